@@ -1,0 +1,238 @@
+"""Directed acyclic graphs as plain arrays of parent masks, and their conversions.
+
+A DAG on n <= 63 nodes is an int64 array `dag` of shape (n,): bit u of `dag[v]` is set when u -> v.
+Leading axes batch. There is no graph class: the functions here check, convert and enumerate.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnlab.kernels import dags as kernels
+
+Masks = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+MAX_NODES = 63
+MAX_ENUMERATED_NODES = 6
+
+
+def check_dag(dag: ArrayLike, /) -> Masks:
+    """Return `dag` as an int64 array (n,), or say what is wrong with it.
+
+    Raises
+    ------
+    ValueError
+        If the shape is not (n,) with 1 <= n <= 63, an entry is not an integer or names a node
+        outside 0..n-1, or the graph has a directed cycle (the message spells it out).
+
+    Examples
+    --------
+    >>> check_dag([0, 1, 2])
+    array([0, 1, 2])
+    """
+    masks = np.asarray(dag)
+    if masks.ndim != 1 or not 1 <= masks.size <= MAX_NODES:
+        raise ValueError(
+            f"a DAG is an array of n parent masks with 1 <= n <= {MAX_NODES}; "
+            f"got shape {masks.shape}"
+        )
+    if not np.issubdtype(masks.dtype, np.integer):
+        raise ValueError(f"parent masks are integers; got {masks.dtype}. Use from_adjacency?")
+    masks = masks.astype(np.int64)
+    n = masks.size
+    for v in range(n):
+        if masks[v] < 0 or masks[v] >> n:
+            raise ValueError(f"dag[{v}] = {masks[v]} names a parent outside 0..{n - 1}")
+    order = np.empty(n, np.int64)
+    if kernels.topological_order(masks, order) < n:
+        cycle = nx.find_cycle(to_networkx(masks))
+        path = " -> ".join(str(u) for u in [cycle[0][0]] + [v for _, v in cycle])
+        raise ValueError(f"the graph has a directed cycle {path}: remove one of its edges")
+    return masks
+
+
+def topological_order(dag: ArrayLike, /) -> NDArray[np.int64]:
+    """An order (n,) in which parents come before children; ties go to the smaller node.
+
+    Examples
+    --------
+    >>> topological_order([4, 1, 0])
+    array([2, 0, 1])
+    """
+    masks = check_dag(dag)
+    order = np.empty(masks.size, np.int64)
+    kernels.topological_order(masks, order)
+    return order
+
+
+def ancestors(dags: ArrayLike, /) -> Masks:
+    """Masks of the proper ancestors of every node, same shape (..., n) as `dags`.
+
+    The DAGs are trusted to be acyclic; `check_dag` tests one.
+
+    Examples
+    --------
+    >>> ancestors([0, 1, 2])
+    array([0, 1, 3])
+    """
+    masks = np.asarray(dags, np.int64)
+    out = np.zeros_like(masks)
+    flat = masks.reshape(-1, masks.shape[-1])
+    kernels.ancestors(flat, out.reshape(flat.shape))
+    return out
+
+
+def near_ancestors(dags: ArrayLike, /, *, max_length: int) -> Masks:
+    """Masks of the nodes with a directed path of 1 to `max_length` edges to each node, (..., n).
+
+    Examples
+    --------
+    >>> near_ancestors([0, 1, 2, 4], max_length=2)
+    array([0, 1, 3, 6])
+    """
+    if max_length < 1:
+        raise ValueError(f"max_length={max_length}: a path has at least one edge")
+    masks = np.asarray(dags, np.int64)
+    out = np.zeros_like(masks)
+    flat = masks.reshape(-1, masks.shape[-1])
+    kernels.near_ancestors(flat, min(max_length, masks.shape[-1]), out.reshape(flat.shape))
+    return out
+
+
+def all_dags(n: int, /) -> Masks:
+    """Every labelled DAG on n <= 6 nodes: parent masks (N, n), N = 1, 3, 25, 543, 29281, 3781503.
+
+    Examples
+    --------
+    >>> [len(all_dags(n)) for n in (1, 2, 3, 4)]
+    [1, 3, 25, 543]
+    """
+    if not 1 <= n <= MAX_ENUMERATED_NODES:
+        raise ValueError(
+            f"n={n}: all DAGs can be listed for 1 <= n <= {MAX_ENUMERATED_NODES} only "
+            "(n=7 has 1,138,779,265). Use order_posterior or sample_dags instead"
+        )
+    count = kernels.enumerate_dags(n, np.empty((0, n), np.int64))
+    out = np.empty((count, n), np.int64)
+    kernels.enumerate_dags(n, out)
+    return out
+
+
+def to_edges(dag: ArrayLike, /) -> list[tuple[int, int]]:
+    """The edges (u, v), u -> v, sorted.
+
+    Examples
+    --------
+    >>> to_edges([0, 1, 3])
+    [(0, 1), (0, 2), (1, 2)]
+    """
+    return [(int(u), int(v)) for u, v in np.argwhere(to_adjacency(dag))]
+
+
+def from_edges(n: int, edges: Iterable[tuple[int, int]], /) -> Masks:
+    """Parent masks (n,) of the DAG with these edges (u, v), u -> v.
+
+    Raises
+    ------
+    ValueError
+        If a node is outside 0..n-1, an edge stands twice, or the graph has a cycle.
+
+    Examples
+    --------
+    >>> from_edges(3, [(0, 1), (1, 2)])
+    array([0, 1, 2])
+    """
+    if not 1 <= n <= MAX_NODES:
+        raise ValueError(f"n={n}: a DAG here has 1 to {MAX_NODES} nodes")
+    dag = np.zeros(n, np.int64)
+    for u, v in edges:
+        if not (0 <= u < n and 0 <= v < n):
+            raise ValueError(f"edge {u} -> {v} names a node outside 0..{n - 1}")
+        if (int(dag[v]) >> u) & 1:
+            raise ValueError(f"edge {u} -> {v} stands twice: give each edge once")
+        dag[v] |= np.int64(1) << np.int64(u)
+    return check_dag(dag)
+
+
+def to_adjacency(dags: ArrayLike, /) -> Bools:
+    """Adjacency matrices (..., n, n): entry [u, v] is True when u -> v.
+
+    Examples
+    --------
+    >>> to_adjacency([0, 1]).astype(int).tolist()
+    [[0, 1], [0, 0]]
+    """
+    masks = np.asarray(dags, np.int64)
+    nodes = np.arange(masks.shape[-1], dtype=np.int64)
+    return (masks[..., None, :] >> nodes[:, None]) & 1 == 1
+
+
+def from_adjacency(adjacency: ArrayLike, /) -> Masks:
+    """Parent masks (n,) of the DAG whose edges u -> v are the true entries [u, v].
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not square with entries 0 or 1, or has a cycle (a loop included).
+
+    Examples
+    --------
+    >>> from_adjacency([[0, 1, 1], [0, 0, 1], [0, 0, 0]])
+    array([0, 1, 3])
+    """
+    matrix = np.asarray(adjacency)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"an adjacency matrix is square; got shape {matrix.shape}")
+    if not np.isin(matrix, (0, 1)).all():
+        raise ValueError("an adjacency matrix holds 0 and 1 (or False and True) only")
+    return from_edges(matrix.shape[0], [(int(u), int(v)) for u, v in np.argwhere(matrix)])
+
+
+def to_networkx(dag: ArrayLike, /, *, names: Sequence[str] | None = None) -> nx.DiGraph:
+    """A networkx DiGraph with nodes 0..n-1, or with `names` in that order.
+
+    Examples
+    --------
+    >>> list(to_networkx([0, 1], names=("rain", "wet")).edges)
+    [('rain', 'wet')]
+    """
+    masks = np.asarray(dag, np.int64)
+    labels = range(masks.size) if names is None else names
+    graph = nx.DiGraph()
+    graph.add_nodes_from(labels)
+    graph.add_edges_from((labels[u], labels[v]) for u, v in to_edges(masks))
+    return graph
+
+
+def from_networkx(graph: nx.DiGraph, /, *, names: Sequence[str] | None = None) -> Masks:
+    """Parent masks (n,) of a networkx DiGraph; node i is `names[i]`, or the i-th node of the graph.
+
+    Examples
+    --------
+    >>> from_networkx(nx.DiGraph([("rain", "wet")]), names=("wet", "rain"))
+    array([2, 0])
+    """
+    labels = list(graph.nodes) if names is None else list(names)
+    position = {label: i for i, label in enumerate(labels)}
+    if set(position) != set(graph.nodes) or len(position) != len(labels):
+        raise ValueError(f"names {labels} are not the graph's nodes {list(graph.nodes)}")
+    return from_edges(len(labels), [(position[u], position[v]) for u, v in graph.edges])
+
+
+def layers(dag: ArrayLike, /) -> NDArray[np.int64]:
+    """The layer (n,) of each node for a drawing: 0 for roots, else 1 + the largest parent layer.
+
+    Examples
+    --------
+    >>> layers([0, 1, 3])
+    array([0, 1, 2])
+    """
+    masks = check_dag(dag)
+    out = np.zeros(masks.size, np.int64)
+    for v in topological_order(masks):
+        parents = np.flatnonzero((masks[v] >> np.arange(masks.size)) & 1)
+        out[v] = 1 + out[parents].max() if parents.size else 0
+    return out
