@@ -1,0 +1,154 @@
+"""Bit tricks, zeta transforms and dynamic programs over the subsets of n nodes.
+
+A function on the subsets that avoid node v lives in an array of 2**(n-1): v's own bit is taken out
+of the index ("compact"). Sums run in packed extended-range arithmetic (logspace).
+"""
+
+import numpy as np
+from numba import njit
+
+from bnlab.kernels.logspace import ZERO, add_product_to, add_to, from_log, set_product, to_log
+
+BLOCK = 1 << 8
+
+
+@njit(cache=True, nogil=True, inline="always")
+def popcount(mask):
+    """Number of set bits of a non-negative int64."""
+    x = np.int64(mask)
+    x = x - ((x >> 1) & 0x5555555555555555)
+    x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)
+    x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F
+    x = x + (x >> 8)
+    x = x + (x >> 16)
+    return (x + (x >> 32)) & 0x7F
+
+
+@njit(cache=True, nogil=True, inline="always")
+def trailing_zeros(mask):
+    """Position of the lowest set bit of a positive int64."""
+    return popcount((mask & -mask) - 1)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def compact(mask, v):
+    """Take bit v out of a mask that does not hold it."""
+    low = mask & ((np.int64(1) << v) - 1)
+    return (mask - low) >> 1 | low
+
+
+@njit(cache=True, nogil=True, inline="always")
+def expand(mask, v):
+    """Make room for bit v: the inverse of `compact`."""
+    low = mask & ((np.int64(1) << v) - 1)
+    return (mask - low) << 1 | low
+
+
+@njit(cache=True, nogil=True)
+def subset_sums(x, k):
+    """Zeta transform in place: x[S] <- sum of x[G] over G subset of S; [KoivistoSood2004].
+
+    x (2**b,) packed, ZERO wherever G has more than k elements; those parts are skipped. The halves
+    of each block are added as soon as both are done, so the low stages run within the cache.
+    """
+    block = min(BLOCK, x.size)
+    for c in range(x.size // block):
+        if popcount(c) <= k:
+            inner = x[c * block : (c + 1) * block]
+            d = 1
+            while d < block:
+                for b in range(0, block, 2 * d):
+                    add_to(inner[b + d : b + 2 * d], inner[b : b + d])
+                d *= 2
+        s, d = 0, block
+        while (c >> s) & 1:
+            prefix = c >> (s + 1)
+            if popcount(prefix) <= k:
+                b = prefix * 2 * d
+                add_to(x[b + d : b + 2 * d], x[b : b + d])
+            s, d = s + 1, d * 2
+
+
+@njit(cache=True, nogil=True)
+def superset_sums(x, k):
+    """Upward zeta transform in place: x[G] <- sum of x[S] over S superset of G, for |G| <= k.
+
+    x (2**b,) packed; entries of more than k elements are left unfinished. Mirror of `subset_sums`:
+    the largest halves are added first, and blocks that only feed larger G are skipped.
+    """
+    block = min(BLOCK, x.size)
+    blocks = x.size // block
+    for c in range(blocks):
+        d = ((c & -c) if c else blocks) * block // 2
+        while d >= block:
+            b = c * block
+            if popcount(b // (2 * d)) <= k:
+                add_to(x[b : b + d], x[b + d : b + 2 * d])
+            d //= 2
+        if popcount(c) <= k:
+            inner = x[c * block : (c + 1) * block]
+            d = block // 2
+            while d >= 1:
+                for b in range(0, block, 2 * d):
+                    add_to(inner[b : b + d], inner[b + d : b + 2 * d])
+                d //= 2
+
+
+@njit(cache=True, nogil=True)
+def parent_set_sums(v, parents, log_beta, offset, k, alpha):
+    """alpha[S] = sum of beta_v(G) over G subset of S; [KoivistoSood2004, eq. 6].
+
+    parents, log_beta (F,): families of node v with |G| <= k; alpha (2**(n-1),) compact and packed;
+    beta is scaled by exp(-offset).
+    """
+    alpha[:] = ZERO
+    for f in range(parents.size):
+        alpha[compact(parents[f], v)] = from_log(log_beta[f] - offset)
+    subset_sums(alpha, k)
+
+
+@njit(cache=True, nogil=True)
+def forward(alpha, g):
+    """g(S) = sum over i in S of alpha_i(S - i) g(S - i), g(0) = 1; [KoivistoSood2004, eq. 9].
+
+    alpha (n, 2**(n-1)), g (2**n,) packed. All sets that share their elements above node l, hold l,
+    and vary below it form one run, so the recurrence is a product of slices.
+    """
+    g[:] = ZERO
+    g[0] = 0
+    for c in range(1, g.size):
+        d = c & -c
+        h = (c - d) // 2
+        add_product_to(g[c : c + d], alpha[trailing_zeros(c), h : h + d], g[c - d : c])
+
+
+@njit(cache=True, nogil=True)
+def backward(alpha, b):
+    """b(S) = sum over i not in S of alpha_i(S) b(S + i), b(V) = 1; [Koivisto2006].
+
+    Same shapes and runs as `forward`, from the full set down.
+    """
+    b[:] = ZERO
+    b[b.size - 1] = 0
+    for c in range(b.size - 1, 0, -1):
+        d = c & -c
+        h = (c - d) // 2
+        add_product_to(b[c - d : c], alpha[trailing_zeros(c), h : h + d], b[c : c + d])
+
+
+@njit(cache=True, nogil=True)
+def family_posteriors(v, parents, log_beta, offset, k, g, b, gamma, out):
+    """out[f] = p(parents of v are G_f | D) = beta_v(G_f) gamma_v(G_f) / g(V); [Koivisto2006].
+
+    gamma_v(G) = sum over S superset of G, v not in S, of g(S) b(S + v); `gamma` (2**(n-1),) is
+    scratch. Masks and weights as in `parent_set_sums`.
+    """
+    d = 1 << v
+    for base in range(0, g.size, 2 * d):
+        h = base // 2
+        set_product(gamma[h : h + d], g[base : base + d], b[base + d : base + 2 * d])
+    superset_sums(gamma, k)
+    log_z = to_log(g[g.size - 1])
+    for f in range(parents.size):
+        log_gamma = to_log(gamma[compact(parents[f], v)])
+        out[f] = np.exp(log_beta[f] - offset + log_gamma - log_z)
