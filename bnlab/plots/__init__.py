@@ -1,0 +1,23 @@
+"""Pure functions from results to Bokeh figures.
+
+Every picture comes as a pair: `thing(...)` returns the figure, and `thing_data(...)` returns the
+columns of its named ColumnDataSource, so that a lab moves the picture with
+`source.data = thing_data(...)`. Needs the `lab` extra; `import bnlab` does not import this.
+"""
+
+from bnlab.plots.canvas import CYCLE, canvas
+from bnlab.plots.edges import heat_map, heat_map_data
+from bnlab.plots.network import network, network_data, network_positions
+from bnlab.plots.paths import path_bars, path_bars_data
+
+__all__ = [
+    "CYCLE",
+    "canvas",
+    "heat_map",
+    "heat_map_data",
+    "network",
+    "network_data",
+    "network_positions",
+    "path_bars",
+    "path_bars_data",
+]

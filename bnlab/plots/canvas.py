@@ -1,0 +1,81 @@
+"""The look that all pictures share: sizes, fonts and colours that everybody can tell apart."""
+
+from bokeh.palettes import Blues256, Colorblind
+from bokeh.plotting import figure
+
+WIDTH = 460
+HEIGHT = 440
+INK = "#1a1a1a"
+RULE = "#8c8c8c"
+FONT_SIZE = "13px"
+SMALL_FONT_SIZE = "12px"
+
+CYCLE: tuple[str, ...] = tuple(Colorblind[8])
+"""Line and marker colours (Okabe and Ito's eight), told apart with any colour vision."""
+
+PROBABILITY: tuple[str, ...] = tuple(reversed(Blues256))
+"""One hue from light (0) to dark (1): it reads the same in grey."""
+
+
+def canvas(
+    *,
+    title: str,
+    x_label: str,
+    y_label: str,
+    alt: str,
+    width: int = WIDTH,
+    height: int = HEIGHT,
+    x_axis_type: str = "linear",
+    y_axis_type: str = "linear",
+    x_range: object = None,
+    y_range: object = None,
+) -> figure:
+    """An empty Bokeh figure in the style of the labs, without a tool bar.
+
+    Parameters
+    ----------
+    x_label, y_label
+        Axis labels; name the unit, as in "data size (rows)".
+    alt
+        What a screen reader says in place of the picture.
+    width, height
+        Pixels.
+    x_axis_type, y_axis_type
+        "linear" or "log".
+    x_range, y_range
+        Anything Bokeh takes as a range: a pair, a list of factors, a Range; None fits the data.
+
+    Examples
+    --------
+    >>> picture = canvas(title="Error", x_label="draws", y_label="error", alt="Error and draws")
+    >>> picture.xaxis.axis_label
+    'draws'
+    """
+    ranges = {"x_range": x_range, "y_range": y_range}
+    out = figure(
+        title=title,
+        width=width,
+        height=height,
+        x_axis_type=x_axis_type,
+        y_axis_type=y_axis_type,
+        toolbar_location=None,
+        tools="",
+        background_fill_color="#ffffff",
+        html_attributes={"role": "img", "aria-label": alt},
+        **{key: value for key, value in ranges.items() if value is not None},
+    )
+    out.title.text_font_size = "14px"
+    out.title.text_color = INK
+    out.axis.axis_label = ""
+    out.xaxis.axis_label = x_label
+    out.yaxis.axis_label = y_label
+    out.axis.axis_label_text_font_size = FONT_SIZE
+    out.axis.axis_label_text_font_style = "normal"
+    out.axis.axis_label_text_color = INK
+    out.axis.major_label_text_font_size = SMALL_FONT_SIZE
+    out.axis.major_label_text_color = INK
+    out.axis.axis_line_color = RULE
+    out.axis.major_tick_line_color = RULE
+    out.grid.grid_line_color = "#e3e3e3"
+    out.outline_line_color = None
+    return out
