@@ -1,0 +1,25 @@
+"""Tables of discrete data: the `Data` type, readers, discretizing, and known data sets."""
+
+from bnlab.data.datasets import load_dataset
+from bnlab.data.discretizing import (
+    CutPoints,
+    Discretized,
+    Discretizer,
+    EqualFrequency,
+    EqualWidth,
+    discretize,
+)
+from bnlab.data.reading import read_csv
+from bnlab.data.table import Data
+
+__all__ = [
+    "CutPoints",
+    "Data",
+    "Discretized",
+    "Discretizer",
+    "EqualFrequency",
+    "EqualWidth",
+    "discretize",
+    "load_dataset",
+    "read_csv",
+]

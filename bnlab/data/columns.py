@@ -1,0 +1,349 @@
+"""From raw columns of text to codes: missing cells, levels, counts and interventions.
+
+The files of `read_csv` and the frames of `Data.from_frame` meet here as lists of strings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab.data.discretizing import Discretizer, discretize
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Missing = Literal["error", "drop", "level"]
+Rules = Mapping[str, Discretizer] | Discretizer | None
+
+DEFAULT_MAX_LEVELS = 64
+MISSING_LABEL = "missing"
+MAX_CELLS = 10**9
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class RawColumn:
+    """One column as read: cells (text), which are missing, and categories if declared."""
+
+    name: str
+    cells: list[str]
+    missing: NDArray[np.bool_]
+    declared: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedTable:
+    """The fields of `Data`, before its own checks."""
+
+    values: NDArray[np.int32]
+    names: tuple[str, ...]
+    levels: tuple[tuple[str, ...], ...]
+    intervened: NDArray[np.bool_] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Where the columns come from (for messages) and how to turn each into codes."""
+
+    source: str
+    places: Sequence[str]
+    rules: Rules
+    levels: Mapping[str, Sequence[str]]
+    max_levels: int
+
+    def fail(self, message: str, row: int | None = None) -> ValueError:
+        place = "" if row is None else f", {self.places[row]}"
+        return ValueError(f"{self.source}{place}: {message}")
+
+
+def encode_table(
+    columns: list[RawColumn],
+    *,
+    source: str,
+    places: Sequence[str],
+    count: str | None,
+    intervention: str | None,
+    missing: Missing,
+    discretize: Rules,
+    levels: Mapping[str, Sequence[str]] | None,
+    max_levels: int,
+) -> EncodedTable:
+    """Codes, levels and intervention mask of raw columns; places[row] says where a row stands."""
+    reader = _Reader(source, places, discretize, levels or {}, max_levels)
+    if missing not in ("error", "drop", "level"):
+        raise ValueError(f'missing={missing!r}: choose "error", "drop" or "level"')
+    by_name = {column.name: column for column in columns}
+    wanted = {"count": [count], "intervention": [intervention], "levels": list(reader.levels)}
+    wanted["discretize"] = list(discretize) if isinstance(discretize, Mapping) else []
+    for option, names in wanted.items():
+        for name in names:
+            if name is not None and name not in by_name:
+                raise reader.fail(
+                    f"{option} names the column {name!r}; there are {', '.join(by_name)}"
+                )
+    variables = [c for c in columns if c.name not in (count, intervention)]
+    if not variables or not columns[0].cells:
+        raise reader.fail("no data: at least one row and one column of observations are needed")
+    keep = _complete_rows(variables, missing, reader)
+    encoded = [_encode_column(column, keep, reader) for column in variables]
+    values = np.stack([codes for codes, _ in encoded], axis=1)
+    names = tuple(column.name for column in variables)
+    intervened = None
+    if intervention is not None:
+        intervened = _intervention_mask(by_name[intervention], names, keep, reader)
+    if count is not None:
+        repeats = _counts(by_name[count], keep, len(names), reader)
+        values = np.repeat(values, repeats, axis=0)
+        intervened = None if intervened is None else np.repeat(intervened, repeats, axis=0)
+    return EncodedTable(values, names, tuple(labels for _, labels in encoded), intervened)
+
+
+def _complete_rows(
+    columns: list[RawColumn], missing: Missing, reader: _Reader
+) -> NDArray[np.int64]:
+    """Numbers of the rows to keep."""
+    gaps = np.stack([column.missing for column in columns], axis=1)
+    rows = np.flatnonzero(gaps.any(axis=1))
+    if missing == "error" and rows.size:
+        totals = [(c.name, int(c.missing.sum())) for c in columns if c.missing.any()]
+        shown = ", ".join(f"{name!r} ({total})" for name, total in totals[:4])
+        more = f" and {len(totals) - 4} more" if len(totals) > 4 else ""
+        first = ", ".join(reader.places[row] for row in rows[:3])
+        rest = ", ..." if rows.size > 3 else ""
+        raise reader.fail(
+            f"{int(gaps.sum())} missing cells in {rows.size} of {len(gaps)} rows ({first}{rest}), "
+            f'columns {shown}{more}. Pass missing="drop" to leave those rows out, or '
+            f'missing="level" to make "{MISSING_LABEL}" a level of its own'
+        )
+    if missing == "drop":
+        if rows.size == len(gaps):
+            raise reader.fail('every row has a missing cell; missing="drop" would leave none')
+        return np.flatnonzero(~gaps.any(axis=1))
+    return np.arange(len(gaps))
+
+
+def _encode_column(
+    column: RawColumn, keep: NDArray[np.int64], reader: _Reader
+) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    missing = column.missing[keep]
+    rows = keep[~missing]
+    present = [column.cells[row] for row in rows]
+    if not present:
+        raise reader.fail(f"column {column.name!r} has no values; leave it out")
+    rule = _rule_for(column, present, reader)
+    if rule is not None:
+        some, labels = _cut(column, rows, present, rule, reader)
+    else:
+        code_of, labels = _levels(column, rows, present, reader)
+        some = np.array([code_of[cell] for cell in present], np.int32)
+    codes = np.full(len(keep), len(labels), np.int32)
+    codes[~missing] = some
+    if missing.any():
+        if MISSING_LABEL in labels:
+            raise reader.fail(
+                f"column {column.name!r} has both missing cells and a level {MISSING_LABEL!r}: "
+                "rename the level, or count it among the missing markers"
+            )
+        labels = (*labels, MISSING_LABEL)
+    if len(labels) < 2:
+        raise reader.fail(
+            f"column {column.name!r} is constant (only {labels[0]!r}). Leave it out, or declare "
+            "the levels that did not occur"
+        )
+    return codes, labels
+
+
+def _number(cell: str) -> float | None:
+    if _NUMBER.fullmatch(cell) is None:
+        return None
+    number = float(cell)
+    return number if np.isfinite(number) else None
+
+
+def _rule_for(column: RawColumn, present: list[str], reader: _Reader) -> Discretizer | None:
+    """The rule meant for this column; one rule for all is used on measurements only."""
+    if reader.rules is None or isinstance(reader.rules, Mapping):
+        return None if reader.rules is None else reader.rules.get(column.name)
+    if column.declared is not None or column.name in reader.levels:
+        return None
+    distinct = set(present)
+    numbers = [_number(cell) for cell in distinct]
+    if any(number is None for number in numbers):
+        return None
+    measured = any(number % 1 for number in numbers if number is not None)
+    return reader.rules if measured or len(distinct) > reader.max_levels else None
+
+
+def _cut(
+    column: RawColumn,
+    rows: NDArray[np.int64],
+    present: list[str],
+    rule: Discretizer,
+    reader: _Reader,
+) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    numbers = np.empty(len(present))
+    for i, cell in enumerate(present):
+        number = _number(cell)
+        if number is None:
+            raise reader.fail(
+                f"column {column.name!r} cannot be discretized: {cell!r} is no number", int(rows[i])
+            )
+        numbers[i] = number
+    try:
+        codes, labels, _ = discretize(numbers, rule)
+    except ValueError as error:
+        raise reader.fail(f"column {column.name!r}: {error}") from error
+    return codes, labels
+
+
+def _levels(
+    column: RawColumn, rows: NDArray[np.int64], present: list[str], reader: _Reader
+) -> tuple[dict[str, int], tuple[str, ...]]:
+    """The code of each distinct cell, and the labels of the codes."""
+    name = column.name
+    distinct = set(present)
+    declared = reader.levels.get(name, column.declared)
+    if declared is not None:
+        labels = tuple(str(label) for label in declared)
+        for cell in distinct - set(labels):
+            raise reader.fail(
+                f"column {name!r} holds {cell!r}, not among its declared levels "
+                f"{', '.join(labels)}",
+                int(rows[present.index(cell)]),
+            )
+        return {label: code for code, label in enumerate(labels)}, labels
+    numbers = {cell: _number(cell) for cell in distinct}
+    words = [cell for cell, number in numbers.items() if number is None]
+    floats = {cell: number for cell, number in numbers.items() if number is not None}
+    remedy = f"Discretize it, for instance discretize={{{name!r}: EqualFrequency(3)}}, or raise max_levels="
+    fraction = next((cell for cell, number in floats.items() if number % 1), None)
+    if words and floats and (fraction is not None or len(distinct) > reader.max_levels):
+        row = int(rows[min(present.index(word) for word in words)])
+        raise reader.fail(
+            f"column {name!r} mixes numbers with text ({column.cells[row]!r}). Correct the cell, or "
+            "mark it as missing",
+            row,
+        )
+    if fraction is not None:
+        raise reader.fail(
+            f"column {name!r} holds measurements such as {fraction}, not levels. Discretize it, "
+            f"for instance discretize={{{name!r}: EqualFrequency(3)}}",
+            int(rows[present.index(fraction)]),
+        )
+    if len(distinct) > reader.max_levels:
+        if words:
+            remedy = "It looks like an identifier: leave it out, or raise max_levels="
+        raise reader.fail(
+            f"column {name!r} has {len(distinct)} distinct values in {len(present)} rows, more than "
+            f"max_levels={reader.max_levels}. {remedy}"
+        )
+    if words:
+        labels = tuple(sorted(distinct))
+        return {label: code for code, label in enumerate(labels)}, labels
+    # 1, 1.0 and 01 are one level.
+    seen = sorted(set(floats.values()))
+    labels = tuple(str(int(number)) for number in seen)
+    return {cell: seen.index(number) for cell, number in floats.items()}, labels
+
+
+def _intervention_mask(
+    column: RawColumn, names: tuple[str, ...], keep: NDArray[np.int64], reader: _Reader
+) -> NDArray[np.bool_]:
+    mask = np.zeros((len(keep), len(names)), np.bool_)
+    for i, row in enumerate(keep):
+        cell = column.cells[row]
+        if column.missing[row] or cell in ("0", "0.0"):
+            continue
+        if cell in names:
+            mask[i, names.index(cell)] = True
+            continue
+        number = _number(cell)
+        if number is None or number % 1 or not 1 <= number <= len(names):
+            raise reader.fail(
+                f"intervention column {column.name!r} holds {cell!r}: 0 means none, otherwise "
+                f"give the name of a variable or its number 1..{len(names)}",
+                int(row),
+            )
+        mask[i, int(number) - 1] = True
+    return mask
+
+
+def _counts(
+    column: RawColumn, keep: NDArray[np.int64], n: int, reader: _Reader
+) -> NDArray[np.int64]:
+    counts = np.empty(len(keep), np.int64)
+    total = 0
+    for i, row in enumerate(keep):
+        number = None if column.missing[row] else _number(column.cells[row])
+        if number is None or number < 0 or number % 1:
+            raise reader.fail(
+                f"count column {column.name!r} holds {column.cells[row]!r}; whole numbers >= 0 "
+                "are needed",
+                int(row),
+            )
+        total += int(number)
+        if total * n > MAX_CELLS:
+            raise reader.fail(
+                f"the counts of {column.name!r} stand for more than {MAX_CELLS // n} rows; "
+                "that table is too large to write out",
+                int(row),
+            )
+        counts[i] = int(number)
+    if not total:
+        raise reader.fail(f"the counts of {column.name!r} are all zero")
+    return counts
+
+
+def frame_columns(frame: pd.DataFrame) -> tuple[list[RawColumn], list[str]]:
+    """The columns of a pandas frame as text, and where its rows stand."""
+    import pandas as pd
+
+    if not isinstance(frame, pd.DataFrame):
+        raise ValueError(f"from_frame takes a pandas DataFrame; got {type(frame).__name__}")
+    columns: list[RawColumn] = []
+    for position, name in enumerate(frame.columns):
+        series = frame.iloc[:, position]
+        if any(str(name) == column.name for column in columns):
+            raise ValueError(f"frame: the column {str(name)!r} occurs twice; rename one")
+        missing = series.isna().to_numpy(bool)
+        declared = None
+        if isinstance(series.dtype, pd.CategoricalDtype):
+            declared = tuple(str(label) for label in series.cat.categories)
+        elif not _is_discrete(series.dtype):
+            raise ValueError(
+                f"frame: column {str(name)!r} has type {series.dtype}, which has no levels. "
+                "Leave it out, or turn it into categories"
+            )
+        elif series.dtype == object:
+            _check_one_type(series[~missing], str(name))
+        cells = ["" if gap else str(cell) for cell, gap in zip(series, missing, strict=True)]
+        columns.append(RawColumn(str(name), cells, missing, declared))
+    return columns, [f"row {row}" for row in range(len(frame))]
+
+
+def _is_discrete(dtype: object) -> bool:
+    from pandas.api import types
+
+    return dtype == object or any(
+        check(dtype)
+        for check in (types.is_bool_dtype, types.is_numeric_dtype, types.is_string_dtype)
+    )
+
+
+def _check_one_type(series: pd.Series, name: str) -> None:
+    """Text, or numbers, or bools; 1 beside "1" would silently become one level."""
+    kinds: dict[str, object] = {}
+    for cell in series:
+        kind = "text" if isinstance(cell, str) else type(cell).__name__
+        if isinstance(cell, (int, float, np.number)) and not isinstance(cell, bool):
+            kind = "numbers"
+        kinds.setdefault(kind, cell)
+    if len(kinds) > 1:
+        shown = " and ".join(f"{kind} ({cell!r})" for kind, cell in kinds.items())
+        raise ValueError(f"frame: column {name!r} mixes {shown}; convert it to one type")

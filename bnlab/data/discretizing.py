@@ -1,0 +1,166 @@
+"""From measurements to states: cut points, equal widths, equal frequencies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+class Discretizer(Protocol):
+    """A rule that chooses cut points: `CutPoints`, `EqualWidth`, `EqualFrequency`, or your own."""
+
+    def cut_points(self, values: NDArray[np.float64], /) -> NDArray[np.float64]:
+        """Strictly increasing bounds for the finite `values` (m,); raises ValueError."""
+        ...
+
+
+class Discretized(NamedTuple):
+    """What `discretize` returns: codes (m,) int32, one label for each state, the cut points."""
+
+    codes: NDArray[np.int32]
+    levels: tuple[str, ...]
+    cut_points: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CutPoints:
+    """Cut at the given, strictly increasing points; a bin may stay empty.
+
+    Examples
+    --------
+    >>> discretize([1.0, 2.0, 3.0], CutPoints([2.0])).levels
+    ('<= 2', '> 2')
+    """
+
+    points: Sequence[float]
+
+    def __post_init__(self) -> None:
+        try:
+            points = tuple(float(point) for point in self.points)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"cut points are a list of numbers, CutPoints([1.5, 3.0]); got {self.points!r}"
+            ) from error
+        if not points or not np.isfinite(points).all() or (np.diff(points) <= 0).any():
+            raise ValueError(
+                f"cut points must be finite and strictly increasing, at least one; got {points}"
+            )
+        object.__setattr__(self, "points", points)
+
+    def cut_points(self, values: NDArray[np.float64], /) -> NDArray[np.float64]:
+        """The given points, whatever the values."""
+        return np.array(self.points)
+
+
+@dataclass(frozen=True, slots=True)
+class EqualWidth:
+    """Cut the range from the smallest to the largest value into `bins` equal intervals.
+
+    Examples
+    --------
+    >>> discretize([0.0, 1.0, 5.0, 9.0], EqualWidth(3)).cut_points
+    (3.0, 6.0)
+    """
+
+    bins: int
+
+    def __post_init__(self) -> None:
+        _check_bins(self.bins)
+
+    def cut_points(self, values: NDArray[np.float64], /) -> NDArray[np.float64]:
+        """Bounds (bins - 1,); raises ValueError when a bin would be empty."""
+        points = np.linspace(values.min(), values.max(), self.bins + 1)[1:-1]
+        _check_filled(values, points, self.bins, "EqualFrequency")
+        return points
+
+
+@dataclass(frozen=True, slots=True)
+class EqualFrequency:
+    """Cut at quantiles, so that `bins` intervals hold about equally many values.
+
+    The cut points are values of the column: the smallest x with at least i/bins of the values
+    <= x, for i = 1..bins-1.
+
+    Examples
+    --------
+    >>> discretize([0.0, 1.0, 5.0, 9.0], EqualFrequency(2)).codes
+    array([0, 0, 1, 1], dtype=int32)
+    """
+
+    bins: int
+
+    def __post_init__(self) -> None:
+        _check_bins(self.bins)
+
+    def cut_points(self, values: NDArray[np.float64], /) -> NDArray[np.float64]:
+        """Bounds (bins - 1,); raises ValueError when ties leave a bin empty."""
+        shares = np.arange(1, self.bins) / self.bins
+        points = np.quantile(values, shares, method="inverted_cdf")
+        _check_filled(values, points, self.bins, "CutPoints")
+        return points
+
+
+def discretize(values: ArrayLike, rule: Discretizer, /) -> Discretized:
+    """Code measurements by intervals: the code of a value is the number of cut points below it.
+
+    Intervals are closed on the right: with cut points b0 < b1 the states are <= b0, (b0, b1]
+    and > b1.
+
+    Parameters
+    ----------
+    values : (m,) finite numbers, m >= 1.
+    rule : `CutPoints([...])`, `EqualWidth(bins)` or `EqualFrequency(bins)`.
+
+    Raises
+    ------
+    ValueError
+        For values that are not finite numbers, and for constant columns or ties that leave an
+        interval of `EqualWidth` or `EqualFrequency` empty.
+
+    Examples
+    --------
+    >>> discretize([4.9, 5.8, 6.9], CutPoints([5.5, 6.7])).levels
+    ('<= 5.5', '(5.5, 6.7]', '> 6.7')
+    """
+    try:
+        numbers = np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"only numbers can be discretized; got {values!r}") from error
+    if numbers.ndim != 1 or not numbers.size:
+        raise ValueError(f"discretize takes one column (m,), m >= 1; got shape {numbers.shape}")
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise ValueError(f"row {row}: {numbers[row]} is no finite number; drop or replace it first")
+    points = rule.cut_points(numbers)
+    codes = np.searchsorted(points, numbers, side="left").astype(np.int32)
+    return Discretized(codes, _interval_labels(points), tuple(float(point) for point in points))
+
+
+def _interval_labels(points: NDArray[np.float64]) -> tuple[str, ...]:
+    texts = [f"{point:.6g}" for point in points]
+    if len(set(texts)) < len(texts):
+        texts = [repr(float(point)) for point in points]
+    inner = [f"({low}, {high}]" for low, high in zip(texts, texts[1:], strict=False)]
+    return (f"<= {texts[0]}", *inner, f"> {texts[-1]}")
+
+
+def _check_bins(bins: int) -> None:
+    if not isinstance(bins, (int, np.integer)) or bins < 2:
+        raise ValueError(f"bins={bins!r}: an integer of at least 2 is needed")
+
+
+def _check_filled(
+    values: NDArray[np.float64], points: NDArray[np.float64], bins: int, remedy: str
+) -> None:
+    if values.min() == values.max():
+        raise ValueError(f"all values are {values[0]:g}: a constant cannot be cut into {bins} bins")
+    filled = len(np.unique(np.searchsorted(points, values, side="left")))
+    if filled < bins:
+        raise ValueError(
+            f"only {filled} of {bins} bins would hold values (cut points "
+            f"{', '.join(f'{point:.6g}' for point in points)}): use fewer bins or {remedy}"
+        )

@@ -1,0 +1,353 @@
+"""`Data`: a complete table of discrete observations, the input of everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnlab.data.columns import DEFAULT_MAX_LEVELS, Missing, encode_table, frame_columns
+from bnlab.data.discretizing import Discretizer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_VARIABLES = 63
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Data:
+    """m complete observations of n discrete variables, checked once and read-only from then on.
+
+    A row subset keeps the arities and levels of the whole: they describe the variables, not the
+    sample, so a subset may leave levels unseen. `dataclasses.replace(data, intervened=mask)` adds
+    an intervention mask.
+
+    Attributes
+    ----------
+    values : (m, n) int32, codes 0..arities[v]-1 of the observed states; m = 0 is allowed.
+    arities : (n,) int64, number of states of each variable, at least 2.
+    names : n distinct names; 1 <= n <= 63, since sets of variables are int64 masks.
+    levels : for each variable the distinct labels of its states, in the order of the codes.
+    intervened : (m, n) bool, True where the variable was set by an intervention rather than
+        observed, or None for purely observational data.
+
+    Raises
+    ------
+    ValueError
+        Naming the offending value, and what to do about it.
+
+    Examples
+    --------
+    >>> Data.from_arrays([[0, 1], [1, 0], [1, 2]], names=["rain", "wind"])
+    Data: 3 rows, 2 variables with 2 to 3 states (rain, wind)
+    """
+
+    values: NDArray[np.int32]
+    arities: NDArray[np.int64]
+    names: tuple[str, ...]
+    levels: tuple[tuple[str, ...], ...]
+    intervened: NDArray[np.bool_] | None = None
+
+    def __post_init__(self) -> None:
+        codes = _as_codes(self.values)
+        m, n = codes.shape
+        names = _check_names(self.names, n)
+        arities = np.asarray(self.arities)
+        if arities.shape != (n,) or not np.issubdtype(arities.dtype, np.integer):
+            raise ValueError(f"arities must be {n} integers, one for each column; got {arities!r}")
+        levels = tuple(tuple(str(label) for label in column) for column in self.levels)
+        if len(levels) != n:
+            raise ValueError(f"levels has {len(levels)} entries for {n} columns; give one for each")
+        for v in range(n):
+            _check_variable(codes[:, v], int(arities[v]), names[v], levels[v])
+        object.__setattr__(self, "values", _frozen(codes, np.int32))
+        object.__setattr__(self, "arities", _frozen(arities, np.int64))
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "levels", levels)
+        if self.intervened is not None:
+            mask = np.asarray(self.intervened)
+            if mask.shape != (m, n) or mask.dtype != np.bool_:
+                raise ValueError(
+                    f"intervened must be a bool array of shape {(m, n)}, like values; "
+                    f"got {mask.dtype} of shape {mask.shape}"
+                )
+            object.__setattr__(self, "intervened", _frozen(mask, np.bool_))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Rebuilt through the constructor: unpickled arrays would otherwise be writable.
+        return Data, (self.values, self.arities, self.names, self.levels, self.intervened)
+
+    def __repr__(self) -> str:
+        low, high = int(self.arities.min()), int(self.arities.max())
+        states = f"{low}" if low == high else f"{low} to {high}"
+        shown = ", ".join(self.names[:3] + (("...",) if self.n > 3 else ()))
+        marked = ""
+        if self.intervened is not None:
+            marked = f", {int(self.intervened.any(axis=1).sum())} rows with interventions"
+        return f"Data: {self.m} rows, {self.n} variables with {states} states ({shown}){marked}"
+
+    @property
+    def m(self) -> int:
+        """Number of rows."""
+        return int(self.values.shape[0])
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return int(self.values.shape[1])
+
+    @classmethod
+    def from_arrays(
+        cls,
+        values: ArrayLike,
+        arities: Sequence[int] | NDArray[np.int64] | None = None,
+        names: Sequence[str] | None = None,
+        levels: Sequence[Sequence[str]] | None = None,
+        intervened: NDArray[np.bool_] | None = None,
+    ) -> Data:
+        """Data from integer codes.
+
+        Parameters
+        ----------
+        values : (m, n) integers; column v holds codes 0..arities[v]-1.
+        arities : (n,) numbers of states; by default from `levels`, else the largest code plus
+            one, and then every code below it must occur.
+        names : n names; by default x0, x1, ...
+        levels : labels of the states; by default the codes themselves.
+        intervened : (m, n) bool or None.
+
+        Raises
+        ------
+        ValueError
+            For anything but integers, codes outside 0..arity-1, a constant column or an unseen
+            code without declared arities, duplicate names, or more than 63 columns.
+
+        Examples
+        --------
+        >>> Data.from_arrays([[0, 1], [1, 0]], arities=[2, 3]).arities
+        array([2, 3])
+        """
+        codes = _as_codes(values)
+        n = codes.shape[1]
+        named = _check_names([f"x{v}" for v in range(n)] if names is None else names, n)
+        if arities is None:
+            if levels is not None:
+                arities = np.array([len(column) for column in levels], np.int64)
+            else:
+                arities = np.array([_infer_arity(codes[:, v], named[v]) for v in range(n)])
+        if levels is None:
+            levels = [[str(code) for code in range(int(arity))] for arity in arities]
+        return cls(
+            values=codes,
+            arities=np.asarray(arities),
+            names=named,
+            levels=tuple(tuple(column) for column in levels),
+            intervened=intervened,
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        *,
+        count: str | None = None,
+        intervention: str | None = None,
+        missing: Missing = "error",
+        discretize: Mapping[str, Discretizer] | Discretizer | None = None,
+        max_levels: int = DEFAULT_MAX_LEVELS,
+    ) -> Data:
+        """Data from a pandas frame of discrete columns; its index is ignored.
+
+        A categorical column keeps its categories and their order, used or not. Levels of other
+        columns are the values seen: integers in increasing order, text in alphabetical order.
+        The options mean the same as for `read_csv`.
+
+        Raises
+        ------
+        ValueError
+            For missing cells, constant columns, numbers that need discretizing, columns that
+            mix text and numbers, and column types that are not discrete.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> Data.from_frame(pd.DataFrame({"a": ["x", "y", "x"], "b": [1, 2, 2]})).levels
+        (('x', 'y'), ('1', '2'))
+        """
+        columns, places = frame_columns(frame)
+        table = encode_table(
+            columns,
+            source="frame",
+            places=places,
+            count=count,
+            intervention=intervention,
+            missing=missing,
+            discretize=discretize,
+            levels=None,
+            max_levels=max_levels,
+        )
+        return cls(
+            values=table.values,
+            arities=np.array([len(column) for column in table.levels], np.int64),
+            names=table.names,
+            levels=table.levels,
+            intervened=table.intervened,
+        )
+
+    def index(self, name: str) -> int:
+        """Column number of the variable called `name`.
+
+        Examples
+        --------
+        >>> Data.from_arrays([[0, 1], [1, 0]], names=["a", "b"]).index("b")
+        1
+        """
+        if name not in self.names:
+            raise ValueError(f"no variable {name!r}; there are {', '.join(self.names)}")
+        return self.names.index(name)
+
+    def select(self, names: Iterable[str]) -> Data:
+        """The variables called `names`, in that order.
+
+        Examples
+        --------
+        >>> Data.from_arrays([[0, 1], [1, 0]], names=["a", "b"]).select(["b", "a"]).names
+        ('b', 'a')
+        """
+        if isinstance(names, str):
+            raise ValueError(f"select takes a list of names; write select([{names!r}])")
+        columns = [self.index(name) for name in names]
+        return Data(
+            values=self.values[:, columns],
+            arities=self.arities[columns],
+            names=tuple(self.names[v] for v in columns),
+            levels=tuple(self.levels[v] for v in columns),
+            intervened=None if self.intervened is None else self.intervened[:, columns],
+        )
+
+    def prefix(self, m: int) -> Data:
+        """The first m rows, 0 <= m <= self.m: prefixes are nested.
+
+        Examples
+        --------
+        >>> Data.from_arrays([[0, 1], [1, 0]]).prefix(1).values
+        array([[0, 1]], dtype=int32)
+        """
+        if not 0 <= m <= self.m:
+            raise ValueError(f"m={m} rows asked of {self.m}; choose 0 <= m <= {self.m}")
+        return self._rows(np.arange(m))
+
+    def shuffled(self, rng: np.random.Generator) -> Data:
+        """The same rows in random order.
+
+        Examples
+        --------
+        >>> Data.from_arrays([[0, 1], [1, 0]]).shuffled(np.random.default_rng(1)).m
+        2
+        """
+        return self._rows(rng.permutation(self.m))
+
+    def subsample(self, m: int, rng: np.random.Generator) -> Data:
+        """m rows drawn without replacement; equally seeded generators give nested subsamples.
+
+        Examples
+        --------
+        >>> Data.from_arrays([[0, 1], [1, 0]]).subsample(1, np.random.default_rng(1)).m
+        1
+        """
+        if not 0 <= m <= self.m:
+            raise ValueError(f"m={m} rows asked of {self.m}; choose 0 <= m <= {self.m}")
+        return self._rows(rng.permutation(self.m)[:m])
+
+    def _rows(self, rows: NDArray[np.int64]) -> Data:
+        return Data(
+            values=self.values[rows],
+            arities=self.arities,
+            names=self.names,
+            levels=self.levels,
+            intervened=None if self.intervened is None else self.intervened[rows],
+        )
+
+
+def _frozen(array: NDArray, dtype: type) -> NDArray:
+    """A read-only C-ordered copy: the caller's array can then change without harm."""
+    copy = np.array(array, dtype=dtype, order="C")
+    copy.flags.writeable = False
+    return copy
+
+
+def _as_codes(values: ArrayLike) -> NDArray[np.int64]:
+    try:
+        codes = np.asarray(values)
+    except ValueError as error:
+        raise ValueError("values must be a rectangular (m, n) array; rows are ragged") from error
+    if codes.ndim != 2 or codes.shape[1] == 0:
+        raise ValueError(f"values must be an (m, n) array with n >= 1; got shape {codes.shape}")
+    if codes.shape[1] > MAX_VARIABLES:
+        raise ValueError(
+            f"{codes.shape[1]} variables; sets of variables are 64-bit masks, so at most "
+            f"{MAX_VARIABLES} fit. Choose fewer columns"
+        )
+    if codes.dtype != np.bool_ and not np.issubdtype(codes.dtype, np.integer):
+        raise ValueError(
+            f"values are {codes.dtype}, but codes are integers 0..arity-1. Use .astype(int) on "
+            "whole numbers, discretize on measurements, Data.from_frame or read_csv on labels"
+        )
+    return codes.astype(np.int64)
+
+
+def _check_names(names: Sequence[str], n: int) -> tuple[str, ...]:
+    checked = (names,) if isinstance(names, str) else tuple(names)
+    if len(checked) != n:
+        raise ValueError(f"{len(checked)} names for {n} columns; give one for each")
+    seen: set[str] = set()
+    for name in checked:
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"names are non-empty strings; got {name!r}")
+        if name in seen:
+            raise ValueError(f"the name {name!r} occurs twice; rename one of the columns")
+        seen.add(name)
+    return checked
+
+
+def _check_variable(codes: NDArray, arity: int, name: str, levels: tuple[str, ...]) -> None:
+    if arity < 2:
+        raise ValueError(
+            f"variable {name!r} has {arity} level{'' if arity == 1 else 's'}: a constant tells "
+            "nothing about the others. Leave it out, or declare the states that did not occur"
+        )
+    if len(levels) != arity:
+        raise ValueError(f"variable {name!r} has arity {arity} but {len(levels)} level labels")
+    if len(set(levels)) < arity:
+        twice = next(label for label in levels if levels.count(label) > 1)
+        raise ValueError(f"variable {name!r} has two levels labelled {twice!r}; rename one")
+    if codes.size and not 0 <= codes.min() <= codes.max() < arity:
+        row = int(np.flatnonzero((codes < 0) | (codes >= arity))[0])
+        raise ValueError(
+            f"row {row}, variable {name!r}: code {codes[row]} is outside 0..{arity - 1}. "
+            "Recode the column, or raise its arity"
+        )
+
+
+def _infer_arity(codes: NDArray[np.int64], name: str) -> int:
+    if not codes.size:
+        raise ValueError("no rows to infer arities from; pass arities=")
+    seen = np.unique(codes)
+    if seen[0] < 0:
+        row = int(np.flatnonzero(codes < 0)[0])
+        raise ValueError(f"row {row}, variable {name!r}: code {seen[0]} is negative")
+    if len(seen) == 1:
+        raise ValueError(
+            f"variable {name!r} is constant (only code {seen[0]}). Leave it out, or pass arities="
+        )
+    if len(seen) <= seen[-1]:
+        gap = int(np.flatnonzero(seen != np.arange(len(seen)))[0])
+        raise ValueError(
+            f"variable {name!r} holds code {seen[-1]} but never code {gap}. Pass arities= if "
+            "that state exists, or recode the column to 0, 1, 2, ..."
+        )
+    return len(seen)
