@@ -79,14 +79,13 @@ def encode_table(
     if missing not in ("error", "drop", "level"):
         raise ValueError(f'missing={missing!r}: choose "error", "drop" or "level"')
     by_name = {column.name: column for column in columns}
-    wanted = {"count": [count], "intervention": [intervention], "levels": list(reader.levels)}
-    wanted["discretize"] = list(discretize) if isinstance(discretize, Mapping) else []
-    for option, names in wanted.items():
-        for name in names:
-            if name is not None and name not in by_name:
-                raise reader.fail(
-                    f"{option} names the column {name!r}; there are {', '.join(by_name)}"
-                )
+    wanted: list[tuple[str, str | None]] = [("count", count), ("intervention", intervention)]
+    wanted += [("levels", name) for name in reader.levels]
+    if isinstance(discretize, Mapping):
+        wanted += [("discretize", name) for name in discretize]
+    for option, name in wanted:
+        if name is not None and name not in by_name:
+            raise reader.fail(f"{option} names the column {name!r}; there are {', '.join(by_name)}")
     variables = [c for c in columns if c.name not in (count, intervention)]
     if not variables or not columns[0].cells:
         raise reader.fail("no data: at least one row and one column of observations are needed")
@@ -172,7 +171,7 @@ def _rule_for(column: RawColumn, present: list[str], reader: _Reader) -> Discret
         return None if reader.rules is None else reader.rules.get(column.name)
     if column.declared is not None or column.name in reader.levels:
         return None
-    distinct = set(present)
+    distinct = dict.fromkeys(present)
     numbers = [_number(cell) for cell in distinct]
     if any(number is None for number in numbers):
         return None
@@ -207,41 +206,43 @@ def _levels(
 ) -> tuple[dict[str, int], tuple[str, ...]]:
     """The code of each distinct cell, and the labels of the codes."""
     name = column.name
-    distinct = set(present)
+    distinct = dict.fromkeys(present)
     declared = reader.levels.get(name, column.declared)
     if declared is not None:
         labels = tuple(str(label) for label in declared)
-        for cell in distinct - set(labels):
-            raise reader.fail(
-                f"column {name!r} holds {cell!r}, not among its declared levels "
-                f"{', '.join(labels)}",
-                int(rows[present.index(cell)]),
-            )
+        for cell in distinct:
+            if cell not in labels:
+                raise reader.fail(
+                    f"column {name!r} holds {cell!r}, not among its declared levels "
+                    f"{', '.join(labels)}",
+                    int(rows[present.index(cell)]),
+                )
         return {label: code for code, label in enumerate(labels)}, labels
     numbers = {cell: _number(cell) for cell in distinct}
     words = [cell for cell, number in numbers.items() if number is None]
     floats = {cell: number for cell, number in numbers.items() if number is not None}
-    remedy = f"Discretize it, for instance discretize={{{name!r}: EqualFrequency(3)}}, or raise max_levels="
+    remedy = f"discretize={{{name!r}: EqualFrequency(3)}}"
     fraction = next((cell for cell, number in floats.items() if number % 1), None)
     if words and floats and (fraction is not None or len(distinct) > reader.max_levels):
         row = int(rows[min(present.index(word) for word in words)])
         raise reader.fail(
-            f"column {name!r} mixes numbers with text ({column.cells[row]!r}). Correct the cell, or "
-            "mark it as missing",
+            f"column {name!r} mixes numbers with text ({column.cells[row]!r}). Correct the "
+            "cell, or mark it as missing",
             row,
         )
     if fraction is not None:
         raise reader.fail(
             f"column {name!r} holds measurements such as {fraction}, not levels. Discretize it, "
-            f"for instance discretize={{{name!r}: EqualFrequency(3)}}",
+            f"for instance {remedy}",
             int(rows[present.index(fraction)]),
         )
     if len(distinct) > reader.max_levels:
-        if words:
-            remedy = "It looks like an identifier: leave it out, or raise max_levels="
+        advice = (
+            "It looks like an identifier: leave it out" if words else f"Discretize it with {remedy}"
+        )
         raise reader.fail(
-            f"column {name!r} has {len(distinct)} distinct values in {len(present)} rows, more than "
-            f"max_levels={reader.max_levels}. {remedy}"
+            f"column {name!r} has {len(distinct)} distinct values in {len(present)} rows, more "
+            f"than max_levels={reader.max_levels}. {advice}, or raise max_levels="
         )
     if words:
         labels = tuple(sorted(distinct))
@@ -330,9 +331,13 @@ def frame_columns(frame: pd.DataFrame) -> tuple[list[RawColumn], list[str]]:
 def _is_discrete(dtype: object) -> bool:
     from pandas.api import types
 
-    return dtype == object or any(
-        check(dtype)
-        for check in (types.is_bool_dtype, types.is_numeric_dtype, types.is_string_dtype)
+    return (
+        isinstance(dtype, np.dtype)
+        and dtype.kind == "O"
+        or any(
+            check(dtype)
+            for check in (types.is_bool_dtype, types.is_numeric_dtype, types.is_string_dtype)
+        )
     )
 
 

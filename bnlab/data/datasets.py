@@ -25,23 +25,27 @@ def load_dataset(name: str, /) -> Data:
 
 def _tic_tac_toe() -> Data:
     """All final boards of games that x begins: x wins, then o wins, then draws."""
-    boards: dict[tuple[int, ...], int] = {}
-
-    def play(board: tuple[int, ...], mover: int) -> None:
-        winner = next(
-            (board[a] for a, b, c in _LINES if board[a] == board[b] == board[c] != 2), None
-        )
-        if winner is not None or 2 not in board:
-            boards[board] = 2 if winner is None else winner
-            return
-        for square in range(9):
-            if board[square] == 2:
-                play((*board[:square], mover, *board[square + 1 :]), 1 - mover)
-
-    play((2,) * 9, 0)
-    finals = sorted(boards, key=lambda board: (boards[board], board))
+    finals: dict[tuple[int, ...], int] = {}
+    running = {(2,) * 9}
+    for turn in range(9):
+        boards = {
+            (*board[:square], turn % 2, *board[square + 1 :])
+            for board in running
+            for square in range(9)
+            if board[square] == 2
+        }
+        won = {
+            board: board[a]
+            for board in boards
+            for a, b, c in _LINES
+            if board[a] == board[b] == board[c] != 2
+        }
+        running = boards - won.keys()
+        finals |= won
+    finals |= dict.fromkeys(running, 2)
+    ordered = sorted(finals, key=lambda board: (finals[board], board))
     return Data.from_arrays(
-        [(*board, int(boards[board] == 0)) for board in finals],
+        [(*board, int(finals[board] == 0)) for board in ordered],
         names=(*_SQUARES, "class"),
         levels=(("x", "o", "b"),) * 9 + (("negative", "positive"),),
     )

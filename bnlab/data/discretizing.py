@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -144,7 +145,7 @@ def _interval_labels(points: NDArray[np.float64]) -> tuple[str, ...]:
     texts = [f"{point:.6g}" for point in points]
     if len(set(texts)) < len(texts):
         texts = [repr(float(point)) for point in points]
-    inner = [f"({low}, {high}]" for low, high in zip(texts, texts[1:], strict=False)]
+    inner = [f"({low}, {high}]" for low, high in pairwise(texts)]
     return (f"<= {texts[0]}", *inner, f"> {texts[-1]}")
 
 

@@ -195,7 +195,7 @@ def _split(text: str, source: str, delimiter: str | None) -> tuple[list[list[str
             row = [cell.strip() for cell in cells]
             if delimiter == " ":
                 row = [cell for cell in row if cell]
-            if any(row):
+            if row and row != [""]:
                 rows.append(row)
                 lines.append(reader.line_num)
     except csv.Error as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -142,7 +142,7 @@ class Data:
         if levels is None:
             levels = [[str(code) for code in range(int(arity))] for arity in arities]
         return cls(
-            values=codes,
+            values=codes.astype(np.int32),
             arities=np.asarray(arities),
             names=named,
             levels=tuple(tuple(column) for column in levels),
@@ -273,9 +273,9 @@ class Data:
         )
 
 
-def _frozen(array: NDArray, dtype: type) -> NDArray:
+def _frozen(array: NDArray[Any], dtype: type) -> NDArray[Any]:
     """A read-only C-ordered copy: the caller's array can then change without harm."""
-    copy = np.array(array, dtype=dtype, order="C")
+    copy: NDArray[Any] = np.array(array, dtype=dtype, order="C")
     copy.flags.writeable = False
     return copy
 
@@ -297,6 +297,8 @@ def _as_codes(values: ArrayLike) -> NDArray[np.int64]:
             f"values are {codes.dtype}, but codes are integers 0..arity-1. Use .astype(int) on "
             "whole numbers, discretize on measurements, Data.from_frame or read_csv on labels"
         )
+    if codes.size and codes.max() > np.iinfo(np.int32).max:
+        raise ValueError(f"code {codes.max()} does not fit 32 bits; recode to 0, 1, 2, ...")
     return codes.astype(np.int64)
 
 
@@ -314,7 +316,9 @@ def _check_names(names: Sequence[str], n: int) -> tuple[str, ...]:
     return checked
 
 
-def _check_variable(codes: NDArray, arity: int, name: str, levels: tuple[str, ...]) -> None:
+def _check_variable(
+    codes: NDArray[np.int64], arity: int, name: str, levels: tuple[str, ...]
+) -> None:
     if arity < 2:
         raise ValueError(
             f"variable {name!r} has {arity} level{'' if arity == 1 else 's'}: a constant tells "
