@@ -1,0 +1,48 @@
+"""What every test needs before bnlab is imported: its own compilation cache, offline widgets."""
+
+import hashlib
+import os
+import shutil
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import pooch
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+WEEK = 7 * 24 * 3600
+
+
+def _fresh_numba_cache() -> Path:
+    """A compilation cache for exactly these kernels.
+
+    numba does not notice an edit of a kernel that another module's kernel calls, so a cache that
+    outlives an edit can test the old code. Caches unused for a week are removed.
+    """
+    digest = hashlib.sha256(version("numba").encode())
+    for source in sorted((ROOT / "bnlab" / "kernels").rglob("*.py")):
+        digest.update(source.name.encode())
+        digest.update(source.read_bytes())
+    caches = Path(pooch.os_cache("bnlab")) / "numba-for-tests"
+    cache = caches / digest.hexdigest()[:16]
+    cache.mkdir(parents=True, exist_ok=True)
+    os.utime(cache)
+    for other in caches.iterdir():
+        if time.time() - other.stat().st_mtime > WEEK:
+            shutil.rmtree(other, ignore_errors=True)
+    return cache
+
+
+# At import, not in a fixture: numba reads this once, and worker processes and kernels inherit it.
+os.environ["NUMBA_CACHE_DIR"] = str(_fresh_numba_cache())
+os.environ["BOKEH_RESOURCES"] = "inline"
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of downloaded data sets and networks, for tests that need the real files."""
+    folder = os.environ.get("BNLAB_DATA_DIR")
+    if not folder:
+        pytest.skip("BNLAB_DATA_DIR names no folder of data files")
+    return Path(folder)

@@ -1,0 +1,83 @@
+"""How a lab looks on the page: stored results, short cells, a place in the README.
+
+That the labs run, and give the results that they store, is checked by running them (`--nbval`).
+"""
+
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").rglob("[0-9]*.ipynb"))
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+LONGEST_OUTPUT = 50_000  # bytes: a static figure fits, a copy of BokehJS does not
+LONGEST_CELL = 15  # lines
+MOST_CELLS = 40
+SILENCERS = ("filterwarnings", "simplefilter", "catch_warnings", "%%capture")
+
+every_notebook = pytest.mark.parametrize(
+    "path", NOTEBOOKS, ids=lambda path: path.relative_to(ROOT).as_posix()
+)
+
+
+def _cells(path: Path, kind: str) -> list[dict[str, Any]]:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return [cell for cell in cells if cell["cell_type"] == kind and "".join(cell["source"]).strip()]
+
+
+def test_the_suite_has_labs() -> None:
+    assert len(NOTEBOOKS) >= 3
+
+
+@every_notebook
+def test_stored_results_are_there_to_compare_with(path: Path) -> None:
+    """A cell without a count is not compared by nbval: stripped notebooks would pass vacuously."""
+    counts = [cell["execution_count"] for cell in _cells(path, "code")]
+    assert counts == list(range(1, len(counts) + 1))
+
+
+@every_notebook
+def test_no_stored_errors(path: Path) -> None:
+    outputs = [output for cell in _cells(path, "code") for output in cell["outputs"]]
+    assert [output["ename"] for output in outputs if output["output_type"] == "error"] == []
+    assert [output["text"] for output in outputs if output.get("name") == "stderr"] == []
+
+
+@every_notebook
+def test_outputs_are_small(path: Path) -> None:
+    sizes = {
+        cell["execution_count"]: len(json.dumps(output).encode())
+        for cell in _cells(path, "code")
+        for output in cell["outputs"]
+    }
+    assert {count: size for count, size in sizes.items() if size > LONGEST_OUTPUT} == {}
+
+
+@every_notebook
+def test_code_cells_are_short(path: Path) -> None:
+    lengths = [len("".join(cell["source"]).splitlines()) for cell in _cells(path, "code")]
+    assert len(lengths) <= MOST_CELLS
+    assert max(lengths) <= LONGEST_CELL
+    assert statistics.median(lengths) <= 4
+
+
+@every_notebook
+def test_no_warning_is_silenced(path: Path) -> None:
+    code = "\n".join("".join(cell["source"]) for cell in _cells(path, "code"))
+    assert [word for word in SILENCERS if word in code] == []
+
+
+@every_notebook
+def test_title_is_a_question(path: Path) -> None:
+    title = "".join(_cells(path, "markdown")[0]["source"]).splitlines()[0]
+    assert title.startswith("# ")
+    assert title.rstrip().endswith("?")
+
+
+@every_notebook
+def test_readme_lists_the_notebook(path: Path) -> None:
+    assert f"({path.relative_to(ROOT).as_posix()})" in README

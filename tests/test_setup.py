@@ -1,0 +1,148 @@
+"""The files that set the suite up: pins, conda and Binder environments, README, CI."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+LAB_COMMAND = "uv run --extra lab jupyter lab notebooks/00_start_here.ipynb"
+TEST_COMMAND = "uv run --extra test pytest"
+# In environment.yml but no dependency of the package: what binder/postBuild installs with.
+INSTALLERS = {"pip", "setuptools"}
+
+
+def _names(requirements: list[str]) -> set[str]:
+    """Package names as conda-forge and PyPI both spell them, the extras of bnlab left out."""
+    names = {re.split(r"[<>=!~\[; ]", requirement)[0] for requirement in requirements}
+    return {name.replace("_", "-").lower() for name in names} - {"bnlab"}
+
+
+def _pins() -> dict[str, str]:
+    constraints = PROJECT["tool"]["uv"]["constraint-dependencies"]
+    return dict(constraint.split("==") for constraint in constraints)
+
+
+def _conda() -> dict[str, str]:
+    text = (ROOT / "environment.yml").read_text(encoding="utf-8")
+    entries = re.findall(r"^  - ([a-z0-9_-]+)(?:=([\d.]+))?$", text.split("dependencies:")[1], re.M)
+    return {name.replace("_", "-"): pin for name, pin in entries}
+
+
+def test_every_direct_dependency_is_pinned() -> None:
+    wanted = _names(PROJECT["project"]["dependencies"])
+    for requirements in EXTRAS.values():
+        wanted |= _names(requirements)
+    assert set(_pins()) == wanted
+
+
+def test_binder_has_the_same_environment() -> None:
+    root, binder = ROOT / "environment.yml", ROOT / "binder" / "environment.yml"
+    assert root.read_bytes() == binder.read_bytes()
+
+
+def test_conda_environment_agrees_with_pyproject() -> None:
+    conda, pins = _conda(), _pins()
+    assert conda.pop("python") == "3.12"
+    wanted = _names(PROJECT["project"]["dependencies"] + EXTRAS["lab"] + EXTRAS["data"])
+    assert set(conda) == wanted | INSTALLERS
+    for name in wanted:
+        assert f"{pins[name]}.".startswith(f"{conda[name]}."), f"{name}: {conda[name]}"
+
+
+def test_conda_environment_has_no_pip_section() -> None:
+    assert "pip:" not in (ROOT / "environment.yml").read_text(encoding="utf-8")
+
+
+def test_post_build_can_be_executed() -> None:
+    assert os.name == "nt" or os.access(ROOT / "binder" / "postBuild", os.X_OK)
+
+
+def test_post_build_warms_the_cache_with_a_program_that_runs() -> None:
+    script = (ROOT / "binder" / "postBuild").read_text(encoding="utf-8")
+    program = re.search(r"<<'PYTHON'\n(.*)\nPYTHON\n", script, re.DOTALL)
+    assert program
+    subprocess.run([sys.executable, "-c", program[1]], cwd=ROOT, check=True, capture_output=True)
+
+
+def test_binder_dry_run() -> None:
+    """repo2docker reads the folder and prints its Dockerfile, for which it needs no Docker."""
+    tool = shutil.which("jupyter-repo2docker", path=str(Path(sys.executable).parent))
+    if tool is None:
+        pytest.skip("jupyter-repo2docker is not installed; the `test` extra brings it")
+    result = subprocess.run(
+        [tool, "--no-build", "--debug", "."], cwd=ROOT, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    dockerfile = result.stdout + result.stderr
+    assert "binder/environment.yml" in dockerfile
+    assert "binder/postBuild" in dockerfile
+    assert re.search(r"environment\.py-3\.12|python=3\.12|py312", dockerfile)
+
+
+@pytest.mark.parametrize("command", [LAB_COMMAND, TEST_COMMAND])
+def test_readme_has_the_command_as_one_line_that_needs_only_pip(command: str) -> None:
+    assert f"\npip install uv && {command}\n" in README
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    assert CI.splitlines()[-1] == TEST_COMMAND
+
+
+def test_workflow_runs_the_same_script() -> None:
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    assert "bash .ci/run" in workflow
+
+
+def test_readme_links_lead_somewhere() -> None:
+    targets = re.findall(r"\]\(([^)#]+)\)", README)
+    local = [target for target in targets if "://" not in target]
+    assert [target for target in local if not (ROOT / target).exists()] == []
+
+
+def test_readme_example_runs() -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    subprocess.run([sys.executable, "-c", example], cwd=ROOT, check=True, capture_output=True)
+
+
+def test_version_is_the_same_everywhere() -> None:
+    version = PROJECT["project"]["version"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {version}\n" in citation
+
+
+def test_no_file_names_a_package_registry() -> None:
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("not a git checkout: the tracked files are not known")
+    listing = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    hosts = [
+        ".".join(parts)
+        for parts in [
+            ("pypi", "org"),
+            ("pythonhosted", "org"),
+            ("npmjs", "org"),
+            ("anaconda", "org"),
+            ("debian", "org"),
+        ]
+    ]
+    tracked = [ROOT / name for name in listing.stdout.split("\0") if name]
+    named = [
+        f"{path.relative_to(ROOT)}: {host}"
+        for path in tracked
+        if path.is_file()
+        for host in hosts
+        if host.encode() in path.read_bytes()
+    ]
+    assert named == []

@@ -1,0 +1,138 @@
+"""Rules that the code keeps by itself: style, types, floors, documented names."""
+
+import ast
+import importlib.util
+import inspect
+import re
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import bnlab as bn
+
+ROOT = Path(__file__).resolve().parents[1]
+MODULES = sorted((ROOT / "bnlab").rglob("*.py"))
+
+# What a floor may import besides the standard library and bnlab itself. Other modules: CORE.
+CORE = {"numpy", "numba", "networkx"}
+MAY_IMPORT = {
+    "kernels": {"numpy", "numba"},
+    "data": CORE | {"pandas", "sklearn", "pooch", "tqdm"},
+    "networks": CORE | {"pooch", "tqdm"},
+    "plots": CORE | {"bokeh"},
+    "labs": CORE | {"bokeh", "ipywidgets", "IPython", "jupyter_bokeh", "pandas", "tqdm"},
+}
+# Not loaded by `import bnlab`, which needs numpy, numba and networkx alone.
+OPTIONAL = {"bokeh", "ipywidgets", "IPython", "pandas", "sklearn", "pooch", "tqdm", "distributed"}
+
+
+def run(*command: str) -> None:
+    """Run a tool's module in this environment; skip when it is absent, fail on any complaint."""
+    module = command[0]
+    if importlib.util.find_spec(module) is None:
+        pytest.skip(f"{module} is not installed; the `test` extra brings it")
+    _check(sys.executable, "-m", *command)
+
+
+def _check(*command: str) -> None:
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("arguments", [("check",), ("format", "--check")], ids=["lint", "format"])
+def test_ruff(arguments: tuple[str, ...]) -> None:
+    run("ruff", *arguments, ".")
+
+
+def test_types() -> None:
+    run("mypy")
+
+
+def test_imports_only_go_down() -> None:
+    if importlib.util.find_spec("importlinter") is None:
+        pytest.skip("import-linter is not installed; the `test` extra brings it")
+    _check(
+        sys.executable,
+        "-c",
+        "from importlinter.cli import lint_imports; raise SystemExit(lint_imports())",
+    )
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_floor_imports_what_it_may(module: Path) -> None:
+    floor = module.relative_to(ROOT / "bnlab").with_suffix("").parts[0]
+    for name in _imported(module):
+        package, _, rest = name.partition(".")
+        if package == "bnlab":
+            assert floor == "labs" or rest.partition(".")[0] != "labs", f"{name}: only from labs"
+        elif package not in sys.stdlib_module_names:
+            assert package in MAY_IMPORT.get(floor, CORE), f"{name} does not belong on this floor"
+
+
+def _imported(module: Path) -> list[str]:
+    names = []
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: imports are absolute here"
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return names
+
+
+def test_import_needs_the_core_alone() -> None:
+    code = f"import sys, bnlab; print(*sorted({OPTIONAL!r} & set(sys.modules)))"
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert result.stdout.split() == []
+
+
+def test_modules_stay_readable() -> None:
+    lengths = {
+        path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
+        for path in MODULES
+    }
+    assert {name: lines for name, lines in lengths.items() if lines > 450} == {}
+
+
+def _public() -> dict[str, object]:
+    """Every name of `bnlab.__all__`, with the public functions and classes of its modules."""
+    found: dict[str, object] = {}
+    for name in bn.__all__:
+        thing = getattr(bn, name)
+        found[name] = thing
+        if isinstance(thing, types.ModuleType):
+            for inner, member in inspect.getmembers(thing):
+                home = getattr(member, "__module__", "") or ""
+                if home.startswith(thing.__name__) and not inner.startswith("_"):
+                    found[f"{name}.{inner}"] = member
+    return found
+
+
+@pytest.mark.parametrize("name", _public())
+def test_public_name_is_documented(name: str) -> None:
+    thing = _public()[name]
+    documentation = inspect.getdoc(thing) or ""
+    assert documentation, f"bnlab.{name} has no docstring"
+    if inspect.isfunction(thing) or inspect.isclass(thing):
+        assert ">>> " in documentation, f"bnlab.{name} has no example"
+
+
+def test_cited_works_are_in_the_bibliography() -> None:
+    bibliography = (ROOT / "bnlab" / "references.bib").read_text(encoding="utf-8")
+    keys = re.findall(r"^@\w+\{(\w+),", bibliography, re.MULTILINE)
+    assert len(keys) == len(set(keys))
+    sources = [*MODULES, *(ROOT / "notebooks").rglob("*.ipynb"), ROOT / "README.md"]
+    missing = {
+        f"{path.relative_to(ROOT).as_posix()}: {key}"
+        for path in sources
+        for key in re.findall(
+            r"\[([A-Z][A-Za-z]+(?:19|20)\d\d[a-z]?)[\],;]", path.read_text(encoding="utf-8")
+        )
+        if key not in keys
+    }
+    assert missing == set()
