@@ -25,8 +25,8 @@ def canvas(
     alt: str,
     width: int = WIDTH,
     height: int = HEIGHT,
-    x_axis_type: str = "linear",
-    y_axis_type: str = "linear",
+    x_axis_type: str = "auto",
+    y_axis_type: str = "auto",
     x_range: object = None,
     y_range: object = None,
 ) -> figure:
@@ -41,7 +41,7 @@ def canvas(
     width, height
         Pixels.
     x_axis_type, y_axis_type
-        "linear" or "log".
+        "linear", "log", or "auto", which follows the range.
     x_range, y_range
         Anything Bokeh takes as a range: a pair, a list of factors, a Range; None fits the data.
 

@@ -3,14 +3,24 @@
 from collections.abc import Sequence
 
 import numpy as np
-from bokeh.models import BasicTicker, ColorBar, ColumnDataSource, HoverTool, LinearColorMapper
+from bokeh.models import (
+    BasicTicker,
+    ColorBar,
+    ColumnDataSource,
+    CustomJSTickFormatter,
+    HoverTool,
+    LinearColorMapper,
+)
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
-from bnlab.plots.canvas import INK, PROBABILITY, RULE, SMALL_FONT_SIZE, WIDTH, canvas
+from bnlab.plots.canvas import INK, PROBABILITY, RULE, SMALL_FONT_SIZE, canvas
 
 Columns = dict[str, list[object]]
 
+FRAME = 340  # pixels, the side of the matrix
+LONGEST_LABEL = 22  # characters
+LETTER = 6.6  # pixels, mean width of a character of the axis labels
 MAX_NUMBERED = 14
 """Above this many variables a cell has no room for its number."""
 
@@ -85,17 +95,20 @@ def heat_map(
     [0.9, 0.1]
     """
     n = len(names)
-    longest = max(len(label) for label in names)
+    longest = min(max(len(label) for label in names), LONGEST_LABEL)
+    slanted = n > 6 or longest > 6
+    room = round(LETTER * longest)
     picture = canvas(
         title=title,
         x_label="child",
         y_label="parent",
         alt=alt,
-        width=WIDTH,
-        height=WIDTH,
+        width=FRAME + 110 + room,
+        height=FRAME + 85 + (round(0.8 * room) if slanted else 0),
         x_range=list(names),
         y_range=list(reversed(names)),
     )
+    picture.frame_width = picture.frame_height = FRAME
     source = ColumnDataSource(data=heat_map_data(edges, names), name=name)
     mapper = LinearColorMapper(palette=PROBABILITY, low=0, high=1)
     cells = picture.rect(
@@ -150,7 +163,11 @@ def heat_map(
     picture.grid.grid_line_color = None
     picture.axis.axis_line_color = None
     picture.axis.major_tick_line_color = None
-    if n > 6 or longest > 6:
+    picture.axis.formatter = CustomJSTickFormatter(
+        args={"longest": LONGEST_LABEL},
+        code="return tick.length > longest ? tick.slice(0, longest - 1) + '…' : tick",
+    )
+    if slanted:
         picture.xaxis.major_label_orientation = 0.9
     return picture
 

@@ -14,11 +14,14 @@ from bnlab.plots.edges import Columns, square
 Floats = NDArray[np.float64]
 
 WIDEST = 8.0  # pixels, of an edge with probability 1
-LONGEST_LABEL = 13  # characters
-BOX_HEIGHT = 26.0  # pixels
+LONGEST_LINE = 13  # characters
+LINE_HEIGHT = 16.0  # pixels
 LETTER = 7.2  # pixels, mean width of a character at the label's size
 BOW = 0.09  # how far a link bends to its left, as a share of its length
-HEAD = 11.0  # pixels, least length of an arrow head
+HEAD = 7.0  # pixels, least length of an arrow head
+CROWDED = np.array([0.33, 0.07])  # boxes and links nearer than this, across and up, crowd a box
+LANES = np.linspace(0, 1, 9)  # places across the drawing that a node may take
+SWEEPS = 4
 
 
 def network_positions(edges: ArrayLike, /) -> Floats:
@@ -27,7 +30,8 @@ def network_positions(edges: ArrayLike, /) -> Floats:
     Compute it once, from the posterior of all the data, and keep it while a slider moves: nodes
     then stay where they are and only the arrows change. The likeliest edges are taken one by one
     unless they close a cycle; the layers of that DAG, cut to a width of about sqrt(n), are the
-    rows of the drawing.
+    rows of the drawing. Within its row each node in turn moves to where it crowds least: away
+    from its neighbours in the row and from the links that pass it by.
 
     Parameters
     ----------
@@ -41,22 +45,25 @@ def network_positions(edges: ArrayLike, /) -> Floats:
     """
     values = np.asarray(edges, np.float64)
     n = len(values)
-    dag = _consensus(values)
-    rows = _rows(graphs.layers(dag), max(2, round(np.sqrt(n))))
-    out = np.full((n, 2), 0.5)
-    ties = values + values.T
+    rows = _rows(graphs.layers(_consensus(values)), max(2, round(np.sqrt(n))))
+    out = np.empty((n, 2))
     for depth, row in enumerate(rows):
-        if depth:
-            row.sort(key=lambda v: _pull(v, [u for r in rows[:depth] for u in r], ties, out))
-        for place, v in enumerate(row):
-            out[v] = (place + 0.5) / len(row), 1 - depth / max(1, len(rows) - 1)
-            if len(row) == 1 and len(rows) > 2:
-                out[v, 0] = 0.3 if depth % 2 else 0.7
+        out[row, 0] = (np.arange(len(row)) + 0.5) / len(row)
+        out[row, 1] = 1 - depth / max(1, len(rows) - 1)
+    ties = np.triu(values + values.T, 1)
+    starts, ends = np.nonzero(ties >= 0.1)
+    strength = ties[starts, ends]
+    for _ in range(SWEEPS):
+        for v in range(n):
+            costs = []
+            for out[v, 0] in LANES:
+                costs.append(_clutter(out, starts, ends, strength))
+            out[v, 0] = LANES[int(np.argmin(costs))]
     return out
 
 
 def network_data(
-    edges: ArrayLike, names: Sequence[str], positions: ArrayLike, /, *, threshold: float = 0.05
+    edges: ArrayLike, names: Sequence[str], positions: ArrayLike, /, *, threshold: float = 0.1
 ) -> Columns:
     """Columns of the source `links` of `network`: one row for each edge at least `threshold`.
 
@@ -107,7 +114,7 @@ def network(
     positions: ArrayLike,
     /,
     *,
-    threshold: float = 0.05,
+    threshold: float = 0.1,
     name: str = "links",
     title: str = "Network: the wider, the more probable",
     alt: str = "Network of the variables; the wider an arrow, the more probable its edge",
@@ -170,7 +177,7 @@ def _draw_nodes(picture: figure, names: Sequence[str], positions: ArrayLike) -> 
     nodes = ColumnDataSource(
         data={
             "name": list(names),
-            "label": [_short(name) for name in names],
+            "label": [_label(name) for name in names],
             "x": centres[:, 0].tolist(),
             "y": centres[:, 1].tolist(),
             "width": (2 * boxes[:, 0]).tolist(),
@@ -223,19 +230,32 @@ def _rows(layer: NDArray[np.int64], width: int) -> list[list[int]]:
     return rows
 
 
-def _pull(v: int, placed: Sequence[int], ties: Floats, out: Floats) -> float:
-    """The mean x of what v is tied to among the nodes placed so far."""
-    weight = ties[v, placed]
-    return float(weight @ out[placed, 0] / weight.sum()) if weight.sum() > 0 else 0.5
+def _clutter(
+    places: Floats, starts: NDArray[np.int64], ends: NDArray[np.int64], strength: Floats
+) -> float:
+    """How much boxes crowd each other and links run over boxes, plus a little for long links."""
+    scaled = places / CROWDED
+    apart = np.abs(scaled[:, None] - scaled[None])
+    touching = np.triu((apart[..., 1] < 1) * np.clip(1 - apart[..., 0], 0, 1), 1).sum()
+    along = scaled[ends] - scaled[starts]
+    length = np.maximum((along**2).sum(axis=1), 1e-9)
+    to_node = scaled[:, None] - scaled[starts]
+    share = np.clip((to_node * along).sum(axis=2) / length, 0, 1)
+    distance = np.linalg.norm(to_node - share[..., None] * along, axis=2)
+    distance[starts, np.arange(len(starts))] = np.inf
+    distance[ends, np.arange(len(ends))] = np.inf
+    crossed = (np.clip(1 - distance, 0, 1) * strength).sum()
+    return float(20 * touching + 4 * crossed + 0.05 * (strength * np.sqrt(length)).sum())
 
 
 def _pixels(positions: ArrayLike, names: Sequence[str]) -> tuple[Floats, Floats]:
     """Centres (n, 2) and half sizes (n, 2) of the label boxes, in pixels of the frame."""
     places = np.asarray(positions, np.float64)
-    half_width = [0.5 * LETTER * max(3, len(_short(name))) + 7 for name in names]
-    boxes = np.column_stack([half_width, np.full(len(names), BOX_HEIGHT / 2)])
-    margin = np.array([max(half_width) + 4, BOX_HEIGHT])
-    return margin + places * (WIDTH - 2 * margin), boxes
+    lines = [_label(name).split("\n") for name in names]
+    widths = [LETTER * max(3, *map(len, row)) + 14 for row in lines]
+    boxes = np.column_stack([widths, [LINE_HEIGHT * len(row) + 10 for row in lines]])
+    margin = boxes.max(axis=0) / 2 + (4, 10)
+    return margin + places * (WIDTH - 2 * margin), boxes / 2
 
 
 def _link(
@@ -252,7 +272,7 @@ def _link(
     if len(curve) < 3:
         curve = np.stack([start, bend, end])
     tip = curve[-1]
-    length = HEAD + probability * WIDEST
+    length = HEAD + 1.4 * probability * WIDEST
     shaft = curve[np.linalg.norm(curve - tip, axis=1) >= length * 0.8]
     base = shaft[-1] if len(shaft) else curve[0]
     ahead = (tip - base) / max(float(np.linalg.norm(tip - base)), 1e-9)
@@ -262,5 +282,16 @@ def _link(
     return line[np.linspace(0, len(line) - 1, 16).astype(int)], head
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_LABEL else name[: LONGEST_LABEL - 1] + "…"
+def _label(name: str) -> str:
+    """The name on one line, or broken after the separator nearest its middle, cut if need be."""
+    if len(name) <= LONGEST_LINE:
+        return name
+    breaks = [i + 1 for i, letter in enumerate(name) if letter in "-_ ." and 0 < i < len(name) - 1]
+    if not breaks:
+        return _cut(name)
+    middle = min(breaks, key=lambda i: abs(2 * i - len(name)))
+    return _cut(name[:middle]) + "\n" + _cut(name[middle:])
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"

@@ -35,7 +35,8 @@ def path_bars_data(
     Returns
     -------
     dict
-        Columns `place` (top, ..., 1), `label`, `start`, `end`, `path`, `edge`, `low`, `high`.
+        Columns `label`, `start`, `end` (names), `path`, `edge`, `low`, `high` (probabilities) and
+        the heights of bar and label, `place` and `label_place`.
 
     Examples
     --------
@@ -49,7 +50,8 @@ def path_bars_data(
     best = sorted(pairs, key=lambda pair: (-reach[pair], pair))[:top]
     chosen = np.array([reach[pair] for pair in best])
     return {
-        "place": [top - i for i in range(len(best))],
+        "place": [top - i - 0.16 for i in range(len(best))],
+        "label_place": [top - i + 0.26 for i in range(len(best))],
         "label": [f"{names[u]} ⇝ {names[v]}" for u, v in best],
         "start": [names[u] for u, _ in best],
         "end": [names[v] for _, v in best],
@@ -75,7 +77,7 @@ def path_bars(
     """Bars of path probabilities; the source is called `name` and holds `path_bars_data`.
 
     A bar is the probability of a path by any route, its whisker the interval, and the diamond the
-    probability of the direct edge. Labels are drawn on the bars, so they change with the source.
+    probability of the direct edge. Labels stand over the bars, so they change with the source.
 
     Examples
     --------
@@ -89,7 +91,7 @@ def path_bars(
         y_label="",
         alt=alt,
         width=WIDTH,
-        height=44 * min(top, len(names) * (len(names) - 1)) + 80,
+        height=46 * min(top, len(names) * (len(names) - 1)) + 80,
         x_range=Range1d(0, 1.02),
         y_range=Range1d(max(top - len(names) * (len(names) - 1), 0) + 0.4, top + 0.6),
     )
@@ -97,7 +99,7 @@ def path_bars(
         data=path_bars_data(paths, edges, names, top=top, margin=margin), name=name
     )
     bars = picture.hbar(
-        y="place", right="path", height=0.8, source=source, fill_color="#a6cee3", line_color=None
+        y="place", right="path", height=0.4, source=source, fill_color="#a6cee3", line_color=None
     )
     picture.segment("low", "place", "high", "place", source=source, line_color=INK, line_width=1.5)
     picture.scatter(
@@ -105,13 +107,13 @@ def path_bars(
         "place",
         source=source,
         marker="diamond",
-        size=13,
+        size=12,
         fill_color=CYCLE[3],
         line_color=INK,
     )
     picture.text(
-        x=0.015,
-        y="place",
+        x=0.006,
+        y="label_place",
         text="label",
         source=source,
         text_color=INK,
