@@ -68,11 +68,18 @@ def test_post_build_can_be_executed() -> None:
     assert os.name == "nt" or os.access(ROOT / "binder" / "postBuild", os.X_OK)
 
 
+def _run_python(program: str) -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+
+
 def test_post_build_warms_the_cache_with_a_program_that_runs() -> None:
     script = (ROOT / "binder" / "postBuild").read_text(encoding="utf-8")
     program = re.search(r"<<'PYTHON'\n(.*)\nPYTHON\n", script, re.DOTALL)
     assert program
-    subprocess.run([sys.executable, "-c", program[1]], cwd=ROOT, check=True, capture_output=True)
+    _run_python(program[1])
 
 
 def test_binder_dry_run() -> None:
@@ -87,7 +94,7 @@ def test_binder_dry_run() -> None:
     dockerfile = result.stdout + result.stderr
     assert "binder/environment.yml" in dockerfile
     assert "binder/postBuild" in dockerfile
-    assert re.search(r"environment\.py-3\.12|python=3\.12|py312", dockerfile)
+    assert "python=3.12" in dockerfile
 
 
 @pytest.mark.parametrize("command", [LAB_COMMAND, TEST_COMMAND])
@@ -112,7 +119,7 @@ def test_readme_links_lead_somewhere() -> None:
 
 def test_readme_example_runs() -> None:
     (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    subprocess.run([sys.executable, "-c", example], cwd=ROOT, check=True, capture_output=True)
+    _run_python(example)
 
 
 def test_version_is_the_same_everywhere() -> None:

@@ -1,0 +1,147 @@
+"""The README's two lines on a bare machine, and the labs after the network is gone.
+
+A clone and a new virtual environment with nothing but pip; packages come from uv's cache when it
+has them.
+"""
+
+import json
+import os
+import re
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PATIENCE = 600  # seconds, for installing packages on a slow line
+LOOPBACK_ALONE = ["unshare", "--net", "--map-root-user", "sh", "-c"]
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name == "nt", reason="the lines are run by bash here"),
+    pytest.mark.skipif(
+        shutil.which("git") is None or not (ROOT / ".git").exists(),
+        reason="not a git checkout: there is nothing to clone",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Clone:
+    """A fresh clone, and the environment variables of somebody who has just made it."""
+
+    folder: Path
+    variables: dict[str, str]
+
+    def command(self, tool: str) -> str:
+        """The line of the README that ends by starting `tool`."""
+        readme = (self.folder / "README.md").read_text(encoding="utf-8")
+        (line,) = re.findall(rf"^pip install uv && uv run .*\b{tool}\b.*$", readme, re.MULTILINE)
+        return line
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
+    place = tmp_path_factory.mktemp("cold")
+    folder, bare = place / "bnlab", place / "python"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
+    python = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
+    subprocess.run([str(python), "-m", "venv", str(bare)], check=True)
+    ours = ("BNLAB_", "NUMBA_", "PYTEST_", "JUPYTER", "UV_PROJECT", "VIRTUAL_ENV", "PYTHON")
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    system = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"]
+    variables["PATH"] = os.pathsep.join([str(bare / "bin"), *system])
+    return Clone(folder, variables)
+
+
+@pytest.fixture(scope="module")
+def lab_address(clone: Clone) -> Iterator[str]:
+    """Type the README's first line, and wait until JupyterLab answers."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    token = secrets.token_hex()
+    settings = {
+        "ServerApp": {"open_browser": False, "allow_root": True, "port": port},
+        "IdentityProvider": {"token": token},
+    }
+    config = clone.folder.parent / "config"
+    config.mkdir()
+    (config / "jupyter_server_config.json").write_text(json.dumps(settings))
+    log = clone.folder.parent / "lab.log"
+    with log.open("w") as output:
+        server = subprocess.Popen(
+            ["bash", "-c", clone.command("jupyter")],
+            cwd=clone.folder,
+            env={**clone.variables, "JUPYTER_CONFIG_DIR": str(config)},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    address = f"http://127.0.0.1:{port}/{{}}?token={token}"
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not _answers(address.format("api/status")):
+            assert server.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.5)
+        yield address
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait(timeout=60)
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=10) as response:
+            return bool(response.status == 200)
+    except (urllib.error.URLError, ConnectionError):
+        return False
+
+
+def test_the_first_line_serves_the_first_lab(lab_address: str) -> None:
+    assert _answers(lab_address.format("api/contents/00_start_here.ipynb"))
+
+
+def test_the_labs_run_without_a_network(clone: Clone, lab_address: str) -> None:
+    """After the first line has set everything up, a machine with loopback alone is enough."""
+    up = "ip link set lo up"
+    if subprocess.run([*LOOPBACK_ALONE, up], capture_output=True).returncode:
+        pytest.skip("this system does not let a test make a network namespace of its own")
+    labs = sorted(str(path) for path in (clone.folder / "notebooks").glob("[0-9]*.ipynb"))
+    assert labs
+    nothing = clone.folder.parent / "no-downloads"
+    result = subprocess.run(
+        [*LOOPBACK_ALONE, f'{up} && exec "$0" "$@"', ".venv/bin/jupyter", "execute", *labs],
+        cwd=clone.folder,
+        env={**clone.variables, "XDG_CACHE_HOME": str(nothing), "BOKEH_RESOURCES": "inline"},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr
+
+
+def test_the_second_line_finds_every_test(clone: Clone) -> None:
+    """The line itself, told to stop before it runs the tests (this one is among them)."""
+    result = subprocess.run(
+        ["bash", "-c", clone.command("pytest")],
+        cwd=clone.folder,
+        env={**clone.variables, "PYTEST_ADDOPTS": "--collect-only --quiet --numprocesses=0"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "test_cold_start" not in result.stdout  # slow tests are not part of the ordinary run
+    assert "test_standing.py::test_types" in result.stdout
