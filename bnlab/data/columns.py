@@ -331,14 +331,13 @@ def frame_columns(frame: pd.DataFrame) -> tuple[list[RawColumn], list[str]]:
 def _is_discrete(dtype: object) -> bool:
     from pandas.api import types
 
-    return (
-        isinstance(dtype, np.dtype)
-        and dtype.kind == "O"
-        or any(
-            check(dtype)
-            for check in (types.is_bool_dtype, types.is_numeric_dtype, types.is_string_dtype)
-        )
+    checks = (
+        types.is_object_dtype,
+        types.is_bool_dtype,
+        types.is_numeric_dtype,
+        types.is_string_dtype,
     )
+    return any(check(dtype) for check in checks)
 
 
 def _check_one_type(series: pd.Series, name: str) -> None:

@@ -26,9 +26,9 @@ def load_dataset(name: str, /) -> Data:
 def _tic_tac_toe() -> Data:
     """All final boards of games that x begins: x wins, then o wins, then draws."""
     finals: dict[tuple[int, ...], int] = {}
-    running = {(2,) * 9}
+    running: set[tuple[int, ...]] = {(2,) * 9}
     for turn in range(9):
-        boards = {
+        boards: set[tuple[int, ...]] = {
             (*board[:square], turn % 2, *board[square + 1 :])
             for board in running
             for square in range(9)

@@ -1,0 +1,265 @@
+"""`BayesNet`: a DAG with conditional probability tables, to sample from and to score with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnlab.data import Data
+from bnlab.graphs import check_dag, topological_order
+
+ROW_TOLERANCE = 1e-9
+MAX_TABLE_ENTRIES = 10**7
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class BayesNet:
+    """A Bayesian network over n discrete variables, checked once and read-only from then on.
+
+    Row j of `tables[v]` is the distribution of v given the j-th configuration of its parents
+    p_1 < ... < p_k, counted in mixed radix with the last parent running fastest:
+    j = (...(x_1 r_2 + x_2) r_3 + ...) + x_k, as in `numpy.ravel_multi_index`.
+
+    Attributes
+    ----------
+    dag : (n,) int64 parent masks, acyclic.
+    arities : (n,) int64, number of states of each variable, at least 2.
+    names : n distinct names.
+    levels : for each variable the distinct labels of its states.
+    tables : for each variable probabilities (q, r), q the product of the arities of its parents
+        (1 without parents) and r its own arity; each row sums to 1 within 1e-9.
+
+    Raises
+    ------
+    ValueError
+        Naming the variable and what is wrong with it.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> BayesNet.random_tables([0, 1, 3], [2, 2, 3], rng)
+    BayesNet: 3 nodes, 3 edges, 11 free parameters
+    """
+
+    dag: NDArray[np.int64]
+    arities: NDArray[np.int64]
+    names: tuple[str, ...]
+    levels: tuple[tuple[str, ...], ...]
+    tables: tuple[NDArray[np.float64], ...]
+
+    def __post_init__(self) -> None:
+        dag = np.array(check_dag(self.dag))
+        n = dag.size
+        # An empty sample: names, arities and levels obey the same rules as those of Data.
+        described = Data(np.empty((0, n), np.int32), self.arities, self.names, self.levels)
+        if len(self.tables) != n:
+            raise ValueError(f"{len(self.tables)} tables for {n} variables; give one for each")
+        dag.flags.writeable = False
+        object.__setattr__(self, "dag", dag)
+        object.__setattr__(self, "arities", described.arities)
+        object.__setattr__(self, "names", described.names)
+        object.__setattr__(self, "levels", described.levels)
+        tables = []
+        for v in range(n):
+            table = np.array(self.tables[v], np.float64)
+            _check_table(table, self._configurations(v), int(self.arities[v]), self.names[v])
+            table.flags.writeable = False
+            tables.append(table)
+        object.__setattr__(self, "tables", tuple(tables))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Rebuilt through the constructor: unpickled arrays would otherwise be writable.
+        return BayesNet, (self.dag, self.arities, self.names, self.levels, self.tables)
+
+    def __repr__(self) -> str:
+        edges = int(np.bitwise_count(self.dag).sum())
+        return f"BayesNet: {self.n} nodes, {edges} edges, {self.free_parameters} free parameters"
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return int(self.dag.size)
+
+    @property
+    def free_parameters(self) -> int:
+        """Number of free probabilities: the sum of q (r - 1) over the tables."""
+        return sum(table.shape[0] * (table.shape[1] - 1) for table in self.tables)
+
+    @classmethod
+    def random_tables(
+        cls,
+        dag: ArrayLike,
+        arities: ArrayLike,
+        rng: np.random.Generator,
+        *,
+        concentration: float = 1.0,
+        names: Sequence[str] | None = None,
+        levels: Sequence[Sequence[str]] | None = None,
+    ) -> BayesNet:
+        """The network of `dag` with rows drawn from a symmetric Dirichlet distribution.
+
+        Parameters
+        ----------
+        dag : (n,) parent masks.
+        arities : (n,) integers, at least 2.
+        concentration : Dirichlet parameter of each state, positive; 1 is uniform over the
+            simplex, smaller values make rows more deterministic.
+        names, levels : by default x0, x1, ... and the codes 0, 1, ...
+
+        Examples
+        --------
+        >>> net = BayesNet.random_tables([0, 1], [2, 2], np.random.default_rng(1))
+        >>> net.tables[1].shape
+        (2, 2)
+        """
+        if not (np.isfinite(concentration) and concentration > 0):
+            raise ValueError(f"concentration={concentration}: a positive number is needed")
+        masks = check_dag(dag)
+        sizes = np.asarray(arities)
+        if sizes.shape != masks.shape or not np.issubdtype(sizes.dtype, np.integer):
+            raise ValueError(f"arities must be {masks.size} integers; got {arities!r}")
+        if names is None:
+            names = [f"x{v}" for v in range(masks.size)]
+        if levels is None:
+            levels = [[str(code) for code in range(size)] for size in sizes]
+        tables = []
+        for v in range(masks.size):
+            rows = int(np.prod([sizes[p] for p in parents_of(masks[v])], initial=1))
+            check_table_size(rows, int(sizes[v]), names[v])
+            tables.append(rng.dirichlet(np.full(sizes[v], concentration), size=rows))
+        return cls(
+            dag=masks,
+            arities=sizes.astype(np.int64),
+            names=tuple(names),
+            levels=tuple(tuple(column) for column in levels),
+            tables=tuple(tables),
+        )
+
+    def sample(self, m: int, rng: np.random.Generator) -> Data:
+        """m independent rows, drawn parents first.
+
+        Equally seeded generators give nested samples: those of m = 100 begin those of m = 200.
+
+        Examples
+        --------
+        >>> net = BayesNet.random_tables([0, 1], [2, 2], np.random.default_rng(1))
+        >>> net.sample(5, np.random.default_rng(2)).values.shape
+        (5, 2)
+        """
+        if m < 0:
+            raise ValueError(f"m={m}: the number of rows is at least 0")
+        uniforms = rng.random((m, self.n))
+        values = np.zeros((m, self.n), np.int32)
+        for v in topological_order(self.dag):
+            cumulative = np.cumsum(self.tables[v], axis=1)
+            # Scaled to end at exactly 1: rounding must not give a state of probability 0 a chance.
+            cumulative /= cumulative[:, -1:]
+            bounds = cumulative[self._rows(values, v), :-1]
+            values[:, v] = (uniforms[:, v, None] >= bounds).sum(axis=1)
+        return Data(values, self.arities, self.names, self.levels)
+
+    def log_likelihood(self, data: Data) -> NDArray[np.float64]:
+        """Log probability (m,) of each row, in nats; -inf for impossible rows.
+
+        A variable that was intervened on contributes no factor: its value was set, not drawn.
+
+        Raises
+        ------
+        ValueError
+            Unless `data` has the variables of the network, in its order and with its levels.
+
+        Examples
+        --------
+        >>> net = BayesNet.random_tables([0], [2], np.random.default_rng(1))
+        >>> net.log_likelihood(net.sample(4, np.random.default_rng(2))).shape
+        (4,)
+        """
+        if data.names != self.names:
+            if set(data.names) >= set(self.names):
+                raise ValueError("the columns are not those of the network: data.select(net.names)")
+            absent = next(name for name in self.names if name not in data.names)
+            raise ValueError(f"the data has no variable {absent!r}; it has {', '.join(data.names)}")
+        if data.levels != self.levels:
+            v = next(v for v in range(self.n) if data.levels[v] != self.levels[v])
+            raise ValueError(
+                f"variable {self.names[v]!r} has levels {data.levels[v]} in the data and "
+                f"{self.levels[v]} in the network; declare the levels when reading the data"
+            )
+        total = np.zeros(data.m)
+        for v in range(self.n):
+            chosen = self.tables[v][self._rows(data.values, v), data.values[:, v]]
+            terms = np.full(data.m, -np.inf)
+            np.log(chosen, out=terms, where=chosen > 0)
+            if data.intervened is not None:
+                terms[data.intervened[:, v]] = 0.0
+            total += terms
+        return total
+
+    def write_bif(self, path: str | os.PathLike[str]) -> None:
+        """Write a BIF file (gzipped if `path` ends in .gz) that `read_bif` reads back exactly.
+
+        Raises
+        ------
+        ValueError
+            When a name or label holds a quotation mark or a line break, which BIF cannot write.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> net = BayesNet.random_tables([0, 1], [2, 2], np.random.default_rng(1))
+        >>> net.write_bif(os.path.join(tempfile.mkdtemp(), "two.bif"))
+        """
+        from bnlab.networks.bif import write_text
+
+        write_text(self, path)
+
+    def _configurations(self, v: int) -> int:
+        return int(np.prod([self.arities[p] for p in parents_of(self.dag[v])], initial=1))
+
+    def _rows(self, values: NDArray[np.int32], v: int) -> NDArray[np.int64]:
+        """Which row of tables[v] applies to each row of values (m, n)."""
+        rows = np.zeros(len(values), np.int64)
+        for p in parents_of(self.dag[v]):
+            rows = rows * self.arities[p] + values[:, p]
+        return rows
+
+
+def parents_of(mask: int | np.int64) -> list[int]:
+    """The nodes of a mask in increasing order.
+
+    Examples
+    --------
+    >>> parents_of(6)
+    [1, 2]
+    """
+    return [u for u in range(int(mask).bit_length()) if int(mask) >> u & 1]
+
+
+def check_table_size(rows: int, arity: int, name: str) -> None:
+    """Refuse a table that no file or sampler could fill, before allocating it."""
+    if rows * arity > MAX_TABLE_ENTRIES:
+        raise ValueError(
+            f"the table of {name!r} would have {rows} rows of {arity}, more than "
+            f"{MAX_TABLE_ENTRIES} entries; give it fewer parents"
+        )
+
+
+def _check_table(table: NDArray[np.float64], rows: int, arity: int, name: str) -> None:
+    if table.shape != (rows, arity):
+        raise ValueError(
+            f"the table of {name!r} has shape {table.shape}; its parents and states ask for "
+            f"{(rows, arity)}"
+        )
+    if not (np.isfinite(table).all() and (table >= 0).all()):
+        raise ValueError(f"the table of {name!r} holds {table.min()}: probabilities are >= 0")
+    error = np.abs(table.sum(axis=1) - 1)
+    if error.max() > ROW_TOLERANCE:
+        row = int(error.argmax())
+        raise ValueError(
+            f"row {row} of the table of {name!r} sums to {table[row].sum():.10g}, not to 1; "
+            "divide it by its sum"
+        )

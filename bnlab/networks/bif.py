@@ -1,0 +1,432 @@
+"""Bayesian networks as BIF files: the interchange format of the common network repositories.
+
+The grammar is that of BIF 0.15 (Cozman's "Interchange Format"), as its writers use it: blocks
+`network`, `variable` and `probability`; commas are separators like white space; comments, quoted
+names and properties are allowed. A `table` entry of a variable with parents lists the states of
+the variable itself slowest and those of its last parent fastest, as that format defines it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab.data.reading import read_text
+from bnlab.networks.bayesnet import ROW_TOLERANCE, BayesNet, check_table_size, parents_of
+
+ROUNDING_TOLERANCE = 0.01
+_TOKEN = re.compile(
+    r"(?P<skip>[\s,]+|//[^\n]*|/\*.*?\*/)"
+    r'|"(?P<string>[^"\n]*)"'
+    r"|(?P<mark>[{}()\[\];|])"
+    r'|(?P<word>(?:(?!//|/\*)[^\s{}()\[\];|,"])+)',
+    re.DOTALL,
+)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_PLAIN = re.compile(r"[\w.<>=+/-]+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTable:
+    """A variable with its table in the parent order of its source: shape (*parent arities, r)."""
+
+    name: str
+    levels: tuple[str, ...]
+    parents: tuple[str, ...]
+    table: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Rounding:
+    """How many rows of a file did not sum to 1, and by how much the worst was off."""
+
+    rows: int
+    largest: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    text: str
+    kind: str
+    line: int
+
+
+@dataclass(slots=True)
+class _Entries:
+    """The entries of one probability block, before the arities of its variables are known."""
+
+    line: int
+    name: str
+    parents: tuple[str, ...]
+    rows: dict[tuple[str, ...], tuple[int, list[float]]] = field(default_factory=dict)
+    table: tuple[int, list[float]] | None = None
+    default: tuple[int, list[float]] | None = None
+
+
+def read_bif(path: str | os.PathLike[str]) -> BayesNet:
+    """Read a Bayesian network from a BIF file (gzipped if its name ends in .gz).
+
+    Rows of probabilities that were rounded, so that they sum to 1 only within 0.01, are divided
+    by their sum; one `UserWarning` says how many and how far off the worst was.
+
+    Raises
+    ------
+    ValueError
+        Naming file and line, for all that is no BIF file or no Bayesian network.
+    FileNotFoundError
+        When there is no such file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "net.bif")
+    >>> BayesNet.random_tables([0, 1], [2, 3], np.random.default_rng(1)).write_bif(path)
+    >>> read_bif(path)
+    BayesNet: 2 nodes, 1 edges, 5 free parameters
+    """
+    net, rounding = parse_bif(read_text(path, "utf-8-sig"), str(path))
+    if rounding.rows:
+        warnings.warn(
+            f"{path}: {rounding.rows} rows of probabilities were rounded (sums differ from 1 by "
+            f"up to {rounding.largest:.1g}) and have been renormalised",
+            stacklevel=2,
+        )
+    return net
+
+
+def parse_bif(text: str, source: str) -> tuple[BayesNet, Rounding]:
+    """The network written in `text`, and how far its rows had to be renormalised."""
+    parser = _Parser(text, source)
+    parser.read()
+    nodes = []
+    rounding = Rounding(0, 0.0)
+    for name in parser.variables:
+        if name not in parser.blocks:
+            raise parser.fail(f"variable {name!r} has no probability block", parser.lines[name])
+        node, rounded = parser.node(parser.blocks[name])
+        nodes.append(node)
+        rounding = Rounding(rounding.rows + rounded.rows, max(rounding.largest, rounded.largest))
+    try:
+        return assemble(nodes), rounding
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from error
+
+
+def assemble(nodes: Sequence[NodeTable]) -> BayesNet:
+    """The network of `nodes`, in their order, with parents sorted by node number."""
+    number = {node.name: v for v, node in enumerate(nodes)}
+    if len(nodes) > 63:
+        raise ValueError(
+            f"{len(nodes)} variables; sets of variables are 64-bit masks of at most 63"
+        )
+    tables = []
+    dag = np.zeros(len(nodes), np.int64)
+    for v, node in enumerate(nodes):
+        parents = [number[name] for name in node.parents]
+        dag[v] = sum(1 << p for p in parents)
+        order = np.argsort(parents, kind="stable")
+        table = node.table.transpose(*(int(i) for i in order), len(parents))
+        tables.append(table.reshape(-1, len(node.levels)))
+    return BayesNet(
+        dag=dag,
+        arities=np.array([len(node.levels) for node in nodes], np.int64),
+        names=tuple(node.name for node in nodes),
+        levels=tuple(node.levels for node in nodes),
+        tables=tuple(tables),
+    )
+
+
+class _Parser:
+    """Recursive descent over the tokens of one file."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self.source = source
+        self.tokens = self._split(text)
+        self.position = 0
+        self.variables: dict[str, tuple[str, ...]] = {}
+        self.lines: dict[str, int] = {}
+        self.blocks: dict[str, _Entries] = {}
+
+    def fail(self, message: str, line: int) -> ValueError:
+        return ValueError(f"{self.source}, line {line}: {message}")
+
+    def _split(self, text: str) -> list[_Token]:
+        tokens = []
+        line = 1
+        start = 0
+        while start < len(text):
+            match = _TOKEN.match(text, start)
+            if match is None:
+                what = "comment" if text.startswith("/*", start) else "quotation"
+                raise self.fail(f"this {what} is not closed", line)
+            kind = str(match.lastgroup)
+            if kind != "skip":
+                tokens.append(_Token(match.group(kind), kind, line))
+            line += match.group().count("\n")
+            start = match.end()
+        tokens.append(_Token("end of file", "end", line))
+        return tokens
+
+    def peek(self) -> _Token:
+        return self.tokens[self.position]
+
+    def next(self) -> _Token:
+        token = self.tokens[self.position]
+        if token.kind != "end":
+            self.position += 1
+        return token
+
+    def expect(self, text: str) -> _Token:
+        token = self.next()
+        if token.text != text or token.kind == "string":
+            raise self.fail(f"expected {text!r}, found {token.text!r}", token.line)
+        return token
+
+    def label(self, what: str) -> _Token:
+        token = self.next()
+        if token.kind not in ("word", "string"):
+            raise self.fail(f"expected {what}, found {token.text!r}", token.line)
+        return token
+
+    def labels(self, closing: str, what: str) -> list[_Token]:
+        """Labels up to the closing mark, which is consumed."""
+        found = []
+        while self.peek().text != closing or self.peek().kind == "string":
+            found.append(self.label(what))
+        self.next()
+        return found
+
+    def numbers(self) -> tuple[int, list[float]]:
+        """Probabilities up to the semicolon, with the line they begin on."""
+        line = self.peek().line
+        values = []
+        for token in self.labels(";", "a probability or ';'"):
+            if token.kind != "word" or _NUMBER.fullmatch(token.text) is None:
+                raise self.fail(f"{token.text!r} is no probability", token.line)
+            if not 0 <= float(token.text) <= 1 + ROUNDING_TOLERANCE:
+                raise self.fail(f"{token.text} is outside 0..1", token.line)
+            values.append(float(token.text))
+        return line, values
+
+    def skip_property(self) -> None:
+        while self.peek().text != ";":
+            token = self.next()
+            if token.kind == "end":
+                raise self.fail("this property is not closed by ';'", token.line)
+        self.next()
+
+    def read(self) -> None:
+        readers = {
+            "network": self._network,
+            "variable": self._variable,
+            "probability": self._probability,
+        }
+        while self.peek().kind != "end":
+            token = self.next()
+            reader = readers.get(token.text)
+            if reader is None or token.kind != "word":
+                raise self.fail(
+                    f"expected network, variable or probability, found {token.text!r}", token.line
+                )
+            reader()
+        if not self.variables:
+            raise self.fail("no variables: is this a BIF file?", self.peek().line)
+        for entries in self.blocks.values():
+            for name in (entries.name, *entries.parents):
+                if name not in self.variables:
+                    raise self.fail(f"{name!r} is no variable of this file", entries.line)
+
+    def _network(self) -> None:
+        if self.peek().text != "{":
+            self.label("a name")
+        self.expect("{")
+        while self.peek().text != "}":
+            self.expect("property")
+            self.skip_property()
+        self.next()
+
+    def _variable(self) -> None:
+        name = self.label("the name of a variable")
+        if name.text in self.variables:
+            raise self.fail(f"a second variable {name.text!r}", name.line)
+        self.expect("{")
+        levels: list[_Token] | None = None
+        while self.peek().text != "}":
+            token = self.next()
+            if token.text == "property":
+                self.skip_property()
+                continue
+            if token.text != "type" or levels is not None:
+                raise self.fail(
+                    f"expected one type and properties, found {token.text!r}", token.line
+                )
+            self.expect("discrete")
+            self.expect("[")
+            arity = self.label("the number of states")
+            self.expect("]")
+            self.expect("{")
+            levels = self.labels("}", "a state")
+            self.expect(";")
+            if arity.text != str(len(levels)):
+                raise self.fail(
+                    f"{name.text!r} announces {arity.text} states and lists {len(levels)}",
+                    arity.line,
+                )
+        self.next()
+        if levels is None:
+            raise self.fail(f"variable {name.text!r} has no type", name.line)
+        self.variables[name.text] = tuple(level.text for level in levels)
+        self.lines[name.text] = name.line
+
+    def _probability(self) -> None:
+        self.expect("(")
+        name = self.label("the name of a variable")
+        if self.peek().text == "|":
+            self.next()
+        parents = tuple(token.text for token in self.labels(")", "a parent or ')'"))
+        if name.text in self.blocks:
+            raise self.fail(f"a second probability block of {name.text!r}", name.line)
+        if len({name.text, *parents}) <= len(parents):
+            raise self.fail(f"a variable occurs twice in the block of {name.text!r}", name.line)
+        entries = self.blocks[name.text] = _Entries(name.line, name.text, parents)
+        self.expect("{")
+        while self.peek().text != "}":
+            token = self.next()
+            if token.text == "property":
+                self.skip_property()
+            elif token.text == "table" and entries.table is None:
+                entries.table = self.numbers()
+            elif token.text == "default" and entries.default is None:
+                entries.default = self.numbers()
+            elif token.text == "(":
+                states = tuple(state.text for state in self.labels(")", "a state or ')'"))
+                if states in entries.rows:
+                    raise self.fail(f"a second row for {', '.join(states)}", token.line)
+                entries.rows[states] = self.numbers()
+            else:
+                raise self.fail(
+                    f"expected one table, one default or rows, found {token.text!r}", token.line
+                )
+        self.next()
+
+    def node(self, entries: _Entries) -> tuple[NodeTable, Rounding]:
+        """The full table of one block, checked and renormalised."""
+        levels = self.variables[entries.name]
+        states = [self.variables[parent] for parent in entries.parents]
+        shape = tuple(len(column) for column in states)
+        rows = 1
+        for size in shape:
+            rows *= size
+        try:
+            check_table_size(rows, len(levels), entries.name)
+        except ValueError as error:
+            raise self.fail(str(error), entries.line) from error
+        table = np.full((*shape, len(levels)), np.nan)
+        lines = np.full(shape, entries.line)
+        if entries.table is not None:
+            self._fill_table(table, entries, rows * len(levels))
+        if entries.default is not None:
+            table[...] = self._row(entries.default, entries.name)
+        for labels, row in entries.rows.items():
+            where = self._configuration(labels, states, entries, row[0])
+            table[where] = self._row(row, entries.name)
+            lines[where] = row[0]
+        return self._finish(table, lines, entries, states)
+
+    def _fill_table(self, table: NDArray[np.float64], entries: _Entries, size: int) -> None:
+        assert entries.table is not None
+        line, values = entries.table
+        if entries.rows or entries.default is not None:
+            raise self.fail(f"{entries.name!r} has a table beside other entries", line)
+        if len(values) != size:
+            raise self.fail(
+                f"the table of {entries.name!r} needs {size} numbers and has {len(values)}", line
+            )
+        own_first = np.reshape(values, (table.shape[-1], *table.shape[:-1]))
+        table[...] = np.moveaxis(own_first, 0, -1)
+
+    def _row(self, entry: tuple[int, list[float]], name: str) -> list[float]:
+        line, values = entry
+        arity = len(self.variables[name])
+        if len(values) != arity:
+            raise self.fail(f"{name!r} has {arity} states; here are {len(values)} numbers", line)
+        return values
+
+    def _configuration(
+        self, labels: tuple[str, ...], states: list[tuple[str, ...]], entries: _Entries, line: int
+    ) -> tuple[int, ...]:
+        if len(labels) != len(states):
+            raise self.fail(
+                f"{entries.name!r} has {len(states)} parents; here are {len(labels)} states", line
+            )
+        for label, parent, known in zip(labels, entries.parents, states, strict=True):
+            if label not in known:
+                raise self.fail(f"{label!r} is no state of {parent!r} ({', '.join(known)})", line)
+        return tuple(known.index(label) for label, known in zip(labels, states, strict=True))
+
+    def _finish(
+        self,
+        table: NDArray[np.float64],
+        lines: NDArray[np.int64],
+        entries: _Entries,
+        states: list[tuple[str, ...]],
+    ) -> tuple[NodeTable, Rounding]:
+        absent = np.argwhere(np.isnan(table[..., 0]))
+        if absent.size or np.isnan(table).any():
+            named = [known[i] for known, i in zip(states, absent[0], strict=True)]
+            given = f" given {', '.join(named)}" if named else ""
+            raise self.fail(f"no probabilities of {entries.name!r}{given}", entries.line)
+        sums = table.sum(axis=-1)
+        error = np.abs(sums - 1)
+        if error.max() > ROUNDING_TOLERANCE:
+            worst = np.unravel_index(int(error.argmax()), error.shape)
+            raise self.fail(
+                f"probabilities of {entries.name!r} sum to {sums[worst]:.6g}, not to 1",
+                int(lines[worst]),
+            )
+        rounded = error > ROW_TOLERANCE
+        table[rounded] /= sums[rounded][..., None]
+        node = NodeTable(entries.name, self.variables[entries.name], entries.parents, table)
+        return node, Rounding(int(rounded.sum()), float(error.max()) if rounded.any() else 0.0)
+
+
+def write_text(net: BayesNet, path: str | os.PathLike[str]) -> None:
+    """Write `net` as BIF; the body of `BayesNet.write_bif`."""
+    names = [_quoted(name) for name in net.names]
+    levels = [[_quoted(label) for label in labels] for labels in net.levels]
+    lines = ["network unknown {", "}"]
+    for name, labels in zip(names, levels, strict=True):
+        states = ", ".join(labels)
+        lines += [f"variable {name} {{", f"  type discrete [ {len(labels)} ] {{ {states} }};", "}"]
+    for v, table in enumerate(net.tables):
+        parents = parents_of(net.dag[v])
+        rows = [", ".join(repr(float(p)) for p in row) for row in table]
+        if parents:
+            given = ", ".join(names[p] for p in parents)
+            lines.append(f"probability ( {names[v]} | {given} ) {{")
+            for states_of, row in zip(
+                np.ndindex(*(len(levels[p]) for p in parents)), rows, strict=True
+            ):
+                labels = [levels[p][state] for p, state in zip(parents, states_of, strict=True)]
+                lines.append(f"  ({', '.join(labels)}) {row};")
+        else:
+            lines += [f"probability ( {names[v]} ) {{", f"  table {rows[0]};"]
+        lines.append("}")
+    raw = ("\n".join(lines) + "\n").encode()
+    file = Path(path)
+    file.write_bytes(gzip.compress(raw, mtime=0) if file.suffix == ".gz" else raw)
+
+
+def _quoted(label: str) -> str:
+    if '"' in label or "\n" in label or "\r" in label:
+        raise ValueError(f"BIF cannot hold {label!r} (quotation mark or line break): rename it")
+    plain = _PLAIN.fullmatch(label) and "//" not in label
+    return label if plain else f'"{label}"'
