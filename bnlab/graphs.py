@@ -167,7 +167,8 @@ def to_adjacency(dags: ArrayLike, /) -> Bools:
     """
     masks = np.asarray(dags, np.int64)
     nodes = np.arange(masks.shape[-1], dtype=np.int64)
-    return (masks[..., None, :] >> nodes[:, None]) & 1 == 1
+    adjacency: Bools = (masks[..., None, :] >> nodes[:, None]) & 1 == 1
+    return adjacency
 
 
 def from_adjacency(adjacency: ArrayLike, /) -> Masks:

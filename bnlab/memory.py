@@ -34,8 +34,8 @@ def require(needed: int, /, *, task: str, remedy: str) -> None:
     free = free_bytes()
     if free is not None and needed > free:
         raise ValueError(
-            f"{task} needs {needed:,} bytes ({_gigabytes(needed)}); this machine has {free:,} bytes "
-            f"({_gigabytes(free)}) free: {remedy}"
+            f"{task} needs {needed:,} bytes ({_gigabytes(needed)}); "
+            f"this machine has {free:,} bytes ({_gigabytes(free)}) free: {remedy}"
         )
 
 

@@ -11,7 +11,6 @@ import math
 
 import numpy as np
 from numba import njit, types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 FRACTION_BITS = 44

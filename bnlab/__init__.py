@@ -1,0 +1,54 @@
+"""bnlab: Bayesian learning of Bayesian-network structure, for labs and for data of your own."""
+
+from bnlab import diagnostics, exact, features, graphs
+from bnlab.data import (
+    CutPoints,
+    Data,
+    EqualFrequency,
+    EqualWidth,
+    discretize,
+    read_csv,
+)
+from bnlab.exact import OrderPosterior, order_lattice, order_posterior
+from bnlab.features import hoeffding_draws
+from bnlab.priors import EdgeBeliefs, EdgePenalty, Fair, Prior, Uniform
+from bnlab.results import Draws, Estimate, FeatureEstimate, Run, Stopped
+from bnlab.sampling import sample_dags, sample_orders
+from bnlab.scores import AIC, BIC, K2, BDeu, LogLikelihood, Score, ScoreTable, score_families
+
+__all__ = [
+    "AIC",
+    "BIC",
+    "K2",
+    "BDeu",
+    "CutPoints",
+    "Data",
+    "Draws",
+    "EdgeBeliefs",
+    "EdgePenalty",
+    "EqualFrequency",
+    "EqualWidth",
+    "Estimate",
+    "Fair",
+    "FeatureEstimate",
+    "LogLikelihood",
+    "OrderPosterior",
+    "Prior",
+    "Run",
+    "Score",
+    "ScoreTable",
+    "Stopped",
+    "Uniform",
+    "diagnostics",
+    "discretize",
+    "exact",
+    "features",
+    "graphs",
+    "hoeffding_draws",
+    "order_lattice",
+    "order_posterior",
+    "read_csv",
+    "sample_dags",
+    "sample_orders",
+    "score_families",
+]

@@ -1,0 +1,205 @@
+"""What the methods return: estimates and draws, each with the record of its run."""
+
+import importlib.metadata
+import platform
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Kind = Literal["exact", "unbiased", "lower_bound", "upper_bound", "asymptotic", "plug_in"]
+Over = Literal["orders", "dags"]
+PriorKind = Literal["order-modular", "structure-modular"]
+
+
+class Stopped(Exception):
+    """A run was stopped before it had anything to return.
+
+    Examples
+    --------
+    >>> issubclass(Stopped, Exception)
+    True
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How a result came about: enough to repeat it.
+
+    Attributes
+    ----------
+    method : str
+    settings : mapping of str to plain values
+    seed : str, the state of the generator before the run ("" where no randomness was used)
+    seconds : float, wall time
+    versions : mapping of package name to version
+    stopped : bool, whether the run was stopped before its end
+
+    Examples
+    --------
+    >>> Run("exact DP", seconds=0.25)
+    Run(exact DP, 0.25 s)
+    """
+
+    method: str
+    settings: Mapping[str, object] = field(default_factory=dict)
+    seed: str = ""
+    seconds: float = 0.0
+    versions: Mapping[str, str] = field(default_factory=lambda: package_versions())
+    stopped: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
+        object.__setattr__(self, "versions", MappingProxyType(dict(self.versions)))
+
+    def __repr__(self) -> str:
+        stopped = ", stopped early" if self.stopped else ""
+        return f"Run({self.method}, {self.seconds:.3g} s{stopped})"
+
+
+def package_versions() -> dict[str, str]:
+    """Versions of Python and of the packages whose arithmetic a result depends on.
+
+    Examples
+    --------
+    >>> sorted(package_versions())
+    ['bnlab', 'numba', 'numpy', 'python']
+    """
+    versions = {name: importlib.metadata.version(name) for name in ("bnlab", "numba", "numpy")}
+    return {"python": platform.python_version(), **versions}
+
+
+class Clock:
+    """Wall time since it was made, in seconds.
+
+    Examples
+    --------
+    >>> Clock().seconds >= 0
+    True
+    """
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds so far."""
+        return time.perf_counter() - self._start
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """An estimate of, or a bound on, a logarithm such as ln p(D), in nats.
+
+    Attributes
+    ----------
+    log_value : float, nats
+    stderr : float, standard error of `log_value` in nats; 0 for exact values and bounds
+    kind : "exact", "unbiased" (of the value, not of its logarithm), "lower_bound", "upper_bound",
+        "asymptotic" or "plug_in"
+    confidence : float, the probability that a bound holds; 1 where it is certain
+    trace : float64 array, how the estimate grew; empty where there is nothing to show
+    run : Run
+
+    Examples
+    --------
+    >>> Estimate(-1432.08, stderr=0.03, kind="unbiased", run=Run("AIS", seconds=2.1))
+    log p = -1432.08 +/- 0.03 (AIS, unbiased, 2.1 s)
+    """
+
+    log_value: float
+    stderr: float
+    kind: Kind
+    confidence: float = 1.0
+    trace: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    run: Run = field(default_factory=lambda: Run(""))
+
+    def __repr__(self) -> str:
+        return (
+            f"log p = {self.log_value:.2f} +/- {self.stderr:.2f} "
+            f"({self.run.method}, {self.kind}, {self.run.seconds:.2g} s)"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureEstimate:
+    """The posterior probability of a structural feature, estimated from draws.
+
+    Attributes
+    ----------
+    value : float
+    stderr : float, standard error
+    low, high : float, an interval that holds the posterior with probability `confidence`
+        (Hoeffding's inequality [HeTianWu2016, Corollary 4 (iv)])
+    confidence : float
+    draws : int
+    prior : "order-modular" or "structure-modular", which posterior it belongs to
+
+    Examples
+    --------
+    >>> FeatureEstimate(0.25, 0.004, 0.24, 0.26, 0.95, 10_000, "order-modular")
+    p = 0.2500 +/- 0.0040, in [0.2400, 0.2600] with probability 0.95 (10000 draws)
+    """
+
+    value: float
+    stderr: float
+    low: float
+    high: float
+    confidence: float
+    draws: int
+    prior: PriorKind
+
+    def __repr__(self) -> str:
+        return (
+            f"p = {self.value:.4f} +/- {self.stderr:.4f}, in [{self.low:.4f}, {self.high:.4f}] "
+            f"with probability {self.confidence:g} ({self.draws} draws)"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draws:
+    """Orders or DAGs drawn from a posterior.
+
+    Attributes
+    ----------
+    values : int64 (chains, draws, n); a row is a node order, or the parent masks of a DAG
+    log_weight : float64 (chains, draws), nats; zeros for exact sampling and MCMC
+    log_target : float64 (chains, draws), nats; the log of the unnormalised posterior of the row
+    over : "orders" or "dags", what the rows are
+    prior : "order-modular" or "structure-modular", which posterior they come from
+    names : the n variable names
+    independent : bool, whether the rows are independent draws from that very posterior, so that
+        Hoeffding's inequality holds
+    stats : mapping of name to array, what the sampler has to tell
+    run : Run
+
+    Examples
+    --------
+    >>> Draws(np.zeros((1, 4, 3), np.int64), np.zeros((1, 4)), np.zeros((1, 4)), "dags",
+    ...       "order-modular", ("a", "b", "c"))
+    Draws(4 dags of 3 variables, order-modular)
+    """
+
+    values: NDArray[np.int64]
+    log_weight: NDArray[np.float64]
+    log_target: NDArray[np.float64]
+    over: Over
+    prior: PriorKind
+    names: tuple[str, ...]
+    independent: bool = False
+    stats: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    run: Run = field(default_factory=lambda: Run(""))
+
+    def __post_init__(self) -> None:
+        for array in (self.values, self.log_weight, self.log_target):
+            array.setflags(write=False)
+
+    def __repr__(self) -> str:
+        chains, draws, n = self.values.shape
+        each = f"{chains} x {draws}" if chains > 1 else f"{draws}"
+        stopped = ", stopped early" if self.run.stopped else ""
+        return f"Draws({each} {self.over} of {n} variables, {self.prior}{stopped})"
