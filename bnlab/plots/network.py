@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 WIDEST = 8.0  # pixels, of an edge with probability 1
 LONGEST_LINE = 13  # characters
 LINE_HEIGHT = 16.0  # pixels
+ROW_HEIGHT = 52  # pixels, at least
 LETTER = 7.2  # pixels, mean width of a character at the label's size
 BOW = 0.09  # how far a link bends to its left, as a share of its length
 HEAD = 7.0  # pixels, least length of an arrow head
@@ -128,17 +129,18 @@ def network(
     >>> picture.select_one({"name": "links"}).data["probability"]
     [0.1, 0.9]
     """
+    height = _height(np.asarray(positions, np.float64))
     picture = canvas(
         title=title,
         x_label="",
         y_label="",
         alt=alt,
-        width=WIDTH,
-        height=WIDTH,
+        width=WIDTH + 10,
+        height=height + 40,
         x_range=Range1d(0, WIDTH),
-        y_range=Range1d(0, WIDTH),
+        y_range=Range1d(0, height),
     )
-    picture.frame_width = picture.frame_height = WIDTH - 10
+    picture.frame_width, picture.frame_height = WIDTH, height
     picture.axis.visible = False
     picture.grid.grid_line_color = None
     source = ColumnDataSource(
@@ -248,6 +250,11 @@ def _clutter(
     return float(20 * touching + 4 * crossed + 0.05 * (strength * np.sqrt(length)).sum())
 
 
+def _height(places: Floats) -> int:
+    """Height of the frame, in pixels: square, or taller where many rows need it."""
+    return max(WIDTH, ROW_HEIGHT * len(np.unique(places[:, 1])))
+
+
 def _pixels(positions: ArrayLike, names: Sequence[str]) -> tuple[Floats, Floats]:
     """Centres (n, 2) and half sizes (n, 2) of the label boxes, in pixels of the frame."""
     places = np.asarray(positions, np.float64)
@@ -255,7 +262,7 @@ def _pixels(positions: ArrayLike, names: Sequence[str]) -> tuple[Floats, Floats]
     widths = [LETTER * max(3, *map(len, row)) + 14 for row in lines]
     boxes = np.column_stack([widths, [LINE_HEIGHT * len(row) + 10 for row in lines]])
     margin = boxes.max(axis=0) / 2 + (4, 10)
-    return margin + places * (WIDTH - 2 * margin), boxes / 2
+    return margin + places * ((WIDTH, _height(places)) - 2 * margin), boxes / 2
 
 
 def _link(

@@ -1,0 +1,207 @@
+"""The labs without a browser: what all share, and a cell that moves the slider of each lab."""
+
+import asyncio
+import json
+import threading
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from nbclient import NotebookClient
+
+import bnlab as bn
+from bnlab import plots
+from bnlab.labs import board, start_here
+
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+EDGES = [[0, 0.9], [0.1, 0]]
+NAMES = ["rain", "wet"]
+
+
+def run_with(notebook: str, cell: str) -> str:
+    """What `cell` prints when it runs after the cells of a lab."""
+    lab = nbformat.read(NOTEBOOKS / notebook, as_version=4)
+    lab.cells.append(nbformat.v4.new_code_cell(cell))
+    client = NotebookClient(lab, timeout=300, resources={"metadata": {"path": str(NOTEBOOKS)}})
+    client.execute()
+    return "".join(output.get("text", "") for output in lab.cells[-1].outputs)
+
+
+# The lab, the cell that sets its slider, and the values that its source must then hold.
+MOVES = [
+    pytest.param(
+        "00_start_here.ipynb",
+        "explorer.dataset.value = 'wine'\n"
+        "explorer.size.value = 50\n"
+        "print(json.dumps(explorer.heat.source('edges').data['probability']))",
+        lambda: _off_diagonal(start_here.answer(start_here.table("wine"), 50).edges),
+        id="00_start_here",
+    ),
+]
+
+
+def _off_diagonal(matrix: np.ndarray) -> np.ndarray:
+    return matrix[~np.eye(len(matrix), dtype=bool)]
+
+
+@pytest.mark.parametrize(("notebook", "move", "expected"), MOVES)
+def test_a_moved_slider_moves_the_data(notebook, move, expected) -> None:
+    printed = run_with(notebook, "import json\n" + move)
+    np.testing.assert_allclose(json.loads(printed), expected(), atol=1e-12)
+
+
+def test_setup_refuses_unknown_resources(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BOKEH_RESOURCES", "floppy")
+    with pytest.raises(ValueError, match="floppy"):
+        board.setup()
+
+
+def test_a_reloaded_page_gets_the_current_data() -> None:
+    panel = board.Panel(plots.heat_map(EDGES, NAMES), "before")
+    panel.update("after", edges=plots.heat_map_data([[0, 0.123456], [0, 0]], NAMES))
+    assert "0.123456" in panel.figure.get_state()["render_bundle"]
+    assert "0.123456" in panel.figure.get_state("render_bundle")["render_bundle"]
+    assert "render_bundle" not in panel.figure.get_state("layout")
+    assert panel.caption == "after"
+
+
+def test_a_panel_can_show_another_picture() -> None:
+    panel = board.Panel(plots.heat_map(EDGES, NAMES), "two <variables>")
+    assert "two &lt;variables&gt;" in panel.children[1].value
+    panel.show(plots.heat_map(np.zeros((3, 3)), ["a", "b", "c"]), "three")
+    assert len(panel.source("edges").data["probability"]) == 6
+    with pytest.raises(ValueError, match="no source 'edgs'; it has edges"):
+        panel.source("edgs")
+
+
+def test_size_slider_offers_its_sizes() -> None:
+    slider = board.size_slider("rows", [0, 10, 1000], 10)
+    assert slider.value == 10
+    assert [label for label, _ in slider.options] == ["0", "10", "1,000"]
+
+
+def test_runner_runs_at_once() -> None:
+    results: list[int] = []
+    runner = board.Runner(lambda progress: progress(7, 7, None) and 42, results.append)
+    assert runner.run_now() == 42
+    assert results == [42]
+    assert runner.status.value == "done: 7 of 7 steps"
+    assert not runner.run_button.disabled
+
+
+def test_stop_ends_the_work_with_what_it_has() -> None:
+    seen: list[int] = []
+    results: list[int] = []
+    started = threading.Event()
+
+    def work(progress: board.Progress) -> int:
+        for done in range(1, 100_000):
+            if not progress(done, 100_000, done):
+                break
+            started.set()
+            threading.Event().wait(0.002)
+        return done
+
+    runner = board.Runner(
+        work, results.append, look=lambda done, total, snapshot: seen.append(snapshot), unit="draws"
+    )
+
+    async def click_run_then_stop() -> None:
+        runner.run_button.click()
+        assert runner.run_button.disabled
+        with pytest.raises(ValueError, match="running"):
+            runner.start()
+        while not seen:
+            await asyncio.sleep(0.01)
+        runner.stop_button.click()
+        await runner.task
+
+    asyncio.run(click_run_then_stop())
+    assert 0 < results[0] < 100_000
+    assert runner.status.value == f"stopped at {results[0]:,} of 100,000 draws"
+    assert runner.stop_button.disabled
+
+
+def test_runner_shows_what_went_wrong() -> None:
+    def work(progress: board.Progress) -> None:
+        raise ValueError("n=99 is too many")
+
+    runner = board.Runner(work, lambda result: None)
+
+    async def run() -> None:
+        with pytest.raises(ValueError, match="n=99"):
+            await runner.start()
+
+    asyncio.run(run())
+    assert runner.status.value == "ValueError: n=99 is too many"
+    assert not runner.run_button.disabled
+
+
+def test_check_tells_the_first_property_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not board.check(
+        "Exercise 9", ("a", lambda: True), ("look at b", lambda: 1 / 0), ("c", lambda: True)
+    )
+    said = capsys.readouterr().out
+    assert "Exercise 9, not yet: look at b (it raised ZeroDivisionError" in said
+    assert "1 of 3 hold" in said
+
+
+@pytest.mark.parametrize("name", start_here.DATASETS)
+def test_nested_prefixes_of_one_table(name: str) -> None:
+    data = start_here.table(name)
+    stops = start_here.sizes(data.m)
+    assert stops[0] == 0
+    assert stops[-1] == data.m
+    small, large = data.prefix(stops[1]), data.prefix(stops[2])
+    np.testing.assert_array_equal(small.values, large.values[: small.m])
+    np.testing.assert_array_equal(small.arities, data.arities)
+
+
+def test_answer_is_what_the_package_says() -> None:
+    data = start_here.table("coronary")
+    shown = start_here.answer(data, 100)
+    table = bn.score_families(data.prefix(100), bn.BDeu(1.0), max_parents=3)
+    np.testing.assert_allclose(shown.edges, bn.order_posterior(table).edges, atol=1e-12)
+    assert np.all(shown.paths >= shown.edges - 2 * shown.margin)
+
+
+def test_no_rows_give_the_prior() -> None:
+    edges = start_here.answer(start_here.table("coronary"), 0).edges
+    values = _off_diagonal(edges)
+    np.testing.assert_allclose(values, values[0])
+
+
+def test_explorer_follows_its_controls() -> None:
+    explorer = start_here.Explorer()
+    explorer.dataset.value = "iris"
+    assert explorer.size.value == explorer.shown.rows == 150
+    explorer.size.value = 20
+    expected = start_here.answer(start_here.table("iris"), 20)
+    np.testing.assert_allclose(
+        explorer.heat.source("edges").data["probability"], _off_diagonal(expected.edges)
+    )
+    assert explorer.bars.source("paths").data["path"][0] == expected.paths.max()
+    assert len(explorer.net.source("links").data["xs"]) == np.sum(expected.edges >= 0.1)
+    assert "20 of 150 rows" in explorer.heat.caption
+
+
+def test_explorer_of_a_table_of_your_own() -> None:
+    values = np.random.default_rng(1).integers(0, 2, (30, 3))
+    explorer = start_here.Explorer(bn.Data.from_arrays(values, names=("x", "y", "z")))
+    assert explorer.dataset is None
+    assert explorer.size.value == 30
+
+
+def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not start_here.check_adjacent(lambda edges: edges)
+    assert not start_here.check_adjacent(lambda edges: None)
+    assert not start_here.check_adjacent(lambda edges: np.maximum(edges, edges.T))
+    assert start_here.check_adjacent(lambda edges: edges + edges.T)
+    direct = lambda dags, u, w, v: (dags[:, w] >> u & 1 & dags[:, v] >> w) == 1  # noqa: E731
+    assert not start_here.check_through(direct)
+    assert not start_here.check_through(lambda dags, u, w, v: None)
+    assert not start_here.check_direction([])
+    assert not start_here.check_direction([(0, 1, 2)])
+    assert not start_here.check_direction([(0, 0, 0), (1, 1, 0)] * 25)
+    assert capsys.readouterr().out.count("not yet") == 8
