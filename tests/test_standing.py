@@ -131,7 +131,7 @@ def test_cited_works_are_in_the_bibliography() -> None:
         f"{path.relative_to(ROOT).as_posix()}: {key}"
         for path in sources
         for key in re.findall(
-            r"\[([A-Z][A-Za-z]+(?:19|20)\d\d[a-z]?)[\],;]", path.read_text(encoding="utf-8")
+            r"(?:\[|; )([A-Z][A-Za-z]+(?:19|20)\d\d[a-z]?)[\],;]", path.read_text(encoding="utf-8")
         )
         if key not in keys
     }
