@@ -1,6 +1,6 @@
 """Tables of discrete data: the `Data` type, readers, discretizing, and known data sets."""
 
-from bnlab.data.datasets import load_dataset
+from bnlab.data.datasets import list_datasets, load_dataset
 from bnlab.data.discretizing import (
     CutPoints,
     Discretized,
@@ -20,6 +20,7 @@ __all__ = [
     "EqualFrequency",
     "EqualWidth",
     "discretize",
+    "list_datasets",
     "load_dataset",
     "read_csv",
 ]

@@ -2,5 +2,6 @@
 
 from bnlab.networks.bayesnet import BayesNet
 from bnlab.networks.bif import read_bif
+from bnlab.networks.library import list_networks, load_network, random_network
 
-__all__ = ["BayesNet", "read_bif"]
+__all__ = ["BayesNet", "list_networks", "load_network", "random_network", "read_bif"]

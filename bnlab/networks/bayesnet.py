@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.data import Data
-from bnlab.graphs import check_dag, topological_order
+from bnlab.graphs import MAX_NODES, check_dag, topological_order
 
 ROW_TOLERANCE = 1e-9
 MAX_TABLE_ENTRIES = 10**7
@@ -213,7 +213,7 @@ class BayesNet:
         >>> net = BayesNet.random_tables([0, 1], [2, 2], np.random.default_rng(1))
         >>> net.write_bif(os.path.join(tempfile.mkdtemp(), "two.bif"))
         """
-        from bnlab.networks.bif import write_text
+        from bnlab.networks.writing import write_text
 
         write_text(self, path)
 
@@ -226,6 +226,40 @@ class BayesNet:
         for p in parents_of(self.dag[v]):
             rows = rows * self.arities[p] + values[:, p]
         return rows
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTable:
+    """A variable with its table in the parent order of its source: shape (*parent arities, r)."""
+
+    name: str
+    levels: tuple[str, ...]
+    parents: tuple[str, ...]
+    table: NDArray[np.float64]
+
+
+def assemble(nodes: Sequence[NodeTable]) -> BayesNet:
+    """The network of `nodes`, in their order, with parents sorted by node number."""
+    number = {node.name: v for v, node in enumerate(nodes)}
+    if len(nodes) > MAX_NODES:
+        raise ValueError(
+            f"{len(nodes)} variables; sets of variables are 64-bit masks of at most {MAX_NODES}"
+        )
+    tables = []
+    dag = np.zeros(len(nodes), np.int64)
+    for v, node in enumerate(nodes):
+        parents = [number[name] for name in node.parents]
+        dag[v] = sum(1 << p for p in parents)
+        order = np.argsort(parents, kind="stable")
+        table = node.table.transpose(*(int(i) for i in order), len(parents))
+        tables.append(table.reshape(-1, len(node.levels)))
+    return BayesNet(
+        dag=dag,
+        arities=np.array([len(node.levels) for node in nodes], np.int64),
+        names=tuple(node.name for node in nodes),
+        levels=tuple(node.levels for node in nodes),
+        tables=tuple(tables),
+    )
 
 
 def parents_of(mask: int | np.int64) -> list[int]:

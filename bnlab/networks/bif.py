@@ -8,19 +8,22 @@ the variable itself slowest and those of its last parent fastest, as that format
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.data.reading import read_text
-from bnlab.networks.bayesnet import ROW_TOLERANCE, BayesNet, check_table_size, parents_of
+from bnlab.networks.bayesnet import (
+    ROW_TOLERANCE,
+    BayesNet,
+    NodeTable,
+    assemble,
+    check_table_size,
+)
 
 ROUNDING_TOLERANCE = 0.01
 _TOKEN = re.compile(
@@ -31,17 +34,6 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_PLAIN = re.compile(r"[\w.<>=+/-]+", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class NodeTable:
-    """A variable with its table in the parent order of its source: shape (*parent arities, r)."""
-
-    name: str
-    levels: tuple[str, ...]
-    parents: tuple[str, ...]
-    table: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,30 +110,6 @@ def parse_bif(text: str, source: str) -> tuple[BayesNet, Rounding]:
         return assemble(nodes), rounding
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from error
-
-
-def assemble(nodes: Sequence[NodeTable]) -> BayesNet:
-    """The network of `nodes`, in their order, with parents sorted by node number."""
-    number = {node.name: v for v, node in enumerate(nodes)}
-    if len(nodes) > 63:
-        raise ValueError(
-            f"{len(nodes)} variables; sets of variables are 64-bit masks of at most 63"
-        )
-    tables = []
-    dag = np.zeros(len(nodes), np.int64)
-    for v, node in enumerate(nodes):
-        parents = [number[name] for name in node.parents]
-        dag[v] = sum(1 << p for p in parents)
-        order = np.argsort(parents, kind="stable")
-        table = node.table.transpose(*(int(i) for i in order), len(parents))
-        tables.append(table.reshape(-1, len(node.levels)))
-    return BayesNet(
-        dag=dag,
-        arities=np.array([len(node.levels) for node in nodes], np.int64),
-        names=tuple(node.name for node in nodes),
-        levels=tuple(node.levels for node in nodes),
-        tables=tuple(tables),
-    )
 
 
 class _Parser:
@@ -396,37 +364,3 @@ class _Parser:
         table[rounded] /= sums[rounded][..., None]
         node = NodeTable(entries.name, self.variables[entries.name], entries.parents, table)
         return node, Rounding(int(rounded.sum()), float(error.max()) if rounded.any() else 0.0)
-
-
-def write_text(net: BayesNet, path: str | os.PathLike[str]) -> None:
-    """Write `net` as BIF; the body of `BayesNet.write_bif`."""
-    names = [_quoted(name) for name in net.names]
-    levels = [[_quoted(label) for label in labels] for labels in net.levels]
-    lines = ["network unknown {", "}"]
-    for name, labels in zip(names, levels, strict=True):
-        states = ", ".join(labels)
-        lines += [f"variable {name} {{", f"  type discrete [ {len(labels)} ] {{ {states} }};", "}"]
-    for v, table in enumerate(net.tables):
-        parents = parents_of(net.dag[v])
-        rows = [", ".join(repr(float(p)) for p in row) for row in table]
-        if parents:
-            given = ", ".join(names[p] for p in parents)
-            lines.append(f"probability ( {names[v]} | {given} ) {{")
-            for states_of, row in zip(
-                np.ndindex(*(len(levels[p]) for p in parents)), rows, strict=True
-            ):
-                labels = [levels[p][state] for p, state in zip(parents, states_of, strict=True)]
-                lines.append(f"  ({', '.join(labels)}) {row};")
-        else:
-            lines += [f"probability ( {names[v]} ) {{", f"  table {rows[0]};"]
-        lines.append("}")
-    raw = ("\n".join(lines) + "\n").encode()
-    file = Path(path)
-    file.write_bytes(gzip.compress(raw, mtime=0) if file.suffix == ".gz" else raw)
-
-
-def _quoted(label: str) -> str:
-    if '"' in label or "\n" in label or "\r" in label:
-        raise ValueError(f"BIF cannot hold {label!r} (quotation mark or line break): rename it")
-    plain = _PLAIN.fullmatch(label) and "//" not in label
-    return label if plain else f'"{label}"'

@@ -1,0 +1,98 @@
+"""Files that are too large for the package: looked for on disk, else downloaded and checked."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+DATA_DIR_VARIABLE = "BNLAB_DATA_DIR"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file pinned by address and content.
+
+    Attributes
+    ----------
+    name : its relative path, both in a local data folder and in the cache.
+    url, sha256 : where it comes from, and the hash of its bytes.
+    twins : (name, sha256) of other files with the same table, accepted from a data folder.
+    """
+
+    name: str
+    url: str
+    sha256: str
+    twins: tuple[tuple[str, str], ...] = ()
+
+
+def fetch(file: RemoteFile) -> Path:
+    """Where `file` lies on this machine, after a download if need be.
+
+    The folder named by the environment variable BNLAB_DATA_DIR comes first, then the cache of
+    pooch, `pooch.os_cache("bnlab")`, then the network.
+
+    Raises
+    ------
+    ValueError
+        When a file in the data folder, or the download, has other bytes than expected.
+    FileNotFoundError
+        When the file is nowhere and cannot be downloaded; the message says where to put it.
+    ModuleNotFoundError
+        When a download is needed and pooch is not installed.
+    """
+    local = _in_data_folder(file)
+    if local is not None:
+        return local
+    try:
+        import pooch
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"{file.name} has to be downloaded, which needs pooch: pip install bnlab[data]. Or "
+            f"{_by_hand(file, None)}"
+        ) from error
+    target = Path(pooch.os_cache("bnlab")) / file.name
+    return _download(pooch, file, target)
+
+
+def _in_data_folder(file: RemoteFile) -> Path | None:
+    folder = os.environ.get(DATA_DIR_VARIABLE)
+    if not folder:
+        return None
+    if not Path(folder).is_dir():
+        raise ValueError(f"{DATA_DIR_VARIABLE}={folder} is no folder; correct or unset it")
+    for name, sha256 in ((file.name, file.sha256), *file.twins):
+        path = Path(folder) / name
+        if path.is_file():
+            found = hashlib.sha256(path.read_bytes()).hexdigest()
+            if found != sha256:
+                raise ValueError(
+                    f"{path} has SHA-256 {found}, not {sha256}: it is another version. Replace it "
+                    f"by {file.url}"
+                )
+            return path
+    return None
+
+
+def _download(pooch: ModuleType, file: RemoteFile, target: Path) -> Path:
+    try:
+        found = pooch.retrieve(
+            file.url, known_hash=f"sha256:{file.sha256}", fname=target.name, path=target.parent
+        )
+    except OSError as error:
+        raise FileNotFoundError(
+            f"{file.name} is not on this machine and could not be downloaded "
+            f"({type(error).__name__}). When online again it is fetched by itself; or "
+            f"{_by_hand(file, target)}"
+        ) from error
+    return Path(found)
+
+
+def _by_hand(file: RemoteFile, target: Path | None) -> str:
+    cached = "" if target is None else f" as {target}, or"
+    return (
+        f"get {file.url} elsewhere and put it{cached} into a folder of your own as {file.name}, "
+        f"with the environment variable {DATA_DIR_VARIABLE} naming that folder"
+    )

@@ -1,0 +1,48 @@
+"""Bayesian networks written as BIF files; `bnlab.networks.bif` reads them."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+
+from bnlab.networks.bayesnet import BayesNet, parents_of
+
+_PLAIN = re.compile(r"[\w.<>=+/-]+", re.ASCII)
+
+
+def write_text(net: BayesNet, path: str | os.PathLike[str]) -> None:
+    """Write `net` as BIF; the body of `BayesNet.write_bif`."""
+    names = [_quoted(name) for name in net.names]
+    levels = [[_quoted(label) for label in labels] for labels in net.levels]
+    lines = ["network unknown {", "}"]
+    for name, labels in zip(names, levels, strict=True):
+        states = ", ".join(labels)
+        lines += [f"variable {name} {{", f"  type discrete [ {len(labels)} ] {{ {states} }};", "}"]
+    for v, table in enumerate(net.tables):
+        parents = parents_of(net.dag[v])
+        rows = [", ".join(repr(float(p)) for p in row) for row in table]
+        if parents:
+            given = ", ".join(names[p] for p in parents)
+            lines.append(f"probability ( {names[v]} | {given} ) {{")
+            for states_of, row in zip(
+                np.ndindex(*(len(levels[p]) for p in parents)), rows, strict=True
+            ):
+                labels = [levels[p][state] for p, state in zip(parents, states_of, strict=True)]
+                lines.append(f"  ({', '.join(labels)}) {row};")
+        else:
+            lines += [f"probability ( {names[v]} ) {{", f"  table {rows[0]};"]
+        lines.append("}")
+    raw = ("\n".join(lines) + "\n").encode()
+    file = Path(path)
+    file.write_bytes(gzip.compress(raw, mtime=0) if file.suffix == ".gz" else raw)
+
+
+def _quoted(label: str) -> str:
+    if '"' in label or "\n" in label or "\r" in label:
+        raise ValueError(f"BIF cannot hold {label!r} (quotation mark or line break): rename it")
+    plain = _PLAIN.fullmatch(label) and "//" not in label
+    return label if plain else f'"{label}"'
