@@ -7,10 +7,12 @@ from bnlab.data import (
     EqualFrequency,
     EqualWidth,
     discretize,
+    load_dataset,
     read_csv,
 )
 from bnlab.exact import OrderPosterior, order_lattice, order_posterior
 from bnlab.features import hoeffding_draws
+from bnlab.networks import BayesNet, read_bif
 from bnlab.priors import EdgeBeliefs, EdgePenalty, Fair, Prior, Uniform
 from bnlab.results import Draws, Estimate, FeatureEstimate, Run, Stopped
 from bnlab.sampling import sample_dags, sample_orders
@@ -21,6 +23,7 @@ __all__ = [
     "BIC",
     "K2",
     "BDeu",
+    "BayesNet",
     "CutPoints",
     "Data",
     "Draws",
@@ -45,8 +48,10 @@ __all__ = [
     "features",
     "graphs",
     "hoeffding_draws",
+    "load_dataset",
     "order_lattice",
     "order_posterior",
+    "read_bif",
     "read_csv",
     "sample_dags",
     "sample_orders",

@@ -403,7 +403,7 @@ def _edge_masks(
         demanded[v] |= 1 << u
         if not (int(allowed[v]) >> u) & 1:
             raise ValueError(
-                f"edge {data.names[u]} -> {data.names[v]} is required, but forbidden or no candidate"
+                f"edge {data.names[u]} -> {data.names[v]} is required, yet not allowed"
             )
     return allowed, demanded
 

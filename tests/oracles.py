@@ -1,0 +1,254 @@
+"""Slow, obvious twins of the algorithms: plain Python, no numba, nothing shared with the package.
+
+Every fast function is tested against one of these on cases small enough to enumerate.
+"""
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+
+
+def log_sum(terms):
+    """ln of the sum of exp(terms)."""
+    terms = list(terms)
+    top = max(terms, default=-math.inf)
+    if top == -math.inf:
+        return -math.inf
+    return top + math.log(math.fsum(math.exp(t - top) for t in terms))
+
+
+def members(mask):
+    """The set bits of a mask, ascending."""
+    return [u for u in range(int(mask).bit_length()) if int(mask) >> u & 1]
+
+
+# Graphs
+
+
+def is_acyclic(dag):
+    """Take away parentless nodes until none is left."""
+    left = set(range(len(dag)))
+    while left:
+        free = [v for v in left if not left & set(members(dag[v]))]
+        if not free:
+            return False
+        left -= set(free)
+    return True
+
+
+def all_dags(n):
+    """Every DAG on n nodes, as tuples of parent masks: all graphs, the cyclic ones thrown away."""
+    families = [[m for m in range(1 << n) if not m >> v & 1] for v in range(n)]
+    return [dag for dag in itertools.product(*families) if is_acyclic(dag)]
+
+
+def paths(dag, max_length):
+    """Set of (u, v) with a directed path of at most max_length edges from u to v."""
+    edges = {(u, v) for v in range(len(dag)) for u in members(dag[v])}
+    reached = set(edges)
+    for _ in range(max_length - 1):
+        reached |= {(u, w) for u, v in reached for x, w in edges if v == x}
+    return reached
+
+
+def orders_of(dag):
+    """Every node order in which parents come before children."""
+    return [
+        order
+        for order in itertools.permutations(range(len(dag)))
+        if all(order.index(u) < order.index(v) for v in range(len(dag)) for u in members(dag[v]))
+    ]
+
+
+def robinson(n):
+    """Number of labelled DAGs on n nodes, by inclusion and exclusion of parentless nodes."""
+    if n == 0:
+        return 1
+    return sum(
+        (-1) ** (k + 1) * math.comb(n, k) * 2 ** (k * (n - k)) * robinson(n - k)
+        for k in range(1, n + 1)
+    )
+
+
+# Scores of one family, straight from their definitions
+
+
+def family_counts(values, v, parents):
+    """Counters of the parent configurations j and of the pairs (j, state of v)."""
+    configurations = [tuple(row[u] for u in parents) for row in values]
+    states = [row[v] for row in values]
+    return Counter(configurations), Counter(zip(configurations, states, strict=True))
+
+
+def dirichlet_score(values, arities, v, parents, cell_count):
+    """Marginal likelihood of v given its parents with every Dirichlet parameter `cell_count`."""
+    n_j, n_jk = family_counts(values, v, parents)
+    a = cell_count * int(arities[v])
+    score = math.fsum(math.lgamma(a) - math.lgamma(a + c) for c in n_j.values())
+    return score + math.fsum(
+        math.lgamma(cell_count + c) - math.lgamma(cell_count) for c in n_jk.values()
+    )
+
+
+def bdeu(values, arities, v, parents, ess=1.0):
+    cells = math.prod(int(arities[u]) for u in [*parents, v])
+    return dirichlet_score(values, arities, v, parents, ess / cells)
+
+
+def k2(values, arities, v, parents):
+    return dirichlet_score(values, arities, v, parents, 1.0)
+
+
+def log_likelihood(values, arities, v, parents):
+    n_j, n_jk = family_counts(values, v, parents)
+    return math.fsum(c * math.log(c / n_j[j]) for (j, _), c in n_jk.items())
+
+
+def free_parameters(arities, v, parents):
+    return math.prod(int(arities[u]) for u in parents) * (int(arities[v]) - 1)
+
+
+def bic(values, arities, v, parents):
+    penalty = 0.5 * math.log(len(values)) * free_parameters(arities, v, parents) if values else 0
+    return log_likelihood(values, arities, v, parents) - penalty
+
+
+def aic(values, arities, v, parents):
+    return log_likelihood(values, arities, v, parents) - free_parameters(arities, v, parents)
+
+
+def sequential_bdeu(values, arities, v, parents, ess=1.0):
+    """ln of the product of one-step-ahead predictive probabilities: equals the BDeu score."""
+    q = math.prod(int(arities[u]) for u in parents)
+    r = int(arities[v])
+    seen_j, seen_jk, total = Counter(), Counter(), Fraction(1)
+    ess = Fraction(ess)
+    for row in values:
+        j, k = tuple(row[u] for u in parents), row[v]
+        total *= (ess / (q * r) + seen_jk[j, k]) / (ess / q + seen_j[j])
+        seen_j[j] += 1
+        seen_jk[j, k] += 1
+    return math.log(total.numerator) - math.log(total.denominator)
+
+
+# Posteriors by enumeration. `log_beta` is a list of dicts: log_beta[v][parent mask], nats.
+
+
+def families_of(table):
+    """The table's families as one dict a node, parent mask -> ln beta."""
+    beta = table.log_beta
+    return [
+        {int(m): float(b) for m, b in zip(table.parents[v], beta[v], strict=True)}
+        for v in range(table.n)
+    ]
+
+
+def dag_log_weight(log_beta, dag):
+    return sum(log_beta[v].get(int(mask), -math.inf) for v, mask in enumerate(dag))
+
+
+def order_log_alphas(log_beta, order):
+    """ln alpha_v(predecessors of v) along the order, as pairs (v, ln alpha, predecessor mask)."""
+    before, out = 0, []
+    for v in order:
+        out.append((v, log_sum(b for m, b in log_beta[v].items() if not m & ~before), before))
+        before |= 1 << v
+    return out
+
+
+def order_modular_over_dags(log_beta):
+    """(ln Z, edges, families, DAG probabilities) with every DAG weighed by its number of orders."""
+    n = len(log_beta)
+    weights = {
+        dag: dag_log_weight(log_beta, dag) + math.log(len(orders_of(dag))) for dag in all_dags(n)
+    }
+    log_z = log_sum(weights.values())
+    edges = np.zeros((n, n))
+    families = [Counter() for _ in range(n)]
+    posterior = {dag: math.exp(w - log_z) for dag, w in weights.items()}
+    for dag, p in posterior.items():
+        for v in range(n):
+            families[v][dag[v]] += p
+            for u in members(dag[v]):
+                edges[u, v] += p
+    return log_z, edges, families, posterior
+
+
+def order_modular_over_orders(log_beta):
+    """(ln Z, edges, order probabilities) by summing over all orders."""
+    n = len(log_beta)
+    weights = {
+        order: sum(alpha for _, alpha, _ in order_log_alphas(log_beta, order))
+        for order in itertools.permutations(range(n))
+    }
+    log_z = log_sum(weights.values())
+    posterior = {order: math.exp(w - log_z) for order, w in weights.items()}
+    share = np.zeros((n, 1 << n))  # posterior probability of node v having these predecessors
+    for order, p in posterior.items():
+        before = 0
+        for v in order:
+            share[v, before] += p
+            before |= 1 << v
+    edges = np.zeros((n, n))
+    for v in range(n):
+        for before in np.flatnonzero(share[v]):
+            edges[:, v] += share[v, before] * edges_given_predecessors(log_beta[v], int(before), n)
+    return log_z, edges, posterior
+
+
+def edges_given_predecessors(log_beta_v, before, n):
+    """p(u is a parent of v | its predecessors), (n,)."""
+    inside = {m: b for m, b in log_beta_v.items() if not m & ~before}
+    total = log_sum(inside.values())
+    out = np.zeros(n)
+    for m, b in inside.items():
+        for u in members(m):
+            out[u] += math.exp(b - total)
+    return out
+
+
+def order_dp(log_beta):
+    """ln Z by the dynamic program over subsets, in log domain throughout.
+
+    Returns (ln Z, edges): the recurrences written out, with no number-range tricks.
+    """
+    n = len(log_beta)
+    full = (1 << n) - 1
+    alpha = [np.full(1 << n, -np.inf) for _ in range(n)]
+    for v in range(n):
+        for mask, b in log_beta[v].items():
+            alpha[v][mask] = b
+        for u in range(n):
+            if u != v:
+                step = 1 << u
+                shaped = alpha[v].reshape(-1, 2, step)
+                shaped[:, 1] = np.logaddexp(shaped[:, 1], shaped[:, 0])
+    size_of = np.bitwise_count(np.arange(1 << n))
+    layers = [np.flatnonzero(size_of == size) for size in range(n + 1)]
+    g, b = np.full(1 << n, -np.inf), np.full(1 << n, -np.inf)
+    g[0], b[full] = 0.0, 0.0
+    for layer in layers[1:]:
+        for i in range(n):
+            s = layer[layer >> i & 1 == 1]
+            g[s] = np.logaddexp(g[s], alpha[i][s ^ 1 << i] + g[s ^ 1 << i])
+    for layer in layers[-2::-1]:
+        for i in range(n):
+            s = layer[layer >> i & 1 == 0]
+            b[s] = np.logaddexp(b[s], alpha[i][s] + b[s | 1 << i])
+    edges = np.zeros((n, n))
+    for v in range(n):
+        free = np.array([s for s in range(1 << n) if not s >> v & 1])
+        gamma = np.full(1 << n, -np.inf)
+        gamma[free] = g[free] + b[free | 1 << v]
+        for u in range(n):
+            if u != v:
+                shaped = gamma.reshape(-1, 2, 1 << u)
+                shaped[:, 0] = np.logaddexp(shaped[:, 0], shaped[:, 1])
+        for mask, beta in log_beta[v].items():
+            p = math.exp(beta + gamma[mask] - g[full])
+            for u in members(mask):
+                edges[u, v] += p
+    return float(g[full]), edges

@@ -1,0 +1,204 @@
+"""The exact order-modular posterior against enumeration, and at sizes that break plain doubles."""
+
+import math
+
+import numpy as np
+import oracles
+import pytest
+
+import bnlab as bn
+
+PRIORS = [bn.Uniform(), bn.Fair(), bn.EdgePenalty(0.7)]
+
+
+def random_table(rng, n, k, spread=4.0, log_prior=None):
+    """A table of made-up scores: no data set has to be found that gives awkward numbers."""
+    data = bn.Data.from_arrays(np.zeros((1, n), int), arities=[2] * n)
+    shape = bn.score_families(data, bn.BDeu(), max_parents=k)
+    return bn.ScoreTable(
+        shape.parents,
+        rng.normal(size=shape.parents.shape) * spread,
+        shape.log_prior if log_prior is None else log_prior(shape.parents),
+        shape.names,
+        shape.max_parents,
+    )
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("k", [0, 1, 2, 4])
+def test_against_enumeration_of_all_dags(n, k):
+    table = random_table(np.random.default_rng(10 * n + k), n, k)
+    log_z, edges, families, _ = oracles.order_modular_over_dags(oracles.families_of(table))
+    posterior = bn.order_posterior(table)
+    assert posterior.log_z == pytest.approx(log_z, abs=1e-10)
+    assert posterior.edges == pytest.approx(edges, abs=1e-10)
+    expected = [[families[v][int(m)] for m in table.parents[v]] for v in range(n)]
+    assert posterior.families == pytest.approx(np.array(expected), abs=1e-10)
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_against_enumeration_of_all_orders(k):
+    table = random_table(np.random.default_rng(k), 6, k)
+    log_z, edges, _ = oracles.order_modular_over_orders(oracles.families_of(table))
+    posterior = bn.order_posterior(table)
+    assert posterior.log_z == pytest.approx(log_z, abs=1e-10)
+    assert posterior.edges == pytest.approx(edges, abs=1e-10)
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=repr)
+def test_evidence_is_z_over_its_prior_value(prior):
+    data = bn.Data.from_arrays(np.random.default_rng(4).integers(0, 3, size=(50, 4)))
+    table = bn.score_families(data, bn.BDeu(), max_parents=2, prior=prior)
+    empty = bn.ScoreTable(
+        table.parents, np.zeros(table.parents.shape), table.log_prior, table.names, 2
+    )
+    likelihood_one, *_ = oracles.order_modular_over_dags(oracles.families_of(empty))
+    posterior = bn.order_posterior(table)
+    assert posterior.log_evidence == pytest.approx(posterior.log_z - likelihood_one, abs=1e-9)
+
+
+def test_evidence_under_edge_constraints_sums_over_the_allowed_dags():
+    data = bn.Data.from_arrays(np.random.default_rng(4).integers(0, 3, size=(50, 4)))
+    table = bn.score_families(data, bn.BDeu(), required=[(0, 2)], forbidden=[(1, 3), (3, 1)])
+    empty = bn.ScoreTable(
+        table.parents, np.zeros(table.parents.shape), table.log_prior, table.names, 3
+    )
+    allowed, *_ = oracles.order_modular_over_dags(oracles.families_of(empty))
+    posterior = bn.order_posterior(table)
+    assert posterior.log_evidence == pytest.approx(posterior.log_z - allowed, abs=1e-9)
+    assert posterior.edges[0, 2] == pytest.approx(1.0, abs=1e-12)
+    assert posterior.edges[1, 3] == posterior.edges[3, 1] == 0.0
+
+
+def test_evidence_without_rows_is_one():
+    data = bn.Data.from_arrays(np.zeros((0, 8), int), arities=[2] * 8)
+    for prior in [*PRIORS, bn.EdgeBeliefs(np.random.default_rng(0).random((8, 8)), 2.0)]:
+        posterior = bn.order_posterior(bn.score_families(data, bn.BDeu(), prior=prior))
+        assert posterior.log_evidence == pytest.approx(0.0, abs=1e-9)
+
+
+def test_scores_that_span_thousands_of_nats_within_a_node():
+    """Plain doubles end at 745 nats: 20 variables whose families differ by up to 4000."""
+    rng = np.random.default_rng(11)
+    table = random_table(rng, 20, 2)
+    wide = np.where(table.parents == 0, -4000.0, -rng.random(table.parents.shape) * 4000)
+    table = bn.ScoreTable(table.parents, wide, table.log_prior, table.names, 2)
+    log_z, edges = oracles.order_dp(oracles.families_of(table))
+    posterior = bn.order_posterior(table)
+    assert np.isfinite(posterior.log_z)
+    assert posterior.log_z == pytest.approx(log_z, abs=1e-8)
+    assert posterior.edges == pytest.approx(edges, abs=1e-8)
+
+
+def test_child_structure_with_five_thousand_rows():
+    network = bn.load_structure("child", rng=np.random.default_rng(1))
+    data = network.sample(5000, np.random.default_rng(2))
+    table = bn.score_families(data, bn.BDeu(), max_parents=5)
+    log_z, edges = oracles.order_dp(oracles.families_of(table))
+    posterior = bn.order_posterior(table)
+    assert np.isfinite(posterior.edges).all()
+    assert posterior.log_z == pytest.approx(log_z, abs=1e-8)
+    assert posterior.edges == pytest.approx(edges, abs=1e-8)
+
+
+def test_families_and_edges_are_probabilities():
+    table = random_table(np.random.default_rng(2), 12, 3, spread=30.0)
+    posterior = bn.order_posterior(table)
+    assert posterior.families.sum(axis=1) == pytest.approx(np.ones(12), abs=1e-11)
+    assert (posterior.edges >= 0).all()
+    assert (posterior.edges <= 1).all()
+    assert (np.diagonal(posterior.edges) == 0).all()
+    both = posterior.edges + posterior.edges.T
+    assert both.max() <= 1 + 1e-11
+
+
+def test_log_alpha_sums_the_families_within_a_set():
+    table = random_table(np.random.default_rng(3), 5, 2)
+    log_beta = oracles.families_of(table)
+    posterior = bn.order_posterior(table)
+    for v in range(5):
+        sets = [s for s in range(32) if not s >> v & 1]
+        expected = [oracles.log_sum(b for m, b in log_beta[v].items() if not m & ~s) for s in sets]
+        assert posterior.log_alpha(v, sets) == pytest.approx(expected, abs=1e-11)
+
+
+def test_the_lattice_holds_every_quantity_of_the_recurrences():
+    n = 4
+    table = random_table(np.random.default_rng(6), n, 2)
+    log_beta = oracles.families_of(table)
+    lattice = bn.order_lattice(table)
+    for s in range(1 << n):
+        inside, outside = oracles.members(s), oracles.members(15 ^ s)
+        alpha = lattice.log_alpha[:, s]
+        assert (alpha[inside] == -math.inf).all()
+        for v in outside:
+            direct = oracles.log_sum(b for m, b in log_beta[v].items() if not m & ~s)
+            assert alpha[v] == pytest.approx(direct, abs=1e-11)
+        if s:
+            g = [lattice.log_alpha[i, s ^ 1 << i] + lattice.log_forward[s ^ 1 << i] for i in inside]
+            assert lattice.log_forward[s] == pytest.approx(oracles.log_sum(g), abs=1e-11)
+        if s != 15:
+            b = [alpha[i] + lattice.log_backward[s | 1 << i] for i in outside]
+            assert lattice.log_backward[s] == pytest.approx(oracles.log_sum(b), abs=1e-11)
+    assert lattice.log_forward[0] == lattice.log_backward[15] == 0.0
+    with pytest.raises(ValueError, match="n=13: the whole lattice is kept for n <= 12"):
+        bn.order_lattice(random_table(np.random.default_rng(0), 13, 1))
+
+
+def test_a_machine_without_the_memory_is_told_at_once(monkeypatch):
+    table = random_table(np.random.default_rng(0), 30, 1)
+    monkeypatch.setattr("bnlab.memory.free_bytes", lambda: 24 * 10**9)
+
+    def never(*args, **kwargs):
+        raise AssertionError("memory was taken")
+
+    monkeypatch.setattr("bnlab.exact.np.empty", never)
+    with pytest.raises(ValueError) as error:
+        bn.order_posterior(table)
+    message = str(error.value)
+    assert "n=30: the exact DP over orders needs 150,323,855,360 bytes (150.3 GB)" in message
+    assert "24,000,000,000 bytes (24.0 GB) free" in message
+    assert "it reaches n=27 here" in message
+    assert "Data.select" in message
+
+
+def test_thirty_variables_are_refused_on_this_machine():
+    free = bn.memory.free_bytes()
+    if free is not None and free > bn.exact.order_posterior_bytes(30):
+        pytest.skip(f"{free} bytes are free: enough for n=30")
+    with pytest.raises(ValueError, match="n=30: the exact DP over orders needs"):
+        bn.order_posterior(random_table(np.random.default_rng(0), 30, 1))
+
+
+def test_scores_beyond_the_packed_range_are_refused_not_wrong():
+    table = random_table(np.random.default_rng(0), 4, 2)
+    absurd = np.where(table.parents == 0, -1e6, 0.0)
+    table = bn.ScoreTable(table.parents, absurd, table.log_prior, table.names, 2)
+    with pytest.raises(ValueError, match="no order of the variables has a weight within"):
+        bn.order_posterior(table)
+
+
+def test_constraints_that_leave_no_dag_are_refused():
+    data = bn.Data.from_arrays([[0, 0, 0], [1, 1, 1]])
+    cycle = [(0, 1), (1, 2), (2, 0)]
+    table = bn.score_families(data, bn.BDeu(), required=cycle)
+    with pytest.raises(ValueError, match="leave no DAG"):
+        bn.order_posterior(table)
+
+
+def test_progress_is_told_and_can_stop():
+    table = random_table(np.random.default_rng(0), 5, 2)
+    seen = []
+    bn.order_posterior(table, progress=lambda done, total, _: seen.append((done, total)))
+    assert seen == [(i + 1, seen[0][1]) for i in range(seen[0][1])]
+    with pytest.raises(bn.Stopped, match="stopped after step 3"):
+        bn.order_posterior(table, progress=lambda done, total, _: done < 3)
+
+
+def test_the_posterior_states_its_prior_and_is_read_only():
+    posterior = bn.order_posterior(random_table(np.random.default_rng(0), 3, 2))
+    assert posterior.prior == "order-modular"
+    assert "order-modular" in repr(posterior)
+    assert posterior.run.seconds > 0
+    with pytest.raises(ValueError, match="read-only"):
+        posterior.edges[0, 1] = 0.5

@@ -1,0 +1,79 @@
+"""Prior factors against their definitions."""
+
+import math
+
+import numpy as np
+import oracles
+import pytest
+
+import bnlab as bn
+
+MASKS = np.array([0, 2, 4, 6, 8, 14])
+
+
+def test_factors_of_the_number_of_parents():
+    sizes = [m.bit_count() for m in MASKS.tolist()]
+    assert (bn.Uniform().log_factor(4, 0, MASKS) == 0).all()
+    fair = [-math.log(math.comb(3, s)) for s in sizes]
+    assert bn.Fair().log_factor(4, 0, MASKS) == pytest.approx(fair)
+    assert bn.EdgePenalty(1.5).log_factor(4, 0, MASKS) == pytest.approx([-1.5 * s for s in sizes])
+
+
+def test_the_fair_prior_gives_every_number_of_parents_the_same_mass():
+    n = 6
+    masks = np.array([m for m in range(1 << n) if not m & 1])
+    mass = np.exp(bn.Fair().log_factor(n, 0, masks))
+    for size in range(n):
+        assert mass[np.bitwise_count(masks) == size].sum() == pytest.approx(1.0)
+
+
+def test_edge_beliefs_sum_to_the_energy_of_the_whole_graph():
+    rng = np.random.default_rng(8)
+    n, strength = 4, 2.5
+    beliefs = rng.random((n, n))
+    prior = bn.EdgeBeliefs(beliefs, strength)
+    for dag in bn.graphs.all_dags(n)[::20]:
+        adjacency = bn.graphs.to_adjacency(dag)
+        energy = sum(
+            abs(beliefs[u, v] - adjacency[u, v]) for u in range(n) for v in range(n) if u != v
+        )
+        factors = sum(prior.log_factor(n, v, dag[v : v + 1])[0] for v in range(n))
+        assert factors == pytest.approx(-strength * energy)
+
+
+def test_beliefs_of_one_half_say_nothing():
+    n = 4
+    data = bn.Data.from_arrays(np.random.default_rng(0).integers(0, 2, size=(40, n)))
+    plain = bn.order_posterior(bn.score_families(data, bn.BDeu()))
+    vague = bn.EdgeBeliefs(np.full((n, n), 0.5), strength=9.0)
+    told = bn.order_posterior(bn.score_families(data, bn.BDeu(), prior=vague))
+    assert told.edges == pytest.approx(plain.edges, abs=1e-12)
+    assert told.log_evidence == pytest.approx(plain.log_evidence, abs=1e-10)
+
+
+def test_a_prior_of_ones_own():
+    class NoColliders:
+        def log_factor(self, n, v, parents, /):
+            return np.where(np.bitwise_count(parents) > 1, -np.inf, 0.0)
+
+    data = bn.Data.from_arrays(np.random.default_rng(0).integers(0, 2, size=(40, 4)))
+    table = bn.score_families(data, bn.BDeu(), prior=NoColliders())
+    log_z, edges, _, _ = oracles.order_modular_over_dags(oracles.families_of(table))
+    posterior = bn.order_posterior(table)
+    assert posterior.log_z == pytest.approx(log_z, abs=1e-10)
+    assert posterior.edges == pytest.approx(edges, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: bn.EdgePenalty(math.nan), "finite"),
+        (lambda: bn.EdgeBeliefs(np.zeros((2, 3))), r"\(n, n\) matrix"),
+        (lambda: bn.EdgeBeliefs([[0, 1.2], [0, 0]]), r"beliefs\[0, 1\] = 1.2"),
+        (lambda: bn.EdgeBeliefs([[0, math.nan], [0, 0]]), r"beliefs\[0, 1\] = nan"),
+        (lambda: bn.EdgeBeliefs(np.zeros((2, 2)), strength=-1), "not negative"),
+    ],
+)
+def test_bad_priors_say_what_is_wrong(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

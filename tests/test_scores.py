@@ -1,0 +1,146 @@
+"""Scores against their definitions, tables against their contract."""
+
+import math
+
+import numpy as np
+import oracles
+import pytest
+
+import bnlab as bn
+
+SCORES = [
+    (bn.BDeu(1.0), oracles.bdeu),
+    (bn.BDeu(7.5), lambda *args: oracles.bdeu(*args, ess=7.5)),
+    (bn.K2(), oracles.k2),
+    (bn.BIC(), oracles.bic),
+    (bn.AIC(), oracles.aic),
+    (bn.LogLikelihood(), oracles.log_likelihood),
+]
+IDS = [repr(score) for score, _ in SCORES]
+
+
+def random_data(rng, n, m, intervened=False):
+    arities = rng.integers(2, 6, size=n)
+    values = (rng.random((m, n)) ** 1.5 * arities).astype(int)
+    values[:, -1] = (values[:, 0] + (rng.random(m) < 0.1)) % arities[-1]
+    mask = rng.random((m, n)) < 0.2 if intervened else None
+    return bn.Data.from_arrays(values, arities=arities, intervened=mask)
+
+
+@pytest.mark.parametrize(("score", "twin"), SCORES, ids=IDS)
+@pytest.mark.parametrize("intervened", [False, True])
+@pytest.mark.parametrize(("n", "m", "k"), [(1, 5, 0), (2, 3, 1), (5, 40, 4), (7, 200, 3)])
+def test_every_family_equals_its_definition(score, twin, intervened, n, m, k):
+    data = random_data(np.random.default_rng(n * m), n, m, intervened)
+    table = bn.score_families(data, score, max_parents=k)
+    for v in range(n):
+        rows = data.values if not intervened else data.values[~data.intervened[:, v]]
+        for f, mask in enumerate(table.parents[v]):
+            expected = twin(rows.tolist(), data.arities, v, oracles.members(mask))
+            assert table.log_score[v, f] == pytest.approx(expected, abs=1e-9, rel=1e-12)
+
+
+@pytest.mark.parametrize(("score", "twin"), SCORES, ids=IDS)
+def test_cells_beyond_the_tabulated_counts(score, twin, monkeypatch):
+    """Counts above the tabulated ones are computed on the spot, to the same digits."""
+    data = random_data(np.random.default_rng(3), 4, 300)
+    plain = bn.score_families(data, score).log_score
+    monkeypatch.setattr("bnlab.scores.TABULATED_COUNTS", 5)
+    assert bn.score_families(data, score).log_score == pytest.approx(plain, rel=1e-13)
+    one = twin(data.values.tolist(), data.arities, 0, [1, 2])
+    assert plain[0, 4] == pytest.approx(one, abs=1e-9)
+
+
+@pytest.mark.parametrize("score", [bn.BDeu(), bn.K2(), bn.BIC(), bn.LogLikelihood()], ids=repr)
+def test_no_rows_score_nothing(score):
+    data = bn.Data.from_arrays(np.zeros((0, 3), int), arities=[2, 3, 2])
+    assert (bn.score_families(data, score).log_score == 0).all()
+
+
+def test_a_large_sample_stays_finite():
+    rng = np.random.default_rng(0)
+    data = bn.Data.from_arrays(rng.integers(0, 3, size=(200_000, 3)))
+    assert np.isfinite(bn.score_families(data, bn.BDeu()).log_score).all()
+
+
+def test_max_parents_beyond_all_others_is_all_others():
+    data = random_data(np.random.default_rng(1), 3, 20)
+    assert bn.score_families(data, bn.BDeu(), max_parents=9).max_parents == 2
+
+
+def test_required_forbidden_and_candidate_edges_mark_families():
+    data = bn.Data.from_arrays([[0, 0, 0], [1, 1, 1]], names=["a", "b", "c"])
+    table = bn.score_families(
+        data,
+        bn.BDeu(),
+        candidates={"a": ["b"]},
+        required=[("a", "c")],
+        forbidden=[(2, "b")],
+    )
+    allowed = [
+        {int(m) for m, q in zip(table.parents[v], table.log_prior[v], strict=True) if q == 0}
+        for v in range(3)
+    ]
+    assert allowed == [{0, 2}, {0, 1}, {1, 3}]
+    assert np.isfinite(table.log_score).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_parents": -1}, "max_parents=-1 is negative"),
+        ({"required": [("a", "b")], "forbidden": [("a", "b")]}, "a -> b is required"),
+        ({"required": [("a", "a")]}, "a -> a is a loop"),
+        ({"forbidden": [("a", "z")]}, "no variable 'z'"),
+        ({"forbidden": [(0, 7)]}, "node 7 is outside 0..2"),
+        ({"max_parents": 0, "required": [("a", "b")]}, "no parent set of 'b' is allowed"),
+        ({"prior": bn.EdgeBeliefs(np.zeros((2, 2)))}, r"shape \(2, 2\); the data have 3"),
+    ],
+)
+def test_bad_settings_say_what_is_wrong(options, message):
+    data = bn.Data.from_arrays([[0, 0, 0], [1, 1, 1]], names=["a", "b", "c"])
+    with pytest.raises(ValueError, match=message):
+        bn.score_families(data, bn.BDeu(), **options)
+
+
+@pytest.mark.parametrize("ess", [0.0, -1.0, math.inf, math.nan])
+def test_bdeu_needs_a_positive_sample_size(ess):
+    with pytest.raises(ValueError, match="equivalent sample size"):
+        bn.BDeu(ess)
+
+
+def test_a_table_refuses_nan_and_wrong_shapes():
+    table = bn.score_families(random_data(np.random.default_rng(1), 3, 20), bn.BDeu())
+    bad = table.log_score.copy()
+    bad[1, 2] = np.nan
+    with pytest.raises(ValueError, match=r"log_score\[1, 2\] = nan"):
+        bn.ScoreTable(table.parents, bad, table.log_prior, table.names, 2)
+    with pytest.raises(ValueError, match=r"\(n, F\) = \(3, 4\)"):
+        bn.ScoreTable(table.parents[:, :3], bad, table.log_prior, table.names, 2)
+
+
+def test_too_many_families_are_refused_before_they_are_made(monkeypatch):
+    monkeypatch.setattr("bnlab.memory.free_bytes", lambda: 10**6)
+    data = bn.Data.from_arrays(np.random.default_rng(0).integers(0, 2, size=(50, 30)))
+    with pytest.raises(ValueError, match=r"needs .* bytes .* 1,000,000 bytes .*lower max_parents"):
+        bn.score_families(data, bn.BDeu(), max_parents=5)
+
+
+def test_log_target_sums_the_families_of_each_dag():
+    data = random_data(np.random.default_rng(5), 4, 60)
+    table = bn.score_families(data, bn.BDeu(), max_parents=2, prior=bn.Fair())
+    log_beta = oracles.families_of(table)
+    dags = bn.graphs.all_dags(4)
+    expected = [oracles.dag_log_weight(log_beta, dag) for dag in dags]
+    assert table.log_target(dags) == pytest.approx(expected, rel=1e-13)
+    assert (table.log_target(dags) == -math.inf).any()  # three parents are too many here
+    assert table.log_target(dags.reshape(3, 181, 4)).shape == (3, 181)
+
+
+def test_inputs_are_left_alone_and_tables_are_read_only():
+    data = random_data(np.random.default_rng(2), 4, 30)
+    before = data.values.copy()
+    table = bn.score_families(data, bn.BDeu())
+    assert (data.values == before).all()
+    with pytest.raises(ValueError, match="read-only"):
+        table.log_score[0, 0] = 1.0
