@@ -7,12 +7,13 @@ from bnlab.data import (
     EqualFrequency,
     EqualWidth,
     discretize,
+    list_datasets,
     load_dataset,
     read_csv,
 )
 from bnlab.exact import OrderPosterior, order_lattice, order_posterior
 from bnlab.features import hoeffding_draws
-from bnlab.networks import BayesNet, read_bif
+from bnlab.networks import BayesNet, list_networks, load_network, random_network, read_bif
 from bnlab.priors import EdgeBeliefs, EdgePenalty, Fair, Prior, Uniform
 from bnlab.results import Draws, Estimate, FeatureEstimate, Run, Stopped
 from bnlab.sampling import sample_dags, sample_orders
@@ -48,9 +49,13 @@ __all__ = [
     "features",
     "graphs",
     "hoeffding_draws",
+    "list_datasets",
+    "list_networks",
     "load_dataset",
+    "load_network",
     "order_lattice",
     "order_posterior",
+    "random_network",
     "read_bif",
     "read_csv",
     "sample_dags",

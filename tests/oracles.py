@@ -3,6 +3,7 @@
 Every fast function is tested against one of these on cases small enough to enumerate.
 """
 
+import functools
 import itertools
 import math
 from collections import Counter
@@ -39,6 +40,7 @@ def is_acyclic(dag):
     return True
 
 
+@functools.cache
 def all_dags(n):
     """Every DAG on n nodes, as tuples of parent masks: all graphs, the cyclic ones thrown away."""
     families = [[m for m in range(1 << n) if not m >> v & 1] for v in range(n)]
@@ -54,6 +56,7 @@ def paths(dag, max_length):
     return reached
 
 
+@functools.cache
 def orders_of(dag):
     """Every node order in which parents come before children."""
     return [

@@ -91,7 +91,7 @@ def test_scores_that_span_thousands_of_nats_within_a_node():
 
 
 def test_child_structure_with_five_thousand_rows():
-    network = bn.load_structure("child", rng=np.random.default_rng(1))
+    network = bn.random_network("child", rng=np.random.default_rng(1))
     data = network.sample(5000, np.random.default_rng(2))
     table = bn.score_families(data, bn.BDeu(), max_parents=5)
     log_z, edges = oracles.order_dp(oracles.families_of(table))
