@@ -323,6 +323,12 @@ def frame_columns(frame: pd.DataFrame) -> tuple[list[RawColumn], list[str]]:
             )
         elif series.dtype == object:
             _check_one_type(series[~missing], str(name))
+        elif pd.api.types.is_float_dtype(series.dtype) and np.isinf(series[~missing]).any():
+            row = int(np.flatnonzero(np.isinf(series.to_numpy(float, na_value=np.nan)))[0])
+            raise ValueError(
+                f"frame, row {row}: column {str(name)!r} holds {series.iloc[row]}, no finite "
+                "number. Correct the cell, or make it missing"
+            )
         cells = ["" if gap else str(cell) for cell, gap in zip(series, missing, strict=True)]
         columns.append(RawColumn(str(name), cells, missing, declared))
     return columns, [f"row {row}" for row in range(len(frame))]

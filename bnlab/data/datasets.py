@@ -386,7 +386,7 @@ _DATASETS = {
         _primary_tumor,
     ),
     "sachs": _Dataset(
-        "5400 cells and 11 signalling proteins, four of them set by intervention in 3600 cells "
+        "5400 cells and 11 signalling proteins, five of them set by intervention in 3600 cells "
         "[Sachs et al. 2005; levels of Scutari & Denis 2014]",
         _sachs,
     ),

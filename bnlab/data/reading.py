@@ -105,8 +105,9 @@ def read_text(path: str | os.PathLike[str], encoding: str) -> str:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
+        codec = encoding.removesuffix("-sig")
         raise ValueError(
-            f"{path}, line {line}: byte 0x{raw[error.start]:02x} is not {encoding}. Pass the "
+            f"{path}, line {line}: byte 0x{raw[error.start]:02x} is not {codec}. Pass the "
             'encoding of the file, for instance encoding="latin-1"'
         ) from error
     except LookupError as error:
