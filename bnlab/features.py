@@ -249,8 +249,8 @@ def _pair_means(masks: Masks, weights: Floats) -> Floats:
 
 def _weights(draws: Draws) -> Floats:
     log_weight = draws.log_weight.ravel()
-    weights: Floats = np.exp(log_weight - log_weight.max())
-    return weights / weights.sum()
+    weights: Floats = np.exp(log_weight - np.logaddexp.reduce(log_weight))
+    return weights
 
 
 def _independent_dags(draws: Draws) -> Masks:

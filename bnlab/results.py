@@ -5,7 +5,6 @@ import platform
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -53,8 +52,8 @@ class Run:
     stopped: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
-        object.__setattr__(self, "versions", MappingProxyType(dict(self.versions)))
+        object.__setattr__(self, "settings", dict(self.settings))
+        object.__setattr__(self, "versions", dict(self.versions))
 
     def __repr__(self) -> str:
         stopped = ", stopped early" if self.stopped else ""

@@ -159,8 +159,11 @@ def _sample(
     sizes = [min(BLOCK_DRAWS, draws - start) for start in range(0, draws, BLOCK_DRAWS)]
     # Row t uses the t-th 2n uniforms, so neither blocks nor executors change a draw.
     uniforms = (rng.random((size, 2 * n)) for size in sizes)
-    run_map = map if executor is None else executor.map
-    results = run_map(draw_block, [posterior] * len(sizes), uniforms)
+    posteriors = [posterior] * len(sizes)
+    if executor is None:
+        results: Iterator[Block] = map(draw_block, posteriors, uniforms)
+    else:  # Dask needs the number of jobs, so a list
+        results = executor.map(draw_block, posteriors, list(uniforms))
     blocks: list[Block] = []
     try:
         for block in results:

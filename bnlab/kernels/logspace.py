@@ -10,8 +10,7 @@ products with it stay at or below the smallest positive value, then are clamped 
 import math
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 FRACTION_BITS = 44
 FRACTION = (1 << FRACTION_BITS) - 1
@@ -21,36 +20,16 @@ ZERO_LIMIT = (-(1 << 18) + 1) << FRACTION_BITS
 LOG_2 = math.log(2.0)
 
 
-@intrinsic
-def _as_double(typingctx, bits):
-    """Reinterpret the bits of an int64 as a double."""
-
-    def codegen(context, builder, signature, args):
-        return builder.bitcast(args[0], context.get_value_type(types.float64))
-
-    return types.float64(types.int64), codegen
-
-
-@intrinsic
-def _as_bits(typingctx, value):
-    """Reinterpret the bits of a double as an int64."""
-
-    def codegen(context, builder, signature, args):
-        return builder.bitcast(args[0], context.get_value_type(types.int64))
-
-    return types.int64(types.float64), codegen
-
-
 @njit(cache=True, nogil=True, inline="always")
 def _significand(a):
     """The double 1 + f of a packed number."""
-    return _as_double((a & FRACTION) << 8 | ONE_BITS)
+    return np.int64((a & FRACTION) << 8 | ONE_BITS).view(np.float64)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _carry(x):
     """The packed form of a double x in [1, 4), rounded to nearest; the 1 itself is exponent 0."""
-    return np.int64(np.uint64(_as_bits(x) - ONE_BITS + 128) >> np.uint64(8))
+    return np.int64(np.uint64(np.float64(x).view(np.int64) - ONE_BITS + 128) >> np.uint64(8))
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -69,7 +48,7 @@ def add(a, b):
     large, small = max(a, b), min(a, b)
     exponent = large & ~FRACTION
     gap = min(exponent - (small & ~FRACTION), 1000 << FRACTION_BITS)
-    scaled = _as_double((small & FRACTION) << 8 | (ONE_BITS - (gap << 8)))
+    scaled = np.int64((small & FRACTION) << 8 | (ONE_BITS - (gap << 8))).view(np.float64)
     return exponent + _carry(_significand(large) + scaled)
 
 
