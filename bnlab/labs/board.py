@@ -103,7 +103,7 @@ class Panel(widgets.VBox):
         self._say(caption)
         super().__init__(
             [self.figure, self._caption],
-            layout=widgets.Layout(width=f"{picture.width}px", max_width="100%", margin="0 8px 0 0"),
+            layout=widgets.Layout(width=f"{picture.width}px", max_width="100%"),
         )
 
     @property
@@ -128,6 +128,7 @@ class Panel(widgets.VBox):
     def show(self, picture: LayoutDOM, caption: str = "") -> None:
         """Replace the picture, as when another data set brings other variables."""
         self.figure.show(picture)
+        self.layout.width = f"{picture.width}px"
         self._say(caption)
 
     def _say(self, caption: str) -> None:
@@ -176,7 +177,8 @@ def size_slider(label: str, sizes: Sequence[int], value: int | None = None) -> A
 def side_by_side(*parts: widgets.Widget) -> widgets.Box:
     """Parts in a row that wraps in a narrow window."""
     return widgets.Box(
-        parts, layout=widgets.Layout(display="flex", flex_flow="row wrap", align_items="flex-start")
+        parts,
+        layout=widgets.Layout(display="flex", flex_flow="row wrap", grid_gap="4px 16px"),
     )
 
 

@@ -245,7 +245,7 @@ def check_through(function: Callable[[Masks, int, int, int], Any]) -> bool:
 
 
 def check_direction(rows: Sequence[Iterable[int]]) -> bool:
-    """Exercise 3: a table of at most 60 rows that makes the direction of an edge sure."""
+    """Exercise 3: a table of at most 100 rows that makes the direction of an edge sure."""
 
     def edges() -> Floats:
         data = bn.Data.from_arrays([list(row) for row in rows], names=("a", "b", "c"))
@@ -254,8 +254,8 @@ def check_direction(rows: Sequence[Iterable[int]]) -> bool:
     return check(
         "Exercise 3",
         (
-            "rows is a list of at least 1 and at most 60 rows with 3 whole numbers each",
-            lambda: 1 <= len(rows) <= 60 and all(len(list(row)) == 3 for row in rows),
+            "rows is a list of at least 1 and at most 100 rows with 3 whole numbers each",
+            lambda: 1 <= len(rows) <= 100 and all(len(list(row)) == 3 for row in rows),
         ),
         (
             "each number is 0 or 1",

@@ -3,8 +3,8 @@
 from bokeh.palettes import Blues256, Colorblind
 from bokeh.plotting import figure
 
-WIDTH = 460
-HEIGHT = 440
+WIDTH = 420
+HEIGHT = 420
 INK = "#1a1a1a"
 RULE = "#8c8c8c"
 FONT_SIZE = "13px"

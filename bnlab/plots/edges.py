@@ -103,7 +103,7 @@ def heat_map(
         x_label="child",
         y_label="parent",
         alt=alt,
-        width=FRAME + 110 + room,
+        width=FRAME + 100 + room,
         height=FRAME + 85 + (round(0.8 * room) if slanted else 0),
         x_range=list(names),
         y_range=list(reversed(names)),

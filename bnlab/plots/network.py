@@ -14,13 +14,14 @@ from bnlab.plots.edges import Columns, square
 Floats = NDArray[np.float64]
 
 WIDEST = 8.0  # pixels, of an edge with probability 1
-LONGEST_LINE = 13  # characters
+LONGEST_LINE = 15  # characters
 LINE_HEIGHT = 16.0  # pixels
 ROW_HEIGHT = 52  # pixels, at least
 LETTER = 7.2  # pixels, mean width of a character at the label's size
 BOW = 0.09  # how far a link bends to its left, as a share of its length
 HEAD = 7.0  # pixels, least length of an arrow head
 CROWDED = np.array([0.33, 0.07])  # boxes and links nearer than this, across and up, crowd a box
+WIDEST_ROW = 3  # boxes
 LANES = np.linspace(0, 1, 9)  # places across the drawing that a node may take
 SWEEPS = 4
 
@@ -30,8 +31,8 @@ def network_positions(edges: ArrayLike, /) -> Floats:
 
     Compute it once, from the posterior of all the data, and keep it while a slider moves: nodes
     then stay where they are and only the arrows change. The likeliest edges are taken one by one
-    unless they close a cycle; the layers of that DAG, cut to a width of about sqrt(n), are the
-    rows of the drawing. Within its row each node in turn moves to where it crowds least: away
+    unless they close a cycle; the layers of that DAG, cut to at most three nodes, are the rows of
+    the drawing. Within its row each node in turn moves to where it crowds least: away
     from its neighbours in the row and from the links that pass it by.
 
     Parameters
@@ -46,7 +47,7 @@ def network_positions(edges: ArrayLike, /) -> Floats:
     """
     values = np.asarray(edges, np.float64)
     n = len(values)
-    rows = _rows(graphs.layers(_consensus(values)), max(2, round(np.sqrt(n))))
+    rows = _rows(graphs.layers(_consensus(values)), 2 if n < 6 else WIDEST_ROW)
     out = np.empty((n, 2))
     for depth, row in enumerate(rows):
         out[row, 0] = (np.arange(len(row)) + 0.5) / len(row)

@@ -90,7 +90,7 @@ def path_bars(
         x_label="probability (bar: any route; diamond: the edge alone)",
         y_label="",
         alt=alt,
-        width=WIDTH,
+        width=WIDTH - 30,
         height=46 * min(top, len(names) * (len(names) - 1)) + 80,
         x_range=Range1d(0, 1.02),
         y_range=Range1d(max(top - len(names) * (len(names) - 1), 0) + 0.4, top + 0.6),

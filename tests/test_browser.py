@@ -1,0 +1,195 @@
+"""A real Chromium opens each lab in JupyterLab, moves a control and reads what the page shows.
+
+One line in `LABS` a lab.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bnlab.labs import start_here
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+CHROMIUM = "/usr/bin/chromium"
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+START = 120  # seconds, for the server
+PATIENCE = 300_000  # milliseconds, for a lab that compiles its kernels first
+
+NO_NEWS = '{"fetchNews": "false", "checkForUpdates": false}'
+
+pytestmark = pytest.mark.skipif(
+    not Path(CHROMIUM).exists(), reason=f"{CHROMIUM} is missing: apt-get install chromium"
+)
+
+RUN_ALL = """async () => {
+    const app = window.jupyterapp;
+    await app.restored;
+    const panel = app.shell.currentWidget;
+    await panel.revealed;
+    await panel.sessionContext.ready;
+    await app.commands.execute('notebook:run-all-cells');
+}"""
+
+# The data of every source with this name on the page.
+SOURCES = """name => (window.Bokeh?.documents ?? [])
+    .map(document => document.get_model_by_name(name))
+    .filter(source => source != null)
+    .map(source => Object.fromEntries(Object.entries(source.data)
+        .map(([key, column]) => [key, Array.from(column)])))"""
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """A lab, what a person does to the first slider of its widget, and what must then be shown."""
+
+    notebook: str
+    keys: tuple[str, ...]  # pressed on the slider's handle
+    source: str  # the name of a ColumnDataSource
+    column: str
+    expected: Callable[[], list[float]]  # computed here, by the package
+
+    def __str__(self) -> str:
+        return self.notebook.removesuffix(".ipynb")
+
+
+def _coronary_edges(stop: int) -> list[float]:
+    data = start_here.table("coronary")
+    edges = start_here.answer(data, start_here.sizes(data.m)[stop]).edges
+    return list(edges[~np.eye(data.n, dtype=bool)])
+
+
+LABS = [
+    Lab(
+        notebook="00_start_here.ipynb",
+        keys=("ArrowLeft", "ArrowLeft"),
+        source="edges",
+        column="probability",
+        expected=lambda: _coronary_edges(-3),
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """A JupyterLab of its own on copies of the labs; gives the address of a notebook."""
+    home = tmp_path_factory.mktemp("jupyter")
+    shutil.copytree(NOTEBOOKS, home / "notebooks")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    token = secrets.token_hex(16)
+    places = {
+        f"{name}_DIR": str(home / name)
+        for name in ("JUPYTER_CONFIG", "JUPYTER_DATA", "JUPYTER_RUNTIME", "JUPYTERLAB_SETTINGS")
+    }
+    quiet = home / "JUPYTERLAB_SETTINGS" / "@jupyterlab" / "apputils-extension"
+    quiet.mkdir(parents=True)
+    (quiet / "notification.jupyterlab-settings").write_text(NO_NEWS)
+    command = [
+        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
+        *("--allow-root", "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}"),
+        *(f"--ServerApp.root_dir={home / 'notebooks'}", "--LabApp.expose_app_in_browser=True"),
+    ]
+    log = (home / "log").open("w+")
+    process = subprocess.Popen(
+        command, env={**os.environ, **places}, stdout=log, stderr=subprocess.STDOUT
+    )
+    try:
+        _wait_for(f"http://127.0.0.1:{port}/api/status?token={token}", process, home / "log")
+        yield lambda name: f"http://127.0.0.1:{port}/doc/tree/{name}?reset&token={token}"
+    finally:
+        process.terminate()
+        process.wait(30)
+        log.close()
+
+
+def _wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + START
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            with urllib.request.urlopen(address, timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.3)
+    raise AssertionError(f"JupyterLab did not start:\n{log.read_text(errors='replace')}")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+        yield chromium
+        chromium.close()
+
+
+def open_and_run(browser: Any, address: str, width: int = 1600, height: int = 1100) -> Any:
+    """A page with the lab on it, all cells run."""
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.set_default_timeout(PATIENCE)
+    page.goto(address)
+    page.wait_for_function("() => window.jupyterapp?.shell?.currentWidget?.sessionContext != null")
+    page.evaluate(RUN_ALL)
+    return page
+
+
+def reload(page: Any) -> None:
+    """Save the notebook and load the page again; the kernel lives on."""
+    page.evaluate("async () => { await window.jupyterapp.commands.execute('docmanager:save'); }")
+    page.goto(page.url.replace("?reset", ""))
+
+
+def shown(page: Any, source: str, column: str, expected: list[float]) -> bool:
+    """Whether a source of this name holds the expected values, within the time allowed."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        for data in page.evaluate(SOURCES, source):
+            values = data.get(column, [])
+            if len(values) == len(expected) and np.allclose(values, expected, atol=1e-9):
+                return True
+        page.wait_for_timeout(200)
+    return False
+
+
+@pytest.mark.parametrize("lab", LABS, ids=str)
+def test_a_person_moves_the_slider(
+    lab: Lab, server: Callable[[str], str], browser: Any, tmp_path: Path
+) -> None:
+    page = open_and_run(browser, server(lab.notebook))
+    try:
+        errors = page.locator('.jp-RenderedText[data-mime-type="application/vnd.jupyter.error"]')
+        assert errors.all_inner_texts() == []
+        handle = page.locator(".widget-slider .noUi-handle").first
+        handle.scroll_into_view_if_needed()
+        expected = lab.expected()
+        before = page.evaluate(SOURCES, lab.source)
+        assert before, f"no source {lab.source!r} on the page"
+        assert not any(data[lab.column] == expected for data in before)
+        for key in lab.keys:
+            handle.focus()
+            page.keyboard.press(key)
+        found = shown(page, lab.source, lab.column, expected)
+        handle.evaluate("node => node.closest('.jp-OutputArea').scrollIntoView()")
+        page.screenshot(path=tmp_path / f"{lab}.png")
+        assert found, json.dumps(page.evaluate(SOURCES, lab.source))[:2000]
+        reload(page)
+        page.locator(".widget-slider .noUi-handle").first.wait_for(state="attached")
+        assert shown(page, lab.source, lab.column, expected), "a reload shows older data"
+    finally:
+        page.close()
