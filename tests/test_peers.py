@@ -1,0 +1,117 @@
+"""Independent implementations: pgmpy and pybnesian for scores, sumu's aps for exact posteriors.
+
+They come with the `peers` extra, which needs a C++ compiler; without it these tests skip.
+"""
+
+import math
+
+import numpy as np
+import oracles
+import pytest
+
+import bnlab as bn
+
+
+def random_data(seed, n=7, m=300):
+    rng = np.random.default_rng(seed)
+    arities = rng.integers(2, 5, size=n)
+    values = (rng.random((m, n)) ** 1.5 * arities).astype(int)
+    values[:, 3] = (values[:, 0] + values[:, 1]) % arities[3]
+    values[:2] = [arities - 1, arities * 0]
+    return bn.Data.from_arrays(values, arities=arities)
+
+
+def frame_of(data):
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            name: pd.Categorical(
+                [data.levels[v][code] for code in data.values[:, v]], categories=data.levels[v]
+            )
+            for v, name in enumerate(data.names)
+        }
+    )
+
+
+def random_families(table, count, seed):
+    """(v, f, names of the parents) of families drawn at random."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        v, f = rng.integers(table.n), rng.integers(table.parents.shape[1])
+        yield v, f, [table.names[u] for u in oracles.members(table.parents[v, f])]
+
+
+PGMPY = {"BDeu": (bn.BDeu(3.0), {"equivalent_sample_size": 3.0}), "K2": (bn.K2(), {})}
+PGMPY |= {"BIC": (bn.BIC(), {}), "AIC": (bn.AIC(), {}), "LogLikelihood": (bn.LogLikelihood(), {})}
+
+
+@pytest.mark.parametrize("name", PGMPY)
+def test_scores_equal_pgmpys_on_random_families(name):
+    peer = pytest.importorskip("pgmpy.structure_score", reason="needs the peers extra")
+    score, options = PGMPY[name]
+    data = random_data(1)
+    theirs = getattr(peer, name)(frame_of(data), **options)
+    table = bn.score_families(data, score)
+    compared = 0
+    for v, f, parents in random_families(table, 600, seed=2):
+        columns = [data.index(name) for name in parents]
+        configurations = len(np.unique(data.values[:, columns], axis=0))
+        if name == "K2" and configurations < math.prod(data.arities[columns]):
+            continue  # pgmpy adds ln G(r) for each parent configuration that never occurs
+        expected = theirs.local_score(table.names[v], tuple(parents))
+        assert table.log_score[v, f] == pytest.approx(expected, abs=1e-9)
+        compared += 1
+    assert compared >= 200
+
+
+@pytest.mark.parametrize("name", ["BDeu", "BIC"])
+def test_scores_equal_pybnesians_on_random_families(name):
+    peer = pytest.importorskip("pybnesian", reason="needs the peers extra")
+    data = random_data(3)
+    frame = frame_of(data)
+    ours, theirs = {
+        "BDeu": (bn.BDeu(2.0), lambda: peer.BDe(frame, iss=2.0)),
+        "BIC": (bn.BIC(), lambda: peer.BIC(frame)),
+    }[name]
+    scorer, network = theirs(), peer.DiscreteBN(list(data.names))
+    table = bn.score_families(data, ours)
+    for v, f, parents in random_families(table, 200, seed=4):
+        expected = scorer.local_score(network, table.names[v], parents)
+        assert table.log_score[v, f] == pytest.approx(expected, abs=1e-9)
+
+
+def order_posterior_by_aps(table, aps):
+    """Family posteriors (n, F) under the order-modular prior from sums over DAGs by sumu's aps.
+
+    aps sums over DAGs without regard to orders. A node order is the DAG in which every node has all
+    its predecessors as parents, the only DAGs with n (n - 1) / 2 edges: with weights
+    alpha_v(S) e**(40 |S|) all others vanish, and aps gives the posterior of predecessor sets.
+    """
+    n, bonus = table.n, 40.0
+    log_beta = oracles.families_of(table)
+    sets = [[s for s in range(1 << n) if not s >> v & 1] for v in range(n)]
+    alpha = [
+        {s: oracles.log_sum(b for m, b in log_beta[v].items() if not m & ~s) for s in sets[v]}
+        for v in range(n)
+    ]
+    weights = [[alpha[v][s] + bonus * s.bit_count() for s in sets[v]] for v in range(n)]
+    before = np.exp(aps(np.array(weights), normalize=True))
+    out = np.zeros(table.parents.shape)
+    for v in range(n):
+        for p, s in zip(before[v], sets[v], strict=True):
+            for f, mask in enumerate(table.parents[v]):
+                if not int(mask) & ~s:
+                    out[v, f] += p * math.exp(log_beta[v][int(mask)] - alpha[v][s])
+    return out
+
+
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (4, 3), (6, 2), (8, 3), (9, 2)])
+def test_exact_posteriors_equal_those_made_with_aps(n, k):
+    sumu = pytest.importorskip("sumu", reason="needs the peers extra")
+    data = bn.Data.from_arrays(np.zeros((1, n), int), arities=[2] * n)
+    shape = bn.score_families(data, bn.BDeu(), max_parents=k)
+    scores = np.random.default_rng(n).normal(size=shape.parents.shape) * 3
+    table = bn.ScoreTable(shape.parents, scores, shape.log_prior, shape.names, k)
+    expected = order_posterior_by_aps(table, sumu.aps)
+    assert bn.order_posterior(table).families == pytest.approx(expected, abs=1e-6)
