@@ -1,0 +1,133 @@
+"""Time and memory of the core: score tables, the exact posterior, direct sampling.
+
+    uv run --extra test python benchmarks/core.py              # a minute
+    uv run --extra test python benchmarks/core.py --large      # and n = 25: 4 GB, a minute more
+    uv run --extra test --extra peers python benchmarks/core.py --peers
+
+Medians of repeated runs in one thread, compilation left out. Data are drawn from a random DAG of
+in-degree at most 3, arities 2 to 4, Dirichlet(1) tables, seed 0.
+"""
+
+import argparse
+import resource
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+import bnlab as bn
+
+
+def sample_table(n: int, m: int) -> bn.Data:
+    """m rows of a random network on n nodes."""
+    rng = np.random.default_rng(0)
+    order = rng.permutation(n)
+    dag = np.zeros(n, np.int64)
+    for place, v in enumerate(order):
+        k = rng.integers(0, min(3, place) + 1)
+        for u in rng.choice(order[:place], size=k, replace=False):
+            dag[v] |= np.int64(1) << u
+    return bn.BayesNet.random_tables(dag, rng.integers(2, 5, size=n), rng).sample(m, rng)
+
+
+def seconds(work: Callable[[], object], repeats: int) -> float:
+    """Median wall time after one run that compiles."""
+    work()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def report(what: str, took: float, note: str = "") -> None:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(f"{what:<52}{1e3 * took:>12.1f} ms   peak {peak:5.2f} GB   {note}", flush=True)
+
+
+def score_tables() -> None:
+    for n, m in ((20, 1000), (37, 100), (37, 1000)):
+        data = sample_table(n, m)
+        families = n * bn.scores.family_count(n, 3)
+        for score in (bn.BDeu(), bn.K2(), bn.BIC()):
+            took = seconds(lambda s=score, d=data: bn.score_families(d, s), 7)
+            rate = f"{families / took / 1e6:.1f} million families/s"
+            report(f"score table n={n} m={m} k=3 {score!r}", took, rate)
+
+
+def posteriors(sizes: list[int]) -> None:
+    for n in sizes:
+        table = bn.score_families(sample_table(n, 1000), bn.BDeu())
+        repeats = 7 if n <= 20 else 1
+        took = seconds(lambda t=table: bn.order_posterior(t), repeats)
+        pairs = n << (n - 1)
+        report(f"exact order posterior n={n} k=3", took, f"{1e9 * took / pairs:.1f} ns a pair")
+
+
+def draws() -> None:
+    for n in (15, 20):
+        posterior = bn.order_posterior(bn.score_families(sample_table(n, 1000), bn.BDeu()))
+        for sample in (bn.sample_orders, bn.sample_dags):
+            took = seconds(
+                lambda s=sample, p=posterior: s(p, draws=20_000, rng=np.random.default_rng(0)), 5
+            )
+            note = f"{1e6 * took / 20_000:.1f} us a draw"
+            report(f"20,000 draws n={n} {sample.__name__}", took, note)
+
+
+def peers() -> None:
+    """The same score tables by sumu (C++) and pgmpy, as Python sees them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # sumu's source is older than this Python
+        import sumu
+    import pandas as pd
+    from pgmpy.structure_score import BDeu as PgmpyBDeu
+
+    n, m = 20, 1000
+    data = sample_table(n, m)
+    ours = seconds(lambda: bn.score_families(data, bn.BDeu()), 7)
+    table = bn.score_families(data, bn.BDeu())
+    others = np.array([[u for u in range(n) if u != v] for v in range(n)], np.int32)
+
+    def by_sumu() -> None:
+        scorer = sumu.scorer.BDeu(3)
+        scorer.read(data.values.copy())
+        scorer.set_ess(1.0)
+        scorer.all_candidate_restricted_scores(others)
+
+    theirs = seconds(by_sumu, 1)
+    report(f"score table n={n} m={m} k=3, sumu", theirs, f"{theirs / ours:.0f} times ours")
+    frame = pd.DataFrame(data.values, columns=list(data.names)).astype("category")
+    scorer = PgmpyBDeu(frame, equivalent_sample_size=1.0)
+    rng = np.random.default_rng(1)
+    chosen = []
+    for v, f in rng.integers([n, table.parents.shape[1]], size=(50, 2)):
+        parents = [name for u, name in enumerate(data.names) if table.parents[v, f] >> u & 1]
+        chosen.append((data.names[v], tuple(parents)))
+
+    def by_pgmpy() -> None:
+        for name, parents in chosen:
+            scorer.local_score(name, parents)
+
+    theirs = seconds(by_pgmpy, 3) / len(chosen) * table.parents.size
+    note = f"{theirs / ours:,.0f} times ours (from 50 families)"
+    report(f"score table n={n} m={m} k=3, pgmpy", theirs, note)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--large", action="store_true", help="the exact posterior for n = 25 too")
+    parser.add_argument("--peers", action="store_true", help="compare with sumu and pgmpy")
+    options = parser.parse_args()
+    score_tables()
+    posteriors([15, 18, 20, 22] + [25] * options.large)
+    draws()
+    if options.peers:
+        peers()
+
+
+if __name__ == "__main__":
+    main()
