@@ -1,6 +1,9 @@
 """Independent draws of orders and DAGs from an exact posterior."""
 
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -57,7 +60,7 @@ def sample_orders(
     draws : number of orders, at least 1
     rng : the only source of randomness; equal states give equal draws for any executor
     progress : progress(done, total, None) after each block; False stops, and what is drawn remains
-    executor : where blocks of draws run; the calling thread by default
+    executor : where blocks of draws run; threads by default
 
     Returns
     -------
@@ -158,22 +161,11 @@ def _sample(
     n = posterior.table.n
     sizes = [min(BLOCK_DRAWS, draws - start) for start in range(0, draws, BLOCK_DRAWS)]
     # Row t uses the t-th 2n uniforms, so neither blocks nor executors change a draw.
-    uniforms = (rng.random((size, 2 * n)) for size in sizes)
-    posteriors = [posterior] * len(sizes)
-    if executor is None:
-        results: Iterator[Block] = map(draw_block, posteriors, uniforms)
-    else:  # Dask needs the number of jobs, so a list
-        results = executor.map(draw_block, posteriors, list(uniforms))
-    blocks: list[Block] = []
-    try:
-        for block in results:
-            blocks.append(block)
-            done = sum(len(b.values) for b in blocks)
-            if progress is not None and progress(done, draws, None) is False:
-                break
-    except KeyboardInterrupt:
-        if not blocks:
-            raise
+    uniforms = [rng.random((size, 2 * n)) for size in sizes]
+    threads = ThreadPoolExecutor(min(len(sizes), os.cpu_count() or 1))
+    with threads if executor is None else nullcontext(executor) as chosen:
+        results = chosen.map(draw_block, [posterior] * len(sizes), uniforms)
+        blocks = _collect(results, draws, progress)
     values = np.concatenate([block.values for block in blocks])[None]
     log_target = np.concatenate([block.log_target for block in blocks])[None]
     settings = {"draws": draws, "max_parents": posterior.table.max_parents}
@@ -188,6 +180,25 @@ def _sample(
         independent=True,
         run=run,
     )
+
+
+def _collect(results: Iterator[Block], draws: int, progress: Progress | None) -> list[Block]:
+    """The blocks as they come; those at hand when progress returns False or Ctrl-C is pressed."""
+    blocks: list[Block] = []
+    done = 0
+    try:
+        for block in results:
+            blocks.append(block)
+            done += len(block.values)
+            if progress is not None and progress(done, draws, None) is False:
+                break
+    except KeyboardInterrupt:
+        if not blocks:
+            raise
+    finally:
+        if isinstance(results, Generator):
+            results.close()  # cancels what has not begun
+    return blocks
 
 
 def _order_block(posterior: OrderPosterior, uniforms: Floats) -> Block:
