@@ -121,6 +121,17 @@ def all_dags(n: int, /) -> Masks:
     return out
 
 
+def members(mask: int | np.int64, /) -> list[int]:
+    """The nodes of a mask in increasing order.
+
+    Examples
+    --------
+    >>> members(6)
+    [1, 2]
+    """
+    return [u for u in range(int(mask).bit_length()) if int(mask) >> u & 1]
+
+
 def to_edges(dag: ArrayLike, /) -> list[tuple[int, int]]:
     """The edges (u, v), u -> v, sorted.
 
@@ -234,6 +245,5 @@ def layers(dag: ArrayLike, /) -> NDArray[np.int64]:
     masks = check_dag(dag)
     out = np.zeros(masks.size, np.int64)
     for v in topological_order(masks):
-        parents = np.flatnonzero((masks[v] >> np.arange(masks.size)) & 1)
-        out[v] = 1 + out[parents].max() if parents.size else 0
+        out[v] = max((out[u] + 1 for u in members(masks[v])), default=0)
     return out

@@ -13,6 +13,7 @@ from typing import NoReturn
 import numpy as np
 
 from bnlab import memory
+from bnlab.graphs import members
 from bnlab.kernels import counting
 from bnlab.scores import ScoreTable, family_count
 
@@ -48,8 +49,7 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str], /) -> None:
         allowed = np.flatnonzero(log_beta[v] > -math.inf)
         lines.append(f"{name} {len(allowed)}")
         for f in allowed:
-            mask = int(table.parents[v, f])
-            parents = [table.names[u] for u in range(table.n) if mask >> u & 1]
+            parents = [table.names[u] for u in members(table.parents[v, f])]
             lines.append(" ".join([repr(float(log_beta[v, f])), str(len(parents)), *parents]))
     target = Path(path)
     partial = target.with_name(target.name + ".partial")

@@ -54,26 +54,34 @@ def first_ranks(n, k):
 
 
 @njit(cache=True, nogil=True)
-def clique_cells(arities, max_size, out):
-    """out[rank] = number of joint states of each set of up to `max_size` variables; float64."""
-    n = arities.size
+def cliques(n, max_size):
+    """Every non-empty set of up to `max_size` variables, a set before those that extend it.
+
+    Yields (size, largest member, rank of the set, rank of the set without that member).
+    """
     choose, first = binomials(n, max_size), first_ranks(n, max_size)
     member = np.full(max_size + 1, -1, np.int64)
-    rank = np.zeros(max_size + 1, np.int64)
-    out[0] = 1.0
-    depth = min(1, max_size)
-    while depth > 0:
-        member[depth] += 1
-        x = member[depth]
+    partial = np.zeros(max_size + 1, np.int64)  # ranks among the sets of equal size
+    size = min(1, max_size)
+    while size > 0:
+        member[size] += 1
+        x = member[size]
         if x == n:
-            depth -= 1
+            size -= 1
             continue
-        rank[depth] = rank[depth - 1] + choose[x, depth]
-        above = out[first[depth - 1] + rank[depth - 1]]
-        out[first[depth] + rank[depth]] = above * arities[x]
-        if depth < max_size:
-            member[depth + 1] = x
-            depth += 1
+        partial[size] = partial[size - 1] + choose[x, size]
+        yield size, x, first[size] + partial[size], first[size - 1] + partial[size - 1]
+        if size < max_size:
+            member[size + 1] = x
+            size += 1
+
+
+@njit(cache=True, nogil=True)
+def clique_cells(arities, max_size, out):
+    """out[rank] = number of joint states of each set of up to `max_size` variables; float64."""
+    out[0] = 1.0
+    for _, x, rank, rank_without in cliques(arities.size, max_size):
+        out[rank] = out[rank_without] * arities[x]
 
 
 @njit(cache=True, nogil=True)
@@ -81,47 +89,32 @@ def clique_scores(columns, arities, max_size, table_of, pseudo_counts, terms, ou
     """out[rank] = sum over the cells of a set of variables of its term, for all sets.
 
     columns (n, m) int32 states; table_of (C,): which row of pseudo_counts (t,) and terms (t, L)
-    belongs to the set. Depth first, the rows are split by one variable at a time; rows alone in
-    their cell stay alone and become a count. The last variable of a set is only counted.
+    belongs to the set. The rows are split by one variable at a time; rows alone in their cell stay
+    alone and become a count. The last variable of the largest sets is only counted.
     """
     n, m = columns.shape
-    choose, first = binomials(n, max_size), first_ranks(n, max_size)
     rows = np.empty((max_size + 1, m), np.int32)
     starts = np.zeros((max_size + 1, m + 1), np.int32)
     groups = np.zeros(max_size + 1, np.int64)
     singles = np.zeros(max_size + 1, np.int64)
-    rank = np.zeros(max_size + 1, np.int64)
-    member = np.full(max_size + 1, -1, np.int64)
     counts = np.zeros(max(2, arities.max()), np.int32)
     rows[0] = np.arange(m)
     starts[0, 1] = m
     groups[0] = 1
     out[0] = _term(m, pseudo_counts[table_of[0]], terms[table_of[0]])
-    depth = min(1, max_size)
-    while depth > 0:
-        member[depth] += 1
-        x = member[depth]
-        if x == n:
-            depth -= 1
-            continue
-        rank[depth] = rank[depth - 1] + choose[x, depth]
-        position = first[depth] + rank[depth]
-        table = table_of[position]
-        split = (rows[depth - 1], starts[depth - 1], groups[depth - 1])
-        known = singles[depth - 1]
-        if depth < max_size:
-            groups[depth] = _refine(
-                split, columns[x], counts[: arities[x]], rows[depth], starts[depth]
-            )
-            singles[depth] = known + starts[depth - 1, split[2]] - starts[depth, groups[depth]]
-            total = _sum_groups(starts[depth], groups[depth], pseudo_counts[table], terms[table])
-            known = singles[depth]
-            member[depth + 1] = x
-            depth += 1
+    for size, x, rank, _ in cliques(n, max_size):
+        a, table = pseudo_counts[table_of[rank]], terms[table_of[rank]]
+        above = size - 1
+        split = (rows[above], starts[above], groups[above])
+        cells = counts[: arities[x]]
+        if size < max_size:
+            groups[size] = _refine(split, columns[x], cells, rows[size], starts[size])
+            kept, left = starts[above, groups[above]], starts[size, groups[size]]
+            singles[size] = singles[above] + kept - left
+            total = _sum_groups(starts[size], groups[size], a, table) + singles[size] * table[1]
         else:
-            cells = counts[: arities[x]]
-            total = _sum_cells(split, columns[x], cells, pseudo_counts[table], terms[table])
-        out[position] = total + known * terms[table, 1]
+            total = _sum_cells(split, columns[x], cells, a, table) + singles[above] * table[1]
+        out[rank] = total
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.data import Data
-from bnlab.graphs import MAX_NODES, check_dag, topological_order
+from bnlab.graphs import MAX_NODES, check_dag, members, topological_order
+from bnlab.networks import writing as bif_file
 
 ROW_TOLERANCE = 1e-9
 MAX_TABLE_ENTRIES = 10**7
@@ -128,7 +129,7 @@ class BayesNet:
             levels = [[str(code) for code in range(size)] for size in sizes]
         tables = []
         for v in range(masks.size):
-            rows = int(np.prod([sizes[p] for p in parents_of(masks[v])], initial=1))
+            rows = int(np.prod([sizes[p] for p in members(masks[v])], initial=1))
             check_table_size(rows, int(sizes[v]), names[v])
             tables.append(rng.dirichlet(np.full(sizes[v], concentration), size=rows))
         return cls(
@@ -213,17 +214,15 @@ class BayesNet:
         >>> net = BayesNet.random_tables([0, 1], [2, 2], np.random.default_rng(1))
         >>> net.write_bif(os.path.join(tempfile.mkdtemp(), "two.bif"))
         """
-        from bnlab.networks.writing import write_text
-
-        write_text(self, path)
+        bif_file.write(self.names, self.levels, self.dag, self.tables, path)
 
     def _configurations(self, v: int) -> int:
-        return int(np.prod([self.arities[p] for p in parents_of(self.dag[v])], initial=1))
+        return int(np.prod([self.arities[p] for p in members(self.dag[v])], initial=1))
 
     def _rows(self, values: NDArray[np.int32], v: int) -> NDArray[np.int64]:
         """Which row of tables[v] applies to each row of values (m, n)."""
         rows = np.zeros(len(values), np.int64)
-        for p in parents_of(self.dag[v]):
+        for p in members(self.dag[v]):
             rows = rows * self.arities[p] + values[:, p]
         return rows
 
@@ -260,17 +259,6 @@ def assemble(nodes: Sequence[NodeTable]) -> BayesNet:
         levels=tuple(node.levels for node in nodes),
         tables=tuple(tables),
     )
-
-
-def parents_of(mask: int | np.int64) -> list[int]:
-    """The nodes of a mask in increasing order.
-
-    Examples
-    --------
-    >>> parents_of(6)
-    [1, 2]
-    """
-    return [u for u in range(int(mask).bit_length()) if int(mask) >> u & 1]
 
 
 def check_table_size(rows: int, arity: int, name: str) -> None:

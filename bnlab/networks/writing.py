@@ -5,25 +5,33 @@ from __future__ import annotations
 import gzip
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bnlab.networks.bayesnet import BayesNet, parents_of
+from bnlab.graphs import members
 
 _PLAIN = re.compile(r"[\w.<>=+/-]+", re.ASCII)
 
 
-def write_text(net: BayesNet, path: str | os.PathLike[str]) -> None:
-    """Write `net` as BIF; the body of `BayesNet.write_bif`."""
-    names = [_quoted(name) for name in net.names]
-    levels = [[_quoted(label) for label in labels] for labels in net.levels]
+def write(
+    names: Sequence[str],
+    levels: Sequence[Sequence[str]],
+    dag: NDArray[np.int64],
+    tables: Sequence[NDArray[np.float64]],
+    path: str | os.PathLike[str],
+) -> None:
+    """Write the parts of a `BayesNet` as BIF, gzipped when the name ends in .gz."""
+    names = [_quoted(name) for name in names]
+    levels = [[_quoted(label) for label in labels] for labels in levels]
     lines = ["network unknown {", "}"]
     for name, labels in zip(names, levels, strict=True):
         states = ", ".join(labels)
         lines += [f"variable {name} {{", f"  type discrete [ {len(labels)} ] {{ {states} }};", "}"]
-    for v, table in enumerate(net.tables):
-        parents = parents_of(net.dag[v])
+    for v, table in enumerate(tables):
+        parents = members(dag[v])
         rows = [", ".join(repr(float(p)) for p in row) for row in table]
         if parents:
             given = ", ".join(names[p] for p in parents)
