@@ -13,6 +13,7 @@ from typing import NoReturn
 import numpy as np
 
 from bnlab import memory
+from bnlab.files import write_whole
 from bnlab.graphs import members
 from bnlab.kernels import counting
 from bnlab.scores import ScoreTable, family_count
@@ -51,10 +52,7 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str], /) -> None:
         for f in allowed:
             parents = [table.names[u] for u in members(table.parents[v, f])]
             lines.append(" ".join([repr(float(log_beta[v, f])), str(len(parents)), *parents]))
-    target = Path(path)
-    partial = target.with_name(target.name + ".partial")
-    partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    partial.replace(target)
+    write_whole(path, ("\n".join(lines) + "\n").encode())
 
 
 def read_scores(path: str | os.PathLike[str], /) -> ScoreTable:

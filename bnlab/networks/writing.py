@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab.files import write_whole
 from bnlab.graphs import members
 
 _PLAIN = re.compile(r"[\w.<>=+/-]+", re.ASCII)
@@ -45,8 +46,7 @@ def write(
             lines += [f"probability ( {names[v]} ) {{", f"  table {rows[0]};"]
         lines.append("}")
     raw = ("\n".join(lines) + "\n").encode()
-    file = Path(path)
-    file.write_bytes(gzip.compress(raw, mtime=0) if file.suffix == ".gz" else raw)
+    write_whole(path, gzip.compress(raw, mtime=0) if Path(path).suffix == ".gz" else raw)
 
 
 def _quoted(label: str) -> str:
