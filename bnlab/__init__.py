@@ -17,8 +17,18 @@ from bnlab.networks import BayesNet, list_networks, load_network, random_network
 from bnlab.priors import EdgeBeliefs, EdgePenalty, Fair, Prior, Uniform
 from bnlab.results import Draws, Estimate, FeatureEstimate, Run, Stopped
 from bnlab.sampling import sample_dags, sample_orders
-from bnlab.score_files import read_scores, write_scores
-from bnlab.scores import AIC, BIC, K2, BDeu, LogLikelihood, Score, ScoreTable, score_families
+from bnlab.scores import (
+    AIC,
+    BIC,
+    K2,
+    BDeu,
+    LogLikelihood,
+    Score,
+    ScoreTable,
+    read_scores,
+    score_families,
+    write_scores,
+)
 
 __all__ = [
     "AIC",

@@ -45,7 +45,7 @@ def test_cells_beyond_the_tabulated_counts(score, twin, monkeypatch):
     """Counts above the tabulated ones are computed on the spot, to the same digits."""
     data = random_data(np.random.default_rng(3), 4, 300)
     plain = bn.score_families(data, score).log_score
-    monkeypatch.setattr("bnlab.scores.TABULATED_COUNTS", 5)
+    monkeypatch.setattr("bnlab.scores.families.TABULATED_COUNTS", 5)
     assert bn.score_families(data, score).log_score == pytest.approx(plain, rel=1e-13)
     one = twin(data.values.tolist(), data.arities, 0, [1, 2])
     assert plain[0, 4] == pytest.approx(one, abs=1e-9)

@@ -16,7 +16,7 @@ from bnlab import memory
 from bnlab.files import write_whole
 from bnlab.graphs import members
 from bnlab.kernels import counting
-from bnlab.scores import ScoreTable, family_count
+from bnlab.scores.table import ScoreTable, family_count
 
 MAX_VARIABLES = 63
 

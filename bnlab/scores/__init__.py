@@ -1,0 +1,20 @@
+"""Local scores of families, the table of all of them, and score files."""
+
+from bnlab.scores.families import score_families
+from bnlab.scores.files import read_scores, write_scores
+from bnlab.scores.functions import AIC, BIC, K2, BDeu, LogLikelihood, Score
+from bnlab.scores.table import ScoreTable, family_count
+
+__all__ = [
+    "AIC",
+    "BIC",
+    "K2",
+    "BDeu",
+    "LogLikelihood",
+    "Score",
+    "ScoreTable",
+    "family_count",
+    "read_scores",
+    "score_families",
+    "write_scores",
+]

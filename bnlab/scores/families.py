@@ -1,0 +1,180 @@
+"""`score_families`: from data to a table of scores."""
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab import memory
+from bnlab.data import Data
+from bnlab.kernels import counting
+from bnlab.priors import Prior, Uniform
+from bnlab.scores.functions import Score
+from bnlab.scores.table import ScoreTable, family_count
+
+Floats = NDArray[np.float64]
+Node = int | str
+
+TABULATED_COUNTS = 4096  # cells of more rows are few: their terms are computed on the spot
+
+
+def score_families(
+    data: Data,
+    score: Score,
+    /,
+    *,
+    max_parents: int = 3,
+    prior: Prior = Uniform(),
+    candidates: Mapping[Node, Iterable[Node]] | None = None,
+    required: Iterable[tuple[Node, Node]] = (),
+    forbidden: Iterable[tuple[Node, Node]] = (),
+) -> ScoreTable:
+    """Score every family of up to `max_parents` parents.
+
+    Rows in which v was intervened on are left out of v's counts, not of others' [CooperYoo1999].
+
+    Parameters
+    ----------
+    data : Data, m rows of n variables
+    score : BDeu, K2, BIC, AIC, LogLikelihood, or anything that offers what `Score` does
+    max_parents : largest number of parents; more than n - 1 is the same as n - 1
+    prior : structure prior, `Uniform()` by default
+    candidates : for some nodes, the only parents allowed; nodes are names or numbers
+    required, forbidden : edges (u, v), u -> v, in every or in no DAG
+
+    Raises
+    ------
+    ValueError
+        If max_parents is negative, an edge or node is unknown or contradictory, or the table does
+        not fit in memory.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu
+    >>> data = Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 1]], names=["rain", "wet"])
+    >>> table = score_families(data, BDeu(), forbidden=[("wet", "rain")])
+    >>> table.log_prior
+    array([[  0., -inf],
+           [  0.,   0.]])
+    """
+    if max_parents < 0:
+        raise ValueError(f"max_parents={max_parents} is negative: give at least 0")
+    n, k = data.n, min(max_parents, data.n - 1)
+    _require_memory(n, k)
+    parents = np.empty((n, family_count(n, k)), np.int64)
+    counting.family_masks(n, k, parents)
+    log_prior = np.empty(parents.shape)
+    for v in range(n):
+        log_prior[v] = prior.log_factor(n, v, parents[v])
+    allowed, demanded = _edge_masks(data, candidates, required, forbidden)
+    outside = (parents & ~allowed[:, None]) != 0
+    lacking = (demanded[:, None] & ~parents) != 0
+    log_prior[outside | lacking] = -math.inf
+    log_score = np.empty(parents.shape)
+    for nodes, rows in _counted_rows(data):
+        _score_nodes(data, nodes, rows, score, k, parents, log_score)
+    return ScoreTable(parents, log_score, log_prior, data.names, k)
+
+
+def _require_memory(n: int, k: int) -> None:
+    families = n * family_count(n, k)
+    cliques = sum(math.comb(n, size) for size in range(k + 2))
+    memory.require(
+        8 * (6 * families + 4 * cliques),
+        task=f"scoring all families of up to {k} parents of n={n} variables",
+        remedy="lower max_parents, or use fewer variables (Data.select)",
+    )
+
+
+def _counted_rows(data: Data) -> list[tuple[list[int], NDArray[np.int32]]]:
+    """Nodes that share their counted rows, with these rows' states as (n, rows) columns."""
+    if data.intervened is None:
+        return [(list(range(data.n)), np.ascontiguousarray(data.values.T))]
+    groups: dict[bytes, list[int]] = {}
+    for v in range(data.n):
+        groups.setdefault(data.intervened[:, v].tobytes(), []).append(v)
+    return [
+        (nodes, np.ascontiguousarray(data.values[~data.intervened[:, nodes[0]]].T))
+        for nodes in groups.values()
+    ]
+
+
+def _score_nodes(
+    data: Data,
+    nodes: list[int],
+    columns: NDArray[np.int32],
+    score: Score,
+    k: int,
+    parents: NDArray[np.int64],
+    out: Floats,
+) -> None:
+    """Fill rows `nodes` of `out` from the counts in `columns`."""
+    n, m = columns.shape
+    choose, first = counting.binomials(n, k + 1), counting.first_ranks(n, k + 1)
+    cells = np.empty(first[k + 2])
+    counting.clique_cells(data.arities, k + 1, cells)
+    distinct, table_of = np.unique(cells, return_inverse=True)
+    known: dict[bytes, Floats] = {}
+
+    def sums(pseudo_counts: Floats, size: int) -> Floats:
+        """Sums over the cells of all sets of up to `size` variables, by rank."""
+        key = pseudo_counts.tobytes()
+        if key not in known:
+            terms = np.empty((distinct.size, max(3, min(m + 1, TABULATED_COUNTS))))
+            counting.cell_terms(pseudo_counts, terms)
+            known[key] = np.empty(first[size + 1])
+            counting.clique_scores(
+                columns, data.arities, size, table_of, pseudo_counts, terms, known[key]
+            )
+        return known[key]
+
+    joint = sums(score.cell_counts(distinct), k + 1)
+    parameters = np.empty(parents.shape[1])
+    for v in nodes:
+        marginal = sums(score.parent_counts(distinct, int(data.arities[v])), k)
+        counting.family_scores(v, parents[v], choose, first, joint, marginal, out[v])
+        counting.family_scores(v, parents[v], choose, first, cells, cells, parameters)
+        out[v] -= score.penalty(m, parameters)
+
+
+def _edge_masks(
+    data: Data,
+    candidates: Mapping[Node, Iterable[Node]] | None,
+    required: Iterable[tuple[Node, Node]],
+    forbidden: Iterable[tuple[Node, Node]],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Masks (n,) of the parents that each node may have, and of those that it must have."""
+    every = (1 << data.n) - 1
+    allowed = np.array([every & ~(1 << v) for v in range(data.n)], np.int64)
+    demanded = np.zeros(data.n, np.int64)
+    for child, names in (candidates or {}).items():
+        v = _node(data, child)
+        allowed[v] &= sum({1 << _node(data, u) for u in names})
+    for u, v in _edges(data, forbidden):
+        allowed[v] &= ~(1 << u)
+    for u, v in _edges(data, required):
+        demanded[v] |= 1 << u
+        if not (int(allowed[v]) >> u) & 1:
+            raise ValueError(
+                f"edge {data.names[u]} -> {data.names[v]} is required, yet not allowed"
+            )
+    return allowed, demanded
+
+
+def _edges(data: Data, edges: Iterable[tuple[Node, Node]]) -> list[tuple[int, int]]:
+    out = []
+    for edge in edges:
+        u, v = (_node(data, node) for node in edge)
+        if u == v:
+            raise ValueError(f"edge {data.names[u]} -> {data.names[v]} is a loop")
+        out.append((u, v))
+    return out
+
+
+def _node(data: Data, node: Node) -> int:
+    if isinstance(node, str):
+        return data.index(node)
+    if not 0 <= node < data.n:
+        raise ValueError(f"node {node} is outside 0..{data.n - 1}")
+    return int(node)

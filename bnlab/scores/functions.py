@@ -1,0 +1,151 @@
+"""Decomposable scores of a family: a node with its parents."""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab.kernels import counting
+
+Floats = NDArray[np.float64]
+
+
+class Score(Protocol):
+    """A decomposable score, ln p(D_v | D_G) or a stand-in for it.
+
+    It is a sum over the cells of G + v, minus a sum over the cells of G, minus a penalty; a cell of
+    N rows adds ln Gamma(a + N) - ln Gamma(a) for the pseudo-count a, or N ln N for likelihoods
+    (pseudo-count `LIKELIHOOD`).
+
+    Examples
+    --------
+    >>> score: Score = BDeu(ess=1.0)
+    >>> score.cell_counts(np.array([2.0, 4.0]))
+    array([0.5 , 0.25])
+    """
+
+    def cell_counts(self, cells: Floats, /) -> Floats:
+        """Pseudo-count of a cell of G + v, for numbers of cells (t,)."""
+        ...
+
+    def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
+        """Pseudo-count of a cell of G, for numbers of cells (t,) and v's number of states."""
+        ...
+
+    def penalty(self, m: int, parameters: Floats, /) -> Floats:
+        """Nats to take off, for m rows and numbers of free parameters q (r - 1), (F,)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BDeu:
+    """Likelihood equivalent uniform Dirichlet score [HeckermanGeigerChickering1995].
+
+    The marginal likelihood with Dirichlet parameters ess / (q r) for q parent configurations and r
+    states: sum_j ln G(a) - ln G(a + N_j) + sum_k ln G(a/r + N_jk) - ln G(a/r), with a = ess / q.
+
+    Parameters
+    ----------
+    ess : float > 0, equivalent sample size in rows.
+
+    Examples
+    --------
+    >>> BDeu(ess=1.0)
+    BDeu(ess=1.0)
+    """
+
+    ess: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.ess < math.inf:
+            raise ValueError(f"ess={self.ess}: the equivalent sample size is positive and finite")
+
+    def cell_counts(self, cells: Floats, /) -> Floats:
+        """Pseudo-counts ess / cells."""
+        return self.ess / cells
+
+    def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
+        """Pseudo-counts ess / cells."""
+        return self.ess / cells
+
+    def penalty(self, m: int, parameters: Floats, /) -> Floats:
+        """Zeros."""
+        return np.zeros(parameters.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class K2:
+    """Marginal likelihood with all Dirichlet parameters 1 [CooperHerskovits1992].
+
+    Examples
+    --------
+    >>> K2().parent_counts(np.array([4.0]), 3)
+    array([3.])
+    """
+
+    def cell_counts(self, cells: Floats, /) -> Floats:
+        """Ones."""
+        return np.ones(cells.shape)
+
+    def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
+        """Pseudo-count r, one for each state."""
+        return np.full(cells.shape, float(arity))
+
+    def penalty(self, m: int, parameters: Floats, /) -> Floats:
+        """Zeros."""
+        return np.zeros(parameters.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class LogLikelihood:
+    """Maximised log likelihood, sum of N_jk ln(N_jk / N_j); it never prefers fewer parents.
+
+    Examples
+    --------
+    >>> LogLikelihood().penalty(100, np.array([2.0]))
+    array([0.])
+    """
+
+    def cell_counts(self, cells: Floats, /) -> Floats:
+        """The mark of a likelihood."""
+        return np.full(cells.shape, counting.LIKELIHOOD)
+
+    def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
+        """The mark of a likelihood."""
+        return np.full(cells.shape, counting.LIKELIHOOD)
+
+    def penalty(self, m: int, parameters: Floats, /) -> Floats:
+        """Zeros."""
+        return np.zeros(parameters.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class BIC(LogLikelihood):
+    """Log likelihood less (ln m) / 2 for each free parameter [Schwarz1978].
+
+    Examples
+    --------
+    >>> BIC().penalty(100, np.array([4.0])).round(4)
+    array([9.2103])
+    """
+
+    def penalty(self, m: int, parameters: Floats, /) -> Floats:
+        """(ln m) / 2 for each parameter; nothing for m = 0 rows."""
+        return 0.5 * math.log(max(m, 1)) * parameters
+
+
+@dataclass(frozen=True, slots=True)
+class AIC(LogLikelihood):
+    """Log likelihood less 1 for each free parameter [Akaike1974].
+
+    Examples
+    --------
+    >>> AIC().penalty(100, np.array([4.0]))
+    array([4.])
+    """
+
+    def penalty(self, m: int, parameters: Floats, /) -> Floats:
+        """1 for each parameter."""
+        return parameters
