@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bnlab.labs import start_here
+from bnlab.labs import direct_dag_sampling, start_here
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -73,6 +73,12 @@ def _coronary_edges(stop: int) -> list[float]:
     return list(edges[~np.eye(data.n, dtype=bool)])
 
 
+def _shares(draws: int) -> list[float]:
+    pile = direct_dag_sampling.Pile()
+    pile.drawn.value = draws
+    return list(pile.bars.source("shares").data["share"])
+
+
 LABS = [
     Lab(
         notebook="00_start_here.ipynb",
@@ -80,6 +86,13 @@ LABS = [
         source="edges",
         column="probability",
         expected=lambda: _coronary_edges(-3),
+    ),
+    Lab(
+        notebook="04_direct_dag_sampling.ipynb",
+        keys=("ArrowRight", "ArrowRight"),
+        source="shares",
+        column="share",
+        expected=lambda: _shares(500),
     ),
 ]
 

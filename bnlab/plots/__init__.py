@@ -6,6 +6,16 @@ columns of its named ColumnDataSource, so that a lab moves the picture with
 """
 
 from bnlab.plots.canvas import CYCLE, canvas
+from bnlab.plots.convergence import (
+    error_curve,
+    error_curve_data,
+    estimate_histogram,
+    published,
+    published_data,
+    published_runs_data,
+    share_bars,
+    share_bars_data,
+)
 from bnlab.plots.edges import heat_map, heat_map_data
 from bnlab.plots.network import network, network_data, network_positions
 from bnlab.plots.paths import path_bars, path_bars_data
@@ -13,6 +23,9 @@ from bnlab.plots.paths import path_bars, path_bars_data
 __all__ = [
     "CYCLE",
     "canvas",
+    "error_curve",
+    "error_curve_data",
+    "estimate_histogram",
     "heat_map",
     "heat_map_data",
     "network",
@@ -20,4 +33,9 @@ __all__ = [
     "network_positions",
     "path_bars",
     "path_bars_data",
+    "published",
+    "published_data",
+    "published_runs_data",
+    "share_bars",
+    "share_bars_data",
 ]

@@ -1,0 +1,135 @@
+"""The checks of the three exercises: properties of an answer, not stored numbers."""
+
+from collections.abc import Callable
+from functools import cache
+from math import exp, sqrt
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import bnlab as bn
+from bnlab import graphs
+from bnlab.labs.board import check
+from bnlab.labs.direct_dag_sampling.runs import SEED, margin
+
+Bools = NDArray[np.bool_]
+Masks = NDArray[np.int64]
+
+
+def check_draws_for_all(function: Callable[[float, float, int], Any]) -> bool:
+    """Exercise 1: `function(eps, delta, count)` draws put `count` probabilities within eps."""
+
+    def misses(draws: float, eps: float, count: int) -> float:
+        return 2 * count * exp(-2 * draws * eps**2)
+
+    return check(
+        "Exercise 1",
+        (
+            "return a whole number of draws, at least 1",
+            lambda: isinstance(function(0.1, 0.05, 10), Integral) and function(0.1, 0.05, 10) >= 1,
+        ),
+        (
+            "one probability is the case that bn.hoeffding_draws knows",
+            lambda: function(0.03, 0.01, 1) == bn.hoeffding_draws(0.03, 0.01),
+        ),
+        (
+            "more probabilities need more draws",
+            lambda: function(0.02, 0.05, 156) > function(0.02, 0.05, 90) > function(0.02, 0.05, 1),
+        ),
+        (
+            "it is a waste to draw afresh for each: one set of draws serves them all",
+            lambda: function(0.02, 0.05, 156) < 4 * function(0.02, 0.05, 1),
+        ),
+        (
+            "each may miss with probability at most delta / count, so that all together "
+            "miss with probability at most delta",
+            lambda: misses(function(0.02, 0.05, 156), 0.02, 156) <= 0.05,
+        ),
+        (
+            "one draw less would do as well",
+            lambda: misses(function(0.02, 0.05, 156) - 1, 0.02, 156) > 0.05,
+        ),
+    )
+
+
+def check_common_cause(function: Callable[[Masks, int, int], Any]) -> bool:
+    """Exercise 2: `function(dags, u, v)` says in which DAGs a third variable leads to both."""
+    dags = graphs.all_dags(4)
+    reach = graphs.to_adjacency(graphs.ancestors(dags))
+    truth = np.array([any(r[w, 0] and r[w, 1] for w in range(4)) for r in reach])
+
+    def result(u: int, v: int) -> Bools:
+        return np.asarray(function(dags.copy(), u, v), bool)
+
+    def of(*masks: int) -> bool:
+        return bool(np.asarray(function(np.array([masks]), 0, 1)).all())
+
+    return check(
+        "Exercise 2",
+        ("return one truth value a DAG", lambda: result(0, 1).shape == (len(dags),)),
+        ("the fork 0 ← 2 → 1 (masks 4, 4, 0) has a common cause", lambda: of(4, 4, 0)),
+        (
+            "0 → 1 alone (masks 0, 1, 0) has none: 0 does not lead to itself",
+            lambda: not of(0, 1, 0),
+        ),
+        (
+            "a cause may act through others: 2 → 3 → 1 and 2 → 0 (masks 4, 8, 0, 4)",
+            lambda: of(4, 8, 0, 4),
+        ),
+        ("u and v can change places", lambda: np.array_equal(result(0, 1), result(1, 0))),
+        (
+            "your answer differs from a search of every DAG on 4 nodes",
+            lambda: np.array_equal(result(0, 1), truth),
+        ),
+    )
+
+
+def check_interval(function: Callable[[Bools, float], tuple[float, float]]) -> bool:
+    """Exercise 3: `function(hits, delta)` is an interval narrower than Hoeffding's, as safe."""
+    size, runs, delta = 1000, 4000, 0.05
+
+    @cache
+    def interval(count: int) -> tuple[float, float]:
+        low, high = function(np.arange(size) < count, delta)
+        return float(low), float(high)
+
+    def miss_rate(p: float) -> float:
+        counts = np.random.default_rng(SEED).binomial(size, p, runs)
+        return float(np.mean([not interval(k)[0] <= p <= interval(k)[1] for k in counts.tolist()]))
+
+    def width(count: int) -> float:
+        return interval(count)[1] - interval(count)[0]
+
+    allowed = delta + 3 * sqrt(delta * (1 - delta) / runs)
+    return check(
+        "Exercise 3",
+        (
+            "return two numbers, low and high",
+            lambda: np.shape(function(np.arange(size) < 10, delta)) == (2,),
+        ),
+        (
+            "low and high lie in [0, 1] and the share of hits between them",
+            lambda: all(
+                0 <= interval(k)[0] <= k / size <= interval(k)[1] <= 1
+                for k in (0, 1, 10, 500, 999, 1000)
+            ),
+        ),
+        (
+            "10 hits in 1,000 draws: make the interval less than half as wide as Hoeffding's",
+            lambda: width(10) < 0.5 * (0.01 + margin(size, delta=delta)),
+        ),
+        (
+            "500 hits in 1,000 draws: no wider than Hoeffding's, up to a thousandth",
+            lambda: width(500) <= 2 * margin(size, delta=delta) + 0.001,
+        ),
+        (
+            "it misses a probability of 1/2 too often",
+            lambda: miss_rate(0.5) <= allowed,
+        ),
+        (
+            "it misses small or large probabilities (0.001, 0.003, 0.01, 0.1, 0.98) too often",
+            lambda: all(miss_rate(p) <= allowed for p in (0.001, 0.003, 0.01, 0.1, 0.98)),
+        ),
+    )

@@ -1,0 +1,226 @@
+"""Lab 04 without a browser: its pictures, its widgets, its checks, and a cell that moves them."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from bokeh.embed import json_item
+from nbclient import NotebookClient
+
+import bnlab as bn
+from bnlab import plots
+from bnlab.labs import direct_dag_sampling as lab
+
+NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "04_direct_dag_sampling.ipynb"
+LABELS = ["rain → wet", "wet → rain"]
+NAN = float("nan")
+
+
+def test_share_bars_cut_their_whiskers_to_probabilities() -> None:
+    data = plots.share_bars_data([0.95, 0.02], [0.9, NAN], LABELS, margin=0.1)
+    assert data["label"] == LABELS
+    assert data["low"] == pytest.approx([0.85, 0])
+    assert data["high"] == pytest.approx([1, 0.12])
+    assert np.isnan(data["exact"][1])
+
+
+def test_error_curve_leaves_out_what_a_logarithmic_axis_cannot_show() -> None:
+    data = plots.error_curve_data([10, 100], {"worst": [0.5, 0.0]})
+    assert data["draws"] == [10, 100]
+    assert data["worst"][0] == 0.5
+    assert np.isnan(data["worst"][1])
+
+
+def test_histogram_counts_every_run_once() -> None:
+    picture = plots.estimate_histogram([0.2, 0.25, 0.31, 0.24], 0.25, 0.02)
+    data = picture.select_one({"name": "estimates"}).data
+    assert sum(data["runs"]) == 4
+    assert data["left"][0] < 0.2
+    assert data["right"][-1] > 0.31
+
+
+def test_published_data_has_two_standard_deviations_and_our_means() -> None:
+    data = plots.published_data([(0.5, 0.1), (0.2, 0.05)], [[], [0.1, 0.2]], ["a", "b"])
+    assert data["low"] == pytest.approx([0.3, 0.1])
+    assert data["high"] == pytest.approx([0.7, 0.3])
+    assert np.isnan(data["ours"][0])
+    assert data["ours"][1] == pytest.approx(0.15)
+
+
+@pytest.mark.parametrize(
+    ("name", "picture"),
+    [
+        ("shares", lambda: plots.share_bars([0.5, 0.1], [0.4, NAN], LABELS, margin=0.1)),
+        ("measured", lambda: plots.error_curve([1, 9], {"error": [1, 0]}, {"bound": [1, 0.3]})),
+        ("estimates", lambda: plots.estimate_histogram([0.2], 0.25, 0.02)),
+        ("published", lambda: plots.published([(0.5, 0.1)], [[0.4]], ["DDS"])),
+    ],
+)
+def test_pictures_are_complete(name: str, picture) -> None:
+    drawn = picture()
+    assert drawn.select_one({"name": name}) is not None
+    assert drawn.html_attributes["role"] == "img"
+    assert len(drawn.html_attributes["aria-label"]) > 20
+    assert drawn.title.text
+    assert drawn.xaxis.axis_label
+    assert json_item(drawn)
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"shares has shape \(1,\), but 2 values"):
+        plots.share_bars_data([0.5], [0.5, 0.5], LABELS)
+    with pytest.raises(ValueError, match="not all different"):
+        plots.share_bars([0.5, 0.5], [0.5, 0.5], ["a", "a"])
+    with pytest.raises(ValueError, match="3 labels"):
+        plots.published_data([(0.5, 0.1)], [[0.5]], ["a", "b", "c"])
+
+
+def test_first_draws_are_nested() -> None:
+    exact = lab.posterior("coronary")
+    draws = bn.sample_dags(exact, draws=100, rng=np.random.default_rng(1))
+    np.testing.assert_array_equal(lab.first(draws, 10).values, draws.values[:, :10])
+    assert bn.features.probability(lab.first(draws, 10), bn.features.edge(0, 1)).draws == 10
+
+
+@pytest.mark.parametrize("eps", [0.1, 0.02, 0.003])
+def test_margin_is_the_inverse_of_hoeffding_draws(eps: float) -> None:
+    draws = bn.hoeffding_draws(eps, 0.05)
+    assert lab.margin(draws) <= eps < lab.margin(draws - 1)
+    assert lab.margin(draws, of=90) == lab.margin(draws, delta=0.05 / 90)
+
+
+def test_repeated_edges_are_runs_of_the_package() -> None:
+    exact = lab.posterior("coronary")
+    found = lab.repeated_edges(exact, [5, 50], runs=3, rng=np.random.default_rng(1))
+    stream = np.random.default_rng(1).spawn(3)[2]
+    draws = bn.sample_dags(exact, draws=50, rng=stream)
+    np.testing.assert_array_equal(found[2, 1], bn.features.edges(draws))
+    assert found.shape == (3, 2, 6, 6)
+
+
+def test_table_one_stops_after_a_run_when_told() -> None:
+    seen = []
+
+    def stop_at_two(done: int, total: int, snapshot: object) -> bool:
+        seen.append((done, total))
+        return done < 2
+
+    rng = np.random.default_rng(1)
+    found = lab.table_one(rng=rng, runs=5, draws=50, progress=stop_at_two)
+    assert seen == [(1, 5), (2, 5)]
+    assert {key: len(runs) for key, runs in found.items()} == {
+        key: 0 if key[1] == "PO-MCMC" else 2 for key in lab.PUBLISHED
+    }
+
+
+def test_pile_shows_the_first_draws_of_one_set() -> None:
+    pile = lab.Pile()
+    pile.dataset.value = "coronary"
+    pile.drawn.value = 500
+    exact = lab.posterior("coronary")
+    draws = bn.sample_dags(exact, draws=20_000, rng=np.random.default_rng(2016))
+    edges = bn.features.edges(lab.first(draws, 500))
+    names = exact.table.names
+    shown = pile.bars.source("shares").data
+    for label, share, truth in zip(shown["label"], shown["share"], shown["exact"], strict=True):
+        u, v = (names.index(name) for name in label.split(" → "))
+        assert share == edges[u, v]
+        assert truth == exact.edges[u, v]
+    curve = pile.curve.source("measured").data
+    last = curve["draws"].index(500)
+    assert curve["largest error"][last] == bn.diagnostics.max_error(edges, exact.edges)
+    assert np.isnan(curve["largest error"][last + 1])
+    assert "500 networks" in pile.bars.caption
+
+
+def test_questions_are_answered_by_the_draws() -> None:
+    exact = lab.posterior("coronary")
+    draws = bn.sample_dags(exact, draws=500, rng=np.random.default_rng(1))
+    questions = lab.Questions(draws, exact.edges)
+    questions.end.value = "Family"
+    data = questions.bars.source("answers").data
+    answers = dict(zip(data["label"], data["share"], strict=True))
+    path = bn.features.probability(draws, bn.features.path(0, 5)).value
+    assert answers["path from ⇝ to"] == path
+    assert answers["path from ⇝ to"] == pytest.approx(
+        answers["edge from → to"] + answers["path, but no edge"]
+    )
+    assert data["exact"][0] == exact.edges[0, 5]
+    questions.via.value = "Family"
+    assert questions.bars.caption == "Choose three different variables."
+    assert questions.bars.source("answers").data["share"] == data["share"]
+
+
+def test_table_one_runs_at_once_and_with_a_click() -> None:
+    table = lab.TableOne(runs=3, draws=50)
+    assert np.isnan(table.panel.source("published").data["ours"]).all()
+    result = table.runner.run_now()
+    assert table.panel.source("published").data["ours"][1] == pytest.approx(
+        np.mean(result["tic_tac_toe", "DOS"])
+    )
+
+    async def click() -> None:
+        table.runner.run_button.click()
+        await table.runner.task
+
+    asyncio.run(click())
+    assert table.result != result
+    assert len(table.panel.source("published_runs").data["value"]) == 4 * 3
+    assert table.runner.status.value == "done: 3 of 3 runs"
+
+
+def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not lab.check_draws_for_all(lambda eps, delta, count: None)
+    assert not lab.check_draws_for_all(lambda e, d, count: bn.hoeffding_draws(e, d))
+    assert not lab.check_draws_for_all(lambda e, d, count: count * bn.hoeffding_draws(e, d))
+    assert lab.check_draws_for_all(lambda e, d, count: bn.hoeffding_draws(e, d / count))
+
+    def parents_only(dags: np.ndarray, u: int, v: int) -> np.ndarray:
+        return (dags[:, u] & dags[:, v]) != 0
+
+    assert not lab.check_common_cause(lambda dags, u, v: None)
+    assert not lab.check_common_cause(parents_only)
+    assert lab.check_common_cause(lambda dags, u, v: parents_only(bn.graphs.ancestors(dags), u, v))
+    assert capsys.readouterr().out.count("not yet") == 5
+
+
+def test_check_of_intervals(capsys: pytest.CaptureFixture[str]) -> None:
+    def hoeffding(hits: np.ndarray, delta: float) -> tuple[float, float]:
+        spread = lab.margin(len(hits), delta=delta)
+        return max(0, hits.mean() - spread), min(1, hits.mean() + spread)
+
+    def normal(hits: np.ndarray, delta: float) -> tuple[float, float]:
+        spread = 1.96 * hits.std() / len(hits) ** 0.5
+        return max(0, hits.mean() - spread), min(1, hits.mean() + spread)
+
+    assert not lab.check_interval(lambda hits, delta: None)
+    assert not lab.check_interval(hoeffding)
+    assert not lab.check_interval(normal)
+    said = capsys.readouterr().out
+    assert "half as wide" in said
+    assert "misses small or large" in said
+
+
+def test_moved_controls_move_the_data() -> None:
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    move = (
+        "import json\n"
+        "pile.dataset.value = 'wine'\n"
+        "pile.drawn.value = 1000\n"
+        "questions.end.value = 'ash'\n"
+        "print(json.dumps([pile.curve.source('measured').data['mean error'][9],\n"
+        "                  questions.bars.source('answers').data['exact'][0]]))"
+    )
+    notebook.cells.append(nbformat.v4.new_code_cell(move))
+    folder = {"metadata": {"path": str(NOTEBOOK.parent)}}
+    NotebookClient(notebook, timeout=300, resources=folder).execute()
+    printed = "".join(output.get("text", "") for output in notebook.cells[-1].outputs)
+    exact = lab.posterior("wine")
+    draws = bn.sample_dags(exact, draws=20_000, rng=np.random.default_rng(2016))
+    error = bn.diagnostics.sad(bn.features.edges(lab.first(draws, 1000)), exact.edges) / 156
+    names = exact.table.names
+    edge = exact.edges[names.index("class"), names.index("ash")]
+    np.testing.assert_allclose(json.loads(printed), [error, edge], rtol=1e-12)
