@@ -12,7 +12,7 @@ from bnlab.data import (
     read_csv,
 )
 from bnlab.exact import OrderPosterior, order_lattice, order_posterior
-from bnlab.features import hoeffding_draws
+from bnlab.features import hoeffding_draws, hoeffding_margin
 from bnlab.networks import BayesNet, list_networks, load_network, random_network, read_bif
 from bnlab.priors import EdgeBeliefs, EdgePenalty, Fair, Prior, Uniform
 from bnlab.results import Draws, Estimate, FeatureEstimate, Run, Stopped
@@ -60,6 +60,7 @@ __all__ = [
     "features",
     "graphs",
     "hoeffding_draws",
+    "hoeffding_margin",
     "list_datasets",
     "list_networks",
     "load_dataset",

@@ -152,7 +152,7 @@ def probability(draws: Draws, feature: Feature, /, *, delta: float = 0.05) -> Fe
             "value for each DAG. Wrap a function of one DAG in features.function"
         )
     value, total = float(holds.mean()), holds.size
-    spread = math.sqrt(math.log(2 / delta) / (2 * total))
+    spread = hoeffding_margin(total, delta)
     return FeatureEstimate(
         value,
         math.sqrt(value * (1 - value) / total),
@@ -233,6 +233,23 @@ def hoeffding_draws(eps: float, delta: float, /) -> int:
         raise ValueError(f"eps={eps} is outside (0, 1)")
     _check_delta(delta)
     return math.ceil(math.log(2 / delta) / (2 * eps * eps))
+
+
+def hoeffding_margin(draws: int, delta: float, /) -> float:
+    """eps such that |error| <= eps with probability 1 - delta after so many independent draws.
+
+    eps = sqrt(ln(2 / delta) / (2 draws)) [Hoeffding1963], the inverse of `hoeffding_draws`. For c
+    probabilities at once, ask for delta / c.
+
+    Examples
+    --------
+    >>> round(hoeffding_margin(4612, 0.05), 4)
+    0.02
+    """
+    if draws < 1:
+        raise ValueError(f"draws={draws}: at least one")
+    _check_delta(delta)
+    return math.sqrt(math.log(2 / delta) / (2 * draws))
 
 
 def _has(masks: Masks, u: int) -> NDArray[np.bool_]:

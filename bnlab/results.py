@@ -4,7 +4,7 @@ import importlib.metadata
 import platform
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -196,6 +196,25 @@ class Draws:
     def __post_init__(self) -> None:
         for array in (self.values, self.log_weight, self.log_target):
             array.setflags(write=False)
+
+    def prefix(self, draws: int, /) -> "Draws":
+        """The first `draws` draws of each chain: prefixes of one set are nested.
+
+        Examples
+        --------
+        >>> zeros = np.zeros((1, 4))
+        >>> empty = np.zeros((1, 4, 2), int)
+        >>> Draws(empty, zeros, zeros, "dags", "order-modular", ("a", "b")).prefix(3)
+        Draws(3 dags of 2 variables, order-modular)
+        """
+        if not 1 <= draws <= self.values.shape[1]:
+            raise ValueError(f"draws={draws}: there are 1 to {self.values.shape[1]} to take")
+        return replace(
+            self,
+            values=self.values[:, :draws],
+            log_weight=self.log_weight[:, :draws],
+            log_target=self.log_target[:, :draws],
+        )
 
     def __repr__(self) -> str:
         chains, draws, n = self.values.shape

@@ -87,6 +87,21 @@ def test_hoeffding_draws_are_the_fewest_that_suffice(eps, delta):
     assert 2 * math.exp(-2 * total * eps**2) <= delta < 2 * math.exp(-2 * (total - 1) * eps**2)
 
 
+@pytest.mark.parametrize("eps", [0.1, 0.02, 0.003])
+def test_the_margin_is_the_inverse_of_hoeffding_draws(eps):
+    total = bn.hoeffding_draws(eps, 0.05)
+    assert bn.hoeffding_margin(total, 0.05) <= eps < bn.hoeffding_margin(total - 1, 0.05)
+
+
+def test_prefixes_of_draws_are_nested(draws):
+    few = draws.prefix(10)
+    assert (few.values == draws.values[:, :10]).all()
+    assert features.probability(few, features.edge(0, 1)).draws == 10
+    for bad in (0, 30_001):
+        with pytest.raises(ValueError, match=f"draws={bad}"):
+            draws.prefix(bad)
+
+
 def test_matrices_equal_the_features_one_by_one(draws):
     edges, paths = features.edges(draws), features.paths(draws)
     short = features.paths(draws, max_length=2)
@@ -147,6 +162,7 @@ def test_weights_count(draws):
         (lambda d, o: features.edges(o), "pass table="),
         (lambda d, o: bn.hoeffding_draws(0, 0.1), "eps=0"),
         (lambda d, o: bn.hoeffding_draws(0.1, 1), "delta=1"),
+        (lambda d, o: bn.hoeffding_margin(0, 0.1), "draws=0"),
     ],
 )
 def test_bad_input_says_what_is_wrong(call, message, posterior, draws):

@@ -78,20 +78,6 @@ def test_what_does_not_fit_is_refused() -> None:
         plots.published_data([(0.5, 0.1)], [[0.5]], ["a", "b", "c"])
 
 
-def test_first_draws_are_nested() -> None:
-    exact = lab.posterior("coronary")
-    draws = bn.sample_dags(exact, draws=100, rng=np.random.default_rng(1))
-    np.testing.assert_array_equal(lab.first(draws, 10).values, draws.values[:, :10])
-    assert bn.features.probability(lab.first(draws, 10), bn.features.edge(0, 1)).draws == 10
-
-
-@pytest.mark.parametrize("eps", [0.1, 0.02, 0.003])
-def test_margin_is_the_inverse_of_hoeffding_draws(eps: float) -> None:
-    draws = bn.hoeffding_draws(eps, 0.05)
-    assert lab.margin(draws) <= eps < lab.margin(draws - 1)
-    assert lab.margin(draws, of=90) == lab.margin(draws, delta=0.05 / 90)
-
-
 def test_repeated_edges_are_runs_of_the_package() -> None:
     exact = lab.posterior("coronary")
     found = lab.repeated_edges(exact, [5, 50], runs=3, rng=np.random.default_rng(1))
@@ -122,7 +108,7 @@ def test_pile_shows_the_first_draws_of_one_set() -> None:
     pile.drawn.value = 500
     exact = lab.posterior("coronary")
     draws = bn.sample_dags(exact, draws=20_000, rng=np.random.default_rng(2016))
-    edges = bn.features.edges(lab.first(draws, 500))
+    edges = bn.features.edges(draws.prefix(500))
     names = exact.table.names
     shown = pile.bars.source("shares").data
     for label, share, truth in zip(shown["label"], shown["share"], shown["exact"], strict=True):
@@ -189,7 +175,7 @@ def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_check_of_intervals(capsys: pytest.CaptureFixture[str]) -> None:
     def hoeffding(hits: np.ndarray, delta: float) -> tuple[float, float]:
-        spread = lab.margin(len(hits), delta=delta)
+        spread = bn.hoeffding_margin(len(hits), delta)
         return max(0, hits.mean() - spread), min(1, hits.mean() + spread)
 
     def normal(hits: np.ndarray, delta: float) -> tuple[float, float]:
@@ -220,7 +206,7 @@ def test_moved_controls_move_the_data() -> None:
     printed = "".join(output.get("text", "") for output in notebook.cells[-1].outputs)
     exact = lab.posterior("wine")
     draws = bn.sample_dags(exact, draws=20_000, rng=np.random.default_rng(2016))
-    error = bn.diagnostics.sad(bn.features.edges(lab.first(draws, 1000)), exact.edges) / 156
+    error = bn.diagnostics.sad(bn.features.edges(draws.prefix(1000)), exact.edges) / 156
     names = exact.table.names
     edge = exact.edges[names.index("class"), names.index("ash")]
     np.testing.assert_allclose(json.loads(printed), [error, edge], rtol=1e-12)

@@ -101,7 +101,7 @@ def answer(data: bn.Data, rows: int) -> Answer:
         rows=rows,
         edges=posterior.edges,
         paths=bn.features.paths(draws),
-        margin=float(np.sqrt(np.log(2 / DELTA) / (2 * DRAWS))),
+        margin=bn.hoeffding_margin(DRAWS, DELTA),
     )
 
 

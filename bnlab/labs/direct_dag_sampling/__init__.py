@@ -13,8 +13,6 @@ from bnlab.labs.direct_dag_sampling.checks import (
 from bnlab.labs.direct_dag_sampling.runs import (
     DATASETS,
     PUBLISHED,
-    first,
-    margin,
     posterior,
     repeated_edges,
     table_one,
@@ -30,8 +28,6 @@ __all__ = [
     "check_common_cause",
     "check_draws_for_all",
     "check_interval",
-    "first",
-    "margin",
     "posterior",
     "repeated_edges",
     "setup",

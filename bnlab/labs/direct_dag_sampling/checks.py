@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bnlab as bn
-from bnlab import graphs
+from bnlab import graphs, hoeffding_margin
 from bnlab.labs.board import check
-from bnlab.labs.direct_dag_sampling.runs import SEED, margin
+from bnlab.labs.direct_dag_sampling.runs import SEED
 
 Bools = NDArray[np.bool_]
 Masks = NDArray[np.int64]
@@ -118,11 +118,11 @@ def check_interval(function: Callable[[Bools, float], tuple[float, float]]) -> b
         ),
         (
             "10 hits in 1,000 draws: make the interval less than half as wide as Hoeffding's",
-            lambda: width(10) < 0.5 * (0.01 + margin(size, delta=delta)),
+            lambda: width(10) < 0.5 * (0.01 + hoeffding_margin(size, delta)),
         ),
         (
             "500 hits in 1,000 draws: no wider than Hoeffding's, up to a thousandth",
-            lambda: width(500) <= 2 * margin(size, delta=delta) + 0.001,
+            lambda: width(500) <= 2 * hoeffding_margin(size, delta) + 0.001,
         ),
         (
             "it misses a probability of 1/2 too often",

@@ -1,9 +1,7 @@
 """Repeated direct sampling on the data sets of the lab, with the settings of Table 1."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
-from math import log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,34 +46,6 @@ def posterior(name: str) -> bn.OrderPosterior:
     return bn.order_posterior(table)
 
 
-def first(draws: bn.Draws, count: int) -> bn.Draws:
-    """The first `count` draws of each chain: nested prefixes of one set of draws.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> first(bn.sample_dags(posterior("coronary"), draws=100, rng=rng), 10)
-    Draws(10 dags of 6 variables, order-modular)
-    """
-    return replace(
-        draws,
-        values=draws.values[:, :count],
-        log_weight=draws.log_weight[:, :count],
-        log_target=draws.log_target[:, :count],
-    )
-
-
-def margin(draws: int, *, delta: float = DELTA, of: int = 1) -> float:
-    """Hoeffding's eps: with probability 1 - delta, all `of` probabilities are within +/- eps.
-
-    Examples
-    --------
-    >>> round(margin(4612), 3), round(margin(4612, of=90), 3)
-    (0.02, 0.03)
-    """
-    return sqrt(log(2 * of / delta) / (2 * draws))
-
-
 def repeated_edges(
     exact: bn.OrderPosterior, sizes: Sequence[int], *, runs: int, rng: np.random.Generator
 ) -> Floats:
@@ -90,7 +60,7 @@ def repeated_edges(
     out = []
     for stream in rng.spawn(runs):
         draws = bn.sample_dags(exact, draws=max(sizes), rng=stream)
-        out.append([features.edges(first(draws, size)) for size in sizes])
+        out.append([features.edges(draws.prefix(size)) for size in sizes])
     return np.array(out)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bnlab as bn
-from bnlab import features, plots
+from bnlab import features, hoeffding_margin, plots
 from bnlab.labs.board import Panel, Runner, choice, side_by_side, size_slider, stacked
 from bnlab.labs.direct_dag_sampling.runs import (
     DATASETS,
@@ -15,8 +15,6 @@ from bnlab.labs.direct_dag_sampling.runs import (
     PUBLISHED,
     RUNS,
     SEED,
-    first,
-    margin,
     posterior,
     table_one,
 )
@@ -56,7 +54,7 @@ class Pile:
         exact = posterior(self.dataset.value)
         draws = bn.sample_dags(exact, draws=STOPS[-1], rng=np.random.default_rng(SEED))
         self._names, self._exact = exact.table.names, exact.edges
-        self._estimates = np.array([features.edges(first(draws, size)) for size in STOPS])
+        self._estimates = np.array([features.edges(draws.prefix(size)) for size in STOPS])
         self._off = ~np.eye(exact.table.n, dtype=bool)
         errors = np.abs(self._estimates - exact.edges)[:, self._off]
         self._errors = {"largest error": errors.max(axis=1), "mean error": errors.mean(axis=1)}
@@ -71,7 +69,8 @@ class Pile:
             for u, v in zip(*self._pairs, strict=True)
         ]
         now = self._estimates[STOPS.index(self.drawn.value)]
-        return now[self._pairs], self._exact[self._pairs], labels, margin(self.drawn.value)
+        spread = hoeffding_margin(self.drawn.value, DELTA)
+        return now[self._pairs], self._exact[self._pairs], labels, spread
 
     def _measured(self) -> dict[str, Floats]:
         drawn = np.array(STOPS) <= self.drawn.value
@@ -81,8 +80,10 @@ class Pile:
         shares, exact, labels, spread = self._bars()
         pairs = int(self._off.sum())
         bounds = {
-            f"Hoeffding, all {pairs} edges at once": [margin(size, of=pairs) for size in STOPS],
-            "Hoeffding, one edge": [margin(size) for size in STOPS],
+            f"Hoeffding, all {pairs} edges at once": [
+                hoeffding_margin(size, DELTA / pairs) for size in STOPS
+            ],
+            "Hoeffding, one edge": [hoeffding_margin(size, DELTA) for size in STOPS],
         }
         curve = plots.error_curve(
             STOPS,
@@ -98,7 +99,7 @@ class Pile:
         largest, mean = (line[place] for line in self._errors.values())
         return (
             f"Bars: share of {size:,} networks that have the edge, for the {MOST_BARS} edges least "
-            f"sure. Whiskers: Hoeffding, ± {margin(size):.2g}. Diamonds: exact.",
+            f"sure. Whiskers: Hoeffding, ± {hoeffding_margin(size, DELTA):.2g}. Diamonds: exact.",
             f"After {size:,} networks: largest error {largest:.2g}, mean error {mean:.2g}. Each "
             f"bound holds with probability {1 - DELTA:.2f} at a number of draws fixed in advance.",
         )
@@ -188,12 +189,13 @@ class Questions:
         exact = [float(self._edges[u, v]), *[float("nan")] * (len(asked) - 1)]
         both, parts = found["from ⇝ via and via ⇝ to"].value, shares[-2] * shares[-1]
         size = self._draws.values.shape[1]
+        spread = hoeffding_margin(size, DELTA)
         caption = (
             f"{self.start.value} ⇝ {self.via.value} ⇝ {self.end.value}: {both:.3f}; the product of "
             f"its two parts would be {parts:.3f}. Whiskers: Hoeffding with {size:,} networks, "
-            f"± {margin(size):.2g}. The exact posterior knows the edge (diamond) only."
+            f"± {spread:.2g}. The exact posterior knows the edge (diamond) only."
         )
-        return shares, exact, list(asked), margin(size), caption
+        return shares, exact, list(asked), spread, caption
 
     def _change(self, change: Any) -> None:
         if len({self.start.value, self.via.value, self.end.value}) < 3:
