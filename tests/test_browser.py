@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bnlab.labs import direct_dag_sampling, start_here
+import bnlab as bn
+from bnlab.labs import direct_dag_sampling, dynamic_programming, start_here
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -73,6 +74,14 @@ def _coronary_edges(stop: int) -> list[float]:
     return list(edges[~np.eye(data.n, dtype=bool)])
 
 
+def _bold_links(steps: int) -> list[float]:
+    walk = dynamic_programming.Walk(
+        bn.networks.load_network("cancer").sample(20, np.random.default_rng(1))
+    )
+    walk.step.value = steps
+    return list(walk.panel.source("links").data["width"])
+
+
 def _shares(draws: int) -> list[float]:
     pile = direct_dag_sampling.Pile()
     pile.drawn.value = draws
@@ -86,6 +95,13 @@ LABS = [
         source="edges",
         column="probability",
         expected=lambda: _coronary_edges(-3),
+    ),
+    Lab(
+        notebook="02_dynamic_programming.ipynb",
+        keys=("ArrowRight",) * 17,  # g({A,B}), from two links
+        source="links",
+        column="width",
+        expected=lambda: _bold_links(17),
     ),
     Lab(
         notebook="04_direct_dag_sampling.ipynb",

@@ -1,0 +1,347 @@
+"""The lattice of subsets, on which the dynamic program over orders runs.
+
+A box is a set S of variables with two cells, g(S) and b(S). A link from S up to S + v carries
+alpha_v(S). A path from the empty set to the full one is an order of the variables.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from bokeh.models import ColumnDataSource, HoverTool, Range1d
+from bokeh.plotting import figure
+from numpy.typing import ArrayLike, NDArray
+
+from bnlab.plots.canvas import CYCLE, INK, RULE, canvas
+from bnlab.plots.edges import Columns
+
+Floats = NDArray[np.float64]
+Link = tuple[int, int]
+"""(v, S): the link from S to S + v."""
+
+LARGEST = 4
+"""More variables than this have more sets than a page has room for."""
+WIDTH, HEIGHT = 740, 440  # pixels of the frame
+BOX = (108, 48)  # pixels: name above, two cells below
+CELL = (54, 25)  # pixels
+LETTER, LABEL_HEIGHT = 7.4, 18  # pixels of the numbers on links
+EDGE_OF_PAGE = 4  # pixels
+ALPHA, FORWARD, BACKWARD, NOW = CYCLE[3], CYCLE[0], CYCLE[1], CYCLE[5]
+FORWARD_FILL, BACKWARD_FILL, EMPTY = "#d3e8f5", "#fbe8bd", "#f3f3f3"
+WIDEST = 14.0  # pixels, of a link that every order takes
+
+
+def set_name(mask: int, names: Sequence[str], /) -> str:
+    """The set with this bit mask, written out.
+
+    Examples
+    --------
+    >>> set_name(5, ["A", "B", "C"]), set_name(0, ["A", "B", "C"])
+    ('{A,C}', '∅')
+    """
+    inside = [name for v, name in enumerate(names) if mask >> v & 1]
+    return "{" + ",".join(inside) + "}" if inside else "∅"
+
+
+def short(value: float, /) -> str:
+    """A number of three digits in as few letters as it takes; a dot for nan.
+
+    Examples
+    --------
+    >>> short(1536.4), short(0.25), short(12345.0), short(float("nan"))
+    ('1536', '0.25', '1.23e4', '·')
+    """
+    if math.isnan(value):
+        return "·"
+    if abs(value) < 1e4 and (value == round(value) or abs(value) >= 100):
+        return str(round(value))
+    return f"{value:.3g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+
+
+def lattice_cells(
+    names: Sequence[str],
+    forward: ArrayLike,
+    backward: ArrayLike,
+    /,
+    *,
+    now: int | None = None,
+    used: Collection[int] = (),
+) -> Columns:
+    """Columns of the source `cells` of `lattice`: one row a set, by bit mask.
+
+    Parameters
+    ----------
+    names
+        The n <= 4 variable names; bit v of a mask stands for names[v].
+    forward, backward
+        (2**n,) values of g and b to print; nan where there is none yet.
+    now
+        The set that is being worked on, or None.
+    used
+        The sets whose values go into it.
+
+    Returns
+    -------
+    dict
+        Columns `set`, `x`, `y` (pixels), `g`, `b` (text), their fills and places, and the outline.
+
+    Examples
+    --------
+    >>> lattice_cells(["A"], [1, 2.5], [float("nan"), 1])["g"]
+    ['1', '2.5']
+    """
+    places = _places(len(names))
+    g, b = (_values(values, (len(places),), names) for values in (forward, backward))
+    width = [3.0 if s == now else 2.0 if s in used else 1.0 for s in range(len(places))]
+    return {
+        "set": [set_name(s, names) for s in range(len(places))],
+        "x": places[:, 0].tolist(),
+        "y": places[:, 1].tolist(),
+        "name_y": (places[:, 1] + CELL[1] / 2).tolist(),
+        "cell_y": (places[:, 1] - (BOX[1] - CELL[1]) / 2).tolist(),
+        "g_x": (places[:, 0] - CELL[0] / 2).tolist(),
+        "b_x": (places[:, 0] + CELL[0] / 2).tolist(),
+        "g": [short(value) for value in g],
+        "b": [short(value) for value in b],
+        "g_fill": [EMPTY if math.isnan(value) else FORWARD_FILL for value in g],
+        "b_fill": [EMPTY if math.isnan(value) else BACKWARD_FILL for value in b],
+        "outline": [NOW if w > 1 else RULE for w in width],
+        "outline_width": list(width),
+    }
+
+
+def lattice_links(
+    names: Sequence[str],
+    weights: ArrayLike,
+    /,
+    *,
+    now: Collection[Link] = (),
+    shares: ArrayLike | None = None,
+) -> Columns:
+    """Columns of the source `links` of `lattice`: one row a link (v, S), v outside S.
+
+    Parameters
+    ----------
+    names
+        The n <= 4 variable names.
+    weights
+        (n, 2**n) values of alpha_v(S) to print; nan where there is none yet.
+    now
+        The links that are being worked on; they are drawn bold, with their numbers.
+    shares
+        (n, 2**n) probabilities that an order takes the link, drawn as its width; None for none.
+
+    Examples
+    --------
+    >>> lattice_links(["A", "B"], [[1, 0, 3, 0], [1, 2, 0, 0]])["link"]
+    ['∅ → {A}', '∅ → {B}', '{A} → {A,B}', '{B} → {A,B}']
+    """
+    n = len(names)
+    places = _places(n)
+    alpha = _values(weights, (n, len(places)), names)
+    share = None if shares is None else _values(shares, alpha.shape, names)
+    links = [(v, s) for s in range(len(places)) for v in range(n) if not s >> v & 1]
+    # What is drawn bold comes last, over the rest.
+    links.sort(key=lambda link: link in now)
+    starts = np.array([places[s] + (0, BOX[1] / 2) for _, s in links])
+    ends = np.array([places[s | 1 << v] - (0, BOX[1] / 2) for v, s in links])
+    middles = starts + _label_place(now) * (ends - starts)
+    known = [not math.isnan(alpha[link]) for link in links]
+    bold = [link in now and yes for link, yes in zip(links, known, strict=True)]
+    labels = [
+        f"{names[v]}: {short(alpha[v, s])}" if strong else ""
+        for (v, s), strong in zip(links, bold, strict=True)
+    ]
+    return {
+        "link": [f"{set_name(s, names)} → {set_name(s | 1 << v, names)}" for v, s in links],
+        "alpha": [f"α_{names[v]} = {short(alpha[v, s])}" for v, s in links],
+        "share": ["" if share is None else f"{share[link]:.3f}" for link in links],
+        "x0": starts[:, 0].tolist(),
+        "y0": starts[:, 1].tolist(),
+        "x1": ends[:, 0].tolist(),
+        "y1": ends[:, 1].tolist(),
+        "color": [
+            NOW if strong else ALPHA if yes else "#d9d9d9"
+            for strong, yes in zip(bold, known, strict=True)
+        ],
+        "width": [
+            max(0.5, WIDEST * share[link]) if share is not None else 4.0 if strong else 1.5
+            for link, strong in zip(links, bold, strict=True)
+        ],
+        "label": list(labels),
+        "label_width": [LETTER * len(label) + 6 for label in labels],
+        "label_x": middles[:, 0].tolist(),
+        "label_y": middles[:, 1].tolist(),
+        "label_alpha": [float(strong) for strong in bold],
+    }
+
+
+def lattice(
+    names: Sequence[str],
+    /,
+    *,
+    title: str = "The lattice of subsets",
+    alt: str = "Lattice of subsets: the empty set below, the full set above, and in each box the "
+    "values of g and b; links carry alpha",
+) -> figure:
+    """Drawing of the lattice of n <= 4 variables with nothing filled in.
+
+    Its sources are called `cells` and `links` and take `lattice_cells` and `lattice_links`.
+
+    Examples
+    --------
+    >>> lattice(["A", "B"]).select_one({"name": "cells"}).data["set"]
+    ['∅', '{A}', '{B}', '{A,B}']
+    """
+    picture = canvas(
+        title=title,
+        x_label="",
+        y_label="",
+        alt=alt,
+        width=WIDTH + 10,
+        height=HEIGHT + 40,
+        x_range=Range1d(0, WIDTH),
+        y_range=Range1d(0, HEIGHT),
+    )
+    picture.frame_width, picture.frame_height = WIDTH, HEIGHT
+    picture.axis.visible = False
+    picture.grid.grid_line_color = None
+    empty = np.full((len(names), 1 << len(names)), math.nan)
+    _draw_links(picture, ColumnDataSource(data=lattice_links(names, empty), name="links"))
+    blank = lattice_cells(names, empty[0], empty[0])
+    _draw_boxes(picture, ColumnDataSource(data=blank, name="cells"))
+    _draw_key(picture)
+    return picture
+
+
+def _draw_links(picture: figure, source: ColumnDataSource) -> None:
+    lines = picture.segment(
+        "x0", "y0", "x1", "y1", source=source, line_color="color", line_width="width"
+    )
+    picture.rect(
+        "label_x",
+        "label_y",
+        width="label_width",
+        height=LABEL_HEIGHT,
+        source=source,
+        fill_color="#ffffff",
+        fill_alpha="label_alpha",
+        line_color=None,
+    )
+    picture.text(
+        "label_x",
+        "label_y",
+        text="label",
+        source=source,
+        text_color=INK,
+        text_align="center",
+        text_baseline="middle",
+        text_font_size="12px",
+        text_font_style="bold",
+    )
+    picture.add_tools(
+        HoverTool(
+            renderers=[lines],
+            tooltips=[("link", "@link"), ("weight", "@alpha"), ("share of orders", "@share")],
+        )
+    )
+
+
+def _draw_boxes(picture: figure, source: ColumnDataSource) -> None:
+    picture.rect(
+        "x", "y", width=BOX[0], height=BOX[1], source=source, fill_color="#ffffff", line_color=None
+    )
+    for cell in ("g", "b"):
+        picture.rect(
+            f"{cell}_x",
+            "cell_y",
+            width=CELL[0],
+            height=CELL[1],
+            source=source,
+            fill_color=f"{cell}_fill",
+            line_color="#ffffff",
+        )
+        picture.text(
+            f"{cell}_x",
+            "cell_y",
+            text=cell,
+            source=source,
+            text_color=INK,
+            text_align="center",
+            text_baseline="middle",
+            text_font_size="12px",
+        )
+    picture.text(
+        "x",
+        "name_y",
+        text="set",
+        source=source,
+        text_color=INK,
+        text_align="center",
+        text_baseline="middle",
+        text_font_size="12px",
+        text_font_style="bold",
+    )
+    picture.rect(
+        "x",
+        "y",
+        width=BOX[0],
+        height=BOX[1],
+        source=source,
+        fill_color=None,
+        line_color="outline",
+        line_width="outline_width",
+        border_radius=3,
+    )
+
+
+def _draw_key(picture: figure) -> None:
+    """What the colours mean, in the free corner below the singletons."""
+    entries = [
+        (BACKWARD_FILL, "b: set to top"),
+        (FORWARD_FILL, "g: bottom to set"),
+        (ALPHA, "α: one more"),
+    ]
+    for row, (color, text) in enumerate(entries):
+        height = CELL[1] / 6 if color == ALPHA else CELL[1] / 2
+        picture.rect(
+            x=14, y=12 + 20 * row, width=20, height=height, fill_color=color, line_color=RULE
+        )
+        picture.text(
+            x=30,
+            y=12 + 20 * row,
+            text=[text],
+            text_color=INK,
+            text_baseline="middle",
+            text_font_size="12px",
+        )
+
+
+def _label_place(now: Collection[Link]) -> float:
+    """How far up the links their numbers stand: away from the set where all of them meet."""
+    if len(now) > 1 and len({s for _, s in now}) == 1:
+        return 0.64
+    return 0.36 if len(now) > 1 and len({s | 1 << v for v, s in now}) == 1 else 0.5
+
+
+def _places(n: int) -> Floats:
+    """Centres of the boxes (2**n, 2), in pixels of the frame: a row for each size of set."""
+    if not 1 <= n <= LARGEST:
+        raise ValueError(f"{n} variables: the lattice is drawn for 1 to {LARGEST} of them")
+    sizes = np.bitwise_count(np.arange(1 << n))
+    out = np.empty((1 << n, 2))
+    for size in range(n + 1):
+        row = np.flatnonzero(sizes == size)
+        gap = min((WIDTH - 2 * EDGE_OF_PAGE - BOX[0]) / max(1, len(row) - 1), 2.0 * BOX[0])
+        out[row, 0] = WIDTH / 2 + gap * (np.arange(len(row)) - (len(row) - 1) / 2)
+        out[row, 1] = BOX[1] / 2 + EDGE_OF_PAGE + size * (HEIGHT - BOX[1] - 2 * EDGE_OF_PAGE) / n
+    return out
+
+
+def _values(values: ArrayLike, shape: tuple[int, ...], names: Sequence[str]) -> Floats:
+    out = np.asarray(values, np.float64)
+    if out.shape != shape:
+        raise ValueError(
+            f"values of shape {out.shape} for {len(names)} variables: the lattice needs {shape}"
+        )
+    return out

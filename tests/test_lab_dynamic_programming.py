@@ -1,0 +1,263 @@
+"""Lab 02 without a browser: its pictures, its steps, its widgets, its checks, and its notebook."""
+
+import asyncio
+import json
+import math
+from itertools import permutations
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from bokeh.embed import json_item
+from nbclient import NotebookClient
+
+import bnlab as bn
+from bnlab import plots
+from bnlab.labs import dynamic_programming as lab
+from bnlab.labs.dynamic_programming import widgets
+from bnlab.networks import load_network, random_network
+
+NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "02_dynamic_programming.ipynb"
+NAN = math.nan
+
+
+@pytest.fixture
+def data() -> bn.Data:
+    return load_network("cancer").sample(20, np.random.default_rng(1))
+
+
+@pytest.fixture
+def four(data: bn.Data) -> bn.ScoreTable:
+    return bn.score_families(data.select(data.names[:4]), bn.BDeu(), max_parents=3)
+
+
+def test_lattice_has_every_set_and_every_link_once() -> None:
+    cells = plots.lattice_cells("ABC", np.arange(8.0), np.full(8, NAN))
+    assert cells["set"] == ["∅", "{A}", "{B}", "{A,B}", "{C}", "{A,C}", "{B,C}", "{A,B,C}"]
+    assert cells["g"] == list("01234567")
+    assert cells["b"] == ["·"] * 8
+    assert len(set(zip(cells["x"], cells["y"], strict=True))) == 8
+    links = plots.lattice_links("ABC", np.ones((3, 8)))
+    assert len(set(links["link"])) == 12
+    assert "{C} → {B,C}" in links["link"]
+
+
+def test_boxes_of_the_lattice_do_not_overlap() -> None:
+    cells = plots.lattice_cells("ABCD", np.zeros(16), np.zeros(16))
+    for i in range(16):
+        for j in range(i):
+            across = abs(cells["x"][i] - cells["x"][j])
+            up = abs(cells["y"][i] - cells["y"][j])
+            assert across > 110 or up > 60
+
+
+def test_lattice_marks_what_is_worked_on() -> None:
+    cells = plots.lattice_cells("AB", [1, 2, NAN, NAN], [NAN] * 4, now=1, used=(0,))
+    assert cells["outline_width"] == [2, 3, 1, 1]
+    assert cells["g_fill"][1] != cells["g_fill"][2]
+    links = plots.lattice_links("AB", [[5, NAN, 6, NAN], [NAN] * 4], now=[(0, 0)])
+    assert links["label"][-1] == "A: 5"
+    assert links["label"].count("") == 3
+    wide = plots.lattice_links("AB", np.ones((2, 4)), shares=np.full((2, 4), 0.25))
+    assert wide["share"] == ["0.250"] * 4
+
+
+def test_lattice_refuses_what_it_cannot_draw() -> None:
+    with pytest.raises(ValueError, match="5 variables: the lattice is drawn for 1 to 4"):
+        plots.lattice("ABCDE")
+    with pytest.raises(ValueError, match=r"shape \(4,\) for 3 variables: the lattice needs \(8,\)"):
+        plots.lattice_cells("ABC", np.zeros(4), np.zeros(8))
+
+
+def test_growth_refuses_what_a_log_scale_cannot_show() -> None:
+    with pytest.raises(ValueError, match="'time' holds 0"):
+        plots.growth_points({"time": ([8], [0])})
+    with pytest.raises(ValueError, match="'time' has 2 numbers of variables and 1 values"):
+        plots.growth_curves({"time": ([8, 9], [1])})
+
+
+@pytest.mark.parametrize("names", [("cells", "links"), ("curves", "points")])
+def test_pictures_are_complete(names: tuple[str, str]) -> None:
+    picture = plots.lattice("ABCD") if "cells" in names else lab.counts_panel({}).figure._model
+    assert all(picture.select_one({"name": name}) is not None for name in names)
+    assert picture.html_attributes["role"] == "img"
+    assert len(picture.html_attributes["aria-label"]) > 20
+    assert json_item(picture)
+
+
+def test_g_counts_pairs_of_order_and_graph_without_data(data: bn.Data) -> None:
+    table = bn.score_families(data.prefix(0).select(list("ABCD")), bn.BDeu(), max_parents=3)
+    sizes = [int(mask).bit_count() for mask in range(16)]
+    counts = [1, 1, 4, 48, 1536]
+    np.testing.assert_allclose(lab.relative(table).forward, [counts[size] for size in sizes])
+
+
+def test_values_are_those_of_all_orders_and_graphs(four: bn.ScoreTable) -> None:
+    values = lab.relative(four)
+    total = 0.0
+    for order in permutations(range(4)):
+        before = {v: sum(1 << u for u in order[:i]) for i, v in enumerate(order)}
+        total += math.prod(
+            sum(weight for mask, weight in values.beta[v].items() if mask & ~before[v] == 0)
+            for v in order
+        )
+    assert values.forward[-1] == pytest.approx(total)
+    assert values.backward[0] == pytest.approx(total)
+    by_size = np.zeros(4)
+    for s in range(15):
+        by_size[s.bit_count()] += values.shares[:, s].sum()
+    np.testing.assert_allclose(by_size, 1)
+
+
+def test_steps_fill_every_cell_once_in_an_order_that_can_be_computed(four: bn.ScoreTable) -> None:
+    steps = lab.steps(lab.relative(four), "ABCD")
+    assert [len([s for s in steps if s.phase == p]) for p in ("alpha", "g", "b")] == [32, 16, 16]
+    assert steps[-1].phase == "shares"
+    for phase in ("g", "b"):
+        done: set[int | None] = set()
+        for step in steps:
+            if step.phase == phase:
+                assert set(step.used) <= done
+                assert step.now not in done
+                done.add(step.now)
+
+
+def test_walk_goes_back_and_forth(data: bn.Data) -> None:
+    walk = lab.Walk(data)
+    walk.back.click()
+    assert walk.step.value == 0
+    for _ in range(13):
+        walk.forth.click()
+    assert (
+        walk.panel.caption == "Step 13 of 29 (g, upward). g(∅) = 1: nothing is placed, in one way."
+    )
+    assert walk.panel.source("cells").data["g"] == ["1", *"·······"]
+    walk.back.click()
+    assert walk.panel.source("cells").data["g"] == ["·"] * 8
+    walk.move(99)
+    assert walk.step.value == walk.step.max == walk.play.max == 29
+    assert (
+        walk.panel.source("cells").data["g"][-1] == walk.panel.source("cells").data["b"][0] == "48"
+    )
+
+
+def test_walk_follows_its_lists(data: bn.Data) -> None:
+    walk = lab.Walk(data)
+    walk.step.value = 29
+    walk.variables.value = "4"
+    assert walk.step.value == walk.step.max == 65
+    assert walk.panel.source("cells").data["g"][-1] == "1536"
+    walk.rows.value = "20 rows"
+    assert walk.step.value == 65
+    table = bn.score_families(data.select(list("ABCD")), bn.BDeu(), max_parents=3)
+    assert walk.values.forward[-1] == pytest.approx(lab.relative(table).forward[-1])
+    shares = [float(share) for share in walk.panel.source("links").data["share"]]
+    assert sum(shares) == pytest.approx(4, abs=0.02)
+
+
+def test_full_speed_shows_the_posterior() -> None:
+    rows = random_network("child", np.random.default_rng(0)).sample(50, np.random.default_rng(1))
+    speed = lab.FullSpeed(rows, start=6)
+    speed.runner.run_now()
+    names = rows.names[:6]
+    table = bn.score_families(rows.select(names), bn.BDeu(), max_parents=3)
+    expected = bn.order_posterior(table).edges[~np.eye(6, dtype=bool)]
+    np.testing.assert_allclose(speed.panel.source("edges").data["probability"], expected)
+    assert "6 variables, 50 rows" in speed.panel.caption
+
+
+def test_full_speed_can_be_stopped() -> None:
+    rows = random_network("child", np.random.default_rng(0)).sample(50, np.random.default_rng(1))
+    speed = lab.FullSpeed(rows, start=20)
+
+    async def click_run_then_stop() -> None:
+        speed.runner.run_button.click()
+        speed.runner.stop_button.click()
+        await speed.runner.task
+
+    asyncio.run(click_run_then_stop())
+    assert speed.posterior is None
+    assert speed.panel.caption.startswith("Stopped")
+    assert speed.runner.status.value.startswith("stopped at")
+
+
+def test_costs_are_measured_and_extended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(widgets, "SIZES", (8, 9, 10))
+    rows = random_network("child", np.random.default_rng(0)).sample(50, np.random.default_rng(1))
+    costs = lab.Costs(rows, seconds=3.0)
+    costs.runner.run_now()
+    assert [n for n, _, _ in costs.measured] == [8, 9, 10]
+    seconds = costs.measured[-1][1]
+    assert costs.expected == (pytest.approx(seconds * 2**12 * 22 / 10), 452_984_832)
+    assert costs.time.source("points").data["label"] == ["measured"] * 3 + ["your prediction"]
+    assert costs.time.source("points").data["y"][-1] == 3
+    assert costs.memory.source("points").data["label"] == ["measured"] * 3
+    assert costs.time.source("curves").data["ys"][0][2] == pytest.approx(seconds)
+
+
+def test_memory_is_what_the_formula_says() -> None:
+    rows = random_network("child", np.random.default_rng(0)).sample(50, np.random.default_rng(1))
+    _, peak = lab.measure(rows, 15)
+    assert 1 <= peak / bn.exact.order_posterior_bytes(15) < 1.3
+
+
+def quadratic(beta: list[float]) -> list[float]:
+    return [sum(w for g, w in enumerate(beta) if g & ~s == 0) for s in range(len(beta))]
+
+
+def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not lab.check_subset_sums(lambda beta: None)
+    assert not lab.check_subset_sums(lambda beta: np.cumsum(beta))
+    assert not lab.check_subset_sums(quadratic)
+    assert not lab.check_best_order(lambda log_alpha: None)
+    assert not lab.check_best_order(lambda log_alpha: [0] * len(log_alpha))
+    assert not lab.check_best_order(lambda log_alpha: list(range(len(log_alpha))))
+    assert not lab.check_blocked_edge(("", ""), "")
+    assert not lab.check_blocked_edge(("Smoking", "Family"), "M. Work")
+    assert not lab.check_blocked_edge(("Smoking", "P. Work"), "Smoking")
+    assert not lab.check_blocked_edge(("Smoking", "P. Work"), "Family")
+    said = capsys.readouterr().out
+    assert said.count("not yet") == 10
+    assert "right, but slow" in said
+
+
+def test_checks_accept_right_answers() -> None:
+    def fast(beta: list[float]) -> list[float]:
+        bits = range(len(beta).bit_length() - 1)
+        for v in bits:
+            for s in range(len(beta)):
+                if s >> v & 1:
+                    beta[s] += beta[s ^ 1 << v]
+        return beta
+
+    def slow_but_sure(log_alpha: np.ndarray) -> tuple[int, ...]:
+        def weight(order: tuple[int, ...]) -> float:
+            masks = np.cumsum([0, *(1 << v for v in order[:-1])])
+            return float(log_alpha[list(order), masks].sum())
+
+        return max(permutations(range(len(log_alpha))), key=weight)
+
+    assert lab.check_subset_sums(fast)
+    assert lab.check_best_order(slow_but_sure)
+    assert lab.check_blocked_edge(("P. Work", "Smoking"), "M. Work")
+
+
+def test_a_moved_slider_moves_the_lattice(data: bn.Data) -> None:
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    move = (
+        "import json\nwalk.variables.value, walk.rows.value = '4', '20 rows'\n"
+        "walk.step.value = 46\n"
+        "print(json.dumps([walk.panel.caption, walk.panel.source('cells').data['g']]))"
+    )
+    notebook.cells.append(nbformat.v4.new_code_cell(move))
+    NotebookClient(
+        notebook, timeout=300, resources={"metadata": {"path": str(NOTEBOOK.parent)}}
+    ).execute()
+    caption, g = json.loads(notebook.cells[-1].outputs[0]["text"])
+    table = bn.score_families(data.select(list("ABCD")), bn.BDeu(), max_parents=3)
+    expected = lab.relative(table).forward[0b1101]
+    assert caption.startswith("Step 46 of 65 (g, upward). g({A,C,D}) = ")
+    assert float(caption.rsplit("= ", 1)[1]) == pytest.approx(expected, rel=1e-3)
+    assert float(g[0b1101]) == pytest.approx(expected, rel=1e-2)
+    assert g[0b1110] == "·"
