@@ -34,8 +34,8 @@ def _differences(estimate: ArrayLike, reference: ArrayLike) -> NDArray[np.float6
     a, b = np.asarray(estimate, float), np.asarray(reference, float)
     if a.shape != b.shape or a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise ValueError(f"two (n, n) matrices are compared; got shapes {a.shape} and {b.shape}")
-    differences: NDArray[np.float64] = np.abs(a - b)
+    off_diagonal = ~np.eye(len(a), dtype=bool)
+    differences: NDArray[np.float64] = np.abs(a - b)[off_diagonal]
     if np.isnan(differences).any():
         raise ValueError("nan among the probabilities: nothing to compare")
-    off_diagonal: NDArray[np.float64] = differences[~np.eye(len(a), dtype=bool)]
-    return off_diagonal
+    return differences

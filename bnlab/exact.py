@@ -1,7 +1,6 @@
 """Exact posteriors by dynamic programming over subsets of variables."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,12 +8,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
 from bnlab.kernels import logspace, subsets
-from bnlab.results import Clock, PriorKind, Run, Stopped
+from bnlab.results import (
+    Clock,
+    PriorKind,
+    Progress,
+    Run,
+    Stopped,
+    goes_on,
+    read_only,
+    rebuilt,
+)
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Progress = Callable[[int, int, object], bool | None]
 
 # Terms below the packed range are rounded up to its least number. A sum this far above it holds
 # every such term in its last bits, whatever their number and multipliers.
@@ -59,6 +66,13 @@ class OrderPosterior:
     _offsets: Floats
     prior: PriorKind = "order-modular"
 
+    def __post_init__(self) -> None:
+        for name in ("edges", "families", "_alpha", "_g", "_offsets"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
+
     def __repr__(self) -> str:
         return (
             f"OrderPosterior({self.table.n} variables, log p(D) = {self.log_evidence:.4f}, "
@@ -76,6 +90,9 @@ class OrderPosterior:
         array([-2.0794, -0.9808])
         """
         masks = np.asarray(predecessors, np.int64)
+        n = self.table.n
+        if not 0 <= v < n or ((masks < 0) | (masks >> n != 0) | (masks >> v & 1 == 1)).any():
+            raise ValueError(f"v={v} of {n} variables, and predecessors among the others")
         log_alpha: Floats = unpack(self._alpha[v][_compact(masks, v)]) + self._offsets[v]
         return log_alpha
 
@@ -108,8 +125,10 @@ def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -
     array([[0.    , 0.4405],
            [0.4405, 0.    ]])
     """
+    if not isinstance(table, ScoreTable):
+        raise ValueError(f"{type(table).__name__} is no ScoreTable: make one with score_families")
     n = table.n
-    _require_memory(n)
+    _require_memory(table)
     clock = Clock()
     half = 1 << (n - 1)
     alpha, g = np.empty((n, half), np.int64), np.empty(2 * half, np.int64)
@@ -139,8 +158,6 @@ def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -
         ticks.tick()
     np.minimum(families, 1.0, out=families)
     edges = _edge_sums(table, families)
-    for array in (alpha, g, offsets, families, edges):
-        array.setflags(write=False)
     run = Run("exact DP over orders", {"max_parents": table.max_parents}, seconds=clock.seconds)
     return OrderPosterior(
         table, log_z, log_z - log_prior_z, edges, families, run, alpha, g, offsets
@@ -148,7 +165,7 @@ def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -
 
 
 def order_posterior_bytes(n: int, /) -> int:
-    """Bytes that `order_posterior` takes at most for n variables, the score table aside.
+    """Bytes that `order_posterior` takes for n variables, arrays like the score table aside.
 
     Examples
     --------
@@ -233,7 +250,7 @@ class _Ticks:
 
     def tick(self) -> None:
         self.done += 1
-        if self.progress is not None and self.progress(self.done, self.total, None) is False:
+        if not goes_on(self.progress, self.done, self.total):
             raise Stopped(f"stopped after step {self.done} of {self.total}: no result yet")
 
 
@@ -242,13 +259,14 @@ def _compact(masks: Ints, v: int) -> Ints:
     return ((masks - low) >> 1) | low
 
 
-def _require_memory(n: int) -> None:
+def _require_memory(table: ScoreTable) -> None:
+    n = table.n
     free = memory.free_bytes()
     fits = n
     while free is not None and fits > 1 and order_posterior_bytes(fits) > free:
         fits -= 1
     memory.require(
-        order_posterior_bytes(n),
+        order_posterior_bytes(n) + 4 * table.log_score.nbytes,
         task=f"n={n}: the exact DP over orders",
         remedy=f"it reaches n={fits} here. Choose that many variables with Data.select",
     )

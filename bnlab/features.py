@@ -182,8 +182,10 @@ def edges(draws: Draws, /, *, table: ScoreTable | None = None) -> Floats:
     weights = _weights(draws)
     if draws.over == "dags":
         return _pair_means(draws.values, weights)
-    if table is None:
-        raise ValueError("edges of order draws are expectations: pass table=, the score table")
+    if table is None or table.names != draws.names:
+        raise ValueError(
+            "edges of order draws are expectations: pass table=, the score table they come from"
+        )
     n = table.n
     masks = predecessor_masks(draws.values.reshape(-1, n))
     out = np.zeros((n, n))
@@ -229,10 +231,10 @@ def hoeffding_draws(eps: float, delta: float, /) -> int:
     >>> hoeffding_draws(0.02, 0.05)
     4612
     """
-    if not 0 < eps < 1:
-        raise ValueError(f"eps={eps} is outside (0, 1)")
+    if not 1e-9 <= eps < 1:
+        raise ValueError(f"eps={eps} is outside [1e-9, 1)")
     _check_delta(delta)
-    return math.ceil(math.log(2 / delta) / (2 * eps * eps))
+    return math.ceil((math.log(2) - math.log(delta)) / (2 * eps * eps))
 
 
 def hoeffding_margin(draws: int, delta: float, /) -> float:
@@ -249,7 +251,7 @@ def hoeffding_margin(draws: int, delta: float, /) -> float:
     if draws < 1:
         raise ValueError(f"draws={draws}: at least one")
     _check_delta(delta)
-    return math.sqrt(math.log(2 / delta) / (2 * draws))
+    return math.sqrt((math.log(2) - math.log(delta)) / (2 * draws))
 
 
 def _has(masks: Masks, u: int) -> NDArray[np.bool_]:

@@ -33,24 +33,36 @@ def check_dag(dag: ArrayLike, /) -> Masks:
     >>> check_dag([0, 1, 2])
     array([0, 1, 2])
     """
-    masks = np.asarray(dag)
-    if masks.ndim != 1 or not 1 <= masks.size <= MAX_NODES:
-        raise ValueError(
-            f"a DAG is an array of n parent masks with 1 <= n <= {MAX_NODES}; "
-            f"got shape {masks.shape}"
-        )
-    if not np.issubdtype(masks.dtype, np.integer):
-        raise ValueError(f"parent masks are integers; got {masks.dtype}. Use from_adjacency?")
-    masks = masks.astype(np.int64)
+    masks = _check_masks(dag)
+    if masks.ndim != 1:
+        raise ValueError(f"one DAG is an array (n,); got shape {masks.shape}")
     n = masks.size
-    for v in range(n):
-        if masks[v] < 0 or masks[v] >> n:
-            raise ValueError(f"dag[{v}] = {masks[v]} names a parent outside 0..{n - 1}")
     order = np.empty(n, np.int64)
     if kernels.topological_order(masks, order) < n:
         cycle = nx.find_cycle(to_networkx(masks))
         path = " -> ".join(str(u) for u in [cycle[0][0]] + [v for _, v in cycle])
         raise ValueError(f"the graph has a directed cycle {path}: remove one of its edges")
+    return masks
+
+
+def check_dags(dags: ArrayLike, /) -> Masks:
+    """Return DAGs (..., n) as int64, or say which one is none.
+
+    Raises
+    ------
+    ValueError
+        As `check_dag` does, for the first row that is no DAG.
+
+    Examples
+    --------
+    >>> check_dags([[0, 1], [2, 0]]).shape
+    (2, 2)
+    """
+    masks = _check_masks(dags)
+    flat = masks.reshape(-1, masks.shape[-1])
+    row = kernels.first_cyclic(flat)
+    if row >= 0:
+        check_dag(flat[row])  # says which cycle
     return masks
 
 
@@ -71,14 +83,17 @@ def topological_order(dag: ArrayLike, /) -> NDArray[np.int64]:
 def ancestors(dags: ArrayLike, /) -> Masks:
     """Masks of the proper ancestors of every node, same shape (..., n) as `dags`.
 
-    The DAGs are trusted to be acyclic; `check_dag` tests one.
+    Raises
+    ------
+    ValueError
+        If one of them is no DAG.
 
     Examples
     --------
     >>> ancestors([0, 1, 2])
     array([0, 1, 3])
     """
-    masks = np.asarray(dags, np.int64)
+    masks = check_dags(dags)
     out = np.zeros_like(masks)
     flat = masks.reshape(-1, masks.shape[-1])
     kernels.ancestors(flat, out.reshape(flat.shape))
@@ -95,7 +110,7 @@ def near_ancestors(dags: ArrayLike, /, *, max_length: int) -> Masks:
     """
     if max_length < 1:
         raise ValueError(f"max_length={max_length}: a path has at least one edge")
-    masks = np.asarray(dags, np.int64)
+    masks = check_dags(dags)
     out = np.zeros_like(masks)
     flat = masks.reshape(-1, masks.shape[-1])
     kernels.near_ancestors(flat, min(max_length, masks.shape[-1]), out.reshape(flat.shape))
@@ -176,7 +191,7 @@ def to_adjacency(dags: ArrayLike, /) -> Bools:
     >>> to_adjacency([0, 1]).astype(int).tolist()
     [[0, 1], [0, 0]]
     """
-    masks = np.asarray(dags, np.int64)
+    masks = _check_masks(dags)
     nodes = np.arange(masks.shape[-1], dtype=np.int64)
     adjacency: Bools = (masks[..., None, :] >> nodes[:, None]) & 1 == 1
     return adjacency
@@ -211,7 +226,7 @@ def to_networkx(dag: ArrayLike, /, *, names: Sequence[str] | None = None) -> nx.
     >>> list(to_networkx([0, 1], names=("rain", "wet")).edges)
     [('rain', 'wet')]
     """
-    masks = np.asarray(dag, np.int64)
+    masks = _check_masks(dag)
     labels = range(masks.size) if names is None else names
     graph = nx.DiGraph()
     graph.add_nodes_from(labels)
@@ -227,6 +242,8 @@ def from_networkx(graph: nx.DiGraph, /, *, names: Sequence[str] | None = None) -
     >>> from_networkx(nx.DiGraph([("rain", "wet")]), names=("wet", "rain"))
     array([2, 0])
     """
+    if not graph.is_directed():
+        raise ValueError("the graph is undirected: give a networkx DiGraph")
     labels = list(graph.nodes) if names is None else list(names)
     position = {label: i for i, label in enumerate(labels)}
     if set(position) != set(graph.nodes) or len(position) != len(labels):
@@ -247,3 +264,23 @@ def layers(dag: ArrayLike, /) -> NDArray[np.int64]:
     for v in topological_order(masks):
         out[v] = max((out[u] + 1 for u in members(masks[v])), default=0)
     return out
+
+
+def _check_masks(dags: ArrayLike) -> Masks:
+    """Parent masks (..., n) as int64, each within 0..2**n - 1; cycles are not looked for."""
+    masks = np.asarray(dags)
+    if masks.ndim == 0 or not 1 <= masks.shape[-1] <= MAX_NODES:
+        raise ValueError(
+            f"a DAG is an array of n parent masks with 1 <= n <= {MAX_NODES}; "
+            f"got shape {masks.shape}"
+        )
+    if not np.issubdtype(masks.dtype, np.integer):
+        raise ValueError(f"parent masks are integers; got {masks.dtype}. Use from_adjacency?")
+    masks = np.ascontiguousarray(masks, np.int64)
+    n = masks.shape[-1]
+    outside = (masks < 0) | (masks >> n != 0) if n < 63 else masks < 0
+    if outside.any():
+        place = tuple(int(i) for i in np.argwhere(outside)[0])
+        where = ", ".join(map(str, place))
+        raise ValueError(f"dag[{where}] = {masks[place]} names a parent outside 0..{n - 1}")
+    return masks

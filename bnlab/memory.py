@@ -5,6 +5,8 @@ import os
 import sys
 from pathlib import Path
 
+CONTROL_GROUP = Path("/sys/fs/cgroup")
+
 
 def free_bytes() -> int | None:
     """Bytes that this process may still take: the machine's, or its container's if that is less.
@@ -58,15 +60,24 @@ def _machine_free() -> int | None:
 
 
 def _container_free() -> int | None:
-    """What a Linux control group (version 2, then 1) leaves of its limit."""
-    root = Path("/sys/fs/cgroup")
-    for limit, usage in (
-        (root / "memory.max", root / "memory.current"),
-        (root / "memory/memory.limit_in_bytes", root / "memory/memory.usage_in_bytes"),
+    """What a Linux control group (version 2, then 1) leaves of its limit.
+
+    Cached files count as used there, but the system gives them up first: they are free.
+    """
+    for folder, limit, usage, cached in (
+        (CONTROL_GROUP, "memory.max", "memory.current", "inactive_file"),
+        (
+            CONTROL_GROUP / "memory",
+            "memory.limit_in_bytes",
+            "memory.usage_in_bytes",
+            "total_inactive_file",
+        ),
     ):
         try:
-            return max(0, int(limit.read_text()) - int(usage.read_text()))
-        except (OSError, ValueError):  # absent, or "max": no limit
+            stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+            used = int((folder / usage).read_text()) - int(stat[cached])
+            return max(0, int((folder / limit).read_text()) - used)
+        except (OSError, ValueError, KeyError):  # absent, or "max": no limit
             continue
     return None
 

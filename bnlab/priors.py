@@ -12,6 +12,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.results import rebuilt
+
 
 class Prior(Protocol):
     """What a structure prior offers: the logarithm of its factor for families of one node.
@@ -80,7 +82,7 @@ class EdgePenalty:
 
     def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
         """-nats |G|, shape (F,)."""
-        return -self.nats * np.bitwise_count(parents)
+        return -float(self.nats) * np.bitwise_count(parents)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,6 +119,9 @@ class EdgeBeliefs:
             raise ValueError(f"strength={self.strength} must be finite and not negative")
         matrix.setflags(write=False)
         object.__setattr__(self, "beliefs", matrix)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
 
     def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
         """-strength E_v(G), shape (F,), nats."""

@@ -3,9 +3,9 @@
 import importlib.metadata
 import platform
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 Kind = Literal["exact", "unbiased", "lower_bound", "upper_bound", "asymptotic", "plug_in"]
 Over = Literal["orders", "dags"]
 PriorKind = Literal["order-modular", "structure-modular"]
+Progress = Callable[[int, int, object], object]
 
 
 class Stopped(Exception):
@@ -25,7 +26,46 @@ class Stopped(Exception):
     """
 
 
-@dataclass(frozen=True, slots=True)
+def rebuilt(record: Any, /) -> tuple[Any, ...]:
+    """For `__reduce__`: copies and pickles go through the constructor, so arrays stay read-only.
+
+    Examples
+    --------
+    >>> cls, values = rebuilt(Estimate(-1.0, stderr=0.0, kind="exact", run=Run("", versions={})))
+    >>> cls.__name__, values[:3]
+    ('Estimate', (-1.0, 0.0, 'exact'))
+    """
+    return type(record), tuple(getattr(record, field.name) for field in fields(record))
+
+
+def read_only(array: NDArray[Any], /) -> NDArray[Any]:
+    """A view of an array that cannot be written to; the array itself stays as it is.
+
+    Examples
+    --------
+    >>> read_only(np.zeros(2)).flags.writeable
+    False
+    """
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
+def goes_on(progress: "Progress | None", done: int, total: int, /) -> bool:
+    """Tell `progress` how far a run is; False when it asks to stop.
+
+    Examples
+    --------
+    >>> goes_on(lambda done, total, snapshot: done < 3, 3, 10)
+    False
+    """
+    if progress is None:
+        return True
+    answer = progress(done, total, None)
+    return answer is None or bool(answer)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """How a result came about: enough to repeat it.
 
@@ -72,6 +112,17 @@ def package_versions() -> dict[str, str]:
     return {"python": platform.python_version(), **versions}
 
 
+def check_generator(rng: object) -> None:
+    """Refuse anything but a `numpy.random.Generator`: randomness is handed over, never global.
+
+    Examples
+    --------
+    >>> check_generator(np.random.default_rng(1))
+    """
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(f"rng={rng!r} is no generator: pass numpy.random.default_rng(seed)")
+
+
 class Clock:
     """Wall time since it was made, in seconds.
 
@@ -90,7 +141,7 @@ class Clock:
         return time.perf_counter() - self._start
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
     """An estimate of, or a bound on, a logarithm such as ln p(D), in nats.
 
@@ -194,8 +245,18 @@ class Draws:
     run: Run = field(default_factory=lambda: Run(""))
 
     def __post_init__(self) -> None:
-        for array in (self.values, self.log_weight, self.log_target):
-            array.setflags(write=False)
+        if self.values.ndim != 3 or not (
+            self.values.shape[:2] == self.log_weight.shape == self.log_target.shape
+        ):
+            raise ValueError(
+                f"values {self.values.shape} are (chains, draws, n); log_weight "
+                f"{self.log_weight.shape} and log_target {self.log_target.shape} (chains, draws)"
+            )
+        for name in ("values", "log_weight", "log_target"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
 
     def prefix(self, draws: int, /) -> "Draws":
         """The first `draws` draws of each chain: prefixes of one set are nested.

@@ -120,6 +120,9 @@ def test_log_alpha_sums_the_families_within_a_set():
         sets = [s for s in range(32) if not s >> v & 1]
         expected = [oracles.log_sum(b for m, b in log_beta[v].items() if not m & ~s) for s in sets]
         assert posterior.log_alpha(v, sets) == pytest.approx(expected, abs=1e-11)
+        for wrong in ([1 << v], [-1], [32]):
+            with pytest.raises(ValueError, match="predecessors among the others"):
+                posterior.log_alpha(v, wrong)
 
 
 def test_the_lattice_holds_every_quantity_of_the_recurrences():
@@ -156,7 +159,7 @@ def test_a_machine_without_the_memory_is_told_at_once(monkeypatch):
     with pytest.raises(ValueError) as error:
         bn.order_posterior(table)
     message = str(error.value)
-    assert "n=30: the exact DP over orders needs 150,323,855,360 bytes (150.3 GB)" in message
+    assert "n=30: the exact DP over orders needs 150,323,884,160 bytes (150.3 GB)" in message
     assert "24,000,000,000 bytes (24.0 GB) free" in message
     assert "it reaches n=27 here" in message
     assert "Data.select" in message
@@ -192,7 +195,9 @@ def test_progress_is_told_and_can_stop():
     bn.order_posterior(table, progress=lambda done, total, _: seen.append((done, total)))
     assert seen == [(i + 1, seen[0][1]) for i in range(seen[0][1])]
     with pytest.raises(bn.Stopped, match="stopped after step 3"):
-        bn.order_posterior(table, progress=lambda done, total, _: done < 3)
+        bn.order_posterior(table, progress=lambda done, total, _: np.bool_(done < 3))
+    with pytest.raises(ValueError, match="Data is no ScoreTable"):
+        bn.order_posterior(bn.load_dataset("coronary"))
 
 
 def test_the_posterior_states_its_prior_and_is_read_only():

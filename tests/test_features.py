@@ -161,6 +161,7 @@ def test_weights_count(draws):
         (lambda d, o: features.paths(o), "an order has none"),
         (lambda d, o: features.edges(o), "pass table="),
         (lambda d, o: bn.hoeffding_draws(0, 0.1), "eps=0"),
+        (lambda d, o: bn.hoeffding_draws(1e-200, 0.1), "eps=1e-200"),
         (lambda d, o: bn.hoeffding_draws(0.1, 1), "delta=1"),
         (lambda d, o: bn.hoeffding_margin(0, 0.1), "draws=0"),
     ],
@@ -176,6 +177,8 @@ def test_sad_and_max_error():
     b = np.array([[0.0, 0.75], [0.0, 0.0]])
     assert bn.diagnostics.sad(a, b) == 0.5
     assert bn.diagnostics.max_error(a, b) == 0.25
+    np.fill_diagonal(b, math.nan)
+    assert bn.diagnostics.sad(a, b) == 0.5
     for bad in (np.zeros((3, 3)), np.zeros(4), [[0, math.nan], [0, 0]]):
         with pytest.raises(ValueError):
             bn.diagnostics.sad(a, bad)

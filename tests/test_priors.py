@@ -16,7 +16,9 @@ def test_factors_of_the_number_of_parents():
     assert (bn.Uniform().log_factor(4, 0, MASKS) == 0).all()
     fair = [-math.log(math.comb(3, s)) for s in sizes]
     assert bn.Fair().log_factor(4, 0, MASKS) == pytest.approx(fair)
-    assert bn.EdgePenalty(1.5).log_factor(4, 0, MASKS) == pytest.approx([-1.5 * s for s in sizes])
+    for nats in (1.5, 2, 0, -100):
+        factor = bn.EdgePenalty(nats).log_factor(4, 0, MASKS)
+        assert factor == pytest.approx([-nats * s for s in sizes])
 
 
 def test_the_fair_prior_gives_every_number_of_parents_the_same_mass():

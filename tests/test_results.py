@@ -1,5 +1,8 @@
 """Results say in one line what they are; runs are on record; memory is asked before it is taken."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -20,6 +23,33 @@ def test_every_result_is_frozen():
     with pytest.raises(AttributeError):
         estimate.log_value = 0.0
     assert set(estimate.run.versions) == {"bnlab", "numba", "numpy", "python"}
+
+
+def test_records_compare_by_identity():
+    """Fields are arrays; == would have no single answer."""
+    one, other = (bn.Estimate(-1.0, stderr=0.0, kind="exact") for _ in range(2))
+    assert one == one
+    assert one != other
+    assert len({one, other}) == 2
+
+
+def test_draws_leave_the_callers_arrays_writable():
+    values, zeros = np.zeros((1, 4, 2), np.int64), np.zeros((1, 4))
+    draws = bn.Draws(values, zeros, zeros, "dags", "order-modular", ("a", "b"))
+    values[0, 0, 0] = 1
+    assert not draws.values.flags.writeable
+    with pytest.raises(ValueError, match=r"values \(4, 2\) are \(chains, draws, n\)"):
+        bn.Draws(values[0], zeros, zeros, "dags", "order-modular", ("a", "b"))
+
+
+def test_cached_files_of_a_container_count_as_free(tmp_path, monkeypatch):
+    (tmp_path / "memory.max").write_text("1000\n")
+    (tmp_path / "memory.current").write_text("900\n")
+    (tmp_path / "memory.stat").write_text("anon 400\ninactive_file 500\n")
+    monkeypatch.setattr(memory, "CONTROL_GROUP", tmp_path)
+    assert memory._container_free() == 600
+    (tmp_path / "memory.max").write_text("max\n")
+    assert memory._container_free() is None
 
 
 def test_draws_of_several_chains_say_so():
@@ -60,3 +90,21 @@ def test_the_smaller_of_machine_and_container_counts(monkeypatch):
 def test_this_machine_has_some_memory():
     free = memory.free_bytes()
     assert free is None or 10**7 < free < 10**14
+
+
+def test_copies_and_pickles_stay_read_only():
+    data = bn.Data.from_arrays(np.random.default_rng(0).integers(0, 2, size=(20, 3)))
+    prior = bn.EdgeBeliefs(np.full((3, 3), 0.5))
+    table = bn.score_families(data, bn.BDeu(), prior=prior)
+    posterior = bn.order_posterior(table)
+    draws = bn.sample_dags(posterior, draws=5, rng=np.random.default_rng(0))
+    for record, names in (
+        (prior, ["beliefs"]),
+        (table, ["parents", "log_score", "log_prior"]),
+        (posterior, ["edges", "families", "_alpha", "_g"]),
+        (draws, ["values", "log_weight", "log_target"]),
+    ):
+        for twin in (copy.deepcopy(record), pickle.loads(pickle.dumps(record))):
+            for name in names:
+                assert (getattr(twin, name) == getattr(record, name)).all()
+                assert not getattr(twin, name).flags.writeable

@@ -1,6 +1,7 @@
 """Scores against their definitions, tables against their contract."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import oracles
@@ -45,7 +46,7 @@ def test_cells_beyond_the_tabulated_counts(score, twin, monkeypatch):
     """Counts above the tabulated ones are computed on the spot, to the same digits."""
     data = random_data(np.random.default_rng(3), 4, 300)
     plain = bn.score_families(data, score).log_score
-    monkeypatch.setattr("bnlab.scores.families.TABULATED_COUNTS", 5)
+    monkeypatch.setattr("bnlab.scores.families.TABULATED_TERMS", 40)
     assert bn.score_families(data, score).log_score == pytest.approx(plain, rel=1e-13)
     one = twin(data.values.tolist(), data.arities, 0, [1, 2])
     assert plain[0, 4] == pytest.approx(one, abs=1e-9)
@@ -88,11 +89,18 @@ def test_required_forbidden_and_candidate_edges_mark_families():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_parents": -1}, "max_parents=-1 is negative"),
+        ({"max_parents": -1}, "max_parents=-1 is no whole number"),
         ({"required": [("a", "b")], "forbidden": [("a", "b")]}, "a -> b is required"),
         ({"required": [("a", "a")]}, "a -> a is a loop"),
         ({"forbidden": [("a", "z")]}, "no variable 'z'"),
-        ({"forbidden": [(0, 7)]}, "node 7 is outside 0..2"),
+        ({"forbidden": [(0, 7)]}, r"node 7 is neither a name nor a number in 0..2"),
+        ({"forbidden": [(0.5, 1)]}, "node 0.5 is neither"),
+        ({"forbidden": ("ab", "bc")}, "'ab' is no edge"),
+        ({"required": [("a", "b", "c")]}, "is no edge"),
+        ({"candidates": {"a": "b"}}, r"give a list, \['b'\]"),
+        ({"max_parents": 2.5}, "max_parents=2.5"),
+        ({"prior": bn.Fair}, "pass an instance"),
+        ({"prior": "fair"}, "pass an instance"),
         ({"max_parents": 0, "required": [("a", "b")]}, "no parent set of 'b' is allowed"),
         ({"prior": bn.EdgeBeliefs(np.zeros((2, 2)))}, r"shape \(2, 2\); the data have 3"),
     ],
@@ -103,7 +111,46 @@ def test_bad_settings_say_what_is_wrong(options, message):
         bn.score_families(data, bn.BDeu(), **options)
 
 
-@pytest.mark.parametrize("ess", [0.0, -1.0, math.inf, math.nan])
+@pytest.mark.parametrize("data", [[[0, 1]], "table.csv", None], ids=repr)
+def test_data_must_be_data(data):
+    with pytest.raises(ValueError, match="make it a Data"):
+        bn.score_families(data, bn.BDeu())
+
+
+@pytest.mark.parametrize("score", ["bdeu", bn.BDeu], ids=repr)
+def test_a_score_must_be_an_instance(score):
+    with pytest.raises(ValueError, match="pass an instance, such as BDeu"):
+        bn.score_families(random_data(np.random.default_rng(1), 3, 20), score)
+
+
+@pytest.mark.parametrize("ess", [1e-99, 1e-9, 1e3, 1e8, 1e15, 1e99])
+def test_bdeu_keeps_its_digits_for_any_sample_size(ess):
+    """Against the sum of logarithms of rising factorials, which does not cancel."""
+    data = bn.Data.from_arrays([[0, 0]] * 10 + [[1, 1]] * 10)
+
+    def rising(a, count):
+        return math.fsum(math.log(a + i) for i in range(count))
+
+    alone = 2 * rising(ess / 2, 10) - rising(ess, 20)
+    given = 2 * (rising(ess / 4, 10) - rising(ess / 2, 10))
+    table = bn.score_families(data, bn.BDeu(ess))
+    assert table.log_score[0] == pytest.approx([alone, given], rel=1e-13, abs=1e-12)
+
+
+def test_arities_all_different_cost_little_more():
+    """One row of terms for each pseudo-count in use: a single one for K2, whatever the arities."""
+    arities = np.array([2, 3, 5, 7, 11, 13, 17, 19, 23, 29])
+    values = np.random.default_rng(0).integers(0, arities, size=(300, 10))
+    data = bn.Data.from_arrays(values, arities=arities)
+    tracemalloc.start()
+    for score in (bn.K2(), bn.BDeu()):
+        bn.score_families(data, score)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 40e6
+
+
+@pytest.mark.parametrize("ess", [0.0, -1.0, math.inf, math.nan, 5e-324, 1e300])
 def test_bdeu_needs_a_positive_sample_size(ess):
     with pytest.raises(ValueError, match="equivalent sample size"):
         bn.BDeu(ess)
@@ -115,6 +162,13 @@ def test_a_table_refuses_nan_and_wrong_shapes():
     bad[1, 2] = np.nan
     with pytest.raises(ValueError, match=r"log_score\[1, 2\] = nan"):
         bn.ScoreTable(table.parents, bad, table.log_prior, table.names, 2)
+    for column in (table.log_score, table.log_prior):
+        with pytest.raises(ValueError, match="not listed by size"):
+            bn.ScoreTable(table.parents[:, ::-1], column, column, table.names, 2)
+    with pytest.raises(ValueError, match="all different"):
+        bn.ScoreTable(table.parents, table.log_score, table.log_prior, ("a", "a", "b"), 2)
+    with pytest.raises(ValueError, match=r"log_score\[0, 0\] = 1e\+308"):
+        bn.ScoreTable(table.parents, table.log_score * 0 + 1e308, table.log_prior, table.names, 2)
     with pytest.raises(ValueError, match=r"\(n, F\) = \(3, 4\)"):
         bn.ScoreTable(table.parents[:, :3], bad, table.log_prior, table.names, 2)
 
@@ -135,6 +189,15 @@ def test_log_target_sums_the_families_of_each_dag():
     assert table.log_target(dags) == pytest.approx(expected, rel=1e-13)
     assert (table.log_target(dags) == -math.inf).any()  # three parents are too many here
     assert table.log_target(dags.reshape(3, 181, 4)).shape == (3, 181)
+    for bad, message in (
+        ([1, 0, 0, 0], "cycle 0 -> 0"),
+        ([2, 1, 0, 0], "directed cycle"),
+        ([16, 0, 0, 0], "names a parent outside"),
+        ([0, 0, 0], "3 nodes for a table of 4"),
+        (0, "array of n parent masks"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            table.log_target(bad)
 
 
 def test_inputs_are_left_alone_and_tables_are_read_only():

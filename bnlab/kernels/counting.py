@@ -18,10 +18,21 @@ LIKELIHOOD = -1.0  # in place of a pseudo-count: the term is N ln N
 
 @njit(cache=True, nogil=True)
 def cell_term(pseudo_count, count):
-    """What a cell of `count` rows adds: ln Gamma(a + N) - ln Gamma(a), or N ln N."""
-    if pseudo_count == LIKELIHOOD:
-        return count * math.log(count) if count > 0 else 0.0
-    return math.lgamma(pseudo_count + count) - math.lgamma(pseudo_count)
+    """What a cell of `count` rows adds: ln Gamma(a + N) - ln Gamma(a), or N ln N.
+
+    For large a the two logarithms agree in all their leading digits, so Stirling's series is
+    subtracted term by term instead; its first term left out is below 1e-17 from a = 100 on.
+    """
+    a, big_n = pseudo_count, float(count)
+    if count == 0:
+        return 0.0
+    if a == LIKELIHOOD:
+        return big_n * math.log(big_n)
+    if a < 100.0:
+        return math.lgamma(a + big_n) - math.lgamma(a)
+    x, y = 1.0 / (a + big_n), 1.0 / a
+    series = (a + big_n - 0.5) * math.log1p(big_n / a) + big_n * math.log(a) - big_n
+    return series + (x - y) / 12.0 - (x**3 - y**3) / 360.0 + (x**5 - y**5) / 1260.0
 
 
 @njit(cache=True, nogil=True)
@@ -54,34 +65,38 @@ def first_ranks(n, k):
 
 
 @njit(cache=True, nogil=True)
-def cliques(n, max_size):
-    """Every non-empty set of up to `max_size` variables, a set before those that extend it.
+def next_clique(size, member, partial, choose, n):
+    """Step from one set of variables to the next, a set before those that extend it.
 
-    Yields (size, largest member, rank of the set, rank of the set without that member).
+    member (k + 1,): the set's variables, ascending, in member[1:size + 1], and -1 before them;
+    partial (k + 1,): ranks of its first elements among the sets of equal size. Starts at size 0,
+    the empty set; returns the size of the next set, 0 after the last.
     """
-    choose, first = binomials(n, max_size), first_ranks(n, max_size)
-    member = np.full(max_size + 1, -1, np.int64)
-    partial = np.zeros(max_size + 1, np.int64)  # ranks among the sets of equal size
-    size = min(1, max_size)
+    if size < member.size - 1:
+        member[size + 1] = member[size]
+        size += 1
     while size > 0:
         member[size] += 1
-        x = member[size]
-        if x == n:
-            size -= 1
-            continue
-        partial[size] = partial[size - 1] + choose[x, size]
-        yield size, x, first[size] + partial[size], first[size - 1] + partial[size - 1]
-        if size < max_size:
-            member[size + 1] = x
-            size += 1
+        if member[size] < n:
+            partial[size] = partial[size - 1] + choose[member[size], size]
+            return size
+        size -= 1
+    return 0
 
 
 @njit(cache=True, nogil=True)
 def clique_cells(arities, max_size, out):
     """out[rank] = number of joint states of each set of up to `max_size` variables; float64."""
+    n = arities.size
+    choose, first = binomials(n, max_size), first_ranks(n, max_size)
+    member = np.full(max_size + 1, -1, np.int64)
+    partial = np.zeros(max_size + 1, np.int64)
     out[0] = 1.0
-    for _, x, rank, rank_without in cliques(arities.size, max_size):
-        out[rank] = out[rank_without] * arities[x]
+    size = next_clique(0, member, partial, choose, n)
+    while size > 0:
+        without = out[first[size - 1] + partial[size - 1]]
+        out[first[size] + partial[size]] = without * arities[member[size]]
+        size = next_clique(size, member, partial, choose, n)
 
 
 @njit(cache=True, nogil=True)
@@ -93,8 +108,11 @@ def clique_scores(columns, arities, max_size, table_of, pseudo_counts, terms, ou
     alone and become a count. The last variable of the largest sets is only counted.
     """
     n, m = columns.shape
+    choose, first = binomials(n, max_size), first_ranks(n, max_size)
+    member = np.full(max_size + 1, -1, np.int64)
+    partial = np.zeros(max_size + 1, np.int64)
     rows = np.empty((max_size + 1, m), np.int32)
-    starts = np.zeros((max_size + 1, m + 1), np.int32)
+    starts = np.zeros((max_size + 1, m + 2), np.int32)
     groups = np.zeros(max_size + 1, np.int64)
     singles = np.zeros(max_size + 1, np.int64)
     counts = np.zeros(max(2, arities.max()), np.int32)
@@ -102,9 +120,10 @@ def clique_scores(columns, arities, max_size, table_of, pseudo_counts, terms, ou
     starts[0, 1] = m
     groups[0] = 1
     out[0] = _term(m, pseudo_counts[table_of[0]], terms[table_of[0]])
-    for size, x, rank, _ in cliques(n, max_size):
+    size = next_clique(0, member, partial, choose, n)
+    while size > 0:
+        x, above, rank = member[size], size - 1, first[size] + partial[size]
         a, table = pseudo_counts[table_of[rank]], terms[table_of[rank]]
-        above = size - 1
         split = (rows[above], starts[above], groups[above])
         cells = counts[: arities[x]]
         if size < max_size:
@@ -115,6 +134,7 @@ def clique_scores(columns, arities, max_size, table_of, pseudo_counts, terms, ou
         else:
             total = _sum_cells(split, columns[x], cells, a, table) + singles[above] * table[1]
         out[rank] = total
+        size = next_clique(size, member, partial, choose, n)
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -28,6 +28,16 @@ def topological_order(dag, order):
 
 
 @njit(cache=True, nogil=True)
+def first_cyclic(dags):
+    """Row of the first of dags (N, n) that has a cycle, -1 if none has."""
+    order = np.empty(dags.shape[1], np.int64)
+    for t in range(dags.shape[0]):
+        if topological_order(dags[t], order) < order.size:
+            return t
+    return -1
+
+
+@njit(cache=True, nogil=True)
 def ancestors(dags, out):
     """out[t, v] = mask of the proper ancestors of v in dags[t]; (N, n) int64 both.
 
@@ -36,8 +46,8 @@ def ancestors(dags, out):
     n = dags.shape[1]
     order = np.empty(n, np.int64)
     for t in range(dags.shape[0]):
-        topological_order(dags[t], order)
-        for v in order:
+        count = topological_order(dags[t], order)
+        for v in order[:count]:
             mask = dags[t, v]
             rest = mask
             for u in range(n):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from bnlab.scores.table import ScoreTable, family_count
 Floats = NDArray[np.float64]
 Node = int | str
 
-TABULATED_COUNTS = 4096  # cells of more rows are few: their terms are computed on the spot
+TABULATED_TERMS = 1 << 22  # 32 MB; terms of larger cells, which are few, are computed on the spot
 
 
 def score_families(
@@ -58,9 +59,10 @@ def score_families(
     array([[  0., -inf],
            [  0.,   0.]])
     """
-    if max_parents < 0:
-        raise ValueError(f"max_parents={max_parents} is negative: give at least 0")
-    n, k = data.n, min(max_parents, data.n - 1)
+    _check_kinds(data, score, prior)
+    if not isinstance(max_parents, Integral) or max_parents < 0:
+        raise ValueError(f"max_parents={max_parents} is no whole number from 0 on")
+    n, k = data.n, min(int(max_parents), data.n - 1)
     _require_memory(n, k)
     parents = np.empty((n, family_count(n, k)), np.int64)
     counting.family_masks(n, k, parents)
@@ -77,11 +79,20 @@ def score_families(
     return ScoreTable(parents, log_score, log_prior, data.names, k)
 
 
+def _check_kinds(data: Data, score: Score, prior: Prior) -> None:
+    if not isinstance(data, Data):
+        raise ValueError(f"data is a {type(data).__name__}: make it a Data (read_csv, from_frame)")
+    if isinstance(score, type) or not hasattr(score, "cell_counts"):
+        raise ValueError(f"score={score!r} is no score: pass an instance, such as BDeu(ess=1.0)")
+    if isinstance(prior, type) or not hasattr(prior, "log_factor"):
+        raise ValueError(f"prior={prior!r} is no prior: pass an instance, such as Fair()")
+
+
 def _require_memory(n: int, k: int) -> None:
     families = n * family_count(n, k)
     cliques = sum(math.comb(n, size) for size in range(k + 2))
     memory.require(
-        8 * (6 * families + 4 * cliques),
+        8 * (6 * families + 4 * cliques + TABULATED_TERMS),
         task=f"scoring all families of up to {k} parents of n={n} variables",
         remedy="lower max_parents, or use fewer variables (Data.select)",
     )
@@ -90,12 +101,12 @@ def _require_memory(n: int, k: int) -> None:
 def _counted_rows(data: Data) -> list[tuple[list[int], NDArray[np.int32]]]:
     """Nodes that share their counted rows, with these rows' states as (n, rows) columns."""
     if data.intervened is None:
-        return [(list(range(data.n)), np.ascontiguousarray(data.values.T))]
+        return [(list(range(data.n)), np.array(data.values.T, order="C"))]
     groups: dict[bytes, list[int]] = {}
     for v in range(data.n):
         groups.setdefault(data.intervened[:, v].tobytes(), []).append(v)
     return [
-        (nodes, np.ascontiguousarray(data.values[~data.intervened[:, nodes[0]]].T))
+        (nodes, np.array(data.values[~data.intervened[:, nodes[0]]].T, order="C"))
         for nodes in groups.values()
     ]
 
@@ -114,18 +125,21 @@ def _score_nodes(
     choose, first = counting.binomials(n, k + 1), counting.first_ranks(n, k + 1)
     cells = np.empty(first[k + 2])
     counting.clique_cells(data.arities, k + 1, cells)
-    distinct, table_of = np.unique(cells, return_inverse=True)
-    known: dict[bytes, Floats] = {}
+    distinct, cell_of = np.unique(cells, return_inverse=True)
+    known: dict[bytes, Floats] = {}  # by pseudo-counts: nodes of equal arity share their sums
 
     def sums(pseudo_counts: Floats, size: int) -> Floats:
         """Sums over the cells of all sets of up to `size` variables, by rank."""
         key = pseudo_counts.tobytes()
         if key not in known:
-            terms = np.empty((distinct.size, max(3, min(m + 1, TABULATED_COUNTS))))
-            counting.cell_terms(pseudo_counts, terms)
+            different, which = np.unique(pseudo_counts, return_inverse=True)
+            terms = np.empty(
+                (different.size, max(3, min(m + 1, TABULATED_TERMS // different.size)))
+            )
+            counting.cell_terms(different, terms)
             known[key] = np.empty(first[size + 1])
             counting.clique_scores(
-                columns, data.arities, size, table_of, pseudo_counts, terms, known[key]
+                columns, data.arities, size, which[cell_of], different, terms, known[key]
             )
         return known[key]
 
@@ -150,6 +164,8 @@ def _edge_masks(
     demanded = np.zeros(data.n, np.int64)
     for child, names in (candidates or {}).items():
         v = _node(data, child)
+        if isinstance(names, str):
+            raise ValueError(f"candidates of {data.names[v]!r}: give a list, [{names!r}]")
         allowed[v] &= sum({1 << _node(data, u) for u in names})
     for u, v in _edges(data, forbidden):
         allowed[v] &= ~(1 << u)
@@ -165,6 +181,8 @@ def _edge_masks(
 def _edges(data: Data, edges: Iterable[tuple[Node, Node]]) -> list[tuple[int, int]]:
     out = []
     for edge in edges:
+        if isinstance(edge, str) or len(edge) != 2:
+            raise ValueError(f"{edge!r} is no edge: give a list of pairs (parent, child)")
         u, v = (_node(data, node) for node in edge)
         if u == v:
             raise ValueError(f"edge {data.names[u]} -> {data.names[v]} is a loop")
@@ -175,6 +193,6 @@ def _edges(data: Data, edges: Iterable[tuple[Node, Node]]) -> list[tuple[int, in
 def _node(data: Data, node: Node) -> int:
     if isinstance(node, str):
         return data.index(node)
-    if not 0 <= node < data.n:
-        raise ValueError(f"node {node} is outside 0..{data.n - 1}")
+    if not isinstance(node, Integral) or not 0 <= node < data.n:
+        raise ValueError(f"node {node!r} is neither a name nor a number in 0..{data.n - 1}")
     return int(node)

@@ -7,6 +7,7 @@ of parents and their names.
 
 import math
 import os
+import re
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,6 +20,7 @@ from bnlab.kernels import counting
 from bnlab.scores.table import ScoreTable, family_count
 
 MAX_VARIABLES = 63
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def write_scores(table: ScoreTable, path: str | os.PathLike[str], /) -> None:
@@ -29,7 +31,8 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str], /) -> None:
     Raises
     ------
     ValueError
-        If a variable's name is empty or holds white space, which the format cannot carry.
+        If a variable's name is empty, holds white space or begins with #: the format cannot carry
+        it.
 
     Examples
     --------
@@ -42,8 +45,10 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str], /) -> None:
     ['2', 'x0 2', '-2.0794415416798357 0']
     """
     for name in table.names:
-        if not name or len(name.split()) != 1:
-            raise ValueError(f"the name {name!r} holds white space: a score file cannot carry it")
+        if len(name.split()) != 1 or name[0] == "#":
+            raise ValueError(
+                f"the name {name!r} holds white space or begins with #: rename it first"
+            )
     lines = [str(table.n)]
     log_beta = table.log_beta
     for v, name in enumerate(table.names):
@@ -78,7 +83,7 @@ def read_scores(path: str | os.PathLike[str], /) -> ScoreTable:
            [-3. , -inf]])
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not UTF-8 text ({error}); is it a score file?") from error
     names, families = _Lines(str(path), text).parse()
@@ -93,11 +98,12 @@ def read_scores(path: str | os.PathLike[str], /) -> ScoreTable:
     counting.family_masks(n, k, masks)
     log_score = np.zeros(masks.shape)
     log_prior = np.full(masks.shape, -math.inf)
+    choose, first = counting.binomials(n - 1, k), counting.first_ranks(n - 1, k)
     for v, rows in enumerate(families):
-        position = {int(mask): f for f, mask in enumerate(masks[v])}
-        for parents, score in rows.items():
-            f = position[sum(1 << u for u in parents)]
-            log_score[v, f], log_prior[v, f] = score, 0.0
+        listed = np.array([sum(1 << u for u in parents) for parents in rows], np.int64)
+        rank = np.empty(len(listed), np.int64)
+        counting.family_ranks(v, listed, choose, first, rank)
+        log_score[v, rank], log_prior[v, rank] = list(rows.values()), 0.0
     return ScoreTable(masks, log_score, log_prior, tuple(names), k)
 
 
@@ -106,13 +112,13 @@ _Family = tuple[int, float, list[str]]
 
 
 class _Lines:
-    """The lines of a score file, blank ones and comments (#) left out, with their numbers."""
+    """The lines of a score file with their numbers; blank ones and those that begin with # out."""
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         numbered = enumerate(text.splitlines(), start=1)
-        words = ((number, line.partition("#")[0].split()) for number, line in numbered)
-        self.rows = [(number, row) for number, row in words if row]
+        words = ((number, line.split()) for number, line in numbered)
+        self.rows = [(number, row) for number, row in words if row and row[0][0] != "#"]
         self.place = 0
 
     def fail(self, message: str) -> NoReturn:
@@ -155,12 +161,8 @@ class _Lines:
     def family(self, name: str) -> _Family:
         """The next line as (its place, score, names of the parents)."""
         row = self.next(f"a family of {name!r}")
-        try:
-            score = float(row[0])
-        except ValueError:
-            self.fail(f"the score is {row[0]!r}, not a number")
-        if not math.isfinite(score):
-            self.fail(f"the score is {row[0]}: scores are finite")
+        if not NUMBER.fullmatch(row[0]) or not math.isfinite(score := float(row[0])):
+            self.fail(f"the score is {row[0]!r}, not a finite number")
         if len(row) < 2 or len(row) - 2 != self.whole(row[1], "k", 0, MAX_VARIABLES):
             self.fail("expected `score k parent ... parent` with k parents")
         return self.place, score, row[2:]

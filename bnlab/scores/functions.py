@@ -48,7 +48,7 @@ class BDeu:
 
     Parameters
     ----------
-    ess : float > 0, equivalent sample size in rows.
+    ess : float, equivalent sample size in rows, between 1e-100 and 1e100
 
     Examples
     --------
@@ -59,8 +59,10 @@ class BDeu:
     ess: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 < self.ess < math.inf:
-            raise ValueError(f"ess={self.ess}: the equivalent sample size is positive and finite")
+        if not 1e-100 <= self.ess <= 1e100:
+            raise ValueError(
+                f"ess={self.ess}: the equivalent sample size lies between 1e-100 and 1e100"
+            )
 
     def cell_counts(self, cells: Floats, /) -> Floats:
         """Pseudo-counts ess / cells."""

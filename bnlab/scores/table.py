@@ -6,9 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.graphs import MAX_NODES, check_dags
 from bnlab.kernels import counting
+from bnlab.results import rebuilt
 
 Floats = NDArray[np.float64]
+
+LARGEST_SCORE = 1e15  # nats; anything above is a mistake, and sums of such scores lose all digits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +52,10 @@ class ScoreTable:
 
     def __post_init__(self) -> None:
         n, k = len(self.names), self.max_parents
+        if not 1 <= n <= MAX_NODES or len(set(self.names)) < n or not 0 <= k < n:
+            raise ValueError(
+                f"{n} names (1 to {MAX_NODES}, all different) and max_parents={k} (0 to n - 1)"
+            )
         shape = (n, family_count(n, k))
         for name in ("parents", "log_score", "log_prior"):
             array = np.array(getattr(self, name), np.int64 if name == "parents" else np.float64)
@@ -58,8 +66,12 @@ class ScoreTable:
                 )
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+        listed = np.empty(shape, np.int64)
+        counting.family_masks(n, k, listed)
+        if (self.parents != listed).any():
+            raise ValueError("parents are not listed by size, then colexicographically")
         for name in ("log_score", "log_prior"):
-            bad = ~(getattr(self, name) < math.inf)
+            bad = ~(getattr(self, name) < LARGEST_SCORE)
             if bad.any():
                 v, f = np.argwhere(bad)[0]
                 raise ValueError(f"{name}[{v}, {f}] = {getattr(self, name)[v, f]} is not a score")
@@ -68,6 +80,9 @@ class ScoreTable:
                 f"no parent set of {self.names[v]!r} is allowed: relax the required, forbidden or "
                 "candidate edges, the prior, or raise max_parents"
             )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
 
     def __repr__(self) -> str:
         return (
@@ -88,7 +103,8 @@ class ScoreTable:
     def log_target(self, dags: ArrayLike, /) -> Floats:
         """ln of prior factor times likelihood of DAGs (..., n), summed over families: (...), nats.
 
-        -inf for a DAG with more than max_parents parents at a node, or a forbidden family.
+        -inf for a DAG with more than max_parents parents at a node, or a forbidden family;
+        a ValueError for what is no DAG.
 
         Examples
         --------
@@ -97,7 +113,9 @@ class ScoreTable:
         >>> table.log_target([[0, 0], [0, 1]]).round(3)
         array([-4.159, -3.466])
         """
-        masks = np.asarray(dags, np.int64)
+        masks = check_dags(dags)
+        if masks.shape[-1] != self.n:
+            raise ValueError(f"DAGs of {masks.shape[-1]} nodes for a table of {self.n} variables")
         flat = masks.reshape(-1, self.n)
         choose = counting.binomials(self.n - 1, self.max_parents)
         first = counting.first_ranks(self.n - 1, self.max_parents)

@@ -1,0 +1,52 @@
+"""Compiled kernels across processes, and without a step outside their arrays."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+FIRST = """
+import bnlab as bn
+bn.score_families(bn.Data.from_arrays([[0, 1], [1, 0]]), bn.BDeu())
+"""
+OTHER = """
+import numpy as np
+import bnlab as bn
+
+small = bn.Data.from_arrays([[0, 1, 2], [1, 0, 0], [1, 1, 1]], intervened=np.eye(3, dtype=bool))
+for data in (small, small.prefix(1), small.prefix(0), small.select(["x1"])):
+    for score in (bn.BDeu(), bn.K2(), bn.BIC()):
+        for k in (0, 1, 2):
+            table = bn.score_families(data, score, max_parents=k)
+            posterior = bn.order_posterior(table)
+            bn.sample_dags(posterior, draws=10, rng=np.random.default_rng(0))
+            orders = bn.sample_orders(posterior, draws=10, rng=np.random.default_rng(0))
+            bn.features.edges(orders, table=table)
+bn.graphs.near_ancestors(bn.graphs.all_dags(4), max_length=3)
+bn.graphs.ancestors(bn.graphs.all_dags(4))
+bn.order_lattice(table)
+table.log_target(bn.graphs.all_dags(1))
+"""
+
+
+def run(code, **environment):
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_second_process_compiles_beside_the_cache_of_the_first(tmp_path):
+    """Kernels loaded from disk and kernels compiled anew for other array types must get along."""
+    run(FIRST, NUMBA_CACHE_DIR=str(tmp_path))
+    assert list(tmp_path.rglob("*.nbi"))
+    run(OTHER, NUMBA_CACHE_DIR=str(tmp_path))
+
+
+@pytest.mark.slow
+def test_no_kernel_steps_outside_its_arrays(tmp_path):
+    run(OTHER, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1")
