@@ -71,7 +71,7 @@ def check_subset_sums(function: Callable[[list[float]], Sequence[float]]) -> boo
 def check_best_order(function: Callable[[Floats], Sequence[int]]) -> bool:
     """Exercise 2: `function(log_alpha)` is the order of the largest weight, first node first."""
     rng = np.random.default_rng(SEED)
-    cancer = bn.networks.load_network("cancer").sample(40, rng)
+    cancer = bn.load_network("cancer").sample(40, rng)
     tables = [
         bn.score_families(data, bn.BDeu(ess=1.0), max_parents=MAX_PARENTS)
         for data in (cancer, bn.load_dataset("coronary"))
