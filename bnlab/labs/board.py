@@ -118,7 +118,8 @@ class Panel(widgets.VBox):
     def update(self, caption: str | None = None, /, **columns: dict[str, list[Any]]) -> None:
         """Set the columns of named sources, and the caption if one is given.
 
-        Lists, not NumPy arrays, as columns: they arrive in the browser as they are.
+        Lists, not NumPy arrays, as columns: they arrive in the browser as they are. A page gets
+        updates of pictures that it shows; before the first display use `show` instead.
         """
         for name, data in columns.items():
             self.source(name).data = data
