@@ -60,7 +60,7 @@ def score_families(
            [  0.,   0.]])
     """
     _check_kinds(data, score, prior)
-    if not isinstance(max_parents, Integral) or max_parents < 0:
+    if not _is_whole(max_parents) or max_parents < 0:
         raise ValueError(f"max_parents={max_parents} is no whole number from 0 on")
     n, k = data.n, min(int(max_parents), data.n - 1)
     _require_memory(n, k)
@@ -193,6 +193,10 @@ def _edges(data: Data, edges: Iterable[tuple[Node, Node]]) -> list[tuple[int, in
 def _node(data: Data, node: Node) -> int:
     if isinstance(node, str):
         return data.index(node)
-    if not isinstance(node, Integral) or not 0 <= node < data.n:
+    if not _is_whole(node) or not 0 <= node < data.n:
         raise ValueError(f"node {node!r} is neither a name nor a number in 0..{data.n - 1}")
     return int(node)
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, Integral)
