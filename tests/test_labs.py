@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.labs import board, start_here
+from bnlab.labs import board, modular_priors, start_here
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 EDGES = [[0, 0.9], [0.1, 0]]
@@ -38,7 +38,27 @@ MOVES = [
         lambda: _off_diagonal(start_here.answer(start_here.table("wine"), 50).edges),
         id="00_start_here",
     ),
+    pytest.param(
+        "01_modular_priors.ipynb",
+        "explorer.prior.value = 'Koivisto'\n"
+        "washout.size.value = 100_000\n"
+        "print(json.dumps([*explorer.gallery.source('shapes').data['ratio'][:2],\n"
+        "                  *washout.lines.source('now').data['distance']]))",
+        lambda: _prior_and_distance(100_000),
+        id="01_modular_priors",
+    ),
 ]
+
+
+def _prior_and_distance(rows: int) -> list[float]:
+    everything = modular_priors.space(5)
+    table = bn.score_families(modular_priors.cancer().prefix(rows), bn.BDeu(1.0), max_parents=4)
+    log_target = table.log_target(everything.dags)
+    by_dags = modular_priors.normalised(log_target)
+    gap = modular_priors.normalised(log_target + np.log(everything.orders)) - by_dags
+    gaps = gap, np.bincount(everything.classes, gap)
+    # Koivisto: 0.0384 without arrows (120 orders); a star into one node has that q and 24 orders.
+    return [0.0384 * 29281, 0.0384 / 5 * 29281, *(0.5 * np.abs(g).sum() for g in gaps)]
 
 
 def _off_diagonal(matrix: np.ndarray) -> np.ndarray:

@@ -6,6 +6,12 @@ columns of its named ColumnDataSource, so that a lab moves the picture with
 """
 
 from bnlab.plots.canvas import CYCLE, canvas
+from bnlab.plots.comparison import (
+    answer_pairs,
+    answer_pairs_data,
+    distances,
+    distances_now,
+)
 from bnlab.plots.convergence import (
     error_curve,
     error_curve_data,
@@ -21,10 +27,24 @@ from bnlab.plots.growth import growth, growth_curves, growth_points
 from bnlab.plots.lattice import lattice, lattice_cells, lattice_links
 from bnlab.plots.network import network, network_data, network_positions
 from bnlab.plots.paths import path_bars, path_bars_data
+from bnlab.plots.priors import (
+    dag_gallery,
+    dag_gallery_arrows,
+    dag_gallery_labels,
+    prior_curve,
+    prior_curve_data,
+)
 
 __all__ = [
     "CYCLE",
+    "answer_pairs",
+    "answer_pairs_data",
     "canvas",
+    "dag_gallery",
+    "dag_gallery_arrows",
+    "dag_gallery_labels",
+    "distances",
+    "distances_now",
     "error_curve",
     "error_curve_data",
     "estimate_histogram",
@@ -41,6 +61,8 @@ __all__ = [
     "network_positions",
     "path_bars",
     "path_bars_data",
+    "prior_curve",
+    "prior_curve_data",
     "published",
     "published_data",
     "published_runs_data",

@@ -1,0 +1,42 @@
+"""The widgets and the checks of notebooks/01_modular_priors.ipynb.
+
+Priors on all DAGs of five variables, one by one: which they favour, what data can do about it, and
+what the number of orders of a DAG can.
+"""
+
+from bnlab.labs.board import setup
+from bnlab.labs.modular_priors.checks import check_corrected, check_count, check_pair
+from bnlab.labs.modular_priors.space import (
+    PRIORS,
+    DagSpace,
+    LabPrior,
+    count_orders,
+    equivalence_classes,
+    kl_to_uniform,
+    log_factor,
+    log_prior,
+    normalised,
+    space,
+)
+from bnlab.labs.modular_priors.widgets import SIZES, PriorExplorer, Washout, cancer
+
+__all__ = [
+    "PRIORS",
+    "SIZES",
+    "DagSpace",
+    "LabPrior",
+    "PriorExplorer",
+    "Washout",
+    "cancer",
+    "check_corrected",
+    "check_count",
+    "check_pair",
+    "count_orders",
+    "equivalence_classes",
+    "kl_to_uniform",
+    "log_factor",
+    "log_prior",
+    "normalised",
+    "setup",
+    "space",
+]

@@ -1,0 +1,205 @@
+"""All DAGs of a few variables, with the number of their orders and their equivalence classes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import permutations
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import bnlab as bn
+from bnlab import graphs
+
+Floats = NDArray[np.float64]
+Masks = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class LabPrior:
+    """p(G) proportional to the product of q, times the number of orders of G if `by_orders`.
+
+    Attributes
+    ----------
+    factor : the prior factor q
+    by_orders : bool; True: order-modular, False: structure-modular
+    """
+
+    factor: bn.Prior
+    by_orders: bool
+
+
+PRIORS: Mapping[str, LabPrior] = MappingProxyType(
+    {
+        "Modular flat": LabPrior(bn.Uniform(), by_orders=True),
+        "Koivisto": LabPrior(bn.Fair(), by_orders=True),
+        "Ellis": LabPrior(bn.Fair(), by_orders=False),
+        "Uniform": LabPrior(bn.Uniform(), by_orders=False),
+    }
+)
+"""The four priors of [EatonMurphy2007, fig. 1], by the names that the paper gives them.
+
+"Ellis" is Koivisto's prior divided by the number of orders, counted exactly: what is left is the
+product of q = 1 / C(n - 1, number of parents).
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DagSpace:
+    """All N DAGs of n variables.
+
+    Attributes
+    ----------
+    dags : int64 (N, n), parent masks
+    orders : int64 (N,), l(G), the number of orders that G agrees with
+    classes : int64 (N,), equal numbers for Markov-equivalent DAGs
+    shapes : int64 (N,), equal numbers for DAGs that differ in the names of their nodes only
+    """
+
+    dags: Masks
+    orders: Masks
+    classes: Masks
+    shapes: Masks
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return int(self.dags.shape[1])
+
+    @property
+    def edges(self) -> NDArray[np.bool_]:
+        """Adjacency matrices (N, n, n), [:, u, v] where u -> v."""
+        return graphs.to_adjacency(self.dags)
+
+
+@cache
+def space(n: int, /) -> DagSpace:
+    """All DAGs of n <= 5 variables.
+
+    Examples
+    --------
+    >>> everything = space(3)
+    >>> len(everything.dags), int(everything.orders.sum()), len(set(everything.classes))
+    (25, 48, 11)
+    """
+    if not 1 <= n <= 5:
+        raise ValueError(f"n={n}: listing all DAGs is for 1 to 5 variables (29,281 DAGs)")
+    dags = graphs.all_dags(n)
+    arrays = dags, count_orders(dags), equivalence_classes(dags), _shapes(dags)
+    for array in arrays:
+        array.setflags(write=False)
+    return DagSpace(*arrays)
+
+
+def count_orders(dags: ArrayLike, /) -> Masks:
+    """l(G), the number of node orders that each DAG (..., n) agrees with: int64 (...).
+
+    Over sets of nodes S closed under parents: f(S) is the sum of f(S - {v}) over the nodes v that
+    can come last in S, those whose parents lie in S - {v}, and f({}) = 1.
+
+    Examples
+    --------
+    >>> count_orders([[2, 0, 2], [0, 1, 2]])
+    array([2, 1])
+    """
+    masks = np.asarray(dags, np.int64)
+    n = masks.shape[-1]
+    ways = np.zeros((1 << n, *masks.shape[:-1]), np.int64)
+    ways[0] = 1
+    for members in range(1, 1 << n):
+        for v in graphs.members(members):
+            rest = members ^ (1 << v)
+            ways[members] += np.where(masks[..., v] & ~rest, 0, ways[rest])
+    orders: Masks = ways[-1]
+    return orders
+
+
+def equivalence_classes(dags: ArrayLike, /) -> Masks:
+    """A number for each DAG (N, n), equal where skeletons and v-structures are: int64 (N,).
+
+    Examples
+    --------
+    >>> fork, chain, collider = [2, 0, 2], [0, 1, 2], [0, 5, 0]
+    >>> equivalence_classes([fork, chain, collider])
+    array([0, 0, 1])
+    """
+    arrows = graphs.to_adjacency(dags)
+    n = arrows.shape[-1]
+    joined = arrows | arrows.swapaxes(1, 2)
+    columns = [np.zeros(len(arrows), bool)]  # a single variable has no pairs
+    for u in range(n):
+        for w in range(u):
+            columns.append(joined[:, u, w])
+            meet = arrows[:, u] & arrows[:, w] & ~joined[:, u, w, None]
+            columns.extend(meet.T)
+    keys = np.packbits(np.stack(columns, axis=1), axis=1)
+    classes: Masks = np.unique(keys, axis=0, return_inverse=True)[1].reshape(len(keys))
+    return classes
+
+
+def log_factor(prior: bn.Prior, dags: Masks, /) -> Floats:
+    """ln of the product of the prior factors of DAGs (N, n): (N,), nats.
+
+    Examples
+    --------
+    >>> np.exp(log_factor(bn.Fair(), np.array([[0, 1, 2]]))).round(4)
+    array([0.25])
+    """
+    n = dags.shape[1]
+    factors: Floats = np.sum([prior.log_factor(n, v, dags[:, v]) for v in range(n)], axis=0)
+    return factors
+
+
+def normalised(log_weight: Floats, /) -> Floats:
+    """Probabilities (N,) proportional to exp(log_weight).
+
+    Examples
+    --------
+    >>> normalised(np.log([1.0, 3.0]))
+    array([0.25, 0.75])
+    """
+    weight = np.exp(log_weight - log_weight.max())
+    probabilities: Floats = weight / weight.sum()
+    return probabilities
+
+
+def log_prior(prior: LabPrior, everything: DagSpace, /, *, nats: float = 0.0) -> Floats:
+    """ln p(G) of all DAGs, (N,), in nats, up to a constant; each arrow costs `nats` on top.
+
+    Examples
+    --------
+    >>> np.exp(log_prior(PRIORS["Modular flat"], space(2)))
+    array([2., 1., 1.])
+    """
+    out = log_factor(prior.factor, everything.dags)
+    out = out + log_factor(bn.EdgePenalty(nats), everything.dags)
+    return out + np.log(everything.orders) if prior.by_orders else out
+
+
+def kl_to_uniform(probabilities: Floats, /) -> float:
+    """KL(p || uniform) = sum of p ln(N p) over all N DAGs, nats: 0 if all are alike.
+
+    Examples
+    --------
+    >>> f"{kl_to_uniform(np.array([0.5, 0.25, 0.25])):.4f}"
+    '0.0589'
+    """
+    p = probabilities[probabilities > 0]
+    return float(np.sum(p * np.log(p * probabilities.size)))
+
+
+def _shapes(dags: Masks) -> Masks:
+    """A number for each DAG (N, n), equal where a renaming of the nodes makes them equal: (N,)."""
+    n = dags.shape[1]
+    arrows = graphs.to_adjacency(dags)
+    bits = np.int64(1) << np.arange(n * n, dtype=np.int64).reshape(n, n)
+    index = {int(key): i for i, key in enumerate((arrows * bits).sum(axis=(1, 2)))}
+    renamings = np.array(list(permutations(range(n))))
+    shapes = np.full(len(dags), -1, np.int64)
+    for i, one in enumerate(arrows):
+        if shapes[i] < 0:
+            renamed = one[renamings[:, :, None], renamings[:, None, :]]
+            same = {index[int(key)] for key in (renamed * bits).sum(axis=(1, 2))}
+            shapes[list(same)] = shapes.max() + 1
+    return shapes

@@ -1,0 +1,199 @@
+"""Lab 01 without a browser: the enumeration, its pictures, its widgets, and its checks."""
+
+import itertools
+from math import comb
+
+import numpy as np
+import pytest
+from bokeh.embed import json_item
+
+import bnlab as bn
+from bnlab import plots
+from bnlab.labs import modular_priors as lab
+
+
+def orders_by_listing(dag: np.ndarray) -> int:
+    edges = bn.graphs.to_edges(dag)
+    orders = itertools.permutations(range(len(dag)))
+    return sum(all(o.index(u) < o.index(v) for u, v in edges) for o in orders)
+
+
+@pytest.mark.parametrize(
+    ("n", "dags", "classes", "shapes"),
+    [(1, 1, 1, 1), (2, 3, 2, 2), (3, 25, 11, 6), (4, 543, 185, 31)],
+)
+def test_space_counts(n: int, dags: int, classes: int, shapes: int) -> None:
+    everything = lab.space(n)
+    assert everything.dags.shape == (dags, n)
+    assert everything.orders.sum() == np.prod(np.arange(1, n + 1)) * 2 ** comb(n, 2)
+    assert len(np.unique(everything.classes)) == classes
+    assert len(np.unique(everything.shapes)) == shapes
+    assert everything.orders.tolist() == [orders_by_listing(dag) for dag in everything.dags]
+
+
+def test_space_of_five() -> None:
+    everything = lab.space(5)
+    assert len(np.unique(everything.classes)) == 8782
+    assert len(np.unique(everything.shapes)) == 302
+    assert np.bincount(everything.shapes).max() == 120
+    with pytest.raises(ValueError, match="n=6"):
+        lab.space(6)
+
+
+def test_shapes_share_what_renaming_leaves() -> None:
+    everything = lab.space(4)
+    arrows = np.bitwise_count(everything.dags).sum(axis=1)
+    pairs = np.column_stack([everything.shapes, everything.orders, arrows])
+    assert len(np.unique(pairs, axis=0)) == 31
+
+
+def test_equivalent_dags_have_the_same_score_and_numbers_of_parents() -> None:
+    everything = lab.space(4)
+    data = (
+        bn.load_dataset("coronary").prefix(100).select(["Smoking", "P. Work", "Proteins", "Family"])
+    )
+    table = bn.score_families(data, bn.BDeu(1.0), max_parents=3)
+    score = table.log_target(everything.dags)
+    sizes = np.sort(np.bitwise_count(everything.dags), axis=1)
+    first = np.unique(everything.classes, return_index=True)[1]
+    np.testing.assert_allclose(score, score[first][everything.classes], atol=1e-9)
+    np.testing.assert_array_equal(sizes, sizes[first][everything.classes])
+
+
+def test_curve_keeps_the_ends_of_each_step() -> None:
+    p = lab.normalised(np.log(lab.space(3).orders))
+    data = plots.prior_curve_data(p)
+    assert data["rank"] == [1, 1, 2, 7, 8, 13, 14, 25]
+    assert data["probability"] == pytest.approx(np.repeat([6, 3, 2, 1], 2) / 48)
+    with pytest.raises(ValueError, match="positive"):
+        plots.prior_curve_data([1.0, 0.0])
+
+
+def test_gallery_arrows_run_between_their_nodes() -> None:
+    data = plots.dag_gallery_arrows([[0, 1, 2], [0, 0, 1]])
+    assert len(data["xs"]) == len(data["head_ys"]) == 3
+    labels = plots.dag_gallery_labels([1124.4, 99.96, 28.59, 0.01084], [1, 5, 20, 120])
+    texts = ["× 1,124\n1 DAG", "× 100\n5 DAGs", "× 28.6\n20 DAGs", "× 0.0108\n120 DAGs"]
+    assert labels["label"] == texts
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match="holds 8 DAGs"):
+        plots.dag_gallery([[0, 0]], [1.0], [1])
+    with pytest.raises(ValueError, match="5 known priors"):
+        plots.prior_curve([1.0], {str(i): [1.0] for i in range(5)}, y_range=(0.1, 1))
+    with pytest.raises(ValueError, match="2 labels"):
+        plots.answer_pairs_data([0.5], [0.5], ["a", "b"])
+    with pytest.raises(ValueError, match="not all different"):
+        plots.answer_pairs(
+            [0.5] * 2, [0.5] * 2, ["a", "a"], posteriors=("p", "q"), title="t", alt="a"
+        )
+    with pytest.raises(ValueError, match="7 rows"):
+        plots.distances_now([0, 10], {"DAGs": [0.1, 0.2]}, 7)
+
+
+def test_pictures_are_complete() -> None:
+    explorer, washout = lab.PriorExplorer(), lab.Washout()
+    panels = [explorer.curve, explorer.gallery, washout.edges, washout.members, washout.lines]
+    names = ["curve", "shapes", "edges", "members", "now"]
+    for panel, name in zip(panels, names, strict=True):
+        assert panel.source(name).data
+        assert panel.caption
+        picture = panel.figure._model
+        assert picture.html_attributes["role"] == "img"
+        assert len(picture.html_attributes["aria-label"]) > 20
+        assert picture.title.text
+    assert json_item(plots.dag_gallery(np.zeros((8, 3), int), [1.0] * 8, [1] * 8))
+
+
+@pytest.mark.parametrize("name", lab.PRIORS)
+def test_explorer_shows_the_prior_that_is_chosen(name: str) -> None:
+    explorer = lab.PriorExplorer()
+    explorer.prior.value = name
+    explorer.divisor.value = 3
+    everything, prior = lab.space(5), lab.PRIORS[name]
+    arrows = np.bitwise_count(everything.dags).sum(axis=1)
+    weight = np.exp(lab.log_factor(prior.factor, everything.dags)) / 3.0**arrows
+    weight *= everything.orders if prior.by_orders else 1
+    p = weight / weight.sum()
+    np.testing.assert_allclose(explorer.probabilities, p, rtol=1e-9)
+    shown = explorer.curve.source("curve").data
+    assert shown["probability"][0] == pytest.approx(p.max())
+    assert shown["probability"][-1] == pytest.approx(p.min())
+    assert shown["rank"][-1] == 29281
+    ratios = explorer.gallery.source("shapes").data["ratio"]
+    assert ratios[0] == pytest.approx(29281 * p.max())
+    assert ratios[-1] == pytest.approx(29281 * p.min())
+    assert name in explorer.curve.caption
+
+
+def test_explorer_says_when_all_are_alike() -> None:
+    explorer = lab.PriorExplorer()
+    assert "120 DAGs" in explorer.gallery.source("shapes").data["label"][-1]
+    explorer.prior.value = "Uniform"
+    assert "any eight would do" in explorer.gallery.caption
+    assert "0.0000 nats" in explorer.curve.caption
+
+
+def test_washout_is_the_package_and_never_moves_within_the_class() -> None:
+    washout = lab.Washout()
+    for rows in (0, 500, 100_000):
+        washout.size.value = rows
+        table = bn.score_families(lab.cancer().prefix(rows), bn.BDeu(1.0), max_parents=4)
+        exact = bn.order_posterior(table).edges
+        shown = washout.edges.source("edges").data
+        pairs = [["ABCDE".index(x) for x in label.split(" → ")] for label in shown["label"]]
+        np.testing.assert_allclose(shown["first"], [exact[u, v] for u, v in pairs], atol=1e-9)
+        members = washout.members.source("members").data
+        odds = np.array(members["first"][:4]) / members["first"][3]
+        np.testing.assert_allclose(odds, [5, 4, 2, 1], rtol=1e-6)
+        np.testing.assert_allclose(members["second"][:4], members["second"][0], rtol=1e-6)
+        assert sum(members["first"]) == pytest.approx(1)
+        assert "5 (order-modular), 1 (structure-modular)" in washout.members.caption
+    distance = washout.lines.source("now").data["distance"]
+    np.testing.assert_allclose(distance, [0.25, 0], atol=0.001)
+
+
+def test_corrected_draws_are_draws_from_the_other_posterior() -> None:
+    everything = lab.space(5)
+    table = bn.score_families(lab.cancer().prefix(500), bn.BDeu(1.0), max_parents=4)
+    draws = bn.sample_dags(bn.order_posterior(table), draws=4000, rng=np.random.default_rng(3))
+    weight = 1 / lab.count_orders(draws.values[0])
+    has = bn.graphs.to_adjacency(draws.values[0])
+    edges = np.tensordot(weight / weight.sum(), has, axes=1)
+    exact = np.tensordot(
+        lab.normalised(table.log_target(everything.dags)), everything.edges, axes=1
+    )
+    assert np.abs(edges - exact).max() < 4 * 0.5 / np.sqrt(weight.sum() ** 2 / (weight**2).sum())
+
+
+def test_check_of_corrected_probabilities(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not lab.check_corrected(lambda has, orders: None)
+    assert not lab.check_corrected(lambda has, orders: has.mean())
+    assert not lab.check_corrected(lambda has, orders: (has / orders).mean())
+    assert not lab.check_corrected(lambda has, orders: np.average(has, weights=orders))
+    assert lab.check_corrected(lambda has, orders: np.average(has, weights=1 / orders))
+    assert capsys.readouterr().out.count("not yet") == 4
+
+
+def test_check_of_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not lab.check_count(lambda dag: None)
+    assert not lab.check_count(lambda dag: 1)
+    assert not lab.check_count(lambda dag: int(np.prod(np.arange(1, 1 + (dag == 0).sum()))))
+    assert lab.check_count(lambda dag: int(lab.count_orders(dag)))
+    assert capsys.readouterr().out.count("not yet") == 3
+
+
+def test_check_of_pairs(capsys: pytest.CaptureFixture[str]) -> None:
+    path = [(i, i + 1) for i in range(5)]
+    star = [(0, i) for i in range(1, 6)]
+    leaf = [(1, 0)] + [(0, i) for i in range(2, 6)]
+    middle = [(2, 1), (1, 0), (2, 3), (3, 4), (4, 5)]
+    assert not lab.check_pair([(0, 1), (1, 0)], path)
+    assert not lab.check_pair(star, path)
+    assert not lab.check_pair(path, middle)
+    assert not lab.check_pair(star, leaf)
+    assert lab.check_pair(middle, path)
+    said = capsys.readouterr().out
+    assert said.count("not yet") == 4
+    assert "Odds 10" in said
