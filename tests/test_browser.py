@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 import bnlab as bn
-from bnlab.labs import direct_dag_sampling, dynamic_programming, start_here
+from bnlab.labs import direct_dag_sampling, dynamic_programming, modular_priors, start_here
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -75,9 +75,7 @@ def _coronary_edges(stop: int) -> list[float]:
 
 
 def _bold_links(steps: int) -> list[float]:
-    walk = dynamic_programming.Walk(
-        bn.networks.load_network("cancer").sample(20, np.random.default_rng(1))
-    )
+    walk = dynamic_programming.Walk(bn.load_network("cancer").sample(20, np.random.default_rng(1)))
     walk.step.value = steps
     return list(walk.panel.source("links").data["width"])
 
@@ -88,6 +86,12 @@ def _shares(draws: int) -> list[float]:
     return list(pile.bars.source("shares").data["share"])
 
 
+def _ratios(divisor: int) -> list[float]:
+    explorer = modular_priors.PriorExplorer()
+    explorer.divisor.value = divisor
+    return list(explorer.gallery.source("shapes").data["ratio"])
+
+
 LABS = [
     Lab(
         notebook="00_start_here.ipynb",
@@ -95,6 +99,13 @@ LABS = [
         source="edges",
         column="probability",
         expected=lambda: _coronary_edges(-3),
+    ),
+    Lab(
+        notebook="01_modular_priors.ipynb",
+        keys=("ArrowRight", "ArrowRight"),
+        source="shapes",
+        column="ratio",
+        expected=lambda: _ratios(3),
     ),
     Lab(
         notebook="02_dynamic_programming.ipynb",
