@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from mutations import mutations
 
 import bnlab as bn
 from bnlab.data.reading import parse_table
@@ -89,7 +90,7 @@ class TestData:
         assert data.prefix(0).m == 0
         assert np.array_equal(data.prefix(3).prefix(2).values, data.prefix(2).values)
         assert data.prefix(2).intervened.shape == (2, 3)
-        for m in (-1, 5):
+        for m in (-1, 5, 2.5):
             with pytest.raises(ValueError, match=f"m={m} rows asked of 4"):
                 data.prefix(m)
             with pytest.raises(ValueError, match=f"m={m} rows asked of 4"):
@@ -106,6 +107,12 @@ class TestData:
         )
         shuffled = data.shuffled(np.random.default_rng(3))
         assert sorted(shuffled.values.tolist()) == sorted(data.values.tolist())
+
+    @pytest.mark.parametrize("rng", [7, None, np.random])
+    def test_only_generators_draw(self, rng):
+        for draw in (small().shuffled, lambda rng: small().subsample(1, rng)):
+            with pytest.raises(ValueError, match=r"no generator: pass numpy.random.default_rng"):
+                draw(rng)
 
     @pytest.mark.parametrize(
         ("values", "options", "message"),
@@ -125,6 +132,8 @@ class TestData:
             ([[0, 1], [1, 0]], {"names": ["a", "a"]}, "'a' occurs twice"),
             ([[0, 1], [1, 0]], {"names": ["a"]}, "1 names for 2 columns"),
             ([[0, 1], [1, 0]], {"names": ["a", ""]}, "non-empty"),
+            ([[0, 1], [1, 0]], {"names": "ab"}, r"names='ab': a list of strings .* \['ab'\]"),
+            ([[0, 1], [1, 0]], {"levels": ["no", "ja"]}, "levels of 'x0'='no': a list of strings"),
             ([[0, 1], [1, 0]], {"levels": [["n", "y"]]}, "one for each|2 integers"),
             ([[0, 1], [1, 0]], {"levels": [["n", "y"], ["n", "n"]]}, "two levels labelled 'n'"),
             ([[0, 1], [1, 0]], {"intervened": [[True, False]]}, "bool array of shape"),
@@ -173,6 +182,10 @@ class TestReadCsv:
         assert data.values.tolist() == [[1, 0], [0, 0], [1, 1]]
         assert bn.read_csv(path, delimiter=":", header=False).names == ("x0", "x1", "x2")
 
+    def test_white_space_may_be_tabs_and_spaces(self, tmp_path):
+        data = bn.read_csv(write(tmp_path, "a b\n1\t2\n2  \t 1\n"))
+        assert data.values.tolist() == [[0, 1], [1, 0]]
+
     def test_gzip_bom_and_encoding(self, tmp_path):
         (tmp_path / "t.csv.gz").write_bytes(gzip.compress("\ufeffa\n1\n2\n".encode()))
         assert bn.read_csv(tmp_path / "t.csv.gz").names == ("a",)
@@ -184,6 +197,10 @@ class TestReadCsv:
         assert bn.read_csv(path, encoding="latin-1").levels == (("ä", "ö"),)
         with pytest.raises(ValueError, match="unknown"):
             bn.read_csv(path, encoding="utf-99")
+        path = write(tmp_path, "a\n1\n2\n", encoding="utf-16")
+        with pytest.raises(ValueError, match=r'encoding="utf-16"'):
+            bn.read_csv(path)
+        assert bn.read_csv(path, encoding="utf-16").levels == (("1", "2"),)
         (tmp_path / "u.csv.gz").write_bytes(gzip.compress(b"a\n1\n")[:-9])
         with pytest.raises(ValueError, match="gzip"):
             bn.read_csv(tmp_path / "u.csv.gz")
@@ -263,23 +280,47 @@ class TestReadCsv:
         data = bn.read_csv(write(tmp_path, "x\n1\n1.0\n+1\n01\n2\n"))
         assert data.levels == (("1", "2"),) and data.values.ravel().tolist() == [0, 0, 0, 0, 1]
 
+    def test_large_whole_numbers_stay_apart(self, tmp_path):
+        path = write(tmp_path, "x\n9007199254740992\n9007199254740993.0\n")
+        assert bn.read_csv(path).levels == (("9007199254740992", "9007199254740993"),)
+
+    @pytest.mark.parametrize(
+        ("declared", "codes"),
+        [
+            (["2", "1"], [1, 1, 0]),
+            (["2.5", "2", "1.0"], [2, 2, 1]),
+            (["1.0", "01", "2"], [0, 1, 2]),
+        ],
+    )
+    def test_declared_numbers_in_other_spellings(self, tmp_path, declared, codes):
+        data = bn.read_csv(write(tmp_path, "x\n1.0\n01\n2\n"), levels={"x": declared})
+        assert data.values.ravel().tolist() == codes and data.levels == (tuple(declared),)
+
+    def test_declared_text_is_compared_as_text(self, tmp_path):
+        path = write(tmp_path, "x\n1.0\n2\n")
+        for declared in (["1", "2", "many"], ["1", "01", "2"]):
+            with pytest.raises(ValueError, match=r"line 2: column 'x' holds '1\.0', not among"):
+                bn.read_csv(path, levels={"x": declared})
+
     @pytest.mark.parametrize(
         ("text", "options", "message"),
         [
-            ("", {}, "no rows of data"),
-            ("\n\n", {}, "no rows of data"),
+            ("", {}, "no rows of data; it is empty"),
+            ("\n\n", {"header": False}, "no rows of data; it is empty"),
             ("a,b\n", {}, "no rows of data below the header"),
             ("a,b\n1,2\n2\n", {}, r"line 3: 1 cells where 2 are expected"),
             ("a,b\n1,2\n2,1,3\n", {}, r"line 3: 3 cells"),
             ("a,a\n1,2\n2,1\n", {}, "two columns are called 'a'.*header=False"),
-            ("a,\n1,2\n2,1\n", {}, "column 2 has no name"),
+            (",a\n1,2\n2,1\n", {}, "column 1 has no name.*header=False"),
+            ("a,\n1,\n2,\n", {}, "column 2 has no name: the lines end with a delimiter"),
             ("a,b\n1,2\n2,1\n", {"names": ["a"]}, "1 names for 2 columns"),
             ("a,b\n1,2\n2,1\n", {"drop": ["c"]}, "drop names the column 'c'"),
             ("a,b\n1,2\n2,1\n", {"drop": ["a", "b"]}, "no data"),
             ("a,b\n1,2\n2,1\n", {"count": "c"}, "count names the column 'c'; there are a, b"),
             ("a,b\n1,2\n2,1\n", {"levels": {"c": ["1"]}}, "levels names the column 'c'"),
+            ("a,b\n1,2\n2,1\n", {"count": "a", "intervention": "a"}, "both name the column 'a'"),
             ("a,b\n1,2\n2,1\n", {"levels": {"b": ["1", "3"]}}, "line 2: column 'b' holds '2'"),
-            ("a,b\n1,2\n1,1\n", {}, "'a' is constant \\(only '1'\\)"),
+            ("a,b\n1,2\n1,1\n", {}, "'a' is constant \\(only '1'\\).*pass levels="),
             ("a,b\n1,2\n1,1\n", {"delimiter": "::"}, "one character"),
             ("a,b\n1,0.5\n2,0.7\n1,low\n", {}, "line 4: column 'b' mixes numbers with text"),
             ('a,b\n1,"2\n2,1\n', {}, "line 3: unexpected end of data"),
@@ -300,6 +341,22 @@ class TestReadCsv:
         with pytest.raises(ValueError, match=message) as error:
             bn.read_csv(write(tmp_path, text), **options)
         assert "table.csv" in str(error.value) or "delimiter" in options
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"missing_markers": "NA"}, "missing_markers='NA': a list of strings"),
+            ({"drop": "ab"}, "drop='ab': a list of strings"),
+            ({"names": "ab"}, "names='ab': a list of strings"),
+            ({"names": 2}, "names=2: a list of strings"),
+            ({"levels": {"a": "12"}}, r"levels\['a'\]='12': a list of strings"),
+            ({"discretize": {"a": bn.EqualFrequency}}, r"EqualFrequency is no rule.*uency\(3\)"),
+            ({"discretize": 3}, "3 is no rule"),
+        ],
+    )
+    def test_options_of_the_wrong_kind(self, tmp_path, options, message):
+        with pytest.raises(ValueError, match=message):
+            bn.read_csv(write(tmp_path, "a,b\n1,2\n2,1\n"), **options)
 
     def test_too_many_variables(self, tmp_path):
         rows = [",".join(f"v{i}" for i in range(64)), ",".join("1" * 64), ",".join("2" * 64)]
@@ -335,6 +392,17 @@ class TestReadCsv:
             bn.read_csv(tmp_path / name)
         except ValueError as error:
             assert name in str(error)
+
+    def test_mutated_files_are_read_or_refused(self, tmp_path):
+        valid = 'size,n,"a kind",age\nsmall,1,"b, c",1.5\nlarge,2,?,2.5\nsmall,1,"say ""x""",3e1\n'
+        options = {"missing": "level", "discretize": {"age": bn.EqualWidth(2)}}
+        assert bn.read_csv(write(tmp_path, valid), **options).m == 3
+        for raw in mutations(valid.encode(), 2000):
+            (tmp_path / "table.csv").write_bytes(raw)
+            try:
+                bn.read_csv(tmp_path / "table.csv", **options)
+            except ValueError as error:
+                assert "table.csv" in str(error), raw
 
     @settings(deadline=None)
     @given(
@@ -389,7 +457,8 @@ class TestFromFrame:
             (["a", 1], "mixes text \\('a'\\) and numbers \\(1\\)"),
             ([True, "x"], "mixes bool"),
             (pd.to_datetime(["2020-01-01", "2021-01-01"]), "has type datetime64"),
-            (["a", "a"], "constant"),
+            (["a", "a"], "constant.*convert the column to a categorical"),
+            (["", "a"], "1 missing cells in 1 of 2 rows"),
             ([1.0, np.inf], "frame, row 1: column 'c' holds inf"),
             (pd.array([1.5, np.inf, None], "Float64")[:2], "row 1: column 'c' holds inf"),
         ],
@@ -397,6 +466,33 @@ class TestFromFrame:
     def test_refusals(self, column, message):
         with pytest.raises(ValueError, match=message):
             bn.Data.from_frame(pd.DataFrame({"b": [1, 2], "c": column}))
+
+    def test_text_is_compared_as_text(self):
+        frame = pd.DataFrame({"a": ["10", "1", "01", "2"]})
+        for typed in (frame, frame.astype(object), frame.astype("string")):
+            assert bn.Data.from_frame(typed).levels == (("01", "1", "2", "10"),)
+
+    def test_blank_text_is_missing_as_in_files(self):
+        frame = pd.DataFrame({"a": ["", "x", " ", "y"], "b": [1, 2, 1, 2]})
+        for typed in (frame, frame.astype({"a": "category"})):
+            data = bn.Data.from_frame(typed, missing="level")
+            assert data.levels[0] == ("x", "y", "missing")
+            assert data.values[:, 0].tolist() == [2, 0, 2, 1]
+
+    @pytest.mark.parametrize(
+        ("names", "message"),
+        [
+            ([None, "b"], "frame: column 0 is called None|frame: column 0 is called nan"),
+            ([("a", "b"), "c"], "frame: column 0 is called"),
+            (["", "b"], "frame: names are non-empty"),
+            (range(64), "frame: 64 variables"),
+        ],
+    )
+    def test_names_and_their_number(self, names, message):
+        columns = pd.Index(list(names), tupleize_cols=False)
+        frame = pd.DataFrame([[0] * len(columns), [1] * len(columns)], columns=columns)
+        with pytest.raises(ValueError, match=message):
+            bn.Data.from_frame(frame)
 
     def test_missing_counts_and_interventions(self):
         frame = pd.DataFrame(
@@ -461,6 +557,9 @@ class TestDiscretize:
             (lambda: bn.CutPoints([2, 1]), "increasing"),
             (lambda: bn.CutPoints([np.nan]), "finite"),
             (lambda: bn.CutPoints(3), "list of numbers"),
+            (lambda: bn.CutPoints("12"), "got '12'"),
+            (lambda: bn.discretize([-1.7e308, 1.7e308], bn.EqualWidth(2)), "too wide"),
+            (lambda: bn.discretize([1, 2], bn.EqualWidth), "EqualWidth is no rule"),
             (lambda: bn.discretize([1, np.nan], bn.EqualWidth(2)), "row 1: nan"),
             (lambda: bn.discretize(["a"], bn.EqualWidth(2)), "only numbers"),
             (lambda: bn.discretize([], bn.EqualWidth(2)), "m >= 1"),

@@ -75,6 +75,8 @@ def test_fetched_shapes(name, data_dir):
 def test_unknown_name():
     with pytest.raises(ValueError, match="no data set 'titanic'; there are tic_tac_toe, wine"):
         bn.load_dataset("titanic")
+    with pytest.raises(ValueError, match="missing='bogus': choose \"error\""):
+        bn.load_dataset("coronary", missing="bogus")
 
 
 def test_tic_tac_toe_is_the_published_file_row_by_row(data_dir):
@@ -220,11 +222,21 @@ def test_a_wrong_download_is_refused(empty_cache, server):
     assert not (empty_cache / "raw" / "small" / "table.csv").exists()
 
 
-def test_offline_says_where_to_put_the_file(empty_cache):
+def test_offline_says_where_to_put_the_file(empty_cache, capfd):
     file = RemoteFile("raw/small/table.csv", "http://127.0.0.1:9/table.csv", SHA256)
     with pytest.raises(FileNotFoundError) as error:
         fetch(file)
     for part in (file.url, str(empty_cache / file.name), "BNLAB_DATA_DIR"):
+        assert part in str(error.value)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_cache_that_cannot_be_written_is_named(empty_cache, server):
+    empty_cache.parent.write_text("a file where the folder should be")
+    file = RemoteFile("raw/small/table.csv", server, SHA256)
+    with pytest.raises(FileNotFoundError, match=r"cache folder .* cannot be written") as error:
+        fetch(file)
+    for part in (file.url, str(empty_cache / "raw" / "small"), "BNLAB_DATA_DIR"):
         assert part in str(error.value)
 
 

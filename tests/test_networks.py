@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from mutations import mutations
 
 import bnlab as bn
 from bnlab import graphs
@@ -113,6 +114,8 @@ class TestBayesNet:
             ([0.5, 0.4], "row 0 of the table of 'x0' sums to 0.9"),
             ([-0.5, 1.5], "'x0' holds -0.5"),
             ([np.nan, 1.0], "'x0' holds nan"),
+            ([0.5, np.inf], "'x0' holds inf"),
+            ([1e308, 1e308], r"'x0' holds 1e\+308"),
         ],
     )
     def test_refuses_rows_that_are_no_distribution(self, row, message):
@@ -128,6 +131,25 @@ class TestBayesNet:
             bn.BayesNet.random_tables([0, 0], [2], rng)
         with pytest.raises(ValueError, match="fewer parents"):
             bn.BayesNet.random_tables([0] * 30 + [2**30 - 1], [2] * 31, rng)
+        with pytest.raises(ValueError, match=f"{4**32} rows of 4"):
+            bn.BayesNet.random_tables([0] * 32 + [2**32 - 1], [4] * 33, rng)
+        with pytest.raises(ValueError, match=r"concentration=1e\+308.*overflow"):
+            bn.BayesNet.random_tables([0], [2], rng, concentration=1e308)
+        with pytest.raises(ValueError, match="'x1' has -1 levels"):
+            bn.BayesNet.random_tables([0, 0], [2, -1], rng)
+        for options in ({"names": ["a"]}, {"names": "ab"}, {"levels": ["01", "01"]}):
+            with pytest.raises(ValueError, match=r"names|levels"):
+                bn.BayesNet.random_tables([0, 0], [2, 2], rng, **options)
+
+    @pytest.mark.parametrize("rng", [7, None, np.random])
+    def test_only_generators_draw(self, rng):
+        for draw in (
+            lambda: load_network("asia").sample(2, rng),
+            lambda: bn.BayesNet.random_tables([0], [2], rng),
+            lambda: random_network("child", rng),
+        ):
+            with pytest.raises(ValueError, match=r"no generator: pass numpy.random.default_rng"):
+                draw()
 
     def test_log_likelihood_is_the_product_of_table_entries(self):
         for seed in range(10):
@@ -196,8 +218,9 @@ class TestBayesNet:
         small = net.sample(20, np.random.default_rng(9))
         assert np.array_equal(large.prefix(20).values, small.values)
         assert net.sample(0, np.random.default_rng(9)).m == 0
-        with pytest.raises(ValueError, match="m=-1"):
-            net.sample(-1, np.random.default_rng(9))
+        for m in (-1, 2.5):
+            with pytest.raises(ValueError, match=f"m={m}"):
+                net.sample(m, np.random.default_rng(9))
 
     def test_states_of_probability_zero_are_never_drawn(self):
         # Seven sevenths add up to a little less than 1.
@@ -288,7 +311,23 @@ class TestBif:
             ("[ 3 ]", "[ x ]", "line 6: 'b' announces x"),
             ("type discrete [ 3 ]", "type continuous [ 3 ]", "line 6: expected 'discrete'"),
             ("variable b", 'variable "long name"', "line 4: a second variable 'long name'"),
-            ("<5, 5-12", "12+, 5-12", "'b' has two levels labelled '12\\+'"),
+            ("<5, 5-12", "12+,\n 5-12", "line 7: 'b' has two states '12\\+'"),
+            (
+                "[ 3 ] { <5, 5-12, 12+ }",
+                "[ 0 ] { }",
+                "line 6: 'b' needs at least 2 states and has 0",
+            ),
+            (
+                "[ 3 ] { <5, 5-12, 12+ }",
+                "[ 1 ] { <5 }",
+                "line 6: 'b' needs at least 2 states and has 1",
+            ),
+            ("variable b {", 'variable "" {', "line 4: a variable without a name"),
+            (
+                '( "long name" ) {',
+                '( "long name" | b ) {',
+                r"line (9|10): the edges form a cycle",
+            ),
             ("/* three", "/ * three", "line 6"),
             ("states { */", "states {", "line 6: this comment is not closed"),
             ('"no way"', '"no way', "line 3: this quotation is not closed"),
@@ -330,13 +369,9 @@ class TestBif:
             ("variable a { }", "line 1: variable 'a' has no type"),
             ("variable a { type discrete [2] { 0, 1 }; }", "'a' has no probability block"),
             (
-                "variable a { type discrete [1] { 0 }; } probability (a) { table 1; }",
-                "'a' has 1 level",
-            ),
-            (
                 "".join(f"variable v{i} {{ type discrete [2] {{ 0, 1 }}; }}\n" for i in range(64))
                 + "".join(f"probability ( v{i} ) {{ table 0.5, 0.5; }}\n" for i in range(64)),
-                "64 variables",
+                "line 64: a variable beyond the first 63",
             ),
             (
                 "".join(f"variable v{i} {{ type discrete [2] {{ 0, 1 }}; }}\n" for i in range(40))
@@ -346,10 +381,12 @@ class TestBif:
                 "line 41: the table of 'v0' would have",
             ),
             (
-                "variable a { type discrete [2] { 0, 1 }; }\n"
-                "variable b { type discrete [2] { 0, 1 }; }\n"
-                "probability (a | b) { default 1, 0; }\nprobability (b | a) { default 1, 0; }",
-                "cycle",
+                "".join(f"variable {name} {{ type discrete [2] {{ 0, 1 }}; }}\n" for name in "abcd")
+                + "probability (a) { default 1, 0; }\n"
+                + "probability (b | a, d) { default 1, 0; }\n"
+                + "probability (c | d) { default 1, 0; }\n"
+                + "probability (d | b) { default 1, 0; }\n",
+                "line 8: the edges form a cycle b -> d -> b",
             ),
         ],
     )
@@ -429,6 +466,17 @@ class TestBif:
                 parse_bif(text, "any.bif")
             except ValueError as error:
                 assert str(error).startswith("any.bif")
+
+    def test_mutated_files_are_read_or_refused(self, tmp_path):
+        path = tmp_path / "two.bif"
+        for raw in mutations(TWO.encode(), 2000):
+            path.write_bytes(raw)
+            try:
+                with warnings.catch_warnings():
+                    warnings.filterwarnings("ignore", ".*have been renormalised")
+                    bn.read_bif(path)
+            except ValueError as error:
+                assert "two.bif, line" in str(error), raw
 
 
 class TestLibrary:

@@ -1,22 +1,20 @@
 """From raw columns of text to codes: missing cells, levels, counts and interventions.
 
-The files of `read_csv` and the frames of `Data.from_frame` meet here as lists of strings.
+The files of `read_csv` and the frames of `Data.from_frame` meet here as lists of strings. Columns
+of numbers are compared as numbers, so that 1, 1.0 and 01 are one level, and all others as text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.data.discretizing import Discretizer, discretize
-
-if TYPE_CHECKING:
-    import pandas as pd
+from bnlab.data.discretizing import Discretizer, check_rule, discretize
 
 Missing = Literal["error", "drop", "level"]
 Rules = Mapping[str, Discretizer] | Discretizer | None
@@ -25,16 +23,21 @@ DEFAULT_MAX_LEVELS = 64
 MISSING_LABEL = "missing"
 MAX_CELLS = 10**9
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_WHOLE_NUMBER = re.compile(r"([+-]?)0*(\d+)(\.0*)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class RawColumn:
-    """One column as read: cells (text), which are missing, and categories if declared."""
+    """One column as read: cells (text), which are missing, and categories if declared.
+
+    `text` marks strings of a frame: "01" and "1" are then two levels.
+    """
 
     name: str
     cells: list[str]
     missing: NDArray[np.bool_]
     declared: tuple[str, ...] | None = None
+    text: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class _Reader:
 
     source: str
     places: Sequence[str]
+    declare: str
     rules: Rules
     levels: Mapping[str, Sequence[str]]
     max_levels: int
@@ -62,11 +66,25 @@ class _Reader:
         return ValueError(f"{self.source}{place}: {message}")
 
 
+def check_missing(missing: str) -> None:
+    """Refuse any other choice than those of `Missing`."""
+    if missing not in ("error", "drop", "level"):
+        raise ValueError(f'missing={missing!r}: choose "error", "drop" or "level"')
+
+
+def string_list(option: str, value: Iterable[str]) -> tuple[str, ...]:
+    """`value` as a tuple; a bare string, which would fall apart into letters, is refused."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ValueError(f"{option}={value!r}: a list of strings is needed, as [{str(value)!r}]")
+    return tuple(value)
+
+
 def encode_table(
     columns: list[RawColumn],
     *,
     source: str,
     places: Sequence[str],
+    declare: str,
     count: str | None,
     intervention: str | None,
     missing: Missing,
@@ -74,10 +92,17 @@ def encode_table(
     levels: Mapping[str, Sequence[str]] | None,
     max_levels: int,
 ) -> EncodedTable:
-    """Codes, levels and intervention mask of raw columns; places[row] says where a row stands."""
-    reader = _Reader(source, places, discretize, levels or {}, max_levels)
-    if missing not in ("error", "drop", "level"):
-        raise ValueError(f'missing={missing!r}: choose "error", "drop" or "level"')
+    """Codes, levels and intervention mask of raw columns.
+
+    For messages, places[row] says where a row stands, and `declare` how to declare levels.
+    """
+    reader = _Reader(source, places, declare, discretize, levels or {}, max_levels)
+    check_missing(missing)
+    for rule in discretize.values() if isinstance(discretize, Mapping) else [discretize]:
+        if rule is not None:
+            check_rule(rule)
+    if count is not None and count == intervention:
+        raise reader.fail(f"count and intervention both name the column {count!r}; they are two")
     by_name = {column.name: column for column in columns}
     wanted: list[tuple[str, str | None]] = [("count", count), ("intervention", intervention)]
     wanted += [("levels", name) for name in reader.levels]
@@ -152,17 +177,18 @@ def _encode_column(
         labels = (*labels, MISSING_LABEL)
     if len(labels) < 2:
         raise reader.fail(
-            f"column {column.name!r} is constant (only {labels[0]!r}). Leave it out, or declare "
-            "the levels that did not occur"
+            f"column {column.name!r} is constant (only {labels[0]!r}). Leave it out, or "
+            f"{reader.declare} to declare the levels that did not occur"
         )
     return codes, labels
 
 
-def _number(cell: str) -> float | None:
-    if _NUMBER.fullmatch(cell) is None:
+def _number(cell: str) -> int | float | None:
+    """The number that a cell spells, exactly if it is whole; None for text."""
+    if _NUMBER.fullmatch(cell) is None or not np.isfinite(float(cell)):
         return None
-    number = float(cell)
-    return number if np.isfinite(number) else None
+    whole = _WHOLE_NUMBER.fullmatch(cell)
+    return float(cell) if whole is None else int(whole[1] + whole[2])
 
 
 def _rule_for(column: RawColumn, present: list[str], reader: _Reader) -> Discretizer | None:
@@ -209,21 +235,22 @@ def _levels(
     distinct = dict.fromkeys(present)
     declared = reader.levels.get(name, column.declared)
     if declared is not None:
-        labels = tuple(str(label) for label in declared)
-        for cell in distinct:
-            if cell not in labels:
-                raise reader.fail(
-                    f"column {name!r} holds {cell!r}, not among its declared levels "
-                    f"{', '.join(labels)}",
-                    int(rows[present.index(cell)]),
-                )
-        return {label: code for code, label in enumerate(labels)}, labels
-    numbers = {cell: _number(cell) for cell in distinct}
-    words = [cell for cell, number in numbers.items() if number is None]
-    floats = {cell: number for cell, number in numbers.items() if number is not None}
+        labels = tuple(str(label) for label in string_list(f"levels[{name!r}]", declared))
+        code_of = _codes_of(labels, distinct)
+        stray = next((cell for cell in distinct if cell not in code_of), None)
+        if stray is not None:
+            raise reader.fail(
+                f"column {name!r} holds {stray!r}, not among its declared levels "
+                f"{', '.join(labels)}",
+                int(rows[present.index(stray)]),
+            )
+        return code_of, labels
+    spelled = {cell: _number(cell) for cell in distinct}
+    words = [cell for cell, number in spelled.items() if number is None]
+    numbers = {cell: number for cell, number in spelled.items() if number is not None}
     remedy = f"discretize={{{name!r}: EqualFrequency(3)}}"
-    fraction = next((cell for cell, number in floats.items() if number % 1), None)
-    if words and floats and (fraction is not None or len(distinct) > reader.max_levels):
+    fraction = next((cell for cell, number in numbers.items() if number % 1), None)
+    if words and numbers and (fraction is not None or len(distinct) > reader.max_levels):
         row = int(rows[min(present.index(word) for word in words)])
         raise reader.fail(
             f"column {name!r} mixes numbers with text ({column.cells[row]!r}). Correct the "
@@ -246,11 +273,24 @@ def _levels(
         )
     if words:
         labels = tuple(sorted(distinct))
-        return {label: code for code, label in enumerate(labels)}, labels
-    # 1, 1.0 and 01 are one level.
-    seen = sorted(set(floats.values()))
-    labels = tuple(str(int(number)) for number in seen)
-    return {cell: seen.index(number) for cell, number in floats.items()}, labels
+    elif column.text:
+        labels = tuple(sorted(distinct, key=lambda cell: (numbers[cell], cell)))
+    else:
+        labels = tuple(str(int(number)) for number in sorted(set(numbers.values())))
+    return _codes_of(labels, distinct), labels
+
+
+def _codes_of(labels: tuple[str, ...], cells: Iterable[str]) -> dict[str, int]:
+    """The codes of those cells that are labels, or the same numbers in another spelling.
+
+    Only distinct numbers are compared as such: of the labels 01 and 1, the cell 1.0 is neither.
+    """
+    code_of = {label: code for code, label in enumerate(labels)}
+    numbers = {_number(label): code for code, label in enumerate(labels)}
+    if None in numbers or len(numbers) < len(labels):
+        numbers = {}
+    codes = {cell: code_of.get(cell, numbers.get(_number(cell))) for cell in cells}
+    return {cell: code for cell, code in codes.items() if code is not None}
 
 
 def _intervention_mask(
@@ -299,61 +339,3 @@ def _counts(
     if not total:
         raise reader.fail(f"the counts of {column.name!r} are all zero")
     return counts
-
-
-def frame_columns(frame: pd.DataFrame) -> tuple[list[RawColumn], list[str]]:
-    """The columns of a pandas frame as text, and where its rows stand."""
-    import pandas as pd
-
-    if not isinstance(frame, pd.DataFrame):
-        raise ValueError(f"from_frame takes a pandas DataFrame; got {type(frame).__name__}")
-    columns: list[RawColumn] = []
-    for position, name in enumerate(frame.columns):
-        series = frame.iloc[:, position]
-        if any(str(name) == column.name for column in columns):
-            raise ValueError(f"frame: the column {str(name)!r} occurs twice; rename one")
-        missing = series.isna().to_numpy(bool)
-        declared = None
-        if isinstance(series.dtype, pd.CategoricalDtype):
-            declared = tuple(str(label) for label in series.cat.categories)
-        elif not _is_discrete(series.dtype):
-            raise ValueError(
-                f"frame: column {str(name)!r} has type {series.dtype}, which has no levels. "
-                "Leave it out, or turn it into categories"
-            )
-        elif series.dtype == object:
-            _check_one_type(series[~missing], str(name))
-        elif pd.api.types.is_float_dtype(series.dtype) and np.isinf(series[~missing]).any():
-            row = int(np.flatnonzero(np.isinf(series.to_numpy(float, na_value=np.nan)))[0])
-            raise ValueError(
-                f"frame, row {row}: column {str(name)!r} holds {series.iloc[row]}, no finite "
-                "number. Correct the cell, or make it missing"
-            )
-        cells = ["" if gap else str(cell) for cell, gap in zip(series, missing, strict=True)]
-        columns.append(RawColumn(str(name), cells, missing, declared))
-    return columns, [f"row {row}" for row in range(len(frame))]
-
-
-def _is_discrete(dtype: object) -> bool:
-    from pandas.api import types
-
-    checks = (
-        types.is_object_dtype,
-        types.is_bool_dtype,
-        types.is_numeric_dtype,
-        types.is_string_dtype,
-    )
-    return any(check(dtype) for check in checks)
-
-
-def _check_one_type(series: pd.Series, name: str) -> None:
-    """Text, or numbers, or bools; 1 beside "1" would silently become one level."""
-    kinds: dict[str, object] = {}
-    for cell in series:
-        kind = "text" if isinstance(cell, str) else type(cell).__name__
-        if isinstance(cell, (int, float, np.number)) and not isinstance(cell, bool):
-            kind = "numbers"
-        kinds.setdefault(kind, cell)
-    if len(kinds) > 1:
-        shown = " and ".join(f"{kind} ({cell!r})" for kind, cell in kinds.items())
-        raise ValueError(f"frame: column {name!r} mixes {shown}; convert it to one type")

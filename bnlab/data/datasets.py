@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bnlab.data.columns import Missing
+from bnlab.data.columns import Missing, check_missing
 from bnlab.data.discretizing import CutPoints, discretize
 from bnlab.data.fetching import RemoteFile, fetch
 from bnlab.data.reading import parse_table, read_text
@@ -198,6 +198,7 @@ def load_dataset(name: str, /, *, missing: Missing = "level") -> Data:
     """
     if name not in _DATASETS:
         raise ValueError(f"no data set {name!r}; there are {', '.join(_DATASETS)}")
+    check_missing(missing)
     return _DATASETS[name].load(missing)
 
 

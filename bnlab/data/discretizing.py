@@ -41,6 +41,8 @@ class CutPoints:
 
     def __post_init__(self) -> None:
         try:
+            if np.ndim(self.points) != 1:
+                raise TypeError("no list")
             points = tuple(float(point) for point in self.points)
         except (TypeError, ValueError) as error:
             raise ValueError(
@@ -74,7 +76,13 @@ class EqualWidth:
 
     def cut_points(self, values: NDArray[np.float64], /) -> NDArray[np.float64]:
         """Bounds (bins - 1,); raises ValueError when a bin would be empty."""
-        points = np.linspace(values.min(), values.max(), self.bins + 1)[1:-1]
+        low, high = float(values.min()), float(values.max())
+        if high - low == float("inf"):
+            raise ValueError(
+                f"the range from {low:g} to {high:g} is too wide for double precision: use "
+                "EqualFrequency or CutPoints"
+            )
+        points = np.linspace(low, high, self.bins + 1)[1:-1]
         _check_filled(values, points, self.bins, "EqualFrequency")
         return points
 
@@ -127,6 +135,7 @@ def discretize(values: ArrayLike, rule: Discretizer, /) -> Discretized:
     >>> discretize([4.9, 5.8, 6.9], CutPoints([5.5, 6.7])).levels
     ('<= 5.5', '(5.5, 6.7]', '> 6.7')
     """
+    check_rule(rule)
     try:
         numbers = np.asarray(values, np.float64)
     except (TypeError, ValueError) as error:
@@ -139,6 +148,16 @@ def discretize(values: ArrayLike, rule: Discretizer, /) -> Discretized:
     points = rule.cut_points(numbers)
     codes = np.searchsorted(points, numbers, side="left").astype(np.int32)
     return Discretized(codes, _interval_labels(points), tuple(float(point) for point in points))
+
+
+def check_rule(rule: object) -> None:
+    """Refuse what is no rule, such as the class `EqualFrequency` itself."""
+    if isinstance(rule, type) or not callable(getattr(rule, "cut_points", None)):
+        shown = rule.__name__ if isinstance(rule, type) else repr(rule)
+        raise ValueError(
+            f"{shown} is no rule to discretize by: pass EqualFrequency(3), EqualWidth(3) or "
+            "CutPoints([1.5, 3.0])"
+        )
 
 
 def _interval_labels(points: NDArray[np.float64]) -> tuple[str, ...]:

@@ -39,7 +39,8 @@ def fetch(file: RemoteFile) -> Path:
     ValueError
         When a file in the data folder, or the download, has other bytes than expected.
     FileNotFoundError
-        When the file is nowhere and cannot be downloaded; the message says where to put it.
+        When the file is nowhere and cannot be downloaded, or the cache not be written; the
+        message says where to put it.
     ModuleNotFoundError
         When a download is needed and pooch is not installed.
     """
@@ -77,17 +78,35 @@ def _in_data_folder(file: RemoteFile) -> Path | None:
 
 
 def _download(pooch: ModuleType, file: RemoteFile, target: Path) -> Path:
+    logger = pooch.get_logger()
+    level = logger.level
+    # pooch prints a line before it tries; what goes wrong is told by the exception alone.
+    logger.setLevel("WARNING")
     try:
         found = pooch.retrieve(
             file.url, known_hash=f"sha256:{file.sha256}", fname=target.name, path=target.parent
         )
     except OSError as error:
+        if not _writable(target.parent):
+            raise FileNotFoundError(
+                f"{file.name} has to be downloaded, but the cache folder {target.parent} cannot "
+                f"be written. Make it writable, or {_by_hand(file, None)}"
+            ) from error
         raise FileNotFoundError(
             f"{file.name} is not on this machine and could not be downloaded "
             f"({type(error).__name__}). When online again it is fetched by itself; or "
             f"{_by_hand(file, target)}"
         ) from error
+    finally:
+        logger.setLevel(level)
     return Path(found)
+
+
+def _writable(folder: Path) -> bool:
+    """Whether files can be put into `folder`, which need not exist yet."""
+    while not os.path.lexists(folder):
+        folder = folder.parent
+    return folder.is_dir() and os.access(folder, os.W_OK)
 
 
 def _by_hand(file: RemoteFile, target: Path | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -12,8 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
-from bnlab.data.columns import DEFAULT_MAX_LEVELS, Missing, RawColumn, Rules, encode_table
-from bnlab.data.table import Data
+from bnlab.data.columns import (
+    DEFAULT_MAX_LEVELS,
+    Missing,
+    RawColumn,
+    Rules,
+    encode_table,
+    string_list,
+)
+from bnlab.data.table import Data, from_encoded
 
 MISSING_MARKERS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
 _DELIMITERS = (",", ";", "\t", "|")
@@ -41,12 +49,15 @@ def read_csv(
     ----------
     path : the file; one row a line, blank lines skipped, spaces around cells stripped.
     delimiter : by default the one of comma, semicolon, tab and bar that is most frequent in the
-        first line, else white space.
+        first line, else white space. A space means any white space, tabs too.
     header : whether the first line holds the names of the columns.
     names : the names of all columns, instead of those of the header or of x0, x1, ...
     drop : columns to leave out, such as identifiers.
     levels : for some columns the labels in the order of their codes. Without it the levels are
-        the values seen, integers in increasing order and text in alphabetical order.
+        the values seen, integers in increasing order and text in alphabetical order. Where all
+        cells of a column (or all its declared levels) are numbers, they are compared as numbers:
+        1, 1.0, +1 and 01 are one level. Otherwise every spelling is a level of its own. Codes
+        such as 01 beside 1 are kept apart by declaring both.
     discretize : a mapping from column to rule (`CutPoints`, `EqualWidth`, `EqualFrequency`), or
         one rule for every column of measurements (with fractions, or more than `max_levels`
         numbers).
@@ -106,9 +117,10 @@ def read_text(path: str | os.PathLike[str], encoding: str) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         codec = encoding.removesuffix("-sig")
+        wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         raise ValueError(
-            f"{path}, line {line}: byte 0x{raw[error.start]:02x} is not {codec}. Pass the "
-            'encoding of the file, for instance encoding="latin-1"'
+            f"{path}, line {line}: byte 0x{raw[error.start]:02x} is not {codec}. Save the file as "
+            f'UTF-8, or tell read_csv encoding="{"utf-16" if wide else "latin-1"}"'
         ) from error
     except LookupError as error:
         raise ValueError(f"encoding={encoding!r} is unknown; try utf-8 or latin-1") from error
@@ -131,18 +143,21 @@ def parse_table(
     max_levels: int = DEFAULT_MAX_LEVELS,
 ) -> Data:
     """`read_csv` on text that is already in memory; `source` names it in messages."""
+    names = None if names is None else string_list("names", names)
+    drop = string_list("drop", drop)
+    markers = set(string_list("missing_markers", missing_markers))
     rows, lines = _split(text, source, delimiter)
-    if header and rows:
+    if not rows:
+        raise ValueError(f"{source}: no rows of data; it is empty")
+    if header:
         first = rows.pop(0)
         lines.pop(0)
         if names is not None and len(names) != len(first):
             raise ValueError(f"{source}: {len(names)} names for {len(first)} columns")
         names = first if names is None else names
-    if not rows:
-        raise ValueError(
-            f"{source}: no rows of data" + (" below the header" if header else "; it is empty")
-        )
-    names = [f"x{v}" for v in range(len(rows[0]))] if names is None else list(names)
+        if not rows:
+            raise ValueError(f"{source}: no rows of data below the header")
+    names = [f"x{v}" for v in range(len(rows[0]))] if names is None else names
     _check_header(names, source, header)
     for row, line in zip(rows, lines, strict=True):
         if len(row) != len(names):
@@ -153,7 +168,6 @@ def parse_table(
     for name in drop:
         if name not in names:
             raise ValueError(f"{source}: drop names the column {name!r}; there are {names}")
-    markers = set(missing_markers)
     columns = []
     for v, name in enumerate(names):
         if name not in drop:
@@ -163,6 +177,7 @@ def parse_table(
         columns,
         source=source,
         places=[f"line {line}" for line in lines],
+        declare="pass levels=",
         count=count,
         intervention=intervention,
         missing=missing,
@@ -170,12 +185,7 @@ def parse_table(
         levels=levels,
         max_levels=max_levels,
     )
-    try:
-        return Data.from_arrays(
-            table.values, names=table.names, levels=table.levels, intervened=table.intervened
-        )
-    except ValueError as error:
-        raise ValueError(f"{source}: {error}") from error
+    return from_encoded(table, source)
 
 
 def _split(text: str, source: str, delimiter: str | None) -> tuple[list[list[str]], list[int]]:
@@ -186,6 +196,8 @@ def _split(text: str, source: str, delimiter: str | None) -> tuple[list[list[str
         delimiter = _guess_delimiter(text)
     elif len(delimiter) != 1 or delimiter in '"\r\n':
         raise ValueError(f"delimiter={delimiter!r}: one character is needed")
+    if delimiter == " ":
+        text = text.replace("\t", " ")
     reader = csv.reader(
         io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True
     )
@@ -216,6 +228,8 @@ def _check_header(names: Sequence[str], source: str, header: bool) -> None:
     seen: set[str] = set()
     for position, name in enumerate(names, start=1):
         if not name:
+            if position == len(names):
+                hint = ": the lines end with a delimiter. Remove it, or name the column"
             raise ValueError(f"{source}: column {position} has no name{hint}")
         if name in seen:
             raise ValueError(f"{source}: two columns are called {name!r}{hint}; else pass names=")

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.data.columns import DEFAULT_MAX_LEVELS, Missing, encode_table, frame_columns
-from bnlab.data.discretizing import Discretizer
+from bnlab.data.columns import (
+    DEFAULT_MAX_LEVELS,
+    EncodedTable,
+    Missing,
+    Rules,
+    encode_table,
+    string_list,
+)
+from bnlab.data.frames import frame_columns
+from bnlab.results import check_generator
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,12 +64,8 @@ class Data:
         codes = _as_codes(self.values)
         m, n = codes.shape
         names = _check_names(self.names, n)
-        arities = np.asarray(self.arities)
-        if arities.shape != (n,) or not np.issubdtype(arities.dtype, np.integer):
-            raise ValueError(f"arities must be {n} integers, one for each column; got {arities!r}")
-        levels = tuple(tuple(str(label) for label in column) for column in self.levels)
-        if len(levels) != n:
-            raise ValueError(f"levels has {len(levels)} entries for {n} columns; give one for each")
+        arities = _check_arities(self.arities, n)
+        levels = _check_levels(self.levels, names)
         for v in range(n):
             _check_variable(codes[:, v], int(arities[v]), names[v], levels[v])
         object.__setattr__(self, "values", _frozen(codes, np.int32))
@@ -139,13 +143,14 @@ class Data:
                 arities = np.array([len(column) for column in levels], np.int64)
             else:
                 arities = np.array([_infer_arity(codes[:, v], named[v]) for v in range(n)])
+        sizes = _check_arities(arities, n)
         if levels is None:
-            levels = [[str(code) for code in range(int(arity))] for arity in arities]
+            levels = [[str(code) for code in range(size)] for size in sizes]
         return cls(
             values=codes.astype(np.int32),
-            arities=np.asarray(arities),
+            arities=sizes,
             names=named,
-            levels=tuple(tuple(column) for column in levels),
+            levels=_check_levels(levels, named),
             intervened=intervened,
         )
 
@@ -157,20 +162,22 @@ class Data:
         count: str | None = None,
         intervention: str | None = None,
         missing: Missing = "error",
-        discretize: Mapping[str, Discretizer] | Discretizer | None = None,
+        discretize: Rules = None,
         max_levels: int = DEFAULT_MAX_LEVELS,
     ) -> Data:
         """Data from a pandas frame of discrete columns; its index is ignored.
 
         A categorical column keeps its categories and their order, used or not. Levels of other
         columns are the values seen: integers in increasing order, text in alphabetical order.
-        The options mean the same as for `read_csv`.
+        In a column of text the cells "1" and "01" are two levels; numbers are compared as numbers.
+        Missing are the cells that pandas calls so and, as in a file, empty or blank text. Whole
+        numbers as names of columns become strings. The options mean the same as for `read_csv`.
 
         Raises
         ------
         ValueError
             For missing cells, constant columns, numbers that need discretizing, columns that
-            mix text and numbers, and column types that are not discrete.
+            mix text and numbers, column types that are not discrete, and other names.
 
         Examples
         --------
@@ -183,6 +190,7 @@ class Data:
             columns,
             source="frame",
             places=places,
+            declare="convert the column to a categorical",
             count=count,
             intervention=intervention,
             missing=missing,
@@ -190,13 +198,7 @@ class Data:
             levels=None,
             max_levels=max_levels,
         )
-        return cls(
-            values=table.values,
-            arities=np.array([len(column) for column in table.levels], np.int64),
-            names=table.names,
-            levels=table.levels,
-            intervened=table.intervened,
-        )
+        return from_encoded(table, "frame")
 
     def index(self, name: str) -> int:
         """Column number of the variable called `name`.
@@ -237,9 +239,7 @@ class Data:
         >>> Data.from_arrays([[0, 1], [1, 0]]).prefix(1).values
         array([[0, 1]], dtype=int32)
         """
-        if not 0 <= m <= self.m:
-            raise ValueError(f"m={m} rows asked of {self.m}; choose 0 <= m <= {self.m}")
-        return self._rows(np.arange(m))
+        return self._rows(np.arange(self.m), m)
 
     def shuffled(self, rng: np.random.Generator) -> Data:
         """The same rows in random order.
@@ -249,7 +249,7 @@ class Data:
         >>> Data.from_arrays([[0, 1], [1, 0]]).shuffled(np.random.default_rng(1)).m
         2
         """
-        return self._rows(rng.permutation(self.m))
+        return self.subsample(self.m, rng)
 
     def subsample(self, m: int, rng: np.random.Generator) -> Data:
         """m rows drawn without replacement; equally seeded generators give nested subsamples.
@@ -259,11 +259,16 @@ class Data:
         >>> Data.from_arrays([[0, 1], [1, 0]]).subsample(1, np.random.default_rng(1)).m
         1
         """
-        if not 0 <= m <= self.m:
-            raise ValueError(f"m={m} rows asked of {self.m}; choose 0 <= m <= {self.m}")
-        return self._rows(rng.permutation(self.m)[:m])
+        check_generator(rng)
+        return self._rows(rng.permutation(self.m), m)
 
-    def _rows(self, rows: NDArray[np.int64]) -> Data:
+    def _rows(self, order: NDArray[np.int64], m: int) -> Data:
+        """The first m rows in the given order of all."""
+        if not isinstance(m, (int, np.integer)) or not 0 <= m <= self.m:
+            raise ValueError(
+                f"m={m} rows asked of {self.m}; choose a whole number 0 <= m <= {self.m}"
+            )
+        rows = order[:m]
         return Data(
             values=self.values[rows],
             arities=self.arities,
@@ -271,6 +276,20 @@ class Data:
             levels=self.levels,
             intervened=None if self.intervened is None else self.intervened[rows],
         )
+
+
+def from_encoded(table: EncodedTable, source: str) -> Data:
+    """The `Data` of an encoded table; what it refuses is told with the name of the source."""
+    try:
+        return Data(
+            values=table.values,
+            arities=np.array([len(column) for column in table.levels], np.int64),
+            names=table.names,
+            levels=table.levels,
+            intervened=table.intervened,
+        )
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from error
 
 
 def _frozen(array: NDArray[Any], dtype: type) -> NDArray[Any]:
@@ -303,7 +322,7 @@ def _as_codes(values: ArrayLike) -> NDArray[np.int64]:
 
 
 def _check_names(names: Sequence[str], n: int) -> tuple[str, ...]:
-    checked = (names,) if isinstance(names, str) else tuple(names)
+    checked = string_list("names", names)
     if len(checked) != n:
         raise ValueError(f"{len(checked)} names for {n} columns; give one for each")
     seen: set[str] = set()
@@ -314,6 +333,26 @@ def _check_names(names: Sequence[str], n: int) -> tuple[str, ...]:
             raise ValueError(f"the name {name!r} occurs twice; rename one of the columns")
         seen.add(name)
     return checked
+
+
+def _check_arities(arities: ArrayLike, n: int) -> NDArray[np.int64]:
+    sizes = np.asarray(arities)
+    if sizes.shape != (n,) or not np.issubdtype(sizes.dtype, np.integer):
+        raise ValueError(f"arities must be {n} integers, one for each column; got {arities!r}")
+    return sizes.astype(np.int64)
+
+
+def _check_levels(
+    levels: Sequence[Sequence[str]], names: tuple[str, ...]
+) -> tuple[tuple[str, ...], ...]:
+    if len(levels) != len(names):
+        raise ValueError(
+            f"levels has {len(levels)} entries for {len(names)} columns; give one for each"
+        )
+    return tuple(
+        tuple(str(label) for label in string_list(f"levels of {name!r}", column))
+        for name, column in zip(names, levels, strict=True)
+    )
 
 
 def _check_variable(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.data import Data
-from bnlab.graphs import MAX_NODES, check_dag, members, topological_order
+from bnlab.graphs import check_dag, members, topological_order
 from bnlab.networks import writing as bif_file
+from bnlab.results import check_generator
 
 ROW_TOLERANCE = 1e-9
 MAX_TABLE_ENTRIES = 10**7
+MAX_CONCENTRATION = 1e300
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -55,7 +58,6 @@ class BayesNet:
     def __post_init__(self) -> None:
         dag = np.array(check_dag(self.dag))
         n = dag.size
-        # An empty sample: names, arities and levels obey the same rules as those of Data.
         described = Data(np.empty((0, n), np.int32), self.arities, self.names, self.levels)
         if len(self.tables) != n:
             raise ValueError(f"{len(self.tables)} tables for {n} variables; give one for each")
@@ -94,7 +96,7 @@ class BayesNet:
     def random_tables(
         cls,
         dag: ArrayLike,
-        arities: ArrayLike,
+        arities: Sequence[int] | NDArray[np.int64],
         rng: np.random.Generator,
         *,
         concentration: float = 1.0,
@@ -107,8 +109,8 @@ class BayesNet:
         ----------
         dag : (n,) parent masks.
         arities : (n,) integers, at least 2.
-        concentration : Dirichlet parameter of each state, positive; 1 is uniform over the
-            simplex, smaller values make rows more deterministic.
+        concentration : Dirichlet parameter of each state, positive, at most 1e300; 1 is uniform
+            over the simplex, smaller values make rows more deterministic.
         names, levels : by default x0, x1, ... and the codes 0, 1, ...
 
         Examples
@@ -117,28 +119,22 @@ class BayesNet:
         >>> net.tables[1].shape
         (2, 2)
         """
-        if not (np.isfinite(concentration) and concentration > 0):
-            raise ValueError(f"concentration={concentration}: a positive number is needed")
+        check_generator(rng)
+        if not 0 < concentration <= MAX_CONCENTRATION:
+            raise ValueError(
+                f"concentration={concentration}: a positive number of at most "
+                f"{MAX_CONCENTRATION:g} is needed; rows of larger ones overflow"
+            )
         masks = check_dag(dag)
-        sizes = np.asarray(arities)
-        if sizes.shape != masks.shape or not np.issubdtype(sizes.dtype, np.integer):
-            raise ValueError(f"arities must be {masks.size} integers; got {arities!r}")
-        if names is None:
-            names = [f"x{v}" for v in range(masks.size)]
-        if levels is None:
-            levels = [[str(code) for code in range(size)] for size in sizes]
+        # An empty sample: names, arities and levels obey the same rules as those of Data.
+        described = Data.from_arrays(np.empty((0, masks.size), np.int32), arities, names, levels)
+        sizes = described.arities.tolist()
         tables = []
-        for v in range(masks.size):
-            rows = int(np.prod([sizes[p] for p in members(masks[v])], initial=1))
-            check_table_size(rows, int(sizes[v]), names[v])
-            tables.append(rng.dirichlet(np.full(sizes[v], concentration), size=rows))
-        return cls(
-            dag=masks,
-            arities=sizes.astype(np.int64),
-            names=tuple(names),
-            levels=tuple(tuple(column) for column in levels),
-            tables=tuple(tables),
-        )
+        for v, size in enumerate(sizes):
+            rows = math.prod(sizes[p] for p in members(masks[v]))
+            check_table_size(rows, size, described.names[v])
+            tables.append(rng.dirichlet(np.full(size, concentration), size=rows))
+        return cls(masks, described.arities, described.names, described.levels, tuple(tables))
 
     def sample(self, m: int, rng: np.random.Generator) -> Data:
         """m independent rows, drawn parents first.
@@ -151,8 +147,9 @@ class BayesNet:
         >>> net.sample(5, np.random.default_rng(2)).values.shape
         (5, 2)
         """
-        if m < 0:
-            raise ValueError(f"m={m}: the number of rows is at least 0")
+        check_generator(rng)
+        if not isinstance(m, (int, np.integer)) or m < 0:
+            raise ValueError(f"m={m}: the number of rows is a whole number of at least 0")
         uniforms = rng.random((m, self.n))
         values = np.zeros((m, self.n), np.int32)
         for v in topological_order(self.dag):
@@ -217,7 +214,7 @@ class BayesNet:
         bif_file.write(self.names, self.levels, self.dag, self.tables, path)
 
     def _configurations(self, v: int) -> int:
-        return int(np.prod([self.arities[p] for p in members(self.dag[v])], initial=1))
+        return math.prod(int(self.arities[p]) for p in members(self.dag[v]))
 
     def _rows(self, values: NDArray[np.int32], v: int) -> NDArray[np.int64]:
         """Which row of tables[v] applies to each row of values (m, n)."""
@@ -240,10 +237,6 @@ class NodeTable:
 def assemble(nodes: Sequence[NodeTable]) -> BayesNet:
     """The network of `nodes`, in their order, with parents sorted by node number."""
     number = {node.name: v for v, node in enumerate(nodes)}
-    if len(nodes) > MAX_NODES:
-        raise ValueError(
-            f"{len(nodes)} variables; sets of variables are 64-bit masks of at most {MAX_NODES}"
-        )
     tables = []
     dag = np.zeros(len(nodes), np.int64)
     for v, node in enumerate(nodes):
@@ -276,8 +269,11 @@ def _check_table(table: NDArray[np.float64], rows: int, arity: int, name: str) -
             f"the table of {name!r} has shape {table.shape}; its parents and states ask for "
             f"{(rows, arity)}"
         )
-    if not (np.isfinite(table).all() and (table >= 0).all()):
-        raise ValueError(f"the table of {name!r} holds {table.min()}: probabilities are >= 0")
+    wrong = ~((table >= 0) & (table <= 1 + ROW_TOLERANCE))
+    if wrong.any():
+        raise ValueError(
+            f"the table of {name!r} holds {table[wrong][0]}: probabilities lie between 0 and 1"
+        )
     error = np.abs(table.sum(axis=1) - 1)
     if error.max() > ROW_TOLERANCE:
         row = int(error.argmax())

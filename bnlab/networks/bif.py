@@ -13,10 +13,12 @@ import re
 import warnings
 from dataclasses import dataclass, field
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.data.reading import read_text
+from bnlab.graphs import MAX_NODES
 from bnlab.networks.bayesnet import (
     ROW_TOLERANCE,
     BayesNet,
@@ -106,10 +108,7 @@ def parse_bif(text: str, source: str) -> tuple[BayesNet, Rounding]:
         node, rounded = parser.node(parser.blocks[name])
         nodes.append(node)
         rounding = Rounding(rounding.rows + rounded.rows, max(rounding.largest, rounded.largest))
-    try:
-        return assemble(nodes), rounding
-    except ValueError as error:
-        raise ValueError(f"{source}: {error}") from error
+    return assemble(nodes), rounding
 
 
 class _Parser:
@@ -211,6 +210,16 @@ class _Parser:
             for name in (entries.name, *entries.parents):
                 if name not in self.variables:
                     raise self.fail(f"{name!r} is no variable of this file", entries.line)
+        self._check_acyclic()
+
+    def _check_acyclic(self) -> None:
+        graph = nx.DiGraph(
+            (parent, entries.name) for entries in self.blocks.values() for parent in entries.parents
+        )
+        if not nx.is_directed_acyclic_graph(graph):
+            cycle = nx.find_cycle(graph)
+            path = " -> ".join([cycle[0][0], *(child for _, child in cycle)])
+            raise self.fail(f"the edges form a cycle {path}", self.blocks[cycle[0][1]].line)
 
     def _network(self) -> None:
         if self.peek().text != "{":
@@ -225,6 +234,13 @@ class _Parser:
         name = self.label("the name of a variable")
         if name.text in self.variables:
             raise self.fail(f"a second variable {name.text!r}", name.line)
+        if not name.text:
+            raise self.fail("a variable without a name", name.line)
+        if len(self.variables) == MAX_NODES:
+            raise self.fail(
+                f"a variable beyond the first {MAX_NODES}: sets of variables are 64-bit masks",
+                name.line,
+            )
         self.expect("{")
         levels: list[_Token] | None = None
         while self.peek().text != "}":
@@ -248,6 +264,15 @@ class _Parser:
                     f"{name.text!r} announces {arity.text} states and lists {len(levels)}",
                     arity.line,
                 )
+            if len(levels) < 2:
+                raise self.fail(
+                    f"{name.text!r} needs at least 2 states and has {len(levels)}", arity.line
+                )
+            known: set[str] = set()
+            for level in levels:
+                if level.text in known:
+                    raise self.fail(f"{name.text!r} has two states {level.text!r}", level.line)
+                known.add(level.text)
         self.next()
         if levels is None:
             raise self.fail(f"variable {name.text!r} has no type", name.line)
