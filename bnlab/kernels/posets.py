@@ -1,0 +1,405 @@
+"""Linear extensions of partial orders: exact counts, uniform draws, points of the order polytope.
+
+A poset on n <= 63 elements is a `Poset` as `arrange` lays it out: down[v] and up[v] are the masks
+of all elements below and above v, covers[v] of those directly above it, and the labels run against
+the order, so that the lowest bit of any set is one of its maximal elements.
+
+Counts are kept as densities: f(S) = l(S) / |S|!, the chance that a random order of the elements of
+S is one of its l(S) linear extensions. Then unconnected parts multiply, f(A + B) = f(A) f(B), and
+taking out the first element of the order gives f(S) = sum over minimal v of f(S - v) / |S|.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from bnlab.kernels.subsets import popcount, trailing_zeros
+
+ONE = np.int64(1)
+FIRST_SLOTS = 1 << 8
+
+
+class Poset(NamedTuple):
+    """Masks (n,) int64 of the elements below, above and directly above each element."""
+
+    down: NDArray[np.int64]
+    up: NDArray[np.int64]
+    covers: NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def arrange(above, label, poset):
+    """Lay out `poset`; above[v] (n,) masks all elements that come before v; label[v] is its label.
+
+    The more elements before v, the smaller its label.
+    """
+    n = above.size
+    ranks = np.empty(n, np.int64)
+    for v in range(n):
+        ranks[v] = popcount(above[v]) * n + v
+    by_rank = np.argsort(ranks)
+    for place in range(n):
+        label[by_rank[place]] = n - 1 - place
+    poset.up[:] = 0
+    for v in range(n):
+        mask, rest = np.int64(0), above[v]
+        while rest:
+            u = label[trailing_zeros(rest)]
+            rest &= rest - 1
+            mask |= ONE << u
+            poset.up[u] |= ONE << label[v]
+        poset.down[label[v]] = mask
+    for v in range(n):
+        poset.covers[v] = rest = poset.up[v]
+        while rest:
+            poset.covers[v] &= ~poset.up[trailing_zeros(rest)]
+            rest &= rest - 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def everything(n):
+    """The mask of all n <= 63 elements."""
+    return ((ONE << (n - 1)) - 1) << 1 | 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def minimal(down, part):
+    """The mask of the minimal elements of a convex set."""
+    mins, rest = np.int64(0), part
+    while rest:
+        v = rest & -rest
+        rest ^= v
+        if down[trailing_zeros(v)] & part == 0:
+            mins |= v
+    return mins
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _component(up, pending, mins):
+    """The connected component of `pending` that holds the lowest of its minimal elements.
+
+    Every element lies above a minimal one, so a component is a union of upper sets that meet.
+    """
+    first = mins & -mins
+    part = (up[trailing_zeros(first)] & pending) | first
+    left, grown = mins ^ first, True
+    while grown:
+        grown, rest = False, left
+        while rest:
+            v = rest & -rest
+            rest ^= v
+            reach = up[trailing_zeros(v)] & pending
+            if reach & part:
+                part |= reach | v
+                left ^= v
+                grown = True
+    return part
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _forced(down, part, mins):
+    """The bit of the only minimal element of `part`, else of its only maximal one, else 0."""
+    if mins & (mins - 1) == 0:
+        return mins
+    top = part & -part
+    return top if part & ~(down[trailing_zeros(top)] | top) == 0 else np.int64(0)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _without(poset, bit, rest, mins):
+    """Minimal elements of `rest`, which the element `bit` has just left; `mins` those before."""
+    if bit & mins:
+        mins ^= bit
+        fresh = poset.covers[trailing_zeros(bit)] & rest
+        while fresh:
+            v = fresh & -fresh
+            fresh ^= v
+            if poset.down[trailing_zeros(v)] & rest == 0:
+                mins |= v
+    return mins
+
+
+@njit(cache=True, nogil=True, inline="always")
+def find(keys, mask):
+    """The slot of a mask > 0 in an open-addressing table, or the free one where it belongs."""
+    last = keys.size - 1
+    slot = (((mask & 0x7FFFFFFF) * 0x5851F42D + (mask >> 31) * 0x2C9277B5) >> 24) & last
+    while keys[slot] != 0 and keys[slot] != mask:
+        slot = (slot + 1) & last
+    return slot
+
+
+@njit(cache=True, nogil=True)
+def _grown(keys, values):
+    """The same table with four times the slots."""
+    wide_keys, wide_values = np.zeros(4 * keys.size, np.int64), np.empty(4 * keys.size)
+    for old in range(keys.size):
+        if keys[old]:
+            slot = find(wide_keys, keys[old])
+            wide_keys[slot], wide_values[slot] = keys[old], values[old]
+    return wide_keys, wide_values
+
+
+@njit(cache=True, nogil=True)
+def density(poset, keys, values, states, max_states):
+    """Density f of the whole poset by recursion over components; (f, keys, values, states).
+
+    f = -1 when more than `max_states` sets had to be kept. keys, values: the table of the sets
+    whose density is known, `states` many; it comes back larger, and may be handed in again.
+    A frame of the stack is a connected set `part` whose minimal elements `left` are still to be
+    taken out; `total` sums the densities found; what remains of the set that is being worked on is
+    `pending`, with minimal elements `mins`, and `product` the density of what is done of it.
+    Elements that are alone in being minimal or maximal drop out before a set is looked up.
+    """
+    n = poset.down.size
+    masks, sums = np.zeros((n + 1, 5), np.int64), np.zeros((n + 1, 2))
+    part, left, least, depth = np.int64(0), np.int64(0), np.int64(0), 0
+    pending = everything(n)
+    mins = minimal(poset.down, pending)
+    total, product = 0.0, 1.0
+    while True:
+        if pending:
+            whole = _component(poset.up, pending, mins)
+            bit = _forced(poset.down, whole, whole & mins)
+            if bit:
+                product /= popcount(whole)
+                pending ^= bit
+                mins = _without(poset, bit, pending, mins)
+                continue
+            slot = find(keys, whole)
+            if keys[slot] == whole:
+                product *= values[slot]
+                pending, mins = pending ^ whole, mins & ~whole
+                continue
+            masks[depth, 0], masks[depth, 1], masks[depth, 2] = part, left, least
+            masks[depth, 3], masks[depth, 4] = pending, mins
+            sums[depth, 0], sums[depth, 1] = total, product
+            depth += 1
+            part, left, least = whole, whole & mins, whole & mins
+            pending, total = np.int64(0), 0.0
+        else:
+            total += product
+        if left:
+            bit = left & -left
+            left, pending, product = left ^ bit, part ^ bit, 1.0
+            mins = _without(poset, bit, pending, least)
+        elif depth == 0:
+            return product, keys, values, states
+        else:
+            if states == max_states:
+                return -1.0, keys, values, states
+            if 2 * states == keys.size:
+                keys, values = _grown(keys, values)
+            slot, states, depth = find(keys, part), states + 1, depth - 1
+            keys[slot], values[slot] = part, total / popcount(part)
+            part, left, least = masks[depth, 0], masks[depth, 1], masks[depth, 2]
+            pending, mins = masks[depth, 3], masks[depth, 4]
+            total, product = sums[depth, 0], sums[depth, 1]
+
+
+@njit(cache=True, nogil=True)
+def log_densities(above, max_states, out):
+    """out[t] = ln f of the poset above[t]; above (N, n) as in `arrange`; nan beyond max_states."""
+    n = above.shape[1]
+    label = np.empty(n, np.int64)
+    poset = Poset(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64))
+    for t in range(above.shape[0]):
+        arrange(above[t], label, poset)
+        keys, values = np.zeros(FIRST_SLOTS, np.int64), np.empty(FIRST_SLOTS)
+        f = density(poset, keys, values, 0, max_states)[0]
+        out[t] = np.log(f) if f > 0 else np.nan
+
+
+@njit(cache=True, nogil=True)
+def index(masks, keys, ranks):
+    """Fill a table, empty on entry: ranks[find(keys, masks[i])] = i; masks (N,) > 0."""
+    for i in range(masks.size):
+        slot = find(keys, masks[i])
+        keys[slot], ranks[slot] = masks[i], i
+
+
+@njit(cache=True, nogil=True)
+def residues(poset, states, keys, ranks, primes, out):
+    """out[n + 1 + i, r] = f(states[i]) modulo primes[r], and in the last row f of the whole poset.
+
+    states (N,) ascending, so that a set follows all its subsets, with their `index` keys, ranks;
+    primes (R,) between 64 and 2**31; out (n + 1 + N + 1, R), where row i <= n gets 1 / i.
+    """
+    n = poset.down.size
+    out[:2] = 1
+    for i in range(2, n + 1):
+        for r in range(primes.size):
+            p = primes[r]
+            out[i, r] = (p - p // i) * out[p % i, r] % p
+    product = np.empty(primes.size, np.int64)
+    for i in range(states.size):
+        part, row = states[i], n + 1 + i
+        mins = minimal(poset.down, part)
+        out[row] = 0
+        left = mins
+        while left:
+            bit = left & -left
+            left ^= bit
+            least = _without(poset, bit, part ^ bit, mins)
+            _product(poset, part ^ bit, least, (keys, ranks), primes, out, product)
+            for r in range(primes.size):
+                out[row, r] += product[r]
+        for r in range(primes.size):
+            out[row, r] = out[row, r] % primes[r] * out[popcount(part), r] % primes[r]
+    whole = everything(n)
+    _product(poset, whole, minimal(poset.down, whole), (keys, ranks), primes, out, product)
+    out[n + 1 + states.size] = product
+
+
+@njit(cache=True, nogil=True)
+def _product(poset, pending, mins, table, primes, known, product):
+    """The density of a set modulo primes, from what is known of its irreducible parts."""
+    keys, ranks = table
+    product[:] = 1
+    while pending:
+        whole = _component(poset.up, pending, mins)
+        row = popcount(whole)
+        bit = _forced(poset.down, whole, whole & mins)
+        if bit:
+            pending ^= bit
+            mins = _without(poset, bit, pending, mins)
+        else:
+            row = poset.down.size + 1 + ranks[find(keys, whole)]
+            pending, mins = pending ^ whole, mins & ~whole
+        if row > 1:
+            for r in range(primes.size):
+                product[r] = product[r] * known[row, r] % primes[r]
+
+
+@njit(cache=True, nogil=True)
+def _density_of(poset, pending, mins, keys, values):
+    """The density of a set all of whose irreducible parts are in the table."""
+    product = 1.0
+    while pending:
+        whole = _component(poset.up, pending, mins)
+        bit = _forced(poset.down, whole, whole & mins)
+        if bit:
+            product /= popcount(whole)
+            pending ^= bit
+            mins = _without(poset, bit, pending, mins)
+        else:
+            product *= values[find(keys, whole)]
+            pending, mins = pending ^ whole, mins & ~whole
+    return product
+
+
+@njit(cache=True, nogil=True)
+def extensions(poset, keys, values, uniforms, times):
+    """Uniform linear extensions from a finished table; times (T, n): sort them to get the orders.
+
+    uniforms (T, 2n). Every element starts with a uniform time. An unconnected part keeps the times
+    of its elements, which interleaves the parts at random; within a part, the element that comes
+    first or last trades its time for the earliest or the latest. Which one comes first is drawn
+    with probability f(S - v) / (|S| f(S)).
+    """
+    n = poset.down.size
+    for t in range(uniforms.shape[0]):
+        times[t] = uniforms[t, :n]
+        pending = everything(n)
+        mins = minimal(poset.down, pending)
+        while pending:
+            whole = _component(poset.up, pending, mins)
+            least = whole & mins
+            bit = _forced(poset.down, whole, least)
+            if bit == 0:
+                u = uniforms[t, n + popcount(pending) - 1]
+                bit = _first(poset, whole, least, keys, values, u)
+            _trade(times[t], whole, bit, bit & least != 0)
+            pending ^= bit
+            mins = _without(poset, bit, pending, mins)
+
+
+@njit(cache=True, nogil=True)
+def _first(poset, part, mins, keys, values, u):
+    """The bit of the first element of a random extension of `part`, by inversion of u."""
+    left = u * values[find(keys, part)] * popcount(part)
+    bit, rest = np.int64(0), mins
+    while rest and left >= 0.0:
+        bit = rest & -rest
+        rest ^= bit
+        after = part ^ bit
+        left -= _density_of(poset, after, _without(poset, bit, after, mins), keys, values)
+    return bit
+
+
+@njit(cache=True, nogil=True)
+def _trade(times, part, bit, earliest):
+    """Swap the time of element `bit` with the earliest, or else the latest, within `part`."""
+    v = trailing_zeros(bit)
+    best, rest = v, part
+    while rest:
+        u = trailing_zeros(rest)
+        rest &= rest - 1
+        if (times[u] < times[best]) == earliest and times[u] != times[best]:
+            best = u
+    times[v], times[best] = times[best], times[v]
+
+
+@njit(cache=True, nogil=True)
+def larger_ideals(down, ideals, out):
+    """Write the ideals of one more element to `out`; return how many; with empty `out` only count.
+
+    ideals (I,), all of one size. The lowest bit of an ideal is one of its maximal elements, so
+    adding elements below it makes every larger ideal exactly once.
+    """
+    count = 0
+    for ideal in ideals:
+        top = trailing_zeros(ideal) if ideal else down.size
+        for v in range(top):
+            if down[v] & ~ideal == 0:
+                if out.size > 0:
+                    out[count] = ideal | ONE << v
+                count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def ideal_sums(up, ideals, keys, ranks, smaller, out):
+    """l(I) = sum over maximal v of I of l(I - v) [NiinimakiKoivisto2013, sec. 3.3].
+
+    ideals (I,); smaller (J, W) the counts of the ideals of one element less, whose `index` is keys,
+    ranks; out (I, W), empty sums on entry. Counts are rows of W numbers, added apart.
+    """
+    for i in range(ideals.size):
+        rest = ideals[i]
+        while rest:
+            v = rest & -rest
+            rest ^= v
+            if up[trailing_zeros(v)] & ideals[i] == 0:
+                below = ideals[i] ^ v
+                rank = ranks[find(keys, below)] if below else np.int64(0)
+                for w in range(out.shape[1]):
+                    out[i, w] += smaller[rank, w]
+
+
+@njit(cache=True, nogil=True)
+def gibbs_sweeps(below, above, uniforms, low, high):
+    """Gibbs sweeps on the order polytope, from below and from above at once.
+
+    x[v] <- lower + u (upper - lower), where lower is the largest x below v (0 if none) and upper
+    the smallest x above v (1 if none): monotone in x, and the uniform distribution on
+    {x in [0, 1]**n : x[a] <= x[b] whenever a < b} is invariant. Any start between `low` and `high`
+    stays between them. below, above: (starts (n + 1,), elements (E,)) of the neighbours of every
+    element; uniforms (T, sweeps, n); low, high (T, n), changed in place.
+    """
+    (below_starts, belows), (above_starts, aboves) = below, above
+    for t in range(uniforms.shape[0]):
+        for s in range(uniforms.shape[1]):
+            for v in range(uniforms.shape[2]):
+                lower, lower_high, upper_low, upper = 0.0, 0.0, 1.0, 1.0
+                for i in range(below_starts[v], below_starts[v + 1]):
+                    lower = max(lower, low[t, belows[i]])
+                    lower_high = max(lower_high, high[t, belows[i]])
+                for i in range(above_starts[v], above_starts[v + 1]):
+                    upper_low = min(upper_low, low[t, aboves[i]])
+                    upper = min(upper, high[t, aboves[i]])
+                u = uniforms[t, s, v]
+                low[t, v] = lower + u * (upper_low - lower)
+                high[t, v] = lower_high + u * (upper - lower_high)
