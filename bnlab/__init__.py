@@ -1,6 +1,6 @@
 """bnlab: Bayesian learning of Bayesian-network structure, for labs and for data of your own."""
 
-from bnlab import diagnostics, exact, features, graphs
+from bnlab import diagnostics, exact, features, graphs, linear_extensions
 from bnlab.data import (
     CutPoints,
     Data,
@@ -13,10 +13,15 @@ from bnlab.data import (
 )
 from bnlab.exact import OrderPosterior, order_lattice, order_posterior
 from bnlab.features import hoeffding_draws, hoeffding_margin
+from bnlab.linear_extensions import (
+    count_linear_extensions,
+    reweight_by_extensions,
+    sample_linear_extensions,
+)
 from bnlab.networks import BayesNet, list_networks, load_network, random_network, read_bif
 from bnlab.priors import EdgeBeliefs, EdgePenalty, Fair, Prior, Uniform
 from bnlab.results import Draws, Estimate, FeatureEstimate, Run, Stopped
-from bnlab.sampling import sample_dags, sample_orders
+from bnlab.sampling import Moves, sample_dags, sample_orders
 from bnlab.scores import (
     AIC,
     BIC,
@@ -47,6 +52,7 @@ __all__ = [
     "Fair",
     "FeatureEstimate",
     "LogLikelihood",
+    "Moves",
     "OrderPosterior",
     "Prior",
     "Run",
@@ -54,6 +60,7 @@ __all__ = [
     "ScoreTable",
     "Stopped",
     "Uniform",
+    "count_linear_extensions",
     "diagnostics",
     "discretize",
     "exact",
@@ -61,6 +68,7 @@ __all__ = [
     "graphs",
     "hoeffding_draws",
     "hoeffding_margin",
+    "linear_extensions",
     "list_datasets",
     "list_networks",
     "load_dataset",
@@ -71,7 +79,9 @@ __all__ = [
     "read_bif",
     "read_csv",
     "read_scores",
+    "reweight_by_extensions",
     "sample_dags",
+    "sample_linear_extensions",
     "sample_orders",
     "score_families",
     "write_scores",

@@ -268,7 +268,8 @@ def _require_memory(table: ScoreTable) -> None:
     memory.require(
         order_posterior_bytes(n) + 4 * table.log_score.nbytes,
         task=f"n={n}: the exact DP over orders",
-        remedy=f"it reaches n={fits} here. Choose that many variables with Data.select",
+        remedy=f"it reaches n={fits} here. Choose that many variables with Data.select, or walk on "
+        "orders with sample_orders(table, ...)",
     )
 
 

@@ -255,3 +255,70 @@ def order_dp(log_beta):
             for u in members(mask):
                 edges[u, v] += p
     return float(g[full]), edges
+
+
+# Orders
+
+
+def order_log_weight(log_beta, order):
+    """ln of the sum over the DAGs that agree with an order of prior factor times likelihood."""
+    return sum(alpha for _, alpha, _ in order_log_alphas(log_beta, order))
+
+
+def neighbours(order, kind):
+    """Every equally likely proposal from an order, repeats included."""
+    n = len(order)
+    out = []
+    for i in range(n):
+        for j in range(n):
+            if i == j or (kind == "adjacent" and j != i + 1):
+                continue
+            changed = list(order)
+            if kind == "relocate":
+                changed.insert(j, changed.pop(i))
+            else:
+                changed[i], changed[j] = changed[j], changed[i]
+            out.append(tuple(changed))
+    return out
+
+
+def transition_matrix(log_beta, n, beta, weights):
+    """Metropolis on all orders: (orders, matrix, log weights); `weights` by kind of move."""
+    orders = list(itertools.permutations(range(n)))
+    number = {order: i for i, order in enumerate(orders)}
+    log_weight = [order_log_weight(log_beta, order) for order in orders]
+    matrix = np.zeros((len(orders), len(orders)))
+    for kind, weight in weights.items():
+        for order, i in number.items():
+            proposals = neighbours(order, kind)
+            for other in proposals:
+                j = number[other]
+                p = weight / sum(weights.values()) / len(proposals)
+                ratio = beta * (log_weight[j] - log_weight[i])
+                moved = p * math.exp(min(0.0, ratio))
+                matrix[i, j] += moved
+                matrix[i, i] += p - moved
+    return orders, matrix, np.array(log_weight)
+
+
+# Linear extensions
+
+
+def count_linear_extensions(dag):
+    """Take away any node whose parents are all gone, in every way, remembering sets of nodes."""
+
+    @functools.cache
+    def ways(left):
+        if not left:
+            return 1
+        free = [v for v in left if not left & set(members(dag[v]))]
+        return sum(ways(left - {v}) for v in free)
+
+    return ways(frozenset(range(len(dag))))
+
+
+def structure_modular_over_dags(log_beta):
+    """(ln Z, DAG probabilities) with every DAG weighed once."""
+    weights = {dag: dag_log_weight(log_beta, dag) for dag in all_dags(len(log_beta))}
+    log_z = log_sum(weights.values())
+    return log_z, {dag: math.exp(w - log_z) for dag, w in weights.items()}

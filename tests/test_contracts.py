@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import bnlab as bn
-from bnlab import kernels, sampling
+from bnlab import kernels
+from bnlab.sampling import Moves, OrderWalker, direct
 
 SAMPLERS = [bn.sample_orders, bn.sample_dags]
 
@@ -39,7 +40,7 @@ def draw(sampler, posterior, executor=None):
 @pytest.mark.parametrize("block", [1, 37, 1000, 4096])
 def test_identical_draws_for_any_block_size(sampler, block, posterior, monkeypatch):
     plain = draw(sampler, posterior)
-    monkeypatch.setattr(sampling, "BLOCK_DRAWS", block)
+    monkeypatch.setattr(direct, "BLOCK_DRAWS", block)
     again = draw(sampler, posterior)
     assert (again.values == plain.values).all()
     assert (again.log_target == plain.log_target).all()
@@ -48,7 +49,7 @@ def test_identical_draws_for_any_block_size(sampler, block, posterior, monkeypat
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_identical_draws_on_threads_and_processes(sampler, posterior, monkeypatch):
     plain = draw(sampler, posterior)
-    monkeypatch.setattr(sampling, "BLOCK_DRAWS", 100)
+    monkeypatch.setattr(direct, "BLOCK_DRAWS", 100)
     with ThreadPoolExecutor(3) as executor:
         assert (draw(sampler, posterior, executor).values == plain.values).all()
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
@@ -59,7 +60,7 @@ def test_identical_draws_on_threads_and_processes(sampler, posterior, monkeypatc
 def test_identical_draws_on_dask(sampler, posterior, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="needs the cluster extra")
     plain = draw(sampler, posterior)
-    monkeypatch.setattr(sampling, "BLOCK_DRAWS", 250)
+    monkeypatch.setattr(direct, "BLOCK_DRAWS", 250)
     with distributed.Client(
         n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
     ) as client:
@@ -108,7 +109,14 @@ def test_results_survive_pickling(posterior):
     assert (pickle.loads(pickle.dumps(draws)).values == draws.values).all()
 
 
-MODULES = [kernels.counting, kernels.dags, kernels.draws, kernels.logspace, kernels.subsets]
+MODULES = [
+    kernels.counting,
+    kernels.dags,
+    kernels.draws,
+    kernels.logspace,
+    kernels.subsets,
+    kernels.walks,
+]
 KERNELS = [
     function
     for module in MODULES
@@ -144,7 +152,14 @@ def test_compiled_kernels_equal_their_python_source(monkeypatch):
             bn.graphs.ancestors(dags),
             bn.graphs.near_ancestors(dags, max_length=2),
             bn.graphs.all_dags(3),
+            *chains(table),
         )
+
+    def chains(table):
+        order, moves = np.arange(4), Moves(1, 1, 1)
+        for dense in (True, False):
+            walker, rng = OrderWalker.of(table, dense=dense), np.random.default_rng(0)
+            yield walker.walk(order, np.linspace(0, 1, 60), 2, moves, rng).orders
 
     compiled = everything()
     with monkeypatch.context() as patch:

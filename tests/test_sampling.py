@@ -8,7 +8,8 @@ import oracles
 import pytest
 
 import bnlab as bn
-from bnlab.sampling import BLOCK_DRAWS, families_by_weight, predecessor_masks
+from bnlab.sampling import direct, families_by_weight, predecessor_masks
+from bnlab.sampling.direct import BLOCK_DRAWS
 
 UNIFORM = bn.Uniform()
 
@@ -102,7 +103,7 @@ def test_uniform_numbers_at_the_ends_of_their_range(sample):
 
     posterior = small_posterior(n=5)
     rng = np.random.default_rng(0)
-    block = bn.sampling._order_block if sample is bn.sample_orders else bn.sampling._dag_block
+    block = direct.order_block if sample is bn.sample_orders else direct.dag_block
     rows = block(posterior, Extreme()((64, 10)))
     assert np.isfinite(rows.log_target).all()
     assert sample(posterior, draws=1, rng=rng).values.shape == (1, 1, 5)

@@ -1,17 +1,15 @@
 """Independent draws of orders and DAGs from an exact posterior."""
 
-import os
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Generator, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.exact import OrderPosterior, Progress
+from bnlab.exact import OrderPosterior
 from bnlab.kernels import draws as kernels
-from bnlab.results import Clock, Draws, Over, Run
+from bnlab.results import Clock, Draws, Over, Progress, Run, goes_on
+from bnlab.sampling.jobs import Executor, check_counts, check_generator, workers
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -20,62 +18,11 @@ Ints = NDArray[np.int64]
 BLOCK_DRAWS = 8192
 
 
-class Executor(Protocol):
-    """Anything with the `map` of concurrent.futures: threads, processes, Dask, MPI.
-
-    Examples
-    --------
-    >>> from concurrent.futures import ThreadPoolExecutor
-    >>> executor: Executor = ThreadPoolExecutor(2)
-    """
-
-    def map(self, fn: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterator[Any]:
-        """Apply `fn` to the items in parallel; results in the order of the items."""
-        ...
-
-
 class Block(NamedTuple):
     """Rows drawn together: values (T, n), log_target (T,) in nats."""
 
     values: Ints
     log_target: Floats
-
-
-def sample_orders(
-    posterior: OrderPosterior,
-    /,
-    *,
-    draws: int,
-    rng: np.random.Generator,
-    progress: Progress | None = None,
-    executor: Executor | None = None,
-) -> Draws:
-    """Independent node orders from the exact posterior over orders (DOS) [HeTianWu2016, sec. 3.1].
-
-    Order-modular: p(order | D) is proportional to the sum over the DAGs that agree with it.
-
-    Parameters
-    ----------
-    posterior : OrderPosterior
-    draws : number of orders, at least 1
-    rng : the only source of randomness; equal states give equal draws for any executor
-    progress : progress(done, total, None) after each block; False stops, and what is drawn remains
-    executor : where blocks of draws run; threads by default
-
-    Returns
-    -------
-    Draws
-        over "orders": values (1, draws, n), first node first; log_target (1, draws) is ln of the
-        order's unnormalised posterior, so log_target - posterior.log_z is ln p(order | D).
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data, order_posterior, score_families
-    >>> posterior = order_posterior(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()))
-    >>> sample_orders(posterior, draws=5, rng=np.random.default_rng(1))
-    Draws(5 orders of 2 variables, order-modular)
-    """
-    return _sample(posterior, _order_block, "orders", "DOS", draws, rng, progress, executor)
 
 
 def sample_dags(
@@ -96,7 +43,9 @@ def sample_dags(
     ----------
     posterior : OrderPosterior
     draws : number of DAGs, at least 1
-    rng, progress, executor : as in `sample_orders`
+    rng : the only source of randomness; equal states give equal draws for any executor
+    progress : progress(done, total, None) after each block; False stops, and what is drawn remains
+    executor : where blocks of draws run; threads by default
 
     Returns
     -------
@@ -111,7 +60,7 @@ def sample_dags(
     >>> sample_dags(posterior, draws=5, rng=np.random.default_rng(1))
     Draws(5 dags of 2 variables, order-modular)
     """
-    return _sample(posterior, _dag_block, "dags", "DDS", draws, rng, progress, executor)
+    return sample(posterior, dag_block, "dags", "DDS", draws, rng, progress, executor)
 
 
 def families_by_weight(table: ScoreTable, v: int, /) -> tuple[Ints, Floats]:
@@ -143,7 +92,7 @@ def predecessor_masks(orders: Ints, /) -> Ints:
     return out
 
 
-def _sample(
+def sample(
     posterior: OrderPosterior,
     draw_block: Callable[[OrderPosterior, Floats], Block],
     over: Over,
@@ -153,17 +102,15 @@ def _sample(
     progress: Progress | None,
     executor: Executor | None,
 ) -> Draws:
-    if draws < 1:
-        raise ValueError(f"draws={draws}: draw at least one")
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(f"rng={rng!r} is no generator: pass numpy.random.default_rng(seed)")
+    """Draws in blocks, each from its own uniform numbers, wherever they are made."""
+    check_counts(draws=draws)
+    check_generator(rng)
     clock, seed = Clock(), str(rng.bit_generator.state)
     n = posterior.table.n
     sizes = [min(BLOCK_DRAWS, draws - start) for start in range(0, draws, BLOCK_DRAWS)]
     # Row t uses the t-th 2n uniforms, so neither blocks nor executors change a draw.
     uniforms = [rng.random((size, 2 * n)) for size in sizes]
-    threads = ThreadPoolExecutor(min(len(sizes), os.cpu_count() or 1))
-    with threads if executor is None else nullcontext(executor) as chosen:
+    with workers(executor, len(sizes)) as chosen:
         results = chosen.map(draw_block, [posterior] * len(sizes), uniforms)
         blocks = _collect(results, draws, progress)
     values = np.concatenate([block.values for block in blocks])[None]
@@ -190,7 +137,7 @@ def _collect(results: Iterator[Block], draws: int, progress: Progress | None) ->
         for block in results:
             blocks.append(block)
             done += len(block.values)
-            if progress is not None and progress(done, draws, None) is False:
+            if not goes_on(progress, done, draws):
                 break
     except KeyboardInterrupt:
         if not blocks:
@@ -201,7 +148,7 @@ def _collect(results: Iterator[Block], draws: int, progress: Progress | None) ->
     return blocks
 
 
-def _order_block(posterior: OrderPosterior, uniforms: Floats) -> Block:
+def order_block(posterior: OrderPosterior, uniforms: Floats) -> Block:
     """Orders from the back: the last node of the full set, then of the rest, and so on."""
     draws, n = len(uniforms), posterior.table.n
     orders = np.empty((draws, n), np.int64)
@@ -221,10 +168,10 @@ def _order_block(posterior: OrderPosterior, uniforms: Floats) -> Block:
     return Block(orders, log_target)
 
 
-def _dag_block(posterior: OrderPosterior, uniforms: Floats) -> Block:
+def dag_block(posterior: OrderPosterior, uniforms: Floats) -> Block:
     """One DAG for each order: a parent set for each node among its predecessors."""
     draws, n = len(uniforms), posterior.table.n
-    masks = predecessor_masks(_order_block(posterior, uniforms).values)
+    masks = predecessor_masks(order_block(posterior, uniforms).values)
     dags = np.empty((draws, n), np.int64)
     log_target = np.zeros(draws)
     chosen, log_chosen = np.empty(draws, np.int64), np.empty(draws)
