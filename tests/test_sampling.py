@@ -152,6 +152,37 @@ def test_bad_settings_say_what_is_wrong(options, message):
         bn.sample_dags(small_posterior(), **options)
 
 
+def test_rounds_of_blocks_change_nothing(monkeypatch):
+    posterior = small_posterior()
+    whole = bn.sample_dags(posterior, draws=1000, rng=np.random.default_rng(7))
+    monkeypatch.setattr("bnlab.sampling.direct.BLOCK_DRAWS", 50)
+    monkeypatch.setattr("bnlab.sampling.direct.ROUND_BLOCKS", 3)
+    told = []
+
+    def stop_in_the_third_round(done, total, snapshot):
+        told.append(done)
+        return np.bool_(done < 400)
+
+    rounds = bn.sample_dags(posterior, draws=1000, rng=np.random.default_rng(7))
+    assert (rounds.values == whole.values).all()
+    part = bn.sample_dags(
+        posterior, draws=1000, rng=np.random.default_rng(7), progress=stop_in_the_third_round
+    )
+    assert told == list(range(50, 401, 50))
+    assert (part.values == whole.values[:, :400]).all()
+    assert part.run.stopped
+
+
+def test_more_draws_than_memory_are_refused_at_once():
+    with pytest.raises(ValueError, match=r"10,000,000,000,000 draws, n=4 needs .*draw fewer"):
+        bn.sample_dags(small_posterior(), draws=10**13, rng=np.random.default_rng(0))
+
+
+def test_draws_need_a_posterior():
+    with pytest.raises(ValueError, match="ScoreTable is no posterior"):
+        bn.sample_dags(small_posterior().table, draws=5, rng=np.random.default_rng(0))
+
+
 def test_families_by_weight_are_sorted_and_allowed():
     data = bn.Data.from_arrays(np.random.default_rng(0).integers(0, 2, size=(30, 4)))
     table = bn.score_families(data, bn.BDeu(), forbidden=[(1, 0)])

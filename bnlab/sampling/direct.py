@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab import memory
 from bnlab.exact import OrderPosterior
 from bnlab.kernels import draws as kernels
 from bnlab.results import Clock, Draws, Over, Progress, Run, goes_on
@@ -16,6 +17,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 BLOCK_DRAWS = 8192
+ROUND_BLOCKS = 32  # handed out together: their uniform numbers are all that waits in memory
 
 
 class Block(NamedTuple):
@@ -103,16 +105,25 @@ def sample(
     executor: Executor | None,
 ) -> Draws:
     """Draws in blocks, each from its own uniform numbers, wherever they are made."""
+    if not isinstance(posterior, OrderPosterior):
+        raise ValueError(f"{type(posterior).__name__} is no posterior: make one (order_posterior)")
     check_counts(draws=draws)
     check_generator(rng)
-    clock, seed = Clock(), str(rng.bit_generator.state)
     n = posterior.table.n
-    sizes = [min(BLOCK_DRAWS, draws - start) for start in range(0, draws, BLOCK_DRAWS)]
-    # Row t uses the t-th 2n uniforms, so neither blocks nor executors change a draw.
-    uniforms = [rng.random((size, 2 * n)) for size in sizes]
-    with workers(executor, len(sizes)) as chosen:
-        results = chosen.map(draw_block, [posterior] * len(sizes), uniforms)
-        blocks = _collect(results, draws, progress)
+    memory.require(
+        8 * draws * (2 * n + 4), task=f"{draws:,} draws, n={n}", remedy="draw fewer at a time"
+    )
+    clock, seed = Clock(), str(rng.bit_generator.state)
+    blocks: list[Block] = []
+    with workers(executor, -(-draws // BLOCK_DRAWS)) as chosen:
+        for start in range(0, draws, ROUND_BLOCKS * BLOCK_DRAWS):
+            end = min(draws, start + ROUND_BLOCKS * BLOCK_DRAWS)
+            sizes = [min(BLOCK_DRAWS, end - first) for first in range(start, end, BLOCK_DRAWS)]
+            # Row t uses the t-th 2n uniforms, so neither blocks nor executors change a draw.
+            uniforms = [rng.random((size, 2 * n)) for size in sizes]
+            results = chosen.map(draw_block, [posterior] * len(sizes), uniforms)
+            if not _collect(results, blocks, draws, progress):
+                break
     values = np.concatenate([block.values for block in blocks])[None]
     log_target = np.concatenate([block.log_target for block in blocks])[None]
     settings = {"draws": draws, "max_parents": posterior.table.max_parents}
@@ -129,23 +140,23 @@ def sample(
     )
 
 
-def _collect(results: Iterator[Block], draws: int, progress: Progress | None) -> list[Block]:
-    """The blocks as they come; those at hand when progress returns False or Ctrl-C is pressed."""
-    blocks: list[Block] = []
-    done = 0
+def _collect(
+    results: Iterator[Block], blocks: list[Block], draws: int, progress: Progress | None
+) -> bool:
+    """Add results to `blocks` as they come; False when progress or Ctrl-C asks to stop."""
     try:
         for block in results:
             blocks.append(block)
-            done += len(block.values)
-            if not goes_on(progress, done, draws):
-                break
+            if not goes_on(progress, sum(len(b.values) for b in blocks), draws):
+                return False
     except KeyboardInterrupt:
         if not blocks:
             raise
+        return False
     finally:
         if isinstance(results, Generator):
             results.close()  # cancels what has not begun
-    return blocks
+    return True
 
 
 def order_block(posterior: OrderPosterior, uniforms: Floats) -> Block:
