@@ -1,6 +1,18 @@
 """bnlab: Bayesian learning of Bayesian-network structure, for labs and for data of your own."""
 
 from bnlab import diagnostics, exact, features, graphs, linear_extensions
+from bnlab.annealing import (
+    AIS,
+    Betas,
+    Harmonic,
+    Linear,
+    anneal_orders,
+    estimate_evidence,
+    estimate_lower_bound,
+    estimate_upper_bound,
+    lower_bound,
+    upper_bound,
+)
 from bnlab.data import (
     CutPoints,
     Data,
@@ -37,10 +49,12 @@ from bnlab.scores import (
 
 __all__ = [
     "AIC",
+    "AIS",
     "BIC",
     "K2",
     "BDeu",
     "BayesNet",
+    "Betas",
     "CutPoints",
     "Data",
     "Draws",
@@ -51,6 +65,8 @@ __all__ = [
     "Estimate",
     "Fair",
     "FeatureEstimate",
+    "Harmonic",
+    "Linear",
     "LogLikelihood",
     "Moves",
     "OrderPosterior",
@@ -60,9 +76,13 @@ __all__ = [
     "ScoreTable",
     "Stopped",
     "Uniform",
+    "anneal_orders",
     "count_linear_extensions",
     "diagnostics",
     "discretize",
+    "estimate_evidence",
+    "estimate_lower_bound",
+    "estimate_upper_bound",
     "exact",
     "features",
     "graphs",
@@ -73,6 +93,7 @@ __all__ = [
     "list_networks",
     "load_dataset",
     "load_network",
+    "lower_bound",
     "order_lattice",
     "order_posterior",
     "random_network",
@@ -84,5 +105,6 @@ __all__ = [
     "sample_linear_extensions",
     "sample_orders",
     "score_families",
+    "upper_bound",
     "write_scores",
 ]

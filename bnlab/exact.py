@@ -164,6 +164,32 @@ def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -
     )
 
 
+def log_prior_sum(table: ScoreTable, /) -> float:
+    """ln of the sum over orders and DAGs of the prior factor, nats: log_z less log_evidence.
+
+    At once for any n when the factor depends on the number of parents only; else by the dynamic
+    program over subsets, with the memory that takes.
+
+    Raises
+    ------
+    ValueError
+        If the memory is not there (said before any is taken), or the constraints leave no DAG.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
+    >>> round(float(np.exp(log_prior_sum(table))), 9)  # two orders of two DAGs each
+    4.0
+    """
+    closed = _log_prior_sum_by_size(table)
+    if closed is not None:
+        return closed
+    _require_memory(table)
+    half = 1 << (table.n - 1)
+    return _log_prior_sum(table, np.empty((table.n, half), np.int64), np.empty(2 * half, np.int64))
+
+
 def order_posterior_bytes(n: int, /) -> int:
     """Bytes that `order_posterior` takes for n variables, arrays like the score table aside.
 
@@ -296,24 +322,29 @@ def _forward(alpha: Ints, g: Ints) -> float:
 
 
 def _log_prior_sum(table: ScoreTable, alpha: Ints, g: Ints) -> float:
-    """ln of the sum over orders and DAGs of the prior factor; alpha and g are scratch.
+    """`log_prior_sum` with alpha and g as scratch."""
+    closed = _log_prior_sum_by_size(table)
+    if closed is not None:
+        return closed
+    offsets = table.log_prior.max(axis=1)
+    _fill_alpha(table, table.log_prior, offsets, alpha, _Ticks(None, total=table.n))
+    return _forward(alpha, g) + float(offsets.sum())
 
-    When the factor depends on the number of parents only, every order has the same sum: n! times
-    the product over positions j of sum_i C(j, i) q_i.
+
+def _log_prior_sum_by_size(table: ScoreTable) -> float | None:
+    """The sum when the factor q_i depends on the number of parents i only, else None.
+
+    Every order has the same sum then: n! times the product over positions j of sum_i C(j, i) q_i.
     """
     n, k = table.n, table.max_parents
     sizes = np.bitwise_count(table.parents)
     by_size = np.array([table.log_prior[0, sizes[0] == i][0] for i in range(k + 1)])
-    if (table.log_prior == by_size[sizes]).all():
-        log_z = math.lgamma(n + 1)
-        for j in range(n):
-            log_z += _log_sum(
-                [math.log(math.comb(j, i)) + by_size[i] for i in range(min(j, k) + 1)]
-            )
-        return log_z
-    offsets = table.log_prior.max(axis=1)
-    _fill_alpha(table, table.log_prior, offsets, alpha, _Ticks(None, total=n))
-    return _forward(alpha, g) + float(offsets.sum())
+    if not (table.log_prior == by_size[sizes]).all():
+        return None
+    log_z = math.lgamma(n + 1)
+    for j in range(n):
+        log_z += _log_sum([math.log(math.comb(j, i)) + by_size[i] for i in range(min(j, k) + 1)])
+    return log_z
 
 
 def _log_sum(terms: list[float]) -> float:

@@ -1,0 +1,25 @@
+"""Annealed importance sampling on node orders: evidence, and bounds on it from both sides."""
+
+from bnlab.annealing.evidence import (
+    estimate_evidence,
+    estimate_lower_bound,
+    estimate_upper_bound,
+    lower_bound,
+    upper_bound,
+)
+from bnlab.annealing.runs import anneal_orders
+from bnlab.annealing.schedules import AIS, Betas, Harmonic, Linear, Schedule
+
+__all__ = [
+    "AIS",
+    "Betas",
+    "Harmonic",
+    "Linear",
+    "Schedule",
+    "anneal_orders",
+    "estimate_evidence",
+    "estimate_lower_bound",
+    "estimate_upper_bound",
+    "lower_bound",
+    "upper_bound",
+]

@@ -1,0 +1,261 @@
+"""Annealing on orders: weights, evidence, bounds, and how runs behave."""
+
+import itertools
+import math
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import oracles
+import pytest
+
+import bnlab as bn
+from bnlab.exact import log_prior_sum
+
+MIXTURE = bn.Moves(swap=2, adjacent=1, relocate=1)
+
+
+def small_table(n=4, k=2, m=25, seed=0, **options):
+    data = bn.Data.from_arrays(np.random.default_rng(seed).integers(0, 2, size=(m, n)))
+    return bn.score_families(data, bn.BDeu(), max_parents=k, **options)
+
+
+@pytest.fixture(scope="module")
+def tic_tac_toe():
+    return bn.order_posterior(bn.score_families(bn.load_dataset("tic_tac_toe"), bn.BDeu()))
+
+
+def close(values, expected):
+    """The mean of exp(values) is exp(expected) within four standard errors."""
+    weights = np.exp(np.asarray(values) - expected)
+    return abs(weights.mean() - 1) <= 4 * weights.std() / math.sqrt(weights.size)
+
+
+# Schedules
+
+
+@pytest.mark.parametrize(
+    "schedule", [bn.Linear(7), bn.Harmonic(7), bn.Betas((0, 0.5, 0.5, 1)), bn.Linear(1)], ids=repr
+)
+def test_schedules_rise_from_0_to_1(schedule):
+    betas = schedule.betas
+    assert betas[0] == 0
+    assert betas[-1] == 1
+    assert (np.diff(betas) >= 0).all()
+
+
+def test_harmonic_steps():
+    assert bn.Harmonic(5).betas[1:] == pytest.approx([1 / (5 + 1 - i) for i in range(1, 6)])
+
+
+@pytest.mark.parametrize(
+    "values", [(), (0,), (0, 0.5), (0.1, 1), (0, 0.6, 0.5, 1), (0, math.nan, 1)]
+)
+def test_inverse_temperatures_are_checked(values):
+    with pytest.raises(ValueError, match="rise from 0 to 1"):
+        bn.Betas(values)
+    with pytest.raises(ValueError, match="steps=0"):
+        bn.Linear(0)
+    with pytest.raises(ValueError, match=r"steps=2\.5"):
+        bn.Harmonic(2.5)
+
+
+# Weights
+
+
+@pytest.mark.parametrize("schedule", [bn.Linear(12), bn.Harmonic(12), bn.Betas((0, 1))], ids=repr)
+@pytest.mark.parametrize("moves", [bn.Moves(), MIXTURE], ids=repr)
+def test_the_mean_weight_is_the_sum_over_orders(schedule, moves):
+    table = small_table()
+    log_z, edges, _ = oracles.order_modular_over_orders(oracles.families_of(table))
+    draws = bn.anneal_orders(
+        table, runs=4000, rng=np.random.default_rng(1), method=bn.AIS(schedule, moves)
+    )
+    assert close(draws.log_weight, log_z)
+    assert np.abs(bn.features.edges(draws, table=table) - edges).max() < 0.05
+
+
+def test_the_mean_inverse_weight_in_reverse_is_the_inverse_of_the_sum():
+    posterior = bn.order_posterior(small_table())
+    bound = bn.estimate_upper_bound(
+        posterior, runs=4000, rng=np.random.default_rng(2), method=bn.AIS(bn.Linear(12)), bins=4000
+    )
+    assert close(-bound.trace, -posterior.log_evidence)
+
+
+@pytest.mark.parametrize("prior", [bn.Uniform(), bn.Fair(), bn.EdgePenalty(0.7)], ids=repr)
+def test_the_prior_sum_is_that_of_all_orders(prior):
+    table = small_table(prior=prior, forbidden=[(0, 1)] if prior == bn.Uniform() else [])
+    log_prior = [
+        {int(m): float(q) for m, q in zip(table.parents[v], table.log_prior[v], strict=True)}
+        for v in range(4)
+    ]
+    orders = itertools.permutations(range(4))
+    expected = oracles.log_sum(oracles.order_log_weight(log_prior, order) for order in orders)
+    assert log_prior_sum(table) == pytest.approx(expected)
+    posterior = bn.order_posterior(table)
+    assert posterior.log_z - posterior.log_evidence == pytest.approx(expected)
+
+
+def test_the_mean_weight_over_1000_repeats_on_tic_tac_toe(tic_tac_toe):
+    draws = bn.anneal_orders(
+        tic_tac_toe.table,
+        runs=1000,
+        rng=np.random.default_rng(3),
+        method=bn.AIS(bn.Linear(2000)),
+    )
+    assert close(draws.log_weight, tic_tac_toe.log_z)
+    beta, acceptance = draws.stats["beta"], draws.stats["acceptance"]
+    assert beta.shape == acceptance.shape == (100,)
+    assert acceptance[0] > 0.9 > acceptance[-1]
+
+
+def test_weights_by_families_have_the_same_mean(monkeypatch):
+    monkeypatch.setattr("bnlab.sampling.walks.MAX_DENSE_NODES", 0)
+    table = small_table(n=6, k=3)
+    draws = bn.anneal_orders(
+        table, runs=2000, rng=np.random.default_rng(4), method=bn.AIS(bn.Linear(30), MIXTURE)
+    )
+    log_z, _ = oracles.order_dp(oracles.families_of(table))
+    assert close(draws.log_weight, log_z)
+
+
+def test_constraints_that_few_orders_meet_leave_finite_weights():
+    table = small_table(n=5, required=[(0, 1), (1, 2), (2, 3)])
+    draws = bn.anneal_orders(
+        table, runs=50, rng=np.random.default_rng(0), method=bn.AIS(bn.Linear(50))
+    )
+    assert np.isfinite(draws.log_weight).all()
+    assert np.isfinite(draws.log_target).all()
+
+
+# Evidence and bounds
+
+
+def test_evidence_and_its_error(tic_tac_toe):
+    estimate = bn.estimate_evidence(
+        tic_tac_toe.table, runs=200, rng=np.random.default_rng(5), method=bn.AIS(bn.Linear(3000))
+    )
+    assert estimate.kind == "unbiased"
+    assert estimate.trace.shape == (200,)
+    assert estimate.trace[-1] == estimate.log_value
+    assert abs(estimate.log_value - tic_tac_toe.log_evidence) <= 4 * estimate.stderr
+    assert 0 < estimate.stderr < 0.2
+
+
+@pytest.mark.parametrize("name", ["tic_tac_toe", "wine"])
+def test_exact_evidence_lies_between_the_bounds(name):
+    pytest.importorskip("sklearn")
+    data = bn.load_dataset(name)
+    posterior = bn.order_posterior(bn.score_families(data, bn.BDeu(), max_parents=2))
+    method, rng = bn.AIS(bn.Linear(4000)), np.random.default_rng(6)
+    low = bn.estimate_lower_bound(posterior.table, runs=90, rng=rng, method=method)
+    high = bn.estimate_upper_bound(posterior, runs=90, rng=rng, method=method)
+    assert low.kind == "lower_bound"
+    assert high.kind == "upper_bound"
+    assert low.confidence == high.confidence == 0.95
+    assert low.log_value < posterior.log_evidence < high.log_value < low.log_value + 3
+
+
+@pytest.mark.parametrize("bins", [1, 5, 9])
+def test_bounds_fail_no_more_often_than_promised(bins):
+    """200 repeats of 18 runs; few steps, so that weights vary widely."""
+    posterior = bn.order_posterior(small_table(n=5, m=40))
+    options = {"runs": 18, "method": bn.AIS(bn.Linear(10)), "delta": 0.3, "bins": bins}
+    failures = np.zeros(2)
+    for rng in np.random.default_rng(7).spawn(200):
+        low = bn.estimate_lower_bound(posterior.table, rng=rng, **options)
+        high = bn.estimate_upper_bound(posterior, rng=rng, **options)
+        exact = posterior.log_evidence
+        failures += [low.log_value > exact, high.log_value < exact]
+    assert (failures <= 200 * 0.3).all()
+
+
+def test_bounds_from_weights_are_the_formula():
+    log_weights = np.log([[3.0, 5.0, 1.0, 2.0, 8.0, 8.0]])
+    low = bn.lower_bound(log_weights, delta=0.1, bins=3)
+    assert low.log_value == pytest.approx(math.log(0.1 ** (1 / 3) * 1.5))
+    assert np.exp(low.trace) == pytest.approx([4.0, 1.5, 8.0])
+    high = bn.upper_bound(log_weights, delta=0.1, bins=3)
+    assert high.log_value == pytest.approx(math.log(0.1 ** (-1 / 3) * 8))
+    assert high.confidence == low.confidence == 0.9
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"delta": 0.0}, "delta=0.0"),
+        ({"delta": 1}, "delta=1"),
+        ({"bins": 0}, "bins=0"),
+        ({"bins": 7}, "runs=6"),
+    ],
+)
+def test_bounds_check_their_options(options, message):
+    for bound in (bn.lower_bound, bn.upper_bound):
+        with pytest.raises(ValueError, match=message):
+            bound(np.zeros(6), **options)
+    with pytest.raises(ValueError, match=message):
+        bn.estimate_lower_bound(small_table(), runs=6, rng=np.random.default_rng(0), **options)
+
+
+# Runs
+
+
+def anneal(executor=None, runs=60, progress=None):
+    return bn.anneal_orders(
+        small_table(n=6),
+        runs=runs,
+        rng=np.random.default_rng(8),
+        method=bn.AIS(bn.Linear(50)),
+        progress=progress,
+        executor=executor,
+    )
+
+
+def test_identical_runs_for_any_block_and_executor(monkeypatch):
+    plain = anneal()
+    with ThreadPoolExecutor(3) as executor:
+        assert (anneal(executor).log_weight == plain.log_weight).all()
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        assert (anneal(executor).log_weight == plain.log_weight).all()
+    monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 20_000)
+    again = anneal()
+    assert (again.log_weight == plain.log_weight).all()
+    assert (again.values == plain.values).all()
+    assert (again.stats["acceptance"] == plain.stats["acceptance"]).all()
+    assert (anneal(runs=10).log_weight == plain.log_weight[:, :10]).all()
+
+
+@pytest.mark.parametrize("how", ["returns False", "interrupts"])
+def test_a_stopped_run_keeps_its_finished_runs(how, monkeypatch):
+    whole = anneal()
+    monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 20_000)
+    told = []
+
+    def stop(done, total, snapshot):
+        told.append((done, total))
+        if len(told) < 2:
+            return True
+        if how == "interrupts":
+            raise KeyboardInterrupt
+        return False
+
+    part = anneal(progress=stop)
+    kept = part.log_weight.size
+    assert part.run.stopped
+    assert told[-1] == (kept, 60)
+    assert 0 < kept < 60
+    assert (part.log_weight == whole.log_weight[:, :kept]).all()
+    with pytest.raises(bn.Stopped, match="bins=9"):
+        bn.estimate_lower_bound(
+            small_table(n=6), runs=60, rng=np.random.default_rng(8), progress=lambda *_: False
+        )
+
+
+@pytest.mark.parametrize(("options", "message"), [({"runs": 0}, "runs=0"), ({"rng": 1}, "rng=1")])
+def test_bad_settings_say_what_is_wrong(options, message):
+    settings = {"runs": 20, "rng": np.random.default_rng(0)} | options
+    with pytest.raises(ValueError, match=message):
+        bn.anneal_orders(small_table(), **settings)
+    with pytest.raises(ValueError, match=message):
+        bn.estimate_upper_bound(bn.order_posterior(small_table()), **settings)
