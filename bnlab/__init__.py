@@ -32,7 +32,8 @@ from bnlab.linear_extensions import (
 )
 from bnlab.networks import BayesNet, list_networks, load_network, random_network, read_bif
 from bnlab.priors import EdgeBeliefs, EdgePenalty, Fair, Prior, Uniform
-from bnlab.results import Draws, Estimate, FeatureEstimate, Run, Stopped
+from bnlab.results import Draws, Estimate, FeatureEstimate, Run
+from bnlab.runs import Stopped
 from bnlab.sampling import Moves, sample_dags, sample_orders
 from bnlab.scores import (
     AIC,

@@ -8,16 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
 from bnlab.kernels import logspace, subsets
-from bnlab.results import (
-    Clock,
-    PriorKind,
-    Progress,
-    Run,
-    Stopped,
-    goes_on,
-    read_only,
-    rebuilt,
-)
+from bnlab.results import PriorKind, Run, read_only, rebuilt
+from bnlab.runs import Clock, Progress, Stopped, goes_on
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]

@@ -2,8 +2,7 @@
 
 import importlib.metadata
 import platform
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
@@ -13,17 +12,6 @@ from numpy.typing import NDArray
 Kind = Literal["exact", "unbiased", "lower_bound", "upper_bound", "asymptotic", "plug_in"]
 Over = Literal["orders", "dags"]
 PriorKind = Literal["order-modular", "structure-modular"]
-Progress = Callable[[int, int, object], object]
-
-
-class Stopped(Exception):
-    """A run was stopped before it had anything to return.
-
-    Examples
-    --------
-    >>> issubclass(Stopped, Exception)
-    True
-    """
 
 
 def rebuilt(record: Any, /) -> tuple[Any, ...]:
@@ -49,20 +37,6 @@ def read_only(array: NDArray[Any], /) -> NDArray[Any]:
     view = array.view()
     view.setflags(write=False)
     return view
-
-
-def goes_on(progress: "Progress | None", done: int, total: int, /) -> bool:
-    """Tell `progress` how far a run is; False when it asks to stop.
-
-    Examples
-    --------
-    >>> goes_on(lambda done, total, snapshot: done < 3, 3, 10)
-    False
-    """
-    if progress is None:
-        return True
-    answer = progress(done, total, None)
-    return answer is None or bool(answer)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,35 +84,6 @@ def package_versions() -> dict[str, str]:
     """
     versions = {name: importlib.metadata.version(name) for name in ("bnlab", "numba", "numpy")}
     return {"python": platform.python_version(), **versions}
-
-
-def check_generator(rng: object) -> None:
-    """Refuse anything but a `numpy.random.Generator`: randomness is handed over, never global.
-
-    Examples
-    --------
-    >>> check_generator(np.random.default_rng(1))
-    """
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(f"rng={rng!r} is no generator: pass numpy.random.default_rng(seed)")
-
-
-class Clock:
-    """Wall time since it was made, in seconds.
-
-    Examples
-    --------
-    >>> Clock().seconds >= 0
-    True
-    """
-
-    def __init__(self) -> None:
-        self._start = time.perf_counter()
-
-    @property
-    def seconds(self) -> float:
-        """Seconds so far."""
-        return time.perf_counter() - self._start
 
 
 @dataclass(frozen=True, slots=True, eq=False)

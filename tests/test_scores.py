@@ -89,7 +89,7 @@ def test_required_forbidden_and_candidate_edges_mark_families():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_parents": -1}, "max_parents=-1 is no whole number"),
+        ({"max_parents": -1}, "max_parents=-1: give an integer of at least 0"),
         ({"required": [("a", "b")], "forbidden": [("a", "b")]}, "a -> b is required"),
         ({"required": [("a", "a")]}, "a -> a is a loop"),
         ({"forbidden": [("a", "z")]}, "no variable 'z'"),

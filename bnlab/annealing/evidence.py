@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab.annealing.runs import anneal, anneal_orders
 from bnlab.annealing.schedules import AIS, DEFAULT
 from bnlab.exact import OrderPosterior, log_prior_sum
-from bnlab.results import Clock, Estimate, Kind, Progress, Run, Stopped
+from bnlab.results import Estimate, Kind, Run
+from bnlab.runs import Clock, Progress, Stopped, check_counts, check_generator, seed_of
 from bnlab.sampling import Executor, OrderWalker, sample_orders
-from bnlab.sampling.jobs import check_counts, check_generator, seed_of, spawn
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -199,7 +199,7 @@ def estimate_upper_bound(
     clock, seed = Clock(), seed_of(rng)
     table = posterior.table
     starts = sample_orders(posterior, draws=runs, rng=rng).values[0].copy()
-    rngs = spawn(rng, runs)
+    rngs = rng.spawn(runs)
     done = anneal(OrderWalker.of(table), method, starts, rngs, -1, progress, executor)
     _require_runs(done.log_w.size, bins)
     shift = math.lgamma(table.n + 1) - (posterior.log_z - posterior.log_evidence)

@@ -1,16 +1,15 @@
 """Annealing runs on node orders, upward from uniform orders or downward from exact draws."""
 
 import math
-from collections.abc import Generator, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.annealing.schedules import AIS, DEFAULT
-from bnlab.results import Clock, Draws, Progress, Run, goes_on
+from bnlab.results import Draws, Run
+from bnlab.runs import Clock, Progress, check_counts, check_generator, collect, seed_of, workers
 from bnlab.sampling import Executor, Moves, OrderWalker
-from bnlab.sampling.jobs import check_counts, check_generator, seed_of, spawn, workers
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -72,7 +71,7 @@ def anneal_orders(
     check_counts(runs=runs)
     check_generator(rng)
     clock, seed = Clock(), seed_of(rng)
-    rngs = spawn(rng, runs)
+    rngs = rng.spawn(runs)
     starts = np.array([child.permutation(table.n) for child in rngs])
     done = anneal(OrderWalker.of(table), method, starts, rngs, 1, progress, executor)
     betas = method.schedule.betas
@@ -113,7 +112,8 @@ def anneal(
         for i in range(0, len(rngs), block)
     ]
     with workers(executor, len(jobs)) as chosen:
-        parts = _collect(chosen.map(_block, jobs), len(rngs), progress)
+        parts: list[Runs] = []
+        collect(chosen.map(_block, jobs), parts, _finished, len(rngs), progress)
     return Runs(
         np.concatenate([part.orders for part in parts]),
         np.concatenate([part.log_w for part in parts]),
@@ -141,20 +141,5 @@ def _block(
     return Runs(orders, log_w, walker.log_weights(orders), tally)
 
 
-def _collect(results: Iterator[Runs], runs: int, progress: Progress | None) -> list[Runs]:
-    """The blocks as they come; those at hand when progress returns False or Ctrl-C is pressed."""
-    parts: list[Runs] = []
-    done = 0
-    try:
-        for part in results:
-            parts.append(part)
-            done += len(part.log_w)
-            if not goes_on(progress, done, runs):
-                break
-    except KeyboardInterrupt:
-        if not parts:
-            raise
-    finally:
-        if isinstance(results, Generator):
-            results.close()  # cancels what has not begun
-    return parts
+def _finished(part: Runs) -> int:
+    return len(part.log_w)

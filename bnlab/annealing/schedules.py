@@ -6,8 +6,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab.runs import check_counts
 from bnlab.sampling import Moves
-from bnlab.sampling.jobs import check_counts
 
 Floats = NDArray[np.float64]
 

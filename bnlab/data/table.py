@@ -18,7 +18,7 @@ from bnlab.data.columns import (
     string_list,
 )
 from bnlab.data.frames import frame_columns
-from bnlab.results import check_generator
+from bnlab.runs import check_generator
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab import graphs
 from bnlab.kernels import posets as kernels
 from bnlab.memory import require
-from bnlab.sampling.jobs import Executor, check_counts, check_generator, workers
+from bnlab.runs import Executor, check_counts, check_generator, workers
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

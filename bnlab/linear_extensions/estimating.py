@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab import graphs
 from bnlab.kernels import posets as kernels
 from bnlab.linear_extensions.counting import arranged, solve
-from bnlab.results import Clock, Estimate, Progress, Run, Stopped, goes_on
-from bnlab.sampling.jobs import check_counts, check_generator, seed_of
+from bnlab.results import Estimate, Run
+from bnlab.runs import Clock, Progress, Stopped, check_counts, check_generator, goes_on, seed_of
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab import graphs
 from bnlab.kernels import posets as kernels
 from bnlab.linear_extensions.counting import arranged
-from bnlab.sampling.jobs import check_counts
+from bnlab.runs import check_counts
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

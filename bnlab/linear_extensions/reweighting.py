@@ -3,8 +3,8 @@
 import numpy as np
 
 from bnlab.linear_extensions.counting import MAX_STATES, log_count
-from bnlab.results import Clock, Draws, Run
-from bnlab.sampling.jobs import Executor
+from bnlab.results import Draws, Run
+from bnlab.runs import Clock, Executor
 
 
 def reweight_by_extensions(

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab.data import Data
 from bnlab.graphs import check_dag, members, topological_order
 from bnlab.networks import writing as bif_file
-from bnlab.results import check_generator
+from bnlab.runs import check_generator
 
 ROW_TOLERANCE = 1e-9
 MAX_TABLE_ENTRIES = 10**7

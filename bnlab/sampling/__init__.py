@@ -1,7 +1,7 @@
 """Draws of orders and DAGs: independent ones from an exact posterior, and Markov chains."""
 
+from bnlab.runs import Executor
 from bnlab.sampling.direct import families_by_weight, predecessor_masks, sample_dags
-from bnlab.sampling.jobs import Executor
 from bnlab.sampling.orders import sample_orders
 from bnlab.sampling.walks import Moves, OrderWalker
 

@@ -1,6 +1,6 @@
 """Independent draws of orders and DAGs from an exact posterior."""
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from bnlab import memory
 from bnlab.exact import OrderPosterior
 from bnlab.kernels import draws as kernels
-from bnlab.results import Clock, Draws, Over, Progress, Run, goes_on
-from bnlab.sampling.jobs import Executor, check_counts, check_generator, workers
+from bnlab.results import Draws, Over, Run
+from bnlab.runs import Clock, Executor, Progress, check_counts, check_generator, collect, workers
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -122,7 +122,7 @@ def sample(
             # Row t uses the t-th 2n uniforms, so neither blocks nor executors change a draw.
             uniforms = [rng.random((size, 2 * n)) for size in sizes]
             results = chosen.map(draw_block, [posterior] * len(sizes), uniforms)
-            if not _collect(results, blocks, draws, progress):
+            if not collect(results, blocks, _rows, draws, progress):
                 break
     values = np.concatenate([block.values for block in blocks])[None]
     log_target = np.concatenate([block.log_target for block in blocks])[None]
@@ -140,23 +140,8 @@ def sample(
     )
 
 
-def _collect(
-    results: Iterator[Block], blocks: list[Block], draws: int, progress: Progress | None
-) -> bool:
-    """Add results to `blocks` as they come; False when progress or Ctrl-C asks to stop."""
-    try:
-        for block in results:
-            blocks.append(block)
-            if not goes_on(progress, sum(len(b.values) for b in blocks), draws):
-                return False
-    except KeyboardInterrupt:
-        if not blocks:
-            raise
-        return False
-    finally:
-        if isinstance(results, Generator):
-            results.close()  # cancels what has not begun
-    return True
+def _rows(block: Block) -> int:
+    return len(block.values)
 
 
 def order_block(posterior: OrderPosterior, uniforms: Floats) -> Block:

@@ -3,9 +3,9 @@
 import numpy as np
 
 from bnlab.exact import OrderPosterior
-from bnlab.results import Clock, Draws, Progress, Run
+from bnlab.results import Draws, Run
+from bnlab.runs import Clock, Executor, Progress, check_counts, check_generator, seed_of
 from bnlab.sampling.direct import order_block, sample
-from bnlab.sampling.jobs import Executor, check_counts, check_generator, seed_of, spawn
 from bnlab.sampling.walks import KINDS, ChainPlan, Moves, OrderWalker, run_chains
 from bnlab.scores import ScoreTable
 
@@ -78,6 +78,8 @@ def sample_orders(
                     "chains. Leave it out, or pass the posterior's table"
                 )
         return sample(target, order_block, "orders", "DOS", draws, rng, progress, executor)
+    if not isinstance(target, ScoreTable):
+        raise ValueError(f"{type(target).__name__}: pass an OrderPosterior or a ScoreTable")
     return _by_chains(
         target,
         ChainPlan(
@@ -105,7 +107,7 @@ def _by_chains(
     check_counts(least=0, burn_in=plan.burn_in)
     check_generator(rng)
     clock, seed = Clock(), seed_of(rng)
-    rngs = spawn(rng, chains)
+    rngs = rng.spawn(chains)
     rounds = run_chains(OrderWalker.of(table), plan, rngs, progress, executor)
     settings = {
         "draws": plan.draws,

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from bnlab import memory
 from bnlab.exact import unpack
 from bnlab.kernels import counting, subsets, walks
-from bnlab.results import Progress, Stopped, goes_on
-from bnlab.sampling.jobs import Executor, workers
+from bnlab.runs import Executor, Progress, Stopped, goes_on, workers
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]

@@ -11,6 +11,7 @@ from bnlab import memory
 from bnlab.data import Data
 from bnlab.kernels import counting
 from bnlab.priors import Prior, Uniform
+from bnlab.runs import check_counts
 from bnlab.scores.functions import Score
 from bnlab.scores.table import ScoreTable, family_count
 
@@ -60,8 +61,7 @@ def score_families(
            [  0.,   0.]])
     """
     _check_kinds(data, score, prior)
-    if not _is_whole(max_parents) or max_parents < 0:
-        raise ValueError(f"max_parents={max_parents} is no whole number from 0 on")
+    check_counts(least=0, max_parents=max_parents)
     n, k = data.n, min(int(max_parents), data.n - 1)
     _require_memory(n, k)
     parents = np.empty((n, family_count(n, k)), np.int64)

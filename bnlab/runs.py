@@ -1,13 +1,59 @@
-"""Where the jobs of a sampler run, and what they need to be told."""
+"""How a run is asked for, where its jobs go, how it tells its progress and how it stops."""
 
 import operator
 import os
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
+
+Progress = Callable[[int, int, object], object]
+Part = TypeVar("Part")
+
+
+class Stopped(Exception):
+    """A run was stopped before it had anything to return.
+
+    Examples
+    --------
+    >>> issubclass(Stopped, Exception)
+    True
+    """
+
+
+def goes_on(progress: Progress | None, done: int, total: int, /) -> bool:
+    """Tell `progress` how far a run is; False when it asks to stop.
+
+    Examples
+    --------
+    >>> goes_on(lambda done, total, snapshot: done < 3, 3, 10)
+    False
+    """
+    if progress is None:
+        return True
+    answer = progress(done, total, None)
+    return answer is None or bool(answer)
+
+
+class Clock:
+    """Wall time since it was made, in seconds.
+
+    Examples
+    --------
+    >>> Clock().seconds >= 0
+    True
+    """
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds so far."""
+        return time.perf_counter() - self._start
 
 
 class Executor(Protocol):
@@ -41,6 +87,43 @@ def workers(executor: Executor | None, jobs: int, /) -> Iterator[Executor]:
         yield threads
 
 
+def collect(
+    results: Iterator[Part],
+    parts: list[Part],
+    size: Callable[[Part], int],
+    total: int,
+    progress: Progress | None,
+    /,
+) -> bool:
+    """Add results to `parts` as they come; False when progress or Ctrl-C asks to stop.
+
+    What is at hand then stays in `parts`; an interrupt before the first part is passed on.
+
+    Examples
+    --------
+    >>> parts = []
+    >>> collect(iter(["ab", "cd", "e"]), parts, len, 5, lambda done, total, snapshot: done < 4)
+    False
+    >>> parts
+    ['ab', 'cd']
+    """
+    done = sum(size(part) for part in parts)
+    try:
+        for part in results:
+            parts.append(part)
+            done += size(part)
+            if not goes_on(progress, done, total):
+                return False
+    except KeyboardInterrupt:
+        if not parts:
+            raise
+        return False
+    finally:
+        if isinstance(results, Generator):
+            results.close()  # cancels what has not begun
+    return True
+
+
 def check_counts(*, least: int = 1, **counts: int) -> None:
     """Raise a ValueError that names the first count that is no integer of at least `least`.
 
@@ -69,17 +152,6 @@ def check_generator(rng: np.random.Generator, /) -> None:
     """
     if not isinstance(rng, np.random.Generator):
         raise ValueError(f"rng={rng!r} is no generator: pass numpy.random.default_rng(seed)")
-
-
-def spawn(rng: np.random.Generator, count: int, /) -> list[np.random.Generator]:
-    """Independent child streams, one a chain or run: the i-th is the same for any count.
-
-    Examples
-    --------
-    >>> [int(child.integers(100)) for child in spawn(np.random.default_rng(1), 2)]
-    [1, 94]
-    """
-    return rng.spawn(count)
 
 
 def seed_of(rng: np.random.Generator, /) -> str:
