@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import bnlab as bn
 from bnlab import graphs
+from bnlab.linear_extensions import log_count
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.int64]
@@ -93,25 +94,14 @@ def space(n: int, /) -> DagSpace:
 
 
 def count_orders(dags: ArrayLike, /) -> Masks:
-    """l(G), the number of node orders that each DAG (..., n) agrees with: int64 (...).
-
-    Over sets of nodes S closed under parents: f(S) is the sum of f(S - {v}) over the nodes v that
-    can come last in S, those whose parents lie in S - {v}, and f({}) = 1.
+    """l(G), the number of node orders that each small DAG (..., n) agrees with: int64 (...).
 
     Examples
     --------
     >>> count_orders([[2, 0, 2], [0, 1, 2]])
     array([2, 1])
     """
-    masks = np.asarray(dags, np.int64)
-    n = masks.shape[-1]
-    ways = np.zeros((1 << n, *masks.shape[:-1]), np.int64)
-    ways[0] = 1
-    for members in range(1, 1 << n):
-        for v in graphs.members(members):
-            rest = members ^ (1 << v)
-            ways[members] += np.where(masks[..., v] & ~rest, 0, ways[rest])
-    orders: Masks = ways[-1]
+    orders: Masks = np.rint(np.exp(log_count(dags))).astype(np.int64)
     return orders
 
 
