@@ -22,7 +22,13 @@ import numpy as np
 import pytest
 
 import bnlab as bn
-from bnlab.labs import direct_dag_sampling, dynamic_programming, modular_priors, start_here
+from bnlab.labs import (
+    direct_dag_sampling,
+    dynamic_programming,
+    modular_priors,
+    order_mcmc,
+    start_here,
+)
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -86,6 +92,12 @@ def _shares(draws: int) -> list[float]:
     return list(pile.bars.source("shares").data["share"])
 
 
+def _walked(move: int) -> list[float]:
+    steps = order_mcmc.Steps()
+    steps.step.value = move
+    return list(steps.walked.source("walked").data["probability"])
+
+
 def _ratios(divisor: int) -> list[float]:
     explorer = modular_priors.PriorExplorer()
     explorer.divisor.value = divisor
@@ -113,6 +125,13 @@ LABS = [
         source="links",
         column="width",
         expected=lambda: _bold_links(17),
+    ),
+    Lab(
+        notebook="03_order_mcmc.ipynb",
+        keys=("ArrowRight",) * 9,
+        source="walked",
+        column="probability",
+        expected=lambda: _walked(10),
     ),
     Lab(
         notebook="04_direct_dag_sampling.ipynb",

@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.labs import board, modular_priors, start_here
+from bnlab.labs import board, modular_priors, order_mcmc, start_here
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 EDGES = [[0, 0.9], [0.1, 0]]
@@ -47,7 +47,31 @@ MOVES = [
         lambda: _prior_and_distance(100_000),
         id="01_modular_priors",
     ),
+    pytest.param(
+        "03_order_mcmc.ipynb",
+        "steps.kind.value = 'relocate'\n"
+        "steps.step.value = 5000\n"
+        "two.case.value = 'tic-tac-toe'\n"
+        "two.length.value = 500\n"
+        "print(json.dumps([*steps.walked.source('walked').data['probability'],\n"
+        "                  *two.scatter.source('agreement').data['second']]))",
+        lambda: _walked_and_second_chain(5000, 500),
+        id="03_order_mcmc",
+    ),
 ]
+
+
+def _walked_and_second_chain(moves: int, draws: int) -> list[float]:
+    table = order_mcmc.posterior("coronary").table
+    rng = np.random.default_rng(2003)
+    visited = [step.after for step in order_mcmc.metropolis(table, "relocate", moves, rng)]
+    zeros = np.zeros((1, moves))
+    walked = bn.Draws(np.array([visited]), zeros, zeros, "orders", "order-modular", table.names)
+    edges = bn.features.edges(walked, table=table)
+    chains = order_mcmc.long_chains("tic-tac-toe").prefix(draws)
+    board_table = order_mcmc.posterior("tic-tac-toe").table
+    second = bn.features.edges(order_mcmc.chain(chains, 1), table=board_table)
+    return [*_off_diagonal(edges), *_off_diagonal(second)]
 
 
 def _prior_and_distance(rows: int) -> list[float]:

@@ -34,9 +34,23 @@ from bnlab.plots.priors import (
     prior_curve,
     prior_curve_data,
 )
+from bnlab.plots.traces import (
+    acceptance_bars,
+    acceptance_bars_data,
+    agreement,
+    agreement_data,
+    order_move,
+    order_move_data,
+    traces,
+    traces_data,
+)
 
 __all__ = [
     "CYCLE",
+    "acceptance_bars",
+    "acceptance_bars_data",
+    "agreement",
+    "agreement_data",
     "answer_pairs",
     "answer_pairs_data",
     "canvas",
@@ -59,6 +73,8 @@ __all__ = [
     "network",
     "network_data",
     "network_positions",
+    "order_move",
+    "order_move_data",
     "path_bars",
     "path_bars_data",
     "prior_curve",
@@ -68,4 +84,6 @@ __all__ = [
     "published_runs_data",
     "share_bars",
     "share_bars_data",
+    "traces",
+    "traces_data",
 ]

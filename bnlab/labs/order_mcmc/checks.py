@@ -1,0 +1,166 @@
+"""The checks of the three exercises: properties of an answer, not stored numbers."""
+
+from collections.abc import Callable
+from functools import cache
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import bnlab as bn
+from bnlab import features
+from bnlab.labs.board import check
+from bnlab.labs.order_mcmc.chains import SEED, posterior
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BUDGET = 100_000  # moves
+
+
+def check_acceptance(function: Callable[[Floats, Ints], Any]) -> bool:
+    """Exercise 1: `function(p, neighbours)` is the long-run accepted share of the moves."""
+    ring = np.array([[(i - 1) % 6, (i + 1) % 6] for i in range(6)])
+    p = np.random.default_rng(SEED).dirichlet(np.ones(6))
+
+    def result(weights: Any, neighbours: Any) -> float:
+        return float(function(np.array(weights, np.float64), np.array(neighbours)))
+
+    def by_flow() -> float:
+        # In the long run each neighbouring pair is crossed as often one way as the other.
+        pairs = [(a, b) for a in range(6) for b in ring[a]]
+        return float(sum(min(p[a], p[b]) for a, b in pairs) / 2)
+
+    return check(
+        "Exercise 1",
+        ("return one number between 0 and 1", lambda: 0 <= result(p, ring) <= 1),
+        (
+            "where all states are equally probable nothing is ever rejected",
+            lambda: np.isclose(result(np.full(6, 1 / 6), ring), 1),
+        ),
+        (
+            "two states with probabilities 0.9 and 0.1: nine moves in ten start at the first, and "
+            "1/9 of them are accepted; all others are. That makes 0.2",
+            lambda: np.isclose(result([0.9, 0.1], [[1], [0]]), 0.2),
+        ),
+        (
+            "a state that cannot be (p = 0) is where no move starts: [1, 0] has acceptance 0",
+            lambda: np.isclose(result([1.0, 0.0], [[1], [0]]), 0),
+        ),
+        (
+            "your answer differs from the flow over six states on a ring",
+            lambda: np.isclose(result(p, ring), by_flow()),
+        ),
+    )
+
+
+def check_reversal(function: Callable[[Ints, np.random.Generator], Any]) -> bool:
+    """Exercise 2: `function(order, rng)` reverses a random segment, symmetrically."""
+    tries = 1500
+    orders = np.array(list(permutations(range(4))))
+
+    @cache
+    def counts() -> Floats:
+        """[a, b]: how often order a proposes order b."""
+        rng, place = np.random.default_rng(SEED), {tuple(o): i for i, o in enumerate(orders)}
+        out = np.zeros((24, 24))
+        for a, order in enumerate(orders):
+            for _ in range(tries):
+                out[a, place[tuple(int(v) for v in function(order.copy(), rng))]] += 1
+        return out
+
+    def propose(order: Ints) -> Ints:
+        return np.asarray(function(order, np.random.default_rng(SEED)))
+
+    def untouched() -> bool:
+        order = np.arange(8)
+        for seed in range(20):
+            function(order, np.random.default_rng(seed))
+        return bool(np.array_equal(order, np.arange(8)))
+
+    def segment(order: Ints, proposed: Ints) -> bool:
+        differ = np.flatnonzero(order != proposed)
+        if not differ.size:
+            return True
+        part = slice(differ[0], differ[-1] + 1)
+        return bool(np.array_equal(proposed[part], order[part][::-1]))
+
+    def symmetric() -> bool:
+        table = counts()
+        return bool(np.all(np.abs(table - table.T) <= 5 * np.sqrt(table + table.T + 1)))
+
+    return check(
+        "Exercise 2",
+        (
+            "return an order of the same nodes",
+            lambda: np.array_equal(np.sort(propose(np.arange(8))), np.arange(8)),
+        ),
+        ("do not change the order that you are given: copy it", untouched),
+        (
+            "a segment must be reversed, and nothing else",
+            lambda: all(segment(orders[a], orders[b]) for a, b in np.argwhere(counts() > 0)),
+        ),
+        (
+            "segments of every length (2, 3, 4 of four nodes) and at every place must come: "
+            "6 different orders can follow each",
+            lambda: np.all((counts() > 0).sum(axis=1) - (np.diag(counts()) > 0) == 6),
+        ),
+        ("it must propose b from a as often as a from b", symmetric),
+    )
+
+
+def check_many_starts(
+    function: Callable[[bn.ScoreTable, np.random.Generator], bn.Draws],
+) -> bool:
+    """Exercise 3: `function(table, rng)` spends 100,000 moves better than one long chain."""
+
+    @cache
+    def run(name: str, seed: int) -> bn.Draws:
+        return function(posterior(name).table, np.random.default_rng(seed))
+
+    def moves(draws: bn.Draws) -> int:
+        keys = ("chains", "burn_in", "draws", "thin")
+        chains, burn_in, each, thin = (int(str(draws.run.settings[key])) for key in keys)
+        return chains * (burn_in + each * thin)
+
+    def error(name: str) -> float:
+        exact = posterior(name)
+        return float(
+            np.mean(
+                [
+                    bn.diagnostics.sad(
+                        features.edges(run(name, seed), table=exact.table), exact.edges
+                    )
+                    for seed in range(3)
+                ]
+            )
+        )
+
+    def one_chain() -> float:
+        exact = posterior("tic-tac-toe")
+        rng = np.random.default_rng(SEED)
+        draws = bn.sample_orders(exact.table, draws=9000, chains=1, rng=rng)
+        return bn.diagnostics.sad(features.edges(draws, table=exact.table), exact.edges)
+
+    return check(
+        "Exercise 3",
+        (
+            "return what bn.sample_orders(table, ...) returns",
+            lambda: run("tic-tac-toe", 0).run.method == "order-MCMC",
+        ),
+        (
+            "100,000 moves in all: chains x (burn_in + draws x thin) must not be more",
+            lambda: moves(run("tic-tac-toe", 0)) <= BUDGET,
+        ),
+        (
+            "on tic-tac-toe the SAD from the exact edges must be under a third of that of one "
+            "chain (mean of 3 seeds)",
+            lambda: error("tic-tac-toe") < one_chain() / 3,
+        ),
+        (
+            "on wine, where one chain does well (SAD about 0.15), it must stay under 0.5: the "
+            "burn-in of many chains must not use up the moves, nor be left out",
+            lambda: error("wine") < 0.5,
+        ),
+    )
