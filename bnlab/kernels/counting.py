@@ -13,6 +13,8 @@ import math
 import numpy as np
 from numba import njit
 
+from bnlab.kernels.subsets import expand
+
 LIKELIHOOD = -1.0  # in place of a pseudo-count: the term is N ln N
 
 
@@ -202,8 +204,7 @@ def family_masks(n, k, out):
         for size in range(min(k, n - 1) + 1):
             mask = (np.int64(1) << size) - 1
             while mask < (np.int64(1) << (n - 1)):
-                low = mask & ((np.int64(1) << v) - 1)
-                out[v, f] = (mask - low) << 1 | low
+                out[v, f] = expand(mask, v)
                 f += 1
                 if mask == 0:
                     break

@@ -1,5 +1,6 @@
 """The look that all pictures share: sizes, fonts and colours that everybody can tell apart."""
 
+from bokeh.models import Range1d
 from bokeh.palettes import Blues256, Colorblind
 from bokeh.plotting import figure
 
@@ -79,3 +80,48 @@ def canvas(
     out.grid.grid_line_color = "#e3e3e3"
     out.outline_line_color = None
     return out
+
+
+def diagram(*, title: str, alt: str, width: int, height: int) -> figure:
+    """An empty figure of so many pixels for boxes and links: coordinates in pixels, no axes.
+
+    Examples
+    --------
+    >>> diagram(title="Network", alt="Boxes and links", width=300, height=200).frame_width
+    300
+    """
+    out = canvas(
+        title=title,
+        x_label="",
+        y_label="",
+        alt=alt,
+        width=width + 10,
+        height=height + 40,
+        x_range=Range1d(0, width),
+        y_range=Range1d(0, height),
+    )
+    out.frame_width, out.frame_height = width, height
+    out.axis.visible = False
+    out.grid.grid_line_color = None
+    return out
+
+
+def legend_above(picture: figure, /) -> None:
+    """Move the legend of a picture out of its frame, to one line above it.
+
+    Examples
+    --------
+    >>> picture = canvas(title="Error", x_label="draws", y_label="error", alt="Error and draws")
+    >>> _ = picture.line([0, 1], [1, 0], legend_label="mean")
+    >>> legend_above(picture)
+    >>> picture.legend[0].orientation
+    'horizontal'
+    """
+    legend = picture.legend[0]
+    picture.add_layout(legend, "above")
+    legend.orientation = "horizontal"
+    legend.label_text_font_size = SMALL_FONT_SIZE
+    legend.border_line_color = None
+    legend.padding = 2
+    legend.margin = 0
+    legend.spacing = 14

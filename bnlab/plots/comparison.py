@@ -7,7 +7,7 @@ from bokeh.models import ColumnDataSource, HoverTool
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
-from bnlab.plots.canvas import CYCLE, INK, RULE, SMALL_FONT_SIZE, canvas
+from bnlab.plots.canvas import CYCLE, INK, RULE, canvas, legend_above
 from bnlab.plots.edges import Columns
 
 COLOURS = (CYCLE[0], CYCLE[5])
@@ -111,7 +111,7 @@ def answer_pairs(
     tips = [("", "@label"), (posteriors[0], "@first{0.000}"), (posteriors[1], "@second{0.000}")]
     picture.add_tools(HoverTool(renderers=marks, tooltips=tips))
     picture.ygrid.grid_line_color = None
-    _legend_above(picture)
+    _framed(picture)
     return picture
 
 
@@ -193,19 +193,12 @@ def distances(
     picture.add_tools(HoverTool(renderers=[marks], tooltips=tips))
     picture.xaxis.major_label_orientation = 0.9
     picture.xgrid.grid_line_color = None
-    _legend_above(picture)
+    _framed(picture)
     return picture
 
 
-def _legend_above(picture: figure) -> None:
-    legend = picture.legend[0]
-    picture.add_layout(legend, "above")
-    legend.orientation = "horizontal"
-    legend.label_text_font_size = SMALL_FONT_SIZE
-    legend.border_line_color = None
-    legend.padding = 2
-    legend.margin = 0
-    legend.spacing = 14
+def _framed(picture: figure) -> None:
+    legend_above(picture)
     picture.axis.minor_tick_line_color = None
     picture.outline_line_color = RULE
     picture.outline_line_alpha = 0.3

@@ -8,11 +8,11 @@ import math
 from collections.abc import Collection, Sequence
 
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool, Range1d
+from bokeh.models import ColumnDataSource, HoverTool
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.plots.canvas import CYCLE, INK, RULE, canvas
+from bnlab.plots.canvas import CYCLE, INK, RULE, diagram
 from bnlab.plots.edges import Columns
 
 Floats = NDArray[np.float64]
@@ -193,19 +193,7 @@ def lattice(
     >>> lattice(["A", "B"]).select_one({"name": "cells"}).data["set"]
     ['∅', '{A}', '{B}', '{A,B}']
     """
-    picture = canvas(
-        title=title,
-        x_label="",
-        y_label="",
-        alt=alt,
-        width=WIDTH + 10,
-        height=HEIGHT + 40,
-        x_range=Range1d(0, WIDTH),
-        y_range=Range1d(0, HEIGHT),
-    )
-    picture.frame_width, picture.frame_height = WIDTH, HEIGHT
-    picture.axis.visible = False
-    picture.grid.grid_line_color = None
+    picture = diagram(title=title, alt=alt, width=WIDTH, height=HEIGHT)
     empty = np.full((len(names), 1 << len(names)), math.nan)
     _draw_links(picture, ColumnDataSource(data=lattice_links(names, empty), name="links"))
     blank = lattice_cells(names, empty[0], empty[0])

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool, Range1d
+from bokeh.models import ColumnDataSource, HoverTool
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
-from bnlab.plots.canvas import CYCLE, INK, RULE, WIDTH, canvas
+from bnlab.plots.canvas import CYCLE, INK, RULE, WIDTH, diagram
 from bnlab.plots.edges import Columns, square
 
 Floats = NDArray[np.float64]
@@ -131,19 +131,7 @@ def network(
     [0.1, 0.9]
     """
     height = _height(np.asarray(positions, np.float64))
-    picture = canvas(
-        title=title,
-        x_label="",
-        y_label="",
-        alt=alt,
-        width=WIDTH + 10,
-        height=height + 40,
-        x_range=Range1d(0, WIDTH),
-        y_range=Range1d(0, height),
-    )
-    picture.frame_width, picture.frame_height = WIDTH, height
-    picture.axis.visible = False
-    picture.grid.grid_line_color = None
+    picture = diagram(title=title, alt=alt, width=WIDTH, height=height)
     source = ColumnDataSource(
         data=network_data(edges, names, positions, threshold=threshold), name=name
     )

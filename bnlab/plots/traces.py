@@ -14,7 +14,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
-from bnlab.plots.canvas import CYCLE, INK, RULE, SMALL_FONT_SIZE, canvas
+from bnlab.plots.canvas import CYCLE, INK, RULE, SMALL_FONT_SIZE, canvas, legend_above
 from bnlab.plots.edges import Columns, square
 
 MOST_POINTS = 500
@@ -183,14 +183,7 @@ def traces(
         )
     picture.xaxis.formatter = NumeralTickFormatter(format="0,0")
     picture.yaxis.formatter = NumeralTickFormatter(format="0,0")
-    legend = picture.legend[0]
-    picture.add_layout(legend, "above")
-    legend.orientation = "horizontal"
-    legend.label_text_font_size = SMALL_FONT_SIZE
-    legend.border_line_color = None
-    legend.padding = 2
-    legend.margin = 0
-    legend.spacing = 14
+    legend_above(picture)
     picture.axis.minor_tick_line_color = None
     return picture
 
