@@ -3,9 +3,6 @@
 from bnlab import diagnostics, exact, features, graphs, linear_extensions
 from bnlab.annealing import (
     AIS,
-    Betas,
-    Harmonic,
-    Linear,
     anneal_orders,
     estimate_evidence,
     estimate_lower_bound,
@@ -34,7 +31,7 @@ from bnlab.networks import BayesNet, list_networks, load_network, random_network
 from bnlab.priors import EdgeBeliefs, EdgePenalty, Fair, Prior, Uniform
 from bnlab.results import Draws, Estimate, FeatureEstimate, Run
 from bnlab.runs import Stopped
-from bnlab.sampling import Moves, sample_dags, sample_orders
+from bnlab.sampling import Betas, Harmonic, Linear, Moves, sample_dags, sample_orders
 from bnlab.scores import (
     AIC,
     BIC,

@@ -7,15 +7,11 @@ from bnlab.annealing.evidence import (
     lower_bound,
     upper_bound,
 )
+from bnlab.annealing.methods import AIS
 from bnlab.annealing.runs import anneal_orders
-from bnlab.annealing.schedules import AIS, Betas, Harmonic, Linear, Schedule
 
 __all__ = [
     "AIS",
-    "Betas",
-    "Harmonic",
-    "Linear",
-    "Schedule",
     "anneal_orders",
     "estimate_evidence",
     "estimate_lower_bound",

@@ -5,8 +5,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.annealing.methods import AIS, DEFAULT
 from bnlab.annealing.runs import anneal, anneal_orders
-from bnlab.annealing.schedules import AIS, DEFAULT
 from bnlab.exact import OrderPosterior, log_prior_sum
 from bnlab.results import Estimate, Kind, Run
 from bnlab.runs import Clock, Progress, Stopped, check_counts, check_generator, seed_of

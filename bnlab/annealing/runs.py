@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.annealing.schedules import AIS, DEFAULT
+from bnlab.annealing.methods import AIS, DEFAULT
 from bnlab.results import Draws, Run
 from bnlab.runs import Clock, Progress, check_counts, check_generator, collect, seed_of, workers
 from bnlab.sampling import Executor, Moves, OrderWalker

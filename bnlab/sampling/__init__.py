@@ -3,12 +3,17 @@
 from bnlab.runs import Executor
 from bnlab.sampling.direct import families_by_weight, predecessor_masks, sample_dags
 from bnlab.sampling.orders import sample_orders
+from bnlab.sampling.schedules import Betas, Harmonic, Linear, Schedule
 from bnlab.sampling.walks import Moves, OrderWalker
 
 __all__ = [
+    "Betas",
     "Executor",
+    "Harmonic",
+    "Linear",
     "Moves",
     "OrderWalker",
+    "Schedule",
     "families_by_weight",
     "predecessor_masks",
     "sample_dags",

@@ -1,19 +1,18 @@
-"""Annealing schedules, and `AIS`, which names one."""
+"""Schedules of inverse temperatures, from uniform orders at 0 to the posterior at 1."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.runs import check_counts
-from bnlab.sampling import Moves
 
 Floats = NDArray[np.float64]
 
 
 class Schedule(Protocol):
-    """Inverse temperatures of an annealing run.
+    """Inverse temperatures, of an annealing run or of coupled chains.
 
     Examples
     --------
@@ -91,26 +90,3 @@ class Betas:
     def betas(self) -> Floats:
         """(steps + 1,) from 0 to 1."""
         return np.asarray(self.values, np.float64)
-
-
-@dataclass(frozen=True, slots=True)
-class AIS:
-    """Annealed importance sampling [Neal2001]: one move on orders at each step of a schedule.
-
-    Attributes
-    ----------
-    schedule : Linear, Harmonic, Betas, or anything with `betas`; the paper takes Linear(n * m) to
-        Linear(16 * n * m) [NiinimakiKoivisto2013]
-    moves : Moves
-
-    Examples
-    --------
-    >>> AIS(Harmonic(500))
-    AIS(schedule=Harmonic(steps=500), moves=Moves(swap=1.0, adjacent=0.0, relocate=0.0))
-    """
-
-    schedule: Schedule = field(default_factory=lambda: Linear(10_000))
-    moves: Moves = field(default_factory=Moves)
-
-
-DEFAULT = AIS()
