@@ -169,7 +169,8 @@ class Draws:
     names : the n variable names
     independent : bool, whether the rows are independent draws from that very posterior, so that
         Hoeffding's inequality holds
-    stats : mapping of name to array, what the sampler has to tell
+    stats : mapping of name to array, what the sampler has to tell; "group" (chains, draws) as in
+        `groups`
     run : Run
 
     Examples
@@ -186,7 +187,7 @@ class Draws:
     prior: PriorKind
     names: tuple[str, ...]
     independent: bool = False
-    stats: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    stats: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     run: Run = field(default_factory=lambda: Run(""))
 
     def __post_init__(self) -> None:
@@ -227,3 +228,24 @@ class Draws:
         each = f"{chains} x {draws}" if chains > 1 else f"{draws}"
         stopped = ", stopped early" if self.run.stopped else ""
         return f"Draws({each} {self.over} of {n} variables, {self.prior}{stopped})"
+
+
+def groups(draws: Draws, /) -> NDArray[np.int64]:
+    """Which rows depend on each other: int64 (chains, draws), equal numbers within a group.
+
+    Groups are independent of each other. They are `stats["group"]` where the sampler says so;
+    otherwise each row is its own if the draws are independent or weighted, and each chain is one.
+
+    Examples
+    --------
+    >>> zeros = np.zeros((2, 3))
+    >>> chains = Draws(np.zeros((2, 3, 2), int), zeros, zeros, "dags", "order-modular", ("a", "b"))
+    >>> groups(chains).tolist()
+    [[0, 0, 0], [1, 1, 1]]
+    """
+    if "group" in draws.stats:
+        return draws.stats["group"].astype(np.int64, copy=False)
+    shape = draws.log_weight.shape
+    if draws.independent or draws.log_weight.any():
+        return np.arange(draws.log_weight.size).reshape(shape)
+    return np.repeat(np.arange(shape[0]), shape[1]).reshape(shape)
