@@ -169,8 +169,10 @@ class Draws:
     names : the n variable names
     independent : bool, whether the rows are independent draws from that very posterior, so that
         Hoeffding's inequality holds
-    stats : mapping of name to array, what the sampler has to tell; "group" (chains, draws) as in
-        `groups`
+    stats : mapping of name to array, what the sampler has to tell of the run
+    traces : mapping of name to array (chains, draws, ...), what it has to tell of each draw. Draws
+        of one "group" depend on each other, and groups are independent; without that trace, each
+        draw is a group if `independent`, and each chain is if not
     run : Run
 
     Examples
@@ -187,7 +189,8 @@ class Draws:
     prior: PriorKind
     names: tuple[str, ...]
     independent: bool = False
-    stats: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    stats: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    traces: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     run: Run = field(default_factory=lambda: Run(""))
 
     def __post_init__(self) -> None:
@@ -198,8 +201,16 @@ class Draws:
                 f"values {self.values.shape} are (chains, draws, n); log_weight "
                 f"{self.log_weight.shape} and log_target {self.log_target.shape} (chains, draws)"
             )
+        for name, trace in self.traces.items():
+            if trace.shape[:2] != self.log_weight.shape:
+                raise ValueError(
+                    f"traces[{name!r}] {trace.shape} does not begin with (chains, draws) = "
+                    f"{self.log_weight.shape}"
+                )
         for name in ("values", "log_weight", "log_target"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
+        traces = {name: read_only(trace) for name, trace in self.traces.items()}
+        object.__setattr__(self, "traces", traces)
 
     def __reduce__(self) -> tuple[object, ...]:
         return rebuilt(self)
@@ -221,7 +232,26 @@ class Draws:
             values=self.values[:, :draws],
             log_weight=self.log_weight[:, :draws],
             log_target=self.log_target[:, :draws],
+            traces={name: trace[:, :draws] for name, trace in self.traces.items()},
         )
+
+    @property
+    def groups(self) -> NDArray[np.int64]:
+        """int64 (chains, draws): equal numbers for draws that depend on each other.
+
+        Examples
+        --------
+        >>> zeros = np.zeros((2, 3))
+        >>> Draws(np.zeros((2, 3, 1), int), zeros, zeros, "orders", "order-modular", ("a",)).groups
+        array([[0, 0, 0],
+               [1, 1, 1]])
+        """
+        if "group" in self.traces:
+            return self.traces["group"]
+        shape = self.log_weight.shape
+        if self.independent:
+            return np.arange(self.log_weight.size).reshape(shape)
+        return np.repeat(np.arange(shape[0]), shape[1]).reshape(shape)
 
     def __repr__(self) -> str:
         chains, draws, n = self.values.shape
@@ -229,23 +259,3 @@ class Draws:
         stopped = ", stopped early" if self.run.stopped else ""
         return f"Draws({each} {self.over} of {n} variables, {self.prior}{stopped})"
 
-
-def groups(draws: Draws, /) -> NDArray[np.int64]:
-    """Which rows depend on each other: int64 (chains, draws), equal numbers within a group.
-
-    Groups are independent of each other. They are `stats["group"]` where the sampler says so;
-    otherwise each row is its own if the draws are independent or weighted, and each chain is one.
-
-    Examples
-    --------
-    >>> zeros = np.zeros((2, 3))
-    >>> chains = Draws(np.zeros((2, 3, 2), int), zeros, zeros, "dags", "order-modular", ("a", "b"))
-    >>> groups(chains).tolist()
-    [[0, 0, 0], [1, 1, 1]]
-    """
-    if "group" in draws.stats:
-        return draws.stats["group"].astype(np.int64, copy=False)
-    shape = draws.log_weight.shape
-    if draws.independent or draws.log_weight.any():
-        return np.arange(draws.log_weight.size).reshape(shape)
-    return np.repeat(np.arange(shape[0]), shape[1]).reshape(shape)

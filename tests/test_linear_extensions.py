@@ -439,7 +439,7 @@ def test_reweighted_draws_say_what_they_are():
     corrected = bn.reweight_by_extensions(draws)
     counts = [oracles.count_linear_extensions(dag) for dag in draws.values[0]]
     assert corrected.log_weight[0] == pytest.approx(-np.log(counts))
-    assert (corrected.stats["log_extensions"] == -corrected.log_weight).all()
+    assert (corrected.traces["log_extensions"] == -corrected.log_weight).all()
     weights = 1 / np.array(counts)
     size = weights.sum() ** 2 / (weights**2).sum()
     assert corrected.stats["effective_sample_size"] == pytest.approx([size])

@@ -89,6 +89,7 @@ def anneal_orders(
             "beta": betas[np.arange(spans) * (betas.size - 1) // spans],
             "acceptance": accepted / np.maximum(tried, 1),
         },
+        traces={"group": np.arange(len(done.log_w))[None]},
         run=Run("AIS", settings, seed, clock.seconds, stopped=len(done.log_w) < runs),
     )
 

@@ -27,8 +27,8 @@ def reweight_by_extensions(
     -------
     Draws
         The same DAGs, log_weight (chains, draws) less ln l(G), structure-modular, not independent
-        draws from that posterior. stats has "log_extensions" (chains, draws), ln l(G) in nats, and
-        "effective_sample_size" (chains,), (sum w)**2 / sum w**2.
+        draws from that posterior. traces has "log_extensions" (chains, draws), ln l(G) in nats;
+        stats has "effective_sample_size" (chains,), (sum w)**2 / sum w**2.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def reweight_by_extensions(
     log_weight = draws.log_weight - log_extensions
     weights = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
     sizes = weights.sum(axis=1) ** 2 / (weights**2).sum(axis=1)
-    stats = {"log_extensions": log_extensions, "effective_sample_size": sizes}
+    traces = {"log_extensions": log_extensions, "group": draws.groups}
     return Draws(
         draws.values,
         log_weight,
@@ -63,7 +63,8 @@ def reweight_by_extensions(
         "structure-modular",
         draws.names,
         independent=False,
-        stats={**draws.stats, **stats},
+        stats={**draws.stats, "effective_sample_size": sizes},
+        traces={**draws.traces, **traces},
         run=Run(
             f"{draws.run.method} / l(G)".strip(),
             draws.run.settings,
