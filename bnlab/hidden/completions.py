@@ -1,0 +1,167 @@
+"""Data of a model with hidden nodes, counted: distinct rows and the ways to complete each."""
+
+import itertools
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnlab import graphs, memory
+from bnlab.data import Data
+from bnlab.hidden.model import HiddenModel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MISSING = -1
+
+
+class Completions(NamedTuple):
+    """What the kernels of `kernels.latent` read: see there.
+
+    Attributes
+    ----------
+    shapes : int64 (G, 4), joint states, factors, distinct rows and shared factors of each group
+    cells : uint32, the cells (factors, states) of the groups, one group after the other
+    factors : uint32 (R, J), the factors of each distinct row, one for each open table; those that
+        the rows of a group share come first
+    weight : float64 (R,), how often the row occurs
+    base : float64 (cells,), counts of the tables that no row leaves open
+    first : int64 (T + 1,), the cells of table row t are first[t]..first[t + 1] - 1
+    m : rows of data
+    """
+
+    shapes: Ints
+    cells: NDArray[np.uint32]
+    factors: NDArray[np.uint32]
+    weight: Floats
+    base: Floats
+    first: Ints
+    m: int
+
+    @property
+    def groups(self) -> tuple[Ints, NDArray[np.uint32], NDArray[np.uint32], Floats]:
+        """(shapes, cells, factors, weight)."""
+        return self.shapes, self.cells, self.factors, self.weight
+
+
+def complete(model: HiddenModel, data: Data | ArrayLike, /) -> Completions:
+    """Count the distinct rows of data, and list what can be read off the tables for each.
+
+    Parameters
+    ----------
+    model : HiddenModel
+    data : Data whose columns are the observed nodes in node order, or integer codes (m, observed)
+        in which -1 marks a missing cell, treated as hidden in its row
+
+    Raises
+    ------
+    ValueError
+        If columns and nodes do not match, or a row has too many completions to sum over.
+
+    Examples
+    --------
+    >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
+    >>> complete(model, Data.from_arrays([[0], [1], [1], [2]])).weight
+    array([1., 2., 1.])
+    """
+    values = _codes(model, data)
+    rows, weight = np.unique(values, axis=0, return_counts=True)
+    full = np.full((len(rows), model.n), MISSING, np.int64)
+    full[:, list(model.observed)] = rows
+    families = np.array([_family(model, v) for v in range(model.n)])
+    patterns, which = np.unique(full == MISSING, axis=0, return_inverse=True)
+    offsets = np.append(0, np.cumsum([model.rows(v) * model.arities[v] for v in range(model.n)]))
+    is_open = (families & patterns.any(axis=0)).any(axis=1)
+    groups = []
+    for number, pattern in enumerate(patterns):
+        members = np.flatnonzero(which == number)
+        groups.append((members, *_group(model, full[members], pattern, is_open, offsets)))
+    base = np.zeros(offsets[-1])
+    for v in np.flatnonzero(~is_open):
+        np.add.at(base, offsets[v] + _cell(model, v, full), weight.astype(float))
+    arities = [int(model.arities[v]) for v in range(model.n) for _ in range(model.rows(v))]
+    order = np.concatenate([members for members, *_ in groups])
+    return Completions(
+        np.array([(*cells.shape[::-1], len(factors), shared) for _, cells, factors, shared in groups]),
+        np.concatenate([cells.ravel() for _, cells, *_ in groups]),
+        np.concatenate([factors for _, _, factors, _ in groups]),
+        weight[order].astype(np.float64),
+        base,
+        np.append(0, np.cumsum(arities)),
+        len(values),
+    )
+
+
+def _codes(model: HiddenModel, data: Data | ArrayLike) -> Ints:
+    """Integer codes (m, observed), checked against the model."""
+    values = np.asarray(data.values if isinstance(data, Data) else data)
+    arities = model.arities[list(model.observed)]
+    if values.ndim != 2 or values.shape[1] != arities.size:
+        raise ValueError(
+            f"data of shape {values.shape}: give one column for each of the {arities.size} "
+            f"observed nodes {list(model.observed)}, in node order"
+        )
+    if values.dtype.kind not in "iu":
+        raise ValueError(f"data of type {values.dtype}: give integer codes, -1 for a missing cell")
+    if isinstance(data, Data) and (data.arities > arities).any():
+        v = int(np.argmax(data.arities > arities))
+        raise ValueError(
+            f"column {data.names[v]!r} has {data.arities[v]} states, its node {arities[v]}"
+        )
+    if isinstance(data, Data) and data.intervened is not None and data.intervened.any():
+        raise ValueError("rows with interventions are not handled here: leave them out")
+    wrong = np.argwhere((values < MISSING) | (values >= arities))
+    if wrong.size:
+        row, column = wrong[0]
+        raise ValueError(
+            f"row {row}, column {column}: code {values[row, column]} is not in 0.."
+            f"{arities[column] - 1} (-1 marks a missing cell)"
+        )
+    return values.astype(np.int64)
+
+
+def _family(model: HiddenModel, v: int) -> NDArray[np.bool_]:
+    inside = np.zeros(model.n, bool)
+    inside[[v, *graphs.members(model.parents[v])]] = True
+    return inside
+
+
+def _group(
+    model: HiddenModel,
+    rows: Ints,
+    pattern: NDArray[np.bool_],
+    is_open: NDArray[np.bool_],
+    offsets: Ints,
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
+    """Cells (F, H) and factors (R, J) of rows (R, n) that leave `pattern` open; shared ones."""
+    nodes = np.flatnonzero(pattern)
+    size = math.prod(int(model.arities[v]) for v in nodes)
+    memory.require(
+        40 * size * (model.n + 1),
+        task=f"summing over the {size:,} joint states of {nodes.size} nodes",
+        remedy="give hidden nodes fewer states, or drop the rows with most missing cells",
+    )
+    joint = np.array(list(itertools.product(*[range(model.arities[v]) for v in nodes])), np.int64)
+    joint = joint.reshape(size, nodes.size)
+    cells, factors = [], []
+    for v in np.flatnonzero(is_open):
+        seen = _family(model, int(v)) & ~pattern
+        distinct, which = np.unique(rows[:, seen], axis=0, return_inverse=True)
+        states = np.zeros((len(distinct), size, model.n), np.int64)
+        states[:, :, seen] = distinct[:, None]
+        states[:, :, nodes] = joint
+        factors.append(sum(map(len, cells)) + which)
+        cells.append(offsets[v] + _cell(model, int(v), states))
+    alike = [len(of_node) == 1 for of_node in cells]
+    columns = np.stack(factors, axis=1)[:, np.argsort(np.logical_not(alike), kind="stable")]
+    return np.concatenate(cells).astype(np.uint32), columns.astype(np.uint32), sum(alike)
+
+
+def _cell(model: HiddenModel, v: int, states: Ints) -> Ints:
+    """The cell of node v's table, within the table, that states (.., n) read."""
+    row = np.zeros(states.shape[:-1], np.int64)
+    for u in graphs.members(model.parents[v]):
+        row = row * model.arities[u] + states[..., u]
+    return row * model.arities[v] + states[..., v]
