@@ -66,7 +66,7 @@ def complete(model: HiddenModel, data: Data | ArrayLike, /) -> Completions:
     >>> complete(model, Data.from_arrays([[0], [1], [1], [2]])).weight
     array([1., 2., 1.])
     """
-    values = _codes(model, data)
+    values = codes(model, data)
     rows, weight = np.unique(values, axis=0, return_counts=True)
     full = np.full((len(rows), model.n), MISSING, np.int64)
     full[:, list(model.observed)] = rows
@@ -94,8 +94,14 @@ def complete(model: HiddenModel, data: Data | ArrayLike, /) -> Completions:
     )
 
 
-def _codes(model: HiddenModel, data: Data | ArrayLike) -> Ints:
-    """Integer codes (m, observed), checked against the model."""
+def codes(model: HiddenModel, data: Data | ArrayLike, /) -> Ints:
+    """Integer codes (m, observed), checked against the model; -1 where a cell is missing.
+
+    Examples
+    --------
+    >>> codes(HiddenModel([0, 1], [2, 3], hidden=[0]), [[0], [2]]).ravel()
+    array([0, 2])
+    """
     values = np.asarray(data.values if isinstance(data, Data) else data)
     arities = model.arities[list(model.observed)]
     if values.ndim != 2 or values.shape[1] != arities.size:
@@ -145,18 +151,20 @@ def _group(
     )
     joint = np.array(list(itertools.product(*[range(model.arities[v]) for v in nodes])), np.int64)
     joint = joint.reshape(size, nodes.size)
-    cells, factors = [], []
+    cells = [np.empty((0, size), np.int64)]
+    factors = [np.empty((len(rows), 0), np.int64)]
     for v in np.flatnonzero(is_open):
         seen = _family(model, int(v)) & ~pattern
         distinct, which = np.unique(rows[:, seen], axis=0, return_inverse=True)
         states = np.zeros((len(distinct), size, model.n), np.int64)
         states[:, :, seen] = distinct[:, None]
         states[:, :, nodes] = joint
-        factors.append(sum(map(len, cells)) + which)
+        factors.append(sum(map(len, cells)) + which[:, None])
         cells.append(offsets[v] + _cell(model, int(v), states))
-    alike = [len(of_node) == 1 for of_node in cells]
-    columns = np.stack(factors, axis=1)[:, np.argsort(np.logical_not(alike), kind="stable")]
-    return np.concatenate(cells).astype(np.uint32), columns.astype(np.uint32), sum(alike)
+    varied = [len(of_node) > 1 for of_node in cells[1:]]
+    columns = np.concatenate(factors, axis=1)[:, np.argsort(varied, kind="stable")]
+    shared = len(varied) - sum(varied)
+    return np.concatenate(cells).astype(np.uint32), columns.astype(np.uint32), shared
 
 
 def _cell(model: HiddenModel, v: int, states: Ints) -> Ints:

@@ -193,7 +193,6 @@ def pseudo_counts(model: HiddenModel, objective: Objective, basis: Basis, /) -> 
 
 
 def climb(
-    method: str,
     completions: Completions,
     strength: float,
     added: float | None,
@@ -242,7 +241,7 @@ def _fit(
     clock, seed = Clock(), seed_of(rng)
     completions = complete(model, data)
     starts = [random_tables(completions, model.strength, each) for each in rng.spawn(restarts)]
-    jobs = [(method, completions, model.strength, added, start, max_iterations) for start in starts]
+    jobs = [(completions, model.strength, added, start, max_iterations) for start in starts]
     ends: list[Climb] = []
     with workers(executor, restarts) as chosen:
         collect(chosen.map(_job, jobs), ends, _one, restarts, progress)
@@ -277,7 +276,7 @@ def as_tables(model: HiddenModel, cells: Floats, /) -> tuple[Floats, ...]:
     return tuple(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True))
 
 
-def _job(job: tuple[str, Completions, float, float | None, Floats, int]) -> Climb:
+def _job(job: tuple[Completions, float, float | None, Floats, int]) -> Climb:
     return climb(*job)
 
 
