@@ -46,7 +46,9 @@ class Completions(NamedTuple):
         return self.shapes, self.cells, self.factors, self.weight
 
 
-def complete(model: HiddenModel, data: Data | ArrayLike, /) -> Completions:
+def complete(
+    model: HiddenModel, data: Data | ArrayLike, /, *, weight: Floats | None = None
+) -> Completions:
     """Count the distinct rows of data, and list what can be read off the tables for each.
 
     Parameters
@@ -54,6 +56,7 @@ def complete(model: HiddenModel, data: Data | ArrayLike, /) -> Completions:
     model : HiddenModel
     data : Data whose columns are the observed nodes in node order, or integer codes (m, observed)
         in which -1 marks a missing cell, treated as hidden in its row
+    weight : (m,), how often each row stands for itself; once by default
 
     Raises
     ------
@@ -67,7 +70,7 @@ def complete(model: HiddenModel, data: Data | ArrayLike, /) -> Completions:
     array([1., 2., 1.])
     """
     values = codes(model, data)
-    rows, weight = np.unique(values, axis=0, return_counts=True)
+    rows, weight = distinct_rows(values, model.arities[list(model.observed)], weight)
     full = np.full((len(rows), model.n), MISSING, np.int64)
     full[:, list(model.observed)] = rows
     families = np.array([_family(model, v) for v in range(model.n)])
@@ -80,18 +83,41 @@ def complete(model: HiddenModel, data: Data | ArrayLike, /) -> Completions:
         groups.append((members, *_group(model, full[members], pattern, is_open, offsets)))
     base = np.zeros(offsets[-1])
     for v in np.flatnonzero(~is_open):
-        np.add.at(base, offsets[v] + _cell(model, v, full), weight.astype(float))
+        np.add.at(base, offsets[v] + _cell(model, v, full), weight)
     arities = [int(model.arities[v]) for v in range(model.n) for _ in range(model.rows(v))]
     order = np.concatenate([members for members, *_ in groups])
     return Completions(
         np.array([(*cells.shape[::-1], len(factors), shared) for _, cells, factors, shared in groups]),
         np.concatenate([cells.ravel() for _, cells, *_ in groups]),
         np.concatenate([factors for _, _, factors, _ in groups]),
-        weight[order].astype(np.float64),
+        weight[order],
         base,
         np.append(0, np.cumsum(arities)),
-        len(values),
+        int(weight.sum()),
     )
+
+
+def distinct_rows(
+    values: Ints, arities: Ints, weight: Floats | None = None, /
+) -> tuple[Ints, Floats]:
+    """The distinct rows of codes (m, n), -1 being one, and how often each occurs.
+
+    Examples
+    --------
+    >>> distinct_rows(np.array([[1], [-1], [1]]), np.array([2]))
+    (array([[-1],
+           [ 1]]), array([1., 2.]))
+    """
+    number = np.zeros(len(values), np.int64)
+    radix = 1
+    for column, arity in zip(values.T, arities.tolist(), strict=True):
+        if radix * (arity + 1) > 1 << 62:
+            _, number = np.unique(number, return_inverse=True)
+            radix = len(values)
+        number = number * (arity + 1) + column + 1
+        radix *= arity + 1
+    _, first, which = np.unique(number, return_index=True, return_inverse=True)
+    return values[first], np.bincount(which, weight, minlength=first.size).astype(np.float64)
 
 
 def codes(model: HiddenModel, data: Data | ArrayLike, /) -> Ints:

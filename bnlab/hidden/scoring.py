@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.data import Data
-from bnlab.hidden.completions import Completions, codes, complete
+from bnlab.hidden.completions import Completions, codes, complete, distinct_rows
 from bnlab.hidden.fitting import MAX_ITERATIONS, Basis, climb, pseudo_counts, random_tables
 from bnlab.hidden.model import HiddenModel
 from bnlab.hidden.parts import Part, parts
@@ -153,12 +153,13 @@ def score_structures(
     clock, seed = Clock(), seed_of(rng)
     models = list(models)
     tables = [codes(model, data) for model in models]
+    rows, weight = distinct_rows(tables[0], models[0].arities[list(models[0].observed)])
     split = [parts(model) for model in models]
     distinct = {_key(part): part for of_model in split for part in of_model}
     for model in models:
         pseudo_counts(model, "map", basis)
     jobs = [
-        (part, tables[0], "ml" in scores, restarts, child, basis, max_iterations)
+        (part, rows, weight, "ml" in scores, restarts, child, basis, max_iterations)
         for part, child in zip(distinct.values(), rng.spawn(len(distinct)), strict=True)
     ]
     done: list[PartScores] = []
@@ -188,11 +189,11 @@ def _key(part: Part) -> tuple[object, ...]:
 
 
 def _score_part(
-    job: tuple[Part, Ints, bool, int, np.random.Generator, Basis, int],
+    job: tuple[Part, Ints, Floats, bool, int, np.random.Generator, Basis, int],
 ) -> PartScores:
-    part, table, with_ml, restarts, rng, basis, max_iterations = job
+    part, rows, weight, with_ml, restarts, rng, basis, max_iterations = job
     model = part.model
-    completions = complete(model, table[:, list(part.columns)])
+    completions = complete(model, rows[:, list(part.columns)], weight=weight)
     starts = [random_tables(completions, model.strength, rng) for _ in range(restarts)]
     added = pseudo_counts(model, "map", basis)
 
