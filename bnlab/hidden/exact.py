@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.data import Data
-from bnlab.hidden.completions import Completions, complete
+from bnlab.hidden.completions import Completions, cells_of_rows, complete, table_rows
 from bnlab.hidden.model import HiddenModel
-from bnlab.hidden.parts import parts, columns_of
+from bnlab.hidden.parts import columns_of, parts
 from bnlab.kernels import completing, latent
 from bnlab.results import Estimate, Run
 from bnlab.runs import Clock
@@ -80,28 +80,3 @@ def _log_sum(completions: Completions, strength: float) -> float:
     return float(
         known + completing.sum_completions(slots, cells, tables, strength, counts, totals)
     )
-
-
-def cells_of_rows(completions: Completions, /) -> Ints:
-    """The cells (R, J, H) that the completions of each distinct row read, -1 past its states."""
-    shapes = completions.shapes
-    most = int(shapes[:, 0].max(initial=1))
-    out = np.full((len(completions.weight), completions.factors.shape[1], most), -1, np.int64)
-    cell = row = 0
-    for size, many, rows, _ in shapes:
-        of_group = completions.cells[cell : cell + size * many].reshape(many, size)
-        out[row : row + rows, :, :size] = of_group[completions.factors[row : row + rows]]
-        cell, row = cell + size * many, row + rows
-    return out
-
-
-def table_rows(first: Ints, /) -> tuple[Ints, Ints]:
-    """The table row (cells,) of each cell, and the number of cells (T,) of each row.
-
-    Examples
-    --------
-    >>> table_rows(np.array([0, 2, 5]))
-    (array([0, 0, 1, 1, 1]), array([2, 3]))
-    """
-    size = np.diff(first)
-    return np.repeat(np.arange(size.size), size), size
