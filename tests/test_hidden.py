@@ -77,9 +77,11 @@ def model(request):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_expected_counts_are_those_of_all_completions(model, missing):
+@pytest.mark.parametrize("most", [1024, 3, 0])
+def test_expected_counts_are_those_of_all_completions(model, missing, most):
+    """By lists of joint states, along cliques, and mixed."""
     values = random_rows(model, 12, missing=missing)
-    completions = complete(model, values)
+    completions = complete(model, values, most=most)
     theta = random_tables(completions, 1.0, np.random.default_rng(1))
     counts = np.empty(theta.size)
     rows = latent.expect(theta, completions.groups, completions.base, counts)
@@ -94,10 +96,11 @@ def test_expected_counts_are_those_of_all_completions(model, missing):
         assert table == pytest.approx(np.array(list(by_row.values())))
 
 
-def test_rows_too_improbable_for_doubles():
+@pytest.mark.parametrize("most", [1024, 0])
+def test_rows_too_improbable_for_doubles(most):
     model = HiddenModel([0] + [1] * 40, [2] * 41, hidden=[0])
     values = np.zeros((3, 40), int)
-    completions = complete(model, values)
+    completions = complete(model, values, most=most)
     theta = np.full(completions.base.size, 1e-12)
     counts = np.empty(theta.size)
     log_p = latent.expect(theta, completions.groups, completions.base, counts)
@@ -105,9 +108,10 @@ def test_rows_too_improbable_for_doubles():
     assert counts[:2] == pytest.approx([1.5, 1.5])
 
 
-def test_an_impossible_row_has_probability_0():
+@pytest.mark.parametrize("most", [1024, 0])
+def test_an_impossible_row_has_probability_0(most):
     model = HiddenModel([0, 1], [2, 2], hidden=[0])
-    completions = complete(model, [[0]])
+    completions = complete(model, [[0]], most=most)
     theta = np.array([0.5, 0.5, 0.0, 1.0, 0.0, 1.0])
     counts = np.empty(6)
     assert latent.expect(theta, completions.groups, completions.base, counts) == -math.inf
@@ -134,9 +138,7 @@ def test_every_iteration_climbs(strength):
         n = int(rng.integers(2, 6))
         parents = [int(rng.integers(0, 1 << v)) if v else 0 for v in range(n)]
         hidden = [v for v in range(n - 1) if rng.random() < 0.4]
-        model = HiddenModel(
-            parents, rng.integers(2, 4, n), hidden=hidden, strength=strength
-        )
+        model = HiddenModel(parents, rng.integers(2, 4, n), hidden=hidden, strength=strength)
         values = random_rows(model, int(rng.integers(1, 30)), int(rng.integers(1e6)), 0.1)
         completions = complete(model, values)
         start = random_tables(completions, strength, rng)
@@ -321,9 +323,7 @@ def _swapped(parents):
     return np.array([(p & ~3) | (p >> 1 & 1) | (p & 1) << 1 for p in parents])
 
 
-@pytest.mark.parametrize(
-    ("parents", "aliases"), [(TRUE, 8), ([0, 0, 1, 1, 0, 0], 2), ([0] * 6, 1)]
-)
+@pytest.mark.parametrize(("parents", "aliases"), [(TRUE, 8), ([0, 0, 1, 1, 0, 0], 2), ([0] * 6, 1)])
 def test_aliases_of_the_thesis(parents, aliases):
     assert HiddenModel(parents, ARITIES, hidden=[0, 1]).aliases == aliases
 
@@ -337,6 +337,43 @@ def test_a_hidden_node_without_children_has_no_say():
         b = score(without, values, [which], rng=np.random.default_rng(0))[which]
         assert a.log_value == b.log_value
     assert exact_evidence(with_it, values).log_value == exact_evidence(without, values).log_value
+
+
+def hidden_chain(length):
+    """Hidden states 0..length-1 in a chain, each with one observed child."""
+    parents = [0] + [1 << v for v in range(length - 1)] + [1 << v for v in range(length)]
+    return HiddenModel(parents, [2] * length + [3] * length, hidden=range(length))
+
+
+def test_a_long_chain_of_hidden_states():
+    """The forward algorithm of a hidden Markov model, with a table of its own at each place."""
+    model = hidden_chain(30)
+    values = random_rows(model, 5)
+    completions = complete(model, values)
+    theta = random_tables(completions, 1.0, np.random.default_rng(0))
+    tables = as_tables(model, theta)
+    expected = 0.0
+    for row in values:
+        forward = tables[0][0] * tables[30][:, row[0]]
+        for t in range(1, 30):
+            forward = (forward @ tables[t]) * tables[30 + t][:, row[t]]
+        expected += math.log(forward.sum())
+    counts = np.empty(theta.size)
+    log_p = latent.expect(theta, completions.groups, completions.base, counts)
+    assert log_p == pytest.approx(expected)
+    assert counts.sum() == pytest.approx(5 * 60)
+    fit = fit_vb(model, values, restarts=1, rng=np.random.default_rng(0), max_iterations=30)
+    assert (np.diff(fit.trace) >= -1e-9).all()
+    with pytest.raises(ValueError, match="only fits and scores"):
+        exact_evidence(model, values)
+
+
+def test_cliques_that_are_too_large_are_refused():
+    """Eleven hidden nodes of eight states, almost all pairs of which have a common child."""
+    pairs = [1 << a | 1 << b for a in range(11) for b in range(a)][:52]
+    model = HiddenModel([0] * 11 + pairs, [8] * 11 + [2] * 52, hidden=range(11))
+    with pytest.raises(ValueError, match="joint states of the nodes"):
+        fit_vb(model, np.zeros((2, 52), int), rng=np.random.default_rng(0))
 
 
 def test_a_wide_table_with_missing_cells():

@@ -105,7 +105,7 @@ def perturbation_dimensions(
     base = np.maximum(flat_tables(model, theta), 10 * eps)
     base /= np.add.reduceat(base, starts)[rows]
     cells = cells_of_rows(completions)
-    states = np.repeat(completions.shapes[:, 0], completions.shapes[:, 2])
+    states = np.repeat(completions.listed.shapes[:, 0], completions.listed.shapes[:, 2])
     filled = cells[np.arange(len(cells)), :, rng.integers(0, states)]
 
     def log_p(tables: Floats) -> tuple[Floats, Floats]:
@@ -133,7 +133,7 @@ def _joint_states(model: HiddenModel, rng: np.random.Generator) -> Ints:
 def _closed(model: HiddenModel, completions: Completions) -> int:
     """Free parameters of the tables that only observed nodes take part in."""
     in_use = np.zeros(completions.base.size, bool)
-    in_use[completions.cells] = True
+    in_use[completions.listed.cells] = True
     open_rows = np.add.reduceat(in_use, completions.first[:-1]) > 0
     sizes = np.diff(completions.first)
     return int((sizes - 1)[~open_rows].sum())

@@ -52,10 +52,10 @@ def exact_evidence(model: HiddenModel, data: Data | ArrayLike, /) -> Estimate:
 
 
 def _terms(completions: Completions) -> int:
-    states = np.repeat(completions.shapes[:, 0], completions.shapes[:, 2])
+    states = np.repeat(completions.listed.shapes[:, 0], completions.listed.shapes[:, 2])
     return math.prod(
         math.comb(int(k) + int(size) - 1, int(k))
-        for k, size in zip(completions.weight, states, strict=True)
+        for k, size in zip(completions.listed.weight, states, strict=True)
     )
 
 
@@ -65,10 +65,10 @@ def _log_sum(completions: Completions, strength: float) -> float:
     cells = cells_of_rows(completions)
     if cells.shape[1] == 0:
         return float(known)
-    states = np.repeat(completions.shapes[:, 0], completions.shapes[:, 2])
+    states = np.repeat(completions.listed.shapes[:, 0], completions.listed.shapes[:, 2])
     slots = np.array(
         [
-            (row, state, completions.weight[row])
+            (row, state, completions.listed.weight[row])
             for row in range(len(states))
             for state in range(states[row])
         ],
@@ -77,6 +77,4 @@ def _log_sum(completions: Completions, strength: float) -> float:
     counts = base.copy()
     tables = table_rows(first)
     totals = np.add.reduceat(counts, first[:-1])
-    return float(
-        known + completing.sum_completions(slots, cells, tables, strength, counts, totals)
-    )
+    return float(known + completing.sum_completions(slots, cells, tables, strength, counts, totals))

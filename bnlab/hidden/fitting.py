@@ -139,9 +139,7 @@ def fit_em(
     -3.2958
     """
     added = pseudo_counts(model, objective, basis)
-    return _fit(
-        "EM", model, data, added, restarts, rng, start, max_iterations, progress, executor
-    )
+    return _fit("EM", model, data, added, restarts, rng, start, max_iterations, progress, executor)
 
 
 def fit_vb(
@@ -172,9 +170,7 @@ def fit_vb(
     >>> round(fit_vb(model, data, rng=np.random.default_rng(1)).value, 4)
     -3.9139
     """
-    return _fit(
-        "VBEM", model, data, None, restarts, rng, start, max_iterations, progress, executor
-    )
+    return _fit("VBEM", model, data, None, restarts, rng, start, max_iterations, progress, executor)
 
 
 def pseudo_counts(model: HiddenModel, objective: Objective, basis: Basis, /) -> float:
@@ -222,9 +218,7 @@ def climb(
     return Climb(theta, trace[:done].copy(), converged)
 
 
-def random_tables(
-    completions: Completions, strength: float, rng: np.random.Generator, /
-) -> Floats:
+def random_tables(completions: Completions, strength: float, rng: np.random.Generator, /) -> Floats:
     """Tables (cells,) drawn from the prior, in logs where they would underflow."""
     gammas = np.log(rng.standard_gamma(strength + 1, completions.base.size))
     gammas += np.log1p(-rng.random(completions.base.size)) / strength

@@ -14,10 +14,11 @@ Ints = NDArray[np.int64]
 
 
 class Part(NamedTuple):
-    """A connected part of a model, and the columns of the data that belong to it."""
+    """A connected part of a model, the columns of the data that belong to it, and its nodes."""
 
     model: HiddenModel
     columns: tuple[int, ...]
+    nodes: tuple[int, ...]
 
 
 def parts(model: HiddenModel, /) -> list[Part]:
@@ -53,7 +54,8 @@ def parts(model: HiddenModel, /) -> list[Part]:
             hidden=[place[v] for v in nodes if v in model.hidden],
             strength=model.strength,
         )
-        found.append(Part(part, tuple(column[v] for v in nodes if v not in model.hidden)))
+        columns = tuple(column[v] for v in nodes if v not in model.hidden)
+        found.append(Part(part, columns, tuple(nodes)))
     return found
 
 

@@ -205,9 +205,7 @@ def _score_part(
     theta, _, capped = best(added, starts)
     log_likelihood = _log_likelihood(completions, theta)
     tables = (completions.base, completions.first)
-    cs = latent.bound(
-        theta, completions.groups, tables, model.strength, np.empty(theta.size)
-    )
+    cs = latent.bound(theta, completions.groups, tables, model.strength, np.empty(theta.size))
     _, vb, slow = best(None, [theta, *starts])
     ml = log_likelihood
     if with_ml and added > 0:

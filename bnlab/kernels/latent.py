@@ -1,6 +1,6 @@
 """Discrete networks with hidden nodes: expectation and maximisation steps.
 
-The cells of all tables lie in one array theta; table row t has the cells first[t]..first[t + 1] - 1.
+The cells of all tables lie in one array theta; table row t has cells first[t]..first[t + 1] - 1.
 Rows of data that leave the same nodes open (the hidden ones, and missing cells) make a group with H
 joint states of these nodes. A factor of the group is what one node's table says, as a vector over
 the H states, given the observed part of the node's family: few distinct factors serve many rows,
@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
-TINY = 1e-280  # a product of cells below this may have lost digits to underflow
+from bnlab.kernels.cliques import TINY, expect_cliques
 
 
 @njit(cache=True, nogil=True)
@@ -20,13 +20,15 @@ def expect(theta, groups, base, counts):
     """E step: expected counts of all cells, and sum_r weight_r ln p(row r | theta).
 
     [Beal2003, eq. 6.22, 6.40]. theta (cells,): probabilities, or VB's sub-normalised ones.
-    groups: (shapes (G, 4) of each group: states H, factors F, rows R, shared factors S; cells
-    uint32: of each group (F, H), one after the other; factors uint32 (R, J) of all groups' rows,
-    the S that all rows of a group share first; weight (R,) of the rows).
+    groups: (listed, forest). listed: (shapes (G, 4) of each group: states H, factors F, rows R,
+    shared factors S; cells uint32: of each group (F, H), one after the other; factors uint32 (R, J)
+    of all groups' rows, the S that all rows of a group share first; weight (R,) of the rows).
+    forest: groups that are summed over along cliques, see `expect_forest`.
     base (cells,): counts of the nodes that no row leaves open, which `counts` (cells,) begins with.
     -inf where a row is impossible.
     """
-    shapes, cells, factors, weight = groups
+    listed, forest = groups
+    shapes, cells, factors, weight = listed
     counts[:] = base
     log_likelihood, cell, row = 0.0, 0, 0
     for g in range(shapes.shape[0]):
@@ -38,6 +40,26 @@ def expect(theta, groups, base, counts):
         )
         cell += size * many
         row += rows
+    return log_likelihood + expect_forest(theta, forest, counts)
+
+
+@njit(cache=True, nogil=True)
+def expect_forest(theta, forest, counts):
+    """The part of `expect` of the groups with too many joint states to list.
+
+    forest: (sizes (G, 4): cliques, length of maps, length of cells, rows of each group; shapes,
+    maps, tables and cells of `expect_cliques`, factors (R, J) and weight (R,), of all groups).
+    """
+    sizes, shapes, maps, tables, cells, factors, weight = forest
+    log_likelihood = 0.0
+    at = np.zeros(4, np.int64)
+    for g in range(sizes.shape[0]):
+        end = at + sizes[g]
+        cliques = slice(at[0], end[0])
+        tree = (shapes[cliques], maps[at[1] : end[1]], tables[cliques], cells[at[2] : end[2]])
+        of_rows, times = factors[at[3] : end[3]], weight[at[3] : end[3]]
+        log_likelihood += expect_cliques(theta, tree, of_rows, times, counts)
+        at = end
     return log_likelihood
 
 
@@ -146,7 +168,7 @@ def climb_bound(theta, groups, tables, strength, limits, trace):
     As `climb`. trace[i]: the lower bound at q(s) of the i-th theta and the best q(theta) for it, so
     that the bound of the first theta is its Cheeseman-Stutz score [Beal2003, eq. 6.31, 6.37].
     """
-    base, first = tables
+    _, first = tables
     tolerance, most = limits
     counts = np.empty(theta.size)
     for i in range(most):
