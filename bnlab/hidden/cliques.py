@@ -41,7 +41,7 @@ def clique_tree(families: Sequence[Nodes], arities: Ints, /) -> CliqueTree:
     Examples
     --------
     >>> clique_tree([(0, 1), (1, 2), (2, 3)], np.full(4, 2)).cliques
-    [(0, 1), (1, 2), (2, 3)]
+    [(2, 3), (1, 2), (0, 1)]
     """
     graph: nx.Graph = nx.Graph()
     graph.add_nodes_from(sorted({v for family in families for v in family}))

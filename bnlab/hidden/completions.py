@@ -299,7 +299,10 @@ def _tree(tables: Tables, rows: Ints, nodes: Nodes) -> _Tree:
     is_open = np.isin(np.arange(model.n), nodes)
     families = [tuple(np.flatnonzero(_family(model, v) & is_open).tolist()) for v in tables.nodes]
     tree = clique_tree(families, model.arities)
-    shapes, maps, of_cliques, cells, columns = [], [], [], [], []
+    shapes, of_cliques = [], []
+    maps: list[Ints] = []
+    cells: list[Ints] = []
+    columns: list[Ints] = []
     at = to = mapped = begin = 0
     for q, (clique, parent) in enumerate(zip(tree.cliques, tree.parents, strict=True)):
         other = tree.cliques[parent] if parent >= 0 else ()
@@ -367,7 +370,8 @@ def cell_of(model: HiddenModel, v: int, states: Ints, /) -> Ints:
     >>> cell_of(HiddenModel([0, 1], [2, 3], hidden=[0]), 1, np.array([[1, 2], [0, 1]]))
     array([5, 1])
     """
-    row = np.zeros(states.shape[:-1], np.int64)
+    row: Ints = np.zeros(states.shape[:-1], np.int64)
     for u in graphs.members(model.parents[v]):
         row = row * model.arities[u] + states[..., u]
-    return row * model.arities[v] + states[..., v]
+    cell: Ints = row * model.arities[v] + states[..., v]
+    return cell

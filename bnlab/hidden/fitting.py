@@ -55,7 +55,7 @@ class Fit:
     >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
     >>> data = Data.from_arrays([[0], [1], [2]])
     >>> fit_vb(model, data, restarts=2, rng=np.random.default_rng(1))
-    Fit(-3.91, VBEM, restart 1 of 2, 4 iterations)
+    Fit(-4.78, VBEM, restart 2 of 2, 29 iterations)
     """
 
     value: float
@@ -168,7 +168,7 @@ def fit_vb(
     >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
     >>> data = Data.from_arrays([[0], [1], [2]])
     >>> round(fit_vb(model, data, rng=np.random.default_rng(1)).value, 4)
-    -3.9139
+    -4.7751
     """
     return _fit("VBEM", model, data, None, restarts, rng, start, max_iterations, progress, executor)
 
@@ -225,7 +225,9 @@ def random_tables(completions: Completions, strength: float, rng: np.random.Gene
     rows = np.repeat(np.arange(completions.first.size - 1), np.diff(completions.first))
     tops = np.maximum.reduceat(gammas, completions.first[:-1])
     theta = np.exp(gammas - tops[rows])
-    return np.maximum(theta / np.add.reduceat(theta, completions.first[:-1])[rows], 1e-300)
+    theta /= np.add.reduceat(theta, completions.first[:-1])[rows]
+    floored: Floats = np.maximum(theta, 1e-300)
+    return floored
 
 
 def _fit(

@@ -143,7 +143,7 @@ def score_structures(
     >>> models = [HiddenModel([0, 1, p], [2, 2, 2], hidden=[0]) for p in (0, 1)]
     >>> found = score_structures(models, [[0, 1], [1, 0]], ["vb"], rng=np.random.default_rng(1))
     >>> [round(each["vb"].log_value, 4) for each in found]
-    [-4.1589, -4.1589]
+    [-4.0666, -4.1443]
     """
     unknown = set(scores) - set(KINDS)
     if unknown:
@@ -245,7 +245,7 @@ def _assembled(
         "vb": total("vb"),
     }
     log_aliases = math.log(model.aliases) if alias else 0.0
-    results = {}
+    results: dict[str, Estimate] = {}
     for name in scores:
         plug_in = name in ("ml", "map")
         value = values[name] + (0.0 if plug_in else log_aliases)
@@ -263,6 +263,6 @@ def _log_likelihood(completions: Completions, theta: Floats) -> float:
 
 def _log_prior(completions: Completions, strength: float, theta: Floats) -> float:
     """ln p(theta), summed over all table rows [Beal2003, eq. 6.4]."""
-    sizes = np.diff(completions.first)
-    constant = sum(math.lgamma(strength * k) - k * math.lgamma(strength) for k in sizes)
-    return constant + ((strength - 1) * float(np.log(theta).sum()) if strength != 1 else 0.0)
+    sizes = np.diff(completions.first).tolist()
+    constant = math.fsum(math.lgamma(strength * k) - k * math.lgamma(strength) for k in sizes)
+    return constant + (strength - 1) * float(np.log(theta).sum()) if strength != 1 else constant
