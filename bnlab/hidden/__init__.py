@@ -1,22 +1,43 @@
 """Discrete networks with hidden nodes: fits, scores, evidence [Beal2003, ch. 6]."""
 
+from bnlab.hidden.annealing import Annealed, anneal
 from bnlab.hidden.completions import Completions, complete
 from bnlab.hidden.dimensions import Dimensions, dimension, perturbation_dimensions
+from bnlab.hidden.evidence import estimate_evidence
 from bnlab.hidden.exact import exact_evidence
 from bnlab.hidden.fitting import Fit, fit_em, fit_vb
+from bnlab.hidden.methods import (
+    AIS,
+    SMC,
+    CompletionGibbs,
+    JointDirichlet,
+    RowDirichlet,
+    TemperedGibbs,
+    Warped,
+)
 from bnlab.hidden.model import HiddenModel
 from bnlab.hidden.parts import parts
 from bnlab.hidden.scoring import score, score_structures
 from bnlab.hidden.structures import bipartite_structures
 
 __all__ = [
+    "AIS",
+    "SMC",
+    "Annealed",
+    "CompletionGibbs",
     "Completions",
     "Dimensions",
     "Fit",
     "HiddenModel",
+    "JointDirichlet",
+    "RowDirichlet",
+    "TemperedGibbs",
+    "Warped",
+    "anneal",
     "bipartite_structures",
     "complete",
     "dimension",
+    "estimate_evidence",
     "exact_evidence",
     "fit_em",
     "fit_vb",

@@ -65,8 +65,8 @@ class Annealed:
     Examples
     --------
     >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
-    >>> anneal(model, [[0], [1], [2]], runs=4, rng=np.random.default_rng(1), method=AIS(Warped(50)))
-    Annealed(4 runs upward, 50 steps)
+    >>> anneal(model, [[0], [1], [2]], runs=4, rng=np.random.default_rng(1))
+    Annealed(4 runs upward, 16384 steps)
     """
 
     log_weight: Floats
@@ -250,21 +250,21 @@ def _walk(
     elif isinstance(moves, TemperedGibbs):
         latent_walks.anneal_gibbs(log_theta, problem, (betas, power, piece.ranges), rng, record)
     else:
-        strengths, blocks = _proposals(moves, piece, betas)
-        walk = (betas, strengths, piece.ranges, blocks)
+        width, blocks = _proposals(moves, piece)
+        walk = (betas, width, piece.ranges, blocks)
         latent_walks.anneal_tables(log_theta, problem, walk, rng, record)
     return log_theta
 
 
 def _proposals(
-    moves: JointDirichlet | RowDirichlet, piece: Piece, betas: Floats
-) -> tuple[Floats, Ints]:
-    """Strengths (K + 1,) of the proposals, and which table rows (B, 2) are proposed together."""
-    rows = len(piece.ranges)
+    moves: JointDirichlet | RowDirichlet, piece: Piece
+) -> tuple[tuple[float, float, float], Ints]:
+    """Width of the proposals, and which table rows (B, 2) are proposed together."""
+    rows = np.arange(len(piece.ranges) + 1)
     if isinstance(moves, JointDirichlet):
-        return np.full(betas.size, moves.strength), np.array([[0, rows]])
-    strengths = moves.least + moves.growth * piece.completions.m * betas
-    return strengths, np.stack([np.arange(rows), np.arange(rows) + 1], axis=1)
+        return (0.0, moves.strength, 0.0), rows[None, [0, -1]]
+    growth = moves.growth * piece.completions.m
+    return (piece.strength, 0.0, growth), np.stack([rows[:-1], rows[1:]], axis=1)
 
 
 def _log_tables(model: HiddenModel, start: Sequence[ArrayLike], runs: int) -> Floats:

@@ -55,20 +55,21 @@ class Warped:
 
 @dataclass(frozen=True, slots=True)
 class JointDirichlet:
-    """All table rows are proposed at once, each from a Dirichlet around itself [Beal2003, eq. 6.59].
+    """All table rows are proposed at once, each around itself [Beal2003, eq. 6.59].
 
     Attributes
     ----------
     strength : sum of the parameters of each row's Dirichlet, the same at all temperatures. The
-        thesis does not print its own; the default's rejection rates are near those it prints.
+        thesis does not print its own: with the default 37, 45, 62 and 80 % of the proposals are
+        rejected for 10, 640, 2560 and 10240 rows, and 36, 45, 61 and 79 % in its Table 6.4
 
     Examples
     --------
     >>> JointDirichlet()
-    JointDirichlet(strength=1000.0)
+    JointDirichlet(strength=2000.0)
     """
 
-    strength: float = 1000.0
+    strength: float = 2000.0
 
     def __post_init__(self) -> None:
         _check_positive(strength=self.strength)
@@ -76,26 +77,21 @@ class JointDirichlet:
 
 @dataclass(frozen=True, slots=True)
 class RowDirichlet:
-    """Each step proposes one table row, the rows in turn, from a Dirichlet around itself.
+    """Each step proposes one table row, the rows in turn, from a Dirichlet that follows the walk.
 
-    Attributes
-    ----------
-    least, growth : the Dirichlet's strength is least + growth * tau * m, for m rows of data, so
-        that its width follows the posterior's [Beal2003, sec. 6.5.1]
+    Its parameters are lambda + growth * tau * m * theta for m rows of data: the prior at tau = 0,
+    and narrower as the posterior is [Beal2003, sec. 6.5.1].
 
     Examples
     --------
     >>> RowDirichlet()
-    RowDirichlet(least=1.0, growth=0.3)
+    RowDirichlet(growth=0.3)
     """
 
-    least: float = 1.0
     growth: float = 0.3
 
     def __post_init__(self) -> None:
-        _check_positive(least=self.least)
-        if not 0 <= self.growth < math.inf:
-            raise ValueError(f"growth={self.growth}: give a number that is not negative")
+        _check_positive(growth=self.growth)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.data import Data
-from bnlab.hidden.completions import Completions, complete
-from bnlab.hidden.exact import table_rows
+from bnlab.hidden.completions import Completions, complete, table_rows
 from bnlab.hidden.model import HiddenModel
 from bnlab.hidden.parts import columns_of, parts
 from bnlab.kernels import latent
@@ -70,7 +69,7 @@ class Piece(NamedTuple):
     def tables(self) -> tuple[Ints, Floats, float]:
         """(row_of, prior, strength), see `kernels.latent_particles`."""
         row_of, states = table_rows(self.completions.first)
-        return row_of, self.strength * states, self.strength
+        return row_of, (self.strength * states).astype(np.float64), self.strength
 
 
 class Pieces(NamedTuple):

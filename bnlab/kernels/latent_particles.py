@@ -1,9 +1,10 @@
 """Walks and particle filters on the completions of data, with the tables integrated out.
 
-A row of data reads one cell of each open table, which depends on its state, the joint state of what
-the row leaves open. rows: (cells, factors (R, J), start (R,), size (R,)): of distinct row r, state h
-reads cell cells[start[r] + factors[r, j] * size[r] + h] of table j, h < size[r]. tables: (row_of
-(cells,), prior (T,), strength): the table row of each cell, and the strength summed over each row.
+A row of data reads one cell of each open table, which depends on its state, the joint state of
+what the row leaves open. rows: (cells, factors (R, J), start (R,), size (R,)): of distinct row r,
+state h < size[r] reads cell cells[start[r] + factors[r, j] * size[r] + h] of table j. tables:
+(row_of (cells,), prior (T,), strength): the table row of each cell, and the strength summed over
+each row.
 counts (cells,) and totals (T,) are those of the completed rows. The probability of a state given
 these is the Dirichlet posterior's mean, a product over the tables [Beal2003, eq. 6.9].
 """
@@ -26,14 +27,15 @@ def predict(rows, r, tables, counts, totals, shares):
     row_of, prior, strength = tables
     total = 0.0
     for h in range(size[r]):
-        share = 1.0
+        over, under = 1.0, 1.0
         for j in range(factors.shape[1]):
             cell = cells[start[r] + factors[r, j] * size[r] + h]
             row = row_of[cell]
-            share *= (strength + counts[cell]) / (prior[row] + totals[row])
-        shares[h] = share
-        total += share
-    if total > TINY:
+            over *= strength + counts[cell]
+            under *= prior[row] + totals[row]
+        shares[h] = over / under
+        total += shares[h]
+    if total > TINY:  # neither underflow nor nan
         return 0.0, total
     return predict_in_logs(rows, r, tables, counts, totals, shares)
 
@@ -166,8 +168,7 @@ def anneal_completions(order, rows, tables, states, plan, rng, record):
     plan: betas (K + 1,), rising from 0 or falling to it; record as in `latent_walks.anneal_tables`.
     """
     spans, log_ratio, tally = record
-    row_of, prior, strength = tables
-    counts, totals = np.zeros(row_of.size), np.zeros(prior.size)
+    counts, totals = np.zeros(tables[0].size), np.zeros(tables[1].size)
     for i in range(order.size):
         add(rows, order[i], states[i], tables, 1.0, counts, totals)
     for t in range(spans.size):
