@@ -109,7 +109,7 @@ class TemperedGibbs:
 class CompletionGibbs:
     """Each row's completion given all others in turn, on the path p(y, s)**tau, tables integrated.
 
-    A step is a sweep over all rows of data [Beal2003, sec. 6.7, Neal's proposal].
+    A step is a sweep over all rows of data; suggested by Neal [Beal2003, sec. 6.6].
 
     Examples
     --------
