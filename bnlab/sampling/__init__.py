@@ -1,7 +1,8 @@
 """Draws of orders and DAGs: independent ones from an exact posterior, and Markov chains."""
 
 from bnlab.runs import Executor
-from bnlab.sampling.direct import families_by_weight, predecessor_masks, sample_dags
+from bnlab.sampling.dags import sample_dags
+from bnlab.sampling.direct import families_by_weight, predecessor_masks
 from bnlab.sampling.orders import sample_orders
 from bnlab.sampling.schedules import Betas, Harmonic, Linear, Schedule
 from bnlab.sampling.walks import Moves, OrderWalker
