@@ -5,6 +5,19 @@ columns of its named ColumnDataSource, so that a lab moves the picture with
 `source.data = thing_data(...)`. Needs the `lab` extra; `import bnlab` does not import this.
 """
 
+from bnlab.plots.annealing import (
+    acceptance_path,
+    acceptance_path_data,
+    bridge,
+    evidence_bounds,
+    evidence_bounds_data,
+    heaviest,
+    heaviest_data,
+    speed_up,
+    weight_pile,
+    weight_pile_data,
+    weight_pile_marks,
+)
 from bnlab.plots.canvas import CYCLE, canvas
 from bnlab.plots.comparison import (
     answer_pairs,
@@ -49,10 +62,13 @@ __all__ = [
     "CYCLE",
     "acceptance_bars",
     "acceptance_bars_data",
+    "acceptance_path",
+    "acceptance_path_data",
     "agreement",
     "agreement_data",
     "answer_pairs",
     "answer_pairs_data",
+    "bridge",
     "canvas",
     "dag_gallery",
     "dag_gallery_arrows",
@@ -62,11 +78,15 @@ __all__ = [
     "error_curve",
     "error_curve_data",
     "estimate_histogram",
+    "evidence_bounds",
+    "evidence_bounds_data",
     "growth",
     "growth_curves",
     "growth_points",
     "heat_map",
     "heat_map_data",
+    "heaviest",
+    "heaviest_data",
     "lattice",
     "lattice_cells",
     "lattice_links",
@@ -84,6 +104,10 @@ __all__ = [
     "published_runs_data",
     "share_bars",
     "share_bars_data",
+    "speed_up",
     "traces",
     "traces_data",
+    "weight_pile",
+    "weight_pile_data",
+    "weight_pile_marks",
 ]
