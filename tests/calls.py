@@ -52,10 +52,13 @@ class Call:
     options: Mapping[str, Any] = field(default_factory=dict)
     nested: Mapping[str, int] = field(default_factory=lambda: {"values": 1, "log_weight": 1})
 
-    def __call__(self, count: int | None = None, seed: int = 9, **options: Any) -> Any:
+    def __call__(
+        self, count: float | None = None, *, seed: int = 9, target: Any = None, **options: Any
+    ) -> Any:
         counts = {self.count: self.usual if count is None else count}
         rng = np.random.default_rng(seed)
-        return self.sampler(self.target(), **counts, **self.options, **options, rng=rng)
+        target = self.target() if target is None else target
+        return self.sampler(target, **counts, **self.options, **options, rng=rng)
 
 
 CHAINS = {"chains": 3, "burn_in": 20}
