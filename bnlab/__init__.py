@@ -31,7 +31,15 @@ from bnlab.networks import BayesNet, list_networks, load_network, random_network
 from bnlab.priors import EdgeBeliefs, EdgePenalty, Fair, Prior, Uniform
 from bnlab.results import Draws, Estimate, FeatureEstimate, Run
 from bnlab.runs import Stopped
-from bnlab.sampling import Betas, Harmonic, Linear, Moves, sample_dags, sample_orders
+from bnlab.sampling import (
+    Betas,
+    Harmonic,
+    Linear,
+    Moves,
+    ellis_wong_dags,
+    sample_dags,
+    sample_orders,
+)
 from bnlab.scores import (
     AIC,
     BIC,
@@ -78,6 +86,7 @@ __all__ = [
     "count_linear_extensions",
     "diagnostics",
     "discretize",
+    "ellis_wong_dags",
     "estimate_evidence",
     "estimate_lower_bound",
     "estimate_upper_bound",

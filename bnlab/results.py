@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 Kind = Literal["exact", "unbiased", "lower_bound", "upper_bound", "asymptotic", "plug_in"]
 Over = Literal["orders", "dags"]
 PriorKind = Literal["order-modular", "structure-modular"]
+Interval = Literal["Hoeffding", "asymptotic", "none"]
 
 
 def rebuilt(record: Any, /) -> tuple[Any, ...]:
@@ -127,16 +128,20 @@ class FeatureEstimate:
     Attributes
     ----------
     value : float
-    stderr : float, standard error
+    stderr : float, standard error; inf where there is no error bar
     low, high : float, an interval that holds the posterior with probability `confidence`
-        (Hoeffding's inequality [HeTianWu2016, Corollary 4 (iv)])
     confidence : float
     draws : int
     prior : "order-modular" or "structure-modular", which posterior it belongs to
+    interval : "Hoeffding" (whatever the posterior [HeTianWu2016, Corollary 4 (iv)]), "asymptotic"
+        (in the limit of many draws), or "none" (all of 0..1: fewer than two groups of draws count)
+    groups : float, how many independent groups of equal weight the draws are worth
 
     Examples
     --------
-    >>> FeatureEstimate(0.25, 0.004, 0.24, 0.26, 0.95, 10_000, "order-modular")
+    >>> FeatureEstimate(
+    ...     0.25, 0.004, 0.24, 0.26, 0.95, 10_000, "order-modular", "Hoeffding", 10_000
+    ... )
     p = 0.2500 +/- 0.0040, in [0.2400, 0.2600] with probability 0.95 (10000 draws)
     """
 
@@ -147,11 +152,19 @@ class FeatureEstimate:
     confidence: float
     draws: int
     prior: PriorKind
+    interval: Interval
+    groups: float
 
     def __repr__(self) -> str:
+        draws = f"{self.draws} draws"
+        if self.interval != "Hoeffding":
+            draws += f" worth {self.groups:.1f} groups"
+        if self.interval == "none":
+            return f"p = {self.value:.4f}, no error bar ({draws})"
+        about = "about " if self.interval == "asymptotic" else ""
         return (
             f"p = {self.value:.4f} +/- {self.stderr:.4f}, in [{self.low:.4f}, {self.high:.4f}] "
-            f"with probability {self.confidence:g} ({self.draws} draws)"
+            f"with probability {about}{self.confidence:g} ({draws})"
         )
 
 
@@ -258,4 +271,3 @@ class Draws:
         each = f"{chains} x {draws}" if chains > 1 else f"{draws}"
         stopped = ", stopped early" if self.run.stopped else ""
         return f"Draws({each} {self.over} of {n} variables, {self.prior}{stopped})"
-

@@ -113,3 +113,21 @@ def parent_expectations(parents, log_beta, predecessors, weights, out):
                     if (parents[f] >> u) & 1:
                         share[u] += term
         out += weights[t] * share / total
+
+
+@njit(cache=True, nogil=True)
+def family_means(parents, log_beta, values, predecessors, out):
+    """out[t] = sum over G of values(G) p(G | predecessors[t]) [NiinimakiKoivisto2013, sec. 2.2].
+
+    nan where no family fits.
+    parents, log_beta, values (F,) by decreasing weight; predecessors, out (T,).
+    """
+    for t in range(predecessors.size):
+        best, total = _restricted_sum(parents, log_beta, predecessors[t])
+        out[t] = 0.0 if total > 0.0 else np.nan
+        for f in range(parents.size):
+            if parents[f] & ~predecessors[t] == 0:
+                term = np.exp(log_beta[f] - best)
+                if term < 1e-30:
+                    break
+                out[t] += values[f] * term / total

@@ -1,13 +1,15 @@
 """Draws of orders and DAGs: independent ones from an exact posterior, and Markov chains."""
 
 from bnlab.runs import Executor
-from bnlab.sampling.dags import sample_dags
+from bnlab.sampling.dags import NO_DAG, check_orders, sample_dags
 from bnlab.sampling.direct import families_by_weight, predecessor_masks
+from bnlab.sampling.ellis_wong import ellis_wong_dags
 from bnlab.sampling.orders import sample_orders
 from bnlab.sampling.schedules import Betas, Harmonic, Linear, Schedule
 from bnlab.sampling.walks import Moves, OrderWalker
 
 __all__ = [
+    "NO_DAG",
     "Betas",
     "Executor",
     "Harmonic",
@@ -15,6 +17,8 @@ __all__ = [
     "Moves",
     "OrderWalker",
     "Schedule",
+    "check_orders",
+    "ellis_wong_dags",
     "families_by_weight",
     "predecessor_masks",
     "sample_dags",

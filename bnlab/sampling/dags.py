@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 BLOCK_FAMILIES = 100_000_000  # families scanned in about 100 ms
+NO_DAG = "an order has no DAG that the constraints allow: take more steps, to reach one that has"
 MAX_JOBS = 20  # on an executor that is not ours: each may send the families to a process again
 
 
@@ -103,11 +104,11 @@ def check_orders(orders: Draws, table: ScoreTable | None, /) -> ScoreTable:
         what = "DAGs already" if isinstance(orders, Draws) else type(orders).__name__
         raise ValueError(f"DAGs are drawn given orders, not {what}: pass what sample_orders gave")
     if not isinstance(table, ScoreTable):
-        raise ValueError(f"table={table!r}: pass the score table that the orders come from")
+        raise ValueError(f"pass table=, the score table of the orders, not {type(table).__name__}")
     if table.names != orders.names:
         raise ValueError(
             f"a table of {_some(table.names)} for orders of {_some(orders.names)}: pass the score "
-            "table that the orders come from"
+            "table of the orders"
         )
     return table
 
@@ -124,11 +125,8 @@ def given_block(given: Given, uniforms: Floats) -> Block:
     _, draws, n = uniforms.shape
     masks = np.repeat(predecessor_masks(given.orders), draws, axis=0)
     block = dags_given(given.families, masks, uniforms.reshape(-1, n))
-    for row in np.flatnonzero(block.log_target == -math.inf):
-        raise ValueError(
-            f"order {given.orders[row // draws].tolist()} has no DAG that the constraints allow: "
-            "the run never met one that has. Take more steps, or drop the order"
-        )
+    if (block.log_target == -math.inf).any():
+        raise ValueError(NO_DAG)
     return block
 
 
