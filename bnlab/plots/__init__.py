@@ -18,6 +18,7 @@ from bnlab.plots.annealing import (
     weight_pile_data,
     weight_pile_marks,
 )
+from bnlab.plots.budgets import time_curves, time_curves_lines, time_curves_points
 from bnlab.plots.canvas import CYCLE, canvas
 from bnlab.plots.comparison import (
     answer_pairs,
@@ -46,6 +47,13 @@ from bnlab.plots.priors import (
     dag_gallery_labels,
     prior_curve,
     prior_curve_data,
+)
+from bnlab.plots.tempering import (
+    tempered_acceptance,
+    tempered_exchanges_data,
+    tempered_lines,
+    tempered_moves_data,
+    tempered_traces,
 )
 from bnlab.plots.traces import (
     acceptance_bars,
@@ -105,6 +113,14 @@ __all__ = [
     "share_bars",
     "share_bars_data",
     "speed_up",
+    "tempered_acceptance",
+    "tempered_exchanges_data",
+    "tempered_lines",
+    "tempered_moves_data",
+    "tempered_traces",
+    "time_curves",
+    "time_curves_lines",
+    "time_curves_points",
     "traces",
     "traces_data",
     "weight_pile",
