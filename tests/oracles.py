@@ -322,3 +322,16 @@ def structure_modular_over_dags(log_beta):
     weights = {dag: dag_log_weight(log_beta, dag) for dag in all_dags(len(log_beta))}
     log_z = log_sum(weights.values())
     return log_z, {dag: math.exp(w - log_z) for dag, w in weights.items()}
+
+
+# Sums of priors
+
+
+def robinson_by_size(n, q):
+    """Sum over DAGs of the product of q[number of parents], a Fraction, by sets of sinks."""
+    c = [sum(math.comb(j, i) * q[i] for i in range(min(j, len(q) - 1) + 1)) for j in range(n)]
+    a = [Fraction(1)]
+    for j in range(1, n + 1):
+        terms = [math.comb(j, s) * c[j - s] ** s * a[j - s] for s in range(1, j + 1)]
+        a.append(sum(terms[::2]) - sum(terms[1::2]))
+    return a[n]
