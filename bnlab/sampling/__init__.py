@@ -6,7 +6,7 @@ from bnlab.sampling.direct import families_by_weight, predecessor_masks
 from bnlab.sampling.ellis_wong import ellis_wong_dags
 from bnlab.sampling.orders import sample_orders
 from bnlab.sampling.schedules import Betas, Harmonic, Linear, Schedule
-from bnlab.sampling.walks import Moves, OrderWalker
+from bnlab.sampling.walks import Moves, OrderStep, OrderWalker, each_order
 
 __all__ = [
     "NO_DAG",
@@ -15,9 +15,11 @@ __all__ = [
     "Harmonic",
     "Linear",
     "Moves",
+    "OrderStep",
     "OrderWalker",
     "Schedule",
     "check_orders",
+    "each_order",
     "ellis_wong_dags",
     "families_by_weight",
     "predecessor_masks",
