@@ -70,6 +70,14 @@ CALLS = {
     "exact DAGs": Call(bn.sample_dags, posterior, "draws"),
     "chains": Call(bn.sample_orders, lambda: table(5), "draws", 40, CHAINS),
     "chains, 24 variables": Call(bn.sample_orders, lambda: table(24), "draws", 10, CHAINS),
+    "coupled chains": Call(
+        bn.sample_orders,
+        lambda: table(5),
+        "draws",
+        40,
+        {**CHAINS, "schedule": bn.Linear(3)},
+        {"values": 1, "log_weight": 1, "tempered": 1},
+    ),
     "DAGs given orders": Call(
         bn.sample_dags, orders, "draws", 3, {"table": table(5)}, nested=NOTHING
     ),

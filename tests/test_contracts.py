@@ -11,15 +11,16 @@ from calls import CALLS
 
 import bnlab as bn
 from bnlab import kernels
-from bnlab.sampling import Moves, OrderWalker, direct
+from bnlab.sampling import OrderWalker, direct
 
 PUBLIC = [bn, *(module for module in vars(bn).values() if isinstance(module, ModuleType))]
 RANDOM = {
-    f"{module.__name__}.{name}": function
+    name: function
     for module in PUBLIC
     for name in getattr(module, "__all__", [])
     if inspect.isfunction(function := getattr(module, name))
-    and name.startswith(("sample_", "anneal_", "estimate_"))
+    and "rng" in inspect.signature(function).parameters
+    and function is not bn.random_network  # a network, not draws from a target
 }
 SAMPLERS = {call.sampler for call in CALLS.values()}
 DRAWING = [name for name, call in CALLS.items() if "estimate" not in call.sampler.__name__]
@@ -129,53 +130,64 @@ MODULES = [
     kernels.subsets,
     kernels.walks,
 ]
-KERNELS = [
-    function
+"""Those that score, solve and sample; the others have tests of this kind of their own."""
+KERNELS = {
+    f"{module.__name__}.{name}": function
     for module in MODULES
-    for function in vars(module).values()
+    for name, function in vars(module).items()
     if hasattr(function, "py_func") and function.py_func.__module__ == module.__name__
-]
+}
 
 
-def uncompiled(monkeypatch):
-    """Swap every kernel, wherever it is called, for the Python function it was compiled from."""
-    swaps = {id(function): function.py_func for function in KERNELS}
+def uncompiled(patch):
+    """Swap every kernel, wherever it is called, for the Python function it was compiled from.
+
+    Returns the set of names of kernels, into which each is put as it is called.
+    """
+    called, swaps = set(), {}
+
+    def recording(name, function):
+        def call(*arguments):
+            called.add(name)
+            return function(*arguments)
+
+        return call
+
+    for name, kernel in KERNELS.items():
+        swaps[id(kernel)] = recording(name, kernel.py_func)
     for module in MODULES:
         for name, value in list(vars(module).items()):
             if id(value) in swaps:
-                monkeypatch.setattr(module, name, swaps[id(value)])
+                patch.setattr(module, name, swaps[id(value)])
+    return called
 
 
 def test_compiled_kernels_equal_their_python_source(monkeypatch):
-    data = bn.Data.from_arrays(np.random.default_rng(3).integers(0, 3, size=(30, 4)))
+    data = bn.Data.from_arrays(np.random.default_rng(3).integers(0, 3, size=(30, 5)))
     dags = bn.graphs.all_dags(3)
 
     def everything():
-        table = bn.score_families(data, bn.BDeu(), max_parents=2)
-        orders = bn.sample_orders(bn.order_posterior(table), draws=20, rng=np.random.default_rng(0))
-        return (
-            table.log_score,
-            bn.order_posterior(table).edges,
-            bn.features.edges(orders, table=table),
-            orders.values,
-            bn.sample_dags(
-                bn.order_posterior(table), draws=20, rng=np.random.default_rng(0)
-            ).values,
-            bn.graphs.ancestors(dags),
-            bn.graphs.near_ancestors(dags, max_length=2),
-            bn.graphs.all_dags(3),
-            *chains(table),
-        )
+        table = bn.score_families(data, bn.BDeu(), required=[(0, 1)])
+        yield table.log_score
+        yield table.log_target([[0, 1, 1, 0, 0]])
+        yield bn.graphs.ancestors(dags)
+        yield bn.graphs.near_ancestors(dags, max_length=2)
+        yield bn.graphs.all_dags(3)
+        yield bn.order_posterior(table).edges
+        orders = bn.sample_orders(bn.order_posterior(table), draws=9, rng=np.random.default_rng(0))
+        yield bn.features.edges(orders, table=table)
+        yield bn.features.modular_probability(orders, lambda v, sets: sets < 9, table=table).value
+        for most in (22, 0):  # variables for which a walk uses a dense table
+            monkeypatch.setattr("bnlab.sampling.walks.MAX_DENSE_NODES", most)
+            yield OrderWalker.of(table).log_weights(np.array([[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]]))
+            for name, call in CALLS.items():
+                if "24" not in name:  # they take too long
+                    yield from calls.arrays(call(9)).values()
 
-    def chains(table):
-        order, moves = np.arange(4), Moves(1, 1, 1)
-        for dense in (True, False):
-            walker, rng = OrderWalker.of(table, dense=dense), np.random.default_rng(0)
-            yield walker.walk(order, np.linspace(0, 1, 60), 2, moves, rng).orders
-
-    compiled = everything()
+    compiled = list(everything())
     with monkeypatch.context() as patch:
-        uncompiled(patch)
-        plain = everything()
+        called = uncompiled(patch)
+        plain = list(everything())
     for fast, slow in zip(compiled, plain, strict=True):
         assert fast == pytest.approx(slow, abs=1e-12)
+    assert called == set(KERNELS)
