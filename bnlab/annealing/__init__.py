@@ -1,4 +1,4 @@
-"""Annealed importance sampling on node orders: evidence, and bounds on it from both sides."""
+"""Annealing on node orders: evidence, and bounds on it from both sides."""
 
 from bnlab.annealing.bounds import (
     estimate_lower_bound,
@@ -6,16 +6,19 @@ from bnlab.annealing.bounds import (
     lower_bound,
     upper_bound,
 )
-from bnlab.annealing.evidence import estimate_evidence
-from bnlab.annealing.methods import AIS
+from bnlab.annealing.evidence import estimate_evidence, evidence_from
+from bnlab.annealing.methods import AIS, MC3, SMC
 from bnlab.annealing.runs import anneal_orders
 
 __all__ = [
     "AIS",
+    "MC3",
+    "SMC",
     "anneal_orders",
     "estimate_evidence",
     "estimate_lower_bound",
     "estimate_upper_bound",
+    "evidence_from",
     "lower_bound",
     "upper_bound",
 ]
