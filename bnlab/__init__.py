@@ -37,11 +37,13 @@ from bnlab.runs import Stopped
 from bnlab.sampling import (
     Betas,
     Harmonic,
+    Joint,
     Linear,
     Moves,
     each_order,
     ellis_wong_dags,
     sample_dags,
+    sample_joint,
     sample_orders,
 )
 from bnlab.scores import (
@@ -78,6 +80,7 @@ __all__ = [
     "Fair",
     "FeatureEstimate",
     "Harmonic",
+    "Joint",
     "Linear",
     "LogLikelihood",
     "Moves",
@@ -117,6 +120,7 @@ __all__ = [
     "read_scores",
     "reweight_by_extensions",
     "sample_dags",
+    "sample_joint",
     "sample_linear_extensions",
     "sample_orders",
     "score_families",

@@ -4,6 +4,7 @@ from bnlab.runs import Executor
 from bnlab.sampling.dags import NO_DAG, check_orders, sample_dags
 from bnlab.sampling.direct import families_by_weight, predecessor_masks
 from bnlab.sampling.ellis_wong import ellis_wong_dags
+from bnlab.sampling.joint import Joint, sample_joint
 from bnlab.sampling.orders import sample_orders
 from bnlab.sampling.schedules import Betas, Harmonic, Linear, Schedule
 from bnlab.sampling.walks import Moves, OrderStep, OrderWalker, each_order
@@ -13,6 +14,7 @@ __all__ = [
     "Betas",
     "Executor",
     "Harmonic",
+    "Joint",
     "Linear",
     "Moves",
     "OrderStep",
@@ -24,5 +26,6 @@ __all__ = [
     "families_by_weight",
     "predecessor_masks",
     "sample_dags",
+    "sample_joint",
     "sample_orders",
 ]
