@@ -3,7 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, NumeralTickFormatter, Range1d
+from bokeh.models import (
+    ColumnDataSource,
+    DataRange1d,
+    FixedTicker,
+    HoverTool,
+    NumeralTickFormatter,
+    Range1d,
+)
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
 
@@ -103,7 +110,6 @@ def weight_pile(
     ends: tuple[float, float],
     /,
     *,
-    y_end: float | None = None,
     x_label: str = "ln weight of a run − exact ln Z (nats)",
     y_label: str = "runs",
     name: str = "weights",
@@ -118,7 +124,6 @@ def weight_pile(
     ----------
     gaps, ends : as in `weight_pile_data`
     estimate : ln of the mean weight, less ln Z, nats
-    y_end : top of the vertical axis; fits the data if None
 
     Examples
     --------
@@ -126,7 +131,6 @@ def weight_pile(
     >>> sum(picture.select_one({"name": "weights"}).data["runs"])
     3
     """
-    data = weight_pile_data(gaps, ends)
     picture = canvas(
         title=title,
         x_label=x_label,
@@ -135,14 +139,14 @@ def weight_pile(
         width=WIDTH + 60,
         height=HEIGHT,
         x_range=Range1d(*ends),
-        y_range=Range1d(0, y_end or 1.1 * max(max(data["runs"]), 1)),  # type: ignore[type-var]
+        y_range=DataRange1d(start=0),
     )
     bars = picture.quad(
         left="left",
         right="right",
         bottom=0,
         top="runs",
-        source=ColumnDataSource(data=data, name=name),
+        source=ColumnDataSource(data=weight_pile_data(gaps, ends), name=name),
         fill_color=PALE,
         line_color="#ffffff",
     )
@@ -335,7 +339,7 @@ def acceptance_path(
         y_label="accepted share",
         alt=alt,
         width=WIDTH,
-        height=HEIGHT,
+        height=HEIGHT + 60,
         x_range=Range1d(-0.03, 1.03),
         y_range=Range1d(0, 1.04),
     )
