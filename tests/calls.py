@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 import bnlab as bn
+from bnlab.annealing import MC3, SMC
 from bnlab.runs import Executor
 
 SMALL_BLOCKS = {
     "bnlab.sampling.direct.BLOCK_DRAWS": 7,
+    "bnlab.sampling.dags.BLOCK_DRAWS": 7,
     "bnlab.sampling.walks.BLOCK_TERMS": 2_000,
 }
 """Settings under which the calls are made of many jobs."""
@@ -62,28 +64,35 @@ class Call:
 
 
 CHAINS = {"chains": 3, "burn_in": 20}
+LADDER = bn.Linear(3)
 ANNEALING = {"method": bn.AIS(bn.Linear(30))}
-TRACE, NOTHING = {"trace": 0}, {}
+CLOUDS = {"method": SMC(particles=20)}
+COUPLED = {"method": MC3(LADDER, draws=20, burn_in=20)}
+TEMPERED = {"values": 1, "log_weight": 1, "tempered": 1}
+BY_RUN, TRACE, NOTHING = {"values": 0, "log_weight": 0}, {"trace": 0}, {}
+
+
+def five() -> bn.ScoreTable:
+    return table(5)
+
 
 CALLS = {
     "exact orders": Call(bn.sample_orders, posterior, "draws"),
     "exact DAGs": Call(bn.sample_dags, posterior, "draws"),
-    "chains": Call(bn.sample_orders, lambda: table(5), "draws", 40, CHAINS),
+    "chains": Call(bn.sample_orders, five, "draws", 40, CHAINS),
     "chains, 24 variables": Call(bn.sample_orders, lambda: table(24), "draws", 10, CHAINS),
     "coupled chains": Call(
-        bn.sample_orders,
-        lambda: table(5),
-        "draws",
-        40,
-        {**CHAINS, "schedule": bn.Linear(3)},
-        {"values": 1, "log_weight": 1, "tempered": 1},
+        bn.sample_orders, five, "draws", 40, CHAINS | {"schedule": LADDER}, TEMPERED
     ),
     "DAGs given orders": Call(
         bn.sample_dags, orders, "draws", 3, {"table": table(5)}, nested=NOTHING
     ),
-    "annealing": Call(bn.anneal_orders, lambda: table(5), "runs", 40, ANNEALING),
-    "evidence": Call(bn.estimate_evidence, lambda: table(5), "runs", 40, ANNEALING, TRACE),
-    "lower bound": Call(bn.estimate_lower_bound, lambda: table(5), "runs", 40, ANNEALING, NOTHING),
+    "AIS": Call(bn.anneal_orders, five, "runs", 40, ANNEALING),
+    "SMC": Call(bn.anneal_orders, five, "runs", 10, CLOUDS, BY_RUN),
+    "evidence by AIS": Call(bn.estimate_evidence, five, "runs", 40, ANNEALING, TRACE),
+    "evidence by SMC": Call(bn.estimate_evidence, five, "runs", 10, CLOUDS, TRACE),
+    "evidence by MC3": Call(bn.estimate_evidence, five, "runs", 10, COUPLED, NOTHING),
+    "lower bound": Call(bn.estimate_lower_bound, five, "runs", 40, ANNEALING, NOTHING),
     "upper bound": Call(bn.estimate_upper_bound, posterior, "runs", 40, ANNEALING, NOTHING),
 }
 
