@@ -168,7 +168,6 @@ def test_compiled_kernels_equal_their_python_source(monkeypatch):
     dags = bn.graphs.all_dags(3)
 
     def everything():
-<<<<<<< Updated upstream
         table = bn.score_families(data, bn.BDeu(), required=[(0, 1)])
         yield table.log_score
         yield table.log_target([[0, 1, 1, 0, 0]])
@@ -185,24 +184,6 @@ def test_compiled_kernels_equal_their_python_source(monkeypatch):
             for name, call in CALLS.items():
                 if "24" not in name:  # they take too long
                     yield from calls.arrays(call(9)).values()
-=======
-        table = bn.score_families(data, bn.BDeu(), max_parents=2)
-        orders = bn.sample_orders(bn.order_posterior(table), draws=20, rng=np.random.default_rng(0))
-        return (
-            table.log_score,
-            bn.order_posterior(table).edges,
-            bn.features.edges(orders, table=table),
-            bn.features.modular_probability(orders, lambda v, p: p != 2, table=table).value,
-            orders.values,
-            bn.sample_dags(
-                bn.order_posterior(table), draws=20, rng=np.random.default_rng(0)
-            ).values,
-            bn.graphs.ancestors(dags),
-            bn.graphs.near_ancestors(dags, max_length=2),
-            bn.graphs.all_dags(3),
-            *chains(table),
-        )
->>>>>>> Stashed changes
 
     compiled = list(everything())
     with monkeypatch.context() as patch:
