@@ -105,6 +105,15 @@ def arrays(result: bn.Draws | bn.Estimate) -> dict[str, np.ndarray]:
     return {**fields, **result.stats, **result.traces}
 
 
+def differing(found: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> set[str]:
+    """Names of the arrays that are not in both, or not the same bit for bit."""
+    return found.keys() ^ expected.keys() | {
+        name
+        for name in found.keys() & expected.keys()
+        if not np.array_equal(found[name], expected[name], equal_nan=True)
+    }
+
+
 def everything(executor: Executor | None = None) -> dict[str, np.ndarray]:
     """The arrays of all calls, as "call: array"."""
     return {
