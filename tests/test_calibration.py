@@ -11,23 +11,6 @@ import bnlab as bn
 pytestmark = pytest.mark.slow
 
 
-def chi_square_tail(statistic, degrees):
-    """Upper tail by the Wilson-Hilferty normal approximation, good to 1e-3 from 10 degrees on."""
-    spread = 2 / (9 * degrees)
-    z = ((statistic / degrees) ** (1 / 3) - (1 - spread)) / math.sqrt(spread)
-    return 0.5 * math.erfc(z / math.sqrt(2))
-
-
-def chi_square(counts, expected):
-    """p-value of counts against expected counts; cells below 5 are pooled."""
-    small = expected < 5
-    counts = np.append(counts[~small], counts[small].sum())
-    expected = np.append(expected[~small], expected[small].sum())
-    keep = expected > 0
-    statistic = ((counts - expected)[keep] ** 2 / expected[keep]).sum()
-    return chi_square_tail(statistic, keep.sum() - 1)
-
-
 @pytest.fixture(scope="module")
 def posterior():
     data = bn.Data.from_arrays(np.random.default_rng(5).integers(0, 3, size=(15, 4)))
@@ -41,7 +24,7 @@ def test_dag_draws_pass_a_chi_square_test_over_all_543_dags(posterior):
     distinct, times = np.unique(draws, axis=0, return_counts=True)
     counts = np.zeros(len(exact))
     counts[[number[tuple(dag)] for dag in distinct.tolist()]] = times
-    assert chi_square(counts, 400_000 * np.array(list(exact.values()))) > 1e-4
+    assert oracles.chi_square(counts, 400_000 * np.array(list(exact.values()))) > 1e-4
 
 
 def test_order_draws_pass_a_chi_square_test_over_all_24_orders(posterior):
@@ -49,7 +32,7 @@ def test_order_draws_pass_a_chi_square_test_over_all_24_orders(posterior):
     number = {order: i for i, order in enumerate(exact)}
     draws = bn.sample_orders(posterior, draws=200_000, rng=np.random.default_rng(2)).values[0]
     counts = np.bincount([number[tuple(order)] for order in draws.tolist()], minlength=24)
-    assert chi_square(counts, 200_000 * np.array(list(exact.values()))) > 1e-4
+    assert oracles.chi_square(counts, 200_000 * np.array(list(exact.values()))) > 1e-4
 
 
 def test_the_chi_square_test_sees_a_wrong_posterior(posterior):
@@ -57,7 +40,7 @@ def test_the_chi_square_test_sees_a_wrong_posterior(posterior):
     _, _, exact = oracles.order_modular_over_orders(oracles.families_of(posterior.table))
     tilted = np.array(list(exact.values())) * np.linspace(0.95, 1.05, 24)
     counts = np.random.default_rng(0).multinomial(200_000, tilted / tilted.sum())
-    assert chi_square(counts, 200_000 * np.array(list(exact.values()))) < 1e-6
+    assert oracles.chi_square(counts, 200_000 * np.array(list(exact.values()))) < 1e-6
 
 
 def test_standard_errors_are_the_spread_of_repeated_estimates(posterior):
