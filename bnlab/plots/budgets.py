@@ -13,7 +13,7 @@ from bnlab.plots.edges import Columns
 Groups = Mapping[str, Mapping[str, tuple[ArrayLike, ArrayLike]]]
 """Method -> setting -> (seconds, values): a colour for each method, a marker for each setting."""
 
-COLOURS = (CYCLE[0], CYCLE[3], INK, CYCLE[5])
+COLOURS = (CYCLE[0], CYCLE[5], CYCLE[3], CYCLE[6])
 MARKERS = ("circle", "square", "triangle", "diamond")
 DASHES = ("solid", "dashed", "dotted")
 EDGE = 1.25  # the time axis reaches so much further than the curves
@@ -61,7 +61,7 @@ def time_curves(
     y_label: str,
     y_range: tuple[float, float],
     y_axis_type: str = "linear",
-    x_label: str = "time of one run (seconds)",
+    x_label: str = "time of one run on one core (seconds)",
     name: str = "curves",
     title: str,
     alt: str,

@@ -12,11 +12,12 @@ from bnlab.labs.papers.nk2013.samplers import RUNS, Sampler
 
 Floats = NDArray[np.float64]
 
-POINTS = 10
+POINTS, EDGE_POINTS = 10, 5
+SPAN = 50  # the first estimate is made of no less than this part of the orders
 
 
-def counts(sampler: Sampler, /) -> list[int]:
-    """Up to POINTS numbers of orders in a geometric row, the last of them all.
+def counts(sampler: Sampler, points: int = POINTS, /) -> list[int]:
+    """Up to so many numbers of orders in a geometric row, the last of them all.
 
     Examples
     --------
@@ -24,13 +25,13 @@ def counts(sampler: Sampler, /) -> list[int]:
     >>> counts(annealed(example(), 4, 200))
     [1, 2, 3, 4, 6, 9, 14, 21, 32, 50]
     """
-    least = 2 if sampler.method == "MC3" else 1
-    spaced = np.geomspace(least, max(sampler.size, least), POINTS).round().astype(int)
+    least = max(2 if sampler.method == "MC3" else 1, sampler.size // SPAN)
+    spaced = np.geomspace(least, max(sampler.size, least), points).round().astype(int)
     return [int(count) for count in np.unique(spaced)]
 
 
-def seconds(sampler: Sampler, /) -> Floats:
-    """Time of one run up to each of the `counts`.
+def seconds(sampler: Sampler, points: int = POINTS, /) -> Floats:
+    """Time of one run on one core up to each of the `counts`.
 
     Examples
     --------
@@ -39,7 +40,7 @@ def seconds(sampler: Sampler, /) -> Floats:
     >>> bool(np.isclose(seconds(sampler)[-1], sampler.seconds))
     True
     """
-    out: Floats = np.array(counts(sampler)) * sampler.seconds / sampler.size
+    out: Floats = np.array(counts(sampler, points)) * sampler.seconds / sampler.size
     return out
 
 
@@ -99,9 +100,9 @@ def edge_errors(sampler: Sampler, table: bn.ScoreTable, reference: Floats, /) ->
     --------
     >>> from bnlab.labs.papers.nk2013.samplers import annealed, example
     >>> edge_errors(annealed(example(), 4, 200), example(), np.zeros((2, 2))).shape
-    (9, 10)
+    (9, 5)
     """
-    found = [edges(sampler, table, count) for count in counts(sampler)]
+    found = [edges(sampler, table, count) for count in counts(sampler, EDGE_POINTS)]
     return np.array([[diagnostics.max_error(e, reference) for e in runs] for runs in found]).T
 
 
@@ -114,11 +115,11 @@ def disagreement(sampler: Sampler, table: bn.ScoreTable, /) -> Floats:
     --------
     >>> from bnlab.labs.papers.nk2013.samplers import annealed, example
     >>> disagreement(annealed(example(), 4, 200), example()).shape
-    (9, 10)
+    (9, 5)
     """
     others = [[other for other in range(RUNS) if other != run] for run in range(RUNS)]
     pools = [features.edges(sampler.kept(sampler.size, runs), table=table) for runs in others]
-    found = [edges(sampler, table, count) for count in counts(sampler)]
+    found = [edges(sampler, table, count) for count in counts(sampler, EDGE_POINTS)]
     return np.array(
         [[diagnostics.max_error(*pair) for pair in zip(runs, pools, strict=True)] for runs in found]
     ).T

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bnlab import plots
 from bnlab.labs.papers.nk2013.cases import Case
-from bnlab.labs.papers.nk2013.curves import evidence, lower_bounds, seconds
+from bnlab.labs.papers.nk2013.curves import EDGE_POINTS, evidence, lower_bounds, seconds
 from bnlab.labs.papers.nk2013.samplers import Sampler
 
 Floats = NDArray[np.float64]
@@ -112,7 +112,7 @@ def figure_3_right(
     groups: dict[str, dict[str, tuple[Floats, Floats]]] = {}
     for label, (sampler, values) in curves.items():
         setting = f"r = {sampler.r:,}{', ' if label else ''}{label}"
-        curve = {setting: (seconds(sampler), medians(values))}
+        curve = {setting: (seconds(sampler, EDGE_POINTS), medians(values))}
         groups.setdefault(NAMES[sampler.method], {}).update(curve)
     return plots.time_curves(
         groups,
