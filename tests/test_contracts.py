@@ -36,7 +36,7 @@ def test_one_calling_convention(name):
     defaults = {p.name: p.default for p in others}
     for needed in {"rng"} | defaults.keys() & {"draws", "runs"}:
         assert defaults[needed] is inspect.Parameter.empty
-    for option in defaults.keys() & {"progress", "executor"}:
+    for option in defaults.keys() & {"checkpoint", "progress", "executor"}:
         assert defaults[option] is None
     if function in SAMPLERS:
         assert defaults.keys() >= {"progress", "executor"}
