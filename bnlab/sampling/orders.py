@@ -109,35 +109,53 @@ def sample_orders(
         return sample(target, order_block, "orders", "DOS", draws, rng, progress, executor)
     if not isinstance(target, ScoreTable):
         raise ValueError(f"{type(target).__name__}: pass an OrderPosterior or a ScoreTable")
-    check_generator(rng)
+    plan = ChainPlan(
+        draws,
+        BURN_IN if burn_in is None else burn_in,
+        target.n if thin is None else thin,
+        Moves() if moves is None else moves,
+        _betas(schedule),
+    )
     chains = CHAINS if chains is None else chains
-    burn_in = BURN_IN if burn_in is None else burn_in
-    thin = target.n if thin is None else thin
-    check_counts(draws=draws, thin=thin, chains=chains)
-    check_counts(least=0, burn_in=burn_in)
-    moves = Moves() if moves is None else moves
+    return _by_chains(target, plan, chains, schedule, rng, checkpoint, progress, executor)
+
+
+def _by_chains(
+    table: ScoreTable,
+    plan: ChainPlan,
+    chains: int,
+    schedule: Schedule | None,
+    rng: np.random.Generator,
+    checkpoint: str | os.PathLike[str] | None,
+    progress: Progress | None,
+    executor: Executor | None,
+) -> Draws:
+    check_counts(draws=plan.draws, thin=plan.thin, chains=chains)
+    check_counts(least=0, burn_in=plan.burn_in)
+    check_generator(rng)
     settings: dict[str, object] = {
-        "draws": operator.index(draws),
+        "draws": operator.index(plan.draws),
         "chains": operator.index(chains),
-        "burn_in": operator.index(burn_in),
-        "thin": operator.index(thin),
-        "moves": repr(moves),
-        "max_parents": target.max_parents,
+        "burn_in": operator.index(plan.burn_in),
+        "thin": operator.index(plan.thin),
+        "moves": repr(plan.moves),
+        "max_parents": table.max_parents,
     }
-    plan = ChainPlan(draws, burn_in, thin, moves, _betas(schedule))
-    method, seed = "order-MCMC" if schedule is None else "MC3", seed_of(rng)
-    identity = {
-        "method": method,
-        **settings,
-        "betas": fingerprint(plan.betas),
-        "seed": seed,
-        "table": fingerprint(target.parents, target.log_score, target.log_prior),
-        "bnlab": package_versions()["bnlab"],
-    }
-    saver = None if checkpoint is None else Checkpoint(checkpoint, identity)
-    ran = run_chains(target, plan, rng.spawn(chains), saver, progress, executor)
     if schedule is not None:
         settings["schedule"] = repr(schedule)
+    method, seed = "order-MCMC" if schedule is None else "MC3", seed_of(rng)
+    saver = None
+    if checkpoint is not None:
+        identity = {
+            "bnlab": package_versions()["bnlab"],
+            "method": method,
+            **settings,
+            "schedule": fingerprint(plan.betas),
+            "table": fingerprint(table.parents, table.log_score, table.log_prior),
+            "seed": seed,
+        }
+        saver = Checkpoint(checkpoint, identity)
+    ran = run_chains(table, plan, rng.spawn(chains), saver, progress, executor)
     orders, log_weights = ran.orders[:, : ran.kept], ran.log_weights[:, : ran.kept]
     return Draws(
         orders,
@@ -145,7 +163,7 @@ def sample_orders(
         log_weights[:, :, -1],
         "orders",
         "order-modular",
-        target.names,
+        table.names,
         stats=_acceptance_by_kind(ran) if schedule is None else _acceptance_by_temperature(ran),
         traces={} if schedule is None else {"tempered": log_weights},
         run=Run(method, settings, seed, ran.seconds, stopped=not ran.finished),
