@@ -4,8 +4,10 @@ from bnlab.annealing.bounds import (
     estimate_lower_bound,
     estimate_upper_bound,
     lower_bound,
+    lower_bound_from,
     upper_bound,
 )
+from bnlab.annealing.edges import EdgeBounds, bound_edges
 from bnlab.annealing.evidence import estimate_evidence, evidence_from
 from bnlab.annealing.methods import AIS, MC3, SMC
 from bnlab.annealing.runs import anneal_orders
@@ -14,11 +16,14 @@ __all__ = [
     "AIS",
     "MC3",
     "SMC",
+    "EdgeBounds",
     "anneal_orders",
+    "bound_edges",
     "estimate_evidence",
     "estimate_lower_bound",
     "estimate_upper_bound",
     "evidence_from",
     "lower_bound",
+    "lower_bound_from",
     "upper_bound",
 ]

@@ -108,8 +108,7 @@ def anneal_orders(
     if not isinstance(method, AIS | SMC):
         raise ValueError(f"method={method!r}: anneal with AIS() or SMC()")
     clock, seed = Clock(), seed_of(rng)
-    identity = _identity(table, runs, seed, method)
-    finished = Finished(None if checkpoint is None else Checkpoint(checkpoint, identity))
+    finished = Finished.of(checkpoint, run_identity(table, runs, seed, method))
     size = 1 if isinstance(method, AIS) else method.particles
     memory.require(
         16 * runs * size * (table.n + 3),
@@ -146,6 +145,13 @@ class Finished:
         self._file = file
         saved = None if file is None else file.load()
         self._parts = [] if saved is None else [Runs(**saved)]
+
+    @classmethod
+    def of(
+        cls, checkpoint: str | os.PathLike[str] | None, identity: dict[str, object]
+    ) -> "Finished":
+        """What the file has kept of the run with this identity; nothing without a file."""
+        return cls(None if checkpoint is None else Checkpoint(checkpoint, identity))
 
     @property
     def count(self) -> int:
@@ -290,8 +296,8 @@ def _stats_of_smc(method: SMC, record: Floats) -> dict[str, Floats]:
     }
 
 
-def _identity(table: ScoreTable, runs: int, seed: str, method: AIS | SMC) -> dict[str, object]:
-    """What makes this call the one whose runs a file may keep."""
+def run_identity(table: ScoreTable, runs: int, seed: str, method: AIS | SMC) -> dict[str, object]:
+    """What makes a call the one whose runs a file may keep."""
     given = {field.name: repr(getattr(method, field.name)) for field in fields(method)}
     if method.schedule is not None:
         given["schedule"] = fingerprint(np.asarray(method.schedule.betas))
