@@ -94,6 +94,9 @@ CALLS = {
     "evidence by MC3": Call(bn.estimate_evidence, five, "runs", 10, COUPLED, NOTHING),
     "lower bound": Call(bn.estimate_lower_bound, five, "runs", 40, ANNEALING, NOTHING),
     "upper bound": Call(bn.estimate_upper_bound, posterior, "runs", 40, ANNEALING, NOTHING),
+    "upper bound from an order": Call(
+        bn.estimate_upper_bound, five, "runs", 40, ANNEALING | {"start": np.arange(5)}, NOTHING
+    ),
 }
 
 
