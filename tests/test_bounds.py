@@ -290,7 +290,7 @@ def test_edges_that_constraints_decide(table):
     assert bounds.high[0, 1] == 1
     assert bounds.low[0, 1] > 0.4
     assert bounds.low[2, 3] == bounds.low[1, 0] == 0
-    assert bounds.high[2, 3] < 0.5
+    assert bounds.high[2, 3] < 0.6
     assert (np.diagonal(bounds.high) == 0).all()
 
 

@@ -102,3 +102,64 @@ def bnet_with_bdeu_tables(dag, ess, rng):
         levels=(("0", "1"),) * n,
         tables=tuple(tables),
     )
+
+
+# Walks and annealing on orders
+
+
+@pytest.mark.parametrize("n", [4, 5])
+@pytest.mark.parametrize(
+    "moves", [bn.Moves(), bn.Moves(0, 1), bn.Moves(0, 0, 1), bn.Moves(2, 1, 1)], ids=repr
+)
+def test_each_kind_of_move_passes_a_chi_square_test_over_all_orders(moves, n):
+    data = bn.Data.from_arrays(np.random.default_rng(7).integers(0, 3, size=(12, n)))
+    table = bn.score_families(data, bn.BDeu(), max_parents=2)
+    _, _, exact = oracles.order_modular_over_orders(oracles.families_of(table))
+    number = {order: i for i, order in enumerate(exact)}
+    draws = bn.sample_orders(
+        table, draws=20_000, thin=60, burn_in=1000, rng=np.random.default_rng(8), moves=moves
+    )
+    drawn = [number[tuple(order)] for order in draws.values.reshape(-1, n).tolist()]
+    counts = np.bincount(drawn, minlength=len(exact))
+    assert oracles.chi_square(counts, counts.sum() * np.array(list(exact.values()))) > 1e-4
+
+
+REPEATS, RUNS = 200, 9
+
+
+@pytest.fixture(scope="module", params=["tic_tac_toe", "wine", "child"])
+def annealed(request):
+    """(exact ln p(D), 200 x 9 estimates of it by AIS, as many in reverse), by runs of n m steps."""
+    if request.param == "child":
+        network = bn.random_network("child", rng=np.random.default_rng(1))
+        data, k = network.sample(500, np.random.default_rng(2)), 3
+    else:
+        pytest.importorskip("sklearn", reason="needs the lab extra")
+        data, k = bn.load_dataset(request.param), 3
+    posterior = bn.order_posterior(bn.score_families(data, bn.BDeu(), max_parents=k))
+    total = REPEATS * RUNS
+    options = {"runs": total, "method": bn.AIS(bn.Linear(data.n * data.m)), "bins": total}
+    rng = np.random.default_rng(9)
+    low = bn.estimate_lower_bound(posterior.table, rng=rng, **options)
+    high = bn.estimate_upper_bound(posterior, rng=rng, **options)
+    shape = (REPEATS, RUNS)
+    return posterior.log_evidence, low.trace.reshape(shape), high.trace.reshape(shape)
+
+
+@pytest.mark.parametrize("bins", [1, 9])
+def test_bounds_of_confidence_095_fail_in_few_of_200_repeats(annealed, bins):
+    """At most 200 * 0.05 = 10 failures, without any tolerance: the bounds are cautious."""
+    exact, below, above = annealed
+    lows = np.array([bn.lower_bound(w, bins=bins).log_value for w in below])
+    highs = np.array([bn.upper_bound(w, bins=bins).log_value for w in above])
+    assert (lows > exact).sum() <= 0.05 * REPEATS
+    assert (highs < exact).sum() <= 0.05 * REPEATS
+
+
+def test_all_runs_together_close_in_on_the_evidence(annealed):
+    """1800 runs each way: the exact value between the bounds, and means within 4 errors of it."""
+    exact, below, above = annealed
+    low, high = bn.lower_bound(below).log_value, bn.upper_bound(above).log_value
+    assert low < exact < high < low + 1.5
+    for weights in (np.exp(below - exact), np.exp(exact - above)):
+        assert abs(weights.mean() - 1) <= 4 * weights.std() / math.sqrt(weights.size)
