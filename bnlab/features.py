@@ -129,13 +129,14 @@ def probability(draws: Draws, feature: Feature, /, *, delta: float = 0.05) -> Fe
     sqrt(ln(2 / delta) / (2 T)) holds the posterior probability with probability at least 1 - delta,
     whatever the posterior.
 
-    From weighted or dependent draws the value is the ratio sum w f / sum w. Its standard error is
-    by the delta method over the groups of draws that are independent of each other (Draws.groups),
-    at least that of equally many effective draws of which one more had the feature and one more had
-    not: a feature that no draw has is not known to be impossible. The interval is Student's, with
-    the effective number of groups less 1 degrees of freedom; with fewer than two effective groups,
-    such as a single chain, or a single run that carries all the weight, there is no error bar. It
-    is asymptotic: it says nothing about what no draw has met.
+    From weighted or dependent draws the value is the ratio sum w f / sum w
+    [NiinimakiKoivisto2013, sec. 3.2]. Its standard error is by the delta method over the groups of
+    draws that are independent of each other (Draws.groups). It is at least that of as many
+    independent draws as the weights are worth, one more with the feature and one more without: a
+    feature that no draw has is not known to be impossible. The interval is Student's, with the
+    effective number of groups less 1 degrees of freedom. With fewer than two effective groups, such
+    as a single chain, or a run that carries all the weight, there is no error bar. The interval is
+    asymptotic: it says nothing about what no draw has met.
 
     Parameters
     ----------

@@ -219,6 +219,18 @@ def test_corrected_expectations_along_chains():
     assert 15 < estimate.groups <= 20
 
 
+def test_corrected_expectations_of_particles():
+    table = small_table(4)
+    rng = np.random.default_rng(7)
+    orders = bn.anneal_orders(table, runs=30, rng=rng, method=bn.SMC(particles=40))
+    draws = bn.sample_dags(orders, draws=2, table=table, rng=rng)
+    _, p = oracles.structure_modular_over_dags(oracles.families_of(table))
+    exact = sum(weight for dag, weight in p.items() if dag[2] & 1)
+    estimate = bn.features.probability(bn.reweight_by_extensions(draws), bn.features.edge(0, 2))
+    assert abs(estimate.value - exact) <= 4 * estimate.stderr < 0.1
+    assert 20 < estimate.groups <= 30
+
+
 def test_an_order_without_a_dag_is_refused():
     table = small_table(3, required=[(0, 1)])
     orders = some_orders([[0, 1, 2], [1, 0, 2]], table.names)

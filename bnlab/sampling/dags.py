@@ -143,7 +143,7 @@ def _given_orders(
     chains, each, n = orders.values.shape
     total = chains * each * draws
     memory.require(
-        8 * (total * (2 * n + 4) + 2 * table.parents.size),
+        8 * (total * (4 * n + 6) + 2 * table.parents.size),
         task=f"{total:,} draws, n={n}",
         remedy="draw fewer for each order, or of fewer orders (Draws.prefix)",
     )
