@@ -177,11 +177,15 @@ def test_the_effective_sample_size_of_weights_far_apart():
 def test_resampling_keeps_the_shares():
     rng = np.random.default_rng(6)
     log_w = np.log([0.5, 0.26, 0.2, 0.04]) - 1000
-    times = np.array([np.bincount(resampled(log_w, rng), minlength=4) for _ in range(2000)])
+    chosen = np.array([resampled(log_w, rng) for _ in range(2000)])
+    times = np.array([np.bincount(numbers, minlength=4) for numbers in chosen])
     assert (times.sum(axis=1) == 4).all()
     assert (times[:, 0] == 2).all()
     assert times[:, 1].min() == 1 and times[:, 3].max() == 1
     assert times.mean(axis=0) == pytest.approx([2, 1.04, 0.8, 0.16], abs=0.05)
+    for place in range(4):  # at any place, each particle as often as it weighs
+        shares = np.bincount(chosen[:, place], minlength=4) / 2000
+        assert shares == pytest.approx([0.5, 0.26, 0.2, 0.04], abs=0.05)
 
 
 def test_unequal_weights_are_resampled_and_equal_ones_are_not():
