@@ -301,6 +301,7 @@ def test_edge_bounds_say_what_they_need(table, posterior):
     for given, upper, options, message in [
         (draws, below, {}, "upper is lower_bound"),
         (draws, exact, {"delta": 2}, "delta=2"),
+        (draws, bn.upper_bound(np.zeros(9), delta=0.5), {"delta": 0.5}, "leave none"),
         (draws, exact, {"bins": 91}, "runs=90 cannot fill bins=91"),
         (bn.sample_orders(posterior, draws=9, rng=rng), exact, {}, "do not average to Z"),
         (bn.sample_dags(posterior, draws=9, rng=rng), exact, {}, "orders"),

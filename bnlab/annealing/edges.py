@@ -107,6 +107,11 @@ def bound_edges(
             f"upper is {upper.kind}: pass a bound from estimate_upper_bound, or an exact value"
         )
     check_bound(np.unique(draws.groups).size, delta, bins)
+    if delta >= upper.confidence:
+        raise ValueError(
+            f"delta={delta} and an upper bound of confidence {upper.confidence:g} leave none: take "
+            "a smaller delta"
+        )
     bin_of, log_share = _bins(draws.groups, bins)
     present, absent = _least_means(draws, table, bin_of, draws.log_weight.ravel() + log_share)
     log_scale = math.log(delta / 2) / bins - upper.log_value - log_prior_sum(table)
