@@ -139,7 +139,10 @@ def _picture(
     y_label: str,
     y_range: tuple[float, float],
 ) -> Any:
-    curves, counted, others = {}, {}, {}
+    Series = dict[str, tuple[list[float], list[float]]]
+    curves: Series = {}
+    counted: Series = {}
+    others: Series = {}
     # A line has the colour of its points, which says enough: its name is blank.
     for method, shift in zip(METHODS, (0.4, -0.4), strict=True):
         # Sizes with a refusal have no mean, and come last: more nodes, more sets.

@@ -1,13 +1,12 @@
 """Estimates of nine runs as they grow: evidence, its lower bound, and errors of edges."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 import bnlab as bn
-from bnlab import diagnostics, exact, features
+from bnlab import diagnostics, features
 from bnlab.labs.papers.nk2013.samplers import RUNS, Sampler
 
 Floats = NDArray[np.float64]
@@ -56,12 +55,11 @@ def evidence(sampler: Sampler, table: bn.ScoreTable, /) -> Floats:
     >>> evidence(annealed(example(), 4, 200), example())[:, -1].std().round(9)
     np.float64(0.0)
     """
-    if sampler.method == "MC3":
-        shift = math.lgamma(table.n + 1)
-        log_z = [_telescoped(sampler.kept(count)) + shift for count in counts(sampler)]
-    else:
-        log_z = [_log_mean(sampler.kept(count).log_weight) for count in counts(sampler)]
-    return np.stack(log_z, axis=1) - _log_prior(sampler, table)
+    found = [
+        [bn.evidence_from(sampler.kept(count, [run]), table=table) for count in counts(sampler)]
+        for run in range(RUNS)
+    ]
+    return np.array([[estimate.log_value for estimate in row] for row in found])
 
 
 def lower_bounds(sampler: Sampler, table: bn.ScoreTable, /) -> Floats:
@@ -73,9 +71,8 @@ def lower_bounds(sampler: Sampler, table: bn.ScoreTable, /) -> Floats:
     >>> bool((lower_bounds(annealed(example(), 4, 200), example()) < -3.75 - 0.33).all())
     True
     """
-    kept = [sampler.kept(count).log_weight for count in counts(sampler)]
-    bounds = [bn.lower_bound(log_weight, bins=RUNS).log_value for log_weight in kept]
-    return np.array(bounds) - _log_prior(sampler, table)
+    kept = [sampler.kept(count) for count in counts(sampler)]
+    return np.array([bn.lower_bound_from(k, table=table, bins=RUNS).log_value for k in kept])
 
 
 def edges(sampler: Sampler, table: bn.ScoreTable, count: int, /) -> Floats:
@@ -125,31 +122,12 @@ def disagreement(sampler: Sampler, table: bn.ScoreTable, /) -> Floats:
     ).T
 
 
-def best(samplers: Sequence[Sampler], errors: Sequence[Floats], /) -> int:
-    """Which sampler has the least median error in the end.
+def best(errors: Sequence[Floats], /) -> int:
+    """Whose errors (RUNS, counts) have the least median in the end.
 
     Examples
     --------
-    >>> best([None, None], [np.array([[0.5, 0.3]]), np.array([[0.5, 0.2]])])
+    >>> best([np.array([[0.5, 0.3]]), np.array([[0.5, 0.2]])])
     1
     """
     return int(np.argmin([np.median(error[:, -1]) for error in errors]))
-
-
-def _log_mean(log_weight: Floats) -> Floats:
-    out: Floats = np.logaddexp.reduce(log_weight, axis=1) - math.log(log_weight.shape[1])
-    return out
-
-
-def _telescoped(draws: bn.Draws) -> Floats:
-    """ln Z_r / Z_0 (chains,): the sum over i of ln mean of weight ** (beta_i - beta_{i-1})."""
-    steps = np.diff(draws.stats["beta"])
-    ratios = steps * draws.traces["tempered"][:, :, :-1]
-    log_z: Floats = _log_mean(ratios).sum(axis=1)
-    return log_z
-
-
-def _log_prior(sampler: Sampler, table: bn.ScoreTable) -> float:
-    if sampler.draws.prior == "structure-modular":
-        return exact.log_dag_prior_sum(table)
-    return exact.log_prior_sum(table)

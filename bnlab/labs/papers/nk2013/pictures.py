@@ -92,13 +92,13 @@ def figure_2(
 
 
 def figure_3_right(
-    curves: Mapping[str, tuple[Sampler, Floats]], /, *, title: str, y_label: str
+    curves: Sequence[tuple[str, Sampler, Floats]], /, *, title: str, y_label: str
 ) -> Any:
     """Medians of nine runs' largest differences of edge probabilities, on logarithmic axes.
 
     Parameters
     ----------
-    curves : label -> sampler and its (RUNS, counts) differences; AIS and MC3 have their colours
+    curves : label, sampler and its (RUNS, counts) differences; AIS and MC3 have their colours
 
     Examples
     --------
@@ -106,12 +106,12 @@ def figure_3_right(
     >>> from bnlab.labs.papers.nk2013.samplers import annealed, example
     >>> sampler = annealed(example(), 4, 40)
     >>> errors = edge_errors(sampler, example(), np.eye(2))
-    >>> figure_3_right({"": (sampler, errors)}, title="Edges", y_label="error").title.text
+    >>> figure_3_right([("", sampler, errors)], title="Edges", y_label="error").title.text
     'Edges'
     """
     groups: dict[str, dict[str, tuple[Floats, Floats]]] = {}
-    for label, (sampler, values) in curves.items():
-        setting = f"r = {sampler.r:,}{', ' if label else ''}{label}"
+    for label, sampler, values in curves:
+        setting = f"r = {sampler.r:,} {label}".strip()
         curve = {setting: (seconds(sampler, EDGE_POINTS), medians(values))}
         groups.setdefault(NAMES[sampler.method], {}).update(curve)
     return plots.time_curves(
