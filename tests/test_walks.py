@@ -201,6 +201,56 @@ def test_one_variable_stays_where_it_is():
     assert not draws.values.any()
 
 
+# Step by step
+
+
+@DENSE
+@pytest.mark.parametrize("moves", [Moves(), Moves(0, 1), Moves(0, 0, 1), MIXTURE], ids=repr)
+def test_single_steps_lead_where_the_walk_leads(dense, moves, monkeypatch):
+    if not dense:
+        monkeypatch.setattr("bnlab.sampling.walks.MAX_DENSE_NODES", 0)
+    table = small_table(n=9, k=3)
+    walker, start = OrderWalker.of(table), np.random.default_rng(1).permutation(9)
+    rngs = np.random.default_rng(2), np.random.default_rng(2)
+    walk = walker.walk(start.copy(), np.ones(400), 1, moves, rngs[0])
+    given = start.copy()
+    steps = [*itertools.islice(bn.each_order(table, rng=rngs[1], start=given, moves=moves), 400)]
+    assert (given == start).all()
+    assert (np.array([step.order for step in steps]) == walk.orders).all()
+    assert [step.log_weight for step in steps] == walk.log_weights.tolist()
+    assert rngs[0].bit_generator.state == rngs[1].bit_generator.state
+    for kind, (tried, accepted) in zip(KINDS, walk.tally[0].tolist(), strict=True):
+        assert sum(step.kind == kind for step in steps) == tried
+        assert sum(step.kind == kind and step.accepted for step in steps) == accepted
+    before = start
+    for step in steps:
+        assert tuple(step.proposed.tolist()) in oracles.neighbours(before.tolist(), step.kind)
+        assert (step.order == (step.proposed if step.accepted else before)).all()
+        before = step.order
+
+
+def test_single_steps_are_those_of_a_chain():
+    """The first chain of `sample_orders` and its child stream, from its own random order."""
+    table = small_table(n=5)
+    draws = bn.sample_orders(
+        table, draws=20, chains=1, burn_in=0, thin=1, rng=np.random.default_rng(3)
+    )
+    (child,) = np.random.default_rng(3).spawn(1)
+    steps = itertools.islice(bn.each_order(table, rng=child), 20)
+    assert [step.order.tolist() for step in steps] == draws.values[0].tolist()
+
+
+@pytest.mark.parametrize("start", [[0, 1], [0, 1, 2, 2], [1, 2, 3, 4], [[0, 1, 2, 3]], "abcd"])
+def test_steps_start_at_an_order(start):
+    with pytest.raises(ValueError, match="give each of the 4 variables a place"):
+        bn.each_order(small_table(), rng=np.random.default_rng(0), start=start)
+
+
+def test_steps_need_a_generator():
+    with pytest.raises(ValueError, match="rng=3 is no generator"):
+        bn.each_order(small_table(), rng=3)
+
+
 # Chains
 
 
