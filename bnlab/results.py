@@ -4,6 +4,8 @@ import importlib.metadata
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -75,7 +77,8 @@ class Run:
         return f"Run({self.method}, {self.seconds:.3g} s{stopped})"
 
 
-def package_versions() -> dict[str, str]:
+@cache
+def package_versions() -> Mapping[str, str]:
     """Versions of Python and of the packages whose arithmetic a result depends on.
 
     Examples
@@ -84,7 +87,7 @@ def package_versions() -> dict[str, str]:
     ['bnlab', 'numba', 'numpy', 'python']
     """
     versions = {name: importlib.metadata.version(name) for name in ("bnlab", "numba", "numpy")}
-    return {"python": platform.python_version(), **versions}
+    return MappingProxyType({"python": platform.python_version(), **versions})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
