@@ -42,6 +42,19 @@ def read_only(array: NDArray[Any], /) -> NDArray[Any]:
     return view
 
 
+@cache
+def package_versions() -> Mapping[str, str]:
+    """Versions of Python and of the packages whose arithmetic a result depends on.
+
+    Examples
+    --------
+    >>> sorted(package_versions())
+    ['bnlab', 'numba', 'numpy', 'python']
+    """
+    versions = {name: importlib.metadata.version(name) for name in ("bnlab", "numba", "numpy")}
+    return MappingProxyType({"python": platform.python_version(), **versions})
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """How a result came about: enough to repeat it.
@@ -65,7 +78,7 @@ class Run:
     settings: Mapping[str, object] = field(default_factory=dict)
     seed: str = ""
     seconds: float = 0.0
-    versions: Mapping[str, str] = field(default_factory=lambda: package_versions())
+    versions: Mapping[str, str] = field(default_factory=package_versions)
     stopped: bool = False
 
     def __post_init__(self) -> None:
@@ -75,19 +88,6 @@ class Run:
     def __repr__(self) -> str:
         stopped = ", stopped early" if self.stopped else ""
         return f"Run({self.method}, {self.seconds:.3g} s{stopped})"
-
-
-@cache
-def package_versions() -> Mapping[str, str]:
-    """Versions of Python and of the packages whose arithmetic a result depends on.
-
-    Examples
-    --------
-    >>> sorted(package_versions())
-    ['bnlab', 'numba', 'numpy', 'python']
-    """
-    versions = {name: importlib.metadata.version(name) for name in ("bnlab", "numba", "numpy")}
-    return MappingProxyType({"python": platform.python_version(), **versions})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
