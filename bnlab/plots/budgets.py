@@ -1,9 +1,18 @@
 """What methods have reached against the time that they took, beside exact values and bounds."""
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool, Legend, LegendItem, Range1d
+from bokeh.models import (
+    ColumnDataSource,
+    FixedTicker,
+    HoverTool,
+    Legend,
+    LegendItem,
+    PrintfTickFormatter,
+    Range1d,
+)
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
@@ -138,7 +147,16 @@ def time_curves(
         label_text_color=INK,
     )
     picture.add_layout(legend, "below")
+    picture.xaxis.ticker = FixedTicker(ticks=_round_times(min(times), max(times)))
+    picture.xaxis.formatter = PrintfTickFormatter(format="%g")
     return picture
+
+
+def _round_times(low: float, high: float) -> list[float]:
+    """Powers of ten, and 2 and 5 times these when there are few."""
+    factors = (1, 2, 5) if high < 300 * low else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [factor * 10.0**power for power in powers for factor in factors]
 
 
 def _rows(groups: Groups) -> list[tuple[str, list[float], list[float], str, str]]:

@@ -10,6 +10,7 @@ from bnlab.labs.papers.nk2013.counting import (
     SIZES,
     count,
     figure_1,
+    random_dag,
 )
 from bnlab.labs.papers.nk2013.curves import (
     best,
@@ -71,6 +72,7 @@ __all__ = [
     "medians",
     "medium",
     "race",
+    "random_dag",
     "seconds",
     "setup",
     "tic_tac_toe",

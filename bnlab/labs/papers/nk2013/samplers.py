@@ -48,7 +48,7 @@ LONG = Plan(
     multiples=dict.fromkeys(("MUSHROOM", "ALARM", "PROMOTERS"), (1, 4, 16)),
     moves={"MUSHROOM": 1_056_000, "ALARM": 296_000, "PROMOTERS": 98_368},
     thin={"MUSHROOM": 100, "ALARM": 100, "PROMOTERS": 10},
-    max_states=8_000_000,
+    max_states=2_000_000,
 )
 """The paper's r and thinning: about ten minutes on two cores, where the paper took 200 hours a
 sampler."""
