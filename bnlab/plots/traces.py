@@ -187,7 +187,7 @@ def traces(
             legend_label=label,
         )
     picture.xaxis.formatter = NumeralTickFormatter(format="0,0")
-    picture.yaxis.formatter = NumeralTickFormatter(format="0,0")
+    picture.yaxis.formatter = NumeralTickFormatter(format="0,0.[00]")
     legend_above(picture)
     picture.axis.minor_tick_line_color = None
     return picture
