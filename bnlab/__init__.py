@@ -3,11 +3,17 @@
 from bnlab import diagnostics, exact, features, graphs, linear_extensions
 from bnlab.annealing import (
     AIS,
+    MC3,
+    SMC,
+    EdgeBounds,
     anneal_orders,
+    bound_edges,
     estimate_evidence,
     estimate_lower_bound,
     estimate_upper_bound,
+    evidence_from,
     lower_bound,
+    lower_bound_from,
     upper_bound,
 )
 from bnlab.data import (
@@ -31,7 +37,18 @@ from bnlab.networks import BayesNet, list_networks, load_network, random_network
 from bnlab.priors import EdgeBeliefs, EdgePenalty, Fair, Prior, Uniform
 from bnlab.results import Draws, Estimate, FeatureEstimate, Run
 from bnlab.runs import Stopped
-from bnlab.sampling import Betas, Harmonic, Linear, Moves, sample_dags, sample_orders
+from bnlab.sampling import (
+    Betas,
+    Harmonic,
+    Joint,
+    Linear,
+    Moves,
+    each_order,
+    ellis_wong_dags,
+    sample_dags,
+    sample_joint,
+    sample_orders,
+)
 from bnlab.scores import (
     AIC,
     BIC,
@@ -50,6 +67,8 @@ __all__ = [
     "AIS",
     "BIC",
     "K2",
+    "MC3",
+    "SMC",
     "BDeu",
     "BayesNet",
     "Betas",
@@ -57,6 +76,7 @@ __all__ = [
     "Data",
     "Draws",
     "EdgeBeliefs",
+    "EdgeBounds",
     "EdgePenalty",
     "EqualFrequency",
     "EqualWidth",
@@ -64,6 +84,7 @@ __all__ = [
     "Fair",
     "FeatureEstimate",
     "Harmonic",
+    "Joint",
     "Linear",
     "LogLikelihood",
     "Moves",
@@ -75,12 +96,16 @@ __all__ = [
     "Stopped",
     "Uniform",
     "anneal_orders",
+    "bound_edges",
     "count_linear_extensions",
     "diagnostics",
     "discretize",
+    "each_order",
+    "ellis_wong_dags",
     "estimate_evidence",
     "estimate_lower_bound",
     "estimate_upper_bound",
+    "evidence_from",
     "exact",
     "features",
     "graphs",
@@ -92,6 +117,7 @@ __all__ = [
     "load_dataset",
     "load_network",
     "lower_bound",
+    "lower_bound_from",
     "order_lattice",
     "order_posterior",
     "random_network",
@@ -100,6 +126,7 @@ __all__ = [
     "read_scores",
     "reweight_by_extensions",
     "sample_dags",
+    "sample_joint",
     "sample_linear_extensions",
     "sample_orders",
     "score_families",

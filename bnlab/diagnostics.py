@@ -1,7 +1,16 @@
-"""How far an estimate is from a reference."""
+"""How far an estimate is from a reference, and what chains and weights are worth."""
+
+import math
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from bnlab.results import Draws
+
+Floats = NDArray[np.float64]
+
+LEAST_DRAWS = 4  # of a chain, so that each half has a variance
 
 
 def sad(estimate: ArrayLike, reference: ArrayLike, /) -> float:
@@ -28,6 +37,140 @@ def max_error(estimate: ArrayLike, reference: ArrayLike, /) -> float:
     0.25
     """
     return float(_differences(estimate, reference).max(initial=0.0))
+
+
+def rhat(chains: Draws | ArrayLike, /) -> float:
+    """Rank-normalised split R-hat, the larger of bulk and tail [VehtariEtAl2021, sec. 4].
+
+    Near 1 where the halves of all chains agree in location and in spread; [VehtariEtAl2021] asks
+    for less than 1.01. It cannot see a peak that no chain has met. It is 1 if all values are equal,
+    and inf if each half of a chain is constant and they differ.
+
+    Parameters
+    ----------
+    chains : (chains, draws) values of one quantity, at least 2 x 4 and finite; of Draws without
+        weights, their log_target
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(1).normal(size=(4, 1000))
+    >>> round(rhat(x), 2), round(rhat(x + [[0], [0], [0], [3]]), 2)
+    (1.0, 1.47)
+    """
+    values = _values(chains)
+    if len(values) < 2:
+        raise ValueError("1 chain: R-hat compares chains, run at least 2 with chains=")
+    halves = _halves(values)
+    folded = np.abs(halves - np.median(halves))
+    return max(_plain_rhat(_normal_scores(halves)), _plain_rhat(_normal_scores(folded)))
+
+
+def ess(chains: Draws | ArrayLike, /) -> float:
+    """Effective sample size: independent draws whose mean would be as accurate.
+
+    The mean of the values has a standard error of about sd / sqrt(ess). By the autocorrelations of
+    the halves of all chains, summed over Geyer's initial monotone sequence [Geyer1992, sec. 3.3],
+    [VehtariEtAl2021, sec. 3.2] (as in Stan, up to the first even lag beyond it). Chains that differ
+    count for little. It is the number of draws if all values are equal.
+
+    Parameters
+    ----------
+    chains : as in `rhat`, of one chain or more
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(1).normal(size=(4, 1000))
+    >>> round(ess(x)), round(ess(np.repeat(x, 5, axis=1)))
+    (4040, 4018)
+    """
+    halves = _halves(_values(chains))
+    if halves.min() == halves.max():
+        return float(halves.size)
+    length = halves.shape[1]
+    covariances = _autocovariances(halves)
+    total = covariances[0] + halves.mean(axis=1).var(ddof=1)
+    rho = 1 - (covariances[0] * length / (length - 1) - covariances) / total
+    rho[0] = 1
+    pairs = rho[: length // 2 * 2].reshape(-1, 2).sum(axis=1)
+    stop = int(np.argmax(np.append(pairs, -1) < 0))  # the first pair that is negative
+    beyond = max(rho[2 * stop], 0) if stop < pairs.size else 0
+    tau = -1 + 2 * np.minimum.accumulate(pairs[:stop]).sum() + beyond
+    return float(halves.size / max(tau, 1 / math.log10(halves.size)))
+
+
+def weights_ess(log_weight: ArrayLike, /) -> float:
+    """Effective sample size of importance weights, (sum w)**2 / sum w**2 [KongLiuWong1994].
+
+    From 1, where one weight outweighs all others, to their number, where all are equal.
+
+    Parameters
+    ----------
+    log_weight : array of any shape, nats, not all -inf; one entry for each independent draw, so of
+        draws that share a weight one of each group
+
+    Examples
+    --------
+    >>> weights_ess(np.log([1.0, 1.0, 2.0]))  # 16 / 6
+    2.6666666666666665
+    """
+    values = np.asarray(log_weight, np.float64)
+    largest = values.max(initial=-math.inf)
+    if not math.isfinite(largest):  # nan, too
+        raise ValueError(f"the largest log weight is {largest}: give finite ones, or -inf for some")
+    weights = np.exp(values - largest)
+    return float(weights.sum() ** 2 / (weights**2).sum())
+
+
+def _values(chains: Draws | ArrayLike) -> Floats:
+    """(chains, draws), checked."""
+    if isinstance(chains, Draws):
+        if chains.log_weight.min() < chains.log_weight.max():
+            raise ValueError("the draws have weights: see weights_ess(draws.log_weight)")
+        chains = chains.log_target
+    values = np.asarray(chains, np.float64)
+    if values.ndim != 2 or not len(values):
+        raise ValueError(f"values of shape {values.shape}: give (chains, draws)")
+    if values.shape[1] < LEAST_DRAWS:
+        raise ValueError(
+            f"draws={values.shape[1]}: at least {LEAST_DRAWS} of each chain are needed"
+        )
+    if not np.isfinite(values).all():
+        raise ValueError("nan or infinity among the values: nothing can be said of them")
+    return values
+
+
+def _halves(values: Floats) -> Floats:
+    """(2 chains, draws // 2); the middle one of oddly many draws is left out."""
+    half = values.shape[1] // 2
+    return np.concatenate([values[:, :half], values[:, -half:]])
+
+
+def _normal_scores(values: Floats) -> Floats:
+    """Normal quantiles of (rank - 3/8) / (size + 1/4); equal values share their mean rank."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = np.cumsum(counts) - (counts - 1) / 2
+    inverse = NormalDist().inv_cdf
+    scores = np.array([inverse(p) for p in (ranks - 3 / 8) / (values.size + 1 / 4)])
+    return scores[place].reshape(values.shape)
+
+
+def _plain_rhat(values: Floats) -> float:
+    """Without ranks or splitting [VehtariEtAl2021, sec. 3.1]."""
+    if (np.ptp(values, axis=1) == 0).all():
+        return 1.0 if np.ptp(values) == 0 else math.inf
+    length = values.shape[1]
+    within = values.var(axis=1, ddof=1).mean()
+    between = values.mean(axis=1).var(ddof=1)
+    return math.sqrt((length - 1) / length + between / within)
+
+
+def _autocovariances(values: Floats) -> Floats:
+    """(draws,) by lag, the mean over chains of sums over pairs divided by draws; by FFT."""
+    length = values.shape[1]
+    deviations = values - values.mean(axis=1, keepdims=True)
+    power = np.abs(np.fft.rfft(deviations, 2 * length)) ** 2
+    covariances: Floats = np.fft.irfft(power)[:, :length].mean(axis=0) / length
+    return covariances
 
 
 def _differences(estimate: ArrayLike, reference: ArrayLike) -> NDArray[np.float64]:

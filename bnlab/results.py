@@ -4,6 +4,8 @@ import importlib.metadata
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 Kind = Literal["exact", "unbiased", "lower_bound", "upper_bound", "asymptotic", "plug_in"]
 Over = Literal["orders", "dags"]
 PriorKind = Literal["order-modular", "structure-modular"]
+Interval = Literal["Hoeffding", "asymptotic", "none"]
 
 
 def rebuilt(record: Any, /) -> tuple[Any, ...]:
@@ -39,6 +42,19 @@ def read_only(array: NDArray[Any], /) -> NDArray[Any]:
     return view
 
 
+@cache
+def package_versions() -> Mapping[str, str]:
+    """Versions of Python and of the packages whose arithmetic a result depends on.
+
+    Examples
+    --------
+    >>> sorted(package_versions())
+    ['bnlab', 'numba', 'numpy', 'python']
+    """
+    versions = {name: importlib.metadata.version(name) for name in ("bnlab", "numba", "numpy")}
+    return MappingProxyType({"python": platform.python_version(), **versions})
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """How a result came about: enough to repeat it.
@@ -62,7 +78,7 @@ class Run:
     settings: Mapping[str, object] = field(default_factory=dict)
     seed: str = ""
     seconds: float = 0.0
-    versions: Mapping[str, str] = field(default_factory=lambda: package_versions())
+    versions: Mapping[str, str] = field(default_factory=package_versions)
     stopped: bool = False
 
     def __post_init__(self) -> None:
@@ -72,18 +88,6 @@ class Run:
     def __repr__(self) -> str:
         stopped = ", stopped early" if self.stopped else ""
         return f"Run({self.method}, {self.seconds:.3g} s{stopped})"
-
-
-def package_versions() -> dict[str, str]:
-    """Versions of Python and of the packages whose arithmetic a result depends on.
-
-    Examples
-    --------
-    >>> sorted(package_versions())
-    ['bnlab', 'numba', 'numpy', 'python']
-    """
-    versions = {name: importlib.metadata.version(name) for name in ("bnlab", "numba", "numpy")}
-    return {"python": platform.python_version(), **versions}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,16 +131,20 @@ class FeatureEstimate:
     Attributes
     ----------
     value : float
-    stderr : float, standard error
+    stderr : float, standard error; inf where there is no error bar
     low, high : float, an interval that holds the posterior with probability `confidence`
-        (Hoeffding's inequality [HeTianWu2016, Corollary 4 (iv)])
     confidence : float
     draws : int
     prior : "order-modular" or "structure-modular", which posterior it belongs to
+    interval : "Hoeffding" (whatever the posterior [HeTianWu2016, Corollary 4 (iv)]), "asymptotic"
+        (in the limit of many draws), or "none" (all of 0..1: fewer than two groups of draws count)
+    groups : float, how many independent groups of equal weight the draws are worth
 
     Examples
     --------
-    >>> FeatureEstimate(0.25, 0.004, 0.24, 0.26, 0.95, 10_000, "order-modular")
+    >>> FeatureEstimate(
+    ...     0.25, 0.004, 0.24, 0.26, 0.95, 10_000, "order-modular", "Hoeffding", 10_000
+    ... )
     p = 0.2500 +/- 0.0040, in [0.2400, 0.2600] with probability 0.95 (10000 draws)
     """
 
@@ -147,11 +155,19 @@ class FeatureEstimate:
     confidence: float
     draws: int
     prior: PriorKind
+    interval: Interval
+    groups: float
 
     def __repr__(self) -> str:
+        draws = f"{self.draws} draws"
+        if self.interval != "Hoeffding":
+            draws += f" worth {self.groups:.1f} groups"
+        if self.interval == "none":
+            return f"p = {self.value:.4f}, no error bar ({draws})"
+        about = "about " if self.interval == "asymptotic" else ""
         return (
             f"p = {self.value:.4f} +/- {self.stderr:.4f}, in [{self.low:.4f}, {self.high:.4f}] "
-            f"with probability {self.confidence:g} ({self.draws} draws)"
+            f"with probability {about}{self.confidence:g} ({draws})"
         )
 
 
@@ -258,4 +274,3 @@ class Draws:
         each = f"{chains} x {draws}" if chains > 1 else f"{draws}"
         stopped = ", stopped early" if self.run.stopped else ""
         return f"Draws({each} {self.over} of {n} variables, {self.prior}{stopped})"
-

@@ -389,3 +389,36 @@ def expected_counts(parents, arities, tables, rows):
 def parent_ranges(parents, arities, v):
     """The states of each parent of v."""
     return [range(arities[u]) for u in members(parents[v])]
+
+
+# Sums of priors
+
+
+def robinson_by_size(n, q):
+    """Sum over DAGs of the product of q[number of parents], a Fraction, by sets of sinks."""
+    c = [sum(math.comb(j, i) * q[i] for i in range(min(j, len(q) - 1) + 1)) for j in range(n)]
+    a = [Fraction(1)]
+    for j in range(1, n + 1):
+        terms = [math.comb(j, s) * c[j - s] ** s * a[j - s] for s in range(1, j + 1)]
+        a.append(sum(terms[::2]) - sum(terms[1::2]))
+    return a[n]
+
+
+# Frequencies
+
+
+def chi_square_tail(statistic, degrees):
+    """Upper tail by the Wilson-Hilferty normal approximation, good to 1e-3 from 10 degrees on."""
+    spread = 2 / (9 * degrees)
+    z = ((statistic / degrees) ** (1 / 3) - (1 - spread)) / math.sqrt(spread)
+    return 0.5 * math.erfc(z / math.sqrt(2))
+
+
+def chi_square(counts, expected):
+    """p-value of counts against expected counts; cells below 5 are pooled."""
+    small = expected < 5
+    counts = np.append(counts[~small], counts[small].sum())
+    expected = np.append(expected[~small], expected[small].sum())
+    keep = expected > 0
+    statistic = ((counts - expected)[keep] ** 2 / expected[keep]).sum()
+    return chi_square_tail(statistic, keep.sum() - 1)

@@ -2,6 +2,9 @@
 
 import itertools
 import math
+import subprocess
+import sys
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
@@ -259,3 +262,154 @@ def test_bad_settings_say_what_is_wrong(options, message):
         bn.anneal_orders(small_table(), **settings)
     with pytest.raises(ValueError, match=message):
         bn.estimate_upper_bound(bn.order_posterior(small_table()), **settings)
+
+
+def test_a_schedule_must_be_one():
+    class Falling:
+        betas = np.array([1.0, 0.0])
+
+    with pytest.raises(ValueError, match="rise from 0 to 1"):
+        bn.AIS(Falling())
+    with pytest.raises(ValueError, match="schedule=100"):
+        bn.AIS(100)
+    with pytest.raises(ValueError, match="AIS"):
+        bn.anneal_orders(small_table(), runs=1, rng=np.random.default_rng(0), method=bn.MC3())
+
+
+# Checkpoints
+
+CALLS = {
+    "AIS": {"runs": 60, "method": bn.AIS(bn.Linear(50))},
+    "SMC": {"runs": 12, "method": bn.SMC(20, share=0.8)},
+}
+
+
+@pytest.fixture
+def short_blocks(monkeypatch):
+    monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 20_000)
+    monkeypatch.setattr("bnlab.checkpoints.EVERY_SECONDS", 0.0)
+
+
+def call(name, /, seed=8, table=None, **options):
+    options = {**CALLS[name], **options}
+    table = small_table(n=6) if table is None else table
+    return bn.anneal_orders(table, rng=np.random.default_rng(seed), **options)
+
+
+def same(one, other):
+    pairs = [(getattr(one, name), getattr(other, name)) for name in ("values", "log_weight")]
+    pairs += [(one.log_target, other.log_target), (one.groups, other.groups)]
+    pairs += [(one.stats[name], other.stats[name]) for name in {*one.stats, *other.stats}]
+    return all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
+
+
+@pytest.mark.parametrize("method", CALLS)
+@pytest.mark.parametrize("how", ["returns False", "interrupts"])
+def test_a_stopped_run_goes_on_to_the_same_end(method, how, tmp_path, short_blocks):
+    told = []
+
+    def stop(done, total, snapshot):
+        told.append(done)
+        if len(told) == 3 and how == "interrupts":
+            raise KeyboardInterrupt
+        return len(told) < 3
+
+    path = tmp_path / "runs.ckpt"
+    part = call(method, checkpoint=path, progress=stop)
+    assert part.run.stopped
+    whole = call(method, checkpoint=path, progress=lambda done, *_: told.append(done))
+    assert told[3] > told[2]
+    assert same(whole, call(method))
+    assert not whole.run.stopped
+    finished = path.read_bytes()
+    assert same(call(method, checkpoint=path, progress=lambda *_: pytest.fail("no work")), whole)
+    assert path.read_bytes() == finished
+
+
+class Mine:
+    """A schedule of one's own, with the default repr."""
+
+    def __init__(self, steps):
+        self.betas = np.linspace(0, 1, steps + 1) ** 2
+
+
+@pytest.mark.parametrize("method", [bn.AIS, lambda schedule: bn.SMC(5, schedule)], ids=[0, 1])
+def test_a_schedule_of_ones_own_is_known_by_its_temperatures(method, tmp_path):
+    options = {"runs": 3, "checkpoint": tmp_path / "mine.ckpt"}
+    first = call("AIS", method=method(Mine(9)), **options)
+    assert same(call("AIS", method=method(Mine(9)), **options), first)
+    with pytest.raises(ValueError, match="its schedule is"):
+        call("AIS", method=method(Mine(10)), **options)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seed": 9}, "its seed is"),
+        ({"runs": 61}, "its runs is 60, here it is 61"),
+        ({"table": small_table(n=6, seed=1)}, "its table is"),
+        ({"method": bn.AIS(bn.Linear(51))}, "its schedule is"),
+        ({"method": bn.AIS(bn.Linear(50), MIXTURE)}, "its moves is"),
+        ({"method": bn.SMC(3)}, "its method is 'AIS', here it is 'SMC'"),
+    ],
+    ids=str,
+)
+def test_the_checkpoint_of_another_run_is_refused(change, message, tmp_path, monkeypatch):
+    path = tmp_path / "runs.ckpt"
+    call("AIS", checkpoint=path)
+    before = path.read_bytes()
+    monkeypatch.setattr(bn.sampling.OrderWalker, "of", lambda _: pytest.fail("work has begun"))
+    with pytest.raises(ValueError, match=message):
+        call("AIS", checkpoint=path, **change)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("method", CALLS)
+def test_a_damaged_checkpoint_is_refused(method, tmp_path):
+    path = tmp_path / "runs.ckpt"
+    call(method, checkpoint=path)
+    good = path.read_bytes()
+    for bad in (b"", good[:-1], good[:100] + b"?" + good[101:], b"values\n1\n"):
+        path.write_bytes(bad)
+        with pytest.raises(ValueError, match="damaged"):
+            call(method, checkpoint=path)
+        assert path.read_bytes() == bad
+    with pytest.raises(ValueError, match="folder that exists"):
+        call(method, checkpoint=tmp_path / "none" / "runs.ckpt")
+
+
+KILLED = """
+import sys, time
+import numpy as np
+import bnlab as bn
+
+bn.checkpoints.EVERY_SECONDS = 0.0
+bn.sampling.walks.BLOCK_TERMS = 1_000_000
+data = bn.Data.from_arrays(np.random.default_rng(0).integers(0, 2, size=(25, 6)))
+bn.anneal_orders(
+    bn.score_families(data, bn.BDeu(), max_parents=2),
+    runs=300,
+    rng=np.random.default_rng(8),
+    method=bn.AIS(bn.Linear(5000)),
+    checkpoint=sys.argv[1],
+    progress=lambda *_: time.sleep(0.05),
+)
+"""
+
+
+def test_a_killed_run_goes_on_to_the_same_end(tmp_path, monkeypatch):
+    path = tmp_path / "runs.ckpt"
+    with subprocess.Popen([sys.executable, "-W", "error", "-c", KILLED, str(path)]) as child:
+        while not path.exists() and child.poll() is None:
+            time.sleep(0.01)
+        child.kill()
+    assert child.returncode != 0
+    options = {"runs": 300, "method": bn.AIS(bn.Linear(5000))}
+    begun = []
+    walk = bn.sampling.OrderWalker.walk
+    monkeypatch.setattr(
+        bn.sampling.OrderWalker, "walk", lambda *a, **k: begun.append(1) or walk(*a, **k)
+    )
+    resumed = call("AIS", checkpoint=path, **options)
+    assert 0 < len(begun) < 300
+    assert same(resumed, call("AIS", **options))

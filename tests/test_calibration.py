@@ -11,23 +11,6 @@ import bnlab as bn
 pytestmark = pytest.mark.slow
 
 
-def chi_square_tail(statistic, degrees):
-    """Upper tail by the Wilson-Hilferty normal approximation, good to 1e-3 from 10 degrees on."""
-    spread = 2 / (9 * degrees)
-    z = ((statistic / degrees) ** (1 / 3) - (1 - spread)) / math.sqrt(spread)
-    return 0.5 * math.erfc(z / math.sqrt(2))
-
-
-def chi_square(counts, expected):
-    """p-value of counts against expected counts; cells below 5 are pooled."""
-    small = expected < 5
-    counts = np.append(counts[~small], counts[small].sum())
-    expected = np.append(expected[~small], expected[small].sum())
-    keep = expected > 0
-    statistic = ((counts - expected)[keep] ** 2 / expected[keep]).sum()
-    return chi_square_tail(statistic, keep.sum() - 1)
-
-
 @pytest.fixture(scope="module")
 def posterior():
     data = bn.Data.from_arrays(np.random.default_rng(5).integers(0, 3, size=(15, 4)))
@@ -41,7 +24,7 @@ def test_dag_draws_pass_a_chi_square_test_over_all_543_dags(posterior):
     distinct, times = np.unique(draws, axis=0, return_counts=True)
     counts = np.zeros(len(exact))
     counts[[number[tuple(dag)] for dag in distinct.tolist()]] = times
-    assert chi_square(counts, 400_000 * np.array(list(exact.values()))) > 1e-4
+    assert oracles.chi_square(counts, 400_000 * np.array(list(exact.values()))) > 1e-4
 
 
 def test_order_draws_pass_a_chi_square_test_over_all_24_orders(posterior):
@@ -49,7 +32,7 @@ def test_order_draws_pass_a_chi_square_test_over_all_24_orders(posterior):
     number = {order: i for i, order in enumerate(exact)}
     draws = bn.sample_orders(posterior, draws=200_000, rng=np.random.default_rng(2)).values[0]
     counts = np.bincount([number[tuple(order)] for order in draws.tolist()], minlength=24)
-    assert chi_square(counts, 200_000 * np.array(list(exact.values()))) > 1e-4
+    assert oracles.chi_square(counts, 200_000 * np.array(list(exact.values()))) > 1e-4
 
 
 def test_the_chi_square_test_sees_a_wrong_posterior(posterior):
@@ -57,7 +40,7 @@ def test_the_chi_square_test_sees_a_wrong_posterior(posterior):
     _, _, exact = oracles.order_modular_over_orders(oracles.families_of(posterior.table))
     tilted = np.array(list(exact.values())) * np.linspace(0.95, 1.05, 24)
     counts = np.random.default_rng(0).multinomial(200_000, tilted / tilted.sum())
-    assert chi_square(counts, 200_000 * np.array(list(exact.values()))) < 1e-6
+    assert oracles.chi_square(counts, 200_000 * np.array(list(exact.values()))) < 1e-6
 
 
 def test_standard_errors_are_the_spread_of_repeated_estimates(posterior):
@@ -119,3 +102,64 @@ def bnet_with_bdeu_tables(dag, ess, rng):
         levels=(("0", "1"),) * n,
         tables=tuple(tables),
     )
+
+
+# Walks and annealing on orders
+
+
+@pytest.mark.parametrize("n", [4, 5])
+@pytest.mark.parametrize(
+    "moves", [bn.Moves(), bn.Moves(0, 1), bn.Moves(0, 0, 1), bn.Moves(2, 1, 1)], ids=repr
+)
+def test_each_kind_of_move_passes_a_chi_square_test_over_all_orders(moves, n):
+    data = bn.Data.from_arrays(np.random.default_rng(7).integers(0, 3, size=(12, n)))
+    table = bn.score_families(data, bn.BDeu(), max_parents=2)
+    _, _, exact = oracles.order_modular_over_orders(oracles.families_of(table))
+    number = {order: i for i, order in enumerate(exact)}
+    draws = bn.sample_orders(
+        table, draws=20_000, thin=60, burn_in=1000, rng=np.random.default_rng(8), moves=moves
+    )
+    drawn = [number[tuple(order)] for order in draws.values.reshape(-1, n).tolist()]
+    counts = np.bincount(drawn, minlength=len(exact))
+    assert oracles.chi_square(counts, counts.sum() * np.array(list(exact.values()))) > 1e-4
+
+
+REPEATS, RUNS = 200, 9
+
+
+@pytest.fixture(scope="module", params=["tic_tac_toe", "wine", "child"])
+def annealed(request):
+    """(exact ln p(D), 200 x 9 estimates of it by AIS, as many in reverse), by runs of n m steps."""
+    if request.param == "child":
+        network = bn.random_network("child", rng=np.random.default_rng(1))
+        data, k = network.sample(500, np.random.default_rng(2)), 3
+    else:
+        pytest.importorskip("sklearn", reason="needs the lab extra")
+        data, k = bn.load_dataset(request.param), 3
+    posterior = bn.order_posterior(bn.score_families(data, bn.BDeu(), max_parents=k))
+    total = REPEATS * RUNS
+    options = {"runs": total, "method": bn.AIS(bn.Linear(data.n * data.m)), "bins": total}
+    rng = np.random.default_rng(9)
+    low = bn.estimate_lower_bound(posterior.table, rng=rng, **options)
+    high = bn.estimate_upper_bound(posterior, rng=rng, **options)
+    shape = (REPEATS, RUNS)
+    return posterior.log_evidence, low.trace.reshape(shape), high.trace.reshape(shape)
+
+
+@pytest.mark.parametrize("bins", [1, 9])
+def test_bounds_of_confidence_095_fail_in_few_of_200_repeats(annealed, bins):
+    """At most 200 * 0.05 = 10 failures, without any tolerance: the bounds are cautious."""
+    exact, below, above = annealed
+    lows = np.array([bn.lower_bound(w, bins=bins).log_value for w in below])
+    highs = np.array([bn.upper_bound(w, bins=bins).log_value for w in above])
+    assert (lows > exact).sum() <= 0.05 * REPEATS
+    assert (highs < exact).sum() <= 0.05 * REPEATS
+
+
+def test_all_runs_together_close_in_on_the_evidence(annealed):
+    """1800 runs each way: the exact value between the bounds, and means within 4 errors of it."""
+    exact, below, above = annealed
+    low, high = bn.lower_bound(below).log_value, bn.upper_bound(above).log_value
+    assert low < exact < high < low + 1.5
+    for weights in (np.exp(below - exact), np.exp(exact - above)):
+        assert abs(weights.mean() - 1) <= 4 * weights.std() / math.sqrt(weights.size)

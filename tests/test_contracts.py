@@ -2,105 +2,116 @@
 
 import inspect
 import pickle
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
+from types import ModuleType
 
+import calls
 import numpy as np
 import pytest
+from calls import CALLS
 
 import bnlab as bn
 from bnlab import kernels
-from bnlab.sampling import Moves, OrderWalker, direct
+from bnlab.sampling import OrderWalker, direct
 
-SAMPLERS = [bn.sample_orders, bn.sample_dags]
-
-
-@pytest.fixture(scope="module")
-def posterior():
-    data = bn.Data.from_arrays(np.random.default_rng(3).integers(0, 2, size=(30, 5)))
-    return bn.order_posterior(bn.score_families(data, bn.BDeu()))
-
-
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_one_calling_convention(sampler):
-    """f(target, /, *, draws, rng, progress=None, executor=None)."""
-    parameters = list(inspect.signature(sampler).parameters.values())
-    assert parameters[0].kind is inspect.Parameter.POSITIONAL_ONLY
-    assert all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in parameters[1:])
-    by_name = {p.name: p.default for p in parameters[1:]}
-    assert by_name["draws"] is by_name["rng"] is inspect.Parameter.empty
-    assert by_name["progress"] is by_name["executor"] is None
+PUBLIC = [bn, *(module for module in vars(bn).values() if isinstance(module, ModuleType))]
+RANDOM = {
+    name: function
+    for module in PUBLIC
+    for name in getattr(module, "__all__", [])
+    if inspect.isfunction(function := getattr(module, name))
+    and "rng" in inspect.signature(function).parameters
+    and function is not bn.random_network  # a network, not draws from a target
+}
+SAMPLERS = {call.sampler for call in CALLS.values()}
+DRAWING = [name for name, call in CALLS.items() if "estimate" not in call.sampler.__name__]
 
 
-def draw(sampler, posterior, executor=None):
-    return sampler(posterior, draws=1000, rng=np.random.default_rng(9), executor=executor)
+@pytest.mark.parametrize("name", RANDOM)
+def test_one_calling_convention(name):
+    """f(target, /, *, draws or runs, ..., rng, ..., progress=None, executor=None)."""
+    function = RANDOM[name]
+    target, *others = inspect.signature(function).parameters.values()
+    assert target.kind is inspect.Parameter.POSITIONAL_ONLY
+    assert all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in others)
+    defaults = {p.name: p.default for p in others}
+    for needed in {"rng"} | defaults.keys() & {"draws", "runs"}:
+        assert defaults[needed] is inspect.Parameter.empty
+    for option in defaults.keys() & {"checkpoint", "progress", "executor"}:
+        assert defaults[option] is None
+    if function in SAMPLERS:
+        assert defaults.keys() >= {"progress", "executor"}
+        assert len(defaults.keys() & {"draws", "runs"}) == 1
+    else:
+        assert "executor" not in defaults  # or it belongs to CALLS
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("block", [1, 37, 1000, 4096])
-def test_identical_draws_for_any_block_size(sampler, block, posterior, monkeypatch):
-    plain = draw(sampler, posterior)
-    monkeypatch.setattr(direct, "BLOCK_DRAWS", block)
-    again = draw(sampler, posterior)
-    assert (again.values == plain.values).all()
-    assert (again.log_target == plain.log_target).all()
+@pytest.fixture
+def small_blocks(monkeypatch):
+    for setting, value in calls.SMALL_BLOCKS.items():
+        monkeypatch.setattr(setting, value)
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_identical_draws_on_threads_and_processes(sampler, posterior, monkeypatch):
-    plain = draw(sampler, posterior)
-    monkeypatch.setattr(direct, "BLOCK_DRAWS", 100)
-    with ThreadPoolExecutor(3) as executor:
-        assert (draw(sampler, posterior, executor).values == plain.values).all()
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
-        assert (draw(sampler, posterior, executor).values == plain.values).all()
-
-
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_identical_draws_on_dask(sampler, posterior, monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="needs the cluster extra")
-    plain = draw(sampler, posterior)
-    monkeypatch.setattr(direct, "BLOCK_DRAWS", 250)
-    with distributed.Client(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
-    ) as client:
-        assert (draw(sampler, posterior, client.get_executor()).values == plain.values).all()
-
-
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_the_generator_is_the_only_randomness(sampler, posterior):
+@pytest.mark.parametrize("name", CALLS)
+def test_the_generator_is_the_only_randomness(name):
     np.random.seed(1)  # noqa: NPY002
     before = np.random.get_state()[1].copy()  # noqa: NPY002
-    first, second = draw(sampler, posterior), draw(sampler, posterior)
-    assert (first.values == second.values).all()
+    first, second = (calls.arrays(CALLS[name]()) for _ in range(2))
+    assert calls.differing(first, second) == set()
     assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
-    other = sampler(posterior, draws=1000, rng=np.random.default_rng(10))
-    assert (other.values != first.values).any()
+    assert calls.differing(first, calls.arrays(CALLS[name](seed=10)))
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_a_longer_run_starts_like_a_shorter_one(sampler, posterior):
-    short = sampler(posterior, draws=10, rng=np.random.default_rng(4))
-    long = sampler(posterior, draws=1000, rng=np.random.default_rng(4))
-    assert (long.values[:, :10] == short.values).all()
+@pytest.mark.parametrize("name", [name for name, call in CALLS.items() if call.nested])
+def test_a_longer_run_starts_like_a_shorter_one(name, small_blocks):
+    call = CALLS[name]
+    short, long = calls.arrays(call(4)), calls.arrays(call(30))
+    for key, axis in call.nested.items():
+        assert short[key].shape[axis] == 4
+        assert np.array_equal(np.take(long[key], range(4), axis), short[key])
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_inputs_are_unchanged_and_the_run_is_on_record(sampler, posterior):
-    edges, alpha = posterior.edges.copy(), posterior._alpha.copy()
-    draws = draw(sampler, posterior)
-    assert (posterior.edges == edges).all()
-    assert (posterior._alpha == alpha).all()
-    assert draws.run.settings["draws"] == 1000
-    assert "PCG64" in draws.run.seed
-    assert set(draws.run.versions) == {"bnlab", "numba", "numpy", "python"}
+@pytest.mark.parametrize("name", CALLS)
+def test_inputs_are_unchanged_and_the_run_is_on_record(name):
+    call = CALLS[name]
+    target = call.target()
+    before = pickle.dumps(target)
+    result = call(target=target)
+    assert pickle.dumps(target) == before
+    assert call.usual in result.run.settings.values()
+    assert "PCG64" in result.run.seed
+    assert set(result.run.versions) == {"bnlab", "numba", "numpy", "python"}
+    assert not result.run.stopped
+
+
+@pytest.mark.parametrize("name", DRAWING)
+def test_draws_say_what_they_are_and_cannot_be_changed(name):
+    draws = CALLS[name]()
     assert draws.prior == "order-modular"
-    assert draws.names == posterior.table.names
+    assert draws.names == tuple(f"x{v}" for v in range(draws.values.shape[2]))
+    assert draws.groups.shape == draws.log_weight.shape == draws.values.shape[:2]
     with pytest.raises(ValueError, match="read-only"):
         draws.values[0, 0, 0] = 1
 
 
-def test_results_survive_pickling(posterior):
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("count", [0, -1, 2.5])
+def test_counts_are_checked(name, count):
+    with pytest.raises(ValueError, match=f"{CALLS[name].count}={count}"):
+        CALLS[name](count)
+
+
+@pytest.mark.parametrize("name", ["exact orders", "exact DAGs"])
+@pytest.mark.parametrize("block", [1, 37, 4096])
+def test_identical_draws_for_any_block_size(name, block, monkeypatch):
+    plain = CALLS[name](1000)
+    monkeypatch.setattr(direct, "BLOCK_DRAWS", block)
+    again = CALLS[name](1000)
+    assert (again.values == plain.values).all()
+    assert (again.log_target == plain.log_target).all()
+
+
+def test_results_survive_pickling():
+    posterior = calls.posterior()
     copy = pickle.loads(pickle.dumps(posterior))
     assert (copy.edges == posterior.edges).all()
     draws = bn.sample_dags(posterior, draws=20, rng=np.random.default_rng(0))
@@ -114,56 +125,68 @@ MODULES = [
     kernels.dags,
     kernels.draws,
     kernels.logspace,
+    kernels.particles,
     kernels.subsets,
     kernels.walks,
 ]
-KERNELS = [
-    function
+"""Those that score, solve and sample; the others have tests of this kind of their own."""
+KERNELS = {
+    f"{module.__name__}.{name}": function
     for module in MODULES
-    for function in vars(module).values()
+    for name, function in vars(module).items()
     if hasattr(function, "py_func") and function.py_func.__module__ == module.__name__
-]
+}
 
 
-def uncompiled(monkeypatch):
-    """Swap every kernel, wherever it is called, for the Python function it was compiled from."""
-    swaps = {id(function): function.py_func for function in KERNELS}
+def uncompiled(patch):
+    """Swap every kernel, wherever it is called, for the Python function it was compiled from.
+
+    Returns the set of names of kernels, into which each is put as it is called.
+    """
+    called, swaps = set(), {}
+
+    def recording(name, function):
+        def call(*arguments):
+            called.add(name)
+            return function(*arguments)
+
+        return call
+
+    for name, kernel in KERNELS.items():
+        swaps[id(kernel)] = recording(name, kernel.py_func)
     for module in MODULES:
         for name, value in list(vars(module).items()):
             if id(value) in swaps:
-                monkeypatch.setattr(module, name, swaps[id(value)])
+                patch.setattr(module, name, swaps[id(value)])
+    return called
 
 
 def test_compiled_kernels_equal_their_python_source(monkeypatch):
-    data = bn.Data.from_arrays(np.random.default_rng(3).integers(0, 3, size=(30, 4)))
+    data = bn.Data.from_arrays(np.random.default_rng(3).integers(0, 3, size=(30, 5)))
     dags = bn.graphs.all_dags(3)
 
     def everything():
-        table = bn.score_families(data, bn.BDeu(), max_parents=2)
-        orders = bn.sample_orders(bn.order_posterior(table), draws=20, rng=np.random.default_rng(0))
-        return (
-            table.log_score,
-            bn.order_posterior(table).edges,
-            bn.features.edges(orders, table=table),
-            orders.values,
-            bn.sample_dags(
-                bn.order_posterior(table), draws=20, rng=np.random.default_rng(0)
-            ).values,
-            bn.graphs.ancestors(dags),
-            bn.graphs.near_ancestors(dags, max_length=2),
-            bn.graphs.all_dags(3),
-            *chains(table),
-        )
+        table = bn.score_families(data, bn.BDeu(), required=[(0, 1)])
+        yield table.log_score
+        yield table.log_target([[0, 1, 1, 0, 0]])
+        yield bn.graphs.ancestors(dags)
+        yield bn.graphs.near_ancestors(dags, max_length=2)
+        yield bn.graphs.all_dags(3)
+        yield bn.order_posterior(table).edges
+        orders = bn.sample_orders(bn.order_posterior(table), draws=9, rng=np.random.default_rng(0))
+        yield bn.features.edges(orders, table=table)
+        yield bn.features.modular_probability(orders, lambda v, sets: sets < 9, table=table).value
+        for most in (22, 0):  # variables for which a walk uses a dense table
+            monkeypatch.setattr("bnlab.sampling.walks.MAX_DENSE_NODES", most)
+            yield OrderWalker.of(table).log_weights(np.array([[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]]))
+            for name, call in CALLS.items():
+                if "24" not in name:  # they take too long
+                    yield from calls.arrays(call(9)).values()
 
-    def chains(table):
-        order, moves = np.arange(4), Moves(1, 1, 1)
-        for dense in (True, False):
-            walker, rng = OrderWalker.of(table, dense=dense), np.random.default_rng(0)
-            yield walker.walk(order, np.linspace(0, 1, 60), 2, moves, rng).orders
-
-    compiled = everything()
+    compiled = list(everything())
     with monkeypatch.context() as patch:
-        uncompiled(patch)
-        plain = everything()
+        called = uncompiled(patch)
+        plain = list(everything())
     for fast, slow in zip(compiled, plain, strict=True):
         assert fast == pytest.approx(slow, abs=1e-12)
+    assert called == set(KERNELS)

@@ -1,12 +1,15 @@
 """The exact order-modular posterior against enumeration, and at sizes that break plain doubles."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import oracles
 import pytest
 
 import bnlab as bn
+from bnlab.exact import log_dag_prior_sum
+from bnlab.exact.normalisers import _log_sum_by_layers
 
 PRIORS = [bn.Uniform(), bn.Fair(), bn.EdgePenalty(0.7)]
 
@@ -155,7 +158,7 @@ def test_a_machine_without_the_memory_is_told_at_once(monkeypatch):
     def never(*args, **kwargs):
         raise AssertionError("memory was taken")
 
-    monkeypatch.setattr("bnlab.exact.np.empty", never)
+    monkeypatch.setattr("bnlab.exact.order.np.empty", never)
     with pytest.raises(ValueError) as error:
         bn.order_posterior(table)
     message = str(error.value)
@@ -207,3 +210,54 @@ def test_the_posterior_states_its_prior_and_is_read_only():
     assert posterior.run.seconds > 0
     with pytest.raises(ValueError, match="read-only"):
         posterior.edges[0, 1] = 0.5
+
+
+# Sums of prior factors over DAGs
+
+
+def no_rows(n, k, **options):
+    data = bn.Data.from_arrays(np.zeros((0, n), int), arities=[2] * n)
+    return bn.score_families(data, bn.BDeu(), max_parents=k, **options)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("prior", [*PRIORS, bn.EdgePenalty(-300.0)], ids=repr)
+def test_the_dag_prior_sum_is_that_of_all_dags(n, prior):
+    for k in range(n):
+        table = no_rows(n, k, prior=prior)
+        log_factor = [
+            dict(zip(table.parents[v].tolist(), table.log_prior[v].tolist(), strict=True))
+            for v in range(n)
+        ]
+        dags = [d for d in oracles.all_dags(n) if all(d[v] in log_factor[v] for v in range(n))]
+        expected = oracles.log_sum(oracles.dag_log_weight(log_factor, dag) for dag in dags)
+        assert log_dag_prior_sum(table) == pytest.approx(expected, abs=1e-12, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7, 12, 20])
+def test_the_uniform_dag_prior_sum_is_the_number_of_dags(n):
+    by_size = np.zeros(n)
+    assert _log_sum_by_layers(n, by_size) == pytest.approx(math.log(oracles.robinson(n)), abs=1e-11)
+
+
+@pytest.mark.parametrize("prior", [bn.Uniform(), bn.Fair()], ids=repr)
+@pytest.mark.parametrize(("n", "k"), [(12, 3), (63, 4)])
+def test_the_dag_prior_sum_is_robinsons_in_whole_numbers(n, k, prior):
+    masks = np.array([(2 << i) - 2 for i in range(k + 1)])
+    by_size = prior.log_factor(n, 0, masks)
+    q = [Fraction(1, math.comb(n - 1, i) if prior == bn.Fair() else 1) for i in range(k + 1)]
+    expected = oracles.robinson_by_size(n, q)
+    log_expected = math.log(expected.numerator) - math.log(expected.denominator)
+    assert _log_sum_by_layers(n, by_size) == pytest.approx(log_expected, abs=1e-10)
+
+
+def test_dag_prior_sums_of_other_priors_take_few_variables():
+    beliefs = bn.EdgeBeliefs(np.random.default_rng(0).random((4, 4)), 2.0)
+    for options in ({"prior": beliefs}, {"required": [(0, 1)], "forbidden": [(2, 3)]}):
+        table = no_rows(4, 2, **options)
+        expected, _ = oracles.structure_modular_over_dags(oracles.families_of(table))
+        assert log_dag_prior_sum(table) == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(ValueError, match="n=6: the sum over DAGs is known for"):
+        log_dag_prior_sum(no_rows(6, 2, forbidden=[(0, 1)]))
+    with pytest.raises(ValueError, match="leave no DAG"):
+        log_dag_prior_sum(no_rows(3, 2, required=[(0, 1), (1, 2), (2, 0)]))

@@ -143,8 +143,184 @@ def test_weights_count(draws):
     adjacency = bn.graphs.to_adjacency(draws.values[0, :3])
     expected = (adjacency * np.array([1, 2, 5])[:, None, None]).sum(axis=0) / 8
     assert features.edges(weighted) == pytest.approx(expected)
-    with pytest.raises(ValueError, match="independent, unweighted"):
-        features.probability(weighted, features.edge(0, 1))
+    estimate = features.probability(weighted, features.edge(0, 1))
+    assert estimate.value == pytest.approx(expected[0, 1])
+
+
+def weighted_dags(edge_there, log_weight, group=None):
+    """Draws of DAGs of two nodes, with the edge 0 -> 1 or without, weights and groups."""
+    values = np.stack([np.zeros_like(edge_there), edge_there], axis=-1).astype(np.int64)
+    log_weight = np.broadcast_to(log_weight, edge_there.shape)
+    traces = {} if group is None else {"group": np.broadcast_to(group, edge_there.shape)}
+    return bn.Draws(
+        values, log_weight, log_weight, "dags", "order-modular", ("a", "b"), traces=traces
+    )
+
+
+def test_the_error_of_a_ratio_is_that_of_its_groups():
+    rng = np.random.default_rng(5)
+    holds, weight = rng.random((1, 60)) < 0.4, rng.exponential(size=(1, 60))
+    group = np.arange(60)[None] % 20
+    draws = weighted_dags(holds, np.log(weight), group)
+    estimate = features.probability(draws, features.edge(0, 1))
+    total = weight.sum()
+    value = sum(w for w, h in zip(weight[0], holds[0], strict=True) if h) / total
+    between, squares = 0.0, 0.0
+    for g in range(20):
+        own = group[0] == g
+        between += (sum(weight[0, own] * (holds[0, own] - value)) / total) ** 2
+        squares += (sum(weight[0, own]) / total) ** 2
+    assert estimate.value == pytest.approx(value)
+    assert estimate.groups == pytest.approx(1 / squares)
+    assert estimate.stderr == pytest.approx(math.sqrt(between / (1 - squares)))
+    spread = features._student_t(math.floor(1 / squares) - 1, 0.05) * estimate.stderr
+    assert (estimate.low, estimate.high) == pytest.approx((value - spread, value + spread))
+    assert (estimate.interval, estimate.draws, estimate.confidence) == ("asymptotic", 60, 0.95)
+    assert repr(estimate).endswith(f"about 0.95 (60 draws worth {1 / squares:.1f} groups)")
+
+
+@pytest.mark.parametrize("groups", [8, 40])
+def test_standard_errors_and_intervals_of_weighted_dependent_draws_are_honest(groups):
+    """Groups of six draws that share a weight and a chance of the edge, which go together."""
+    estimates = []
+    for seed in range(600):
+        rng = np.random.default_rng(seed)
+        level = rng.random((groups, 1))
+        weight = rng.exponential(size=(groups, 1)) + level
+        holds = (rng.random((groups, 6)) < level).reshape(1, -1)
+        draws = weighted_dags(
+            holds, np.log(np.repeat(weight, 6, axis=1)).reshape(1, -1), np.arange(6 * groups) // 6
+        )
+        estimates.append(features.probability(draws, features.edge(0, 1)))
+    exact = (0.5 + 1 / 3) / 1.5  # E[weight level] / E[weight]
+    values = np.array([estimate.value for estimate in estimates])
+    mean_square = np.mean([estimate.stderr**2 for estimate in estimates])
+    assert mean_square == pytest.approx(values.var(), rel=0.25)
+    inside = np.mean([estimate.low <= exact <= estimate.high for estimate in estimates])
+    assert 0.93 <= inside <= 0.99
+
+
+@pytest.mark.parametrize(
+    ("degrees", "delta", "t"),
+    [
+        (1, 0.05, 12.7062),
+        (2, 0.05, 4.3027),
+        (3, 0.05, 3.1824),
+        (4, 0.01, 4.6041),
+        (7, 0.1, 1.8946),
+        (30, 0.05, 2.0423),
+        (120, 0.01, 2.6174),
+        (10**6, 0.05, 1.9623),
+    ],
+)
+def test_quantiles_of_students_t_are_the_printed_ones(degrees, delta, t):
+    assert features._student_t(degrees, delta) == pytest.approx(t, abs=6e-5)
+
+
+def test_a_feature_that_no_draw_has_is_not_known_to_be_impossible():
+    draws = weighted_dags(np.zeros((1, 50)), 0.0, np.arange(50))
+    estimate = features.probability(draws, features.edge(0, 1))
+    assert (estimate.value, estimate.low) == (0.0, 0.0)
+    assert estimate.stderr == pytest.approx(math.sqrt(1 / 52 / 50))
+    assert estimate.high > 0.03
+
+
+def test_one_draw_with_all_the_weight_has_no_error_bar():
+    holds = np.arange(50)[None] == 0
+    draws = weighted_dags(holds, np.where(holds, 0.0, -500.0), np.arange(50))
+    estimate = features.probability(draws, features.edge(0, 1))
+    assert (estimate.value, estimate.stderr) == (1.0, math.inf)
+    assert (estimate.low, estimate.high, estimate.interval) == (0.0, 1.0, "none")
+    assert repr(estimate) == "p = 1.0000, no error bar (50 draws worth 1.0 groups)"
+    almost = weighted_dags(holds, np.where(holds, 0.0, -6.0), np.arange(50))
+    assert features.probability(almost, features.edge(0, 1)).interval == "none"
+
+
+def test_a_chain_is_one_group():
+    holds = np.random.default_rng(0).random((4, 100)) < 0.3
+    one = features.probability(weighted_dags(holds[:1], 0.0), features.edge(0, 1))
+    assert (one.interval, one.groups, one.stderr) == ("none", pytest.approx(1.0), math.inf)
+    four = features.probability(weighted_dags(holds, 0.0), features.edge(0, 1))
+    assert (four.interval, four.groups) == ("asymptotic", pytest.approx(4.0))
+    of_chains = holds.mean(axis=1)
+    least = math.sqrt(four.value * (1 - four.value) / 400)
+    assert four.stderr == pytest.approx(max(of_chains.std(ddof=1) / 2, least), rel=0.01)
+    assert four.high - four.value == pytest.approx(features._student_t(3, 0.05) * four.stderr)
+
+
+EDGES = {"edge": [(0, 2)], "pair": [(0, 2), (3, 1)], "fork": [(0, 1), (0, 2)]}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_modular_features_of_annealed_orders_equal_enumeration(name, posterior):
+    """Within four standard errors; and exactly, weighing every order by its posterior."""
+    wanted, table = EDGES[name], posterior.table
+    log_beta = oracles.families_of(table)
+    *_, exact = oracles.order_modular_over_dags(log_beta)
+    p = sum(q for dag, q in exact.items() if all(dag[v] >> u & 1 for u, v in wanted))
+
+    def factor(v, parents):
+        there = np.ones(parents.shape)
+        for u, w in wanted:
+            if w == v:
+                there *= parents >> u & 1
+        return there
+
+    orders = bn.anneal_orders(
+        table, runs=500, rng=np.random.default_rng(3), method=bn.AIS(bn.Linear(30))
+    )
+    estimate = features.modular_probability(orders, factor, table=table)
+    assert 0 < estimate.stderr < 0.02
+    assert abs(estimate.value - p) <= 4 * estimate.stderr
+    assert (estimate.interval, estimate.draws) == ("asymptotic", 500)
+    *_, of_orders = oracles.order_modular_over_orders(log_beta)
+    log_p = np.log([list(of_orders.values())])
+    every = bn.Draws(
+        np.array([list(of_orders)]), log_p, log_p, "orders", "order-modular", table.names
+    )
+    assert features.modular_probability(every, factor, table=table).value == pytest.approx(p)
+
+
+def test_edges_of_annealed_orders_are_the_weighted_expectations(posterior):
+    table = posterior.table
+    orders = bn.anneal_orders(
+        table, runs=2000, rng=np.random.default_rng(3), method=bn.AIS(bn.Linear(30))
+    )
+    edges = features.edges(orders, table=table)
+    for u in range(4):
+        for v in set(range(4)) - {u}:
+            estimate = features.modular_probability(
+                orders, lambda w, sets, u=u, v=v: (sets >> u & 1) | (w != v), table=table
+            )
+            assert edges[u, v] == pytest.approx(estimate.value, abs=1e-12)
+            assert abs(edges[u, v] - posterior.edges[u, v]) <= 4 * estimate.stderr
+
+
+def test_modular_features_of_independent_orders_have_hoeffdings_interval(posterior):
+    orders = bn.sample_orders(posterior, draws=400, rng=np.random.default_rng(3))
+    estimate = features.modular_probability(
+        orders, lambda v, sets: (sets & 1) | (v != 2), table=posterior.table
+    )
+    assert abs(estimate.value - posterior.edges[0, 2]) <= 4 * estimate.stderr
+    assert estimate.interval == "Hoeffding"
+    assert estimate.high - estimate.value == pytest.approx(bn.hoeffding_margin(400, 0.05))
+    bernoulli = math.sqrt(estimate.value * (1 - estimate.value) / 400)
+    assert estimate.stderr < bernoulli  # than of DAGs drawn given the orders
+
+
+@pytest.mark.parametrize(
+    ("factor", "message"),
+    [
+        (lambda v, sets: 1.0, r"factor\(0, parents\) gave shape \(\) for 8 parent sets"),
+        (lambda v, sets: sets, "values outside 0..1"),
+        (lambda v, sets: np.full(sets.shape, np.nan), "values outside 0..1"),
+    ],
+    ids=["one number", "masks", "nan"],
+)
+def test_factors_are_checked(factor, message, posterior):
+    orders = bn.sample_orders(posterior, draws=5, rng=np.random.default_rng(0))
+    with pytest.raises(ValueError, match=message):
+        features.modular_probability(orders, factor, table=posterior.table)
 
 
 @pytest.mark.parametrize(
@@ -160,6 +336,10 @@ def test_weights_count(draws):
         (lambda d, o: features.probability(o, features.edge(0, 1)), "sample_dags, not orders"),
         (lambda d, o: features.paths(o), "an order has none"),
         (lambda d, o: features.edges(o), "pass table="),
+        (
+            lambda d, o: features.modular_probability(d, lambda v, p: p == 0, table=None),
+            "not DAGs already",
+        ),
         (lambda d, o: bn.hoeffding_draws(0, 0.1), "eps=0"),
         (lambda d, o: bn.hoeffding_draws(1e-200, 0.1), "eps=1e-200"),
         (lambda d, o: bn.hoeffding_draws(0.1, 1), "delta=1"),

@@ -1,5 +1,8 @@
-"""Lab 03 without a browser: its walk, its pictures, its widgets and its checks."""
+"""Lab 03 without a browser: its walks, its pictures, its widgets and its checks."""
 
+import itertools
+import math
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -17,39 +20,55 @@ EDGES = np.array([[0, 0.9, 0.2], [0.1, 0, 0.5], [0, 0.3, 0]])
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_proposals_are_symmetric_and_reach_every_order(kind: str) -> None:
-    orders = [*permutations(range(4))]
-    rng, tries = np.random.default_rng(1), 600
-    counts = np.array(
-        [
-            [drawn.count(order) for order in orders]
-            for drawn in (
-                [tuple(lab.proposal(np.array(a), kind, rng).tolist()) for _ in range(tries)]
-                for a in orders
-            )
-        ]
-    )
-    assert np.all(np.abs(counts - counts.T) <= 5 * np.sqrt(counts + counts.T + 1))
-    assert np.all(np.linalg.matrix_power(counts / tries + np.eye(24), 12) > 0)
+def test_steps_follow_each_other(kind: str) -> None:
+    walk = lab.steps("coronary", kind, 200)
+    weigh = OrderWalker.of(lab.posterior("coronary").table).log_weights
+    for step, after in itertools.pairwise(walk):
+        move = step.move
+        assert move.kind == kind
+        np.testing.assert_array_equal(move.order, move.proposed if move.accepted else step.order)
+        np.testing.assert_array_equal(move.order, after.order)
+        now, proposed = weigh(np.array([step.order, move.proposed]))
+        assert step.gain == pytest.approx(proposed - now)
+        assert move.accepted or step.gain < 0
+    assert {step.move.accepted for step in walk} == {True, False}
 
 
-def test_the_slow_walk_visits_orders_as_often_as_they_weigh() -> None:
-    data = bn.load_dataset("coronary").select(["Smoking", "P. Work", "M. Work"]).prefix(60)
-    table = bn.score_families(data, bn.K2(), max_parents=2)
-    walk = lab.metropolis(table, "swap", 20_000, np.random.default_rng(1))
-    orders = np.array([*permutations(range(3))])
-    weights = np.exp(OrderWalker.of(table).log_weights(orders) - bn.order_posterior(table).log_z)
-    visited = np.array([step.after for step in walk])
-    shares = [(visited == order).all(axis=1).mean() for order in orders]
-    np.testing.assert_allclose(shares, weights, atol=0.03)
-    np.testing.assert_allclose(weights.sum(), 1)
+def test_uniform_orders_at_beta_0_and_the_posterior_at_1() -> None:
+    exact = lab.posterior("coronary")
+    cold, hot = lab.tempered("coronary", 1.0), lab.tempered("coronary", 0.0)
+    assert bn.diagnostics.max_error(bn.features.edges(cold, table=exact.table), exact.edges) < 0.05
+    assert hot.stats["acceptance"].tolist() == [1, 1]
+    first, counts = np.unique(hot.values[..., 0], return_counts=True)
+    assert first.tolist() == [0, 1, 2, 3, 4, 5]
+    np.testing.assert_allclose(counts / counts.sum(), 1 / 6, atol=0.02)
 
 
-def test_a_step_tells_what_happened() -> None:
-    order, proposed = np.array([0, 1]), np.array([1, 0])
-    assert lab.Step(order, proposed, 3.0, 0.99).after.tolist() == [1, 0]
-    assert lab.Step(order, proposed, -3.0, 0.06).after.tolist() == [0, 1]
-    assert lab.Step(order, proposed, -3.0, 0.04).accepted
+def test_tempered_walks_follow_the_power_of_the_weight() -> None:
+    table = lab.posterior("coronary").table
+    orders = np.array([*permutations(range(6))])
+    log_w = OrderWalker.of(table).log_weights(orders)
+    p = np.exp(0.2 * (log_w - log_w.max()))
+    draws = lab.tempered("coronary", 0.2)
+    spread = draws.log_target.std()
+    error = 5 * spread / np.sqrt(bn.diagnostics.ess(draws))
+    assert draws.log_target.mean() == pytest.approx((p @ log_w) / p.sum(), abs=error)
+
+
+def test_the_edge_of_each_order() -> None:
+    table = lab.posterior("coronary").table
+    draws = bn.sample_orders(table, draws=20, chains=2, rng=np.random.default_rng(1))
+    given = lab.edge_given_orders(draws, table, 2, 4)
+    for c, t in np.ndindex(2, 20):
+        alone = replace(
+            draws,
+            values=draws.values[c : c + 1, t : t + 1],
+            log_weight=np.zeros((1, 1)),
+            log_target=np.zeros((1, 1)),
+            stats={},
+            traces={},
+        )
+        assert given[c, t] == pytest.approx(bn.features.edges(alone, table=table)[2, 4])
 
 
 def test_order_move_marks_what_moved() -> None:
@@ -114,16 +133,73 @@ def test_two_chains_agree_on_wine_and_not_on_tic_tac_toe() -> None:
     )
 
 
+def test_hot_walks_agree_and_cold_ones_do_not() -> None:
+    heat = lab.Temperature()
+    assert bn.diagnostics.sad(*heat.edges()) > 10
+    heat.beta.value = 0.2
+    assert bn.diagnostics.sad(*heat.edges()) < 4
+    assert "β = 0.2" in heat.trace.caption
+    shown = heat.scatter.source("hot_agreement").data["second"]
+    np.testing.assert_allclose(shown, heat.edges()[1][~np.eye(10, dtype=bool)])
+    lowest = lab.tempered("tic-tac-toe", 0.2).log_target.min()
+    assert min(heat.trace.source("hot_trace").data["walk 1"]) >= lowest - 0.001
+
+
+def test_coupled_runs_agree_where_single_ones_do_not() -> None:
+    ladder = lab.Coupled()
+    ladder.temperatures.value = 4
+    ladder.schedule.value = "harmonic"
+    draws, exact = ladder.draws(), lab.posterior("tic-tac-toe")
+    assert draws.stats["beta"].tolist() == bn.Harmonic(3).betas.tolist()
+    shown = ladder.accepted.source("tempered_acceptance").data
+    np.testing.assert_allclose(shown["rate"], draws.stats["acceptance"].mean(axis=0))
+    assert len(ladder.accepted.source("tempered_acceptance_exchanges").data["rate"]) == 3
+    averages = ladder.trace.source("averages").data
+    assert abs(averages["single 1"][-1] - averages["single 2"][-1]) > 0.99
+    assert abs(averages["coupled 1"][-1] - averages["coupled 2"][-1]) < 0.4
+    np.testing.assert_allclose(averages["coupled 2"][-1], ladder.edges()[1][0, 4], atol=0.001)
+    alone = [
+        bn.features.edges(lab.chain(lab.long_chains("tic-tac-toe"), c), table=exact.table)[0, 4]
+        for c in (0, 1)
+    ]
+    last = [averages[label][-1] for label in ("single 1", "single 2")]
+    np.testing.assert_allclose(last, alone, atol=0.001)
+    assert averages["place"][-1] == 200_000  # as many moves
+    assert max(bn.diagnostics.sad(edges, exact.edges) for edges in ladder.edges()) < 10
+
+
+@pytest.mark.parametrize("steps", ["linear", "harmonic"])
+def test_every_ladder_has_pictures_and_captions(steps: str) -> None:
+    ladder = lab.Coupled()
+    ladder.schedule.value = steps
+    for _, size in ladder.temperatures.options:
+        ladder.temperatures.value = size
+        assert len(ladder.accepted.source("tempered_acceptance").data["beta"]) == size
+        assert f"{size} chains" in ladder.accepted.caption
+        single, coupled = lab.long_chains("tic-tac-toe"), ladder.draws()
+        settings = {key: int(str(coupled.run.settings[key])) for key in ("burn_in", "thin")}
+        each = settings["burn_in"] + coupled.values.shape[1] * settings["thin"]
+        assert size * each <= single.values.shape[1] * 10
+        assert size * each > single.values.shape[1] * 10 - 10 * size
+
+
 def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> None:
-    def half(p: np.ndarray, neighbours: np.ndarray) -> float:
-        return float(np.minimum(p[:, None], p[neighbours]).mean())
+    def right(beta_i: float, beta_j: float, log_w_i: float, log_w_j: float) -> float:
+        return math.exp(min(0.0, (beta_i - beta_j) * (log_w_j - log_w_i)))
 
-    def right(p: np.ndarray, neighbours: np.ndarray) -> float:
-        return half(p, neighbours) * len(p)
+    def naive(beta_i: float, beta_j: float, log_w_i: float, log_w_j: float) -> float:
+        return min(1.0, (math.exp(log_w_j) / math.exp(log_w_i)) ** (beta_i - beta_j))
 
-    assert not lab.check_acceptance(lambda p, neighbours: None)
-    assert not lab.check_acceptance(half)
-    assert lab.check_acceptance(right)
+    def one_sided(beta_i: float, beta_j: float, log_w_i: float, log_w_j: float) -> float:
+        return right(min(beta_i, beta_j), max(beta_i, beta_j), log_w_i, log_w_j)
+
+    def barker(*given: float) -> float:  # keeps the law, but accepts less
+        (a, b), (x, y) = given[:2], given[2:]
+        return 1 / (1 + math.exp(-(a - b) * (y - x)))
+
+    for wrong in (lambda *given: None, naive, one_sided, barker, lambda *given: 1.0):
+        assert not lab.check_exchange(wrong)
+    assert lab.check_exchange(right)
 
     def first_part(order: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         last = int(rng.integers(2, len(order) + 1))
@@ -141,7 +217,7 @@ def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> N
     assert not lab.check_reversal(first_part)
     assert not lab.check_reversal(lopsided)
     said = capsys.readouterr().out
-    assert said.count("not yet") == 6
+    assert said.count("not yet") == 9
     assert "b from a as often" in said
 
 
@@ -155,4 +231,11 @@ def test_check_of_many_starts(capsys: pytest.CaptureFixture[str]) -> None:
     assert not lab.check_many_starts(spend(9000, 1, 10_000))
     assert not lab.check_many_starts(spend(1000, 50, 500))
     assert lab.check_many_starts(spend(150, 50, 500))
+
+    def coupled(draws: int):
+        plan = {"chains": 1, "burn_in": 1000, "thin": 10, "schedule": bn.Linear(7)}
+        return lambda table, rng: bn.sample_orders(table, draws=draws, rng=rng, **plan)
+
+    assert not lab.check_many_starts(coupled(1151))  # 8 moves too many
+    assert lab.check_many_starts(coupled(1150))
     assert "100,000 moves in all" in capsys.readouterr().out

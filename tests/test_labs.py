@@ -1,6 +1,7 @@
 """The labs without a browser: what all share, and a cell that moves the slider of each lab."""
 
 import asyncio
+import itertools
 import json
 import threading
 from pathlib import Path
@@ -53,9 +54,13 @@ MOVES = [
         "steps.step.value = 5000\n"
         "two.case.value = 'tic-tac-toe'\n"
         "two.length.value = 500\n"
+        "heat.beta.value = 0.2\n"
+        "ladder.temperatures.value = 4\n"
         "print(json.dumps([*steps.walked.source('walked').data['probability'],\n"
-        "                  *two.scatter.source('agreement').data['second']]))",
-        lambda: _walked_and_second_chain(5000, 500),
+        "                  *two.scatter.source('agreement').data['second'],\n"
+        "                  *heat.scatter.source('hot_agreement').data['first'],\n"
+        "                  *ladder.accepted.source('tempered_acceptance').data['rate']]))",
+        lambda: [*_walked_and_second_chain(5000, 500), *_hot_and_coupled(0.2, 4)],
         id="03_order_mcmc",
     ),
 ]
@@ -64,7 +69,9 @@ MOVES = [
 def _walked_and_second_chain(moves: int, draws: int) -> list[float]:
     table = order_mcmc.posterior("coronary").table
     rng = np.random.default_rng(2003)
-    visited = [step.after for step in order_mcmc.metropolis(table, "relocate", moves, rng)]
+    start, kinds = rng.permutation(table.n), bn.Moves(swap=0, relocate=1)
+    walk = bn.each_order(table, rng=rng, start=start, moves=kinds)
+    visited = [step.order for step in itertools.islice(walk, moves)]
     zeros = np.zeros((1, moves))
     walked = bn.Draws(np.array([visited]), zeros, zeros, "orders", "order-modular", table.names)
     edges = bn.features.edges(walked, table=table)
@@ -72,6 +79,14 @@ def _walked_and_second_chain(moves: int, draws: int) -> list[float]:
     board_table = order_mcmc.posterior("tic-tac-toe").table
     second = bn.features.edges(order_mcmc.chain(chains, 1), table=board_table)
     return [*_off_diagonal(edges), *_off_diagonal(second)]
+
+
+def _hot_and_coupled(beta: float, temperatures: int) -> list[float]:
+    table = order_mcmc.posterior("tic-tac-toe").table
+    hot = order_mcmc.chain(order_mcmc.tempered("tic-tac-toe", beta), 0)
+    coupled = order_mcmc.coupled("tic-tac-toe", bn.Linear(temperatures - 1))
+    accepted = coupled.stats["acceptance"].mean(axis=0)
+    return [*_off_diagonal(bn.features.edges(hot, table=table)), *accepted]
 
 
 def _prior_and_distance(rows: int) -> list[float]:

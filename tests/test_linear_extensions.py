@@ -447,8 +447,8 @@ def test_reweighted_draws_say_what_they_are():
     assert (corrected.values == draws.values).all()
     assert (corrected.log_target == draws.log_target).all()
     assert (draws.log_weight == 0).all()
-    with pytest.raises(ValueError, match="unweighted"):
-        bn.features.probability(corrected, bn.features.edge(0, 1))
+    assert bn.features.probability(draws, bn.features.edge(0, 1)).interval == "Hoeffding"
+    assert bn.features.probability(corrected, bn.features.edge(0, 1)).interval == "asymptotic"
     with pytest.raises(ValueError, match="only once"):
         bn.reweight_by_extensions(corrected)
     orders = bn.sample_orders(order_draws(1, 0)[0], draws=2, rng=np.random.default_rng(0))

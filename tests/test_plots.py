@@ -104,9 +104,12 @@ def test_path_bars_of_two_variables_are_two() -> None:
     assert data["path"] == [0.9, 0.1]
 
 
-@pytest.mark.parametrize("name", ["edges", "links", "paths"])
+@pytest.mark.parametrize("name", ["edges", "links", "paths", "tempered_acceptance", "tempered"])
 def test_pictures_are_complete(edges: np.ndarray, name: str) -> None:
+    betas, rates = [0, 0.5, 1], np.full((2, 3), 0.4)
     picture = {
+        "tempered_acceptance": lambda: plots.tempered_acceptance(betas, rates, rates[:, :2]),
+        "tempered": lambda: plots.tempered_traces([1, 2], betas, rates),
         "edges": lambda: plots.heat_map(edges, NAMES),
         "links": lambda: plots.network(edges, NAMES, plots.network_positions(edges)),
         "paths": lambda: plots.path_bars(edges, edges, NAMES),
@@ -122,3 +125,37 @@ def test_pictures_are_complete(edges: np.ndarray, name: str) -> None:
 def test_a_matrix_that_does_not_fit_the_names_is_refused(call, edges: np.ndarray) -> None:
     with pytest.raises(ValueError, match=r"shape \(4, 4\), but there are 2 names"):
         call(edges, ["a", "b"])
+
+
+def test_tempered_acceptance_tells_the_mean_and_the_ends_over_chains() -> None:
+    betas, moves = [0, 0.25, 1], [[1, 0.5, 0.25], [1, 0.75, 0.5]]
+    picture = plots.tempered_acceptance(betas, moves, [[0.5, 0], [1, 0.5]])
+    dots = picture.select_one({"name": "tempered_acceptance"}).data
+    assert dots["beta"] == betas
+    assert (dots["low"], dots["rate"], dots["high"]) == (moves[0], [1, 0.625, 0.375], moves[1])
+    bars = picture.select_one({"name": "tempered_acceptance_exchanges"}).data
+    assert (bars["left"], bars["right"]) == ([0, 0.25], [0.25, 1])
+    assert (bars["low"], bars["rate"], bars["high"]) == ([0.5, 0], [0.75, 0.25], [1, 0.5])
+
+
+def test_tempered_rates_that_do_not_fit_the_temperatures_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"acceptance has shape \(1, 2\), but \(chains, 3\)"):
+        plots.tempered_moves_data([0, 0.5, 1], [[0.5, 0.5]])
+    with pytest.raises(
+        ValueError, match=r"acceptance_exchange has shape \(2,\), but \(chains, 2\)"
+    ):
+        plots.tempered_exchanges_data([0, 0.5, 1], [0.5, 0.5])
+    with pytest.raises(ValueError, match=r"tempered has shape \(1, 2, 3\), but there are 3"):
+        plots.tempered_lines([0, 0.5, 1], np.zeros((1, 2, 3)))
+
+
+def test_tempered_lines_have_both_ends_of_a_long_ladder() -> None:
+    betas = np.linspace(0, 1, 13)
+    lines = plots.tempered_lines(betas, np.tile(np.arange(13.0), (4, 1)))
+    assert list(lines) == ["β = 1", "β = 0.75", "β = 0.5", "β = 0.25", "β = 0"]
+    assert [line[0] for line in lines.values()] == [12, 9, 6, 3, 0]
+
+
+def test_traces_refuse_a_line_without_a_colour() -> None:
+    with pytest.raises(ValueError, match="5 chains, but 4 colours"):
+        plots.traces([1], {f"chain {i}": [0.0] for i in range(5)})

@@ -13,7 +13,7 @@ import pytest
 import bnlab as bn
 from bnlab.kernels import walks
 from bnlab.sampling import Moves, OrderWalker
-from bnlab.sampling.walks import ChainPlan
+from bnlab.sampling.chains import ChainPlan
 
 KINDS = {"swap": walks.SWAP, "adjacent": walks.ADJACENT, "relocate": walks.RELOCATE}
 MIXTURE = Moves(swap=2, adjacent=1, relocate=1)
@@ -201,6 +201,56 @@ def test_one_variable_stays_where_it_is():
     assert not draws.values.any()
 
 
+# Step by step
+
+
+@DENSE
+@pytest.mark.parametrize("moves", [Moves(), Moves(0, 1), Moves(0, 0, 1), MIXTURE], ids=repr)
+def test_single_steps_lead_where_the_walk_leads(dense, moves, monkeypatch):
+    if not dense:
+        monkeypatch.setattr("bnlab.sampling.walks.MAX_DENSE_NODES", 0)
+    table = small_table(n=9, k=3)
+    walker, start = OrderWalker.of(table), np.random.default_rng(1).permutation(9)
+    rngs = np.random.default_rng(2), np.random.default_rng(2)
+    walk = walker.walk(start.copy(), np.ones(400), 1, moves, rngs[0])
+    given = start.copy()
+    steps = [*itertools.islice(bn.each_order(table, rng=rngs[1], start=given, moves=moves), 400)]
+    assert (given == start).all()
+    assert (np.array([step.order for step in steps]) == walk.orders).all()
+    assert [step.log_weight for step in steps] == walk.log_weights.tolist()
+    assert rngs[0].bit_generator.state == rngs[1].bit_generator.state
+    for kind, (tried, accepted) in zip(KINDS, walk.tally[0].tolist(), strict=True):
+        assert sum(step.kind == kind for step in steps) == tried
+        assert sum(step.kind == kind and step.accepted for step in steps) == accepted
+    before = start
+    for step in steps:
+        assert tuple(step.proposed.tolist()) in oracles.neighbours(before.tolist(), step.kind)
+        assert (step.order == (step.proposed if step.accepted else before)).all()
+        before = step.order
+
+
+def test_single_steps_are_those_of_a_chain():
+    """The first chain of `sample_orders` and its child stream, from its own random order."""
+    table = small_table(n=5)
+    draws = bn.sample_orders(
+        table, draws=20, chains=1, burn_in=0, thin=1, rng=np.random.default_rng(3)
+    )
+    (child,) = np.random.default_rng(3).spawn(1)
+    steps = itertools.islice(bn.each_order(table, rng=child), 20)
+    assert [step.order.tolist() for step in steps] == draws.values[0].tolist()
+
+
+@pytest.mark.parametrize("start", [[0, 1], [0, 1, 2, 2], [1, 2, 3, 4], [[0, 1, 2, 3]], "abcd"])
+def test_steps_start_at_an_order(start):
+    with pytest.raises(ValueError, match="give each of the 4 variables a place"):
+        bn.each_order(small_table(), rng=np.random.default_rng(0), start=start)
+
+
+def test_steps_need_a_generator():
+    with pytest.raises(ValueError, match="rng=3 is no generator"):
+        bn.each_order(small_table(), rng=3)
+
+
 # Chains
 
 
@@ -265,7 +315,7 @@ def test_a_stopped_run_keeps_equally_many_draws_of_each_chain(how, monkeypatch):
 
     def stop(done, total, snapshot):
         told.append((done, total))
-        if len(told) < 6:
+        if done < 0.6 * total:
             return True
         if how == "interrupts":
             raise KeyboardInterrupt
@@ -284,11 +334,17 @@ def test_stopping_during_the_burn_in_leaves_nothing():
         chains(small_table(), progress=lambda *_: False)
 
 
-def test_a_plan_in_rounds_covers_every_move():
-    plan = ChainPlan(draws=17, burn_in=25, thin=3, moves=Moves())
-    rounds = list(plan.rounds(10))
-    assert sum(records * thin for records, thin, kept in rounds if not kept) == 25
-    assert sum(records for records, _, kept in rounds if kept) == 17
+@pytest.mark.parametrize("block", [1, 10, 1000])
+def test_a_plan_in_rounds_covers_every_move(block):
+    plan = ChainPlan(draws=17, burn_in=25, thin=3, moves=Moves(), betas=np.ones(1))
+    step, moves = 0, 0
+    while step < plan.steps:
+        assert plan.moves_after(step) == moves
+        steps, thin = plan.round(step, block)
+        assert (step < plan.burn_in_steps) == (step + steps <= plan.burn_in_steps)
+        step, moves = step + steps, moves + steps * thin
+    assert plan.moves_after(plan.burn_in_steps) == 25
+    assert plan.moves_after(step) == moves == 25 + 3 * 17
 
 
 @pytest.mark.parametrize(

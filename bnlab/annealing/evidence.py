@@ -1,19 +1,24 @@
-"""The evidence by annealing, and bounds on it from both sides."""
+"""The evidence from draws along a schedule of temperatures."""
 
 import math
+import os
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from bnlab.annealing.methods import AIS, DEFAULT
-from bnlab.annealing.runs import anneal, anneal_orders
-from bnlab.exact import OrderPosterior, log_prior_sum
-from bnlab.results import Estimate, Kind, Run
-from bnlab.runs import Clock, Progress, Stopped, check_counts, check_generator, seed_of
-from bnlab.sampling import Executor, OrderWalker, sample_orders
+from bnlab.annealing.methods import AIS, DEFAULT, MC3, SMC
+from bnlab.annealing.runs import anneal_orders
+from bnlab.exact import log_dag_prior_sum, log_prior_sum
+from bnlab.results import Draws, Estimate, Kind
+from bnlab.runs import Clock, Progress, check_counts
+from bnlab.sampling import Executor, sample_orders
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
+
+BATCHES = 20  # of one chain alone, for its standard error
 
 
 def estimate_evidence(
@@ -22,24 +27,26 @@ def estimate_evidence(
     *,
     runs: int,
     rng: np.random.Generator,
-    method: AIS = DEFAULT,
+    method: AIS | SMC | MC3 = DEFAULT,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Estimate:
-    """ln p(D) under the order-modular prior, by annealing [NiinimakiKoivisto2013, sec. 3.1].
+    """ln p(D) under the order-modular prior, by annealing or by coupled chains.
 
-    The estimate of p(D) is the mean of independent weights, hence unbiased; the standard error of
-    its logarithm is by the delta method, and says nothing about peaks that no run has met.
+    `evidence_from` the draws of `anneal_orders`, or of `sample_orders` for MC3 with as many
+    ensembles of coupled chains as there are runs [NiinimakiKoivisto2013, sec. 2.3 and 3.1].
 
     Parameters
     ----------
-    table, rng, method, progress, executor : as in `anneal_orders`
+    table, rng, checkpoint, progress, executor : as in `anneal_orders`
     runs : number of runs, at least 2
+    method : AIS, SMC or MC3, with their settings
 
     Returns
     -------
     Estimate
-        kind "unbiased"; trace (runs,) is the estimate after each run.
+        as from `evidence_from`
 
     Examples
     --------
@@ -50,193 +57,137 @@ def estimate_evidence(
     -3.7534
     """
     check_counts(least=2, runs=runs)
-    clock, log_prior_z = Clock(), log_prior_sum(table)
-    draws = anneal_orders(
-        table, runs=runs, rng=rng, method=method, progress=progress, executor=executor
-    )
-    log_p = draws.log_weight[0] - log_prior_z
-    counts = np.arange(1, log_p.size + 1)
-    trace = np.logaddexp.accumulate(log_p) - np.log(counts)
-    relative = np.exp(log_p - trace[-1])
-    stderr = relative.std(ddof=1) / math.sqrt(log_p.size) if log_p.size > 1 else math.inf
-    return Estimate(
-        float(trace[-1]), float(stderr), "unbiased", trace=trace, run=_rerun(draws.run, clock)
-    )
+    clock = Clock()
+    if isinstance(method, MC3):
+        draws = sample_orders(
+            table,
+            draws=method.draws,
+            rng=rng,
+            chains=runs,
+            burn_in=method.burn_in,
+            thin=method.thin,
+            moves=method.moves,
+            schedule=method.schedule,
+            checkpoint=checkpoint,
+            progress=progress,
+            executor=executor,
+        )
+    else:
+        draws = anneal_orders(
+            table,
+            runs=runs,
+            rng=rng,
+            method=method,
+            checkpoint=checkpoint,
+            progress=progress,
+            executor=executor,
+        )
+    estimate = evidence_from(draws, table=table)
+    return replace(estimate, run=replace(estimate.run, seconds=clock.seconds))
 
 
-def lower_bound(log_weights: ArrayLike, /, *, delta: float = 0.05, bins: int = 9) -> Estimate:
-    """A bound below ln E[w] that holds with probability 1 - delta; w independent, not negative.
+def evidence_from(draws: Draws, /, *, table: ScoreTable) -> Estimate:
+    """ln p(D) from draws made along a schedule of temperatures: orders, or DAGs given them.
 
-    delta**(1/bins) times the least of the means of `bins` equal parts of the weights, by Markov's
-    inequality [NiinimakiKoivisto2013, Theorem 1].
+    Annealed draws (`anneal_orders`): ln of the mean weight, less ln of the same sum with likelihood
+    1. Draws of one run are averaged first, and the standard error is that of the mean of the runs
+    by the delta method. Draws of coupled chains (`sample_orders` with schedule): ln of the product
+    of mean ratios of weights from each temperature to the next [NiinimakiKoivisto2013, sec. 2.3];
+    the standard error is by a jackknife over the chains, or over batches of draws if there is only
+    one. Neither sees peaks that no run has met, nor a burn-in that was too short for all; nor do
+    batches see what lasts longer than they do.
 
     Parameters
     ----------
-    log_weights : (..., T), nats; of `anneal_orders` they bound log_z
-    delta : the probability that the bound fails, at most
-    bins : from 1 to T
+    draws : Draws over orders or DAGs; DAGs after `reweight_by_extensions` give the evidence under
+        the structure-modular prior
+    table : ScoreTable that they come from
 
     Returns
     -------
     Estimate
-        kind "lower_bound"; trace (bins,) holds ln of the means of the parts.
-
-    Examples
-    --------
-    >>> lower_bound(np.zeros(90))  # 0.05**(1/9) = 0.717
-    log p = -0.33 +/- 0.00 (Markov bound, lower_bound, 0 s)
-    """
-    means = _bin_means(log_weights, delta, bins)
-    return _bound(float(means.min()) + math.log(delta) / bins, "lower_bound", means, delta)
-
-
-def upper_bound(log_weights: ArrayLike, /, *, delta: float = 0.05, bins: int = 9) -> Estimate:
-    """A bound above -ln E[1/w] that holds with probability 1 - delta; w independent, positive.
-
-    Markov's inequality for 1/w, as `lower_bound`. Weights of annealing runs in reverse, from exact
-    draws of the posterior, have E[1/w] = 1/Z [GrosseEtAl2015].
-
-    Parameters
-    ----------
-    log_weights, delta, bins : as in `lower_bound`
-
-    Returns
-    -------
-    Estimate
-        kind "upper_bound"; trace (bins,) holds -ln of the means of 1/w in the parts.
-
-    Examples
-    --------
-    >>> upper_bound(np.zeros(90))
-    log p = 0.33 +/- 0.00 (Markov bound, upper_bound, 0 s)
-    """
-    means = -_bin_means(-np.asarray(log_weights, np.float64), delta, bins)
-    return _bound(float(means.max()) - math.log(delta) / bins, "upper_bound", means, delta)
-
-
-def estimate_lower_bound(
-    table: ScoreTable,
-    /,
-    *,
-    runs: int,
-    rng: np.random.Generator,
-    method: AIS = DEFAULT,
-    delta: float = 0.05,
-    bins: int = 9,
-    progress: Progress | None = None,
-    executor: Executor | None = None,
-) -> Estimate:
-    """A bound below ln p(D) that holds with probability 1 - delta, by annealing.
-
-    Parameters
-    ----------
-    table, runs, rng, method, progress, executor : as in `anneal_orders`
-    delta, bins : as in `lower_bound`
+        kind "unbiased" for AIS, and for SMC with a given schedule; "asymptotic" for SMC that chose
+        its temperatures and for coupled chains. trace is the estimate after each run, or after each
+        draw of all coupled chains. stderr is inf where there is nothing to tell it from.
 
     Raises
     ------
-    Stopped
-        If `progress` returned False before there was a run for each of the bins.
+    ValueError
+        If the draws were made at one temperature, or the table is of other variables.
 
     Examples
     --------
     >>> from bnlab import BDeu, Data, score_families
     >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
-    >>> bound = estimate_lower_bound(table, runs=9, rng=np.random.default_rng(1))
-    >>> round(bound.log_value, 4)
-    -4.0863
+    >>> draws = anneal_orders(table, runs=9, rng=np.random.default_rng(1), method=SMC(10))
+    >>> round(evidence_from(draws, table=table).log_value, 4)
+    -3.7534
     """
-    _check_bound(runs, delta, bins)
-    clock, log_prior_z = Clock(), log_prior_sum(table)
-    draws = anneal_orders(
-        table, runs=runs, rng=rng, method=method, progress=progress, executor=executor
-    )
-    _require_runs(draws.log_weight.size, bins)
-    means = _bin_means(draws.log_weight, delta, bins) - log_prior_z
-    log_value = float(means.min()) + math.log(delta) / bins
-    return _bound(log_value, "lower_bound", means, delta, _rerun(draws.run, clock))
+    if "beta" not in draws.stats:
+        raise ValueError(
+            f"draws by {draws.run.method or 'one temperature'} do not tell the evidence: anneal "
+            "(anneal_orders), or couple chains (sample_orders with schedule=). An exact posterior "
+            "has it, log_evidence"
+        )
+    if table.names != draws.names:
+        raise ValueError("the table is of other variables than the draws: pass the one they are of")
+    order_modular = draws.prior == "order-modular"
+    log_prior_z = log_prior_sum(table) if order_modular else log_dag_prior_sum(table)
+    if "tempered" in draws.traces:
+        shift = math.lgamma(table.n + 1) - log_prior_z
+        return _by_telescoping(draws, shift)
+    return _by_weights(draws, log_prior_z)
 
 
-def estimate_upper_bound(
-    posterior: OrderPosterior,
-    /,
-    *,
-    runs: int,
-    rng: np.random.Generator,
-    method: AIS = DEFAULT,
-    delta: float = 0.05,
-    bins: int = 9,
-    progress: Progress | None = None,
-    executor: Executor | None = None,
-) -> Estimate:
-    """A bound above ln p(D) that holds with probability 1 - delta, by annealing in reverse.
+def _by_weights(draws: Draws, log_prior_z: float) -> Estimate:
+    log_p = group_means(draws) - log_prior_z
+    trace = np.logaddexp.accumulate(log_p) - np.log(np.arange(1, log_p.size + 1))
+    relative = np.exp(log_p - trace[-1])
+    stderr = relative.std(ddof=1) / math.sqrt(log_p.size) if log_p.size > 1 else math.inf
+    chosen = draws.stats["beta"].ndim > 1  # by each run for itself
+    kind: Kind = "asymptotic" if chosen else "unbiased"
+    return Estimate(float(trace[-1]), float(stderr), kind, trace=trace, run=draws.run)
 
-    Each run starts at an exact draw from the posterior and moves through the schedule from 1 to 0;
-    the mean of 1/w is 1/Z then, and Markov's inequality bounds it [GrosseEtAl2015]. The evidence is
-    known exactly here: what the bound shows is how tight such a certificate is.
 
-    Parameters
-    ----------
-    posterior : OrderPosterior
-    runs, rng, method, progress, executor : as in `anneal_orders`
-    delta, bins : as in `upper_bound`
-
-    Raises
-    ------
-    Stopped
-        If `progress` returned False before there was a run for each of the bins.
+def group_means(draws: Draws, /) -> Floats:
+    """ln of the mean weight of each of the independent groups of draws, by number of the group.
 
     Examples
     --------
-    >>> from bnlab import BDeu, Data, order_posterior, score_families
-    >>> posterior = order_posterior(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()))
-    >>> bound = estimate_upper_bound(posterior, runs=9, rng=np.random.default_rng(1))
-    >>> round(bound.log_value, 4)
-    -3.4206
+    >>> log_weight = np.log([[1.0, 3.0], [5.0, 7.0]])
+    >>> draws = Draws(np.zeros((2, 2, 1), int), log_weight, log_weight, "orders", "order-modular",
+    ...               ("a",))
+    >>> np.exp(group_means(draws))
+    array([2., 6.])
     """
-    _check_bound(runs, delta, bins)
-    check_generator(rng)
-    clock, seed = Clock(), seed_of(rng)
-    table = posterior.table
-    starts = sample_orders(posterior, draws=runs, rng=rng).values[0].copy()
-    rngs = rng.spawn(runs)
-    done = anneal(OrderWalker.of(table), method, starts, rngs, -1, progress, executor)
-    _require_runs(done.log_w.size, bins)
-    shift = math.lgamma(table.n + 1) - (posterior.log_z - posterior.log_evidence)
-    means = -_bin_means(-done.log_w, delta, bins) + shift
-    settings = {"runs": runs, "method": repr(method), "max_parents": table.max_parents}
-    run = Run("reverse AIS", settings, seed, clock.seconds, stopped=done.log_w.size < runs)
-    log_value = float(means.max()) - math.log(delta) / bins
-    return _bound(log_value, "upper_bound", means, delta, run)
+    _, group, sizes = np.unique(draws.groups, return_inverse=True, return_counts=True)
+    sums = np.full(sizes.size, -math.inf)
+    np.logaddexp.at(sums, group.ravel(), draws.log_weight.ravel())
+    means: Floats = sums - np.log(sizes)
+    return means
 
 
-def _bin_means(log_weights: ArrayLike, delta: float, bins: int) -> Floats:
-    """ln of the mean weight of each of `bins` parts, in the order of the runs."""
-    flat = np.asarray(log_weights, np.float64).ravel()
-    _check_bound(flat.size, delta, bins)
-    return np.array(
-        [np.logaddexp.reduce(part) - math.log(part.size) for part in np.array_split(flat, bins)]
-    )
+def _by_telescoping(draws: Draws, shift: float) -> Estimate:
+    """ln of the product over i of the mean of (weight of the order at beta_i)**(step of beta).
+
+    The last factor is the mean weight of the draws themselves: 1 / l(G) of DAGs, or 1.
+    """
+    ratios = np.diff(draws.stats["beta"]) * draws.traces["tempered"][..., :-1]
+    levels = np.concatenate([ratios, draws.log_weight[..., None]], axis=2)
+    chains, each = draws.log_weight.shape
+    sums = np.logaddexp.accumulate(np.logaddexp.reduce(levels, axis=0), axis=0)
+    trace = (sums - np.log(chains * np.arange(1, each + 1))[:, None]).sum(axis=1) + shift
+    parts = list(levels) if chains > 1 else np.array_split(levels[0], min(BATCHES, each))
+    stderr = _jackknife(parts)
+    return Estimate(float(trace[-1]), stderr, "asymptotic", trace=trace, run=draws.run)
 
 
-def _check_bound(runs: int, delta: float, bins: int) -> None:
-    if not 0 < delta < 1:
-        raise ValueError(f"delta={delta}: the probability of a failing bound is between 0 and 1")
-    check_counts(bins=bins, runs=runs)
-    if runs < bins:
-        raise ValueError(f"runs={runs} cannot fill bins={bins}: take more runs, or fewer bins")
-
-
-def _require_runs(done: int, bins: int) -> None:
-    if done < bins:
-        raise Stopped(f"stopped after {done} runs: a bound with bins={bins} needs as many")
-
-
-def _bound(
-    log_value: float, kind: Kind, means: Floats, delta: float, run: Run | None = None
-) -> Estimate:
-    return Estimate(log_value, 0.0, kind, 1 - delta, means, run or Run("Markov bound"))
-
-
-def _rerun(run: Run, clock: Clock) -> Run:
-    return Run(run.method, run.settings, run.seed, clock.seconds, stopped=run.stopped)
+def _jackknife(parts: Sequence[Floats]) -> float:
+    """Standard error of the sum over levels of ln of the mean, from parts (T, levels) left out."""
+    sums = np.array([np.logaddexp.reduce(part, axis=0) for part in parts])
+    sizes, total = np.array([len(part) for part in parts]), len(parts)
+    if total == 1:
+        return math.inf
+    others = [np.logaddexp.reduce(np.delete(sums, i, axis=0), axis=0) for i in range(total)]
+    left = np.sum(others - np.log(sizes.sum() - sizes)[:, None], axis=1)
+    return float(math.sqrt((total - 1) * left.var()))

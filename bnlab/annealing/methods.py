@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from bnlab.sampling import Linear, Moves, Schedule
+from bnlab.runs import check_counts
+from bnlab.sampling import Betas, Linear, Moves, Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,84 @@ class AIS:
 
     schedule: Schedule = field(default_factory=lambda: Linear(10_000))
     moves: Moves = field(default_factory=Moves)
+
+    def __post_init__(self) -> None:
+        _check_schedule(self.schedule)
+
+
+@dataclass(frozen=True, slots=True)
+class SMC:
+    """Tempered sequential Monte Carlo [DelMoralDoucetJasra2006]: many orders annealed together.
+
+    A step goes to the next inverse temperature: the particles are weighed, resampled
+    systematically if their weights have become too unequal, and moved. A run chooses its own
+    temperatures, so that each step changes the weights by about as much; its estimate of the
+    evidence is then right as the number of particles grows, and unbiased under a given schedule.
+
+    Attributes
+    ----------
+    particles : orders in a run, at least 2
+    schedule : the inverse temperatures; None lets each run choose them
+    share : of the particles, between 0 and 1: the conditional effective sample size of a chosen
+        step [ZhouJohansenAston2016]. More means more and smaller steps
+    resample : resample when the effective sample size is below so large a share of the particles
+    moves_each : Metropolis moves of each particle at each step; None makes n of them
+    moves : Moves
+
+    Examples
+    --------
+    >>> SMC(particles=500).share
+    0.95
+    """
+
+    particles: int = 1000
+    schedule: Schedule | None = None
+    share: float = 0.95
+    resample: float = 0.5
+    moves_each: int | None = None
+    moves: Moves = field(default_factory=Moves)
+
+    def __post_init__(self) -> None:
+        check_counts(least=2, particles=self.particles)
+        if self.moves_each is not None:
+            check_counts(moves_each=self.moves_each)
+        if self.schedule is not None:
+            _check_schedule(self.schedule)
+        for name in ("share", "resample"):
+            if not 0 < getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)!r}: give a share between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True)
+class MC3:
+    """Coupled Markov chains at several temperatures [Geyer1991; NiinimakiKoivisto2013, sec. 2.3].
+
+    Attributes
+    ----------
+    schedule : inverse temperatures of the chains that are coupled
+    draws, burn_in, thin, moves : as in `sample_orders`
+
+    Examples
+    --------
+    >>> MC3(Linear(8), draws=500).schedule
+    Linear(steps=8)
+    """
+
+    schedule: Schedule = field(default_factory=lambda: Linear(16))
+    draws: int = 1000
+    burn_in: int | None = None
+    thin: int | None = None
+    moves: Moves = field(default_factory=Moves)
+
+    def __post_init__(self) -> None:
+        check_counts(draws=self.draws)
+        _check_schedule(self.schedule)
+
+
+def _check_schedule(schedule: Schedule) -> None:
+    if not hasattr(schedule, "betas"):
+        raise ValueError(f"schedule={schedule!r}: pass Linear, Harmonic or Betas")
+    Betas(tuple(schedule.betas))
 
 
 DEFAULT = AIS()

@@ -1,14 +1,30 @@
 """Annealing runs on node orders, upward from uniform orders or downward from exact draws."""
 
 import math
-from typing import NamedTuple
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.annealing.methods import AIS, DEFAULT
-from bnlab.results import Draws, Run
-from bnlab.runs import Clock, Progress, check_counts, check_generator, collect, seed_of, workers
+from bnlab import memory
+from bnlab.annealing.methods import AIS, DEFAULT, SMC
+from bnlab.annealing.smc import anneal_cloud
+from bnlab.checkpoints import Checkpoint, fingerprint
+from bnlab.results import Draws, Run, package_versions
+from bnlab.runs import (
+    Clock,
+    Progress,
+    check_counts,
+    check_generator,
+    collect,
+    goes_on,
+    seed_of,
+    workers,
+)
 from bnlab.sampling import Executor, Moves, OrderWalker
 from bnlab.scores import ScoreTable
 
@@ -17,15 +33,19 @@ Ints = NDArray[np.int64]
 
 MAX_SPANS = 100  # parts of the schedule for which acceptance is told
 MAX_JOBS = 20  # on an executor that is not ours: each may send the target to a process again
+USUAL_STEPS = 50  # of a run that chooses its temperatures, to tell how long it will take
 
 
 class Runs(NamedTuple):
-    """Annealing runs: last orders (R, n), ln w (R,), ln target (R,), tally (spans, 3, 2)."""
+    """R runs: last orders (R, n), ln w and ln target (R,) of AIS; (R, P, n) and (R, P) of SMC.
+
+    record: what blocks of AIS tell, tallies (blocks, spans, 3, 2), or runs of SMC, steps (R, S, 3).
+    """
 
     orders: Ints
     log_w: Floats
     log_target: Floats
-    tally: Ints
+    record: NDArray[Any]
 
 
 def anneal_orders(
@@ -34,21 +54,26 @@ def anneal_orders(
     *,
     runs: int,
     rng: np.random.Generator,
-    method: AIS = DEFAULT,
+    method: AIS | SMC = DEFAULT,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Draws:
-    """Independent, weighted node orders by annealing [NiinimakiKoivisto2013, sec. 3.1].
+    """Weighted node orders by annealing: independent runs of AIS or of SMC.
 
-    Each run starts at a uniform order L_0, moves to L_1, ..., L_{r-1} by Metropolis at beta_i, and
-    weighs n! prod_i (weight of L_{i-1})**(beta_i - beta_{i-1}), whose mean is exp(log_z).
+    Annealed importance sampling [NiinimakiKoivisto2013, sec. 3.1]: each run starts at a uniform
+    order L_0, moves to L_1, ..., L_{r-1} by Metropolis at beta_i, and weighs n! prod_i (weight of
+    L_{i-1})**(beta_i - beta_{i-1}), whose mean is exp(log_z). Sequential Monte Carlo anneals many
+    orders together, and their mean weight in a run estimates exp(log_z).
 
     Parameters
     ----------
     table : ScoreTable, of up to 63 variables
     runs : number of runs, at least 1
     rng : the only source of randomness; equal states give equal draws for any executor
-    method : AIS, with schedule and moves
+    method : AIS or SMC, with their settings
+    checkpoint : a file for the finished runs, saved every 10 seconds or so, at a stop and at the
+        end. If it is there, the same call goes on from it, to the very same draws
     progress : progress(done, total, None) after each block of runs; False stops, and the runs done
         remain
     executor : where blocks of runs go; threads by default
@@ -56,9 +81,19 @@ def anneal_orders(
     Returns
     -------
     Draws
-        over "orders": values (1, runs, n), the last order of each run; log_weight (1, runs), nats,
-        E[exp(log_weight)] = exp(log_z); log_target (1, runs) as from `sample_orders`.
+        over "orders"; log_target as from `sample_orders`; log_weight in nats.
+        AIS: values (1, runs, n), the last order of each run; E[exp(log_weight)] = exp(log_z).
         stats: "beta" and "acceptance" (spans,), in up to 100 equal parts of the schedule.
+        SMC: values (runs, particles, n); the mean of exp(log_weight) over a run estimates
+        exp(log_z). stats by step: "beta", (steps,) of a given schedule or (runs, steps) of chosen
+        ones; "acceptance" and "effective_sample_size" (runs, steps), the latter before resampling.
+        Runs with fewer steps are filled up with nan.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range, memory is short, or the checkpoint is damaged or belongs
+        to another run: it is left as it is then.
 
     Examples
     --------
@@ -70,28 +105,83 @@ def anneal_orders(
     """
     check_counts(runs=runs)
     check_generator(rng)
+    if not isinstance(method, AIS | SMC):
+        raise ValueError(f"method={method!r}: anneal with AIS() or SMC()")
     clock, seed = Clock(), seed_of(rng)
-    rngs = rng.spawn(runs)
-    starts = np.array([child.permutation(table.n) for child in rngs])
-    done = anneal(OrderWalker.of(table), method, starts, rngs, 1, progress, executor)
-    betas = method.schedule.betas
-    spans = len(done.tally)
-    tried, accepted = done.tally.sum(axis=1).T
+    finished = Finished.of(checkpoint, run_identity(table, runs, seed, method))
+    size = 1 if isinstance(method, AIS) else method.particles
+    memory.require(
+        16 * runs * size * (table.n + 3),
+        task=f"{runs:,} runs of {size:,} orders, n={table.n}",
+        remedy="make fewer runs at a time, or take fewer particles",
+    )
+    rngs, walker = rng.spawn(runs), OrderWalker.of(table)
+    if isinstance(method, AIS):
+        starts = np.array([child.permutation(table.n) for child in rngs])
+        done = anneal(walker, method, starts, rngs, 1, progress, executor, finished)
+        stats, shape = _stats_of_ais(method, done.record), (1, len(done.log_w))
+    else:
+        done = _anneal_clouds(walker, method, rngs, progress, executor, finished)
+        stats, shape = _stats_of_smc(method, done.record), done.log_w.shape
     settings = {"runs": runs, "method": repr(method), "max_parents": table.max_parents}
+    stopped = len(done.log_w) < runs
     return Draws(
-        done.orders[None],
-        (done.log_w + math.lgamma(table.n + 1))[None],
-        done.log_target[None],
+        done.orders.reshape(*shape, table.n),
+        done.log_w.reshape(shape) + math.lgamma(table.n + 1),
+        done.log_target.reshape(shape),
         "orders",
         "order-modular",
         table.names,
-        stats={
-            "beta": betas[np.arange(spans) * (betas.size - 1) // spans],
-            "acceptance": accepted / np.maximum(tried, 1),
-        },
-        traces={"group": np.arange(len(done.log_w))[None]},
-        run=Run("AIS", settings, seed, clock.seconds, stopped=len(done.log_w) < runs),
+        stats=stats,
+        traces={"group": np.repeat(np.arange(len(done.log_w)), size).reshape(shape)},
+        run=Run(type(method).__name__, settings, seed, clock.seconds, stopped=stopped),
     )
+
+
+class Finished:
+    """The runs finished so far, and the file that keeps them, if there is one."""
+
+    def __init__(self, file: Checkpoint | None = None) -> None:
+        self._file = file
+        saved = None if file is None else file.load()
+        self._parts = [] if saved is None else [Runs(**saved)]
+
+    @classmethod
+    def of(
+        cls, checkpoint: str | os.PathLike[str] | None, identity: dict[str, object]
+    ) -> "Finished":
+        """What the file has kept of the run with this identity; nothing without a file."""
+        return cls(None if checkpoint is None else Checkpoint(checkpoint, identity))
+
+    @property
+    def count(self) -> int:
+        """How many runs."""
+        return sum(map(_length, self._parts))
+
+    def go_on(
+        self,
+        work: Callable[[Any], Runs],
+        jobs: list[Any],
+        total: int,
+        progress: Progress | None,
+        executor: Executor | None,
+    ) -> Runs:
+        """Add the runs of the jobs, in blocks; all of them up to a stop."""
+        if jobs:
+            tell = partial(self._tell, progress)
+            with workers(executor, len(jobs)) as chosen:
+                collect(chosen.map(work, jobs), self._parts, _length, total, tell)
+            self._save()
+        return _joined(self._parts)
+
+    def _tell(self, progress: Progress | None, done: int, total: int, _: object) -> bool:
+        if self._file is not None and self._file.due:
+            self._save()
+        return goes_on(progress, done, total)
+
+    def _save(self) -> None:
+        if self._file is not None:
+            self._file.save(_joined(self._parts)._asdict())
 
 
 def anneal(
@@ -102,28 +192,41 @@ def anneal(
     direction: int,
     progress: Progress | None,
     executor: Executor | None,
+    finished: Finished | None = None,
 ) -> Runs:
-    """Runs in blocks; those of the finished blocks when stopped."""
+    """Runs of AIS from their starts, through the schedule upward (1) or downward (-1)."""
+    finished = finished or Finished()
     betas = np.asarray(method.schedule.betas, np.float64)[::direction]
-    block = max(1, walker.block_moves // betas.size)
-    if executor is not None:
-        block = max(block, math.ceil(len(rngs) / MAX_JOBS))
+    size = _block_size(walker, betas.size, len(rngs), executor)
     jobs = [
-        (walker, betas, method.moves, starts[i : i + block], rngs[i : i + block])
-        for i in range(0, len(rngs), block)
+        (walker, betas, method.moves, starts[i : i + size], rngs[i : i + size])
+        for i in range(finished.count, len(rngs), size)
     ]
-    with workers(executor, len(jobs)) as chosen:
-        parts: list[Runs] = []
-        collect(chosen.map(_block, jobs), parts, _finished, len(rngs), progress)
-    return Runs(
-        np.concatenate([part.orders for part in parts]),
-        np.concatenate([part.log_w for part in parts]),
-        np.concatenate([part.log_target for part in parts]),
-        np.sum([part.tally for part in parts], axis=0),
-    )
+    return finished.go_on(_ais_block, jobs, len(rngs), progress, executor)
 
 
-def _block(
+def _anneal_clouds(
+    walker: OrderWalker,
+    method: SMC,
+    rngs: list[np.random.Generator],
+    progress: Progress | None,
+    executor: Executor | None,
+    finished: Finished,
+) -> Runs:
+    steps = USUAL_STEPS if method.schedule is None else method.schedule.betas.size
+    moves = steps * method.particles * (method.moves_each or walker.n)
+    size = _block_size(walker, moves, len(rngs), executor)
+    jobs = [(walker, method, rngs[i : i + size]) for i in range(finished.count, len(rngs), size)]
+    return finished.go_on(_smc_block, jobs, len(rngs), progress, executor)
+
+
+def _block_size(walker: OrderWalker, moves: int, runs: int, executor: Executor | None) -> int:
+    """Runs of so many moves each that take about 100 ms together."""
+    size = max(1, walker.block_moves // moves)
+    return size if executor is None else max(size, math.ceil(runs / MAX_JOBS))
+
+
+def _ais_block(
     job: tuple[OrderWalker, Floats, Moves, Ints, list[np.random.Generator]],
 ) -> Runs:
     """ln w of each run: the sum of |beta_{i+1} - beta_i| ln weight(L_i), L_i moved to at beta_i.
@@ -134,7 +237,7 @@ def _block(
     walker, betas, moves, starts, rngs = job
     orders, log_w = starts.copy(), np.empty(len(starts))
     spans = min(MAX_SPANS, betas.size - 1)
-    tally = np.zeros((spans, 3, 2), np.int64)
+    tally = np.zeros((1, spans, 3, 2), np.int64)
     for t, (order, rng) in enumerate(zip(orders, rngs, strict=True)):
         walk = walker.walk(order, betas[:-1].copy(), 1, moves, rng, keep=False, spans=spans)
         log_w[t] = np.abs(np.diff(betas)) @ walk.log_weights
@@ -142,5 +245,67 @@ def _block(
     return Runs(orders, log_w, walker.log_weights(orders), tally)
 
 
-def _finished(part: Runs) -> int:
+def _smc_block(job: tuple[OrderWalker, SMC, list[np.random.Generator]]) -> Runs:
+    walker, method, rngs = job
+    clouds = [anneal_cloud(walker, method, rng) for rng in rngs]
+    return _joined(
+        [Runs(c.orders[None], c.log_w[None], c.log_target[None], c.steps[None]) for c in clouds]
+    )
+
+
+def _joined(parts: Sequence[Runs]) -> Runs:
+    """All runs together."""
+    longest = max(part.record.shape[1] for part in parts)
+    return Runs(
+        np.concatenate([part.orders for part in parts]),
+        np.concatenate([part.log_w for part in parts]),
+        np.concatenate([part.log_target for part in parts]),
+        np.concatenate([_filled(part.record, longest) for part in parts]),
+    )
+
+
+def _filled(record: NDArray[Any], length: int) -> NDArray[Any]:
+    """Followed by nan up to the length along its axis 1."""
+    if record.shape[1] == length:
+        return record
+    out = np.full((len(record), length, *record.shape[2:]), math.nan)
+    out[:, : record.shape[1]] = record
+    return out
+
+
+def _length(part: Runs) -> int:
     return len(part.log_w)
+
+
+def _stats_of_ais(method: AIS, record: Ints) -> dict[str, Floats]:
+    betas, tally = method.schedule.betas, record.sum(axis=0)
+    spans = len(tally)
+    tried, accepted = tally.sum(axis=1).T
+    return {
+        "beta": betas[np.arange(spans) * (betas.size - 1) // spans],
+        "acceptance": accepted / np.maximum(tried, 1),
+    }
+
+
+def _stats_of_smc(method: SMC, record: Floats) -> dict[str, Floats]:
+    beta, size, acceptance = np.moveaxis(record, 2, 0)
+    return {
+        "beta": beta if method.schedule is None else beta[0],
+        "effective_sample_size": size,
+        "acceptance": acceptance,
+    }
+
+
+def run_identity(table: ScoreTable, runs: int, seed: str, method: AIS | SMC) -> dict[str, object]:
+    """What makes a call the one whose runs a file may keep."""
+    given = {field.name: repr(getattr(method, field.name)) for field in fields(method)}
+    if method.schedule is not None:
+        given["schedule"] = fingerprint(np.asarray(method.schedule.betas))
+    return {
+        "method": type(method).__name__,
+        **given,
+        "runs": runs,
+        "seed": seed,
+        "table": fingerprint(table.parents, table.log_score, table.log_prior),
+        "bnlab": package_versions()["bnlab"],
+    }

@@ -50,7 +50,8 @@ def parent_sets(parents, log_beta, predecessors, uniforms, out_mask, out_log):
 
     p(G | S) = beta(G) / sum of beta over G' subset of S; [HeTianWu2016, eq. 16].
     parents, log_beta (F,): the families of one node by decreasing weight; predecessors (T,) sorted,
-    and uniforms (T,) sorted within equal predecessors, so one scan serves all of them.
+    and uniforms (T,) sorted within equal predecessors, so one scan serves all of them. Where no
+    family fits, out_log is -inf.
     """
     t = 0
     while t < predecessors.size:
@@ -60,6 +61,9 @@ def parent_sets(parents, log_beta, predecessors, uniforms, out_mask, out_log):
             end += 1
         best, total = _restricted_sum(parents, log_beta, allowed)
         f, reached = -1, 0.0
+        if total == 0.0:
+            out_mask[t:end], out_log[t:end] = 0, -np.inf
+            t = end
         while t < end:
             while reached <= uniforms[t] * total:
                 f += 1
@@ -109,3 +113,21 @@ def parent_expectations(parents, log_beta, predecessors, weights, out):
                     if (parents[f] >> u) & 1:
                         share[u] += term
         out += weights[t] * share / total
+
+
+@njit(cache=True, nogil=True)
+def family_means(parents, log_beta, values, predecessors, out):
+    """out[t] = sum over G of values(G) p(G | predecessors[t]) [NiinimakiKoivisto2013, sec. 2.2].
+
+    nan where no family fits.
+    parents, log_beta, values (F,) by decreasing weight; predecessors, out (T,).
+    """
+    for t in range(predecessors.size):
+        best, total = _restricted_sum(parents, log_beta, predecessors[t])
+        out[t] = 0.0 if total > 0.0 else np.nan
+        for f in range(parents.size):
+            if parents[f] & ~predecessors[t] == 0:
+                term = np.exp(log_beta[f] - best)
+                if term < 1e-30:
+                    break
+                out[t] += values[f] * term / total

@@ -1,12 +1,15 @@
-"""Random walks on node orders, at any temperature.
+"""Random walks on node orders, at any temperature, alone or coupled.
 
 The weight of an order is the product over its nodes of alpha_v(predecessors of v), the sum of
 beta_v over the parent sets within the predecessors [FriedmanKoller2003]. ln alpha comes from a
 dense table over all predecessor sets (small n), or from sums over the families within the
 predecessors (any n <= 63). Both are pure functions of node and predecessors, so a walk depends on
-its first order, its settings and its generator alone.
+its first orders, its settings and its generator alone.
 
 Moves propose a neighbour symmetrically, and are accepted with probability min(1, ratio**beta).
+
+A `source` of ln alpha is the dense table (n, 2**(n-1)) by node and compact predecessors, or the
+families of `score_families`.
 """
 
 import math
@@ -23,65 +26,81 @@ FLOOR = -(1 << 18) * LOG_2  # ln alpha, less its offset, where no family is allo
 
 
 @njit(cache=True, nogil=True)
-def walk_dense(order, table, plan, rng, record):
-    """A walk that reads ln alpha_v(S) from table (n, 2**(n-1)), S compact; `order` moves along.
+def walk(orders, source, plan, rng, record):
+    """C coupled chains [NiinimakiKoivisto2013, sec. 2.3], or one alone; `orders` (C, n) move along.
 
-    plan: (betas (T,), thin, shares (2,)): `thin` moves at betas[t] come before record t; shares are
-    the cumulative probabilities of swaps, and of swaps or adjacent transpositions.
-    record: (orders (T, n) or (0, n) to keep none, log_weights (T,) of the orders at beta = 1,
-    tally (B, 3, 2)): moves tried and accepted by kind, added up in B equal spans of the records.
+    plan: (betas (T, C), thin, shares (2,)): before record t each chain c makes `thin` moves at
+    betas[t, c], and C - 1 exchanges of states are proposed; shares are the cumulative probabilities
+    of swaps, and of swaps or adjacent transpositions.
+    record: (kept (T, n) or (0, n), orders of the last chain, if wanted; log_weights (T, C) of all
+    orders at beta = 1; tally (B, C, 3, 2): moves tried and accepted by kind, added up in B equal
+    spans of the records; exchanges (C - 1, 2): tried and accepted, by pair).
     """
     betas, thin, shares = plan
-    orders, log_weights, tally = record
-    changed, before, masks, scores, fresh = start(order)
-    score_dense(table, changed, 0, order.size - 1, masks, scores)
-    before[:] = masks
-    for t in range(betas.size):
-        span = t * tally.shape[0] // betas.size
-        for _ in range(thin):
-            kind = pick(shares, rng)
-            lo, hi = propose(order, kind, rng, changed)
-            masks[lo] = before[lo]
-            score_dense(table, changed, lo, hi, masks, fresh)
-            tally[span, kind, 0] += 1
-            if accept(betas[t], lo, hi, fresh, scores, rng):
-                tally[span, kind, 1] += 1
-                adopt(lo, hi, (changed, masks, fresh), (order, before, scores))
-        log_weights[t] = scores.sum()
-        if orders.shape[0] > 0:
-            orders[t] = order
+    kept, log_weights, tally, exchanges = record
+    before, scores = start(orders, source)
+    order, mask, alpha = orders[0], before[0], scores[0]
+    changed, masks, fresh = order.copy(), mask.copy(), alpha.copy()
+    for t in range(betas.shape[0]):
+        span = t * tally.shape[0] // betas.shape[0]
+        for c in range(orders.shape[0]):
+            if orders.shape[0] > 1:  # new views cost as much as half a move
+                order, mask, alpha = orders[c], before[c], scores[c]
+            beta = betas[t, c]
+            for _ in range(thin):
+                kind = pick(shares, rng)
+                lo, hi = propose(order, kind, rng, changed)
+                masks[lo] = mask[lo]
+                score(source, changed, lo, hi, masks, fresh)
+                tally[span, c, kind, 0] += 1
+                if accept(beta, lo, hi, fresh, alpha, rng):
+                    tally[span, c, kind, 1] += 1
+                    adopt(lo, hi, (changed, masks, fresh), (order, mask, alpha))
+            log_weights[t, c] = alpha.sum()
+        for _ in range(orders.shape[0] - 1):
+            exchange((orders, before, scores), betas[t], log_weights[t], rng, exchanges)
+        if kept.shape[0] > 0:
+            kept[t] = order
 
 
 @njit(cache=True, nogil=True)
-def walk_families(order, families, plan, rng, record):
-    """The same walk with ln alpha summed over families; `families` as in `score_families`."""
-    betas, thin, shares = plan
-    orders, log_weights, tally = record
-    changed, before, masks, scores, fresh = start(order)
-    score_families(families, changed, 0, order.size - 1, masks, scores)
-    before[:] = masks
-    for t in range(betas.size):
-        span = t * tally.shape[0] // betas.size
-        for _ in range(thin):
-            kind = pick(shares, rng)
-            lo, hi = propose(order, kind, rng, changed)
-            masks[lo] = before[lo]
-            score_families(families, changed, lo, hi, masks, fresh)
-            tally[span, kind, 0] += 1
-            if accept(betas[t], lo, hi, fresh, scores, rng):
-                tally[span, kind, 1] += 1
-                adopt(lo, hi, (changed, masks, fresh), (order, before, scores))
-        log_weights[t] = scores.sum()
-        if orders.shape[0] > 0:
-            orders[t] = order
+def start(orders, source):
+    """Predecessors and ln alpha by position, (C, n) each, of the orders (C, n)."""
+    before, scores = np.zeros(orders.shape, np.int64), np.empty(orders.shape)
+    for c in range(orders.shape[0]):
+        score(source, orders[c], 0, orders.shape[1] - 1, before[c], scores[c])
+    return before, scores
 
 
 @njit(cache=True, nogil=True)
-def start(order):
-    """Scratch by position: proposed order, predecessors now and proposed, ln alpha likewise."""
-    n = order.size
-    before, masks = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    return order.copy(), before, masks, np.empty(n), np.empty(n)
+def weigh(source, orders):
+    """ln weights (T,) of the orders (T, n)."""
+    out = np.empty(orders.shape[0])
+    for t in range(orders.shape[0]):
+        _, scores = start(orders[t : t + 1], source)
+        out[t] = scores.sum()
+    return out
+
+
+@njit(cache=True, nogil=True)
+def exchange(states, betas, log_weights, rng, tally):
+    """Propose that two random neighbours i, i + 1 exchange their rows of states and log_weights.
+
+    Accepted with probability min(1, exp((beta_i - beta_j) (ln w_j - ln w_i))), j = i + 1
+    [NiinimakiKoivisto2013, sec. 2.3].
+    """
+    i = int(rng.random() * (betas.size - 1))
+    j = i + 1
+    gain = (betas[i] - betas[j]) * (log_weights[j] - log_weights[i])
+    tally[i, 0] += 1
+    if gain >= 0.0 or rng.random() < math.exp(gain):
+        tally[i, 1] += 1
+        orders, before, scores = states
+        for position in range(orders.shape[1]):
+            orders[i, position], orders[j, position] = orders[j, position], orders[i, position]
+            before[i, position], before[j, position] = before[j, position], before[i, position]
+            scores[i, position], scores[j, position] = scores[j, position], scores[i, position]
+        log_weights[i], log_weights[j] = log_weights[j], log_weights[i]
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -141,9 +160,18 @@ def adopt(lo, hi, proposed, current):
         scores[position] = fresh[position]
 
 
+@njit(cache=True, nogil=True, inline="always")
+def score(source, nodes, lo, hi, masks, out):
+    """Fill ln alpha and predecessors of the positions lo..hi; masks[lo] is given."""
+    if isinstance(source, tuple):  # known by type: one branch is compiled
+        score_families(source, nodes, lo, hi, masks, out)
+    else:
+        score_dense(source, nodes, lo, hi, masks, out)
+
+
 @njit(cache=True, nogil=True)
 def score_dense(table, nodes, lo, hi, masks, out):
-    """Fill ln alpha and predecessors of the positions lo..hi; masks[lo] is given."""
+    """`score` by a table (n, 2**(n-1)), predecessors compact."""
     mask = masks[lo]
     for position in range(lo, hi + 1):
         v = nodes[position]
@@ -154,7 +182,7 @@ def score_dense(table, nodes, lo, hi, masks, out):
 
 @njit(cache=True, nogil=True)
 def score_families(families, nodes, lo, hi, masks, out):
-    """As `score_dense`, from sums over families.
+    """`score` by sums over families.
 
     families: (weights (n, F + C(n-1, 2)) = exp(log_beta - offset) by rank, then zeros;
     offsets (n,); choose (n, k + 1) and first (k + 2,) for n - 1 nodes, uint64; log_beta (n, F) and

@@ -157,8 +157,8 @@ def choice(label: str, options: Sequence[str], value: str | None = None) -> widg
     )
 
 
-def size_slider(label: str, sizes: Sequence[int], value: int | None = None) -> Any:
-    """A slider over a few whole numbers, evenly spaced; `value` is the number. Arrow keys work.
+def size_slider(label: str, sizes: Sequence[float], value: float | None = None) -> Any:
+    """A slider over a few numbers, evenly spaced; `value` is the number. Arrow keys work.
 
     Examples
     --------
@@ -166,8 +166,8 @@ def size_slider(label: str, sizes: Sequence[int], value: int | None = None) -> A
     10
     """
     return widgets.SelectionSlider(
-        options=[(f"{size:,}", int(size)) for size in sizes],
-        value=int(sizes[0] if value is None else value),
+        options=[(f"{size:,}", size) for size in sizes],
+        value=sizes[0] if value is None else value,
         description=label,
         continuous_update=False,
         style={"description_width": "initial"},

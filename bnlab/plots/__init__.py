@@ -5,6 +5,20 @@ columns of its named ColumnDataSource, so that a lab moves the picture with
 `source.data = thing_data(...)`. Needs the `lab` extra; `import bnlab` does not import this.
 """
 
+from bnlab.plots.annealing import (
+    acceptance_path,
+    acceptance_path_data,
+    bridge,
+    evidence_bounds,
+    evidence_bounds_data,
+    heaviest,
+    heaviest_data,
+    speed_up,
+    weight_pile,
+    weight_pile_data,
+    weight_pile_marks,
+)
+from bnlab.plots.budgets import time_curves, time_curves_lines, time_curves_points
 from bnlab.plots.canvas import CYCLE, canvas
 from bnlab.plots.comparison import (
     answer_pairs,
@@ -34,6 +48,13 @@ from bnlab.plots.priors import (
     prior_curve,
     prior_curve_data,
 )
+from bnlab.plots.tempering import (
+    tempered_acceptance,
+    tempered_exchanges_data,
+    tempered_lines,
+    tempered_moves_data,
+    tempered_traces,
+)
 from bnlab.plots.traces import (
     acceptance_bars,
     acceptance_bars_data,
@@ -49,10 +70,13 @@ __all__ = [
     "CYCLE",
     "acceptance_bars",
     "acceptance_bars_data",
+    "acceptance_path",
+    "acceptance_path_data",
     "agreement",
     "agreement_data",
     "answer_pairs",
     "answer_pairs_data",
+    "bridge",
     "canvas",
     "dag_gallery",
     "dag_gallery_arrows",
@@ -62,11 +86,15 @@ __all__ = [
     "error_curve",
     "error_curve_data",
     "estimate_histogram",
+    "evidence_bounds",
+    "evidence_bounds_data",
     "growth",
     "growth_curves",
     "growth_points",
     "heat_map",
     "heat_map_data",
+    "heaviest",
+    "heaviest_data",
     "lattice",
     "lattice_cells",
     "lattice_links",
@@ -84,6 +112,18 @@ __all__ = [
     "published_runs_data",
     "share_bars",
     "share_bars_data",
+    "speed_up",
+    "tempered_acceptance",
+    "tempered_exchanges_data",
+    "tempered_lines",
+    "tempered_moves_data",
+    "tempered_traces",
+    "time_curves",
+    "time_curves_lines",
+    "time_curves_points",
     "traces",
     "traces_data",
+    "weight_pile",
+    "weight_pile_data",
+    "weight_pile_marks",
 ]

@@ -133,6 +133,7 @@ def error_curve(
     bounds: Mapping[str, ArrayLike],
     /,
     *,
+    x_label: str = "number of draws",
     y_label: str = "error",
     y_range: tuple[float, float] | None = None,
     name: str = "measured",
@@ -157,7 +158,7 @@ def error_curve(
     sizes = np.asarray(draws, np.float64)
     picture = canvas(
         title=title,
-        x_label="number of draws",
+        x_label=x_label,
         y_label=y_label,
         alt=alt,
         width=WIDTH + 60,
@@ -187,7 +188,7 @@ def error_curve(
             line_color=colour,
         )
         items.append(LegendItem(label=label, renderers=[line, dots]))
-        tips = [("draws", "@draws{0,0}"), (label, f"@{{{label}}}{{0.0000}}")]
+        tips = [(x_label, "@draws{0,0}"), (label, f"@{{{label}}}{{0.0000}}")]
         picture.add_tools(HoverTool(renderers=[dots], tooltips=tips))
     _legend_below(picture, items, columns=2)
     picture.xaxis.ticker = FixedTicker(ticks=_round_numbers(sizes))

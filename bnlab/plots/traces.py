@@ -1,6 +1,7 @@
 """Markov chains on orders: one move, traces of the weight, acceptance, agreement of two chains."""
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 
 import numpy as np
 from bokeh.models import (
@@ -132,6 +133,7 @@ def traces(
     chains: Mapping[str, ArrayLike],
     /,
     *,
+    colours: Sequence[str] = LINES,
     band: tuple[float, float] | None = None,
     x_label: str = "moves",
     y_label: str = "ln weight of the order (nats)",
@@ -140,12 +142,13 @@ def traces(
     title: str = "Trace of each chain",
     alt: str = "Log weight of the current order of each chain, move by move",
 ) -> figure:
-    """A line for each of up to four chains; source `name` holds `traces_data`.
+    """A line for each chain, as many as there are colours; source `name` holds `traces_data`.
 
     Parameters
     ----------
     places : (T,) what the horizontal axis shows, such as moves made
     chains : label -> (T,) log weights
+    colours : of the lines, in turn; four of them unless given
     band : a range to shade, such as where exact draws lie
     y_range : ends of the vertical axis; fits the data if None
 
@@ -155,6 +158,8 @@ def traces(
     >>> picture.select_one({"name": "trace"}).data["chain 1"]
     [-9.0, -8.0]
     """
+    if len(chains) > len(colours):
+        raise ValueError(f"{len(chains)} chains, but {len(colours)} colours: show fewer")
     picture = canvas(
         title=title,
         x_label=x_label,
@@ -171,7 +176,7 @@ def traces(
                 bottom=band[0], top=band[1], fill_color=USUAL, fill_alpha=0.5, level="underlay"
             )
         )
-    for label, colour, dash in zip(chains, LINES, DASHES, strict=False):
+    for label, colour, dash in zip(chains, colours, cycle(DASHES), strict=False):
         picture.line(
             "place",
             label,
@@ -182,7 +187,7 @@ def traces(
             legend_label=label,
         )
     picture.xaxis.formatter = NumeralTickFormatter(format="0,0")
-    picture.yaxis.formatter = NumeralTickFormatter(format="0,0")
+    picture.yaxis.formatter = NumeralTickFormatter(format="0,0.[00]")
     legend_above(picture)
     picture.axis.minor_tick_line_color = None
     return picture

@@ -1,21 +1,31 @@
 """Draws of orders and DAGs: independent ones from an exact posterior, and Markov chains."""
 
 from bnlab.runs import Executor
-from bnlab.sampling.direct import families_by_weight, predecessor_masks, sample_dags
+from bnlab.sampling.dags import NO_DAG, check_orders, sample_dags
+from bnlab.sampling.direct import families_by_weight, predecessor_masks
+from bnlab.sampling.ellis_wong import ellis_wong_dags
+from bnlab.sampling.joint import Joint, sample_joint
 from bnlab.sampling.orders import sample_orders
 from bnlab.sampling.schedules import Betas, Harmonic, Linear, Schedule
-from bnlab.sampling.walks import Moves, OrderWalker
+from bnlab.sampling.walks import Moves, OrderStep, OrderWalker, each_order
 
 __all__ = [
+    "NO_DAG",
     "Betas",
     "Executor",
     "Harmonic",
+    "Joint",
     "Linear",
     "Moves",
+    "OrderStep",
     "OrderWalker",
     "Schedule",
+    "check_orders",
+    "each_order",
+    "ellis_wong_dags",
     "families_by_weight",
     "predecessor_masks",
     "sample_dags",
+    "sample_joint",
     "sample_orders",
 ]

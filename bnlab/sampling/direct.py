@@ -1,7 +1,8 @@
-"""Independent draws of orders and DAGs from an exact posterior."""
+"""Rows drawn in blocks: orders and DAGs from an exact posterior, parent sets given orders."""
 
+import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Source = TypeVar("Source")
 
 BLOCK_DRAWS = 8192
 ROUND_BLOCKS = 32  # handed out together: their uniform numbers are all that waits in memory
@@ -25,44 +27,6 @@ class Block(NamedTuple):
 
     values: Ints
     log_target: Floats
-
-
-def sample_dags(
-    posterior: OrderPosterior,
-    /,
-    *,
-    draws: int,
-    rng: np.random.Generator,
-    progress: Progress | None = None,
-    executor: Executor | None = None,
-) -> Draws:
-    """Independent DAGs from the exact posterior: direct DAG sampling, DDS [HeTianWu2016, sec. 3.2].
-
-    Order-modular: p(G | D) is proportional to prior factor times likelihood times the number of
-    orders that agree with G. One order is drawn for each DAG, then a parent set for each node.
-
-    Parameters
-    ----------
-    posterior : OrderPosterior
-    draws : number of DAGs, at least 1
-    rng : the only source of randomness; equal states give equal draws for any executor
-    progress : progress(done, total, None) after each block; False stops, and what is drawn remains
-    executor : where blocks of draws run; threads by default
-
-    Returns
-    -------
-    Draws
-        over "dags": values (1, draws, n) parent masks; log_target (1, draws) is ln of prior factor
-        times likelihood of the DAG, without the number of its orders.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data, order_posterior, score_families
-    >>> posterior = order_posterior(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()))
-    >>> sample_dags(posterior, draws=5, rng=np.random.default_rng(1))
-    Draws(5 dags of 2 variables, order-modular)
-    """
-    return sample(posterior, dag_block, "dags", "DDS", draws, rng, progress, executor)
 
 
 def families_by_weight(table: ScoreTable, v: int, /) -> tuple[Ints, Floats]:
@@ -114,18 +78,10 @@ def sample(
         8 * draws * (2 * n + 4), task=f"{draws:,} draws, n={n}", remedy="draw fewer at a time"
     )
     clock, seed = Clock(), str(rng.bit_generator.state)
-    blocks: list[Block] = []
-    with workers(executor, -(-draws // BLOCK_DRAWS)) as chosen:
-        for start in range(0, draws, ROUND_BLOCKS * BLOCK_DRAWS):
-            end = min(draws, start + ROUND_BLOCKS * BLOCK_DRAWS)
-            sizes = [min(BLOCK_DRAWS, end - first) for first in range(start, end, BLOCK_DRAWS)]
-            # Row t uses the t-th 2n uniforms, so neither blocks nor executors change a draw.
-            uniforms = [rng.random((size, 2 * n)) for size in sizes]
-            results = chosen.map(draw_block, [posterior] * len(sizes), uniforms)
-            if not collect(results, blocks, _rows, draws, progress):
-                break
-    values = np.concatenate([block.values for block in blocks])[None]
-    log_target = np.concatenate([block.log_target for block in blocks])[None]
+    rows = in_blocks(
+        draw_block, lambda _: posterior, (draws, BLOCK_DRAWS), (2 * n,), rng, progress, executor
+    )
+    values, log_target = rows.values[None], rows.log_target[None]
     settings = {"draws": draws, "max_parents": posterior.table.max_parents}
     run = Run(method, settings, seed, clock.seconds, stopped=values.shape[1] < draws)
     return Draws(
@@ -137,6 +93,38 @@ def sample(
         posterior.table.names,
         independent=True,
         run=run,
+    )
+
+
+def in_blocks(
+    draw_block: Callable[[Source, Floats], Block],
+    source: Callable[[slice], Source],
+    counts: tuple[int, int],
+    shape: tuple[int, ...],
+    rng: np.random.Generator,
+    progress: Progress | None,
+    executor: Executor | None,
+) -> Block:
+    """Rows of all units, drawn block by block; those of the finished blocks when stopped.
+
+    counts: units in all and in a block; `source` says what a slice of them is drawn from. Unit t
+    uses the t-th uniform numbers of `shape`, rows first, so neither blocks nor executors change a
+    row.
+    """
+    units, size = counts
+    total = units * math.prod(shape[:-1])
+    blocks: list[Block] = []
+    with workers(executor, -(-units // size)) as chosen:
+        for start in range(0, units, ROUND_BLOCKS * size):
+            end = min(units, start + ROUND_BLOCKS * size)
+            parts = [slice(first, min(end, first + size)) for first in range(start, end, size)]
+            uniforms = [rng.random((part.stop - part.start, *shape)) for part in parts]
+            results = chosen.map(draw_block, [source(part) for part in parts], uniforms)
+            if not collect(results, blocks, _rows, total, progress):
+                break
+    return Block(
+        np.concatenate([block.values for block in blocks]),
+        np.concatenate([block.log_target for block in blocks]),
     )
 
 
@@ -166,14 +154,22 @@ def order_block(posterior: OrderPosterior, uniforms: Floats) -> Block:
 
 def dag_block(posterior: OrderPosterior, uniforms: Floats) -> Block:
     """One DAG for each order: a parent set for each node among its predecessors."""
-    draws, n = len(uniforms), posterior.table.n
+    n = posterior.table.n
     masks = predecessor_masks(order_block(posterior, uniforms).values)
-    dags = np.empty((draws, n), np.int64)
-    log_target = np.zeros(draws)
-    chosen, log_chosen = np.empty(draws, np.int64), np.empty(draws)
-    for v in range(n):
-        parents, log_beta = families_by_weight(posterior.table, v)
-        u = uniforms[:, n + v]
+    families = [families_by_weight(posterior.table, v) for v in range(n)]
+    return dags_given(families, masks, uniforms[:, n:])
+
+
+def dags_given(families: list[tuple[Ints, Floats]], masks: Ints, uniforms: Floats) -> Block:
+    """One DAG for each row of predecessor masks (T, n), from uniform numbers (T, n).
+
+    families: of each node, as from `families_by_weight`. log_target is -inf where a node has no
+    family within its predecessors.
+    """
+    dags, log_target = np.empty_like(masks), np.zeros(len(masks))
+    chosen, log_chosen = np.empty(len(masks), np.int64), np.empty(len(masks))
+    for v, (parents, log_beta) in enumerate(families):
+        u = uniforms[:, v]
         ranking = np.lexsort((u, masks[:, v]))
         kernels.parent_sets(parents, log_beta, masks[ranking, v], u[ranking], chosen, log_chosen)
         dags[ranking, v] = chosen

@@ -1,13 +1,22 @@
 """`sample_orders`: independent orders from an exact posterior, or Markov chains on orders."""
 
-import numpy as np
+import operator
+import os
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab.checkpoints import Checkpoint, fingerprint
 from bnlab.exact import OrderPosterior
-from bnlab.results import Draws, Run
-from bnlab.runs import Clock, Executor, Progress, check_counts, check_generator, seed_of
+from bnlab.results import Draws, Run, package_versions
+from bnlab.runs import Executor, Progress, check_counts, check_generator, seed_of
+from bnlab.sampling.chains import ChainPlan, Chains, run_chains
 from bnlab.sampling.direct import order_block, sample
-from bnlab.sampling.walks import KINDS, ChainPlan, Moves, OrderWalker, run_chains
+from bnlab.sampling.schedules import Betas, Schedule
+from bnlab.sampling.walks import KINDS, Moves
 from bnlab.scores import ScoreTable
+
+Floats = NDArray[np.float64]
 
 CHAINS = 4
 BURN_IN = 10_000
@@ -23,6 +32,8 @@ def sample_orders(
     burn_in: int | None = None,
     thin: int | None = None,
     moves: Moves | None = None,
+    schedule: Schedule | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Draws:
@@ -30,8 +41,10 @@ def sample_orders(
 
     From an `OrderPosterior` the draws are independent (DOS) [HeTianWu2016, sec. 3.1]. From a
     `ScoreTable` they come along Metropolis chains (order-MCMC) [FriedmanKoller2003], which need no
-    exact posterior and reach 63 variables. Order-modular: p(order | D) is proportional to the sum
-    over the DAGs that agree with it of prior factor times likelihood.
+    exact posterior and reach 63 variables. With a schedule of temperatures each is coupled with
+    hotter ones (MC3), which free it where it would be stuck [NiinimakiKoivisto2013, sec. 2.3].
+    Order-modular: p(order | D) is proportional to the sum over the DAGs that agree with it of prior
+    factor times likelihood.
 
     Parameters
     ----------
@@ -42,6 +55,12 @@ def sample_orders(
     burn_in : moves of each chain before its first draw; 10,000 by default
     thin : moves before each draw; n by default
     moves : Moves, what is proposed; swaps of two nodes by default
+    schedule : Linear, Harmonic, Betas: inverse temperatures (r + 1,) from 0 to 1. Each chain is
+        then coupled with r hotter ones: after every `thin` moves of each, r times a random one and
+        the next colder propose to exchange their orders. The draws are those of the coldest
+    checkpoint : path of a file that keeps the chains. It is saved every 10 seconds or so, and when
+        they stop or end. The same call with the same seed goes on from there, wherever it runs, and
+        ends as if it had never stopped
     progress : progress(done, total, None) after each block of draws (of moves, for chains); False
         stops, and what is drawn remains, equally many draws of each chain
     executor : where blocks of draws or chains run; threads by default
@@ -52,13 +71,16 @@ def sample_orders(
         over "orders": values (chains, draws, n), first node first, chains = 1 for independent
         draws; log_target (chains, draws) is ln of the order's unnormalised posterior, so
         log_target - posterior.log_z is ln p(order | D). stats of chains: "acceptance_swap" and so
-        on (chains,), the accepted fraction of the kinds of move that were tried.
+        on (chains,), the accepted fraction of the kinds of move that were tried. With a schedule:
+        "beta" (r + 1,), "acceptance" (chains, r + 1) of moves by temperature, and
+        "acceptance_exchange" (chains, r); traces: "tempered" (chains, draws, r + 1), ln weight at
+        beta = 1 of the order at each temperature, nats.
 
     Raises
     ------
     ValueError
-        If an option is out of its range, chains are asked of an exact posterior, or memory is
-        short.
+        If an option is out of its range, chains are asked of an exact posterior, memory is short,
+        or the checkpoint is damaged or of another run.
     Stopped
         If `progress` returned False before the first draw.
 
@@ -70,7 +92,14 @@ def sample_orders(
     Draws(4 x 5 orders of 2 variables, order-modular)
     """
     if isinstance(target, OrderPosterior):
-        options = {"chains": chains, "burn_in": burn_in, "thin": thin, "moves": moves}
+        options = {
+            "chains": chains,
+            "burn_in": burn_in,
+            "thin": thin,
+            "moves": moves,
+            "schedule": schedule,
+            "checkpoint": checkpoint,
+        }
         for name, value in options.items():
             if value is not None:
                 raise ValueError(
@@ -80,55 +109,92 @@ def sample_orders(
         return sample(target, order_block, "orders", "DOS", draws, rng, progress, executor)
     if not isinstance(target, ScoreTable):
         raise ValueError(f"{type(target).__name__}: pass an OrderPosterior or a ScoreTable")
-    return _by_chains(
-        target,
-        ChainPlan(
-            draws,
-            BURN_IN if burn_in is None else burn_in,
-            target.n if thin is None else thin,
-            Moves() if moves is None else moves,
-        ),
-        CHAINS if chains is None else chains,
-        rng,
-        progress,
-        executor,
+    plan = ChainPlan(
+        draws,
+        BURN_IN if burn_in is None else burn_in,
+        target.n if thin is None else thin,
+        Moves() if moves is None else moves,
+        _betas(schedule),
     )
+    chains = CHAINS if chains is None else chains
+    return _by_chains(target, plan, chains, schedule, rng, checkpoint, progress, executor)
 
 
 def _by_chains(
     table: ScoreTable,
     plan: ChainPlan,
     chains: int,
+    schedule: Schedule | None,
     rng: np.random.Generator,
+    checkpoint: str | os.PathLike[str] | None,
     progress: Progress | None,
     executor: Executor | None,
 ) -> Draws:
     check_counts(draws=plan.draws, thin=plan.thin, chains=chains)
     check_counts(least=0, burn_in=plan.burn_in)
     check_generator(rng)
-    clock, seed = Clock(), seed_of(rng)
-    rngs = rng.spawn(chains)
-    rounds = run_chains(OrderWalker.of(table), plan, rngs, progress, executor)
-    settings = {
-        "draws": plan.draws,
-        "chains": chains,
-        "burn_in": plan.burn_in,
-        "thin": plan.thin,
+    settings: dict[str, object] = {
+        "draws": operator.index(plan.draws),
+        "chains": operator.index(chains),
+        "burn_in": operator.index(plan.burn_in),
+        "thin": operator.index(plan.thin),
         "moves": repr(plan.moves),
         "max_parents": table.max_parents,
     }
-    tried, accepted = rounds.tally[:, :, 0], rounds.tally[:, :, 1]
+    if schedule is not None:
+        settings["schedule"] = repr(schedule)
+    method, seed = "order-MCMC" if schedule is None else "MC3", seed_of(rng)
+    saver = None
+    if checkpoint is not None:
+        identity = {
+            "bnlab": package_versions()["bnlab"],
+            "method": method,
+            **settings,
+            "schedule": fingerprint(plan.betas),
+            "table": fingerprint(table.parents, table.log_score, table.log_prior),
+            "seed": seed,
+        }
+        saver = Checkpoint(checkpoint, identity)
+    ran = run_chains(table, plan, rng.spawn(chains), saver, progress, executor)
+    orders, log_weights = ran.orders[:, : ran.kept], ran.log_weights[:, : ran.kept]
     return Draws(
-        rounds.orders,
-        np.zeros(rounds.log_weights.shape),
-        rounds.log_weights,
+        orders,
+        np.zeros(orders.shape[:2]),
+        log_weights[:, :, -1],
         "orders",
         "order-modular",
         table.names,
-        stats={
-            f"acceptance_{kind}": accepted[:, i] / np.maximum(tried[:, i], 1)
-            for i, kind in enumerate(KINDS)
-            if getattr(plan.moves, kind) > 0
-        },
-        run=Run("order-MCMC", settings, seed, clock.seconds, stopped=rounds.stopped),
+        stats=_acceptance_by_kind(ran) if schedule is None else _acceptance_by_temperature(ran),
+        traces={} if schedule is None else {"tempered": log_weights},
+        run=Run(method, settings, seed, ran.seconds, stopped=not ran.finished),
     )
+
+
+def _betas(schedule: Schedule | None) -> Floats:
+    if schedule is None:
+        return np.ones(1)
+    if not hasattr(schedule, "betas"):
+        raise ValueError(f"schedule={schedule!r}: pass Linear, Harmonic or Betas")
+    return Betas(tuple(schedule.betas)).betas
+
+
+def _acceptance_by_kind(ran: Chains) -> dict[str, Floats]:
+    return {
+        f"acceptance_{kind}": _share(ran.at.tally[:, 0, i])
+        for i, kind in enumerate(KINDS)
+        if getattr(ran.plan.moves, kind) > 0
+    }
+
+
+def _acceptance_by_temperature(ran: Chains) -> dict[str, Floats]:
+    return {
+        "beta": ran.plan.betas,
+        "acceptance": _share(ran.at.tally.sum(axis=2)),
+        "acceptance_exchange": _share(ran.at.exchanges),
+    }
+
+
+def _share(tally: NDArray[np.int64]) -> Floats:
+    """Accepted of those tried; 0 where none was."""
+    share: Floats = tally[..., 1] / np.maximum(tally[..., 0], 1)
+    return share

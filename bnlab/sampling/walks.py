@@ -1,4 +1,4 @@
-"""Metropolis walks on node orders: moves, the layout of their target, and chains in step."""
+"""Metropolis walks on node orders: moves, the layout of their target, walks and single steps."""
 
 import math
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bnlab import memory
 from bnlab.exact import unpack
 from bnlab.kernels import counting, subsets, walks
-from bnlab.runs import Executor, Progress, Stopped, goes_on, workers
+from bnlab.runs import check_generator
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -19,7 +19,6 @@ Ints = NDArray[np.int64]
 
 MAX_DENSE_NODES = 22
 BLOCK_TERMS = 100_000_000  # family weights read in about 100 ms
-MAX_ROUNDS = 20  # each may send the target to a process again
 KINDS = ("swap", "adjacent", "relocate")
 
 
@@ -67,6 +66,19 @@ class Walk(NamedTuple):
     tally: Ints
 
 
+class CoupledWalk(NamedTuple):
+    """Records of C coupled chains: orders (T, n) of the last, ln weights at beta = 1 (T, C).
+
+    tally (spans, C, 3, 2) counts moves tried and accepted, by kind; exchanges (C - 1, 2) likewise,
+    of each chain with the next.
+    """
+
+    orders: Ints
+    log_weights: Floats
+    tally: Ints
+    exchanges: Ints
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class OrderWalker:
     """The weights of the orders of a score table, laid out for walks.
@@ -103,16 +115,14 @@ class OrderWalker:
         >>> OrderWalker.of(table).source.shape
         (2, 2)
         """
-        n = table.n
         if dense is None:
-            dense = n <= MAX_DENSE_NODES
-        pairs = math.comb(n - 1, 2)
+            dense = table.n <= MAX_DENSE_NODES
         memory.require(
-            (8 * (n + 5)) << (n - 1) if dense else 16 * n * (table.parents.shape[1] + pairs),
-            task=f"n={n}: walking on orders",
+            walker_bytes(table, dense=dense),
+            task=f"n={table.n}: walking on orders",
             remedy="choose fewer variables with Data.select",
         )
-        return cls(n, table.max_parents, _dense(table) if dense else _families(table, pairs))
+        return cls(table.n, table.max_parents, _dense(table) if dense else _families(table))
 
     def walk(
         self,
@@ -137,21 +147,57 @@ class OrderWalker:
         >>> walker.walk(np.array([0, 1]), np.ones(3), 1, Moves(), rng).orders.tolist()
         [[1, 0], [0, 1], [1, 0]]
         """
-        orders = np.empty((betas.size if keep else 0, self.n), np.int64)
-        record = Walk(orders, np.empty(betas.size), np.zeros((spans, 3, 2), np.int64))
-        kernel = walks.walk_families if isinstance(self.source, tuple) else walks.walk_dense
-        kernel(order, self.source, (betas, thin, moves.shares), rng, tuple(record))
+        plan = betas[:, None], thin, moves.shares
+        record = self._walk(order[None], plan, rng, betas.size if keep else 0, spans)
+        return Walk(record.orders, record.log_weights[:, 0], record.tally[:, 0])
+
+    def walk_coupled(
+        self,
+        orders: Ints,
+        betas: Floats,
+        records: int,
+        thin: int,
+        moves: Moves,
+        rng: np.random.Generator,
+    ) -> CoupledWalk:
+        """Move `orders` (C, n) along in place, each at its own of the betas (C,).
+
+        Before each record, each of them makes `thin` moves, and then C - 1 times a random one and
+        the next propose to exchange their states [NiinimakiKoivisto2013, sec. 2.3].
+
+        Examples
+        --------
+        >>> from bnlab import BDeu, Data, score_families
+        >>> walker = OrderWalker.of(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()))
+        >>> orders, betas, rng = np.array([[0, 1], [1, 0]]), np.ones(2), np.random.default_rng(1)
+        >>> walker.walk_coupled(orders, betas, 5, 1, Moves(), rng).exchanges  # tried, accepted
+        array([[5, 5]])
+        """
+        plan = np.tile(betas, (records, 1)), thin, moves.shares
+        return self._walk(orders, plan, rng, records, 1)
+
+    def _walk(
+        self,
+        orders: Ints,
+        plan: tuple[Floats, int, Floats],
+        rng: np.random.Generator,
+        kept: int,
+        spans: int,
+    ) -> CoupledWalk:
+        records, chains = plan[0].shape
+        record = CoupledWalk(
+            np.empty((kept, self.n), np.int64),
+            np.empty((records, chains)),
+            np.zeros((spans, chains, 3, 2), np.int64),
+            np.zeros((chains - 1, 2), np.int64),
+        )
+        walks.walk(orders, self.source, plan, rng, tuple(record))
         return record
 
     def log_weights(self, orders: Ints, /) -> Floats:
         """ln weight (T,) of each of the orders (T, n), nats."""
-        masks, alphas = np.zeros(self.n, np.int64), np.empty(self.n)
-        kernel = walks.score_families if isinstance(self.source, tuple) else walks.score_dense
-        out = np.empty(len(orders))
-        for t, order in enumerate(orders):
-            kernel(self.source, order, 0, self.n - 1, masks, alphas)
-            out[t] = alphas.sum()
-        return out
+        weights: Floats = walks.weigh(self.source, np.ascontiguousarray(orders, np.int64))
+        return weights
 
     @property
     def block_moves(self) -> int:
@@ -162,98 +208,94 @@ class OrderWalker:
         return max(1, int(BLOCK_TERMS / (a_node * (1 + self.n / 3))))
 
 
-class Rounds(NamedTuple):
-    """Chains moved in step: orders (chains, T, n), log_weights (chains, T), tally, unfinished."""
+class OrderStep(NamedTuple):
+    """One move: its kind, the order it proposed, whether it was accepted, and where it led.
 
-    orders: Ints
-    log_weights: Floats
-    tally: Ints
-    stopped: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ChainPlan:
-    """What every chain does: burn_in moves, then `draws` records after `thin` moves each."""
-
-    draws: int
-    burn_in: int
-    thin: int
-    moves: Moves
-
-    def rounds(self, block: int) -> Iterator[tuple[int, int, bool]]:
-        """(records, moves before each, kept) of rounds of about `block` moves.
-
-        Examples
-        --------
-        >>> list(ChainPlan(draws=5, burn_in=3, thin=2, moves=Moves()).rounds(block=4))
-        [(1, 3, False), (2, 2, True), (2, 2, True), (1, 2, True)]
-        """
-        for done in range(0, self.burn_in, block):
-            yield 1, min(block, self.burn_in - done), False
-        records = max(1, block // self.thin)
-        for done in range(0, self.draws, records):
-            yield min(records, self.draws - done), self.thin, True
-
-
-def run_chains(
-    walker: OrderWalker,
-    plan: ChainPlan,
-    rngs: list[np.random.Generator],
-    progress: Progress | None,
-    executor: Executor | None,
-) -> Rounds:
-    """One chain a generator, from a random order. All chains stop after the same round.
-
-    A round that an interrupt breaks is dropped for all chains, so their draws stay equally many.
+    log_weight is ln of the order's weight, nats.
     """
-    each = plan.burn_in + plan.draws * plan.thin
-    block = walker.block_moves if executor is None else max(walker.block_moves, each // MAX_ROUNDS)
-    orders = [rng.permutation(walker.n) for rng in rngs]
-    kept: list[list[Walk]] = []
-    done, stopped = 0, False
-    try:
-        with workers(executor, len(rngs)) as chosen:
-            for records, thin, keep in plan.rounds(block):
-                jobs = [
-                    (walker, order, rng, records, thin, plan.moves)
-                    for order, rng in zip(orders, rngs, strict=True)
-                ]
-                results = list(chosen.map(_advance, jobs))
-                orders = [result.order for result in results]
-                rngs = [result.rng for result in results]
-                done += len(jobs) * records * thin
-                if keep:
-                    kept.append([result.walk for result in results])
-                if not goes_on(progress, done, len(jobs) * each):
-                    stopped = done < len(jobs) * each
-                    break
-    except KeyboardInterrupt:
-        if not kept:
-            raise
-        stopped = True
-    if not kept:
-        raise Stopped("stopped before the end of the burn-in: no draws yet")
-    return Rounds(
-        np.concatenate([[walk.orders for walk in of_round] for of_round in kept], axis=1),
-        np.concatenate([[walk.log_weights for walk in of_round] for of_round in kept], axis=1),
-        np.sum([[walk.tally[0] for walk in of_round] for of_round in kept], axis=0),
-        stopped,
-    )
 
-
-class _Advanced(NamedTuple):
-    """A chain after a round: the walk, and where it and its generator stand."""
-
-    walk: Walk
+    kind: str
+    proposed: Ints
+    accepted: bool
     order: Ints
-    rng: np.random.Generator
+    log_weight: float
 
 
-def _advance(job: tuple[OrderWalker, Ints, np.random.Generator, int, int, Moves]) -> _Advanced:
-    walker, order, rng, records, thin, moves = job
-    order = order.copy()
-    walk = walker.walk(order, np.ones(records), thin, moves, rng)
-    return _Advanced(walk, order, rng)
+def each_order(
+    table: ScoreTable,
+    /,
+    *,
+    rng: np.random.Generator,
+    start: Ints | None = None,
+    moves: Moves | None = None,
+) -> Iterator[OrderStep]:
+    """The moves of a Metropolis walk on orders, one by one and without end, to look at.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    rng : the only source of randomness; the walk is that of `OrderWalker.walk` at beta = 1
+    start : (n,) the first order; a random one by default
+    moves : Moves, what is proposed; swaps of two nodes by default
+
+    Yields
+    ------
+    OrderStep
+
+    Raises
+    ------
+    ValueError
+        If `start` is no order of the variables.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
+    >>> step = next(each_order(table, rng=np.random.default_rng(1), start=np.array([0, 1])))
+    >>> step.kind, step.proposed.tolist(), step.accepted, round(step.log_weight, 4)
+    ('swap', [1, 0], True, -3.0603)
+    """
+    check_generator(rng)
+    order = rng.permutation(table.n) if start is None else np.array(start)
+    if order.shape != (table.n,) or (np.sort(order) != np.arange(table.n)).any():
+        raise ValueError(f"start={start!r}: give each of the {table.n} variables a place, 0 first")
+    shares = (Moves() if moves is None else moves).shares
+    return _steps(OrderWalker.of(table), order.astype(np.int64), shares, rng)
+
+
+def _steps(
+    walker: OrderWalker, order: Ints, shares: Floats, rng: np.random.Generator
+) -> Iterator[OrderStep]:
+    source = walker.source
+    before, scores = (rows[0] for rows in walks.start(order[None], source))
+    changed, masks, fresh = order.copy(), before.copy(), scores.copy()
+    while True:
+        kind = walks.pick(shares, rng)
+        lo, hi = walks.propose(order, kind, rng, changed)
+        masks[lo] = before[lo]
+        walks.score(source, changed, lo, hi, masks, fresh)
+        accepted = walks.accept(1.0, lo, hi, fresh, scores, rng)
+        proposed = np.concatenate([order[:lo], changed[lo : hi + 1], order[hi + 1 :]])
+        if accepted:
+            walks.adopt(lo, hi, (changed, masks, fresh), (order, before, scores))
+        log_weight = float(walker.log_weights(order[None])[0])
+        yield OrderStep(KINDS[kind], proposed, accepted, order.copy(), log_weight)
+
+
+def walker_bytes(table: ScoreTable, /, *, dense: bool | None = None) -> int:
+    """Bytes that `OrderWalker.of` takes, at most.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> walker_bytes(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()))
+    112
+    """
+    n = table.n
+    if dense or (dense is None and n <= MAX_DENSE_NODES):
+        return (8 * (n + 5)) << (n - 1)
+    families = int(table.parents.shape[1])
+    return 16 * n * (families + math.comb(n - 1, 2))
 
 
 def _dense(table: ScoreTable) -> Floats:
@@ -270,11 +312,11 @@ def _dense(table: ScoreTable) -> Floats:
     return out
 
 
-def _families(table: ScoreTable, pairs: int) -> tuple[NDArray[np.generic], ...]:
+def _families(table: ScoreTable) -> tuple[NDArray[np.generic], ...]:
     """The arrays of `kernels.walks.score_families`."""
     n, k, log_beta = table.n, table.max_parents, table.log_beta
     offsets = log_beta.max(axis=1)
-    weights = np.zeros((n, log_beta.shape[1] + pairs))
+    weights = np.zeros((n, log_beta.shape[1] + math.comb(n - 1, 2)))
     np.exp(log_beta - offsets[:, None], out=weights[:, : log_beta.shape[1]])
     choose = counting.binomials(n - 1, k).astype(np.uint64)
     first = counting.first_ranks(n - 1, k).astype(np.uint64)

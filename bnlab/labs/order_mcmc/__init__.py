@@ -1,6 +1,7 @@
 """The widgets and the checks of notebooks/03_order_mcmc.ipynb.
 
-Metropolis walks on node orders: one move at a time, and two chains beside each other.
+Metropolis walks on node orders: one move at a time, two chains beside each other, walks at one
+temperature, and chains coupled over temperatures.
 """
 
 from bnlab.labs.board import setup
@@ -8,28 +9,35 @@ from bnlab.labs.order_mcmc.chains import (
     CASES,
     Step,
     chain,
+    coupled,
+    edge_given_orders,
     long_chains,
-    metropolis,
     posterior,
-    proposal,
+    steps,
+    tempered,
     usual_weights,
 )
-from bnlab.labs.order_mcmc.checks import check_acceptance, check_many_starts, check_reversal
+from bnlab.labs.order_mcmc.checks import check_exchange, check_many_starts, check_reversal
+from bnlab.labs.order_mcmc.tempering import Coupled, Temperature
 from bnlab.labs.order_mcmc.widgets import Steps, TwoChains
 
 __all__ = [
     "CASES",
+    "Coupled",
     "Step",
     "Steps",
+    "Temperature",
     "TwoChains",
     "chain",
-    "check_acceptance",
+    "check_exchange",
     "check_many_starts",
     "check_reversal",
+    "coupled",
+    "edge_given_orders",
     "long_chains",
-    "metropolis",
     "posterior",
-    "proposal",
     "setup",
+    "steps",
+    "tempered",
     "usual_weights",
 ]

@@ -1,21 +1,23 @@
-"""Walks on orders for the lab: the data sets, one slow walk that shows its moves, two long ones."""
+"""Walks on orders for the lab: one that shows its moves, long ones, hot ones, coupled ones."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import bnlab as bn
-from bnlab.sampling import OrderWalker
+from bnlab.sampling import OrderStep, OrderWalker
 
 KINDS = ("swap", "adjacent", "relocate")
 SEED = 2003
 CHAIN_SEED = 2  # two chains that tic-tac-toe keeps apart, as it does every second pair
 LONG = 20_000  # draws of each long chain
+TEMPERED = 5000  # draws of each walk at one temperature
+NO_MOVES = dict.fromkeys(KINDS, 0.0)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -82,7 +84,7 @@ def long_chains(name: str) -> bn.Draws:
 
 
 def chain(draws: bn.Draws, which: int, /) -> bn.Draws:
-    """One of the chains, alone; `which` counts from 0.
+    """One of the chains, alone and without its stats; `which` counts from 0.
 
     Examples
     --------
@@ -95,74 +97,107 @@ def chain(draws: bn.Draws, which: int, /) -> bn.Draws:
         values=draws.values[only],
         log_weight=draws.log_weight[only],
         log_target=draws.log_target[only],
-        stats={label: values[only] for label, values in draws.stats.items()},
+        stats={},
+        traces={label: values[only] for label, values in draws.traces.items()},
     )
 
 
 class Step(NamedTuple):
-    """One Metropolis move: where it starts, what it proposes, and what becomes of that.
-
-    gain is ln weight of the proposed order less that of the order; u is uniform on [0, 1), and the
-    move is accepted if u < exp(gain).
-    """
+    """One move of a walk: the order before it, ln of the ratio of weights (nats), and its fate."""
 
     order: Ints
-    proposed: Ints
     gain: float
-    u: float
-
-    @property
-    def accepted(self) -> bool:
-        """Whether the proposed order is the next one."""
-        return self.u < math.exp(min(0.0, self.gain))
-
-    @property
-    def after(self) -> Ints:
-        """The order after this move."""
-        return self.proposed if self.accepted else self.order
+    move: OrderStep
 
 
-def proposal(order: Ints, kind: str, rng: np.random.Generator, /) -> Ints:
-    """A neighbour of the order by one of the package's three kinds of move.
+@cache
+def steps(name: str, kind: str, moves: int) -> list[Step]:
+    """A walk on one of `CASES` from a random order, with all that happens on the way.
 
     Examples
     --------
-    >>> proposal(np.array([0, 1]), "swap", np.random.default_rng(1)).tolist()
-    [1, 0]
+    >>> [step.gain >= 0 or step.move.accepted for step in steps("coronary", "swap", 2)]
+    [True, True]
     """
-    n = len(order)
-    if kind == "adjacent":
-        i = int(rng.integers(n - 1))
-        i, j = i, i + 1
-    else:
-        i, j = (int(place) for place in rng.choice(n, size=2, replace=False))
-    if kind == "relocate":
-        return np.insert(np.delete(order, i), j, order[i])
-    out = order.copy()
-    out[[i, j]] = out[[j, i]]
-    return out
+    table, rng = posterior(name).table, np.random.default_rng(SEED)
+    start, kinds = rng.permutation(table.n), bn.Moves(**{**NO_MOVES, kind: 1.0})
+    walk = [*islice(bn.each_order(table, rng=rng, start=start, moves=kinds), moves)]
+    orders = np.array([start, *(step.order for step in walk[:-1])])
+    proposed = np.array([step.proposed for step in walk])
+    weigh = OrderWalker.of(table).log_weights
+    gains = weigh(proposed) - weigh(orders)
+    return [Step(*step) for step in zip(orders, gains.tolist(), walk, strict=True)]
 
 
-def metropolis(
-    table: bn.ScoreTable, kind: str, steps: int, rng: np.random.Generator, /
-) -> list[Step]:
-    """A walk in plain Python from a random order, with all that happens on the way.
+@cache
+def tempered(name: str, beta: float) -> bn.Draws:
+    """Two walks at one inverse temperature, from the two orders where `long_chains` start.
+
+    The draws, 5,000 of each, n moves apart, come from orders in proportion to weight ** beta;
+    log_target is ln weight all the same. stats: "acceptance" (2,).
 
     Examples
     --------
-    >>> walk = metropolis(posterior("coronary").table, "swap", 3, np.random.default_rng(1))
-    >>> len(walk)
-    3
+    >>> tempered("coronary", 0.0).stats["acceptance"]
+    array([1., 1.])
     """
-    walker = OrderWalker.of(table)
-    order = rng.permutation(table.n)
-    score = float(walker.log_weights(order[None])[0])
-    walk = []
-    for _ in range(steps):
-        proposed = proposal(order, kind, rng)
-        fresh = float(walker.log_weights(proposed[None])[0])
-        step = Step(order, proposed, fresh - score, float(rng.random()))
-        walk.append(step)
-        if step.accepted:
-            order, score = proposed, fresh
-    return walk
+    table = posterior(name).table
+    walker, found = OrderWalker.of(table), []
+    for rng in np.random.default_rng(CHAIN_SEED).spawn(2):
+        betas, start = np.full(TEMPERED, beta), rng.permutation(table.n)
+        found.append(walker.walk(start, betas, table.n, bn.Moves(), rng))
+    tries = np.array([walk.tally.sum(axis=(0, 1)) for walk in found])
+    return bn.Draws(
+        np.array([walk.orders for walk in found]),
+        np.zeros((2, TEMPERED)),
+        np.array([walk.log_weights for walk in found]),
+        "orders",
+        "order-modular",
+        table.names,
+        stats={"acceptance": tries[:, 1] / tries[:, 0]},
+    )
+
+
+@cache
+def coupled(name: str, schedule: bn.Linear | bn.Harmonic) -> bn.Draws:
+    """Two runs of coupled chains, each with as many moves as one of `long_chains` has.
+
+    The hottest chain of each run starts where the chain of `long_chains` does, the others at
+    random orders. The first tenth of the moves is burn-in.
+
+    Examples
+    --------
+    >>> coupled("coronary", bn.Linear(3)).values.shape
+    (2, 4500, 6)
+    """
+    table, rng = posterior(name).table, np.random.default_rng(CHAIN_SEED)
+    size = LONG // schedule.betas.size
+    skipped = size // 10
+    return bn.sample_orders(
+        table,
+        draws=size - skipped,
+        chains=2,
+        burn_in=skipped * table.n,
+        schedule=schedule,
+        rng=rng,
+    )
+
+
+def edge_given_orders(draws: bn.Draws, table: bn.ScoreTable, u: int, v: int, /) -> Floats:
+    """p(u -> v | order, data) of each drawn order, (chains, draws).
+
+    Examples
+    --------
+    >>> draws, table = long_chains("coronary").prefix(9), posterior("coronary").table
+    >>> given = edge_given_orders(draws, table, 0, 1)
+    >>> bool(np.isclose(given.mean(), bn.features.edges(draws, table=table)[0, 1]))
+    True
+    """
+    place = draws.values.argsort(axis=2)
+    before = (place < place[:, :, [v]]) @ (1 << np.arange(table.n))
+    sets, which = np.unique(before, return_inverse=True)
+    beta = np.exp(table.log_beta[v] - table.log_beta[v].max())
+    within = (table.parents[v] & ~sets[:, None]) == 0
+    with_u = within & (table.parents[v] >> u & 1 == 1)
+    given: Floats = (with_u @ beta / (within @ beta))[which].reshape(before.shape)
+    return given

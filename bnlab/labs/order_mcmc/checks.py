@@ -19,39 +19,48 @@ Ints = NDArray[np.int64]
 BUDGET = 100_000  # moves
 
 
-def check_acceptance(function: Callable[[Floats, Ints], Any]) -> bool:
-    """Exercise 1: `function(p, neighbours)` is the long-run accepted share of the moves."""
-    ring = np.array([[(i - 1) % 6, (i + 1) % 6] for i in range(6)])
-    p = np.random.default_rng(SEED).dirichlet(np.ones(6))
+def check_exchange(function: Callable[[float, float, float, float], Any]) -> bool:
+    """Exercise 1: `function(beta_i, beta_j, log_w_i, log_w_j)` is the chance of an exchange."""
 
-    def result(weights: Any, neighbours: Any) -> float:
-        return float(function(np.array(weights, np.float64), np.array(neighbours)))
+    def result(*given: float) -> float:
+        return float(function(*given))
 
-    def by_flow() -> float:
-        # In the long run each neighbouring pair is crossed as often one way as the other.
-        pairs = [(a, b) for a in range(6) for b in ring[a]]
-        return float(sum(min(p[a], p[b]) for a, b in pairs) / 2)
+    def balanced() -> bool:
+        # Three orders under two temperatures: as many exchanges one way as the other.
+        log_w, betas = np.array([-3.0, 0.0, 1.5]), (0.3, 0.8)
+        hot, cold = (np.exp(beta * log_w) / np.exp(beta * log_w).sum() for beta in betas)
+        return all(
+            np.isclose(
+                hot[a] * cold[b] * result(*betas, log_w[a], log_w[b]),
+                hot[b] * cold[a] * result(*betas, log_w[b], log_w[a]),
+            )
+            for a, b in permutations(range(3), 2)
+        )
 
     return check(
         "Exercise 1",
-        ("return one number between 0 and 1", lambda: 0 <= result(p, ring) <= 1),
+        ("return one number between 0 and 1", lambda: 0 <= result(0.2, 0.7, -4.0, -3.0) <= 1),
         (
-            "where all states are equally probable nothing is ever rejected",
-            lambda: np.isclose(result(np.full(6, 1 / 6), ring), 1),
+            "chains at the same temperature can always exchange: nothing tells them apart",
+            lambda: np.isclose(result(0.5, 0.5, -40.0, -3.0), 1),
         ),
         (
-            "two states with probabilities 0.9 and 0.1: nine moves in ten start at the first, and "
-            "1/9 of them are accepted; all others are. That makes 0.2",
-            lambda: np.isclose(result([0.9, 0.1], [[1], [0]]), 0.2),
+            "if the hotter chain (the smaller beta) holds the heavier order, always exchange",
+            lambda: np.isclose(result(0.5, 1.0, -3.0, -40.0), 1),
         ),
         (
-            "a state that cannot be (p = 0) is where no move starts: [1, 0] has acceptance 0",
-            lambda: np.isclose(result([1.0, 0.0], [[1], [0]]), 0),
+            "betas 0.5 and 1, and the colder order is 4 nats heavier: exp(-2)",
+            lambda: np.isclose(result(0.5, 1.0, -4.0, 0.0), np.exp(-2)),
         ),
         (
-            "your answer differs from the flow over six states on a ring",
-            lambda: np.isclose(result(p, ring), by_flow()),
+            "which of the two you name first must not matter",
+            lambda: np.isclose(result(1.0, 0.5, 0.0, -4.0), np.exp(-2)),
         ),
+        (
+            "weights such as exp(-9000) are 0 to the computer: subtract ln weights, then exp",
+            lambda: np.isclose(result(0.5, 1.0, -9002.0, -9000.0), np.exp(-1)),
+        ),
+        ("over three orders it must keep w**beta of both chains", balanced),
     )
 
 
@@ -113,7 +122,10 @@ def check_reversal(function: Callable[[Ints, np.random.Generator], Any]) -> bool
 def check_many_starts(
     function: Callable[[bn.ScoreTable, np.random.Generator], bn.Draws],
 ) -> bool:
-    """Exercise 3: `function(table, rng)` spends 100,000 moves better than one long chain."""
+    """Exercise 3: `function(table, rng)` spends 100,000 moves better than one long chain.
+
+    A move of any chain counts, hot or cold.
+    """
 
     @cache
     def run(name: str, seed: int) -> bn.Draws:
@@ -122,7 +134,8 @@ def check_many_starts(
     def moves(draws: bn.Draws) -> int:
         keys = ("chains", "burn_in", "draws", "thin")
         chains, burn_in, each, thin = (int(str(draws.run.settings[key])) for key in keys)
-        return chains * (burn_in + each * thin)
+        temperatures = draws.stats["beta"].size if "beta" in draws.stats else 1
+        return temperatures * chains * (burn_in + each * thin)
 
     def error(name: str) -> float:
         exact = posterior(name)
@@ -147,10 +160,11 @@ def check_many_starts(
         "Exercise 3",
         (
             "return what bn.sample_orders(table, ...) returns",
-            lambda: run("tic-tac-toe", 0).run.method == "order-MCMC",
+            lambda: run("tic-tac-toe", 0).run.method in ("order-MCMC", "MC3"),
         ),
         (
-            "100,000 moves in all: chains x (burn_in + draws x thin) must not be more",
+            "100,000 moves in all: chains x (burn_in + draws x thin), times the number of "
+            "temperatures if coupled, must not be more",
             lambda: moves(run("tic-tac-toe", 0)) <= BUDGET,
         ),
         (

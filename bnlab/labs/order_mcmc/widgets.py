@@ -12,12 +12,11 @@ from bnlab.labs.board import Panel, choice, side_by_side, size_slider, stacked
 from bnlab.labs.order_mcmc.chains import (
     KINDS,
     LONG,
-    SEED,
     Step,
     chain,
     long_chains,
-    metropolis,
     posterior,
+    steps,
     usual_weights,
 )
 
@@ -27,13 +26,8 @@ CHAIN_STOPS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, LONG)
 TWO_CASES = ("wine", "tic-tac-toe, BDeu, 3 parents", "tic-tac-toe")
 LABELS = ("chain 1", "chain 2")
 
+
 Floats = NDArray[np.float64]
-
-
-@cache
-def _walk(kind: str) -> list[Step]:
-    rng = np.random.default_rng(SEED)
-    return metropolis(posterior(DATASET).table, kind, STEP_STOPS[-1], rng)
 
 
 class Steps:
@@ -54,7 +48,7 @@ class Steps:
         names = self._exact.table.names
         now = self._now()
         captions = self._captions()
-        self.move = Panel(plots.order_move(now.order, now.proposed, names), captions[0])
+        self.move = Panel(plots.order_move(now.order, now.move.proposed, names), captions[0])
         walked = plots.heat_map(
             self.edges(), names, name="walked", title="Average over the orders visited so far"
         )
@@ -71,24 +65,27 @@ class Steps:
 
     def edges(self) -> Floats:
         """(n, n) edge probabilities, the mean over the orders after each of the moves so far."""
-        visited = [step.after for step in _walk(self.kind.value)[: self.step.value]]
+        visited = [step.move.order for step in self._walk()]
         zeros = np.zeros((1, len(visited)))
         names = self._exact.table.names
         draws = bn.Draws(np.array([visited]), zeros, zeros, "orders", "order-modular", names)
         return features.edges(draws, table=self._exact.table)
 
+    def _walk(self) -> list[Step]:
+        """The moves so far."""
+        return steps(DATASET, self.kind.value, STEP_STOPS[-1])[: self.step.value]
+
     def _now(self) -> Step:
-        now: Step = _walk(self.kind.value)[self.step.value - 1]
-        return now
+        return self._walk()[-1]
 
     def _captions(self) -> tuple[str, str]:
-        now, walk = self._now(), _walk(self.kind.value)[: self.step.value]
+        now = self._now()
         if now.gain >= 0:
             verdict = "at least as good, so accepted"
         else:
             chance = f"accepted with probability exp({now.gain:.2f}) = {np.exp(now.gain):.2g}"
-            verdict = f"{chance}; u = {now.u:.2g}: {'accepted' if now.accepted else 'rejected'}"
-        accepted = sum(step.accepted for step in walk)
+            verdict = f"{chance}: {'accepted' if now.move.accepted else 'rejected'}"
+        accepted = sum(step.move.accepted for step in self._walk())
         return (
             f"Move {self.step.value:,}: ln weight changes by {now.gain:+.2f} nats; {verdict}.",
             f"{accepted:,} of {self.step.value:,} moves accepted. SAD from the exact edges: "
@@ -99,7 +96,9 @@ class Steps:
     def _change(self, change: Any) -> None:
         now, names = self._now(), self._exact.table.names
         captions = self._captions()
-        self.move.update(captions[0], move=plots.order_move_data(now.order, now.proposed, names))
+        self.move.update(
+            captions[0], move=plots.order_move_data(now.order, now.move.proposed, names)
+        )
         self.walked.update(captions[1], walked=plots.heat_map_data(self.edges(), names))
 
 

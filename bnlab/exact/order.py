@@ -1,4 +1,4 @@
-"""Exact posteriors by dynamic programming over subsets of variables."""
+"""The exact order-modular posterior, by dynamic programming over subsets of variables."""
 
 import math
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
+from bnlab.exact.normalisers import log_order_prior_sum
 from bnlab.kernels import logspace, subsets
 from bnlab.results import PriorKind, Run, read_only, rebuilt
 from bnlab.runs import Clock, Progress, Stopped, goes_on
@@ -174,7 +175,7 @@ def log_prior_sum(table: ScoreTable, /) -> float:
     >>> round(float(np.exp(log_prior_sum(table))), 9)  # two orders of two DAGs each
     4.0
     """
-    closed = _log_prior_sum_by_size(table)
+    closed = log_order_prior_sum(table)
     if closed is not None:
         return closed
     _require_memory(table)
@@ -315,32 +316,12 @@ def _forward(alpha: Ints, g: Ints) -> float:
 
 def _log_prior_sum(table: ScoreTable, alpha: Ints, g: Ints) -> float:
     """`log_prior_sum` with alpha and g as scratch."""
-    closed = _log_prior_sum_by_size(table)
+    closed = log_order_prior_sum(table)
     if closed is not None:
         return closed
     offsets = table.log_prior.max(axis=1)
     _fill_alpha(table, table.log_prior, offsets, alpha, _Ticks(None, total=table.n))
     return _forward(alpha, g) + float(offsets.sum())
-
-
-def _log_prior_sum_by_size(table: ScoreTable) -> float | None:
-    """The sum when the factor q_i depends on the number of parents i only, else None.
-
-    Every order has the same sum then: n! times the product over positions j of sum_i C(j, i) q_i.
-    """
-    n, k = table.n, table.max_parents
-    sizes = np.bitwise_count(table.parents)
-    by_size = np.array([table.log_prior[0, sizes[0] == i][0] for i in range(k + 1)])
-    if not (table.log_prior == by_size[sizes]).all():
-        return None
-    log_z = math.lgamma(n + 1)
-    for j in range(n):
-        log_z += _log_sum([math.log(math.comb(j, i)) + by_size[i] for i in range(min(j, k) + 1)])
-    return log_z
-
-
-def _log_sum(terms: list[float]) -> float:
-    return float(np.logaddexp.reduce(terms))
 
 
 def _edge_sums(table: ScoreTable, families: Floats) -> Floats:

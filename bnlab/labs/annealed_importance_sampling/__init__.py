@@ -1,0 +1,38 @@
+"""The widgets and the checks of notebooks/05_annealed_importance_sampling.ipynb.
+
+Annealed runs from uniform orders to the posterior: their weights, the evidence, bounds on it.
+"""
+
+from bnlab.labs.annealed_importance_sampling.checks import (
+    check_effective_runs,
+    check_reverse_mean,
+    check_schedule,
+)
+from bnlab.labs.annealed_importance_sampling.runs import (
+    SCHEDULES,
+    annealed,
+    gaps,
+    log_mean,
+    log_weights,
+    sandwich,
+)
+from bnlab.labs.annealed_importance_sampling.widgets import Bounds, Pile, Shapes
+from bnlab.labs.board import setup
+from bnlab.labs.order_mcmc import posterior
+
+__all__ = [
+    "SCHEDULES",
+    "Bounds",
+    "Pile",
+    "Shapes",
+    "annealed",
+    "check_effective_runs",
+    "check_reverse_mean",
+    "check_schedule",
+    "gaps",
+    "log_mean",
+    "log_weights",
+    "posterior",
+    "sandwich",
+    "setup",
+]

@@ -1,0 +1,150 @@
+"""Annealed runs on the data sets of the lab, and bounds at growing numbers of steps."""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import bnlab as bn
+from bnlab.labs.board import Progress
+from bnlab.labs.order_mcmc import posterior
+from bnlab.sampling import OrderWalker
+
+DATASETS = ("tic-tac-toe", "wine", "coronary")
+"""The data sets of the widgets; all of them work without a network."""
+
+ROWS: Mapping[str, int] = {"tic-tac-toe": 958, "wine": 178, "coronary": 1841}
+
+SCHEDULES: Mapping[str, type[bn.Linear] | type[bn.Harmonic]] = {
+    "linear": bn.Linear,
+    "harmonic": bn.Harmonic,
+}
+
+Schedule = bn.Linear | bn.Harmonic
+
+SEED = 2013
+RUNS = 200
+
+Floats = NDArray[np.float64]
+
+
+@cache
+def annealed(name: str, schedule: Schedule, runs: int = RUNS) -> bn.Draws:
+    """Annealing runs on one of `DATASETS`; their prefixes are nested.
+
+    Examples
+    --------
+    >>> annealed("coronary", bn.Linear(10), 5)
+    Draws(5 orders of 6 variables, order-modular)
+    """
+    table, rng = posterior(name).table, np.random.default_rng(SEED)
+    return bn.anneal_orders(table, runs=runs, rng=rng, method=bn.AIS(schedule))
+
+
+def gaps(name: str, schedule: Schedule, runs: int = RUNS) -> Floats:
+    """(runs,) ln weight of each of the first runs less the exact ln Z, nats.
+
+    Examples
+    --------
+    >>> gaps("coronary", bn.Linear(10), 5).shape
+    (5,)
+    """
+    draws = annealed(name, schedule).prefix(runs)
+    found: Floats = draws.log_weight[0] - posterior(name).log_z
+    return found
+
+
+def log_mean(log_weights: ArrayLike, /) -> Floats:
+    """ln of the mean weight along the last axis.
+
+    Examples
+    --------
+    >>> float(log_mean(np.log([1, 3])).round(4))  # ln 2
+    0.6931
+    """
+    values = np.asarray(log_weights, np.float64)
+    out: Floats = np.logaddexp.reduce(values, axis=-1) - math.log(values.shape[-1])
+    return out
+
+
+def log_weights(table: bn.ScoreTable, orders: ArrayLike, /) -> Floats:
+    """ln weight of each of the orders (N, n), nats: the sum over the networks that agree with it.
+
+    Examples
+    --------
+    >>> log_weights(posterior("coronary").table, [[0, 1, 2, 3, 4, 5]]).shape
+    (1,)
+    """
+    return OrderWalker.of(table).log_weights(np.asarray(orders, np.int64))
+
+
+def step_stops(name: str) -> list[int]:
+    """Numbers of annealing steps from nm / 16 to 16 nm, the last as in the paper.
+
+    Examples
+    --------
+    >>> step_stops("wine")
+    [145, 578, 2314, 9256, 37024]
+    """
+    product = posterior(name).table.n * ROWS[name]
+    return [round(product * 4.0**k) for k in (-2, -1, 0, 1, 2)]
+
+
+def sandwich(
+    name: str,
+    *,
+    runs: int,
+    rng: np.random.Generator,
+    stops: Sequence[int] | None = None,
+    progress: Progress | None = None,
+) -> list[tuple[int, float, float]]:
+    """Bounds on the evidence at each number of steps.
+
+    Parameters
+    ----------
+    name : one of `DATASETS`
+    runs : of each bound
+    stops : numbers of steps; those of `step_stops` if None
+    progress : progress(moves done, moves in all, bounds so far); False stops, and the bounds that
+        are complete remain
+
+    Returns
+    -------
+    list of (steps, lower, upper)
+        ln of the bounds less the exact ln p(D), nats; each holds with probability 0.95.
+
+    Examples
+    --------
+    >>> found = sandwich("coronary", runs=9, rng=np.random.default_rng(1), stops=[10, 100])
+    >>> [steps for steps, lower, upper in found]
+    [10, 100]
+    """
+    exact, stops = posterior(name), step_stops(name) if stops is None else stops
+    total, done = 2 * runs * sum(stops), 0
+    found: list[tuple[int, float, float]] = []
+
+    def tell(before: int, steps: int) -> Progress:
+        def told(finished: int, of: int, snapshot: object) -> bool:
+            return progress is None or progress(before + finished * steps, total, list(found))
+
+        return told
+
+    for steps in stops:
+        moves, method = runs * steps, bn.AIS(bn.Linear(steps))
+        try:
+            lower = bn.estimate_lower_bound(
+                exact.table, runs=runs, rng=rng, method=method, progress=tell(done, steps)
+            )
+            upper = bn.estimate_upper_bound(
+                exact, runs=runs, rng=rng, method=method, progress=tell(done + moves, steps)
+            )
+        except bn.Stopped:
+            break
+        if lower.run.stopped or upper.run.stopped:
+            break
+        done += 2 * moves
+        low, high = (bound.log_value - exact.log_evidence for bound in (lower, upper))
+        found.append((steps, low, high))
+    return found

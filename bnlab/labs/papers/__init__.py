@@ -1,0 +1,1 @@
+"""One package a paper: the thin code behind the pages of notebooks/papers."""
