@@ -264,6 +264,29 @@ def test_predictions_in_logs_are_the_same():
     assert shares[0] / total == pytest.approx(shares[1] / rest)
 
 
+def test_predictions_whose_products_leave_the_range_of_numbers():
+    cells = np.arange(4, dtype=np.uint32)
+    factors, start, size = np.array([[0, 1]], np.uint32), np.array([0]), np.array([2])
+    tables = (np.arange(4), np.full(4, 2.0), 1.0)
+    counts, totals = np.array([1e150, 1e140] * 2), np.array([1e160, 1e150] * 2)
+    shares = np.empty(2)
+    rows = (cells, factors, start, size)
+    scale, total = latent_particles.predict(rows, 0, tables, counts, totals, shares)
+    assert shares / total == pytest.approx([0.5, 0.5])
+    assert scale + math.log(total) == pytest.approx(math.log(2) - 20 * math.log(10))
+
+
+def test_many_rows_of_many_columns_have_a_finite_likelihood():
+    data = np.random.default_rng(3).integers(0, 500, (1100, 62))
+    model = HiddenModel([0] + [1] * 62, [2] + [500] * 62, hidden=[0])
+    piece = whole(model, data).pieces[0]
+    log_theta = np.log(np.repeat([0.5, 0.002], [2, piece.cells.size - 2]))
+    found = latent_walks.log_likelihood(
+        (log_theta, np.exp(log_theta)), piece.completions.listed, piece.base
+    )
+    assert found == pytest.approx(data.size * math.log(0.002))
+
+
 def test_resampling_copies_by_weight():
     rng = np.random.default_rng(2)
     weight = np.array([0.0, 5.0, 0.5, 1.0, 0.25, 3.25])

@@ -25,7 +25,7 @@ def predict(rows, r, tables, counts, totals, shares):
     """
     cells, factors, start, size = rows
     row_of, prior, strength = tables
-    total = 0.0
+    total, least, most = 0.0, 1.0, 1.0
     for h in range(size[r]):
         over, under = 1.0, 1.0
         for j in range(factors.shape[1]):
@@ -35,7 +35,8 @@ def predict(rows, r, tables, counts, totals, shares):
             under *= prior[row] + totals[row]
         shares[h] = over / under
         total += shares[h]
-    if total > TINY:  # neither underflow nor nan
+        least, most = min(least, over), max(most, under)
+    if total > TINY and least > TINY and most < 1 / TINY:  # no product has left the range
         return 0.0, total
     return predict_in_logs(rows, r, tables, counts, totals, shares)
 

@@ -181,7 +181,8 @@ def group_log_likelihood(tables, cells, factors, shared, weight):
         if total <= TINY:
             shares = np.empty(prior.size)
             best, total = from_logs(gather(tables[0], cells), factors[r], shares)
-            log_total += weight[r] * best
+            log_total += weight[r] * (best + math.log(total))
+            continue
         if weight[r] != times or running < TINY:
             log_total += times * math.log(running)
             running, times = 1.0, weight[r]
