@@ -11,6 +11,7 @@ from bnlab.labs.annealed_importance_sampling.checks import (
 from bnlab.labs.annealed_importance_sampling.runs import (
     SCHEDULES,
     annealed,
+    edge_errors,
     gaps,
     log_mean,
     log_weights,
@@ -29,6 +30,7 @@ __all__ = [
     "check_effective_runs",
     "check_reverse_mean",
     "check_schedule",
+    "edge_errors",
     "gaps",
     "log_mean",
     "log_weights",

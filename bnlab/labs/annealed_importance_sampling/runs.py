@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -80,6 +81,23 @@ def log_weights(table: bn.ScoreTable, orders: ArrayLike, /) -> Floats:
     return OrderWalker.of(table).log_weights(np.asarray(orders, np.int64))
 
 
+def edge_errors(name: str, *, runs: int, steps: int, rng: np.random.Generator) -> list[float]:
+    """SAD from the exact edges, of averages over the last orders with their weights and without.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> len(edge_errors("coronary", runs=10, steps=10, rng=rng))
+    2
+    """
+    exact = posterior(name)
+    method = bn.AIS(bn.Linear(steps))
+    found = bn.anneal_orders(exact.table, runs=runs, rng=rng, method=method)
+    plain = replace(found, log_weight=np.zeros((1, runs)))
+    edges = [bn.features.edges(draws, table=exact.table) for draws in (found, plain)]
+    return [bn.diagnostics.sad(estimate, exact.edges) for estimate in edges]
+
+
 def step_stops(name: str) -> list[int]:
     """Numbers of annealing steps from nm / 16 to 16 nm, the last as in the paper.
 
@@ -122,12 +140,15 @@ def sandwich(
     [10, 100]
     """
     exact, stops = posterior(name), step_stops(name) if stops is None else stops
-    total, done = 2 * runs * sum(stops), 0
+    total, done, going = 2 * runs * sum(stops), 0, True
     found: list[tuple[int, float, float]] = []
 
     def tell(before: int, steps: int) -> Progress:
         def told(finished: int, of: int, snapshot: object) -> bool:
-            return progress is None or progress(before + finished * steps, total, list(found))
+            nonlocal going
+            if progress is not None:
+                going = progress(before + finished * steps, total, list(found)) is not False
+            return going
 
         return told
 
@@ -147,4 +168,6 @@ def sandwich(
         done += 2 * moves
         low, high = (bound.log_value - exact.log_evidence for bound in (lower, upper))
         found.append((steps, low, high))
+        if not going:  # too late for these bounds, in time for the next
+            break
     return found

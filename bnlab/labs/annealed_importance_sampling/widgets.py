@@ -35,7 +35,7 @@ STEP_STOPS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)
 RUN_STOPS = (2, 5, 10, 20, 50, 100, RUNS)
 SHAPE_STOPS = (10, 30, 100, 300, 1000, 3000)
 SHAPE_RUNS = 100
-BOUND_RUNS = (9, 45, 90, 180)
+BOUND_RUNS = (9, 27, 90, 180)
 BINS = 9
 LEAST_GAP = -2 * np.log(0.05) / BINS  # nats, between bounds from weights that are all equal
 
@@ -132,7 +132,7 @@ class Bounds:
         self._rng, self._stops = np.random.default_rng(SEED), stops
         self.found: Found = []
         self.dataset = choice("data set", DATASETS)
-        self.runs = size_slider("runs of each bound", BOUND_RUNS, 45)
+        self.runs = size_slider("runs of each bound", BOUND_RUNS, 27)
         self.bounds, self.gap = (
             Panel(picture, caption)
             for picture, caption in zip(self._pictures(), self._captions(), strict=True)
