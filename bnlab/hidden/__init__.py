@@ -3,7 +3,12 @@
 from bnlab.hidden.annealing import Annealed, anneal
 from bnlab.hidden.completions import Completions, complete
 from bnlab.hidden.dimensions import Dimensions, dimension, perturbation_dimensions
-from bnlab.hidden.evidence import estimate_evidence
+from bnlab.hidden.evidence import (
+    estimate_evidence,
+    estimate_lower_bound,
+    estimate_structures,
+    estimate_upper_bound,
+)
 from bnlab.hidden.exact import exact_evidence
 from bnlab.hidden.fitting import Fit, fit_em, fit_vb
 from bnlab.hidden.methods import (
@@ -38,6 +43,9 @@ __all__ = [
     "complete",
     "dimension",
     "estimate_evidence",
+    "estimate_lower_bound",
+    "estimate_structures",
+    "estimate_upper_bound",
     "exact_evidence",
     "fit_em",
     "fit_vb",

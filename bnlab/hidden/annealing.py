@@ -1,6 +1,7 @@
 """Annealed importance sampling for networks with hidden nodes, upward and in reverse."""
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,7 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.checkpoints import Arrays, fingerprint
 from bnlab.data import Data
+from bnlab.hidden.finished import Finished, identity_of
 from bnlab.hidden.fitting import as_tables
 from bnlab.hidden.methods import (
     AIS,
@@ -29,9 +32,7 @@ from bnlab.runs import (
     Progress,
     check_counts,
     check_generator,
-    collect,
     seed_of,
-    workers,
 )
 
 Floats = NDArray[np.float64]
@@ -103,6 +104,7 @@ def anneal(
     method: AIS = DEFAULT,
     start: Sequence[ArrayLike] | None = None,
     reverse: bool = False,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Annealed:
@@ -124,13 +126,16 @@ def anneal(
         from them has E[1 / w] = 1 / p(data) [GrosseEtAl2015]. Upward runs start from the prior
         unless told otherwise, and are biased then
     reverse : walk from tau = 1 to 0; needs `start`
+    checkpoint : a file for the finished runs, saved every 10 seconds or so, at a stop and at the
+        end. If it is there, the same call goes on from it, to the very same runs
     progress : progress(done, total, None) after each run; False stops, and the runs done remain
     executor : where runs go; threads by default
 
     Raises
     ------
     ValueError
-        If an option is out of range, tables do not fit the model, or `reverse` has no start.
+        If an option is out of range, tables do not fit the model, `reverse` has no start, or the
+        checkpoint is damaged or belongs to another run: it is left as it is then.
 
     Examples
     --------
@@ -147,86 +152,131 @@ def anneal(
             "reverse=True needs start=: tables drawn from the posterior, such as those that the "
             "data were simulated from, or the last ones of upward runs"
         )
-    betas = checked_betas(method.schedule)
     clock, seed = Clock(), seed_of(rng)
+    plan = plan_of(model, data, method, reverse)
     first = None if start is None else _log_tables(model, start, runs)
-    walks_on_all = isinstance(method.moves, JointDirichlet)
-    found = whole(model, data) if walks_on_all else open_pieces(model, data)
-    steps = betas.size - 1
-    spans = np.arange(steps) * min(MAX_SPANS, steps) // steps
-    direction = -1 if reverse else 1
-    plan = _Plan(found, method.moves, betas[::direction].copy(), spans[::direction].copy())
+    identity = {
+        **identity_of(model, data),
+        "betas": fingerprint(plan.betas),
+        "moves": repr(method.moves),
+        "runs": runs,
+        "seed": seed,
+        "start": None if first is None else fingerprint(first),
+    }
+    finished = Finished(checkpoint, identity)
     rngs = rng.spawn(runs)
     size = 1 if executor is None else math.ceil(runs / MAX_JOBS)
     jobs = [
         (plan, None if first is None else first[i : i + size], rngs[i : i + size])
-        for i in range(0, runs, size)
+        for i in range(finished.count, runs, size)
     ]
-    blocks: list[list[_Path]] = []
-    with workers(executor, len(jobs)) as chosen:
-        collect(chosen.map(_anneal_block, jobs), blocks, len, runs, progress)
-    done = [path for block in blocks for path in block]
-    tried, accepted = np.sum([path.tally for path in done], axis=0).T
-    log_ratio = np.array([path.log_ratio for path in done])
-    log_start = found.known
-    if isinstance(method.moves, TemperedGibbs | CompletionGibbs):
-        log_start += math.fsum(piece.log_completions for piece in found.pieces)
+    done = finished.go_on(anneal_block, jobs, runs, progress, executor)
+    tried, accepted = done["tally"].sum(axis=0).T
     settings = {"runs": runs, "method": repr(method), "strength": model.strength}
-    name = "reverse AIS" if reverse else "AIS"
+    name, stopped = "reverse AIS" if reverse else "AIS", len(done["tally"]) < runs
     return Annealed(
-        log_start + log_ratio.sum(axis=1),
-        log_start,
-        betas,
-        log_ratio,
+        plan.log_start + done["log_ratio"].sum(axis=1),
+        plan.log_start,
+        plan.betas[::-1] if reverse else plan.betas,
+        done["log_ratio"],
         np.divide(accepted, tried, out=np.full(len(tried), np.nan), where=tried > 0),
-        _stacked(model, [np.exp(path.log_theta) for path in done]),
+        _stacked(model, np.exp(done["log_theta"])),
         reverse,
-        Run(name, settings, seed, clock.seconds, stopped=len(done) < runs),
+        Run(name, settings, seed, clock.seconds, stopped=stopped),
     )
 
 
-class _Plan(NamedTuple):
-    """What all runs share; betas in the order of the walk."""
+class Plan(NamedTuple):
+    """What all runs share; betas in the order of the walk.
+
+    Attributes
+    ----------
+    found : Pieces
+    moves : of the method
+    betas : float64 (K + 1,)
+    spans : int64 (K,), where in log_ratio and tally each step counts
+    log_start : see `Annealed`
+    """
 
     found: Pieces
     moves: Moves
     betas: Floats
-    spans: Ints  # (K,) where in log_ratio and tally each step counts
+    spans: Ints
+    log_start: float
 
 
-class _Path(NamedTuple):
-    """One run: log_ratio (spans,), tally (spans, 2), its last tables (cells,) in logs."""
-
-    log_ratio: Floats
-    tally: Ints
-    log_theta: Floats
+Job = tuple[Plan, Floats | None, list[np.random.Generator]]
 
 
-def _anneal_block(job: tuple[_Plan, Floats | None, list[np.random.Generator]]) -> list[_Path]:
+def plan_of(
+    model: HiddenModel, data: Data | ArrayLike, method: AIS, reverse: bool = False, /
+) -> Plan:
+    """What to walk on, and along which temperatures.
+
+    Examples
+    --------
+    >>> from bnlab.hidden import Warped
+    >>> plan_of(HiddenModel([0, 1], [2, 3], hidden=[0]), [[0]], AIS(Warped(3))).spans
+    array([0, 1, 2])
+    """
+    betas = checked_betas(method.schedule)
+    walks_on_all = isinstance(method.moves, JointDirichlet)
+    found = whole(model, data) if walks_on_all else open_pieces(model, data)
+    steps = betas.size - 1
+    spans = np.arange(steps) * min(MAX_SPANS, steps) // steps
+    log_start = found.known
+    if isinstance(method.moves, TemperedGibbs | CompletionGibbs):
+        log_start += math.fsum(piece.log_completions for piece in found.pieces)
+    direction = -1 if reverse else 1
+    return Plan(
+        found, method.moves, betas[::direction].copy(), spans[::direction].copy(), log_start
+    )
+
+
+def anneal_block(job: Job, /) -> Arrays:
+    """Runs (plan, their first tables in logs or None, their generators), one after the other.
+
+    Returns log_ratio (runs, spans), tally (runs, spans, 2) of moves tried and accepted, and
+    log_theta (runs, cells) of the last tables.
+
+    Examples
+    --------
+    >>> from bnlab.hidden import Warped
+    >>> plan = plan_of(HiddenModel([0, 1], [2, 3], hidden=[0]), [[0]], AIS(Warped(3)))
+    >>> anneal_block((plan, None, np.random.default_rng(1).spawn(2)))["tally"].shape
+    (2, 3, 2)
+    """
     plan, starts, rngs = job
-    return [
-        _anneal_one(plan, None if starts is None else starts[i], rng) for i, rng in enumerate(rngs)
-    ]
+    runs, spans, cells = len(rngs), plan.spans.max() + 1, plan.found.base.size
+    log_ratio, log_theta = np.zeros((runs, spans)), np.empty((runs, cells))
+    tally = np.zeros((runs, spans, 2), np.int64)
+    for i, rng in enumerate(rngs):
+        start = None if starts is None else starts[i]
+        _anneal_one(plan, start, rng, (plan.spans, log_ratio[i], tally[i]), log_theta[i])
+    return {"log_ratio": log_ratio, "tally": tally, "log_theta": log_theta}
 
 
-def _anneal_one(plan: _Plan, start: Floats | None, rng: np.random.Generator) -> _Path:
+def _anneal_one(
+    plan: Plan,
+    start: Floats | None,
+    rng: np.random.Generator,
+    record: tuple[Ints, Floats, Ints],
+    log_theta: Floats,
+) -> None:
     """One run over all pieces; tables that do not move are drawn at its last temperature."""
     found = plan.found
-    spans = plan.spans.max() + 1
     ranges = np.stack([found.first[:-1], found.first[1:]], axis=1)
-    path = _Path(np.zeros(spans), np.zeros((spans, 2), np.int64), np.empty(found.base.size))
     last = found.strength + plan.betas[-1] * found.base
-    latent_walks.draw_tables(last, ranges, rng, path.log_theta)
+    latent_walks.draw_tables(last, ranges, rng, log_theta)
     for piece in found.pieces:
         first = None if start is None else start[piece.cells]
-        moved = _walk(piece, plan, first, rng, (plan.spans, path.log_ratio, path.tally))
-        path.log_theta[piece.cells[piece.moving]] = moved[piece.moving]
-    return path
+        moved = _walk(piece, plan, first, rng, record)
+        log_theta[piece.cells[piece.moving]] = moved[piece.moving]
 
 
 def _walk(
     piece: Piece,
-    plan: _Plan,
+    plan: Plan,
     start: Floats | None,
     rng: np.random.Generator,
     record: tuple[Ints, Floats, Ints],
@@ -288,7 +338,7 @@ def _log_tables(model: HiddenModel, start: Sequence[ArrayLike], runs: int) -> Fl
     return np.asarray(np.log(np.concatenate(cells, axis=1)))
 
 
-def _stacked(model: HiddenModel, runs: list[Floats]) -> tuple[Floats, ...]:
+def _stacked(model: HiddenModel, runs: Floats) -> tuple[Floats, ...]:
     """One array (runs, rows, states) for each node."""
     tables = [as_tables(model, cells) for cells in runs]
     return tuple(np.stack(of_node) for of_node in zip(*tables, strict=True))

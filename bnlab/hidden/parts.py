@@ -59,6 +59,25 @@ def parts(model: HiddenModel, /) -> list[Part]:
     return found
 
 
+def key_of(part: Part, /) -> tuple[object, ...]:
+    """What parts have in common that say the same of the same data.
+
+    Examples
+    --------
+    >>> one, other = (HiddenModel([0, 1, p], [2] * 3, hidden=[0]) for p in (0, 2))
+    >>> key_of(parts(one)[0]) == key_of(parts(other)[0])
+    False
+    """
+    model = part.model
+    return (
+        tuple(model.parents.tolist()),
+        tuple(model.arities.tolist()),
+        model.hidden,
+        part.columns,
+        model.strength,
+    )
+
+
 def _with_children(model: HiddenModel) -> set[int]:
     """All nodes but hidden ones without children, taken away until none is left."""
     left = set(range(model.n))

@@ -11,7 +11,7 @@ from bnlab.data import Data
 from bnlab.hidden.completions import Completions, codes, complete, distinct_rows
 from bnlab.hidden.fitting import MAX_ITERATIONS, Basis, climb, pseudo_counts, random_tables
 from bnlab.hidden.model import HiddenModel
-from bnlab.hidden.parts import Part, parts
+from bnlab.hidden.parts import Part, key_of, parts
 from bnlab.kernels import latent
 from bnlab.results import Estimate, Kind, Run
 from bnlab.runs import (
@@ -152,10 +152,12 @@ def score_structures(
     check_generator(rng)
     clock, seed = Clock(), seed_of(rng)
     models = list(models)
+    if not models:
+        raise ValueError("no structures to score: give at least one")
     tables = [codes(model, data) for model in models]
     rows, weight = distinct_rows(tables[0], models[0].arities[list(models[0].observed)])
     split = [parts(model) for model in models]
-    distinct = {_key(part): part for of_model in split for part in of_model}
+    distinct = {key_of(part): part for of_model in split for part in of_model}
     for model in models:
         pseudo_counts(model, "map", basis)
     jobs = [
@@ -172,20 +174,9 @@ def score_structures(
     run = Run("EM and VBEM", settings, seed, clock.seconds)
     m = len(tables[0])
     return [
-        _assembled(scores, [found[_key(part)] for part in of_model], m, model, alias, run)
+        _assembled(scores, [found[key_of(part)] for part in of_model], m, model, alias, run)
         for model, of_model in zip(models, split, strict=True)
     ]
-
-
-def _key(part: Part) -> tuple[object, ...]:
-    model = part.model
-    return (
-        tuple(model.parents.tolist()),
-        tuple(model.arities.tolist()),
-        model.hidden,
-        part.columns,
-        model.strength,
-    )
 
 
 def _score_part(
