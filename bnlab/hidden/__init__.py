@@ -23,19 +23,25 @@ from bnlab.hidden.methods import (
 from bnlab.hidden.model import HiddenModel
 from bnlab.hidden.parts import parts
 from bnlab.hidden.scoring import score, score_structures
+from bnlab.hidden.search import Changes, Fitted, PartScore, Search, Simulated, search_structures
 from bnlab.hidden.structures import bipartite_structures
 
 __all__ = [
     "AIS",
     "SMC",
     "Annealed",
+    "Changes",
     "CompletionGibbs",
     "Completions",
     "Dimensions",
     "Fit",
+    "Fitted",
     "HiddenModel",
     "JointDirichlet",
+    "PartScore",
     "RowDirichlet",
+    "Search",
+    "Simulated",
     "TemperedGibbs",
     "Warped",
     "anneal",
@@ -53,4 +59,5 @@ __all__ = [
     "perturbation_dimensions",
     "score",
     "score_structures",
+    "search_structures",
 ]
