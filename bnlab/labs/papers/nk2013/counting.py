@@ -63,6 +63,18 @@ class Counts:
         medians: Floats = np.sort(self.states[method], axis=1)[:, DAGS // 2]
         return medians
 
+    def median_seconds(self, method: str) -> Floats:
+        """Median time of a count (sizes,); inf where more than half were refused.
+
+        Examples
+        --------
+        >>> np.isinf(count(3, max_states=2000, sizes=(10, 46)).median_seconds(IDEALS))
+        array([False,  True])
+        """
+        counted = np.where(np.isinf(self.states[method]), np.inf, self.seconds[method])
+        medians: Floats = np.sort(counted, axis=1)[:, DAGS // 2]
+        return medians
+
 
 def random_dag(n: int, max_parents: int, rng: np.random.Generator) -> Masks:
     """A random DAG (n,) as in figure 1: parents drawn among the nodes before, in a random order.
