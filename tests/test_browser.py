@@ -23,6 +23,7 @@ import pytest
 
 import bnlab as bn
 from bnlab.labs import (
+    annealed_importance_sampling,
     direct_dag_sampling,
     dynamic_programming,
     modular_priors,
@@ -98,6 +99,12 @@ def _walked(move: int) -> list[float]:
     return list(steps.walked.source("walked").data["probability"])
 
 
+def _weights(steps: int) -> list[float]:
+    pile = annealed_importance_sampling.Pile()
+    pile.steps.value = steps
+    return list(pile.shares.source("heaviest").data["share"])
+
+
 def _ratios(divisor: int) -> list[float]:
     explorer = modular_priors.PriorExplorer()
     explorer.divisor.value = divisor
@@ -139,6 +146,13 @@ LABS = [
         source="shares",
         column="share",
         expected=lambda: _shares(500),
+    ),
+    Lab(
+        notebook="05_annealed_importance_sampling.ipynb",
+        keys=("ArrowRight",) * 5,
+        source="heaviest",
+        column="share",
+        expected=lambda: _weights(3000),
     ),
 ]
 

@@ -63,6 +63,18 @@ MOVES = [
         lambda: [*_walked_and_second_chain(5000, 500), *_hot_and_coupled(0.2, 4)],
         id="03_order_mcmc",
     ),
+    pytest.param(
+        "05_annealed_importance_sampling.ipynb",
+        "pile.dataset.value = 'wine'\n"
+        "pile.steps.value = 100\n"
+        "pile.runs.value = 50\n"
+        "shapes.schedule.value = 'harmonic'\n"
+        "shapes.steps.value = 30\n"
+        "print(json.dumps([*pile.weights.source('weights_marks').data['estimate'],\n"
+        "                  *shapes.acceptance.source('acceptance_path').data['rate']]))",
+        lambda: _estimate_and_acceptance(50, 100, 30),
+        id="05_annealed_importance_sampling",
+    ),
 ]
 
 
@@ -79,6 +91,17 @@ def _walked_and_second_chain(moves: int, draws: int) -> list[float]:
     board_table = order_mcmc.posterior("tic-tac-toe").table
     second = bn.features.edges(order_mcmc.chain(chains, 1), table=board_table)
     return [*_off_diagonal(edges), *_off_diagonal(second)]
+
+
+def _estimate_and_acceptance(runs: int, steps: int, harmonic: int) -> list[float]:
+    exact = order_mcmc.posterior("wine")
+    linear, rng = bn.AIS(bn.Linear(steps)), np.random.default_rng(2013)
+    draws = bn.anneal_orders(exact.table, runs=200, rng=rng, method=linear).prefix(runs)
+    estimate = np.log(np.exp(draws.log_weight - exact.log_z).mean())
+    board_table = order_mcmc.posterior("tic-tac-toe").table
+    other, rng = bn.AIS(bn.Harmonic(harmonic)), np.random.default_rng(2013)
+    rates = bn.anneal_orders(board_table, runs=100, rng=rng, method=other).stats["acceptance"]
+    return [estimate, *rates]
 
 
 def _hot_and_coupled(beta: float, temperatures: int) -> list[float]:

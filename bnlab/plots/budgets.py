@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from bokeh.models import (
@@ -147,12 +148,18 @@ def time_curves(
         label_text_color=INK,
     )
     picture.add_layout(legend, "below")
-    picture.xaxis.ticker = FixedTicker(ticks=_round_times(min(times), max(times)))
-    picture.xaxis.formatter = PrintfTickFormatter(format="%g")
+    _label(picture.xaxis, min(times), max(times))
+    if y_axis_type == "log":
+        _label(picture.yaxis, *y_range)
     return picture
 
 
-def _round_times(low: float, high: float) -> list[float]:
+def _label(axis: Any, low: float, high: float) -> None:
+    axis.ticker = FixedTicker(ticks=_round_numbers(low, high))
+    axis.formatter = PrintfTickFormatter(format="%g")
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
     """Powers of ten, and 2 and 5 times these when there are few."""
     factors = (1, 2, 5) if high < 300 * low else (1,)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)

@@ -34,7 +34,8 @@ def check_effective_runs(function: Callable[[Floats], Any]) -> bool:
 
     return check(
         "Exercise 1",
-        ("return one number", lambda: np.isfinite(result(some))),
+        ("return one number", lambda: function(some.copy()) is not None),
+        ("make it a finite one", lambda: np.isfinite(result(some))),
         ("7 equal weights are worth 7 runs", lambda: np.isclose(result([0.0] * 7), 7)),
         (
             "weights 1, 1, 2 are worth 16 / 6 runs",
@@ -89,7 +90,8 @@ def check_reverse_mean(function: Callable[[Floats, Kernel, Sequence[float]], Any
 
     return check(
         "Exercise 2",
-        ("return one positive number", lambda: result(metropolis) > 0),
+        ("return one number", lambda: function(w.copy(), metropolis, betas) is not None),
+        ("make it positive", lambda: result(metropolis) > 0),
         (
             "one step, from 1 to 0, with Metropolis moves: the mean of 1 / weight is 1 / Z, where "
             "Z is the sum of w",

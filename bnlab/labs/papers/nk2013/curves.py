@@ -22,7 +22,7 @@ def counts(sampler: Sampler, points: int = POINTS, /) -> list[int]:
     --------
     >>> from bnlab.labs.papers.nk2013.samplers import annealed, example
     >>> counts(annealed(example(), 4, 200))
-    [1, 2, 3, 4, 6, 9, 14, 21, 32, 50]
+    [1, 2, 4, 6, 9, 14, 21, 32, 50]
     """
     least = max(2 if sampler.method == "MC3" else 1, sampler.size // SPAN)
     spaced = np.geomspace(least, max(sampler.size, least), points).round().astype(int)
@@ -81,9 +81,8 @@ def edges(sampler: Sampler, table: bn.ScoreTable, count: int, /) -> Floats:
     Examples
     --------
     >>> from bnlab.labs.papers.nk2013.samplers import annealed, example
-    >>> edges(annealed(example(), 4, 200), example(), 50)[0].round(1)
-    array([[0. , 0.3],
-           [0.3, 0. ]])
+    >>> edges(annealed(example(), 4, 200), example(), 50)[0].sum().round(9)  # of both directions
+    np.float64(0.666666667)
     """
     return np.stack(
         [features.edges(sampler.kept(count, [run]), table=table) for run in range(RUNS)]

@@ -38,7 +38,7 @@ LAB = Plan(
         "ALARM": (1 / 4, 1, 4),
         "PROMOTERS": (1 / 32, 1 / 8, 1 / 2),
     },
-    moves={"MUSHROOM": 88_000, "ALARM": 37_000, "PROMOTERS": 3074},
+    moves={"MUSHROOM": 88_000, "ALARM": 29_600, "PROMOTERS": 3074},
     thin={"MUSHROOM": 10, "ALARM": 10, "PROMOTERS": 10},
     max_states=100_000,
 )
