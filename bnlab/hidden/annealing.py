@@ -292,9 +292,11 @@ def _walk(
     if isinstance(moves, CompletionGibbs):
         rows, order = piece.rows, piece.order
         states = np.empty(order.size, np.int32)
+        counts, totals = np.zeros(piece.cells.size), np.zeros(len(piece.completions.first) - 1)
         latent_particles.complete_rows(log_theta, order, rows, power, rng, states)
-        counts = latent_particles.anneal_completions(
-            order, rows, piece.tables, states, betas, rng, record
+        completed = (states, counts, totals)
+        latent_particles.anneal_completions(
+            order, rows, piece.tables, completed, betas, rng, record
         )
         latent_walks.draw_tables(prior + betas[-1] * counts, piece.ranges, rng, log_theta)
     elif isinstance(moves, TemperedGibbs):

@@ -14,7 +14,8 @@ from bnlab.kernels import latent
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MAX_STATES = 1 << 14
-Rows = tuple[NDArray[np.uint32], NDArray[np.uint32], Ints, Ints]
+Unsigned = NDArray[np.uint32]
+Rows = tuple[Unsigned, Unsigned, Unsigned, Ints, Ints]
 
 
 class Piece(NamedTuple):
@@ -59,17 +60,19 @@ class Piece(NamedTuple):
 
     @property
     def rows(self) -> Rows:
-        """(cells, factors, start, size), see `kernels.latent_particles`."""
-        shapes = self.completions.listed.shapes
+        """(cells, of_table, factors, start, size), see `kernels.latent_particles`."""
+        shapes, cells, factors, _ = self.completions.listed
+        row_of, _ = table_rows(self.completions.first)
         sizes = shapes[:, 0] * shapes[:, 1]
         start = np.repeat(np.cumsum(sizes) - sizes, shapes[:, 2])
-        return self.completions.listed.cells, self.completions.listed.factors, start, self.sizes
+        of_table = row_of.astype(np.uint32)[cells]
+        return cells, of_table, factors, start, self.sizes
 
     @property
-    def tables(self) -> tuple[Ints, Floats, float]:
-        """(row_of, prior, strength), see `kernels.latent_particles`."""
-        row_of, states = table_rows(self.completions.first)
-        return row_of, (self.strength * states).astype(np.float64), self.strength
+    def tables(self) -> tuple[Floats, float]:
+        """(prior, strength), see `kernels.latent_particles`."""
+        _, states = table_rows(self.completions.first)
+        return (self.strength * states).astype(np.float64), self.strength
 
 
 class Pieces(NamedTuple):

@@ -1,10 +1,10 @@
 """Walks and particle filters on the completions of data, with the tables integrated out.
 
 A row of data reads one cell of each open table, which depends on its state, the joint state of
-what the row leaves open. rows: (cells, factors (R, J), start (R,), size (R,)): of distinct row r,
-state h < size[r] reads cell cells[start[r] + factors[r, j] * size[r] + h] of table j. tables:
-(row_of (cells,), prior (T,), strength): the table row of each cell, and the strength summed over
-each row.
+what the row leaves open. rows: (cells, of_table, factors (R, J), start (R,), size (R,)): of
+distinct row r, state h < size[r] reads cell cells[at] of table row of_table[at] of table j, where
+at = start[r] + factors[r, j] * size[r] + h (unsigned, which spares the test for places from the
+end). tables: (prior (T,), strength): the strength summed over each table row, and that of a cell.
 counts (cells,) and totals (T,) are those of the completed rows. The probability of a state given
 these is the Dirichlet posterior's mean, a product over the tables [Beal2003, eq. 6.9].
 """
@@ -19,40 +19,39 @@ from bnlab.kernels.latent_walks import TINY, choose
 
 @njit(cache=True, nogil=True)
 def predict(rows, r, tables, counts, totals, shares):
-    """Fill shares[:size] with the probabilities of row r and each of its states; return ln, sum.
+    """Fill shares[:size] with the probabilities of row r and each of its states; return their sum.
 
-    Their sum times exp(the first value) is the row's; that is 0 but for sums that would underflow.
+    -1 where a product has left the range of numbers: `predict_in_logs` then. (Called by callers, so
+    that this one stays short enough to be inlined: sweeps take twice as long without.)
     """
-    cells, factors, start, size = rows
-    row_of, prior, strength = tables
+    cells, of_table, factors, start, size = rows
+    prior, strength = tables
+    begin, states = start[r], size[r]
     total, least, most = 0.0, 1.0, 1.0
-    for h in range(size[r]):
+    for h in range(states):
         over, under = 1.0, 1.0
         for j in range(factors.shape[1]):
-            cell = cells[start[r] + factors[r, j] * size[r] + h]
-            row = row_of[cell]
-            over *= strength + counts[cell]
-            under *= prior[row] + totals[row]
+            at = np.uint64(begin + np.int64(factors[r, j]) * states + h)
+            over *= strength + counts[cells[at]]
+            under *= prior[of_table[at]] + totals[of_table[at]]
         shares[h] = over / under
         total += shares[h]
         least, most = min(least, over), max(most, under)
-    if total > TINY and least > TINY and most < 1 / TINY:  # no product has left the range
-        return 0.0, total
-    return predict_in_logs(rows, r, tables, counts, totals, shares)
+    return total if total > TINY and least > TINY and most < 1 / TINY else -1.0
 
 
 @njit(cache=True, nogil=True)
 def predict_in_logs(rows, r, tables, counts, totals, shares):
-    """As `predict`, relative to the largest share."""
-    cells, factors, start, size = rows
-    row_of, prior, strength = tables
+    """As `predict`, relative to the largest share; return (its ln, their sum)."""
+    cells, of_table, factors, start, size = rows
+    prior, strength = tables
     best, total = -np.inf, 0.0
     for h in range(size[r]):
         shares[h] = 0.0
         for j in range(factors.shape[1]):
-            cell = cells[start[r] + factors[r, j] * size[r] + h]
-            row = row_of[cell]
-            shares[h] += math.log(strength + counts[cell]) - math.log(prior[row] + totals[row])
+            at = np.uint64(start[r] + np.int64(factors[r, j]) * size[r] + h)
+            shares[h] += math.log(strength + counts[cells[at]])
+            shares[h] -= math.log(prior[of_table[at]] + totals[of_table[at]])
         best = max(best, shares[h])
     for h in range(size[r]):
         shares[h] = math.exp(shares[h] - best)
@@ -61,13 +60,13 @@ def predict_in_logs(rows, r, tables, counts, totals, shares):
 
 
 @njit(cache=True, nogil=True)
-def add(rows, r, state, tables, by, counts, totals):
+def add(rows, r, state, by, counts, totals):
     """Count row r in a state `by` times; -1 takes it away."""
-    cells, factors, start, size = rows
+    cells, of_table, factors, start, size = rows
     for j in range(factors.shape[1]):
-        cell = cells[start[r] + factors[r, j] * size[r] + state]
-        counts[cell] += by
-        totals[tables[0][cell]] += by
+        at = np.uint64(start[r] + np.int64(factors[r, j]) * size[r] + state)
+        counts[cells[at]] += by
+        totals[of_table[at]] += by
 
 
 @njit(cache=True, nogil=True)
@@ -76,21 +75,23 @@ def sweep(order, rows, tables, power, states, counts, totals, rng):
 
     order (i,): distinct rows; states (i,): theirs.
     """
-    size = rows[3]
+    size = rows[4]
     shares = np.empty(size.max())
     for i in range(order.size):
         r = order[i]
         if size[r] == 1:
             continue
-        add(rows, r, states[i], tables, -1.0, counts, totals)
-        total = predict(rows, r, tables, counts, totals, shares)[1]
+        add(rows, r, states[i], -1.0, counts, totals)
+        total = predict(rows, r, tables, counts, totals, shares)
+        if total < 0.0:
+            total = predict_in_logs(rows, r, tables, counts, totals, shares)[1]
         if power != 1.0:
             total, top = 0.0, shares[: size[r]].max()
             for h in range(size[r]):
                 shares[h] = (shares[h] / top) ** power
                 total += shares[h]
         states[i] = choose(shares, size[r], total, rng)
-        add(rows, r, states[i], tables, 1.0, counts, totals)
+        add(rows, r, states[i], 1.0, counts, totals)
 
 
 @njit(cache=True, nogil=True)
@@ -104,14 +105,16 @@ def filter_rows(order, rows, tables, particles, rng):
     """
     states, counts, totals = particles
     many = counts.shape[0]
-    shares, log_weight = np.empty(rows[3].max()), np.zeros(many)
+    shares, log_weight = np.empty(rows[4].max()), np.zeros(many)
     log_z = 0.0
     for i in range(order.size):
         r = order[i]
         for p in range(many):
-            log_scale, total = predict(rows, r, tables, counts[p], totals[p], shares)
-            states[p, i] = choose(shares, rows[3][r], total, rng)
-            add(rows, r, states[p, i], tables, 1.0, counts[p], totals[p])
+            total, log_scale = predict(rows, r, tables, counts[p], totals[p], shares), 0.0
+            if total < 0.0:
+                log_scale, total = predict_in_logs(rows, r, tables, counts[p], totals[p], shares)
+            states[p, i] = choose(shares, rows[4][r], total, rng)
+            add(rows, r, states[p, i], 1.0, counts[p], totals[p])
             log_weight[p] += log_scale + math.log(total)
         log_mean, effective = summary(log_weight)
         if i + 1 == order.size:
@@ -162,28 +165,28 @@ def resample(log_weight, states, counts, totals, rng):
 
 
 @njit(cache=True, nogil=True)
-def anneal_completions(order, rows, tables, states, plan, rng, record):
-    """Collapsed Gibbs sweeps on the path p(completed data)**beta; returns the last counts.
+def anneal_completions(order, rows, tables, completed, betas, rng, record):
+    """Collapsed Gibbs sweeps on the path p(completed data)**beta.
 
-    order (m,): distinct rows, states (m,): their first states. Each step first weighs, then moves;
-    plan: betas (K + 1,), rising from 0 or falling to it; record as in `latent_walks.anneal_tables`.
+    order (m,): distinct rows; completed: (states (m,), their first and then their last, counts
+    (cells,) and totals (T,), 0 and then those of the last states). Each step first weighs, then
+    moves; betas (K + 1,) rise from 0 or fall to it; record as in `latent_walks.anneal_tables`.
     """
+    states, counts, totals = completed
     spans, log_ratio, tally = record
-    counts, totals = np.zeros(tables[0].size), np.zeros(tables[1].size)
     for i in range(order.size):
-        add(rows, order[i], states[i], tables, 1.0, counts, totals)
+        add(rows, order[i], states[i], 1.0, counts, totals)
     for t in range(spans.size):
-        log_ratio[spans[t]] += abs(plan[t + 1] - plan[t]) * log_completed(tables, counts, totals)
+        log_ratio[spans[t]] += abs(betas[t + 1] - betas[t]) * log_completed(tables, counts, totals)
         if t + 1 < spans.size:
-            sweep(order, rows, tables, plan[t + 1], states, counts, totals, rng)
+            sweep(order, rows, tables, betas[t + 1], states, counts, totals, rng)
             tally[spans[t]] += 1
-    return counts
 
 
 @njit(cache=True, nogil=True)
 def log_completed(tables, counts, totals):
     """ln p(completed data), the tables integrated out [Beal2003, eq. 6.9]."""
-    _, prior, strength = tables
+    prior, strength = tables
     total, a_cell = 0.0, math.lgamma(strength)
     for cell in range(counts.size):
         if counts[cell] > 0.0:
@@ -197,7 +200,7 @@ def log_completed(tables, counts, totals):
 @njit(cache=True, nogil=True)
 def complete_rows(log_theta, order, rows, power, rng, states):
     """Draw each row's state with probability proportional to p(y, s | theta)**power."""
-    cells, factors, start, size = rows
+    cells, _, factors, start, size = rows
     shares = np.empty(size.max())
     for i in range(order.size):
         r = order[i]
