@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOKS = sorted((ROOT / "notebooks").rglob("[0-9]*.ipynb"))
+NOTEBOOKS = [
+    *sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")),
+    *sorted((ROOT / "notebooks" / "papers").glob("*.ipynb")),
+]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 LONGEST_OUTPUT = 50_000  # bytes: a static figure fits, a copy of BokehJS does not

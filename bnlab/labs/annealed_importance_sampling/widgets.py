@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,8 @@ class Pile:
     """
 
     def __init__(self) -> None:
+        for name, steps in product(DATASETS, STEP_STOPS):  # now, so that the sliders answer at once
+            annealed(name, bn.Linear(steps))
         self.dataset = choice("data set", DATASETS)
         self.steps = size_slider("annealing steps", STEP_STOPS, 10)
         self.runs = size_slider("runs", RUN_STOPS, RUNS)
@@ -105,9 +108,9 @@ class Pile:
         self.shares.update(captions[1], heaviest=plots.heaviest_data(found))
 
     def _change_data(self, change: Any) -> None:
-        panels = zip((self.weights, self.shares), self._pictures(), self._captions(), strict=True)
-        for panel, picture, caption in panels:
-            panel.show(picture, caption)
+        captions = self._captions()
+        self.weights.show(self._pictures()[0], captions[0])  # the axis is of the data set
+        self.shares.update(captions[1], heaviest=plots.heaviest_data(self._gaps()))
 
 
 class Bounds:
@@ -229,6 +232,8 @@ class Shapes:
     """
 
     def __init__(self) -> None:
+        for name, kind in product(DATASETS, SCHEDULES):  # now, so that the controls answer at once
+            _spreads(name, kind)
         self.schedule = choice("schedule", list(SCHEDULES))
         self.dataset = choice("data set", DATASETS)
         self.steps = size_slider("annealing steps", SHAPE_STOPS, 300)

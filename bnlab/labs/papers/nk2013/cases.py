@@ -42,6 +42,17 @@ class Case:
         """
         return self.data.m
 
+    @property
+    def label(self) -> str:
+        """The name, and whether it is a stand-in, for titles.
+
+        Examples
+        --------
+        >>> case("ALARM").label.startswith("ALARM")
+        True
+        """
+        return self.name if self.real else f"{self.name} (stand-in)"
+
     def __repr__(self) -> str:
         kind = "" if self.real else ", a stand-in"
         size = f"n={self.table.n}, m={self.m}, k={self.table.max_parents}"

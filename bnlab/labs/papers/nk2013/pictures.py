@@ -81,7 +81,7 @@ def figure_2(
     bounds = lower_bounds(chosen, case.table)
     groups[bound] = {f"r = {chosen.r:,}": (seconds(chosen), bounds)}
     middle = next(iter(levels.values())) if levels else max(last)
-    title = f"{what} of {case.name}{'' if case.real else ' (stand-in)'}"
+    title = f"{what} of {case.label}"
     return plots.time_curves(
         groups,
         levels,

@@ -35,10 +35,10 @@ class Plan:
 LAB = Plan(
     multiples={
         "MUSHROOM": (1 / 4, 1, 4),
-        "ALARM": (1 / 4, 1, 4),
+        "ALARM": (1 / 8, 1 / 2, 2),
         "PROMOTERS": (1 / 32, 1 / 8, 1 / 2),
     },
-    moves={"MUSHROOM": 88_000, "ALARM": 29_600, "PROMOTERS": 3074},
+    moves={"MUSHROOM": 88_000, "ALARM": 14_800, "PROMOTERS": 3074},
     thin={"MUSHROOM": 10, "ALARM": 10, "PROMOTERS": 10},
     max_states=100_000,
 )
