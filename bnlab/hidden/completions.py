@@ -65,6 +65,11 @@ class Completions(NamedTuple):
     base : float64 (cells,), counts of the tables that no row leaves open
     first : int64 (T + 1,), the cells of table row t are first[t]..first[t + 1] - 1
     m : rows of data
+
+    Examples
+    --------
+    >>> complete(HiddenModel([0, 1], [2, 3], hidden=[0]), [[0], [1], [1]]).m
+    3
     """
 
     listed: Listed

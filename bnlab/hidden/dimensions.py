@@ -22,7 +22,13 @@ ROUNDING = 1e-9  # singular values below this share of the largest are zeros
 
 
 class Dimensions(NamedTuple):
-    """Estimated degrees of freedom, of the observed nodes' distribution and of all nodes'."""
+    """Estimated degrees of freedom, of the observed nodes' distribution and of all nodes'.
+
+    Examples
+    --------
+    >>> Dimensions(observed=2, completed=5)
+    Dimensions(observed=2, completed=5)
+    """
 
     observed: int
     completed: int
