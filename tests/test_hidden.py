@@ -456,3 +456,13 @@ def test_a_stopped_scoring_has_nothing_to_return():
             rng=np.random.default_rng(0),
             progress=lambda done, total, snapshot: done < 3,
         )
+
+
+def test_scores_do_not_depend_on_what_else_is_asked_for():
+    model = HiddenModel([0, 1, 1, 2], [2, 3, 3, 3], hidden=[0])
+    data = np.random.default_rng(1).integers(0, 3, (40, 3))
+    names = ["ml", "map", "bic", "bicp", "cs", "csd", "vb"]
+    together = score(model, data, names, rng=np.random.default_rng(2))
+    for name in names:
+        alone = score(model, data, [name], rng=np.random.default_rng(2))
+        assert alone[name].log_value == together[name].log_value

@@ -42,7 +42,7 @@ KINDS: dict[str, Kind] = {
 
 
 class PartScores(NamedTuple):
-    """What the scores of one connected part are made of, in nats."""
+    """What the scores of one connected part are made of, in nats; vb is nan where not wanted."""
 
     ml: float
     map: float
@@ -161,7 +161,7 @@ def score_structures(
     for model in models:
         pseudo_counts(model, "map", basis)
     jobs = [
-        (part, rows, weight, "ml" in scores, restarts, child, basis, max_iterations)
+        (part, rows, weight, frozenset(scores), restarts, child, basis, max_iterations)
         for part, child in zip(distinct.values(), rng.spawn(len(distinct)), strict=True)
     ]
     done: list[PartScores] = []
@@ -180,9 +180,9 @@ def score_structures(
 
 
 def _score_part(
-    job: tuple[Part, Ints, Floats, bool, int, np.random.Generator, Basis, int],
+    job: tuple[Part, Ints, Floats, frozenset[Score], int, np.random.Generator, Basis, int],
 ) -> PartScores:
-    part, rows, weight, with_ml, restarts, rng, basis, max_iterations = job
+    part, rows, weight, wanted, restarts, rng, basis, max_iterations = job
     model = part.model
     completions = complete(model, rows[:, list(part.columns)], weight=weight)
     starts = [random_tables(completions, model.strength, rng) for _ in range(restarts)]
@@ -197,9 +197,11 @@ def _score_part(
     log_likelihood = _log_likelihood(completions, theta)
     tables = (completions.base, completions.first)
     cs = latent.bound(theta, completions.groups, tables, model.strength, np.empty(theta.size))
-    _, vb, slow = best(None, [theta, *starts])
+    vb, slow = math.nan, 0
+    if "vb" in wanted:
+        _, vb, slow = best(None, [theta, *starts])
     ml = log_likelihood
-    if with_ml and added > 0:
+    if "ml" in wanted and added > 0:
         ml = best(0.0, [theta, *starts])[1]
     return PartScores(
         ml,
