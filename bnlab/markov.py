@@ -73,6 +73,8 @@ def bin_means(log_weights: ArrayLike, delta: float, bins: int) -> Floats:
     """
     flat = np.asarray(log_weights, np.float64).ravel()
     check_bound(flat.size, delta, bins)
+    if not (flat < math.inf).all():  # nan, too
+        raise ValueError("a log weight is nan or infinite: nothing is bounded by it")
     return np.array(
         [np.logaddexp.reduce(part) - math.log(part.size) for part in np.array_split(flat, bins)]
     )

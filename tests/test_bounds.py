@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import oracles
@@ -309,3 +310,83 @@ def test_edge_bounds_say_what_they_need(table, posterior):
     ]:
         with pytest.raises(ValueError, match=message):
             bn.bound_edges(given, upper=upper, **{"table": table, **options})
+
+
+# What has no weight
+
+
+def deterministic_table(m):
+    """Two equal variables: whichever comes first pays for all rows."""
+    score = -m * math.log(2)
+    table = small_table(n=2, k=1)
+    log_score = np.where(table.parents == 0, score, 0.0)
+    return replace(table, log_score=log_score)
+
+
+@pytest.mark.parametrize("method", [SHORT, bn.SMC(10)], ids=["AIS", "SMC"])
+def test_weights_below_the_least_are_refused(method):
+    assert anneal(deterministic_table(200_000), 3, method).log_target.max() < -138_000
+    with pytest.raises(ValueError, match="no weight within"):
+        anneal(deterministic_table(300_000), 3, method)
+    with pytest.raises(ValueError, match="no weight within"):
+        bn.estimate_lower_bound(
+            deterministic_table(300_000), runs=9, rng=np.random.default_rng(1), method=SHORT
+        )
+
+
+def test_constraints_that_leave_no_dag_are_refused():
+    cyclic = small_table(required=[(0, 1), (1, 0)])
+    with pytest.raises(ValueError, match="leave no DAG"):
+        anneal(cyclic, 3)
+
+
+def test_a_start_that_has_no_dag_bounds_nothing():
+    table = small_table(required=[(0, 1)])
+    with pytest.raises(ValueError, match="has no DAG"):
+        bn.estimate_upper_bound(
+            table, start=[1, 0, 2, 3], runs=3, rng=np.random.default_rng(1), method=SHORT
+        )
+
+
+def test_log_weights_that_bound_nothing_are_refused():
+    for bound, weights in [
+        (bn.lower_bound, [0.0, math.nan]),
+        (bn.lower_bound, [0.0, math.inf]),
+        (bn.upper_bound, [math.nan, 0.0]),
+        (bn.upper_bound, [0.0, -math.inf]),
+    ]:
+        with pytest.raises(ValueError, match="nan or infinite"):
+            bound(weights, bins=1)
+    assert bn.lower_bound([0.0, -math.inf], bins=2).log_value == -math.inf
+
+
+# Refused at once
+
+
+@pytest.mark.parametrize("estimate", [bn.estimate_evidence, bn.estimate_lower_bound])
+def test_a_prior_that_cannot_be_summed_is_refused_before_the_runs(estimate):
+    table, told = small_table(n=45, k=1, required=[(0, 1)]), []
+    with pytest.raises(ValueError, match="n=45: the exact DP"):
+        estimate(
+            table,
+            runs=9,
+            rng=np.random.default_rng(1),
+            method=SHORT,
+            progress=lambda done, total, snapshot: told.append(done),
+        )
+    assert not told
+
+
+def test_too_many_runs_in_reverse_are_refused(table):
+    with pytest.raises(ValueError, match="make fewer runs"):
+        bn.estimate_upper_bound(
+            table, start=[0, 1, 2, 3], runs=10**12, rng=np.random.default_rng(1)
+        )
+
+
+@pytest.mark.parametrize(
+    "estimate", [bn.anneal_orders, bn.estimate_evidence, bn.estimate_lower_bound]
+)
+def test_a_posterior_is_no_score_table(posterior, estimate):
+    with pytest.raises(ValueError, match="pass a ScoreTable"):
+        estimate(posterior, runs=9, rng=np.random.default_rng(1))

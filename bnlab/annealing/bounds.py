@@ -9,14 +9,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab.annealing.evidence import group_means
 from bnlab.annealing.methods import AIS, DEFAULT, SMC
-from bnlab.annealing.runs import Finished, anneal, anneal_orders, run_identity
+from bnlab.annealing.runs import (
+    Finished,
+    anneal,
+    anneal_orders,
+    check_table,
+    require_memory,
+    run_identity,
+)
 from bnlab.checkpoints import fingerprint
 from bnlab.exact import OrderPosterior, log_dag_prior_sum, log_prior_sum
 from bnlab.markov import BINS, bin_means, check_bound, require_runs
 from bnlab.markov import bound as markov_bound
 from bnlab.results import Draws, Estimate, Run
 from bnlab.runs import Clock, Progress, check_generator, seed_of
-from bnlab.sampling import Executor, OrderWalker, sample_orders
+from bnlab.sampling import Executor, OrderWalker, check_weight, sample_orders
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -56,6 +63,10 @@ def lower_bound_from(
     check_unbiased(draws, table)
     order_modular = draws.prior == "order-modular"
     log_prior_z = log_prior_sum(table) if order_modular else log_dag_prior_sum(table)
+    return _lower(draws, log_prior_z, delta, bins)
+
+
+def _lower(draws: Draws, log_prior_z: float, delta: float, bins: int) -> Estimate:
     means = bin_means(group_means(draws), delta, bins) - log_prior_z
     log_value = float(means.min()) + math.log(delta) / bins
     return markov_bound(log_value, "lower_bound", means, delta, draws.run)
@@ -97,10 +108,11 @@ def estimate_lower_bound(
     >>> round(bound.log_value, 4)
     -4.0863
     """
+    check_table(table)
     check_bound(runs, delta, bins)
     if isinstance(method, SMC) and method.schedule is None:
         raise ValueError(f"{CHOSEN}: give SMC a schedule, such as Linear(100)")
-    clock = Clock()
+    clock, log_prior_z = Clock(), log_prior_sum(table)  # refused at once, not after the runs
     draws = anneal_orders(
         table,
         runs=runs,
@@ -111,7 +123,7 @@ def estimate_lower_bound(
         executor=executor,
     )
     require_runs(np.unique(draws.groups).size, bins)
-    bound = lower_bound_from(draws, table=table, delta=delta, bins=bins)
+    bound = _lower(draws, log_prior_z, delta, bins)
     return replace(bound, run=replace(bound.run, seconds=clock.seconds))
 
 
@@ -169,12 +181,13 @@ def estimate_upper_bound(
     if not isinstance(method, AIS):
         raise ValueError(f"method={method!r}: only runs of AIS() go in reverse")
     clock, seed = Clock(), seed_of(rng)
+    require_memory((target.table if isinstance(target, OrderPosterior) else target).n, runs)
     if isinstance(target, OrderPosterior):
         table, log_prior_z = target.table, target.log_z - target.log_evidence
         starts = sample_orders(target, draws=runs, rng=rng).values[0].copy()
     else:
         table, log_prior_z = target, log_prior_sum(target)
-        starts = np.tile(_checked_order(start, table.n), (runs, 1))
+        starts = np.tile(_checked_start(start, table), (runs, 1))
     identity = {**run_identity(table, runs, seed, method), "starts": fingerprint(starts)}
     finished, walker = Finished.of(checkpoint, identity), OrderWalker.of(table)
     done = anneal(walker, method, starts, rng.spawn(runs), -1, progress, executor, finished)
@@ -227,8 +240,10 @@ def _bins_of(target: object, start: object, bins: int | None) -> int:
     return 1
 
 
-def _checked_order(start: ArrayLike | None, n: int) -> NDArray[np.int64]:
-    order = np.asarray(start)
+def _checked_start(start: ArrayLike | None, table: ScoreTable) -> NDArray[np.int64]:
+    order, n = np.asarray(start), table.n
     if order.shape != (n,) or not np.array_equal(np.sort(order), np.arange(n)):
         raise ValueError(f"start={start!r} is no order of the nodes 0..{n - 1}")
-    return order.astype(np.int64)
+    order = order.astype(np.int64)
+    check_weight(table, order, np.zeros(1))
+    return order

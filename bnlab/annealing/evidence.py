@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.annealing.methods import AIS, DEFAULT, MC3, SMC
-from bnlab.annealing.runs import anneal_orders
+from bnlab.annealing.runs import anneal_orders, check_table
 from bnlab.exact import log_dag_prior_sum, log_prior_sum
 from bnlab.results import Draws, Estimate, Kind
 from bnlab.runs import Clock, Progress, check_counts
@@ -56,8 +56,9 @@ def estimate_evidence(
     >>> round(estimate.log_value, 4)
     -3.7534
     """
+    check_table(table)
     check_counts(least=2, runs=runs)
-    clock = Clock()
+    clock, log_prior_z = Clock(), log_prior_sum(table)  # refused at once, not after the runs
     if isinstance(method, MC3):
         draws = sample_orders(
             table,
@@ -82,7 +83,7 @@ def estimate_evidence(
             progress=progress,
             executor=executor,
         )
-    estimate = evidence_from(draws, table=table)
+    estimate = _evidence(draws, log_prior_z)
     return replace(estimate, run=replace(estimate.run, seconds=clock.seconds))
 
 
@@ -133,9 +134,12 @@ def evidence_from(draws: Draws, /, *, table: ScoreTable) -> Estimate:
         raise ValueError("the table is of other variables than the draws: pass the one they are of")
     order_modular = draws.prior == "order-modular"
     log_prior_z = log_prior_sum(table) if order_modular else log_dag_prior_sum(table)
+    return _evidence(draws, log_prior_z)
+
+
+def _evidence(draws: Draws, log_prior_z: float) -> Estimate:
     if "tempered" in draws.traces:
-        shift = math.lgamma(table.n + 1) - log_prior_z
-        return _by_telescoping(draws, shift)
+        return _by_telescoping(draws, math.lgamma(len(draws.names) + 1) - log_prior_z)
     return _by_weights(draws, log_prior_z)
 
 

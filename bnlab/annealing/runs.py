@@ -25,7 +25,7 @@ from bnlab.runs import (
     seed_of,
     workers,
 )
-from bnlab.sampling import Executor, Moves, OrderWalker
+from bnlab.sampling import Executor, Moves, OrderWalker, check_weight
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -33,6 +33,7 @@ Ints = NDArray[np.int64]
 
 MAX_SPANS = 100  # parts of the schedule for which acceptance is told
 MAX_JOBS = 20  # on an executor that is not ours: each may send the target to a process again
+GENERATOR_BYTES = 1000  # of each run
 USUAL_STEPS = 50  # of a run that chooses its temperatures, to tell how long it will take
 
 
@@ -93,7 +94,8 @@ def anneal_orders(
     ------
     ValueError
         If a setting is out of its range, memory is short, or the checkpoint is damaged or belongs
-        to another run: it is left as it is then.
+        to another run: it is left as it is then; or if no order at the end of a run has a weight:
+        the constraints allow it no DAG, or there are too many rows.
 
     Examples
     --------
@@ -103,6 +105,7 @@ def anneal_orders(
     >>> draws.log_weight.round(4)  # both orders weigh the same: all runs say ln Z
     array([[-2.3671, -2.3671, -2.3671]])
     """
+    check_table(table)
     check_counts(runs=runs)
     check_generator(rng)
     if not isinstance(method, AIS | SMC):
@@ -110,11 +113,7 @@ def anneal_orders(
     clock, seed = Clock(), seed_of(rng)
     finished = Finished.of(checkpoint, run_identity(table, runs, seed, method))
     size = 1 if isinstance(method, AIS) else method.particles
-    memory.require(
-        16 * runs * size * (table.n + 3),
-        task=f"{runs:,} runs of {size:,} orders, n={table.n}",
-        remedy="make fewer runs at a time, or take fewer particles",
-    )
+    require_memory(table.n, runs, size)
     rngs, walker = rng.spawn(runs), OrderWalker.of(table)
     if isinstance(method, AIS):
         starts = np.array([child.permutation(table.n) for child in rngs])
@@ -123,6 +122,7 @@ def anneal_orders(
     else:
         done = _anneal_clouds(walker, method, rngs, progress, executor, finished)
         stats, shape = _stats_of_smc(method, done.record), done.log_w.shape
+    check_weight(table, done.orders, done.log_target)
     settings = {"runs": runs, "method": repr(method), "max_parents": table.max_parents}
     stopped = len(done.log_w) < runs
     return Draws(
@@ -135,6 +135,32 @@ def anneal_orders(
         stats=stats,
         traces={"group": np.repeat(np.arange(len(done.log_w)), size).reshape(shape)},
         run=Run(type(method).__name__, settings, seed, clock.seconds, stopped=stopped),
+    )
+
+
+def check_table(table: ScoreTable, /) -> None:
+    """Raise a ValueError for what is no score table, such as a posterior.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> check_table(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()))
+    """
+    if not isinstance(table, ScoreTable):
+        raise ValueError(f"{type(table).__name__}: pass a ScoreTable (of a posterior, its table)")
+
+
+def require_memory(n: int, runs: int, size: int = 1, /) -> None:
+    """Refuse more runs, of `size` orders each, than there is memory for.
+
+    Examples
+    --------
+    >>> require_memory(20, 1000)
+    """
+    memory.require(
+        runs * (GENERATOR_BYTES + 16 * size * (n + 3)),
+        task=f"{runs:,} runs of {size:,} orders, n={n}",
+        remedy="make fewer runs at a time, or take fewer particles",
     )
 
 

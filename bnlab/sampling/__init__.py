@@ -7,7 +7,7 @@ from bnlab.sampling.ellis_wong import ellis_wong_dags
 from bnlab.sampling.joint import Joint, sample_joint
 from bnlab.sampling.orders import sample_orders
 from bnlab.sampling.schedules import Betas, Harmonic, Linear, Schedule
-from bnlab.sampling.walks import Moves, OrderStep, OrderWalker, each_order
+from bnlab.sampling.walks import Moves, OrderStep, OrderWalker, check_weight, each_order
 
 __all__ = [
     "NO_DAG",
@@ -21,6 +21,7 @@ __all__ = [
     "OrderWalker",
     "Schedule",
     "check_orders",
+    "check_weight",
     "each_order",
     "ellis_wong_dags",
     "families_by_weight",

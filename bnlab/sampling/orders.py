@@ -13,7 +13,7 @@ from bnlab.runs import Executor, Progress, check_counts, check_generator, seed_o
 from bnlab.sampling.chains import ChainPlan, Chains, run_chains
 from bnlab.sampling.direct import order_block, sample
 from bnlab.sampling.schedules import Betas, Schedule
-from bnlab.sampling.walks import KINDS, Moves
+from bnlab.sampling.walks import KINDS, Moves, check_weight
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -80,7 +80,8 @@ def sample_orders(
     ------
     ValueError
         If an option is out of its range, chains are asked of an exact posterior, memory is short,
-        or the checkpoint is damaged or of another run.
+        or the checkpoint is damaged or of another run; or if no order that the chains have met has
+        a weight: the constraints allow it no DAG, or there are too many rows.
     Stopped
         If `progress` returned False before the first draw.
 
@@ -157,6 +158,7 @@ def _by_chains(
         saver = Checkpoint(checkpoint, identity)
     ran = run_chains(table, plan, rng.spawn(chains), saver, progress, executor)
     orders, log_weights = ran.orders[:, : ran.kept], ran.log_weights[:, : ran.kept]
+    check_weight(table, orders, log_weights[:, :, -1])
     return Draws(
         orders,
         np.zeros(orders.shape[:2]),

@@ -12,6 +12,7 @@ from bnlab import memory
 from bnlab.exact import unpack
 from bnlab.kernels import counting, subsets, walks
 from bnlab.runs import check_generator
+from bnlab.sampling.direct import predecessor_masks
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -280,6 +281,31 @@ def _steps(
             walks.adopt(lo, hi, (changed, masks, fresh), (order, before, scores))
         log_weight = float(walker.log_weights(order[None])[0])
         yield OrderStep(KINDS[kind], proposed, accepted, order.copy(), log_weight)
+
+
+def check_weight(table: ScoreTable, orders: Ints, log_target: Floats, /) -> None:
+    """Raise a ValueError if the heaviest of orders (..., n) has a node with no weight to tell.
+
+    Walks give such a node, all of whose families within its predecessors are forbidden or weigh
+    next to nothing, the least weight there is in place of its own.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu(), required=[(0, 1)])
+    >>> check_weight(table, np.array([[0, 1], [1, 0]]), np.array([-2.0, -200_000.0]))
+    """
+    heaviest = orders.reshape(-1, table.n)[log_target.argmax()]
+    before, log_beta = predecessor_masks(heaviest[None])[0], table.log_beta
+    within = table.parents & ~before[:, None] == 0
+    best = np.where(within, log_beta, -math.inf).max(axis=1)
+    if (best <= log_beta.max(axis=1) + walks.FLOOR).any():
+        raise ValueError(
+            f"no weight within e**-180,000 of the best families: the heaviest of the orders met, "
+            f"{heaviest.tolist()}, has no DAG that the constraints allow, or too small a weight. "
+            "Take more moves, relax the required and forbidden edges if they leave no DAG, or "
+            "take fewer rows (Data.prefix)"
+        )
 
 
 def walker_bytes(table: ScoreTable, /, *, dense: bool | None = None) -> int:

@@ -36,10 +36,10 @@ LAB = Plan(
     multiples={
         "MUSHROOM": (1 / 4, 1, 4),
         "ALARM": (1 / 8, 1 / 2, 2),
-        "PROMOTERS": (1 / 32, 1 / 8, 1 / 2),
+        "PROMOTERS": (1 / 64, 1 / 16, 1 / 4),
     },
-    moves={"MUSHROOM": 88_000, "ALARM": 14_800, "PROMOTERS": 3074},
-    thin={"MUSHROOM": 10, "ALARM": 10, "PROMOTERS": 10},
+    moves={"MUSHROOM": 88_000, "ALARM": 14_800, "PROMOTERS": 1540},
+    thin={"MUSHROOM": 10, "ALARM": 10, "PROMOTERS": 5},
     max_states=100_000,
 )
 """A minute on two cores for the whole page."""
