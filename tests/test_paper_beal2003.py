@@ -1,0 +1,253 @@
+"""Beal (2003), chapter 6: what its tables print, against the long runs and small live ones."""
+
+import itertools
+import json
+import math
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from bokeh.embed import json_item
+from nbclient import NotebookClient
+
+from bnlab.hidden import HiddenModel, fit_vb
+from bnlab.labs.papers import beal2003 as lab
+
+NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "papers" / "beal2003.ipynb"
+HEADLINE = (640, 1280, 2560, 5120, 10240)
+VB = lab.SCORES.index("vb")
+
+
+@pytest.fixture(scope="module")
+def long() -> lab.Study:
+    return lab.saved()
+
+
+# What is printed
+
+
+def test_printed_tables_agree_with_each_other():
+    np.testing.assert_array_equal(lab.TABLE_6_1[:, -1], lab.TABLE_6_3[:, -1])
+    assert lab.TABLE_6_1.shape == (20, 10) and lab.TABLE_6_5.shape == (20, 5)
+    for column in lab.TABLE_6_2.values():
+        assert sum(column) == pytest.approx(100, abs=0.11)
+
+
+def test_printed_parameters_are_probabilities_up_to_rounding():
+    for table in lab.thesis_network().tables:
+        assert table.sum(axis=1) == pytest.approx(1)
+    network = lab.thesis_network()
+    assert network.tables[0][0, 1] == pytest.approx(0.88)
+    assert float(network.tables[0][0, 1] * network.tables[1][0, 1]) == pytest.approx(0.81, abs=0.01)
+
+
+def test_percentages_of_single_runs_are_of_106_and_not_of_136():
+    def is_share(percent: float, of: int) -> bool:
+        return any(round(100 * k / of, 1) == percent for k in range(of + 1))
+
+    single = [value for row in lab.TABLE_6_4.values() for value in row[:2]]
+    mean = [value for row in lab.TABLE_6_4.values() for value in row[3:]]
+    assert all(is_share(value, 106) for value in single)
+    assert not any(is_share(value, 136) for value in single)
+    assert all(is_share(value, 136) for value in mean)
+
+
+# The two slips
+
+
+def test_nine_structures_have_more_parameters_than_the_true_one():
+    larger = lab.larger_structures()
+    assert larger.all == (54,) * 4 + (58,) * 4 + (66,)
+    assert larger.with_truth_inside == (58, 58, 66)  # the thesis' three
+
+
+def test_the_rank_of_the_jacobian_is_not_d_less_the_number_of_hidden_nodes():
+    found = lab.dimensions()
+    lost = found.complete - found.observed
+    assert (lost >= 0).all() and lost[lab.truth()] == 0 and found.hidden[lab.truth()] == 2
+    assert lost.max() == 14
+    assert (lost == found.hidden).sum() == 13
+
+
+# The world of the chapter
+
+
+def test_data_sets_are_their_own_and_nested():
+    one, other = lab.data_of_print(0), lab.data_of_print(1)
+    assert one.shape == (10240, 4) and set(np.unique(one)) == {0, 1, 2, 3, 4}
+    assert (one != other).any()
+    again = lab.thesis_network().sample(20, lab.world.stream(0, 0)).values[:, 2:]
+    np.testing.assert_array_equal(one[:20], again)
+
+
+def test_ranks_count_the_structures_above():
+    scores = np.zeros((3, 136))
+    scores[1, :5] = 1
+    scores[2, lab.truth()] = 1
+    assert lab.ranks(scores).tolist() == [1, 6, 1]
+    assert lab.gaps(scores).tolist() == [0, -1, 0]
+
+
+def test_the_corrected_cs_adds_ln_n_for_two_hidden_nodes():
+    found = lab.scores_of_print(0, 40)
+    added = found[:, lab.SCORES.index("csd")] - found[:, lab.SCORES.index("cs")]
+    np.testing.assert_allclose(added, lab.dimensions().hidden * math.log(40) / 2)
+
+
+def test_printed_cs_is_below_vb_and_all_are_below_map():
+    found = lab.scores_of_print(0, 160)
+    assert (found[:, lab.SCORES.index("cs")] <= found[:, VB] + 1e-9).all()
+    assert (found[:, VB] < found[:, lab.SCORES.index("map")]).all()
+
+
+# Table 6.5 and 6.2: draws of parameters
+
+
+def test_counts_of_first_ranks_are_within_two_run_bands_of_print(long):
+    assert lab.outside_bands(long, HEADLINE) == []
+
+
+@pytest.mark.parametrize("n", [n for n in HEADLINE if n >= 960])
+def test_order_of_the_scores_up_to_noise(long, n):
+    counts = lab.table_6_5(long, n)  # BIC, BICp, CS, CS-dagger, VB
+    for worse, better in itertools.pairwise(counts):
+        assert better >= worse - lab.band(int(max(worse, 1)))
+
+
+def test_vb_ranks_the_truth_better_more_often_than_worse(long):
+    for other in lab.TABLE_6_2:
+        found = lab.table_6_2(long, other)
+        assert sum(found) == pytest.approx(100)
+        assert found.better > found.worse
+
+
+def test_a_live_draw_gives_the_long_runs_numbers(long):
+    found = lab.standing_in(lab.scores_of_draw(3, 640))
+    np.testing.assert_array_equal(found.rank, long.standing("draw", 640).rank[3])
+    np.testing.assert_allclose(found.gap, long.standing("draw", 640).gap[3], rtol=1e-6)
+
+
+# Table 6.1
+
+
+def test_most_printed_ranks_are_inside_the_range_of_ten_data_sets(long):
+    assert lab.outside_ranges(long).mean() <= 0.25
+
+
+@pytest.mark.parametrize("n", [2560, 5120, 10240])
+def test_vb_finds_the_truth_with_the_printed_parameters(long, n):
+    assert np.median(lab.table_6_1(long, n)[:, lab.RANK_SCORES.index("vb")]) <= 3
+
+
+# The sampler: Tables 6.3 and 6.4, Figures 6.10 to 6.12
+
+
+@pytest.mark.parametrize("n", [640, 2560, 10240])
+def test_rejection_rates_are_near_print(long, n):
+    assert abs(lab.table_6_4(long, n).rejected - lab.TABLE_6_4[n].rejected) < 5
+
+
+def test_acceptance_falls_along_the_schedule_and_with_rows(long):
+    rates = [long.batches(n).acceptance.mean(axis=0) for n in (10, 640, 10240)]
+    assert (np.diff([rate.mean() for rate in rates]) < 0).all()
+    assert rates[-1][0] > rates[-1][-1]
+
+
+def test_averages_are_below_vb_less_often_than_single_runs(long):
+    for n in (640, 2560, 10240):
+        found = lab.table_6_4(long, n)
+        assert found.averaged <= found.single and found.single_plain <= found.single
+
+
+def test_particles_scatter_far_less_than_the_thesis_sampler(long):
+    for n in (160, 480, 640):
+        assert lab.spread(long.particles(n)) < lab.spread(long.batches(n).log_p) / 3
+
+
+def test_vb_is_below_the_gold_standard(long):
+    for n in (10, 160, 480, 640):
+        gold = lab.mean_of(long.particles(n))
+        assert (long.scores(n)[:, VB] < gold + 1).all()
+
+
+def test_long_schedules_from_truth_and_prior_meet():
+    found = lab.traces(160, steps=[64, 4096], traces=4)
+    start, end = np.abs(found.from_prior - found.from_truth).mean(axis=0)
+    assert end < start / 4
+    assert found.from_truth[0] > found.from_prior[:, 0].max()
+
+
+@pytest.mark.parametrize("n", [8, 80])
+def test_the_truth_is_between_upward_and_reverse_runs(n):
+    found = lab.both_sides(n, steps=[256, 4096])
+    assert (found.lower < found.upper).all()
+    assert (found.upper - found.lower)[1] < (found.upper - found.lower)[0]
+    assert found.lower[1] < lab.gold(n) < found.upper[1]
+
+
+# BayesPy, an independent implementation
+
+
+def test_bound_of_the_latent_class_model_equals_bayespys():
+    nodes = pytest.importorskip("bayespy.nodes", reason="needs the peers extra")
+    inference = pytest.importorskip("bayespy.inference", reason="needs the peers extra")
+    rows = lab.data_of_print(0)[:480]
+    model = HiddenModel([0, 1, 1, 1, 1], [2, 5, 5, 5, 5], hidden=[0])
+    fit = fit_vb(model, rows, restarts=3, rng=np.random.default_rng(1))
+    for _ in range(100):  # past the rule by which a climb ends
+        fit = fit_vb(model, rows, restarts=1, rng=np.random.default_rng(2), start=fit.theta)
+    tables = [table[:, rows[:, i]].T for i, table in enumerate(fit.theta[1:])]
+    shares = fit.theta[0] * np.prod(tables, axis=0)
+    weights = nodes.Dirichlet(np.ones(2))
+    classes = nodes.Categorical(weights, plates=(len(rows),))
+    emissions = [nodes.Dirichlet(np.ones(5), plates=(2,)) for _ in range(4)]
+    seen = [nodes.Mixture(classes, nodes.Categorical, table) for table in emissions]
+    for node, column in zip(seen, rows.T, strict=True):
+        node.observe(column)
+    classes.initialize_from_parameters(shares / shares.sum(axis=1, keepdims=True))
+    peer = inference.VB(weights, *emissions, classes, *seen)
+    peer.update(repeat=500, tol=1e-12, verbose=False)
+    assert fit.value == pytest.approx(float(peer.compute_lowerbound()), abs=1e-6)
+
+
+# The code behind the page
+
+
+def test_plans_are_made_part_by_part():
+    told = []
+    plan = lab.Plan(1, [5], 1, [5], {5: 2}, steps=16, particles={5: 1})
+    study = lab.made(plan, progress=lambda done, total, _: told.append((done, total)))
+    assert told == [(i, 4) for i in range(1, 5)]
+    assert {f"{name} {n}" for name, n in study.arrays} == set(lab.packed(study))
+    assert study.batches(5).log_p.shape == (136, 2) and study.scores(5).shape == (136, 7)
+    with pytest.raises(ValueError, match="stopped after 1 of 4 parts"):
+        lab.made(plan, progress=lambda *_: False)
+
+
+def test_estimates_of_the_thesis_sampler_are_means_of_weights():
+    log_p = np.log([[1.0, 3.0], [2.0, 2.0]])
+    np.testing.assert_allclose(lab.mean_of(log_p), np.log([2.0, 2.0]))
+    assert lab.mean_of(np.array([[-9000.0, -9000.0]])) == pytest.approx(-9000)
+
+
+def test_pictures_hold_the_studies_numbers(long):
+    marks = json.dumps(json_item(lab.figure_6_2(long, 640)))
+    assert len(marks) < 45_000
+    printed = lab.figure_6_3(None).select_one({"name": "by_size"}).data
+    assert printed["VB"] == lab.TABLE_6_1[:, 8].tolist()
+    best = lab.over_draws(long, "rank", lambda r: r.min(axis=0), title="Best", y_label="rank")
+    assert best.select_one({"name": "by_size"}).data["VB"][-1] == 1
+    for picture in (lab.figure_6_4(long), lab.figure_6_11(long), lab.figure_6_12(long)):
+        assert json_item(picture)
+
+
+@pytest.mark.slow
+def test_the_page_runs_without_files_and_network(tmp_path, monkeypatch):
+    monkeypatch.delenv("BNLAB_DATA_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    page = nbformat.read(NOTEBOOK, as_version=4)
+    folder = {"metadata": {"path": str(NOTEBOOK.parent)}}
+    NotebookClient(page, timeout=300, resources=folder).execute()
