@@ -13,6 +13,7 @@ from bnlab.hidden import (
     HiddenModel,
     bipartite_structures,
     complete,
+    dimension,
     exact_evidence,
     fit_em,
     fit_vb,
@@ -466,3 +467,9 @@ def test_scores_do_not_depend_on_what_else_is_asked_for():
     for name in names:
         alone = score(model, data, [name], rng=np.random.default_rng(2))
         assert alone[name].log_value == together[name].log_value
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_hidden_nodes_without_children_add_no_dimension(seed):
+    model = HiddenModel([0, 0, 0, 0, 0, 0], [2, 2, 5, 5, 5, 5], hidden=[0, 1])
+    assert dimension(model, rng=np.random.default_rng(seed)) == 16

@@ -61,7 +61,8 @@ class JointDirichlet:
     ----------
     strength : sum of the parameters of each row's Dirichlet, the same at all temperatures. The
         thesis does not print its own: with the default 37, 45, 62 and 80 % of the proposals are
-        rejected for 10, 640, 2560 and 10240 rows, and 36, 45, 61 and 79 % in its Table 6.4
+        rejected for 10, 640, 2560 and 10240 rows; its Table 6.4 has less than 40 % up to 560 rows,
+        and 42, 59 and 79 %
 
     Examples
     --------
