@@ -38,6 +38,18 @@ from bnlab.plots.convergence import (
 )
 from bnlab.plots.edges import heat_map, heat_map_data
 from bnlab.plots.growth import growth, growth_curves, growth_points
+from bnlab.plots.hidden import (
+    hysteresis,
+    hysteresis_data,
+    label_map,
+    label_map_data,
+    log_curves,
+    log_curves_data,
+    log_curves_rules,
+    structure_scores,
+    structure_scores_data,
+    structure_scores_marks,
+)
 from bnlab.plots.lattice import lattice, lattice_cells, lattice_links
 from bnlab.plots.network import network, network_data, network_positions
 from bnlab.plots.paths import path_bars, path_bars_data
@@ -95,9 +107,16 @@ __all__ = [
     "heat_map_data",
     "heaviest",
     "heaviest_data",
+    "hysteresis",
+    "hysteresis_data",
+    "label_map",
+    "label_map_data",
     "lattice",
     "lattice_cells",
     "lattice_links",
+    "log_curves",
+    "log_curves_data",
+    "log_curves_rules",
     "network",
     "network_data",
     "network_positions",
@@ -113,6 +132,9 @@ __all__ = [
     "share_bars",
     "share_bars_data",
     "speed_up",
+    "structure_scores",
+    "structure_scores_data",
+    "structure_scores_marks",
     "tempered_acceptance",
     "tempered_exchanges_data",
     "tempered_lines",

@@ -1,0 +1,62 @@
+"""The widgets and the checks of notebooks/06_hidden_variables.ipynb.
+
+Structures with hidden nodes: their scores, their evidence, and who sets the rank of the true one.
+"""
+
+from bnlab.labs.board import setup
+from bnlab.labs.hidden_variables.annealed import Labels, Loops, Sides, Steps
+from bnlab.labs.hidden_variables.checks import check_best_rank, check_causes, check_noisy_ranks
+from bnlab.labs.hidden_variables.runs import (
+    MOVES,
+    SHAPES,
+    noise_of_runs,
+    simulated,
+    thesis_tables,
+    true_model,
+)
+from bnlab.labs.hidden_variables.scores import Ranks, Scores
+from bnlab.labs.hidden_variables.structures import (
+    PRINTED_RANKS,
+    PRINTED_RUNS,
+    SIZES,
+    causes_of,
+    exp_digamma,
+    gold,
+    log_completed,
+    rank,
+    rows,
+    scored,
+    structures,
+    true_number,
+)
+
+__all__ = [
+    "MOVES",
+    "PRINTED_RANKS",
+    "PRINTED_RUNS",
+    "SHAPES",
+    "SIZES",
+    "Labels",
+    "Loops",
+    "Ranks",
+    "Scores",
+    "Sides",
+    "Steps",
+    "causes_of",
+    "check_best_rank",
+    "check_causes",
+    "check_noisy_ranks",
+    "exp_digamma",
+    "gold",
+    "log_completed",
+    "noise_of_runs",
+    "rank",
+    "rows",
+    "scored",
+    "setup",
+    "simulated",
+    "structures",
+    "thesis_tables",
+    "true_model",
+    "true_number",
+]

@@ -1,0 +1,353 @@
+"""Annealing runs on the true structure: against steps, from both sides, along the schedule."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import bnlab as bn
+from bnlab.hidden import (
+    AIS,
+    SMC,
+    Annealed,
+    HiddenModel,
+    JointDirichlet,
+    RowDirichlet,
+    Warped,
+    anneal,
+    estimate_evidence,
+    fit_vb,
+    score,
+)
+from bnlab.labs.board import Progress
+from bnlab.labs.hidden_variables.structures import (
+    ARITIES,
+    NAMES,
+    SEED,
+    TABLES,
+    rows,
+    structures,
+    true_number,
+)
+
+Floats = NDArray[np.float64]
+
+SHAPES: Mapping[str, float] = {
+    "e = 0.05": 0.05,
+    "e = 0.2 (thesis)": 0.2,
+    "e = 1": 1.0,
+    "linear": 1e9,
+}
+"""Shapes of the schedule (6.73), from slowest at the prior to even."""
+
+MOVES: Mapping[str, JointDirichlet | RowDirichlet] = {
+    "one row at a time": RowDirichlet(),
+    "all rows at once (thesis)": JointDirichlet(),
+}
+
+PARTS = 16  # of a schedule, for ratios and acceptance
+STEP_STOPS = (16, 64, 256, 1024, 4096, 16_384)
+TRACES = 4  # runs from the prior in the figure after 6.10
+
+
+def true_model() -> HiddenModel:
+    """The structure that made the data.
+
+    Examples
+    --------
+    >>> true_model().parents.tolist()
+    [0, 0, 1, 3, 3, 2]
+    """
+    return structures()[true_number()]
+
+
+def thesis_tables() -> list[Floats]:
+    """Tables of the thesis, one array (rows, states) a node, rows normalised.
+
+    Examples
+    --------
+    >>> [table.shape for table in thesis_tables()]
+    [(1, 2), (1, 2), (2, 5), (4, 5), (4, 5), (2, 5)]
+    """
+    return [np.array(t) / np.sum(t, axis=1, keepdims=True) for t in TABLES]
+
+
+class Traces(NamedTuple):
+    """ln weights of single runs at some numbers of steps, beside two scores, nats.
+
+    Attributes
+    ----------
+    lines : label -> (k,) ln weight of a run with each number of steps, nan where not run
+    rules : score name -> its value
+    """
+
+    lines: Mapping[str, Floats]
+    rules: Mapping[str, float]
+
+
+@cache
+def two_scores(n: int) -> Mapping[str, float]:
+    """VB and BIC of the true structure, without the alias term.
+
+    Examples
+    --------
+    >>> found = two_scores(10)
+    >>> found["BIC"] < found["VB"]
+    True
+    """
+    rng = np.random.default_rng([SEED, n])
+    found = score(true_model(), rows(n), ["vb", "bic"], rng=rng)
+    return {"VB, a lower bound": found["vb"].log_value, "BIC": found["bic"].log_value}
+
+
+def traces(
+    n: int,
+    shape: float,
+    moves: JointDirichlet | RowDirichlet,
+    /,
+    *,
+    stops: Sequence[int] = STEP_STOPS,
+    progress: Progress | None = None,
+) -> Traces:
+    """Single upward runs: one from the tables that made the data, four from the prior.
+
+    Parameters
+    ----------
+    n : rows
+    shape : e of the schedule
+    moves : of the walk
+    stops : numbers of steps
+    progress : progress(steps done, steps in all, Traces so far); False stops
+
+    Examples
+    --------
+    >>> found = traces(10, 0.2, RowDirichlet(), stops=[4, 8])
+    >>> list(found.lines)
+    ['from the true tables', 'run 1', 'run 2', 'run 3', 'run 4']
+    """
+    names = ["from the true tables", *(f"run {i + 1}" for i in range(TRACES))]
+    lines = {name: np.full(len(stops), np.nan) for name in names}
+    found = Traces(lines, two_scores(n))
+    done, total, rng = 0, (TRACES + 1) * sum(stops), np.random.default_rng([SEED, n])
+    for (k, steps), name in product(enumerate(stops), names):
+        method, start = AIS(Warped(steps, shape), moves), None
+        if name == names[0]:
+            start = thesis_tables()
+        run = anneal(true_model(), rows(n), runs=1, rng=rng, method=method, start=start)
+        lines[name][k] = run.log_weight[0]
+        done += steps
+        if progress is not None and progress(done, total, found) is False:
+            break
+    return found
+
+
+class Problem(NamedTuple):
+    """Tables drawn from the prior, data simulated from them, and what ln p(data) is, nats."""
+
+    tables: tuple[Floats, ...]
+    data: bn.Data
+    reference: float
+    reference_is: str
+
+
+@cache
+def simulated(n: int, seed: int = SEED) -> Problem:
+    """The true structure with tables from its prior, n rows of data, and their evidence.
+
+    The evidence is the sum over completions up to 8 rows, and by SMC above.
+
+    Examples
+    --------
+    >>> simulated(8).reference_is
+    'exact'
+    """
+    rng = np.random.default_rng([seed, n])
+    net = bn.BayesNet.random_tables(true_model().parents, ARITIES, rng, names=NAMES)
+    data = net.sample(n, rng).select(NAMES[2:])
+    if n <= 8:
+        value = bn.hidden.exact_evidence(true_model(), data)
+    else:
+        value = estimate_evidence(true_model(), data, runs=4, rng=rng, method=SMC(200))
+    return Problem(net.tables, data, value.log_value, "exact" if n <= 8 else "SMC")
+
+
+class Band(NamedTuple):
+    """What runs from both ends say at one number of steps, nats from the reference.
+
+    Attributes
+    ----------
+    steps : int
+    upward, reverse : means of ln weight, below and above the truth on average
+    low, high : bounds that hold with probability 0.95 each
+    """
+
+    steps: int
+    upward: float
+    reverse: float
+    low: float
+    high: float
+
+
+def both_ways(
+    problem: Problem,
+    method: AIS,
+    runs: int,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+) -> tuple[Annealed, Annealed]:
+    """Upward runs from the prior, and reverse runs from the tables that made the data.
+
+    Examples
+    --------
+    >>> pair = both_ways(simulated(8), AIS(Warped(10)), 2, np.random.default_rng(1))
+    >>> [runs.reverse for runs in pair]
+    [False, True]
+    """
+    of = (true_model(), problem.data)
+    up = anneal(*of, runs=runs, rng=rng, method=method, progress=progress)
+    start = problem.tables
+    back = anneal(
+        *of, runs=runs, rng=rng, method=method, start=start, reverse=True, progress=progress
+    )
+    return up, back
+
+
+def bands(
+    n: int,
+    shape: float,
+    /,
+    *,
+    runs: int = 20,
+    seed: int = SEED,
+    stops: Sequence[int] = STEP_STOPS[:-1],
+    progress: Progress | None = None,
+) -> list[Band]:
+    """Both sides at each number of steps, with row-wise moves.
+
+    Parameters
+    ----------
+    n : rows of simulated data
+    shape : e of the schedule
+    runs : of each direction
+    seed : of the problem and the runs
+    stops : numbers of steps
+    progress : progress(steps done, steps in all, bands so far); False stops, and the numbers of
+        steps that are complete remain
+
+    Examples
+    --------
+    >>> [band.steps for band in bands(8, 0.2, runs=2, stops=[4, 8])]
+    [4, 8]
+    """
+    problem, rng = simulated(n, seed), np.random.default_rng([seed, n, runs])
+    found: list[Band] = []
+    done, total, going = 0, 2 * runs * sum(stops), True
+    for steps in stops:
+
+        def tell(finished: int, of: int, snapshot: object, steps: int = steps) -> bool:
+            nonlocal done, going
+            done += steps
+            if progress is not None:
+                going = going and progress(done, total, list(found)) is not False
+            return going
+
+        pair = both_ways(problem, AIS(Warped(steps, shape)), runs, rng, tell)
+        if any(annealed.run.stopped for annealed in pair):
+            break
+        w, back = (annealed.log_weight - problem.reference for annealed in pair)
+        low, high = bn.lower_bound(w, bins=1), bn.lower_bound(-back, bins=1)
+        ends = (float(w.mean()), float(back.mean()), low.log_value, -high.log_value)
+        found.append(Band(steps, *ends))
+        if not going:
+            break
+    return found
+
+
+class Loop(NamedTuple):
+    """Ratios and acceptance in `PARTS` parts of a schedule.
+
+    Attributes
+    ----------
+    upward, reverse : (PARTS,) mean ln ratio, nats
+    betas : (PARTS + 1,) inverse temperatures between which the parts lie
+    acceptance : (PARTS,) accepted share of the upward moves
+    """
+
+    upward: Floats
+    reverse: Floats
+    betas: Floats
+    acceptance: Floats
+
+
+@cache
+def loop(
+    n: int, steps: int, shape: float, moves: JointDirichlet | RowDirichlet, runs: int = 10
+) -> Loop:
+    """Forward against reverse ratios on simulated data [Beal2003, sec. 6.5.1].
+
+    Examples
+    --------
+    >>> loop(8, 64, 0.2, RowDirichlet(), 2).upward.shape
+    (16,)
+    """
+    rng, method = np.random.default_rng([SEED, n, steps]), AIS(Warped(steps, shape), moves)
+    up, back = both_ways(simulated(n), method, runs, rng)
+    spans = up.acceptance.size
+    of_span = np.arange(spans) * PARTS // spans
+    starts = np.searchsorted(of_span, np.arange(PARTS + 1))  # in spans
+    edges = -(-starts * steps // spans)  # in steps: span i begins at step ceil(i K / spans)
+
+    def summed(values: Floats) -> Floats:
+        return np.bincount(of_span, values, PARTS).astype(np.float64)
+
+    return Loop(
+        summed(up.log_ratio.mean(axis=0)),
+        summed(back.log_ratio.mean(axis=0)),
+        up.betas[edges],
+        summed(np.nan_to_num(up.acceptance)) / summed(np.isfinite(up.acceptance) * 1.0),
+    )
+
+
+@cache
+def ends(n: int, climbs: int = 60) -> tuple[Floats, Floats]:
+    """p(s1 = 1) and p(s2 = 1), (climbs,) each, where variational climbs from random tables end.
+
+    Examples
+    --------
+    >>> [p.shape for p in ends(10, 3)]
+    [(3,), (3,)]
+    """
+    counts = [
+        fit_vb(true_model(), rows(n), restarts=1, rng=rng).counts[:2]
+        for rng in np.random.default_rng([SEED, n]).spawn(climbs)
+    ]
+    first, second = ((np.array([c[v][0, 0] for c in counts]) + 1) / (n + 2) for v in (0, 1))
+    return first, second
+
+
+def noise_of_runs(
+    sizes: Iterable[int],
+    moves: JointDirichlet | RowDirichlet,
+    /,
+    *,
+    steps: int,
+    runs: int,
+    rng: np.random.Generator,
+) -> dict[int, float]:
+    """Standard deviation of ln weight of single runs on the true structure, nats, by data size.
+
+    Examples
+    --------
+    >>> list(noise_of_runs([10], RowDirichlet(), steps=8, runs=3, rng=np.random.default_rng(1)))
+    [10]
+    """
+    method = AIS(Warped(steps), moves)
+    return {
+        n: float(
+            anneal(true_model(), rows(n), runs=runs, rng=rng, method=method).log_weight.std(ddof=1)
+        )
+        for n in sizes
+    }
