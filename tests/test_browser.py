@@ -26,6 +26,7 @@ from bnlab.labs import (
     annealed_importance_sampling,
     direct_dag_sampling,
     dynamic_programming,
+    hidden_variables,
     modular_priors,
     order_mcmc,
     start_here,
@@ -105,6 +106,10 @@ def _weights(steps: int) -> list[float]:
     return list(pile.shares.source("heaviest").data["share"])
 
 
+def _variational_bounds(rows: int) -> list[float]:
+    return hidden_variables.scored(rows)["VB"].tolist()
+
+
 def _ratios(divisor: int) -> list[float]:
     explorer = modular_priors.PriorExplorer()
     explorer.divisor.value = divisor
@@ -153,6 +158,13 @@ LABS = [
         source="heaviest",
         column="share",
         expected=lambda: _weights(3000),
+    ),
+    Lab(
+        notebook="06_hidden_variables.ipynb",
+        keys=("ArrowLeft",),
+        source="vb",
+        column="score",
+        expected=lambda: _variational_bounds(160),
     ),
 ]
 

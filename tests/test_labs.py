@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.labs import board, modular_priors, order_mcmc, start_here
+from bnlab.labs import board, hidden_variables, modular_priors, order_mcmc, start_here
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 EDGES = [[0, 0.9], [0.1, 0]]
@@ -75,6 +75,16 @@ MOVES = [
         lambda: _estimate_and_acceptance(50, 100, 30),
         id="05_annealed_importance_sampling",
     ),
+    pytest.param(
+        "06_hidden_variables.ipynb",
+        "scores.size.value = 160\n"
+        "labels.size.value = 160\n"
+        "print(json.dumps([*scores.panels['VB'].source('vb').data['score'],\n"
+        "                  *scores.panels['CS'].source('cs_marks').data['true_y'],\n"
+        "                  *labels.panel.source('labels').data['first']]))",
+        lambda: _scores_and_climbs(160),
+        id="06_hidden_variables",
+    ),
 ]
 
 
@@ -102,6 +112,29 @@ def _estimate_and_acceptance(runs: int, steps: int, harmonic: int) -> list[float
     other, rng = bn.AIS(bn.Harmonic(harmonic)), np.random.default_rng(2013)
     rates = bn.anneal_orders(board_table, runs=100, rng=rng, method=other).stats["acceptance"]
     return [estimate, *rates]
+
+
+def _scores_and_climbs(rows: int) -> list[float]:
+    found = bn.hidden.score_structures(
+        hidden_variables.structures(),
+        hidden_variables.rows(rows),
+        ["cs", "vb"],
+        restarts=3,
+        alias=True,
+        rng=np.random.default_rng([2003, rows]),
+    )
+    truth = hidden_variables.true_number()
+    ends = [
+        bn.hidden.fit_vb(
+            hidden_variables.true_model(), hidden_variables.rows(rows), restarts=1, rng=rng
+        ).counts[0][0, 0]
+        for rng in np.random.default_rng([2003, rows]).spawn(60)
+    ]
+    return [
+        *(each["vb"].log_value for each in found),
+        found[truth]["cs"].log_value,
+        *((count + 1) / (rows + 2) for count in ends),
+    ]
 
 
 def _hot_and_coupled(beta: float, temperatures: int) -> list[float]:

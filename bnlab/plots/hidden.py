@@ -242,7 +242,8 @@ def hysteresis(
 
     Parameters
     ----------
-    upward, reverse : (k,) ln ratios of the parts over their widths in τ; the source `name` holds `hysteresis_data`
+    upward, reverse : (k,) ln ratios of the parts over their widths in τ; the source `name` holds
+        `hysteresis_data`
 
     Examples
     --------

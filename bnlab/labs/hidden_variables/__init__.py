@@ -15,7 +15,7 @@ from bnlab.labs.hidden_variables.runs import (
     true_model,
 )
 from bnlab.labs.hidden_variables.scores import Ranks, Scores
-from bnlab.labs.hidden_variables.structures import (
+from bnlab.labs.hidden_variables.space import (
     PRINTED_RANKS,
     PRINTED_RUNS,
     SIZES,

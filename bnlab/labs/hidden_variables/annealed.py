@@ -34,7 +34,7 @@ from bnlab.labs.hidden_variables.runs import (
     traces,
     two_scores,
 )
-from bnlab.labs.hidden_variables.structures import TABLES
+from bnlab.labs.hidden_variables.space import TABLES
 
 TRACE_SIZES = (80, 480, 2560)
 SIDE_SIZES = (8, 80, 480)
@@ -274,18 +274,11 @@ class Loops:
         self.steps = size_slider(STEPS, LOOP_STEPS, 256)
         self.shape = choice("schedule", list(SHAPES), THESIS)
         self.moves = choice("moves", list(MOVES))
-        now = self._loop()
-        self.ratios, self.acceptance = (
-            Panel(picture, caption)
-            for picture, caption in zip(
-                (
-                    plots.hysteresis(*_slopes(now)),
-                    plots.acceptance_path(now.betas[:-1], now.acceptance),
-                ),
-                self._captions(),
-                strict=True,
-            )
-        )
+        now, captions = self._loop(), self._captions()
+        accepted = plots.acceptance_path(now.betas[:-1], now.acceptance)
+        accepted.xaxis.axis_label = "inverse temperature τ"
+        self.ratios = Panel(plots.hysteresis(*_slopes(now)), captions[0])
+        self.acceptance = Panel(accepted, captions[1])
         for control in (self.steps, self.shape, self.moves):
             control.observe(self._change, "value")
         self.widget = stacked(

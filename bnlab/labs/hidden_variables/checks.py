@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.labs.board import check
-from bnlab.labs.hidden_variables.structures import causes_of, structures
+from bnlab.labs.hidden_variables.space import causes_of, structures
 
 Floats = NDArray[np.float64]
 

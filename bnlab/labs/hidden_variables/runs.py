@@ -23,7 +23,7 @@ from bnlab.hidden import (
     score,
 )
 from bnlab.labs.board import Progress
-from bnlab.labs.hidden_variables.structures import (
+from bnlab.labs.hidden_variables.space import (
     ARITIES,
     NAMES,
     SEED,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bnlab import plots
 from bnlab.labs.board import Panel, Progress, Runner, side_by_side, size_slider, stacked
-from bnlab.labs.hidden_variables.structures import (
+from bnlab.labs.hidden_variables.space import (
     PRINTED_RANKS,
     SEED,
     SIZES,
@@ -54,9 +54,7 @@ class Scores:
             name: Panel(picture, _caption(name, self._values()[name]))
             for name, picture in self._pictures.items()
         }
-        self.runner = Runner(
-            self._work, self._finish, label="Run SMC for these rows", unit="components"
-        )
+        self.runner = Runner(self._work, self._finish, label="Run SMC", unit="components")
         self.size.observe(self._change, "value")
         self.widget = stacked(
             side_by_side(self.size, self.runner), side_by_side(*self.panels.values())
@@ -99,8 +97,12 @@ class Scores:
         n, found = result
         if found is not None:
             self.gold[n] = found
-        if n == self.size.value:
-            self._change(None)
+        if n != self.size.value:
+            return
+        # New pictures reach a page that does not show the panels yet; new columns do not.
+        self._pictures = self._drawn()
+        for name, picture in self._pictures.items():
+            self.panels[name].show(picture, _caption(name, self._values()[name]))
 
     def _change(self, change: Any) -> None:
         low, high = self._ends()
