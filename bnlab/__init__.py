@@ -1,6 +1,6 @@
 """bnlab: Bayesian learning of Bayesian-network structure, for labs and for data of your own."""
 
-from bnlab import diagnostics, exact, features, graphs, linear_extensions
+from bnlab import diagnostics, exact, features, graphs, hidden, linear_extensions
 from bnlab.annealing import (
     AIS,
     MC3,
@@ -109,6 +109,7 @@ __all__ = [
     "exact",
     "features",
     "graphs",
+    "hidden",
     "hoeffding_draws",
     "hoeffding_margin",
     "linear_extensions",

@@ -60,7 +60,8 @@ class Call:
         counts = {self.count: self.usual if count is None else count}
         rng = np.random.default_rng(seed)
         target = self.target() if target is None else target
-        return self.sampler(target, **counts, **self.options, **options, rng=rng)
+        targets = target if isinstance(target, tuple) else (target,)
+        return self.sampler(*targets, **counts, **self.options, **options, rng=rng)
 
 
 CHAINS = {"chains": 3, "burn_in": 20}
@@ -75,6 +76,15 @@ BY_RUN, TRACE, NOTHING = {"values": 0, "log_weight": 0}, {"trace": 0}, {}
 def five() -> bn.ScoreTable:
     return table(5)
 
+
+def latent() -> tuple[bn.hidden.HiddenModel, np.ndarray]:
+    model = bn.hidden.HiddenModel([0, 1, 1, 2], [2, 3, 2, 3], hidden=[0])
+    return model, np.random.default_rng(2).integers(0, 2, (9, 3))
+
+
+LATENT_SMC = {"method": bn.hidden.SMC(particles=9)}
+LATENT_AIS = {"method": bn.hidden.AIS(bn.hidden.Warped(30))}
+TABLES = [np.full(shape, 1 / shape[1]) for shape in [(1, 2), (2, 3), (2, 2), (3, 3)]]
 
 CALLS = {
     "exact orders": Call(bn.sample_orders, posterior, "draws"),
@@ -96,6 +106,18 @@ CALLS = {
     "upper bound": Call(bn.estimate_upper_bound, posterior, "runs", 40, ANNEALING, NOTHING),
     "upper bound from an order": Call(
         bn.estimate_upper_bound, five, "runs", 40, ANNEALING | {"start": np.arange(5)}, NOTHING
+    ),
+    "hidden: evidence by SMC": Call(
+        bn.hidden.estimate_evidence, latent, "runs", 10, LATENT_SMC, TRACE
+    ),
+    "hidden: evidence by AIS": Call(
+        bn.hidden.estimate_evidence, latent, "runs", 40, LATENT_AIS, TRACE
+    ),
+    "hidden: lower bound": Call(
+        bn.hidden.estimate_lower_bound, latent, "runs", 40, LATENT_AIS, NOTHING
+    ),
+    "hidden: upper bound": Call(
+        bn.hidden.estimate_upper_bound, latent, "runs", 40, LATENT_AIS | {"start": TABLES}, NOTHING
     ),
 }
 

@@ -324,6 +324,73 @@ def structure_modular_over_dags(log_beta):
     return log_z, {dag: math.exp(w - log_z) for dag, w in weights.items()}
 
 
+# Hidden variables: parents are tuples of masks, rows are tuples of codes (None: not seen)
+
+
+def joint_states(arities, row):
+    """Every way to fill in what a row leaves open."""
+    choices = [range(r) if x is None else [x] for r, x in zip(arities, row, strict=True)]
+    return list(itertools.product(*choices))
+
+
+def parent_state(parents, v, state):
+    """The states of the parents of v, ascending."""
+    return tuple(state[u] for u in members(parents[v]))
+
+
+def log_completed(parents, arities, states, strength):
+    """ln p(completed rows), the tables integrated out."""
+    total = 0.0
+    for v in range(len(arities)):
+        counts = Counter((parent_state(parents, v, s), s[v]) for s in states)
+        for row in {parent for parent, _ in counts}:
+            cells = [counts[row, k] for k in range(arities[v])]
+            total += math.lgamma(strength * arities[v])
+            total -= math.lgamma(strength * arities[v] + sum(cells))
+            total += sum(math.lgamma(strength + c) - math.lgamma(strength) for c in cells)
+    return total
+
+
+def hidden_evidence(parents, arities, rows, strength):
+    """ln p(rows) by all completions of all rows."""
+    ways = [joint_states(arities, row) for row in rows]
+    return log_sum(
+        log_completed(parents, arities, states, strength) for states in itertools.product(*ways)
+    )
+
+
+def row_posterior(parents, arities, tables, row):
+    """(p(row), {completion: share}), tables[v][parent state][k]."""
+    shares = {}
+    for state in joint_states(arities, row):
+        shares[state] = math.prod(
+            tables[v][parent_state(parents, v, state)][state[v]] for v in range(len(arities))
+        )
+    total = math.fsum(shares.values())
+    return total, {state: share / total for state, share in shares.items()}
+
+
+def expected_counts(parents, arities, tables, rows):
+    """(sum of ln p(row), expected counts [v][parent state][k])."""
+    counts = [
+        {row: [0.0] * arities[v] for row in itertools.product(*parent_ranges(parents, arities, v))}
+        for v in range(len(arities))
+    ]
+    log_likelihood = 0.0
+    for row in rows:
+        total, shares = row_posterior(parents, arities, tables, row)
+        log_likelihood += math.log(total)
+        for state, share in shares.items():
+            for v in range(len(arities)):
+                counts[v][parent_state(parents, v, state)][state[v]] += share
+    return log_likelihood, counts
+
+
+def parent_ranges(parents, arities, v):
+    """The states of each parent of v."""
+    return [range(arities[u]) for u in members(parents[v])]
+
+
 # Sums of priors
 
 

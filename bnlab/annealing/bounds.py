@@ -19,65 +19,16 @@ from bnlab.annealing.runs import (
 )
 from bnlab.checkpoints import fingerprint
 from bnlab.exact import OrderPosterior, log_dag_prior_sum, log_prior_sum
-from bnlab.results import Draws, Estimate, Kind, Run
-from bnlab.runs import Clock, Progress, Stopped, check_counts, check_generator, seed_of
+from bnlab.markov import BINS, bin_means, check_bound, require_runs
+from bnlab.markov import bound as markov_bound
+from bnlab.results import Draws, Estimate, Run
+from bnlab.runs import Clock, Progress, check_generator, seed_of
 from bnlab.sampling import Executor, OrderWalker, check_weight, sample_orders
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
 
-BINS = 9
 CHOSEN = "weights along temperatures that the runs chose themselves are biased, and bound nothing"
-
-
-def lower_bound(log_weights: ArrayLike, /, *, delta: float = 0.05, bins: int = BINS) -> Estimate:
-    """A bound below ln E[w] that holds with probability 1 - delta; w independent, not negative.
-
-    delta**(1/bins) times the least of the means of `bins` equal parts of the weights, by Markov's
-    inequality [NiinimakiKoivisto2013, Theorem 1].
-
-    Parameters
-    ----------
-    log_weights : (..., T), nats; of `anneal_orders` with AIS they bound log_z
-    delta : the probability that the bound fails, at most
-    bins : from 1 to T
-
-    Returns
-    -------
-    Estimate
-        kind "lower_bound"; trace (bins,) holds ln of the means of the parts.
-
-    Examples
-    --------
-    >>> lower_bound(np.zeros(90))  # 0.05**(1/9) = 0.717
-    log p = -0.33 +/- 0.00 (Markov bound, lower_bound, 0 s)
-    """
-    means = _bin_means(log_weights, delta, bins)
-    return _bound(float(means.min()) + math.log(delta) / bins, "lower_bound", means, delta)
-
-
-def upper_bound(log_weights: ArrayLike, /, *, delta: float = 0.05, bins: int = BINS) -> Estimate:
-    """A bound above -ln E[1/w] that holds with probability 1 - delta; w independent, positive.
-
-    Markov's inequality for 1/w, as `lower_bound`. Weights of annealing runs in reverse, from exact
-    draws of the posterior, have E[1/w] = 1/Z [GrosseEtAl2015].
-
-    Parameters
-    ----------
-    log_weights, delta, bins : as in `lower_bound`
-
-    Returns
-    -------
-    Estimate
-        kind "upper_bound"; trace (bins,) holds -ln of the means of 1/w in the parts.
-
-    Examples
-    --------
-    >>> upper_bound(np.zeros(90))
-    log p = 0.33 +/- 0.00 (Markov bound, upper_bound, 0 s)
-    """
-    means = -_bin_means(-np.asarray(log_weights, np.float64), delta, bins)
-    return _bound(float(means.max()) - math.log(delta) / bins, "upper_bound", means, delta)
 
 
 def lower_bound_from(
@@ -116,9 +67,9 @@ def lower_bound_from(
 
 
 def _lower(draws: Draws, log_prior_z: float, delta: float, bins: int) -> Estimate:
-    means = _bin_means(group_means(draws), delta, bins) - log_prior_z
+    means = bin_means(group_means(draws), delta, bins) - log_prior_z
     log_value = float(means.min()) + math.log(delta) / bins
-    return _bound(log_value, "lower_bound", means, delta, draws.run)
+    return markov_bound(log_value, "lower_bound", means, delta, draws.run)
 
 
 def estimate_lower_bound(
@@ -171,7 +122,7 @@ def estimate_lower_bound(
         progress=progress,
         executor=executor,
     )
-    _require_runs(np.unique(draws.groups).size, bins)
+    require_runs(np.unique(draws.groups).size, bins)
     bound = _lower(draws, log_prior_z, delta, bins)
     return replace(bound, run=replace(bound.run, seconds=clock.seconds))
 
@@ -240,12 +191,12 @@ def estimate_upper_bound(
     identity = {**run_identity(table, runs, seed, method), "starts": fingerprint(starts)}
     finished, walker = Finished.of(checkpoint, identity), OrderWalker.of(table)
     done = anneal(walker, method, starts, rng.spawn(runs), -1, progress, executor, finished)
-    _require_runs(done.log_w.size, bins)
-    means = math.lgamma(table.n + 1) - log_prior_z - _bin_means(-done.log_w, delta, bins)
+    require_runs(done.log_w.size, bins)
+    means = math.lgamma(table.n + 1) - log_prior_z - bin_means(-done.log_w, delta, bins)
     settings = {"runs": runs, "method": repr(method), "max_parents": table.max_parents}
     run = Run("reverse AIS", settings, seed, clock.seconds, stopped=done.log_w.size < runs)
     log_value = float(means.max()) - math.log(delta) / bins
-    return _bound(log_value, "upper_bound", means, delta, run)
+    return markov_bound(log_value, "upper_bound", means, delta, run)
 
 
 def check_unbiased(draws: Draws, table: ScoreTable, /) -> None:
@@ -296,39 +247,3 @@ def _checked_start(start: ArrayLike | None, table: ScoreTable) -> NDArray[np.int
     order = order.astype(np.int64)
     check_weight(table, order, np.zeros(1))
     return order
-
-
-def _bin_means(log_weights: ArrayLike, delta: float, bins: int) -> Floats:
-    """ln of the mean weight of each of `bins` parts, in the order of the runs."""
-    flat = np.asarray(log_weights, np.float64).ravel()
-    check_bound(flat.size, delta, bins)
-    if not (flat < math.inf).all():  # nan, too
-        raise ValueError("a log weight is nan or infinite: nothing is bounded by it")
-    return np.array(
-        [np.logaddexp.reduce(part) - math.log(part.size) for part in np.array_split(flat, bins)]
-    )
-
-
-def check_bound(runs: int, delta: float, bins: int) -> None:
-    """Raise a ValueError unless delta is a probability and there is a run for each of the bins.
-
-    Examples
-    --------
-    >>> check_bound(runs=90, delta=0.05, bins=9)
-    """
-    if not 0 < delta < 1:
-        raise ValueError(f"delta={delta}: the probability of a failing bound is between 0 and 1")
-    check_counts(bins=bins, runs=runs)
-    if runs < bins:
-        raise ValueError(f"runs={runs} cannot fill bins={bins}: take more runs, or fewer bins")
-
-
-def _require_runs(done: int, bins: int) -> None:
-    if done < bins:
-        raise Stopped(f"stopped after {done} runs: a bound with bins={bins} needs as many")
-
-
-def _bound(
-    log_value: float, kind: Kind, means: Floats, delta: float, run: Run | None = None
-) -> Estimate:
-    return Estimate(log_value, 0.0, kind, 1 - delta, means, run or Run("Markov bound"))

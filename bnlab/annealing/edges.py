@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.annealing.bounds import BINS, check_bound, check_unbiased
+from bnlab.annealing.bounds import check_unbiased
 from bnlab.exact import log_prior_sum
 from bnlab.kernels import draws as kernels
+from bnlab.markov import BINS, check_bound
 from bnlab.results import Draws, Estimate, PriorKind, Run, read_only, rebuilt
 from bnlab.runs import Clock
 from bnlab.sampling import NO_DAG, check_orders, families_by_weight, predecessor_masks

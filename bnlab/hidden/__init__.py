@@ -1,0 +1,63 @@
+"""Discrete networks with hidden nodes: fits, scores, evidence [Beal2003, ch. 6]."""
+
+from bnlab.hidden.annealing import Annealed, anneal
+from bnlab.hidden.completions import Completions, complete
+from bnlab.hidden.dimensions import Dimensions, dimension, perturbation_dimensions
+from bnlab.hidden.evidence import (
+    estimate_evidence,
+    estimate_lower_bound,
+    estimate_structures,
+    estimate_upper_bound,
+)
+from bnlab.hidden.exact import exact_evidence
+from bnlab.hidden.fitting import Fit, fit_em, fit_vb
+from bnlab.hidden.methods import (
+    AIS,
+    SMC,
+    CompletionGibbs,
+    JointDirichlet,
+    RowDirichlet,
+    TemperedGibbs,
+    Warped,
+)
+from bnlab.hidden.model import HiddenModel
+from bnlab.hidden.parts import parts
+from bnlab.hidden.scoring import score, score_structures
+from bnlab.hidden.search import Changes, Fitted, PartScore, Search, Simulated, search_structures
+from bnlab.hidden.structures import bipartite_structures
+
+__all__ = [
+    "AIS",
+    "SMC",
+    "Annealed",
+    "Changes",
+    "CompletionGibbs",
+    "Completions",
+    "Dimensions",
+    "Fit",
+    "Fitted",
+    "HiddenModel",
+    "JointDirichlet",
+    "PartScore",
+    "RowDirichlet",
+    "Search",
+    "Simulated",
+    "TemperedGibbs",
+    "Warped",
+    "anneal",
+    "bipartite_structures",
+    "complete",
+    "dimension",
+    "estimate_evidence",
+    "estimate_lower_bound",
+    "estimate_structures",
+    "estimate_upper_bound",
+    "exact_evidence",
+    "fit_em",
+    "fit_vb",
+    "parts",
+    "perturbation_dimensions",
+    "score",
+    "score_structures",
+    "search_structures",
+]

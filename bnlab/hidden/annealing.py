@@ -1,0 +1,346 @@
+"""Annealed importance sampling for networks with hidden nodes, upward and in reverse."""
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnlab.checkpoints import Arrays, fingerprint
+from bnlab.data import Data
+from bnlab.hidden.finished import Finished, identity_of
+from bnlab.hidden.fitting import as_tables
+from bnlab.hidden.methods import (
+    AIS,
+    CompletionGibbs,
+    JointDirichlet,
+    Moves,
+    RowDirichlet,
+    TemperedGibbs,
+    checked_betas,
+)
+from bnlab.hidden.model import HiddenModel
+from bnlab.hidden.pieces import Piece, Pieces, open_pieces, whole
+from bnlab.kernels import latent_particles, latent_walks
+from bnlab.results import Run, read_only, rebuilt
+from bnlab.runs import (
+    Clock,
+    Executor,
+    Progress,
+    check_counts,
+    check_generator,
+    seed_of,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MAX_SPANS = 200  # parts of the schedule for which ratios and acceptance are told
+MAX_JOBS = 20  # on an executor that is not ours: each may send the data to a process again
+
+
+DEFAULT = AIS()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Annealed:
+    """Annealing runs on tables or completions.
+
+    Attributes
+    ----------
+    log_weight : float64 (runs,), nats. Upward from the prior the mean of exp(log_weight) is
+        p(data); in reverse from the posterior the mean of exp(-log_weight) is 1 / p(data)
+    log_start : ln of what the path has at tau = 0: 0 for a prior, ln of the number of completions
+        where completions are tempered; plus the evidence of tables that no row leaves open
+    betas : float64 (steps + 1,), rising in either direction
+    log_ratio : float64 (runs, spans), what equal parts of the schedule add to log_start in each
+        run: estimates of ln Z(tau) / Z(tau'), upward or in reverse, whose gap is the hysteresis
+    acceptance : float64 (spans,), share of accepted moves; nan where none was tried
+    tables : one float64 array (runs, rows, states) for each node, where each run ended
+    reverse : bool
+    run : Run
+
+    Examples
+    --------
+    >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
+    >>> anneal(model, [[0], [1], [2]], runs=4, rng=np.random.default_rng(1))
+    Annealed(4 runs upward, 16384 steps)
+    """
+
+    log_weight: Floats
+    log_start: float
+    betas: Floats
+    log_ratio: Floats
+    acceptance: Floats
+    tables: tuple[Floats, ...]
+    reverse: bool
+    run: Run
+
+    def __post_init__(self) -> None:
+        for name in ("log_weight", "betas", "log_ratio", "acceptance"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+        object.__setattr__(self, "tables", tuple(map(read_only, self.tables)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
+
+    def __repr__(self) -> str:
+        direction = "in reverse" if self.reverse else "upward"
+        stopped = ", stopped early" if self.run.stopped else ""
+        runs, steps = self.log_weight.size, self.betas.size - 1
+        return f"Annealed({runs} runs {direction}, {steps} steps{stopped})"
+
+
+def anneal(
+    model: HiddenModel,
+    data: Data | ArrayLike,
+    /,
+    *,
+    runs: int,
+    rng: np.random.Generator,
+    method: AIS = DEFAULT,
+    start: Sequence[ArrayLike] | None = None,
+    reverse: bool = False,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> Annealed:
+    """Annealing runs from the prior to the posterior, or back [Beal2003, sec. 6.3.5 and 6.5.1].
+
+    JointDirichlet walks on the tables of the whole model, as the thesis does. The other moves walk
+    on its connected parts one after the other, and there only on tables that some row leaves open:
+    all others are integrated out.
+
+    Parameters
+    ----------
+    model : HiddenModel
+    data : as in `complete`
+    runs : number of runs, at least 1
+    rng : the only source of randomness; equal states give equal runs for any executor
+    method : AIS, with schedule and moves
+    start : tables to start from, one array (rows, states), or (runs, rows, states), for each node.
+        The tables that simulated the data are an exact draw from their posterior: a reverse run
+        from them has E[1 / w] = 1 / p(data) [GrosseEtAl2015]. Upward runs start from the prior
+        unless told otherwise, and are biased then
+    reverse : walk from tau = 1 to 0; needs `start`
+    checkpoint : a file for the finished runs, saved every 10 seconds or so, at a stop and at the
+        end. If it is there, the same call goes on from it, to the very same runs
+    progress : progress(done, total, None) after each run; False stops, and the runs done remain
+    executor : where runs go; threads by default
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range, tables do not fit the model, `reverse` has no start, or the
+        checkpoint is damaged or belongs to another run: it is left as it is then.
+
+    Examples
+    --------
+    >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
+    >>> theta = [[[0.5, 0.5]], [[0.8, 0.1, 0.1], [0.1, 0.1, 0.8]]]
+    >>> rng = np.random.default_rng(1)
+    >>> anneal(model, [[0], [2]], runs=2, rng=rng, start=theta, reverse=True)
+    Annealed(2 runs in reverse, 16384 steps)
+    """
+    check_counts(runs=runs)
+    check_generator(rng)
+    if reverse and start is None:
+        raise ValueError(
+            "reverse=True needs start=: tables drawn from the posterior, such as those that the "
+            "data were simulated from, or the last ones of upward runs"
+        )
+    clock, seed = Clock(), seed_of(rng)
+    plan = plan_of(model, data, method, reverse)
+    first = None if start is None else _log_tables(model, start, runs)
+    identity = {
+        **identity_of(model, data),
+        "betas": fingerprint(plan.betas),
+        "moves": repr(method.moves),
+        "runs": runs,
+        "seed": seed,
+        "start": None if first is None else fingerprint(first),
+    }
+    finished = Finished(checkpoint, identity)
+    rngs = rng.spawn(runs)
+    size = 1 if executor is None else math.ceil(runs / MAX_JOBS)
+    jobs = [
+        (plan, None if first is None else first[i : i + size], rngs[i : i + size])
+        for i in range(finished.count, runs, size)
+    ]
+    done = finished.go_on(anneal_block, jobs, runs, progress, executor)
+    tried, accepted = done["tally"].sum(axis=0).T
+    settings = {"runs": runs, "method": repr(method), "strength": model.strength}
+    name, stopped = "reverse AIS" if reverse else "AIS", len(done["tally"]) < runs
+    return Annealed(
+        plan.log_start + done["log_ratio"].sum(axis=1),
+        plan.log_start,
+        plan.betas[::-1] if reverse else plan.betas,
+        done["log_ratio"],
+        np.divide(accepted, tried, out=np.full(len(tried), np.nan), where=tried > 0),
+        _stacked(model, np.exp(done["log_theta"])),
+        reverse,
+        Run(name, settings, seed, clock.seconds, stopped=stopped),
+    )
+
+
+class Plan(NamedTuple):
+    """What all runs share; betas in the order of the walk.
+
+    Attributes
+    ----------
+    found : Pieces
+    moves : of the method
+    betas : float64 (K + 1,)
+    spans : int64 (K,), where in log_ratio and tally each step counts
+    log_start : see `Annealed`
+    """
+
+    found: Pieces
+    moves: Moves
+    betas: Floats
+    spans: Ints
+    log_start: float
+
+
+Job = tuple[Plan, Floats | None, list[np.random.Generator]]
+
+
+def plan_of(
+    model: HiddenModel, data: Data | ArrayLike, method: AIS, reverse: bool = False, /
+) -> Plan:
+    """What to walk on, and along which temperatures.
+
+    Examples
+    --------
+    >>> from bnlab.hidden import Warped
+    >>> plan_of(HiddenModel([0, 1], [2, 3], hidden=[0]), [[0]], AIS(Warped(3))).spans
+    array([0, 1, 2])
+    """
+    betas = checked_betas(method.schedule)
+    walks_on_all = isinstance(method.moves, JointDirichlet)
+    found = whole(model, data) if walks_on_all else open_pieces(model, data)
+    steps = betas.size - 1
+    spans = np.arange(steps) * min(MAX_SPANS, steps) // steps
+    log_start = found.known
+    if isinstance(method.moves, TemperedGibbs | CompletionGibbs):
+        log_start += math.fsum(piece.log_completions for piece in found.pieces)
+    direction = -1 if reverse else 1
+    return Plan(
+        found, method.moves, betas[::direction].copy(), spans[::direction].copy(), log_start
+    )
+
+
+def anneal_block(job: Job, /) -> Arrays:
+    """Runs (plan, their first tables in logs or None, their generators), one after the other.
+
+    Returns log_ratio (runs, spans), tally (runs, spans, 2) of moves tried and accepted, and
+    log_theta (runs, cells) of the last tables.
+
+    Examples
+    --------
+    >>> from bnlab.hidden import Warped
+    >>> plan = plan_of(HiddenModel([0, 1], [2, 3], hidden=[0]), [[0]], AIS(Warped(3)))
+    >>> anneal_block((plan, None, np.random.default_rng(1).spawn(2)))["tally"].shape
+    (2, 3, 2)
+    """
+    plan, starts, rngs = job
+    runs, spans, cells = len(rngs), plan.spans.max() + 1, plan.found.base.size
+    log_ratio, log_theta = np.zeros((runs, spans)), np.empty((runs, cells))
+    tally = np.zeros((runs, spans, 2), np.int64)
+    for i, rng in enumerate(rngs):
+        start = None if starts is None else starts[i]
+        _anneal_one(plan, start, rng, (plan.spans, log_ratio[i], tally[i]), log_theta[i])
+    return {"log_ratio": log_ratio, "tally": tally, "log_theta": log_theta}
+
+
+def _anneal_one(
+    plan: Plan,
+    start: Floats | None,
+    rng: np.random.Generator,
+    record: tuple[Ints, Floats, Ints],
+    log_theta: Floats,
+) -> None:
+    """One run over all pieces; tables that do not move are drawn at its last temperature."""
+    found = plan.found
+    ranges = np.stack([found.first[:-1], found.first[1:]], axis=1)
+    last = found.strength + plan.betas[-1] * found.base
+    latent_walks.draw_tables(last, ranges, rng, log_theta)
+    for piece in found.pieces:
+        first = None if start is None else start[piece.cells]
+        moved = _walk(piece, plan, first, rng, record)
+        log_theta[piece.cells[piece.moving]] = moved[piece.moving]
+
+
+def _walk(
+    piece: Piece,
+    plan: Plan,
+    start: Floats | None,
+    rng: np.random.Generator,
+    record: tuple[Ints, Floats, Ints],
+) -> Floats:
+    """Walk on one piece; its last tables (cells,) in logs."""
+    strength, betas, moves = piece.strength, plan.betas, plan.moves
+    prior = np.full(piece.cells.size, strength)
+    log_theta = np.zeros(piece.cells.size) if start is None else start.copy()
+    power = 0.0 if start is None else 1.0
+    if start is None:
+        latent_walks.draw_tables(prior, piece.ranges, rng, log_theta)
+    problem = (piece.completions.listed, piece.base, strength)
+    if isinstance(moves, CompletionGibbs):
+        rows, order = piece.rows, piece.order
+        states = np.empty(order.size, np.int32)
+        counts, totals = np.zeros(piece.cells.size), np.zeros(len(piece.completions.first) - 1)
+        latent_particles.complete_rows(log_theta, order, rows, power, rng, states)
+        completed = (states, counts, totals)
+        latent_particles.anneal_completions(
+            order, rows, piece.tables, completed, betas, rng, record
+        )
+        latent_walks.draw_tables(prior + betas[-1] * counts, piece.ranges, rng, log_theta)
+    elif isinstance(moves, TemperedGibbs):
+        latent_walks.anneal_gibbs(log_theta, problem, (betas, power, piece.ranges), rng, record)
+    else:
+        width, blocks = _proposals(moves, piece)
+        walk = (betas, width, piece.ranges, blocks)
+        latent_walks.anneal_tables(log_theta, problem, walk, rng, record)
+    return log_theta
+
+
+def _proposals(
+    moves: JointDirichlet | RowDirichlet, piece: Piece
+) -> tuple[tuple[float, float, float], Ints]:
+    """Width of the proposals, and which table rows (B, 2) are proposed together."""
+    rows = np.arange(len(piece.ranges) + 1)
+    if isinstance(moves, JointDirichlet):
+        return (0.0, moves.strength, 0.0), rows[None, [0, -1]]
+    growth = moves.growth * piece.completions.m
+    return (piece.strength, 0.0, growth), np.stack([rows[:-1], rows[1:]], axis=1)
+
+
+def _log_tables(model: HiddenModel, start: Sequence[ArrayLike], runs: int) -> Floats:
+    """Ln of the tables (runs, cells), rows normalised; cells that are 0 get 1e-300."""
+    if len(start) != model.n:
+        raise ValueError(f"start holds {len(start)} tables: give one for each of {model.n} nodes")
+    cells = []
+    for v, table in enumerate(start):
+        array = np.asarray(table, np.float64)
+        shape = (model.rows(v), int(model.arities[v]))
+        if array.shape not in (shape, (runs, *shape)):
+            raise ValueError(
+                f"start[{v}] of shape {array.shape}: the table of node {v} is {shape}, or "
+                f"{(runs, *shape)} with one for each run"
+            )
+        totals = array.sum(axis=-1, keepdims=True)
+        if not ((array >= 0).all() and (abs(totals - 1) < 0.02).all()):
+            raise ValueError(f"start[{v}]: rows of probabilities sum to 1")
+        normal = np.maximum(array / totals, 1e-300)
+        cells.append(np.broadcast_to(normal, (runs, *shape)).reshape(runs, -1))
+    return np.asarray(np.log(np.concatenate(cells, axis=1)))
+
+
+def _stacked(model: HiddenModel, runs: Floats) -> tuple[Floats, ...]:
+    """One array (runs, rows, states) for each node."""
+    tables = [as_tables(model, cells) for cells in runs]
+    return tuple(np.stack(of_node) for of_node in zip(*tables, strict=True))

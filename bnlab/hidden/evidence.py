@@ -1,0 +1,357 @@
+"""The evidence of models with hidden nodes by simulation: estimates, and bounds from both sides."""
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnlab.data import Data
+from bnlab.hidden.annealing import MAX_JOBS, anneal, anneal_block, plan_of
+from bnlab.hidden.finished import Finished, identity_of
+from bnlab.hidden.methods import AIS, SMC, JointDirichlet
+from bnlab.hidden.model import HiddenModel
+from bnlab.hidden.parts import Part, columns_of, key_of, parts
+from bnlab.hidden.pieces import open_pieces
+from bnlab.hidden.smc import filter_block
+from bnlab.markov import BINS, bin_means, bound, check_bound, require_runs
+from bnlab.results import Estimate, Run
+from bnlab.runs import (
+    Clock,
+    Executor,
+    Progress,
+    Stopped,
+    check_counts,
+    check_generator,
+    collect,
+    seed_of,
+    workers,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Method = AIS | SMC | Literal["ais", "smc"]
+
+DEFAULT = SMC()
+DEFAULT_AIS = AIS()
+
+
+def estimate_evidence(
+    model: HiddenModel,
+    data: Data | ArrayLike,
+    /,
+    *,
+    runs: int,
+    rng: np.random.Generator,
+    method: Method = DEFAULT,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> Estimate:
+    """Ln p(data) in nats, the mean of independent unbiased estimates of p(data).
+
+    SMC is the more exact by far at equal cost. The standard error of the logarithm is by the delta
+    method from the spread of the runs; where that is many nats, few runs carry the mean, the
+    standard error says little and the estimate is likely too low.
+
+    Parameters
+    ----------
+    model : HiddenModel
+    data : as in `complete`; missing cells are summed over
+    runs : number of runs, at least 1; the standard error of one run is infinite
+    rng : the only source of randomness; equal states give equal numbers for any executor
+    method : SMC(particles), AIS(schedule, moves), or "smc" or "ais" for either as it comes
+    checkpoint : as in `anneal`
+    progress : progress(done, total, None) after each run; False stops, and the runs done remain
+    executor : where runs go; threads by default
+
+    Returns
+    -------
+    Estimate
+        kind "unbiased"; trace (runs,) is the estimate after each run.
+
+    Examples
+    --------
+    >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
+    >>> estimate = estimate_evidence(model, [[0], [1], [2]], runs=100, rng=np.random.default_rng(1))
+    >>> round(estimate.log_value, 2)  # exactly -3.807
+    -3.81
+    """
+    clock, seed = Clock(), _seed_of(rng)
+    method = _chosen(method)
+    log_p = _log_weights(model, data, runs, rng, method, checkpoint, progress, executor)
+    log_value, stderr, trace = _mean(log_p)
+    run = _run(model, runs, method, seed, clock, stopped=log_p.size < runs)
+    return Estimate(log_value, stderr, "unbiased", trace=trace, run=run)
+
+
+def estimate_structures(
+    models: Iterable[HiddenModel],
+    data: Data | ArrayLike,
+    /,
+    *,
+    runs: int,
+    rng: np.random.Generator,
+    method: Method = DEFAULT,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> list[Estimate]:
+    """`estimate_evidence` of many structures on the same data, their connected parts once each.
+
+    The estimate of a structure is the product of the means of its parts, which are independent; the
+    estimates of structures that share parts are not. JointDirichlet walks on whole structures.
+
+    Parameters
+    ----------
+    models : structures over the same observed nodes
+    data, runs, rng, method, executor : as in `estimate_evidence`; runs of each part
+    progress : progress(done, total, None) after each distinct part; False stops
+
+    Raises
+    ------
+    Stopped
+        If `progress` returned False: not all parts have an estimate then.
+
+    Examples
+    --------
+    >>> models = [HiddenModel([0, 1, p], [2, 2, 2], hidden=[0]) for p in (0, 1)]
+    >>> rng = np.random.default_rng(1)
+    >>> found = estimate_structures(models, [[0, 1], [1, 0]], runs=500, rng=rng)
+    >>> [round(each.log_value, 2) for each in found]  # exact here
+    [-3.43, -3.24]
+    """
+    check_counts(runs=runs)
+    clock, seed = Clock(), _seed_of(rng)
+    method, models = _chosen(method), list(models)
+    split = [_split(model, method) for model in models]
+    distinct: dict[object, tuple[Part, Ints]] = {}
+    for model, of_model in zip(models, split, strict=True):
+        for part in of_model:
+            distinct.setdefault(key_of(part), (part, columns_of(model, data, part)))
+    jobs = [
+        (part.model, columns, runs, child, method)
+        for (part, columns), child in zip(distinct.values(), rng.spawn(len(distinct)), strict=True)
+    ]
+    done: list[Floats] = []
+    with workers(executor, max(len(jobs), 1)) as chosen:
+        collect(chosen.map(_runs_of_part, jobs), done, lambda _: 1, len(jobs), progress)
+    if len(done) < len(jobs):
+        raise Stopped(f"stopped after {len(done)} of {len(jobs)} parts: no structure is estimated")
+    means = {key: _mean(log_p) for key, log_p in zip(distinct, done, strict=True)}
+    found = []
+    for model, of_model in zip(models, split, strict=True):
+        values, stderrs, traces = zip(*(means[key_of(part)] for part in of_model), strict=True)
+        run = _run(model, runs, method, seed, clock)
+        stderr, trace = math.hypot(*stderrs), np.sum(traces, axis=0)
+        found.append(Estimate(math.fsum(values), stderr, "unbiased", trace=trace, run=run))
+    return found
+
+
+def estimate_lower_bound(
+    model: HiddenModel,
+    data: Data | ArrayLike,
+    /,
+    *,
+    runs: int,
+    rng: np.random.Generator,
+    method: Method = DEFAULT,
+    delta: float = 0.05,
+    bins: int = BINS,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> Estimate:
+    """A bound below ln p(data) that holds with probability 1 - delta, whatever the weights' law.
+
+    Markov's inequality on the runs of `estimate_evidence`, whose mean is p(data): with one bin, ln
+    of the mean less ln(1 / delta) [GrosseEtAl2015]; with more, the least of the bins' means, less
+    ln(1 / delta) / bins [NiinimakiKoivisto2013, Theorem 1].
+
+    Parameters
+    ----------
+    model, data, runs, rng, method, checkpoint, progress, executor : as in `estimate_evidence`
+    delta : the probability that the bound fails, at most
+    bins : from 1 to runs
+
+    Raises
+    ------
+    Stopped
+        If `progress` returned False before there was a run for each of the bins.
+
+    Examples
+    --------
+    >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
+    >>> rng = np.random.default_rng(1)
+    >>> found = estimate_lower_bound(model, [[0], [1], [2]], runs=900, rng=rng)
+    >>> round(found.log_value, 1)  # exactly -3.807
+    -4.1
+    """
+    check_bound(runs, delta, bins)
+    clock, seed = Clock(), _seed_of(rng)
+    method = _chosen(method)
+    log_p = _log_weights(model, data, runs, rng, method, checkpoint, progress, executor)
+    require_runs(log_p.size, bins)
+    means = bin_means(log_p, delta, bins)
+    run = _run(model, runs, method, seed, clock, stopped=log_p.size < runs)
+    return bound(float(means.min()) + math.log(delta) / bins, "lower_bound", means, delta, run)
+
+
+def estimate_upper_bound(
+    model: HiddenModel,
+    data: Data | ArrayLike,
+    /,
+    *,
+    start: Sequence[ArrayLike],
+    runs: int,
+    rng: np.random.Generator,
+    method: AIS = DEFAULT_AIS,
+    delta: float = 0.05,
+    bins: int = 1,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> Estimate:
+    """A bound above ln p(data) that holds with probability 1 - delta, by annealing in reverse.
+
+    The mean of 1 / w over runs that start at exact draws from the posterior is 1 / p(data), and
+    Markov's inequality bounds it [GrosseEtAl2015]. The tables that simulated the data are such a
+    draw, if they were themselves drawn from the model's prior; ends of other runs are not, and
+    bound nothing.
+
+    Parameters
+    ----------
+    model, data, runs, rng, checkpoint, progress, executor : as in `anneal`
+    start : as in `anneal`: exact draws from the posterior of the tables
+    method : AIS, with schedule and moves
+    delta : the probability that the bound fails, at most, over starts and runs together
+    bins : 1 when all runs share one start and so depend on each other; up to `runs` otherwise
+
+    Raises
+    ------
+    Stopped
+        If `progress` returned False before there was a run for each of the bins.
+
+    Examples
+    --------
+    >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
+    >>> theta = [[[0.5, 0.5]], [[0.8, 0.1, 0.1], [0.1, 0.1, 0.8]]]
+    >>> rng = np.random.default_rng(1)
+    >>> estimate_upper_bound(model, [[0], [2]], start=theta, runs=20, rng=rng).kind
+    'upper_bound'
+    """
+    check_bound(runs, delta, bins)
+    if not isinstance(method, AIS):
+        raise ValueError(f"method={method!r}: only runs of AIS() go in reverse")
+    if bins > 1 and any(np.ndim(table) < 3 for table in start):
+        raise ValueError(
+            f"bins={bins}: all runs depend on the one start, so they make a single bin. Leave "
+            "bins= out, or give each run a draw of its own"
+        )
+    found = anneal(
+        model,
+        data,
+        runs=runs,
+        rng=rng,
+        method=method,
+        start=start,
+        reverse=True,
+        checkpoint=checkpoint,
+        progress=progress,
+        executor=executor,
+    )
+    require_runs(found.log_weight.size, bins)
+    means = -bin_means(-found.log_weight, delta, bins)
+    return bound(
+        float(means.max()) - math.log(delta) / bins, "upper_bound", means, delta, found.run
+    )
+
+
+def _chosen(method: Method) -> AIS | SMC:
+    if method == "ais":
+        return DEFAULT_AIS
+    if method == "smc":
+        return DEFAULT
+    if isinstance(method, AIS | SMC):
+        return method
+    raise ValueError(f"method={method!r}: choose 'ais' or 'smc', or give AIS(..) or SMC(..)")
+
+
+def _log_weights(
+    model: HiddenModel,
+    data: Data | ArrayLike,
+    runs: int,
+    rng: np.random.Generator,
+    method: AIS | SMC,
+    checkpoint: str | os.PathLike[str] | None,
+    progress: Progress | None,
+    executor: Executor | None,
+) -> Floats:
+    """Ln of an unbiased estimate of p(data) from each run; fewer when stopped."""
+    check_counts(runs=runs)
+    if isinstance(method, AIS):
+        return anneal(
+            model,
+            data,
+            runs=runs,
+            rng=rng,
+            method=method,
+            checkpoint=checkpoint,
+            progress=progress,
+            executor=executor,
+        ).log_weight
+    identity = {"method": repr(method), "runs": runs, "seed": seed_of(rng)}
+    finished = Finished(checkpoint, {**identity_of(model, data), **identity})
+    found, rngs = open_pieces(model, data), rng.spawn(runs)
+    size = 1 if executor is None else math.ceil(runs / MAX_JOBS)
+    jobs = [
+        (found, method.particles, rngs[i : i + size]) for i in range(finished.count, runs, size)
+    ]
+    return finished.go_on(filter_block, jobs, runs, progress, executor)["log_p"]
+
+
+def _runs_of_part(
+    job: tuple[HiddenModel, Ints, int, np.random.Generator, AIS | SMC],
+) -> Floats:
+    """All runs of one part, one after the other."""
+    model, columns, runs, rng, method = job
+    rngs = rng.spawn(runs)
+    if isinstance(method, SMC):
+        return filter_block((open_pieces(model, columns), method.particles, rngs))["log_p"]
+    plan = plan_of(model, columns, method)
+    log_p: Floats = plan.log_start + anneal_block((plan, None, rngs))["log_ratio"].sum(axis=1)
+    return log_p
+
+
+def _split(model: HiddenModel, method: AIS | SMC) -> list[Part]:
+    """What is estimated by itself: connected parts, or the whole for walks on all tables."""
+    if isinstance(method, AIS) and isinstance(method.moves, JointDirichlet):
+        return [Part(model, tuple(range(len(model.observed))), tuple(range(model.n)))]
+    return parts(model)
+
+
+def _mean(log_p: Floats) -> tuple[float, float, Floats]:
+    """Ln of the mean of exp(log_p), its standard error by the delta method, and how it grew."""
+    trace = np.logaddexp.accumulate(log_p) - np.log(np.arange(1, log_p.size + 1))
+    relative = np.exp(log_p - trace[-1])
+    stderr = relative.std(ddof=1) / math.sqrt(log_p.size) if log_p.size > 1 else math.inf
+    return float(trace[-1]), float(stderr), trace
+
+
+def _run(
+    model: HiddenModel,
+    runs: int,
+    method: AIS | SMC,
+    seed: str,
+    clock: Clock,
+    *,
+    stopped: bool = False,
+) -> Run:
+    settings = {"runs": runs, "method": repr(method), "strength": model.strength}
+    return Run(type(method).__name__, settings, seed, clock.seconds, stopped=stopped)
+
+
+def _seed_of(rng: np.random.Generator) -> str:
+    check_generator(rng)
+    return seed_of(rng)

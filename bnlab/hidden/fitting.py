@@ -1,0 +1,316 @@
+"""EM and variational EM for discrete networks with hidden nodes."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnlab.data import Data
+from bnlab.hidden.completions import Completions, complete
+from bnlab.hidden.model import HiddenModel
+from bnlab.kernels import latent
+from bnlab.results import Run, read_only, rebuilt
+from bnlab.runs import (
+    Clock,
+    Executor,
+    Progress,
+    check_counts,
+    check_generator,
+    collect,
+    seed_of,
+    workers,
+)
+
+Floats = NDArray[np.float64]
+Basis = Literal["probability", "softmax"]
+Objective = Literal["ml", "map"]
+
+PER_ROW = 1e-6  # a gain below this, in nats a row, is the end [Beal2003, sec. 6.4.1]
+MAX_ITERATIONS = 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """The best of several climbs from random starts.
+
+    Attributes
+    ----------
+    value : float, nats; ln p(data | theta) for ML, that plus ln p(theta) for MAP (without what does
+        not depend on theta), or the variational lower bound on ln p(data)
+    theta : tables, one float64 array (rows, states) for each node; of VB, exp of the posterior
+        means of ln theta, whose rows sum to less than 1
+    counts : expected counts, likewise
+    trace : float64 (iterations,), the value before each step of the best climb
+    converged : whether the best climb ended by itself, rather than at the largest iteration
+    restart : which start was the best
+    values : float64 (restarts,), where each start ended
+    iterations : int64 (restarts,)
+    run : Run
+
+    Examples
+    --------
+    >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
+    >>> data = Data.from_arrays([[0], [1], [2]])
+    >>> fit_vb(model, data, restarts=2, rng=np.random.default_rng(1))
+    Fit(-4.78, VBEM, restart 2 of 2, 29 iterations)
+    """
+
+    value: float
+    theta: tuple[Floats, ...]
+    counts: tuple[Floats, ...]
+    trace: Floats
+    converged: bool
+    restart: int
+    values: Floats
+    iterations: NDArray[np.int64]
+    run: Run
+
+    def __post_init__(self) -> None:
+        for name in ("trace", "values", "iterations"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+        for name in ("theta", "counts"):
+            object.__setattr__(self, name, tuple(map(read_only, getattr(self, name))))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
+
+    def __repr__(self) -> str:
+        end = "" if self.converged else ", not converged"
+        return (
+            f"Fit({self.value:.2f}, {self.run.method}, restart {self.restart + 1} of "
+            f"{self.values.size}, {self.trace.size} iterations{end})"
+        )
+
+
+class Climb(NamedTuple):
+    """One start's end: theta (cells,), trace (iterations,), whether it came to rest."""
+
+    theta: Floats
+    trace: Floats
+    converged: bool
+
+
+def fit_em(
+    model: HiddenModel,
+    data: Data | ArrayLike,
+    /,
+    *,
+    restarts: int = 3,
+    rng: np.random.Generator,
+    start: Sequence[Floats] | None = None,
+    objective: Objective = "map",
+    basis: Basis = "probability",
+    max_iterations: int = MAX_ITERATIONS,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> Fit:
+    """Maximum-likelihood or maximum-a-posteriori tables by EM [Beal2003, sec. 6.3.1].
+
+    A climb ends when a step gains less than 1e-6 nats a row of data. MAP estimates depend on the
+    basis: as probabilities a cell gets lambda - 1 pseudo-counts, which needs lambda >= 1; in the
+    softmax basis it gets lambda (eq. 6.23 and the remark below it).
+
+    Parameters
+    ----------
+    model : HiddenModel
+    data : as in `complete`
+    restarts : number of random starts, drawn from the prior; the best end is kept
+    rng : the only source of randomness
+    start : tables to climb from as well, before the random ones, as in `Fit.theta`
+    objective : "ml" or "map"
+    basis : "probability" or "softmax", of MAP
+    max_iterations : steps after which a climb ends in any case
+    progress : progress(done, total, None) after each start; False stops with the starts done
+    executor : where starts run; threads by default
+
+    Raises
+    ------
+    ValueError
+        If lambda < 1 is asked for in the basis of probabilities, or an option is out of range.
+
+    Examples
+    --------
+    >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
+    >>> data = Data.from_arrays([[0], [1], [2]])
+    >>> round(fit_em(model, data, rng=np.random.default_rng(1)).value, 4)  # 3 ln(1/3)
+    -3.2958
+    """
+    added = pseudo_counts(model, objective, basis)
+    return _fit("EM", model, data, added, restarts, rng, start, max_iterations, progress, executor)
+
+
+def fit_vb(
+    model: HiddenModel,
+    data: Data | ArrayLike,
+    /,
+    *,
+    restarts: int = 3,
+    rng: np.random.Generator,
+    start: Sequence[Floats] | None = None,
+    max_iterations: int = MAX_ITERATIONS,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> Fit:
+    """The variational lower bound on ln p(data) by VBEM [Beal2003, sec. 6.3.4].
+
+    With the tables of a MAP fit as `start`, the bound is at least the Cheeseman-Stutz score of that
+    fit: it is the bound at the first step.
+
+    Parameters
+    ----------
+    model, data, restarts, rng, start, max_iterations, progress, executor : as in `fit_em`
+
+    Examples
+    --------
+    >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
+    >>> data = Data.from_arrays([[0], [1], [2]])
+    >>> round(fit_vb(model, data, rng=np.random.default_rng(1)).value, 4)
+    -4.7751
+    """
+    return _fit("VBEM", model, data, None, restarts, rng, start, max_iterations, progress, executor)
+
+
+def pseudo_counts(model: HiddenModel, objective: Objective, basis: Basis, /) -> float:
+    """What the M step adds to each cell's count.
+
+    Examples
+    --------
+    >>> pseudo_counts(HiddenModel([0, 1], [2, 3], hidden=[0]), "map", "softmax")
+    1.0
+    """
+    if objective not in ("ml", "map"):
+        raise ValueError(f"objective={objective!r}: choose 'ml' or 'map'")
+    if basis not in ("probability", "softmax"):
+        raise ValueError(f"basis={basis!r}: choose 'probability' or 'softmax'")
+    if objective == "ml":
+        return 0.0
+    if basis == "softmax":
+        return model.strength
+    if model.strength < 1:
+        raise ValueError(
+            f"strength={model.strength}: below 1 the posterior density of probabilities has no "
+            "maximum, and the M step gives negative ones. Use basis='softmax'"
+        )
+    return model.strength - 1
+
+
+def climb(
+    completions: Completions,
+    strength: float,
+    added: float | None,
+    theta: Floats,
+    max_iterations: int,
+) -> Climb:
+    """EM (`added` pseudo-counts) or VBEM (added=None) from one start."""
+    trace = np.empty(max_iterations)
+    theta = theta.copy()
+    limits = (PER_ROW * completions.m, max_iterations)
+    tables = (completions.base, completions.first)
+    if added is None:
+        done, converged = latent.climb_bound(
+            theta, completions.groups, tables, strength, limits, trace
+        )
+    else:
+        done, converged = latent.climb(theta, completions.groups, tables, added, limits, trace)
+    return Climb(theta, trace[:done].copy(), converged)
+
+
+def random_tables(completions: Completions, strength: float, rng: np.random.Generator, /) -> Floats:
+    """Tables (cells,) drawn from the prior, in logs where they would underflow."""
+    gammas = np.log(rng.standard_gamma(strength + 1, completions.base.size))
+    gammas += np.log1p(-rng.random(completions.base.size)) / strength
+    rows = np.repeat(np.arange(completions.first.size - 1), np.diff(completions.first))
+    tops = np.maximum.reduceat(gammas, completions.first[:-1])
+    theta = np.exp(gammas - tops[rows])
+    theta /= np.add.reduceat(theta, completions.first[:-1])[rows]
+    floored: Floats = np.maximum(theta, 1e-300)
+    return floored
+
+
+def _fit(
+    method: str,
+    model: HiddenModel,
+    data: Data | ArrayLike,
+    added: float | None,
+    restarts: int,
+    rng: np.random.Generator,
+    start: Sequence[Floats] | None,
+    max_iterations: int,
+    progress: Progress | None,
+    executor: Executor | None,
+) -> Fit:
+    check_counts(restarts=restarts, max_iterations=max_iterations)
+    check_generator(rng)
+    clock, seed = Clock(), seed_of(rng)
+    completions = complete(model, data)
+    starts = [random_tables(completions, model.strength, each) for each in rng.spawn(restarts)]
+    if start is not None:
+        starts.insert(0, flat_tables(model, start))
+    jobs = [(completions, model.strength, added, theta, max_iterations) for theta in starts]
+    ends: list[Climb] = []
+    with workers(executor, len(jobs)) as chosen:
+        collect(chosen.map(_job, jobs), ends, _one, len(jobs), progress)
+    best = int(np.argmax([end.trace[-1] for end in ends]))
+    counts = np.empty(completions.base.size)
+    latent.expect(ends[best].theta, completions.groups, completions.base, counts)
+    settings = {
+        "restarts": restarts,
+        "max_iterations": max_iterations,
+        "pseudo_counts": added,
+        "strength": model.strength,
+    }
+    run = Run(method, settings, seed, clock.seconds, stopped=len(ends) < len(jobs))
+    return Fit(
+        float(ends[best].trace[-1]),
+        as_tables(model, ends[best].theta),
+        as_tables(model, counts),
+        ends[best].trace,
+        bool(ends[best].converged),
+        best,
+        np.array([end.trace[-1] for end in ends]),
+        np.array([end.trace.size for end in ends]),
+        run,
+    )
+
+
+def as_tables(model: HiddenModel, cells: Floats, /) -> tuple[Floats, ...]:
+    """One array (rows, states) for each node, out of the array of all cells.
+
+    Examples
+    --------
+    >>> as_tables(HiddenModel([0], [2], hidden=[]), np.array([0.25, 0.75]))[0].shape
+    (1, 2)
+    """
+    shapes = [(model.rows(v), int(model.arities[v])) for v in range(model.n)]
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
+    parts = np.split(cells, ends[:-1])
+    return tuple(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True))
+
+
+def flat_tables(model: HiddenModel, tables: Sequence[ArrayLike], /) -> Floats:
+    """The inverse of `as_tables`: all cells in one array, checked.
+
+    Examples
+    --------
+    >>> flat_tables(HiddenModel([0], [2], hidden=[]), [[[0.25, 0.75]]])
+    array([0.25, 0.75])
+    """
+    arrays = [np.asarray(table, np.float64) for table in tables]
+    shapes = [(model.rows(v), int(model.arities[v])) for v in range(model.n)]
+    if [array.shape for array in arrays] != shapes:
+        raise ValueError(f"tables of shapes {[a.shape for a in arrays]}: this model's are {shapes}")
+    cells = np.concatenate([array.ravel() for array in arrays])
+    if not ((cells >= 0) & (cells <= 1)).all():
+        raise ValueError("tables hold probabilities, from 0 to 1")
+    return cells
+
+
+def _job(job: tuple[Completions, float, float | None, Floats, int]) -> Climb:
+    return climb(*job)
+
+
+def _one(_: Climb) -> int:
+    return 1

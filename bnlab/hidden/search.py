@@ -1,0 +1,402 @@
+"""Greedy search for structures with hidden nodes, around any score that adds up over parts."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnlab import graphs
+from bnlab.data import Data
+from bnlab.hidden.completions import codes
+from bnlab.hidden.evidence import DEFAULT, estimate_evidence
+from bnlab.hidden.methods import AIS, SMC
+from bnlab.hidden.model import HiddenModel
+from bnlab.hidden.parts import columns_of, key_of, parts
+from bnlab.hidden.scoring import KINDS, Score, score
+from bnlab.results import Run, read_only, rebuilt
+from bnlab.runs import (
+    Clock,
+    Executor,
+    Progress,
+    Stopped,
+    check_counts,
+    check_generator,
+    collect,
+    goes_on,
+    seed_of,
+    workers,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Edge = Literal["hidden-observed", "observed-observed", "observed-hidden", "hidden-hidden"]
+
+EDGES = ("hidden-observed", "observed-observed", "observed-hidden", "hidden-hidden")
+LEAST_GAIN = 1e-6  # nats; less is rounding
+
+
+class PartScore(Protocol):
+    """The score, in nats, of a connected part on its columns; those of a structure's parts add up.
+
+    Examples
+    --------
+    >>> part_score: PartScore = Fitted("bic")
+    """
+
+    def __call__(self, model: HiddenModel, data: Ints, /, *, rng: np.random.Generator) -> float:
+        """The score of one part."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A score by EM or variational EM, from `score`.
+
+    Examples
+    --------
+    >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
+    >>> round(Fitted()(model, np.array([[0], [1], [2]]), rng=np.random.default_rng(1)), 4)
+    -4.7751
+    """
+
+    name: Score = "vb"
+    restarts: int = 3
+
+    def __post_init__(self) -> None:
+        if self.name not in KINDS:
+            raise ValueError(f"name={self.name!r}: choose from {', '.join(KINDS)}")
+        check_counts(restarts=self.restarts)
+
+    def __call__(self, model: HiddenModel, data: Ints, /, *, rng: np.random.Generator) -> float:
+        """The score of one part."""
+        found = score(model, data, [self.name], restarts=self.restarts, rng=rng, executor=_Here())
+        return found[self.name].log_value
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """The evidence by `estimate_evidence`; its noise must be small beside the gains looked for.
+
+    Examples
+    --------
+    >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
+    >>> round(Simulated()(model, np.array([[0], [1]]), rng=np.random.default_rng(1)), 1)
+    -2.4
+    """
+
+    method: AIS | SMC = DEFAULT
+    runs: int = 2
+
+    def __post_init__(self) -> None:
+        check_counts(runs=self.runs)
+
+    def __call__(self, model: HiddenModel, data: Ints, /, *, rng: np.random.Generator) -> float:
+        """The score of one part."""
+        return estimate_evidence(
+            model, data, runs=self.runs, rng=rng, method=self.method, executor=_Here()
+        ).log_value
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a step of the search may do to a structure.
+
+    One edge comes, goes or turns round; a hidden node goes; it takes another number of states; or a
+    new one comes as common parent of a few observed nodes.
+
+    Attributes
+    ----------
+    states : numbers of states that hidden nodes may take
+    children : numbers of observed nodes that a new hidden node may begin with
+    max_hidden : hidden nodes, at most; 0 or more
+    max_parents : of any node, at most
+    edges : which kinds of edges there may be
+
+    Examples
+    --------
+    >>> start = HiddenModel([0, 0], [2, 3], hidden=[])
+    >>> [model.parents.tolist() for model in Changes(states=(2,)).of(start)]
+    [[0, 1, 1]]
+    """
+
+    states: tuple[int, ...] = (2, 3, 4)
+    children: tuple[int, ...] = (2, 3)
+    max_hidden: int = 2
+    max_parents: int = 3
+    edges: tuple[Edge, ...] = ("hidden-observed",)
+
+    def __post_init__(self) -> None:
+        check_counts(least=0, max_hidden=self.max_hidden)
+        check_counts(max_parents=self.max_parents)
+        if not self.states or any(states < 2 for states in self.states):
+            raise ValueError(f"states={self.states}: hidden nodes have at least 2 states")
+        if any(children < 1 for children in self.children):
+            raise ValueError(f"children={self.children}: new hidden nodes have at least one")
+        if not set(self.edges) <= set(EDGES):
+            raise ValueError(f"edges={self.edges}: choose from {', '.join(EDGES)}")
+
+    def of(self, model: HiddenModel, /) -> list[HiddenModel]:
+        """All structures one change away, once each; hidden nodes first, the same for any names."""
+        found: dict[object, HiddenModel] = {}
+        for changed in self._each(in_order(model)):
+            ordered = in_order(changed)
+            found.setdefault(_key(ordered), ordered)
+        found.pop(_key(in_order(model)), None)
+        return list(found.values())
+
+    def _each(self, model: HiddenModel) -> Iterator[HiddenModel]:
+        h, masks = len(model.hidden), model.parents.tolist()
+        yield from self._other_edges(model)
+        for v in range(h):
+            yield _taken(model, [u for u in range(model.n) if u != v])
+            for states in self.states:
+                arities = model.arities.copy()
+                arities[v] = states
+                yield HiddenModel(masks, arities, hidden=range(h), strength=model.strength)
+        if h < self.max_hidden:
+            free = [v for v in range(h, model.n) if masks[v].bit_count() < self.max_parents]
+            for states, many in itertools.product(self.states, self.children):
+                for children in itertools.combinations(free, many):
+                    yield _with_parent_of(model, children, states)
+
+    def _other_edges(self, model: HiddenModel) -> Iterator[HiddenModel]:
+        h, masks, above = len(model.hidden), model.parents.tolist(), graphs.ancestors(model.parents)
+
+        def changed(*flips: tuple[int, int]) -> HiddenModel:
+            other = list(masks)
+            for u, v in flips:
+                other[v] ^= 1 << u
+            return HiddenModel(other, model.arities, hidden=range(h), strength=model.strength)
+
+        for u, v in itertools.permutations(range(model.n), 2):
+            fits = masks[v].bit_count() < self.max_parents and self._may(u, v, h)
+            if masks[v] >> u & 1:
+                yield changed((u, v))
+            elif masks[u] >> v & 1:
+                without = list(masks)
+                without[u] ^= 1 << v
+                if fits and not graphs.ancestors(without)[u] >> v & 1:
+                    yield changed((v, u), (u, v))
+            elif fits and not above[u] >> v & 1:
+                yield changed((u, v))
+
+    def _may(self, u: int, v: int, h: int) -> bool:
+        kinds = ("hidden" if u < h else "observed", "hidden" if v < h else "observed")
+        return "-".join(kinds) in self.edges
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """Where a greedy search went.
+
+    Attributes
+    ----------
+    model : HiddenModel, the best found; hidden nodes first, observed ones in their order
+    log_value : float, its score in nats
+    trace : float64 (steps + 1,), the score at the start and after each step
+    path : the structures at the start and after each step
+    scored : how many distinct parts were scored
+    run : Run
+
+    Examples
+    --------
+    >>> start = HiddenModel([0, 0], [2, 2], hidden=[])
+    >>> search_structures(start, [[0, 0], [1, 1]], rng=np.random.default_rng(1))
+    Search(HiddenModel(0 hidden and 2 observed nodes, 2 free parameters), -3.58 after 0 steps)
+    """
+
+    model: HiddenModel
+    log_value: float
+    trace: Floats
+    path: tuple[HiddenModel, ...]
+    scored: int
+    run: Run
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "trace", read_only(self.trace))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
+
+    def __repr__(self) -> str:
+        stopped = ", stopped early" if self.run.stopped else ""
+        steps = self.trace.size - 1
+        return f"Search({self.model!r}, {self.log_value:.2f} after {steps} steps{stopped})"
+
+
+BOUND, CHANGES = Fitted(), Changes()
+
+
+def search_structures(
+    start: HiddenModel,
+    data: Data | ArrayLike,
+    /,
+    *,
+    rng: np.random.Generator,
+    part_score: PartScore = BOUND,
+    changes: Changes = CHANGES,
+    max_steps: int = 100,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> Search:
+    """Climb from structure to structure, always by the change that gains most.
+
+    As structural EM [Friedman1998] the search adds and removes edges, and beyond it hidden nodes
+    and their states, but each structure is scored by itself: only the connected parts that a change
+    touches are, and each distinct part once. The score of a part does not change once it is known,
+    so that the climb ends even where scores are noisy.
+
+    Parameters
+    ----------
+    start : HiddenModel to begin with, such as one without edges and hidden nodes
+    data : as in `complete`
+    rng : the only source of randomness; equal states give equal searches for any executor
+    part_score : Fitted("vb"), any of the scores of `score`; Simulated(SMC()); or what else says the
+        nats of a part. Without the alias term, which does not add up over parts
+    changes : Changes
+    max_steps : after which the search ends in any case
+    progress : progress(done, total, None) after each part, of those known to be wanted so far;
+        False stops with the steps done
+    executor : where parts are scored; threads by default
+
+    Raises
+    ------
+    Stopped
+        If `progress` returned False before the start was scored.
+
+    Examples
+    --------
+    >>> start = HiddenModel([0, 0, 0], [2, 2, 2], hidden=[])
+    >>> data = [[0, 0, 0]] * 15 + [[1, 1, 1]] * 15
+    >>> search_structures(start, data, rng=np.random.default_rng(1)).model.parents
+    array([0, 1, 1, 1])
+    """
+    check_counts(max_steps=max_steps)
+    check_generator(rng)
+    clock, seed = Clock(), seed_of(rng)
+    scores = _Scores(codes(start, data), part_score, rng, progress, executor)
+    model = in_order(start)
+    if not scores.add([model]):
+        raise Stopped("stopped before the start was scored")
+    path, trace = [model], [scores.of(model)]
+    stopped = False
+    for _ in range(max_steps):
+        others = changes.of(path[-1])
+        try:
+            stopped = not scores.add(others)
+        except KeyboardInterrupt:
+            stopped = True
+        if stopped or not others:
+            break
+        values = [scores.of(other) for other in others]
+        best = int(np.argmax(values))
+        if not values[best] > trace[-1] + LEAST_GAIN:
+            break
+        path.append(others[best])
+        trace.append(values[best])
+    settings = {"part_score": repr(part_score), "changes": repr(changes), "max_steps": max_steps}
+    run = Run("greedy search", settings, seed, clock.seconds, stopped=stopped)
+    return Search(path[-1], trace[-1], np.array(trace), tuple(path), scores.count, run)
+
+
+class _Scores:
+    """The scores of connected parts, each worked out when first wanted."""
+
+    def __init__(
+        self,
+        data: Ints,
+        part_score: PartScore,
+        rng: np.random.Generator,
+        progress: Progress | None,
+        executor: Executor | None,
+    ) -> None:
+        self._data, self._part_score, self._rng = data, part_score, rng
+        self._progress, self._executor = progress, executor
+        self._known: dict[object, float] = {}
+
+    @property
+    def count(self) -> int:
+        return len(self._known)
+
+    def of(self, model: HiddenModel) -> float:
+        return sum(self._known[key_of(part)] for part in parts(model))
+
+    def add(self, models: Iterable[HiddenModel]) -> bool:
+        """Score the parts of models that are new; False when progress asked to stop."""
+        wanted: dict[object, tuple[HiddenModel, Ints]] = {}
+        for model in models:
+            for part in parts(model):
+                if (key := key_of(part)) not in self._known:
+                    wanted.setdefault(key, (part.model, columns_of(model, self._data, part)))
+        rngs = self._rng.spawn(len(wanted))
+        jobs = [
+            (self._part_score, *problem, rng)
+            for problem, rng in zip(wanted.values(), rngs, strict=True)
+        ]
+        if not jobs:
+            return True
+        before, found = self.count, list[float]()
+
+        def tell(done: int, total: int, _: object) -> bool:
+            return goes_on(self._progress, before + done, before + total)
+
+        with workers(self._executor, len(jobs)) as chosen:
+            collect(chosen.map(_score_one, jobs), found, lambda _: 1, len(jobs), tell)
+        self._known |= zip(wanted, found, strict=False)
+        return len(found) == len(jobs)
+
+
+def _score_one(job: tuple[PartScore, HiddenModel, Ints, np.random.Generator]) -> float:
+    part_score, model, columns, rng = job
+    return part_score(model, columns, rng=rng)
+
+
+class _Here:
+    """An executor that works in the calling thread."""
+
+    def map(self, fn: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterator[Any]:
+        return map(fn, *iterables)
+
+
+def in_order(model: HiddenModel, /) -> HiddenModel:
+    """The same structure with hidden nodes first, by states and children, and without idle ones.
+
+    Examples
+    --------
+    >>> in_order(HiddenModel([4, 4, 0], [3, 3, 2], hidden=[2])).parents
+    array([0, 1, 1])
+    """
+    children = [[v for v in model.observed if model.parents[v] >> u & 1] for u in range(model.n)]
+    used = [v for v in model.hidden if (model.parents >> v & 1).any()]
+    used.sort(key=lambda v: (int(model.arities[v]), children[v], v))
+    ordered = _taken(model, [*used, *model.observed])
+    return ordered if len(used) == len(model.hidden) else in_order(ordered)
+
+
+def _taken(model: HiddenModel, nodes: list[int]) -> HiddenModel:
+    """The structure of these nodes, in this order."""
+    place = {v: i for i, v in enumerate(nodes)}
+    masks = [
+        sum(1 << place[u] for u in graphs.members(model.parents[v]) if u in place) for v in nodes
+    ]
+    hidden = [place[v] for v in model.hidden if v in place]
+    return HiddenModel(masks, model.arities[nodes], hidden=hidden, strength=model.strength)
+
+
+def _with_parent_of(model: HiddenModel, children: Iterable[int], states: int) -> HiddenModel:
+    """The structure with a new hidden node, the first one."""
+    masks = model.parents << 1
+    masks[list(children)] |= 1 << 0
+    return HiddenModel(
+        [0, *masks.tolist()],
+        np.append(states, model.arities),
+        hidden=range(len(model.hidden) + 1),
+        strength=model.strength,
+    )
+
+
+def _key(model: HiddenModel) -> tuple[object, ...]:
+    return tuple(model.parents.tolist()), tuple(model.arities.tolist()), len(model.hidden)

@@ -1,0 +1,251 @@
+"""Discrete networks with hidden nodes: expectation and maximisation steps.
+
+The cells of all tables lie in one array theta; table row t has cells first[t]..first[t + 1] - 1.
+Rows of data that leave the same nodes open (the hidden ones, and missing cells) make a group with H
+joint states of these nodes. A factor of the group is what one node's table says, as a vector over
+the H states, given the observed part of the node's family: few distinct factors serve many rows,
+and the probability of a row's completions is an elementwise product of them.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from bnlab.kernels.cliques import TINY, expect_cliques
+
+
+@njit(cache=True, nogil=True)
+def expect(theta, groups, base, counts):
+    """E step: expected counts of all cells, and sum_r weight_r ln p(row r | theta).
+
+    [Beal2003, eq. 6.22, 6.40]. theta (cells,): probabilities, or VB's sub-normalised ones.
+    groups: (listed, forest). listed: (shapes (G, 4) of each group: states H, factors F, rows R,
+    shared factors S; cells uint32: of each group (F, H), one after the other; factors uint32 (R, J)
+    of all groups' rows, the S that all rows of a group share first; weight (R,) of the rows).
+    forest: groups that are summed over along cliques, see `expect_forest`.
+    base (cells,): counts of the nodes that no row leaves open, which `counts` (cells,) begins with.
+    -inf where a row is impossible.
+    """
+    listed, forest = groups
+    shapes, cells, factors, weight = listed
+    counts[:] = base
+    log_likelihood, cell, row = 0.0, 0, 0
+    for g in range(shapes.shape[0]):
+        size, many, rows, shared = shapes[g]
+        of_group = cells[cell : cell + size * many].reshape(many, size)
+        of_rows = factors[row : row + rows]
+        log_likelihood += expect_group(
+            theta, of_group, of_rows, shared, weight[row : row + rows], counts
+        )
+        cell += size * many
+        row += rows
+    return log_likelihood + expect_forest(theta, forest, counts)
+
+
+@njit(cache=True, nogil=True)
+def expect_forest(theta, forest, counts):
+    """The part of `expect` of the groups with too many joint states to list.
+
+    forest: (sizes (G, 4): cliques, length of maps, length of cells, rows of each group; shapes,
+    maps, tables and cells of `expect_cliques`, factors (R, J) and weight (R,), of all groups).
+    """
+    sizes, shapes, maps, tables, cells, factors, weight = forest
+    log_likelihood = 0.0
+    at = np.zeros(4, np.int64)
+    for g in range(sizes.shape[0]):
+        end = at + sizes[g]
+        cliques = slice(at[0], end[0])
+        tree = (shapes[cliques], maps[at[1] : end[1]], tables[cliques], cells[at[2] : end[2]])
+        of_rows, times = factors[at[3] : end[3]], weight[at[3] : end[3]]
+        log_likelihood += expect_cliques(theta, tree, of_rows, times, counts)
+        at = end
+    return log_likelihood
+
+
+@njit(cache=True, nogil=True)
+def expect_group(theta, cells, factors, shared, weight, counts):
+    """The part of `expect` of one group: adds to counts, returns its log-likelihood."""
+    many, size = cells.shape
+    values, sums = np.empty((many, size)), np.zeros((many, size))
+    for f in range(many):
+        for h in range(size):
+            values[f, h] = theta[cells[f, h]]
+    prior, shares, mean = np.ones(size), np.empty(size), np.zeros(size)
+    for j in range(shared):
+        prior *= values[factors[0, j]]
+    log_likelihood = 0.0
+    for r in range(weight.size):
+        total = 0.0
+        for h in range(size):
+            product = prior[h]
+            for j in range(shared, factors.shape[1]):
+                product *= values[factors[r, j], h]
+            shares[h] = product
+            total += product
+        scale = weight[r]
+        if total > TINY:
+            log_likelihood += weight[r] * math.log(total)
+            scale /= total
+        else:
+            log_likelihood += weight[r] * log_shares(values, factors, r, shares)
+        for h in range(size):
+            shares[h] *= scale
+            mean[h] += shares[h]
+        for j in range(shared, factors.shape[1]):
+            for h in range(size):
+                sums[factors[r, j], h] += shares[h]
+    for j in range(shared):
+        sums[factors[0, j]] = mean
+    for f in range(many):
+        for h in range(size):
+            counts[cells[f, h]] += sums[f, h]
+    return log_likelihood
+
+
+@njit(cache=True, nogil=True)
+def log_shares(values, factors, r, shares):
+    """Fill the posterior shares of row r's states by sums of logs; return ln of their total.
+
+    Where all are impossible the shares are equal and the result is -inf.
+    """
+    best = -np.inf
+    for h in range(shares.size):
+        total = 0.0
+        for j in range(factors.shape[1]):
+            value = values[factors[r, j], h]
+            total += math.log(value) if value > 0.0 else -np.inf
+        shares[h] = total
+        best = max(best, total)
+    if best == -np.inf:
+        shares[:] = 1.0 / shares.size
+        return best
+    shares[:] = np.exp(shares - best)
+    total = shares.sum()
+    shares /= total
+    return best + math.log(total)
+
+
+@njit(cache=True, nogil=True)
+def climb(theta, groups, tables, added, limits, trace):
+    """EM from theta (cells,), which it changes; return (iterations, whether the end was reached).
+
+    tables: (base (cells,), first (T + 1,)). `added` pseudo-counts a cell make the M step, and
+    added * sum ln theta the objective: 0 for ML, lambda - 1 for MAP [Beal2003, eq. 6.21, 6.23],
+    lambda for MAP in the softmax basis. limits: (gain at which to stop, most iterations);
+    trace[i]: objective at the i-th theta.
+    """
+    base, first = tables
+    tolerance, most = limits
+    counts = np.empty(theta.size)
+    for i in range(most):
+        trace[i] = expect(theta, groups, base, counts) + dot_log(base, theta)
+        if added > 0.0:
+            trace[i] += added * np.log(theta).sum()
+        if i > 0 and trace[i] - trace[i - 1] <= tolerance:
+            return i + 1, True
+        if i + 1 < most:
+            maximise(counts, first, added, theta)
+    return most, False
+
+
+@njit(cache=True, nogil=True)
+def maximise(counts, first, added, theta):
+    """M step: rows of counts plus `added`, normalised; a row without any counts is uniform."""
+    for t in range(first.size - 1):
+        lo, hi = first[t], first[t + 1]
+        total = 0.0
+        for cell in range(lo, hi):
+            total += counts[cell] + added
+        for cell in range(lo, hi):
+            theta[cell] = (counts[cell] + added) / total if total > 0.0 else 1.0 / (hi - lo)
+
+
+@njit(cache=True, nogil=True)
+def climb_bound(theta, groups, tables, strength, limits, trace):
+    """VBEM from theta (cells,), which it changes; return (iterations, whether the end was reached).
+
+    As `climb`. trace[i]: the lower bound at q(s) of the i-th theta and the best q(theta) for it, so
+    that the bound of the first theta is its Cheeseman-Stutz score [Beal2003, eq. 6.31, 6.37].
+    """
+    _, first = tables
+    tolerance, most = limits
+    counts = np.empty(theta.size)
+    for i in range(most):
+        trace[i] = bound(theta, groups, tables, strength, counts)
+        if i > 0 and trace[i] - trace[i - 1] <= tolerance:
+            return i + 1, True
+        if i + 1 < most:
+            geometric_means(counts, first, strength, theta)
+    return most, False
+
+
+@njit(cache=True, nogil=True)
+def bound(theta, groups, tables, strength, counts):
+    """ln p(completed data) at the expected counts, plus the entropy of the completions.
+
+    [Beal2003, eq. 6.31 and 6.37]; fills counts (cells,).
+    """
+    base, first = tables
+    log_normaliser = expect(theta, groups, base, counts)
+    entropy = log_normaliser - dot_log(counts - base, theta)
+    return log_dirichlet(counts, first, strength) + entropy
+
+
+@njit(cache=True, nogil=True)
+def dot_log(counts, theta):
+    """Sum of counts times ln theta, with 0 ln 0 = 0."""
+    total = 0.0
+    for cell in range(counts.size):
+        if counts[cell] > 0.0:
+            total += counts[cell] * math.log(theta[cell]) if theta[cell] > 0.0 else -np.inf
+    return total
+
+
+@njit(cache=True, nogil=True)
+def log_dirichlet(counts, first, strength):
+    """ln of the integral over the tables of their prior times the cells to the counts.
+
+    [Beal2003, eq. 6.9], for counts that need not be whole.
+    """
+    a_cell = math.lgamma(strength)
+    total = 0.0
+    for t in range(first.size - 1):
+        lo, hi = first[t], first[t + 1]
+        in_row = 0.0
+        for cell in range(lo, hi):
+            if counts[cell] > 0.0:
+                in_row += counts[cell]
+                total += math.lgamma(strength + counts[cell]) - a_cell
+        if in_row > 0.0:
+            a_row = strength * (hi - lo)
+            total += math.lgamma(a_row) - math.lgamma(a_row + in_row)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def geometric_means(counts, first, strength, theta):
+    """VB M step: exp of the mean of ln theta under Dirichlet(strength + counts), a row.
+
+    [Beal2003, eq. 6.45]; the rows sum to less than 1.
+    """
+    for t in range(first.size - 1):
+        lo, hi = first[t], first[t + 1]
+        total = 0.0
+        for cell in range(lo, hi):
+            total += strength + counts[cell]
+        row = exp_digamma(total)
+        for cell in range(lo, hi):
+            theta[cell] = exp_digamma(strength + counts[cell]) / row
+
+
+@njit(cache=True, nogil=True)
+def exp_digamma(x):
+    """exp(psi(x)) for x > 0: psi(x + 1) = psi(x) + 1 / x up to where its series serves."""
+    shift = 0.0
+    while x < 8.0:
+        shift -= 1.0 / x
+        x += 1.0
+    y = 1.0 / (x * x)
+    series = y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y / 132))))
+    return x * math.exp(shift - 0.5 / x - series)

@@ -1,0 +1,214 @@
+"""Walks and particle filters on the completions of data, with the tables integrated out.
+
+A row of data reads one cell of each open table, which depends on its state, the joint state of
+what the row leaves open. rows: (cells, of_table, factors (R, J), start (R,), size (R,)): of
+distinct row r, state h < size[r] reads cell cells[at] of table row of_table[at] of table j, where
+at = start[r] + factors[r, j] * size[r] + h (unsigned, which spares the test for places from the
+end). tables: (prior (T,), strength): the strength summed over each table row, and that of a cell.
+counts (cells,) and totals (T,) are those of the completed rows. The probability of a state given
+these is the Dirichlet posterior's mean, a product over the tables [Beal2003, eq. 6.9].
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from bnlab.kernels.latent_walks import TINY, choose
+
+
+@njit(cache=True, nogil=True)
+def predict(rows, r, tables, counts, totals, shares):
+    """Fill shares[:size] with the probabilities of row r and each of its states; return their sum.
+
+    -1 where a product has left the range of numbers: `predict_in_logs` then. (Called by callers, so
+    that this one stays short enough to be inlined: sweeps take twice as long without.)
+    """
+    cells, of_table, factors, start, size = rows
+    prior, strength = tables
+    begin, states = start[r], size[r]
+    total, least, most = 0.0, 1.0, 1.0
+    for h in range(states):
+        over, under = 1.0, 1.0
+        for j in range(factors.shape[1]):
+            at = np.uint64(begin + np.int64(factors[r, j]) * states + h)
+            over *= strength + counts[cells[at]]
+            under *= prior[of_table[at]] + totals[of_table[at]]
+        shares[h] = over / under
+        total += shares[h]
+        least, most = min(least, over), max(most, under)
+    return total if total > TINY and least > TINY and most < 1 / TINY else -1.0
+
+
+@njit(cache=True, nogil=True)
+def predict_in_logs(rows, r, tables, counts, totals, shares):
+    """As `predict`, relative to the largest share; return (its ln, their sum)."""
+    cells, of_table, factors, start, size = rows
+    prior, strength = tables
+    best, total = -np.inf, 0.0
+    for h in range(size[r]):
+        shares[h] = 0.0
+        for j in range(factors.shape[1]):
+            at = np.uint64(start[r] + np.int64(factors[r, j]) * size[r] + h)
+            shares[h] += math.log(strength + counts[cells[at]])
+            shares[h] -= math.log(prior[of_table[at]] + totals[of_table[at]])
+        best = max(best, shares[h])
+    for h in range(size[r]):
+        shares[h] = math.exp(shares[h] - best)
+        total += shares[h]
+    return best, total
+
+
+@njit(cache=True, nogil=True)
+def add(rows, r, state, by, counts, totals):
+    """Count row r in a state `by` times; -1 takes it away."""
+    cells, of_table, factors, start, size = rows
+    for j in range(factors.shape[1]):
+        at = np.uint64(start[r] + np.int64(factors[r, j]) * size[r] + state)
+        counts[cells[at]] += by
+        totals[of_table[at]] += by
+
+
+@njit(cache=True, nogil=True)
+def sweep(order, rows, tables, power, states, counts, totals, rng):
+    """Collapsed Gibbs sampling: each row's state in turn, given all others, at p(completed)**power.
+
+    order (i,): distinct rows; states (i,): theirs.
+    """
+    size = rows[4]
+    shares = np.empty(size.max())
+    for i in range(order.size):
+        r = order[i]
+        if size[r] == 1:
+            continue
+        add(rows, r, states[i], -1.0, counts, totals)
+        total = predict(rows, r, tables, counts, totals, shares)
+        if total < 0.0:
+            total = predict_in_logs(rows, r, tables, counts, totals, shares)[1]
+        if power != 1.0:
+            total, top = 0.0, shares[: size[r]].max()
+            for h in range(size[r]):
+                shares[h] = (shares[h] / top) ** power
+                total += shares[h]
+        states[i] = choose(shares, size[r], total, rng)
+        add(rows, r, states[i], 1.0, counts, totals)
+
+
+@njit(cache=True, nogil=True)
+def filter_rows(order, rows, tables, particles, rng):
+    """ln of an unbiased estimate of p(data): rows enter one by one, in the given order (m,).
+
+    particles: (states int32 (P, m), counts (P, cells), totals (P, T)), the counts all 0. Each
+    particle's weight is multiplied by the exact probability of the next row, whose state is drawn
+    from its posterior. Where the effective sample size falls below P / 2 particles are resampled
+    and make one sweep.
+    """
+    states, counts, totals = particles
+    many = counts.shape[0]
+    shares, log_weight = np.empty(rows[4].max()), np.zeros(many)
+    log_z = 0.0
+    for i in range(order.size):
+        r = order[i]
+        for p in range(many):
+            total, log_scale = predict(rows, r, tables, counts[p], totals[p], shares), 0.0
+            if total < 0.0:
+                log_scale, total = predict_in_logs(rows, r, tables, counts[p], totals[p], shares)
+            states[p, i] = choose(shares, rows[4][r], total, rng)
+            add(rows, r, states[p, i], 1.0, counts[p], totals[p])
+            log_weight[p] += log_scale + math.log(total)
+        log_mean, effective = summary(log_weight)
+        if i + 1 == order.size:
+            log_z += log_mean
+        elif 2 * effective < many:
+            log_z += log_mean
+            resample(log_weight, states[:, : i + 1], counts, totals, rng)
+            for p in range(many):
+                sweep(order[: i + 1], rows, tables, 1.0, states[p], counts[p], totals[p], rng)
+    return log_z
+
+
+@njit(cache=True, nogil=True)
+def summary(log_weight):
+    """(ln of the mean weight, effective sample size)."""
+    best = log_weight.max()
+    total, squares = 0.0, 0.0
+    for p in range(log_weight.size):
+        weight = math.exp(log_weight[p] - best)
+        total += weight
+        squares += weight * weight
+    return best + math.log(total / log_weight.size), total * total / squares
+
+
+@njit(cache=True, nogil=True)
+def resample(log_weight, states, counts, totals, rng):
+    """Systematic resampling in place: survivors stay, copies overwrite those that die out."""
+    many = log_weight.size
+    best = log_weight.max()
+    step = np.exp(log_weight - best).sum() / many
+    copies, reached, mark = np.zeros(many, np.int64), 0.0, step * rng.random()
+    left = many
+    for p in range(many):
+        reached += math.exp(log_weight[p] - best)
+        while left > 0 and (mark < reached or p == many - 1):  # rounding may lose the last
+            copies[p] += 1
+            left -= 1
+            mark += step
+    dead = 0
+    for p in range(many):
+        while copies[p] > 1:
+            while copies[dead] > 0:
+                dead += 1
+            states[dead], counts[dead], totals[dead] = states[p], counts[p], totals[p]
+            copies[dead] = 1
+            copies[p] -= 1
+    log_weight[:] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def anneal_completions(order, rows, tables, completed, betas, rng, record):
+    """Collapsed Gibbs sweeps on the path p(completed data)**beta.
+
+    order (m,): distinct rows; completed: (states (m,), their first and then their last, counts
+    (cells,) and totals (T,), 0 and then those of the last states). Each step first weighs, then
+    moves; betas (K + 1,) rise from 0 or fall to it; record as in `latent_walks.anneal_tables`.
+    """
+    states, counts, totals = completed
+    spans, log_ratio, tally = record
+    for i in range(order.size):
+        add(rows, order[i], states[i], 1.0, counts, totals)
+    for t in range(spans.size):
+        log_ratio[spans[t]] += abs(betas[t + 1] - betas[t]) * log_completed(tables, counts, totals)
+        if t + 1 < spans.size:
+            sweep(order, rows, tables, betas[t + 1], states, counts, totals, rng)
+            tally[spans[t]] += 1
+
+
+@njit(cache=True, nogil=True)
+def log_completed(tables, counts, totals):
+    """ln p(completed data), the tables integrated out [Beal2003, eq. 6.9]."""
+    prior, strength = tables
+    total, a_cell = 0.0, math.lgamma(strength)
+    for cell in range(counts.size):
+        if counts[cell] > 0.0:
+            total += math.lgamma(strength + counts[cell]) - a_cell
+    for row in range(totals.size):
+        if totals[row] > 0.0:
+            total += math.lgamma(prior[row]) - math.lgamma(prior[row] + totals[row])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def complete_rows(log_theta, order, rows, power, rng, states):
+    """Draw each row's state with probability proportional to p(y, s | theta)**power."""
+    cells, _, factors, start, size = rows
+    shares = np.empty(size.max())
+    for i in range(order.size):
+        r = order[i]
+        for h in range(size[r]):
+            shares[h] = 0.0
+            for j in range(factors.shape[1]):
+                shares[h] += log_theta[cells[start[r] + factors[r, j] * size[r] + h]]
+            shares[h] *= power
+        used = shares[: size[r]]
+        used[:] = np.exp(used - used.max())
+        states[i] = choose(shares, size[r], used.sum(), rng)
