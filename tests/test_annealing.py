@@ -413,3 +413,19 @@ def test_a_killed_run_goes_on_to_the_same_end(tmp_path, monkeypatch):
     resumed = call("AIS", checkpoint=path, **options)
     assert 0 < len(begun) < 300
     assert same(resumed, call("AIS", **options))
+
+
+def test_runs_are_kept_when_progress_fails(tmp_path):
+    path, table = tmp_path / "run.ckpt", small_table()
+
+    def go(**options):
+        rng, method = np.random.default_rng(1), bn.AIS(bn.Linear(9))
+        return bn.anneal_orders(table, runs=3, rng=rng, method=method, **options)
+
+    def fail(done, total, snapshot):
+        raise RuntimeError("the screen is gone")
+
+    with pytest.raises(RuntimeError, match="the screen is gone"):
+        go(checkpoint=path, progress=fail)
+    assert path.exists()
+    assert (go(checkpoint=path).values == go().values).all()

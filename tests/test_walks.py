@@ -392,3 +392,8 @@ def test_chains_that_meet_no_order_with_a_dag_are_refused(schedule):
         bn.sample_orders(
             table, draws=5, burn_in=20, rng=np.random.default_rng(1), schedule=schedule
         )
+
+
+def test_too_many_chains_are_refused_at_once():
+    with pytest.raises(ValueError, match="1000000000000 x 1 draws"):
+        bn.sample_orders(small_table(), draws=1, chains=10**12, rng=np.random.default_rng(1))

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,7 @@ def log_dag_prior_sum(table: ScoreTable, /) -> float:
     n = table.n
     by_size = factors_by_size(table)
     if by_size is not None:
-        return _log_sum_by_layers(n, by_size)
+        return _log_sum_by_layers(n, tuple(by_size.tolist()))
     if n > MAX_ENUMERATED_NODES:
         raise ValueError(
             f"n={n}: the sum over DAGs is known for prior factors that depend on the number of "
@@ -93,7 +94,8 @@ def log_weights_of_sizes(by_size: Floats, j: int, /) -> Floats:
     return weights
 
 
-def _log_sum_by_layers(n: int, by_size: Floats) -> float:
+@lru_cache(maxsize=64)
+def _log_sum_by_layers(n: int, by_size: tuple[float, ...]) -> float:
     log_a = np.full((n + 1, n + 1), -math.inf)  # [j, s]
     log_c = np.full((n, n), -math.inf)  # [j, t]: parents among j, some of them among the last t
     for j in range(1, n):
@@ -107,9 +109,9 @@ def _log_sum_by_layers(n: int, by_size: Floats) -> float:
     return _some(float(np.logaddexp.reduce(log_a[n])))
 
 
-def _log_touching(by_size: Floats, j: int, t: int) -> list[float]:
+def _log_touching(by_size: tuple[float, ...], j: int, t: int) -> list[float]:
     """ln of q_i times the number of i-subsets of j nodes that hold some of t given ones, i >= 1."""
-    sizes = range(1, min(j, by_size.size - 1) + 1)
+    sizes = range(1, min(j, len(by_size) - 1) + 1)
     return [math.log(math.comb(j, i) - math.comb(j - t, i)) + by_size[i] for i in sizes]
 
 

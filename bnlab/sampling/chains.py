@@ -18,6 +18,7 @@ from bnlab.scores import ScoreTable
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+CHAIN_BYTES = 1000  # of each generator
 MAX_ROUNDS = 20  # on an executor that is not ours: each may send the target to a process again
 MAX_BLOCKS = 100  # in a round there, about 10 seconds
 
@@ -167,23 +168,24 @@ class Chains:
 def run_chains(
     table: ScoreTable,
     plan: ChainPlan,
-    rngs: list[np.random.Generator],
+    rng: np.random.Generator,
+    ensembles: int,
     checkpoint: Checkpoint | None,
     progress: Progress | None,
     executor: Executor | None,
 ) -> Chains:
-    """One ensemble a generator, from random orders. All stop after the same round.
+    """So many ensembles, from random orders. All of them stop after the same round.
 
     A round that an interrupt breaks is dropped for all of them, so their draws stay equally many.
     """
     each = 8 * (table.n + plan.betas.size + 2)  # bytes of a draw; and what saving them takes
     each += 0 if checkpoint is None else 4 * (table.n + 8 * plan.betas.size)
     memory.require(
-        walker_bytes(table) + len(rngs) * plan.draws * each,
-        task=f"n={table.n}, {len(rngs)} x {plan.draws} draws: walking on orders",
+        walker_bytes(table) + ensembles * (CHAIN_BYTES + plan.draws * each),
+        task=f"n={table.n}, {ensembles} x {plan.draws} draws: walking on orders",
         remedy="keep fewer draws, or choose fewer variables with Data.select",
     )
-    chains = Chains(plan, table.n, rngs)
+    chains = Chains(plan, table.n, rng.spawn(ensembles))
     saved = None if checkpoint is None else checkpoint.load()
     if saved is not None:
         chains.restore(saved)

@@ -156,7 +156,7 @@ def _by_chains(
             "seed": seed,
         }
         saver = Checkpoint(checkpoint, identity)
-    ran = run_chains(table, plan, rng.spawn(chains), saver, progress, executor)
+    ran = run_chains(table, plan, rng, chains, saver, progress, executor)
     orders, log_weights = ran.orders[:, : ran.kept], ran.log_weights[:, : ran.kept]
     check_weight(table, orders, log_weights[:, :, -1])
     return Draws(
