@@ -18,6 +18,7 @@ from bnlab.hidden import (
     fit_em,
     fit_vb,
     parts,
+    perturbation_dimensions,
     score,
     score_structures,
 )
@@ -258,6 +259,18 @@ def test_relations_between_scores():
     assert with_alias["vb"].kind == "asymptotic"
 
 
+def test_the_correction_by_the_rank_counts_what_can_be_told():
+    # One hidden cause of one child: 2 * 4 + 1 parameters, of which the data tell 4.
+    values = random_rows(HiddenModel([0, 1], [2, 5], hidden=[0]), 50)
+    model = HiddenModel([0, 1], [2, 5], hidden=[0])
+    scores = score(model, values, ["cs", "csd_rank"], rng=np.random.default_rng(5))
+    gain = scores["csd_rank"].log_value - scores["cs"].log_value
+    assert gain == pytest.approx((9 - 4) / 2 * math.log(50))
+    seen = HiddenModel([0, 1], [2, 5], hidden=[])
+    scores = score(seen, [[0, 1], [1, 3]], ["cs", "csd_rank"], rng=np.random.default_rng(5))
+    assert scores["csd_rank"].log_value == scores["cs"].log_value
+
+
 def test_shared_parts_score_alike_wherever_they_stand():
     models = [HiddenModel(p, ARITIES, hidden=[0, 1]) for p in bipartite_structures()[:40]]
     values = random_rows(models[0], 50)
@@ -473,3 +486,10 @@ def test_scores_do_not_depend_on_what_else_is_asked_for():
 def test_hidden_nodes_without_children_add_no_dimension(seed):
     model = HiddenModel([0, 0, 0, 0, 0, 0], [2, 2, 5, 5, 5, 5], hidden=[0, 1])
     assert dimension(model, rng=np.random.default_rng(seed)) == 16
+
+
+def test_perturbations_of_a_model_without_open_tables():
+    model, data = HiddenModel([0, 1], [2, 3], hidden=[]), [[0, 0], [1, 2]]
+    tables = fit_em(model, data, rng=np.random.default_rng(1)).theta
+    rng = np.random.default_rng(2)
+    assert perturbation_dimensions(model, data, tables, draws=5, rng=rng) == (5, 5)

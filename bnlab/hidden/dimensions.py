@@ -117,6 +117,9 @@ def perturbation_dimensions(
     base = np.maximum(flat_tables(model, theta), 10 * eps)
     base /= np.add.reduceat(base, starts)[rows]
     cells = cells_of_rows(completions)
+    closed = _closed(model, completions)
+    if not cells.size:  # no table is open
+        return Dimensions(closed, closed)
     states = np.repeat(completions.listed.shapes[:, 0], completions.listed.shapes[:, 2])
     filled = cells[np.arange(len(cells)), :, rng.integers(0, states)]
 
@@ -130,7 +133,6 @@ def perturbation_dimensions(
         noise -= np.add.reduceat(noise * base, starts)[rows]
         changes.append(np.subtract(log_p(base * (1 + eps * noise)), log_p(base)))
     seen, whole = (_rank(np.array(of_kind), tolerance) for of_kind in zip(*changes, strict=True))
-    closed = _closed(model, completions)
     return Dimensions(closed + seen, closed + whole)
 
 
