@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab.data import Data
 from bnlab.hidden.completions import Completions, codes, complete, distinct_rows
+from bnlab.hidden.dimensions import dimension
 from bnlab.hidden.fitting import MAX_ITERATIONS, Basis, climb, pseudo_counts, random_tables
 from bnlab.hidden.model import HiddenModel
 from bnlab.hidden.parts import Part, key_of, parts
@@ -28,7 +29,7 @@ from bnlab.runs import (
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Score = Literal["ml", "map", "bic", "bicp", "cs", "csd", "vb"]
+Score = Literal["ml", "map", "bic", "bicp", "cs", "csd", "csd_rank", "vb"]
 
 KINDS: dict[str, Kind] = {
     "ml": "plug_in",
@@ -37,12 +38,16 @@ KINDS: dict[str, Kind] = {
     "bicp": "asymptotic",
     "cs": "lower_bound",
     "csd": "asymptotic",
+    "csd_rank": "asymptotic",
     "vb": "lower_bound",
 }
 
 
 class PartScores(NamedTuple):
-    """What the scores of one connected part are made of, in nats; vb is nan where not wanted."""
+    """What the scores of one connected part are made of, in nats.
+
+    vb is nan and rank is 0 where they are not wanted.
+    """
 
     ml: float
     map: float
@@ -50,6 +55,7 @@ class PartScores(NamedTuple):
     cs: float
     vb: float
     parameters: int
+    rank: int  # how many of them the observed nodes can tell
     hidden: int
     capped: int  # climbs that ended at the largest iteration
 
@@ -71,9 +77,11 @@ def score(
 
     "ml", "map": ln p(data | theta) at the best tables found; "bic": map - d/2 ln m (eq. 6.26);
     "bicp": that plus ln p(theta_MAP); "cs": Cheeseman-Stutz (eq. 6.31), a lower bound; "csd": cs +
-    h/2 ln m for h hidden nodes that have children (sec. 6.5.2); "vb": the variational lower bound
-    (eq. 6.37), which starts once from theta_MAP, so that it is never below cs. Connected parts of
-    the graph are scored by themselves, and hidden nodes without children are left out.
+    h/2 ln m for h hidden nodes that have children (sec. 6.5.2); "csd_rank": cs + (d - r)/2 ln m, r
+    of the d parameters that the observed nodes can tell, as `dimension` counts them, which is what
+    the correction means; "vb": the variational lower bound (eq. 6.37), which starts once from
+    theta_MAP, so that it is never below cs. Connected parts of the graph are scored by themselves,
+    and hidden nodes without children are left out.
 
     Parameters
     ----------
@@ -203,6 +211,8 @@ def _score_part(
     ml = log_likelihood
     if "ml" in wanted and added > 0:
         ml = best(0.0, [theta, *starts])[1]
+    # Last, since it draws tables of its own.
+    rank = dimension(model, rng=rng) if "csd_rank" in wanted else 0
     return PartScores(
         ml,
         log_likelihood,
@@ -210,6 +220,7 @@ def _score_part(
         cs,
         vb,
         model.free_parameters,
+        rank,
         len(model.hidden),
         capped + slow,
     )
@@ -235,6 +246,7 @@ def _assembled(
         "bicp": bic + total("log_prior"),
         "cs": total("cs"),
         "csd": total("cs") + 0.5 * total("hidden") * log_m,
+        "csd_rank": total("cs") + 0.5 * (total("parameters") - total("rank")) * log_m,
         "vb": total("vb"),
     }
     log_aliases = math.log(model.aliases) if alias else 0.0
