@@ -13,6 +13,8 @@ from nbclient import NotebookClient
 
 from bnlab.hidden import HiddenModel, fit_vb
 from bnlab.labs.papers import beal2003 as lab
+from bnlab.labs.papers.beal2003.world import stream
+from bnlab.runs import Stopped
 
 NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "papers" / "beal2003.ipynb"
 HEADLINE = (640, 1280, 2560, 5120, 10240)
@@ -77,7 +79,7 @@ def test_data_sets_are_their_own_and_nested():
     one, other = lab.data_of_print(0), lab.data_of_print(1)
     assert one.shape == (10240, 4) and set(np.unique(one)) == {0, 1, 2, 3, 4}
     assert (one != other).any()
-    again = lab.thesis_network().sample(20, lab.world.stream(0, 0)).values[:, 2:]
+    again = lab.thesis_network().sample(20, stream(0, 0)).values[:, 2:]
     np.testing.assert_array_equal(one[:20], again)
 
 
@@ -181,9 +183,10 @@ def test_long_schedules_from_truth_and_prior_meet():
 @pytest.mark.parametrize("n", [8, 80])
 def test_the_truth_is_between_upward_and_reverse_runs(n):
     found = lab.both_sides(n, steps=[256, 4096])
-    assert (found.lower < found.upper).all()
+    assert found.lower[0] < lab.gold(n) < found.upper[0]
     assert (found.upper - found.lower)[1] < (found.upper - found.lower)[0]
-    assert found.lower[1] < lab.gold(n) < found.upper[1]
+    noise = 4 * max(side[:, 1].std() for side in found) / 20**0.5
+    assert found.lower[1] - noise < lab.gold(n) < found.upper[1] + noise
 
 
 # BayesPy, an independent implementation
@@ -221,7 +224,7 @@ def test_plans_are_made_part_by_part():
     assert told == [(i, 4) for i in range(1, 5)]
     assert {f"{name} {n}" for name, n in study.arrays} == set(lab.packed(study))
     assert study.batches(5).log_p.shape == (136, 2) and study.scores(5).shape == (136, 7)
-    with pytest.raises(ValueError, match="stopped after 1 of 4 parts"):
+    with pytest.raises(Stopped, match="stopped after 1 of 4 parts"):
         lab.made(plan, progress=lambda *_: False)
 
 
