@@ -137,9 +137,17 @@ def test_most_printed_ranks_are_inside_the_range_of_ten_data_sets(long):
     assert lab.outside_ranges(long).mean() <= 0.25
 
 
-@pytest.mark.parametrize("n", [2560, 5120, 10240])
-def test_vb_finds_the_truth_with_the_printed_parameters(long, n):
-    assert np.median(lab.table_6_1(long, n)[:, lab.RANK_SCORES.index("vb")]) <= 3
+@pytest.mark.parametrize(("n", "median"), [(2560, 3.5), (5120, 1), (10240, 1)])
+def test_vb_finds_the_truth_with_the_printed_parameters(long, n, median):
+    """Ten data sets, as the page tells."""
+    ranks = lab.table_6_1(long, n)[:, 5:]
+    assert np.median(ranks, axis=0)[-1] == median == np.median(ranks, axis=0).min()
+
+
+@pytest.mark.slow
+def test_thirty_more_data_sets_of_2560_rows():
+    ranks = [lab.standing_in(lab.scores_of_print(i, 2560)).rank[VB] for i in range(10, 40)]
+    assert np.median(ranks) == 2
 
 
 # The sampler: Tables 6.3 and 6.4, Figures 6.10 to 6.12

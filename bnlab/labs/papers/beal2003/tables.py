@@ -44,7 +44,7 @@ def band(count: int, draws: int = DRAWS, /) -> float:
     Examples
     --------
     >>> round(band(73), 1)
-    13.0
+    13.2
     """
     rate = count / draws
     return 1.96 * math.sqrt(2 * draws * rate * (1 - rate))

@@ -144,7 +144,7 @@ def gold(n: int, /, *, runs: int = 4) -> float:
     Examples
     --------
     >>> round(gold(4), 1)
-    -25.6
+    -24.5
     """
     rows = data_of_draw(0)[:n]
     return estimate_evidence(true_model(), rows, runs=runs, rng=stream(10, n)).log_value
