@@ -95,7 +95,7 @@ def two_scores(n: int) -> Mapping[str, float]:
     Examples
     --------
     >>> found = two_scores(10)
-    >>> found["BIC"] < found["VB"]
+    >>> found["BIC"] < found["VB, a lower bound"]
     True
     """
     rng = np.random.default_rng([SEED, n])
