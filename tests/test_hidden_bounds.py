@@ -226,6 +226,20 @@ def test_runs_that_go_on_end_at_the_same_tables(tmp_path):
     assert np.array_equal(again.acceptance, once.acceptance, equal_nan=True)
 
 
+def test_runs_are_kept_when_progress_fails(tmp_path):
+    def run(**more):
+        return anneal(SMALL, FEW, runs=6, rng=np.random.default_rng(7), method=SHORT, **more)
+
+    def fail(done, total, snapshot):
+        raise RuntimeError("the screen is gone")
+
+    path = tmp_path / "runs"
+    with pytest.raises(RuntimeError, match="the screen is gone"):
+        run(checkpoint=path, progress=fail)
+    assert path.exists()
+    assert (run(checkpoint=path).log_weight == run().log_weight).all()
+
+
 @pytest.mark.parametrize("what", ["data", "model", "start", "seed", "moves"])
 def test_a_checkpoint_of_another_run_is_refused(what, tmp_path):
     start = [[[0.4, 0.6]], [[0.2, 0.3, 0.5]] * 2, [[0.9, 0.1]] * 2]

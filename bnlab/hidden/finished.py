@@ -56,9 +56,11 @@ class Finished:
         """Add the runs of the jobs, in blocks; all of them up to a stop."""
         if jobs:
             tell = partial(self._tell, progress)
-            with workers(executor, len(jobs)) as chosen:
-                collect(chosen.map(work, jobs), self._parts, _length, total, tell)
-            self._save()
+            try:
+                with workers(executor, len(jobs)) as chosen:
+                    collect(chosen.map(work, jobs), self._parts, _length, total, tell)
+            finally:
+                self._save()
         return self._joined()
 
     def _tell(self, progress: Progress | None, done: int, total: int, _: object) -> bool:
@@ -67,7 +69,7 @@ class Finished:
         return goes_on(progress, done, total)
 
     def _save(self) -> None:
-        if self._file is not None:
+        if self._file is not None and self._parts:
             self._file.save(self._joined())
 
     def _joined(self) -> Arrays:
