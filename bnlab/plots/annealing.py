@@ -14,12 +14,11 @@ from bokeh.models import (
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.plots.canvas import CYCLE, INK, WIDTH, canvas, legend_above
+from bnlab.plots.canvas import CYCLE, INK, PALE, WIDTH, canvas, legend_above, vector
 from bnlab.plots.edges import Columns
 
 Floats = NDArray[np.float64]
 
-PALE = "#a6cee3"
 HEIGHT = 330
 COLOURS = (CYCLE[0], CYCLE[5], CYCLE[3], CYCLE[7], CYCLE[6], CYCLE[1])
 DASHES = ("solid", "dashed", "dotted", "dotdash", "dashdot", "solid")
@@ -59,7 +58,7 @@ def bridge(
         y_range=Range1d(0, 1),
     )
     x = np.asarray(betas, np.float64)
-    columns = {label: _vector(values, x.size, label) for label, values in lines.items()}
+    columns = {label: vector(values, x.size, label) for label, values in lines.items()}
     source = ColumnDataSource(data={"beta": x, **columns}, name=name)
     for label, colour, dash in zip(lines, COLOURS, DASHES, strict=False):
         picture.line(
@@ -233,8 +232,8 @@ def evidence_bounds_data(steps: Sequence[int], lower: ArrayLike, upper: ArrayLik
     """
     return {
         "steps": [int(r) for r in steps],
-        "lower": _vector(lower, len(steps), "lower").tolist(),
-        "upper": _vector(upper, len(steps), "upper").tolist(),
+        "lower": vector(lower, len(steps), "lower").tolist(),
+        "upper": vector(upper, len(steps), "upper").tolist(),
     }
 
 
@@ -308,7 +307,7 @@ def acceptance_path_data(betas: ArrayLike, rates: ArrayLike, /) -> Columns:
     {'beta': [0.0, 0.5], 'rate': [1.0, 0.4]}
     """
     x = np.asarray(betas, np.float64)
-    return {"beta": x.tolist(), "rate": _vector(rates, x.size, "rates").tolist()}
+    return {"beta": x.tolist(), "rate": vector(rates, x.size, "rates").tolist()}
 
 
 def acceptance_path(
@@ -369,7 +368,7 @@ def speed_up(
     >>> speed_up([1, 2], [3.0, 1.5]).select_one({"name": "speed_up"}).data["times"]
     [1.0, 2.0]
     """
-    spent = _vector(seconds, len(workers), "seconds")
+    spent = vector(seconds, len(workers), "seconds")
     most = max(workers)
     picture = canvas(
         title=title,
@@ -395,10 +394,3 @@ def speed_up(
     legend_above(picture)
     picture.axis.ticker = FixedTicker(ticks=[0, *workers])
     return picture
-
-
-def _vector(values: ArrayLike, size: int, what: str) -> Floats:
-    out = np.asarray(values, np.float64)
-    if out.shape != (size,):
-        raise ValueError(f"{what} has shape {out.shape}, but {size} values are needed")
-    return out

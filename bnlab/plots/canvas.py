@@ -1,13 +1,16 @@
 """The look that all pictures share: sizes, fonts and colours that everybody can tell apart."""
 
+import numpy as np
 from bokeh.models import Range1d
 from bokeh.palettes import Blues256, Colorblind
 from bokeh.plotting import figure
+from numpy.typing import ArrayLike, NDArray
 
 WIDTH = 420
 HEIGHT = 420
 INK = "#1a1a1a"
 RULE = "#8c8c8c"
+PALE = "#a6cee3"
 FONT_SIZE = "13px"
 SMALL_FONT_SIZE = "12px"
 
@@ -125,3 +128,17 @@ def legend_above(picture: figure, /) -> None:
     legend.padding = 2
     legend.margin = 0
     legend.spacing = 14
+
+
+def vector(values: ArrayLike, size: int, what: str) -> NDArray[np.float64]:
+    """The values as floats (size,), or a ValueError that says what has another shape.
+
+    Examples
+    --------
+    >>> vector([1, 2], 2, "errors")
+    array([1., 2.])
+    """
+    out = np.asarray(values, np.float64)
+    if out.shape != (size,):
+        raise ValueError(f"{what} has shape {out.shape}, but {size} values are needed")
+    return out

@@ -17,12 +17,11 @@ from bokeh.models import (
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.plots.canvas import CYCLE, INK, RULE, SMALL_FONT_SIZE, WIDTH, canvas
+from bnlab.plots.canvas import CYCLE, INK, PALE, RULE, SMALL_FONT_SIZE, WIDTH, canvas, vector
 from bnlab.plots.edges import Columns
 
 Floats = NDArray[np.float64]
 
-PALE = "#a6cee3"
 FRAME_WIDTH = 300  # pixels, of pictures with a label to each row
 LETTER = 6.6  # pixels, mean width of a character of the axis labels
 DASHES = ("dashed", "dotted", "dotdash")
@@ -50,7 +49,7 @@ def share_bars_data(
     >>> share_bars_data([0.5], [0.45], ["rain → wet"], margin=0.1)["high"]
     [0.6]
     """
-    share, truth = _vector(shares, len(labels), "shares"), _vector(exact, len(labels), "exact")
+    share, truth = vector(shares, len(labels), "shares"), vector(exact, len(labels), "exact")
     return {
         "label": list(labels),
         "share": share.tolist(),
@@ -122,7 +121,7 @@ def error_curve_data(draws: ArrayLike, measured: Mapping[str, ArrayLike], /) -> 
     sizes = np.asarray(draws, np.float64)
     columns: Columns = {"draws": sizes.tolist()}
     for label, values in measured.items():
-        line = _vector(values, len(sizes), label)
+        line = vector(values, len(sizes), label)
         columns[label] = np.where(line > 0, line, np.nan).tolist()
     return columns
 
@@ -411,10 +410,3 @@ def _round_numbers(sizes: Floats) -> list[float]:
     powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.log10(high) + 1)
     ticks = [factor * float(power) for power in powers for factor in factors]
     return [tick for tick in ticks if low / 1.3 <= tick <= high * 1.3]
-
-
-def _vector(values: ArrayLike, size: int, what: str) -> Floats:
-    out = np.asarray(values, np.float64)
-    if out.shape != (size,):
-        raise ValueError(f"{what} has shape {out.shape}, but {size} values are needed")
-    return out

@@ -7,12 +7,11 @@ from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, NumeralTickFo
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.plots.canvas import CYCLE, INK, RULE, WIDTH, canvas, legend_above
+from bnlab.plots.canvas import CYCLE, INK, PALE, RULE, WIDTH, canvas, legend_above, vector
 from bnlab.plots.edges import Columns
 
 Floats = NDArray[np.float64]
 
-PALE = "#a6cee3"
 COLOURS = (CYCLE[0], CYCLE[5], CYCLE[3], CYCLE[7], CYCLE[6], CYCLE[1])
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex")
 DASHES = ("dashed", "dotted", "dotdash")
@@ -27,7 +26,7 @@ def structure_scores_data(parameters: ArrayLike, scores: ArrayLike, /) -> Column
     [-9.0, -8.0]
     """
     x = np.asarray(parameters, np.int64)
-    y = _vector(scores, x.size, "scores")
+    y = vector(scores, x.size, "scores")
     return {"number": list(range(x.size)), "parameters": x.tolist(), "score": y.tolist()}
 
 
@@ -114,7 +113,7 @@ def log_curves_data(x: Sequence[float], lines: Mapping[str, ArrayLike], /) -> Co
     """
     columns: Columns = {"x": [float(value) for value in x]}
     for label, values in lines.items():
-        columns[label] = _vector(values, len(x), label).tolist()
+        columns[label] = vector(values, len(x), label).tolist()
     return columns
 
 
@@ -225,7 +224,7 @@ def hysteresis_data(upward: ArrayLike, reverse: ArrayLike, /) -> Columns:
     [-3.0, -1.0]
     """
     y = np.asarray(upward, np.float64)
-    other = _vector(reverse, y.size, "reverse")
+    other = vector(reverse, y.size, "reverse")
     return {"part": list(range(1, y.size + 1)), "upward": y.tolist(), "reverse": other.tolist()}
 
 
@@ -286,7 +285,7 @@ def label_map_data(first: ArrayLike, second: ArrayLike, /) -> Columns:
     [0.1, 0.9]
     """
     x = np.asarray(first, np.float64)
-    return {"first": x.tolist(), "second": _vector(second, x.size, "second").tolist()}
+    return {"first": x.tolist(), "second": vector(second, x.size, "second").tolist()}
 
 
 def label_map(
@@ -348,10 +347,3 @@ def label_map(
     legend_above(picture)
     picture.axis.minor_tick_line_color = None
     return picture
-
-
-def _vector(values: ArrayLike, size: int, what: str) -> Floats:
-    out = np.asarray(values, np.float64)
-    if out.shape != (size,):
-        raise ValueError(f"{what} has shape {out.shape}, but {size} values are needed")
-    return out

@@ -7,7 +7,7 @@ from bokeh.models import ColumnDataSource, HoverTool, Range1d
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
-from bnlab.plots.canvas import CYCLE, INK, RULE, WIDTH, canvas
+from bnlab.plots.canvas import CYCLE, INK, PALE, RULE, WIDTH, canvas
 from bnlab.plots.edges import Columns, square
 
 
@@ -99,7 +99,7 @@ def path_bars(
         data=path_bars_data(paths, edges, names, top=top, margin=margin), name=name
     )
     bars = picture.hbar(
-        y="place", right="path", height=0.4, source=source, fill_color="#a6cee3", line_color=None
+        y="place", right="path", height=0.4, source=source, fill_color=PALE, line_color=None
     )
     picture.segment("low", "place", "high", "place", source=source, line_color=INK, line_width=1.5)
     picture.scatter(
