@@ -36,6 +36,21 @@ class Listed(NamedTuple):
     weight: Floats
 
 
+class Halves(NamedTuple):
+    """The factors of the listed rows in two halves, which rows share: `latent.expect_group`.
+
+    Attributes
+    ----------
+    sizes : int64 (G, 2), distinct left and right halves of each group
+    first : uint32, of each half the first row of the group that has it, group after group
+    of_row : uint32 (R, 2), each row's halves; the right ones are numbered after the left ones
+    """
+
+    sizes: Ints
+    first: NDArray[np.uint32]
+    of_row: NDArray[np.uint32]
+
+
 class Forest(NamedTuple):
     """Groups of rows whose open nodes are summed over along cliques: `kernels.cliques`.
 
@@ -62,6 +77,7 @@ class Completions(NamedTuple):
     Attributes
     ----------
     listed, forest : the distinct rows, by how their open nodes are summed over
+    halves : of the listed rows
     base : float64 (cells,), counts of the tables that no row leaves open
     first : int64 (T + 1,), the cells of table row t are first[t]..first[t + 1] - 1
     m : rows of data
@@ -73,15 +89,16 @@ class Completions(NamedTuple):
     """
 
     listed: Listed
+    halves: Halves
     forest: Forest
     base: Floats
     first: Ints
     m: int
 
     @property
-    def groups(self) -> tuple[Listed, Forest]:
+    def groups(self) -> tuple[Listed, Halves, Forest]:
         """What `latent.expect` sums over."""
-        return self.listed, self.forest
+        return self.listed, self.halves, self.forest
 
 
 def complete(
@@ -137,6 +154,7 @@ def complete(
     arities = [int(model.arities[v]) for v in range(model.n) for _ in range(model.rows(v))]
     return Completions(
         _joined(listed, weight, tables),
+        _halved(listed),
         _planted(trees, weight, tables),
         base,
         np.append(0, np.cumsum(arities)),
@@ -192,15 +210,7 @@ def distinct_rows(
     (array([[-1],
            [ 1]]), array([1., 2.]))
     """
-    number = np.zeros(len(values), np.int64)
-    radix = 1
-    for column, arity in zip(values.T, arities.tolist(), strict=True):
-        if radix * (arity + 1) > 1 << 62:
-            _, number = np.unique(number, return_inverse=True)
-            radix = len(values)
-        number = number * (arity + 1) + column + 1
-        radix *= arity + 1
-    _, first, which = np.unique(number, return_index=True, return_inverse=True)
+    first, which = _distinct(values + 1, arities + 1)
     return values[first], np.bincount(which, weight, minlength=first.size).astype(np.float64)
 
 
@@ -258,11 +268,12 @@ class Tables(NamedTuple):
         """
         seen = _family(self.model, v)
         seen[list(nodes)] = False
-        distinct, which = np.unique(rows[:, seen], axis=0, return_inverse=True)
+        first, which = _distinct(rows[:, seen], self.model.arities[seen])
+        distinct = rows[first][:, seen]
         states = np.zeros((len(distinct), len(joint), self.model.n), np.int64)
         states[:, :, seen] = distinct[:, None]
         states[:, :, list(nodes)] = joint
-        return self.offsets[v] + cell_of(self.model, v, states), which.ravel()
+        return self.offsets[v] + cell_of(self.model, v, states), which
 
 
 class _Group(NamedTuple):
@@ -343,6 +354,37 @@ def _joined(groups: list[tuple[Ints, _Group]], weight: Floats, tables: Tables) -
         np.concatenate(factors).astype(np.uint32),
         weight[rows],
     )
+
+
+def _halved(groups: list[tuple[Ints, _Group]]) -> Halves:
+    sizes, firsts, of_rows = [], [], [np.zeros((0, 2), np.int64)]
+    for _, group in groups:
+        middle = (group.shared + group.factors.shape[1]) // 2
+        many = np.full(group.factors.shape[1], len(group.cells))
+        left, one = _distinct(group.factors[:, :middle], many[:middle])
+        right, other = _distinct(group.factors[:, middle:], many[middle:])
+        sizes.append((left.size, right.size))
+        firsts += [left, right]
+        of_rows.append(np.stack([one, left.size + other], axis=1))
+    return Halves(
+        np.array(sizes, np.int64).reshape(-1, 2),
+        np.concatenate([np.zeros(0, np.int64), *firsts]).astype(np.uint32),
+        np.concatenate(of_rows).astype(np.uint32),
+    )
+
+
+def _distinct(rows: Ints, arities: Ints) -> tuple[Ints, Ints]:
+    """Where each distinct row of codes (R, J) comes first, and which of them each row (R,) is."""
+    number = np.zeros(len(rows), np.int64)
+    radix = 1
+    for column, arity in zip(rows.T, arities.tolist(), strict=True):
+        if radix * arity > 1 << 62:
+            _, number = np.unique(number, return_inverse=True)
+            radix = len(rows)
+        number = number * arity + column
+        radix *= arity
+    _, first, which = np.unique(number, return_index=True, return_inverse=True)
+    return first, which
 
 
 def _planted(trees: list[tuple[Ints, _Tree]], weight: Floats, tables: Tables) -> Forest:

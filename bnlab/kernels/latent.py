@@ -4,7 +4,9 @@ The cells of all tables lie in one array theta; table row t has cells first[t]..
 Rows of data that leave the same nodes open (the hidden ones, and missing cells) make a group with H
 joint states of these nodes. A factor of the group is what one node's table says, as a vector over
 the H states, given the observed part of the node's family: few distinct factors serve many rows,
-and the probability of a row's completions is an elementwise product of them.
+and the probability of a row's completions is an elementwise product of them. A row's factors come
+in two halves, and few products of a half serve many rows too: a row is then one of left times one
+of right, its probability their inner product, and its posterior shares need not be written down.
 """
 
 import math
@@ -20,26 +22,31 @@ def expect(theta, groups, base, counts):
     """E step: expected counts of all cells, and sum_r weight_r ln p(row r | theta).
 
     [Beal2003, eq. 6.22, 6.40]. theta (cells,): probabilities, or VB's sub-normalised ones.
-    groups: (listed, forest). listed: (shapes (G, 4) of each group: states H, factors F, rows R,
-    shared factors S; cells uint32: of each group (F, H), one after the other; factors uint32 (R, J)
-    of all groups' rows, the S that all rows of a group share first; weight (R,) of the rows).
+    groups: (listed, halves, forest). listed: (shapes (G, 4) of each group: states H, factors F,
+    rows R, shared factors S; cells uint32: of each group (F, H), one after the other; factors
+    uint32 (R, J) of all groups' rows, the S that all rows of a group share first; weight (R,) of
+    the rows). halves: (sizes (G, 2): distinct left and right halves of a group; first uint32: of
+    each half the first row that has it; of_row uint32 (R, 2): each row's halves, the right ones
+    numbered after the left ones; rows and halves are counted within their group).
     forest: groups that are summed over along cliques, see `expect_forest`.
     base (cells,): counts of the nodes that no row leaves open, which `counts` (cells,) begins with.
     -inf where a row is impossible.
     """
-    listed, forest = groups
+    listed, halves, forest = groups
     shapes, cells, factors, weight = listed
+    sizes, first, of_row = halves
     counts[:] = base
-    log_likelihood, cell, row = 0.0, 0, 0
+    log_likelihood, cell, row, half = 0.0, 0, 0, 0
     for g in range(shapes.shape[0]):
         size, many, rows, shared = shapes[g]
+        left, right = sizes[g]
         of_group = cells[cell : cell + size * many].reshape(many, size)
-        of_rows = factors[row : row + rows]
-        log_likelihood += expect_group(
-            theta, of_group, of_rows, shared, weight[row : row + rows], counts
-        )
+        of_rows = (factors[row : row + rows], shared, weight[row : row + rows])
+        of_halves = (left, first[half : half + left + right], of_row[row : row + rows])
+        log_likelihood += expect_group(theta, of_group, of_rows, of_halves, counts)
         cell += size * many
         row += rows
+        half += left + right
     return log_likelihood + expect_forest(theta, forest, counts)
 
 
@@ -64,39 +71,45 @@ def expect_forest(theta, forest, counts):
 
 
 @njit(cache=True, nogil=True)
-def expect_group(theta, cells, factors, shared, weight, counts):
-    """The part of `expect` of one group: adds to counts, returns its log-likelihood."""
+def expect_group(theta, cells, rows, halves, counts):
+    """The part of `expect` of one group: adds to counts, returns its log-likelihood.
+
+    With l and r the products of a row's halves, the row's shares are w l r / (l . r): what falls to
+    the left half is l times the sum over its rows of w r / (l . r), and likewise on the right.
+    """
+    factors, shared, weight = rows
+    left, first, of_row = halves
     many, size = cells.shape
     values, sums = np.empty((many, size)), np.zeros((many, size))
     for f in range(many):
         for h in range(size):
             values[f, h] = theta[cells[f, h]]
-    prior, shares, mean = np.ones(size), np.empty(size), np.zeros(size)
-    for j in range(shared):
-        prior *= values[factors[0, j]]
+    product, share = np.ones((first.size, size)), np.zeros((first.size, size))
+    middle = (shared + factors.shape[1]) // 2
+    for i in range(first.size):
+        for j in range(0 if i < left else middle, middle if i < left else factors.shape[1]):
+            for h in range(size):
+                product[i, h] *= values[factors[first[i], j], h]
     log_likelihood = 0.0
     for r in range(weight.size):
+        one, other = of_row[r, 0], of_row[r, 1]
         total = 0.0
         for h in range(size):
-            product = prior[h]
-            for j in range(shared, factors.shape[1]):
-                product *= values[factors[r, j], h]
-            shares[h] = product
-            total += product
-        scale = weight[r]
+            total += product[one, h] * product[other, h]
         if total > TINY:
             log_likelihood += weight[r] * math.log(total)
-            scale /= total
-        else:
-            log_likelihood += weight[r] * log_shares(values, factors, r, shares)
-        for h in range(size):
-            shares[h] *= scale
-            mean[h] += shares[h]
-        for j in range(shared, factors.shape[1]):
+            scale = weight[r] / total
             for h in range(size):
-                sums[factors[r, j], h] += shares[h]
-    for j in range(shared):
-        sums[factors[0, j]] = mean
+                share[one, h] += scale * product[other, h]
+                share[other, h] += scale * product[one, h]
+        else:
+            log_likelihood += expect_unlikely(values, factors[r], weight[r], sums)
+    for i in range(first.size):
+        for h in range(size):
+            share[i, h] *= product[i, h]
+        for j in range(0 if i < left else middle, middle if i < left else factors.shape[1]):
+            for h in range(size):
+                sums[factors[first[i], j], h] += share[i, h]
     for f in range(many):
         for h in range(size):
             counts[cells[f, h]] += sums[f, h]
@@ -104,16 +117,27 @@ def expect_group(theta, cells, factors, shared, weight, counts):
 
 
 @njit(cache=True, nogil=True)
-def log_shares(values, factors, r, shares):
-    """Fill the posterior shares of row r's states by sums of logs; return ln of their total.
+def expect_unlikely(values, factors, weight, sums):
+    """The part of `expect_group` of a row whose products underflow."""
+    shares = np.empty(values.shape[1])
+    log_total = log_shares(values, factors, shares)
+    for factor in factors:
+        for h in range(shares.size):
+            sums[factor, h] += weight * shares[h]
+    return weight * log_total
+
+
+@njit(cache=True, nogil=True)
+def log_shares(values, factors, shares):
+    """Fill the posterior shares of a row's states by sums of logs; return ln of their total.
 
     Where all are impossible the shares are equal and the result is -inf.
     """
     best = -np.inf
     for h in range(shares.size):
         total = 0.0
-        for j in range(factors.shape[1]):
-            value = values[factors[r, j], h]
+        for factor in factors:
+            value = values[factor, h]
             total += math.log(value) if value > 0.0 else -np.inf
         shares[h] = total
         best = max(best, total)
