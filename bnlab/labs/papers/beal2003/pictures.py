@@ -40,7 +40,7 @@ def figure_6_2(study: Study, n: int, /) -> Any:
     'Figure 6.2, n = 640'
     """
     columns = dict(zip(SCORES, with_aliases(study.scores(n)).T, strict=True))
-    del columns["csj"]
+    del columns["csd_rank"]
     if n in study.sizes("ais"):
         del columns["csd"]
         columns["ais(5)"] = mean_of(study.batches(n).log_p)

@@ -22,8 +22,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 OF_THE_THESIS: tuple[Score, ...] = ("map", "bic", "bicp", "cs", "csd", "vb")
-SCORES = (*OF_THE_THESIS, "csj")
-"""Beside the thesis' six: "csj" is CS with d from the rank of the Jacobian (eq. 6.30)."""
+SCORES = (*OF_THE_THESIS, "csd_rank")
+"""Beside the thesis' six: "csd_rank" is CS with d from the rank of the Jacobian (eq. 6.30)."""
 
 RESTARTS = 3
 
