@@ -45,6 +45,7 @@ from bnlab.sampling import (
     Moves,
     each_order,
     ellis_wong_dags,
+    reweight_unique,
     sample_dags,
     sample_joint,
     sample_orders,
@@ -61,6 +62,7 @@ from bnlab.scores import (
     score_families,
     write_scores,
 )
+from bnlab.search import chow_liu
 
 __all__ = [
     "AIC",
@@ -97,6 +99,7 @@ __all__ = [
     "Uniform",
     "anneal_orders",
     "bound_edges",
+    "chow_liu",
     "count_linear_extensions",
     "diagnostics",
     "discretize",
@@ -126,6 +129,7 @@ __all__ = [
     "read_csv",
     "read_scores",
     "reweight_by_extensions",
+    "reweight_unique",
     "sample_dags",
     "sample_joint",
     "sample_linear_extensions",
