@@ -138,6 +138,10 @@ def probability(draws: Draws, feature: Feature, /, *, delta: float = 0.05) -> Fe
     as a single chain, or a run that carries all the weight, there is no error bar. The interval is
     asymptotic: it says nothing about what no draw has met.
 
+    From distinct DAGs of known posterior mass Delta (`reweight_unique` with log_z, or the k best
+    DAGs) the interval is sound: the posterior lies in [Delta p, Delta p + 1 - Delta] for certain,
+    up to rounding, with p the value [HeTianWu2016, eq. 26]. Confidence is 1, stderr inf.
+
     Parameters
     ----------
     draws : Draws over "dags"
@@ -275,6 +279,43 @@ def paths(draws: Draws, /, *, max_length: int | None = None) -> Floats:
     return _pair_means(masks, _weights(draws))
 
 
+def sound(probabilities: ArrayLike, draws: Draws, /) -> tuple[Floats, Floats]:
+    """Sound intervals (low, high) of many features at once, from the same distinct DAGs.
+
+    [Delta p, Delta p + 1 - Delta] holds the posterior for certain, up to rounding
+    [HeTianWu2016, eq. 26].
+
+    Parameters
+    ----------
+    probabilities : array of any shape, what `edges`, `paths` or `probability` gave for `draws`
+    draws : Draws of distinct DAGs with their posterior mass: `reweight_unique` with log_z
+
+    Raises
+    ------
+    ValueError
+        If the mass of the draws is not known, or a probability is outside 0..1.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, order_posterior, reweight_unique, sample_dags, score_families
+    >>> posterior = order_posterior(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()))
+    >>> draws = sample_dags(posterior, draws=2, rng=np.random.default_rng(0))
+    >>> np.round(sound(0.5, reweight_unique(draws, log_z=-2.549445)), 4)
+    array([0.3, 0.7])
+    """
+    values = np.asarray(probabilities, np.float64)
+    if not ((values >= 0) & (values <= 1 + ROUNDING)).all():
+        raise ValueError("probabilities outside 0..1: give what edges or paths gave for the draws")
+    mass = _mass(draws)
+    if mass is None:
+        raise ValueError(
+            "the posterior mass of the draws is not known: give reweight_unique(draws, log_z=...) "
+            "the log_z of the exact posterior over DAGs"
+        )
+    low = mass * np.minimum(values, 1.0)
+    return low, low + (1 - mass)
+
+
 def hoeffding_draws(eps: float, delta: float, /) -> int:
     """Draws T >= ln(2 / delta) / (2 eps**2), so that |error| < eps with probability 1 - delta.
 
@@ -329,6 +370,13 @@ def _weights(draws: Draws) -> Floats:
 def _mean(draws: Draws, values: Floats, delta: float) -> FeatureEstimate:
     """Weighted mean of `values` (T,) within 0..1, with its error and interval."""
     total, weights = values.size, _weights(draws)
+    mass = _mass(draws)
+    if mass is not None:
+        value = min(1.0, float(weights @ values))
+        low = mass * value
+        return FeatureEstimate(
+            value, math.inf, low, low + (1 - mass), 1.0, total, draws.prior, "sound", 1.0
+        )
     if draws.independent and not draws.log_weight.any():
         value, groups = float(values.mean()), float(total)
         stderr, spread = float(values.std()) / math.sqrt(total), hoeffding_margin(total, delta)
@@ -343,6 +391,14 @@ def _mean(draws: Draws, values: Floats, delta: float) -> FeatureEstimate:
     return FeatureEstimate(
         value, stderr, low, high, 1 - delta, total, draws.prior, interval, groups
     )
+
+
+def _mass(draws: Draws) -> float | None:
+    """Posterior mass of distinct DAGs, of those that a prefix has kept; None if it is not known."""
+    if "mass" not in draws.stats:
+        return None
+    log_sum = np.logaddexp.reduce(draws.log_weight, axis=None)
+    return min(1.0, float(np.exp(log_sum - draws.stats["log_z"][0])))
 
 
 def _ratio_error(

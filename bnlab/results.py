@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 Kind = Literal["exact", "unbiased", "lower_bound", "upper_bound", "asymptotic", "plug_in"]
 Over = Literal["orders", "dags"]
 PriorKind = Literal["order-modular", "structure-modular"]
-Interval = Literal["Hoeffding", "asymptotic", "none"]
+Interval = Literal["Hoeffding", "asymptotic", "sound", "none"]
+
+ROUNDING = 1e-7  # by which a sum over some DAGs may exceed the sum over all, relatively
 
 
 def rebuilt(record: Any, /) -> tuple[Any, ...]:
@@ -53,6 +55,34 @@ def package_versions() -> Mapping[str, str]:
     """
     versions = {name: importlib.metadata.version(name) for name in ("bnlab", "numba", "numpy")}
     return MappingProxyType({"python": platform.python_version(), **versions})
+
+
+def mass_of(
+    log_weight: NDArray[np.float64], log_z: float | None, /
+) -> dict[str, NDArray[np.float64]]:
+    """What `Draws.stats` tells of distinct DAGs: "mass" and "log_z" (1,); nothing without log_z.
+
+    The mass is Delta, the posterior probability of all these DAGs together [HeTianWu2016, eq. 26].
+
+    Raises
+    ------
+    ValueError
+        If log_z, nats, is less than ln of the sum of the weights.
+
+    Examples
+    --------
+    >>> mass_of(np.log([[0.5, 0.25]]), 0.0)
+    {'mass': array([0.75]), 'log_z': array([0.])}
+    """
+    if log_z is None:
+        return {}
+    log_sum = float(np.logaddexp.reduce(log_weight, axis=None))
+    if not log_sum - log_z <= ROUNDING:  # nan, too
+        raise ValueError(
+            f"log_z={log_z}: the {log_weight.size} distinct DAGs alone sum to {log_sum}. Give ln "
+            "of the sum over all DAGs of the same score table and prior"
+        )
+    return {"mass": np.array([min(1.0, np.exp(log_sum - log_z))]), "log_z": np.array([log_z])}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,7 +167,8 @@ class FeatureEstimate:
     draws : int
     prior : "order-modular" or "structure-modular", which posterior it belongs to
     interval : "Hoeffding" (whatever the posterior [HeTianWu2016, Corollary 4 (iv)]), "asymptotic"
-        (in the limit of many draws), or "none" (all of 0..1: fewer than two groups of draws count)
+        (in the limit of many draws), "sound" (certain, from distinct DAGs of known posterior mass
+        [HeTianWu2016, eq. 26]), or "none" (all of 0..1: fewer than two groups of draws count)
     groups : float, how many independent groups of equal weight the draws are worth
 
     Examples
@@ -159,6 +190,11 @@ class FeatureEstimate:
     groups: float
 
     def __repr__(self) -> str:
+        if self.interval == "sound":
+            return (
+                f"p = {self.value:.4f}, in [{self.low:.4f}, {self.high:.4f}] for certain "
+                f"({self.draws} distinct DAGs)"
+            )
         draws = f"{self.draws} draws"
         if self.interval != "Hoeffding":
             draws += f" worth {self.groups:.1f} groups"

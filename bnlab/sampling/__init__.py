@@ -7,6 +7,7 @@ from bnlab.sampling.ellis_wong import ellis_wong_dags
 from bnlab.sampling.joint import Joint, sample_joint
 from bnlab.sampling.orders import sample_orders
 from bnlab.sampling.schedules import Betas, Harmonic, Linear, Schedule
+from bnlab.sampling.unique import reweight_unique
 from bnlab.sampling.walks import Moves, OrderStep, OrderWalker, check_weight, each_order
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "ellis_wong_dags",
     "families_by_weight",
     "predecessor_masks",
+    "reweight_unique",
     "sample_dags",
     "sample_joint",
     "sample_orders",
