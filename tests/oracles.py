@@ -324,6 +324,60 @@ def structure_modular_over_dags(log_beta):
     return log_z, {dag: math.exp(w - log_z) for dag, w in weights.items()}
 
 
+def expectations_over_dags(posterior, n):
+    """(edges, ancestors, families) from DAG probabilities; [u, v]: from u to v."""
+    edges, ancestors = np.zeros((n, n)), np.zeros((n, n))
+    families = [Counter() for _ in range(n)]
+    for dag, p in posterior.items():
+        for v in range(n):
+            families[v][dag[v]] += p
+            edges[members(dag[v]), v] += p
+        for u, v in paths(dag, n):
+            ancestors[u, v] += p
+    return edges, ancestors, families
+
+
+def subsets_of(mask):
+    """All subsets of a mask, itself and the empty set too."""
+    return [s for s in range(mask + 1) if not s & ~mask]
+
+
+def structure_modular_by_inclusion(beta):
+    """(Z, families, ancestors) in whole fractions, by the recurrences of Tian and He (2009).
+
+    beta[v][parent mask]: Fractions. RR sums over the DAGs on S, B over the parents of W given the
+    others; gamma is what S, the nodes that do not descend from v, leaves to the rest.
+    """
+    n = len(beta)
+    full = (1 << n) - 1
+    alpha = [
+        [sum(b for m, b in beta[v].items() if not m & ~s) for s in range(1 << n)] for v in range(n)
+    ]
+
+    def product(t, s):
+        return (-1) ** t.bit_count() * math.prod((alpha[j][s] for j in members(t)), start=1)
+
+    rr, b = [Fraction(1)], [Fraction(1)]
+    for s in range(1, 1 << n):
+        parts = subsets_of(s)[1:]
+        rr.append(-sum(rr[s ^ t] * product(t, s ^ t) for t in parts))
+        b.append(-sum(b[s ^ t] * product(t, full ^ s) for t in parts))
+    assert rr[full] == b[full]
+    families = [Counter() for _ in range(n)]
+    ancestors = [[Fraction(0)] * n for _ in range(n)]
+    for v in range(n):
+        for s in subsets_of(full ^ 1 << v):
+            rest = full ^ s ^ 1 << v
+            gamma = sum(product(t, s) * b[rest ^ t] for t in subsets_of(rest))
+            weight = rr[s] * gamma / rr[full]
+            for m, f in beta[v].items():
+                if not m & ~s:
+                    families[v][m] += f * weight
+            for u in members(rest):
+                ancestors[v][u] += weight * alpha[v][s]
+    return rr[full], families, ancestors
+
+
 # Hidden variables: parents are tuples of masks, rows are tuples of codes (None: not seen)
 
 
