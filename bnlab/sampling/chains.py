@@ -24,15 +24,19 @@ MAX_BLOCKS = 100  # in a round there, about 10 seconds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+class ChainPlan:
     """What every chain does: burn_in moves, then `draws` records after `thin` moves each.
 
-    Moves come in steps of `thin`; the first step of the burn-in may be shorter.
+    A chain is an ensemble of coupled chains, one at each of the betas (C,), the last of which is
+    recorded. Steps of `thin` moves each end with exchanges; the first step of the burn-in may be
+    shorter.
     """
 
     draws: int
     burn_in: int
     thin: int
+    moves: Moves
+    betas: Floats
 
     @property
     def burn_in_steps(self) -> int:
@@ -45,7 +49,7 @@ class Plan:
         return self.burn_in_steps + self.draws
 
     def moves_after(self, step: int, /) -> int:
-        """Moves of a state in the steps before number `step`."""
+        """Moves of each order in the steps before number `step`."""
         return max(0, step * self.thin - (-self.burn_in % self.thin))
 
     def round(self, step: int, block: int, /) -> tuple[int, int]:
@@ -55,7 +59,7 @@ class Plan:
 
         Examples
         --------
-        >>> plan = Plan(draws=5, burn_in=3, thin=2)
+        >>> plan = ChainPlan(draws=5, burn_in=3, thin=2, moves=Moves(), betas=np.ones(1))
         >>> [plan.round(step, 4) for step in (0, 1, 2, 4, 6)]
         [(1, 1), (1, 2), (2, 2), (2, 2), (1, 2)]
         """
@@ -63,18 +67,6 @@ class Plan:
             return 1, self.burn_in % self.thin
         end = self.burn_in_steps if step < self.burn_in_steps else self.steps
         return min(max(1, block // self.thin), end - step), self.thin
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ChainPlan(Plan):
-    """The plan of chains on orders.
-
-    A chain is an ensemble of coupled chains, one at each of the betas (C,), the last of which is
-    recorded. Steps end with exchanges.
-    """
-
-    moves: Moves
-    betas: Floats
 
 
 class Position(NamedTuple):
