@@ -1,6 +1,7 @@
 """bnlab: Bayesian learning of Bayesian-network structure, for labs and for data of your own."""
 
 from bnlab import diagnostics, exact, features, graphs, hidden, linear_extensions
+from bnlab import prediction as predict
 from bnlab.annealing import (
     AIS,
     MC3,
@@ -26,7 +27,14 @@ from bnlab.data import (
     load_dataset,
     read_csv,
 )
-from bnlab.exact import OrderPosterior, order_lattice, order_posterior
+from bnlab.exact import (
+    BestDags,
+    OrderPosterior,
+    k_best_dags,
+    map_dag,
+    order_lattice,
+    order_posterior,
+)
 from bnlab.features import hoeffding_draws, hoeffding_margin
 from bnlab.linear_extensions import (
     count_linear_extensions,
@@ -49,6 +57,7 @@ from bnlab.sampling import (
     sample_dags,
     sample_joint,
     sample_orders,
+    sample_partitions,
 )
 from bnlab.scores import (
     AIC,
@@ -73,6 +82,7 @@ __all__ = [
     "SMC",
     "BDeu",
     "BayesNet",
+    "BestDags",
     "Betas",
     "CutPoints",
     "Data",
@@ -115,6 +125,7 @@ __all__ = [
     "hidden",
     "hoeffding_draws",
     "hoeffding_margin",
+    "k_best_dags",
     "linear_extensions",
     "list_datasets",
     "list_networks",
@@ -122,8 +133,10 @@ __all__ = [
     "load_network",
     "lower_bound",
     "lower_bound_from",
+    "map_dag",
     "order_lattice",
     "order_posterior",
+    "predict",
     "random_network",
     "read_bif",
     "read_csv",
@@ -134,6 +147,7 @@ __all__ = [
     "sample_joint",
     "sample_linear_extensions",
     "sample_orders",
+    "sample_partitions",
     "score_families",
     "upper_bound",
     "write_scores",

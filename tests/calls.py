@@ -20,6 +20,7 @@ from bnlab.runs import Executor
 SMALL_BLOCKS = {
     "bnlab.sampling.direct.BLOCK_DRAWS": 7,
     "bnlab.sampling.dags.BLOCK_DRAWS": 7,
+    "bnlab.sampling.partitions.BLOCK_TERMS": 10_000,
     "bnlab.sampling.walks.BLOCK_TERMS": 2_000,
 }
 """Settings under which the calls are made of many jobs."""
@@ -45,6 +46,7 @@ class Call:
 
     count : the parameter that says how much is drawn; `usual` of it here
     nested : the arrays that a longer run begins like a shorter one, and along which axis
+    prior : which posterior the draws belong to
     """
 
     sampler: Callable[..., Any]
@@ -53,6 +55,7 @@ class Call:
     usual: int = 40
     options: Mapping[str, Any] = field(default_factory=dict)
     nested: Mapping[str, int] = field(default_factory=lambda: {"values": 1, "log_weight": 1})
+    prior: str = "order-modular"
 
     def __call__(
         self, count: float | None = None, *, seed: int = 9, target: Any = None, **options: Any
@@ -94,6 +97,7 @@ CALLS = {
     "coupled chains": Call(
         bn.sample_orders, five, "draws", 40, CHAINS | {"schedule": LADDER}, TEMPERED
     ),
+    "partitions": Call(bn.sample_partitions, five, "draws", 40, CHAINS, prior="structure-modular"),
     "DAGs given orders": Call(
         bn.sample_dags, orders, "draws", 3, {"table": table(5)}, nested=NOTHING
     ),

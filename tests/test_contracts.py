@@ -30,6 +30,7 @@ ELSEWHERE = {  # fits, scores and lists of estimates: tests/test_hidden*.py ask 
     bn.hidden.score,
     bn.hidden.score_structures,
     bn.hidden.search_structures,
+    bn.predict.cross_validate,  # tests/test_prediction.py
 }
 SAMPLERS = {call.sampler for call in CALLS.values()}
 DRAWING = [name for name, call in CALLS.items() if "estimate" not in call.sampler.__name__]
@@ -99,7 +100,7 @@ def test_inputs_are_unchanged_and_the_run_is_on_record(name):
 @pytest.mark.parametrize("name", DRAWING)
 def test_draws_say_what_they_are_and_cannot_be_changed(name):
     draws = CALLS[name]()
-    assert draws.prior == "order-modular"
+    assert draws.prior == CALLS[name].prior
     assert draws.names == tuple(f"x{v}" for v in range(draws.values.shape[2]))
     assert draws.groups.shape == draws.log_weight.shape == draws.values.shape[:2]
     with pytest.raises(ValueError, match="read-only"):

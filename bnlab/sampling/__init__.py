@@ -6,6 +6,7 @@ from bnlab.sampling.direct import families_by_weight, predecessor_masks
 from bnlab.sampling.ellis_wong import ellis_wong_dags
 from bnlab.sampling.joint import Joint, sample_joint
 from bnlab.sampling.orders import sample_orders
+from bnlab.sampling.partitions import sample_partitions
 from bnlab.sampling.schedules import Betas, Harmonic, Linear, Schedule
 from bnlab.sampling.unique import reweight_unique
 from bnlab.sampling.walks import Moves, OrderStep, OrderWalker, check_weight, each_order
@@ -31,4 +32,5 @@ __all__ = [
     "sample_dags",
     "sample_joint",
     "sample_orders",
+    "sample_partitions",
 ]

@@ -1,0 +1,220 @@
+"""`sample_partitions`: DAGs by way of Markov chains on ordered partitions of the variables."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab import memory
+from bnlab.kernels import partitions
+from bnlab.results import Draws, Run
+from bnlab.runs import Executor, Progress, check_generator, seed_of
+from bnlab.sampling.direct import predecessor_masks
+from bnlab.sampling.rounds import Plan, allowed_order, run_in_rounds, share
+from bnlab.sampling.walks import OrderWalker, walker_bytes
+from bnlab.scores import ScoreTable
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+KINDS = ("split_or_join", "swap", "adjacent", "relocate")
+SHARES = np.array([0.25, 0.5, 0.75])  # cumulative, of all kinds but the last
+BLOCK_TERMS = 50_000_000  # family weights read in about 100 ms
+CHAIN_BYTES = 1000
+
+
+def sample_partitions(
+    table: ScoreTable,
+    /,
+    *,
+    draws: int,
+    rng: np.random.Generator,
+    chains: int | None = None,
+    burn_in: int | None = None,
+    thin: int | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> Draws:
+    """DAGs along Markov chains on ordered partitions (partition MCMC), for up to 63 variables.
+
+    A DAG has one partition only: its sources, then the sources of what is left, and so on. The
+    chains walk on partitions, each weighed by the sum over its DAGs of prior factor times
+    likelihood, and each kept partition gives one of its DAGs, drawn exactly [KuipersMoffa2017]. So
+    DAGs with many orders gain nothing. Structure-modular: p(DAG | D) is proportional to prior
+    factor times likelihood.
+
+    A move splits a layer or joins two; swaps two nodes of any two layers, or of adjacent ones; or
+    puts one node into another or a new layer. The four kinds are proposed equally often.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    draws : number of DAGs of each chain, at least 1
+    rng : the only source of randomness; equal states give equal draws for any executor
+    chains : number of chains, each from the partition of a good DAG of its own random order, with
+        its own random stream; 4 by default
+    burn_in : moves of each chain before its first draw; 10,000 by default
+    thin : moves before each draw; n by default
+    progress : progress(done, total, None) after each block of moves; False stops, and what is drawn
+        remains, equally many draws of each chain
+    executor : where blocks of moves run; threads by default
+
+    Returns
+    -------
+    Draws
+        over "dags": values (chains, draws, n) parent masks; log_target (chains, draws) is ln of
+        prior factor times likelihood of the DAG, nats. stats: "acceptance_split_or_join",
+        "acceptance_swap", "acceptance_adjacent", "acceptance_relocate" (chains,), accepted
+        fractions. traces: "log_partition" (chains, draws), ln weight of the partition, nats.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range, memory is short, or the constraints leave no DAG.
+    Stopped
+        If `progress` returned False before the first draw.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
+    >>> sample_partitions(table, draws=5, rng=np.random.default_rng(1))
+    Draws(4 x 5 dags of 2 variables, structure-modular)
+    """
+    if not isinstance(table, ScoreTable):
+        raise ValueError(f"{type(table).__name__}: pass a ScoreTable (score_families)")
+    plan = Plan.of(draws, burn_in, thin, chains, table.n)
+    check_generator(rng)
+    seed = seed_of(rng)
+    memory.require(
+        partition_walker_bytes(table)
+        + plan.chains * (CHAIN_BYTES + 2 * plan.draws * 8 * (table.n + 3)),
+        task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on partitions",
+        remedy="keep fewer draws, or choose fewer variables with Data.select",
+    )
+    rngs = rng.spawn(plan.chains)
+    starts = [first_partition(table, child) for child in rngs]
+    walker = PartitionWalker.of(table)
+    ran = run_in_rounds(walker, starts, plan, rngs, progress, executor)
+    dags, log_targets, log_weights = ran.records
+    return Draws(
+        dags,
+        np.zeros(log_targets.shape),
+        log_targets,
+        "dags",
+        "structure-modular",
+        table.names,
+        stats={f"acceptance_{kind}": share(ran.tally[:, i]) for i, kind in enumerate(KINDS)},
+        traces={"log_partition": log_weights},
+        run=Run(
+            "partition MCMC",
+            {**plan.settings, "max_parents": table.max_parents},
+            seed,
+            ran.seconds,
+            stopped=ran.stopped,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartitionWalker:
+    """The families of a score table, laid out for walks on partitions.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> walker = PartitionWalker.of(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()))
+    >>> partition = np.array([3, 0])  # moves along
+    >>> walker.walk(partition, 10, 5, 1, np.random.default_rng(1))[0].shape
+    (5, 2)
+    """
+
+    n: int
+    max_parents: int
+    source: tuple[NDArray[np.generic], ...]
+
+    @classmethod
+    def of(cls, table: ScoreTable, /) -> "PartitionWalker":
+        """Lay out a table, as in `kernels.partitions.score`.
+
+        Examples
+        --------
+        >>> from bnlab import BDeu, Data, score_families
+        >>> PartitionWalker.of(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())).n
+        2
+        """
+        laid_out = OrderWalker.of(table, dense=False).source
+        log_beta = table.log_beta
+        ranking = np.argsort(-log_beta, axis=1, kind="stable")
+        by_weight = (np.take_along_axis(a, ranking, axis=1) for a in (log_beta, table.parents))
+        return cls(table.n, table.max_parents, (*laid_out[:4], *by_weight))
+
+    def walk(
+        self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
+    ) -> tuple[NDArray[Any], ...]:
+        """Dags (T, n), ln of their targets and of their partitions' weights (T,), tally (4, 2)."""
+        record = (
+            np.empty((records, self.n), np.int64),
+            np.empty(records),
+            np.empty(records),
+            np.zeros((len(KINDS), 2), np.int64),
+        )
+        partitions.walk(state, self.source, (lead, thin, SHARES), rng, record)
+        return record
+
+    @property
+    def block_moves(self) -> int:
+        """Moves that take about 100 ms."""
+        a_node = 100.0 + math.comb(self.n, self.max_parents + 1) / self.n
+        return max(1, int(BLOCK_TERMS / (a_node * (1 + self.n / 3))))
+
+
+def partition_walker_bytes(table: ScoreTable, /) -> int:
+    """Bytes that `PartitionWalker.of` takes, at most.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> partition_walker_bytes(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()))
+    224
+    """
+    return walker_bytes(table, dense=False) + 5 * table.log_score.nbytes
+
+
+def partition_of(dag: Ints, /) -> Ints:
+    """Layer masks (n,) of the partition of a DAG (n,), the empty ones last.
+
+    Examples
+    --------
+    >>> partition_of(np.array([0, 1, 0, 3]))
+    array([5, 2, 8, 0])
+    """
+    layers, placed = np.zeros(dag.size, np.int64), np.int64(0)
+    for at in range(dag.size):
+        free = [v for v in range(dag.size) if not placed >> v & 1 and not dag[v] & ~placed]
+        layers[at] = sum(1 << v for v in free)
+        placed |= layers[at]
+    return layers
+
+
+def first_partition(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
+    """The partition (n,) of the best DAG that agrees with a random order.
+
+    Raises
+    ------
+    ValueError
+        If the constraints leave no DAG.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu(), required=[(1, 0)])
+    >>> first_partition(table, np.random.default_rng(1))
+    array([2, 1])
+    """
+    before, log_beta = predecessor_masks(allowed_order(table, rng)[None])[0], table.log_beta
+    within = table.parents & ~before[:, None] == 0
+    best = np.where(within, log_beta, -math.inf).argmax(axis=1)
+    return partition_of(table.parents[np.arange(table.n), best])

@@ -1,0 +1,448 @@
+"""Walks on ordered partitions: weights, proposals, invariance, draws, chains for users."""
+
+import itertools
+import math
+from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import oracles
+import pytest
+
+import bnlab as bn
+from bnlab.kernels import partitions
+from bnlab.sampling.partitions import KINDS, PartitionWalker, first_partition, partition_of
+from bnlab.sampling.rounds import Plan, allowed_order
+
+
+def small_table(n=4, k=2, m=25, seed=0, arity=2, **options):
+    data = bn.Data.from_arrays(np.random.default_rng(seed).integers(0, arity, size=(m, n)))
+    return bn.score_families(data, bn.BDeu(), max_parents=k, **options)
+
+
+# The slow twins: a partition is a tuple of frozensets
+
+
+def all_partitions(nodes):
+    """Every ordered partition of a frozenset."""
+    if not nodes:
+        return [()]
+    return [
+        (frozenset(first), *rest)
+        for size in range(1, len(nodes) + 1)
+        for first in itertools.combinations(sorted(nodes), size)
+        for rest in all_partitions(nodes - frozenset(first))
+    ]
+
+
+def partitions_of(n):
+    return all_partitions(frozenset(range(n)))
+
+
+def layers_of(dag):
+    """Sources, then the sources of what is left, and so on."""
+    left, layers = set(range(len(dag))), []
+    while left:
+        free = frozenset(v for v in left if not left & set(oracles.members(dag[v])))
+        layers.append(free)
+        left -= free
+    return tuple(layers)
+
+
+def log_weight(log_beta, partition):
+    """ln of the product over nodes of the sum over families that fit."""
+    total, before, last = 0.0, frozenset(), frozenset()
+    for layer in partition:
+        for v in layer:
+            fitting = [
+                b
+                for mask, b in log_beta[v].items()
+                if before >= (parents := set(oracles.members(mask)))
+                and (parents & last or not last)
+            ]
+            total += oracles.log_sum(fitting)
+        before, last = before | layer, layer
+    return total
+
+
+def proposals(partition, kind):
+    """Probability of each proposal; what is missing from 1 stays."""
+    out, layers = defaultdict(float), list(partition)
+    nodes = sorted(frozenset().union(*layers))
+    where = {v: i for i, layer in enumerate(layers) for v in layer}
+
+    def add(changed, p):
+        out[tuple(layer for layer in changed if layer)] += p
+
+    def swapped(i, j):
+        return [frozenset({i: j, j: i}.get(v, v) for v in layer) for layer in layers]
+
+    if kind == "split_or_join":
+        big = [i for i, layer in enumerate(layers) if len(layer) > 1]
+        for i in big:
+            k = len(layers[i])
+            for size in range(1, k):
+                for part in map(frozenset, itertools.combinations(layers[i], size)):
+                    p = 0.5 / len(big) / (k - 1) / math.comb(k, size)
+                    add([*layers[:i], part, layers[i] - part, *layers[i + 1 :]], p)
+        for i in range(len(layers) - 1):
+            joined = layers[i] | layers[i + 1]
+            add([*layers[:i], joined, *layers[i + 2 :]], 0.5 / (len(layers) - 1))
+    elif kind == "swap":
+        for i, j in itertools.permutations(nodes, 2):
+            if where[i] != where[j]:
+                others = len(nodes) - len(layers[where[i]])
+                add(swapped(i, j), 1 / len(nodes) / others)
+    elif kind == "adjacent":
+        for first in range(len(layers) - 1):
+            pairs = list(itertools.product(layers[first], layers[first + 1]))
+            for i, j in pairs:
+                add(swapped(i, j), 1 / (len(layers) - 1) / len(pairs))
+    else:
+        for v in nodes:
+            rest = [layer - {v} for layer in layers if layer != {v}]
+            into = [[*rest[:i], rest[i] | {v}, *rest[i + 1 :]] for i in range(len(rest))]
+            alone = [[*rest[:i], frozenset({v}), *rest[i:]] for i in range(len(rest) + 1)]
+            others = [changed for changed in into + alone if tuple(changed) != partition]
+            for changed in others:
+                add(changed, 1 / len(nodes) / len(others))
+    return out
+
+
+def masks(partition):
+    n = len(frozenset().union(*partition))
+    layers = [sum(1 << v for v in layer) for layer in partition]
+    return np.array(layers + [0] * (n - len(layers)))
+
+
+def tuple_of(layers):
+    return tuple(frozenset(oracles.members(int(mask))) for mask in layers if mask)
+
+
+def transition_matrix(log_beta, n, kind):
+    """(partitions, matrix, posterior): Metropolis-Hastings, written out."""
+    states = partitions_of(n)
+    number = {state: i for i, state in enumerate(states)}
+    log_weights = np.array([log_weight(log_beta, state) for state in states])
+    offers = [proposals(state, kind) for state in states]
+    matrix = np.zeros((len(states), len(states)))
+    for i, state in enumerate(states):
+        for other, p in offers[i].items():
+            j = number[other]
+            if log_weights[i] > -math.inf:
+                ratio = math.exp(
+                    min(0.0, log_weights[j] - log_weights[i] + math.log(offers[j][state] / p))
+                )
+                matrix[i, j] += p * min(1.0, ratio)
+        matrix[i, i] += 1 - matrix[i].sum()
+    return states, matrix, np.exp(log_weights - oracles.log_sum(log_weights))
+
+
+# Weights
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_partitions_divide_the_dags_among_them(n):
+    """Fubini numbers; each DAG has one partition, and the weights add up over DAGs."""
+    log_beta = oracles.families_of(small_table(n=n, k=n - 1))
+    states = partitions_of(n)
+    assert len(states) == len(set(states)) == [1, 3, 13, 75][n - 1]
+    by_partition = defaultdict(list)
+    for dag in oracles.all_dags(n):
+        by_partition[layers_of(dag)].append(oracles.dag_log_weight(log_beta, dag))
+        assert tuple_of(partition_of(np.array(dag))) == layers_of(dag)
+    assert by_partition.keys() == set(states)
+    for state, log_weights in by_partition.items():
+        assert oracles.log_sum(log_weights) == pytest.approx(log_weight(log_beta, state), abs=1e-10)
+
+
+def node_scores(walker, layers):
+    """Of every node, by the kernel, from nothing known."""
+    n = layers.size
+    fresh = tuple(np.zeros(n, kind) for kind in (np.int64, np.int64, np.int64, float))
+    unknown = layers, np.full(n, -1), np.full(n, -1), np.zeros(n)
+    return partitions.rescore(walker.source, layers, unknown, fresh), fresh
+
+
+def random_partition(n, rng):
+    layer = rng.integers(0, rng.integers(1, n + 1), size=n)
+    groups = [np.flatnonzero(layer == i) for i in range(n)]
+    return tuple(frozenset(group.tolist()) for group in groups if group.size)
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 3, 4, 5, 6])
+def test_weights_of_partitions(k):
+    table = small_table(n=7, k=k, arity=3)
+    log_beta, walker = oracles.families_of(table), PartitionWalker.of(table)
+    for seed in range(20):
+        state = random_partition(7, np.random.default_rng(seed))
+        found, _ = node_scores(walker, masks(state))
+        assert found == pytest.approx(log_weight(log_beta, state), abs=1e-9)
+
+
+def test_weights_where_scores_span_thousands_of_nats():
+    """And where families that touch the last layer weigh e**-1000 of all within predecessors."""
+    data = bn.random_network("child", rng=np.random.default_rng(1)).sample(
+        5000, np.random.default_rng(2)
+    )
+    table = bn.score_families(data.select(data.names[:12]), bn.BDeu(), max_parents=3)
+    log_beta, walker = oracles.families_of(table), PartitionWalker.of(table)
+    assert np.ptp(table.log_beta, axis=1).max() > 2000
+    for seed in range(20):
+        state = random_partition(12, np.random.default_rng(seed))
+        found, _ = node_scores(walker, masks(state))
+        assert found == pytest.approx(log_weight(log_beta, state), abs=1e-8)
+
+
+@pytest.mark.parametrize("n", [24, 40, 63])
+def test_many_variables(n):
+    rng = np.random.default_rng(n)
+    data = bn.Data.from_arrays(rng.integers(0, 2, size=(30, n)))
+    table = bn.score_families(data, bn.BDeu(), max_parents=2)
+    log_beta, walker = oracles.families_of(table), PartitionWalker.of(table)
+    state = first_partition(table, rng)
+    dags, log_targets, log_weights, tally = walker.walk(state, 50, 3, 50, rng)
+    assert log_weights[-1] == pytest.approx(log_weight(log_beta, tuple_of(state)), abs=1e-8)
+    assert (partition_of(dags[-1]) == state).all()
+    assert log_targets == pytest.approx(table.log_target(dags), abs=1e-8)
+    assert tally[:, 0].sum() == 150
+
+
+# Moves
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_proposals_and_their_odds(kind, n):
+    """Each as often as it should, with ln of the odds of the way back."""
+    rng, each = np.random.default_rng(0), 10_000 if n < 4 else 1500
+    changed = np.empty(n, np.int64)
+    for state in partitions_of(n):
+        expected, counts, layers = proposals(state, kind), Counter(), masks(state)
+        for _ in range(each):
+            odds = partitions.propose(layers, KINDS.index(kind), rng, changed)
+            if odds > -math.inf:
+                other = tuple_of(changed)
+                counts[other] += 1
+                back = proposals(other, kind)[state] if counts[other] == 1 else None
+                if back is not None:
+                    assert odds == pytest.approx(math.log(back / expected[other]), abs=1e-12)
+        assert counts.keys() == expected.keys()
+        for other, p in expected.items():
+            assert abs(counts[other] - each * p) <= 5 * math.sqrt(each * p * (1 - p)) + 1e-6
+        assert (layers == masks(state)).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_the_exact_transition_matrix_is_in_detailed_balance(kind, n):
+    _, matrix, target = transition_matrix(oracles.families_of(small_table(n=n, k=n - 1)), n, kind)
+    flow = target[:, None] * matrix
+    assert matrix.sum(axis=1) == pytest.approx(np.ones(len(target)), abs=1e-14)
+    assert flow == pytest.approx(flow.T, abs=1e-15)
+    assert target @ matrix == pytest.approx(target, abs=1e-14)
+    assert (matrix >= -1e-15).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_step_transitions_are_those_of_the_exact_matrix(kind, monkeypatch):
+    """Single moves of the kernel from each partition: rows of the matrix."""
+    table = small_table(n=3, m=12)
+    states, matrix, _ = transition_matrix(oracles.families_of(table), 3, kind)
+    only = (np.arange(3) >= KINDS.index(kind)).astype(float)
+    monkeypatch.setattr("bnlab.sampling.partitions.SHARES", only)
+    walker, rng, each = PartitionWalker.of(table), np.random.default_rng(4), 4000
+    for i, state in enumerate(states):
+        counts = Counter()
+        for _ in range(each):
+            layers = masks(state)
+            walker.walk(layers, 1, 0, 1, rng)
+            counts[tuple_of(layers)] += 1
+        for j, other in enumerate(states):
+            p = min(1.0, matrix[i, j])
+            assert abs(counts[other] - each * p) <= 5 * math.sqrt(each * p * (1 - p)) + 1e-6
+
+
+@pytest.mark.parametrize(("n", "draws"), [(2, 20_000), (3, 40_000), (4, 80_000)])
+def test_frequencies_of_all_partitions_and_dags_pass_a_chi_square_test(n, draws):
+    table = small_table(n=n, k=n - 1, m=12, arity=3)
+    _, posterior = oracles.structure_modular_over_dags(oracles.families_of(table))
+    found = bn.sample_partitions(
+        table, draws=draws, chains=1, burn_in=100, thin=30, rng=np.random.default_rng(5)
+    )
+    dags = Counter(map(tuple, found.values[0].tolist()))
+    counts = np.array([dags[dag] for dag in posterior])
+    assert counts.sum() == draws
+    assert oracles.chi_square(counts, draws * np.array(list(posterior.values()))) > 1e-4
+    by_partition, seen = Counter(), Counter()
+    for dag, p in posterior.items():
+        by_partition[layers_of(dag)] += p
+        seen[layers_of(dag)] += dags[dag]
+    counts = np.array([seen[state] for state in by_partition])
+    assert oracles.chi_square(counts, draws * np.array(list(by_partition.values()))) > 1e-4
+
+
+def test_constraints_and_interventions():
+    """Forbidden families never appear, and the rest has its exact posterior."""
+    rng = np.random.default_rng(2)
+    values = rng.integers(0, 2, size=(30, 4))
+    data = bn.Data.from_arrays(values, intervened=rng.random(values.shape) < 0.3)
+    table = bn.score_families(
+        data, bn.BDeu(), max_parents=2, required=[(0, 1)], forbidden=[(2, 3), (1, 2)]
+    )
+    _, posterior = oracles.structure_modular_over_dags(oracles.families_of(table))
+    posterior = {dag: p for dag, p in posterior.items() if p > 0}
+    found = bn.sample_partitions(
+        table, draws=10_000, chains=2, thin=30, rng=np.random.default_rng(1)
+    )
+    dags = Counter(map(tuple, found.values.reshape(-1, 4).tolist()))
+    assert dags.keys() <= posterior.keys()
+    counts = np.array([dags[dag] for dag in posterior])
+    assert oracles.chi_square(counts, 20_000 * np.array(list(posterior.values()))) > 1e-4
+
+
+def test_first_partitions_have_weight_whenever_there_is_a_dag():
+    chain = [(u, u + 1) for u in range(7)]
+    table = small_table(n=8, required=chain)
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        assert allowed_order(table, rng).tolist() == list(range(8))
+        assert tuple_of(first_partition(table, rng)) == tuple(frozenset([v]) for v in range(8))
+    draws = bn.sample_partitions(table, draws=5, burn_in=0, rng=np.random.default_rng(1))
+    assert (draws.log_target > -math.inf).all()
+    assert draws.log_target == pytest.approx(table.log_target(draws.values))
+
+
+def test_constraints_that_leave_no_dag_are_refused():
+    with pytest.raises(ValueError, match=r"leave no DAG.*'x[01]'"):
+        bn.sample_partitions(
+            small_table(n=3, required=[(0, 1), (1, 0)]), draws=5, rng=np.random.default_rng(1)
+        )
+
+
+# Chains
+
+
+def chains(target, executor=None, **options):
+    settings = {"draws": 200, "chains": 3, "burn_in": 500} | options
+    return bn.sample_partitions(target, rng=np.random.default_rng(8), executor=executor, **settings)
+
+
+def test_draws_say_what_they_are():
+    table = small_table(n=5)
+    draws = chains(table)
+    assert draws.over == "dags"
+    assert draws.prior == "structure-modular"
+    assert draws.log_target == pytest.approx(table.log_target(draws.values), abs=1e-9)
+    assert draws.run.settings["thin"] == 5
+    assert set(draws.stats) == {f"acceptance_{kind}" for kind in KINDS}
+    assert all((0 < share).all() and (share <= 1).all() for share in draws.stats.values())
+    log_beta = oracles.families_of(table)
+    expected = [log_weight(log_beta, layers_of(dag)) for dag in draws.values[1].tolist()]
+    assert draws.traces["log_partition"][1] == pytest.approx(expected, abs=1e-9)
+    assert not draws.log_weight.any()
+    assert not draws.independent
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_one_and_two_variables(n):
+    draws = chains(small_table(n=n, k=n - 1))
+    assert draws.values.shape == (3, 200, n)
+    assert len(np.unique(draws.values.reshape(-1, n), axis=0)) == [1, 3][n - 1]
+
+
+def test_identical_chains_for_any_block_and_executor(monkeypatch):
+    table = small_table(n=6)
+    plain = chains(table)
+    with ThreadPoolExecutor(3) as executor:
+        assert (chains(table, executor).values == plain.values).all()
+    for terms in (1, 30_000):
+        monkeypatch.setattr("bnlab.sampling.partitions.BLOCK_TERMS", terms)
+        again = chains(table)
+        assert (again.values == plain.values).all()
+        assert (again.log_target == plain.log_target).all()
+        for name, share in plain.stats.items():
+            assert (again.stats[name] == share).all()
+
+
+def test_more_draws_or_chains_start_like_fewer():
+    table = small_table(n=5)
+    whole = chains(table)
+    assert (chains(table, draws=10).values == whole.values[:, :10]).all()
+    assert (chains(table, chains=2).values == whole.values[:2]).all()
+
+
+@pytest.mark.parametrize("how", ["returns False", "interrupts"])
+def test_a_stopped_run_keeps_equally_many_draws_of_each_chain(how, monkeypatch):
+    table = small_table(n=5)
+    whole = chains(table)
+    monkeypatch.setattr("bnlab.sampling.partitions.BLOCK_TERMS", 30_000)
+    told = []
+
+    def stop(done, total, snapshot):
+        told.append((done, total))
+        if done < 0.6 * total:
+            return True
+        if how == "interrupts":
+            raise KeyboardInterrupt
+        return False
+
+    part = chains(table, progress=stop)
+    kept = part.values.shape[1]
+    assert part.run.stopped
+    assert 0 < kept < 200
+    assert (part.values == whole.values[:, :kept]).all()
+    assert told[-1] == (3 * (500 + 5 * kept), 3 * (500 + 5 * 200))
+
+
+def test_stopping_during_the_burn_in_leaves_nothing():
+    with pytest.raises(bn.Stopped, match="burn-in"):
+        chains(small_table(), progress=lambda *_: False, burn_in=10**6)
+
+
+@pytest.mark.parametrize("block", [1, 10, 1000])
+def test_rounds_cover_every_move(block):
+    plan = Plan(draws=17, burn_in=25, thin=3, chains=1)
+    rounds = list(plan.rounds(block))
+    assert sum(lead for lead, _ in rounds) == 25
+    assert sum(records for _, records in rounds) == 17
+    assert all(lead + 3 * records <= max(block, 3) for lead, records in rounds)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"draws": 0}, "draws=0"),
+        ({"chains": 0}, "chains=0"),
+        ({"thin": 1.5}, "thin=1.5"),
+        ({"burn_in": -1}, "burn_in=-1"),
+        ({"rng": 3}, "rng=3 is no generator"),
+    ],
+)
+def test_bad_settings_say_what_is_wrong(options, message):
+    settings = {"draws": 5, "rng": np.random.default_rng(0)} | options
+    with pytest.raises(ValueError, match=message):
+        bn.sample_partitions(small_table(), **settings)
+
+
+def test_what_is_no_table_is_refused():
+    with pytest.raises(ValueError, match="pass a ScoreTable"):
+        bn.sample_partitions(np.zeros(3), draws=5, rng=np.random.default_rng(0))
+
+
+def test_memory_is_checked_before_it_is_taken(monkeypatch):
+    table = small_table(n=6)
+    monkeypatch.setattr("bnlab.memory.free_bytes", lambda: 1000)
+    with pytest.raises(ValueError, match="walking on partitions needs"):
+        chains(table)
+
+
+def test_compiled_kernels_equal_their_python_source(monkeypatch):
+    table = small_table(n=5, k=4, required=[(0, 1)])
+    compiled = chains(table, draws=5, burn_in=20)
+    for name, function in vars(partitions).copy().items():
+        if hasattr(function, "py_func"):
+            monkeypatch.setattr(partitions, name, function.py_func)
+    plain = chains(table, draws=5, burn_in=20)
+    assert (plain.values == compiled.values).all()
+    assert plain.log_target == pytest.approx(compiled.log_target, abs=1e-12)
