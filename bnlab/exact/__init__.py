@@ -1,5 +1,6 @@
 """Exact posteriors by dynamic programming over subsets of variables, and what priors sum to."""
 
+from bnlab.exact.best import BestDags, k_best_dags, map_dag
 from bnlab.exact.normalisers import log_dag_prior_sum
 from bnlab.exact.order import (
     Lattice,
@@ -12,10 +13,13 @@ from bnlab.exact.order import (
 )
 
 __all__ = [
+    "BestDags",
     "Lattice",
     "OrderPosterior",
+    "k_best_dags",
     "log_dag_prior_sum",
     "log_prior_sum",
+    "map_dag",
     "order_lattice",
     "order_posterior",
     "order_posterior_bytes",

@@ -1,0 +1,292 @@
+"""The DAGs of highest posterior probability: `map_dag` and `k_best_dags`."""
+
+import itertools
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab import memory
+from bnlab.exact.steps import Steps
+from bnlab.kernels import best as kernels
+from bnlab.linear_extensions import log_count
+from bnlab.results import Draws, PriorKind, Run, mass_of, read_only, rebuilt
+from bnlab.runs import Clock, Progress, check_counts
+from bnlab.scores import ScoreTable
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+PARTS = 200  # of the sets, between which progress is told
+FIRST_LIST, GROWTH = 1000, 4  # of structure-modular DAGs, in search of order-modular ones
+MOST_LISTED = 1 << 27  # of DAGs, over all sets: one to two minutes
+NO_DAG = "the required and forbidden edges, or the prior, leave no DAG: relax them"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BestDags:
+    """The k DAGs of highest posterior probability. Make them with `k_best_dags` or `map_dag`.
+
+    Attributes
+    ----------
+    dags : int64 (k, n) parent masks, all distinct, best first
+    log_target : float64 (k,), nats; ln of prior factor times likelihood
+    log_weight : float64 (k,), nats, decreasing; log_target, plus ln of the number of orders that
+        agree with the DAG if `prior` is order-modular. The posterior is proportional to its exp
+    prior : "structure-modular" or "order-modular", which posterior they are the best of
+    names : the n variable names
+    run : Run
+
+    Examples
+    --------
+    >>> zeros = np.zeros(1)
+    >>> BestDags(np.zeros((1, 2), np.int64), zeros, zeros, "structure-modular", ("a", "b"))
+    BestDags(1 of 2 variables, structure-modular, ln weight 0.0000 to 0.0000)
+    """
+
+    dags: Ints
+    log_target: Floats
+    log_weight: Floats
+    prior: PriorKind
+    names: tuple[str, ...]
+    run: Run = field(default_factory=lambda: Run(""))
+
+    def __post_init__(self) -> None:
+        for name in ("dags", "log_target", "log_weight"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"BestDags({len(self.dags)} of {len(self.names)} variables, {self.prior}, "
+            f"ln weight {self.log_weight[0]:.4f} to {self.log_weight[-1]:.4f})"
+        )
+
+    def as_draws(self, *, log_z: float | None = None) -> Draws:
+        """The DAGs as weighted draws, for `features`: Bayesian averaging over the k best.
+
+        [TianHeRam2010]. Given log_z, the sum over all DAGs under the same prior
+        (DagPosterior.log_z, or OrderPosterior.log_z), nats, stats["mass"] (1,) is the posterior
+        probability of the k best together, and intervals of features are certain, as after
+        `reweight_unique`.
+
+        Examples
+        --------
+        >>> from bnlab import BDeu, Data, features, score_families
+        >>> best = k_best_dags(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()), 2)
+        >>> features.probability(best.as_draws(log_z=-2.549445), features.edge(0, 1))
+        p = 0.5000, in [0.4000, 0.6000] for certain (2 distinct DAGs)
+        """
+        weights = self.log_weight[None]
+        return Draws(
+            self.dags[None],
+            weights,
+            self.log_target[None],
+            "dags",
+            self.prior,
+            self.names,
+            stats=mass_of(weights, log_z),
+            traces={"group": np.zeros(weights.shape, np.int64)},
+            run=self.run,
+        )
+
+
+def map_dag(
+    table: ScoreTable,
+    /,
+    *,
+    prior: PriorKind = "structure-modular",
+    progress: Progress | None = None,
+) -> BestDags:
+    """The DAG of highest posterior probability, by a dynamic program over subsets of variables.
+
+    [SilanderMyllymaki2006], O(n 2**n) time and 8 * 2**(n-1) * (n + 2) bytes: 3.6 GB for n = 25. One
+    of them if several share the highest; `k_best_dags` lists them. Under the order-modular prior
+    as `k_best_dags`.
+
+    Parameters
+    ----------
+    table : ScoreTable from `score_families`
+    prior : "structure-modular", where p(G | D) is proportional to prior factor times likelihood, or
+        "order-modular", where it is that times the number of orders that agree with G
+    progress : called as progress(done, total, None) after each variable; False stops
+
+    Returns
+    -------
+    BestDags
+        with dags (1, n)
+
+    Raises
+    ------
+    ValueError
+        If the memory is not there (said before any is taken), or the constraints leave no DAG.
+    Stopped
+        If `progress` returned False.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0, 1], [0, 0, 0], [1, 1, 0]]), BDeu())
+    >>> map_dag(table).dags  # the first two variables are always equal
+    array([[2, 0, 0]])
+    """
+    _check(table, prior)
+    if prior == "order-modular":
+        return k_best_dags(table, 1, prior=prior, progress=progress)
+    n = table.n
+    memory.require(
+        (8 * (n + 2) << (n - 1)) + 4 * table.log_score.nbytes,
+        task=f"n={n}: the best DAG",
+        remedy="choose fewer variables with Data.select",
+    )
+    clock = Clock()
+    families = _families(table)
+    best, total = np.empty((n, 1 << (n - 1))), np.empty(1 << n)
+    steps = Steps(progress, total=n)
+    for v in range(n):
+        best[v] = -math.inf
+        low = table.parents[v] & ((1 << v) - 1)
+        best[v, (table.parents[v] - low) >> 1 | low] = table.log_beta[v]
+        kernels.subset_maxima(best[v])
+        steps.tick()
+    kernels.best_forward(best, total)
+    if total[-1] == -math.inf:
+        raise ValueError(NO_DAG)
+    dags = np.empty((1, n), np.int64)
+    kernels.best_dag(families, best, total, dags[0])
+    run = Run("DP over subsets, best DAG", {"max_parents": table.max_parents}, "", clock.seconds)
+    log_target = table.log_target(dags)
+    return BestDags(dags, log_target, log_target, prior, table.names, run)
+
+
+def k_best_dags(
+    table: ScoreTable,
+    k: int,
+    /,
+    *,
+    prior: PriorKind = "structure-modular",
+    progress: Progress | None = None,
+) -> BestDags:
+    """The k DAGs of highest posterior probability, all distinct, best first [TianHeRam2010].
+
+    A dynamic program keeps the k best DAGs on each set of variables: about 20 k 2**n bytes, and
+    time in proportion to n k 2**n at most. Of DAGs that tie for the last place some are listed.
+
+    Under the order-modular prior a DAG weighs l(G) times more, the number of orders that agree with
+    it. The structure-modular list is grown then until no DAG outside it can belong to the k best,
+    since l(G) <= n!. That takes few variables, or much data.
+
+    Parameters
+    ----------
+    table : ScoreTable from `score_families`
+    k : at least 1; fewer are listed if there are fewer DAGs of positive weight
+    prior : as in `map_dag`
+    progress : called as progress(done, total, None) between blocks of sets, anew for each list;
+        False stops
+
+    Raises
+    ------
+    ValueError
+        If the memory is not there (said before any is taken), the constraints leave no DAG, or the
+        k best cannot be certified under the order-modular prior.
+    Stopped
+        If `progress` returned False.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 1]]), BDeu())
+    >>> k_best_dags(table, 5).log_weight.round(3)  # there are three
+    array([-5.504, -5.504, -7.507])
+    """
+    _check(table, prior)
+    check_counts(k=k)
+    clock = Clock()
+    if prior == "order-modular":
+        dags, log_target, log_weight, listed = _order_modular(table, k, progress)
+    else:
+        dags, log_target = _structure_modular(table, k, progress)
+        log_weight, listed = log_target, len(dags)
+    settings = {"max_parents": table.max_parents, "k": k, "listed": listed}
+    run = Run("DP over subsets, k best DAGs", settings, "", clock.seconds)
+    return BestDags(dags, log_target, log_weight, prior, table.names, run)
+
+
+def _structure_modular(table: ScoreTable, k: int, progress: Progress | None) -> tuple[Ints, Floats]:
+    """The k best DAGs (K, n) by prior factor times likelihood, and its ln (K,), decreasing."""
+    n = table.n
+    k = min(k, 3 ** (n * (n - 1) // 2))  # each pair has one of two edges or none
+    memory.require(
+        (20 * k << n) + 28 * n * k + 4 * table.log_score.nbytes,
+        task=f"n={n}: the k={k:,} best DAGs",
+        remedy="ask for fewer, or choose fewer variables with Data.select",
+    )
+    families, sets = _families(table), 1 << n
+    weight, sinks = np.empty((sets, k)), np.empty((sets, k), np.int32)
+    lists = kernels.Lists(
+        np.zeros(sets, np.int64), weight, sinks, np.empty_like(sinks), np.empty_like(sinks)
+    )
+    lists.length[0], weight[0, 0], sinks[0, 0] = 1, 0.0, 0
+    slots = np.empty((4, n * k), np.int32)
+    allowed, choices = np.empty((n, k), np.int32), np.empty(n, np.int64)
+    heap = kernels.Heap(slots[0], np.empty(n * k), slots[1], slots[2], slots[3], allowed, choices)
+    ends = np.unique(np.linspace(1, sets, PARTS + 1).astype(np.int64))
+    steps = Steps(progress, total=ends.size - 1)
+    for start, stop in itertools.pairwise(ends):
+        kernels.best_lists(start, stop, families, lists, heap)
+        steps.tick()
+    if lists.length[-1] == 0:
+        raise ValueError(NO_DAG)
+    dags = np.empty((lists.length[-1], n), np.int64)
+    kernels.trace(lists, families, dags)
+    return _by_weight(dags, table.log_target(dags))
+
+
+def _order_modular(
+    table: ScoreTable, k: int, progress: Progress | None
+) -> tuple[Ints, Floats, Floats, int]:
+    """The k best with l(G) counted: DAGs, ln without and with l(G), and how many were looked at.
+
+    A DAG outside a list of the best by log_target has at most the last one's, plus ln n!.
+    """
+    log_most, size = math.lgamma(table.n + 1), max(k, FIRST_LIST)
+    while True:
+        dags, log_target = _structure_modular(table, size, progress)
+        log_weight = log_target + log_count(dags)
+        ranking = np.argsort(-log_weight, kind="stable")[:k]
+        short = log_target[-1] + log_most - log_weight[ranking[-1]]
+        if len(dags) < size or short <= 0:
+            return dags[ranking], log_target[ranking], log_weight[ranking], len(dags)
+        if GROWTH * size << table.n > MOST_LISTED:
+            raise ValueError(
+                f"the k={k} best DAGs of n={table.n} variables under the order-modular prior are "
+                f"not certain: one outside the {size:,} best without l(G) may still weigh up to "
+                f"e**{short:.1f} times the last of them. Take prior='structure-modular', fewer "
+                "variables (Data.select) or a smaller k, or draw DAGs with sample_dags"
+            )
+        size *= GROWTH
+
+
+def _by_weight(dags: Ints, log_target: Floats) -> tuple[Ints, Floats]:
+    """In decreasing order: the sums of the dynamic program round differently."""
+    ranking = np.argsort(-log_target, kind="stable")
+    return dags[ranking], log_target[ranking]
+
+
+def _families(table: ScoreTable) -> kernels.Families:
+    log_beta = table.log_beta
+    ranking = np.argsort(-log_beta, axis=1, kind="stable")
+    return kernels.Families(
+        np.take_along_axis(table.parents, ranking, axis=1),
+        np.take_along_axis(log_beta, ranking, axis=1),
+    )
+
+
+def _check(table: ScoreTable, prior: PriorKind) -> None:
+    if not isinstance(table, ScoreTable):
+        raise ValueError(f"{type(table).__name__} is no ScoreTable: make one with score_families")
+    if prior not in ("structure-modular", "order-modular"):
+        raise ValueError(f"prior={prior!r}: choose 'structure-modular' or 'order-modular'")
