@@ -1,0 +1,13 @@
+"""Posterior predictive densities: averaged over DAGs, exact, by one DAG, and cross-validated."""
+
+from bnlab.prediction.densities import log_density, plug_in_log_density
+from bnlab.prediction.exact import exact_log_density
+from bnlab.prediction.validation import CrossValidation, cross_validate
+
+__all__ = [
+    "CrossValidation",
+    "cross_validate",
+    "exact_log_density",
+    "log_density",
+    "plug_in_log_density",
+]

@@ -1,0 +1,129 @@
+"""Rows to predict: checked, with their missing and their intervened cells."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnlab.data import Data
+
+Codes = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+MISSING = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Rows of the variables of some data.
+
+    Attributes
+    ----------
+    values : int32 (rows, n), codes, -1 for a missing cell
+    intervened : bool (rows, n), True where the variable was set, or None
+    """
+
+    values: Codes
+    intervened: Bools | None = None
+
+    def take(self, which: NDArray[np.int64] | slice, /) -> "Rows":
+        """Some of the rows.
+
+        Examples
+        --------
+        >>> Rows(np.array([[0, 1], [1, 1]], np.int32)).take(slice(1)).values
+        array([[0, 1]], dtype=int32)
+        """
+        held = None if self.intervened is None else self.intervened[which]
+        return Rows(self.values[which], held)
+
+
+def check_rows(data: Data, new_rows: Data | ArrayLike, /) -> Rows:
+    """Rows of the variables of `data`, or a ValueError that says what does not fit.
+
+    Examples
+    --------
+    >>> data = Data.from_arrays([[0, 0], [1, 1]])
+    >>> check_rows(data, [[0, -1]]).values
+    array([[ 0, -1]], dtype=int32)
+    """
+    if not isinstance(data, Data):
+        raise ValueError(f"data is a {type(data).__name__}: make it a Data (read_csv, from_frame)")
+    if isinstance(new_rows, Data):
+        _check_same_variables(data, new_rows)
+        return Rows(new_rows.values, new_rows.intervened)
+    codes = np.asarray(new_rows)
+    if codes.ndim != 2 or codes.shape[1] != data.n:
+        raise ValueError(
+            f"new_rows has shape {codes.shape}; rows of {data.n} variables are an array "
+            f"(rows, {data.n})"
+        )
+    if codes.dtype != np.bool_ and not np.issubdtype(codes.dtype, np.integer):
+        raise ValueError(
+            f"new_rows are {codes.dtype}, but codes are integers 0..arity-1, or {MISSING} for a "
+            "missing cell"
+        )
+    wrong = (codes < MISSING) | (codes >= data.arities)
+    if wrong.any():
+        t, v = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"row {t}, variable {data.names[v]!r}: code {codes[t, v]} is none of the "
+            f"{data.arities[v]} states 0..{data.arities[v] - 1}, nor {MISSING} for a missing cell. "
+            "Declare states that the data have not seen in its arities"
+        )
+    return Rows(codes.astype(np.int32))
+
+
+def missing_masks(rows: Rows, /) -> Ints:
+    """Mask (rows,) of the missing cells of each row.
+
+    Examples
+    --------
+    >>> missing_masks(Rows(np.array([[0, -1], [0, 0]], np.int32)))
+    array([2, 0])
+    """
+    bits = np.int64(1) << np.arange(rows.values.shape[1], dtype=np.int64)
+    masks: Ints = np.where(rows.values == MISSING, bits, 0).sum(axis=1)
+    return masks
+
+
+def joint_states(sizes: list[int], /) -> Codes:
+    """All states (variables, product of sizes) of variables of these sizes, the last one fastest.
+
+    Examples
+    --------
+    >>> joint_states([2, 2]).tolist()
+    [[0, 0, 1, 1], [0, 1, 0, 1]]
+    """
+    return np.indices(sizes, np.int32).reshape(len(sizes), math.prod(sizes))
+
+
+def completed(rows: Rows, nodes: list[int], arities: Ints, /) -> Rows:
+    """Every row with every joint state of `nodes`, the states of one row side by side.
+
+    Examples
+    --------
+    >>> completed(Rows(np.array([[0, -1]], np.int32)), [1], np.array([2, 2])).values.tolist()
+    [[0, 0], [0, 1]]
+    """
+    states = joint_states([int(arities[v]) for v in nodes])
+    values = np.repeat(rows.values, states.shape[1], axis=0)
+    values[:, nodes] = np.tile(states, len(rows.values)).T
+    held = rows.intervened
+    return Rows(values, None if held is None else np.repeat(held, states.shape[1], axis=0))
+
+
+def _check_same_variables(data: Data, rows: Data) -> None:
+    if rows.names != data.names:
+        raise ValueError(
+            f"new_rows has the variables {', '.join(rows.names)}, not {', '.join(data.names)}: "
+            "take those of the data, in their order (Data.select)"
+        )
+    for name, levels, known in zip(data.names, rows.levels, data.levels, strict=True):
+        if levels != known:
+            raise ValueError(
+                f"variable {name!r} has levels {levels} in new_rows and {known} in the data; "
+                "declare the same levels when reading both"
+            )
