@@ -11,6 +11,7 @@ from bnlab.exact.order import (
     order_posterior_bytes,
     unpack,
 )
+from bnlab.exact.paths import order_paths
 
 __all__ = [
     "BestDags",
@@ -21,6 +22,7 @@ __all__ = [
     "log_prior_sum",
     "map_dag",
     "order_lattice",
+    "order_paths",
     "order_posterior",
     "order_posterior_bytes",
     "unpack",
