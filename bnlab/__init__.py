@@ -29,7 +29,9 @@ from bnlab.data import (
 )
 from bnlab.exact import (
     BestDags,
+    DagPosterior,
     OrderPosterior,
+    dag_posterior,
     k_best_dags,
     map_dag,
     order_lattice,
@@ -91,6 +93,7 @@ __all__ = [
     "BestDags",
     "Betas",
     "CutPoints",
+    "DagPosterior",
     "Data",
     "Draws",
     "EdgeBeliefs",
@@ -122,6 +125,7 @@ __all__ = [
     "bound_edges",
     "chow_liu",
     "count_linear_extensions",
+    "dag_posterior",
     "diagnostics",
     "discretize",
     "each_order",

@@ -251,13 +251,14 @@ def test_the_dag_prior_sum_is_robinsons_in_whole_numbers(n, k, prior):
     assert _log_sum_by_layers(n, by_size) == pytest.approx(log_expected, abs=1e-10)
 
 
-def test_dag_prior_sums_of_other_priors_take_few_variables():
+def test_dag_prior_sums_of_other_priors():
     beliefs = bn.EdgeBeliefs(np.random.default_rng(0).random((4, 4)), 2.0)
     for options in ({"prior": beliefs}, {"required": [(0, 1)], "forbidden": [(2, 3)]}):
         table = no_rows(4, 2, **options)
         expected, _ = oracles.structure_modular_over_dags(oracles.families_of(table))
         assert log_dag_prior_sum(table) == pytest.approx(expected, abs=1e-12)
-    with pytest.raises(ValueError, match="n=6: the sum over DAGs is known for"):
-        log_dag_prior_sum(no_rows(6, 2, forbidden=[(0, 1)]))
+    childless = no_rows(9, 3, forbidden=[(0, u) for u in range(1, 9)])  # 93 parent sets for node 0
+    expected = log_dag_prior_sum(no_rows(8, 3)) + math.log(93)
+    assert log_dag_prior_sum(childless) == pytest.approx(expected, abs=1e-12)
     with pytest.raises(ValueError, match="leave no DAG"):
         log_dag_prior_sum(no_rows(3, 2, required=[(0, 1), (1, 2), (2, 0)]))

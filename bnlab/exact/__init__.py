@@ -1,6 +1,7 @@
 """Exact posteriors by dynamic programming over subsets of variables, and what priors sum to."""
 
 from bnlab.exact.best import BestDags, k_best_dags, map_dag
+from bnlab.exact.dag import DagPosterior, dag_posterior
 from bnlab.exact.normalisers import log_dag_prior_sum
 from bnlab.exact.order import (
     Lattice,
@@ -15,8 +16,10 @@ from bnlab.exact.paths import order_paths
 
 __all__ = [
     "BestDags",
+    "DagPosterior",
     "Lattice",
     "OrderPosterior",
+    "dag_posterior",
     "k_best_dags",
     "log_dag_prior_sum",
     "log_prior_sum",

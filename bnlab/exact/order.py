@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
 from bnlab.exact.normalisers import log_order_prior_sum
+from bnlab.exact.steps import Steps
 from bnlab.kernels import logspace, subsets
 from bnlab.results import PriorKind, Run, read_only, rebuilt
-from bnlab.runs import Clock, Progress, Stopped, goes_on
+from bnlab.runs import Clock, Progress
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -125,7 +126,7 @@ def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -
     clock = Clock()
     half = 1 << (n - 1)
     alpha, g = np.empty((n, half), np.int64), np.empty(2 * half, np.int64)
-    ticks = _Ticks(progress, total=2 * n + 2)
+    ticks = Steps(progress, total=2 * n + 2)
     log_prior_z = _log_prior_sum(table, alpha, g)
     ticks.tick()
     log_beta = table.log_beta
@@ -150,7 +151,7 @@ def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -
         )
         ticks.tick()
     np.minimum(families, 1.0, out=families)
-    edges = _edge_sums(table, families)
+    edges = edge_sums(table, families)
     run = Run("exact DP over orders", {"max_parents": table.max_parents}, seconds=clock.seconds)
     return OrderPosterior(
         table, log_z, log_z - log_prior_z, edges, families, run, alpha, g, offsets
@@ -236,7 +237,7 @@ def order_lattice(table: ScoreTable, /) -> Lattice:
     b = np.empty_like(g)
     log_beta = table.log_beta
     offsets = log_beta.max(axis=1)
-    _fill_alpha(table, log_beta, offsets, alpha, _Ticks(None, total=n))
+    _fill_alpha(table, log_beta, offsets, alpha, Steps(None, total=n))
     _forward(alpha, g)
     subsets.backward(alpha, b)
     sets = np.arange(1 << n)
@@ -261,18 +262,6 @@ def unpack(packed: Ints, /) -> Floats:
     return logs + (packed >> logspace.FRACTION_BITS) * logspace.LOG_2
 
 
-class _Ticks:
-    """Counts the steps of a run for its progress callback."""
-
-    def __init__(self, progress: Progress | None, total: int) -> None:
-        self.progress, self.total, self.done = progress, total, 0
-
-    def tick(self) -> None:
-        self.done += 1
-        if not goes_on(self.progress, self.done, self.total):
-            raise Stopped(f"stopped after step {self.done} of {self.total}: no result yet")
-
-
 def _compact(masks: Ints, v: int) -> Ints:
     low = masks & ((1 << v) - 1)
     return ((masks - low) >> 1) | low
@@ -293,7 +282,7 @@ def _require_memory(table: ScoreTable) -> None:
 
 
 def _fill_alpha(
-    table: ScoreTable, log_beta: Floats, offsets: Floats, alpha: Ints, ticks: _Ticks
+    table: ScoreTable, log_beta: Floats, offsets: Floats, alpha: Ints, ticks: Steps
 ) -> None:
     for v in range(table.n):
         subsets.parent_set_sums(
@@ -320,12 +309,21 @@ def _log_prior_sum(table: ScoreTable, alpha: Ints, g: Ints) -> float:
     if closed is not None:
         return closed
     offsets = table.log_prior.max(axis=1)
-    _fill_alpha(table, table.log_prior, offsets, alpha, _Ticks(None, total=table.n))
+    _fill_alpha(table, table.log_prior, offsets, alpha, Steps(None, total=table.n))
     return _forward(alpha, g) + float(offsets.sum())
 
 
-def _edge_sums(table: ScoreTable, families: Floats) -> Floats:
-    """edges[u, v] = sum of the posteriors of v's families with u."""
+def edge_sums(table: ScoreTable, families: Floats, /) -> Floats:
+    """edges[u, v] = sum of the posteriors (n, F) of v's families with u.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
+    >>> edge_sums(table, np.array([[0.7, 0.3], [0.8, 0.2]]))
+    array([[0. , 0.2],
+           [0.3, 0. ]])
+    """
     edges = np.empty((table.n, table.n))
     for u in range(table.n):
         edges[u] = (families * ((table.parents >> u) & 1)).sum(axis=1)

@@ -1,0 +1,184 @@
+"""The exact structure-modular posterior, by signed sums over subsets of variables."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab.exact.normalisers import factors_by_size, log_dag_prior_sum
+from bnlab.exact.order import edge_sums
+from bnlab.exact.over_dags import (
+    Alphas,
+    blocks,
+    dag_alphas,
+    log_sum_over_dags,
+    require_memory,
+    sums_inside,
+)
+from bnlab.exact.steps import Steps
+from bnlab.kernels import dag_sums
+from bnlab.results import PriorKind, Run, read_only, rebuilt
+from bnlab.runs import Clock, Progress
+from bnlab.scores import ScoreTable
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_ROUNDING = 1e-8  # sums that must be 1 may differ from it by this much
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DagPosterior:
+    """The exact posterior under a structure-modular prior: p(G) proportional to q(G).
+
+    Every DAG counts once, however many node orders agree with it. Make one with `dag_posterior`.
+
+    Attributes
+    ----------
+    table : ScoreTable
+    log_z : float, nats; ln of the sum over all DAGs of prior factor times likelihood
+    log_evidence : float, nats; ln p(D) = log_z less the same sum with likelihood 1
+    edges : float64 (n, n), [u, v] = p(u -> v | D)
+    ancestors : float64 (n, n), [u, v] = p(a directed path leads from u to v | D)
+    families : float64 (n, F), p(the parents of v are table.parents[v, f] | D)
+    prior : "structure-modular"
+    run : Run
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 1]]), BDeu())
+    >>> dag_posterior(table).ancestors.round(4)
+    array([[0.    , 0.4684],
+           [0.4684, 0.    ]])
+    """
+
+    table: ScoreTable
+    log_z: float
+    log_evidence: float
+    edges: Floats
+    ancestors: Floats
+    families: Floats
+    run: Run
+    _alpha: Floats  # (n, 2**(n-1)) compact, times 2**_exponents, row v over its heaviest family
+    _exponents: Ints
+    _b: Floats  # (2**n,) times 2**_completing: the weight of all ways to go on, by nodes to come
+    _completing: Ints
+    prior: PriorKind = "structure-modular"
+
+    def __post_init__(self) -> None:
+        arrays = ("edges", "ancestors", "families", "_alpha", "_exponents", "_b", "_completing")
+        for name in arrays:
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"DagPosterior({self.table.n} variables, log p(D) = {self.log_evidence:.4f}, "
+            f"exact, {self.prior}, {self.run.seconds:.2g} s)"
+        )
+
+
+def dag_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -> DagPosterior:
+    """Exact posterior over DAGs, each counted once [TianHe2009, HeTianWu2016, sec. 2.3].
+
+    The prior is structure-modular: p(G) is proportional to the prior factor alone, so with
+    `Uniform` all DAGs are alike before the data. Takes O(3**n) time and 2**(n-1) * (24 n + 128)
+    bytes: seconds and 0.04 GB for n = 17, 0.3 GB for n = 20. Probabilities are right to about
+    1e-11; scores may span any range.
+
+    For S the nodes that do not descend from v, p(S | D) = R(S) alpha_v(S) gamma_v(S) / Z, with the
+    sums over DAGs R and the signed sums gamma of [TianHe2009, eq. 11 ff]. Families are a zeta
+    transform of that away, and paths from v are what S leaves out. All gamma_v(S) of one S are
+    parts of one sum, so they cost no more than R: no factor n.
+
+    Parameters
+    ----------
+    table : ScoreTable from `score_families`
+    progress : called as progress(done, total, None) between steps of about 100 ms; False stops
+
+    Raises
+    ------
+    ValueError
+        If the memory is not there (said before any is taken), the constraints leave no DAG, or
+        rounding leaves fewer than eight digits.
+    Stopped
+        If `progress` returned False.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 1]]), BDeu())
+    >>> dag_posterior(table).edges.round(4)
+    array([[0.    , 0.4684],
+           [0.4684, 0.    ]])
+    """
+    if not isinstance(table, ScoreTable):
+        raise ValueError(f"{type(table).__name__} is no ScoreTable: make one with score_families")
+    require_memory(table, whole=True)
+    clock, n = Clock(), table.n
+    up, down = blocks(n, upwards=True), blocks(n, upwards=False)
+    closed = factors_by_size(table) is not None
+    prior_steps = 0 if closed else n + len(up)
+    steps = Steps(progress, prior_steps + 2 * n + len(up) + len(down))
+    log_prior_z = (
+        log_dag_prior_sum(table) if closed else log_sum_over_dags(table, table.log_prior, steps)
+    )
+    log_beta = table.log_beta
+    alphas = dag_alphas(table, log_beta, steps)
+    b, shares = np.ones(1 << n), np.empty(alphas.values.shape)
+    for first, last in down:
+        _backward(alphas, b, shares, max(first, 1), last)
+        steps.tick()
+    log_z = alphas.log_z(float(b[-1]))
+    r = sums_inside(alphas, steps)
+    families, ancestors = np.empty(table.parents.shape), np.empty((n, n))
+    for v in range(n):
+        dag_sums.share(r, alphas.inside, b, alphas.completing, v, shares[v])
+        _check_rounding(table, float(shares[v].sum()), float(r[-1] / b[-1]))
+        np.maximum(shares[v], 0.0, out=shares[v])
+        dag_sums.family_posteriors(
+            v,
+            table.parents[v],
+            log_beta[v] - alphas.log_scale[v],
+            alphas.values[v],
+            alphas.exponents[v],
+            shares[v],
+            families[v],
+        )
+        dag_sums.descendants(v, shares[v], ancestors[v])
+        steps.tick()
+    np.minimum(families, 1.0, out=families)
+    np.minimum(ancestors, 1.0, out=ancestors)
+    run = Run("exact sum over DAGs", {"max_parents": table.max_parents}, seconds=clock.seconds)
+    return DagPosterior(
+        table,
+        log_z,
+        log_z - log_prior_z,
+        edge_sums(table, families),
+        ancestors,
+        families,
+        run,
+        alphas.values,
+        alphas.exponents,
+        b,
+        alphas.completing,
+    )
+
+
+def _backward(alphas: Alphas, b: Floats, shares: Floats, first: int, last: int) -> None:
+    dag_sums.backward(alphas.values, alphas.exponents, b, alphas.completing, shares, first, last)
+
+
+def _check_rounding(table: ScoreTable, *ones: float) -> None:
+    """Sums that are 1 but for rounding: R(V) / B(V), and the probabilities of all sets."""
+    worst = max(abs(one - 1.0) if math.isfinite(one) else math.inf for one in ones)
+    if worst > MOST_ROUNDING:
+        raise ValueError(
+            f"n={table.n}: the signed sums over DAGs lose too many digits (a sum that is 1 differs "
+            f"by {worst:.1g}). Choose fewer variables with Data.select, or walk with "
+            "sample_partitions(table, ...)"
+        )

@@ -1,0 +1,152 @@
+"""What the sums over all DAGs share: alphas of any range, blocks of work, and the memory."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab import memory
+from bnlab.exact.steps import Steps
+from bnlab.kernels import dag_sums
+from bnlab.scores import ScoreTable
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BLOCK_PAIRS = 30_000_000  # pairs of a set and a subset summed in about 100 ms
+NO_DAG = "the required and forbidden edges, or the prior, leave no DAG: relax them"
+
+
+class Alphas(NamedTuple):
+    """alpha_v(S) = values * 2**exponents * exp(log_scale[v]), S without v's bit ("compact").
+
+    values float64 (n, 2**(n-1)), exponents int64 (n, 2**(n-1)); log_scale (n,) nats; inside,
+    completing int64 (2**n,), the exponents of the sums over DAGs (see kernels.dag_sums.heaviest).
+    """
+
+    values: Floats
+    exponents: Ints
+    log_scale: Floats
+    inside: Ints
+    completing: Ints
+
+    def log_z(self, value: float) -> float:
+        """ln of a sum over all DAGs whose mantissa is `value`; a ValueError when that is 0."""
+        if value <= 0.0:
+            raise ValueError(NO_DAG)
+        return float(
+            math.log(value) + self.inside[-1] * dag_sums.LOG_2 + math.fsum(self.log_scale.tolist())
+        )
+
+
+def dag_alphas(table: ScoreTable, log_beta: Floats, steps: Steps, /) -> Alphas:
+    """The alphas of all nodes and sets, n steps, for weights log_beta (n, F) in nats.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
+    >>> dag_alphas(table, table.log_prior, Steps(None, 2)).values
+    array([[1., 2.],
+           [1., 2.]])
+    """
+    n = table.n
+    values, exponents = np.empty((n, 1 << (n - 1))), np.empty((n, 1 << (n - 1)), np.int64)
+    log_scale = log_beta.max(axis=1)
+    for v in range(n):
+        scaled = log_beta[v] - log_scale[v]
+        dag_sums.parent_set_sums(v, table.parents[v], scaled, values[v], exponents[v])
+        steps.tick()
+    inside, completing = np.empty(1 << n, np.int64), np.empty(1 << n, np.int64)
+    dag_sums.heaviest(exponents, inside, completing)
+    return Alphas(values, exponents, log_scale, inside, completing)
+
+
+def blocks(n: int, /, *, upwards: bool) -> list[tuple[int, int]]:
+    """Ranges of sets S, about 100 ms each, for sums over the supersets or the subsets of each S.
+
+    Examples
+    --------
+    >>> blocks(3, upwards=True)
+    [(0, 8)]
+    """
+    out: list[tuple[int, int]] = []
+    pending, pairs = [(0, n)], BLOCK_PAIRS
+    while pending:
+        first, free = pending.pop()  # the sets that share their elements above the lowest `free`
+        size = (first >> free).bit_count()
+        cost = 3**free << (n - free - size if upwards else size)
+        if cost > BLOCK_PAIRS and free > 0:
+            half = first + (1 << (free - 1))
+            pending += [(half, free - 1), (first, free - 1)]
+        elif pairs + cost <= BLOCK_PAIRS:
+            out[-1], pairs = (out[-1][0], first + (1 << free)), pairs + cost
+        else:
+            out.append((first, first + (1 << free)))
+            pairs = cost
+    return out
+
+
+def sums_inside(alphas: Alphas, steps: Steps, /) -> Floats:
+    """Mantissas (2**n,) of the sums over the DAGs on each set, exponents `alphas.inside`."""
+    n = len(alphas.values)
+    r = np.zeros(1 << n)
+    r[0] = 1.0
+    for first, last in blocks(n, upwards=True):
+        dag_sums.forward(alphas.values, alphas.exponents, r, alphas.inside, first, last)
+        steps.tick()
+    return r
+
+
+def log_sum_over_dags(table: ScoreTable, log_beta: Floats, steps: Steps, /) -> float:
+    """ln of the sum over DAGs of the product of beta_v, nats; n + len(blocks) steps.
+
+    O(3**n) time and `sum_bytes` memory [TianHe2009].
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0, 0], [1, 1, 1]]), BDeu())
+    >>> round(math.exp(log_sum_over_dags(table, table.log_prior, Steps(None, 4))), 9)
+    25.0
+    """
+    alphas = dag_alphas(table, log_beta, steps)
+    return alphas.log_z(float(sums_inside(alphas, steps)[-1]))
+
+
+def sum_bytes(n: int, /) -> int:
+    """Bytes that `log_sum_over_dags` takes.
+
+    Examples
+    --------
+    >>> sum_bytes(20) / 1e6
+    218.103808
+    """
+    return (16 * n + 96) << (n - 1)
+
+
+def posterior_bytes(n: int, /) -> int:
+    """Bytes that `dag_posterior` takes, arrays like the score table aside.
+
+    Examples
+    --------
+    >>> posterior_bytes(20) / 1e6
+    318.767104
+    """
+    return (24 * n + 128) << (n - 1)
+
+
+def require_memory(table: ScoreTable, /, *, whole: bool) -> None:
+    """A ValueError when the posterior (`whole`), or the sum alone, does not fit."""
+    count = posterior_bytes if whole else sum_bytes
+    free = memory.free_bytes()
+    fits = table.n
+    while free is not None and fits > 1 and count(fits) > free:
+        fits -= 1
+    memory.require(
+        count(table.n) + 4 * table.log_score.nbytes,
+        task=f"n={table.n}: the exact sum over DAGs",
+        remedy=f"it reaches n={fits} here. Choose that many variables with Data.select, walk with "
+        "sample_partitions(table, ...), or use draws from order_posterior and reweight_unique",
+    )
