@@ -39,6 +39,63 @@ def max_error(estimate: ArrayLike, reference: ArrayLike, /) -> float:
     return float(_differences(estimate, reference).max(initial=0.0))
 
 
+def roc(probabilities: ArrayLike, truth: ArrayLike, /) -> tuple[Floats, Floats]:
+    """Rates of false and of true positives as the threshold on the probabilities goes down.
+
+    Over the ordered pairs u != v, edges or paths [EatonMurphy2007, sec. 4]. Pairs of equal
+    probability are called positive at once, so ties make a slope.
+
+    Parameters
+    ----------
+    probabilities : (n, n), a higher one where a pair is more likely; the diagonal is left out
+    truth : bool (n, n), which pairs are there. Of a known network, graphs.to_adjacency(dag) for
+        edges, graphs.to_adjacency(graphs.ancestors(dag)) for paths
+
+    Returns
+    -------
+    tuple of float64 (points,)
+        The shares of absent pairs and of present pairs that are called positive, from 0 to 1, one
+        point for each distinct probability, after the point (0, 0).
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a probability is nan, truth is not boolean, or no pair is present, or none
+        absent.
+
+    Examples
+    --------
+    >>> roc([[0, 0.9], [0.4, 0]], [[False, True], [False, False]])
+    (array([0., 0., 1.]), array([0., 1., 1.]))
+    """
+    scores, present = _off_diagonal(probabilities, truth)
+    thresholds, place = np.unique(-scores, return_inverse=True)
+    positives = np.bincount(place, present, thresholds.size)
+    negatives = np.bincount(place, ~present, thresholds.size)
+    false = np.append(0.0, np.cumsum(negatives)) / negatives.sum()
+    true = np.append(0.0, np.cumsum(positives)) / positives.sum()
+    return false, true
+
+
+def auc(probabilities: ArrayLike, truth: ArrayLike, /) -> float:
+    """Area under the curve of `roc`, by the trapezoid rule.
+
+    It is the probability that a present pair has a higher probability than an absent one, ties
+    counting half: 1 is perfect, 0.5 no better than chance.
+
+    Parameters
+    ----------
+    probabilities, truth : as in `roc`
+
+    Examples
+    --------
+    >>> auc([[0, 0.9], [0.4, 0]], [[False, True], [False, False]])
+    1.0
+    """
+    false, true = roc(probabilities, truth)
+    return float(np.diff(false) @ (true[1:] + true[:-1]) / 2)
+
+
 def rhat(chains: Draws | ArrayLike, /) -> float:
     """Rank-normalised split R-hat, the larger of bulk and tail [VehtariEtAl2021, sec. 4].
 
@@ -171,6 +228,26 @@ def _autocovariances(values: Floats) -> Floats:
     power = np.abs(np.fft.rfft(deviations, 2 * length)) ** 2
     covariances: Floats = np.fft.irfft(power)[:, :length].mean(axis=0) / length
     return covariances
+
+
+def _off_diagonal(probabilities: ArrayLike, truth: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
+    scores, present = np.asarray(probabilities, np.float64), np.asarray(truth)
+    if scores.shape != present.shape or scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
+        raise ValueError(
+            f"probabilities and truth are (n, n); got shapes {scores.shape} and {present.shape}"
+        )
+    if present.dtype != np.bool_:
+        raise ValueError(
+            f"truth is of type {present.dtype}: give booleans, as by truth.astype(bool)"
+        )
+    pairs = ~np.eye(len(scores), dtype=bool)
+    scores, present = scores[pairs], present[pairs]
+    if np.isnan(scores).any():
+        raise ValueError("nan among the probabilities: pairs cannot be ranked")
+    if present.all() or not present.any():
+        what = "absent" if present.any() else "present"
+        raise ValueError(f"no pair is {what} in truth: a rate of {what} pairs does not exist")
+    return scores, present
 
 
 def _differences(estimate: ArrayLike, reference: ArrayLike) -> NDArray[np.float64]:

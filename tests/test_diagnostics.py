@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bnlab as bn
-from bnlab.diagnostics import ess, rhat, weights_ess
+from bnlab.diagnostics import auc, ess, rhat, roc, weights_ess
 
 
 def halves(chains):
@@ -198,3 +198,66 @@ def test_effective_size_of_weights():
 def test_weights_without_a_sum_are_refused(bad):
     with pytest.raises(ValueError, match="the largest log weight is"):
         weights_ess(bad)
+
+
+def mann_whitney(probabilities, truth):
+    """The share of pairs (present, absent) in which the present one is ahead; ties count half."""
+    n = len(truth)
+    pairs = [(u, v) for u in range(n) for v in range(n) if u != v]
+    present = [probabilities[u][v] for u, v in pairs if truth[u][v]]
+    absent = [probabilities[u][v] for u, v in pairs if not truth[u][v]]
+    return fmean((p > q) + (p == q) / 2 for p in present for q in absent)
+
+
+@pytest.mark.parametrize("levels", [1, 2, 5, 10**6])
+@pytest.mark.parametrize("n", [2, 3, 8])
+def test_area_is_the_mann_whitney_count(n, levels):
+    rng = np.random.default_rng(n)
+    for _ in range(5):
+        probabilities = rng.integers(0, levels, (n, n)) / levels
+        truth = rng.random((n, n)) < 0.3
+        truth[0, 1], truth[1, 0] = True, False
+        expected = mann_whitney(probabilities.tolist(), truth.tolist())
+        assert auc(probabilities, truth) == pytest.approx(expected, abs=1e-12)
+
+
+def test_curve_counts_what_lies_above_each_threshold():
+    probabilities = np.array([[9.0, 0.8, 0.5], [0.5, 9.0, 0.1], [0.8, 0.3, 9.0]])
+    truth = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1]], dtype=bool)
+    false, true = roc(probabilities, truth)
+    expected = [(0.0, 0.0)]
+    for threshold in (0.8, 0.5, 0.3, 0.1):
+        above = [(u, v) for u in range(3) for v in range(3) if u != v]
+        above = [pair for pair in above if probabilities[pair] >= threshold]
+        hits = sum(bool(truth[pair]) for pair in above)
+        expected.append(((len(above) - hits) / 4, hits / 2))
+    assert list(zip(false.tolist(), true.tolist(), strict=True)) == expected
+
+
+@pytest.mark.parametrize("what", ["edges", "paths"])
+def test_from_perfect_to_wrong_on_a_known_network(what):
+    dag = bn.load_network("cancer").dag
+    truth = bn.graphs.to_adjacency(dag if what == "edges" else bn.graphs.ancestors(dag))
+    assert truth.sum() == (4 if what == "edges" else 8)
+    assert auc(truth.astype(float), truth) == 1.0
+    assert auc(1.0 - truth, truth) == 0.0
+    assert auc(np.full((5, 5), 0.3), truth) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "truth", "message"),
+    [
+        (np.zeros((2, 2)), np.zeros((2, 2), bool), "no pair is present"),
+        (np.zeros((2, 2)), np.ones((2, 2), bool), "no pair is absent"),
+        (np.zeros((2, 2)), np.eye(2, dtype=bool), "no pair is present"),
+        (np.full((2, 2), math.nan), np.array([[0, 1], [0, 0]], bool), "nan"),
+        (np.zeros((2, 2)), np.array([[0, 1], [0, 0]]), "give booleans"),
+        (np.zeros((3, 3)), np.array([[0, 1], [0, 0]], bool), "shapes"),
+        (np.zeros(4), np.zeros(4, bool), "shapes"),
+        (np.zeros((0, 0)), np.zeros((0, 0), bool), "no pair is present"),
+    ],
+)
+def test_curves_of_bad_input_are_refused(probabilities, truth, message):
+    for call in (roc, auc):
+        with pytest.raises(ValueError, match=message):
+            call(probabilities, truth)
