@@ -25,6 +25,7 @@ for data in (small, small.prefix(1), small.prefix(0), small.select(["x1"])):
             bn.features.edges(orders, table=table)
             bn.features.modular_probability(orders, lambda v, sets: sets == 0, table=table)
             bn.sample_dags(orders, draws=2, table=table, rng=np.random.default_rng(0))
+bn.predict.plug_in_log_density([0, 1, 3], small.prefix(0), [[1, 1, 2], [0, -1, 0]])
 bn.graphs.near_ancestors(bn.graphs.all_dags(4), max_length=3)
 bn.graphs.ancestors(bn.graphs.all_dags(4))
 bn.order_lattice(table)
