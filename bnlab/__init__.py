@@ -64,6 +64,7 @@ from bnlab.sampling import (
     sample_dags,
     sample_joint,
     sample_orders,
+    sample_partial_orders,
     sample_partitions,
     sample_structures,
 )
@@ -162,6 +163,7 @@ __all__ = [
     "sample_joint",
     "sample_linear_extensions",
     "sample_orders",
+    "sample_partial_orders",
     "sample_partitions",
     "sample_structures",
     "score_families",

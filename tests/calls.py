@@ -7,7 +7,7 @@ mpiexec -n 3 python -m mpi4py.futures tests/calls.py arrays.npz
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -21,6 +21,7 @@ SMALL_BLOCKS = {
     "bnlab.sampling.direct.BLOCK_DRAWS": 7,
     "bnlab.sampling.dags.BLOCK_DRAWS": 7,
     "bnlab.sampling.partitions.BLOCK_TERMS": 10_000,
+    "bnlab.sampling.structures.BLOCK_MOVES": 50,
     "bnlab.sampling.walks.BLOCK_TERMS": 2_000,
 }
 """Settings under which the calls are made of many jobs."""
@@ -69,6 +70,15 @@ class Call:
 
 CHAINS = {"chains": 3, "burn_in": 20}
 LADDER = bn.Linear(3)
+GUESS = np.triu(np.full((5, 5), 0.3), 1)
+STRUCTURES = {
+    "local moves": {"kernel": bn.Local()},
+    "global moves": {"kernel": bn.Global(GUESS)},
+    "hybrid moves": {"kernel": bn.Hybrid(GUESS)},
+    "Gibbs moves": {"kernel": bn.Gibbs()},
+    "edge reversals": {"kernel": bn.EdgeReversal()},
+    "a prior of your own": {"log_prior": partial(np.vdot, np.full(5, -0.1))},
+}
 ANNEALING = {"method": bn.AIS(bn.Linear(30))}
 CLOUDS = {"method": SMC(particles=20)}
 COUPLED = {"method": MC3(LADDER, draws=20, burn_in=20)}
@@ -98,6 +108,13 @@ CALLS = {
         bn.sample_orders, five, "draws", 40, CHAINS | {"schedule": LADDER}, TEMPERED
     ),
     "partitions": Call(bn.sample_partitions, five, "draws", 40, CHAINS, prior="structure-modular"),
+    "partial orders": Call(bn.sample_partial_orders, five, "draws", 40, CHAINS | {"bucket": 2}),
+    **{
+        name: Call(
+            bn.sample_structures, five, "draws", 40, CHAINS | options, prior="structure-modular"
+        )
+        for name, options in STRUCTURES.items()
+    },
     "DAGs given orders": Call(
         bn.sample_dags, orders, "draws", 3, {"table": table(5)}, nested=NOTHING
     ),

@@ -1,0 +1,158 @@
+"""`sample_partial_orders`: orders by way of Markov chains on bucket orders."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab import memory
+from bnlab.kernels import partial_orders
+from bnlab.results import Draws, Run
+from bnlab.runs import Executor, Progress, check_counts, check_generator, seed_of
+from bnlab.sampling.rounds import Plan, allowed_order, run_in_rounds, share
+from bnlab.sampling.walks import OrderWalker, check_weight, walker_bytes
+from bnlab.scores import ScoreTable
+
+Ints = NDArray[np.int64]
+
+BUCKET = 4
+MAX_BUCKET = 16
+CHAIN_BYTES = 1000
+
+
+def sample_partial_orders(
+    table: ScoreTable,
+    /,
+    *,
+    draws: int,
+    rng: np.random.Generator,
+    bucket: int = BUCKET,
+    chains: int | None = None,
+    burn_in: int | None = None,
+    thin: int | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> Draws:
+    """Node orders along Markov chains on bucket orders (partial-order MCMC), up to 63 variables.
+
+    A bucket order puts the variables into buckets, one after the other, and leaves the order within
+    each open. It is weighed by the sum over all orders that extend it. A move swaps two variables
+    of different buckets, and each kept bucket order gives one of its orders, drawn exactly
+    [NiinimakiParviainenKoivisto2011]. The larger the buckets, the smoother the landscape, and the
+    dearer a move: 2**bucket sums for each bucket that it changes. With bucket=1 this is order-MCMC
+    by swaps; with bucket=n draws are independent. Order-modular: p(order | D) is proportional to
+    the sum over the DAGs that agree with it of prior factor times likelihood.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    draws : number of orders of each chain, at least 1
+    rng : the only source of randomness; equal states give equal draws for any executor
+    bucket : variables in a bucket, 1 to 16; the last bucket has what is left
+    chains : number of chains, each from its own random order and random stream; 4 by default
+    burn_in : moves of each chain before its first draw; 10,000 by default
+    thin : moves before each draw; n by default
+    progress : progress(done, total, None) after each block of moves; False stops, and what is drawn
+        remains, equally many draws of each chain
+    executor : where blocks of moves run; threads by default
+
+    Returns
+    -------
+    Draws
+        over "orders": values (chains, draws, n), first node first; log_target (chains, draws) is ln
+        of the order's unnormalised posterior, nats, as of `sample_orders`. stats: "acceptance"
+        (chains,), the accepted fraction of moves. traces: "log_partial_order" (chains, draws), ln
+        weight of the bucket order, nats.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range, memory is short, the constraints leave no DAG, or there
+        are too many rows.
+    Stopped
+        If `progress` returned False before the first draw.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0, 1], [1, 1, 0]]), BDeu())
+    >>> sample_partial_orders(table, draws=5, bucket=2, rng=np.random.default_rng(1))
+    Draws(4 x 5 orders of 3 variables, order-modular)
+    """
+    if not isinstance(table, ScoreTable):
+        raise ValueError(f"{type(table).__name__}: pass a ScoreTable (score_families)")
+    plan = Plan.of(draws, burn_in, thin, chains, table.n)
+    check_counts(bucket=bucket)
+    if bucket > MAX_BUCKET:
+        raise ValueError(f"bucket={bucket}: 1 to {MAX_BUCKET}, as a move takes 2**bucket sums")
+    check_generator(rng)
+    seed = seed_of(rng)
+    size = min(bucket, table.n)
+    memory.require(
+        walker_bytes(table)
+        + plan.chains
+        * (CHAIN_BYTES + (8 * (size + 1) << size) + 2 * plan.draws * 8 * (table.n + 3)),
+        task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on partial orders",
+        remedy="keep fewer draws, or choose fewer variables with Data.select",
+    )
+    rngs = rng.spawn(plan.chains)
+    starts = [allowed_order(table, child) for child in rngs]
+    walker = PartialOrderWalker(OrderWalker.of(table), size)
+    ran = run_in_rounds(walker, starts, plan, rngs, progress, executor)
+    orders, log_targets, log_weights = ran.records
+    check_weight(table, orders, log_targets)
+    return Draws(
+        orders,
+        np.zeros(log_targets.shape),
+        log_targets,
+        "orders",
+        "order-modular",
+        table.names,
+        independent=size == table.n,
+        stats={"acceptance": share(ran.tally)},
+        traces={"log_partial_order": log_weights},
+        run=Run(
+            "partial-order MCMC",
+            {**plan.settings, "bucket": size, "max_parents": table.max_parents},
+            seed,
+            ran.seconds,
+            stopped=ran.stopped,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartialOrderWalker:
+    """The weights of orders, and the size of the buckets.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
+    >>> walker = PartialOrderWalker(OrderWalker.of(table), bucket=1)
+    >>> walker.walk(np.array([0, 1]), 10, 5, 1, np.random.default_rng(1))[0].shape
+    (5, 2)
+    """
+
+    orders: OrderWalker
+    bucket: int
+
+    def walk(
+        self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
+    ) -> tuple[NDArray[Any], ...]:
+        """Orders (T, n), ln weights (T,) of them and of their bucket orders, tally (2,)."""
+        record = (
+            np.empty((records, self.orders.n), np.int64),
+            np.empty(records),
+            np.empty(records),
+            np.zeros(2, np.int64),
+        )
+        plan = self.bucket, lead, thin
+        partial_orders.walk(state, self.orders.source, plan, rng, record)
+        return record
+
+    @property
+    def block_moves(self) -> int:
+        """Moves that take about 100 ms."""
+        return max(1, self.orders.block_moves >> self.bucket)
