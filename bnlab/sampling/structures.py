@@ -1,0 +1,371 @@
+"""`sample_structures`: Markov chains on DAGs, under the structure-modular posterior."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnlab import memory
+from bnlab.graphs import check_dags
+from bnlab.kernels import counting
+from bnlab.kernels import structures as kernels
+from bnlab.results import Draws, Run, read_only
+from bnlab.runs import Executor, Progress, check_generator, seed_of
+from bnlab.sampling.direct import predecessor_masks
+from bnlab.sampling.proposals import EdgeReversal, Gibbs, Global, Hybrid, Local, StructureKernel
+from bnlab.sampling.rounds import Plan, allowed_order, run_in_rounds, share
+from bnlab.scores import ScoreTable
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+LogPrior = Callable[[Ints], float]
+
+BURN_IN = 100_000
+KINDS = ("local", "global", "gibbs", "reversal")
+BLOCK_MOVES = 300_000  # local moves or Gibbs steps in about 100 ms
+BLOCK_PAIRS = 10_000_000  # pairs or families that other moves look at in about 100 ms
+ROUND_SECONDS = 0.1
+STEP_SECONDS = 2e-5  # of a step, the moves and log_prior left out
+SEARCH_STEPS = 10_000  # of a chain that looks for a first DAG with a finite log_prior
+CHAIN_BYTES = 1000
+
+
+def sample_structures(
+    table: ScoreTable,
+    /,
+    *,
+    draws: int,
+    rng: np.random.Generator,
+    kernel: StructureKernel = Local(),
+    chains: int = 4,
+    burn_in: int = BURN_IN,
+    thin: int | None = None,
+    log_prior: LogPrior | None = None,
+    start: ArrayLike | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> Draws:
+    """DAGs along Markov chains that walk on DAGs (structure MCMC).
+
+    Structure-modular: p(G | D) is proportional to prior factor times likelihood, each DAG once,
+    times exp(log_prior(G)) if that is given. Up to 63 variables. Neighbouring draws resemble each
+    other: look at `diagnostics` before you trust them.
+
+    With a `log_prior` the `thin` moves before a draw, which know nothing of it, are the proposal of
+    one Metropolis step that is accepted with the ratio of exp(log_prior) alone. That is exact, as
+    every kernel is reversible. Choose `thin` smaller where few of these steps are accepted.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    draws : number of DAGs of each chain, at least 1
+    rng : the only source of randomness; equal states give equal draws for any executor
+    kernel : Local, Global, Hybrid, Gibbs or EdgeReversal, how the chains move
+    chains : number of chains, each with its own random stream
+    burn_in : moves of each chain before its first draw
+    thin : moves before each draw; n (n - 1) by default
+    log_prior : log_prior(dag) for parent masks (n,), nats: ln of one more prior factor, any
+        function of the whole DAG; -inf forbids it
+    start : first DAGs, (n,) or (chains, n); the empty graph by default, or a small DAG where that
+        is forbidden
+    progress : progress(done, total, None) after each round of moves; False stops, and what is drawn
+        remains, equally many draws of each chain
+    executor : where chains run; threads by default
+
+    Returns
+    -------
+    Draws
+        over "dags": values (chains, draws, n) parent masks; log_target, nats, ln of prior factor
+        times likelihood, with log_prior if given; stats "acceptance_<kind>" (chains,) of the moves
+        of each kind (local, global, gibbs, reversal) that changed the DAG, and "acceptance_prior"
+        of the steps that log_prior let pass, all after the burn-in.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range, memory is short, `start` or the constraints allow no DAG,
+        log_prior gives nan or +inf, or no DAG with a finite one is found to start from.
+    Stopped
+        If `progress` returned False before the first draw.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
+    >>> sample_structures(table, draws=5, rng=np.random.default_rng(1))
+    Draws(4 x 5 dags of 2 variables, structure-modular)
+    """
+    if not isinstance(table, ScoreTable):
+        raise ValueError(f"{type(table).__name__}: pass a ScoreTable (score_families)")
+    pairs = max(1, table.n * (table.n - 1))
+    plan = Plan.of(draws, burn_in, pairs if thin is None else thin, chains, table.n)
+    check_generator(rng)
+    if log_prior is not None and not callable(log_prior):
+        raise ValueError(f"log_prior={log_prior!r}: pass a function of one DAG")
+    memory.require(
+        structure_walker_bytes(table, kernel)
+        + plan.chains * (CHAIN_BYTES + 2 * plan.draws * 8 * (table.n + 3)),
+        task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on DAGs",
+        remedy="keep fewer draws, with more moves between them (thin=)",
+    )
+    seed, rngs = seed_of(rng), rng.spawn(plan.chains)
+    starts = first_dags(table, start, plan.chains)
+    modular = StructureWalker.of(table, kernel)
+    settings = {**plan.settings, "kernel": repr(kernel), "max_parents": table.max_parents}
+    walker: StructureWalker | PriorWalker = modular
+    if log_prior is not None:
+        walker = PriorWalker.of(modular, log_prior, plan.thin, starts[0])
+        for dag, child in zip(starts, rngs, strict=True):
+            walker.search(dag, child, SEARCH_STEPS if start is None else 0)
+        settings["log_prior"] = getattr(log_prior, "__name__", type(log_prior).__name__)
+        plan = Plan(plan.draws, -(-plan.burn_in // plan.thin), 1, plan.chains)
+    ran = run_in_rounds(walker, list(starts), plan, rngs, progress, executor)
+    dags, log_target = ran.records
+    return Draws(
+        dags,
+        np.zeros(log_target.shape),
+        log_target,
+        "dags",
+        "structure-modular",
+        table.names,
+        stats=_acceptance(ran.tally),
+        run=Run("structure-MCMC", settings, seed, ran.seconds, stopped=ran.stopped),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StructureWalker:
+    """The families of a score table, laid out for walks on DAGs by one kernel.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
+    >>> walker, rng = StructureWalker.of(table, Local()), np.random.default_rng(1)
+    >>> walker.walk(np.zeros(2, np.int64), 0, 3, 1, rng)[0].tolist()
+    [[0, 1], [0, 0], [0, 1]]
+    """
+
+    n: int
+    source: tuple[NDArray[np.generic], ...]
+    kernel: tuple[int, float, Floats, Ints, Floats]
+
+    @classmethod
+    def of(cls, table: ScoreTable, kernel: StructureKernel, /) -> "StructureWalker":
+        """Lay out a table, as `kernels.structures.walk` reads it.
+
+        Raises
+        ------
+        ValueError
+            If `kernel` is no kernel, or its edges are of another number of variables.
+        """
+        n, k = table.n, table.max_parents
+        other, probability = _shares(kernel)
+        chances, parents, log_beta = np.empty((0, 0)), np.empty((0, 0), np.int64), np.empty((0, 0))
+        if isinstance(kernel, Global | Hybrid):
+            chances = kernel.chances
+            if chances.shape != (n, n):
+                raise ValueError(
+                    f"edges {chances.shape} of {kernel!r} for a table of {n} variables"
+                )
+        if isinstance(kernel, EdgeReversal):
+            ranking = np.argsort(-table.log_beta, axis=1, kind="stable")
+            parents = np.take_along_axis(table.parents, ranking, axis=1)
+            log_beta = np.take_along_axis(table.log_beta, ranking, axis=1)
+        source = table.log_beta, counting.binomials(n - 1, k), counting.first_ranks(n - 1, k)
+        return cls(n, source, (other, probability, chances, parents, log_beta))
+
+    def walk(
+        self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
+    ) -> tuple[NDArray[Any], ...]:
+        """Move `state` along in place: DAGs (T, n), ln of their targets (T,), tally (4, 2)."""
+        record = (
+            np.empty((records, self.n), np.int64),
+            np.empty(records),
+            np.zeros((len(KINDS), 2), np.int64),
+        )
+        kernels.walk(state, self.source, self.kernel, (lead, thin), rng, record)
+        return record
+
+    @property
+    def block_moves(self) -> int:
+        """Moves that take about 100 ms."""
+        other, probability, _, parents, _ = self.kernel
+        looked_at = {kernels.GLOBAL: self.n * self.n / 2, kernels.REVERSAL: 4 * parents.shape[1]}
+        blocks = (1 - probability) / BLOCK_MOVES + probability / (
+            BLOCK_PAIRS / looked_at[other] if other in looked_at else BLOCK_MOVES
+        )
+        return max(1, int(1 / blocks))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PriorWalker:
+    """A walk on DAGs whose steps are accepted by one more factor, exp(log_prior).
+
+    A move of it is `thin` moves of `modular`, whose stationary law lacks that factor, and then one
+    acceptance by the ratio of the factor alone.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
+    >>> walk, dag = StructureWalker.of(table, Local()), np.zeros(2, np.int64)
+    >>> walker = PriorWalker.of(walk, lambda dag: -9.0 * dag.any(), 5, dag)
+    >>> walker.walk(dag, 0, 3, 1, np.random.default_rng(1))[0].tolist()
+    [[0, 0], [0, 0], [0, 0]]
+    """
+
+    modular: StructureWalker
+    log_prior: LogPrior
+    thin: int
+    block_moves: int
+
+    @classmethod
+    def of(
+        cls, modular: StructureWalker, log_prior: LogPrior, thin: int, dag: Ints, /
+    ) -> "PriorWalker":
+        """With blocks of about 100 ms, by the time that log_prior takes for `dag`."""
+        begun = time.perf_counter()
+        log_prior(read_only(dag.copy()))
+        step = time.perf_counter() - begun + STEP_SECONDS
+        step += thin * ROUND_SECONDS / modular.block_moves
+        return cls(modular, log_prior, thin, max(1, int(ROUND_SECONDS / step)))
+
+    def walk(
+        self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
+    ) -> tuple[NDArray[Any], ...]:
+        """As `StructureWalker.walk`, with tally (5, 2): last, steps tried and accepted.
+
+        log_prior is part of the targets.
+        """
+        dags, log_targets = np.empty((records, self.modular.n), np.int64), np.empty(records)
+        tally = np.zeros((len(KINDS) + 1, 2), np.int64)
+        log_modular = self.modular.walk(state, 0, 1, 0, rng)[1][0]
+        log_factor = self.evaluate(state)
+        for step in range(lead + records * thin):
+            proposed = state.copy()
+            _, log_proposed, moves = self.modular.walk(proposed, 0, 1, self.thin, rng)
+            changed = (proposed != state).any()
+            fresh = self.evaluate(proposed) if changed else log_factor
+            accepted = fresh >= log_factor or rng.random() < math.exp(fresh - log_factor)
+            if accepted:
+                state[:], log_modular, log_factor = proposed, log_proposed[0], fresh
+            tally[:-1] += moves
+            tally[-1] += (1, accepted)
+            record, rest = divmod(step - lead + 1, thin)
+            if record > 0 and rest == 0:
+                dags[record - 1], log_targets[record - 1] = state, log_modular + log_factor
+        return dags, log_targets, tally
+
+    def evaluate(self, dag: Ints, /) -> float:
+        """log_prior of a DAG (n,), nats; a ValueError for nan and +inf."""
+        value = float(self.log_prior(read_only(dag.copy())))
+        if not value < math.inf:
+            raise ValueError(
+                f"log_prior={value} for the DAG {dag.tolist()}: give ln of a factor, finite, or "
+                "-inf to forbid the DAG"
+            )
+        return value
+
+    def search(self, dag: Ints, rng: np.random.Generator, steps: int, /) -> None:
+        """Move `dag` along, by up to so many steps, to where log_prior is finite.
+
+        Raises
+        ------
+        ValueError
+            If there is no such DAG on the way.
+        """
+        for _ in range(steps):
+            if self.evaluate(dag) > -math.inf:
+                return
+            self.modular.walk(dag, self.thin, 0, 1, rng)
+        if self.evaluate(dag) == -math.inf:
+            raise ValueError(
+                f"log_prior is -inf at the first DAG{f' and {steps:,} later ones' * (steps > 0)}, "
+                f"{dag.tolist()}: pass start=, a DAG that it allows"
+            )
+
+
+def structure_walker_bytes(table: ScoreTable, kernel: StructureKernel, /) -> int:
+    """Bytes that `StructureWalker.of` takes, at most.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
+    >>> structure_walker_bytes(table, Local()), structure_walker_bytes(table, EdgeReversal())
+    (32, 160)
+    """
+    return table.log_score.nbytes * (5 if isinstance(kernel, EdgeReversal) else 1)
+
+
+def first_dags(table: ScoreTable, start: ArrayLike | None, chains: int, /) -> Ints:
+    """DAGs (chains, n) to begin with: those given, or for each chain the empty one.
+
+    Where constraints forbid that, nodes take a place in an order as soon as one of their families
+    is allowed, and get the smallest that is.
+
+    Raises
+    ------
+    ValueError
+        If the constraints leave no DAG, or forbid one that is given, or it is none.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu(), required=[(1, 0)])
+    >>> first_dags(table, None, 2)
+    array([[2, 0],
+           [2, 0]])
+    """
+    if start is None:
+        order = allowed_order(table, np.random.default_rng(0))
+        before = predecessor_masks(order[None])[0]
+        allowed = (table.parents & ~before[:, None] == 0) & (table.log_beta > -math.inf)
+        dag = table.parents[np.arange(table.n), allowed.argmax(axis=1)]  # families rise in size
+        return np.tile(dag, (chains, 1))
+    dags = check_dags(start)
+    if dags.shape not in ((table.n,), (chains, table.n)):
+        raise ValueError(
+            f"start has shape {dags.shape}: give one DAG ({table.n},), or one for each chain "
+            f"({chains}, {table.n})"
+        )
+    dags = np.array(np.broadcast_to(dags, (chains, table.n)))
+    for dag in dags[np.isneginf(table.log_target(dags))]:
+        raise ValueError(
+            f"start={dag.tolist()} has too many parents at a node, or a family that the "
+            "constraints forbid: pass another DAG"
+        )
+    return dags
+
+
+def _shares(kernel: StructureKernel) -> tuple[int, float]:
+    """The kind of moves other than local ones, and their share."""
+    match kernel:
+        case Local():
+            return kernels.GIBBS, 0.0
+        case Global():
+            return kernels.GLOBAL, 1.0
+        case Hybrid():
+            return kernels.GLOBAL, 1.0 - kernel.local
+        case Gibbs():
+            return kernels.GIBBS, 1.0
+        case EdgeReversal():
+            return kernels.REVERSAL, kernel.share
+    raise ValueError(
+        f"kernel={kernel!r}: pass Local(), Global(edges), Hybrid(edges), Gibbs() or EdgeReversal()"
+    )
+
+
+def _acceptance(tally: Ints) -> dict[str, Floats]:
+    """Shares (chains,) accepted, of the kinds that were tried."""
+    kinds = (*KINDS, "prior")[: tally.shape[1]]
+    return {
+        f"acceptance_{kind}": share(tally[:, i])
+        for i, kind in enumerate(kinds)
+        if (tally[:, i, 0] > 0).any()
+    }
