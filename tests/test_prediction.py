@@ -294,8 +294,9 @@ def enumerated(table):
     return Enumerated(oracles.structure_modular_over_dags(oracles.families_of(table))[0])
 
 
+@pytest.mark.parametrize("posterior", [enumerated, bn.dag_posterior])
 @pytest.mark.parametrize("prior", [bn.Uniform(), bn.Fair()], ids=repr)
-def test_all_dags_weighted_are_exact_structure_modular(prior):
+def test_all_dags_weighted_are_exact_structure_modular(prior, posterior):
     data = random_data(11)
     table = bn.score_families(data, bn.K2(), max_parents=2, prior=prior)
     dags = bn.graphs.all_dags(4)
@@ -303,27 +304,30 @@ def test_all_dags_weighted_are_exact_structure_modular(prior):
     rows = random_rows(3, data, 5, missing=0.15)
     found = bn.predict.log_density(draws, data, rows, score=bn.K2())
     wanted = bn.predict.exact_log_density(
-        data, rows, score=bn.K2(), max_parents=2, prior=prior, posterior=enumerated
+        data, rows, score=bn.K2(), max_parents=2, prior=prior, posterior=posterior
     )
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-10)
 
 
-def test_exact_densities_of_all_rows_sum_to_1():
+@pytest.mark.parametrize("posterior", [bn.order_posterior, bn.dag_posterior])
+def test_exact_densities_of_all_rows_sum_to_1(posterior):
     for n in (1, 2, 3, 4):
         data = random_data(n, n=n)
-        log_p = bn.predict.exact_log_density(data, all_rows(data), score=bn.BDeu(ess=3.0))
+        log_p = bn.predict.exact_log_density(
+            data, all_rows(data), score=bn.BDeu(ess=3.0), posterior=posterior
+        )
         assert np.exp(log_p).sum() == pytest.approx(1, abs=1e-10)
 
 
-def test_exact_densities_one_after_the_other_make_the_evidence():
+@pytest.mark.parametrize("posterior", [bn.order_posterior, bn.dag_posterior])
+def test_exact_densities_one_after_the_other_make_the_evidence(posterior):
     data = random_data(12, n=5, m=12)
     total = math.fsum(
-        bn.predict.exact_log_density(data.prefix(i), data.values[i : i + 1])[0]
+        bn.predict.exact_log_density(data.prefix(i), data.values[i : i + 1], posterior=posterior)[0]
         for i in range(4, 12)
     )
     first, last = (
-        bn.order_posterior(bn.score_families(data.prefix(m), bn.BDeu())).log_evidence
-        for m in (4, 12)
+        posterior(bn.score_families(data.prefix(m), bn.BDeu())).log_evidence for m in (4, 12)
     )
     assert total == pytest.approx(last - first, abs=1e-10)
 

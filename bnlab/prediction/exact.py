@@ -60,8 +60,8 @@ def exact_log_density(
     data : Data, m rows of n variables
     new_rows : (rows, n) integer codes with -1 for a missing cell, or Data of the same variables
     score, max_parents, prior : as in `score_families`; the score is BDeu or K2
-    posterior : exact posterior of a ScoreTable, which says what prior the density belongs to:
-        `order_posterior` (order-modular) by default
+    posterior : which exact posterior the density belongs to: `order_posterior` (order-modular), or
+        `dag_posterior` (structure-modular)
     progress : called as progress(done, total, None) after each run of the posterior; False stops
 
     Returns
