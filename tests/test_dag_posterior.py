@@ -97,8 +97,8 @@ def test_scores_that_span_thousands_of_nats_within_a_node():
 
 
 @pytest.mark.parametrize("n", [6, 11])
-def test_an_order_modular_posterior_is_an_average_of_structure_modular_ones(n):
-    """Under a known order, all DAGs that agree with it have one order's weight each."""
+def test_under_a_known_order_each_node_stands_for_itself(n):
+    """Parent sets among the nodes before, independent of one another."""
     order = np.random.default_rng(n).permutation(n)
     place = np.argsort(order)
     backwards = [(u, v) for u in range(n) for v in range(n) if place[u] > place[v]]

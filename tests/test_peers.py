@@ -115,3 +115,18 @@ def test_exact_posteriors_equal_those_made_with_aps(n, k):
     table = bn.ScoreTable(shape.parents, scores, shape.log_prior, shape.names, k)
     expected = order_posterior_by_aps(table, sumu.aps)
     assert bn.order_posterior(table).families == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 0), (5, 4), (9, 3), (12, 2)])
+def test_structure_modular_families_equal_those_of_aps(n, k):
+    sumu = pytest.importorskip("sumu", reason="needs the peers extra")
+    data = bn.Data.from_arrays(np.zeros((1, n), int), arities=[2] * n)
+    shape = bn.score_families(data, bn.BDeu(), max_parents=k)
+    scores = np.random.default_rng(n).normal(size=shape.parents.shape) * 3
+    table = bn.ScoreTable(shape.parents, scores, shape.log_prior, shape.names, k)
+    weights, compact = np.full((n, 1 << (n - 1)), -np.inf), np.empty(shape.parents.shape, int)
+    for v in range(n):
+        compact[v] = table.parents[v] % (1 << v) + (table.parents[v] >> (v + 1) << v)
+        weights[v, compact[v]] = table.log_beta[v]
+    expected = np.exp(np.take_along_axis(sumu.aps(weights, normalize=True), compact, 1))
+    assert bn.dag_posterior(table).families == pytest.approx(expected, abs=1e-9)
