@@ -114,7 +114,7 @@ def test_counts_are_checked(name, count):
         CALLS[name](count)
 
 
-@pytest.mark.parametrize("name", ["exact orders", "exact DAGs"])
+@pytest.mark.parametrize("name", ["exact orders", "exact DAGs", "exact DAGs by layers"])
 @pytest.mark.parametrize("block", [1, 37, 4096])
 def test_identical_draws_for_any_block_size(name, block, monkeypatch):
     plain = CALLS[name](1000)
@@ -136,8 +136,10 @@ def test_results_survive_pickling():
 
 MODULES = [
     kernels.counting,
+    kernels.dag_sums,
     kernels.dags,
     kernels.draws,
+    kernels.layers,
     kernels.logspace,
     kernels.particles,
     kernels.subsets,
@@ -190,6 +192,9 @@ def test_compiled_kernels_equal_their_python_source(monkeypatch):
         orders = bn.sample_orders(bn.order_posterior(table), draws=9, rng=np.random.default_rng(0))
         yield bn.features.edges(orders, table=table)
         yield bn.features.modular_probability(orders, lambda v, sets: sets < 9, table=table).value
+        for cells in (1 << 20, 0):  # families of more are compared row by row
+            monkeypatch.setattr("bnlab.prediction.tables.DENSE_CELLS", cells)
+            yield bn.predict.plug_in_log_density([0, 1, 3, 0, 0], data, data)
         for most in (22, 0):  # variables for which a walk uses a dense table
             monkeypatch.setattr("bnlab.sampling.walks.MAX_DENSE_NODES", most)
             yield OrderWalker.of(table).log_weights(np.array([[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]]))

@@ -403,6 +403,7 @@ def test_bad_input_is_told_in_words():
     refused(r"new_rows has shape \(1, 3\)", rows=[[0, 0, 0]])
     refused(r"new_rows has shape \(4,\)", rows=[0, 0, 0, 0])
     refused("new_rows are float64", rows=rows * 1.0)
+    refused("new_rows is ragged", rows=[[0, 0, 0, 0], [0]])
     refused("data is a list", data=[[0, 1]])
     renamed = bn.Data.from_arrays(data.values, data.arities, names=list("abcd"))
     refused("the draws are of the variables x0, x1", data=renamed, rows=renamed)
@@ -548,5 +549,8 @@ def test_validation_refuses_what_it_cannot_do():
     with pytest.raises(ValueError, match=r"method 'mean' gave shape \(\)"):
         validate(data, {"mean": lambda train, test: -1.0}, rng=rng)
     result = validate(data, {"factored": factored}, folds=2, rng=rng)
+    never = {"never": lambda train, test: np.full(test.m, -np.inf), "factored": factored}
+    with pytest.raises(ValueError, match="gave a row infinite ln p"):
+        validate(data, never, folds=2, rng=rng).difference("never", "factored")
     with pytest.raises(ValueError, match="no method 'tree'; there are factored"):
         result.difference("tree", "factored")

@@ -151,6 +151,11 @@ def _mixture(dags: Ints, log_weight: Floats, tables: Tables, rows: Rows) -> Floa
             log_p = np.empty(which.size)
             kernels.log_mixture(log_weight, parts, terms, log_p)
         else:
+            memory.require(
+                8 * states * some.values.size,
+                task=f"listing {states} completions of {which.size:,} rows",
+                remedy="predict fewer rows at a time",
+            )
             full = completed(some, nodes, tables.arities)
             log_p = _complete_mixture(families, log_weight, tables, full)
             log_p = np.logaddexp.reduce(log_p.reshape(which.size, states), axis=1)

@@ -54,7 +54,10 @@ def check_rows(data: Data, new_rows: Data | ArrayLike, /) -> Rows:
     if isinstance(new_rows, Data):
         _check_same_variables(data, new_rows)
         return Rows(new_rows.values, new_rows.intervened)
-    codes = np.asarray(new_rows)
+    try:
+        codes = np.asarray(new_rows)
+    except ValueError as error:
+        raise ValueError("new_rows is ragged: give every row all its cells") from error
     if codes.ndim != 2 or codes.shape[1] != data.n:
         raise ValueError(
             f"new_rows has shape {codes.shape}; rows of {data.n} variables are an array "

@@ -90,8 +90,13 @@ class CrossValidation:
         >>> result.difference("a", "b")
         (0.5, 0.28867513459481287)
         """
-        rows = self.log_density[self._place(one)] - self.log_density[self._place(other)]
-        rows = rows[~np.isnan(self.log_density[0])]
+        pair = self.log_density[[self._place(one), self._place(other)]]
+        pair = pair[:, ~np.isnan(pair[0])]
+        if np.isinf(pair).any():
+            raise ValueError(
+                f"{one!r} or {other!r} gave a row infinite ln p: no error bar has that"
+            )
+        rows = pair[0] - pair[1]
         if rows.size < 2:
             raise ValueError(f"{rows.size} row: a standard error takes two")
         return float(rows.mean()), float(rows.std(ddof=1)) / math.sqrt(rows.size)
