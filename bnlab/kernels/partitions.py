@@ -14,10 +14,12 @@ import math
 import numpy as np
 from numba import njit
 
+from bnlab.kernels.dags import ancestors
+from bnlab.kernels.structures import reversal_move
 from bnlab.kernels.subsets import compact, popcount, trailing_zeros
 from bnlab.kernels.walks import TINY, sum_of_size
 
-SPLIT_OR_JOIN, SWAP, ADJACENT, RELOCATE = 0, 1, 2, 3
+SPLIT_OR_JOIN, SWAP, ADJACENT, RELOCATE, REVERSE = 0, 1, 2, 3, 4
 NEGLIGIBLE = 1e-30  # of the largest term; the terms come by decreasing weight
 
 
@@ -25,10 +27,10 @@ NEGLIGIBLE = 1e-30  # of the largest term; the terms come by decreasing weight
 def walk(layers, source, plan, rng, record):
     """Move a partition (n,) along in place, and draw DAGs from it.
 
-    plan: (lead, thin, shares (3,)): `lead` moves, then `thin` before each record; shares are the
-    cumulative probabilities of the first three kinds of move.
+    plan: (lead, thin, shares (4,)): `lead` moves, then `thin` before each record; shares are the
+    cumulative probabilities of the first four kinds of move.
     record: (dags (T, n), log_targets (T,) of the DAGs, log_weights (T,) of their partitions,
-    tally (4, 2): moves tried and accepted by kind, the lead left out).
+    tally (5, 2): moves tried and accepted by kind, the lead left out).
     """
     lead, thin, shares = plan
     dags, log_targets, log_weights, tally = record
@@ -42,7 +44,8 @@ def walk(layers, source, plan, rng, record):
     for t in range(dags.shape[0]):
         move(state, fresh, source, shares, thin, rng, tally)
         log_weights[t] = state[3].sum()
-        log_targets[t] = draw(source, state[1], state[2], rng, dags[t])
+        draw(source, state, rng, dags[t], fresh[3])
+        log_targets[t] = fresh[3].sum()
 
 
 @njit(cache=True, nogil=True)
@@ -53,12 +56,46 @@ def move(state, fresh, source, shares, moves, rng, tally):
         while kind < shares.size and u >= shares[kind]:
             kind += 1
         tally[kind, 0] += 1
+        if kind == REVERSE:
+            tally[kind, 1] += reverse(state, fresh, source, rng)
+            continue
         gain = propose(state[0], kind, rng, fresh[0])
         if gain > -np.inf:
             gain += rescore(source, fresh[0], state, fresh)
         if gain >= 0.0 or rng.random() < math.exp(gain):
             tally[kind, 1] += 1
             adopt(fresh, state)
+
+
+@njit(cache=True, nogil=True)
+def reverse(state, fresh, source, rng):
+    """Draw a DAG, reverse one of its edges with new parents for both ends; whether that was done.
+
+    The partition becomes that of the new DAG [KuipersMoffa2017]. DAGs have their posterior given
+    the partition, and the move keeps that of DAGs, so it keeps that of partitions.
+    """
+    n = state[0].size
+    dag, above, scores = np.empty(n, np.int64), np.zeros(n, np.int64), np.empty(n)
+    draw(source, state, rng, dag, scores)
+    ancestors(dag.reshape(1, n), above.reshape(1, n))
+    if not reversal_move((dag, above, scores), source, (source[5], source[4]), rng):
+        return False
+    divide(dag, fresh[0])
+    rescore(source, fresh[0], state, fresh)
+    adopt(fresh, state)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def divide(dag, layers):
+    """Fill layer masks (n,) with the partition of a DAG (n,)."""
+    placed = np.int64(0)
+    for i in range(layers.size):
+        layers[i] = 0
+        for v in range(dag.size):
+            if not (placed >> v) & 1 and dag[v] & ~placed == 0:
+                layers[i] |= np.int64(1) << v
+        placed |= layers[i]
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -330,17 +367,15 @@ def heaviest(log_beta, parents, before, last):
 
 
 @njit(cache=True, nogil=True)
-def draw(source, before, last, rng, dag):
-    """Draw a DAG (n,) from its partition by inversion, node by node; return its ln weight."""
+def draw(source, state, rng, dag, scores):
+    """Draw a DAG (n,) of a partition by inversion, node by node, and its ln weight by node (n,)."""
     log_beta, parents = source[4], source[5]
-    log_target = 0.0
     for v in range(dag.size):
-        best, total = heaviest(log_beta[v], parents[v], before[v], last[v])
+        before, last = state[1][v], state[2][v]
+        best, total = heaviest(log_beta[v], parents[v], before, last)
         threshold, reached, f = rng.random() * total, 0.0, -1
         while reached <= threshold:
             f += 1
-            if fits(parents[v, f], before[v], last[v]):
+            if fits(parents[v, f], before, last):
                 reached += math.exp(log_beta[v, f] - best)
-        dag[v] = parents[v, f]
-        log_target += log_beta[v, f]
-    return log_target
+        dag[v], scores[v] = parents[v, f], log_beta[v, f]

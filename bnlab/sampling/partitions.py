@@ -19,8 +19,8 @@ from bnlab.scores import ScoreTable
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-KINDS = ("split_or_join", "swap", "adjacent", "relocate")
-SHARES = np.array([0.25, 0.5, 0.75])  # cumulative, of all kinds but the last
+KINDS = ("split_or_join", "swap", "adjacent", "relocate", "reverse")
+SHARES = np.array([0.225, 0.45, 0.675, 0.9])  # cumulative, of all kinds but the last
 BLOCK_TERMS = 50_000_000  # family weights read in about 100 ms
 CHAIN_BYTES = 1000
 
@@ -46,7 +46,9 @@ def sample_partitions(
     factor times likelihood.
 
     A move splits a layer or joins two; swaps two nodes of any two layers, or of adjacent ones; or
-    puts one node into another or a new layer. The four kinds are proposed equally often.
+    puts one node into another or a new layer: these four equally often. Every tenth move, on
+    average, draws a DAG of the partition instead, and reverses one of its edges, with new parents
+    for both ends [GrzegorczykHusmeier2008].
 
     Parameters
     ----------
@@ -66,8 +68,9 @@ def sample_partitions(
     Draws
         over "dags": values (chains, draws, n) parent masks; log_target (chains, draws) is ln of
         prior factor times likelihood of the DAG, nats. stats: "acceptance_split_or_join",
-        "acceptance_swap", "acceptance_adjacent", "acceptance_relocate" (chains,), accepted
-        fractions. traces: "log_partition" (chains, draws), ln weight of the partition, nats.
+        "acceptance_swap", "acceptance_adjacent", "acceptance_relocate" and "acceptance_reverse"
+        (chains,), accepted fractions. traces: "log_partition" (chains, draws), ln weight of the
+        partition, nats.
 
     Raises
     ------
@@ -154,7 +157,7 @@ class PartitionWalker:
     def walk(
         self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
-        """Dags (T, n), ln of their targets and of their partitions' weights (T,), tally (4, 2)."""
+        """Dags (T, n), ln of their targets and of their partitions' weights (T,), tally (5, 2)."""
         record = (
             np.empty((records, self.n), np.int64),
             np.empty(records),
@@ -191,11 +194,8 @@ def partition_of(dag: Ints, /) -> Ints:
     >>> partition_of(np.array([0, 1, 0, 3]))
     array([5, 2, 8, 0])
     """
-    layers, placed = np.zeros(dag.size, np.int64), np.int64(0)
-    for at in range(dag.size):
-        free = [v for v in range(dag.size) if not placed >> v & 1 and not dag[v] & ~placed]
-        layers[at] = sum(1 << v for v in free)
-        placed |= layers[at]
+    layers = np.empty(dag.size, np.int64)
+    partitions.divide(dag, layers)
     return layers
 
 
