@@ -102,6 +102,9 @@ TABLES = [np.full(shape, 1 / shape[1]) for shape in [(1, 2), (2, 3), (2, 2), (3,
 CALLS = {
     "exact orders": Call(bn.sample_orders, posterior, "draws"),
     "exact DAGs": Call(bn.sample_dags, posterior, "draws"),
+    "exact DAGs by layers": Call(
+        bn.sample_dags, lambda: bn.dag_posterior(table(5)), "draws", prior="structure-modular"
+    ),
     "chains": Call(bn.sample_orders, five, "draws", 40, CHAINS),
     "chains, 24 variables": Call(bn.sample_orders, lambda: table(24), "draws", 10, CHAINS),
     "coupled chains": Call(

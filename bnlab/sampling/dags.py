@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.exact import OrderPosterior
+from bnlab.exact import DagPosterior, OrderPosterior
 from bnlab.results import Draws, Run
 from bnlab.runs import Clock, Executor, Progress, Stopped, check_counts, check_generator, seed_of
 from bnlab.sampling.direct import (
@@ -20,6 +20,7 @@ from bnlab.sampling.direct import (
     predecessor_masks,
     sample,
 )
+from bnlab.sampling.layers import sample_by_layers
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -31,7 +32,7 @@ MAX_JOBS = 20  # on an executor that is not ours: each may send the families to 
 
 
 def sample_dags(
-    target: OrderPosterior | Draws,
+    target: OrderPosterior | DagPosterior | Draws,
     /,
     *,
     draws: int,
@@ -40,10 +41,12 @@ def sample_dags(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Draws:
-    """DAGs from the order-modular posterior, directly or by way of orders drawn before.
+    """DAGs from an exact posterior, or by way of orders drawn before.
 
-    p(G | D) is proportional to prior factor times likelihood times the number of orders that agree
-    with G. From an `OrderPosterior` the DAGs are independent: direct DAG sampling, DDS
+    From a `DagPosterior` the DAGs are independent draws from the structure-modular posterior: p(G |
+    D) is proportional to prior factor times likelihood. They are drawn by layers
+    [TalvitieEtAl2019]. All others are order-modular, p(G | D) times the number of orders that agree
+    with G. From an `OrderPosterior` the DAGs are independent too: direct DAG sampling, DDS
     [HeTianWu2016, sec. 3.2]. From draws of orders, weighted or along chains, each order L gets
     `draws` DAGs from p(G | L, D), a parent set for each node among its predecessors, and they keep
     its weight [NiinimakiKoivisto2013, sec. 3.2]. That needs no exact posterior and reaches 63
@@ -51,7 +54,8 @@ def sample_dags(
 
     Parameters
     ----------
-    target : OrderPosterior, or Draws over "orders" (from `sample_orders` or `anneal_orders`)
+    target : OrderPosterior, DagPosterior, or Draws over "orders" (from `sample_orders` or
+        `anneal_orders`)
     draws : number of DAGs (for each order), at least 1
     rng : the only source of randomness; equal states give equal draws for any executor
     table : ScoreTable that the orders come from; for draws of orders only
@@ -87,6 +91,8 @@ def sample_dags(
         return _given_orders(check_orders(target, table), target, draws, rng, progress, executor)
     if table is not None:
         raise ValueError("table= goes with draws of orders: an exact posterior has its own table")
+    if isinstance(target, DagPosterior):
+        return sample_by_layers(target, draws, rng, progress, executor)
     return sample(target, dag_block, "dags", "DDS", draws, rng, progress, executor)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.exact import OrderPosterior
+from bnlab.exact import DagPosterior, OrderPosterior
 from bnlab.kernels import draws as kernels
 from bnlab.results import Draws, Over, Run
 from bnlab.runs import Clock, Executor, Progress, check_counts, check_generator, collect, workers
@@ -17,6 +17,7 @@ from bnlab.scores import ScoreTable
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Source = TypeVar("Source")
+Posterior = TypeVar("Posterior", OrderPosterior, DagPosterior)
 
 BLOCK_DRAWS = 8192
 ROUND_BLOCKS = 32  # handed out together: their uniform numbers are all that waits in memory
@@ -59,8 +60,8 @@ def predecessor_masks(orders: Ints, /) -> Ints:
 
 
 def sample(
-    posterior: OrderPosterior,
-    draw_block: Callable[[OrderPosterior, Floats], Block],
+    posterior: Posterior,
+    draw_block: Callable[[Posterior, Floats], Block],
     over: Over,
     method: str,
     draws: int,
@@ -69,8 +70,10 @@ def sample(
     executor: Executor | None,
 ) -> Draws:
     """Draws in blocks, each from its own uniform numbers, wherever they are made."""
-    if not isinstance(posterior, OrderPosterior):
-        raise ValueError(f"{type(posterior).__name__} is no posterior: make one (order_posterior)")
+    if not isinstance(posterior, OrderPosterior | DagPosterior):
+        raise ValueError(
+            f"{type(posterior).__name__} is no posterior: make one (order_posterior, dag_posterior)"
+        )
     check_counts(draws=draws)
     check_generator(rng)
     n = posterior.table.n
