@@ -12,6 +12,7 @@ from nbclient import NotebookClient
 
 import bnlab as bn
 from bnlab import plots
+from bnlab.exact import order_paths
 from bnlab.labs import direct_dag_sampling as lab
 
 NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "04_direct_dag_sampling.ipynb"
@@ -50,12 +51,19 @@ def test_published_data_has_two_standard_deviations_and_our_means() -> None:
     assert data["ours"][1] == pytest.approx(0.15)
 
 
+def _closing():
+    lines, levels = {"IW-DDS": [0.4, 0.3]}, {"exact": 0.3}
+    options = {"most": 100, "title": "Certain", "alt": "A band that closes as draws come in"}
+    return plots.closing([1, 10], [0, 0.2], [1, 0.4], lines, levels, **options)
+
+
 @pytest.mark.parametrize(
     ("name", "picture"),
     [
         ("shares", lambda: plots.share_bars([0.5, 0.1], [0.4, NAN], LABELS, margin=0.1)),
         ("measured", lambda: plots.error_curve([1, 9], {"error": [1, 0]}, {"bound": [1, 0.3]})),
         ("estimates", lambda: plots.estimate_histogram([0.2], 0.25, 0.02)),
+        ("closing", lambda: _closing()),
         ("published", lambda: plots.published([(0.5, 0.1)], [[0.4]], ["DDS"])),
     ],
 )
@@ -140,6 +148,43 @@ def test_questions_are_answered_by_the_draws() -> None:
     assert questions.bars.source("answers").data["share"] == data["share"]
 
 
+def test_certain_interval_is_that_of_the_package() -> None:
+    certain = lab.Certain()
+    certain.dataset.value = "coronary"
+    certain.drawn.value = 1000
+    certain.question.value = "Family ⇝ Pressure"
+    exact, truth = lab.posterior("coronary"), lab.dag_posterior("coronary")
+    draws = bn.sample_dags(exact, draws=20_000, rng=np.random.default_rng(2016))
+    u, v = (truth.table.names.index(name) for name in ("Family", "Pressure"))
+    path = bn.features.path(u, v)
+    distinct = bn.reweight_unique(draws.prefix(1000), log_z=truth.log_z)
+    expected = bn.features.probability(distinct, path)
+    shown = certain.panel.source("closing").data
+    assert shown["draws"][-1] == 1000
+    assert (shown["low"][-1], shown["high"][-1]) == (expected.low, expected.high)
+    assert shown["IW-DDS"][-1] == expected.value
+    corrected = bn.reweight_by_extensions(draws).prefix(1000)
+    weighed = bn.features.probability(corrected, path).value
+    assert shown["weighed by 1/l(G)"][-1] == weighed
+    levels = certain.panel.source("closing_levels").data
+    assert levels["each network once, exact"] == [truth.ancestors[u, v]]
+    assert levels["each of its orders once, exact"] == [order_paths(exact)[u, v]]
+    low, high, level = shown["low"], shown["high"], truth.ancestors[u, v]
+    assert all(a <= level <= b for a, b in zip(low, high, strict=True))
+    assert np.all(np.diff(np.subtract(high, low)) <= 1e-12)
+
+
+def test_certain_asks_what_the_two_posteriors_differ_about() -> None:
+    certain = lab.Certain()
+    certain.dataset.value = "wine"
+    exact, truth = lab.posterior("wine"), lab.dag_posterior("wine")
+    gap = np.abs(exact.edges - truth.edges)
+    u, v = (truth.table.names.index(name) for name in certain.question.options[0].split(" → "))
+    assert gap[u, v] == gap.max()
+    assert certain.question.value == certain.question.options[0]
+    assert certain.panel.caption.startswith(certain.question.value)
+
+
 def test_table_one_runs_at_once_and_with_a_click() -> None:
     table = lab.TableOne(runs=3, draws=50)
     assert np.isnan(table.panel.source("published").data["ours"]).all()
@@ -173,6 +218,33 @@ def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out.count("not yet") == 5
 
 
+def test_check_of_certain_intervals(capsys: pytest.CaptureFixture[str]) -> None:
+    def parts(dags: np.ndarray, log_target: np.ndarray, log_z: float) -> np.ndarray:
+        first = np.unique(dags, axis=0, return_index=True)[1]
+        return first, np.exp(log_target[first] - log_z)
+
+    def right(dags: np.ndarray, log_target: np.ndarray, has: np.ndarray, log_z: float) -> tuple:
+        first, p = parts(dags, log_target, log_z)
+        low = p[has[first]].sum()
+        return low, low + 1 - p.sum()
+
+    def repeated(dags: np.ndarray, log_target: np.ndarray, has: np.ndarray, log_z: float) -> tuple:
+        p = np.exp(log_target - log_z)
+        return p[has].sum(), p[has].sum() + 1 - p.sum()
+
+    def no_property(dags: np.ndarray, log_target: np.ndarray, has: np.ndarray, z: float) -> tuple:
+        return 0, 1 - parts(dags, log_target, z)[1].sum()
+
+    assert not lab.check_certain(lambda *given: None)
+    assert not lab.check_certain(lambda *given: (0, 1))
+    assert not lab.check_certain(repeated)
+    assert not lab.check_certain(no_property)
+    assert lab.check_certain(right)
+    said = capsys.readouterr().out
+    assert "counts once" in said
+    assert "exact probability" in said
+
+
 def test_check_of_intervals(capsys: pytest.CaptureFixture[str]) -> None:
     def hoeffding(hits: np.ndarray, delta: float) -> tuple[float, float]:
         spread = bn.hoeffding_margin(len(hits), delta)
@@ -197,8 +269,10 @@ def test_moved_controls_move_the_data() -> None:
         "pile.dataset.value = 'wine'\n"
         "pile.drawn.value = 1000\n"
         "questions.end.value = 'ash'\n"
+        "certain.drawn.value = 5000\n"
         "print(json.dumps([pile.curve.source('measured').data['mean error'][9],\n"
-        "                  questions.bars.source('answers').data['exact'][0]]))"
+        "                  questions.bars.source('answers').data['exact'][0],\n"
+        "                  certain.panel.source('closing').data['high'][-1]]))"
     )
     notebook.cells.append(nbformat.v4.new_code_cell(move))
     folder = {"metadata": {"path": str(NOTEBOOK.parent)}}
@@ -209,4 +283,13 @@ def test_moved_controls_move_the_data() -> None:
     error = bn.diagnostics.sad(bn.features.edges(draws.prefix(1000)), exact.edges) / 156
     names = exact.table.names
     edge = exact.edges[names.index("class"), names.index("ash")]
-    np.testing.assert_allclose(json.loads(printed), [error, edge], rtol=1e-12)
+    np.testing.assert_allclose(json.loads(printed), [error, edge, _high(5000)], rtol=1e-12)
+
+
+def _high(size: int) -> float:
+    """Upper end of the certain interval of the first question about tic-tac-toe."""
+    exact, truth = lab.posterior("tic_tac_toe"), lab.dag_posterior("tic_tac_toe")
+    draws = bn.sample_dags(exact, draws=20_000, rng=np.random.default_rng(2016)).prefix(size)
+    u, v = np.unravel_index(np.abs(exact.edges - truth.edges).argmax(), (10, 10))
+    distinct = bn.reweight_unique(draws, log_z=truth.log_z)
+    return bn.features.probability(distinct, bn.features.edge(int(u), int(v))).high

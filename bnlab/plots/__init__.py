@@ -20,6 +20,7 @@ from bnlab.plots.annealing import (
 )
 from bnlab.plots.budgets import time_curves, time_curves_lines, time_curves_points
 from bnlab.plots.canvas import CYCLE, canvas
+from bnlab.plots.closing import closing, closing_data, closing_levels
 from bnlab.plots.comparison import (
     answer_pairs,
     answer_pairs_data,
@@ -90,6 +91,9 @@ __all__ = [
     "answer_pairs_data",
     "bridge",
     "canvas",
+    "closing",
+    "closing_data",
+    "closing_levels",
     "dag_gallery",
     "dag_gallery_arrows",
     "dag_gallery_labels",

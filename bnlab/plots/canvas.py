@@ -1,7 +1,7 @@
 """The look that all pictures share: sizes, fonts and colours that everybody can tell apart."""
 
 import numpy as np
-from bokeh.models import Range1d
+from bokeh.models import Legend, LegendItem, Range1d
 from bokeh.palettes import Blues256, Colorblind
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
@@ -128,6 +128,31 @@ def legend_above(picture: figure, /) -> None:
     legend.padding = 2
     legend.margin = 0
     legend.spacing = 14
+
+
+def legend_below(picture: figure, items: list[LegendItem], /, *, columns: int) -> None:
+    """A legend of these items under a picture, in so many columns.
+
+    Examples
+    --------
+    >>> picture = canvas(title="Error", x_label="draws", y_label="error", alt="Error and draws")
+    >>> line = picture.line([0, 1], [1, 0])
+    >>> legend_below(picture, [LegendItem(label="mean", renderers=[line])], columns=2)
+    >>> picture.legend[0].ncols
+    2
+    """
+    legend = Legend(
+        items=items,
+        ncols=columns,
+        location="top_left",
+        margin=0,
+        padding=4,
+        spacing=8,
+        border_line_color=None,
+        label_text_font_size=SMALL_FONT_SIZE,
+        label_text_color=INK,
+    )
+    picture.add_layout(legend, "below")
 
 
 def vector(values: ArrayLike, size: int, what: str) -> NDArray[np.float64]:

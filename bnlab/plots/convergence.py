@@ -9,7 +9,6 @@ from bokeh.models import (
     Dodge,
     FixedTicker,
     HoverTool,
-    Legend,
     LegendItem,
     NumeralTickFormatter,
     Range1d,
@@ -17,7 +16,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.plots.canvas import CYCLE, INK, PALE, RULE, SMALL_FONT_SIZE, WIDTH, canvas, vector
+from bnlab.plots.canvas import CYCLE, INK, PALE, RULE, WIDTH, canvas, legend_below, vector
 from bnlab.plots.edges import Columns
 
 Floats = NDArray[np.float64]
@@ -189,7 +188,7 @@ def error_curve(
         items.append(LegendItem(label=label, renderers=[line, dots]))
         tips = [(x_label, "@draws{0,0}"), (label, f"@{{{label}}}{{0.0000}}")]
         picture.add_tools(HoverTool(renderers=[dots], tooltips=tips))
-    _legend_below(picture, items, columns=2)
+    legend_below(picture, items, columns=2)
     picture.xaxis.ticker = FixedTicker(ticks=_round_numbers(sizes))
     picture.xaxis.formatter = NumeralTickFormatter(format="0,0")
     return picture
@@ -247,7 +246,7 @@ def estimate_histogram(
         LegendItem(label="exact", renderers=[truth]),
         LegendItem(label=f"exact ± {margin:g}", renderers=[limits]),
     ]
-    _legend_below(picture, items, columns=2)
+    legend_below(picture, items, columns=2)
     return picture
 
 
@@ -349,7 +348,7 @@ def published(
         LegendItem(label="published", renderers=[bar, mean]),
         LegendItem(label="our runs and their mean", renderers=[dots, our_mean]),
     ]
-    _legend_below(picture, items, columns=2)
+    legend_below(picture, items, columns=2)
     tips = [("", "@label"), ("published", "@mean{0.0000} (@sd{0.0000})"), ("ours", "@ours{0.0000}")]
     picture.add_tools(HoverTool(renderers=[mean, our_mean], tooltips=tips))
     return picture
@@ -386,21 +385,6 @@ def _rows(
     picture.yaxis.major_tick_line_color = None
     picture.xaxis.axis_line_color = RULE
     return picture
-
-
-def _legend_below(picture: figure, items: list[LegendItem], *, columns: int) -> None:
-    legend = Legend(
-        items=items,
-        ncols=columns,
-        location="top_left",
-        margin=0,
-        padding=4,
-        spacing=8,
-        border_line_color=None,
-        label_text_font_size=SMALL_FONT_SIZE,
-        label_text_color=INK,
-    )
-    picture.add_layout(legend, "below")
 
 
 def _round_numbers(sizes: Floats) -> list[float]:

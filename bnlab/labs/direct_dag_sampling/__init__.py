@@ -1,11 +1,12 @@
 """The widgets and the checks of notebooks/04_direct_dag_sampling.ipynb.
 
-Independent DAGs from the exact order-modular posterior: how they pile up into probabilities, and
-what can be asked of them.
+Independent DAGs from the exact order-modular posterior: how they pile up into probabilities, what
+can be asked of them, and what they tell of the posterior that counts each DAG once.
 """
 
 from bnlab.labs.board import setup
 from bnlab.labs.direct_dag_sampling.checks import (
+    check_certain,
     check_common_cause,
     check_draws_for_all,
     check_interval,
@@ -13,21 +14,25 @@ from bnlab.labs.direct_dag_sampling.checks import (
 from bnlab.labs.direct_dag_sampling.runs import (
     DATASETS,
     PUBLISHED,
+    dag_posterior,
     posterior,
     repeated_edges,
     table_one,
 )
-from bnlab.labs.direct_dag_sampling.widgets import Pile, Questions, TableOne
+from bnlab.labs.direct_dag_sampling.widgets import Certain, Pile, Questions, TableOne
 
 __all__ = [
     "DATASETS",
     "PUBLISHED",
+    "Certain",
     "Pile",
     "Questions",
     "TableOne",
+    "check_certain",
     "check_common_cause",
     "check_draws_for_all",
     "check_interval",
+    "dag_posterior",
     "posterior",
     "repeated_edges",
     "setup",

@@ -46,6 +46,18 @@ def posterior(name: str) -> bn.OrderPosterior:
     return bn.order_posterior(table)
 
 
+@cache
+def dag_posterior(name: str) -> bn.DagPosterior:
+    """The exact posterior of the same table with each DAG counted once, structure-modular.
+
+    Examples
+    --------
+    >>> dag_posterior("coronary").prior
+    'structure-modular'
+    """
+    return bn.dag_posterior(posterior(name).table)
+
+
 def repeated_edges(
     exact: bn.OrderPosterior, sizes: Sequence[int], *, runs: int, rng: np.random.Generator
 ) -> Floats:

@@ -1,4 +1,4 @@
-"""Draws piling up, questions to the draws, and Table 1: controls wired to package and plots."""
+"""Draws piling up, questions, certain intervals, Table 1: controls wired to package and plots."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab import features, hoeffding_margin, plots
+from bnlab.exact import order_paths
 from bnlab.labs.board import Panel, Runner, choice, side_by_side, size_slider, stacked
 from bnlab.labs.direct_dag_sampling.runs import (
     DATASETS,
@@ -15,11 +16,14 @@ from bnlab.labs.direct_dag_sampling.runs import (
     PUBLISHED,
     RUNS,
     SEED,
+    dag_posterior,
     posterior,
     table_one,
 )
 
 MOST_BARS = 12
+MOST_ASKED = 4
+LINES = ("IW-DDS", "weighed by 1/l(G)")
 STOPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, DRAWS)
 
 Floats = NDArray[np.float64]
@@ -204,6 +208,110 @@ class Questions:
         shares, exact, labels, spread, caption = self._answers()
         columns = plots.share_bars_data(shares, exact, labels, margin=spread)
         self.bars.update(caption, answers=columns)
+
+
+class Certain:
+    """The interval that is certain, closing as distinct DAGs come in [HeTianWu2016, eq. 26].
+
+    Attributes
+    ----------
+    widget : what to display
+    dataset, question : the lists of data sets and of edges and paths
+    drawn : the slider; `drawn.value` is the number of DAGs drawn, nested prefixes of one set
+    panel : the `Panel`, with the sources "closing" and "closing_levels"
+    """
+
+    def __init__(self) -> None:
+        self.dataset = choice("data set", DATASETS)
+        self.drawn = size_slider("networks drawn", STOPS, 200)
+        self._load()
+        self.question = choice("question", list(self._asked))
+        self._ask()
+        self.panel = Panel(self._picture(), self._caption())
+        self.dataset.observe(self._change_data, "value")
+        self.question.observe(self._change_question, "value")
+        self.drawn.observe(self._change_size, "value")
+        self.widget = stacked(side_by_side(self.dataset, self.question, self.drawn), self.panel)
+
+    def _load(self) -> None:
+        by_orders, exact = posterior(self.dataset.value), dag_posterior(self.dataset.value)
+        draws = bn.sample_dags(by_orders, draws=STOPS[-1], rng=np.random.default_rng(SEED))
+        self._distinct = [
+            bn.reweight_unique(draws.prefix(size), log_z=exact.log_z) for size in STOPS
+        ]
+        self._corrected = bn.reweight_by_extensions(draws)
+        self._asked: dict[str, tuple[features.Feature, float, float]] = {}
+        kinds = [
+            ("→", features.edge, exact.edges, by_orders.edges),
+            ("⇝", features.path, exact.ancestors, order_paths(by_orders)),
+        ]
+        for arrow, feature, truth, other in kinds:
+            for place in np.argsort(-np.abs(truth - other), axis=None, kind="stable")[:MOST_ASKED]:
+                u, v = divmod(int(place), exact.table.n)
+                ends = (_short(exact.table.names[i]) for i in (u, v))
+                self._asked[f" {arrow} ".join(ends)] = (
+                    feature(u, v),
+                    float(truth[u, v]),
+                    float(other[u, v]),
+                )
+
+    def _ask(self) -> None:
+        feature, _, _ = self._asked[self.question.value]
+        self._sound = [features.probability(distinct, feature) for distinct in self._distinct]
+        weighed = [features.probability(self._corrected.prefix(size), feature) for size in STOPS]
+        self._values = {
+            "low": [estimate.low for estimate in self._sound],
+            "high": [estimate.high for estimate in self._sound],
+            LINES[0]: [estimate.value for estimate in self._sound],
+            LINES[1]: [estimate.value for estimate in weighed],
+        }
+
+    def _until_now(self) -> tuple[list[int], list[float], list[float], dict[str, list[float]]]:
+        shown = STOPS.index(self.drawn.value) + 1
+        low, high, *estimates = (values[:shown] for values in self._values.values())
+        return list(STOPS[:shown]), low, high, dict(zip(LINES, estimates, strict=True))
+
+    def _levels(self) -> dict[str, float]:
+        _, truth, other = self._asked[self.question.value]
+        return {"each network once, exact": truth, "each of its orders once, exact": other}
+
+    def _picture(self) -> Any:
+        return plots.closing(
+            *self._until_now(),
+            self._levels(),
+            most=STOPS[-1],
+            title="What the distinct networks leave open",
+            alt="A band that holds a probability for certain, against the number of networks drawn",
+        )
+
+    def _caption(self) -> str:
+        place = STOPS.index(self.drawn.value)
+        distinct, estimate = self._distinct[place], self._sound[place]
+        return (
+            f"{self.question.value}: {self.drawn.value:,} networks, {distinct.values.shape[1]:,} "
+            f"distinct, with Δ = {distinct.stats['mass'].item():.3f} of the posterior. For certain "
+            f"{estimate.low:.3f} to {estimate.high:.3f}. IW-DDS says {estimate.value:.3f}, weights "
+            f"1/l(G) say {self._values[LINES[1]][place]:.3f}; exact is "
+            f"{self._asked[self.question.value][1]:.3f}."
+        )
+
+    def _change_size(self, change: Any) -> None:
+        self.panel.update(
+            self._caption(),
+            closing=plots.closing_data(*self._until_now()),
+            closing_levels=plots.closing_levels(self._levels()),
+        )
+
+    def _change_question(self, change: Any) -> None:
+        self._ask()
+        self._change_size(change)
+
+    def _change_data(self, change: Any) -> None:
+        self._load()
+        self.question.unobserve(self._change_question, "value")
+        self.question.options = list(self._asked)  # chooses the first
+        self.question.observe(self._change_question, "value")
+        self._change_question(change)
 
 
 class TableOne:
