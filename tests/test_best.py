@@ -133,7 +133,7 @@ def test_as_draws_average_over_the_best(prior):
 
 def test_a_list_that_cannot_be_certified_says_how_far_it_got(monkeypatch):
     monkeypatch.setattr(best_module, "FIRST_LIST", 4)
-    monkeypatch.setattr(best_module, "MOST_LISTED", 16 << 4)
+    monkeypatch.setattr(best_module, "MOST_LISTED", 16)
     table = bn.score_families(bn.Data.from_arrays(np.zeros((0, 4), int), arities=[2] * 4), bn.K2())
     with pytest.raises(ValueError, match=r"k=2 best DAGs of n=4 .* 16 best .* e\*\*"):
         bn.k_best_dags(table, 2, prior="order-modular")
@@ -164,8 +164,8 @@ def test_progress_stops():
     table = random_table(4, 3, 0)
     seen = []
     bn.k_best_dags(table, 3, progress=lambda done, total, snapshot: seen.append((done, total)))
+    assert seen[:4] == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert seen[-1] == (15, 15)
-    assert [done for done, _ in seen] == sorted({done for done, _ in seen})
     for call in (bn.map_dag, lambda table, progress: bn.k_best_dags(table, 3, progress=progress)):
         with pytest.raises(bn.Stopped, match="no result yet"):
             call(table, progress=lambda done, total, snapshot: done < 2)

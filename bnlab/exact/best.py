@@ -19,8 +19,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 PARTS = 200  # of the sets, between which progress is told
+FIRST_GAP, WIDER = 1.0, 1.3  # nats below the best DAG, and how they grow until there are k
 FIRST_LIST, GROWTH = 1000, 4  # of structure-modular DAGs, in search of order-modular ones
-MOST_LISTED = 1 << 27  # of DAGs, over all sets: one to two minutes
+MOST_LISTED = 1 << 20
+ENTRY_BYTES = 20
+FEWER = "ask for fewer DAGs, or choose fewer variables with Data.select"
 NO_DAG = "the required and forbidden edges, or the prior, leave no DAG: relax them"
 
 
@@ -131,32 +134,15 @@ def map_dag(
     >>> from bnlab import BDeu, Data, score_families
     >>> table = score_families(Data.from_arrays([[0, 0, 1], [0, 0, 0], [1, 1, 0]]), BDeu())
     >>> map_dag(table).dags  # the first two variables are always equal
-    array([[2, 0, 0]])
+    array([[0, 1, 0]])
     """
     _check(table, prior)
     if prior == "order-modular":
         return k_best_dags(table, 1, prior=prior, progress=progress)
-    n = table.n
-    memory.require(
-        (8 * (n + 2) << (n - 1)) + 4 * table.log_score.nbytes,
-        task=f"n={n}: the best DAG",
-        remedy="choose fewer variables with Data.select",
-    )
     clock = Clock()
-    families = _families(table)
-    best, total = np.empty((n, 1 << (n - 1))), np.empty(1 << n)
-    steps = Steps(progress, total=n)
-    for v in range(n):
-        best[v] = -math.inf
-        low = table.parents[v] & ((1 << v) - 1)
-        best[v, (table.parents[v] - low) >> 1 | low] = table.log_beta[v]
-        kernels.subset_maxima(best[v])
-        steps.tick()
-    kernels.best_forward(best, total)
-    if total[-1] == -math.inf:
-        raise ValueError(NO_DAG)
-    dags = np.empty((1, n), np.int64)
-    kernels.best_dag(families, best, total, dags[0])
+    families, dags = _families(table), np.empty((1, table.n), np.int64)
+    best, bound = _completions(table, Steps(progress, total=table.n))
+    kernels.best_dag(families, best, bound, dags[0])
     run = Run("DP over subsets, best DAG", {"max_parents": table.max_parents}, "", clock.seconds)
     log_target = table.log_target(dags)
     return BestDags(dags, log_target, log_target, prior, table.names, run)
@@ -172,8 +158,9 @@ def k_best_dags(
 ) -> BestDags:
     """The k DAGs of highest posterior probability, all distinct, best first [TianHeRam2010].
 
-    A dynamic program keeps the k best DAGs on each set of variables: about 20 k 2**n bytes, and
-    time in proportion to n k 2**n at most. Of DAGs that tie for the last place some are listed.
+    A dynamic program keeps at most k DAGs on each set of variables, and only those that can still
+    grow to a DAG within some nats of the best, more until there are k. Takes memory as `map_dag`,
+    and about 20 bytes for each DAG kept. Of DAGs that tie for the last place some are listed.
 
     Under the order-modular prior a DAG weighs l(G) times more, the number of orders that agree with
     it. The structure-modular list is grown then until no DAG outside it can belong to the k best,
@@ -184,8 +171,7 @@ def k_best_dags(
     table : ScoreTable from `score_families`
     k : at least 1; fewer are listed if there are fewer DAGs of positive weight
     prior : as in `map_dag`
-    progress : called as progress(done, total, None) between blocks of sets, anew for each list;
-        False stops
+    progress : called as progress(done, total, None) between steps, anew for each list; False stops
 
     Raises
     ------
@@ -216,33 +202,82 @@ def k_best_dags(
 
 
 def _structure_modular(table: ScoreTable, k: int, progress: Progress | None) -> tuple[Ints, Floats]:
-    """The k best DAGs (K, n) by prior factor times likelihood, and its ln (K,), decreasing."""
+    """The k best DAGs (K, n) by prior factor times likelihood, and its ln (K,), decreasing.
+
+    Lists those within a gap of the best, in nats, and widens the gap until there are k.
+    """
     n = table.n
     k = min(k, 3 ** (n * (n - 1) // 2))  # each pair has one of two edges or none
     memory.require(
-        (20 * k << n) + 28 * n * k + 4 * table.log_score.nbytes,
+        _bytes(table) + (28 * n + 2 * ENTRY_BYTES) * k,
         task=f"n={n}: the k={k:,} best DAGs",
-        remedy="ask for fewer, or choose fewer variables with Data.select",
+        remedy=FEWER,
     )
-    families, sets = _families(table), 1 << n
-    weight, sinks = np.empty((sets, k)), np.empty((sets, k), np.int32)
-    lists = kernels.Lists(
-        np.zeros(sets, np.int64), weight, sinks, np.empty_like(sinks), np.empty_like(sinks)
+    families = _families(table)
+    bound = _completions(table, Steps(progress, total=n))[1]
+    finite = families.log_beta > -math.inf
+    low = np.where(finite, families.log_beta, math.inf).min(axis=1)
+    widest, gap = float((families.log_beta[:, 0] - low).sum()), FIRST_GAP
+    while True:
+        least = float(bound[0]) - gap if gap < widest else -math.inf
+        dags = _within(families, k, bound, least, progress)
+        if len(dags) == k or least == -math.inf:
+            break
+        gap *= WIDER
+    log_target = table.log_target(dags)
+    ranking = np.argsort(-log_target, kind="stable")  # the dynamic program rounds differently
+    return dags[ranking], log_target[ranking]
+
+
+def _within(
+    families: kernels.Families, k: int, bound: Floats, least: float, progress: Progress | None
+) -> Ints:
+    """The best DAGs (K, n) of weight `least` or more, at most k."""
+    n, most = families.parents.shape
+    sets, first = 1 << n, np.zeros((1 << n) + 1, np.int64)
+    slots, allowed = np.empty((4, n * k), np.int32), np.empty((n, min(k, most)), np.int32)
+    heap = kernels.Heap(
+        slots[0], np.empty(n * k), slots[1], slots[2], slots[3], allowed, np.empty(n, np.int64)
     )
-    lists.length[0], weight[0, 0], sinks[0, 0] = 1, 0.0, 0
-    slots = np.empty((4, n * k), np.int32)
-    allowed, choices = np.empty((n, k), np.int32), np.empty(n, np.int64)
-    heap = kernels.Heap(slots[0], np.empty(n * k), slots[1], slots[2], slots[3], allowed, choices)
+    lists = _resized(kernels.Lists(first, np.zeros(1), *np.zeros((3, 1), np.int32)), 2 * k)
+    first[1] = 1  # on no node at all there is one DAG, of weight 0
     ends = np.unique(np.linspace(1, sets, PARTS + 1).astype(np.int64))
     steps = Steps(progress, total=ends.size - 1)
-    for start, stop in itertools.pairwise(ends):
-        kernels.best_lists(start, stop, families, lists, heap)
+    for start, stop in itertools.pairwise(ends.tolist()):
+        while start < stop:
+            start = kernels.best_lists((start, stop), k, families, lists, heap, bound, least)
+            if start < stop:
+                lists = _resized(lists, 2 * lists.weight.size)
         steps.tick()
-    if lists.length[-1] == 0:
-        raise ValueError(NO_DAG)
-    dags = np.empty((lists.length[-1], n), np.int64)
+    dags = np.empty((first[sets] - first[sets - 1], n), np.int64)
     kernels.trace(lists, families, dags)
-    return _by_weight(dags, table.log_target(dags))
+    return dags
+
+
+def _resized(lists: kernels.Lists, size: int) -> kernels.Lists:
+    """The same entries with room for `size`."""
+    memory.require(ENTRY_BYTES * size, task=f"{size:,} DAGs on sets of variables", remedy=FEWER)
+    pool = []
+    for old in lists[1:]:
+        pool.append(np.empty(size, old.dtype))
+        pool[-1][: old.size] = old
+    return kernels.Lists(lists.first, pool[0], pool[1], pool[2], pool[3])
+
+
+def _completions(table: ScoreTable, steps: Steps) -> tuple[Floats, Floats]:
+    """The best ln beta_v within each set, (n, 2**(n-1)), and what `best_completions` says."""
+    n = table.n
+    memory.require(_bytes(table), task=f"n={n}: the best DAG", remedy=FEWER)
+    best, bound = np.full((n, 1 << (n - 1)), -math.inf), np.empty(1 << n)
+    for v in range(n):
+        low = table.parents[v] & ((1 << v) - 1)
+        best[v, (table.parents[v] - low) >> 1 | low] = table.log_beta[v]
+        kernels.subset_maxima(best[v])
+        steps.tick()
+    kernels.best_completions(best, bound)
+    if bound[0] == -math.inf:
+        raise ValueError(NO_DAG)
+    return best, bound
 
 
 def _order_modular(
@@ -260,7 +295,7 @@ def _order_modular(
         short = log_target[-1] + log_most - log_weight[ranking[-1]]
         if len(dags) < size or short <= 0:
             return dags[ranking], log_target[ranking], log_weight[ranking], len(dags)
-        if GROWTH * size << table.n > MOST_LISTED:
+        if GROWTH * size > MOST_LISTED:
             raise ValueError(
                 f"the k={k} best DAGs of n={table.n} variables under the order-modular prior are "
                 f"not certain: one outside the {size:,} best without l(G) may still weigh up to "
@@ -270,10 +305,8 @@ def _order_modular(
         size *= GROWTH
 
 
-def _by_weight(dags: Ints, log_target: Floats) -> tuple[Ints, Floats]:
-    """In decreasing order: the sums of the dynamic program round differently."""
-    ranking = np.argsort(-log_target, kind="stable")
-    return dags[ranking], log_target[ranking]
+def _bytes(table: ScoreTable) -> int:
+    return (8 * (table.n + 2) << (table.n - 1)) + 4 * table.log_score.nbytes
 
 
 def _families(table: ScoreTable) -> kernels.Families:

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from bnlab.kernels.subsets import compact
+from bnlab.kernels.subsets import compact, trailing_zeros
 
 BLOCK = 1 << 10
 
@@ -23,14 +23,14 @@ class Families(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """The k best DAGs on each set of nodes S, best first.
+    """The best DAGs on each set of nodes S, best first, in one pool.
 
-    length (2**n,) is how many there are. All others (2**n, k): weight, nats; sinks, their mask; and
-    how they are made: the DAG of rank `rank` on S - v, and v with its parents number f, kept as
-    choice = v * F + f.
+    first (2**n + 1,): those on S are the entries first[S] <= e < first[S + 1]. The others (pool,):
+    weight, nats; sinks, their mask; and how the DAG is made: from number rank[e] on S - v, and v
+    with its parents number f, kept as choice = v * F + f.
     """
 
-    length: NDArray[np.int64]
+    first: NDArray[np.int64]
     weight: NDArray[np.float64]
     sinks: NDArray[np.int32]
     rank: NDArray[np.int32]
@@ -41,8 +41,8 @@ class Heap(NamedTuple):
     """Scratch: a heap of slots by key, and what a slot stands for, all (n * k,).
 
     Slot s proposes node[s] = v as a sink on top of the DAG of rank[s] on the rest, with the family
-    allowed[v, at[s]]. allowed (n, k) lists the first choices[v] families of v within the
-    rest.
+    allowed[v, at[s]]. allowed (n, k) lists the first choices[v] families of v
+    within the rest.
     """
 
     slots: NDArray[np.int32]
@@ -74,107 +74,113 @@ def _maxima(x, d):
 
 
 @njit(cache=True, nogil=True)
-def best_forward(best, total):
-    """total[S] = max over v in S of best[v, S - v] + total[S - v]; [SilanderMyllymaki2006, eq. 4].
+def best_completions(best, bound):
+    """bound[S] = max over v not in S of best[v, S] + bound[S + v]; [SilanderMyllymaki2006].
 
-    best (n, 2**(n-1)) compact: the largest ln beta_v within a set; total (2**n,).
+    What the nodes outside S add at most to a DAG whose nodes S have their parents in S; bound[0]
+    is the weight of the best DAG. best (n, 2**(n-1)) compact: the largest ln beta_v within a set;
+    bound (2**n,).
     """
-    total[:] = -np.inf
-    total[0] = 0.0
-    for c in range(1, total.size):
+    bound[:] = -np.inf
+    bound[bound.size - 1] = 0.0
+    for c in range(bound.size - 1, 0, -1):
         d = c & -c
-        h, v = (c - d) // 2, 0
-        while d >> v != 1:
-            v += 1
+        h, v = (c - d) // 2, trailing_zeros(c)
         for i in range(d):
-            total[c + i] = max(total[c + i], best[v, h + i] + total[c - d + i])
+            bound[c - d + i] = max(bound[c - d + i], best[v, h + i] + bound[c + i])
 
 
 @njit(cache=True, nogil=True)
-def best_dag(families, best, total, dag):
-    """Fill dag (n,) with a DAG of weight total[V], from the last sink to the first."""
-    n = dag.size
-    left = total.size - 1
-    while left:
-        sink, top = -1, -np.inf
-        for v in range(n):
-            if (left >> v) & 1:
-                rest = left ^ (1 << v)
-                weight = best[v, compact(rest, v)] + total[rest]
+def best_dag(families, best, bound, dag):
+    """Fill dag (n,) with a DAG of weight bound[0], node after node."""
+    placed = np.int64(0)
+    for _ in range(dag.size):
+        following, top = -1, -np.inf
+        for v in range(dag.size):
+            if not (placed >> v) & 1:
+                weight = best[v, compact(placed, v)] + bound[placed | 1 << v]
                 if weight > top:
-                    sink, top = v, weight
-        left ^= 1 << sink
+                    following, top = v, weight
         f = 0
-        while families.parents[sink, f] & ~left:
+        while families.parents[following, f] & ~placed:
             f += 1
-        dag[sink] = families.parents[sink, f]
+        dag[following] = families.parents[following, f]
+        placed |= 1 << following
 
 
 @njit(cache=True, nogil=True)
-def best_lists(start, stop, families, lists, heap):
-    """Fill the lists of the sets start <= S < stop; those of their subsets are there.
+def best_lists(sets, k, families, lists, heap, bound, least):
+    """List the k best DAGs on each set of nodes, of those that can grow to a weight of `least`.
 
     The candidates of a sink v are sums of two sorted lists, taken in decreasing order by one heap
     for all v [TianHeRam2010]. A DAG with several sinks comes up once for each: it is kept where v
-    is the largest of them, so that all are distinct.
+    is the largest of them, so that all are distinct. With what the other nodes add at most, bound,
+    a list ends where `least` is out of reach. Does the sets sets[0] <= S < sets[1], as long as the
+    pool has room; returns the first not done.
     """
-    k = lists.weight.shape[1]
-    for s in range(start, stop):
-        size = _first_slots(s, families, lists, heap)
-        slots, found = size, 0
-        while size and found < k:
+    for s in range(sets[0], sets[1]):
+        entry = lists.first[s]
+        last = entry + k
+        if last > lists.weight.size:
+            return s
+        size = slots = _first_slots(s, families, lists, heap, least - bound[s])
+        while size and entry < last and heap.key[heap.slots[0]] + bound[s] >= least:
             slot = heap.slots[0]
             v, a = heap.node[slot], heap.rank[slot]
-            rest = s ^ (1 << v)
-            found += _keep(s, found, slot, families, lists, heap)
-            if heap.at[slot] == 0 and a + 1 < lists.length[rest]:
+            below = lists.first[s ^ (1 << v)] + a
+            entry += _keep(entry, slot, below, families, lists, heap)
+            if heap.at[slot] == 0 and below + 1 < lists.first[(s ^ (1 << v)) + 1]:
                 best = families.log_beta[v, heap.allowed[v, 0]]
-                _open(heap, size, slots, v, a + 1, lists.weight[rest, a + 1] + best)
+                _open(heap, size, slots, v, a + 1, lists.weight[below + 1] + best)
                 size, slots = size + 1, slots + 1
             heap.at[slot] += 1
             if heap.at[slot] < heap.choices[v]:
                 f = heap.allowed[v, heap.at[slot]]
-                heap.key[slot] = lists.weight[rest, a] + families.log_beta[v, f]
+                heap.key[slot] = lists.weight[below] + families.log_beta[v, f]
             else:
                 size -= 1
                 heap.slots[0] = heap.slots[size]
             _sift_down(heap, size)
-        lists.length[s] = found
+        lists.first[s + 1] = entry
+    return sets[1]
 
 
 @njit(cache=True, nogil=True)
 def trace(lists, families, dags):
     """Fill dags (K, n) with the first K of the full set's list."""
     for t in range(dags.shape[0]):
-        left, a = lists.length.size - 1, t
+        left, a = lists.first.size - 2, t
         while left:
-            v, f = divmod(lists.choice[left, a], families.parents.shape[1])
+            entry = lists.first[left] + a
+            v, f = divmod(lists.choice[entry], families.parents.shape[1])
             dags[t, v] = families.parents[v, f]
-            a = lists.rank[left, a]
+            a = lists.rank[entry]
             left ^= 1 << v
 
 
 @njit(cache=True, nogil=True)
-def _first_slots(s, families, lists, heap):
-    """Open a slot for the best DAG below each sink of s; how many there are."""
+def _first_slots(s, families, lists, heap, least):
+    """Open a slot for the best DAG below each sink of s, of weight `least` or more; how many."""
     size = 0
     for v in range(heap.choices.size):
         rest = s ^ (1 << v)
-        if rest < s and lists.length[rest]:
-            _allow(v, rest, families, heap)
+        if rest < s and lists.first[rest] < lists.first[rest + 1]:
+            weight = lists.weight[lists.first[rest]]
+            _allow(v, rest, families, heap, least - weight)
             if heap.choices[v]:
                 best = families.log_beta[v, heap.allowed[v, 0]]
-                _open(heap, size, size, v, 0, lists.weight[rest, 0] + best)
+                _open(heap, size, size, v, 0, weight + best)
                 size += 1
     return size
 
 
 @njit(cache=True, nogil=True)
-def _allow(v, rest, families, heap):
-    """List the first families of v within `rest`, at most k, none of weight 0."""
+def _allow(v, rest, families, heap, least):
+    """List the first families of v within `rest`, as many as fit, none of less than `least`."""
     count = 0
     for f in range(families.parents.shape[1]):
-        if count == heap.allowed.shape[1] or families.log_beta[v, f] == -np.inf:
+        log_beta = families.log_beta[v, f]
+        if count == heap.allowed.shape[1] or log_beta < least or log_beta == -np.inf:
             break
         if families.parents[v, f] & ~rest == 0:
             heap.allowed[v, count] = f
@@ -183,17 +189,20 @@ def _allow(v, rest, families, heap):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _keep(s, found, slot, families, lists, heap):
-    """List the slot's DAG as number `found` of set s if v is its largest sink; 1 if so, or 0."""
-    v, a = heap.node[slot], heap.rank[slot]
+def _keep(entry, slot, below, families, lists, heap):
+    """Make the slot's DAG an entry, on top of the entry `below`, if v is its largest sink.
+
+    Returns 1 if it is, or 0.
+    """
+    v = heap.node[slot]
     f = heap.allowed[v, heap.at[slot]]
-    others = lists.sinks[s ^ (1 << v), a] & ~families.parents[v, f]
+    others = lists.sinks[below] & ~families.parents[v, f]
     if others >> v:
         return 0
-    lists.weight[s, found] = heap.key[slot]
-    lists.sinks[s, found] = others | 1 << v
-    lists.rank[s, found] = a
-    lists.choice[s, found] = v * families.parents.shape[1] + f
+    lists.weight[entry] = heap.key[slot]
+    lists.sinks[entry] = others | 1 << v
+    lists.rank[entry] = heap.rank[slot]
+    lists.choice[entry] = v * families.parents.shape[1] + f
     return 1
 
 
