@@ -20,7 +20,7 @@ from bnlab.kernels.subsets import compact, popcount, trailing_zeros
 from bnlab.kernels.walks import TINY, sum_of_size
 
 SPLIT_OR_JOIN, SWAP, ADJACENT, RELOCATE, REVERSE = 0, 1, 2, 3, 4
-NEGLIGIBLE = 1e-30  # of the largest term; the terms come by decreasing weight
+LIGHT = -70.0  # nats relative to the largest term: lighter ones do not change a sum
 
 
 @njit(cache=True, nogil=True)
@@ -321,28 +321,53 @@ def sum_touching(weights, lists, count, base, size, choose):
     Only sets with an element in `last` count: either the largest is there, and the others are any,
     or the others touch it.
     """
-    inside, pairs, below, recent = lists[0], lists[1], lists[3], lists[4]
-    total = 0.0
+    below = lists[3]
     if size == 1:
-        for r in range(np.int64(below[count])):
-            total += weights[base + recent[r]]
-    elif size == 2:
-        for s in range(1, count):
-            row = base + pairs[s]
-            if below[s + 1] > below[s]:
-                for r in range(s):
-                    total += weights[row + inside[r]]
-            else:
-                for r in range(np.int64(below[s])):
-                    total += weights[row + recent[r]]
-    else:
-        for t in range(size - 1, count):
-            row = base + choose[inside[t], size]
-            if below[t + 1] > below[t]:
-                total += sum_of_size(weights, lists, t, row, size - 1, choose)
-            else:
-                total += sum_touching(weights, lists, t, row, size - 1, choose)
+        return sum_row(weights, base, lists[4], np.int64(below[count]))
+    if size == 2:
+        return sum_pairs(weights, lists, count, base, False)
+    total = 0.0
+    for t in range(size - 1, count):
+        row = base + choose[lists[0, t], size]
+        touched = below[t + 1] > below[t]
+        if size == 3:
+            total += sum_pairs(weights, lists, t, row, touched)
+        elif touched:
+            total += sum_of_size(weights, lists, t, row, size - 1, choose)
+        else:
+            total += sum_touching(weights, lists, t, row, size - 1, choose)
     return total
+
+
+@njit(cache=True, nogil=True)
+def sum_pairs(weights, lists, count, base, touched):
+    """`sum_touching` of size 2, or the sum over all pairs if the set is `touched` already."""
+    below = lists[3]
+    total = 0.0
+    for s in range(1, count):
+        row = base + lists[1, s]
+        if touched or below[s + 1] > below[s]:
+            total += sum_row(weights, row, lists[0], s)
+        else:
+            total += sum_row(weights, row, lists[4], np.int64(below[s]))
+    return total
+
+
+@njit(cache=True, nogil=True, inline="always")
+def sum_row(weights, base, members, count):
+    """Sum of weights[base + x] over the first `count` members x, as four independent sums."""
+    sum0, sum1, sum2, sum3 = 0.0, 0.0, 0.0, 0.0
+    r = 0
+    while r + 4 <= count:
+        sum0 += weights[base + members[r]]
+        sum1 += weights[base + members[r + 1]]
+        sum2 += weights[base + members[r + 2]]
+        sum3 += weights[base + members[r + 3]]
+        r += 4
+    while r < count:
+        sum0 += weights[base + members[r]]
+        r += 1
+    return (sum0 + sum1) + (sum2 + sum3)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -359,23 +384,28 @@ def heaviest(log_beta, parents, before, last):
         if fits(parents[f], before, last) and log_beta[f] > -np.inf:
             if total == 0.0:
                 best = log_beta[f]
-            term = math.exp(log_beta[f] - best)
-            if term < NEGLIGIBLE:
+            if log_beta[f] < best + LIGHT:
                 break
-            total += term
+            total += math.exp(log_beta[f] - best)
     return best, total
 
 
 @njit(cache=True, nogil=True)
 def draw(source, state, rng, dag, scores):
-    """Draw a DAG (n,) of a partition by inversion, node by node, and its ln weight by node (n,)."""
+    """Draw a DAG (n,) of a partition by inversion, node by node, and its ln weight by node (n,).
+
+    Families too light to change the sum, which the state has, are drawn only if nothing else fits.
+    """
     log_beta, parents = source[4], source[5]
     for v in range(dag.size):
-        before, last = state[1][v], state[2][v]
-        best, total = heaviest(log_beta[v], parents[v], before, last)
-        threshold, reached, f = rng.random() * total, 0.0, -1
-        while reached <= threshold:
-            f += 1
+        before, last, log_sum = state[1][v], state[2][v], state[3][v]
+        dag[v], scores[v] = 0, log_sum
+        left, found = rng.random(), last == 0
+        for f in range(0 if found else parents.shape[1]):
+            if found and log_beta[v, f] < log_sum + LIGHT:
+                break
             if fits(parents[v, f], before, last):
-                reached += math.exp(log_beta[v, f] - best)
-        dag[v], scores[v] = parents[v, f], log_beta[v, f]
+                dag[v], scores[v], found = parents[v, f], log_beta[v, f], True
+                left -= math.exp(log_beta[v, f] - log_sum)
+                if left < 0.0:
+                    break

@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 KINDS = ("split_or_join", "swap", "adjacent", "relocate", "reverse")
 SHARES = np.array([0.225, 0.45, 0.675, 0.9])  # cumulative, of all kinds but the last
-BLOCK_TERMS = 50_000_000  # family weights read in about 100 ms
+BLOCK_TERMS = 40_000_000  # family weights read in about 100 ms
 CHAIN_BYTES = 1000
 
 
@@ -170,7 +170,7 @@ class PartitionWalker:
     @property
     def block_moves(self) -> int:
         """Moves that take about 100 ms."""
-        a_node = 100.0 + math.comb(self.n, self.max_parents + 1) / self.n
+        a_node = 100.0 + math.comb(self.n, self.max_parents + 1) / (3 * self.n)
         return max(1, int(BLOCK_TERMS / (a_node * (1 + self.n / 3))))
 
 
