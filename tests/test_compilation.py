@@ -20,6 +20,9 @@ for data in (small, small.prefix(1), small.prefix(0), small.select(["x1"])):
         for k in (0, 1, 2):
             table = bn.score_families(data, score, max_parents=k)
             posterior = bn.order_posterior(table)
+            bn.exact.order_paths(posterior)
+            bn.map_dag(table)
+            bn.k_best_dags(table, 9)
             bn.sample_dags(posterior, draws=10, rng=np.random.default_rng(0))
             orders = bn.sample_orders(posterior, draws=10, rng=np.random.default_rng(0))
             bn.features.edges(orders, table=table)

@@ -135,6 +135,7 @@ def test_results_survive_pickling():
 
 
 MODULES = [
+    kernels.best,
     kernels.counting,
     kernels.dag_sums,
     kernels.dags,
@@ -142,6 +143,7 @@ MODULES = [
     kernels.layers,
     kernels.logspace,
     kernels.particles,
+    kernels.paths,
     kernels.subsets,
     kernels.walks,
 ]
@@ -189,6 +191,9 @@ def test_compiled_kernels_equal_their_python_source(monkeypatch):
         yield bn.graphs.near_ancestors(dags, max_length=2)
         yield bn.graphs.all_dags(3)
         yield bn.order_posterior(table).edges
+        yield bn.exact.order_paths(bn.order_posterior(table))
+        yield bn.map_dag(table).dags
+        yield bn.k_best_dags(table, 50).log_weight
         orders = bn.sample_orders(bn.order_posterior(table), draws=9, rng=np.random.default_rng(0))
         yield bn.features.edges(orders, table=table)
         yield bn.features.modular_probability(orders, lambda v, sets: sets < 9, table=table).value
