@@ -96,6 +96,21 @@ def test_scores_that_span_thousands_of_nats_within_a_node():
     assert posterior.ancestors == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("nats", [1e5, 1e9])
+def test_scores_beyond_any_range_of_numbers(nats):
+    """Every DAG has a node without parents; those with one only are as likely as one another."""
+    shape = shape_of(4, 2)
+    absurd = np.where(shape.parents == 0, -nats, 0.0)
+    table = bn.ScoreTable(shape.parents, absurd, shape.log_prior, shape.names, 2)
+    dags = [d for d in oracles.all_dags(4) if sum(m == 0 for m in d) == 1]
+    dags = [d for d in dags if max(m.bit_count() for m in d) <= 2]
+    edges, ancestors, _ = oracles.expectations_over_dags(dict.fromkeys(dags, 1 / len(dags)), 4)
+    posterior = bn.dag_posterior(table)
+    assert posterior.log_z == pytest.approx(math.log(len(dags)) - nats, rel=1e-15)
+    assert posterior.edges == pytest.approx(edges, abs=1e-12)
+    assert posterior.ancestors == pytest.approx(ancestors, abs=1e-12)
+
+
 @pytest.mark.parametrize("n", [6, 11])
 def test_under_a_known_order_each_node_stands_for_itself(n):
     """Parent sets among the nodes before, independent of one another."""

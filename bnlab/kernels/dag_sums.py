@@ -91,7 +91,7 @@ def heaviest(exponents, inside, completing):
     """Exponents of the heaviest orders of the nodes in S, and of those in W after the others.
 
     exponents (n, 2**(n-1)) of alpha; inside, completing (2**n,). The sums over DAGs that `inside`
-    and `completing` stand for lie between 2**exponent and n! 4**n times that.
+    and `completing` stand for lie between 2**exponent and n! (2 F)**n times that.
     """
     n, full = exponents.shape[0], inside.size - 1
     inside[0] = completing[0] = 0
