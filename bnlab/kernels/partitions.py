@@ -98,7 +98,7 @@ def divide(dag, layers):
         placed |= layers[i]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def adopt(fresh, state):
     """Copy a proposal to the state."""
     for v in range(state[0].size):
@@ -208,7 +208,7 @@ def relocate(layers, count, rng):
     return 0.0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def layer_of(layers, v):
     """The layer that holds node v."""
     at = 0
@@ -217,7 +217,7 @@ def layer_of(layers, v):
     return at
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def large(layers):
     """How many layers have at least two nodes."""
     count = 0
@@ -226,7 +226,7 @@ def large(layers):
     return count
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def member(mask, i):
     """Element number i of a set."""
     for _ in range(i):
@@ -291,7 +291,7 @@ def score(source, v, before, last, lists):
     return best + math.log(total) if total > 0.0 else -np.inf
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def list_members(before, last, choose, lists):
     """Fill `lists` for `sum_touching` with compact sets; return the size of `before`.
 
