@@ -8,6 +8,7 @@ import oracles
 import pytest
 
 import bnlab as bn
+from bnlab.kernels import jumps
 from bnlab.kernels import structures as moves
 from bnlab.sampling.structures import StructureWalker
 
@@ -170,17 +171,63 @@ def transition_matrix(log_beta, name):
     return share * other + (1 - share) * local
 
 
+def test_local_moves_one_by_one_have_the_law_of_those_that_are_skipped():
+    """The walk above skips them where there are no others."""
+    table = small_table()
+    matrix = transition_matrix(oracles.families_of(table), "local")
+    number = {dag: i for i, dag in enumerate(oracles.all_dags(3))}
+    walker, rng = StructureWalker.of(table, bn.Local()), np.random.default_rng(1)
+    for dag, i in number.items():
+        counts = np.zeros(25)
+        for _ in range(1000):
+            at = np.array(dag)
+            walker.step(at, 1, rng)
+            counts[number[tuple(at.tolist())]] += 1
+        assert counts == pytest.approx(1000 * matrix[i], abs=5 * math.sqrt(250))
+
+
+@pytest.mark.parametrize("n", [2, 6, 63])
+def test_rates_after_many_changes_are_those_of_the_dag(n):
+    """Each is renewed by a change that it depends on; a forgotten one would stay as it was."""
+    table = small_table(n=n, m=9, k=min(3, n - 1) if n < 63 else 2, seed=n)
+    walker, rng = StructureWalker.of(table, bn.Local()), np.random.default_rng(1)
+    dag = np.zeros(n, np.int64)
+    state = (dag, *moves.start(dag, walker.source))
+    rates, before = jumps.begin(state, walker.source), np.empty(n, np.int64)
+    for _ in range(400):
+        jumps.jump(state, walker.source, rates, before, rng)
+        anew = (dag.copy(), *moves.start(dag, walker.source))
+        again = jumps.begin(anew, walker.source)
+        assert (state[1] == anew[1]).all()
+        assert (state[2] == anew[2]).all()
+        for kept, fresh in zip(rates[:2], again[:2], strict=True):
+            assert (kept == fresh).all()
+
+
+@pytest.mark.parametrize(("probability", "mean"), [(1.0, 0.0), (0.25, 3.0), (1e-3, 999.0)])
+def test_waiting_times(probability, mean):
+    rng = np.random.default_rng(0)
+    times = [jumps.wait(probability, rng) for _ in range(20_000)]
+    assert np.mean(times) == pytest.approx(mean, rel=0.03)
+    assert np.mean(np.array(times) == 0) == pytest.approx(probability, abs=0.02)
+    assert jumps.wait(0.0, rng) == jumps.NEVER
+    assert 0 <= jumps.wait(1e-300, rng) <= jumps.NEVER
+
+
 @pytest.mark.parametrize("name", kernels(4))
 def test_compiled_moves_equal_their_python_source(name, monkeypatch):
     walker = StructureWalker.of(small_table(n=4, m=8, k=3), kernels(4)[name])
 
     def walk():
-        return walker.walk(np.zeros(4, np.int64), 20, 100, 3, np.random.default_rng(1))
+        rng = np.random.default_rng(1)
+        step = walker.step(np.zeros(4, np.int64), 100, rng)
+        return *step, *walker.walk(np.array([0, 0, 0, 0, -1]), 20, 100, 3, rng)
 
     compiled = walk()
-    for function, kernel in vars(moves).copy().items():
-        if hasattr(kernel, "py_func"):
-            monkeypatch.setattr(moves, function, kernel.py_func)
+    for module in (moves, jumps):
+        for function, kernel in vars(module).copy().items():
+            if hasattr(kernel, "py_func"):
+                monkeypatch.setattr(module, function, kernel.py_func)
     for fast, slow in zip(compiled, walk(), strict=True):
         assert fast == pytest.approx(slow, abs=1e-12)
 
@@ -216,7 +263,7 @@ def test_the_walk_moves_as_its_transition_matrix_says(name, k):
     matrix = transition_matrix(oracles.families_of(table), name)
     number = {dag: i for i, dag in enumerate(oracles.all_dags(3))}
     walker = StructureWalker.of(table, kernels(3)[name])
-    kept, *_ = walker.walk(np.zeros(3, np.int64), 0, 200_000, 1, np.random.default_rng(1))
+    kept, *_ = walker.walk(np.array([0, 0, 0, -1]), 0, 200_000, 1, np.random.default_rng(1))
     at = np.array([number[tuple(dag)] for dag in kept.tolist()])
     counts = np.zeros(matrix.shape)
     np.add.at(counts, (at[:-1], at[1:]), 1)
@@ -285,7 +332,7 @@ def test_a_prior_that_is_no_product(name, log_prior):
 
 
 def test_the_name_and_the_acceptance_of_a_prior_are_on_record():
-    options = {"draws": 50, "thin": 2, "rng": np.random.default_rng(0)}
+    options = {"draws": 50, "thin": 100, "rng": np.random.default_rng(0)}
     draws = bn.sample_structures(small_table(), log_prior=few_edges, **options)
     assert draws.run.settings["log_prior"] == "few_edges"
     assert (draws.stats["acceptance_prior"] > 0).all()

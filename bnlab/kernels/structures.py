@@ -90,7 +90,7 @@ def score(source, v, mask):
     return log_beta[v, first[size] + rank]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def accept(gain, rng):
     """Metropolis: with probability min(1, exp(gain)); never where gain is -inf or nan."""
     return gain >= 0.0 or rng.random() < math.exp(gain)
@@ -121,7 +121,7 @@ def set_parents(state, v, mask, log_beta):
                 left ^= np.int64(1) << w
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def leads_around(state, u, v):
     """Whether there is a path from u to v by another parent of v than u."""
     dag, above, _ = state

@@ -20,6 +20,8 @@ class Local:
     A random ordered pair of nodes (u, v) is taken: an edge u -> v is deleted, an edge v -> u
     reversed, else u -> v added; what would close a cycle or give too many parents stays. This
     proposal is symmetric, so the numbers of neighbours, which differ between DAGs, are not needed.
+    Moves that would be rejected are counted, not made: how long the chain stays at a DAG is drawn
+    at once. A kept DAG is still that after every `thin` moves, rejected ones among them.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
 from bnlab.graphs import check_dags
-from bnlab.kernels import counting
+from bnlab.kernels import counting, jumps
 from bnlab.kernels import structures as kernels
 from bnlab.results import Draws, Run, read_only
 from bnlab.runs import Executor, Progress, check_generator, seed_of
@@ -31,7 +31,6 @@ BLOCK_PAIRS = 10_000_000  # pairs or families that other moves look at in about 
 ROUND_SECONDS = 0.1
 STEP_SECONDS = 2e-5  # of a step, the moves and log_prior left out
 SEARCH_STEPS = 10_000  # of a chain that looks for a first DAG with a finite log_prior
-CHAIN_BYTES = 1000
 
 
 def sample_structures(
@@ -106,9 +105,10 @@ def sample_structures(
     check_generator(rng)
     if log_prior is not None and not callable(log_prior):
         raise ValueError(f"log_prior={log_prior!r}: pass a function of one DAG")
+    chain_bytes = 16 * table.n * table.n * jumps.REMEMBERED
     memory.require(
         structure_walker_bytes(table, kernel)
-        + plan.chains * (CHAIN_BYTES + 2 * plan.draws * 8 * (table.n + 3)),
+        + plan.chains * (chain_bytes + 2 * plan.draws * 8 * (table.n + 3)),
         task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on DAGs",
         remedy="keep fewer draws, with more moves between them (thin=)",
     )
@@ -123,6 +123,8 @@ def sample_structures(
             walker.search(dag, child, SEARCH_STEPS if start is None else 0)
         settings["log_prior"] = getattr(log_prior, "__name__", type(log_prior).__name__)
         plan = Plan(plan.draws, -(-plan.burn_in // plan.thin), 1, plan.chains)
+    else:
+        starts = np.pad(starts, ((0, 0), (0, 1)), constant_values=-1)
     ran = run_in_rounds(walker, list(starts), plan, rngs, progress, executor)
     dags, log_target = ran.records
     return Draws(
@@ -146,8 +148,8 @@ class StructureWalker:
     >>> from bnlab import BDeu, Data, score_families
     >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
     >>> walker, rng = StructureWalker.of(table, Local()), np.random.default_rng(1)
-    >>> walker.walk(np.zeros(2, np.int64), 0, 3, 1, rng)[0].tolist()
-    [[0, 1], [0, 0], [0, 1]]
+    >>> walker.walk(np.array([0, 0, -1]), 0, 3, 1, rng)[0].tolist()
+    [[0, 1], [0, 0], [2, 0]]
     """
 
     n: int
@@ -182,14 +184,32 @@ class StructureWalker:
     def walk(
         self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
-        """Move `state` along in place: DAGs (T, n), ln of their targets (T,), tally (4, 2)."""
-        record = (
+        """Move `state` along in place: DAGs (T, n), ln of their targets (T,), tally (4, 2).
+
+        state (n + 1,): a DAG, and how many local moves it stays (see `kernels.jumps`), at first -1.
+        Local moves alone are not made one by one; mixed with others they are.
+        """
+        record, dag, plan = self._record(records), state[: self.n], (lead, thin)
+        if self.kernel[1] == 0:
+            jumps.walk(dag, state[self.n :], self.source, plan, rng, record)
+        else:
+            kernels.walk(dag, self.source, self.kernel, plan, rng, record)
+        return record
+
+    def step(
+        self, dag: Ints, moves: int, rng: np.random.Generator, /
+    ) -> tuple[float, NDArray[np.int64]]:
+        """Move `dag` (n,) along in place, each move by itself: ln of its target, tally (4, 2)."""
+        record = self._record(1)
+        kernels.walk(dag, self.source, self.kernel, (0, moves), rng, record)
+        return float(record[1][0]), record[2]
+
+    def _record(self, records: int) -> tuple[Ints, Floats, Ints]:
+        return (
             np.empty((records, self.n), np.int64),
             np.empty(records),
             np.zeros((len(KINDS), 2), np.int64),
         )
-        kernels.walk(state, self.source, self.kernel, (lead, thin), rng, record)
-        return record
 
     @property
     def block_moves(self) -> int:
@@ -244,16 +264,16 @@ class PriorWalker:
         """
         dags, log_targets = np.empty((records, self.modular.n), np.int64), np.empty(records)
         tally = np.zeros((len(KINDS) + 1, 2), np.int64)
-        log_modular = self.modular.walk(state, 0, 1, 0, rng)[1][0]
+        log_modular, _ = self.modular.step(state, 0, rng)
         log_factor = self.evaluate(state)
         for step in range(lead + records * thin):
             proposed = state.copy()
-            _, log_proposed, moves = self.modular.walk(proposed, 0, 1, self.thin, rng)
+            log_proposed, moves = self.modular.step(proposed, self.thin, rng)
             changed = (proposed != state).any()
             fresh = self.evaluate(proposed) if changed else log_factor
             accepted = fresh >= log_factor or rng.random() < math.exp(fresh - log_factor)
             if accepted:
-                state[:], log_modular, log_factor = proposed, log_proposed[0], fresh
+                state[:], log_modular, log_factor = proposed, log_proposed, fresh
             tally[:-1] += moves
             tally[-1] += (1, accepted)
             record, rest = divmod(step - lead + 1, thin)
@@ -282,7 +302,7 @@ class PriorWalker:
         for _ in range(steps):
             if self.evaluate(dag) > -math.inf:
                 return
-            self.modular.walk(dag, self.thin, 0, 1, rng)
+            self.modular.step(dag, self.thin, rng)
         if self.evaluate(dag) == -math.inf:
             raise ValueError(
                 f"log_prior is -inf at the first DAG{f' and {steps:,} later ones' * (steps > 0)}, "
