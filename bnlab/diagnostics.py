@@ -42,8 +42,9 @@ def max_error(estimate: ArrayLike, reference: ArrayLike, /) -> float:
 def roc(probabilities: ArrayLike, truth: ArrayLike, /) -> tuple[Floats, Floats]:
     """Rates of false and of true positives as the threshold on the probabilities goes down.
 
-    Over the ordered pairs u != v, edges or paths [EatonMurphy2007, sec. 4]. Pairs of equal
-    probability are called positive at once, so ties make a slope.
+    Over the ordered pairs u != v, edges or paths [EatonMurphy2007, fig. 4 and 5]. Pairs of equal
+    probability are called positive at once, so ties make a slope. For edges of either direction,
+    as in their figure 4, give p + p.T and truth | truth.T.
 
     Parameters
     ----------

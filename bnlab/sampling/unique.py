@@ -13,9 +13,9 @@ def reweight_unique(draws: Draws, /, *, log_z: float | None = None) -> Draws:
     """The distinct DAGs of draws, each weighed by prior factor times likelihood: IW-DDS.
 
     With S the set of distinct DAGs, p-hat(f | D) = sum over G in S of f(G) p(G, D) / sum over G in
-    S of p(G, D) [HeTianWu2016, eq. 24 and 25]. How often a DAG was drawn does not count, so the
-    estimate is of the structure-modular posterior, whatever the draws come from, and it is exact
-    once S holds every DAG. The draws only have to find the DAGs with much weight.
+    S of p(G, D) [HeTianWu2016, eq. 24 and 25]. How often a DAG was drawn does not count, nor do
+    weights of the draws. So the estimate is of the structure-modular posterior, whatever the draws
+    come from, and it is exact once S holds every DAG: draws only have to find those of much weight.
 
     Delta = sum over G in S of p(G | D) is the posterior mass of S. With it the posterior of any
     feature lies within [Delta p-hat, Delta p-hat + 1 - Delta] for certain [HeTianWu2016, eq. 26]:
