@@ -1,6 +1,7 @@
 """Time and memory of the structure-modular posterior over DAGs.
 
     uv run --extra test python benchmarks/dag_space.py              # half a minute
+    uv run --extra test python benchmarks/dag_space.py --chains     # structure MCMC: two minutes
     uv run --extra test python benchmarks/dag_space.py --large      # and n = 20: half a minute more
     uv run --extra test --extra peers python benchmarks/dag_space.py --peers
 
@@ -15,10 +16,14 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 
 import bnlab as bn
+from bnlab.sampling import StructureKernel
+from bnlab.sampling.structures import StructureWalker
 
 
 def sample_table(n: int, m: int) -> bn.Data:
@@ -81,6 +86,86 @@ def draws(sizes: list[int]) -> None:
             report(f"{count:,} DAGs by layers n={n} m={m}", took, f"{count / took:,.0f} a second")
 
 
+def kernels_of(edges: np.ndarray) -> dict[str, tuple[StructureKernel, int]]:
+    """Kernels of structure MCMC, and how many moves of each take some 20 microseconds at n=20."""
+    return {
+        "local": (bn.Local(), 2000),
+        "global": (bn.Global(edges), 15),
+        "hybrid, local=0.1": (bn.Hybrid(edges), 15),
+        "hybrid, local=0.9": (bn.Hybrid(edges, local=0.9), 100),
+        "Gibbs": (bn.Gibbs(), 100),
+        "edge reversal": (bn.EdgeReversal(), 80),
+    }
+
+
+def walks(n: int) -> None:
+    """Structure MCMC: moves a second on one thread, after as many that count for nothing."""
+    for m in (1000, 100):
+        table = scores(n, m)
+        for name, (kernel, thin) in kernels_of(bn.order_posterior(table).edges).items():
+            walker, rng = StructureWalker.of(table, kernel), np.random.default_rng(0)
+            state = np.append(np.zeros(n, np.int64), -1)
+            walker.walk(state, 20_000 * thin, 0, 1, rng)
+            tallies = []
+            took = seconds(
+                lambda w=walker, s=state, t=thin, r=rng, out=tallies: out.append(
+                    w.walk(s, 20_000 * t, 0, 1, r)[-1]
+                ),
+                5,
+            )
+            changed = np.sum(tallies, axis=(0, 1))
+            note = f"{20_000 * thin / took:,.0f} moves a second, {changed[1] / changed[0]:.3f} done"
+            report(f"{20_000 * thin:,} moves n={n} m={m} {name}", took, note)
+
+
+def errors(n: int, m: int) -> None:
+    """Structure MCMC: largest error of an edge by seconds of four chains from the empty graph."""
+    table = scores(n, m)
+    exact_edges = bn.dag_posterior(table).edges
+    for name, (kernel, thin) in kernels_of(bn.order_posterior(table).edges).items():
+        for count in (1000, 4000, 16_000):
+            worst, took = [], []
+            for seed in range(3):
+                start = time.process_time()
+                drawn = bn.sample_structures(
+                    table,
+                    draws=count,
+                    thin=thin,
+                    burn_in=count * thin // 5,
+                    kernel=kernel,
+                    rng=np.random.default_rng(seed),
+                )
+                took.append(time.process_time() - start)
+                worst.append(np.abs(bn.features.edges(drawn) - exact_edges).max())
+            note = f"largest error {statistics.median(worst):.4f} ({max(worst):.4f} at worst of 3)"
+            report(f"4 chains n={n} m={m} {name}", statistics.median(took), note)
+
+
+def partition_and_partial_order_mcmc() -> None:
+    """Moves a second of one chain, after 5,000 of them."""
+    for n, m in ((20, 1000), (37, 100)):
+        table = scores(n, m)
+        walks = {"partitions": bn.sample_partitions}
+        for bucket in (1, 4, 6):
+            walks[f"buckets of {bucket}"] = partial(bn.sample_partial_orders, bucket=bucket)
+        for name, sampler in walks.items():
+            rate = moves_per_second(partial(sampler, table))
+            print(
+                f"{name} n={n} m={m} k=3".ljust(56) + f"{rate:>12,.0f} moves a second", flush=True
+            )
+
+
+def moves_per_second(sampler: Callable[..., bn.Draws]) -> float:
+    """From what is left when a run of few draws is taken off a longer one."""
+    with ThreadPoolExecutor(1) as one:
+        common = {"chains": 1, "burn_in": 5000, "thin": 100, "executor": one}
+        short, long = (
+            seconds(lambda d=d: sampler(draws=d, rng=np.random.default_rng(0), **common), 3)
+            for d in (1, 201)
+        )
+    return 20_000 / (long - short)
+
+
 def peers() -> None:
     """sumu's aps (C++), which gives family posteriors only."""
     with warnings.catch_warnings():
@@ -97,15 +182,69 @@ def peers() -> None:
         report(f"sumu aps, families n={n}", took, f"{took / ours:,.1f} times as long as here")
 
 
+def partition_mcmc_of_sumu(n: int = 20, m: int = 1000, candidates: int = 10) -> None:
+    """sumu's partition MCMC (Python and C++), given the scores of the same families.
+
+    It sums over the subsets of ten candidate parents of each node by a table, and over the other
+    families one by one. Its own preparation fails with the NumPy of today.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # sumu's source is older than this Python
+        from sumu import gadget, mcmc
+
+    table, rng = scores(n, m), np.random.default_rng(0)
+    log_beta = [
+        dict(zip(map(int, table.parents[v]), map(float, table.log_beta[v]), strict=True))
+        for v in range(n)
+    ]
+    chosen = {
+        v: tuple(sorted(map(int, rng.permutation([u for u in range(n) if u != v])[:candidates])))
+        for v in range(n)
+    }
+    restricted = np.full((n, 1 << candidates), -np.inf)
+    others = {v: {} for v in range(n)}
+    for v in range(n):
+        place = {u: 1 << i for i, u in enumerate(chosen[v])}
+        for mask, score in log_beta[v].items():
+            parents = bn.graphs.members(mask)
+            if all(u in place for u in parents):
+                restricted[v, sum(place[u] for u in parents)] = score
+            else:
+                others[v][tuple(parents)] = score
+    score = gadget.Score(
+        C=chosen,
+        score_array=restricted,
+        c_r_score=gadget.CandidateRestrictedScore(
+            restricted, np.array([chosen[v] for v in range(n)], np.int32), candidates
+        ),
+        c_c_score=gadget.CandidateComplementScore(
+            chosen, SimpleNamespace(complementary_scores_dict=lambda candidates, size: others), 3
+        ),
+    )
+    np.random.seed(0)  # noqa: NPY002, sumu draws from it
+    chain = mcmc.PartitionMCMC(chosen, score, 3)
+    for _ in range(5000):
+        chain.sample()
+    took = seconds(lambda: [chain.sample() for _ in range(2000)], 3)
+    print(f"sumu's partitions n={n} m={m} k=3".ljust(56) + f"{2000 / took:>12,.0f} moves a second")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--large", action="store_true", help="the exact posterior for n = 20 too")
+    parser.add_argument("--chains", action="store_true", help="structure MCMC and its errors")
     parser.add_argument("--peers", action="store_true", help="compare with sumu")
     options = parser.parse_args()
+    if options.chains:
+        walks(20)
+        errors(20 if options.large else 17, 1000)
+        return
     exact([10, 14, 16, 17] + [20] * options.large)
     draws([10, 13, 17])
+    partition_and_partial_order_mcmc()
     if options.peers:
         peers()
+        partition_mcmc_of_sumu()
 
 
 if __name__ == "__main__":
