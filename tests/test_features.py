@@ -9,6 +9,7 @@ import pytest
 
 import bnlab as bn
 from bnlab import features
+from bnlab.features.intervals import student_t
 
 DAGS = bn.graphs.all_dags(4)
 
@@ -215,7 +216,7 @@ def test_the_error_of_a_ratio_is_that_of_its_groups():
     assert estimate.value == pytest.approx(value)
     assert estimate.groups == pytest.approx(1 / squares)
     assert estimate.stderr == pytest.approx(math.sqrt(between / (1 - squares)))
-    spread = features._student_t(math.floor(1 / squares) - 1, 0.05) * estimate.stderr
+    spread = student_t(math.floor(1 / squares) - 1, 0.05) * estimate.stderr
     assert (estimate.low, estimate.high) == pytest.approx((value - spread, value + spread))
     assert (estimate.interval, estimate.draws, estimate.confidence) == ("asymptotic", 60, 0.95)
     assert repr(estimate).endswith(f"about 0.95 (60 draws worth {1 / squares:.1f} groups)")
@@ -256,7 +257,7 @@ def test_standard_errors_and_intervals_of_weighted_dependent_draws_are_honest(gr
     ],
 )
 def test_quantiles_of_students_t_are_the_printed_ones(degrees, delta, t):
-    assert features._student_t(degrees, delta) == pytest.approx(t, abs=6e-5)
+    assert student_t(degrees, delta) == pytest.approx(t, abs=6e-5)
 
 
 def test_a_feature_that_no_draw_has_is_not_known_to_be_impossible():
@@ -287,7 +288,7 @@ def test_a_chain_is_one_group():
     of_chains = holds.mean(axis=1)
     least = math.sqrt(four.value * (1 - four.value) / 400)
     assert four.stderr == pytest.approx(max(of_chains.std(ddof=1) / 2, least), rel=0.01)
-    assert four.high - four.value == pytest.approx(features._student_t(3, 0.05) * four.stderr)
+    assert four.high - four.value == pytest.approx(student_t(3, 0.05) * four.stderr)
 
 
 EDGES = {"edge": [(0, 2)], "pair": [(0, 2), (3, 1)], "fork": [(0, 1), (0, 2)]}

@@ -1,0 +1,26 @@
+"""Posterior probabilities of structural features: edges, paths, combinations, your own functions.
+
+A feature is a function from parent masks (..., n) to booleans (...). Features of DAG draws are
+averages over the draws; edges and modular features of order draws are averages of exact per-order
+expectations.
+"""
+
+from bnlab.features.intervals import hoeffding_draws, hoeffding_margin
+from bnlab.features.kinds import Feature, combined, edge, function, limited_path, path
+from bnlab.features.posterior import edges, modular_probability, paths, probability, sound
+
+__all__ = [
+    "Feature",
+    "combined",
+    "edge",
+    "edges",
+    "function",
+    "hoeffding_draws",
+    "hoeffding_margin",
+    "limited_path",
+    "modular_probability",
+    "path",
+    "paths",
+    "probability",
+    "sound",
+]
