@@ -1,7 +1,7 @@
 """Time and memory of the structure-modular posterior over DAGs.
 
     uv run --extra test python benchmarks/dag_space.py              # half a minute
-    uv run --extra test python benchmarks/dag_space.py --chains     # structure MCMC: two minutes
+    uv run --extra test python benchmarks/dag_space.py --chains     # Markov chains: four minutes
     uv run --extra test python benchmarks/dag_space.py --large      # and n = 20: half a minute more
     uv run --extra test --extra peers python benchmarks/dag_space.py --peers
 
@@ -145,10 +145,10 @@ def partition_and_partial_order_mcmc() -> None:
     """Moves a second of one chain, after 5,000 of them."""
     for n, m in ((20, 1000), (37, 100)):
         table = scores(n, m)
-        walks = {"partitions": bn.sample_partitions}
+        samplers = {"partitions": bn.sample_partitions}
         for bucket in (1, 4, 6):
-            walks[f"buckets of {bucket}"] = partial(bn.sample_partial_orders, bucket=bucket)
-        for name, sampler in walks.items():
+            samplers[f"buckets of {bucket}"] = partial(bn.sample_partial_orders, bucket=bucket)
+        for name, sampler in samplers.items():
             rate = moves_per_second(partial(sampler, table))
             print(
                 f"{name} n={n} m={m} k=3".ljust(56) + f"{rate:>12,.0f} moves a second", flush=True
@@ -232,16 +232,16 @@ def partition_mcmc_of_sumu(n: int = 20, m: int = 1000, candidates: int = 10) -> 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--large", action="store_true", help="the exact posterior for n = 20 too")
-    parser.add_argument("--chains", action="store_true", help="structure MCMC and its errors")
+    parser.add_argument("--chains", action="store_true", help="Markov chains, and errors of some")
     parser.add_argument("--peers", action="store_true", help="compare with sumu")
     options = parser.parse_args()
     if options.chains:
         walks(20)
+        partition_and_partial_order_mcmc()
         errors(20 if options.large else 17, 1000)
         return
     exact([10, 14, 16, 17] + [20] * options.large)
     draws([10, 13, 17])
-    partition_and_partial_order_mcmc()
     if options.peers:
         peers()
         partition_mcmc_of_sumu()
