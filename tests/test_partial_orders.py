@@ -84,6 +84,43 @@ def test_weights_of_bucket_orders(dense, size):
         assert log_targets == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize("k", [0, 1, 2, 4, 5])
+def test_weights_by_families_of_any_size_are_those_of_the_table(k):
+    table, weights = small_table(n=7, k=k, arity=3), []
+    for dense in (True, False):
+        walker = PartialOrderWalker(OrderWalker.of(table, dense=dense), 3)
+        weights.append(walker.walk(np.arange(7), 3, 20, 2, np.random.default_rng(0))[2])
+    assert weights[0] == pytest.approx(weights[1], abs=1e-9)
+
+
+@DENSE
+def test_weights_where_scores_span_thousands_of_nats(dense):
+    data = bn.random_network("child", rng=np.random.default_rng(1)).sample(
+        5000, np.random.default_rng(2)
+    )
+    table = bn.score_families(data.select(data.names[:12]), bn.BDeu(), max_parents=3)
+    log_beta = oracles.families_of(table)
+    walker = PartialOrderWalker(OrderWalker.of(table, dense=dense), 3)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(12)
+        weight = walker.walk(order, 0, 1, 1, rng)[2][0]
+        expected = sum(
+            oracles.log_sum(
+                sum(
+                    a
+                    for v, a, _ in oracles.order_log_alphas(log_beta, [*before, *inner])
+                    if v in inner
+                )
+                for inner in itertools.permutations(bucket)
+            )
+            for before, bucket in (
+                (order[:i].tolist(), order[i : i + 3].tolist()) for i in range(0, 12, 3)
+            )
+        )
+        assert weight == pytest.approx(expected, abs=1e-8)
+
+
 def test_bucket_orders_of_one_size_divide_the_orders_among_them():
     """So their weights add up to the same sum, whatever the size."""
     log_beta = oracles.families_of(small_table(n=5))

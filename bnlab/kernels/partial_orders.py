@@ -13,8 +13,8 @@ import math
 import numpy as np
 from numba import njit
 
-from bnlab.kernels import walks
-from bnlab.kernels.subsets import trailing_zeros
+from bnlab.kernels.subsets import compact, trailing_zeros
+from bnlab.kernels.walks import TINY, log_sum_within
 
 
 @njit(cache=True, nogil=True)
@@ -30,7 +30,8 @@ def walk(order, source, plan, rng, record):
     orders, log_targets, log_weights, tally = record
     count = -(-order.size // bucket)
     before, scores = np.zeros(count + 1, np.int64), np.empty(count)
-    scratch = (np.empty((bucket, 1 << bucket)), np.empty(1 << bucket), np.empty(bucket, np.int64))
+    sums, masks = np.empty((2, 1 << bucket)), np.empty(1 << bucket, np.int64)
+    scratch = np.empty((bucket, 1 << bucket)), sums[0], sums[1], masks
     rescore(source, order, (0, count, bucket), before, scores, scratch)
     state = order, before, scores
     move(state, source, (bucket, lead), rng, np.zeros_like(tally), scratch)
@@ -102,28 +103,137 @@ def extend(source, nodes, before, scratch):
     """ln of the sum over orders of `nodes` of the product of alpha_v(before and those placed).
 
     g(S) = sum over v in S of alpha_v(before + S - v) g(S - v), g(0) = 1, over subsets S of places.
-    scratch: (terms (b, 2**b), ln of the terms of each S by last place; g (2**b,), ln; (b,)).
+    scratch: (terms (b, 2**b), ln of the terms of each S by last place; g (2**b,), ln; sums (2**b,);
+    masks (2**b,), the nodes of `before` and S).
     """
-    terms, g, _ = scratch
-    mask, alpha = np.empty(1, np.int64), np.empty(1)
+    terms, g, sums, masks = scratch
     full = (1 << nodes.size) - 1
-    g[: full + 1] = -np.inf
-    g[0] = 0.0
-    for s in range(full + 1):
-        if s > 0:
-            g[s] = log_sum(terms, s)
-        mask[0] = before
+    masks[0], g[0] = before, 0.0
+    for s in range(1, full + 1):
+        masks[s] = masks[s & (s - 1)] | np.int64(1) << nodes[trailing_zeros(s)]
+    for place in range(nodes.size):
+        if isinstance(source, tuple):  # known by type: one branch is compiled
+            fill_families(source, nodes, place, masks, sums, terms[place])
+        else:
+            fill_dense(source, nodes, place, masks, terms[place])
+    for s in range(1, full + 1):
         rest = s
-        while rest:
-            mask[0] |= np.int64(1) << nodes[trailing_zeros(rest)]
-            rest &= rest - 1
-        rest = full ^ s
         while rest:
             place = trailing_zeros(rest)
             rest &= rest - 1
-            walks.score(source, nodes[place : place + 1], 0, 0, mask, alpha)
-            terms[place, s | 1 << place] = g[s] + alpha[0]
+            terms[place, s] += g[s ^ (1 << place)]
+        g[s] = log_sum(terms, s)
     return g[full]
+
+
+@njit(cache=True, nogil=True)
+def fill_dense(table, nodes, place, masks, out):
+    """out[S + place] = ln alpha of the node at `place` after `before` and S, for all S without it.
+
+    By a table (n, 2**(n-1)) over compact predecessors.
+    """
+    v, own = nodes[place], 1 << place
+    for s in range(1 << nodes.size):
+        if not s & own:
+            out[s | own] = table[v, compact(masks[s], v)]
+
+
+@njit(cache=True, nogil=True)
+def fill_families(families, nodes, place, masks, sums, out):
+    """`fill_dense` by sums over families, as in `walks.score_families`.
+
+    Each family within all of the predecessors is read once, and added to the sum of its nodes in
+    the bucket; then sums over the subsets of each S are taken in place.
+    """
+    weights, offsets, choose, first, log_beta, parents = families
+    v, own, size = nodes[place], 1 << place, 1 << nodes.size
+    lists = np.zeros((5, choose.shape[0] + 4), np.uint64)
+    count = list_members(nodes, place, masks[0], lists)
+    sums[:size] = 0.0
+    sums[0] = weights[v, 0]
+    for k in range(1, min(first.size - 2, count) + 1):
+        spread(weights[v], lists, count, (first[k], k, np.uint64(0)), choose, sums)
+    for i in range(nodes.size):
+        for s in range(size):
+            if (s >> i) & 1:
+                sums[s] += sums[s ^ (1 << i)]
+    for s in range(size):
+        if s & own:
+            continue
+        if sums[s] > TINY:
+            out[s | own] = math.log(sums[s]) + offsets[v]
+        else:
+            out[s | own] = log_sum_within(log_beta[v], parents[v], masks[s], offsets[v])
+
+
+@njit(cache=True, nogil=True)
+def list_members(nodes, place, before, lists):
+    """Fill `lists` with what may be parents of the node at `place`; return how many there are.
+
+    lists (5, n + 4): compact members x; the bit of each one's place in the bucket, 0 for those
+    before it; how many of the first s members are before it; those; and where the others are.
+    """
+    inside, codes, below, plain = lists[0], lists[1], lists[2], lists[3]
+    mask, v, count, early = before, nodes[place], 0, 0
+    for u in nodes:
+        mask |= np.int64(1) << u
+    for x in range(64):
+        if mask >> x == 0:
+            break
+        if x == v or not (mask >> x) & 1:
+            continue
+        inside[count] = x - (x > v)
+        codes[count] = 0
+        if (before >> x) & 1:
+            plain[early] = inside[count]
+            early += 1
+        else:
+            lists[4, count - early] = count
+            for i in range(nodes.size):
+                if nodes[i] == x:
+                    codes[count] = 1 << i
+        count += 1
+        below[count] = early
+    return count
+
+
+@njit(cache=True, nogil=True)
+def spread(weights, lists, count, prefix, choose, sums):
+    """Add weights[base + rank(G)] to sums[code of G], over sets G of the first `count` members.
+
+    prefix: (base, size, code): of what G adds to, the size of G, and the code so far.
+    """
+    base, size, code = prefix
+    if size == 1:
+        spread_row(weights, lists, count, base, code, sums)
+        return
+    for t in range(size - 1, count):
+        row, codes = base + choose[lists[0, t], size], code | lists[1, t]
+        if size == 2:
+            spread_row(weights, lists, t, row, codes, sums)
+        else:
+            spread(weights, lists, t, (row, size - 1, codes), choose, sums)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def spread_row(weights, lists, count, base, code, sums):
+    """`spread` of size 1: the members before the bucket in four independent sums, then the rest."""
+    early = np.int64(lists[2, count])
+    sum0, sum1, sum2, sum3 = 0.0, 0.0, 0.0, 0.0
+    r = 0
+    while r + 4 <= early:
+        sum0 += weights[base + lists[3, r]]
+        sum1 += weights[base + lists[3, r + 1]]
+        sum2 += weights[base + lists[3, r + 2]]
+        sum3 += weights[base + lists[3, r + 3]]
+        r += 4
+    while r < early:
+        sum0 += weights[base + lists[3, r]]
+        r += 1
+    sums[code] += (sum0 + sum1) + (sum2 + sum3)
+    for e in range(count - early):
+        late = lists[4, e]
+        sums[code | lists[1, late]] += weights[base + lists[0, late]]
 
 
 @njit(cache=True, nogil=True)
@@ -147,8 +257,8 @@ def draw(nodes, scratch, rng):
 
     Returns the ln weight of that order.
     """
-    terms, g, given = scratch
-    given[: nodes.size] = nodes
+    terms, g, _, _ = scratch
+    given = nodes.copy()
     s, log_weight = (1 << nodes.size) - 1, 0.0
     for position in range(nodes.size - 1, -1, -1):
         u, rest, place = rng.random(), s, 0
