@@ -459,6 +459,23 @@ def test_edges_agree_with_all_29281_dags():
         assert bn.features.edges(draws) == pytest.approx(expected, abs=0.02)
 
 
+@pytest.mark.parametrize("name", ["local", "hybrid", "gibbs", "reversal"])
+def test_edges_and_paths_agree_with_the_exact_posterior_of_ten_variables(name):
+    table = small_table(n=10, m=60, k=3, seed=2)
+    exactly = bn.dag_posterior(table)
+    kernel, thin = {
+        "local": (bn.Local(), 4000),
+        "hybrid": (bn.Hybrid(exactly.edges), 60),
+        "gibbs": (bn.Gibbs(), 300),
+        "reversal": (bn.EdgeReversal(), 300),
+    }[name]
+    draws = bn.sample_structures(
+        table, draws=2500, thin=thin, kernel=kernel, rng=np.random.default_rng(1)
+    )
+    assert bn.features.edges(draws) == pytest.approx(exactly.edges, abs=0.03)
+    assert bn.features.paths(draws) == pytest.approx(exactly.ancestors, abs=0.03)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
