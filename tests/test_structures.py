@@ -464,7 +464,7 @@ def test_edges_and_paths_agree_with_the_exact_posterior_of_ten_variables(name):
     table = small_table(n=10, m=60, k=3, seed=2)
     exactly = bn.dag_posterior(table)
     kernel, thin = {
-        "local": (bn.Local(), 4000),
+        "local": (bn.Local(), 1000),
         "hybrid": (bn.Hybrid(exactly.edges), 60),
         "gibbs": (bn.Gibbs(), 300),
         "reversal": (bn.EdgeReversal(), 300),
