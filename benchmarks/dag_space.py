@@ -143,27 +143,27 @@ def errors(n: int, m: int) -> None:
 
 def partition_and_partial_order_mcmc() -> None:
     """Moves a second of one chain, after 5,000 of them."""
-    for n, m in ((20, 1000), (37, 100)):
+    for n, m, moves in ((20, 1000, 200_000), (37, 100, 30_000)):
         table = scores(n, m)
         samplers = {"partitions": bn.sample_partitions}
         for bucket in (1, 4, 6):
             samplers[f"buckets of {bucket}"] = partial(bn.sample_partial_orders, bucket=bucket)
         for name, sampler in samplers.items():
-            rate = moves_per_second(partial(sampler, table))
+            rate = moves_per_second(partial(sampler, table), moves)
             print(
                 f"{name} n={n} m={m} k=3".ljust(56) + f"{rate:>12,.0f} moves a second", flush=True
             )
 
 
-def moves_per_second(sampler: Callable[..., bn.Draws]) -> float:
+def moves_per_second(sampler: Callable[..., bn.Draws], moves: int) -> float:
     """From what is left when a run of few draws is taken off a longer one."""
     with ThreadPoolExecutor(1) as one:
         common = {"chains": 1, "burn_in": 5000, "thin": 100, "executor": one}
         short, long = (
             seconds(lambda d=d: sampler(draws=d, rng=np.random.default_rng(0), **common), 3)
-            for d in (1, 201)
+            for d in (1, 1 + moves // 100)
         )
-    return 20_000 / (long - short)
+    return moves / (long - short)
 
 
 def peers() -> None:
