@@ -61,6 +61,14 @@ from bnlab.plots.priors import (
     prior_curve,
     prior_curve_data,
 )
+from bnlab.plots.races import (
+    chain_errors,
+    chain_errors_data,
+    race,
+    race_data,
+    race_lines,
+    roc_curves,
+)
 from bnlab.plots.tempering import (
     tempered_acceptance,
     tempered_exchanges_data,
@@ -91,6 +99,8 @@ __all__ = [
     "answer_pairs_data",
     "bridge",
     "canvas",
+    "chain_errors",
+    "chain_errors_data",
     "closing",
     "closing_data",
     "closing_levels",
@@ -133,6 +143,10 @@ __all__ = [
     "published",
     "published_data",
     "published_runs_data",
+    "race",
+    "race_data",
+    "race_lines",
+    "roc_curves",
     "share_bars",
     "share_bars_data",
     "speed_up",

@@ -1,0 +1,225 @@
+"""The posteriors of the lab, exact under both readings of the prior, and chains towards them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+import bnlab as bn
+from bnlab.labs.order_mcmc import chain
+from bnlab.sampling import StructureKernel
+
+FILES: Mapping[str, str] = MappingProxyType(
+    {"coronary": "coronary", "wine": "wine", "tic-tac-toe": "tic_tac_toe"}
+)
+DATASETS = tuple(FILES)
+"""The data sets of the lab; all of them work without a network."""
+
+SEED = 2007
+USUAL_DRAWS = 4000
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """A data set with its exact posteriors: BDeu with ess 1, at most three parents, q = 1.
+
+    Attributes
+    ----------
+    table : ScoreTable
+    orders : OrderPosterior, order-modular
+    dags : DagPosterior, structure-modular: what the samplers of the lab walk towards
+    """
+
+    table: bn.ScoreTable
+    orders: bn.OrderPosterior
+    dags: bn.DagPosterior
+
+    @property
+    def edges(self) -> Floats:
+        """(n, n) exact structure-modular edge probabilities."""
+        return self.dags.edges
+
+    def sad(self, edges: Floats, /) -> float:
+        """Sum of absolute differences from the exact structure-modular edges."""
+        return bn.diagnostics.sad(edges, self.dags.edges)
+
+
+@cache
+def target(name: str) -> Target:
+    """One of `DATASETS` with its posteriors.
+
+    Examples
+    --------
+    >>> target("coronary").edges.shape
+    (6, 6)
+    """
+    table = bn.score_families(bn.load_dataset(FILES[name]), bn.BDeu(1.0), max_parents=3)
+    return Target(table, bn.order_posterior(table), bn.dag_posterior(table))
+
+
+@cache
+def usual_targets(name: str) -> tuple[float, float]:
+    """Mean and standard deviation of ln p(G, D) over the structure-modular posterior, nats.
+
+    From the distinct DAGs of independent draws, which hold nearly all of it.
+
+    Examples
+    --------
+    >>> usual_targets("coronary")[1] < 3
+    True
+    """
+    found = distinct(name)
+    weight = np.exp(found.log_weight[0] - found.log_weight.max())
+    weight /= weight.sum()
+    mean = weight @ found.log_target[0]
+    return float(mean), float(np.sqrt(weight @ (found.log_target[0] - mean) ** 2))
+
+
+@cache
+def distinct(name: str) -> bn.Draws:
+    """The distinct DAGs of 4,000 independent draws, each with its own weight (IW-DDS).
+
+    Examples
+    --------
+    >>> distinct("coronary").prior
+    'structure-modular'
+    """
+    where, rng = target(name), np.random.default_rng(SEED)
+    draws = bn.sample_dags(where.orders, draws=USUAL_DRAWS, rng=rng)
+    return bn.reweight_unique(draws, log_z=where.dags.log_z)
+
+
+def chain_sads(draws: bn.Draws, where: Target, /) -> list[float]:
+    """The SAD of each chain alone from the exact edges.
+
+    Examples
+    --------
+    >>> draws = bn.sample_partitions(
+    ...     target("coronary").table, draws=9, rng=np.random.default_rng(1))
+    >>> len(chain_sads(draws, target("coronary")))
+    4
+    """
+    each = range(draws.values.shape[0])
+    return [where.sad(bn.features.edges(chain(draws, c))) for c in each]
+
+
+def log_proposal(dags: Ints, chances: Floats, /) -> Floats:
+    """ln q(G) of the global proposal, nats. It adds up to 1 over all graphs, cyclic ones too.
+
+    Parameters
+    ----------
+    dags : (N, n) parent masks
+    chances : (n, n), as `bn.Global(edges).chances`
+
+    Examples
+    --------
+    >>> chances = bn.Global([[0, 0.5], [0.25, 0]]).chances  # forth, back, neither
+    >>> np.exp(log_proposal(np.array([[0, 0], [0, 1], [2, 0]]), chances)).round(6)
+    array([0.25, 0.5 , 0.25])
+    """
+    edge = bn.graphs.to_adjacency(dags)
+    neither = ~(edge | edge.transpose(0, 2, 1))
+    upper = np.triu(np.ones(chances.shape, bool), 1)
+    log_edge = np.log(chances + np.eye(len(chances)))  # the diagonal has no edge
+    log_none = np.log(1 - chances - chances.T)
+    found: Floats = (np.where(edge, log_edge, 0) + np.where(neither & upper, log_none, 0)).sum(
+        (1, 2)
+    )
+    return found
+
+
+def stays(name: str, parts: Sequence[float], /) -> list[float]:
+    """How long a chain of global moves stays, for these parts of the posterior.
+
+    A global move leaves a DAG G with probability about q(G) / p(G | D), less if most proposals are
+    bad; so it stays for about p(G | D) / q(G) moves, if that is above 1.
+
+    Returns
+    -------
+    list of float
+        For each part, the number of moves that DAGs with so much of the probability do not exceed.
+
+    Examples
+    --------
+    >>> half, nearly_all = stays("coronary", [0.5, 0.999])
+    >>> 1 < half < nearly_all
+    True
+    """
+    where, found = target(name), distinct(name)
+    log_p = found.log_weight[0] - where.dags.log_z
+    chances = bn.Global(where.orders.edges).chances
+    stay = np.exp(log_p - log_proposal(found.values[0], chances))
+    rising = np.argsort(stay)
+    share = np.cumsum(np.exp(log_p[rising])) / np.exp(log_p).sum()
+    return [float(stay[rising][np.searchsorted(share, part)]) for part in parts]
+
+
+@cache
+def hybrid(name: str, share: float, *, chains: int = 8, draws: int = 100) -> bn.Draws:
+    """Chains from the empty graph with this share of local moves, n (n - 1) moves a draw.
+
+    Nothing is left out as burn-in.
+
+    Examples
+    --------
+    >>> hybrid("coronary", 0.5, chains=2, draws=5).values.shape
+    (2, 5, 6)
+    """
+    where, rng = target(name), np.random.default_rng(SEED)
+    kernel: StructureKernel = bn.Hybrid(where.orders.edges, share)
+    return bn.sample_structures(
+        where.table, draws=draws, rng=rng, kernel=kernel, chains=chains, burn_in=0
+    )
+
+
+def second_half(draws: bn.Draws, /) -> bn.Draws:
+    """Draws without the first half of each chain, the burn-in.
+
+    Examples
+    --------
+    >>> second_half(hybrid("coronary", 0.5, chains=2, draws=6)).values.shape
+    (2, 3, 6)
+    """
+    late = draws.values.shape[1] // 2
+    return replace(
+        draws,
+        values=draws.values[:, late:],
+        log_weight=draws.log_weight[:, late:],
+        log_target=draws.log_target[:, late:],
+        traces={label: values[:, late:] for label, values in draws.traces.items()},
+    )
+
+
+def mean_sads(
+    name: str, kernels: Mapping[str, StructureKernel], moves: Sequence[int], /
+) -> dict[str, list[float]]:
+    """Mean SAD of 8 chains after each number of moves, the first half of them left out.
+
+    Examples
+    --------
+    >>> found = mean_sads("coronary", {"local": bn.Local()}, [1000, 10_000])
+    >>> len(found["local"])
+    2
+    """
+    where = target(name)
+    thin = where.table.n * (where.table.n - 1)
+    out = {}
+    for label, kernel in kernels.items():
+        draws = bn.sample_structures(
+            where.table,
+            draws=max(moves) // thin,
+            rng=np.random.default_rng(SEED),
+            kernel=kernel,
+            chains=8,
+            burn_in=0,
+            thin=thin,
+        )
+        halves = [second_half(draws.prefix(max(2, count // thin))) for count in moves]
+        out[label] = [float(np.mean(chain_sads(half, where))) for half in halves]
+    return out
