@@ -1,11 +1,21 @@
 """Numbers behind the figures of Eaton & Murphy (2007)."""
 
+import dataclasses
 import itertools
+from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
+from bokeh.embed import json_item
+from nbclient import NotebookClient
 
 import bnlab as bn
+from bnlab.labs.papers import em2007 as lab
+
+NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "papers" / "em2007.ipynb"
+PAIRS = list(itertools.combinations(range(5), 2))
+BIASED = (("orders", "as drawn"), ("orders", "Ellis"))
 
 # Figure 1: name -> (prior factor, whether times the number of orders; then, exactly,
 # KL(prior || uniform) in nats and the largest probability of a DAG).
@@ -57,3 +67,280 @@ def test_the_exact_posterior_without_data_is_the_order_modular_prior(prior, dags
     p = np.exp(table.log_target(dags)) * orders
     edges = np.tensordot(p / p.sum(), bn.graphs.to_adjacency(dags), axes=1)
     np.testing.assert_allclose(bn.order_posterior(table).edges, edges, atol=1e-12)
+
+
+# Figures 2 to 9
+
+
+def test_interventional_score_by_hand():
+    """Two binary variables, four rows; the second was set from outside in the last two rows."""
+    mask = np.array([[False, False], [False, False], [False, True], [False, True]])
+    data = bn.Data.from_arrays([[0, 0], [1, 1], [0, 1], [1, 1]], intervened=mask)
+    table = bn.score_families(data, bn.BDeu(1.0), max_parents=1)
+    # A alone counts all rows, 2 and 2, with pseudo-counts 1/2: (1/2 3/2 1/2 3/2) / 4!.
+    a_alone = (1 / 2 * 3 / 2) ** 2 / 24
+    # B alone counts the first two rows, 1 and 1.
+    b_alone = 1 / 2 * 1 / 2 / 2
+    # B given A: one row of each state of A, pseudo-counts 1/4 of 1/2.
+    b_given_a = (1 / 4 / (1 / 2)) ** 2
+    # A given B: all rows; B = 0 once, B = 1 three times, with A once 0 and twice 1.
+    a_given_b = 1 / 2 * (1 / 4 * 1 / 4 * 5 / 4) / (1 / 2 * 3 / 2 * 5 / 2)
+    weights = np.array([a_alone * b_alone, a_alone * b_given_a, a_given_b * b_alone])
+    dags = [[0, 0], [0, 1], [2, 0]]
+    np.testing.assert_allclose(table.log_target(dags), np.log(weights), atol=1e-12)
+    exact = bn.dag_posterior(table).edges
+    np.testing.assert_allclose([exact[0, 1], exact[1, 0]], weights[1:] / weights.sum(), atol=1e-12)
+    assert exact[0, 1] != pytest.approx(exact[1, 0])  # equivalent for observations
+
+
+@pytest.fixture(scope="module")
+def long() -> lab.Kept:
+    return lab.saved()
+
+
+@pytest.fixture(scope="module")
+def cancer() -> lab.Case:
+    return lab.case("cancer")
+
+
+def test_chd_has_more_rows_than_the_text_says():
+    assert lab.case("CHD").data.values.shape == (1841, 6)
+
+
+def test_exact_edges_of_the_cancer_rows_by_enumeration(cancer, dags):
+    weight = np.exp(cancer.table.log_target(dags) - cancer.dags.log_z)
+    edges = np.tensordot(weight, bn.graphs.to_adjacency(dags), axes=1)
+    np.testing.assert_allclose(cancer.dags.edges, edges, atol=1e-11)
+
+
+# The display of the global proposal
+
+
+def test_the_displayed_proposal_is_no_distribution_and_the_described_one_is(dags):
+    chances = np.random.default_rng(1).random((5, 5)) * (1 - np.eye(5)) / 2
+    described, displayed = (lab.proposal(dags, chances, absent=absent) for absent in (True, False))
+    everything = np.prod([chances[u, v] + chances[v, u] + 1 for u, v in PAIRS])
+    cyclic_too = np.exp(displayed).sum()
+    assert np.exp(described).sum() < 1 < cyclic_too < everything
+
+
+def test_a_global_chain_by_the_displayed_ratio_settles_off_the_posterior(cancer, dags):
+    """Detailed balance of the independence sampler with a wrong ratio, on all pairs of 200 DAGs."""
+    some = dags[:: len(dags) // 200]
+    chances = bn.Global(cancer.orders.edges).chances
+    log_p = cancer.table.log_target(some)
+    right, wrong = (lab.proposal(some, chances, absent=absent) for absent in (True, False))
+    accept = np.minimum(0, (log_p - wrong)[None] - (log_p - wrong)[:, None])
+    flow = (log_p + right - wrong)[:, None] + right[None] + accept
+    np.testing.assert_allclose(flow, flow.T, atol=1e-7)
+
+
+def test_limits_of_the_two_proposals(cancer):
+    found = lab.limits(cancer)
+    assert found.corrected < 1e-9 < found.displayed < found.dp
+
+
+# Figures 2 and 3
+
+
+def test_errors_at_stops_are_those_of_the_first_draws(cancer):
+    walk = lab.walk(cancer.table, "Order", draws=300, chains=2)
+    first = walk.draws.prefix(100)
+    edges = lab.edges_at(walk, [100, 300])
+    np.testing.assert_allclose(edges[:, 0].mean(axis=0), bn.features.edges(first), atol=1e-12)
+    counted = lab.counted_edges_at(walk, [100, 300])
+    one = [bn.reweight_by_extensions(walk.draws).log_weight[1], walk.draws.values[1]]
+    weight = np.exp(one[0]) / np.exp(one[0]).sum()
+    by_hand = np.tensordot(weight, bn.graphs.to_adjacency(one[1]), axes=1)
+    np.testing.assert_allclose(counted[1, 1], by_hand, atol=1e-12)
+
+
+def test_ellis_weights_are_one_over_the_sampled_orders_that_agree(cancer):
+    walk = lab.walk(cancer.table, "Order", draws=40, chains=1)
+    weights = []
+    for dag in walk.draws.values[0]:
+        agree = 0
+        for order in walk.orders.values[0]:
+            before = {int(v): set(order[:place].tolist()) for place, v in enumerate(order)}
+            agree += all(set(bn.graphs.members(dag[v])) <= before[v] for v in range(5))
+        weights.append(1 / agree)
+    share = np.array(weights) / sum(weights)
+    by_hand = np.tensordot(share, bn.graphs.to_adjacency(walk.draws.values[0]), axes=1)
+    np.testing.assert_allclose(lab.ellis_edges_at(walk, [40])[0, 0], by_hand, atol=1e-12)
+    with pytest.raises(ValueError, match="no orders"):
+        lab.ellis_edges_at(lab.walk(cancer.table, "Local", draws=4, chains=1), [4])
+
+
+@pytest.fixture(scope="module")
+def errors(cancer) -> dict[tuple[str, str], np.ndarray]:
+    walks = {s: lab.walk(cancer.table, s, draws=32_768, chains=25) for s in lab.SAMPLERS}
+    return {place: found.mean(axis=0) for place, found in lab.errors(cancer, walks).items()}
+
+
+def test_proposals_by_dp_are_ahead_early(errors):
+    for setting in ("hybrid", "global"):
+        early = errors["DP + MCMC", setting][1]
+        assert early < errors["orders", "as drawn"][1] < errors["local", ""][1]
+        assert early < errors["Gibbs", ""][1] / 3
+
+
+def test_every_sampler_of_dags_comes_below_the_dp(errors, cancer):
+    bias = lab.sad(cancer.orders.edges, cancer.dags.edges)
+    for place, found in errors.items():
+        assert (found[-1] < bias / 3) == (place not in BIASED), place
+
+
+def test_orders_as_drawn_settle_at_the_dp_and_ellis_weights_nowhere_near(errors, cancer):
+    bias = lab.sad(cancer.orders.edges, cancer.dags.edges)
+    assert errors["orders", "as drawn"][-1] == pytest.approx(bias, abs=0.05)
+    assert errors["orders", "Ellis"][-1] > 2 * bias
+
+
+# Figures 4 and 5
+
+
+def test_strong_tables_have_the_shifted_mean():
+    rng = np.random.default_rng(3)
+    draws = [lab.strong_tables(bn.load_network("cancer"), rng).tables[3] for _ in range(3000)]
+    mean = np.mean(draws, axis=0)
+    np.testing.assert_allclose(mean, [[2 / 3, 1 / 3], [1 / 3, 2 / 3]] * 2, atol=0.01)
+    # Variance of a beta distribution with 10 in all: mean (1 - mean) / 11.
+    np.testing.assert_allclose(np.var(draws, axis=0), 2 / 9 / 11, rtol=0.1)
+
+
+def test_areas_of_the_truth_and_of_its_reverse():
+    truth = np.array([0, 1, 2])
+    assert lab.areas([truth], truth).tolist() == [1, 1]
+    assert lab.areas([[2, 4, 0]], truth).tolist() == [1, 0]
+
+
+def test_dp_and_its_proposals_find_the_edges(long):
+    found = long.found()
+    assert found.by_chain.shape == (10, 5, 10, 2)
+    assert (found.dp > 0.995).all()
+    edges = found.by_chain[..., 0].mean(axis=2)
+    place = {name: i for i, name in enumerate(lab.SAMPLERS)}
+    for name in ("Hybrid", "Global"):
+        assert (edges[:, place[name]] > edges[:, place["Gibbs"]]).mean() >= 0.8
+        assert np.median(edges[:, place[name]]) > np.median(edges[:, place["Local"]])
+
+
+@pytest.mark.slow
+def test_a_saved_data_set_is_found_again(long):
+    again, found = lab.discover(3, draws=2000), long.found()
+    np.testing.assert_allclose(again.by_chain, found.by_chain[3], atol=1e-6)
+    np.testing.assert_allclose(again.direct, found.direct[3], atol=1e-6)
+
+
+# Figures 6 to 8
+
+
+@pytest.mark.parametrize("name", ["synthetic", "tic-tac-toe"])
+def test_a_live_fold_gives_the_saved_numbers(long, name):
+    live = lab.forecast(lab.rows(name), [4], runs=5, key=lab.KEYS[name])
+    kept = long.forecast(name)
+    np.testing.assert_allclose(live.curves[0], kept.curves[4], atol=1e-5)
+    np.testing.assert_allclose(live.plain[0], kept.plain[4], atol=1e-5)
+    assert np.isnan(live.dp).all() and not np.isnan(kept.dp).any()
+
+
+def test_best_dag_is_not_beaten_on_every_synthetic_network(long):
+    """The paper has it so of its one network; never is it better by more than noise."""
+    margins = [lab.margin(one[:, 0], one[:, 1]) for one in long.networks()]
+    assert sum(mean > 2 * error for mean, error in margins) == 3
+    assert all(mean > -2.5 * error for mean, error in margins)
+    trees = [lab.margin(one[:, 0], one[:, 2]) for one in long.networks()]
+    assert all(mean > 3 * error for mean, error in trees)
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "cells"])
+def test_averaging_beats_plug_ins(long, name):
+    found = long.forecast(name)
+    plug_ins = dict(zip(lab.PLAIN[1:], found.plain.mean(axis=0)[1:], strict=True))
+    assert plug_ins["MAP"] > plug_ins["tree"] > plug_ins["factored"]
+    assert found.dp.mean() > plug_ins["MAP"]
+    for sampler in ("Hybrid", "Global", "Order"):
+        ends = found.curves[:, lab.SAMPLERS.index(sampler), :, -1]
+        assert ends.mean() > plug_ins["MAP"]
+    for sampler in ("Local", "Gibbs"):
+        ends = found.curves[:, lab.SAMPLERS.index(sampler), :, -1]
+        assert plug_ins["MAP"] > ends.mean() > plug_ins["tree"]
+
+
+def test_exact_prediction_by_hand(long):
+    """One row of a fold, as the ratio of two evidences."""
+    train, test = lab.split(lab.rows("tic-tac-toe"), 0, lab.KEYS["tic-tac-toe"])
+    assert (train.m, test.m) == (862, 96)
+    longer = dataclasses.replace(train, values=np.vstack([train.values, test.values[:1]]))
+    sums = [
+        bn.order_posterior(bn.score_families(rows, bn.BDeu(1.0), max_parents=3)).log_z
+        for rows in (longer, train)
+    ]
+    row = dataclasses.replace(test, values=test.values[:1])
+    exact = bn.predict.exact_log_density(train, row, score=bn.BDeu(1.0), max_parents=3)
+    assert exact[0] == pytest.approx(sums[0] - sums[1], abs=1e-8)
+
+
+def test_interventions_orient_edges_and_help_to_predict(long):
+    (used, by_orders, without), ignored = long.cells()
+    mean, error = lab.margin(long.forecast("cells").plain[:, 0], ignored)
+    assert mean > 3 * error
+    assert lab.sad(used, by_orders) < 0.01 < 10 < lab.sad(used, without)
+
+
+@pytest.fixture
+def cells(data_dir) -> bn.Data:
+    return lab.rows("cells")
+
+
+def test_saved_edges_of_the_cells_are_found_again(long, cells):
+    np.testing.assert_allclose(lab.cells.edges(cells), long.cells()[0], atol=1e-6)
+    assert cells.names == lab.cells.NAMES
+
+
+def test_saved_predictions_of_the_cells_are_made_again(long, cells):
+    key = lab.KEYS["cells"]
+    assert lab.cells.ignoring(cells, 2, key) == pytest.approx(long.cells()[1][2], abs=1e-5)
+    live = lab.forecast(cells, [2], runs=5, key=key)
+    np.testing.assert_allclose(live.curves[0], long.forecast("cells").curves[2], atol=1e-5)
+
+
+def test_the_kept_network_of_the_cells_is_the_published_one(long, data_dir):
+    assert long.arrays["cells network"].tolist() == lab.cells.consensus().tolist()
+
+
+# The page
+
+
+def test_unknown_names_are_errors(cancer):
+    with pytest.raises(ValueError, match="no case 'adult'"):
+        lab.case("adult")
+    with pytest.raises(ValueError, match="no sampler 'gibbs'"):
+        lab.walk(cancer.table, "gibbs", draws=1, chains=1)
+    with pytest.raises(ValueError, match="no part 'adult'"):
+        lab.made("adult")
+
+
+def test_pictures_hold_the_numbers(long, cancer):
+    for kind, marks in (("edges", 80), ("paths", 70)):
+        source = lab.discovery("Figure", long.found(), kind).select_one({"name": kind})
+        assert len(source.data["area"]) == marks
+    walks = {"Local": lab.walk(cancer.table, "Local", draws=32_768, chains=2)}
+    found = lab.errors(cancer, walks)
+    by_time = lab.convergence("Figure", cancer, found, walks).select_one({"name": "curves"})
+    assert by_time.data["ys"][0] == found["local", ""].mean(axis=0).tolist()
+    kept = long.forecast("cells")
+    picture = lab.predictions("Figure", kept, {"DP": -8.0}, y_range=(-9, -7))
+    assert len(picture.select_one({"name": "curves"}).data["ys"]) == 5
+    assert json_item(lab.figure_1()) and json_item(lab.traces(walks, (-3000, -2000)))
+
+
+@pytest.mark.slow
+def test_the_page_runs_without_files_and_network(tmp_path, monkeypatch):
+    monkeypatch.delenv("BNLAB_DATA_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    page = nbformat.read(NOTEBOOK, as_version=4)
+    folder = {"metadata": {"path": str(NOTEBOOK.parent)}}
+    NotebookClient(page, timeout=300, resources=folder).execute()
