@@ -69,6 +69,7 @@ from bnlab.plots.races import (
     race_lines,
     roc_curves,
 )
+from bnlab.plots.rates import rate_histogram, rate_histogram_data
 from bnlab.plots.tempering import (
     tempered_acceptance,
     tempered_exchanges_data,
@@ -146,6 +147,8 @@ __all__ = [
     "race",
     "race_data",
     "race_lines",
+    "rate_histogram",
+    "rate_histogram_data",
     "roc_curves",
     "share_bars",
     "share_bars_data",
