@@ -24,6 +24,7 @@ import pytest
 import bnlab as bn
 from bnlab.labs import (
     annealed_importance_sampling,
+    dag_space,
     direct_dag_sampling,
     dynamic_programming,
     hidden_variables,
@@ -71,6 +72,7 @@ class Lab:
     source: str  # the name of a ColumnDataSource
     column: str
     expected: Callable[[], list[float]]  # computed here, by the package
+    slider: int = 0  # which one on the page
 
     def __str__(self) -> str:
         return self.notebook.removesuffix(".ipynb")
@@ -108,6 +110,10 @@ def _weights(steps: int) -> list[float]:
 
 def _variational_bounds(rows: int) -> list[float]:
     return hidden_variables.scored(rows)["VB"].tolist()
+
+
+def _told(rows: int) -> list[float]:
+    return list(dag_space.directed(0, rows)[~np.eye(4, dtype=bool)])
 
 
 def _ratios(divisor: int) -> list[float]:
@@ -165,6 +171,14 @@ LABS = [
         source="vb",
         column="score",
         expected=lambda: _variational_bounds(160),
+    ),
+    Lab(
+        notebook="07_dag_space.ipynb",
+        keys=("ArrowRight", "ArrowLeft", "ArrowLeft"),  # 20, 40, 20, 10
+        source="told",
+        column="probability",
+        expected=lambda: _told(10),
+        slider=3,
     ),
 ]
 
@@ -260,7 +274,7 @@ def test_a_person_moves_the_slider(
     try:
         errors = page.locator('.jp-RenderedText[data-mime-type="application/vnd.jupyter.error"]')
         assert errors.all_inner_texts() == []
-        handle = page.locator(".widget-slider .noUi-handle").first
+        handle = page.locator(".widget-slider .noUi-handle").nth(lab.slider)
         handle.scroll_into_view_if_needed()
         expected = lab.expected()
         before = page.evaluate(SOURCES, lab.source)
@@ -274,7 +288,7 @@ def test_a_person_moves_the_slider(
         page.screenshot(path=tmp_path / f"{lab}.png")
         assert found, json.dumps(page.evaluate(SOURCES, lab.source))[:2000]
         reload(page)
-        page.locator(".widget-slider .noUi-handle").first.wait_for(state="attached")
+        page.locator(".widget-slider .noUi-handle").nth(lab.slider).wait_for(state="attached")
         assert shown(page, lab.source, lab.column, expected), "a reload shows older data"
     finally:
         page.close()

@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.labs import board, hidden_variables, modular_priors, order_mcmc, start_here
+from bnlab.labs import board, dag_space, hidden_variables, modular_priors, order_mcmc, start_here
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 EDGES = [[0, 0.9], [0.1, 0]]
@@ -85,6 +85,20 @@ MOVES = [
         lambda: _scores_and_climbs(160),
         id="06_hidden_variables",
     ),
+    pytest.param(
+        "07_dag_space.ipynb",
+        "shares.dataset.value = 'coronary'\n"
+        "shares.share.value = 0.6\n"
+        "beliefs.prior.value = 'order-modular'\n"
+        "beliefs.rows.value = 50\n"
+        "doing.which.value = 'D'\n"
+        "doing.rows.value = 40\n"
+        "print(json.dumps([*shares.errors.source('chain_errors').data['error'][24:32],\n"
+        "                  *beliefs.heat.source('believed').data['probability'],\n"
+        "                  *doing.told.source('told').data['probability']]))",
+        lambda: _errors_beliefs_and_arrows(0.6, 50, 40),
+        id="07_dag_space",
+    ),
 ]
 
 
@@ -134,6 +148,23 @@ def _scores_and_climbs(rows: int) -> list[float]:
         *(each["vb"].log_value for each in found),
         found[truth]["cs"].log_value,
         *((count + 1) / (rows + 2) for count in ends),
+    ]
+
+
+def _errors_beliefs_and_arrows(share: float, rows: int, many: int) -> list[float]:
+    table = bn.score_families(bn.load_dataset("coronary"), bn.BDeu(1.0), max_parents=3)
+    kernel = bn.Hybrid(bn.order_posterior(table).edges, share)
+    rng = np.random.default_rng(2007)
+    draws = bn.sample_structures(
+        table, draws=100, kernel=kernel, chains=8, burn_in=0, thin=30, rng=rng
+    )
+    exact, late = bn.dag_posterior(table).edges, bn.graphs.to_adjacency(draws.values[:, 50:])
+    five = bn.score_families(dag_space.five().prefix(rows), bn.BDeu(1.0), max_parents=4)
+    told = bn.dag_posterior(bn.score_families(dag_space.mixed(3, many), bn.BDeu(1.0))).edges
+    return [
+        *np.abs(late.mean(axis=1) - exact).sum(axis=(1, 2)),
+        *_off_diagonal(bn.order_posterior(five).edges),
+        *_off_diagonal(told),
     ]
 
 

@@ -20,7 +20,7 @@ from bnlab.plots.edges import Columns
 Points = Mapping[str, Sequence[tuple[float, ArrayLike]]]
 """Sampler -> (seconds, the errors of its chains at that time)."""
 
-COLOURS = (CYCLE[0], CYCLE[5], CYCLE[3], CYCLE[2], CYCLE[6], CYCLE[1], CYCLE[7], INK)
+COLOURS = (CYCLE[0], CYCLE[5], CYCLE[3], CYCLE[4], CYCLE[6], CYCLE[1], RULE, INK)
 MARKERS = (
     "circle",
     "square",
@@ -31,6 +31,7 @@ MARKERS = (
     "star",
     "plus",
 )
+OUTSIDE = 1e-12
 DASHES = ("solid", "dashed", "dotted", "dotdash")
 
 
@@ -290,5 +291,7 @@ def roc_curves(
 
 
 def _sample(picture: figure, colour: str, marker: str) -> object:
-    """An empty renderer with the look of a sampler, for the legend."""
-    return picture.scatter([], [], marker=marker, size=9, fill_color=colour, line_color=colour)
+    """A mark in the look of a sampler, far outside the frame, for the legend."""
+    return picture.scatter(
+        [OUTSIDE], [OUTSIDE], marker=marker, size=9, fill_color=colour, line_color=colour
+    )

@@ -78,7 +78,7 @@ class Chains:
         self._counts += [dags.shape[1] for dags in self._fresh]
         self._fresh.clear()
         done = np.cumsum(self._counts)
-        late = int(np.searchsorted(done, done[-1] / 2))
+        late = int(np.searchsorted(done, done[-1] / 2, side="right"))
         return list(np.sum(self._sums[late:], axis=0) / sum(self._counts[late:]))
 
 

@@ -163,7 +163,7 @@ class Shares:
         trace = plots.traces(
             *self._lines(),
             band=(mean - 2 * sd, mean + 2 * sd),
-            y_range=(mean - 30, mean + 6),
+            y_range=(mean - 40, mean + 6),
             y_label="ln p(G, D) (nats)",
             name="hybrid_trace",
             title="Four of the chains",
