@@ -54,7 +54,7 @@ def figure_features(
     --------
     >>> from bnlab.labs.papers.htw2016.nonmodular import errors
     >>> grid = figure_features("iris", {"IW-DDS": errors("iris", "IW-DDS", runs=2)})
-    >>> len(grid.select({"name": "measured"}))
+    >>> len(list(grid.select({"name": "measured"})))
     6
     """
     cells = []
