@@ -281,6 +281,36 @@ def test_exact_prediction_by_hand(long):
     assert exact[0] == pytest.approx(sums[0] - sums[1], abs=1e-8)
 
 
+@pytest.mark.parametrize("name", ["synthetic", "tic-tac-toe"])
+def test_orders_predict_as_the_dp_does_after_their_burn_in(long, name):
+    late = lab.late_orders(lab.rows(name), lab.KEYS[name])
+    mean, error = lab.margin(late, long.forecast(name).dp)
+    assert abs(mean) < 2.5 * error
+    assert (
+        abs(mean)
+        < lab.margin(long.forecast(name).curves[:, -1, :, -1].mean(axis=1), long.forecast(name).dp)[
+            0
+        ]
+    )
+
+
+def test_global_proposals_suit_the_synthetic_rows_and_not_tic_tac_toe():
+    rates = {}
+    for name in ("synthetic", "tic-tac-toe"):
+        table = bn.score_families(lab.rows(name), bn.BDeu(1.0), max_parents=3)
+        walk = lab.walk(table, "Global", draws=1000, chains=4, thin=5)
+        rates[name] = walk.draws.stats["acceptance_global"]
+    assert rates["synthetic"].min() > 0.5 and rates["tic-tac-toe"].max() < 0.005
+
+
+def test_local_moves_stay_where_they_are_on_the_cells(cells):
+    train, _ = lab.split(cells, 0, lab.KEYS["cells"])
+    table = bn.score_families(train, bn.BDeu(1.0), max_parents=3)
+    walk = lab.walk(table, "Local", draws=1000, chains=1, thin=2000, key=99)
+    best = bn.map_dag(table).log_target[0]
+    assert walk.draws.log_target.max() < best - 1000
+
+
 def test_interventions_orient_edges_and_help_to_predict(long):
     (used, by_orders, without), ignored = long.cells()
     mean, error = lab.margin(long.forecast("cells").plain[:, 0], ignored)

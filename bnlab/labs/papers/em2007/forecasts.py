@@ -16,6 +16,7 @@ Ints = NDArray[np.int64]
 MAX_PARENTS = 3
 FOLDS = 10
 THIN = 20  # moves before a draw
+EARLY = 100  # draws
 STOPS = (1, 3, 10, 30, 100, 300, 1000)
 """Draws of a chain at which its curve is read: 20 to 20,000 moves."""
 
@@ -127,8 +128,29 @@ def _plain(table: bn.ScoreTable, train: bn.Data, test: bn.Data, key: int) -> lis
     return [_mean(exact, train, test), *(_by_one(dag, train, test) for dag in plug_ins)]
 
 
-def chain(draws: bn.Draws, c: int, /) -> bn.Draws:
-    """One of the chains, alone.
+def late_orders(data: bn.Data, key: int, /, *, runs: int = 5) -> Floats:
+    """What the order sampler predicts without its first 100 draws, 2,000 moves: (10,) by fold.
+
+    Folds and chains are those of `forecast`.
+
+    Examples
+    --------
+    >>> data = bn.load_network("cancer").sample(60, np.random.default_rng(1))
+    >>> late_orders(data, 1, runs=1).shape
+    (10,)
+    """
+    out = []
+    for fold in range(FOLDS):
+        train, test = split(data, fold, key)
+        table = bn.score_families(train, bn.BDeu(ESS), max_parents=MAX_PARENTS)
+        chains = walk(table, "Order", draws=STOPS[-1], chains=runs, thin=THIN, key=100 * key + fold)
+        late = [chain(chains.draws, c, EARLY) for c in range(runs)]
+        out.append(np.mean([_mean(each, train, test) for each in late]))
+    return np.array(out)
+
+
+def chain(draws: bn.Draws, c: int, first: int = 0, /) -> bn.Draws:
+    """One of the chains, alone, from draw `first` on.
 
     Examples
     --------
@@ -136,7 +158,7 @@ def chain(draws: bn.Draws, c: int, /) -> bn.Draws:
     >>> chain(walk(example(), "Local", draws=5, chains=3).draws, 1)
     Draws(5 dags of 2 variables, structure-modular)
     """
-    one = slice(c, c + 1)
+    one = slice(c, c + 1), slice(first, None)
     return replace(
         draws,
         values=draws.values[one],

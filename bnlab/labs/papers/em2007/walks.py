@@ -49,7 +49,7 @@ class Walk:
         Examples
         --------
         >>> some = walk(example(), "Local", draws=4, chains=2)
-        >>> some.seconds_at([4]) == [some.seconds]
+        >>> some.seconds_at([4]) == [some.setup + some.seconds]
         True
         """
         return [self.setup + self.seconds * stop / self.size for stop in stops]
