@@ -48,14 +48,14 @@ def figure_features(
     ----------
     name : of the data set, for the titles
     found : method -> feature -> SAD (runs, sizes), as `errors` gives
-    features : those to show, three in a row
+    features : those to show, three in a row; their sources are called sad_edge, sad_f1 and so on
 
     Examples
     --------
     >>> from bnlab.labs.papers.htw2016.nonmodular import errors
     >>> grid = figure_features("iris", {"IW-DDS": errors("iris", "IW-DDS", runs=2)})
-    >>> len(list(grid.select({"name": "measured"})))
-    6
+    >>> grid.select_one({"name": "sad_f5"}).data["draws"]
+    [100.0, 300.0, 1000.0, 3000.0, 10000.0]
     """
     cells = []
     for feature in features:
@@ -65,6 +65,7 @@ def figure_features(
             {},
             x_label="DAGs drawn, or ten times k",
             y_label="SAD",
+            name=f"sad_{feature}",
             title=f"{name}, {feature}: {MEANINGS[feature]}",
             alt=f"SAD of {MEANINGS[feature]} on {name} against the number of DAGs, for each method",
         )
