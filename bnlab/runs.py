@@ -124,11 +124,18 @@ def collect(
     return True
 
 
-def check_counts(*, least: int = 1, **counts: int) -> None:
-    """Raise a ValueError that names the first count that is no integer of at least `least`.
+def check_counts(*, least: int = 1, **counts: int) -> tuple[int, ...]:
+    """The counts, as Python's integers, which do not overflow as NumPy's do.
+
+    Raises
+    ------
+    ValueError
+        That names the first count that is no integer of at least `least`.
 
     Examples
     --------
+    >>> check_counts(draws=np.int8(100), chains=4)
+    (100, 4)
     >>> check_counts(draws=0)
     Traceback (most recent call last):
     ...
@@ -141,6 +148,7 @@ def check_counts(*, least: int = 1, **counts: int) -> None:
             fits = False
         if not fits:
             raise ValueError(f"{name}={count!r}: give an integer of at least {least}")
+    return tuple(operator.index(count) for count in counts.values())
 
 
 def check_generator(rng: np.random.Generator, /) -> None:

@@ -2,12 +2,13 @@
 
 import inspect
 import pickle
+from dataclasses import replace
 from types import ModuleType
 
 import calls
 import numpy as np
 import pytest
-from calls import CALLS
+from calls import CALLS, CHAINS
 
 import bnlab as bn
 from bnlab import kernels
@@ -112,6 +113,14 @@ def test_draws_say_what_they_are_and_cannot_be_changed(name):
 def test_counts_are_checked(name, count):
     with pytest.raises(ValueError, match=f"{CALLS[name].count}={count}"):
         CALLS[name](count)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_counts_may_be_integers_of_few_bits(name):
+    call = CALLS[name]
+    small = {option: np.int8(call.options[option]) for option in CHAINS if option in call.options}
+    few = replace(call, options={**call.options, **small})
+    assert not calls.differing(calls.arrays(few(np.int8(call.usual))), calls.arrays(call()))
 
 
 @pytest.mark.parametrize("name", ["exact orders", "exact DAGs", "exact DAGs by layers"])

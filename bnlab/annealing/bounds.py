@@ -22,7 +22,7 @@ from bnlab.exact import OrderPosterior, log_dag_prior_sum, log_prior_sum
 from bnlab.markov import BINS, bin_means, check_bound, require_runs
 from bnlab.markov import bound as markov_bound
 from bnlab.results import Draws, Estimate, Run
-from bnlab.runs import Clock, Progress, check_generator, seed_of
+from bnlab.runs import Clock, Progress, check_counts, check_generator, seed_of
 from bnlab.sampling import Executor, OrderWalker, check_weight, sample_orders
 from bnlab.scores import ScoreTable
 
@@ -177,6 +177,7 @@ def estimate_upper_bound(
     """
     bins = _bins_of(target, start, bins)
     check_bound(runs, delta, bins)
+    (runs,) = check_counts(runs=runs)
     check_generator(rng)
     if not isinstance(method, AIS):
         raise ValueError(f"method={method!r}: only runs of AIS() go in reverse")

@@ -106,7 +106,7 @@ def anneal_orders(
     array([[-2.3671, -2.3671, -2.3671]])
     """
     check_table(table)
-    check_counts(runs=runs)
+    (runs,) = check_counts(runs=runs)
     check_generator(rng)
     if not isinstance(method, AIS | SMC):
         raise ValueError(f"method={method!r}: anneal with AIS() or SMC()")

@@ -144,7 +144,7 @@ def _given_orders(
     progress: Progress | None,
     executor: Executor | None,
 ) -> Draws:
-    check_counts(draws=draws)
+    (draws,) = check_counts(draws=draws)
     check_generator(rng)
     chains, each, n = orders.values.shape
     total = chains * each * draws

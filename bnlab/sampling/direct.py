@@ -74,7 +74,7 @@ def sample(
         raise ValueError(
             f"{type(posterior).__name__} is no posterior: make one (order_posterior, dag_posterior)"
         )
-    check_counts(draws=draws)
+    (draws,) = check_counts(draws=draws)
     check_generator(rng)
     n = posterior.table.n
     memory.require(

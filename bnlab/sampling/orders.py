@@ -1,7 +1,7 @@
 """`sample_orders`: independent orders from an exact posterior, or Markov chains on orders."""
 
-import operator
 import os
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,14 +131,15 @@ def _by_chains(
     progress: Progress | None,
     executor: Executor | None,
 ) -> Draws:
-    check_counts(draws=plan.draws, thin=plan.thin, chains=chains)
-    check_counts(least=0, burn_in=plan.burn_in)
+    draws, thin, chains = check_counts(draws=plan.draws, thin=plan.thin, chains=chains)
+    (burn_in,) = check_counts(least=0, burn_in=plan.burn_in)
+    plan = replace(plan, draws=draws, thin=thin, burn_in=burn_in)
     check_generator(rng)
     settings: dict[str, object] = {
-        "draws": operator.index(plan.draws),
-        "chains": operator.index(chains),
-        "burn_in": operator.index(plan.burn_in),
-        "thin": operator.index(plan.thin),
+        "draws": draws,
+        "chains": chains,
+        "burn_in": burn_in,
+        "thin": thin,
         "moves": repr(plan.moves),
         "max_parents": table.max_parents,
     }

@@ -83,7 +83,7 @@ def sample_partial_orders(
     if not isinstance(table, ScoreTable):
         raise ValueError(f"{type(table).__name__}: pass a ScoreTable (score_families)")
     plan = Plan.of(draws, burn_in, thin, chains, table.n)
-    check_counts(bucket=bucket)
+    (bucket,) = check_counts(bucket=bucket)
     if bucket > MAX_BUCKET:
         raise ValueError(f"bucket={bucket}: 1 to {MAX_BUCKET}, as a move takes 2**bucket sums")
     check_generator(rng)

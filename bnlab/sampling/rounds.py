@@ -1,7 +1,6 @@
 """Markov chains on any state, in rounds that can be stopped, and first orders for them."""
 
 import math
-import operator
 import os
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
@@ -77,8 +76,10 @@ class Plan:
     chains: int
 
     def __post_init__(self) -> None:
-        check_counts(draws=self.draws, thin=self.thin, chains=self.chains)
-        check_counts(least=0, burn_in=self.burn_in)
+        counts = check_counts(draws=self.draws, thin=self.thin, chains=self.chains)
+        counts += check_counts(least=0, burn_in=self.burn_in)
+        for name, count in zip(("draws", "thin", "chains", "burn_in"), counts, strict=True):
+            object.__setattr__(self, name, count)
 
     @classmethod
     def of(
@@ -101,8 +102,7 @@ class Plan:
     @property
     def settings(self) -> dict[str, object]:
         """For the record of the run."""
-        names = ("draws", "chains", "burn_in", "thin")
-        return {name: operator.index(getattr(self, name)) for name in names}
+        return {name: getattr(self, name) for name in ("draws", "chains", "burn_in", "thin")}
 
     def rounds(self, block: int) -> Iterator[tuple[int, int]]:
         """(lead, records) of rounds of about `block` moves: first of the burn-in, then of draws.
