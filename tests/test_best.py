@@ -160,6 +160,20 @@ def test_what_is_out_of_reach_is_refused(monkeypatch):
         bn.map_dag(table)
 
 
+def test_k_may_be_an_integer_of_few_bits():
+    table = random_table(4, 3, 0)
+    few = bn.k_best_dags(table, np.int8(100))
+    assert (few.dags == bn.k_best_dags(table, 100).dags).all()
+
+
+def test_a_stop_after_the_last_step_comes_too_late():
+    table = random_table(4, 3, 0)
+    going = {"progress": lambda done, total, snapshot: done < total}
+    assert (bn.map_dag(table, **going).dags == bn.map_dag(table).dags).all()
+    assert (bn.k_best_dags(table, 3, **going).dags == bn.k_best_dags(table, 3).dags).all()
+    assert bn.dag_posterior(table, **going).log_z == bn.dag_posterior(table).log_z
+
+
 def test_progress_stops():
     table = random_table(4, 3, 0)
     seen = []

@@ -378,6 +378,12 @@ def test_exact_runs_once_for_each_different_row_and_can_be_stopped():
         bn.predict.exact_log_density(data, rows, progress=lambda *_: False)
 
 
+def test_a_stop_after_the_last_row_comes_too_late():
+    data, rows = bn.Data.from_arrays([[0, 0], [1, 1]]), [[0, 0], [0, 1]]
+    found = bn.predict.exact_log_density(data, rows, progress=lambda done, total, _: done < total)
+    assert (found == bn.predict.exact_log_density(data, rows)).all()
+
+
 def test_intervened_cells_of_new_rows_give_no_factor():
     data = random_data(14, m=25)
     rows = bn.Data.from_arrays(

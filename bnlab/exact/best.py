@@ -189,7 +189,7 @@ def k_best_dags(
     array([-5.504, -5.504, -7.507])
     """
     _check(table, prior)
-    check_counts(k=k)
+    (k,) = check_counts(k=k)
     clock = Clock()
     if prior == "order-modular":
         dags, log_target, log_weight, listed = _order_modular(table, k, progress)
@@ -269,9 +269,10 @@ def _completions(table: ScoreTable, steps: Steps) -> tuple[Floats, Floats]:
     n = table.n
     memory.require(_bytes(table), task=f"n={n}: the best DAG", remedy=FEWER)
     best, bound = np.full((n, 1 << (n - 1)), -math.inf), np.empty(1 << n)
+    log_beta = table.log_beta
     for v in range(n):
         low = table.parents[v] & ((1 << v) - 1)
-        best[v, (table.parents[v] - low) >> 1 | low] = table.log_beta[v]
+        best[v, (table.parents[v] - low) >> 1 | low] = log_beta[v]
         kernels.subset_maxima(best[v])
         steps.tick()
     kernels.best_completions(best, bound)

@@ -17,7 +17,7 @@ class Steps:
         self.progress, self.total, self.done = progress, total, 0
 
     def tick(self) -> None:
-        """One more step is done; raises Stopped when progress returns False."""
+        """One more step is done; raises Stopped when progress returns False before the last."""
         self.done += 1
-        if not goes_on(self.progress, self.done, self.total):
+        if not goes_on(self.progress, self.done, self.total) and self.done < self.total:
             raise Stopped(f"stopped after step {self.done} of {self.total}: no result yet")

@@ -100,7 +100,7 @@ def exact_log_density(
     log_z_data = log_z(data) if len(distinct) else 0.0
     for i, row in enumerate(distinct):
         log_p[i] = log_z(_with_row(data, row[: data.n], row[data.n :] == 1)) - log_z_data
-        if not goes_on(progress, i + 1, len(log_p)):
+        if not goes_on(progress, i + 1, len(log_p)) and i + 1 < len(log_p):
             raise Stopped(f"stopped after {i + 1} of {len(log_p)} rows")
     if not len(rows.values):
         return np.empty(0)
