@@ -84,8 +84,15 @@ def test_options_of_orders_and_short_memory_are_refused(monkeypatch):
     with pytest.raises(ValueError, match="DagPosterior: pass an OrderPosterior or a ScoreTable"):
         bn.sample_orders(posterior, draws=1, rng=np.random.default_rng(0))
     monkeypatch.setattr("bnlab.memory.free_bytes", lambda: 100)
-    with pytest.raises(ValueError, match="drawing DAGs of 5 variables needs"):
+    with pytest.raises(ValueError, match="drawing DAGs of 5 variables by 1 workers needs"):
         drawn(posterior, 1)
+
+
+def test_memory_is_that_of_the_workers_at_work(monkeypatch):
+    posterior = bn.dag_posterior(random_table(6, 5, 2))
+    monkeypatch.setattr("os.cpu_count", lambda: 1000)
+    monkeypatch.setattr("bnlab.memory.free_bytes", lambda: 100_000)
+    assert drawn(posterior, 10).values.shape == (1, 10, 5)
 
 
 def test_a_state_that_rounding_left_without_a_way_is_told():

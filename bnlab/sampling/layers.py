@@ -9,8 +9,8 @@ from bnlab import memory
 from bnlab.exact import DagPosterior
 from bnlab.kernels import layers as kernels
 from bnlab.results import Draws
-from bnlab.runs import Executor, Progress
-from bnlab.sampling.direct import Block, families_by_weight, sample
+from bnlab.runs import Executor, Progress, check_counts
+from bnlab.sampling.direct import BLOCK_DRAWS, Block, families_by_weight, sample
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -44,11 +44,13 @@ def sample_by_layers(
     Draws(5 dags of 2 variables, structure-modular)
     """
     n = posterior.table.n
+    (draws,) = check_counts(draws=draws)
+    workers = min(os.cpu_count() or 1, -(-draws // BLOCK_DRAWS))
     memory.require(
-        24 * (os.cpu_count() or 1) << n,
-        task=f"drawing DAGs of {n} variables",
-        remedy="draw with an executor of one worker on a machine with more memory, or choose fewer "
-        "variables (Data.select)",
+        24 * workers << n,
+        task=f"drawing DAGs of {n} variables by {workers} workers",
+        remedy=f"draw at most {BLOCK_DRAWS:,} at a time, for one worker, or choose fewer variables "
+        "(Data.select)",
     )
     return sample(posterior, layer_block, "dags", METHOD, draws, rng, progress, executor)
 
