@@ -279,11 +279,15 @@ class Draws:
         """
         if not 1 <= draws <= self.values.shape[1]:
             raise ValueError(f"draws={draws}: there are 1 to {self.values.shape[1]} to take")
+        log_weight, stats = self.log_weight[:, :draws], self.stats
+        if "mass" in stats:
+            stats = {**stats, **mass_of(log_weight, float(stats["log_z"][0]))}
         return replace(
             self,
             values=self.values[:, :draws],
-            log_weight=self.log_weight[:, :draws],
+            log_weight=log_weight,
             log_target=self.log_target[:, :draws],
+            stats=stats,
             traces={name: trace[:, :draws] for name, trace in self.traces.items()},
         )
 

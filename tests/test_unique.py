@@ -114,8 +114,17 @@ def test_a_prefix_of_distinct_dags_has_the_mass_of_what_it_keeps(draws, exact):
     log_z, posterior = exact
     unique = bn.reweight_unique(draws, log_z=log_z).prefix(2)
     mass = sum(posterior[tuple(dag)] for dag in unique.values[0].tolist())
+    assert unique.stats["mass"] == pytest.approx([mass])
     low, high = features.sound(0.5, unique)
     assert (low, high) == (pytest.approx(mass / 2), pytest.approx(1 - mass / 2))
+
+
+def test_weights_of_the_other_prior_have_no_mass(table):
+    posterior = bn.order_posterior(table)
+    best = bn.k_best_dags(table, 5, prior="order-modular").as_draws(log_z=posterior.log_z)
+    corrected = bn.reweight_by_extensions(best)
+    assert not corrected.stats.keys() & {"mass", "log_z"}
+    assert features.probability(corrected, features.edge(0, 1)).interval == "none"
 
 
 def test_without_log_z_there_is_no_error_bar(draws):
@@ -124,11 +133,19 @@ def test_without_log_z_there_is_no_error_bar(draws):
     assert estimate.stderr == math.inf
 
 
+def test_memory_is_refused_before_it_is_taken(draws, monkeypatch):
+    monkeypatch.setattr("bnlab.memory.free_bytes", lambda: 1000)
+    with pytest.raises(ValueError, match=r"distinct ones of .* DAGs needs .*: take fewer"):
+        bn.reweight_unique(draws)
+
+
 def test_what_cannot_be_weighed_is_refused(table, draws, exact):
     rng = np.random.default_rng(0)
     orders = bn.sample_orders(bn.order_posterior(table), draws=5, rng=rng)
     with pytest.raises(ValueError, match="draw DAGs with sample_dags"):
         bn.reweight_unique(orders)
+    with pytest.raises(ValueError, match="DagPosterior: pass draws of DAGs"):
+        bn.reweight_unique(bn.dag_posterior(table))
     nothing = replace(draws, log_target=np.full(draws.log_target.shape, -math.inf))
     with pytest.raises(ValueError, match="log_target of a draw is not finite"):
         bn.reweight_unique(nothing)

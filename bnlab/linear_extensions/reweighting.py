@@ -55,6 +55,8 @@ def reweight_by_extensions(
     weights = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
     sizes = weights.sum(axis=1) ** 2 / (weights**2).sum(axis=1)
     traces = {"log_extensions": log_extensions, "group": draws.groups}
+    # The mass of distinct DAGs is one under the other prior.
+    stats = {name: value for name, value in draws.stats.items() if name not in ("mass", "log_z")}
     return Draws(
         draws.values,
         log_weight,
@@ -63,7 +65,7 @@ def reweight_by_extensions(
         "structure-modular",
         draws.names,
         independent=False,
-        stats={**draws.stats, "effective_sample_size": sizes},
+        stats={**stats, "effective_sample_size": sizes},
         traces={**draws.traces, **traces},
         run=Run(
             f"{draws.run.method} / l(G)".strip(),

@@ -3,10 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab import memory
 from bnlab.results import Draws, Run, mass_of
 from bnlab.runs import Clock
 
 Ints = NDArray[np.int64]
+
+KEY_BYTES = 250  # of each DAG in the dictionary of those that have appeared
 
 
 def reweight_unique(draws: Draws, /, *, log_z: float | None = None) -> Draws:
@@ -26,7 +29,8 @@ def reweight_unique(draws: Draws, /, *, log_z: float | None = None) -> Draws:
     ----------
     draws : Draws over "dags"
     log_z : nats, ln of the sum over all DAGs of prior factor times likelihood, such as
-        DagPosterior.log_z; without it there is no Delta
+        DagPosterior.log_z; without it there is no Delta. A log_prior that the draws were made
+        with is a part of their weights, so log_z must have it, too
 
     Returns
     -------
@@ -38,8 +42,8 @@ def reweight_unique(draws: Draws, /, *, log_z: float | None = None) -> Draws:
     Raises
     ------
     ValueError
-        If the draws are orders, a DAG has no weight (log_target is not finite), or log_z is less
-        than the sum over the distinct DAGs alone.
+        If these are no draws of DAGs, memory is short, a DAG has no weight (log_target is not
+        finite), or log_z is less than the sum over the distinct DAGs alone.
 
     Examples
     --------
@@ -49,6 +53,8 @@ def reweight_unique(draws: Draws, /, *, log_z: float | None = None) -> Draws:
     >>> reweight_unique(draws)  # no edge, and one either way
     Draws(3 dags of 2 variables, structure-modular)
     """
+    if not isinstance(draws, Draws):
+        raise ValueError(f"{type(draws).__name__}: pass draws of DAGs, such as sample_dags gives")
     if draws.over != "dags":
         raise ValueError("orders have no weight as DAGs: draw DAGs with sample_dags")
     if not np.isfinite(draws.log_target).all():
@@ -56,6 +62,11 @@ def reweight_unique(draws: Draws, /, *, log_z: float | None = None) -> Draws:
             "log_target of a draw is not finite: a DAG of prior factor 0 has no place among draws "
             "from a posterior"
         )
+    memory.require(
+        draws.log_target.size * (16 * draws.values.shape[-1] + KEY_BYTES),
+        task=f"finding the distinct ones of {draws.log_target.size:,} DAGs",
+        remedy="take fewer (Draws.prefix)",
+    )
     clock = Clock()
     flat = np.ascontiguousarray(draws.values.reshape(-1, draws.values.shape[-1]))
     first = _first_appearances(flat)
