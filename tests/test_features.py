@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import oracles
@@ -12,6 +13,7 @@ from bnlab import features
 from bnlab.features.intervals import student_t
 
 DAGS = bn.graphs.all_dags(4)
+FIRST = features.edge(0, 1)
 
 
 @pytest.fixture(scope="module")
@@ -393,6 +395,22 @@ def test_bad_input_says_what_is_wrong(call, message, posterior, draws):
     orders = bn.sample_orders(posterior, draws=5, rng=np.random.default_rng(0))
     with pytest.raises(ValueError, match=message):
         call(draws, orders)
+
+
+@pytest.mark.parametrize("weight", [math.nan, math.inf, -math.inf])
+def test_weights_that_are_none_are_refused(weight, draws):
+    prefix = draws.prefix(10)
+    weighted = replace(prefix, log_weight=np.full((1, 10), weight))
+    for call in (features.edges, features.paths, lambda d: features.probability(d, FIRST)):
+        with pytest.raises(ValueError, match=f"largest log weight of the draws is {weight}"):
+            call(weighted)
+
+
+def test_what_has_no_draws_is_refused(posterior):
+    best = bn.map_dag(posterior.table)
+    for call in (features.edges, features.paths, lambda d: features.probability(d, FIRST)):
+        with pytest.raises(ValueError, match=r"BestDags: .* pass as_draws\(\)"):
+            call(best)
 
 
 def test_sad_and_max_error():

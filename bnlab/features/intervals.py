@@ -92,6 +92,11 @@ def weights_of(draws: Draws, /) -> Floats:
     array([0.25, 0.75])
     """
     log_weight = draws.log_weight.ravel()
+    if not np.isfinite(log_weight.max()):  # nan, too
+        raise ValueError(
+            f"the largest log weight of the draws is {log_weight.max()}: give finite ones, or -inf "
+            "for some"
+        )
     weights: Floats = np.exp(log_weight - np.logaddexp.reduce(log_weight))
     return weights
 

@@ -56,6 +56,7 @@ def probability(draws: Draws, feature: Feature, /, *, delta: float = 0.05) -> Fe
     p = 0.3310 +/- 0.0149, in [0.2881, 0.3739] with probability 0.95 (1000 draws)
     """
     check_delta(delta)
+    _check_draws(draws)
     if draws.over != "dags":
         raise ValueError("features are functions of DAGs: use sample_dags, not orders")
     dags = draws.values.reshape(-1, draws.values.shape[-1])
@@ -133,6 +134,7 @@ def edges(draws: Draws, /, *, table: ScoreTable | None = None) -> Floats:
     array([[0.  , 0.33],
            [0.34, 0.  ]])
     """
+    _check_draws(draws)
     weights = weights_of(draws)
     if draws.over == "dags":
         return _pair_means(draws.values, weights)
@@ -164,6 +166,7 @@ def paths(draws: Draws, /, *, max_length: int | None = None) -> Floats:
     >>> bool((paths(draws) == edges(draws)).all())
     True
     """
+    _check_draws(draws)
     if draws.over != "dags":
         raise ValueError("paths need DAG draws (sample_dags); an order has none")
     if max_length is None:
@@ -197,6 +200,7 @@ def sound(probabilities: ArrayLike, draws: Draws, /) -> tuple[Floats, Floats]:
     >>> np.round(sound(0.5, reweight_unique(draws, log_z=-2.549445)), 4)
     array([0.3, 0.7])
     """
+    _check_draws(draws)
     values = np.asarray(probabilities, np.float64)
     if not ((values >= 0) & (values <= 1 + ROUNDING)).all():
         raise ValueError("probabilities outside 0..1: give what edges or paths gave for the draws")
@@ -215,6 +219,14 @@ def _pair_means(masks: Masks, weights: Floats) -> Floats:
     n = masks.shape[-1]
     flat = masks.reshape(-1, n)
     return np.stack([weights @ ((flat >> np.int64(u)) & 1) for u in range(n)])
+
+
+def _check_draws(draws: Draws) -> None:
+    if not isinstance(draws, Draws):
+        raise ValueError(
+            f"{type(draws).__name__}: features are means over Draws. Of BestDags, pass as_draws(); "
+            "an exact posterior has its own matrices"
+        )
 
 
 def _check_allowed(expectations: Floats) -> None:
