@@ -476,3 +476,42 @@ def chi_square(counts, expected):
     keep = expected > 0
     statistic = ((counts - expected)[keep] ** 2 / expected[keep]).sum()
     return chi_square_tail(statistic, keep.sum() - 1)
+
+
+# Markov equivalence
+
+
+def skeleton(dag):
+    """The pairs u < v that an edge of either direction joins."""
+    return frozenset((min(u, v), max(u, v)) for v in range(len(dag)) for u in members(dag[v]))
+
+
+def v_structures(dag):
+    """The (u, v, w), u < w, with u -> v <- w and no edge between u and w."""
+    joined = skeleton(dag)
+    return frozenset(
+        (u, v, w)
+        for v in range(len(dag))
+        for u, w in itertools.combinations(members(dag[v]), 2)
+        if (u, w) not in joined
+    )
+
+
+def equivalence_class(dag):
+    """What DAGs share exactly when they are Markov equivalent [Verma & Pearl 1990]."""
+    return skeleton(dag), v_structures(dag)
+
+
+@functools.cache
+def equivalence_classes(n):
+    """Every class of DAGs on n nodes: its key and its members."""
+    classes = {}
+    for dag in all_dags(n):
+        classes.setdefault(equivalence_class(dag), []).append(dag)
+    return classes
+
+
+def union_of_edges(dags):
+    """Adjacency rows: [u][v] is true when one of the DAGs has u -> v. Of a class, its CPDAG."""
+    n = len(dags[0])
+    return [[any(dag[v] >> u & 1 for dag in dags) for v in range(n)] for u in range(n)]

@@ -1,8 +1,4 @@
-"""Directed acyclic graphs as plain arrays of parent masks, and their conversions.
-
-A DAG on n <= 63 nodes is an int64 array `dag` of shape (n,): bit u of `dag[v]` is set when u -> v.
-Leading axes batch. There is no graph class: the functions here check, convert and enumerate.
-"""
+"""Checks and conversions of DAGs as parent masks, their ancestors and their enumeration."""
 
 from collections.abc import Iterable, Sequence
 
@@ -210,12 +206,31 @@ def from_adjacency(adjacency: ArrayLike, /) -> Masks:
     >>> from_adjacency([[0, 1, 1], [0, 0, 1], [0, 0, 0]])
     array([0, 1, 3])
     """
+    matrix = check_matrix(adjacency)
+    return from_edges(matrix.shape[0], [(int(u), int(v)) for u, v in np.argwhere(matrix)])
+
+
+def check_matrix(adjacency: ArrayLike, /) -> Bools:
+    """Return an adjacency matrix (n, n) as bool; what its edges make up is not looked at.
+
+    Raises
+    ------
+    ValueError
+        If it is not square with entries 0 or 1, or n is not 1 to 63.
+
+    Examples
+    --------
+    >>> check_matrix([[0, 1], [0, 0]]).dtype
+    dtype('bool')
+    """
     matrix = np.asarray(adjacency)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"an adjacency matrix is square; got shape {matrix.shape}")
+    if not 1 <= len(matrix) <= MAX_NODES:
+        raise ValueError(f"n={len(matrix)}: a graph here has 1 to {MAX_NODES} nodes")
     if not np.isin(matrix, (0, 1)).all():
         raise ValueError("an adjacency matrix holds 0 and 1 (or False and True) only")
-    return from_edges(matrix.shape[0], [(int(u), int(v)) for u, v in np.argwhere(matrix)])
+    return matrix.astype(bool)
 
 
 def to_networkx(dag: ArrayLike, /, *, names: Sequence[str] | None = None) -> nx.DiGraph:
