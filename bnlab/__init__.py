@@ -80,7 +80,13 @@ from bnlab.scores import (
     score_families,
     write_scores,
 )
-from bnlab.search import chow_liu
+from bnlab.search import (
+    Climb,
+    chow_liu,
+    climb_perturbed,
+    hill_climb,
+    resampled,
+)
 
 __all__ = [
     "AIC",
@@ -93,6 +99,7 @@ __all__ = [
     "BayesNet",
     "BestDags",
     "Betas",
+    "Climb",
     "CutPoints",
     "DagPosterior",
     "Data",
@@ -125,6 +132,7 @@ __all__ = [
     "anneal_orders",
     "bound_edges",
     "chow_liu",
+    "climb_perturbed",
     "count_linear_extensions",
     "dag_posterior",
     "diagnostics",
@@ -139,6 +147,7 @@ __all__ = [
     "features",
     "graphs",
     "hidden",
+    "hill_climb",
     "hoeffding_draws",
     "hoeffding_margin",
     "k_best_dags",
@@ -157,6 +166,7 @@ __all__ = [
     "read_bif",
     "read_csv",
     "read_scores",
+    "resampled",
     "reweight_by_extensions",
     "reweight_unique",
     "sample_dags",

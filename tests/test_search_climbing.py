@@ -1,0 +1,395 @@
+"""Hill climbing: each step against a climb in plain Python, each score against scoring anew."""
+
+import itertools
+import math
+import pickle
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import oracles
+import pytest
+
+import bnlab as bn
+from bnlab.search import climb_perturbed, resampled
+
+MARGIN = 1e-7
+WAYS = {
+    "best": {},
+    "first": {"choice": "first"},
+    "tabu": {"tabu": 3, "patience": 20},
+    "tabu, first": {"choice": "first", "tabu": 3, "patience": 20},
+}
+ALL_WAYS = pytest.mark.parametrize("way", WAYS)
+
+
+def random_data(seed, n, m=60):
+    """Columns copy earlier ones now and then, with 2 or 3 states."""
+    rng = np.random.default_rng(seed)
+    arities = rng.integers(2, 4, size=n)
+    values = rng.integers(0, arities, size=(m, n))
+    for v in range(1, n):
+        for u in rng.choice(v, size=min(v, 2), replace=False):
+            copied = rng.random(m) < 0.4
+            values[copied, v] = values[copied, u] % arities[v]
+    return bn.Data.from_arrays(values, arities=arities)
+
+
+def random_table(seed, n, k=3, **options):
+    return bn.score_families(random_data(seed, n), bn.BDeu(), max_parents=k, **options)
+
+
+def climb(table, seed=1, **options):
+    return bn.hill_climb(table, rng=np.random.default_rng(seed), **options)
+
+
+# Plain Python
+
+
+def families(table):
+    return [
+        dict(zip(map(int, parents), map(float, log_beta), strict=True))
+        for parents, log_beta in zip(table.parents, table.log_beta, strict=True)
+    ]
+
+
+def scored(log_beta, dag):
+    return math.fsum(log_beta[v].get(p, -math.inf) for v, p in enumerate(dag))
+
+
+def changes(dag):
+    """((kind, u, v), DAG) of all changes of one edge, by the ordered pairs of nodes."""
+    for a, b in itertools.permutations(range(len(dag)), 2):
+        other = list(dag)
+        if dag[a] >> b & 1:
+            step = 2, b, a
+            other[a] ^= 1 << b
+        else:
+            step = dag[b] >> a & 1, a, b
+        other[b] ^= 1 << a
+        if oracles.is_acyclic(other):
+            yield step, tuple(other)
+
+
+def climbed(log_beta, dag):
+    """Steps of the steepest climb, and where it ends."""
+    steps = []
+    while True:
+        most, chosen, now = 0.0, None, scored(log_beta, dag)
+        for step, other in changes(dag):
+            if scored(log_beta, other) - now > most + MARGIN:
+                most, chosen = scored(log_beta, other) - now, (step, other)
+        if chosen is None:
+            return steps, dag
+        steps.append(chosen[0])
+        dag = chosen[1]
+
+
+def assert_local_optimum(log_beta, dag):
+    dag = tuple(dag.tolist())
+    best = max((scored(log_beta, other) for _, other in changes(dag)), default=-math.inf)
+    assert best <= scored(log_beta, dag) + 2 * MARGIN
+
+
+# The climb itself
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
+def test_each_step_is_that_of_plain_python(n):
+    for seed in range(8):
+        table = random_table(seed, n, k=min(n - 1, 1 + seed % 3))
+        steps, end = climbed(families(table), (0,) * n)
+        found = climb(table)
+        assert found.steps.tolist() == [list(step) for step in steps]
+        assert found.dag.tolist() == list(end)
+        start = found.ends[0] * 0
+        start[1:] = 1  # node 0 points to all others
+        steps, end = climbed(families(table), tuple(start.tolist()))
+        found = climb(table, start=start)
+        assert found.steps.tolist() == [list(step) for step in steps]
+        assert found.dag.tolist() == list(end)
+
+
+@ALL_WAYS
+def test_each_score_is_what_scoring_anew_gives(way):
+    for n, k in ((1, 0), (2, 1), (6, 2), (12, 3), (30, 2), (63, 1)):
+        table = random_table(n, n, k=min(k, n - 1))
+        for perturb in (None, 5):
+            found = climb(table, restarts=9, perturb=perturb, **WAYS[way])
+            assert np.array_equal(table.log_target(found.path), found.trace)
+            assert np.array_equal(table.log_target(found.ends), found.log_targets)
+            assert found.log_target == table.log_target(found.dag)
+            assert found.log_target == pytest.approx(found.trace.max(), abs=2 * MARGIN)
+            assert found.log_target == pytest.approx(found.log_targets.max(), abs=2 * MARGIN)
+            assert (np.bitwise_count(found.path) <= table.max_parents).all()
+
+
+@ALL_WAYS
+def test_climbs_end_where_no_change_gains(way):
+    for seed in range(6):
+        n = 2 + seed % 5
+        table = random_table(seed, n, k=min(n - 1, 3))
+        for perturb in (None, 4):
+            found = climb(table, restarts=12, perturb=perturb, **WAYS[way])
+            for dag in found.ends:
+                assert_local_optimum(families(table), dag)
+        if not way.startswith("tabu"):
+            assert (np.diff(found.trace) > MARGIN).all()
+
+
+def test_a_tabu_search_never_ends_below_the_plain_climb():
+    for seed in range(40):
+        table = random_table(seed, 4 + seed % 9)
+        for choice in ("best", "first"):
+            plain = climb(table, choice=choice)
+            for tabu, patience in ((1, 1), (2, 50), (10, 50), (1000, 50)):
+                other = climb(table, choice=choice, tabu=tabu, patience=patience)
+                assert other.log_target >= plain.log_target
+                steps = len(plain.steps)
+                assert np.array_equal(other.steps[:steps], plain.steps)
+                assert len(other.steps) - np.argmax(other.trace >= other.log_target) <= patience
+
+
+def test_a_tabu_search_changes_no_pair_too_soon():
+    """Unless that gives a score above all before."""
+    for seed in range(20):
+        found = climb(random_table(seed, 7), tabu=6, patience=60)
+        changed = {}
+        for step, (_, u, v) in enumerate(found.steps.tolist()):
+            pair = min(u, v), max(u, v)
+            if step - changed.get(pair, -100) <= 6:
+                assert found.trace[step + 1] > found.trace[: step + 1].max()
+            changed[pair] = step
+
+
+def test_it_walks_along_plateaus():
+    """Equivalent DAGs score alike; only with a tabu list does the walk turn edges round."""
+    table = random_table(3, 5)
+    plain, tabu = climb(table), climb(table, tabu=4, patience=30)
+    steps = tabu.steps[len(plain.steps) :]
+    gains = np.diff(tabu.trace)[len(plain.steps) :]
+    assert ((steps[:, 0] == 2) & (np.abs(gains) < MARGIN)).any()
+
+
+def test_ties_go_to_the_first_pair():
+    alike = bn.Data.from_arrays([[0, 0, 0], [1, 1, 1]] * 5)
+    found = climb(bn.score_families(alike, bn.BDeu(), max_parents=1))
+    assert found.steps.tolist() == [[0, 0, 1], [0, 0, 2]]
+
+
+def test_constraints_hold_at_each_step():
+    options = {
+        "required": [(5, 0), (0, 3)],
+        "forbidden": [(1, 2), (2, 1)],
+        "candidates": {4: [3]},
+    }
+    for seed in range(6):
+        table = random_table(seed, 6, **options)
+        for way in WAYS.values():
+            for perturb in (None, 4):
+                found = climb(table, restarts=10, perturb=perturb, **way)
+                for path in (found.path, found.ends):
+                    edges = bn.graphs.to_adjacency(path)
+                    assert edges[:, 5, 0].all()
+                    assert edges[:, 0, 3].all()
+                    assert not edges[:, 1, 2].any()
+                    assert not edges[:, 2, 1].any()
+                    assert not (path[:, 4] & ~8).any()
+
+
+def test_a_single_dag_allowed_is_found():
+    table = random_table(0, 2, required=[(1, 0)])
+    assert climb(table, restarts=3, tabu=2).ends.tolist() == [[2, 0]] * 4
+
+
+# Restarts
+
+
+@pytest.mark.parametrize("perturb", [None, 3])
+def test_more_restarts_only_add_climbs(perturb):
+    table = random_table(4, 9)
+    few, many = (climb(table, restarts=r, perturb=perturb) for r in (8, 24))
+    assert np.array_equal(few.ends, many.ends[:9])
+    assert many.log_target >= few.log_target >= climb(table).log_target
+    assert many.run.settings["restarts"] == 24
+
+
+def test_any_executor_gives_the_same_bits():
+    table = random_table(5, 8)
+    with (
+        ThreadPoolExecutor(3) as threads,
+        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process,
+    ):
+        for executor, perturb in itertools.product((threads, process), (None, 3)):
+            known = climb(table, restarts=20, perturb=perturb, tabu=3)
+            found = climb(table, restarts=20, perturb=perturb, tabu=3, executor=executor)
+            for name in ("dag", "start", "steps", "trace", "ends", "log_targets"):
+                assert np.array_equal(getattr(found, name), getattr(known, name))
+
+
+def test_random_starts_differ_and_are_dags():
+    table = random_table(6, 10)
+    starts = {
+        tuple(climb(table, seed=seed, restarts=1, start=climb(table).dag).ends[1].tolist())
+        for seed in range(20)
+    }
+    assert len(starts) > 3
+
+
+@pytest.mark.parametrize(("name", "options"), [("coronary", {}), ("tic_tac_toe", {"tabu": 10})])
+def test_restarts_reach_the_best_dag(name, options):
+    table = bn.score_families(bn.load_dataset(name), bn.BDeu())
+    best = bn.map_dag(table).log_target[0]
+    found = climb(table, restarts=60, **options)
+    assert found.log_target == pytest.approx(best, abs=1e-6)
+    assert (found.log_targets <= best + 1e-6).all()
+
+
+def test_restarts_go_on_until_the_time_is_over():
+    told = []
+    found = climb(
+        random_table(7, 6),
+        seconds=0.2,
+        progress=lambda done, total, snapshot: told.append((done, total)),
+    )
+    assert len(found.ends) % 8 == 1
+    assert len(found.ends) > 8
+    assert found.run.seconds >= 0.2
+    assert not found.run.stopped
+    assert told[-1] == (200, 200)
+
+
+def test_progress_tells_climbs_and_stops():
+    told = []
+
+    def progress(done, total, snapshot):
+        told.append((done, total))
+        return done < 9
+
+    found = climb(random_table(7, 6), restarts=30, progress=progress)
+    assert told == [(1, 31), (9, 31)]
+    assert found.run.stopped
+    assert len(found.ends) == 9
+    assert not climb(random_table(7, 6), progress=lambda *_: False).run.stopped
+
+
+def test_the_generator_is_needed_by_restarts_only():
+    table = random_table(7, 6)
+    assert np.array_equal(climb(table, seed=1).trace, climb(table, seed=2).trace)
+    assert "PCG64" in climb(table).run.seed
+
+
+# Perturbed data
+
+
+def test_perturbed_climbs_are_never_worse_and_end_at_local_optima():
+    for seed in range(6):
+        data = random_data(seed, 6)
+
+        def table_of(share, rng, data=data):
+            return bn.score_families(resampled(data, share, rng), bn.BDeu())
+
+        table = table_of(0, np.random.default_rng(0))
+        found, again = (
+            climb_perturbed(table, table_of, rng=np.random.default_rng(3), rounds=6)
+            for _ in range(2)
+        )
+        assert found.log_target >= climb(table).log_target
+        assert found.log_targets[0] == climb(table).log_target
+        assert found.ends.shape == (7, 6)
+        assert np.array_equal(found.ends, again.ends)
+        assert np.array_equal(table.log_target(found.path), found.trace)
+        for dag in found.ends:
+            assert_local_optimum(families(table), dag)
+
+
+def test_the_share_of_perturbed_data_falls():
+    table, shares = random_table(1, 4), []
+
+    def table_of(share, rng):
+        shares.append(share)
+        return table
+
+    climb_perturbed(table, table_of, rng=np.random.default_rng(3), rounds=4, share=0.8)
+    assert shares == pytest.approx([0.8, 0.6, 0.4, 0.2])
+
+
+def test_perturbed_climbs_stop_when_told():
+    table = random_table(1, 4)
+    found = climb_perturbed(
+        table, lambda *_: table, rng=np.random.default_rng(3), progress=lambda done, *_: done < 2
+    )
+    assert found.run.stopped
+    assert len(found.ends) == 3
+
+
+def test_other_families_are_no_perturbation():
+    table = random_table(1, 4)
+    for other in (
+        random_table(1, 5),
+        random_table(1, 4, k=2),
+        random_table(1, 4, forbidden=[(0, 1)]),
+    ):
+        with pytest.raises(ValueError, match="not for the families"):
+            climb_perturbed(table, lambda *_, other=other: other, rng=np.random.default_rng(3))
+    with pytest.raises(ValueError, match="share=0"):
+        climb_perturbed(table, lambda *_: table, rng=np.random.default_rng(3), share=0)
+    with pytest.raises(ValueError, match="list: pass a ScoreTable"):
+        climb_perturbed(table, lambda *_: [], rng=np.random.default_rng(3))
+
+
+def test_resampled_rows_stay_rows():
+    values = np.stack([np.arange(40) % 2, np.arange(40) // 2], axis=1)
+    data = bn.Data.from_arrays(values, intervened=values % 2 == 1)
+    for share in (0.0, 0.3, 1.0):
+        other = resampled(data, share, np.random.default_rng(1))
+        assert other.m == 40
+        assert len(np.unique(other.values, axis=0)) == max(1, 40 - round(40 * share))
+        assert np.array_equal(other.intervened, other.values % 2 == 1)
+    with pytest.raises(ValueError, match="share=2"):
+        resampled(data, 2, np.random.default_rng(1))
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"choice": "worst"}, "choice='worst'"),
+        ({"tabu": -1}, "tabu=-1"),
+        ({"patience": 0}, "patience=0"),
+        ({"restarts": 1.5}, "restarts=1.5"),
+        ({"perturb": 0}, "perturb=0"),
+        ({"seconds": 0}, "seconds=0"),
+        ({"seconds": math.inf}, "seconds=inf"),
+        ({"seconds": 1, "restarts": 3}, "choose one of the two"),
+        ({"start": [2, 1, 0, 0]}, "directed cycle"),
+        ({"start": [0, 1]}, "start has shape"),
+        ({"start": [14, 0, 0, 0]}, "too many parents"),
+        ({"start": [0, 0, 0, 1]}, "constraints"),
+    ],
+)
+def test_odd_options_are_refused(options, message):
+    table = random_table(2, 4, k=2, forbidden=[(0, 3)])
+    with pytest.raises(ValueError, match=message):
+        climb(table, **options)
+
+
+def test_other_tables_and_generators_are_refused():
+    with pytest.raises(ValueError, match="pass a ScoreTable"):
+        climb(random_data(1, 3))
+    with pytest.raises(ValueError, match="is no generator"):
+        bn.hill_climb(random_table(1, 3), rng=3)
+    with pytest.raises(ValueError, match="leave no DAG"):
+        climb(random_table(1, 3, required=[(0, 1), (1, 2), (2, 0)]))
+
+
+def test_a_result_is_frozen_and_survives_pickling():
+    found = climb(random_table(1, 5), restarts=4)
+    other = pickle.loads(pickle.dumps(found))
+    assert repr(other) == repr(found)
+    assert np.array_equal(other.path, found.path)
+    for result in (found, other):
+        with pytest.raises(ValueError, match="read-only"):
+            result.dag[0] = 1
