@@ -24,6 +24,7 @@ RANDOM = {
     and function is not bn.random_network  # a network, not draws from a target
 }
 ELSEWHERE = {  # fits, scores and lists of estimates: tests/test_hidden*.py ask the same of them
+    bn.fit_tree_mixture,  # tests/test_mixtures.py
     bn.hidden.anneal,
     bn.hidden.estimate_structures,
     bn.hidden.fit_em,

@@ -1,5 +1,6 @@
 """Posterior predictive densities: averaged over DAGs, exact, by one DAG, and cross-validated."""
 
+from bnlab.prediction.classifying import log_class_posterior
 from bnlab.prediction.densities import log_density, plug_in_log_density
 from bnlab.prediction.exact import exact_log_density
 from bnlab.prediction.validation import CrossValidation, cross_validate
@@ -8,6 +9,7 @@ __all__ = [
     "CrossValidation",
     "cross_validate",
     "exact_log_density",
+    "log_class_posterior",
     "log_density",
     "plug_in_log_density",
 ]

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.data import Data
+from bnlab.data.nodes import node_number
 from bnlab.kernels import counting
 from bnlab.priors import Prior, Uniform
 from bnlab.runs import check_counts
@@ -163,10 +163,10 @@ def _edge_masks(
     allowed = np.array([every & ~(1 << v) for v in range(data.n)], np.int64)
     demanded = np.zeros(data.n, np.int64)
     for child, names in (candidates or {}).items():
-        v = _node(data, child)
+        v = node_number(data.names, child)
         if isinstance(names, str):
             raise ValueError(f"candidates of {data.names[v]!r}: give a list, [{names!r}]")
-        allowed[v] &= sum({1 << _node(data, u) for u in names})
+        allowed[v] &= sum({1 << node_number(data.names, u) for u in names})
     for u, v in _edges(data, forbidden):
         allowed[v] &= ~(1 << u)
     for u, v in _edges(data, required):
@@ -183,20 +183,8 @@ def _edges(data: Data, edges: Iterable[tuple[Node, Node]]) -> list[tuple[int, in
     for edge in edges:
         if isinstance(edge, str) or len(edge) != 2:
             raise ValueError(f"{edge!r} is no edge: give a list of pairs (parent, child)")
-        u, v = (_node(data, node) for node in edge)
+        u, v = (node_number(data.names, node) for node in edge)
         if u == v:
             raise ValueError(f"edge {data.names[u]} -> {data.names[v]} is a loop")
         out.append((u, v))
     return out
-
-
-def _node(data: Data, node: Node) -> int:
-    if isinstance(node, str):
-        return data.index(node)
-    if not _is_whole(node) or not 0 <= node < data.n:
-        raise ValueError(f"node {node!r} is neither a name nor a number in 0..{data.n - 1}")
-    return int(node)
-
-
-def _is_whole(number: object) -> bool:
-    return isinstance(number, Integral)

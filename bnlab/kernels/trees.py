@@ -1,0 +1,60 @@
+"""Counts, information and densities of trees: each variable beside at most one other."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def pair_counts(columns, weights, first, out):
+    """Add the weighted counts of all pairs of states to out (S, S).
+
+    State a of variable u has place first[u] + a; S = first[n]. columns (n, m) int32, weights (m,).
+    A diagonal block holds the counts of single states on its diagonal.
+    """
+    n, m = columns.shape
+    for u in range(n):
+        for i in range(m):
+            place = first[u] + columns[u, i]
+            out[place, place] += weights[i]
+        for v in range(u + 1, n):
+            for i in range(m):
+                out[first[u] + columns[u, i], first[v] + columns[v, i]] += weights[i]
+            for a in range(first[u], first[u + 1]):
+                for b in range(first[v], first[v + 1]):
+                    out[b, a] = out[a, b]
+
+
+@njit(cache=True, nogil=True)
+def information(pairs, first, out):
+    """out[u, v] = mutual information of u and v times the number of rows, nats; 0 for u = v.
+
+    Sum over cells of N_ab ln(N_ab N / (N_a N_b)), of what `pair_counts` makes.
+    """
+    n = first.size - 1
+    total = 0.0
+    for a in range(first[1]):
+        total += pairs[a, a]
+    for u in range(n):
+        out[u, u] = 0.0
+        for v in range(u + 1, n):
+            gain = 0.0
+            for a in range(first[u], first[u + 1]):
+                for b in range(first[v], first[v + 1]):
+                    if pairs[a, b] > 0:  # in logs, as tiny weights would underflow
+                        share = np.log(pairs[b, b]) - np.log(total)
+                        gain += pairs[a, b] * (np.log(pairs[a, b] / pairs[a, a]) - share)
+            out[u, v] = out[v, u] = gain
+
+
+@njit(cache=True, nogil=True)
+def log_density(columns, parents, first, log_p, out):
+    """out[i] = ln of the density of a tree at column i of columns (n, m).
+
+    parents (n,), the root its own; log_p[first[u] + a, first[v] + b] = ln p(x_v = b | x_u = a).
+    """
+    n, m = columns.shape
+    out[:] = 0.0
+    for v in range(n):
+        u = parents[v]
+        for i in range(m):
+            out[i] += log_p[first[u] + columns[u, i], first[v] + columns[v, i]]

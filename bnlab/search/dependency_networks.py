@@ -1,0 +1,215 @@
+"""Dependency networks: the best local conditional of each variable, cycles allowed."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnlab.data import Data
+from bnlab.data.nodes import node_number
+from bnlab.graphs import members
+from bnlab.networks.bayesnet import check_table_size
+from bnlab.results import Run, read_only, rebuilt
+from bnlab.runs import Clock, check_counts, check_generator
+from bnlab.scores import BDeu, Score, ScoreTable
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DependencyNetwork:
+    """A conditional p(x_v | parents) for each variable, cycles allowed [HeckermanEtAl2000].
+
+    The conditionals are learned one by one, so there need be no joint distribution that has them
+    all; the ordered Gibbs sampler defines one in any case. Make it with `fit_dependency_network`.
+
+    Attributes
+    ----------
+    parents : int64 (n,), masks, as of a DAG but for cycles
+    arities : int64 (n,)
+    names, levels : of the variables and their states
+    tables : for each variable probabilities (q, r), rows in mixed radix with the last parent
+        running fastest, as in `BayesNet`
+    run : Run
+
+    Examples
+    --------
+    >>> from bnlab import score_families
+    >>> data = Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 1]])
+    >>> fit_dependency_network(score_families(data, BDeu()), data)
+    DependencyNetwork(2 variables, 2 parents)
+    """
+
+    parents: Ints
+    arities: Ints
+    names: tuple[str, ...]
+    levels: tuple[tuple[str, ...], ...]
+    tables: tuple[Floats, ...]
+    run: Run = field(default_factory=lambda: Run(""))
+
+    def __post_init__(self) -> None:
+        for name in ("parents", "arities"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+        object.__setattr__(self, "tables", tuple(map(read_only, self.tables)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
+
+    def __repr__(self) -> str:
+        total = int(np.bitwise_count(self.parents).sum())
+        return f"DependencyNetwork({len(self.names)} variables, {total} parents)"
+
+    def conditional(self, v: int | str, rows: Data | ArrayLike, /) -> Floats:
+        """p(x_v | all the others) in each row, (rows, arity of v): one table is looked up.
+
+        In collaborative filtering x_u = 1 says that item u was bought; a row of the basket, 1 for
+        what is in it and 0 for the rest, gives the probability that v is bought as well.
+
+        Parameters
+        ----------
+        v : the variable, a name or a number
+        rows : Data of the same variables, or (rows, n) codes; column v is not looked at
+
+        Raises
+        ------
+        ValueError
+            If there is no such variable, or a code is out of range.
+
+        Examples
+        --------
+        >>> from bnlab import score_families
+        >>> data = Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 1]])
+        >>> net = fit_dependency_network(score_families(data, BDeu()), data)
+        >>> net.conditional(1, [[1, 0]]).round(3)
+        array([[0.1, 0.9]])
+        """
+        v = node_number(self.names, v)
+        if isinstance(rows, Data):
+            if (rows.names, rows.levels) != (self.names, self.levels):
+                raise ValueError(
+                    f"the rows are not of the variables {', '.join(self.names)} with the same "
+                    "levels: take those of the data, in their order (Data.select)"
+                )
+            values = rows.values
+        else:
+            codes = np.array(rows)
+            if codes.ndim == 2 and codes.shape[1] == len(self.names):
+                codes[:, v] = 0
+            values = Data.from_arrays(codes, self.arities.tolist(), self.names, self.levels).values
+        out: Floats = self.tables[v][self._places(values, v)]
+        return out
+
+    def sample(self, m: int, rng: np.random.Generator, *, sweeps: int = 100) -> Data:
+        """m rows, each the end of an ordered pseudo-Gibbs chain of its own.
+
+        A chain starts at independent uniform states; a sweep draws every variable in the order of
+        their numbers, given all others as they stand. After many sweeps rows are draws from the
+        joint distribution that this sampler defines [HeckermanEtAl2000, sec. 3]; with conditionals
+        of one joint it is that one, and else it depends on the order.
+
+        Parameters
+        ----------
+        m : number of rows, at least 0
+        rng : the only source of randomness
+        sweeps : how often each variable is drawn, at least 1
+
+        Examples
+        --------
+        >>> from bnlab import score_families
+        >>> data = Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 1]])
+        >>> net = fit_dependency_network(score_families(data, BDeu()), data)
+        >>> net.sample(5, np.random.default_rng(1)).values.shape
+        (5, 2)
+        """
+        check_generator(rng)
+        (m,) = check_counts(least=0, m=m)
+        (sweeps,) = check_counts(sweeps=sweeps)
+        values = rng.integers(0, self.arities, size=(m, self.arities.size)).astype(np.int32)
+        cumulative = [np.cumsum(table, axis=1) for table in self.tables]
+        for _ in range(sweeps):
+            uniforms = rng.random(values.shape)
+            for v, table in enumerate(cumulative):
+                # Scaled to end at exactly 1: rounding must not reach beyond the last state.
+                bounds = (table[:, :-1] / table[:, -1:])[self._places(values, v)]
+                values[:, v] = (uniforms[:, v, None] >= bounds).sum(axis=1)
+        return Data(values, self.arities, self.names, self.levels)
+
+    def _places(self, values: NDArray[np.int32], v: int) -> Ints:
+        return _table_rows(values, self.arities, int(self.parents[v]))
+
+
+def fit_dependency_network(
+    table: ScoreTable, data: Data, /, *, score: Score = BDeu()
+) -> DependencyNetwork:
+    """The best parent set of each variable by itself, with posterior means of its probabilities.
+
+    Parent sets are the best of the table, score and prior factor together, of equally good ones the
+    smallest. Probabilities are (a_jk + N_jk) / (a_j + N_j), a the pseudo-counts of `score`; rows in
+    which v was intervened on are left out of v's counts.
+
+    Parameters
+    ----------
+    table : ScoreTable of the data
+    data : Data
+    score : BDeu or K2, whose pseudo-counts the probabilities have
+
+    Raises
+    ------
+    ValueError
+        If the table is not of the data's variables, the score has no pseudo-counts, or a table of
+        probabilities would have more than 10 million entries.
+
+    Examples
+    --------
+    >>> from bnlab import score_families
+    >>> data = Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 1]])
+    >>> fit_dependency_network(score_families(data, BDeu()), data).parents
+    array([2, 1])
+    """
+    _check(table, data, score)
+    clock = Clock()
+    best = table.log_beta.argmax(axis=1)
+    parents = table.parents[np.arange(table.n), best]
+    tables = tuple(_means(data, v, int(parents[v]), score) for v in range(data.n))
+    run = Run("best parent sets", {"score": repr(score)}, seconds=clock.seconds)
+    return DependencyNetwork(parents, data.arities, data.names, data.levels, tables, run)
+
+
+def _means(data: Data, v: int, parents: int, score: Score) -> Floats:
+    """Posterior means of p(x_v | parents), (q, r)."""
+    r = int(data.arities[v])
+    q = math.prod(int(data.arities[u]) for u in members(parents))
+    check_table_size(q, r, data.names[v])
+    observed = slice(None) if data.intervened is None else ~data.intervened[:, v]
+    values = data.values[observed]
+    cells = _table_rows(values, data.arities, parents) * r + values[:, v]
+    counts = np.bincount(cells, minlength=q * r) + score.cell_counts(np.array([float(q * r)]))
+    counts = counts.reshape(q, r)
+    means: Floats = counts / counts.sum(axis=1, keepdims=True)
+    return means
+
+
+def _table_rows(values: NDArray[np.int32], arities: Ints, parents: int) -> Ints:
+    """Which row of the table of a parent mask applies to each row of values (m, n)."""
+    rows = np.zeros(len(values), np.int64)
+    for u in members(parents):
+        rows = rows * arities[u] + values[:, u]
+    return rows
+
+
+def _check(table: ScoreTable, data: Data, score: Score) -> None:
+    if not isinstance(table, ScoreTable):
+        raise ValueError(f"{type(table).__name__} is no ScoreTable: make one with score_families")
+    if not isinstance(data, Data):
+        raise ValueError(f"data is a {type(data).__name__}: make it a Data (read_csv, from_frame)")
+    if table.names != data.names:
+        raise ValueError(
+            f"the table is of the variables {', '.join(table.names)}, the data of "
+            f"{', '.join(data.names)}: pass the data that were scored"
+        )
+    if isinstance(score, type) or not hasattr(score, "cell_counts"):
+        raise ValueError(f"score={score!r} is no score: pass an instance, such as BDeu(ess=1.0)")
+    if not (score.cell_counts(np.array([2.0])) > 0).all():
+        raise ValueError(f"score={score!r} has no pseudo-counts: pass BDeu or K2")

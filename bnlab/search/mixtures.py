@@ -1,0 +1,336 @@
+"""Mixtures of trees, fitted by EM."""
+
+import math
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnlab import memory
+from bnlab.data import Data
+from bnlab.kernels import trees as kernels
+from bnlab.networks import BayesNet
+from bnlab.results import Run, read_only, rebuilt
+from bnlab.runs import (
+    Clock,
+    Executor,
+    Progress,
+    check_counts,
+    check_generator,
+    collect,
+    seed_of,
+    workers,
+)
+from bnlab.search.trees import (
+    FEWER_STATES,
+    check_observed,
+    first_places,
+    masks_of,
+    spanning_tree,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+PER_ROW = 1e-6  # a gain below this, in nats a row, is the end
+MAX_ITERATIONS = 1000
+ESS = (1e-100, 1e100)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeMixture:
+    """p(x) = sum over k of weights[k] p(x | networks[k]), each network a tree [MeilaJordan2000].
+
+    Make it with `fit_tree_mixture`.
+
+    Attributes
+    ----------
+    weights : float64 (components,), decreasing, of sum 1
+    networks : a BayesNet for each component, with `dag` and `tables`
+    value : float, nats; what EM made as large as it could, see `fit_tree_mixture`
+    trace : float64 (iterations,), the value at each iteration of the best climb
+    converged : whether that climb ended by itself, rather than at the largest iteration
+    values : float64 (restarts,), where each start ended
+    run : Run
+
+    Examples
+    --------
+    >>> data = Data.from_arrays([[0, 0], [1, 1], [0, 1]])
+    >>> fit_tree_mixture(data, components=1, rng=np.random.default_rng(1))
+    TreeMixture(1 tree of 2 variables, weights 1, value -5.05)
+    """
+
+    weights: Floats
+    networks: tuple[BayesNet, ...]
+    value: float
+    trace: Floats
+    converged: bool
+    values: Floats
+    run: Run = field(default_factory=lambda: Run(""))
+
+    def __post_init__(self) -> None:
+        for name in ("weights", "trace", "values"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
+
+    def __repr__(self) -> str:
+        count = len(self.networks)
+        shares = ", ".join(f"{weight:.3g}" for weight in self.weights)
+        return (
+            f"TreeMixture({count} tree{'' if count == 1 else 's'} of {self.networks[0].n} "
+            f"variables, weights {shares}, value {self.value:.2f})"
+        )
+
+    def log_density(self, rows: Data | ArrayLike, /) -> Floats:
+        """ln p(x) of each row, (rows,), nats.
+
+        Parameters
+        ----------
+        rows : Data of the same variables, or (rows, n) codes; an intervened cell gives no factor
+
+        Examples
+        --------
+        >>> data = Data.from_arrays([[0, 0], [1, 1], [0, 1]])
+        >>> mixture = fit_tree_mixture(data, components=2, rng=np.random.default_rng(1))
+        >>> p = np.exp(mixture.log_density([[0, 0], [0, 1], [1, 0], [1, 1]]))
+        >>> print(p.sum().round(12))
+        1.0
+        """
+        total: Floats = np.logaddexp.reduce(self._log_joint(rows), axis=0)
+        return total
+
+    def responsibilities(self, rows: Data | ArrayLike, /) -> Floats:
+        """p(component | x) of each row, (rows, components): a soft clustering.
+
+        A row of density 0 is answered with the weights.
+
+        Examples
+        --------
+        >>> data = Data.from_arrays([[0, 0], [1, 1], [0, 1]])
+        >>> mixture = fit_tree_mixture(data, components=2, rng=np.random.default_rng(1))
+        >>> mixture.responsibilities(data).sum(axis=1).round(12)
+        array([1., 1., 1.])
+        """
+        log_joint = self._log_joint(rows)
+        total = np.logaddexp.reduce(log_joint, axis=0)
+        known = total > -math.inf
+        out = np.tile(self.weights, (total.size, 1))
+        out[known] = np.exp(log_joint[:, known] - total[known]).T
+        return out
+
+    def _log_joint(self, rows: Data | ArrayLike) -> Floats:
+        """ln p(component, x), (components, rows)."""
+        if not isinstance(rows, Data):
+            tree = self.networks[0]
+            rows = Data.from_arrays(rows, tree.arities, tree.names, tree.levels)
+        terms = [tree.log_likelihood(rows) for tree in self.networks]
+        return _log(self.weights)[:, None] + np.array(terms)
+
+
+def fit_tree_mixture(
+    data: Data,
+    /,
+    *,
+    components: int,
+    restarts: int = 5,
+    rng: np.random.Generator,
+    ess: float = 1.0,
+    max_iterations: int = MAX_ITERATIONS,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> TreeMixture:
+    """A mixture of trees by EM, with a Chow-Liu tree in every M step [MeilaJordan2000, sec. 3].
+
+    The M step takes the rows of each component, weighted by its responsibilities, and `ess` rows
+    more, spread evenly over all joint states: it finds the best tree and tables exactly. So the
+    value never falls:
+
+    value = ln p(data) + ess sum over k of (ln weight_k + mean over all joint states of ln p(x | k))
+
+    which for ess = 0 is the log likelihood. A climb ends when an iteration gains less than 1e-6
+    nats a row. The trees are rooted at node 0; components come by decreasing weight.
+
+    Parameters
+    ----------
+    data : Data, at least one row, without interventions
+    components : number of trees
+    restarts : number of starts from random responsibilities; the best end is kept
+    rng : the only source of randomness
+    ess : equivalent sample size of the prior of each component, in rows: 0, or 1e-100 to 1e100
+    max_iterations : iterations after which a climb ends in any case
+    progress : progress(done, total, None) after each start; False stops with the starts done
+    executor : where starts run; threads by default
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range, the data have interventions or no row, or memory is short.
+
+    Examples
+    --------
+    >>> data = Data.from_arrays([[0, 0, 0], [1, 1, 0], [0, 1, 1], [1, 0, 1]] * 25)
+    >>> mixture = fit_tree_mixture(data, components=2, rng=np.random.default_rng(1))
+    >>> print(mixture.log_density(data).mean().round(1))  # one tree: -ln 8 = -2.1
+    -1.4
+    """
+    components, restarts, max_iterations = check_counts(
+        components=components, restarts=restarts, max_iterations=max_iterations
+    )
+    check_generator(rng)
+    check_observed(data, "a mixture of trees is")
+    if ess != 0 and not ESS[0] <= ess <= ESS[1]:
+        raise ValueError(
+            f"ess={ess}: the equivalent sample size is 0, or lies between 1e-100 and 1e100"
+        )
+    if not data.m:
+        raise ValueError("the data have no rows: there is nothing to fit a mixture to")
+    _require_memory(data, components, restarts)
+    clock, seed = Clock(), seed_of(rng)
+    problem = _problem(data, components, float(ess), max_iterations)
+    jobs = [(problem, child) for child in rng.spawn(restarts)]
+    ends: list[Climb] = []
+    with workers(executor, len(jobs)) as chosen:
+        collect(chosen.map(_climb, jobs), ends, _one, len(jobs), progress)
+    values = np.array([end.trace[-1] for end in ends])
+    best = ends[int(values.argmax())]
+    settings = {
+        "components": components,
+        "restarts": restarts,
+        "ess": ess,
+        "max_iterations": max_iterations,
+    }
+    run = Run("EM", settings, seed, clock.seconds, stopped=len(ends) < len(jobs))
+    ranking = np.argsort(-best.weights, kind="stable")
+    networks = tuple(_network(data, best.trees[k]) for k in ranking)
+    value = float(best.trace[-1])
+    weights = best.weights[ranking]
+    return TreeMixture(weights, networks, value, best.trace, best.converged, values, run)
+
+
+class Problem(NamedTuple):
+    """What every climb of a fit shares.
+
+    Attributes
+    ----------
+    columns : int32 (n, rows), the distinct rows
+    counts : float64 (rows,), how often each occurs
+    first : where the states of each variable begin, (n + 1,)
+    components, ess, max_iterations : as asked for
+    """
+
+    columns: NDArray[np.int32]
+    counts: Floats
+    first: Ints
+    components: int
+    ess: float
+    max_iterations: int
+
+
+class Tree(NamedTuple):
+    """parents (n,), the root its own; tables (q, r) of each node."""
+
+    parents: Ints
+    tables: list[Floats]
+
+
+class Climb(NamedTuple):
+    """One start's end."""
+
+    weights: Floats
+    trees: list[Tree]
+    trace: Floats
+    converged: bool
+
+
+def _problem(data: Data, components: int, ess: float, max_iterations: int) -> Problem:
+    rows, counts = np.unique(data.values, axis=0, return_counts=True)
+    columns = np.ascontiguousarray(rows.T)
+    first = first_places(data.arities)
+    return Problem(columns, counts.astype(np.float64), first, components, ess, max_iterations)
+
+
+def _climb(job: tuple[Problem, np.random.Generator]) -> Climb:
+    """EM from random responsibilities."""
+    problem, rng = job
+    shares = rng.dirichlet(np.ones(problem.components), size=problem.counts.size).T
+    least = PER_ROW * problem.counts.sum()
+    trace: list[float] = []
+    converged = False
+    while len(trace) < problem.max_iterations and not converged:
+        rows = shares * problem.counts
+        weights = rows.sum(axis=1) + problem.ess
+        weights /= weights.sum()
+        trees = [_tree(problem, of_one) for of_one in rows]
+        log_joint = _log(weights)[:, None] + np.array([_log_p(problem, tree) for tree in trees])
+        log_rows = np.logaddexp.reduce(log_joint, axis=0)
+        trace.append(float((problem.counts * log_rows).sum()) + _log_prior(problem, weights, trees))
+        converged = len(trace) > 1 and trace[-1] - trace[-2] < least
+        shares = np.exp(log_joint - log_rows)
+    return Climb(weights, trees, np.array(trace), converged)
+
+
+def _tree(problem: Problem, weights: Floats) -> Tree:
+    """The best tree and tables for weighted rows and `ess` evenly spread ones."""
+    first = problem.first
+    arities = np.diff(first)
+    share = np.repeat(1.0 / arities, arities)
+    pairs = np.outer(problem.ess * share, share)
+    np.fill_diagonal(pairs, problem.ess * share)
+    kernels.pair_counts(problem.columns, weights, first, pairs)
+    gain = np.empty((arities.size, arities.size))
+    kernels.information(pairs, first, gain)
+    parents = spanning_tree(gain)
+    tables = []
+    for v, u in enumerate(parents):
+        of_v = slice(first[v], first[v + 1])
+        of_u = slice(first[u], first[u + 1])
+        counts = pairs[of_v, of_v].diagonal()[None] if u == v else pairs[of_u, of_v]
+        total = counts.sum(axis=1, keepdims=True)
+        even = np.full(counts.shape, 1.0 / arities[v])  # where no row tells anything
+        tables.append(np.divide(counts, total, out=even, where=total > 0))
+    return Tree(parents, tables)
+
+
+def _log_p(problem: Problem, tree: Tree) -> Floats:
+    """ln p(x | tree) of the distinct rows, (rows,), nats."""
+    first = problem.first
+    log_p = np.empty((first[-1], first[-1]))
+    for v, u in enumerate(tree.parents):
+        log_p[first[u] : first[u + 1], first[v] : first[v + 1]] = _log(tree.tables[v])
+    out = np.empty(problem.counts.size)
+    kernels.log_density(problem.columns, tree.parents, first, log_p, out)
+    return out
+
+
+def _log_prior(problem: Problem, weights: Floats, trees: list[Tree]) -> float:
+    """What the evenly spread rows add to the value."""
+    if not problem.ess:
+        return 0.0
+    means = [_log(table).mean() for tree in trees for table in tree.tables]
+    return float(problem.ess * (np.log(weights).sum() + math.fsum(means)))
+
+
+def _network(data: Data, tree: Tree) -> BayesNet:
+    return BayesNet(masks_of(tree.parents), data.arities, data.names, data.levels, (*tree.tables,))
+
+
+def _log(p: Floats) -> Floats:
+    """ln p, -inf for 0."""
+    return np.log(p, out=np.full(p.shape, -math.inf), where=p > 0)
+
+
+def _require_memory(data: Data, components: int, restarts: int) -> None:
+    states = int(data.arities.sum())
+    each = 3 * states**2 + components * (4 * data.m + states * int(data.arities.max()))
+    memory.require(
+        8 * restarts * each,
+        task=f"fitting {components} trees from {restarts} starts",
+        remedy=f"take fewer components or restarts, or {FEWER_STATES}",
+    )
+
+
+def _one(_: Climb) -> int:
+    return 1
