@@ -45,21 +45,20 @@ def _last_node_probabilities(alpha, g, mask, cumulative):
 
 
 @njit(cache=True, nogil=True)
-def parent_sets(parents, log_beta, predecessors, uniforms, out_mask, out_log):
-    """Draw a parent set within each set of predecessors by inversion.
+def parent_sets(parents, log_beta, within, touched, uniforms, out_mask, out_log):
+    """Draw a parent set within `within` that holds one of `touched`, by inversion.
 
-    p(G | S) = beta(G) / sum of beta over G' subset of S; [HeTianWu2016, eq. 16].
-    parents, log_beta (F,): the families of one node by decreasing weight; predecessors (T,) sorted,
-    and uniforms (T,) sorted within equal predecessors, so one scan serves all of them. Where no
-    family fits, out_log is -inf.
+    p(G | S) = beta(G) / sum of beta over the G' that fit; [HeTianWu2016, eq. 16].
+    parents, log_beta (F,): the families of one node by decreasing weight; within, touched (T,)
+    sorted, and uniforms (T,) sorted where both are equal, so one scan serves all of them. Where
+    `touched` is 0, any set does. out_log is -inf where no family fits.
     """
     t = 0
-    while t < predecessors.size:
-        allowed = predecessors[t]
-        end = t
-        while end < predecessors.size and predecessors[end] == allowed:
+    while t < within.size:
+        allowed, needed, end = within[t], touched[t], t
+        while end < within.size and within[end] == allowed and touched[end] == needed:
             end += 1
-        best, total = _restricted_sum(parents, log_beta, allowed)
+        best, total = restricted_sum(parents, log_beta, allowed, needed)
         f, reached = -1, 0.0
         if total == 0.0:
             out_mask[t:end], out_log[t:end] = 0, -np.inf
@@ -67,21 +66,27 @@ def parent_sets(parents, log_beta, predecessors, uniforms, out_mask, out_log):
         while t < end:
             while reached <= uniforms[t] * total:
                 f += 1
-                if parents[f] & ~allowed == 0:
+                if fits(parents[f], allowed, needed):
                     reached += np.exp(log_beta[f] - best)
             out_mask[t], out_log[t] = parents[f], log_beta[f]
             t += 1
 
 
+@njit(cache=True, nogil=True, inline="always")
+def fits(parents, allowed, needed):
+    """Whether parents are all allowed, and hold a needed one if there are such."""
+    return parents & ~allowed == 0 and (needed == 0 or parents & needed != 0)
+
+
 @njit(cache=True, nogil=True)
-def _restricted_sum(parents, log_beta, allowed):
-    """The largest log weight among the subsets of `allowed`, and the sum of weights relative to it.
+def restricted_sum(parents, log_beta, allowed, needed):
+    """The largest log weight of the families that fit, and the sum of weights relative to it.
 
     Summed in the order of the scan that inverts it, so the scan ends where the sum did.
     """
     best, total = -np.inf, 0.0
     for f in range(parents.size):
-        if parents[f] & ~allowed == 0:
+        if fits(parents[f], allowed, needed):
             if total == 0.0:
                 best = log_beta[f]
             term = np.exp(log_beta[f] - best)
@@ -102,7 +107,7 @@ def parent_expectations(parents, log_beta, predecessors, weights, out):
     n = out.size
     share = np.empty(n)
     for t in range(predecessors.size):
-        best, total = _restricted_sum(parents, log_beta, predecessors[t])
+        best, total = restricted_sum(parents, log_beta, predecessors[t], 0)
         share[:] = 0.0
         for f in range(parents.size):
             if parents[f] & ~predecessors[t] == 0:
@@ -123,7 +128,7 @@ def family_means(parents, log_beta, values, predecessors, out):
     parents, log_beta, values (F,) by decreasing weight; predecessors, out (T,).
     """
     for t in range(predecessors.size):
-        best, total = _restricted_sum(parents, log_beta, predecessors[t])
+        best, total = restricted_sum(parents, log_beta, predecessors[t], 0)
         out[t] = 0.0 if total > 0.0 else np.nan
         for f in range(parents.size):
             if parents[f] & ~predecessors[t] == 0:

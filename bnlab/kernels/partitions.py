@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from bnlab.kernels.dags import ancestors
+from bnlab.kernels.draws import fits
 from bnlab.kernels.structures import reversal_move
 from bnlab.kernels.subsets import compact, popcount, trailing_zeros
 from bnlab.kernels.walks import TINY, sum_of_size
@@ -368,12 +369,6 @@ def sum_row(weights, base, members, count):
         sum0 += weights[base + members[r]]
         r += 1
     return (sum0 + sum1) + (sum2 + sum3)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def fits(parents, before, last):
-    """Whether a parent set lies within `before` and touches `last`, if there is one."""
-    return parents & ~before == 0 and (last == 0 or parents & last != 0)
 
 
 @njit(cache=True, nogil=True)

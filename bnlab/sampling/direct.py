@@ -174,7 +174,10 @@ def dags_given(families: list[tuple[Ints, Floats]], masks: Ints, uniforms: Float
     for v, (parents, log_beta) in enumerate(families):
         u = uniforms[:, v]
         ranking = np.lexsort((u, masks[:, v]))
-        kernels.parent_sets(parents, log_beta, masks[ranking, v], u[ranking], chosen, log_chosen)
+        within = masks[ranking, v]
+        kernels.parent_sets(
+            parents, log_beta, within, np.zeros_like(within), u[ranking], chosen, log_chosen
+        )
         dags[ranking, v] = chosen
         log_target[ranking] += log_chosen
     return Block(dags, log_target)

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.exact import DagPosterior
-from bnlab.kernels import layers as kernels
+from bnlab.kernels import draws as kernels
+from bnlab.kernels import layers
 from bnlab.results import Draws
 from bnlab.runs import Executor, Progress, check_counts
 from bnlab.sampling.direct import BLOCK_DRAWS, Block, families_by_weight, sample
@@ -95,7 +96,7 @@ def _layers(posterior: DagPosterior, uniforms: Floats) -> tuple[Ints, Ints]:
         which = np.cumsum(new) - 1
         chosen = layer[: going.size]
         u = uniforms[going, depth]
-        kernels.next_layers(before[new], latest[new], which, u, sums, chosen)
+        layers.next_layers(before[new], latest[new], which, u, sums, chosen)
         if not chosen.all():
             raise ValueError(ROUNDED)
         row, v = np.nonzero(chosen[:, None] >> np.arange(n) & 1)
