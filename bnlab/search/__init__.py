@@ -1,17 +1,22 @@
 """Search for single good structures."""
 
+from bnlab.search.climbing import Climb, climb_perturbed, hill_climb, resampled
 from bnlab.search.dependency_networks import DependencyNetwork, fit_dependency_network
 from bnlab.search.given_order import best_dag_given_order
 from bnlab.search.mixtures import TreeMixture, fit_tree_mixture
 from bnlab.search.trees import chow_liu, maximum_branching, tan
 
 __all__ = [
+    "Climb",
     "DependencyNetwork",
     "TreeMixture",
     "best_dag_given_order",
     "chow_liu",
+    "climb_perturbed",
     "fit_dependency_network",
     "fit_tree_mixture",
+    "hill_climb",
     "maximum_branching",
+    "resampled",
     "tan",
 ]
