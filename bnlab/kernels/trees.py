@@ -40,9 +40,10 @@ def information(pairs, first, out):
             gain = 0.0
             for a in range(first[u], first[u + 1]):
                 for b in range(first[v], first[v + 1]):
-                    if pairs[a, b] > 0:  # in logs, as tiny weights would underflow
-                        share = np.log(pairs[b, b]) - np.log(total)
-                        gain += pairs[a, b] * (np.log(pairs[a, b] / pairs[a, a]) - share)
+                    if pairs[a, b] > 0:  # ratios of tiny weights would underflow
+                        log_ratio = np.log(pairs[a, b]) - np.log(pairs[a, a])
+                        log_ratio -= np.log(pairs[b, b]) - np.log(total)
+                        gain += pairs[a, b] * log_ratio
             out[u, v] = out[v, u] = gain
 
 
