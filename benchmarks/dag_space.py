@@ -1,7 +1,8 @@
 """Time and memory of the structure-modular posterior over DAGs.
 
     uv run --extra test python benchmarks/dag_space.py              # half a minute
-    uv run --extra test python benchmarks/dag_space.py --chains     # Markov chains: four minutes
+    uv run --extra test python benchmarks/dag_space.py --chains     # Markov chains: two minutes
+    uv run --extra test python benchmarks/dag_space.py --clock      # error by time: two minutes
     uv run --extra test python benchmarks/dag_space.py --large      # and n = 20: half a minute more
     uv run --extra test --extra peers python benchmarks/dag_space.py --peers
 
@@ -16,6 +17,7 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -118,27 +120,59 @@ def walks(n: int) -> None:
             report(f"{20_000 * thin:,} moves n={n} m={m} {name}", took, note)
 
 
-def errors(n: int, m: int) -> None:
-    """Structure MCMC: largest error of an edge by seconds of four chains from the empty graph."""
+def clock(n: int, m: int, picture: str | None) -> None:
+    """Largest error of an edge by processor time, from scores to edges, exact sums included.
+
+    Chains start anywhere; 4 of each kernel of structure MCMC and of partition MCMC, median of 3
+    seeds. With `picture`, the path of an HTML page, the curves are drawn there.
+    """
     table = scores(n, m)
     exact_edges = bn.dag_posterior(table).edges
-    for name, (kernel, thin) in kernels_of(bn.order_posterior(table).edges).items():
-        for count in (1000, 4000, 16_000):
+    points: dict[str, list[tuple[float, list[float]]]] = {}
+    for name, sampler in samplers(table).items():
+        points[name] = []
+        for count in (250, 1000, 4000, 16_000):
             worst, took = [], []
             for seed in range(3):
                 start = time.process_time()
-                drawn = bn.sample_structures(
-                    table,
-                    draws=count,
-                    thin=thin,
-                    burn_in=count * thin // 5,
-                    kernel=kernel,
-                    rng=np.random.default_rng(seed),
-                )
+                edges = bn.features.edges(sampler(count, np.random.default_rng(seed)))
                 took.append(time.process_time() - start)
-                worst.append(np.abs(bn.features.edges(drawn) - exact_edges).max())
+                worst.append(float(np.abs(edges - exact_edges).max()))
             note = f"largest error {statistics.median(worst):.4f} ({max(worst):.4f} at worst of 3)"
-            report(f"4 chains n={n} m={m} {name}", statistics.median(took), note)
+            report(f"{name} n={n} m={m}", statistics.median(took), note)
+            points[name].append((statistics.median(took), worst))
+    if picture is not None:
+        from bokeh.io import save
+
+        from bnlab import plots
+
+        axis = "largest error of an edge"
+        figure = plots.race(points, (0.02, 20.0), y_range=(0.001, 1.0), y_label=axis)
+        save(figure, picture, title=f"Error against time, n={n}, m={m}", resources="inline")
+
+
+def samplers(table: bn.ScoreTable) -> dict[str, Callable[[int, np.random.Generator], bn.Draws]]:
+    """name -> function of how much to draw, and a generator."""
+
+    def by_chains(kernel: StructureKernel | None, thin: int, count: int, rng: np.random.Generator):
+        if isinstance(kernel, bn.Global | bn.Hybrid):  # the exact sums are on its clock, too
+            kernel = replace(kernel, edges=bn.order_posterior(table).edges)
+        return bn.sample_structures(
+            table, draws=count, thin=thin, burn_in=count * thin // 5, kernel=kernel, rng=rng
+        )
+
+    def direct(correct: Callable[[bn.Draws], bn.Draws], count: int, rng: np.random.Generator):
+        return correct(bn.sample_dags(bn.order_posterior(table), draws=4 * count, rng=rng))
+
+    kernels = kernels_of(np.full((table.n, table.n), 0.25))
+    del kernels["hybrid, local=0.1"]  # eight curves can be told apart
+    out = {name: partial(by_chains, kernel, thin) for name, (kernel, thin) in kernels.items()}
+    out["partition MCMC"] = lambda count, rng: bn.sample_partitions(
+        table, draws=count, thin=20, burn_in=4 * count, rng=rng
+    )
+    out["IW-DDS"] = partial(direct, bn.reweight_unique)
+    out["DDS, 1 / l(G)"] = partial(direct, bn.reweight_by_extensions)
+    return out
 
 
 def partition_and_partial_order_mcmc() -> None:
@@ -232,13 +266,17 @@ def partition_mcmc_of_sumu(n: int = 20, m: int = 1000, candidates: int = 10) -> 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--large", action="store_true", help="the exact posterior for n = 20 too")
-    parser.add_argument("--chains", action="store_true", help="Markov chains, and errors of some")
+    parser.add_argument("--chains", action="store_true", help="Markov chains: moves a second")
+    parser.add_argument("--clock", action="store_true", help="error against time, every sampler")
+    parser.add_argument("--picture", help="with --clock: an HTML page to draw the errors on")
     parser.add_argument("--peers", action="store_true", help="compare with sumu")
     options = parser.parse_args()
     if options.chains:
         walks(20)
         partition_and_partial_order_mcmc()
-        errors(20 if options.large else 17, 1000)
+        return
+    if options.clock:
+        clock(20 if options.large else 17, 1000, options.picture)
         return
     exact([10, 14, 16, 17] + [20] * options.large)
     draws([10, 13, 17])
