@@ -12,15 +12,12 @@ from numpy.typing import NDArray
 from bnlab import memory
 from bnlab.checkpoints import Arrays, Checkpoint, generator_states, restore_generators
 from bnlab.runs import Clock, Executor, Progress, Stopped, goes_on, workers
+from bnlab.sampling.rounds import CHAIN_BYTES, MAX_BLOCKS, MAX_ROUNDS
 from bnlab.sampling.walks import CoupledWalk, Moves, OrderWalker, walker_bytes
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-CHAIN_BYTES = 1000  # of each generator
-MAX_ROUNDS = 20  # on an executor that is not ours: each may send the target to a process again
-MAX_BLOCKS = 100  # in a round there, about 10 seconds
 
 
 @dataclass(frozen=True, slots=True, eq=False)

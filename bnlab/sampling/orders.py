@@ -12,14 +12,12 @@ from bnlab.results import Draws, Run, package_versions
 from bnlab.runs import Executor, Progress, check_counts, check_generator, seed_of
 from bnlab.sampling.chains import ChainPlan, Chains, run_chains
 from bnlab.sampling.direct import order_block, sample
+from bnlab.sampling.rounds import BURN_IN, CHAINS, share
 from bnlab.sampling.schedules import Betas, Schedule
 from bnlab.sampling.walks import KINDS, Moves, check_weight
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
-
-CHAINS = 4
-BURN_IN = 10_000
 
 
 def sample_orders(
@@ -183,7 +181,7 @@ def _betas(schedule: Schedule | None) -> Floats:
 
 def _acceptance_by_kind(ran: Chains) -> dict[str, Floats]:
     return {
-        f"acceptance_{kind}": _share(ran.at.tally[:, 0, i])
+        f"acceptance_{kind}": share(ran.at.tally[:, 0, i])
         for i, kind in enumerate(KINDS)
         if getattr(ran.plan.moves, kind) > 0
     }
@@ -192,12 +190,6 @@ def _acceptance_by_kind(ran: Chains) -> dict[str, Floats]:
 def _acceptance_by_temperature(ran: Chains) -> dict[str, Floats]:
     return {
         "beta": ran.plan.betas,
-        "acceptance": _share(ran.at.tally.sum(axis=2)),
-        "acceptance_exchange": _share(ran.at.exchanges),
+        "acceptance": share(ran.at.tally.sum(axis=2)),
+        "acceptance_exchange": share(ran.at.exchanges),
     }
-
-
-def _share(tally: NDArray[np.int64]) -> Floats:
-    """Accepted of those tried; 0 where none was."""
-    share: Floats = tally[..., 1] / np.maximum(tally[..., 0], 1)
-    return share

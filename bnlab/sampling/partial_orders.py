@@ -10,7 +10,7 @@ from bnlab import memory
 from bnlab.kernels import partial_orders
 from bnlab.results import Draws, Run
 from bnlab.runs import Executor, Progress, check_counts, check_generator, seed_of
-from bnlab.sampling.rounds import Plan, allowed_order, run_in_rounds, share
+from bnlab.sampling.rounds import CHAIN_BYTES, Plan, allowed_order, run_in_rounds, share
 from bnlab.sampling.walks import OrderWalker, check_weight, walker_bytes
 from bnlab.scores import ScoreTable
 
@@ -18,7 +18,6 @@ Ints = NDArray[np.int64]
 
 BUCKET = 4
 MAX_BUCKET = 16
-CHAIN_BYTES = 1000
 
 
 def sample_partial_orders(

@@ -12,7 +12,7 @@ from bnlab.kernels import partitions
 from bnlab.results import Draws, Run
 from bnlab.runs import Executor, Progress, check_generator, seed_of
 from bnlab.sampling.direct import predecessor_masks
-from bnlab.sampling.rounds import Plan, allowed_order, run_in_rounds, share
+from bnlab.sampling.rounds import CHAIN_BYTES, Plan, allowed_order, run_in_rounds, share
 from bnlab.sampling.walks import OrderWalker, walker_bytes
 from bnlab.scores import ScoreTable
 
@@ -22,7 +22,6 @@ Ints = NDArray[np.int64]
 KINDS = ("split_or_join", "swap", "adjacent", "relocate", "reverse")
 SHARES = np.array([0.225, 0.45, 0.675, 0.9])  # cumulative, of all kinds but the last
 BLOCK_TERMS = 40_000_000  # family weights read in about 100 ms
-CHAIN_BYTES = 1000
 
 
 def sample_partitions(

@@ -25,6 +25,7 @@ Ints = NDArray[np.int64]
 
 CHAINS = 4
 BURN_IN = 10_000
+CHAIN_BYTES = 1000  # of each generator
 MAX_ROUNDS = 20  # on an executor that is not ours: each may send the target to a process again
 MAX_BLOCKS = 100  # in a round there, about 10 seconds
 
