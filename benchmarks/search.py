@@ -58,7 +58,7 @@ def report(what: str, took: float, note: str = "") -> None:
     print(f"{what:<52}{1e3 * took:>12.1f} ms   {note}", flush=True)
 
 
-def climb(table: bn.ScoreTable, **options: object) -> bn.Climb:
+def climb(table: bn.ScoreTable | bn.LazyScores, **options: object) -> bn.Climb:
     with ThreadPoolExecutor(1) as one:
         return bn.hill_climb(table, rng=np.random.default_rng(0), executor=one, **options)
 
@@ -82,6 +82,12 @@ def hill_climbing(data: bn.Data) -> None:
         found = climb(table, **options)
         took = seconds(lambda o=options: climb(table, **o), 3)
         report(f"hill climbing, {name} {what}", took, f"ln target {found.log_target:.2f}")
+
+    for name in ("best first", "tabu=10"):
+        took = seconds(lambda o=ways[name]: climb(bn.LazyScores(data, bn.BDeu()), **o), 5)
+        found = climb(bn.LazyScores(data, bn.BDeu()), **ways[name])
+        note = f"ln target {table.log_target(found.dag):.2f}, scoring included"
+        report(f"lazy scores, {name} {what}", took, note)
 
 
 def optima(restarts: int = 400) -> None:
@@ -114,6 +120,57 @@ def optima(restarts: int = 400) -> None:
         share = np.mean(found.log_targets[1:] > best - 1e-6)
         note = f"{share:6.1%} reach the optimum; best {best - found.log_target:.2f} nats below"
         report(f"20 rounds of perturbed data on {name}", took, note)
+
+
+def trees(data: bn.Data) -> None:
+    """Best trees and forests, mixtures of trees, one order, local conditionals."""
+    rng = np.random.default_rng
+    pairs, table = (bn.score_families(data, bn.BDeu(), max_parents=k) for k in (1, 3))
+    what = f"n={data.n} m={data.m}"
+    net = bn.fit_dependency_network(table, data)
+
+    def mixture() -> bn.TreeMixture:
+        with ThreadPoolExecutor(1) as one:
+            return bn.fit_tree_mixture(
+                data, components=3, restarts=1, max_iterations=10, rng=rng(0), executor=one
+            )
+
+    ways = {
+        "Chow-Liu tree": lambda: bn.chow_liu(data),
+        "maximum branching of a table": lambda: bn.maximum_branching(pairs),
+        "TAN": lambda: bn.tan(data, 0),
+        "mixture of 3 trees, 10 iterations": mixture,
+        "best DAG of an order, k=3": lambda: bn.best_dag_given_order(table, range(data.n)),
+        "dependency network, k=3": lambda: bn.fit_dependency_network(table, data),
+        "1000 rows by 100 sweeps": lambda: net.sample(1000, rng(0)),
+    }
+    for name, work in ways.items():
+        report(f"{name} {what}", seconds(work, 5))
+
+
+def trees_of_peers(data: bn.Data) -> None:
+    """pgmpy's Chow-Liu and TAN, with the likelihood of each tree."""
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pgmpy.estimators import TreeSearch
+
+    names = list(data.names)
+    frame = pd.DataFrame(data.values, columns=names)
+    table = bn.score_families(data, bn.LogLikelihood(), max_parents=2)
+    options = {"class_node": names[0], "show_progress": False}
+    ways = {
+        "chow-liu": (bn.chow_liu(data), TreeSearch(frame, root_node=names[0], n_jobs=1)),
+        "tan": (bn.tan(data, 0), TreeSearch(frame, root_node=names[1], n_jobs=1)),
+    }
+    for kind, (ours, search) in ways.items():
+        found = search.estimate(estimator_type=kind, **options)
+        edges = [(names.index(u), names.index(v)) for u, v in found.edges()]
+        theirs = float(table.log_target(bn.graphs.from_edges(data.n, edges)))
+        took = seconds(lambda s=search, k=kind: s.estimate(estimator_type=k, **options), 1)
+        note = f"ln likelihood {theirs:.4f}, ours {float(table.log_target(ours)):.4f}"
+        report(f"{kind} by pgmpy n={data.n} m={data.m}", took, note)
 
 
 def hill_climbing_of_peers(data: bn.Data) -> None:
@@ -164,8 +221,10 @@ def main() -> None:
     data = sample(37, 5000)
     hill_climbing(data)
     optima()
+    trees(data)
     if options.peers:
         hill_climbing_of_peers(data)
+        trees_of_peers(data)
 
 
 if __name__ == "__main__":
