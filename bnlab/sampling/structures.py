@@ -52,7 +52,9 @@ def sample_structures(
 
     Structure-modular: p(G | D) is proportional to prior factor times likelihood, each DAG once,
     times exp(log_prior(G)) if that is given. Up to 63 variables. Neighbouring draws resemble each
-    other: look at `diagnostics` before you trust them.
+    other: look at `diagnostics` before you trust them. Required and forbidden edges are kept. But
+    under a prior that forbids all families on the way, such as those of one parent but not of two,
+    only `Global` and `Hybrid` reach every DAG; `sample_partitions` does, too.
 
     With a `log_prior` the `thin` moves before a draw, which know nothing of it, are the proposal of
     one Metropolis step that is accepted with the ratio of exp(log_prior) alone. That is exact, as
