@@ -350,6 +350,84 @@ def test_resampled_rows_stay_rows():
         resampled(data, 2, np.random.default_rng(1))
 
 
+# Families scored when asked for
+
+
+@pytest.mark.parametrize(
+    "score", [bn.BDeu(), bn.BDeu(500.0), bn.K2(), bn.BIC(), bn.AIC(), bn.LogLikelihood()], ids=repr
+)
+def test_lazy_scores_are_those_of_the_table(score):
+    for seed, n in enumerate((1, 2, 5, 8)):
+        data, prior = random_data(seed, n), bn.Fair()
+        table = bn.score_families(data, score, prior=prior)
+        lazy = bn.LazyScores(data, score, prior=prior)
+        rng = np.random.default_rng(seed)
+        dags = np.array([np.tril(rng.integers(0, 2, (n, n)), -1) @ (1 << np.arange(n))] * 3)
+        dags[1:] &= 5
+        expected = table.log_target(dags)
+        assert lazy.log_target(dags) == pytest.approx(expected, abs=1e-9)
+        assert lazy.log_target(dags[0]).shape == ()
+        with pytest.raises(ValueError, match="variables"):
+            lazy.log_target(np.zeros(n + 1, np.int64))
+
+
+@ALL_WAYS
+def test_climbs_on_lazy_scores_take_the_same_steps(way):
+    for seed in range(10):
+        data = random_data(seed, 3 + seed)
+        table, lazy = bn.score_families(data, bn.BDeu()), bn.LazyScores(data, bn.BDeu())
+        known, found = (
+            climb(scores, restarts=9, perturb=seed % 2 or None, **WAYS[way])
+            for scores in (table, lazy)
+        )
+        assert np.array_equal(found.ends, known.ends)
+        assert np.array_equal(found.steps, known.steps)
+        assert found.trace == pytest.approx(known.trace, abs=1e-8)
+        assert np.array_equal(lazy.log_target(found.path), found.trace)
+
+
+def test_a_climb_scores_few_of_many_families():
+    lazy = bn.LazyScores(random_data(1, 25), bn.BDeu())
+    known = climb(lazy)
+    scored = int((~np.isnan(lazy.source[0][0])).sum())
+    assert scored < lazy.source[0][0].size / 10
+    assert (
+        repr(lazy)
+        == f"LazyScores(25 variables, up to 3 parents, {scored} of 58125 families scored)"
+    )
+    assert np.array_equal(climb(pickle.loads(pickle.dumps(lazy))).trace, known.trace)
+
+
+def test_lazy_scores_keep_to_what_a_prior_forbids():
+    class NoEdgeFromOdd:
+        def log_factor(self, n, v, parents):
+            return np.where(parents & 0b101010, -math.inf, 0.0)
+
+    lazy = bn.LazyScores(random_data(2, 6), bn.BDeu(), prior=NoEdgeFromOdd())
+    for perturb in (None, 4):
+        found = climb(lazy, restarts=10, perturb=perturb)
+        assert not (found.path & 0b101010).any()
+        assert not (found.ends & 0b101010).any()
+    for start in ([0, 1, 2, 0, 0, 0], [30, 0, 0, 0, 0, 0]):
+        with pytest.raises(
+            ValueError, match="too many parents at a node, or a family that the prior"
+        ):
+            climb(lazy, start=start)
+
+
+def test_what_lazy_scores_refuse():
+    marked = bn.Data.from_arrays([[0, 0], [1, 1]], intervened=np.eye(2, dtype=bool))
+    with pytest.raises(ValueError, match="interventions"):
+        bn.LazyScores(marked, bn.BDeu())
+    with pytest.raises(ValueError, match="data is a list"):
+        bn.LazyScores([[0, 1]], bn.BDeu())
+    with pytest.raises(ValueError, match="max_parents=-1"):
+        bn.LazyScores(random_data(1, 3), bn.BDeu(), max_parents=-1)
+    wide = bn.Data.from_arrays(np.arange(8).reshape(2, 4) % 2, arities=[60] * 4)
+    with pytest.raises(ValueError, match="more than 4,194,304 cells"):
+        bn.LazyScores(wide, bn.BDeu())
+
+
 # What is refused
 
 
@@ -379,6 +457,10 @@ def test_odd_options_are_refused(options, message):
 def test_other_tables_and_generators_are_refused():
     with pytest.raises(ValueError, match="pass a ScoreTable"):
         climb(random_data(1, 3))
+    with pytest.raises(ValueError, match="pass a ScoreTable"):
+        climb_perturbed(
+            bn.LazyScores(random_data(1, 3), bn.BDeu()), None, rng=np.random.default_rng(1)
+        )
     with pytest.raises(ValueError, match="is no generator"):
         bn.hill_climb(random_table(1, 3), rng=3)
     with pytest.raises(ValueError, match="leave no DAG"):

@@ -5,13 +5,15 @@ each node's family. gains[v, u] is what ln beta_v gains when u joins or leaves t
 gain of a reversal is the sum of two of them, so a step changes one or two rows only.
 
 The ordered pair (u, v) stands for one change, as in `structures.local_move`: an edge u -> v is
-deleted, an edge v -> u is reversed, else u -> v is added.
+deleted, an edge v -> u is reversed, else u -> v is added. A `source` is that of
+`kernels.lazy_scores`: families are looked up, or counted where they are not known yet.
 """
 
 import numpy as np
 from numba import njit
 
-from bnlab.kernels.structures import leads_around, score, set_parents
+from bnlab.kernels.lazy_scores import log_beta_of
+from bnlab.kernels.structures import leads_around, set_parents
 
 ADDED, DELETED, REVERSED = 0, 1, 2
 MARGIN = 1e-7  # nats; a smaller gain is rounding
@@ -23,7 +25,7 @@ def refresh(state, gains, source, v):
     dag, _, scores = state
     for u in range(dag.size):
         if u != v:
-            gains[v, u] = score(source, v, dag[v] ^ (np.int64(1) << u)) - scores[v]
+            gains[v, u] = log_beta_of(source, v, dag[v] ^ (np.int64(1) << u)) - scores[v]
 
 
 @njit(cache=True, nogil=True)
@@ -119,9 +121,9 @@ def change(state, gains, source, u, v):
     kind = DELETED if dag[v] & bit_u else ADDED
     if dag[u] & bit_v:
         kind = REVERSED
-        set_parents(state, u, dag[u] ^ bit_v, score(source, u, dag[u] ^ bit_v))
+        set_parents(state, u, dag[u] ^ bit_v, log_beta_of(source, u, dag[u] ^ bit_v))
         refresh(state, gains, source, u)
-    set_parents(state, v, dag[v] ^ bit_u, score(source, v, dag[v] ^ bit_u))
+    set_parents(state, v, dag[v] ^ bit_u, log_beta_of(source, v, dag[v] ^ bit_u))
     refresh(state, gains, source, v)
     return kind
 

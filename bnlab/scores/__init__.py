@@ -3,6 +3,7 @@
 from bnlab.scores.families import score_families
 from bnlab.scores.files import read_scores, write_scores
 from bnlab.scores.functions import AIC, BIC, K2, BDeu, LogLikelihood, Score
+from bnlab.scores.lazy import LazyScores
 from bnlab.scores.table import ScoreTable, family_count
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "BIC",
     "K2",
     "BDeu",
+    "LazyScores",
     "LogLikelihood",
     "Score",
     "ScoreTable",

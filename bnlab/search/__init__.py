@@ -1,9 +1,10 @@
 """Search for single good structures."""
 
-from bnlab.search.climbing import Climb, climb_perturbed, hill_climb, resampled
+from bnlab.search.climbing import Climb, hill_climb
 from bnlab.search.dependency_networks import DependencyNetwork, fit_dependency_network
 from bnlab.search.given_order import best_dag_given_order
 from bnlab.search.mixtures import TreeMixture, fit_tree_mixture
+from bnlab.search.perturbing import climb_perturbed, resampled
 from bnlab.search.trees import chow_liu, maximum_branching, tan
 
 __all__ = [

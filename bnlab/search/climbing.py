@@ -1,7 +1,6 @@
 """`hill_climb`: greedy search over DAGs, with a tabu list and restarts."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -9,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
-from bnlab.data import Data
+from bnlab.graphs import check_dag
 from bnlab.kernels import climbing as kernels
-from bnlab.kernels import counting, structures
+from bnlab.kernels import counting, lazy_scores, structures
 from bnlab.results import Run, read_only, rebuilt
 from bnlab.runs import (
     Clock,
@@ -24,12 +23,12 @@ from bnlab.runs import (
     workers,
 )
 from bnlab.sampling.structures import first_dags
-from bnlab.scores import ScoreTable
+from bnlab.scores import LazyScores, ScoreTable
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Source = tuple[tuple[NDArray[np.generic], ...], ...]
 Choice = Literal["best", "first"]
-Perturbed = Callable[[float, np.random.Generator], ScoreTable]
 
 KINDS = ("add", "delete", "reverse")
 PATIENCE = 100
@@ -107,7 +106,7 @@ class Climb:
 
 
 def hill_climb(
-    table: ScoreTable,
+    table: ScoreTable | LazyScores,
     /,
     *,
     rng: np.random.Generator,
@@ -134,7 +133,7 @@ def hill_climb(
 
     Parameters
     ----------
-    table : ScoreTable from `score_families`
+    table : ScoreTable from `score_families`, or LazyScores for one search of many variables
     rng : the only source of randomness, which only restarts need; equal states give equal results
         for any executor
     start : the first DAG (n,); the empty graph by default, or a small DAG where that is forbidden
@@ -170,7 +169,8 @@ def hill_climb(
     array([0, 1, 0])
     """
     clock = Clock()
-    _check_table(table)
+    if not isinstance(table, ScoreTable | LazyScores):
+        raise ValueError(f"{type(table).__name__}: pass a ScoreTable (score_families)")
     (restarts,) = check_counts(least=0, restarts=restarts)
     if perturb is not None:
         (perturb,) = check_counts(perturb=perturb)
@@ -178,13 +178,14 @@ def hill_climb(
     check_generator(rng)
     climber = Climber.of(table, choice, tabu, patience)
     memory.require(
-        table.log_score.nbytes + restarts * (16 * table.n + 500),
+        restarts * (16 * table.n + 500),
         task=f"n={table.n}, {restarts} restarts: hill climbing",
         remedy="ask for fewer restarts",
     )
-    seed, first = seed_of(rng), first_dags(table, start, 1)[0]
-    origin = first if start is None else first_dags(table, None, 1)[0]
-    climbs, stopped = _Climbs(climber.climb(first)), False
+    seed, first = seed_of(rng), first_dag(table, start)
+    climbs, stopped = Climbs(climber.climb(first)), False
+    again = perturb is None and (restarts > 0 or seconds is not None)
+    origin = first_dag(table, None) if again and start is not None else first
 
     def told() -> bool:
         if seconds is None:
@@ -220,112 +221,6 @@ def hill_climb(
     return climbs.result(table.names, run)
 
 
-def climb_perturbed(
-    table: ScoreTable,
-    perturbed: Perturbed,
-    /,
-    *,
-    rng: np.random.Generator,
-    rounds: int = 10,
-    share: float = 0.5,
-    start: ArrayLike | None = None,
-    tabu: int = 0,
-    patience: int = PATIENCE,
-    progress: Progress | None = None,
-) -> Climb:
-    """Leave local optima by climbing on perturbed data in between [ElidanEtAl2002].
-
-    After a climb on `table` each round climbs on a perturbed table, from where the search stands,
-    and from there on `table` again. The perturbation is annealed: `share` falls in equal steps to
-    nothing. Never worse than the plain climb, which comes first.
-
-    Parameters
-    ----------
-    table : ScoreTable of the data
-    perturbed : perturbed(share, rng), a ScoreTable of data of which about that share is changed,
-        for the same variables, max_parents and constraints. `resampled` makes such data: as
-        `lambda share, rng: score_families(resampled(data, share, rng), BDeu())`. All families are
-        scored anew, which takes most of the time
-    rng : the only source of randomness
-    rounds : perturbed climbs
-    share : of the first one, above 0 and at most 1
-    start, tabu, patience : as in `hill_climb`
-    progress : progress(done, total, None) after each round; False stops with what is found
-
-    Returns
-    -------
-    Climb
-        with the climbs on `table`: that from the start, and one from the end of each round.
-
-    Raises
-    ------
-    ValueError
-        As `hill_climb`, or if a perturbed table is for other families.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data, score_families
-    >>> data = Data.from_arrays([[0, 0, 1], [0, 0, 0], [1, 1, 0]])
-    >>> scored = lambda share, rng: score_families(resampled(data, share, rng), BDeu())
-    >>> climb_perturbed(score_families(data, BDeu()), scored, rng=np.random.default_rng(1)).dag
-    array([0, 1, 0])
-    """
-    clock = Clock()
-    _check_table(table)
-    (rounds,) = check_counts(rounds=rounds)
-    if not 0 < share <= 1:
-        raise ValueError(f"share={share}: give the share of data to change at first, 0 to 1")
-    check_generator(rng)
-    climber = Climber.of(table, "best", tabu, patience)
-    seed, first = seed_of(rng), first_dags(table, start, 1)[0]
-    climbs = _Climbs(climber.climb(first))
-    dag, stopped = climbs.best.dag, False
-    for done, child in enumerate(rng.spawn(rounds)):
-        try:
-            other = perturbed(share * (1 - done / rounds), child)
-            _check_alike(table, other)
-            dag = climber.on(other).climb(dag).dag
-            climbs.add([climber.climb(dag)])
-        except KeyboardInterrupt:
-            stopped = True
-            break
-        dag = climbs.last
-        if not goes_on(progress, done + 1, rounds):
-            stopped = done + 1 < rounds
-            break
-    settings = {"rounds": rounds, "share": share, "max_parents": table.max_parents}
-    settings |= {"tabu": climber.plan[1], "patience": climber.plan[2]}
-    run = Run("hill climbing, perturbed data", settings, seed, clock.seconds, stopped=stopped)
-    return climbs.result(table.names, run)
-
-
-def resampled(data: Data, share: float, rng: np.random.Generator, /) -> Data:
-    """As many rows, of which a share is taken out, and repeats of the others put in its place.
-
-    Parameters
-    ----------
-    data : Data, m rows
-    share : 0 to 1, rounded to whole rows; one row at least stays
-    rng : the only source of randomness
-
-    Examples
-    --------
-    >>> data = Data.from_arrays([[0, 1], [1, 0], [1, 1], [0, 0]])
-    >>> resampled(data, 0.5, np.random.default_rng(1)).values.tolist()
-    [[1, 1], [1, 1], [1, 1], [0, 0]]
-    """
-    if not 0 <= share <= 1:
-        raise ValueError(f"share={share}: give a share of the rows, 0 to 1")
-    gone = min(round(share * data.m), max(data.m - 1, 0))
-    check_generator(rng)
-    if gone == 0:
-        return data
-    kept = rng.permutation(data.m)[gone:]
-    rows = np.sort(np.concatenate([kept, rng.choice(kept, size=gone)]))
-    intervened = None if data.intervened is None else data.intervened[rows]
-    return Data(data.values[rows], data.arities, data.names, data.levels, intervened)
-
-
 class Climbed(NamedTuple):
     """One climb: its first DAG, its best DAG and the score of that, its steps and scores."""
 
@@ -348,11 +243,13 @@ class Climber:
     array([0, 1])
     """
 
-    source: tuple[NDArray[np.generic], ...]
+    source: Source
     plan: tuple[bool, int, int]
 
     @classmethod
-    def of(cls, table: ScoreTable, choice: Choice, tabu: int, patience: int, /) -> "Climber":
+    def of(
+        cls, table: ScoreTable | LazyScores, choice: Choice, tabu: int, patience: int, /
+    ) -> "Climber":
         """Lay out a table.
 
         Raises
@@ -375,7 +272,8 @@ class Climber:
     ) -> Climbed:
         """Climb from a DAG (n,), after so many random changes to it."""
         n, dag = start.size, start.copy()
-        state, gains = (dag, *structures.start(dag, self.source)), np.full((n, n), -np.inf)
+        lazy_scores.log_targets(self.source, dag[None], np.empty(1))  # counts them, if need be
+        state, gains = (dag, *structures.start(dag, self.source[0])), np.full((n, n), -np.inf)
         for v in range(n):
             kernels.refresh(state, gains, self.source, v)
         if changes and n > 1:
@@ -395,8 +293,15 @@ class Climber:
         )
 
 
-class _Climbs:
-    """The ends of climbs, and the best of them: the first where scores are alike."""
+class Climbs:
+    """The ends of climbs, and the best of them: the first where scores are alike.
+
+    Examples
+    --------
+    >>> empty = np.zeros(2, np.int64)
+    >>> Climbs(Climbed(empty, empty, -1.0, np.empty((0, 3), np.int64), np.array([-1.0]))).ends
+    [array([0, 0])]
+    """
 
     def __init__(self, first: Climbed) -> None:
         self.best = first
@@ -425,27 +330,40 @@ def _climb_one(job: tuple[Climber, Ints, int, np.random.Generator]) -> Climbed:
     return climber.climb(start, changes, rng)
 
 
-def _source(table: ScoreTable) -> tuple[NDArray[np.generic], ...]:
-    n, k = table.n, table.max_parents
-    return table.log_beta, counting.binomials(n - 1, k), counting.first_ranks(n - 1, k)
+def _source(scores: ScoreTable | LazyScores) -> Source:
+    if isinstance(scores, LazyScores):
+        return scores.source
+    n, k = scores.n, scores.max_parents
+    families = scores.log_beta, counting.binomials(n - 1, k), counting.first_ranks(n - 1, k)
+    none = np.empty((0, 0))
+    whole = np.empty((0, 0), np.int32), np.empty(0, np.int64)
+    return families, (*whole, none, np.empty(0), none, none, none)
 
 
-def _check_table(table: ScoreTable) -> None:
-    if not isinstance(table, ScoreTable):
-        raise ValueError(f"{type(table).__name__}: pass a ScoreTable (score_families)")
+def first_dag(scores: ScoreTable | LazyScores, start: ArrayLike | None, /) -> Ints:
+    """The DAG (n,) to begin with, as in `first_dags`; with `LazyScores` the empty one, or `start`.
 
+    Raises
+    ------
+    ValueError
+        If it is forbidden, has too many parents at a node, or is no DAG.
 
-def _check_alike(table: ScoreTable, other: ScoreTable) -> None:
-    _check_table(other)
-    if (
-        other.names != table.names
-        or other.max_parents != table.max_parents
-        or (np.isneginf(other.log_beta) != np.isneginf(table.log_beta)).any()
-    ):
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data
+    >>> first_dag(LazyScores(Data.from_arrays([[0, 0], [1, 1]]), BDeu()), None)
+    array([0, 0])
+    """
+    if isinstance(scores, ScoreTable):
+        first: Ints = first_dags(scores, start, 1)[0]
+        return first
+    dag = np.zeros(scores.n, np.int64) if start is None else check_dag(start)
+    if scores.log_target(dag) == -math.inf:
         raise ValueError(
-            f"the perturbed table, {other!r}, is not for the families of {table!r}: score both "
-            "for the same variables, max_parents and constraints"
+            f"start={dag.tolist()} has too many parents at a node, or a family that the prior "
+            "forbids: pass another DAG"
         )
+    return dag
 
 
 def _check_seconds(seconds: float | None, restarts: int) -> None:

@@ -1,0 +1,142 @@
+"""`LazyScores`: families that are scored when a search first asks for them."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnlab import memory
+from bnlab.data import Data
+from bnlab.graphs import check_dags
+from bnlab.kernels import counting
+from bnlab.kernels import lazy_scores as kernels
+from bnlab.priors import Prior, Uniform
+from bnlab.runs import check_counts
+from bnlab.scores.functions import Score
+from bnlab.scores.table import family_count
+
+Floats = NDArray[np.float64]
+
+MOST_CELLS = 1 << 22  # of one family
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LazyScores:
+    """Scores of families of up to `max_parents` parents, each counted when it is first asked for.
+
+    For one quick search of many variables and rows: `hill_climb` asks for few of the families. A
+    `ScoreTable` counts all of them at once, several times faster each, and serves all methods.
+
+    Attributes
+    ----------
+    data : Data, m rows of n variables, without interventions
+    score : as for `score_families`
+    max_parents : more than n - 1 is the same as n - 1
+    prior : structure prior, `Uniform()` by default
+
+    Raises
+    ------
+    ValueError
+        If max_parents is negative, there are interventions, a family has more than 4,194,304
+        cells, or memory is short.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu
+    >>> scores = LazyScores(Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 1]]), BDeu())
+    >>> log_target = scores.log_target([0, 1])
+    >>> scores
+    LazyScores(2 variables, up to 1 parents, 2 of 4 families scored)
+    """
+
+    data: Data
+    score: Score
+    max_parents: int = 3
+    prior: Prior = Uniform()
+    source: tuple[tuple[NDArray[np.generic], ...], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        data = self.data
+        if not isinstance(data, Data):
+            raise ValueError(
+                f"data is a {type(data).__name__}: make it a Data (read_csv, from_frame)"
+            )
+        if data.intervened is not None:
+            raise ValueError("the data have interventions: score_families counts those")
+        (k,) = check_counts(least=0, max_parents=self.max_parents)
+        n, k = data.n, min(k, data.n - 1)
+        arities = np.sort(data.arities)[::-1]
+        if math.prod(map(int, arities[: k + 1])) > MOST_CELLS:
+            raise ValueError(
+                f"families of {k} parents can have more than {MOST_CELLS:,} cells: use "
+                "score_families, or lower max_parents"
+            )
+        shape = (n, family_count(n, k))
+        memory.require(
+            8 * 4 * shape[0] * shape[1],
+            task=f"room for all families of up to {k} parents of n={n} variables",
+            remedy="lower max_parents, or use fewer variables (Data.select)",
+        )
+        log_prior, log_beta = np.empty(shape), np.full(shape, np.nan)
+        parents = np.empty(shape, np.int64)
+        counting.family_masks(n, k, parents)
+        for v in range(n):
+            log_prior[v] = self.prior.log_factor(n, v, parents[v])
+        log_beta[np.isneginf(log_prior)] = -math.inf
+        families = log_beta, counting.binomials(n - 1, k), counting.first_ranks(n - 1, k)
+        object.__setattr__(self, "max_parents", k)
+        object.__setattr__(self, "source", (families, _counts(data, self.score, k, log_prior)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return LazyScores, (self.data, self.score, self.max_parents, self.prior)
+
+    def __repr__(self) -> str:
+        log_beta = self.source[0][0]
+        return (
+            f"LazyScores({self.n} variables, up to {self.max_parents} parents, "
+            f"{int((~np.isnan(log_beta)).sum())} of {log_beta.size} families scored)"
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return self.data.n
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The n variable names."""
+        return self.data.names
+
+    def log_target(self, dags: ArrayLike, /) -> Floats:
+        """As `ScoreTable.log_target`: ln of prior factor times likelihood of DAGs (..., n), nats.
+
+        Examples
+        --------
+        >>> from bnlab import BDeu
+        >>> scores = LazyScores(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
+        >>> scores.log_target([[0, 0], [0, 1]]).round(3)
+        array([-4.159, -3.466])
+        """
+        masks = check_dags(dags)
+        if masks.shape[-1] != self.n:
+            raise ValueError(f"DAGs of {masks.shape[-1]} nodes for {self.n} variables")
+        flat = masks.reshape(-1, self.n)
+        out = np.empty(len(flat))
+        kernels.log_targets(self.source, flat, out)
+        return out.reshape(masks.shape[:-1])
+
+
+def _counts(data: Data, score: Score, k: int, log_prior: Floats) -> tuple[NDArray[np.generic], ...]:
+    """What `kernels.lazy_scores` counts from."""
+    n, arities = data.n, np.array(data.arities)
+    cells = np.empty(counting.first_ranks(n, k)[k + 1])
+    counting.clique_cells(arities, k, cells)
+    sizes = np.unique(cells)
+    cell_counts, parent_counts, penalties = (np.empty((sizes.size, n)) for _ in range(3))
+    for v, r in enumerate(map(int, arities)):
+        cell_counts[:, v] = score.cell_counts(sizes * r)
+        parent_counts[:, v] = score.parent_counts(sizes, r)
+        penalties[:, v] = score.penalty(data.m, sizes * (r - 1))
+    columns = np.array(data.values.T, order="C")
+    return columns, arities, log_prior, sizes, cell_counts, parent_counts, penalties

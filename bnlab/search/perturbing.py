@@ -1,0 +1,139 @@
+"""`climb_perturbed`: hill climbing that leaves local optima by way of perturbed data."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bnlab.data import Data
+from bnlab.results import Run
+from bnlab.runs import Clock, Progress, check_counts, check_generator, goes_on, seed_of
+from bnlab.sampling.structures import first_dags
+from bnlab.scores import ScoreTable
+from bnlab.search.climbing import PATIENCE, Climb, Climber, Climbs
+
+Perturbed = Callable[[float, np.random.Generator], ScoreTable]
+
+
+def climb_perturbed(
+    table: ScoreTable,
+    perturbed: Perturbed,
+    /,
+    *,
+    rng: np.random.Generator,
+    rounds: int = 10,
+    share: float = 0.5,
+    start: ArrayLike | None = None,
+    tabu: int = 0,
+    patience: int = PATIENCE,
+    progress: Progress | None = None,
+) -> Climb:
+    """Leave local optima by climbing on perturbed data in between [ElidanEtAl2002].
+
+    After a climb on `table` each round climbs on a perturbed table, from where the search stands,
+    and from there on `table` again. The perturbation is annealed: `share` falls in equal steps to
+    nothing. Never worse than the plain climb, which comes first.
+
+    Parameters
+    ----------
+    table : ScoreTable of the data
+    perturbed : perturbed(share, rng), a ScoreTable of data of which about that share is changed,
+        for the same variables, max_parents and constraints. `resampled` makes such data: as
+        `lambda share, rng: score_families(resampled(data, share, rng), BDeu())`. All families are
+        scored anew, which takes most of the time
+    rng : the only source of randomness
+    rounds : perturbed climbs
+    share : of the first one, above 0 and at most 1
+    start, tabu, patience : as in `hill_climb`
+    progress : progress(done, total, None) after each round; False stops with what is found
+
+    Returns
+    -------
+    Climb
+        with the climbs on `table`: that from the start, and one from the end of each round.
+
+    Raises
+    ------
+    ValueError
+        As `hill_climb`, or if a perturbed table is for other families.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> data = Data.from_arrays([[0, 0, 1], [0, 0, 0], [1, 1, 0]])
+    >>> scored = lambda share, rng: score_families(resampled(data, share, rng), BDeu())
+    >>> climb_perturbed(score_families(data, BDeu()), scored, rng=np.random.default_rng(1)).dag
+    array([0, 1, 0])
+    """
+    clock = Clock()
+    _check_table(table)
+    (rounds,) = check_counts(rounds=rounds)
+    if not 0 < share <= 1:
+        raise ValueError(f"share={share}: give the share of data to change at first, 0 to 1")
+    check_generator(rng)
+    climber = Climber.of(table, "best", tabu, patience)
+    seed, first = seed_of(rng), first_dags(table, start, 1)[0]
+    climbs = Climbs(climber.climb(first))
+    dag, stopped = climbs.best.dag, False
+    for done, child in enumerate(rng.spawn(rounds)):
+        try:
+            other = perturbed(share * (1 - done / rounds), child)
+            _check_alike(table, other)
+            dag = climber.on(other).climb(dag).dag
+            climbs.add([climber.climb(dag)])
+        except KeyboardInterrupt:
+            stopped = True
+            break
+        dag = climbs.last
+        if not goes_on(progress, done + 1, rounds):
+            stopped = done + 1 < rounds
+            break
+    settings = {"rounds": rounds, "share": share, "max_parents": table.max_parents}
+    settings |= {"tabu": climber.plan[1], "patience": climber.plan[2]}
+    run = Run("hill climbing, perturbed data", settings, seed, clock.seconds, stopped=stopped)
+    return climbs.result(table.names, run)
+
+
+def resampled(data: Data, share: float, rng: np.random.Generator, /) -> Data:
+    """As many rows, of which a share is taken out, and repeats of the others put in its place.
+
+    Parameters
+    ----------
+    data : Data, m rows
+    share : 0 to 1, rounded to whole rows; one row at least stays
+    rng : the only source of randomness
+
+    Examples
+    --------
+    >>> data = Data.from_arrays([[0, 1], [1, 0], [1, 1], [0, 0]])
+    >>> resampled(data, 0.5, np.random.default_rng(1)).values.tolist()
+    [[1, 1], [1, 1], [1, 1], [0, 0]]
+    """
+    if not 0 <= share <= 1:
+        raise ValueError(f"share={share}: give a share of the rows, 0 to 1")
+    gone = min(round(share * data.m), max(data.m - 1, 0))
+    check_generator(rng)
+    if gone == 0:
+        return data
+    kept = rng.permutation(data.m)[gone:]
+    rows = np.sort(np.concatenate([kept, rng.choice(kept, size=gone)]))
+    intervened = None if data.intervened is None else data.intervened[rows]
+    return Data(data.values[rows], data.arities, data.names, data.levels, intervened)
+
+
+def _check_table(table: ScoreTable) -> None:
+    if not isinstance(table, ScoreTable):
+        raise ValueError(f"{type(table).__name__}: pass a ScoreTable (score_families)")
+
+
+def _check_alike(table: ScoreTable, other: ScoreTable) -> None:
+    _check_table(other)
+    if (
+        other.names != table.names
+        or other.max_parents != table.max_parents
+        or (np.isneginf(other.log_beta) != np.isneginf(table.log_beta)).any()
+    ):
+        raise ValueError(
+            f"the perturbed table, {other!r}, is not for the families of {table!r}: score both "
+            "for the same variables, max_parents and constraints"
+        )
