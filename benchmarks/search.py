@@ -112,7 +112,7 @@ def optima(restarts: int = 400) -> None:
             report(f"{restarts} restarts on {name}, {what}", took, note)
 
         def table_of(share: float, rng: np.random.Generator, data: bn.Data = data) -> bn.ScoreTable:
-            return bn.score_families(bn.resampled(data, share, rng), bn.BDeu())
+            return bn.score_families(bn.resampled(data, share, rng=rng), bn.BDeu())
 
         start = time.process_time()
         found = bn.climb_perturbed(table, table_of, rounds=20, rng=np.random.default_rng(0))
@@ -120,6 +120,27 @@ def optima(restarts: int = 400) -> None:
         share = np.mean(found.log_targets[1:] > best - 1e-6)
         note = f"{share:6.1%} reach the optimum; best {best - found.log_target:.2f} nats below"
         report(f"20 rounds of perturbed data on {name}", took, note)
+
+
+def equivalence(data: bn.Data) -> None:
+    """Greedy equivalence search from a table of scores, beside best-first hill climbing."""
+    for k in (2, 3):
+        table = bn.score_families(data, bn.BDeu(), max_parents=k)
+        found, climbed = bn.ges(table), climb(table)
+        note = f"ln target {found.log_target:.2f}, {len(found.steps)} steps"
+        took = seconds(lambda t=table: bn.ges(t), 5)
+        report(f"GES n={data.n} m={data.m} k={k}", took, note)
+        print(f"{'':<52}{'':>12}      hill climbing: {climbed.log_target:.2f}")
+
+
+def conversions(n: int, count: int) -> None:
+    """CPDAGs of DAGs drawn along a walk."""
+    data = sample(n, 200)
+    walk = bn.sample_structures(
+        bn.score_families(data, bn.BDeu()), draws=count, rng=np.random.default_rng(0), chains=1
+    )
+    took = seconds(lambda: bn.graphs.cpdag(walk.values), 5)
+    report(f"CPDAGs of {count:,} DAGs n={n}", took, f"{1e6 * took / count:.2f} us each")
 
 
 def trees(data: bn.Data) -> None:
@@ -221,6 +242,8 @@ def main() -> None:
     data = sample(37, 5000)
     hill_climbing(data)
     optima()
+    equivalence(data)
+    conversions(13, 30_000)
     trees(data)
     if options.peers:
         hill_climbing_of_peers(data)

@@ -2,6 +2,7 @@
 
 from bnlab.search.climbing import Climb, hill_climb
 from bnlab.search.dependency_networks import DependencyNetwork, fit_dependency_network
+from bnlab.search.equivalence import EquivalenceSearch, Operator, ges
 from bnlab.search.given_order import best_dag_given_order
 from bnlab.search.mixtures import TreeMixture, fit_tree_mixture
 from bnlab.search.perturbing import climb_perturbed, resampled
@@ -10,12 +11,15 @@ from bnlab.search.trees import chow_liu, maximum_branching, tan
 __all__ = [
     "Climb",
     "DependencyNetwork",
+    "EquivalenceSearch",
+    "Operator",
     "TreeMixture",
     "best_dag_given_order",
     "chow_liu",
     "climb_perturbed",
     "fit_dependency_network",
     "fit_tree_mixture",
+    "ges",
     "hill_climb",
     "maximum_branching",
     "resampled",

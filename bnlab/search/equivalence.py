@@ -1,0 +1,189 @@
+"""Greedy equivalence search: from class to class of Markov-equivalent DAGs."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab.graphs import cpdag, cpdag_masks, extend_masks, members
+from bnlab.kernels import counting, equivalence
+from bnlab.kernels import greedy_equivalence as kernels
+from bnlab.results import Run, read_only, rebuilt
+from bnlab.runs import Clock, Progress, goes_on
+from bnlab.scores import ScoreTable
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Kind = Literal["insert", "delete"]
+Found = tuple[float, int, int, int]  # the gain, x, y and the mask of the nodes that go with them
+Find = Callable[[tuple[Ints, ...], tuple[Floats, Ints, Ints]], Found]
+Make = Callable[[Ints, Ints, int, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One step between classes [Chickering2002, definitions 12 and 13].
+
+    Attributes
+    ----------
+    kind : "insert", x -> y is added, and t - y becomes t -> y for the nodes t; or "delete", the
+        edge of x and y goes, and for the nodes h, y - h becomes y -> h and x - h becomes x -> h
+    x, y : int
+    nodes : tuple of int
+    gain : float, nats
+
+    Examples
+    --------
+    >>> Operator("insert", 0, 2, (1,), 3.5)
+    insert(0, 2, {1}) gains 3.5
+    """
+
+    kind: Kind
+    x: int
+    y: int
+    nodes: tuple[int, ...]
+    gain: float
+
+    def __repr__(self) -> str:
+        nodes = ", ".join(map(str, self.nodes))
+        return f"{self.kind}({self.x}, {self.y}, {{{nodes}}}) gains {self.gain:.4g}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EquivalenceSearch:
+    """Where a greedy equivalence search went. Make it with `ges`.
+
+    Attributes
+    ----------
+    dags : int64 (S + 1, n) parent masks: a member of each class on the way, the empty graph first
+    trace : float64 (S + 1,), nats; their ln of prior factor times likelihood
+    steps : the S operators between them
+    names : the n variable names
+    run : Run
+
+    Examples
+    --------
+    >>> EquivalenceSearch(np.zeros((1, 3), np.int64), np.zeros(1), (), ("a", "b", "c"))
+    EquivalenceSearch(3 variables, 0 steps, ln weight 0.0000)
+    """
+
+    dags: Ints
+    trace: Floats
+    steps: tuple[Operator, ...]
+    names: tuple[str, ...]
+    run: Run = field(default_factory=lambda: Run(""))
+
+    def __post_init__(self) -> None:
+        for name in ("dags", "trace"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"EquivalenceSearch({len(self.names)} variables, {len(self.steps)} steps, "
+            f"ln weight {self.log_target:.4f})"
+        )
+
+    @property
+    def dag(self) -> Ints:
+        """A member (n,) of the class found."""
+        last: Ints = self.dags[-1]
+        return last
+
+    @property
+    def cpdag(self) -> NDArray[np.bool_]:
+        """The class found, (n, n): true both ways is undirected, as in `graphs.cpdag`."""
+        return cpdag(self.dag)
+
+    @property
+    def log_target(self) -> float:
+        """ln of prior factor times likelihood of `dag`, nats; structure-modular, each DAG once."""
+        return float(self.trace[-1])
+
+
+def ges(table: ScoreTable, /, *, progress: Progress | None = None) -> EquivalenceSearch:
+    """Greedy equivalence search from the empty graph [Chickering2002].
+
+    The best valid insertion is made as long as one gains, then the best valid deletion. Gains below
+    1e-8 nats are taken for rounding; of equal ones the first counts, by y, then by x.
+
+    The classes have one score each only under a score-equivalent score (BDeu, BIC, AIC and
+    likelihood, not K2; without interventions) and a prior factor of the number of edges alone
+    (Uniform, EdgePenalty). Then the search ends, as the data grow, in the class of a DAG that they
+    come from and that is faithful to them. Under other scores the gains are those of one family
+    each: they are honest steps, but their sum depends on the directions that no data tell.
+
+    Operators that need a family beyond `max_parents` are not available. All DAGs of a class have
+    the same largest number of parents [AnderssonMadiganPerlman1997], so no class that fits is left
+    out for one of its members; but the guarantee needs room for every class on the way, and the
+    forward phase may pass through more parents than the truth has.
+
+    Parameters
+    ----------
+    table : ScoreTable from `score_families`; up to 63 variables
+    progress : called as progress(done, most, None) after each step; False stops
+
+    Raises
+    ------
+    ValueError
+        If a family is forbidden: the members of a class then do not have one score.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> rows = [[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1]] * 50
+    >>> ges(score_families(Data.from_arrays(rows), BDeu())).cpdag.astype(int).tolist()
+    [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
+    """
+    if not isinstance(table, ScoreTable):
+        raise ValueError(f"table is a {type(table).__name__}: make it with score_families")
+    if (table.log_beta == -math.inf).any():
+        v, f = np.argwhere(table.log_beta == -math.inf)[0]
+        raise ValueError(
+            f"the parents {members(table.parents[v, f])} of {table.names[v]!r} are forbidden: the "
+            "members of a class then have no common score. Leave required, forbidden and "
+            "candidate edges to another search"
+        )
+    clock = Clock()
+    walk = _Walk(table, progress)
+    going = walk.climb("insert", kernels.best_insert, kernels.insert)
+    going = going and walk.climb("delete", kernels.best_delete, kernels.delete)
+    dags = np.array(walk.dags)
+    settings = {"max_parents": table.max_parents}
+    run = Run("greedy equivalence search", settings, "", clock.seconds, stopped=not going)
+    return EquivalenceSearch(dags, table.log_target(dags), tuple(walk.steps), table.names, run)
+
+
+class _Walk:
+    """The classes so far, from the empty graph on."""
+
+    def __init__(self, table: ScoreTable, progress: Progress | None) -> None:
+        n, k = table.n, table.max_parents
+        self.dags = [np.zeros(n, np.int64)]
+        self.steps: list[Operator] = []
+        self._source = (
+            table.log_beta,
+            counting.binomials(n - 1, k),
+            counting.first_ranks(n - 1, k),
+        )
+        self._progress = progress
+        self._most = 2 * sum(min(k, place) for place in range(n))  # each edge comes and goes
+
+    def climb(self, kind: Kind, find: Find, make: Make) -> bool:
+        """Make the best operator while one gains; False when progress asks to stop."""
+        while True:
+            directed, undirected = cpdag_masks(self.dags[-1])
+            graph = directed, undirected, *equivalence.relations(directed, undirected)
+            gain, x, y, nodes = find(graph, self._source)
+            if x < 0:
+                return True
+            make(directed, undirected, x, y, nodes)
+            self.dags.append(extend_masks(directed, undirected))
+            self.steps.append(Operator(kind, x, y, tuple(members(nodes)), gain))
+            if not goes_on(self._progress, len(self.steps), self._most):
+                return False
