@@ -32,6 +32,7 @@ ELSEWHERE = {  # fits, scores and lists of estimates: tests/test_hidden*.py ask 
     bn.hidden.score,
     bn.hidden.score_structures,
     bn.hidden.search_structures,
+    bn.hill_climb,  # tests/test_search_climbing.py
     bn.predict.cross_validate,  # tests/test_prediction.py
 }
 SAMPLERS = {call.sampler for call in CALLS.values()}

@@ -287,7 +287,7 @@ def test_perturbed_climbs_are_never_worse_and_end_at_local_optima():
         data = random_data(seed, 6)
 
         def table_of(share, rng, data=data):
-            return bn.score_families(resampled(data, share, rng), bn.BDeu())
+            return bn.score_families(resampled(data, share, rng=rng), bn.BDeu())
 
         table = table_of(0, np.random.default_rng(0))
         found, again = (
@@ -342,12 +342,12 @@ def test_resampled_rows_stay_rows():
     values = np.stack([np.arange(40) % 2, np.arange(40) // 2], axis=1)
     data = bn.Data.from_arrays(values, intervened=values % 2 == 1)
     for share in (0.0, 0.3, 1.0):
-        other = resampled(data, share, np.random.default_rng(1))
+        other = resampled(data, share, rng=np.random.default_rng(1))
         assert other.m == 40
         assert len(np.unique(other.values, axis=0)) == max(1, 40 - round(40 * share))
         assert np.array_equal(other.intervened, other.values % 2 == 1)
     with pytest.raises(ValueError, match="share=2"):
-        resampled(data, 2, np.random.default_rng(1))
+        resampled(data, 2, rng=np.random.default_rng(1))
 
 
 # Families scored when asked for

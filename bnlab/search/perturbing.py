@@ -38,9 +38,9 @@ def climb_perturbed(
     ----------
     table : ScoreTable of the data
     perturbed : perturbed(share, rng), a ScoreTable of data of which about that share is changed,
-        for the same variables, max_parents and constraints. `resampled` makes such data: as
-        `lambda share, rng: score_families(resampled(data, share, rng), BDeu())`. All families are
-        scored anew, which takes most of the time
+        for the same variables, max_parents and constraints: as
+        `lambda share, rng: score_families(resampled(data, share, rng=rng), BDeu())`.
+        All families are scored anew, which takes most of the time
     rng : the only source of randomness
     rounds : perturbed climbs
     share : of the first one, above 0 and at most 1
@@ -61,7 +61,7 @@ def climb_perturbed(
     --------
     >>> from bnlab import BDeu, Data, score_families
     >>> data = Data.from_arrays([[0, 0, 1], [0, 0, 0], [1, 1, 0]])
-    >>> scored = lambda share, rng: score_families(resampled(data, share, rng), BDeu())
+    >>> scored = lambda share, rng: score_families(resampled(data, share, rng=rng), BDeu())
     >>> climb_perturbed(score_families(data, BDeu()), scored, rng=np.random.default_rng(1)).dag
     array([0, 1, 0])
     """
@@ -94,7 +94,7 @@ def climb_perturbed(
     return climbs.result(table.names, run)
 
 
-def resampled(data: Data, share: float, rng: np.random.Generator, /) -> Data:
+def resampled(data: Data, share: float, /, *, rng: np.random.Generator) -> Data:
     """As many rows, of which a share is taken out, and repeats of the others put in its place.
 
     Parameters
@@ -106,7 +106,7 @@ def resampled(data: Data, share: float, rng: np.random.Generator, /) -> Data:
     Examples
     --------
     >>> data = Data.from_arrays([[0, 1], [1, 0], [1, 1], [0, 0]])
-    >>> resampled(data, 0.5, np.random.default_rng(1)).values.tolist()
+    >>> resampled(data, 0.5, rng=np.random.default_rng(1)).values.tolist()
     [[1, 1], [1, 1], [1, 1], [0, 0]]
     """
     if not 0 <= share <= 1:
