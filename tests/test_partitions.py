@@ -12,7 +12,8 @@ import pytest
 import bnlab as bn
 from bnlab.kernels import partitions
 from bnlab.sampling.partitions import KINDS, PartitionWalker, first_partition, partition_of
-from bnlab.sampling.rounds import Plan, allowed_order
+from bnlab.sampling.rounds import Plan
+from bnlab.scores import allowed_order
 
 MOVED = KINDS[:4]  # the partition itself; the last kind moves one of its DAGs
 

@@ -10,9 +10,9 @@ from bnlab import memory
 from bnlab.kernels import partial_orders
 from bnlab.results import Draws, Run
 from bnlab.runs import Executor, Progress, check_counts, check_generator, seed_of
-from bnlab.sampling.rounds import CHAIN_BYTES, Plan, allowed_order, run_in_rounds, share
+from bnlab.sampling.rounds import CHAIN_BYTES, Plan, run_in_rounds, share
 from bnlab.sampling.walks import OrderWalker, check_weight, walker_bytes
-from bnlab.scores import ScoreTable
+from bnlab.scores import ScoreTable, allowed_order
 
 Ints = NDArray[np.int64]
 

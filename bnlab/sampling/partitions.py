@@ -12,9 +12,9 @@ from bnlab.kernels import partitions
 from bnlab.results import Draws, Run
 from bnlab.runs import Executor, Progress, check_generator, seed_of
 from bnlab.sampling.direct import predecessor_masks
-from bnlab.sampling.rounds import CHAIN_BYTES, Plan, allowed_order, run_in_rounds, share
+from bnlab.sampling.rounds import CHAIN_BYTES, Plan, run_in_rounds, share
 from bnlab.sampling.walks import OrderWalker, walker_bytes
-from bnlab.scores import ScoreTable
+from bnlab.scores import ScoreTable, allowed_order
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

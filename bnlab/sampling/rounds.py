@@ -19,7 +19,6 @@ from bnlab.runs import (
     goes_on,
     workers,
 )
-from bnlab.scores import ScoreTable
 
 Ints = NDArray[np.int64]
 
@@ -207,41 +206,6 @@ def _advance(job: tuple[Walker, Ints, int, int, int, np.random.Generator]) -> _A
     walker, state, lead, records, thin, rng = job
     state, rng = state.copy(), deepcopy(rng)
     return _Advanced(walker.walk(state, lead, records, thin, rng), state, rng)
-
-
-def allowed_order(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
-    """A random order (n,) that agrees with a DAG that the constraints allow.
-
-    Without constraints it is uniform. Else, of the nodes in random order, the first that has an
-    allowed family among those placed is placed next; what is placed never hinders another node, so
-    this fails only where there is no DAG.
-
-    Raises
-    ------
-    ValueError
-        If the constraints leave no DAG.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data, score_families
-    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu(), required=[(1, 0)])
-    >>> allowed_order(table, np.random.default_rng(1))
-    array([1, 0])
-    """
-    allowed = [table.parents[v][log_beta > -math.inf] for v, log_beta in enumerate(table.log_beta)]
-    waiting, order, placed = rng.permutation(table.n).tolist(), list[int](), 0
-    while waiting:
-        free = (v for v in waiting if (allowed[v] & ~np.int64(placed) == 0).any())
-        v = next(free, None)
-        if v is None:
-            raise ValueError(
-                f"the required and forbidden edges leave no DAG: {table.names[waiting[0]]!r} has "
-                "no place in any order. Relax them, or raise max_parents"
-            )
-        waiting.remove(v)
-        order.append(v)
-        placed |= 1 << v
-    return np.array(order, np.int64)
 
 
 def share(tally: Ints, /) -> NDArray[np.float64]:

@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
-from bnlab.graphs import check_dags
 from bnlab.kernels import counting, jumps
 from bnlab.kernels import structures as kernels
 from bnlab.results import Draws, Run, read_only
 from bnlab.runs import Executor, Progress, check_generator, seed_of
-from bnlab.sampling.direct import predecessor_masks
 from bnlab.sampling.proposals import EdgeReversal, Gibbs, Global, Hybrid, Local, StructureKernel
-from bnlab.sampling.rounds import Plan, allowed_order, run_in_rounds, share
-from bnlab.scores import ScoreTable
+from bnlab.sampling.rounds import Plan, run_in_rounds, share
+from bnlab.scores import ScoreTable, first_dags
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -323,46 +321,6 @@ def structure_walker_bytes(table: ScoreTable, kernel: StructureKernel, /) -> int
     (32, 160)
     """
     return table.log_score.nbytes * (5 if isinstance(kernel, EdgeReversal) else 1)
-
-
-def first_dags(table: ScoreTable, start: ArrayLike | None, chains: int, /) -> Ints:
-    """DAGs (chains, n) to begin with: those given, or for each chain the empty one.
-
-    Where constraints forbid that, nodes take a place in an order as soon as one of their families
-    is allowed, and get the smallest that is.
-
-    Raises
-    ------
-    ValueError
-        If the constraints leave no DAG, or forbid one that is given, or it is none.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data, score_families
-    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu(), required=[(1, 0)])
-    >>> first_dags(table, None, 2)
-    array([[2, 0],
-           [2, 0]])
-    """
-    if start is None:
-        order = allowed_order(table, np.random.default_rng(0))
-        before = predecessor_masks(order[None])[0]
-        allowed = (table.parents & ~before[:, None] == 0) & (table.log_beta > -math.inf)
-        dag = table.parents[np.arange(table.n), allowed.argmax(axis=1)]  # families rise in size
-        return np.tile(dag, (chains, 1))
-    dags = check_dags(start)
-    if dags.shape not in ((table.n,), (chains, table.n)):
-        raise ValueError(
-            f"start has shape {dags.shape}: give one DAG ({table.n},), or one for each chain "
-            f"({chains}, {table.n})"
-        )
-    dags = np.array(np.broadcast_to(dags, (chains, table.n)))
-    for dag in dags[np.isneginf(table.log_target(dags))]:
-        raise ValueError(
-            f"start={dag.tolist()} has too many parents at a node, or a family that the "
-            "constraints forbid: pass another DAG"
-        )
-    return dags
 
 
 def _shares(kernel: StructureKernel) -> tuple[int, float]:

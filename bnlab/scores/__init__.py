@@ -4,6 +4,7 @@ from bnlab.scores.families import score_families
 from bnlab.scores.files import read_scores, write_scores
 from bnlab.scores.functions import AIC, BIC, K2, BDeu, LogLikelihood, Score
 from bnlab.scores.lazy import LazyScores
+from bnlab.scores.starts import allowed_order, first_dags
 from bnlab.scores.table import ScoreTable, family_count
 
 __all__ = [
@@ -15,7 +16,9 @@ __all__ = [
     "LogLikelihood",
     "Score",
     "ScoreTable",
+    "allowed_order",
     "family_count",
+    "first_dags",
     "read_scores",
     "score_families",
     "write_scores",

@@ -22,8 +22,7 @@ from bnlab.runs import (
     seed_of,
     workers,
 )
-from bnlab.sampling.structures import first_dags
-from bnlab.scores import LazyScores, ScoreTable
+from bnlab.scores import LazyScores, ScoreTable, first_dags
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -119,9 +119,9 @@ def ges(table: ScoreTable, /, *, progress: Progress | None = None) -> Equivalenc
     each: they are honest steps, but their sum depends on the directions that no data tell.
 
     Operators that need a family beyond `max_parents` are not available. All DAGs of a class have
-    the same largest number of parents [AnderssonMadiganPerlman1997], so no class that fits is left
-    out for one of its members; but the guarantee needs room for every class on the way, and the
-    forward phase may pass through more parents than the truth has.
+    the same largest number of parents [AnderssonMadiganPerlman1997], so a class is within reach as
+    a whole or not at all; but the guarantee needs max_parents = n - 1, since the search may pass
+    through more parents than the truth has.
 
     Parameters
     ----------

@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike
 from bnlab.data import Data
 from bnlab.results import Run
 from bnlab.runs import Clock, Progress, check_counts, check_generator, goes_on, seed_of
-from bnlab.sampling.structures import first_dags
-from bnlab.scores import ScoreTable
+from bnlab.scores import ScoreTable, first_dags
 from bnlab.search.climbing import PATIENCE, Climb, Climber, Climbs
 
 Perturbed = Callable[[float, np.random.Generator], ScoreTable]
