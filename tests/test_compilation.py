@@ -23,6 +23,7 @@ for data in (small, small.prefix(1), small.prefix(0), small.select(["x1"])):
             bn.exact.order_paths(posterior)
             bn.map_dag(table)
             bn.k_best_dags(table, 9)
+            bn.graphs.consistent_extension(bn.ges(table).cpdag)
             bn.sample_dags(posterior, draws=10, rng=np.random.default_rng(0))
             orders = bn.sample_orders(posterior, draws=10, rng=np.random.default_rng(0))
             bn.features.edges(orders, table=table)

@@ -11,6 +11,8 @@ from test_equivalence import random_dag
 
 import bnlab as bn
 from bnlab import graphs
+from bnlab.kernels import counting, equivalence
+from bnlab.kernels import greedy_equivalence as kernels
 
 MANY = 50_000  # rows
 
@@ -64,6 +66,33 @@ def test_the_way_is_that_through_all_members_of_all_classes(n, score):
             assert keys == [key for _, key in expected]
             steps += len(result.steps)
     assert steps > 0 or n == 1
+
+
+@pytest.mark.parametrize("score", [bn.BDeu(), bn.LogLikelihood()], ids=["BDeu", "likelihood"])
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_best_operator_from_every_class(score, k):
+    """Also from where no search leads: the classes next to it decide which operators are valid."""
+    choose, first = counting.binomials(3, k), counting.first_ranks(3, k)
+    ways = {
+        "insert": (kernels.best_insert, kernels.insert),
+        "delete": (kernels.best_delete, kernels.delete),
+    }
+    for seed in range(3):
+        table = bn.score_families(random_data(seed, 4, m=30), score, max_parents=k)
+        for dag, *_ in oracles.equivalence_classes(4).values():
+            if max(mask.bit_count() for mask in dag) > k:
+                continue
+            for kind, (find, make) in ways.items():
+                directed, undirected = graphs.cpdag_masks(np.array(dag))
+                graph = directed, undirected, *equivalence.relations(directed, undirected)
+                gain, x, y, nodes = find(graph, (table.log_beta, choose, first))
+                scores = table.log_target(neighbours(dag, kind, k) or [dag])
+                expected = scores.max() - table.log_target(dag)
+                assert gain == pytest.approx(max(0.0, expected), abs=2e-8)
+                if x >= 0:
+                    make(directed, undirected, x, y, nodes)
+                    other = graphs.extend_masks(directed, undirected)
+                    assert table.log_target(other) == pytest.approx(scores.max(), abs=2e-8)
 
 
 def test_there_are_deletions_too():
@@ -157,14 +186,19 @@ def test_many_rows_of_fifty_random_networks_lead_back_to_them(score):
         assert graphs.markov_equivalent(more.dag, net.dag)
 
 
-def test_no_state_has_more_parents_than_the_table():
-    """Room for the true DAG alone does not do: the forward phase needs more on its way."""
-    dag = graphs.from_edges(5, [(u, v) for u in range(3) for v in (3, 4)])
-    rng = np.random.default_rng(0)
-    data = bn.BayesNet.random_tables(dag, [2] * 5, rng, concentration=0.5).sample(2000, rng)
-    for k in range(5):
-        result = bn.ges(bn.score_families(data, bn.BDeu(), max_parents=k))
-        assert np.bitwise_count(result.dags).max() <= k
+def test_room_for_the_true_dag_alone_may_be_too_little():
+    """The forward phase passes through more parents; without room it ends far from the truth."""
+    lost = []
+    for seed in range(12):
+        net, rng = strong_network(seed)
+        data = net.sample(MANY, rng)
+        small, large = (bn.score_families(data, bn.BDeu(), max_parents=k) for k in (2, net.n - 1))
+        result = bn.ges(small)
+        assert np.bitwise_count(result.dags).max() <= 2
+        if bn.ges(large).log_target > large.log_target(net.dag) - 1e-7:
+            lost.append(small.log_target(net.dag).item() - result.log_target)
+    assert len(lost) == 12
+    assert max(lost) > 100
 
 
 def test_progress_stops_it_with_what_there_is():
