@@ -11,6 +11,7 @@ from multiprocessing import get_context
 import numpy as np
 import oracles
 import pytest
+from stopping import Stop
 
 import bnlab as bn
 from bnlab.kernels import walks
@@ -313,15 +314,7 @@ def test_a_stopped_run_keeps_equally_many_draws_of_each_ensemble(how, monkeypatc
     table = small_table(n=5)
     whole = chains(table)
     monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 4_000)
-    told = []
-
-    def stop(done, total, snapshot):
-        told.append((done, total))
-        if done < 0.6 * total:
-            return True
-        if how == "interrupts":
-            raise KeyboardInterrupt
-        return False
+    stop = Stop(how)
 
     part = chains(table, progress=stop)
     kept = part.values.shape[1]
@@ -329,7 +322,7 @@ def test_a_stopped_run_keeps_equally_many_draws_of_each_ensemble(how, monkeypatc
     assert 0 < kept < 60
     assert (part.values == whole.values[:, :kept]).all()
     assert (part.traces["tempered"] == whole.traces["tempered"][:, :kept]).all()
-    assert told[-1] == (9 * (100 + 5 * kept), 9 * (100 + 5 * 60))
+    assert stop.told[-1] == (9 * (100 + 5 * kept), 9 * (100 + 5 * 60))
 
 
 class Falling:

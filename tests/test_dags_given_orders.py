@@ -9,7 +9,7 @@ import oracles
 import pytest
 
 import bnlab as bn
-from bnlab.sampling import predecessor_masks
+from bnlab.graphs import predecessor_masks
 
 
 def small_table(n, m=20, seed=3, **options):

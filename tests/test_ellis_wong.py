@@ -9,7 +9,8 @@ import oracles
 import pytest
 
 import bnlab as bn
-from bnlab.sampling import ellis_wong, families_by_weight, predecessor_masks
+from bnlab.graphs import predecessor_masks
+from bnlab.sampling import ellis_wong, families_by_weight
 
 
 def small_table(n, m=20, seed=3, **options):

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import oracles
 import pytest
+from stopping import Stop
 
 import bnlab as bn
 from bnlab.kernels import partial_orders
@@ -308,12 +309,7 @@ def test_a_stopped_run_keeps_equally_many_draws_of_each_chain(how, monkeypatch):
     whole = chains(table)
     monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 100_000)
 
-    def stop(done, total, snapshot):
-        if done < 0.6 * total:
-            return True
-        if how == "interrupts":
-            raise KeyboardInterrupt
-        return False
+    stop = Stop(how)
 
     part = chains(table, progress=stop)
     kept = part.values.shape[1]

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import oracles
 import pytest
+from stopping import Stop
 
 import bnlab as bn
 from bnlab.kernels import partitions
@@ -434,22 +435,14 @@ def test_a_stopped_run_keeps_equally_many_draws_of_each_chain(how, monkeypatch):
     table = small_table(n=5)
     whole = chains(table)
     monkeypatch.setattr("bnlab.sampling.partitions.BLOCK_TERMS", 30_000)
-    told = []
-
-    def stop(done, total, snapshot):
-        told.append((done, total))
-        if done < 0.6 * total:
-            return True
-        if how == "interrupts":
-            raise KeyboardInterrupt
-        return False
+    stop = Stop(how)
 
     part = chains(table, progress=stop)
     kept = part.values.shape[1]
     assert part.run.stopped
     assert 0 < kept < 200
     assert (part.values == whole.values[:, :kept]).all()
-    assert told[-1] == (3 * (500 + 5 * kept), 3 * (500 + 5 * 200))
+    assert stop.told[-1] == (3 * (500 + 5 * kept), 3 * (500 + 5 * 200))
 
 
 def test_stopping_during_the_burn_in_leaves_nothing():

@@ -8,7 +8,8 @@ import oracles
 import pytest
 
 import bnlab as bn
-from bnlab.sampling import direct, families_by_weight, predecessor_masks
+from bnlab.graphs import predecessor_masks
+from bnlab.sampling import direct, families_by_weight
 from bnlab.sampling.direct import BLOCK_DRAWS
 
 UNIFORM = bn.Uniform()

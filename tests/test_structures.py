@@ -6,6 +6,7 @@ import math
 import numpy as np
 import oracles
 import pytest
+from stopping import Stop
 
 import bnlab as bn
 from bnlab.kernels import jumps
@@ -526,7 +527,7 @@ def test_global_proposals_are_clipped():
     assert 1 - chances.sum() == pytest.approx(1e-4, rel=1e-3)
 
 
-@pytest.mark.parametrize("how", ["stops", "interrupts"])
+@pytest.mark.parametrize("how", ["returns False", "interrupts"])
 @pytest.mark.parametrize("log_prior", [None, few_edges])
 def test_stopped_chains_keep_equally_many_draws(how, log_prior, monkeypatch):
     monkeypatch.setattr("bnlab.sampling.structures.BLOCK_MOVES", 20)
@@ -543,14 +544,7 @@ def test_stopped_chains_keep_equally_many_draws(how, log_prior, monkeypatch):
             **options,
         )
 
-    def stop(done, total, snapshot):
-        if done < 0.6 * total:
-            return True
-        if how == "interrupts":
-            raise KeyboardInterrupt
-        return False
-
-    whole, part = chains(), chains(progress=stop)
+    whole, part = chains(), chains(progress=Stop(how))
     kept = part.values.shape[1]
     assert part.run.stopped
     assert 0 < kept < 100

@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from bnlab.annealing.bounds import check_unbiased
 from bnlab.exact import log_prior_sum
+from bnlab.graphs import predecessor_masks
 from bnlab.kernels import draws as kernels
 from bnlab.markov import BINS, check_bound
 from bnlab.results import Draws, Estimate, PriorKind, Run, read_only, rebuilt
 from bnlab.runs import Clock
-from bnlab.sampling import NO_DAG, check_orders, families_by_weight, predecessor_masks
+from bnlab.sampling import NO_DAG, check_orders, families_by_weight
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]

@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab import graphs
 from bnlab.features.intervals import ROUNDING, check_delta, mass_known, mean_of, weights_of
 from bnlab.features.kinds import Feature, Masks
+from bnlab.graphs import predecessor_masks
 from bnlab.kernels import draws as kernels
 from bnlab.results import Draws, FeatureEstimate
-from bnlab.sampling import NO_DAG, check_orders, families_by_weight, predecessor_masks
+from bnlab.sampling import NO_DAG, check_orders, families_by_weight
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]

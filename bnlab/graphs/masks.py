@@ -113,6 +113,20 @@ def near_ancestors(dags: ArrayLike, /, *, max_length: int) -> Masks:
     return out
 
 
+def predecessor_masks(orders: Masks, /) -> Masks:
+    """Masks (..., n) of the nodes before node v, entry [..., v], in orders (..., n).
+
+    Examples
+    --------
+    >>> predecessor_masks(np.array([[2, 0, 1]]))
+    array([[4, 5, 0]])
+    """
+    bits = np.int64(1) << orders
+    out = np.empty_like(orders)
+    np.put_along_axis(out, orders, np.cumsum(bits, axis=-1) - bits, axis=-1)
+    return out
+
+
 def all_dags(n: int, /) -> Masks:
     """Every labelled DAG on n <= 6 nodes: parent masks (N, n), N = 1, 3, 25, 543, 29281, 3781503.
 

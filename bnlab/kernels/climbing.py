@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from bnlab.kernels.lazy_scores import log_beta_of
-from bnlab.kernels.structures import leads_around, set_parents
+from bnlab.kernels.structures import leads_around, random_pair, set_parents
 
 ADDED, DELETED, REVERSED = 0, 1, 2
 MARGIN = 1e-7  # nats; a smaller gain is rounding
@@ -137,10 +137,7 @@ def shake(state, gains, source, changes, rng):
     n = state[0].size
     done, idle = 0, 0
     while done < changes and idle < 100 * n * (n - 1):
-        i = int(rng.random() * (n * (n - 1)))
-        v = i // (n - 1)
-        u = i - v * (n - 1)
-        u += u >= v
+        u, v = random_pair(n, rng)
         gain = gains[v, u]
         if (state[0][u] >> v) & 1:
             gain += gains[u, v]

@@ -133,6 +133,15 @@ def leads_around(state, u, v):
     return False
 
 
+@njit(cache=True, nogil=True, inline="always")
+def random_pair(n, rng):
+    """One of the n (n - 1) ordered pairs of different nodes, each as likely."""
+    i = int(rng.random() * (n * (n - 1)))
+    v = i // (n - 1)
+    u = i - v * (n - 1)
+    return u + (u >= v), v
+
+
 @njit(cache=True, nogil=True)
 def local_move(state, source, rng):
     """Add, delete or reverse one edge [MadiganYork1995, GiudiciCastelo2003]; whether it was done.
@@ -143,10 +152,7 @@ def local_move(state, source, rng):
     """
     dag, above, scores = state
     n = dag.size
-    i = int(rng.random() * (n * (n - 1)))
-    v = i // (n - 1)
-    u = i - v * (n - 1)
-    u += u >= v
+    u, v = random_pair(n, rng)
     bit_u, bit_v = np.int64(1) << u, np.int64(1) << v
     backwards = (dag[u] & bit_v) != 0
     if (above[u] & bit_v) != 0 and not (backwards and not leads_around(state, v, u)):
@@ -210,10 +216,7 @@ def gibbs_move(state, source, rng):
     """
     dag, above, _ = state
     n = dag.size
-    i = int(rng.random() * (n * (n - 1)))
-    v = i // (n - 1)
-    u = i - v * (n - 1)
-    u += u >= v
+    u, v = random_pair(n, rng)
     bit_u, bit_v = np.int64(1) << u, np.int64(1) << v
     none_u, none_v = dag[u] & ~bit_v, dag[v] & ~bit_u
     was = 1 if dag[v] & bit_u else (2 if dag[u] & bit_v else 0)

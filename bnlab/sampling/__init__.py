@@ -2,7 +2,7 @@
 
 from bnlab.runs import Executor
 from bnlab.sampling.dags import NO_DAG, check_orders, sample_dags
-from bnlab.sampling.direct import families_by_weight, predecessor_masks
+from bnlab.sampling.direct import families_by_weight
 from bnlab.sampling.ellis_wong import ellis_wong_dags
 from bnlab.sampling.joint import Joint, sample_joint
 from bnlab.sampling.orders import sample_orders
@@ -43,7 +43,6 @@ __all__ = [
     "each_order",
     "ellis_wong_dags",
     "families_by_weight",
-    "predecessor_masks",
     "reweight_unique",
     "sample_dags",
     "sample_joint",

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.exact import DagPosterior, OrderPosterior
+from bnlab.graphs import predecessor_masks
 from bnlab.results import Draws, Run
 from bnlab.runs import Clock, Executor, Progress, Stopped, check_counts, check_generator, seed_of
 from bnlab.sampling.direct import (
@@ -17,7 +18,6 @@ from bnlab.sampling.direct import (
     dags_given,
     families_by_weight,
     in_blocks,
-    predecessor_masks,
     sample,
 )
 from bnlab.sampling.layers import sample_by_layers

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.exact import DagPosterior, OrderPosterior
+from bnlab.graphs import predecessor_masks
 from bnlab.kernels import draws as kernels
 from bnlab.results import Draws, Over, Run
 from bnlab.runs import Clock, Executor, Progress, check_counts, check_generator, collect, workers
@@ -43,20 +44,6 @@ def families_by_weight(table: ScoreTable, v: int, /) -> tuple[Ints, Floats]:
     ranking = np.argsort(-log_beta, kind="stable")
     ranking = ranking[log_beta[ranking] > -np.inf]
     return table.parents[v][ranking], log_beta[ranking]
-
-
-def predecessor_masks(orders: Ints, /) -> Ints:
-    """Masks (T, n) of the nodes before node v, entry [t, v], in orders (T, n).
-
-    Examples
-    --------
-    >>> predecessor_masks(np.array([[2, 0, 1]]))
-    array([[4, 5, 0]])
-    """
-    bits = np.int64(1) << orders
-    out = np.empty_like(orders)
-    np.put_along_axis(out, orders, np.cumsum(bits, axis=1) - bits, axis=1)
-    return out
 
 
 def sample(

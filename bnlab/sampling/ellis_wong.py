@@ -9,10 +9,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab.graphs import predecessor_masks
 from bnlab.results import Draws, Run
 from bnlab.runs import Clock, check_counts, check_generator, seed_of
 from bnlab.sampling.dags import NO_DAG, check_orders
-from bnlab.sampling.direct import families_by_weight, predecessor_masks
+from bnlab.sampling.direct import families_by_weight
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
+from bnlab.graphs import predecessor_masks
 from bnlab.kernels import partitions
 from bnlab.results import Draws, Run
 from bnlab.runs import Executor, Progress, check_generator, seed_of
-from bnlab.sampling.direct import predecessor_masks
 from bnlab.sampling.rounds import CHAIN_BYTES, Plan, run_in_rounds, share
 from bnlab.sampling.walks import OrderWalker, walker_bytes
 from bnlab.scores import ScoreTable, allowed_order
@@ -213,7 +213,7 @@ def first_partition(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
     >>> first_partition(table, np.random.default_rng(1))
     array([2, 1])
     """
-    before, log_beta = predecessor_masks(allowed_order(table, rng=rng)[None])[0], table.log_beta
+    before, log_beta = predecessor_masks(allowed_order(table, rng=rng)), table.log_beta
     within = table.parents & ~before[:, None] == 0
     best = np.where(within, log_beta, -math.inf).argmax(axis=1)
     return partition_of(table.parents[np.arange(table.n), best])

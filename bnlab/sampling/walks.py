@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.exact import unpack
+from bnlab.graphs import predecessor_masks
 from bnlab.kernels import counting, subsets, walks
 from bnlab.runs import check_generator
-from bnlab.sampling.direct import predecessor_masks
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -296,7 +296,7 @@ def check_weight(table: ScoreTable, orders: Ints, log_target: Floats, /) -> None
     >>> check_weight(table, np.array([[0, 1], [1, 0]]), np.array([-2.0, -200_000.0]))
     """
     heaviest = orders.reshape(-1, table.n)[log_target.argmax()]
-    before, log_beta = predecessor_masks(heaviest[None])[0], table.log_beta
+    before, log_beta = predecessor_masks(heaviest), table.log_beta
     within = table.parents & ~before[:, None] == 0
     best = np.where(within, log_beta, -math.inf).max(axis=1)
     if (best <= log_beta.max(axis=1) + walks.FLOOR).any():

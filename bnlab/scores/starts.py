@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.graphs import check_dags
+from bnlab.graphs import check_dags, predecessor_masks
 from bnlab.scores.table import ScoreTable
 
 Ints = NDArray[np.int64]
@@ -67,7 +67,7 @@ def first_dags(table: ScoreTable, start: ArrayLike | None, chains: int, /) -> In
     """
     if start is None:
         order = allowed_order(table, rng=np.random.default_rng(0))
-        before = _before(order)
+        before = predecessor_masks(order)
         allowed = (table.parents & ~before[:, None] == 0) & (table.log_beta > -math.inf)
         dag = table.parents[np.arange(table.n), allowed.argmax(axis=1)]  # families rise in size
         return np.tile(dag, (chains, 1))
@@ -84,11 +84,3 @@ def first_dags(table: ScoreTable, start: ArrayLike | None, chains: int, /) -> In
             "constraints forbid: pass another DAG"
         )
     return dags
-
-
-def _before(order: Ints) -> Ints:
-    """Masks (n,) of the nodes before each node."""
-    bits = np.int64(1) << order
-    out = np.empty_like(order)
-    out[order] = np.cumsum(bits) - bits
-    return out

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
+from bnlab.graphs import predecessor_masks
 from bnlab.labs.papers.em2007.walks import Walk
 from bnlab.linear_extensions import log_count
-from bnlab.sampling import predecessor_masks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
