@@ -1,0 +1,439 @@
+"""Classes, climbs, a clock, known networks and averages: controls wired to package and plots."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import ipywidgets as widgets
+import numpy as np
+from numpy.typing import NDArray
+
+import bnlab as bn
+from bnlab import plots
+from bnlab.labs.board import (
+    Panel,
+    Progress,
+    Runner,
+    choice,
+    side_by_side,
+    size_slider,
+    stacked,
+)
+from bnlab.labs.structure_search.averaging import COUNTS, average, exact
+from bnlab.labs.structure_search.clock import CLIMBS, SEARCHES, Found, on_one_clock, shares
+from bnlab.labs.structure_search.recovery import NETWORKS, ROWS, distances, found, truths
+from bnlab.labs.structure_search.targets import (
+    DATASETS,
+    apart,
+    below,
+    classes,
+    move_gains,
+    names,
+    table,
+)
+
+DRAWN = 8  # members of a class, at most
+WALKS: Mapping[str, int] = {"plain climb": 0, "with a tabu list of 5": 5}
+SHOWN_STEPS = 40
+TIMES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # seconds
+RECOVERED = ("hill climbing", "GES")
+MOST_PAIRS = 10
+KINDS = ("add", "delete", "reverse")
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Plateaus:
+    """Four variables of the coronary data: 543 DAGs on 185 plateaus, one at a time.
+
+    Attributes
+    ----------
+    widget : what to display
+    rank : the slider, 1 for the class of highest score
+    panel : the `Panel`, with source "gallery"
+    """
+
+    def __init__(self) -> None:
+        self._scores, self._members = classes("coronary")
+        self.rank = widgets.IntSlider(
+            1, 1, len(self._scores), description="class, from the best", continuous_update=False
+        )
+        self.rank.style.description_width = "initial"
+        self.rank.layout.width = "460px"
+        self.panel = Panel(*self._shown())
+        self.rank.observe(self._change, "value")
+        self.widget = stacked(self.rank, self.panel)
+
+    def _shown(self) -> tuple[Any, str]:
+        place = self.rank.value - 1
+        members, gap = self._members[place], self._scores[0] - self._scores[place]
+        shown = members[:DRAWN]
+        own = bn.graphs.to_adjacency(shown)
+        whole = bn.graphs.cpdag(shown[0])
+        compelled = own & ~whole.T
+        score = f"{self._scores[place]:.3f}"
+        picture = plots.graph_gallery(
+            np.concatenate([own, whole[None]]),
+            names("coronary")[:4],
+            [*[score] * len(shown), "the class"],
+            np.concatenate([compelled, (whole & ~whole.T)[None]]),
+            across=3,
+            title=f"Class {place + 1} of {len(self._scores)}: ln p(D | G) of each member, nats",
+            alt="Drawings of the DAGs of one class and of the class, directions in common marked",
+        )
+        count = len(members)
+        vees = bn.graphs.v_structures(members[0])
+        caption = (
+            f"{count} DAG{'s' * (count != 1)} with this score, {gap:.2f} nats below the best; "
+            f"{len(vees)} v-structure{'s' * (len(vees) != 1)}. Marked: the directions that all "
+            "members share."
+        )
+        if count > DRAWN:
+            caption += f" Drawn are {DRAWN} of them."
+        return picture, caption
+
+    def _change(self, change: Any) -> None:
+        self.panel.show(*self._shown())
+
+
+class Steps:
+    """Hill climbing from the empty network, step by step, with the gains of all next moves.
+
+    Attributes
+    ----------
+    widget : what to display
+    dataset, walk : the lists
+    step : the slider, steps made
+    net, gains : the `Panel`s, with sources "climbed" and "gains"
+    """
+
+    def __init__(self) -> None:
+        self.dataset = choice("data set", DATASETS)
+        self.walk = choice("search", list(WALKS))
+        self.step = widgets.IntSlider(0, 0, 1, description="steps made", continuous_update=False)
+        self.step.style.description_width = "initial"
+        self.step.layout.width = "420px"
+        self.step.max = self._last()
+        self.net, self.gains = (
+            Panel(picture, caption)
+            for picture, caption in zip(self._pictures(), self._captions(), strict=True)
+        )
+        self.step.observe(self._change, "value")
+        for control in (self.dataset, self.walk):
+            control.observe(self._begin, "value")
+        self.widget = stacked(
+            side_by_side(self.dataset, self.walk, self.step), side_by_side(self.net, self.gains)
+        )
+
+    @property
+    def climb(self) -> bn.Climb:
+        """The climb that is shown."""
+        return climbed(self.dataset.value, WALKS[self.walk.value])
+
+    def _last(self) -> int:
+        return min(SHOWN_STEPS, len(self.climb.steps))
+
+    def _dag(self) -> Ints:
+        dag: Ints = self.climb.path[self.step.value]
+        return dag
+
+    def _links(self) -> Any:
+        edges = bn.graphs.to_adjacency(self._dag()).astype(float)
+        return edges, names(self.dataset.value), _places(self.dataset.value)
+
+    def _matrix(self) -> Any:
+        name = self.dataset.value
+        return move_gains(table(name), self._dag()), names(name)
+
+    def _pictures(self) -> tuple[Any, Any]:
+        net = plots.network(
+            *self._links(),
+            name="climbed",
+            title="The network so far",
+            alt="The network after the steps made so far",
+        )
+        return net, plots.move_gains(*self._matrix())
+
+    def _captions(self) -> tuple[str, str]:
+        climb, step, labels = self.climb, self.step.value, names(self.dataset.value)
+        gap = below(self.dataset.value, float(climb.trace[step]))
+        score = f"ln p(G, D) = {climb.trace[step]:.2f}, {gap:.2f} nats below the exact best."
+        if step == 0:
+            last = "The empty network."
+        else:
+            kind, u, v = climb.steps[step - 1]
+            gain = climb.trace[step] - climb.trace[step - 1]
+            last = f"Step {step}: {KINDS[kind]} {labels[u]} → {labels[v]}, {gain:+.2f} nats."
+        gains = self._matrix()[0]
+        moves = gains[np.isfinite(gains)]
+        return (
+            f"{last} {score}",
+            f"{moves.size} moves: {(moves > 1e-7).sum()} gain, "
+            f"{(np.abs(moves) <= 1e-7).sum()} change nothing, {(moves < -1e-7).sum()} lose.",
+        )
+
+    def _change(self, change: Any) -> None:
+        captions = self._captions()
+        self.net.update(captions[0], climbed=plots.network_data(*self._links()))
+        self.gains.update(captions[1], gains=plots.move_gains_data(*self._matrix()))
+
+    def _begin(self, change: Any) -> None:
+        self.step.value, self.step.max = 0, self._last()
+        panels = zip((self.net, self.gains), self._pictures(), self._captions(), strict=True)
+        for panel, picture, caption in panels:
+            panel.show(picture, caption)
+
+
+@cache
+def climbed(name: str, tabu: int) -> bn.Climb:
+    """The climb from the empty network, as shown by `Steps`.
+
+    Examples
+    --------
+    >>> len(climbed("coronary", 0).steps)
+    9
+    """
+    return bn.hill_climb(table(name), tabu=tabu, rng=np.random.default_rng(0))
+
+
+@cache
+def _places(name: str) -> Floats:
+    end = climbed(name, 0).dag
+    return plots.network_positions(bn.graphs.to_adjacency(end).astype(float))
+
+
+class Clock:
+    """Four ways out of local optima: the share of searches that are there, against time.
+
+    Parameters
+    ----------
+    climbs : method -> climbs of a search
+    searches : of each method
+
+    Attributes
+    ----------
+    widget : what to display
+    dataset : the list of data sets
+    runner : Run, Stop and progress; `runner.run_now()` runs at once
+    found : method -> (seconds until the best network, seconds in all) of each search
+    panel : the `Panel`, with sources "reached" and "reached_points"
+    """
+
+    def __init__(self, *, climbs: Mapping[str, int] = CLIMBS, searches: int = SEARCHES) -> None:
+        self._climbs, self._searches = climbs, searches
+        self.found: Found = {method: [] for method in climbs}
+        self.dataset = choice("data set", DATASETS, "tic-tac-toe")
+        self.panel = Panel(self._picture(), self._caption())
+        self.runner = Runner(
+            self._work,
+            self._finish,
+            look=lambda done, total, snapshot: self._look(snapshot),
+            unit="searches by each method",
+        )
+        self.dataset.observe(self._clear, "value")
+        self.widget = stacked(self.dataset, self.runner, self.panel)
+
+    def _work(self, progress: Progress) -> tuple[str, Found]:
+        name = self.dataset.value
+        return name, on_one_clock(
+            name, climbs=self._climbs, searches=self._searches, progress=progress
+        )
+
+    def _finish(self, result: tuple[str, Found]) -> None:
+        name, done = result
+        self._show(done if name == self.dataset.value else {m: [] for m in self._climbs})
+
+    def _clear(self, change: Any) -> None:
+        if self.runner.run_button.disabled:
+            self.runner.stop()
+        self._show({method: [] for method in self._climbs})
+
+    def _show(self, done: Found) -> None:
+        # A new picture reaches a page that does not show the panel yet; new columns do not.
+        self.found = done
+        self.panel.show(self._picture(), self._caption())
+
+    def _look(self, done: Found) -> None:
+        self.found = done
+        self.panel.update(
+            self._caption(),
+            reached=plots.time_curves_lines(self._curves()),
+            reached_points=plots.time_curves_points(self._curves()),
+        )
+
+    def _curves(self) -> Any:
+        by = shares(self.found, TIMES)
+        return {method: {"": (TIMES, by[method])} for method in self._climbs}
+
+    def _picture(self) -> Any:
+        return plots.time_curves(
+            self._curves(),
+            y_label="share of searches at the best network",
+            y_range=(-0.03, 1.03),
+            x_label="time of the search (seconds)",
+            name="reached",
+            title="Who has reached the exact best by when",
+            alt="Share of searches that have reached the best network against time, four methods",
+        )
+
+    def _caption(self) -> str:
+        runs = len(next(iter(self.found.values())))
+        if not runs:
+            return f"Press Run: {self._searches} searches by each method, one after the other."
+        rates = [
+            f"{method} {1e3 * np.median([end for _, end in done]) / self._climbs[method]:.2g}"
+            for method, done in self.found.items()
+        ]
+        return f"{self.dataset.value}, {runs} searches. Milliseconds a climb: {', '.join(rates)}."
+
+
+class Recovery:
+    """How far searches end from the class of a known network, as rows are added.
+
+    Attributes
+    ----------
+    widget : what to display
+    network : the list of networks
+    rows : the slider
+    curves, gallery : the `Panel`s, with sources "distance" and "gallery"
+    """
+
+    def __init__(self) -> None:
+        for network in NETWORKS:  # now, so that the controls answer at once
+            distances(network)
+        self.network = choice("network", list(NETWORKS))
+        self.rows = size_slider("rows", ROWS, 20_000)
+        self.curves, self.gallery = Panel(*self._mean()), Panel(*self._drawn())
+        self.network.observe(self._change_network, "value")
+        self.rows.observe(self._change, "value")
+        self.widget = stacked(side_by_side(self.network, self.rows), self.curves, self.gallery)
+
+    def _mean(self) -> tuple[Any, str]:
+        by = {
+            search: {"": (ROWS, values.mean(axis=0))}
+            for search, values in distances(self.network.value).items()
+        }
+        picture = plots.time_curves(
+            by,
+            y_label="pairs joined in another way (mean)",
+            y_range=(-0.3, 9.3),
+            x_label="rows",
+            name="distance",
+            title="Distance of the class found from the true one",
+            alt="Mean structural Hamming distance of four searches against the number of rows",
+        )
+        count = NETWORKS[self.network.value]
+        return picture, f"{self.network.value}: mean of {count} data sets."
+
+    def _drawn(self) -> tuple[Any, str]:
+        net, name, rows = truths(self.network.value)[0], self.network.value, self.rows.value
+        true = bn.graphs.cpdag(net.dag)
+        others = {s: bn.graphs.cpdag(found(name, 0, rows)[s]) for s in RECOVERED}
+        graphs = np.array([true, *others.values()])
+        gaps = {search: apart(graph, true) for search, graph in others.items()}
+        picture = plots.graph_gallery(
+            graphs,
+            [label if len(label) <= 8 else label[:7] + "…" for label in net.names],
+            ["the true class", *(f"{search}: {gap} off" for search, gap in gaps.items())],
+            graphs != true,
+            across=3,
+            title=f"The first data set, {rows:,} rows (marked: not as in the true class)",
+            alt="The true class and those found by hill climbing and GES, differences marked",
+        )
+        means = {s: d[:, ROWS.index(rows)].mean() for s, d in distances(name).items()}
+        return picture, "Mean of all data sets at these rows: " + ", ".join(
+            f"{search} {mean:.2f}" for search, mean in means.items()
+        ) + "."
+
+    def _change(self, change: Any) -> None:
+        self.gallery.show(*self._drawn())
+
+    def _change_network(self, change: Any) -> None:
+        self.curves.show(*self._mean())
+        self.gallery.show(*self._drawn())
+
+
+class Averages:
+    """The k best networks together, beside the exact average over all.
+
+    Attributes
+    ----------
+    widget : what to display
+    dataset : the list of data sets
+    count : the slider, k
+    heat, pairs : the `Panel`s, with sources "averaged" and "answers"
+    """
+
+    def __init__(self) -> None:
+        for name in DATASETS:  # now, so that the slider answers at once
+            for k in COUNTS:
+                average(name, k)
+        self.dataset = choice("data set", DATASETS)
+        self.count = size_slider("the k best networks, k", COUNTS)
+        self.heat = Panel(self._map(), self._captions()[0])
+        self.pairs = Panel(self._pairs(), self._captions()[1])
+        self.count.observe(self._change, "value")
+        self.dataset.observe(self._change_data, "value")
+        self.widget = stacked(
+            side_by_side(self.dataset, self.count), side_by_side(self.heat, self.pairs)
+        )
+
+    def edges(self) -> Floats:
+        """(n, n) edge probabilities by the k best networks."""
+        return average(self.dataset.value, self.count.value).edges
+
+    def _map(self) -> Any:
+        labels = names(self.dataset.value)
+        return plots.heat_map(
+            self.edges(), labels, name="averaged", title="Edges, by the k best networks"
+        )
+
+    def _shown(self) -> list[tuple[int, int]]:
+        # The pairs that the winner gets most wrong, whatever k is.
+        name = self.dataset.value
+        gap = np.abs(average(name, 1).edges - exact(name).edges)
+        order = np.argsort(-gap.round(9), axis=None, kind="stable")[:MOST_PAIRS]
+        n = len(gap)
+        return [(int(i) // n, int(i) % n) for i in order]
+
+    def _answers(self) -> tuple[list[float], list[float], list[str]]:
+        labels, true = names(self.dataset.value), exact(self.dataset.value).edges
+        shown = self._shown()
+        arrows = [f"{labels[u]} → {labels[v]}" for u, v in shown]
+        edges = self.edges()
+        return [float(edges[p]) for p in shown], [float(true[p]) for p in shown], arrows
+
+    def _pairs(self) -> Any:
+        return plots.answer_pairs(
+            *self._answers(),
+            posteriors=("the k best", "all DAGs, exact"),
+            title="Where the winner says most that nobody knows",
+            x_label="probability of the edge",
+            alt="Ten edges: their probabilities by the k best networks and by all of them",
+        )
+
+    def _captions(self) -> tuple[str, str]:
+        name, k = self.dataset.value, self.count.value
+        here = average(name, k)
+        gap = bn.diagnostics.sad(here.edges, exact(name).edges)
+        many = f"{k:,} networks of {here.classes} class{'es' * (here.classes != 1)}"
+        if k == 1:
+            many = "The best network alone"
+        return (
+            f"{name}. {many}: {here.mass:.1%} of the posterior probability.",
+            f"SAD of all edges from the exact ones: {gap:.2f}.",
+        )
+
+    def _change(self, change: Any) -> None:
+        captions = self._captions()
+        labels = names(self.dataset.value)
+        self.heat.update(captions[0], averaged=plots.heat_map_data(self.edges(), labels))
+        self.pairs.update(captions[1], answers=plots.answer_pairs_data(*self._answers()))
+
+    def _change_data(self, change: Any) -> None:
+        panels = zip(
+            (self.heat, self.pairs), (self._map(), self._pairs()), self._captions(), strict=True
+        )
+        for panel, picture, caption in panels:
+            panel.show(picture, caption)
