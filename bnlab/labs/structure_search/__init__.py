@@ -12,7 +12,7 @@ from bnlab.labs.structure_search.checks import (
     check_gain,
     check_search,
 )
-from bnlab.labs.structure_search.clock import METHODS, climbs_needed, on_one_clock, shares
+from bnlab.labs.structure_search.clock import METHODS, climbs_needed, on_one_clock, search, shares
 from bnlab.labs.structure_search.recovery import (
     NETWORKS,
     ROWS,
@@ -76,6 +76,7 @@ __all__ = [
     "on_one_clock",
     "reached",
     "scored",
+    "search",
     "setup",
     "shares",
     "table",

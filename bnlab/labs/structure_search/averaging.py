@@ -77,7 +77,7 @@ def count_classes(dags: Ints, /) -> int:
     return len(np.unique(bn.graphs.cpdag(dags).reshape(len(dags), -1), axis=0))
 
 
-def close_calls(name: str, score: bn.Score, factor: float = 3.0, most: int = 500) -> bn.BestDags:
+def close_calls(name: str, score: bn.Score, factor: float = 3.0, most: int = 250) -> bn.BestDags:
     """All DAGs within a Bayes factor of the best one, under a score of one of `DATASETS`.
 
     Raises

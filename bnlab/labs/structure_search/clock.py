@@ -15,54 +15,51 @@ import bnlab as bn
 from bnlab.labs.board import Progress
 from bnlab.labs.structure_search.targets import MARGIN, SEED, best, data, scored, table
 
-TABU = 10
-CHANGES = 4
+TABU = 20
+CHANGES = 16
 SEARCHES = 20
 CLIMBS: Mapping[str, int] = MappingProxyType(
     {"restarts": 400, "tabu, restarts": 200, "perturbed DAG": 600, "perturbed data": 60}
 )
 """Climbs of a search on the clock: about a tenth of a second each."""
 
+METHODS = tuple(CLIMBS)
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Method = Callable[[str, int, np.random.Generator], bn.Climb]
 Found = dict[str, list[tuple[float, float]]]
 """Method -> (seconds until the best network, inf if never; seconds in all) of each search."""
 
 
-def _restarts(name: str, climbs: int, rng: np.random.Generator) -> bn.Climb:
-    with ThreadPoolExecutor(1) as one:
-        return bn.hill_climb(table(name), restarts=climbs - 1, rng=rng, executor=one)
+def search(
+    name: str, method: str, climbs: int, rng: np.random.Generator, *, changes: int = CHANGES
+) -> bn.Climb:
+    """So many climbs on a data set by one of `METHODS`, in one thread.
 
+    Parameters
+    ----------
+    changes : random changes between the best network so far and the next start ("perturbed DAG")
 
-def _tabu(name: str, climbs: int, rng: np.random.Generator) -> bn.Climb:
-    with ThreadPoolExecutor(1) as one:
-        return bn.hill_climb(table(name), restarts=climbs - 1, tabu=TABU, rng=rng, executor=one)
-
-
-def _perturbed_dag(name: str, climbs: int, rng: np.random.Generator) -> bn.Climb:
+    Examples
+    --------
+    >>> len(search("wine", "restarts", 3, np.random.default_rng(1)).ends)
+    3
+    """
+    if method == "perturbed data":
+        return bn.climb_perturbed(table(name), _again(name), rounds=max(1, climbs - 1), rng=rng)
     with ThreadPoolExecutor(1) as one:
         return bn.hill_climb(
-            table(name), restarts=climbs - 1, perturb=CHANGES, rng=rng, executor=one
+            table(name),
+            restarts=climbs - 1,
+            tabu=TABU if method == "tabu, restarts" else 0,
+            perturb=changes if method == "perturbed DAG" else None,
+            rng=rng,
+            executor=one,
         )
 
 
-def _perturbed_data(name: str, climbs: int, rng: np.random.Generator) -> bn.Climb:
-    def again(share: float, rng: np.random.Generator) -> bn.ScoreTable:
-        return scored(bn.resampled(data(name), share, rng=rng))
-
-    return bn.climb_perturbed(table(name), again, rounds=max(1, climbs - 1), rng=rng)
-
-
-METHODS: Mapping[str, Method] = MappingProxyType(
-    {
-        "restarts": _restarts,
-        "tabu, restarts": _tabu,
-        "perturbed DAG": _perturbed_dag,
-        "perturbed data": _perturbed_data,
-    }
-)
-"""Method -> search(data set, climbs, rng)."""
+def _again(name: str) -> Callable[[float, np.random.Generator], bn.ScoreTable]:
+    return lambda share, rng: scored(bn.resampled(data(name), share, rng=rng))
 
 
 def first_hit(name: str, climb: bn.Climb, /) -> float:
@@ -70,7 +67,7 @@ def first_hit(name: str, climb: bn.Climb, /) -> float:
 
     Examples
     --------
-    >>> first_hit("wine", METHODS["restarts"]("wine", 1, np.random.default_rng(1)))
+    >>> first_hit("wine", search("wine", "restarts", 1, np.random.default_rng(1)))
     1.0
     """
     hits = np.flatnonzero(climb.log_targets > best(name).log_target[0] - MARGIN)
@@ -78,7 +75,9 @@ def first_hit(name: str, climb: bn.Climb, /) -> float:
 
 
 @cache
-def climbs_needed(name: str, method: str, most: int = 50, searches: int = SEARCHES) -> Floats:
+def climbs_needed(
+    name: str, method: str, most: int = 50, searches: int = SEARCHES, changes: int = CHANGES
+) -> Floats:
     """(searches,) climbs until the best network, inf where `most` were not enough.
 
     Examples
@@ -87,7 +86,8 @@ def climbs_needed(name: str, method: str, most: int = 50, searches: int = SEARCH
     array([1., 1.])
     """
     rngs = np.random.default_rng(SEED).spawn(searches)
-    return np.array([first_hit(name, METHODS[method](name, most, rng)) for rng in rngs])
+    found = [search(name, method, most, rng, changes=changes) for rng in rngs]
+    return np.array([first_hit(name, climb) for climb in found])
 
 
 def on_one_clock(
@@ -95,6 +95,7 @@ def on_one_clock(
     *,
     climbs: Mapping[str, int] = CLIMBS,
     searches: int = SEARCHES,
+    changes: int = CHANGES,
     progress: Progress | None = None,
 ) -> Found:
     """Searches by every method in turn, each timed; stops with what it has.
@@ -108,12 +109,12 @@ def on_one_clock(
     True
     """
     found: Found = {method: [] for method in climbs}
-    for search, rng in enumerate(np.random.default_rng(SEED).spawn(searches), start=1):
+    for done, rng in enumerate(np.random.default_rng(SEED).spawn(searches), start=1):
         for method, count in climbs.items():
-            climb = METHODS[method](name, count, rng.spawn(1)[0])
+            climb = search(name, method, count, rng.spawn(1)[0], changes=changes)
             share = first_hit(name, climb) / len(climb.ends)
             found[method].append((share * climb.run.seconds, climb.run.seconds))
-        if progress is not None and not progress(search, searches, _copied(found)):
+        if progress is not None and not progress(done, searches, _copied(found)):
             break
     return found
 

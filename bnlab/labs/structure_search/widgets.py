@@ -20,7 +20,14 @@ from bnlab.labs.board import (
     stacked,
 )
 from bnlab.labs.structure_search.averaging import COUNTS, average, exact
-from bnlab.labs.structure_search.clock import CLIMBS, SEARCHES, Found, on_one_clock, shares
+from bnlab.labs.structure_search.clock import (
+    CHANGES,
+    CLIMBS,
+    SEARCHES,
+    Found,
+    on_one_clock,
+    shares,
+)
 from bnlab.labs.structure_search.recovery import NETWORKS, ROWS, distances, found, truths
 from bnlab.labs.structure_search.targets import (
     DATASETS,
@@ -36,6 +43,7 @@ DRAWN = 8  # members of a class, at most
 WALKS: Mapping[str, int] = {"plain climb": 0, "with a tabu list of 5": 5}
 SHOWN_STEPS = 40
 TIMES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # seconds
+SOME_CHANGES = (2, 4, 8, 16, 32)
 RECOVERED = ("hill climbing", "GES")
 MOST_PAIRS = 10
 KINDS = ("add", "delete", "reverse")
@@ -215,6 +223,7 @@ class Clock:
     ----------
     widget : what to display
     dataset : the list of data sets
+    changes : the slider, random changes of the perturbed network
     runner : Run, Stop and progress; `runner.run_now()` runs at once
     found : method -> (seconds until the best network, seconds in all) of each search
     panel : the `Panel`, with sources "reached" and "reached_points"
@@ -224,6 +233,7 @@ class Clock:
         self._climbs, self._searches = climbs, searches
         self.found: Found = {method: [] for method in climbs}
         self.dataset = choice("data set", DATASETS, "tic-tac-toe")
+        self.changes = size_slider("changes to a perturbed network", SOME_CHANGES, CHANGES)
         self.panel = Panel(self._picture(), self._caption())
         self.runner = Runner(
             self._work,
@@ -231,18 +241,25 @@ class Clock:
             look=lambda done, total, snapshot: self._look(snapshot),
             unit="searches by each method",
         )
-        self.dataset.observe(self._clear, "value")
-        self.widget = stacked(self.dataset, self.runner, self.panel)
+        for control in (self.dataset, self.changes):
+            control.observe(self._clear, "value")
+        self.widget = stacked(side_by_side(self.dataset, self.changes), self.runner, self.panel)
 
-    def _work(self, progress: Progress) -> tuple[str, Found]:
-        name = self.dataset.value
-        return name, on_one_clock(
-            name, climbs=self._climbs, searches=self._searches, progress=progress
+    def _work(self, progress: Progress) -> tuple[str, int, Found]:
+        name, changes = self.dataset.value, self.changes.value
+        done = on_one_clock(
+            name,
+            climbs=self._climbs,
+            searches=self._searches,
+            changes=changes,
+            progress=progress,
         )
+        return name, changes, done
 
-    def _finish(self, result: tuple[str, Found]) -> None:
-        name, done = result
-        self._show(done if name == self.dataset.value else {m: [] for m in self._climbs})
+    def _finish(self, result: tuple[str, int, Found]) -> None:
+        *asked, done = result
+        current = asked == [self.dataset.value, self.changes.value]
+        self._show(done if current else {method: [] for method in self._climbs})
 
     def _clear(self, change: Any) -> None:
         if self.runner.run_button.disabled:
