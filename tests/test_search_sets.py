@@ -376,7 +376,7 @@ def test_wine_within_a_bayes_factor_of_three_of_the_best():
     table = bn.score_families(bn.load_dataset("wine"), bn.BIC())
     climbs = bn.hill_climb(table, restarts=100, rng=np.random.default_rng(0))
     window = bn.occams_window(table, factor=3, start=climbs.ends)
-    shotgun, best = shot(table, steps=3000), bn.k_best_dags(table, 60)
+    shotgun, best = shot(table, steps=10_000), bn.k_best_dags(table, 60)
     assert within(best.log_target, 3) == 52 < 60
     assert len(window.dags) == within(shotgun.log_target, 3) == 52
     assert rows(window.dags) == rows(shotgun.dags[:52]) == rows(best.dags[:52])

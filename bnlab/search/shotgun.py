@@ -37,7 +37,7 @@ def shotgun_search(
     *,
     steps: int,
     rng: np.random.Generator,
-    power: float = 0.5,
+    power: float = 0.2,
     patience: int = 50,
     chains: int = 4,
     keep: int = 10_000,
@@ -54,6 +54,9 @@ def shotgun_search(
     is the set of DAGs that were looked at, each with its own weight, renormalised. A path tends to
     circle around a local optimum: after `patience` steps without a new best it ends, and the chain
     begins another at a random DAG, its first DAG with n random changes.
+
+    Members of a class of equivalent DAGs may be missing here and there: `occams_window` with the
+    best of the set as `start` completes them.
 
     Parameters
     ----------
