@@ -13,6 +13,7 @@ from bnlab.labs.structure_search.checks import (
     check_search,
 )
 from bnlab.labs.structure_search.clock import METHODS, climbs_needed, on_one_clock, search, shares
+from bnlab.labs.structure_search.comparisons import Averages, Clock, Recovery
 from bnlab.labs.structure_search.recovery import (
     NETWORKS,
     ROWS,
@@ -34,14 +35,7 @@ from bnlab.labs.structure_search.targets import (
     scored,
     table,
 )
-from bnlab.labs.structure_search.widgets import (
-    Averages,
-    Clock,
-    Plateaus,
-    Recovery,
-    Steps,
-    climbed,
-)
+from bnlab.labs.structure_search.widgets import Plateaus, Steps, climbed
 
 __all__ = [
     "DATASETS",
