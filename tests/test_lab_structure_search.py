@@ -139,6 +139,10 @@ def test_close_calls_of_wine_under_bic() -> None:
     assert near.log_target.min() > near.log_target[0] - np.log(3)
     more = bn.k_best_dags(bn.score_families(lab.data("wine"), bn.BIC(), max_parents=3), 53)
     assert more.log_target[-1] < near.log_target[0] - np.log(3)
+    table = lab.scored(lab.data("wine"), bn.BIC())
+    many = bn.hill_climb(table, tabu=20, restarts=100, rng=np.random.default_rng(0)).ends
+    found = bn.occams_window(table, factor=3, start=many).dags
+    assert {*map(tuple, found.tolist())} == {*map(tuple, near.dags.tolist())}
     with pytest.raises(ValueError, match="more than 10 DAGs"):
         lab.close_calls("wine", bn.BIC(), most=10)
 

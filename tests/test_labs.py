@@ -201,7 +201,9 @@ def _gains_distances_and_edges(steps: int, k: int) -> list[float]:
             table = bn.score_families(rows.prefix(m), bn.BDeu(1.0), max_parents=7)
             off[i, j] = structure_search.apart(bn.ges(table).cpdag, bn.graphs.cpdag(asia.dag))
     board_table = bn.score_families(bn.load_dataset("tic_tac_toe"), bn.BDeu(1.0), max_parents=3)
-    edges = bn.features.edges(bn.k_best_dags(board_table, k).as_draws())
+    listed = bn.k_best_dags(board_table, 1000)  # of equal DAGs at the end, which k depends on k
+    weight = np.exp(listed.log_weight[:k] - listed.log_weight[0])
+    edges = np.average(bn.graphs.to_adjacency(listed.dags[:k]), axis=0, weights=weight)
     return [*_off_diagonal(gains), *off.mean(axis=0), *_off_diagonal(edges)]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bnlab as bn
-from bnlab.labs.structure_search.targets import data, table
+from bnlab.labs.structure_search.targets import data, scored, table
 
 COUNTS = (1, 3, 10, 30, 100, 300, 1000)
 
@@ -90,8 +90,7 @@ def close_calls(name: str, score: bn.Score, factor: float = 3.0, most: int = 250
     >>> len(close_calls("wine", bn.BIC()).dags)
     52
     """
-    scores = bn.score_families(data(name), score, max_parents=3)
-    listed = bn.k_best_dags(scores, most)
+    listed = bn.k_best_dags(scored(data(name), score), most)
     count = int((listed.log_target > listed.log_target[0] - np.log(factor)).sum())
     if count == most:
         raise ValueError(f"more than {most} DAGs within a factor of {factor:g}: raise most")

@@ -17,6 +17,7 @@ DATASETS = tuple(FILES)
 
 SEED = 2022
 MAX_PARENTS = 3
+BDEU = bn.BDeu(1.0)
 MARGIN = 1e-6  # nats; scores nearer than this are one score, summed in another order
 SQUARES = ("a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1", "won")
 
@@ -36,15 +37,15 @@ def data(name: str) -> bn.Data:
     return bn.load_dataset(FILES[name])
 
 
-def scored(rows: bn.Data, /) -> bn.ScoreTable:
-    """BDeu with ess 1, at most three parents, each DAG alike.
+def scored(rows: bn.Data, score: bn.Score = BDEU, /) -> bn.ScoreTable:
+    """The scores of families of up to three parents, BDeu with ess 1 by default; each DAG alike.
 
     Examples
     --------
     >>> scored(data("wine").prefix(20)).max_parents
     3
     """
-    return bn.score_families(rows, bn.BDeu(1.0), max_parents=MAX_PARENTS)
+    return bn.score_families(rows, score, max_parents=MAX_PARENTS)
 
 
 @cache
