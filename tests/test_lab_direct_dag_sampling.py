@@ -35,14 +35,6 @@ def test_error_curve_leaves_out_what_a_logarithmic_axis_cannot_show() -> None:
     assert np.isnan(data["worst"][1])
 
 
-def test_histogram_counts_every_run_once() -> None:
-    picture = plots.estimate_histogram([0.2, 0.25, 0.31, 0.24], 0.25, 0.02)
-    data = picture.select_one({"name": "estimates"}).data
-    assert sum(data["runs"]) == 4
-    assert data["left"][0] < 0.2
-    assert data["right"][-1] > 0.31
-
-
 def test_published_data_has_two_standard_deviations_and_our_means() -> None:
     data = plots.published_data([(0.5, 0.1), (0.2, 0.05)], [[], [0.1, 0.2]], ["a", "b"])
     assert data["low"] == pytest.approx([0.3, 0.1])
@@ -62,7 +54,6 @@ def _closing():
     [
         ("shares", lambda: plots.share_bars([0.5, 0.1], [0.4, NAN], LABELS, margin=0.1)),
         ("measured", lambda: plots.error_curve([1, 9], {"error": [1, 0]}, {"bound": [1, 0.3]})),
-        ("estimates", lambda: plots.estimate_histogram([0.2], 0.25, 0.02)),
         ("closing", lambda: _closing()),
         ("published", lambda: plots.published([(0.5, 0.1)], [[0.4]], ["DDS"])),
     ],

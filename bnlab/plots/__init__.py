@@ -30,7 +30,6 @@ from bnlab.plots.comparison import (
 from bnlab.plots.convergence import (
     error_curve,
     error_curve_data,
-    estimate_histogram,
     published,
     published_data,
     published_runs_data,
@@ -118,7 +117,6 @@ __all__ = [
     "distances_now",
     "error_curve",
     "error_curve_data",
-    "estimate_histogram",
     "evidence_bounds",
     "evidence_bounds_data",
     "graph_gallery",

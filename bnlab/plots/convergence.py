@@ -194,62 +194,6 @@ def error_curve(
     return picture
 
 
-def estimate_histogram(
-    estimates: ArrayLike,
-    exact: float,
-    margin: float,
-    /,
-    *,
-    bins: int = 30,
-    name: str = "estimates",
-    title: str = "The same estimate from many runs",
-    alt: str = "Histogram of the estimates of one probability, its exact value and the margin",
-) -> figure:
-    """Histogram of many runs' estimates of one probability; lines at exact and exact +/- margin.
-
-    The source `name` has the columns `left`, `right` and `runs` (a count).
-
-    Examples
-    --------
-    >>> picture = estimate_histogram([0.24, 0.25, 0.27], 0.25, 0.02, bins=10)
-    >>> sum(picture.select_one({"name": "estimates"}).data["runs"])
-    3
-    """
-    values = np.asarray(estimates, np.float64)
-    reach = 1.15 * max(margin, float(np.abs(values - exact).max(initial=0.0)))
-    runs, ends = np.histogram(values, bins=bins, range=(exact - reach, exact + reach))
-    picture = canvas(
-        title=title,
-        x_label="estimated probability",
-        y_label="runs",
-        alt=alt,
-        width=WIDTH + 60,
-        height=300,
-        x_range=Range1d(exact - reach, exact + reach),
-        y_range=Range1d(0, 1.1 * max(int(runs.max(initial=0)), 1)),
-    )
-    columns = {"left": ends[:-1].tolist(), "right": ends[1:].tolist(), "runs": runs.tolist()}
-    picture.quad(
-        left="left",
-        right="right",
-        bottom=0,
-        top="runs",
-        source=ColumnDataSource(data=columns, name=name),
-        fill_color=PALE,
-        line_color="#ffffff",
-    )
-    truth = picture.vspan(x=[exact], line_color=CYCLE[3], line_width=2)
-    limits = picture.vspan(
-        x=[exact - margin, exact + margin], line_color=INK, line_width=2, line_dash="dashed"
-    )
-    items = [
-        LegendItem(label="exact", renderers=[truth]),
-        LegendItem(label=f"exact ± {margin:g}", renderers=[limits]),
-    ]
-    legend_below(picture, items, columns=2)
-    return picture
-
-
 def published_data(
     published: ArrayLike, ours: Sequence[ArrayLike], labels: Sequence[str], /
 ) -> Columns:

@@ -96,7 +96,7 @@ def sample_partial_orders(
         remedy="keep fewer draws, or choose fewer variables with Data.select",
     )
     rngs = rng.spawn(plan.chains)
-    starts = [allowed_order(table, child) for child in rngs]
+    starts = [allowed_order(table, rng=child) for child in rngs]
     walker = PartialOrderWalker(OrderWalker.of(table), size)
     ran = run_in_rounds(walker, starts, plan, rngs, progress, executor)
     orders, log_targets, log_weights = ran.records

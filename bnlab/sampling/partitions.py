@@ -213,7 +213,7 @@ def first_partition(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
     >>> first_partition(table, np.random.default_rng(1))
     array([2, 1])
     """
-    before, log_beta = predecessor_masks(allowed_order(table, rng)[None])[0], table.log_beta
+    before, log_beta = predecessor_masks(allowed_order(table, rng=rng)[None])[0], table.log_beta
     within = table.parents & ~before[:, None] == 0
     best = np.where(within, log_beta, -math.inf).argmax(axis=1)
     return partition_of(table.parents[np.arange(table.n), best])

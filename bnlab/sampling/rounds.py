@@ -1,4 +1,4 @@
-"""Markov chains on any state, in rounds that can be stopped, and first orders for them."""
+"""Markov chains on any state, in rounds that can be stopped."""
 
 import math
 import os

@@ -11,7 +11,7 @@ from bnlab.scores.table import ScoreTable
 Ints = NDArray[np.int64]
 
 
-def allowed_order(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
+def allowed_order(table: ScoreTable, /, *, rng: np.random.Generator) -> Ints:
     """A random order (n,) that agrees with a DAG that the constraints allow.
 
     Without constraints it is uniform. Else, of the nodes in random order, the first that has an
@@ -27,7 +27,7 @@ def allowed_order(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
     --------
     >>> from bnlab import BDeu, Data, score_families
     >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu(), required=[(1, 0)])
-    >>> allowed_order(table, np.random.default_rng(1))
+    >>> allowed_order(table, rng=np.random.default_rng(1))
     array([1, 0])
     """
     allowed = [table.parents[v][log_beta > -math.inf] for v, log_beta in enumerate(table.log_beta)]
@@ -66,7 +66,7 @@ def first_dags(table: ScoreTable, start: ArrayLike | None, chains: int, /) -> In
            [2, 0]])
     """
     if start is None:
-        order = allowed_order(table, np.random.default_rng(0))
+        order = allowed_order(table, rng=np.random.default_rng(0))
         before = _before(order)
         allowed = (table.parents & ~before[:, None] == 0) & (table.log_beta > -math.inf)
         dag = table.parents[np.arange(table.n), allowed.argmax(axis=1)]  # families rise in size
