@@ -515,3 +515,43 @@ def union_of_edges(dags):
     """Adjacency rows: [u][v] is true when one of the DAGs has u -> v. Of a class, its CPDAG."""
     n = len(dags[0])
     return [[any(dag[v] >> u & 1 for dag in dags) for v in range(n)] for u in range(n)]
+
+
+# Searches over DAGs
+
+
+def one_edge_away(dag):
+    """((kind, u, v), DAG) of all changes of one edge: 0 adds u -> v, 1 deletes it, 2 reverses."""
+    n = len(dag)
+    for a, b in itertools.permutations(range(n), 2):
+        other = list(dag)
+        kind = 2 if dag[a] >> b & 1 else dag[b] >> a & 1
+        other[b] ^= 1 << a
+        if kind == 2:
+            other[a] ^= 1 << b
+        if is_acyclic(other):
+            yield (kind, a, b), tuple(other)
+
+
+def occams_window(log_beta, dag, gap, reach):
+    """DAGs at most `gap` nats below the best met; neighbours of all within `reach` are met."""
+    score = {dag: dag_log_weight(log_beta, dag)}
+    expanded = set()
+    while True:
+        least = max(score.values()) - reach
+        rows = [d for d in score if d not in expanded and score[d] >= least]
+        if not rows:
+            break
+        expanded.update(rows)
+        for _, other in itertools.chain.from_iterable(map(one_edge_away, rows)):
+            weight = dag_log_weight(log_beta, other)
+            if weight >= least:
+                score[other] = weight
+    best = max(score.values())
+    return {d for d in score if score[d] >= best - gap}
+
+
+def mutual_information(x, y):
+    """Of two columns, nats."""
+    m, pairs, left, right = len(x), Counter(zip(x, y, strict=True)), Counter(x), Counter(y)
+    return sum(c / m * math.log(c * m / (left[a] * right[b])) for (a, b), c in pairs.items())

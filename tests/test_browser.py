@@ -31,6 +31,7 @@ from bnlab.labs import (
     modular_priors,
     order_mcmc,
     start_here,
+    structure_search,
 )
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -116,6 +117,12 @@ def _told(rows: int) -> list[float]:
     return list(dag_space.directed(0, rows)[~np.eye(4, dtype=bool)])
 
 
+def _gains(steps: int) -> list[float]:
+    shown = structure_search.Steps()
+    shown.step.value = steps
+    return list(shown.gains.source("gains").data["gain"])
+
+
 def _ratios(divisor: int) -> list[float]:
     explorer = modular_priors.PriorExplorer()
     explorer.divisor.value = divisor
@@ -179,6 +186,14 @@ LABS = [
         column="probability",
         expected=lambda: _told(10),
         slider=3,
+    ),
+    Lab(
+        notebook="08_structure_search.ipynb",
+        keys=("ArrowRight",) * 4,
+        source="gains",
+        column="gain",
+        expected=lambda: _gains(4),
+        slider=1,
     ),
 ]
 

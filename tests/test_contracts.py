@@ -34,6 +34,7 @@ ELSEWHERE = {  # fits, scores and lists of estimates: tests/test_hidden*.py ask 
     bn.hidden.search_structures,
     bn.hill_climb,  # tests/test_search_climbing.py
     bn.predict.cross_validate,  # tests/test_prediction.py
+    bn.shotgun_search,  # tests/test_search_sets.py
 }
 SAMPLERS = {call.sampler for call in CALLS.values()}
 DRAWING = [name for name, call in CALLS.items() if "estimate" not in call.sampler.__name__]

@@ -13,7 +13,15 @@ from nbclient import NotebookClient
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.labs import board, dag_space, hidden_variables, modular_priors, order_mcmc, start_here
+from bnlab.labs import (
+    board,
+    dag_space,
+    hidden_variables,
+    modular_priors,
+    order_mcmc,
+    start_here,
+    structure_search,
+)
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 EDGES = [[0, 0.9], [0.1, 0]]
@@ -99,6 +107,19 @@ MOVES = [
         lambda: _errors_beliefs_and_arrows(0.6, 50, 40),
         id="07_dag_space",
     ),
+    pytest.param(
+        "08_structure_search.ipynb",
+        "steps.dataset.value = 'wine'\n"
+        "steps.step.value = 3\n"
+        "recovery.network.value = 'asia'\n"
+        "averages.dataset.value = 'tic-tac-toe'\n"
+        "averages.count.value = 30\n"
+        "print(json.dumps([*steps.gains.source('gains').data['gain'],\n"
+        "                  *recovery.curves.source('distance').data['ys'][2],\n"
+        "                  *averages.heat.source('averaged').data['probability']]))",
+        lambda: _gains_distances_and_edges(3, 30),
+        id="08_structure_search",
+    ),
 ]
 
 
@@ -166,6 +187,24 @@ def _errors_beliefs_and_arrows(share: float, rows: int, many: int) -> list[float
         *_off_diagonal(bn.order_posterior(five).edges),
         *_off_diagonal(told),
     ]
+
+
+def _gains_distances_and_edges(steps: int, k: int) -> list[float]:
+    wine = bn.score_families(bn.load_dataset("wine"), bn.BDeu(1.0), max_parents=3)
+    dag = bn.hill_climb(wine, rng=np.random.default_rng(1)).path[steps]
+    gains = np.nan_to_num(structure_search.move_gains(wine, dag))
+    asia = bn.load_network("asia")
+    off = np.zeros((5, len(structure_search.ROWS)))
+    for i, rngs in enumerate([2022, place] for place in range(5)):
+        rows = asia.sample(50_000, np.random.default_rng(rngs))
+        for j, m in enumerate(structure_search.ROWS):
+            table = bn.score_families(rows.prefix(m), bn.BDeu(1.0), max_parents=7)
+            off[i, j] = structure_search.apart(bn.ges(table).cpdag, bn.graphs.cpdag(asia.dag))
+    board_table = bn.score_families(bn.load_dataset("tic_tac_toe"), bn.BDeu(1.0), max_parents=3)
+    listed = bn.k_best_dags(board_table, 1000)  # of equal DAGs at the end, which k depends on k
+    weight = np.exp(listed.log_weight[:k] - listed.log_weight[0])
+    edges = np.average(bn.graphs.to_adjacency(listed.dags[:k]), axis=0, weights=weight)
+    return [*_off_diagonal(gains), *off.mean(axis=0), *_off_diagonal(edges)]
 
 
 def _hot_and_coupled(beta: float, temperatures: int) -> list[float]:

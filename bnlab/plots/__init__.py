@@ -69,6 +69,12 @@ from bnlab.plots.races import (
     roc_curves,
 )
 from bnlab.plots.rates import rate_histogram, rate_histogram_data
+from bnlab.plots.searches import (
+    graph_gallery,
+    graph_gallery_links,
+    move_gains,
+    move_gains_data,
+)
 from bnlab.plots.tempering import (
     tempered_acceptance,
     tempered_exchanges_data,
@@ -113,6 +119,8 @@ __all__ = [
     "error_curve_data",
     "evidence_bounds",
     "evidence_bounds_data",
+    "graph_gallery",
+    "graph_gallery_links",
     "growth",
     "growth_curves",
     "growth_points",
@@ -130,6 +138,8 @@ __all__ = [
     "log_curves",
     "log_curves_data",
     "log_curves_rules",
+    "move_gains",
+    "move_gains_data",
     "network",
     "network_data",
     "network_positions",

@@ -1,20 +1,26 @@
-"""Search for single good structures."""
+"""Search for good structures, one or many."""
 
+from bnlab.search.candidates import candidate_parents
 from bnlab.search.climbing import Climb, hill_climb
 from bnlab.search.dependency_networks import DependencyNetwork, fit_dependency_network
 from bnlab.search.equivalence import EquivalenceSearch, Operator, ges
+from bnlab.search.found import FoundDags
 from bnlab.search.given_order import best_dag_given_order
 from bnlab.search.mixtures import TreeMixture, fit_tree_mixture
 from bnlab.search.perturbing import climb_perturbed, resampled
+from bnlab.search.shotgun import shotgun_search
 from bnlab.search.trees import chow_liu, maximum_branching, tan
+from bnlab.search.windows import occams_window
 
 __all__ = [
     "Climb",
     "DependencyNetwork",
     "EquivalenceSearch",
+    "FoundDags",
     "Operator",
     "TreeMixture",
     "best_dag_given_order",
+    "candidate_parents",
     "chow_liu",
     "climb_perturbed",
     "fit_dependency_network",
@@ -22,6 +28,8 @@ __all__ = [
     "ges",
     "hill_climb",
     "maximum_branching",
+    "occams_window",
     "resampled",
+    "shotgun_search",
     "tan",
 ]

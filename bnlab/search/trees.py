@@ -39,7 +39,7 @@ def chow_liu(data: Data, /) -> Ints:
     array([0, 1, 2])
     """
     check_observed(data, "a Chow-Liu tree is")
-    return masks_of(spanning_tree(_information(data.values, data.arities)))
+    return masks_of(spanning_tree(information(data.values, data.arities)))
 
 
 def tan(data: Data, target: int | str, /) -> Ints:
@@ -74,7 +74,7 @@ def tan(data: Data, target: int | str, /) -> Ints:
     gain = np.zeros((len(others), len(others)))
     for state in range(int(data.arities[c])):
         rows = data.values[data.values[:, c] == state]
-        gain += _information(rows[:, others], data.arities[others])
+        gain += information(rows[:, others], data.arities[others])
     for v, u in zip(others, spanning_tree(gain), strict=True):
         dag[v] = np.int64(1) << c
         if others[u] != v:
@@ -181,8 +181,15 @@ def masks_of(parents: Ints, /) -> Ints:
     return masks
 
 
-def _information(values: NDArray[np.int32], arities: Ints) -> Floats:
-    """Rows times mutual information of each pair (n, n), nats: the gain of an edge."""
+def information(values: NDArray[np.int32], arities: Ints, /) -> Floats:
+    """Rows times mutual information of each pair (n, n), nats: the gain of an edge.
+
+    Examples
+    --------
+    >>> information(np.array([[0, 0], [1, 1]], np.int32), np.array([2, 2])).round(3)
+    array([[0.   , 1.386],
+           [1.386, 0.   ]])
+    """
     first = first_places(arities)
     states = int(first[-1])
     memory.require(8 * states**2, task=COUNTS, remedy=FEWER_STATES)
