@@ -1,6 +1,7 @@
 """Means of features over draws, with their errors and intervals."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,28 +58,60 @@ def mean_of(draws: Draws, values: Floats, delta: float, /) -> FeatureEstimate:
     >>> mean_of(four, np.array([0.0, 1.0, 1.0, 1.0]), 0.05)
     p = 0.7500, no error bar (4 draws worth 1.0 groups)
     """
-    total, weights = values.size, weights_of(draws)
+    means = means_of(draws, values[:, None], delta)
+    return FeatureEstimate(
+        float(means.value[0]),
+        float(means.stderr[0]),
+        float(means.low[0]),
+        float(means.high[0]),
+        means.confidence,
+        values.size,
+        draws.prior,
+        means.interval,
+        means.groups,
+    )
+
+
+class Means(NamedTuple):
+    """Weighted means of many features (P,), with their errors and intervals."""
+
+    value: Floats
+    stderr: Floats
+    low: Floats
+    high: Floats
+    confidence: float
+    interval: Interval
+    groups: float
+
+
+def means_of(draws: Draws, values: Floats, delta: float, /) -> Means:
+    """`mean_of` of many features: values (T, P) within 0..1.
+
+    Examples
+    --------
+    >>> zeros = np.zeros((1, 4))
+    >>> four = Draws(np.zeros((1, 4, 2), int), zeros, zeros, "dags", "order-modular", ("a", "b"))
+    >>> means_of(four, np.array([[0.0, 1], [1.0, 1], [1.0, 1], [1.0, 1]]), 0.05).value
+    array([0.75, 1.  ])
+    """
+    total, weights = len(values), weights_of(draws)
+    value: Floats = np.minimum(1.0, weights @ values)
     mass = mass_known(draws)
     if mass is not None:
-        value = min(1.0, float(weights @ values))
-        low = mass * value
-        return FeatureEstimate(
-            value, math.inf, low, low + (1 - mass), 1.0, total, draws.prior, "sound", 1.0
-        )
+        low, unknown = mass * value, np.full(value.shape, math.inf)
+        return Means(value, unknown, low, low + (1 - mass), 1.0, "sound", 1.0)
     if draws.independent and not draws.log_weight.any():
-        value, groups = float(values.mean()), float(total)
-        stderr, spread = float(values.std()) / math.sqrt(total), hoeffding_margin(total, delta)
+        value, groups = values.mean(axis=0), float(total)
+        stderr: Floats = values.std(axis=0) / math.sqrt(total)
+        spread: Floats | float = hoeffding_margin(total, delta)
         interval: Interval = "Hoeffding"
     else:
-        value = float(weights @ values)
-        stderr, groups = _ratio_error(values - value, weights, draws.groups.ravel(), value)
+        stderr, groups = _ratio_errors(values - value, weights, draws.groups.ravel(), value)
         degrees = math.floor(groups - 1 + ROUNDING)
         spread = student_t(degrees, delta) * stderr if degrees else 1.0
         interval = "asymptotic" if degrees else "none"
-    low, high = max(0.0, value - spread), min(1.0, value + spread)
-    return FeatureEstimate(
-        value, stderr, low, high, 1 - delta, total, draws.prior, interval, groups
-    )
+    low, high = np.maximum(0.0, value - spread), np.minimum(1.0, value + spread)
+    return Means(value, stderr, low, high, 1 - delta, interval, groups)
 
 
 def weights_of(draws: Draws, /) -> Floats:
@@ -118,19 +151,21 @@ def mass_known(draws: Draws, /) -> float | None:
     return min(1.0, float(np.exp(log_sum - draws.stats["log_z"][0])))
 
 
-def _ratio_error(
-    residuals: Floats, weights: Floats, groups: Ints, value: float
-) -> tuple[float, float]:
-    """Standard error of a weighted mean over independent groups, and how many they are worth."""
-    _, group = np.unique(groups, return_inverse=True)
-    count = 1 / float((np.bincount(group, weights) ** 2).sum())
+def _ratio_errors(
+    residuals: Floats, weights: Floats, groups: Ints, value: Floats
+) -> tuple[Floats, float]:
+    """Standard errors (P,) of weighted means over independent groups, and what these are worth."""
+    ranking = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.append(True, np.diff(groups[ranking]) != 0))
+    count = 1 / float((np.add.reduceat(weights[ranking], starts) ** 2).sum())
     if count < 2 - ROUNDING:
-        return math.inf, count
-    between = float((np.bincount(group, weights * residuals) ** 2).sum()) * count / (count - 1)
+        return np.full(value.shape, math.inf), count
+    shares = np.add.reduceat((weights[:, None] * residuals)[ranking], starts)
+    between = (shares**2).sum(axis=0) * count / (count - 1)
     draws = 1 / float(weights @ weights)
     one_more_of_each = value**2 + (1 - value) ** 2
-    least = (draws * float(weights @ residuals**2) + one_more_of_each) / (draws + 2) / draws
-    return math.sqrt(max(between, least)), count
+    least = (draws * (weights @ residuals**2) + one_more_of_each) / (draws + 2) / draws
+    return np.sqrt(np.maximum(between, least)), count
 
 
 def student_t(degrees: int, delta: float, /) -> float:

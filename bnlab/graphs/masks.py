@@ -113,6 +113,32 @@ def near_ancestors(dags: ArrayLike, /, *, max_length: int) -> Masks:
     return out
 
 
+def markov_blankets(dags: ArrayLike, /) -> Masks:
+    """Masks of the Markov blanket of every node, same shape (..., n) as `dags`.
+
+    Its parents, its children and their other parents: given these, no other node tells anything
+    about it [Pearl1988].
+
+    Raises
+    ------
+    ValueError
+        If one of them is no DAG.
+
+    Examples
+    --------
+    >>> markov_blankets([0, 0, 3, 4])  # 0 -> 2 <- 1 and 2 -> 3
+    array([ 6,  5, 11,  4])
+    """
+    masks = check_dags(dags)
+    out = masks.copy()
+    for v in range(masks.shape[-1]):
+        for child in range(masks.shape[-1]):
+            family = masks[..., child] | np.int64(1 << child)
+            out[..., v] |= np.where(masks[..., child] >> np.int64(v) & 1, family, 0)
+        out[..., v] &= ~np.int64(1 << v)
+    return out
+
+
 def predecessor_masks(orders: Masks, /) -> Masks:
     """Masks (..., n) of the nodes before node v, entry [..., v], in orders (..., n).
 
