@@ -21,7 +21,7 @@ from bnlab.files import write_whole
 
 Arrays = dict[str, NDArray[Any]]
 
-MAGIC = b"bnlab checkpoint 1\n"
+MAGIC = b"bnlab checkpoint 2\n"
 EVERY_SECONDS = 10.0
 SAVING_SHARE = 0.05  # of a run's time, at most, goes into writing checkpoints
 IDENTITY = "__identity__"

@@ -16,7 +16,7 @@ import bnlab as bn
 from bnlab import checkpoints
 from bnlab.checkpoints import Checkpoint, fingerprint, generator_states, restore_generators
 from bnlab.runs import seed_of
-from bnlab.sampling import chains as rounds
+from bnlab.sampling import rounds
 
 BIT_GENERATORS = [
     np.random.PCG64,
@@ -290,7 +290,7 @@ def test_a_run_is_saved_when_that_is_due(place, short_rounds, monkeypatch):
     saves, save = [], Checkpoint.save
 
     def counted(self, arrays):
-        saves.append(int(arrays["step"]))
+        saves.append(int(arrays["moves"]))
         save(self, arrays)
 
     def fail(done, total, snapshot):

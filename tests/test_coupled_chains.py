@@ -322,7 +322,7 @@ def test_a_stopped_run_keeps_equally_many_draws_of_each_ensemble(how, monkeypatc
     assert 0 < kept < 60
     assert (part.values == whole.values[:, :kept]).all()
     assert (part.traces["tempered"] == whole.traces["tempered"][:, :kept]).all()
-    assert stop.told[-1] == (9 * (100 + 5 * kept), 9 * (100 + 5 * 60))
+    assert stop.told[-1] == (3 * (100 + 5 * kept), 3 * (100 + 5 * 60))
 
 
 class Falling:

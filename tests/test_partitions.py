@@ -453,9 +453,15 @@ def test_stopping_during_the_burn_in_leaves_nothing():
 @pytest.mark.parametrize("block", [1, 10, 1000])
 def test_rounds_cover_every_move(block):
     plan = Plan(draws=17, burn_in=25, thin=3, chains=1)
-    rounds = list(plan.rounds(block))
+    rounds, moves = [], 0
+    while moves < plan.moves:
+        lead, records = plan.round(moves, block)
+        moves += lead + 3 * records
+        assert plan.kept(moves) == sum(of_round for _, of_round in rounds) + records
+        rounds.append((lead, records))
     assert sum(lead for lead, _ in rounds) == 25
     assert sum(records for _, records in rounds) == 17
+    assert rounds[0] == (1, 0)  # then the chains are a whole number of steps before their draws
     assert all(lead + 3 * records <= max(block, 3) for lead, records in rounds)
 
 

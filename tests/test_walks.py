@@ -14,7 +14,6 @@ from stopping import Stop
 import bnlab as bn
 from bnlab.kernels import walks
 from bnlab.sampling import Moves, OrderWalker
-from bnlab.sampling.chains import ChainPlan
 
 KINDS = {"swap": walks.SWAP, "adjacent": walks.ADJACENT, "relocate": walks.RELOCATE}
 MIXTURE = Moves(swap=2, adjacent=1, relocate=1)
@@ -325,19 +324,6 @@ def test_a_stopped_run_keeps_equally_many_draws_of_each_chain(how, monkeypatch):
 def test_stopping_during_the_burn_in_leaves_nothing():
     with pytest.raises(bn.Stopped, match="burn-in"):
         chains(small_table(), progress=lambda *_: False)
-
-
-@pytest.mark.parametrize("block", [1, 10, 1000])
-def test_a_plan_in_rounds_covers_every_move(block):
-    plan = ChainPlan(draws=17, burn_in=25, thin=3, moves=Moves(), betas=np.ones(1))
-    step, moves = 0, 0
-    while step < plan.steps:
-        assert plan.moves_after(step) == moves
-        steps, thin = plan.round(step, block)
-        assert (step < plan.burn_in_steps) == (step + steps <= plan.burn_in_steps)
-        step, moves = step + steps, moves + steps * thin
-    assert plan.moves_after(plan.burn_in_steps) == 25
-    assert plan.moves_after(step) == moves == 25 + 3 * 17
 
 
 @pytest.mark.parametrize(

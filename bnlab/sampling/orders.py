@@ -1,23 +1,25 @@
 """`sample_orders`: independent orders from an exact posterior, or Markov chains on orders."""
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.checkpoints import Checkpoint, fingerprint
+from bnlab import memory
+from bnlab.checkpoints import fingerprint
 from bnlab.exact import OrderPosterior
-from bnlab.results import Draws, Run, package_versions
-from bnlab.runs import Executor, Progress, check_counts, check_generator, seed_of
-from bnlab.sampling.chains import ChainPlan, Chains, run_chains
+from bnlab.results import Draws, Run
+from bnlab.runs import Executor, Progress, check_generator, seed_of
 from bnlab.sampling.direct import order_block, sample
-from bnlab.sampling.rounds import BURN_IN, CHAINS, share
+from bnlab.sampling.rounds import CHAIN_BYTES, Plan, Ran, file_of, run_in_rounds, share
 from bnlab.sampling.schedules import Betas, Schedule
-from bnlab.sampling.walks import KINDS, Moves, check_weight
+from bnlab.sampling.walks import KINDS, Moves, OrderWalker, check_weight, walker_bytes
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 def sample_orders(
@@ -108,67 +110,98 @@ def sample_orders(
         return sample(target, order_block, "orders", "DOS", draws, rng, progress, executor)
     if not isinstance(target, ScoreTable):
         raise ValueError(f"{type(target).__name__}: pass an OrderPosterior or a ScoreTable")
-    plan = ChainPlan(
-        draws,
-        BURN_IN if burn_in is None else burn_in,
-        target.n if thin is None else thin,
-        Moves() if moves is None else moves,
-        _betas(schedule),
-    )
-    chains = CHAINS if chains is None else chains
-    return _by_chains(target, plan, chains, schedule, rng, checkpoint, progress, executor)
+    plan = Plan.of(draws, burn_in, thin, chains, target.n)
+    moves = Moves() if moves is None else moves
+    return _by_chains(target, plan, moves, schedule, rng, checkpoint, progress, executor)
 
 
 def _by_chains(
     table: ScoreTable,
-    plan: ChainPlan,
-    chains: int,
+    plan: Plan,
+    moves: Moves,
     schedule: Schedule | None,
     rng: np.random.Generator,
     checkpoint: str | os.PathLike[str] | None,
     progress: Progress | None,
     executor: Executor | None,
 ) -> Draws:
-    draws, thin, chains = check_counts(draws=plan.draws, thin=plan.thin, chains=chains)
-    (burn_in,) = check_counts(least=0, burn_in=plan.burn_in)
-    plan = replace(plan, draws=draws, thin=thin, burn_in=burn_in)
+    betas = _betas(schedule)
     check_generator(rng)
-    settings: dict[str, object] = {
-        "draws": draws,
-        "chains": chains,
-        "burn_in": burn_in,
-        "thin": thin,
-        "moves": repr(plan.moves),
-        "max_parents": table.max_parents,
-    }
+    each = 8 * (table.n + betas.size + 2)  # bytes of a draw; and what saving them takes
+    each += 0 if checkpoint is None else 4 * (table.n + 8 * betas.size)
+    memory.require(
+        walker_bytes(table) + plan.chains * (CHAIN_BYTES + plan.draws * each),
+        task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on orders",
+        remedy="keep fewer draws, or choose fewer variables with Data.select",
+    )
+    settings = {**plan.settings, "moves": repr(moves), "max_parents": table.max_parents}
     if schedule is not None:
         settings["schedule"] = repr(schedule)
     method, seed = "order-MCMC" if schedule is None else "MC3", seed_of(rng)
-    saver = None
-    if checkpoint is not None:
-        identity = {
-            "bnlab": package_versions()["bnlab"],
-            "method": method,
-            **settings,
-            "schedule": fingerprint(plan.betas),
-            "table": fingerprint(table.parents, table.log_score, table.log_prior),
-            "seed": seed,
-        }
-        saver = Checkpoint(checkpoint, identity)
-    ran = run_chains(table, plan, rng, chains, saver, progress, executor)
-    orders, log_weights = ran.orders[:, : ran.kept], ran.log_weights[:, : ran.kept]
-    check_weight(table, orders, log_weights[:, :, -1])
+    identity = {"method": method, **settings, "schedule": fingerprint(betas), "seed": seed}
+    rngs = rng.spawn(plan.chains)
+    starts = [np.array([child.permutation(table.n) for _ in betas]) for child in rngs]
+    ran = run_in_rounds(
+        lambda: CoupledWalker(OrderWalker.of(table), betas, moves),
+        starts,
+        plan,
+        rngs,
+        file_of(checkpoint, table, identity),
+        progress,
+        executor,
+    )
+    orders, log_weights = ran.records
+    log_target = log_weights[:, :, -1]
+    check_weight(table, orders, log_target)
     return Draws(
         orders,
-        np.zeros(orders.shape[:2]),
-        log_weights[:, :, -1],
+        np.zeros(log_target.shape),
+        log_target,
         "orders",
         "order-modular",
         table.names,
-        stats=_acceptance_by_kind(ran) if schedule is None else _acceptance_by_temperature(ran),
+        stats=_acceptance(ran, betas, moves, coupled=schedule is not None),
         traces={} if schedule is None else {"tempered": log_weights},
-        run=Run(method, settings, seed, ran.seconds, stopped=not ran.finished),
+        run=Run(method, settings, seed, ran.seconds, stopped=ran.stopped),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CoupledWalker:
+    """Orders at the inverse temperatures `betas` (C,), coupled; the last one is recorded.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> orders = OrderWalker.of(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()))
+    >>> walker, state = CoupledWalker(orders, np.ones(2), Moves()), np.array([[0, 1], [1, 0]])
+    >>> walker.walk(state, 10, 5, 2, np.random.default_rng(1))[0].shape
+    (5, 2)
+    """
+
+    orders: OrderWalker
+    betas: Floats
+    moves: Moves
+
+    def walk(
+        self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
+    ) -> tuple[NDArray[Any], ...]:
+        """Orders (T, n), ln weights (T, C) at beta = 1 of all, tally (3 C + C - 1, 2).
+
+        The tally is of moves by temperature and kind, and then of exchanges. The chains exchange
+        their orders after each `thin` moves of the lead, too, of which the first may be fewer.
+        """
+        for steps, moves in ((1, lead % thin), (lead // thin, thin)):
+            if steps and moves:
+                self.orders.walk_coupled(state, self.betas, steps, moves, self.moves, rng)
+        walk = self.orders.walk_coupled(state, self.betas, records, thin, self.moves, rng)
+        tally = np.concatenate([walk.tally.reshape(-1, 2), walk.exchanges])
+        return walk.orders, walk.log_weights, tally
+
+    @property
+    def block_moves(self) -> int:
+        """Moves of each order that take about 100 ms."""
+        return self.orders.block_moves // self.betas.size
 
 
 def _betas(schedule: Schedule | None) -> Floats:
@@ -179,17 +212,17 @@ def _betas(schedule: Schedule | None) -> Floats:
     return Betas(tuple(schedule.betas)).betas
 
 
-def _acceptance_by_kind(ran: Chains) -> dict[str, Floats]:
+def _acceptance(ran: Ran, betas: Floats, moves: Moves, *, coupled: bool) -> dict[str, Floats]:
+    tried = len(KINDS) * betas.size
+    by_kind = ran.tally[:, :tried].reshape(-1, betas.size, len(KINDS), 2)
+    if coupled:
+        return {
+            "beta": betas,
+            "acceptance": share(by_kind.sum(axis=2)),
+            "acceptance_exchange": share(ran.tally[:, tried:]),
+        }
     return {
-        f"acceptance_{kind}": share(ran.at.tally[:, 0, i])
+        f"acceptance_{kind}": share(by_kind[:, 0, i])
         for i, kind in enumerate(KINDS)
-        if getattr(ran.plan.moves, kind) > 0
-    }
-
-
-def _acceptance_by_temperature(ran: Chains) -> dict[str, Floats]:
-    return {
-        "beta": ran.plan.betas,
-        "acceptance": share(ran.at.tally.sum(axis=2)),
-        "acceptance_exchange": share(ran.at.exchanges),
+        if getattr(moves, kind) > 0
     }

@@ -1,5 +1,6 @@
 """`sample_partial_orders`: orders by way of Markov chains on bucket orders."""
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +11,13 @@ from bnlab import memory
 from bnlab.kernels import partial_orders
 from bnlab.results import Draws, Run
 from bnlab.runs import Executor, Progress, check_counts, check_generator, seed_of
-from bnlab.sampling.rounds import CHAIN_BYTES, Plan, run_in_rounds, share
+from bnlab.sampling.rounds import CHAIN_BYTES, Plan, file_of, run_in_rounds, share
 from bnlab.sampling.walks import OrderWalker, check_weight, walker_bytes
 from bnlab.scores import ScoreTable, allowed_order
 
 Ints = NDArray[np.int64]
 
+METHOD = "partial-order MCMC"
 BUCKET = 4
 MAX_BUCKET = 16
 
@@ -30,6 +32,7 @@ def sample_partial_orders(
     chains: int | None = None,
     burn_in: int | None = None,
     thin: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Draws:
@@ -52,6 +55,7 @@ def sample_partial_orders(
     chains : number of chains, each from its own random order and random stream; 4 by default
     burn_in : moves of each chain before its first draw; 10,000 by default
     thin : moves before each draw; n by default
+    checkpoint : a file that keeps the chains, as in `sample_orders`
     progress : progress(done, total, None) after each block of moves; False stops, and what is drawn
         remains, equally many draws of each chain
     executor : where blocks of moves run; threads by default
@@ -67,8 +71,8 @@ def sample_partial_orders(
     Raises
     ------
     ValueError
-        If an option is out of its range, memory is short, the constraints leave no DAG, or there
-        are too many rows.
+        If an option is out of its range, memory is short, the constraints leave no DAG, there
+        are too many rows, or the checkpoint is damaged or of another run.
     Stopped
         If `progress` returned False before the first draw.
 
@@ -97,8 +101,17 @@ def sample_partial_orders(
     )
     rngs = rng.spawn(plan.chains)
     starts = [allowed_order(table, rng=child) for child in rngs]
-    walker = PartialOrderWalker(OrderWalker.of(table), size)
-    ran = run_in_rounds(walker, starts, plan, rngs, progress, executor)
+    settings = {**plan.settings, "bucket": size, "max_parents": table.max_parents}
+    file = file_of(checkpoint, table, {"method": METHOD, **settings, "seed": seed})
+    ran = run_in_rounds(
+        lambda: PartialOrderWalker(OrderWalker.of(table), size),
+        starts,
+        plan,
+        rngs,
+        file,
+        progress,
+        executor,
+    )
     orders, log_targets, log_weights = ran.records
     check_weight(table, orders, log_targets)
     return Draws(
@@ -111,13 +124,7 @@ def sample_partial_orders(
         independent=size == table.n,
         stats={"acceptance": share(ran.tally)},
         traces={"log_partial_order": log_weights},
-        run=Run(
-            "partial-order MCMC",
-            {**plan.settings, "bucket": size, "max_parents": table.max_parents},
-            seed,
-            ran.seconds,
-            stopped=ran.stopped,
-        ),
+        run=Run(METHOD, settings, seed, ran.seconds, stopped=ran.stopped),
     )
 
 

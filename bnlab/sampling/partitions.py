@@ -1,6 +1,7 @@
 """`sample_partitions`: DAGs by way of Markov chains on ordered partitions of the variables."""
 
 import math
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +13,14 @@ from bnlab.graphs import predecessor_masks
 from bnlab.kernels import partitions
 from bnlab.results import Draws, Run
 from bnlab.runs import Executor, Progress, check_generator, seed_of
-from bnlab.sampling.rounds import CHAIN_BYTES, Plan, run_in_rounds, share
+from bnlab.sampling.rounds import CHAIN_BYTES, Plan, file_of, run_in_rounds, share
 from bnlab.sampling.walks import OrderWalker, walker_bytes
 from bnlab.scores import ScoreTable, allowed_order
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+METHOD = "partition MCMC"
 KINDS = ("split_or_join", "swap", "adjacent", "relocate", "reverse")
 SHARES = np.array([0.225, 0.45, 0.675, 0.9])  # cumulative, of all kinds but the last
 BLOCK_TERMS = 40_000_000  # family weights read in about 100 ms
@@ -33,6 +35,7 @@ def sample_partitions(
     chains: int | None = None,
     burn_in: int | None = None,
     thin: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Draws:
@@ -58,6 +61,7 @@ def sample_partitions(
         its own random stream; 4 by default
     burn_in : moves of each chain before its first draw; 10,000 by default
     thin : moves before each draw; n by default
+    checkpoint : a file that keeps the chains, as in `sample_orders`
     progress : progress(done, total, None) after each block of moves; False stops, and what is drawn
         remains, equally many draws of each chain
     executor : where blocks of moves run; threads by default
@@ -74,7 +78,8 @@ def sample_partitions(
     Raises
     ------
     ValueError
-        If an option is out of its range, memory is short, or the constraints leave no DAG.
+        If an option is out of its range, memory is short, the constraints leave no DAG, or
+        the checkpoint is damaged or of another run.
     Stopped
         If `progress` returned False before the first draw.
 
@@ -98,8 +103,11 @@ def sample_partitions(
     )
     rngs = rng.spawn(plan.chains)
     starts = [first_partition(table, child) for child in rngs]
-    walker = PartitionWalker.of(table)
-    ran = run_in_rounds(walker, starts, plan, rngs, progress, executor)
+    settings = {**plan.settings, "max_parents": table.max_parents}
+    file = file_of(checkpoint, table, {"method": METHOD, **settings, "seed": seed})
+    ran = run_in_rounds(
+        lambda: PartitionWalker.of(table), starts, plan, rngs, file, progress, executor
+    )
     dags, log_targets, log_weights = ran.records
     return Draws(
         dags,
@@ -110,13 +118,7 @@ def sample_partitions(
         table.names,
         stats={f"acceptance_{kind}": share(ran.tally[:, i]) for i, kind in enumerate(KINDS)},
         traces={"log_partition": log_weights},
-        run=Run(
-            "partition MCMC",
-            {**plan.settings, "max_parents": table.max_parents},
-            seed,
-            ran.seconds,
-            stopped=ran.stopped,
-        ),
+        run=Run(METHOD, settings, seed, ran.seconds, stopped=ran.stopped),
     )
 
 

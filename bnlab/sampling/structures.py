@@ -1,6 +1,7 @@
 """`sample_structures`: Markov chains on DAGs, under the structure-modular posterior."""
 
 import math
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,18 +11,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
+from bnlab.checkpoints import fingerprint
 from bnlab.kernels import counting, jumps
 from bnlab.kernels import structures as kernels
 from bnlab.results import Draws, Run, read_only
 from bnlab.runs import Executor, Progress, check_generator, seed_of
 from bnlab.sampling.proposals import EdgeReversal, Gibbs, Global, Hybrid, Local, StructureKernel
-from bnlab.sampling.rounds import Plan, run_in_rounds, share
+from bnlab.sampling.rounds import Plan, file_of, run_in_rounds, share
 from bnlab.scores import ScoreTable, first_dags
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 LogPrior = Callable[[Ints], float]
 
+METHOD = "structure-MCMC"
 BURN_IN = 100_000
 KINDS = ("local", "global", "gibbs", "reversal")
 BLOCK_MOVES = 300_000  # local moves or Gibbs steps in about 100 ms
@@ -43,6 +46,7 @@ def sample_structures(
     thin: int | None = None,
     log_prior: LogPrior | None = None,
     start: ArrayLike | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Draws:
@@ -71,6 +75,8 @@ def sample_structures(
         function of the whole DAG; -inf forbids it
     start : first DAGs, (n,) or (chains, n); the empty graph by default, or a small DAG where that
         is forbidden
+    checkpoint : a file that keeps the chains, as in `sample_orders`. A log_prior is known there by
+        its name and its values for the first DAGs: name another file when you change it
     progress : progress(done, total, None) after each round of moves; False stops, and what is drawn
         remains, equally many draws of each chain
     executor : where chains run; threads by default
@@ -87,7 +93,8 @@ def sample_structures(
     ------
     ValueError
         If an option is out of its range, memory is short, `start` or the constraints allow no DAG,
-        log_prior gives nan or +inf, or no DAG with a finite one is found to start from.
+        log_prior gives nan or +inf, no DAG with a finite one is found to start from, or the
+        checkpoint is damaged or of another run.
     Stopped
         If `progress` returned False before the first draw.
 
@@ -115,6 +122,7 @@ def sample_structures(
     seed, rngs = seed_of(rng), rng.spawn(plan.chains)
     starts = first_dags(table, start, plan.chains)
     modular = StructureWalker.of(table, kernel)
+    identity: dict[str, object] = {"kernel edges": fingerprint(modular.kernel[2])}
     settings = {**plan.settings, "kernel": repr(kernel), "max_parents": table.max_parents}
     walker: StructureWalker | PriorWalker = modular
     if log_prior is not None:
@@ -122,10 +130,13 @@ def sample_structures(
         for dag, child in zip(starts, rngs, strict=True):
             walker.search(dag, child, SEARCH_STEPS if start is None else 0)
         settings["log_prior"] = getattr(log_prior, "__name__", type(log_prior).__name__)
+        identity["log_prior of starts"] = [walker.evaluate(dag) for dag in starts]
         plan = Plan(plan.draws, -(-plan.burn_in // plan.thin), 1, plan.chains)
     else:
         starts = np.pad(starts, ((0, 0), (0, 1)), constant_values=-1)
-    ran = run_in_rounds(walker, list(starts), plan, rngs, progress, executor)
+    identity |= {"method": METHOD, **settings, "starts": fingerprint(starts), "seed": seed}
+    file = file_of(checkpoint, table, identity)
+    ran = run_in_rounds(lambda: walker, list(starts), plan, rngs, file, progress, executor)
     dags, log_target = ran.records
     return Draws(
         dags,
@@ -135,7 +146,7 @@ def sample_structures(
         "structure-modular",
         table.names,
         stats=_acceptance(ran.tally),
-        run=Run("structure-MCMC", settings, seed, ran.seconds, stopped=ran.stopped),
+        run=Run(METHOD, settings, seed, ran.seconds, stopped=ran.stopped),
     )
 
 
