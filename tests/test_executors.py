@@ -1,6 +1,8 @@
-"""Threads, processes, Dask's workers, MPI: the same calls give the same numbers, bit for bit."""
+"""Threads, processes, Dask, ipyparallel, MPI: the same calls give the same numbers, bit for bit."""
 
+import logging
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -11,6 +13,10 @@ from pathlib import Path
 import calls
 import numpy as np
 import pytest
+
+import bnlab as bn
+from bnlab.annealing.runs import MAX_BYTES, _block_size
+from bnlab.sampling import OrderWalker
 
 RANKS = 3  # one leads, the others work
 PATIENCE = 300  # seconds
@@ -51,6 +57,15 @@ def test_dask(plain, small_blocks):
         assert calls.differing(calls.everything(client.get_executor()), plain) == set()
 
 
+def test_ipyparallel(plain, small_blocks, tmp_path, monkeypatch):
+    ipyparallel = pytest.importorskip("ipyparallel", reason="needs the cluster extra")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    with ipyparallel.Cluster(n=2, controller_ip="127.0.0.1", log_level=logging.ERROR) as client:
+        assert os.getpid() not in client[:].apply_sync(os.getpid)
+        executor = client.load_balanced_view().executor
+        assert calls.differing(calls.everything(executor), plain) == set()
+
+
 def test_mpi(plain, tmp_path):
     pytest.importorskip("mpi4py", reason="needs the cluster extra")
     beside = str(Path(sys.executable).parent)
@@ -70,3 +85,33 @@ def test_mpi(plain, tmp_path):
         numbers = dict(found)
     assert numbers.pop("workers") == RANKS - 1
     assert calls.differing(numbers, plain) == set()
+
+
+@pytest.mark.parametrize("n", [13, 24], ids=["dense", "families"])
+def test_a_walker_brings_only_the_families_along_and_is_laid_out_once(n):
+    walker = OrderWalker.of(calls.table(n))
+    pickled = pickle.dumps(walker)
+    assert len(pickled) < walker.log_beta.nbytes + 1000
+    received = pickle.loads(pickled)
+    assert pickle.loads(pickled) is received
+    assert isinstance(received.source, tuple) == isinstance(walker.source, tuple)
+    for ours, theirs in zip(_arrays(walker), _arrays(received), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+        assert ours.dtype == theirs.dtype
+        assert ours.flags.writeable == theirs.flags.writeable  # or kernels compile once more
+
+
+def _arrays(walker):
+    return [*walker.source] if isinstance(walker.source, tuple) else [walker.source]
+
+
+@pytest.mark.parametrize(
+    ("steps", "runs", "jobs"),
+    [(1000, 10_000, 25), (98_000, 200, 50), (98_000, 10_000, 834)],
+    ids=["short runs", "long ones", "many long ones"],
+)
+def test_long_runs_are_spread_over_more_jobs(steps, runs, jobs):
+    data = bn.Data.from_arrays(np.zeros((1, 37), int), arities=[2] * 37)
+    walker = OrderWalker.of(bn.score_families(data, bn.BDeu(), max_parents=3))
+    assert -(-runs // _block_size(walker, steps, runs, ThreadPoolExecutor)) == jobs
+    assert jobs * walker.log_beta.nbytes <= MAX_BYTES

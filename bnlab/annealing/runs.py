@@ -32,7 +32,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MAX_SPANS = 100  # parts of the schedule for which acceptance is told
-MAX_JOBS = 20  # on an executor that is not ours: each may send the target to a process again
+MAX_JOBS = 20  # on an executor that is not ours: each brings the target along
+MAX_BLOCKS = 100  # in a job there, about 10 seconds: then more jobs, but
+MAX_BYTES = 2_000_000_000  # in all of them
 GENERATOR_BYTES = 1000  # of each run
 USUAL_STEPS = 50  # of a run that chooses its temperatures, to tell how long it will take
 
@@ -249,9 +251,13 @@ def _anneal_clouds(
 
 
 def _block_size(walker: OrderWalker, moves: int, runs: int, executor: Executor | None) -> int:
-    """Runs of so many moves each that take about 100 ms together."""
+    """Runs of so many moves each that go in one job: about 100 ms of them on threads."""
     size = max(1, walker.block_moves // moves)
-    return size if executor is None else max(size, math.ceil(runs / MAX_JOBS))
+    if executor is None:
+        return size
+    longest = MAX_BLOCKS * walker.block_moves // moves
+    few_bytes = math.ceil(runs * walker.log_beta.nbytes / MAX_BYTES)
+    return max(size, min(math.ceil(runs / MAX_JOBS), longest), few_bytes)
 
 
 def _ais_block(

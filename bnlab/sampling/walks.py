@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from bnlab import memory
 from bnlab.exact import unpack
 from bnlab.graphs import predecessor_masks
 from bnlab.kernels import counting, subsets, walks
+from bnlab.results import read_only
 from bnlab.runs import check_generator
 from bnlab.scores import ScoreTable
 
@@ -88,6 +90,9 @@ class OrderWalker:
     likelihood, [NiinimakiKoivisto2013, eq. 1]. Up to 22 variables it is read from a table of
     8 n 2**(n-1) bytes; beyond, families are summed as the walk goes, O(n C(n, k)) a move.
 
+    A pickle holds `log_beta` alone, ln of the family weights (n, F): a process lays them out anew
+    when it gets them, and keeps the last layout for the next job.
+
     Examples
     --------
     >>> from bnlab import BDeu, Data, score_families
@@ -98,7 +103,12 @@ class OrderWalker:
 
     n: int
     max_parents: int
+    log_beta: Floats
     source: Floats | tuple[NDArray[np.generic], ...]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        dense = not isinstance(self.source, tuple)
+        return _received, (self.n, self.max_parents, dense, self.log_beta.tobytes())
 
     @classmethod
     def of(cls, table: ScoreTable, /, *, dense: bool | None = None) -> "OrderWalker":
@@ -123,7 +133,7 @@ class OrderWalker:
             task=f"n={table.n}: walking on orders",
             remedy="choose fewer variables with Data.select",
         )
-        return cls(table.n, table.max_parents, _dense(table) if dense else _families(table))
+        return _laid_out(table.n, table.max_parents, dense, table.log_beta, table.parents)
 
     def walk(
         self,
@@ -324,26 +334,38 @@ def walker_bytes(table: ScoreTable, /, *, dense: bool | None = None) -> int:
     return 16 * n * (families + math.comb(n - 1, 2))
 
 
-def _dense(table: ScoreTable) -> Floats:
+@lru_cache(maxsize=1)
+def _received(n: int, max_parents: int, dense: bool, log_beta: bytes) -> OrderWalker:
+    """The walker of a pickle. A process that gets many jobs of one run lays it out once."""
+    weights = np.frombuffer(log_beta).reshape(n, -1).copy()
+    parents = np.empty(weights.shape, np.int64)
+    counting.family_masks(n, max_parents, parents)
+    return _laid_out(n, max_parents, dense, weights, read_only(parents))
+
+
+def _laid_out(
+    n: int, max_parents: int, dense: bool, log_beta: Floats, parents: Ints
+) -> OrderWalker:
+    fill = _dense if dense else _families
+    return OrderWalker(n, max_parents, log_beta, fill(n, max_parents, log_beta, parents))
+
+
+def _dense(n: int, k: int, log_beta: Floats, parents: Ints) -> Floats:
     """ln alpha_v(S) for all S, (n, 2**(n-1)), S compact."""
-    n, log_beta = table.n, table.log_beta
     offsets = log_beta.max(axis=1)
     packed, out = np.empty(1 << (n - 1), np.int64), np.empty((n, 1 << (n - 1)))
     for v in range(n):
-        subsets.parent_set_sums(
-            v, table.parents[v], log_beta[v], offsets[v], table.max_parents, packed
-        )
+        subsets.parent_set_sums(v, parents[v], log_beta[v], offsets[v], k, packed)
         out[v] = unpack(packed)
         out[v] += offsets[v]
     return out
 
 
-def _families(table: ScoreTable) -> tuple[NDArray[np.generic], ...]:
+def _families(n: int, k: int, log_beta: Floats, parents: Ints) -> tuple[NDArray[np.generic], ...]:
     """The arrays of `kernels.walks.score_families`."""
-    n, k, log_beta = table.n, table.max_parents, table.log_beta
     offsets = log_beta.max(axis=1)
     weights = np.zeros((n, log_beta.shape[1] + math.comb(n - 1, 2)))
     np.exp(log_beta - offsets[:, None], out=weights[:, : log_beta.shape[1]])
     choose = counting.binomials(n - 1, k).astype(np.uint64)
     first = counting.first_ranks(n - 1, k).astype(np.uint64)
-    return weights, offsets, choose, first, log_beta, table.parents
+    return weights, offsets, choose, first, log_beta, parents
