@@ -23,6 +23,8 @@ MAY_IMPORT = {
     "data": CORE | {"pandas", "sklearn", "pooch", "tqdm"},
     "networks": CORE | {"pooch", "tqdm"},
     "plots": CORE | {"bokeh"},
+    "reports": CORE | {"bokeh"},
+    "course": CORE | {"bokeh", "jinja2", "latex2mathml", "nbconvert", "nbformat", "pygments"},
     "labs": CORE | {"bokeh", "ipywidgets", "IPython", "jupyter_bokeh", "pandas", "tqdm"},
 }
 # Not loaded by `import bnlab`, which needs numpy, numba and networkx alone.

@@ -75,6 +75,7 @@ from bnlab.plots.searches import (
     move_gains,
     move_gains_data,
 )
+from bnlab.plots.sensitivity import sensitivity, sensitivity_data
 from bnlab.plots.tempering import (
     tempered_acceptance,
     tempered_exchanges_data,
@@ -158,6 +159,8 @@ __all__ = [
     "rate_histogram",
     "rate_histogram_data",
     "roc_curves",
+    "sensitivity",
+    "sensitivity_data",
     "share_bars",
     "share_bars_data",
     "speed_up",

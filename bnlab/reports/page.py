@@ -1,0 +1,220 @@
+"""`write_page`: an analysis as one HTML file that opens anywhere, without a network."""
+
+from __future__ import annotations
+
+import os
+from html import escape
+from pathlib import Path
+
+from bokeh.embed import components
+from bokeh.resources import Resources
+
+from bnlab import plots
+from bnlab.files import write_whole
+from bnlab.reports import pictures, sections
+from bnlab.reports.analysis import Analysis
+from bnlab.reports.dressing import POLICY, SCRIPT, STYLE
+from bnlab.reports.exports import bif_text, csv_text, graphml_text
+from bnlab.reports.markup import (
+    Cell,
+    Html,
+    bullets,
+    download,
+    figure,
+    html,
+    paragraph,
+    section,
+    table,
+)
+from bnlab.reports.reading import Reading
+from bnlab.reports.sensitivity import sensitivity
+from bnlab.reports.settings import comparisons, sensitivity_section
+
+CONTENTS = {
+    "glance": "At a glance",
+    "read": "What was read",
+    "method": "Method",
+    "edges": "Edges",
+    "paths": "Paths",
+    "blankets": "Markov blankets",
+    "best": "Best DAG",
+    "evidence": "Evidence",
+    "sensitivity": "Sensitivity",
+    "meaning": "How to read it",
+    "again": "Do it again",
+}
+
+WITHOUT_SCRIPT = "The figures and the sorting need JavaScript; all numbers are in tables as well."
+COLOPHON = "Made with bnlab. This file holds all that it shows and loads nothing."
+
+MEANING = (
+    "An edge u → v says that v depends on u directly: knowing all other variables does not make "
+    "u irrelevant to v. Its probability is the share of all DAGs with that edge, weighed by how "
+    "well each explains the table.",
+    "An edge is causal only under further assumptions: that nothing unmeasured acts on two of the "
+    "variables, that the rows are a random sample, that no loop of influence exists. Rows in "
+    "which somebody set a variable (interventions) make directions trustworthy, watched rows "
+    "alone do not.",
+    "A low probability can mean that there is no dependence, or that there are too few rows to "
+    "show it. Both look alike here.",
+    "Where both directions of an edge are probable, the data say that the two are joined and not "
+    "which way: equivalent DAGs explain watched rows equally well.",
+    "Measurements were cut into levels. Other cut points can give other edges: try some.",
+    "Probabilities hold under the model: discrete variables, a Dirichlet prior on the tables of "
+    "conditional probabilities, a bound on the number of parents, the prior over DAGs named above.",
+)
+
+
+def write_page(
+    analysis: Analysis, reading: Reading, path: str | os.PathLike[str], /, *, command: str
+) -> None:
+    """Write the report of an analysis: one HTML file that loads nothing and opens offline.
+
+    BokehJS is in the file, which makes up 1.3 MB of it. The file is written whole or not at all.
+
+    Parameters
+    ----------
+    analysis
+        What `analyse` returned.
+    reading
+        What `read_table` returned, for the section on the table.
+    path
+        Where to write.
+    command
+        The command or the code that makes this page again; it is printed on the page.
+    """
+    write_whole(path, page(analysis, reading, command=command).encode())
+
+
+def page(analysis: Analysis, reading: Reading, /, *, command: str) -> str:
+    """The HTML that `write_page` writes."""
+    data, names = analysis.data, analysis.data.names
+    places = plots.network_positions(analysis.edges.probability)
+    found = sensitivity(analysis)
+    by_ess, by_prior = comparisons(found)
+    figures = {
+        "network": pictures.network_picture(analysis, places),
+        "heat": pictures.heat_picture(analysis),
+        "best": pictures.best_picture(analysis, places),
+        "ess": by_ess.picture(names, "ess", "Equivalent sample size"),
+        "priors": by_prior.picture(names, "priors", "Prior over DAGs"),
+    }
+    script, parts = components(figures)
+    title = f"{Path(str(reading.source)).name}: which variables depend on which?"
+    body = [
+        sections.glance(analysis),
+        sections.was_read(reading),
+        sections.how(analysis),
+        _edges(analysis, parts),
+        sections.paths_table(analysis),
+        sections.blankets_table(analysis),
+        _best(analysis, parts),
+        sections.evidence(analysis),
+        sensitivity_section(found, names, parts),
+        section("meaning", "How to read it", bullets(list(MEANING))),
+        _again(analysis, reading, command),
+    ]
+    method = sections.METHODS[analysis.plan.method]
+    lead = f"{data.n} variables, {data.m:,} rows; {method}."
+    links = "".join(f'<li><a href="#{a}">{escape(name)}</a></li>' for a, name in CONTENTS.items())
+    bokeh = Resources(mode="inline", components=["bokeh"]).render_js()
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<link rel="icon" href="data:,">
+<style>{STYLE}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the answer</a>
+<header>
+<h1>{escape(title)}</h1>
+{paragraph(lead, "lead")}
+<nav aria-label="Contents"><ul>{links}</ul></nav>
+<noscript>{paragraph(WITHOUT_SCRIPT)}</noscript>
+</header>
+<main id="main">
+{"".join(body)}
+</main>
+<footer>{paragraph(COLOPHON)}</footer>
+{bokeh}
+{script}
+<script>{SCRIPT}</script>
+</body>
+</html>
+"""
+
+
+def _edges(analysis: Analysis, parts: dict[str, str]) -> str:
+    return section(
+        "edges",
+        "Edges",
+        '<div class="side">',
+        figure(
+            parts["network"],
+            "The wider and darker an arrow, the more probable its edge. Point at an arrow for its "
+            "numbers.",
+        ),
+        figure(
+            parts["heat"],
+            "All pairs. Row: parent; column: child; the darker, the more probable.",
+        ),
+        "</div>",
+        sections.edges_table(analysis),
+    )
+
+
+def _best(analysis: Analysis, parts: dict[str, str]) -> str:
+    return section(
+        "best",
+        "Best DAG",
+        paragraph(
+            "One DAG, even the best, is one of many that explain the table about as well: believe "
+            "the probabilities above rather than this drawing."
+        ),
+        '<div class="side">',
+        figure(parts["best"], f"This is {analysis.best_is}; all its arrows are equally wide."),
+        sections.best_table(analysis),
+        "</div>",
+    )
+
+
+def _again(analysis: Analysis, reading: Reading, command: str) -> str:
+    """The files that the page carries, and what it takes to make it again."""
+    run = analysis.run
+    rows: list[list[Cell]] = [["seed", str(analysis.seed)], ["seconds", f"{run.seconds:.3g}"]]
+    rows += [[str(name), str(value)] for name, value in run.settings.items()]
+    rows += [[f"version of {name}", version] for name, version in run.versions.items()]
+    options = ", ".join(f"{name}={value!r}" for name, value in reading.options.items())
+    code = f"bn.read_csv({str(reading.source)!r}{', ' if options else ''}{options})"
+    return section(
+        "again",
+        "Do it again",
+        paragraph("This command makes the page again:"),
+        f"<pre><code>{html(command)}</code></pre>",
+        paragraph("This reads the same table in Python:"),
+        f"<pre><code>{html(code)}</code></pre>",
+        table("Settings, seed and versions.", ["name", "value"], rows),
+        '<div class="screen"><h3>The results as files</h3>',
+        bullets(_files(analysis)),
+        "</div>",
+    )
+
+
+def _files(analysis: Analysis) -> list[Html]:
+    """Links to the files that the page carries; those that a format cannot write are left out."""
+    kinds = (
+        ("edges.csv", "text/csv", csv_text, "all edges with their intervals"),
+        ("edges.graphml", "application/xml", graphml_text, "credible edges, for Gephi, yEd, ..."),
+        ("network.bif", "text/plain", bif_text, f"{analysis.best_is}, with its parameters"),
+    )
+    out = []
+    for name, kind, text, what in kinds:
+        try:
+            out.append(download(name, kind, text(analysis), what))
+        except ValueError as error:
+            out.append(Html(html(f"{name} is left out: {error}.")))
+    return out

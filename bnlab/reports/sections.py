@@ -1,0 +1,277 @@
+"""The sections of a report: what was read, how it was computed, what came out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from bnlab import graphs
+from bnlab.reports.analysis import Analysis
+from bnlab.reports.credible import Credible
+from bnlab.reports.exports import edge_rows
+from bnlab.reports.markup import Cell, Html, bullets, html, paragraph, section, table
+from bnlab.reports.reading import ColumnReading, Reading
+
+LEAST = 0.05
+"""Edges and paths less probable than this are not listed."""
+
+MOST_ROWS = 300
+MOST_LEVELS = 12
+SURE = 0.95
+
+METHODS = {
+    "exact DAGs": "exact sums over all DAGs",
+    "exact orders": "exact sums over orders, and DAGs drawn from them, the bias of orders removed",
+    "partitions": "a random walk on ordered partitions of the variables (partition MCMC)",
+    "orders": "a random walk on orders of the variables, the bias of orders removed",
+    "search": "a search for one good DAG, without probabilities",
+}
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "white space"}
+
+POSTERIORS = {
+    "structure-modular": (
+        "The posterior is structure-modular: before the data, every DAG weighs its prior factor "
+        "and no more."
+    ),
+    "order-modular": (
+        "The posterior is order-modular: before the data, a DAG weighs its prior factor times the "
+        "number of orders of the variables that it fits, so DAGs that fit many orders weigh more. "
+        "It is not the posterior under which every DAG counts once."
+    ),
+}
+
+
+def interval_sentence(credible: Credible, /) -> str:
+    """What the columns low and high of these probabilities mean."""
+    return {
+        "exact": "The probabilities are exact: low and high are the same number.",
+        "sound": "The exact probability lies between low and high for certain.",
+        "Hoeffding": "Each interval holds the exact probability with probability at least "
+        f"{credible.confidence:g}.",
+        "asymptotic": "Each interval holds the exact probability with probability about "
+        f"{credible.confidence:g} if the chains have settled and are long.",
+        "none": "There is no error bar: low and high say only that a probability is between 0 "
+        "and 1.",
+    }[credible.kind]
+
+
+def glance(analysis: Analysis, /) -> str:
+    """The answer in a few lines."""
+    data, edges = analysis.data, analysis.edges.probability
+    either = edges + edges.T
+    top = [f"{u} → {v} ({p:.2f})" for u, v, p, _, _ in edge_rows(analysis)[:5] if p >= LEAST]
+    unsure = [
+        f"{data.names[v]} with {data.names[u]}"
+        for u in range(data.n)
+        for v in range(u)
+        if either[u, v] >= SURE and max(edges[u, v], edges[v, u]) < SURE
+    ]
+    found = int((edges >= SURE).sum())
+    lines = [
+        f"Most probable edges: {', '.join(top)}." if top else "No edge is probable.",
+        f"{found} of {data.n * (data.n - 1)} possible edges have a probability of {SURE:g} or "
+        f"more; {edges.sum():.1f} edges are expected.",
+    ]
+    if unsure:
+        more = f" and {len(unsure) - 8} more" if len(unsure) > 8 else ""
+        lines.append(
+            f"Surely joined, but in which direction the data do not tell: {', '.join(unsure[:8])}"
+            f"{more}."
+        )
+    return section("glance", "At a glance", bullets([*lines, *analysis.plan.guarantee]))
+
+
+def was_read(reading: Reading, /) -> str:
+    """The table as it was understood, column by column."""
+    rows: list[list[Cell]] = [
+        [c.name, c.role, c.kind, _levels(c), c.missing, c.note] for c in reading.columns
+    ]
+    separator = SEPARATORS.get(reading.delimiter, reading.delimiter)
+    lines = [
+        f"Source: {reading.source}.",
+        f"{reading.rows_read:,} rows were read, {reading.rows_kept:,} of them kept.",
+        f"Cells are separated by {separator}; the first line holds "
+        f"{'names' if reading.header else 'data'}.",
+        *reading.notes,
+    ]
+    return section(
+        "read",
+        "What was read",
+        bullets(lines),
+        table(
+            "Columns of the table, and how each was used.",
+            ["column", "role", "kind", "levels (rows)", "missing", "what was done, and why"],
+            rows,
+        ),
+    )
+
+
+def how(analysis: Analysis, /) -> str:
+    """The method, why it was chosen, what it guarantees and whether it settled."""
+    plan = analysis.plan
+    prior = POSTERIORS.get(plan.posterior or "", "")
+    warnings = [paragraph(text, "warning") for text in analysis.warnings]
+    if analysis.run.stopped:
+        stopped = "The run was stopped before its end: the numbers are those reached so far."
+        warnings.insert(0, paragraph(stopped, "warning"))
+    rejected: list[list[Cell]] = [[method, reason] for method, reason in plan.rejected]
+    return section(
+        "method",
+        "How it was computed",
+        paragraph(f"Method: {METHODS[plan.method]}.", "lead"),
+        bullets(list(plan.why)),
+        "<h3>What it guarantees</h3>",
+        bullets([*plan.guarantee, *([prior] if prior else [])]),
+        *warnings,
+        _told(analysis.diagnostics),
+        table("Methods that were not taken.", ["method", "why not"], rejected) if rejected else "",
+    )
+
+
+def edges_table(analysis: Analysis, /) -> str:
+    """The likeliest edges, to be sorted."""
+    names, edges = analysis.data.names, analysis.edges
+    either = edges.probability + edges.probability.T
+    ranked = _ranked(edges)
+    rows: list[list[Cell]] = [
+        [names[u], names[v], *_numbers(edges, u, v), float(either[u, v])]
+        for u, v in ranked[:MOST_ROWS]
+    ]
+    return table(
+        f"Edges of probability {LEAST:g} or more, the likeliest first. {_shown(ranked)}"
+        f"{interval_sentence(edges)} The last column is the probability of an edge "
+        "between the two in either direction.",
+        ["from", "to", "probability", "low", "high", "either direction"],
+        rows,
+        sortable=True,
+    )
+
+
+def paths_table(analysis: Analysis, /) -> str:
+    """The likeliest directed paths."""
+    names, paths, edges = analysis.data.names, analysis.paths, analysis.edges.probability
+    ranked = _ranked(paths)
+    rows: list[list[Cell]] = [
+        [names[u], names[v], *_numbers(paths, u, v), float(edges[u, v])]
+        for u, v in ranked[:MOST_ROWS]
+    ]
+    return section(
+        "paths",
+        "Paths",
+        paragraph(
+            "A directed path from one variable to another says that the first may influence the "
+            "second, directly or through others."
+        ),
+        table(
+            f"Paths of probability {LEAST:g} or more, the likeliest first. {_shown(ranked)}"
+            f"{interval_sentence(paths)}",
+            ["from", "to", "probability", "low", "high", "direct edge"],
+            rows,
+            sortable=True,
+        ),
+    )
+
+
+def blankets_table(analysis: Analysis, /) -> str:
+    """For each variable the variables that may shield it from all others."""
+    names, blankets = analysis.data.names, analysis.blankets
+    rows: list[list[Cell]] = []
+    for v, name in enumerate(names):
+        order = np.argsort(-blankets.probability[:, v], kind="stable")
+        members = [int(u) for u in order if u != v and blankets.probability[u, v] >= LEAST]
+        likely = [u for u in members if blankets.probability[u, v] >= 0.5]
+        rest = [u for u in members if blankets.probability[u, v] < 0.5]
+        rows.append(
+            [name, _members(likely, v, blankets, names), _members(rest, v, blankets, names)]
+        )
+    return section(
+        "blankets",
+        "Markov blankets",
+        paragraph(
+            "The Markov blanket of a variable is the set of variables that tell all that the "
+            "others could tell of it: its parents, its children and the other parents of its "
+            "children. To predict a variable, measure its blanket."
+        ),
+        table(
+            "Probability that a variable is in the blanket of another. "
+            f"{interval_sentence(blankets)}",
+            ["variable", "probably in its blanket", f"perhaps ({LEAST:g} to 0.5)"],
+            rows,
+        ),
+    )
+
+
+def best_table(analysis: Analysis, /) -> str:
+    """The parents of each variable in the best DAG."""
+    names = analysis.data.names
+    rows: list[list[Cell]] = [
+        [name, ", ".join(names[u] for u in graphs.members(analysis.best[v])) or "none"]
+        for v, name in enumerate(names)
+    ]
+    return table(f"Parents in {analysis.best_is}.", ["variable", "parents"], rows)
+
+
+def evidence(analysis: Analysis, /) -> str:
+    """The log evidence, where the method gives it."""
+    found = analysis.log_evidence
+    if found is None:
+        lines = [paragraph("This method does not give the evidence.")]
+    else:
+        error = "" if found.kind == "exact" else f" ± {found.stderr:.2g}"
+        kind = found.kind.replace("_", " ")
+        lines = [
+            paragraph(f"ln p(D) = {found.log_value:.2f}{error} nats ({kind}).", "lead"),
+            paragraph(
+                "The probability of the whole table under the model, averaged over all DAGs and "
+                "parameters. It has no meaning by itself: compare it with that of another score, "
+                "prior or set of cut points on the same rows and columns."
+            ),
+        ]
+    return section("evidence", "Evidence", *lines)
+
+
+def _told(diagnostics: Mapping[str, float]) -> str:
+    rows: list[list[Cell]] = [[name, f"{value:.4g}"] for name, value in diagnostics.items()]
+    if not rows:
+        return ""
+    caption = "Diagnostics of the draws. R-hat is near 1 where chains agree."
+    return table(caption, ["diagnostic", "value"], rows)
+
+
+def _levels(column: ColumnReading) -> Html:
+    pairs = list(zip(column.levels, column.counts, strict=False))
+    shown = [f"{html(level)}&nbsp;({int(count):,})" for level, count in pairs[:MOST_LEVELS]]
+    more = [f"and {len(pairs) - MOST_LEVELS} more"] if len(pairs) > MOST_LEVELS else []
+    return Html(", ".join([*shown, *more]))
+
+
+def _shown(ranked: Sequence[object]) -> str:
+    hidden = len(ranked) - MOST_ROWS
+    return f"{hidden:,} more are not listed. " if hidden > 0 else ""
+
+
+def _ranked(credible: Credible) -> list[tuple[int, int]]:
+    values = credible.probability
+    order = np.argsort(-values, axis=None, kind="stable")
+    pairs = [divmod(int(i), len(values)) for i in order]
+    return [(u, v) for u, v in pairs if u != v and values[u, v] >= LEAST]
+
+
+def _numbers(credible: Credible, u: int, v: int) -> tuple[float, float, float]:
+    return (
+        float(credible.probability[u, v]),
+        float(credible.low[u, v]),
+        float(credible.high[u, v]),
+    )
+
+
+def _members(chosen: Sequence[int], v: int, blankets: Credible, names: Sequence[str]) -> str:
+    told = []
+    for u in chosen:
+        p, low, high = _numbers(blankets, u, v)
+        point = math.isclose(low, high, abs_tol=5e-3)
+        told.append(f"{names[u]} {p:.2f}" + ("" if point else f" [{low:.2f}, {high:.2f}]"))
+    return ", ".join(told) or "none"

@@ -1,0 +1,131 @@
+"""The section of a report on what other priors would have said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab import plots
+from bnlab.priors import Prior
+from bnlab.reports.markup import Cell, figure, paragraph, section, table
+from bnlab.reports.pictures import shown_names
+from bnlab.reports.sensitivity import Sensitivity
+
+Floats = NDArray[np.float64]
+
+MOST_EDGES = 12
+LEAST = 0.1  # edges that never reach this are left out
+MOVED = 0.1  # a change of this much is worth a word
+FEW_DRAWS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Edges under some settings: labels of the settings, and probabilities (settings, n, n)."""
+
+    settings: tuple[str, ...]
+    edges: Floats
+
+    def moving(self) -> list[tuple[int, int]]:
+        """The edges that move most, the likeliest first."""
+        high = self.edges.max(axis=0)
+        spread = np.where(high >= LEAST, high - self.edges.min(axis=0), -1.0)
+        order = np.argsort(-spread, axis=None, kind="stable")[:MOST_EDGES]
+        pairs = [divmod(int(i), spread.shape[0]) for i in order]
+        mean = self.edges.mean(axis=0)
+        return sorted((p for p in pairs if spread[p] >= 0), key=lambda p: (-mean[p], p))
+
+    def picture(self, names: tuple[str, ...], name: str, title: str) -> Any:
+        """The dot plot of the edges that move most."""
+        drawn, pairs = shown_names(names), self.moving()
+        return plots.sensitivity(
+            [[float(edges[pair]) for pair in pairs] for edges in self.edges],
+            [f"{drawn[u]} → {drawn[v]}" for u, v in pairs],
+            self.settings,
+            name=name,
+            title=title,
+            alt=f"{title}: the {len(pairs)} edges that move most, under {len(self.settings)} "
+            "settings. The table below has the numbers",
+        )
+
+
+def comparisons(found: Sensitivity, /) -> tuple[Comparison, Comparison]:
+    """Under several equivalent sample sizes, and under several structure priors."""
+    middle = int(np.argmin(np.abs(np.log(found.ess))))  # the one nearest 1
+    return (
+        Comparison(tuple(f"ess {size:g}" for size in found.ess), found.edges[:, 0]),
+        Comparison(tuple(prior_label(prior) for prior in found.priors), found.edges[middle]),
+    )
+
+
+def prior_label(prior: Prior, /) -> str:
+    """A structure prior in a word or two.
+
+    Examples
+    --------
+    >>> from bnlab import Fair, Uniform
+    >>> prior_label(Uniform()), prior_label(Fair())
+    ('Uniform', 'Fair')
+    """
+    return repr(prior).removesuffix("()")
+
+
+def sensitivity_section(
+    found: Sensitivity, names: tuple[str, ...], parts: dict[str, str], /
+) -> str:
+    """The section: two dot plots (`parts`, by the names "ess" and "priors"), in words, numbers."""
+    by_ess, by_prior = comparisons(found)
+    worth = float(found.effective.min())
+    few = (
+        f"Some of these numbers rest on only {worth:.0f} effective draws: take them as rough."
+        if worth < FEW_DRAWS
+        else ""
+    )
+    return section(
+        "sensitivity",
+        "Sensitivity",
+        paragraph(
+            "Two choices were made before the data: the equivalent sample size of the BDeu score "
+            "(ess: how many rows the prior on the parameters is worth) and the prior over DAGs. "
+            "An edge that moves much when they do is more choice than data."
+        ),
+        paragraph(f"{_moves(by_ess, names)} {_moves(by_prior, names)}"),
+        paragraph(few, "warning") if few else "",
+        '<div class="side">',
+        figure(parts["ess"], f"Prior over DAGs: {by_prior.settings[0]}."),
+        figure(parts["priors"], f"Equivalent sample size: {_base(found)}."),
+        "</div>",
+        _table(by_ess, names, "The same edges by equivalent sample size."),
+        _table(by_prior, names, "The same edges by prior over DAGs."),
+        paragraph(
+            "Computed "
+            + ("exactly." if found.how == "exact" else f"from {found.how}, not from new runs.")
+        ),
+    )
+
+
+def _base(found: Sensitivity) -> str:
+    return f"{min(found.ess, key=lambda size: abs(np.log(size))):g}"
+
+
+def _moves(comparison: Comparison, names: tuple[str, ...]) -> str:
+    spread = comparison.edges.max(axis=0) - comparison.edges.min(axis=0)
+    u, v = divmod(int(spread.argmax()), len(names))
+    moved = int((spread >= MOVED).sum())
+    between = f"from {comparison.settings[0]} to {comparison.settings[-1]}"
+    verb = "edge moves" if moved == 1 else "edges move"
+    return (
+        f"{between[0].upper()}{between[1:]}, {moved} {verb} by {MOVED:g} or more; most of all "
+        f"{names[u]} → {names[v]}, by {spread[u, v]:.2f}."
+    )
+
+
+def _table(comparison: Comparison, names: tuple[str, ...], caption: str) -> str:
+    rows: list[list[Cell]] = [
+        [f"{names[u]} → {names[v]}", *(float(edges[u, v]) for edges in comparison.edges)]
+        for u, v in comparison.moving()
+    ]
+    return table(caption, ["edge", *comparison.settings], rows, sortable=True)
