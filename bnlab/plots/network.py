@@ -22,6 +22,7 @@ BOW = 0.09  # how far a link bends to its left, as a share of its length
 HEAD = 7.0  # pixels, least length of an arrow head
 CROWDED = np.array([0.33, 0.07])  # boxes and links nearer than this, across and up, crowd a box
 WIDEST_ROW = 3  # boxes
+GAP = 6.0  # pixels, between neighbours in a row
 LANES = np.linspace(0, 1, 9)  # places across the drawing that a node may take
 SWEEPS = 4
 
@@ -251,7 +252,24 @@ def _pixels(positions: ArrayLike, names: Sequence[str]) -> tuple[Floats, Floats]
     widths = [LETTER * max(3, *map(len, row)) + 14 for row in lines]
     boxes = np.column_stack([widths, [LINE_HEIGHT * len(row) + 10 for row in lines]])
     margin = boxes.max(axis=0) / 2 + (4, 10)
-    return margin + places * ((WIDTH, _height(places)) - 2 * margin), boxes / 2
+    centres = margin + places * ((WIDTH, _height(places)) - 2 * margin)
+    for height in np.unique(places[:, 1]):
+        row = np.flatnonzero(places[:, 1] == height)
+        row = row[np.argsort(centres[row, 0], kind="stable")]
+        centres[row, 0] = _apart(centres[row, 0], boxes[row, 0] / 2)
+    return centres, boxes / 2
+
+
+def _apart(centres: Floats, halves: Floats) -> Floats:
+    """Centres from left to right, moved as little as keeps boxes apart and on the drawing."""
+    gaps = halves[1:] + halves[:-1] + GAP
+    out = centres.copy()
+    for i in range(1, len(out)):
+        out[i] = max(out[i], out[i - 1] + gaps[i - 1])
+    out[-1] = min(out[-1], WIDTH - halves[-1] - 2)
+    for i in reversed(range(len(out) - 1)):
+        out[i] = min(out[i], out[i + 1] - gaps[i])
+    return out
 
 
 def _link(

@@ -26,6 +26,7 @@ caption { text-align: left; color: var(--soft); padding-bottom: .4rem; max-width
 th, td { border-bottom: 1px solid var(--rule); padding: .28rem .75rem .28rem 0; text-align: left;
          vertical-align: top; overflow-wrap: anywhere; }
 th { font-weight: 600; max-width: 18rem; }
+tbody th { min-width: 8rem; overflow-wrap: break-word; }
 thead th { border-bottom: 2px solid var(--soft); }
 td.number { font-variant-numeric: tabular-nums; }
 th button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer;

@@ -16,7 +16,8 @@ from bnlab.reports.sensitivity import Sensitivity
 
 Floats = NDArray[np.float64]
 
-MOST_EDGES = 12
+LIKELIEST = 6  # edges
+MOST_MOVING = 8  # edges
 LEAST = 0.1  # edges that never reach this are left out
 MOVED = 0.1  # a change of this much is worth a word
 FEW_DRAWS = 100
@@ -29,26 +30,24 @@ class Comparison:
     settings: tuple[str, ...]
     edges: Floats
 
-    def moving(self) -> list[tuple[int, int]]:
-        """The edges that move most, the likeliest first."""
-        high = self.edges.max(axis=0)
+    def chosen(self) -> list[tuple[int, int]]:
+        """The likeliest edges and those that move most, the likeliest first."""
+        mean, high = self.edges.mean(axis=0), self.edges.max(axis=0)
         spread = np.where(high >= LEAST, high - self.edges.min(axis=0), -1.0)
-        order = np.argsort(-spread, axis=None, kind="stable")[:MOST_EDGES]
-        pairs = [divmod(int(i), spread.shape[0]) for i in order]
-        mean = self.edges.mean(axis=0)
-        return sorted((p for p in pairs if spread[p] >= 0), key=lambda p: (-mean[p], p))
+        pairs = [*_largest(mean, LIKELIEST), *_largest(spread, MOST_MOVING)]
+        return sorted({pair for pair in pairs if high[pair] >= LEAST}, key=lambda p: (-mean[p], p))
 
     def picture(self, names: tuple[str, ...], name: str, title: str) -> Any:
-        """The dot plot of the edges that move most."""
-        drawn, pairs = shown_names(names), self.moving()
+        """The dot plot of these edges."""
+        drawn, pairs = shown_names(names), self.chosen()
         return plots.sensitivity(
             [[float(edges[pair]) for pair in pairs] for edges in self.edges],
             [f"{drawn[u]} → {drawn[v]}" for u, v in pairs],
             self.settings,
             name=name,
             title=title,
-            alt=f"{title}: the {len(pairs)} edges that move most, under {len(self.settings)} "
-            "settings. The table below has the numbers",
+            alt=f"{title}: the likeliest edges and those that move most, under "
+            f"{len(self.settings)} settings. The table below has the numbers",
         )
 
 
@@ -95,8 +94,14 @@ def sensitivity_section(
         paragraph(f"{_moves(by_ess, names)} {_moves(by_prior, names)}"),
         paragraph(few, "warning") if few else "",
         '<div class="side">',
-        figure(parts["ess"], f"Prior over DAGs: {by_prior.settings[0]}."),
-        figure(parts["priors"], f"Equivalent sample size: {_base(found)}."),
+        figure(
+            parts["ess"],
+            "The likeliest edges and those that move most. Prior over DAGs: "
+            f"{by_prior.settings[0]}.",
+        ),
+        figure(
+            parts["priors"], f"The same under each prior. Equivalent sample size: {_base(found)}."
+        ),
         "</div>",
         _table(by_ess, names, "The same edges by equivalent sample size."),
         _table(by_prior, names, "The same edges by prior over DAGs."),
@@ -105,6 +110,11 @@ def sensitivity_section(
             + ("exactly." if found.how == "exact" else f"from {found.how}, not from new runs.")
         ),
     )
+
+
+def _largest(values: Floats, count: int) -> list[tuple[int, int]]:
+    order = np.argsort(-values, axis=None, kind="stable")[:count]
+    return [divmod(int(i), len(values)) for i in order]
 
 
 def _base(found: Sensitivity) -> str:
@@ -126,6 +136,6 @@ def _moves(comparison: Comparison, names: tuple[str, ...]) -> str:
 def _table(comparison: Comparison, names: tuple[str, ...], caption: str) -> str:
     rows: list[list[Cell]] = [
         [f"{names[u]} → {names[v]}", *(float(edges[u, v]) for edges in comparison.edges)]
-        for u, v in comparison.moving()
+        for u, v in comparison.chosen()
     ]
     return table(caption, ["edge", *comparison.settings], rows, sortable=True)
