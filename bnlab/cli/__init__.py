@@ -1,0 +1,84 @@
+"""The command `bnlab`: open the labs, report on a table, make a paper's tables again."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from bnlab.cli import labs, report, reproduce
+from bnlab.cli.errors import FAILED, INTERRUPTED, USAGE, Misuse, one_line
+
+EPILOG = """\
+examples:
+  bnlab labs                                   copy the labs to ./bnlab-labs and open JupyterLab
+  bnlab report my.csv -o report.html           which variables depend on which?
+  bnlab reproduce HTW                          the tables of a paper, print beside ours
+
+exit codes: 0 done, 1 failed (bad data, no file, no memory), 2 wrong options, 130 interrupted
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; what it returns is the exit code.
+
+    Parameters
+    ----------
+    argv : the arguments after the command's name; those of the process by default.
+
+    Returns
+    -------
+    int
+        0 done; 1 failed, with one line on stderr; 130 interrupted. Wrong options raise SystemExit
+        with code 2, as argparse does.
+
+    Examples
+    --------
+    >>> main(["report", "no_such_file.csv"])
+    1
+    """
+    typed = list(sys.argv[1:] if argv is None else argv)
+    options = parser().parse_args(_own(typed))
+    options.typed = typed
+    try:
+        return int(options.run(options))
+    except KeyboardInterrupt:
+        if options.debug:
+            raise
+        print(f"bnlab {options.command}: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except Exception as error:
+        if options.debug:
+            raise
+        print(f"bnlab {options.command}: {one_line(error)}", file=sys.stderr)
+        return USAGE if isinstance(error, Misuse) else FAILED
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of all commands.
+
+    Examples
+    --------
+    >>> parser().parse_args(["labs", "my-labs", "--no-open"]).folder
+    PosixPath('my-labs')
+    """
+    whole = argparse.ArgumentParser(
+        prog="bnlab",
+        description="Bayesian learning of Bayesian-network structure: labs, and reports on tables.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    whole.add_argument("--version", action="version", version=f"bnlab {version('bnlab')}")
+    commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in (labs, report, reproduce):
+        one = command.add_to(commands)
+        one.add_argument("--debug", action="store_true", help="show the traceback of an error")
+        one.set_defaults(run=command.run)
+    return whole
+
+
+def _own(typed: list[str]) -> list[str]:
+    """The arguments that are ours: what follows `labs ... --` is for JupyterLab."""
+    if typed[:1] == ["labs"] and "--" in typed:
+        return typed[: typed.index("--")]
+    return typed

@@ -1,0 +1,186 @@
+"""What options may say, from their text; what they may not say ends with exit code 2.
+
+The text is checked before anything large is imported; the objects of bnlab are made later.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from bnlab.cli.errors import Misuse
+
+if TYPE_CHECKING:
+    from bnlab.data import CutPoints, EqualFrequency, EqualWidth
+    from bnlab.priors import Prior
+    from bnlab.reports.planning import Method
+    from bnlab.scores import Score
+
+    Discretizer = CutPoints | EqualFrequency | EqualWidth
+
+SCORES = ("bdeu", "k2", "bic", "aic")
+METHODS: Mapping[str | None, Method] = {
+    "exact-dags": "exact DAGs",
+    "exact-orders": "exact orders",
+    "partitions": "partitions",
+    "orders": "orders",
+    "search": "search",
+}
+_SIGNS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "bar": "|"}
+Rule = tuple[str | None, str, tuple[float, ...]]
+
+
+def natural(text: str, /) -> int:
+    """An integer of at least 0.
+
+    Examples
+    --------
+    >>> natural("3")
+    3
+    """
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
+    return int(text)
+
+
+def positive(text: str, /) -> float:
+    """A finite number above 0.
+
+    Examples
+    --------
+    >>> positive("0.5")
+    0.5
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return value
+
+
+def delimiter(text: str, /) -> str:
+    """One sign, or the name of one.
+
+    Examples
+    --------
+    >>> delimiter("tab"), delimiter(";")
+    ('\\t', ';')
+    """
+    sign = _SIGNS.get(text, text)
+    if len(sign) != 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not one sign; or give {', '.join(_SIGNS)}")
+    return sign
+
+
+def prior(text: str, /) -> tuple[str, float]:
+    """The name of a prior over DAGs, and its number of nats for each edge.
+
+    Examples
+    --------
+    >>> prior("fair"), prior("penalty:2")
+    (('fair', 0.0), ('penalty', 2.0))
+    """
+    name, _, number = text.partition(":")
+    if name in ("uniform", "fair") and not number:
+        return name, 0.0
+    try:
+        nats = float(number)
+    except ValueError:
+        nats = math.nan
+    if name != "penalty" or not math.isfinite(nats):
+        raise argparse.ArgumentTypeError(f"{text!r} is none of uniform, fair and penalty:NATS")
+    return name, nats
+
+
+def rule(text: str, /) -> Rule:
+    """How to cut measurements into levels: the column or None, the kind, its numbers.
+
+    Examples
+    --------
+    >>> rule("age=cuts:30,60"), rule("width:3")
+    (('age', 'cuts', (30.0, 60.0)), (None, 'width', (3.0,)))
+    """
+    column, equals, how = text.rpartition("=")
+    kind, _, numbers = how.partition(":")
+    try:
+        values = tuple(float(number) for number in numbers.split(","))
+        fits = kind == "cuts" or (kind in ("width", "frequency") and [int(numbers)])
+    except ValueError:
+        fits = False
+    if not fits:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is none of width:BINS, frequency:BINS and cuts:X,Y, perhaps with COLUMN="
+        )
+    return column if equals else None, kind, values
+
+
+def rules(given: Sequence[Rule] | None, /) -> Mapping[str, Discretizer] | Discretizer | None:
+    """What `discretize=` takes: one rule for all measurements, or a rule by column.
+
+    Raises
+    ------
+    Misuse
+        When a rule for all stands beside others.
+
+    Examples
+    --------
+    >>> rules([rule("width:3")])
+    EqualWidth(bins=3)
+    >>> rules([rule("age=cuts:30"), rule("height=frequency:2")])
+    {'age': CutPoints(points=(30.0,)), 'height': EqualFrequency(bins=2)}
+    """
+    if not given:
+        return None
+    if any(column is None for column, _, _ in given):
+        if len(given) > 1:
+            raise Misuse("--discretize: one rule for all columns, or COLUMN=RULE for each")
+        return _discretizer(*given[0][1:])
+    return {str(column): _discretizer(kind, values) for column, kind, values in given}
+
+
+def _discretizer(kind: str, values: tuple[float, ...]) -> Discretizer:
+    from bnlab.data import CutPoints, EqualFrequency, EqualWidth
+
+    if kind == "cuts":
+        return CutPoints(values)
+    return (EqualWidth if kind == "width" else EqualFrequency)(int(values[0]))
+
+
+def score(name: str, ess: float | None, /) -> Score:
+    """The score of that name.
+
+    Raises
+    ------
+    Misuse
+        For an equivalent sample size of a score that has none.
+
+    Examples
+    --------
+    >>> score("bdeu", 2.0)
+    BDeu(ess=2.0)
+    """
+    from bnlab.scores import AIC, BIC, K2, BDeu
+
+    if name == "bdeu":
+        return BDeu(1.0 if ess is None else ess)
+    if ess is not None:
+        raise Misuse(f"--ess is for bdeu; {name} has no equivalent sample size")
+    return {"k2": K2, "bic": BIC, "aic": AIC}[name]()
+
+
+def made_prior(given: tuple[str, float], /) -> Prior:
+    """The prior that the option describes.
+
+    Examples
+    --------
+    >>> made_prior(prior("penalty:2"))
+    EdgePenalty(nats=2.0)
+    """
+    from bnlab.priors import EdgePenalty, Fair, Uniform
+
+    name, nats = given
+    return EdgePenalty(nats) if name == "penalty" else {"uniform": Uniform, "fair": Fair}[name]()

@@ -1,0 +1,52 @@
+"""Exit codes, and errors as one line."""
+
+from importlib.util import find_spec
+
+DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+class Failure(Exception):
+    """What a command cannot do, in words that name the remedy."""
+
+
+class Misuse(Failure):
+    """Options that contradict each other."""
+
+
+def need(module: str, what: str, /) -> None:
+    """Raise a Failure when a module of the `lab` extra is missing.
+
+    Examples
+    --------
+    >>> need("json", "the report")
+    >>> need("no_such_module", "the report")
+    Traceback (most recent call last):
+        ...
+    bnlab.cli.errors.Failure: the report needs no_such_module: pip install "bnlab[lab]"
+    """
+    if find_spec(module) is None:
+        raise Failure(f'{what} needs {module}: pip install "bnlab[lab]"')
+
+
+def one_line(error: BaseException, /) -> str:
+    """What happened, in one line. An error that nobody foresaw names its kind.
+
+    Examples
+    --------
+    >>> one_line(ValueError("ess=-1: give a positive number"))
+    'ess=-1: give a positive number'
+    >>> one_line(FileNotFoundError(2, "No such file or directory", "a.csv"))
+    'a.csv: No such file or directory'
+    >>> one_line(KeyError("x"))
+    "KeyError: 'x' (a mistake of bnlab's: --debug shows where)"
+    """
+    from bnlab.runs import Stopped
+
+    text = " ".join(str(error).split())
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"not enough memory ({text or 'while running'})"
+    if isinstance(error, Failure | ValueError | OSError | Stopped):
+        return text or type(error).__name__
+    return f"{type(error).__name__}: {text} (a mistake of bnlab's: --debug shows where)"

@@ -1,0 +1,147 @@
+"""`bnlab labs`: a copy of the labs in a folder of the user's, open in JupyterLab."""
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+from typing import Any
+
+from bnlab.cli.errors import DONE, FAILED, Failure, need
+from bnlab.files import write_whole
+
+FIRST = "00_start_here.ipynb"
+RECORD = ".bnlab-labs.json"  # what was copied: a file that still is so may be replaced
+KINDS = ("*.ipynb", "images/*", "papers/*.ipynb", "papers/images/*")
+
+EPILOG = """\
+Labs that you have changed are never overwritten: they stay, and the command says which.
+
+examples:
+  bnlab labs                        to ./bnlab-labs, and open it
+  bnlab labs ~/teaching --no-open   only copy
+  bnlab labs --fresh                to a new folder, bnlab-labs-2 when bnlab-labs is there
+  bnlab labs -- --port 9999         what follows -- is for JupyterLab
+"""
+
+
+def add_to(commands: Any, /) -> argparse.ArgumentParser:
+    """The options of this command."""
+    one: argparse.ArgumentParser = commands.add_parser(
+        "labs",
+        help="copy the labs to a folder and open JupyterLab there",
+        description="Copy the labs to a folder of yours and open JupyterLab there.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    one.add_argument(
+        "folder", nargs="?", type=Path, default=Path("bnlab-labs"), help="default: ./bnlab-labs"
+    )
+    one.add_argument("--fresh", action="store_true", help="copy to a new folder beside an old one")
+    one.add_argument("--no-open", action="store_true", help="copy, and do not start JupyterLab")
+    return one
+
+
+def run(options: argparse.Namespace, /) -> int:
+    """Copy, say what was kept, and open JupyterLab."""
+    if not options.no_open:
+        need("jupyterlab", "opening the labs")
+    folder = _unused(options.folder) if options.fresh else options.folder
+    source = shipped()
+    if not (folder.is_dir() and folder.samefile(source)):
+        copied, kept = copy_to(source, folder)
+        print(f"{folder}: {copied} files copied")
+        if kept:
+            print(f"kept as you have changed them: {', '.join(kept)} (--fresh copies all anew)")
+    if options.no_open:
+        return DONE
+    typed = options.typed
+    return _jupyter(folder, typed[typed.index("--") + 1 :] if "--" in typed else [])
+
+
+def shipped() -> Path:
+    """The folder of the labs: beside the package in a clone, else among the installed files.
+
+    Examples
+    --------
+    >>> (shipped() / FIRST).is_file()
+    True
+    """
+    clone = Path(__file__).resolve().parents[2] / "notebooks"
+    if (clone / FIRST).is_file():
+        return clone
+    try:
+        listed = files("bnlab") or []
+    except PackageNotFoundError:
+        listed = []
+    for file in listed:
+        if file.name == FIRST and Path(str(file.locate())).is_file():
+            return Path(str(file.locate())).resolve().parent
+    raise Failure("the labs are not installed: pip install --force-reinstall bnlab, or use a clone")
+
+
+def copy_to(source: Path, folder: Path, /) -> tuple[int, list[str]]:
+    """Copy what is new or still as it was copied; the number of files, and the names of others.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> copied, kept = copy_to(shipped(), folder)
+    >>> copied > 20, kept, copy_to(shipped(), folder)
+    (True, [], (0, []))
+    """
+    record = _record(folder)
+    copied, kept = 0, []
+    try:
+        for path in sorted(path for kind in KINDS for path in source.glob(kind)):
+            name, content = path.relative_to(source).as_posix(), path.read_bytes()
+            target, digest = folder / name, hashlib.sha256(content).hexdigest()
+            if target.exists():
+                here = hashlib.sha256(target.read_bytes()).hexdigest()
+                if here not in (digest, record.get(name)):
+                    kept.append(name)
+                    continue
+                if here == digest:
+                    record[name] = digest
+                    continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(target, content)
+            record[name] = digest
+            copied += 1
+    finally:
+        if folder.is_dir():
+            write_whole(folder / RECORD, json.dumps(record, indent=1).encode())
+    return copied, kept
+
+
+def _record(folder: Path) -> dict[str, str]:
+    """What this command has copied before; a record that somebody has spoilt counts for nothing."""
+    try:
+        found = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}
+    return {str(name): str(digest) for name, digest in found.items()} if found else {}
+
+
+def _unused(folder: Path) -> Path:
+    """The folder, or the first of folder-2, folder-3, ... that is not there."""
+    tried, number = folder, 1
+    while tried.exists():
+        number += 1
+        tried = folder.with_name(f"{folder.name}-{number}")
+    return tried
+
+
+def _jupyter(folder: Path, options: list[str]) -> int:
+    """Run JupyterLab until it ends; Ctrl-C is for JupyterLab, which asks before it shuts down."""
+    command = [sys.executable, "-m", "jupyterlab", FIRST, *options]
+    with subprocess.Popen(command, cwd=folder) as lab:
+        while True:
+            try:
+                return DONE if lab.wait() == 0 else FAILED
+            except KeyboardInterrupt:
+                continue

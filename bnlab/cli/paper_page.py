@@ -1,0 +1,119 @@
+"""The page of a paper: its parts one after the other, in one HTML file that opens offline."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from bokeh.embed import components
+from bokeh.resources import Resources
+
+from bnlab.files import write_whole
+from bnlab.labs.papers.contents import Part, Table
+from bnlab.reports import markup
+from bnlab.reports.dressing import POLICY, STYLE
+from bnlab.results import package_versions
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A part that has been made.
+
+    Attributes
+    ----------
+    part : Part
+    table, figure : one of the two, or neither
+    seconds : what it took
+    missing : why there is neither, such as a file of data that is not at hand
+    """
+
+    part: Part
+    table: Table | None
+    figure: Any
+    seconds: float
+    missing: str = ""
+
+
+def make(part: Part, /) -> Made:
+    """Make a part; a file of data that is not at hand leaves it empty, with the reason.
+
+    Examples
+    --------
+    >>> make(Part("table_1", "Table 1", lambda: Table(("n",), ((1,),)), "")).table.rows
+    ((1,),)
+    """
+    start = time.perf_counter()
+    try:
+        found = part.make()
+    except (FileNotFoundError, ModuleNotFoundError) as error:
+        return Made(part, None, None, time.perf_counter() - start, str(error))
+    seconds = time.perf_counter() - start
+    if isinstance(found, Table):
+        return Made(part, found, None, seconds)
+    return Made(part, None, found, seconds)
+
+
+def write_paper(
+    path: Path, made: Sequence[Made], /, *, title: str, command: str, stopped: bool
+) -> None:
+    """Write the page, whole or not at all.
+
+    Parameters
+    ----------
+    title : what the paper is
+    command : that makes the page again
+    stopped : whether parts are missing because somebody stopped the run
+    """
+    figures = {each.part.name: each.figure for each in made if each.figure is not None}
+    script, drawn = components(figures) if figures else ("", {})
+    bokeh = Resources(mode="inline", components=["bokeh"]).render_js() if figures else ""
+    links = "".join(
+        f'<li><a href="#{each.part.name}">{escape(each.part.title.partition(":")[0])}</a></li>'
+        for each in made
+    )
+    warning = markup.paragraph("Stopped before the end: parts are missing.", "warning")
+    body = "\n".join(_section(each, drawn) for each in made)
+    versions = ", ".join(f"{name} {version}" for name, version in package_versions().items())
+    page = f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<link rel="icon" href="data:,">
+<style>{STYLE}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the parts</a>
+<header>
+<h1>{escape(title)}</h1>
+{markup.paragraph("What is in print, and what bnlab finds.", "lead")}
+{warning if stopped else ""}
+<nav aria-label="Contents"><ul>{links}</ul></nav>
+</header>
+<main id="main">
+{body}
+</main>
+<footer>
+{markup.paragraph(f"Made by `{command}` with {versions}. Every table is a CSV file beside this.")}
+</footer>
+{bokeh}
+{script}
+</body>
+</html>
+"""
+    write_whole(path, page.encode())
+
+
+def _section(each: Made, drawn: dict[str, str]) -> str:
+    part = each.part
+    if each.table is not None:
+        body = markup.table(part.about, each.table.header, each.table.rows)
+    elif part.name in drawn:
+        body = markup.figure(drawn[part.name], part.about)
+    else:
+        body = markup.paragraph(f"Left out: {each.missing}", "warning")
+    return markup.section(part.name, part.title, body)

@@ -1,0 +1,207 @@
+"""`bnlab report`: the whole analysis of a table, as one page that opens offline."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import shlex
+import sys
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bnlab.cli import choices
+from bnlab.cli.errors import DONE, Failure, need
+from bnlab.cli.progress import shown
+
+if TYPE_CHECKING:
+    from bnlab.reports import Analysis, Reading
+
+EPILOG = """\
+What the file is like (delimiter, header, levels, measurements, missing cells) is found out, and
+told; an option says it where the guess is wrong. The page carries the command that makes it again.
+
+examples:
+  bnlab report my.csv                                  to my-report.html
+  bnlab report my.csv -o report.html --open            and show it in the browser
+  bnlab report my.csv --seed 1 --ess 10 --max-parents 2
+  bnlab report my.csv --drop id --discretize age=cuts:30,60 --discretize income=frequency:4
+  bnlab report counts.csv --count frequency --csv edges.csv --bif best.bif
+
+Ctrl-C ends the analysis early: what is at hand is written, and marked as stopped.
+"""
+SILENT = ("--quiet", "--open", "--debug")  # of no effect on the page
+
+
+def add_to(commands: Any, /) -> argparse.ArgumentParser:
+    """The options of this command."""
+    one: argparse.ArgumentParser = commands.add_parser(
+        "report",
+        help="analyse a table and write a page that opens offline",
+        description="Which variables of a table depend directly on which, and how sure is that?",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    one.add_argument("data", type=Path, metavar="DATA.csv", help="delimited text, perhaps .gz")
+    one.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: DATA-report.html")
+    one.add_argument("--open", action="store_true", help="show the page in the browser")
+    one.add_argument("--quiet", action="store_true", help="no progress and no notes")
+
+    model = one.add_argument_group("model and method")
+    model.add_argument("--seed", type=choices.natural, metavar="N", help="default: drawn, and told")
+    model.add_argument("--score", choices=choices.SCORES, default="bdeu", help="default: bdeu")
+    model.add_argument(
+        "--ess", type=choices.positive, metavar="X", help="equivalent sample size of bdeu (1)"
+    )
+    model.add_argument(
+        "--prior",
+        type=choices.prior,
+        default=("uniform", 0.0),
+        metavar="P",
+        help="uniform (default), fair, or penalty:NATS for each edge",
+    )
+    model.add_argument("--max-parents", type=choices.natural, metavar="K", help="of each variable")
+    model.add_argument(
+        "--seconds", type=choices.positive, default=60.0, metavar="S", help="to spend, about (60)"
+    )
+    model.add_argument("--method", choices=choices.METHODS, help="default: what fits, and why")
+
+    table = one.add_argument_group("the table")
+    table.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="the first line holds names, or not",
+    )
+    table.add_argument("--delimiter", type=choices.delimiter, metavar="D", help="a sign, or tab")
+    table.add_argument("--encoding", metavar="NAME", help="such as latin-1")
+    table.add_argument(
+        "--drop", action="append", metavar="COLUMN", help="leave out; may be given several times"
+    )
+    table.add_argument("--count", metavar="COLUMN", help="how often each row occurred")
+    table.add_argument(
+        "--intervention", metavar="COLUMN", help="which variable somebody set in each row"
+    )
+    table.add_argument(
+        "--missing",
+        choices=("error", "drop", "level"),
+        help="rows with missing cells: refuse, leave out, or missing as a level of its own",
+    )
+    table.add_argument(
+        "--discretize",
+        action="append",
+        type=choices.rule,
+        metavar="[COLUMN=]RULE",
+        help="width:BINS, frequency:BINS or cuts:X,Y; may be given for several columns",
+    )
+
+    files = one.add_argument_group("other files")
+    files.add_argument("--csv", type=Path, metavar="FILE", help="all edges with their intervals")
+    files.add_argument("--graphml", type=Path, metavar="FILE", help="credible edges, to draw")
+    files.add_argument("--bif", type=Path, metavar="FILE", help="the best DAG with parameters")
+    return one
+
+
+def run(options: argparse.Namespace, /) -> int:
+    """Read, choose, analyse and write."""
+    output = options.output or Path(f"{_stem(options.data)}-report.html")
+    _check_places(options, output)
+    seed = secrets.randbits(32) if options.seed is None else options.seed
+    need("bokeh", "the report")
+    from bnlab.reports.page import write_page
+
+    reading = _read(options)
+    _tell(options, *reading.notes)
+    analysis = _analysed(options, reading, seed)
+    command = _again(options.typed, seed, given=options.seed is not None)
+    write_page(analysis, reading, output, command=command)
+    _export(options, analysis)
+    size = output.stat().st_size / 1e6
+    stopped = ", stopped early" if analysis.run.stopped else ""
+    print(f"{output}: {size:.1f} MB, seed {seed}{stopped}")
+    if options.open:
+        webbrowser.open(output.resolve().as_uri())
+    return DONE
+
+
+def _check_places(options: argparse.Namespace, output: Path) -> None:
+    """Refuse before the work what cannot be read or written after it."""
+    if not options.data.exists():
+        raise FileNotFoundError(2, "No such file", str(options.data))
+    for path in (output, options.csv, options.graphml, options.bif):
+        if path is None:
+            continue
+        if path.is_dir() or not path.resolve().parent.is_dir():
+            raise Failure(f"{path}: no place for a file; make the folder first, or name a file")
+        if path.exists() and path.samefile(options.data):
+            raise Failure(f"{path} is the table itself; give the output another name")
+
+
+def _read(options: argparse.Namespace) -> Reading:
+    from bnlab.reports import read_table
+
+    return read_table(
+        options.data,
+        header=options.header,
+        delimiter=options.delimiter,
+        encoding=options.encoding,
+        drop=options.drop,
+        count=options.count,
+        intervention=options.intervention,
+        missing=options.missing,
+        discretize=choices.rules(options.discretize),
+    )
+
+
+def _analysed(options: argparse.Namespace, reading: Reading, seed: int) -> Analysis:
+    import numpy as np
+
+    from bnlab.reports import analyse, choose_method
+
+    score = choices.score(options.score, options.ess)
+    plan = choose_method(
+        reading.data,
+        score=score,
+        max_parents=options.max_parents,
+        seconds=options.seconds,
+        method=choices.METHODS.get(options.method),
+    )
+    _tell(options, f"method: {plan.method}", *plan.why)
+    with shown(plan.method, quiet=options.quiet) as progress:
+        return analyse(
+            reading.data,
+            rng=np.random.default_rng(seed),
+            score=score,
+            prior=choices.made_prior(options.prior),
+            plan=plan,
+            seconds=options.seconds,
+            progress=progress,
+        )
+
+
+def _export(options: argparse.Namespace, analysis: Analysis) -> None:
+    from bnlab.reports import exports
+
+    for path, write in (
+        (options.csv, exports.write_csv),
+        (options.graphml, exports.write_graphml),
+        (options.bif, exports.write_bif),
+    ):
+        if path is not None:
+            write(analysis, path)
+
+
+def _tell(options: argparse.Namespace, *sentences: str) -> None:
+    if not options.quiet:
+        for sentence in sentences:
+            print(sentence, file=sys.stderr)
+
+
+def _stem(data: Path) -> str:
+    return Path(data.name.removesuffix(".gz")).stem
+
+
+def _again(typed: list[str], seed: int, *, given: bool) -> str:
+    """The command that makes the page again: as it was typed, with the seed."""
+    words = [word for word in typed if word not in SILENT]
+    return shlex.join(["bnlab", *words, *([] if given else ["--seed", str(seed)])])

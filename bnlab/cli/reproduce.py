@@ -1,0 +1,129 @@
+"""`bnlab reproduce`: the tables and figures of a paper, print beside ours."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bnlab.cli.errors import DONE, INTERRUPTED, Failure, need
+from bnlab.cli.progress import shown
+
+if TYPE_CHECKING:
+    from bnlab.cli.paper_page import Made
+    from bnlab.labs.papers.contents import Part
+
+PAPERS = {
+    "NK": ("nk2013", "Niinimäki and Koivisto (2013): annealed importance sampling on orders"),
+    "EM": ("em2007", "Eaton and Murphy (2007): dynamic programming and MCMC on graphs"),
+    "HTW": ("htw2016", "He, Tian and Wu (2016): direct sampling of DAGs"),
+    "B": ("beal2003", "Beal (2003), chapter 6: structures with hidden variables"),
+    "S": ("stat521a", "A course project (2009): walks on DAGs and on orders"),
+}
+"""Short name -> the package in bnlab.labs.papers, and what it is."""
+
+EPILOG = (
+    "papers:\n"
+    + "".join(f"  {short:4s} {what}\n" for short, (_, what) in PAPERS.items())
+    + """
+Every table becomes a CSV file, and all tables and figures one page that opens offline. Short runs
+are made here, in about a minute; long ones come with the package, as in notebooks/papers.
+
+examples:
+  bnlab reproduce HTW               to ./bnlab-HTW
+  bnlab reproduce B -o beal
+  bnlab reproduce B --only table    the tables alone
+"""
+)
+
+
+def add_to(commands: Any, /) -> argparse.ArgumentParser:
+    """The options of this command."""
+    one: argparse.ArgumentParser = commands.add_parser(
+        "reproduce",
+        help="the tables and figures of a paper, print beside ours",
+        description="Make the tables and figures of a paper again, print beside ours.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    one.add_argument("paper", type=str.upper, choices=PAPERS, metavar="PAPER", help="a short name")
+    one.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="default: ./bnlab-PAPER")
+    one.add_argument("--only", default="", metavar="NAME", help="parts whose name begins like this")
+    one.add_argument("--quiet", action="store_true", help="no progress")
+    return one
+
+
+def run(options: argparse.Namespace, /) -> int:
+    """Make the parts, write each table when it is there, and the page at the end."""
+    for module in ("bokeh", "ipywidgets", "jupyter_bokeh"):
+        need(module, "a paper's page")
+    package, title = PAPERS[options.paper]
+    parts = [part for part in parts_of(package) if part.name.startswith(options.only)]
+    if not parts:
+        raise Failure(f"--only {options.only}: no such part in {options.paper}")
+    folder = options.output or Path(f"bnlab-{options.paper}")
+    folder.mkdir(parents=True, exist_ok=True)
+    made: list[Made] = []
+    try:
+        _make(parts, folder, made, quiet=options.quiet)
+        stopped = False
+    except KeyboardInterrupt:
+        if not made:
+            raise
+        stopped = True
+    from bnlab.cli.paper_page import write_paper
+
+    page = folder / f"{package}.html"
+    command = _again(options)
+    write_paper(page, made, title=title, command=command, stopped=stopped)
+    left_out = [each.part.name for each in made if each.missing]
+    if left_out:
+        print(f"left out for want of files: {', '.join(left_out)}", file=sys.stderr)
+    tables = len(list(folder.glob("*.csv")))
+    print(f"{page}: {len(made)} parts, {tables} tables as CSV{', stopped' if stopped else ''}")
+    return INTERRUPTED if stopped else DONE
+
+
+def parts_of(package: str, /) -> tuple[Part, ...]:
+    """The parts of a paper.
+
+    Raises
+    ------
+    Failure
+        When this version has no such paper.
+
+    Examples
+    --------
+    >>> [part.name for part in parts_of("beal2003")][:2]
+    ['figure_6_2', 'table_6_1']
+    """
+    name = f"bnlab.labs.papers.{package}"
+    if find_spec(name) is None or find_spec(f"{name}.parts") is None:
+        raise Failure(f"this version of bnlab has no tables of {package}")
+    found: tuple[Part, ...] = import_module(f"{name}.parts").PARTS
+    return found
+
+
+def _make(parts: list[Part], folder: Path, made: list[Made], *, quiet: bool) -> None:
+    from bnlab.cli.paper_page import make
+    from bnlab.files import write_whole
+
+    with shown("parts", quiet=quiet) as progress:
+        for done, part in enumerate(parts):
+            if progress is not None:
+                progress(done, len(parts), None)
+            each = make(part)
+            if each.table is not None:
+                write_whole(folder / f"{part.name}.csv", each.table.csv().encode())
+            made.append(each)
+
+
+def _again(options: argparse.Namespace) -> str:
+    """The command that makes the page again."""
+    words = [word for word in options.typed if word not in ("--quiet", "--debug")]
+    return shlex.join(["bnlab", *words])
