@@ -12,7 +12,7 @@ from bnlab.exact.steps import Steps
 from bnlab.kernels import logspace, subsets
 from bnlab.results import PriorKind, Run, read_only, rebuilt
 from bnlab.runs import Clock, Progress
-from bnlab.scores import ScoreTable
+from bnlab.scores import ScoreTable, array_bytes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -184,15 +184,18 @@ def log_prior_sum(table: ScoreTable, /) -> float:
     return _log_prior_sum(table, np.empty((table.n, half), np.int64), np.empty(2 * half, np.int64))
 
 
-def order_posterior_bytes(n: int, /) -> int:
+def order_posterior_bytes(n: int, /, *, max_parents: int | None = None) -> int:
     """Bytes that `order_posterior` takes for n variables, arrays like the score table aside.
+
+    With max_parents, those arrays are counted too.
 
     Examples
     --------
     >>> order_posterior_bytes(25) / 1e9
     4.02653184
     """
-    return (8 * (n + 5)) << (n - 1)
+    arrays = 0 if max_parents is None else 4 * array_bytes(n, max_parents)
+    return ((8 * (n + 5)) << (n - 1)) + arrays
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -274,7 +277,7 @@ def _require_memory(table: ScoreTable) -> None:
     while free is not None and fits > 1 and order_posterior_bytes(fits) > free:
         fits -= 1
     memory.require(
-        order_posterior_bytes(n) + 4 * table.log_score.nbytes,
+        order_posterior_bytes(n, max_parents=table.max_parents),
         task=f"n={n}: the exact DP over orders",
         remedy=f"it reaches n={fits} here. Choose that many variables with Data.select, or walk on "
         "orders with sample_orders(table, ...)",

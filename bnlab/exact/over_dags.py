@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from bnlab import memory
 from bnlab.exact.steps import Steps
 from bnlab.kernels import dag_sums
-from bnlab.scores import ScoreTable
+from bnlab.scores import ScoreTable, array_bytes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -115,26 +115,32 @@ def log_sum_over_dags(table: ScoreTable, log_beta: Floats, steps: Steps, /) -> f
     return alphas.log_z(float(sums_inside(alphas, steps)[-1]))
 
 
-def sum_bytes(n: int, /) -> int:
-    """Bytes that `log_sum_over_dags` takes.
+def sum_bytes(n: int, /, *, max_parents: int | None = None) -> int:
+    """Bytes that `log_sum_over_dags` takes, arrays like the score table aside.
+
+    With max_parents, those arrays are counted too.
 
     Examples
     --------
     >>> sum_bytes(20) / 1e6
     218.103808
     """
-    return (16 * n + 96) << (n - 1)
+    return ((16 * n + 96) << (n - 1)) + _table_arrays(n, max_parents)
 
 
-def posterior_bytes(n: int, /) -> int:
-    """Bytes that `dag_posterior` takes, arrays like the score table aside.
+def posterior_bytes(n: int, /, *, max_parents: int | None = None) -> int:
+    """Bytes that `dag_posterior` takes; max_parents as for `sum_bytes`.
 
     Examples
     --------
     >>> posterior_bytes(20) / 1e6
     318.767104
     """
-    return (24 * n + 128) << (n - 1)
+    return ((24 * n + 128) << (n - 1)) + _table_arrays(n, max_parents)
+
+
+def _table_arrays(n: int, max_parents: int | None) -> int:
+    return 0 if max_parents is None else 4 * array_bytes(n, max_parents)
 
 
 def require_memory(table: ScoreTable, /, *, whole: bool) -> None:
@@ -145,7 +151,7 @@ def require_memory(table: ScoreTable, /, *, whole: bool) -> None:
     while free is not None and fits > 1 and count(fits) > free:
         fits -= 1
     memory.require(
-        count(table.n) + 4 * table.log_score.nbytes,
+        count(table.n, max_parents=table.max_parents),
         task=f"n={table.n}: the exact sum over DAGs",
         remedy=f"it reaches n={fits} here. Choose that many variables with Data.select, walk with "
         "sample_partitions(table, ...), or use draws from order_posterior and reweight_unique",

@@ -130,7 +130,7 @@ def _by_chains(
     each = 8 * (table.n + betas.size + 2)  # bytes of a draw; and what saving them takes
     each += 0 if checkpoint is None else 4 * (table.n + 8 * betas.size)
     memory.require(
-        walker_bytes(table) + plan.chains * (CHAIN_BYTES + plan.draws * each),
+        walker_bytes(table.n, table.max_parents) + plan.chains * (CHAIN_BYTES + plan.draws * each),
         task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on orders",
         remedy="keep fewer draws, or choose fewer variables with Data.select",
     )

@@ -93,7 +93,7 @@ def sample_partial_orders(
     seed = seed_of(rng)
     size = min(bucket, table.n)
     memory.require(
-        walker_bytes(table)
+        walker_bytes(table.n, table.max_parents)
         + plan.chains
         * (CHAIN_BYTES + (8 * (size + 1) << size) + 2 * plan.draws * 8 * (table.n + 3)),
         task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on partial orders",

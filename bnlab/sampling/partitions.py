@@ -15,7 +15,7 @@ from bnlab.results import Draws, Run
 from bnlab.runs import Executor, Progress, check_generator, seed_of
 from bnlab.sampling.rounds import CHAIN_BYTES, Plan, file_of, run_in_rounds, share
 from bnlab.sampling.walks import OrderWalker, walker_bytes
-from bnlab.scores import ScoreTable, allowed_order
+from bnlab.scores import ScoreTable, allowed_order, array_bytes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -96,7 +96,7 @@ def sample_partitions(
     check_generator(rng)
     seed = seed_of(rng)
     memory.require(
-        partition_walker_bytes(table)
+        partition_walker_bytes(table.n, table.max_parents)
         + plan.chains * (CHAIN_BYTES + 2 * plan.draws * 8 * (table.n + 3)),
         task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on partitions",
         remedy="keep fewer draws, or choose fewer variables with Data.select",
@@ -175,16 +175,15 @@ class PartitionWalker:
         return max(1, int(BLOCK_TERMS / (a_node * (1 + self.n / 3))))
 
 
-def partition_walker_bytes(table: ScoreTable, /) -> int:
-    """Bytes that `PartitionWalker.of` takes, at most.
+def partition_walker_bytes(n: int, max_parents: int, /) -> int:
+    """Bytes that `PartitionWalker.of` takes for n variables, at most.
 
     Examples
     --------
-    >>> from bnlab import BDeu, Data, score_families
-    >>> partition_walker_bytes(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()))
+    >>> partition_walker_bytes(2, 1)
     224
     """
-    return walker_bytes(table, dense=False) + 5 * table.log_score.nbytes
+    return walker_bytes(n, max_parents, dense=False) + 5 * array_bytes(n, max_parents)
 
 
 def partition_of(dag: Ints, /) -> Ints:

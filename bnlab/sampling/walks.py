@@ -15,7 +15,7 @@ from bnlab.graphs import predecessor_masks
 from bnlab.kernels import counting, subsets, walks
 from bnlab.results import read_only
 from bnlab.runs import check_generator
-from bnlab.scores import ScoreTable
+from bnlab.scores import ScoreTable, family_count
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -129,7 +129,7 @@ class OrderWalker:
         if dense is None:
             dense = table.n <= MAX_DENSE_NODES
         memory.require(
-            walker_bytes(table, dense=dense),
+            walker_bytes(table.n, table.max_parents, dense=dense),
             task=f"n={table.n}: walking on orders",
             remedy="choose fewer variables with Data.select",
         )
@@ -318,20 +318,17 @@ def check_weight(table: ScoreTable, orders: Ints, log_target: Floats, /) -> None
         )
 
 
-def walker_bytes(table: ScoreTable, /, *, dense: bool | None = None) -> int:
-    """Bytes that `OrderWalker.of` takes, at most.
+def walker_bytes(n: int, max_parents: int, /, *, dense: bool | None = None) -> int:
+    """Bytes that `OrderWalker.of` takes for n variables, at most.
 
     Examples
     --------
-    >>> from bnlab import BDeu, Data, score_families
-    >>> walker_bytes(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()))
+    >>> walker_bytes(2, 1)
     112
     """
-    n = table.n
     if dense or (dense is None and n <= MAX_DENSE_NODES):
         return (8 * (n + 5)) << (n - 1)
-    families = int(table.parents.shape[1])
-    return 16 * n * (families + math.comb(n - 1, 2))
+    return 16 * n * (family_count(n, max_parents) + math.comb(n - 1, 2))
 
 
 @lru_cache(maxsize=1)

@@ -1,11 +1,11 @@
 """Local scores of families, the table of all of them, and score files."""
 
-from bnlab.scores.families import score_families
+from bnlab.scores.families import score_families, scoring_bytes
 from bnlab.scores.files import read_scores, write_scores
 from bnlab.scores.functions import AIC, BIC, K2, BDeu, LogLikelihood, Score
 from bnlab.scores.lazy import LazyScores
 from bnlab.scores.starts import allowed_order, first_dags
-from bnlab.scores.table import ScoreTable, family_count
+from bnlab.scores.table import ScoreTable, array_bytes, family_count
 
 __all__ = [
     "AIC",
@@ -17,9 +17,11 @@ __all__ = [
     "Score",
     "ScoreTable",
     "allowed_order",
+    "array_bytes",
     "family_count",
     "first_dags",
     "read_scores",
     "score_families",
+    "scoring_bytes",
     "write_scores",
 ]

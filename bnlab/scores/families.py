@@ -88,11 +88,22 @@ def _check_kinds(data: Data, score: Score, prior: Prior) -> None:
         raise ValueError(f"prior={prior!r} is no prior: pass an instance, such as Fair()")
 
 
+def scoring_bytes(n: int, max_parents: int, /) -> int:
+    """Bytes that `score_families` takes for n variables, the table itself included.
+
+    Examples
+    --------
+    >>> scoring_bytes(20, 3) / 1e6
+    34.866304
+    """
+    families = n * family_count(n, max_parents)
+    cliques = sum(math.comb(n, size) for size in range(max_parents + 2))
+    return 8 * (6 * families + 4 * cliques + TABULATED_TERMS)
+
+
 def _require_memory(n: int, k: int) -> None:
-    families = n * family_count(n, k)
-    cliques = sum(math.comb(n, size) for size in range(k + 2))
     memory.require(
-        8 * (6 * families + 4 * cliques + TABULATED_TERMS),
+        scoring_bytes(n, k),
         task=f"scoring all families of up to {k} parents of n={n} variables",
         remedy="lower max_parents, or use fewer variables (Data.select)",
     )

@@ -128,6 +128,17 @@ class ScoreTable:
         return total.reshape(masks.shape[:-1])
 
 
+def array_bytes(n: int, max_parents: int, /) -> int:
+    """Bytes of one array (n, F) of a score table: of its parents, scores or prior factors.
+
+    Examples
+    --------
+    >>> array_bytes(20, 3)
+    185600
+    """
+    return 8 * n * family_count(n, max_parents)
+
+
 def family_count(n: int, max_parents: int, /) -> int:
     """F, the number of parent sets of one node: sum over i <= max_parents of C(n - 1, i).
 
