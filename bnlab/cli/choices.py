@@ -169,7 +169,8 @@ def score(name: str, ess: float | None, /) -> Score:
         return BDeu(1.0 if ess is None else ess)
     if ess is not None:
         raise Misuse(f"--ess is for bdeu; {name} has no equivalent sample size")
-    return {"k2": K2, "bic": BIC, "aic": AIC}[name]()
+    others: Mapping[str, Score] = {"k2": K2(), "bic": BIC(), "aic": AIC()}
+    return others[name]
 
 
 def made_prior(given: tuple[str, float], /) -> Prior:
@@ -183,4 +184,9 @@ def made_prior(given: tuple[str, float], /) -> Prior:
     from bnlab.priors import EdgePenalty, Fair, Uniform
 
     name, nats = given
-    return EdgePenalty(nats) if name == "penalty" else {"uniform": Uniform, "fair": Fair}[name]()
+    known: Mapping[str, Prior] = {
+        "uniform": Uniform(),
+        "fair": Fair(),
+        "penalty": EdgePenalty(nats),
+    }
+    return known[name]

@@ -151,14 +151,15 @@ def traces() -> Any:
 
 def over_draws(kind: str, what: str, title: str) -> Any:
     """Figures 6.5 to 6.9: a summary of 106 draws against the rows."""
-    axis: dict[str, Any] = {"rank": _RANKS, "gap": {"y_label": "nats"}, "share": _SHARE}[
-        "share" if what == "first" else kind
-    ]
+    axis = _AXES["share" if what == "first" else kind]
     return pictures.over_draws(saved(), kind, _SUMMARIES[what], title=title, **axis)
 
 
-_RANKS = {"y_label": "rank of the true structure", "y_range": (136, 1)}
-_SHARE = {"y_label": "share", "y_range": (0, 1)}
+_AXES: dict[str, dict[str, Any]] = {
+    "rank": {"y_label": "rank of the true structure", "y_range": (136, 1)},
+    "gap": {"y_label": "nats"},
+    "share": {"y_label": "share", "y_range": (0, 1)},
+}
 _SUMMARIES: dict[str, Any] = {
     "median": lambda values: np.median(values, axis=0),
     "lowest": lambda values: values.min(axis=0),
