@@ -25,9 +25,24 @@ BIT_GENERATORS = [
     np.random.Philox,
     np.random.SFC64,
 ]
-ENSEMBLES = pytest.mark.parametrize(
-    "schedule", [None, bn.Betas((0.0, 0.3, 1.0))], ids=["single", "coupled"]
-)
+
+
+def few_edges(dag):
+    return -0.5 * int(np.bitwise_count(dag).sum())
+
+
+GUESS = np.triu(np.full((5, 5), 0.3), 1)
+SAMPLERS = {
+    "orders": (bn.sample_orders, {}),
+    "coupled orders": (bn.sample_orders, {"schedule": bn.Betas((0.0, 0.3, 1.0))}),
+    "partial orders": (bn.sample_partial_orders, {"bucket": 2}),
+    "partitions": (bn.sample_partitions, {}),
+    "DAGs": (bn.sample_structures, {}),
+    "DAGs, mixed moves": (bn.sample_structures, {"kernel": bn.Hybrid(GUESS)}),
+    "DAGs, one more prior": (bn.sample_structures, {"log_prior": few_edges}),
+}
+EVERY = pytest.mark.parametrize("kind", SAMPLERS)
+ORDERS = pytest.mark.parametrize("kind", ["orders", "coupled orders"])
 
 # The file
 
@@ -178,12 +193,13 @@ def test_a_seed_reads_the_same_in_every_process():
 # Chains
 
 
-def chains(place, executor=None, progress=None, **options):
+def chains(place, executor=None, progress=None, kind="orders", **options):
     data = bn.Data.from_arrays(np.random.default_rng(0).integers(0, 3, size=(12, 5)))
     table = bn.score_families(data, bn.BDeu(), max_parents=options.pop("k", 2))
-    settings = {"draws": 80, "chains": 3, "burn_in": 50, "thin": 7} | options
+    sampler, usual = SAMPLERS[kind]
+    settings = {"draws": 80, "chains": 3, "burn_in": 50, "thin": 7} | usual | options
     rng = np.random.default_rng(settings.pop("seed", 8))
-    return bn.sample_orders(
+    return sampler(
         table, rng=rng, checkpoint=place, executor=executor, progress=progress, **settings
     )
 
@@ -209,59 +225,70 @@ def until(share):
 @pytest.fixture
 def short_rounds(monkeypatch):
     """Rounds of one draw, and of as many moves in the burn-in: 8 and then 80."""
-    monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 1)
+    for setting, value in {
+        "walks.BLOCK_TERMS": 1,
+        "partitions.BLOCK_TERMS": 1,
+        "structures.BLOCK_MOVES": 1,
+        "structures.STEP_SECONDS": 1.0,
+    }.items():
+        monkeypatch.setattr(f"bnlab.sampling.{setting}", value)
 
 
-@ENSEMBLES
-def test_a_finished_run_returns_its_draws_at_once(schedule, place, monkeypatch):
-    whole = chains(None, schedule=schedule)
-    assert same(chains(place, schedule=schedule), whole)
+@EVERY
+def test_a_finished_run_returns_its_draws_at_once(kind, place, monkeypatch):
+    whole = chains(None, kind=kind)
+    assert same(chains(place, kind=kind), whole)
     content = place.read_bytes()
-    monkeypatch.setattr(bn.sampling.OrderWalker, "of", None)
-    assert same(chains(place, progress=lambda *_: False, schedule=schedule), whole)
+    monkeypatch.setattr(rounds, "_go_on", None)
+    assert same(chains(place, progress=lambda *_: False, kind=kind), whole)
     assert place.read_bytes() == content
     assert files(place) == ["run.ckpt"]
 
 
-@ENSEMBLES
+@EVERY
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.7], ids=["burn-in", "first draws", "later"])
-def test_a_stopped_run_goes_on_to_the_same_end(schedule, share, place, short_rounds):
-    whole = chains(None, schedule=schedule)
+def test_a_stopped_run_goes_on_to_the_same_end(kind, share, place, short_rounds):
+    whole = chains(None, kind=kind)
     try:
-        part = chains(place, progress=until(share), schedule=schedule)
+        part = chains(place, progress=until(share), kind=kind)
         kept = part.values.shape[1]
         assert part.run.stopped
         assert (part.values == whole.values[:, :kept]).all()
     except bn.Stopped:
         assert share == 0.05
     told = []
-    again = chains(place, progress=lambda *report: told.append(report), schedule=schedule)
+    again = chains(place, progress=lambda *report: told.append(report), kind=kind)
     assert same(again, whole)
     assert told[0][0] > share * told[0][1]
     assert told[-1][0] == told[-1][1]
 
 
-@ENSEMBLES
-def test_a_run_goes_on_with_other_blocks_and_elsewhere(schedule, place, monkeypatch):
-    whole = chains(None, schedule=schedule)
-    for terms, share in ((1, 0.05), (5_000, 0.3), (9_000, 0.4)):
-        monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", terms)
+@pytest.fixture(scope="module")
+def processes():
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        yield executor
+
+
+@EVERY
+def test_a_run_goes_on_with_other_blocks_and_elsewhere(kind, place, processes, monkeypatch):
+    whole = chains(None, kind=kind)
+    for block, share in ((1, 0.05), (9, 0.3), (25, 0.4)):
+        monkeypatch.setattr(rounds, "_block", lambda *_, block=block: block)
         try:
-            chains(place, progress=until(share), schedule=schedule)
+            chains(place, progress=until(share), kind=kind)
         except bn.Stopped:
             assert share == 0.05
     with ThreadPoolExecutor(3) as executor:
-        part = chains(place, executor, until(0.7), schedule=schedule)
+        part = chains(place, executor, until(0.7), kind=kind)
     assert part.run.stopped
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
-        assert same(chains(place, executor, schedule=schedule), whole)
+    assert same(chains(place, processes, kind=kind), whole)
 
 
-@ENSEMBLES
+@EVERY
 @pytest.mark.parametrize("broken", [5, 40], ids=["burn-in", "draws"])
-def test_an_interrupt_in_the_middle_of_a_round(schedule, broken, place, short_rounds, monkeypatch):
+def test_an_interrupt_in_the_middle_of_a_round(kind, broken, place, short_rounds, monkeypatch):
     """One of the chains has moved on in that round: it is made again, for all of them."""
-    whole = chains(None, schedule=schedule)
+    whole = chains(None, kind=kind)
     advance, calls = rounds._advance, itertools.count(1)
 
     def interrupted(job):
@@ -274,13 +301,13 @@ def test_an_interrupt_in_the_middle_of_a_round(schedule, broken, place, short_ro
         patch.setattr(rounds, "_advance", interrupted)
         if broken == 5:
             with pytest.raises(KeyboardInterrupt):
-                chains(place, schedule=schedule)
+                chains(place, kind=kind)
         else:
-            part = chains(place, schedule=schedule)
+            part = chains(place, kind=kind)
             assert part.run.stopped
             assert part.values.shape[1] == 40 - 1 - 8
             assert (part.values == whole.values[:, : 40 - 1 - 8]).all()
-    assert same(chains(place, schedule=schedule), whole)
+    assert same(chains(place, kind=kind), whole)
 
 
 def test_a_run_is_saved_when_that_is_due(place, short_rounds, monkeypatch):
@@ -306,7 +333,7 @@ def test_a_run_is_saved_when_that_is_due(place, short_rounds, monkeypatch):
     assert same(chains(place), chains(None))
 
 
-@ENSEMBLES
+@ORDERS
 @pytest.mark.parametrize(
     ("other", "match"),
     [
@@ -321,12 +348,38 @@ def test_a_run_is_saved_when_that_is_due(place, short_rounds, monkeypatch):
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
-def test_the_chains_of_another_call_are_refused(schedule, other, match, place):
-    chains(place, schedule=schedule)
+def test_the_chains_of_another_call_are_refused(kind, other, match, place):
+    chains(place, kind=kind)
     before = place.read_bytes()
     with pytest.raises(ValueError, match=match):
-        chains(place, **{"schedule": schedule} | other)
+        chains(place, **{"kind": kind} | other)
     assert place.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "other", "match"),
+    [
+        ("partial orders", {"bucket": 3}, "its bucket is 2, here it is 3"),
+        ("partitions", {"seed": 9}, "its seed is"),
+        ("DAGs", {"kernel": bn.Gibbs()}, "its kernel is"),
+        ("DAGs", {"start": np.array([0, 1, 0, 0, 0])}, "its starts is"),
+        ("DAGs", {"log_prior": few_edges}, "log_prior"),
+        ("DAGs, mixed moves", {"kernel": bn.Hybrid(GUESS.T)}, "its kernel edges is"),
+        ("DAGs, one more prior", {"log_prior": lambda dag: 0.0}, "its log_prior is"),
+    ],
+)
+def test_other_chains_on_the_same_table_are_refused(kind, other, match, place):
+    chains(place, kind=kind)
+    before = place.read_bytes()
+    with pytest.raises(ValueError, match=match):
+        chains(place, kind=kind, **other)
+    assert place.read_bytes() == before
+
+
+def test_chains_of_another_sampler_are_refused(place):
+    chains(place)
+    with pytest.raises(ValueError, match="its method is 'order-MCMC', here it is 'partition MCMC'"):
+        chains(place, kind="partitions")
 
 
 def test_chains_of_another_table_or_from_a_damaged_file_are_refused(place):
@@ -361,22 +414,20 @@ def test_counts_of_numpy_are_counts(place):
 KILLED = """
 import sys, time
 from bnlab import checkpoints
-from bnlab.sampling import walks
+from bnlab.sampling import rounds
 
 sys.path.insert(0, sys.argv[1])
-import bnlab as bn
 import test_checkpoints
 
 checkpoints.EVERY_SECONDS = checkpoints.SAVING_SHARE = 0.02
-walks.BLOCK_TERMS = 1
-schedule = None if sys.argv[3] == "None" else bn.Betas((0.0, 0.3, 1.0))
-test_checkpoints.chains(sys.argv[2], progress=lambda *_: time.sleep(0.05), schedule=schedule)
+rounds._block = lambda *_: 1
+test_checkpoints.chains(sys.argv[2], progress=lambda *_: time.sleep(0.05), kind=sys.argv[3])
 """
 
 
-@ENSEMBLES
-def test_a_killed_run_goes_on_to_the_same_end(schedule, place):
-    script = [sys.executable, "-c", KILLED, str(Path(__file__).parent), str(place), str(schedule)]
+@pytest.mark.parametrize("kind", ["coupled orders", "DAGs"])
+def test_a_killed_run_goes_on_to_the_same_end(kind, place):
+    script = [sys.executable, "-c", KILLED, str(Path(__file__).parent), str(place), kind]
     child = subprocess.Popen(script, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
     try:
         while not place.exists():
@@ -387,6 +438,6 @@ def test_a_killed_run_goes_on_to_the_same_end(schedule, place):
         child.kill()  # SIGKILL: no handler, no clean-up
         child.wait()
     told = []
-    again = chains(place, progress=lambda *report: told.append(report), schedule=schedule)
+    again = chains(place, progress=lambda *report: told.append(report), kind=kind)
     assert told, "the child had finished"
-    assert same(again, chains(None, schedule=schedule))
+    assert same(again, chains(None, kind=kind))
