@@ -11,7 +11,7 @@ from bokeh.embed import components
 from bokeh.resources import Resources
 
 from bnlab.files import write_whole
-from bnlab.labs.papers.contents import Part, Table
+from bnlab.labs.papers.contents import Cell, Part, Table
 from bnlab.reports import markup
 from bnlab.reports.dressing import POLICY, STYLE
 from bnlab.results import package_versions
@@ -111,9 +111,14 @@ def write_paper(
 def _section(each: Made, drawn: dict[str, str]) -> str:
     part = each.part
     if each.table is not None:
-        body = markup.table(part.about, each.table.header, each.table.rows)
+        rows = [[_shown(cell) for cell in row] for row in each.table.rows]
+        body = markup.table(part.about, each.table.header, rows)
     elif part.name in drawn:
         body = markup.figure(drawn[part.name], part.about)
     else:
         body = markup.paragraph(f"Left out: {each.missing}", "warning")
     return markup.section(part.name, part.title, body)
+
+
+def _shown(cell: Cell) -> Cell:
+    return f"{cell:.4g}" if isinstance(cell, float) else cell

@@ -1,6 +1,7 @@
-"""Tables 1 to 4 as lines of text: print beside ours."""
+"""Tables 1 to 4, print beside ours: as rows, and as lines of text."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,8 +47,88 @@ def verdict(printed: Pair, ours: Pair, /) -> str:
     return "below" if value < mean else "above"
 
 
-def table_1(kept: Kept, /) -> str:
+class Row(NamedTuple):
+    """A line of Tables 1 and 3: print and our runs, each as mean and standard deviation."""
+
+    data: str
+    method: str
+    printed: Pair
+    ours: Pair
+    runs: int
+    agrees: str  # `verdict`
+
+
+class Time(NamedTuple):
+    """A line of Tables 2 and 4: seconds of a run with its dynamic program."""
+
+    data: str
+    method: str
+    printed: float
+    ours: float
+
+
+def rows_1(kept: Kept, /) -> list[Row]:
     """SAD of the three methods for the order-modular posterior.
+
+    Examples
+    --------
+    >>> from bnlab.labs.papers.htw2016.long_runs import kept
+    >>> rows_1(kept())[1].agrees
+    'yes'
+    """
+    return _rows(TABLE_1, {key: [t.sad for t in kept.trials[key]] for key in TABLE_1})
+
+
+def rows_3(kept: Kept, /) -> list[Row]:
+    """SAD of the three methods for the structure-modular posterior, and of DP.
+
+    Examples
+    --------
+    >>> from bnlab.labs.papers.htw2016.long_runs import kept
+    >>> rows_3(kept())[0].method
+    'DP'
+    """
+    printed: dict[tuple[str, str], Pair] = {}
+    found: dict[tuple[str, str], Sequence[float]] = {}
+    for name in NAMES:
+        printed[name, "DP"], found[name, "DP"] = (TABLE_3_DP[name], 0.0), [kept.bias[name]]
+        for key in (key for key in TABLE_3 if key[0] == name):
+            printed[key], found[key] = TABLE_3[key], [t.sad for t in kept.trials[key]]
+    return _rows(printed, found)
+
+
+def rows_3_mass(kept: Kept, /) -> list[Row]:
+    """Delta of the k best and of IW-DDS.
+
+    Examples
+    --------
+    >>> from bnlab.labs.papers.htw2016.long_runs import kept
+    >>> len(rows_3_mass(kept())) == len(TABLE_3_MASS)
+    True
+    """
+    return _rows(TABLE_3_MASS, {key: [t.mass for t in kept.trials[key]] for key in TABLE_3_MASS})
+
+
+def rows_times(kept: Kept, /) -> list[Time]:
+    """Seconds as printed in Tables 2 and 4, and ours.
+
+    Examples
+    --------
+    >>> from bnlab.labs.papers.htw2016.long_runs import kept
+    >>> all(row.ours < row.printed for row in rows_times(kept()))
+    True
+    """
+    out = []
+    for (name, method), printed in {**TABLE_2, **TABLE_4}.items():
+        by_k2, by_bdeu, _ = kept.seconds[name]
+        before = {"DOS": by_k2, "DDS": by_k2, "DP+MCMC": by_bdeu, "IW-DDS": by_bdeu}
+        each = float(np.mean([t.seconds for t in kept.trials[name, method]]))
+        out.append(Time(name, method, printed, each + before.get(method, 0.0)))
+    return out
+
+
+def table_1(kept: Kept, /) -> str:
+    """`rows_1` as text.
 
     Examples
     --------
@@ -55,50 +136,43 @@ def table_1(kept: Kept, /) -> str:
     >>> print(table_1(kept()).splitlines()[1])
     tic_tac_toe  PO-MCMC 0.5174 (0.1280)        0.2279 (0.0716)          15 below
     """
-    return _compared(TABLE_1, {key: [t.sad for t in kept.trials[key]] for key in TABLE_1})
+    return _text(rows_1(kept))
 
 
 def table_3(kept: Kept, /) -> str:
-    """SAD of the three methods for the structure-modular posterior, and of DP."""
-    printed: dict[tuple[str, str], Pair] = {}
-    found: dict[tuple[str, str], Sequence[float]] = {}
-    for name in NAMES:
-        printed[name, "DP"], found[name, "DP"] = (TABLE_3_DP[name], 0.0), [kept.bias[name]]
-        for key in (key for key in TABLE_3 if key[0] == name):
-            printed[key], found[key] = TABLE_3[key], [t.sad for t in kept.trials[key]]
-    return _compared(printed, found)
+    """`rows_3` as text."""
+    return _text(rows_3(kept))
 
 
 def table_3_mass(kept: Kept, /) -> str:
-    """Delta of the k best and of IW-DDS."""
-    found = {key: [t.mass for t in kept.trials[key]] for key in TABLE_3_MASS}
-    return _compared(TABLE_3_MASS, found, digits=".3e")
+    """`rows_3_mass` as text."""
+    return _text(rows_3_mass(kept), digits=".3e")
 
 
 def times(kept: Kept, /) -> str:
-    """Seconds of a run with its dynamic program, as printed in Tables 2 and 4, and ours."""
+    """`rows_times` as text."""
     lines = [f"{'':12s} {'':8s} {'printed':>10s} {'ours':>9s} {'printed / ours':>15s}"]
-    for key, printed in {**TABLE_2, **TABLE_4}.items():
-        name, method = key
-        by_k2, by_bdeu, _ = kept.seconds[name]
-        before = {"DOS": by_k2, "DDS": by_k2, "DP+MCMC": by_bdeu, "IW-DDS": by_bdeu}
-        ours = float(np.mean([t.seconds for t in kept.trials[key]])) + before.get(method, 0.0)
+    for name, method, printed, ours in rows_times(kept):
         lines.append(f"{name:12s} {method:8s} {printed:10,.2f} {ours:9.2f} {printed / ours:15,.0f}")
     return "\n".join(lines)
 
 
-def _compared(
-    printed: Mapping[tuple[str, str], Pair],
-    found: Mapping[tuple[str, str], Sequence[float]],
-    *,
-    digits: str = ".4f",
-) -> str:
+def _rows(
+    printed: Mapping[tuple[str, str], Pair], found: Mapping[tuple[str, str], Sequence[float]]
+) -> list[Row]:
+    out = []
+    for (name, method), known in printed.items():
+        runs = found[name, method]
+        ours = spread(runs)
+        out.append(Row(name, method, known, ours, len(runs), verdict(known, ours)))
+    return out
+
+
+def _text(rows: Sequence[Row], *, digits: str = ".4f") -> str:
     lines = [f"{'':12s} {'':8s}{'printed':22s} {'ours':22s} runs within 2 sd"]
-    for (name, method), values in printed.items():
-        ours = spread(found[name, method])
-        columns = " ".join(f"{_pair(pair, digits):22s}" for pair in (values, ours))
-        runs = len(found[name, method])
-        lines.append(f"{name:12s} {method:8s}{columns} {runs:4d} {verdict(values, ours)}")
+    for row in rows:
+        columns = " ".join(f"{_pair(pair, digits):22s}" for pair in (row.printed, row.ours))
+        lines.append(f"{row.data:12s} {row.method:8s}{columns} {row.runs:4d} {row.agrees}")
     return "\n".join(lines)
 
 
