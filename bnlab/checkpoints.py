@@ -10,7 +10,8 @@ import io
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.files import write_whole
+from bnlab.runs import Executor, Progress, collect, goes_on, workers
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -101,6 +103,84 @@ class Checkpoint:
                     f"here it is {ours!r}. It was left as it is: name another file, or repeat the "
                     "call that it belongs to"
                 )
+
+
+def end_to_end(parts: Sequence[Arrays], /) -> Arrays:
+    """The arrays of all parts, by name, one after the other.
+
+    Examples
+    --------
+    >>> end_to_end([{"log_p": np.zeros(2)}, {"log_p": np.ones(1)}])["log_p"]
+    array([0., 0., 1.])
+    """
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+class Finished:
+    """Arrays (runs, ...) of the independent runs done so far, by name, as blocks of runs come in.
+
+    Parameters
+    ----------
+    path : the file that keeps them; None for none
+    identity : see `Checkpoint`
+    join : how the arrays of blocks are put together
+
+    Examples
+    --------
+    >>> finished = Finished()
+    >>> jobs = [np.arange(3.0), np.arange(2.0)]
+    >>> finished.go_on(lambda job: {"log_p": job}, jobs, 5, None, None)["log_p"]
+    array([0., 1., 2., 0., 1.])
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        identity: Mapping[str, object] | None = None,
+        /,
+        join: Callable[[Sequence[Arrays]], Arrays] = end_to_end,
+    ) -> None:
+        self._file = None if path is None else Checkpoint(path, identity or {})
+        saved = None if self._file is None else self._file.load()
+        self._parts = [] if saved is None else [saved]
+        self._join = join
+
+    @property
+    def count(self) -> int:
+        """How many runs."""
+        return sum(map(_length, self._parts))
+
+    def go_on(
+        self,
+        work: Callable[[Any], Arrays],
+        jobs: Sequence[Any],
+        total: int,
+        progress: Progress | None,
+        executor: Executor | None,
+        /,
+    ) -> Arrays:
+        """Add the runs of the jobs, in blocks; all of them up to a stop."""
+        if jobs:
+            tell = partial(self._tell, progress)
+            try:
+                with workers(executor, len(jobs)) as chosen:
+                    collect(chosen.map(work, jobs), self._parts, _length, total, tell)
+            finally:
+                self._save()
+        return self._join(self._parts)
+
+    def _tell(self, progress: Progress | None, done: int, total: int, _: object) -> bool:
+        if self._file is not None and self._file.due:
+            self._save()
+        return goes_on(progress, done, total)
+
+    def _save(self) -> None:
+        if self._file is not None and self._parts:
+            self._file.save(self._join(self._parts))
+
+
+def _length(part: Arrays) -> int:
+    return len(next(iter(part.values())))
 
 
 def fingerprint(*arrays: NDArray[Any]) -> str:

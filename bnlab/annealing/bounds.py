@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab.annealing.evidence import group_means
 from bnlab.annealing.methods import AIS, DEFAULT, SMC
 from bnlab.annealing.runs import (
-    Finished,
     anneal,
     anneal_orders,
     check_table,
+    joined,
     require_memory,
     run_identity,
 )
-from bnlab.checkpoints import fingerprint
+from bnlab.checkpoints import Finished, fingerprint
 from bnlab.exact import OrderPosterior, log_dag_prior_sum, log_prior_sum
 from bnlab.markov import BINS, bin_means, check_bound, require_runs
 from bnlab.markov import bound as markov_bound
@@ -190,7 +190,7 @@ def estimate_upper_bound(
         table, log_prior_z = target, log_prior_sum(target)
         starts = np.tile(_checked_start(start, table), (runs, 1))
     identity = {**run_identity(table, runs, seed, method), "starts": fingerprint(starts)}
-    finished, walker = Finished.of(checkpoint, identity), OrderWalker.of(table)
+    finished, walker = Finished(checkpoint, identity, joined), OrderWalker.of(table)
     done = anneal(walker, method, starts, rng.spawn(runs), -1, progress, executor, finished)
     require_runs(done.log_w.size, bins)
     means = math.lgamma(table.n + 1) - log_prior_z - bin_means(-done.log_w, delta, bins)

@@ -2,9 +2,8 @@
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,17 +12,14 @@ from numpy.typing import NDArray
 from bnlab import memory
 from bnlab.annealing.methods import AIS, DEFAULT, SMC
 from bnlab.annealing.smc import anneal_cloud
-from bnlab.checkpoints import Checkpoint, fingerprint
+from bnlab.checkpoints import Arrays, Finished, end_to_end, fingerprint
 from bnlab.results import Draws, Run, package_versions
 from bnlab.runs import (
     Clock,
     Progress,
     check_counts,
     check_generator,
-    collect,
-    goes_on,
     seed_of,
-    workers,
 )
 from bnlab.sampling import Executor, Moves, OrderWalker, check_weight
 from bnlab.scores import ScoreTable
@@ -113,7 +109,7 @@ def anneal_orders(
     if not isinstance(method, AIS | SMC):
         raise ValueError(f"method={method!r}: anneal with AIS() or SMC()")
     clock, seed = Clock(), seed_of(rng)
-    finished = Finished.of(checkpoint, run_identity(table, runs, seed, method))
+    finished = Finished(checkpoint, run_identity(table, runs, seed, method), joined)
     size = 1 if isinstance(method, AIS) else method.particles
     require_memory(table.n, runs, size)
     rngs, walker = rng.spawn(runs), OrderWalker.of(table)
@@ -166,54 +162,6 @@ def require_memory(n: int, runs: int, size: int = 1, /) -> None:
     )
 
 
-class Finished:
-    """The runs finished so far, and the file that keeps them, if there is one."""
-
-    def __init__(self, file: Checkpoint | None = None) -> None:
-        self._file = file
-        saved = None if file is None else file.load()
-        self._parts = [] if saved is None else [Runs(**saved)]
-
-    @classmethod
-    def of(
-        cls, checkpoint: str | os.PathLike[str] | None, identity: dict[str, object]
-    ) -> "Finished":
-        """What the file has kept of the run with this identity; nothing without a file."""
-        return cls(None if checkpoint is None else Checkpoint(checkpoint, identity))
-
-    @property
-    def count(self) -> int:
-        """How many runs."""
-        return sum(map(_length, self._parts))
-
-    def go_on(
-        self,
-        work: Callable[[Any], Runs],
-        jobs: list[Any],
-        total: int,
-        progress: Progress | None,
-        executor: Executor | None,
-    ) -> Runs:
-        """Add the runs of the jobs, in blocks; all of them up to a stop."""
-        if jobs:
-            tell = partial(self._tell, progress)
-            try:
-                with workers(executor, len(jobs)) as chosen:
-                    collect(chosen.map(work, jobs), self._parts, _length, total, tell)
-            finally:
-                self._save()
-        return _joined(self._parts)
-
-    def _tell(self, progress: Progress | None, done: int, total: int, _: object) -> bool:
-        if self._file is not None and self._file.due:
-            self._save()
-        return goes_on(progress, done, total)
-
-    def _save(self) -> None:
-        if self._file is not None and self._parts:
-            self._file.save(_joined(self._parts)._asdict())
-
-
 def anneal(
     walker: OrderWalker,
     method: AIS,
@@ -232,7 +180,7 @@ def anneal(
         (walker, betas, method.moves, starts[i : i + size], rngs[i : i + size])
         for i in range(finished.count, len(rngs), size)
     ]
-    return finished.go_on(_ais_block, jobs, len(rngs), progress, executor)
+    return Runs(**finished.go_on(_ais_block, jobs, len(rngs), progress, executor))
 
 
 def _anneal_clouds(
@@ -247,7 +195,7 @@ def _anneal_clouds(
     moves = steps * method.particles * (method.moves_each or walker.n)
     size = _block_size(walker, moves, len(rngs), executor)
     jobs = [(walker, method, rngs[i : i + size]) for i in range(finished.count, len(rngs), size)]
-    return finished.go_on(_smc_block, jobs, len(rngs), progress, executor)
+    return Runs(**finished.go_on(_smc_block, jobs, len(rngs), progress, executor))
 
 
 def _block_size(walker: OrderWalker, moves: int, runs: int, executor: Executor | None) -> int:
@@ -262,7 +210,7 @@ def _block_size(walker: OrderWalker, moves: int, runs: int, executor: Executor |
 
 def _ais_block(
     job: tuple[OrderWalker, Floats, Moves, Ints, list[np.random.Generator]],
-) -> Runs:
+) -> Arrays:
     """ln w of each run: the sum of |beta_{i+1} - beta_i| ln weight(L_i), L_i moved to at beta_i.
 
     The first move, at beta = 0 from a uniform order or at beta = 1 from an exact draw, leaves the
@@ -276,26 +224,20 @@ def _ais_block(
         walk = walker.walk(order, betas[:-1].copy(), 1, moves, rng, keep=False, spans=spans)
         log_w[t] = np.abs(np.diff(betas)) @ walk.log_weights
         tally += walk.tally
-    return Runs(orders, log_w, walker.log_weights(orders), tally)
+    return Runs(orders, log_w, walker.log_weights(orders), tally)._asdict()
 
 
-def _smc_block(job: tuple[OrderWalker, SMC, list[np.random.Generator]]) -> Runs:
+def _smc_block(job: tuple[OrderWalker, SMC, list[np.random.Generator]]) -> Arrays:
     walker, method, rngs = job
     clouds = [anneal_cloud(walker, method, rng) for rng in rngs]
-    return _joined(
-        [Runs(c.orders[None], c.log_w[None], c.log_target[None], c.steps[None]) for c in clouds]
-    )
+    runs = [Runs(c.orders[None], c.log_w[None], c.log_target[None], c.steps[None]) for c in clouds]
+    return joined([run._asdict() for run in runs])
 
 
-def _joined(parts: Sequence[Runs]) -> Runs:
-    """All runs together."""
-    longest = max(part.record.shape[1] for part in parts)
-    return Runs(
-        np.concatenate([part.orders for part in parts]),
-        np.concatenate([part.log_w for part in parts]),
-        np.concatenate([part.log_target for part in parts]),
-        np.concatenate([_filled(part.record, longest) for part in parts]),
-    )
+def joined(parts: Sequence[Arrays]) -> Arrays:
+    """All `Runs` together; records of fewer steps are filled up with nan."""
+    longest = max(part["record"].shape[1] for part in parts)
+    return end_to_end([part | {"record": _filled(part["record"], longest)} for part in parts])
 
 
 def _filled(record: NDArray[Any], length: int) -> NDArray[Any]:
@@ -305,10 +247,6 @@ def _filled(record: NDArray[Any], length: int) -> NDArray[Any]:
     out = np.full((len(record), length, *record.shape[2:]), math.nan)
     out[:, : record.shape[1]] = record
     return out
-
-
-def _length(part: Runs) -> int:
-    return len(part.log_w)
 
 
 def _stats_of_ais(method: AIS, record: Ints) -> dict[str, Floats]:

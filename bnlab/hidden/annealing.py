@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checkpoints import Arrays, fingerprint
+from bnlab.checkpoints import Arrays, Finished, fingerprint
 from bnlab.data import Data
-from bnlab.hidden.finished import Finished, identity_of
 from bnlab.hidden.fitting import as_tables
+from bnlab.hidden.identity import identity_of
 from bnlab.hidden.methods import (
     AIS,
     CompletionGibbs,

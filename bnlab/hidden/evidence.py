@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.checkpoints import Finished
 from bnlab.data import Data
 from bnlab.hidden.annealing import MAX_JOBS, anneal, anneal_block, plan_of
-from bnlab.hidden.finished import Finished, identity_of
+from bnlab.hidden.identity import identity_of
 from bnlab.hidden.methods import AIS, SMC, JointDirichlet
 from bnlab.hidden.model import HiddenModel
 from bnlab.hidden.parts import Part, columns_of, key_of, parts
