@@ -1,7 +1,14 @@
-"""Files that are either written whole or not at all."""
+"""Files that are written whole or not at all; what those that are read have in common."""
 
 import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+MESSAGE_LENGTH = 800
+# Possessive: a long row of digits that is no number would otherwise take quadratic time.
+NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes, /) -> None:
@@ -22,3 +29,47 @@ def write_whole(path: str | os.PathLike[str], content: bytes, /) -> None:
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def read_whole(path: str | os.PathLike[str], /) -> bytes:
+    """The content of a file; FileNotFoundError if there is none, ValueError if it is a folder.
+
+    Examples
+    --------
+    >>> read_whole(".")
+    Traceback (most recent call last):
+    ...
+    ValueError: . is a folder; name a file in it
+    """
+    if Path(path).is_dir():
+        raise ValueError(f"{path} is a folder; name a file in it")
+    return Path(path).read_bytes()
+
+
+@contextmanager
+def told_briefly() -> Iterator[None]:
+    """Keep what a ValueError quotes from a file to one printable line of moderate length.
+
+    Examples
+    --------
+    >>> with told_briefly():
+    ...     raise ValueError("a cell with a" + chr(10) + "line break")
+    Traceback (most recent call last):
+    ...
+    ValueError: a cell with a\\nline break
+    """
+    try:
+        yield
+    except ValueError as error:
+        message = str(error)
+        brief = "".join(c if c.isprintable() else repr(c)[1:-1] for c in _shortened(message))
+        if brief == message:
+            raise
+        raise ValueError(_shortened(brief)) from None
+
+
+def _shortened(text: str) -> str:
+    """Its beginning, with the place, and its end, with the remedy."""
+    if len(text) <= MESSAGE_LENGTH:
+        return text
+    return f"{text[: MESSAGE_LENGTH // 2]} ... {text[-MESSAGE_LENGTH // 2 + 5 :]}"

@@ -14,7 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab import memory
 from bnlab.data.discretizing import Discretizer, check_rule, discretize
+from bnlab.files import NUMBER
 
 Missing = Literal["error", "drop", "level"]
 Rules = Mapping[str, Discretizer] | Discretizer | None
@@ -22,8 +24,8 @@ Rules = Mapping[str, Discretizer] | Discretizer | None
 DEFAULT_MAX_LEVELS = 64
 MISSING_LABEL = "missing"
 MAX_CELLS = 10**9
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_WHOLE_NUMBER = re.compile(r"([+-]?)0*(\d+)(\.0*)?", re.ASCII)
+REPEATED_BYTES = 16  # of a cell of a contingency table: its codes while they are checked and copied
+_WHOLE_NUMBER = re.compile(r"([+-]?)0*+(\d*+)(\.0*)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +187,10 @@ def _encode_column(
 
 def _number(cell: str) -> int | float | None:
     """The number that a cell spells, exactly if it is whole; None for text."""
-    if _NUMBER.fullmatch(cell) is None or not np.isfinite(float(cell)):
+    if NUMBER.fullmatch(cell) is None or not np.isfinite(float(cell)):
         return None
     whole = _WHOLE_NUMBER.fullmatch(cell)
-    return float(cell) if whole is None else int(whole[1] + whole[2])
+    return float(cell) if whole is None else int(whole[1] + (whole[2] or "0"))
 
 
 def _rule_for(column: RawColumn, present: list[str], reader: _Reader) -> Discretizer | None:
@@ -338,4 +340,9 @@ def _counts(
         counts[i] = int(number)
     if not total:
         raise reader.fail(f"the counts of {column.name!r} are all zero")
+    memory.require(
+        REPEATED_BYTES * total * n,
+        task=f"{reader.source}: a table of {total} rows",
+        remedy="divide the counts, or leave variables out",
+    )
     return counts

@@ -22,6 +22,7 @@ from bnlab.data.columns import (
     string_list,
 )
 from bnlab.data.table import Data, from_encoded
+from bnlab.files import read_whole, told_briefly
 
 MISSING_MARKERS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
 _DELIMITERS = (",", ";", "\t", "|")
@@ -105,9 +106,8 @@ def read_csv(
 
 def read_text(path: str | os.PathLike[str], encoding: str) -> str:
     """The text of a file, decompressed if its name ends in .gz; ValueError if it is no text."""
-    file = Path(path)
-    raw = file.read_bytes()
-    if file.suffix == ".gz":
+    raw = read_whole(path)
+    if Path(path).suffix == ".gz":
         try:
             raw = gzip.decompress(raw)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -126,6 +126,7 @@ def read_text(path: str | os.PathLike[str], encoding: str) -> str:
         raise ValueError(f"encoding={encoding!r} is unknown; try utf-8 or latin-1") from error
 
 
+@told_briefly()
 def parse_table(
     text: str,
     *,
@@ -212,7 +213,8 @@ def _split(text: str, source: str, delimiter: str | None) -> tuple[list[list[str
                 rows.append(row)
                 lines.append(reader.line_num)
     except csv.Error as error:
-        raise ValueError(f"{source}, line {reader.line_num}: {error}") from error
+        hint = ". Is a quotation mark left open?" if '"' in text else ""
+        raise ValueError(f"{source}, line {reader.line_num}: {error}{hint}") from error
     return rows, lines
 
 
@@ -227,7 +229,7 @@ def _check_header(names: Sequence[str], source: str, header: bool) -> None:
     hint = ". If the first line is data, pass header=False" if header else ""
     seen: set[str] = set()
     for position, name in enumerate(names, start=1):
-        if not name:
+        if not isinstance(name, str) or not name.strip():
             if position == len(names):
                 hint = ": the lines end with a delimiter. Remove it, or name the column"
             raise ValueError(f"{source}: column {position} has no name{hint}")

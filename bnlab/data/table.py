@@ -18,12 +18,14 @@ from bnlab.data.columns import (
     string_list,
 )
 from bnlab.data.frames import frame_columns
+from bnlab.files import told_briefly
 from bnlab.runs import check_generator
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MAX_VARIABLES = 63
+MAX_ARITY = 10**6
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -105,6 +107,7 @@ class Data:
         return int(self.values.shape[1])
 
     @classmethod
+    @told_briefly()
     def from_arrays(
         cls,
         values: ArrayLike,
@@ -138,23 +141,25 @@ class Data:
         codes = _as_codes(values)
         n = codes.shape[1]
         named = _check_names([f"x{v}" for v in range(n)] if names is None else names, n)
+        labels = None if levels is None else _check_levels(levels, named)
         if arities is None:
-            if levels is not None:
-                arities = np.array([len(column) for column in levels], np.int64)
+            if labels is not None:
+                arities = np.array([len(column) for column in labels], np.int64)
             else:
                 arities = np.array([_infer_arity(codes[:, v], named[v]) for v in range(n)])
         sizes = _check_arities(arities, n)
-        if levels is None:
-            levels = [[str(code) for code in range(size)] for size in sizes]
+        if labels is None:
+            labels = tuple(tuple(str(code) for code in range(size)) for size in sizes)
         return cls(
             values=codes.astype(np.int32),
             arities=sizes,
             names=named,
-            levels=_check_levels(levels, named),
+            levels=labels,
             intervened=intervened,
         )
 
     @classmethod
+    @told_briefly()
     def from_frame(
         cls,
         frame: pd.DataFrame,
@@ -339,19 +344,22 @@ def _check_arities(arities: ArrayLike, n: int) -> NDArray[np.int64]:
     sizes = np.asarray(arities)
     if sizes.shape != (n,) or not np.issubdtype(sizes.dtype, np.integer):
         raise ValueError(f"arities must be {n} integers, one for each column; got {arities!r}")
+    if sizes.size and sizes.max() > MAX_ARITY:
+        raise ValueError(f"arity {sizes.max()} is beyond {MAX_ARITY}; join states, or leave it out")
     return sizes.astype(np.int64)
 
 
 def _check_levels(
     levels: Sequence[Sequence[str]], names: tuple[str, ...]
 ) -> tuple[tuple[str, ...], ...]:
-    if len(levels) != len(names):
+    columns = tuple(levels) if isinstance(levels, Iterable) else ()
+    if len(columns) != len(names):
         raise ValueError(
-            f"levels has {len(levels)} entries for {len(names)} columns; give one for each"
+            f"levels has {len(columns)} entries for {len(names)} columns; give one for each"
         )
     return tuple(
         tuple(str(label) for label in string_list(f"levels of {name!r}", column))
-        for name, column in zip(names, levels, strict=True)
+        for name, column in zip(names, columns, strict=True)
     )
 
 

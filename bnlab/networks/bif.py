@@ -8,16 +8,21 @@ the variable itself slowest and those of its last parent fastest, as that format
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
 import re
 import warnings
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab import memory
 from bnlab.data.reading import read_text
+from bnlab.files import NUMBER, told_briefly
 from bnlab.graphs import MAX_NODES
 from bnlab.networks.bayesnet import (
     ROW_TOLERANCE,
@@ -28,6 +33,7 @@ from bnlab.networks.bayesnet import (
 )
 
 ROUNDING_TOLERANCE = 0.01
+TABLE_BYTES = 28  # of one probability, at most, while its table is made and checked
 _TOKEN = re.compile(
     r"(?P<skip>[\s,]+|//[^\n]*|/\*.*?\*/)"
     r'|"(?P<string>[^"\n]*)"'
@@ -35,7 +41,6 @@ _TOKEN = re.compile(
     r'|(?P<word>(?:(?!//|/\*)[^\s{}()\[\];|,"])+)',
     re.DOTALL,
 )
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +101,12 @@ def read_bif(path: str | os.PathLike[str]) -> BayesNet:
     return net
 
 
+@told_briefly()
 def parse_bif(text: str, source: str) -> tuple[BayesNet, Rounding]:
     """The network written in `text`, and how far its rows had to be renormalised."""
-    parser = _Parser(text, source)
+    parser = _Parser(text.replace("\r\n", "\n").replace("\r", "\n"), source)
     parser.read()
+    parser.check_sizes()
     nodes = []
     rounding = Rounding(0, 0.0)
     for name in parser.variables:
@@ -118,7 +125,7 @@ class _Parser:
         self.source = source
         self.tokens = self._split(text)
         self.position = 0
-        self.variables: dict[str, tuple[str, ...]] = {}
+        self.variables: dict[str, dict[str, int]] = {}  # the codes of the states of each
         self.lines: dict[str, int] = {}
         self.blocks: dict[str, _Entries] = {}
 
@@ -151,6 +158,10 @@ class _Parser:
             self.position += 1
         return token
 
+    def at(self, mark: str) -> bool:
+        token = self.peek()
+        return token.kind == "mark" and token.text == mark
+
     def expect(self, text: str) -> _Token:
         token = self.next()
         if token.text != text or token.kind == "string":
@@ -166,7 +177,7 @@ class _Parser:
     def labels(self, closing: str, what: str) -> list[_Token]:
         """Labels up to the closing mark, which is consumed."""
         found = []
-        while self.peek().text != closing or self.peek().kind == "string":
+        while not self.at(closing):
             found.append(self.label(what))
         self.next()
         return found
@@ -176,7 +187,7 @@ class _Parser:
         line = self.peek().line
         values = []
         for token in self.labels(";", "a probability or ';'"):
-            if token.kind != "word" or _NUMBER.fullmatch(token.text) is None:
+            if token.kind != "word" or NUMBER.fullmatch(token.text) is None:
                 raise self.fail(f"{token.text!r} is no probability", token.line)
             if not 0 <= float(token.text) <= 1 + ROUNDING_TOLERANCE:
                 raise self.fail(f"{token.text} is outside 0..1", token.line)
@@ -184,7 +195,7 @@ class _Parser:
         return line, values
 
     def skip_property(self) -> None:
-        while self.peek().text != ";":
+        while not self.at(";"):
             token = self.next()
             if token.kind == "end":
                 raise self.fail("this property is not closed by ';'", token.line)
@@ -222,10 +233,10 @@ class _Parser:
             raise self.fail(f"the edges form a cycle {path}", self.blocks[cycle[0][1]].line)
 
     def _network(self) -> None:
-        if self.peek().text != "{":
+        if not self.at("{"):
             self.label("a name")
         self.expect("{")
-        while self.peek().text != "}":
+        while not self.at("}"):
             self.expect("property")
             self.skip_property()
         self.next()
@@ -242,13 +253,13 @@ class _Parser:
                 name.line,
             )
         self.expect("{")
-        levels: list[_Token] | None = None
-        while self.peek().text != "}":
+        codes: dict[str, int] = {}
+        while not self.at("}"):
             token = self.next()
             if token.text == "property":
                 self.skip_property()
                 continue
-            if token.text != "type" or levels is not None:
+            if token.text != "type" or codes:
                 raise self.fail(
                     f"expected one type and properties, found {token.text!r}", token.line
                 )
@@ -268,21 +279,20 @@ class _Parser:
                 raise self.fail(
                     f"{name.text!r} needs at least 2 states and has {len(levels)}", arity.line
                 )
-            known: set[str] = set()
             for level in levels:
-                if level.text in known:
+                if level.text in codes:
                     raise self.fail(f"{name.text!r} has two states {level.text!r}", level.line)
-                known.add(level.text)
+                codes[level.text] = len(codes)
         self.next()
-        if levels is None:
+        if not codes:
             raise self.fail(f"variable {name.text!r} has no type", name.line)
-        self.variables[name.text] = tuple(level.text for level in levels)
+        self.variables[name.text] = codes
         self.lines[name.text] = name.line
 
     def _probability(self) -> None:
         self.expect("(")
         name = self.label("the name of a variable")
-        if self.peek().text == "|":
+        if self.at("|"):
             self.next()
         parents = tuple(token.text for token in self.labels(")", "a parent or ')'"))
         if name.text in self.blocks:
@@ -291,7 +301,7 @@ class _Parser:
             raise self.fail(f"a variable occurs twice in the block of {name.text!r}", name.line)
         entries = self.blocks[name.text] = _Entries(name.line, name.text, parents)
         self.expect("{")
-        while self.peek().text != "}":
+        while not self.at("}"):
             token = self.next()
             if token.text == "property":
                 self.skip_property()
@@ -299,7 +309,7 @@ class _Parser:
                 entries.table = self.numbers()
             elif token.text == "default" and entries.default is None:
                 entries.default = self.numbers()
-            elif token.text == "(":
+            elif token.kind == "mark" and token.text == "(":
                 states = tuple(state.text for state in self.labels(")", "a state or ')'"))
                 if states in entries.rows:
                     raise self.fail(f"a second row for {', '.join(states)}", token.line)
@@ -310,38 +320,61 @@ class _Parser:
                 )
         self.next()
 
+    def check_sizes(self) -> None:
+        """Refuse tables that are too large before any of them is made."""
+        total = 0
+        for entries in self.blocks.values():
+            rows = math.prod(len(self.variables[parent]) for parent in entries.parents)
+            arity = len(self.variables[entries.name])
+            try:
+                check_table_size(rows, arity, entries.name)
+            except ValueError as error:
+                raise self.fail(str(error), entries.line) from error
+            total += rows * arity
+        memory.require(
+            TABLE_BYTES * total,
+            task=f"{self.source}: tables of {total} probabilities",
+            remedy="give the variables fewer parents",
+        )
+
     def node(self, entries: _Entries) -> tuple[NodeTable, Rounding]:
         """The full table of one block, checked and renormalised."""
-        levels = self.variables[entries.name]
         states = [self.variables[parent] for parent in entries.parents]
-        shape = tuple(len(column) for column in states)
-        rows = 1
-        for size in shape:
-            rows *= size
-        try:
-            check_table_size(rows, len(levels), entries.name)
-        except ValueError as error:
-            raise self.fail(str(error), entries.line) from error
-        table = np.full((*shape, len(levels)), np.nan)
+        shape = tuple(len(codes) for codes in states)
+        rows = {
+            self._configuration(labels, states, entries, row[0]): row
+            for labels, row in entries.rows.items()
+        }
+        if entries.table is None and entries.default is None:
+            self._check_complete(rows, states, entries)
+        table = np.empty((*shape, len(self.variables[entries.name])))
         lines = np.full(shape, entries.line)
         if entries.table is not None:
-            self._fill_table(table, entries, rows * len(levels))
+            self._fill_table(table, entries)
         if entries.default is not None:
             table[...] = self._row(entries.default, entries.name)
-        for labels, row in entries.rows.items():
-            where = self._configuration(labels, states, entries, row[0])
+        for where, row in rows.items():
             table[where] = self._row(row, entries.name)
             lines[where] = row[0]
-        return self._finish(table, lines, entries, states)
+        return self._finish(table, lines, entries)
 
-    def _fill_table(self, table: NDArray[np.float64], entries: _Entries, size: int) -> None:
+    def _check_complete(
+        self, rows: Container[tuple[int, ...]], states: list[dict[str, int]], entries: _Entries
+    ) -> None:
+        for labels in itertools.product(*states):
+            if tuple(codes[x] for codes, x in zip(states, labels, strict=True)) not in rows:
+                given = f" given {', '.join(labels)}" if labels else ""
+                raise self.fail(f"no probabilities of {entries.name!r}{given}", entries.line)
+
+    def _fill_table(self, table: NDArray[np.float64], entries: _Entries) -> None:
         assert entries.table is not None
         line, values = entries.table
         if entries.rows or entries.default is not None:
             raise self.fail(f"{entries.name!r} has a table beside other entries", line)
-        if len(values) != size:
+        if len(values) != table.size:
             raise self.fail(
-                f"the table of {entries.name!r} needs {size} numbers and has {len(values)}", line
+                f"the table of {entries.name!r} needs {table.size} numbers and has {len(values)}",
+                line,
             )
         own_first = np.reshape(values, (table.shape[-1], *table.shape[:-1]))
         table[...] = np.moveaxis(own_first, 0, -1)
@@ -354,29 +387,20 @@ class _Parser:
         return values
 
     def _configuration(
-        self, labels: tuple[str, ...], states: list[tuple[str, ...]], entries: _Entries, line: int
+        self, labels: tuple[str, ...], states: list[dict[str, int]], entries: _Entries, line: int
     ) -> tuple[int, ...]:
         if len(labels) != len(states):
             raise self.fail(
                 f"{entries.name!r} has {len(states)} parents; here are {len(labels)} states", line
             )
-        for label, parent, known in zip(labels, entries.parents, states, strict=True):
-            if label not in known:
-                raise self.fail(f"{label!r} is no state of {parent!r} ({', '.join(known)})", line)
-        return tuple(known.index(label) for label, known in zip(labels, states, strict=True))
+        for label, parent, codes in zip(labels, entries.parents, states, strict=True):
+            if label not in codes:
+                raise self.fail(f"{label!r} is no state of {parent!r} ({', '.join(codes)})", line)
+        return tuple(codes[label] for label, codes in zip(labels, states, strict=True))
 
     def _finish(
-        self,
-        table: NDArray[np.float64],
-        lines: NDArray[np.int64],
-        entries: _Entries,
-        states: list[tuple[str, ...]],
+        self, table: NDArray[np.float64], lines: NDArray[np.int64], entries: _Entries
     ) -> tuple[NodeTable, Rounding]:
-        absent = np.argwhere(np.isnan(table[..., 0]))
-        if absent.size or np.isnan(table).any():
-            named = [known[i] for known, i in zip(states, absent[0], strict=True)]
-            given = f" given {', '.join(named)}" if named else ""
-            raise self.fail(f"no probabilities of {entries.name!r}{given}", entries.line)
         sums = table.sum(axis=-1)
         error = np.abs(sums - 1)
         if error.max() > ROUNDING_TOLERANCE:
@@ -387,5 +411,5 @@ class _Parser:
             )
         rounded = error > ROW_TOLERANCE
         table[rounded] /= sums[rounded][..., None]
-        node = NodeTable(entries.name, self.variables[entries.name], entries.parents, table)
+        node = NodeTable(entries.name, tuple(self.variables[entries.name]), entries.parents, table)
         return node, Rounding(int(rounded.sum()), float(error.max()) if rounded.any() else 0.0)

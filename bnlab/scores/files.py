@@ -7,20 +7,17 @@ of parents and their names.
 
 import math
 import os
-import re
-from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
 
 from bnlab import memory
-from bnlab.files import write_whole
+from bnlab.files import NUMBER, read_whole, told_briefly, write_whole
 from bnlab.graphs import members
 from bnlab.kernels import counting
-from bnlab.scores.table import ScoreTable, family_count
+from bnlab.scores.table import LARGEST_SCORE, ScoreTable, family_count
 
 MAX_VARIABLES = 63
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def write_scores(table: ScoreTable, path: str | os.PathLike[str], /) -> None:
@@ -36,12 +33,12 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str], /) -> None:
 
     Examples
     --------
-    >>> import tempfile
+    >>> import pathlib, tempfile
     >>> from bnlab import BDeu, Data, score_families
     >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_scores(table, f"{folder}/small.jkl")
-    ...     print(Path(folder, "small.jkl").read_text().splitlines()[:3])
+    ...     print(pathlib.Path(folder, "small.jkl").read_text().splitlines()[:3])
     ['2', 'x0 2', '-2.0794415416798357 0']
     """
     for name in table.names:
@@ -60,6 +57,7 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str], /) -> None:
     write_whole(path, ("\n".join(lines) + "\n").encode())
 
 
+@told_briefly()
 def read_scores(path: str | os.PathLike[str], /) -> ScoreTable:
     """Read a score file; families that it leaves out get log_prior -inf, so no weight at all.
 
@@ -75,15 +73,16 @@ def read_scores(path: str | os.PathLike[str], /) -> ScoreTable:
 
     Examples
     --------
-    >>> import tempfile
+    >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "two.jkl").write_text("2\\na 2\\n-3.5 0\\n-2.5 1 b\\nb 1\\n-3.0 0\\n")
+    ...     text = "2\\na 2\\n-3.5 0\\n-2.5 1 b\\nb 1\\n-3.0 0\\n"
+    ...     _ = pathlib.Path(folder, "two.jkl").write_text(text)
     ...     read_scores(f"{folder}/two.jkl").log_beta
     array([[-3.5, -2.5],
            [-3. , -inf]])
     """
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = read_whole(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not UTF-8 text ({error}); is it a score file?") from error
     names, families = _Lines(str(path), text).parse()
@@ -163,6 +162,8 @@ class _Lines:
         row = self.next(f"a family of {name!r}")
         if not NUMBER.fullmatch(row[0]) or not math.isfinite(score := float(row[0])):
             self.fail(f"the score is {row[0]!r}, not a finite number")
+        if score >= LARGEST_SCORE:
+            self.fail(f"the score {row[0]} is no natural logarithm of a probability")
         if len(row) < 2 or len(row) - 2 != self.whole(row[1], "k", 0, MAX_VARIABLES):
             self.fail("expected `score k parent ... parent` with k parents")
         return self.place, score, row[2:]
