@@ -31,18 +31,6 @@ METHODS = {
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "white space"}
 
-POSTERIORS = {
-    "structure-modular": (
-        "The posterior is structure-modular: before the data, every DAG weighs its prior factor "
-        "and no more."
-    ),
-    "order-modular": (
-        "The posterior is order-modular: before the data, a DAG weighs its prior factor times the "
-        "number of orders of the variables that it fits, so DAGs that fit many orders weigh more. "
-        "It is not the posterior under which every DAG counts once."
-    ),
-}
-
 
 def interval_sentence(credible: Credible, /) -> str:
     """What the columns low and high of these probabilities mean."""
@@ -112,7 +100,7 @@ def was_read(reading: Reading, /) -> str:
 def how(analysis: Analysis, /) -> str:
     """The method, why it was chosen, what it guarantees and whether it settled."""
     plan = analysis.plan
-    prior = POSTERIORS.get(plan.posterior or "", "")
+    posterior = f" Posterior: {plan.posterior}." if plan.posterior else ""
     warnings = [paragraph(text, "warning") for text in analysis.warnings]
     if analysis.run.stopped:
         stopped = "The run was stopped before its end: the numbers are those reached so far."
@@ -121,10 +109,10 @@ def how(analysis: Analysis, /) -> str:
     return section(
         "method",
         "How it was computed",
-        paragraph(f"Method: {METHODS[plan.method]}.", "lead"),
+        paragraph(f"Method: {METHODS[plan.method]}.{posterior}", "lead"),
         bullets(list(plan.why)),
         "<h3>What it guarantees</h3>",
-        bullets([*plan.guarantee, *([prior] if prior else [])]),
+        bullets(list(plan.guarantee)),
         *warnings,
         _told(analysis.diagnostics),
         table("Methods that were not taken.", ["method", "why not"], rejected) if rejected else "",

@@ -1,0 +1,90 @@
+"""The analysis of the table on display, with a Stop button, and who wants to know of it."""
+
+from collections.abc import Callable
+from html import escape
+
+import ipywidgets as widgets
+import numpy as np
+
+from bnlab.labs.board import Progress, Runner, stacked
+from bnlab.labs.your_own_data.table import Table
+from bnlab.reports import Analysis, Plan, Reading, analyse, choose_method
+from bnlab.runs import Stopped
+
+SEED = 1
+SECONDS = 30.0  # for an analysis
+
+Watcher = Callable[[Analysis], None]
+
+
+class Study:
+    """The method chosen for a table, why, and a button that runs it.
+
+    Parameters
+    ----------
+    table : `Table`
+    seconds : for an analysis, about
+
+    Attributes
+    ----------
+    widget : what to display
+    plan : the `Plan` for the table on display
+    runner : Run, Stop and progress; `runner.run_now()` runs at once
+    reading, analysis : the last that was analysed, or None
+    """
+
+    def __init__(self, table: Table, /, *, seconds: float = SECONDS) -> None:
+        self._table, self._seconds = table, seconds
+        self._watchers: list[Watcher] = []
+        self.reading: Reading | None = None
+        self.analysis: Analysis | None = None
+        self._told = widgets.HTML()
+        self.runner = Runner(self._work, self._finish, label="Analyse")
+        self.widget = stacked(self._told, self.runner)
+        self._choose(table.reading)
+        table.watch(self._choose)
+
+    def watch(self, watcher: Watcher, /) -> None:
+        """Call `watcher(analysis)` after every analysis, and now if there is one."""
+        self._watchers.append(watcher)
+        if self.analysis is not None:
+            watcher(self.analysis)
+
+    def done(self) -> Analysis:
+        """The last analysis; a ValueError if there is none."""
+        if self.analysis is None:
+            raise ValueError("nothing is analysed yet: press Analyse, or study.runner.run_now()")
+        return self.analysis
+
+    def _choose(self, reading: Reading) -> None:
+        self.plan = choose_method(reading.data, seconds=self._seconds)
+        waiting = "" if self.analysis is None else "The table has changed: press Analyse."
+        self._told.value = plan_html(self.plan, waiting)
+
+    def _work(self, progress: Progress) -> tuple[Reading, Analysis] | None:
+        reading, plan, rng = self._table.reading, self.plan, np.random.default_rng(SEED)
+        try:
+            return reading, analyse(reading.data, rng=rng, plan=plan, progress=progress)
+        except Stopped:
+            return None
+
+    def _finish(self, result: tuple[Reading, Analysis] | None) -> None:
+        if result is None:
+            return
+        self.reading, self.analysis = result
+        self._told.value = plan_html(self.analysis.plan, "", self.analysis.warnings)
+        for watcher in self._watchers:
+            watcher(self.analysis)
+
+
+def plan_html(plan: Plan, waiting: str, warnings: tuple[str, ...] = (), /) -> str:
+    """A plan in words: method, why, guarantee, and what to beware of."""
+    parts = [f"<p><b>Method: {escape(plan.method)}.</b> {escape(' '.join(plan.why))}</p>"]
+    parts.append(f"<p><b>Guarantee.</b> {escape(' '.join(plan.guarantee))}</p>")
+    if plan.rejected:
+        why_not = "; ".join(f"{method}: {reason}" for method, reason in plan.rejected)
+        parts.append(f"<p><b>Not taken.</b> {escape(why_not)}.</p>")
+    parts += [f'<p role="alert"><b>Beware.</b> {escape(warning)}</p>' for warning in warnings]
+    if waiting:
+        parts.append(f'<p role="status"><b>{escape(waiting)}</b></p>')
+    return f'<div style="line-height:1.4;max-width:46em">{"".join(parts)}</div>'
