@@ -3,7 +3,9 @@
 That the labs run, and give the results that they store, is checked by running them (`--nbval`).
 """
 
+import itertools
 import json
+import re
 import statistics
 from pathlib import Path
 from typing import Any
@@ -84,3 +86,30 @@ def test_title_is_a_question(path: Path) -> None:
 @every_notebook
 def test_readme_lists_the_notebook(path: Path) -> None:
     assert f"({path.relative_to(ROOT).as_posix()})" in README
+
+
+@every_notebook
+def test_pictures_are_there_and_described(path: Path) -> None:
+    """A picture that is missing leaves its text alone; one without text leaves out some readers."""
+    text = "\n".join("".join(cell["source"]) for cell in _cells(path, "markdown"))
+    pictures = re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", text)
+    assert [name for _, name in pictures if not (path.parent / name).is_file()] == []
+    assert [name for said, name in pictures if len(said) < 40] == []
+
+
+@every_notebook
+def test_headings_go_down_one_step_at_a_time(path: Path) -> None:
+    """Readers who hear a page find their way by its headings."""
+    text = "\n".join("".join(cell["source"]) for cell in _cells(path, "markdown"))
+    levels = [len(marks) for marks in re.findall(r"^(#{1,6}) ", text, re.MULTILINE)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+
+
+@every_notebook
+def test_links_lead_somewhere(path: Path) -> None:
+    text = "\n".join("".join(cell["source"]) for cell in _cells(path, "markdown"))
+    targets = re.findall(r"(?<!!)\[[^\]]*\]\(([^)#\s]+)", text)
+    near = [target for target in targets if "://" not in target]
+    assert [target for target in near if not (path.parent / target).exists()] == []

@@ -1,0 +1,180 @@
+"""Labs as web pages, for people without a kernel: text, code, results and pictures, offline.
+
+Formulas become MathML, which browsers draw and screen readers read without a script. Figures of
+Bokeh stay alive (hover, zoom) by the one script that is written beside the pages. Widgets need a
+kernel: in their place stands a sentence, and the picture that every lab has below them.
+"""
+
+import copy
+import html
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import nbformat
+from jinja2 import pass_context
+from latex2mathml.converter import convert
+from nbconvert import HTMLExporter
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from pygments.formatters import HtmlFormatter
+
+from bnlab.course.copies import Cell, Notebook
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+DRAWS_BOKEH = "application/vnd.bokehjs_exec.v0+json"
+LOADS_BOKEH = "application/vnd.bokehjs_load.v0+json"
+INSTEAD = "<p class='widget'>Here the running lab has controls to move; a picture follows.</p>"
+COLOURS = "xcode"  # of code: every colour contrasts with our background by 4.5 or more
+BOKEH = "bokeh.min.js"
+_EMPTY_HEADER = re.compile(r"<th[^>]*></th>")
+_LINK = re.compile(r'href="((?:\.\./)?[\w/]+)\.ipynb(#[^"]*)?"')
+
+STYLE = """
+:root { color-scheme: light; }
+body { margin: 0; font: 1.05rem/1.55 system-ui, sans-serif; color: #1a1a1a; background: #fff; }
+main, nav { max-width: 54rem; margin: 0 auto; padding: 0 1rem; }
+nav { padding-top: 1rem; padding-bottom: 1rem; }
+a { color: #0b4f8a; }
+a:focus-visible, pre:focus-visible { outline: 3px solid #b35900; outline-offset: 2px; }
+.skip:not(:focus) { position: absolute; left: -99rem; }
+img { max-width: 100%; height: auto; }
+pre { overflow-x: auto; padding: .6rem .8rem; background: #f6f6f6; font-size: .9rem; }
+.output_area pre { background: #fff; border-left: 3px solid #888; }
+table { border-collapse: collapse; display: block; overflow-x: auto; }
+th, td { border: 1px solid #888; padding: .3rem .6rem; text-align: left; vertical-align: top; }
+.widget { border: 1px dashed #666; padding: .6rem .8rem; }
+@media print { nav { display: none; } }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Where a page stands among the others.
+
+    title : for the browser's tab
+    root : relative way to the folder with the index and the script of Bokeh, "" or "../"
+    before, after : (file, title) of its neighbours, if any
+    """
+
+    title: str
+    root: str = ""
+    before: tuple[str, str] | None = None
+    after: tuple[str, str] | None = None
+
+
+def lab_page(lab: Notebook, page: Page, /) -> str:
+    """A notebook as the text of a web page; links to notebooks become links to their pages.
+
+    Parameters
+    ----------
+    lab : notebook in nbformat 4 with its stored results, as `json.load` reads it
+    page : where it stands
+
+    Examples
+    --------
+    >>> cell = {"cell_type": "markdown", "metadata": {}, "source": "# Why?\\n\\n$x^2$"}
+    >>> lab = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+    >>> "<msup>" in lab_page(lab, Page("Why?"))
+    True
+    """
+    shown = nbformat.reads(json.dumps(_without_widgets(lab)), as_version=4)  # type: ignore[no-untyped-call]
+    body, _ = _Exporter(
+        template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True
+    ).from_notebook_node(shown)  # type: ignore[no-untyped-call]
+    return _document(page, _mended(body))
+
+
+def text_page(markdown: str, page: Page, /) -> str:
+    """A text in Markdown as the text of a web page.
+
+    Examples
+    --------
+    >>> "<h1" in text_page("# Labs", Page("Labs"))
+    True
+    """
+    return _document(page, _mended(_html(markdown)))
+
+
+class _Renderer(IPythonRenderer):
+    """Markdown to HTML, formulas to MathML."""
+
+    def inline_math(self, body: str) -> str:
+        return str(convert(body, display="inline"))
+
+    def block_math(self, body: str) -> str:
+        return str(convert(body, display="block"))
+
+
+class _Exporter(HTMLExporter):
+    """nbconvert's exporter with our formulas."""
+
+    @pass_context
+    def markdown2html(self, context: Any, source: str) -> str:
+        return _html(source)
+
+
+def _html(markdown: str) -> str:
+    renderer = _Renderer(escape=False, exclude_anchor_links=True)
+    return str(MarkdownWithMath(renderer=renderer).render(markdown))
+
+
+def _without_widgets(lab: Notebook) -> Notebook:
+    """The notebook with a sentence for each widget, and without what loads Bokeh from afar."""
+    shown = copy.deepcopy(lab)
+    for cell in shown["cells"]:
+        if "outputs" in cell:
+            outputs = [_still(output) for output in cell["outputs"] if not _loads_bokeh(output)]
+            cell["outputs"] = outputs
+    return shown
+
+
+def _loads_bokeh(output: Cell) -> bool:
+    data = output.get("data", {})
+    return LOADS_BOKEH in data or "bk-notebook-logo" in "".join(data.get("text/html", ""))
+
+
+def _still(output: Cell) -> Cell:
+    """What shows as well without a kernel: a sentence for a widget, a script for a figure."""
+    data = output.get("data", {})
+    if WIDGET in data:
+        shown = INSTEAD
+    elif DRAWS_BOKEH in data:
+        shown = f"<script>{''.join(data['application/javascript'])}</script>"
+    else:
+        return output
+    return {"output_type": "display_data", "metadata": {}, "data": {"text/html": shown}}
+
+
+def _mended(body: str) -> str:
+    """Links to pages, columns with headers, and code that a keyboard can scroll."""
+    body = _LINK.sub(lambda found: f'href="{found[1]}.html{found[2] or ""}"', body)
+    body = _EMPTY_HEADER.sub("<td></td>", body)
+    body = body.replace("<th>", '<th scope="col">').replace("<th ", '<th scope="col" ')
+    return body.replace("<pre>", '<pre tabindex="0">')
+
+
+def _document(page: Page, body: str) -> str:
+    links = [f'<a href="{page.root}index.html">All labs</a>']
+    for word, place in (("Before", page.before), ("Next", page.after)):
+        if place is not None:
+            links.append(f'{word}: <a href="{place[0]}">{html.escape(place[1])}</a>')
+    colours = HtmlFormatter(style=COLOURS).get_style_defs(".highlight")
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{html.escape(page.title)}</title>
+<style>{colours}{STYLE}</style>
+<script src="{page.root}{BOKEH}"></script>
+</head>
+<body>
+<a class="skip" href="#main">To the text</a>
+<nav aria-label="Labs">{" · ".join(links)}</nav>
+<main id="main">
+{body}
+</main>
+</body>
+</html>
+"""

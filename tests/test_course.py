@@ -1,0 +1,277 @@
+"""What a teacher hands out: copies of the labs, nbgrader's sources, web pages, the syllabus."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+import bnlab as bn
+from bnlab.course import (
+    Page,
+    exercises,
+    lab_page,
+    make_course,
+    outline,
+    solved_copy,
+    student_copy,
+    timetable,
+)
+
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+LABS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+CHROMIUM = "/usr/bin/chromium"
+NBGRADER = "nbgrader==0.9.6"
+
+every_lab = pytest.mark.parametrize("path", LABS, ids=lambda path: path.stem)
+
+
+def read(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def lab_of(*cells):
+    """A notebook of cells (source, *tags)."""
+    made = [
+        {"cell_type": "code", "metadata": {"tags": tags}, "source": source}
+        | {"outputs": [], "execution_count": None}
+        for source, *tags in cells
+    ]
+    return {"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+
+
+def code_of(lab):
+    return ["".join(cell["source"]) for cell in lab["cells"] if cell["cell_type"] == "code"]
+
+
+def run(*command, cwd=None):
+    done = subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def grades(lab):
+    known = [
+        cell["metadata"]["nbgrader"] for cell in lab["cells"] if "nbgrader" in cell["metadata"]
+    ]
+    return [(cell["grade_id"], cell["grade"], cell["solution"], cell["locked"]) for cell in known]
+
+
+@every_lab
+def test_students_get_the_exercises_without_their_solutions(path):
+    lab = read(path)
+    copy = student_copy(lab)
+    assert lab == read(path)
+    assert len(exercises(lab)) >= 3
+    assert not any("solution" in cell["metadata"].get("tags", []) for cell in copy["cells"])
+    text = json.dumps(copy)
+    assert "SOLUTION" not in text
+    assert not re.search(r"\bsolved_\d|\w_solved\b", text)
+    kept = [source for source in code_of(lab) if "check_" not in source]
+    ours = [s for s in kept if "BEGIN SOLUTION" not in s and "_solved" not in s]
+    assert [source for source in ours if source not in code_of(copy)] == []
+
+
+@every_lab
+def test_answers_are_the_students_and_checks_are_locked(path):
+    lab = read(path)
+    copy = student_copy(lab)
+    names = [
+        name for i in range(1, len(exercises(lab)) + 1) for name in (f"answer-{i}", f"check-{i}")
+    ]
+    roles = {"answer": (False, True, False), "check": (True, False, True)}
+    assert grades(copy) == [(name, *roles[name.split("-")[0]]) for name in names]
+    assert grades(solved_copy(lab)) == grades(copy)
+    nbformat.validate(nbformat.reads(json.dumps(copy), as_version=4))
+    marked = [source for source in code_of(solved_copy(lab)) if "### BEGIN SOLUTION" in source]
+    assert len(marked) == len(exercises(lab))
+    assert all(source.endswith("### END SOLUTION") for source in marked)
+
+
+@pytest.mark.slow
+@every_lab
+def test_unsolved_checks_fail_and_solved_ones_pass(path):
+    """The student's copy from top to bottom, then the solutions in the student's cells."""
+    lab = read(path)
+    copy = student_copy(lab)
+    source = "".join(copy["cells"][1]["source"])
+    assert "setup()" in source
+    solved = [cell for cell in solved_copy(lab)["cells"] if "nbgrader" in cell["metadata"]]
+    for cell in solved:
+        cell["id"] += "-solved"
+        cell["metadata"]["tags"] = []
+    copy["cells"] += solved
+    whole = nbformat.reads(json.dumps(copy), as_version=4)
+    place = {"metadata": {"path": str(path.parent)}}
+    NotebookClient(whole, timeout=300, resources=place).execute()
+    failed = {
+        cell.id: output.ename
+        for cell in whole.cells
+        for output in cell.get("outputs", [])
+        if output.output_type == "error"
+    }
+    assert failed == {f"check-{i + 1}": "AssertionError" for i in range(len(exercises(lab)))}
+
+
+def test_answer_and_check_may_share_a_cell_or_not():
+    solution = (
+        "### BEGIN SOLUTION\ny = 4\nassert lab.check_x(y - 1, 2)\n### END SOLUTION",
+        "solution",
+    )
+    together = lab_of(("a, b = 0, 0\n\n\nsolved_1 = lab.check_x(a, b)",), solution)
+    apart = lab_of(("a, b = 0, 0",), ("solved_1 = lab.check_x(a, b)",), solution)
+    for lab in (together, apart):
+        assert code_of(student_copy(lab)) == ["a, b = 0, 0", "assert lab.check_x(a, b)"]
+        answer = code_of(solved_copy(lab))[0].splitlines()
+        assert answer[0] == "a, b = 0, 0"
+        assert [line for line in answer[1:] if line] == [
+            "### BEGIN SOLUTION",
+            "y = 4",
+            "a = y - 1",
+            "b = 2",
+            "### END SOLUTION",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ([("x = 1\nsolved_1 = lab.check_x(x)",)], "has no solution after it"),
+        ([("solved_1 = lab.check_x(x)",), ("assert lab.check_x(1)", "solution")], "no code before"),
+        (
+            [("x = 1\nsolved_1 = lab.check_x(x)",), ("assert lab.check_y(1)", "solution")],
+            r"the solution does not assert lab.check_x\(...\)",
+        ),
+    ],
+    ids=["no solution", "no answer", "another check"],
+)
+def test_exercises_that_are_not_whole_are_refused(cells, message):
+    with pytest.raises(ValueError, match=message):
+        solved_copy(lab_of(*cells))
+
+
+def test_syllabus_says_what_the_labs_say():
+    text = (NOTEBOOKS / "SYLLABUS.md").read_text(encoding="utf-8")
+    table = text.split("<!-- labs -->\n")[1].split("<!-- end -->")[0].splitlines()
+    assert table == timetable((path.name, outline(read(path))) for path in LABS)
+    assert [path.name for path in LABS if text.count(f"({path.name})") < 2] == []
+    papers = [path.name for path in (NOTEBOOKS / "papers").glob("*.ipynb")]
+    assert [name for name in papers if f"(papers/{name})" not in text] == []
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("course") / "out"
+    told = []
+    make_course(NOTEBOOKS, folder, progress=lambda done, total, _: told.append((done, total)))
+    assert [done for done, _ in told] == list(range(1, told[-1][1] + 1))
+    return folder
+
+
+def test_pages_are_whole(course):
+    """Each link and picture leads to a file beside it, nothing comes from a network."""
+    pages = sorted((course / "pages").rglob("*.html"))
+    assert len(pages) == 1 + len(LABS) + len(list((NOTEBOOKS / "papers").glob("*.ipynb")))
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        used = re.findall(r'(?:src|href)="([^"#]+)(?:#[^"]*)?"', text)
+        near = [place for place in used if not place.startswith(("http", "data:"))]
+        assert [place for place in near if not (page.parent / place).exists()] == []
+        assert not re.search(r'(?:src|<link[^>]*href)="(?:https?:)?//', text)
+        assert "SOLUTION" not in text
+        assert "$$" not in text
+
+
+def test_formulas_widgets_and_names_on_a_page():
+    lab = lab_of(("f(x)",))
+    widget = {"application/vnd.jupyter.widget-view+json": {}, "text/plain": "VBox()"}
+    lab["cells"][0]["outputs"] = [
+        {"output_type": "display_data", "metadata": {}, "data": widget},
+        {"output_type": "stream", "name": "stdout", "text": "3 < 4\n"},
+    ]
+    text = "# T\n\n$\\frac{1}{2}$ [on](01_x.ipynb#a) [paper](papers/y.ipynb)\n\n| a |\n|---|\n| b |"
+    lab["cells"].insert(0, {"cell_type": "markdown", "metadata": {}, "source": text})
+    page = lab_page(lab, Page("a < b", "../", None, ("next.html", "Q & A")))
+    for part in ("<mfrac>", 'href="01_x.html#a"', 'href="papers/y.html"', '<th scope="col">'):
+        assert part in page
+    for part in ("a &lt; b</title>", "Q &amp; A", "3 &lt; 4", "controls to move", "../index.html"):
+        assert part in page
+    assert "VBox" not in page
+
+
+@pytest.mark.slow
+def test_pages_are_accessible_and_draw_offline(course):
+    """axe-core finds nothing of weight; every figure is drawn; no script complains."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed"
+    )
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"{CHROMIUM} is missing: apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        context = browser.new_context(offline=True)
+        for path in sorted((course / "pages").rglob("*.html")):
+            page, complaints = context.new_page(), []
+            page.on("console", lambda m, told=complaints: m.type == "error" and told.append(m.text))
+            page.on("pageerror", lambda error, told=complaints: told.append(str(error)))
+            page.goto(path.as_uri())
+            figures = path.read_text(encoding="utf-8").count("embed_items_notebook")
+            if figures:
+                page.wait_for_function(f"Bokeh.documents.length >= {figures}")
+            found = axe.Axe().run(page).response["violations"]
+            serious = [fault["id"] for fault in found if fault["impact"] != "minor"]
+            assert (path.name, complaints, serious) == (path.name, [], [])
+            page.close()
+        browser.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("uv") is None, reason="uv makes nbgrader's environment")
+def test_nbgrader_marks_what_comes_back(course, tmp_path):
+    """Its release has no solutions; a solved submission gets all points, an unsolved one none."""
+    name = LABS[0].stem
+    shutil.copytree(course / "source" / name, tmp_path / "source" / name)
+    (tmp_path / "nbgrader_config.py").write_text(
+        "c = get_config()\nc.CourseDirectory.course_id = 'c'\n"
+    )
+    environment = tmp_path / "environment"
+    lab = ["-e", f"{NOTEBOOKS.parent}[lab]", NBGRADER]
+    run("uv", "venv", "--quiet", "--python", sys.executable, environment)
+    run("uv", "pip", "install", "--quiet", "--python", environment, *lab)
+
+    def nbgrader(*arguments):
+        run(environment / "bin" / "nbgrader", *arguments, cwd=tmp_path)
+
+    nbgrader("generate_assignment", name)
+    release = tmp_path / "release" / name / f"{name}.ipynb"
+    assert "SOLUTION" not in release.read_text(encoding="utf-8")
+    for student, handed_in in (
+        ("ann", course / "source" / name / f"{name}.ipynb"),
+        ("bob", release),
+    ):
+        folder = tmp_path / "submitted" / student / name
+        folder.mkdir(parents=True)
+        shutil.copy(handed_in, folder / f"{name}.ipynb")
+    nbgrader("autograde", name)
+    nbgrader("export", "--to", "grades.csv")
+    header, *rows = (line.split(",") for line in (tmp_path / "grades.csv").read_text().splitlines())
+    score = {row[header.index("student_id")]: float(row[header.index("score")]) for row in rows}
+    assert score == {"ann": len(exercises(read(LABS[0]))), "bob": 0}
+
+
+def test_a_course_is_made_whole_or_not_at_all(tmp_path):
+    with pytest.raises(ValueError, match="holds no labs"):
+        make_course(tmp_path, tmp_path / "out")
+    (tmp_path / "file").write_text("kept")
+    for place in (tmp_path, tmp_path / "file"):
+        with pytest.raises(ValueError, match="name another folder"):
+            make_course(NOTEBOOKS, place)
+    with pytest.raises(bn.Stopped, match="was not finished"):
+        make_course(NOTEBOOKS, tmp_path / "out", progress=lambda done, total, _: done < 3)
+    assert not (tmp_path / "out").exists()
+    assert (tmp_path / "file").read_text() == "kept"
