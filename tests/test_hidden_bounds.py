@@ -240,6 +240,30 @@ def test_runs_are_kept_when_progress_fails(tmp_path):
     assert (run(checkpoint=path).log_weight == run().log_weight).all()
 
 
+def test_estimates_of_structures_go_on_part_by_part(tmp_path):
+    models = [HiddenModel(bipartite_structures()[i], ARITIES, hidden=[0, 1]) for i in (0, 4, 21)]
+    path = tmp_path / "parts"
+
+    def run(method=SHORT, of=models, **more):
+        rng = np.random.default_rng(7)
+        return estimate_structures(of, [[0] * 4], runs=3, rng=rng, method=method, **more)
+
+    with pytest.raises(Stopped, match="stopped after 2 of"):
+        run(checkpoint=path, progress=lambda done, total, _: done < 2)
+    told = []
+    again = run(checkpoint=path, progress=lambda done, total, _: told.append(done))
+    assert told[0] == 3
+    for one, other in zip(again, run(), strict=True):
+        assert one.log_value == other.log_value
+        assert (one.trace == other.trace).all()
+    assert [one.log_value for one in run(checkpoint=path, progress=pytest.fail)] == [
+        one.log_value for one in again
+    ]
+    for other in ({"method": SMC(3)}, {"of": models[:2]}):
+        with pytest.raises(ValueError, match="checkpoint of another run"):
+            run(checkpoint=path, **other)
+
+
 @pytest.mark.parametrize("what", ["data", "model", "start", "seed", "moves"])
 def test_a_checkpoint_of_another_run_is_refused(what, tmp_path):
     start = [[[0.4, 0.6]], [[0.2, 0.3, 0.5]] * 2, [[0.9, 0.1]] * 2]

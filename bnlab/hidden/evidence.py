@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checkpoints import Finished
+from bnlab.checkpoints import Arrays, Finished
 from bnlab.data import Data
 from bnlab.hidden.annealing import MAX_JOBS, anneal, anneal_block, plan_of
-from bnlab.hidden.identity import identity_of
+from bnlab.hidden.identity import identity_of, identity_of_all
 from bnlab.hidden.methods import AIS, SMC, JointDirichlet
 from bnlab.hidden.model import HiddenModel
 from bnlab.hidden.parts import Part, columns_of, key_of, parts
@@ -26,9 +26,7 @@ from bnlab.runs import (
     Stopped,
     check_counts,
     check_generator,
-    collect,
     seed_of,
-    workers,
 )
 
 Floats = NDArray[np.float64]
@@ -96,6 +94,7 @@ def estimate_structures(
     runs: int,
     rng: np.random.Generator,
     method: Method = DEFAULT,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> list[Estimate]:
@@ -108,10 +107,14 @@ def estimate_structures(
     ----------
     models : structures over the same observed nodes
     data, runs, rng, method, executor : as in `estimate_evidence`; runs of each part
+    checkpoint : a file for the finished parts, saved every 10 seconds or so, at a stop and at the
+        end. If it is there, the same call goes on from it, to the very same estimates
     progress : progress(done, total, None) after each distinct part; False stops
 
     Raises
     ------
+    ValueError
+        If an option is out of range, or the checkpoint is damaged or belongs to another run.
     Stopped
         If `progress` returned False: not all parts have an estimate then.
 
@@ -131,13 +134,16 @@ def estimate_structures(
     for model, of_model in zip(models, split, strict=True):
         for part in of_model:
             distinct.setdefault(key_of(part), (part, columns_of(model, data, part)))
+    if not models:
+        return []
     jobs = [
         (part.model, columns, runs, child, method)
         for (part, columns), child in zip(distinct.values(), rng.spawn(len(distinct)), strict=True)
     ]
-    done: list[Floats] = []
-    with workers(executor, max(len(jobs), 1)) as chosen:
-        collect(chosen.map(_runs_of_part, jobs), done, lambda _: 1, len(jobs), progress)
+    identity = {"method": repr(method), "runs": runs, "seed": seed}
+    finished = Finished(checkpoint, {**identity_of_all(models, data), **identity})
+    left = jobs[finished.count :]
+    done = finished.go_on(_runs_of_part, left, len(jobs), progress, executor)["log_p"]
     if len(done) < len(jobs):
         raise Stopped(f"stopped after {len(done)} of {len(jobs)} parts: no structure is estimated")
     means = {key: _mean(log_p) for key, log_p in zip(distinct, done, strict=True)}
@@ -314,15 +320,16 @@ def _log_weights(
 
 def _runs_of_part(
     job: tuple[HiddenModel, Ints, int, np.random.Generator, AIS | SMC],
-) -> Floats:
-    """All runs of one part, one after the other."""
+) -> Arrays:
+    """All runs of one part, one after the other: log_p (1, runs)."""
     model, columns, runs, rng, method = job
     rngs = rng.spawn(runs)
     if isinstance(method, SMC):
-        return filter_block((open_pieces(model, columns), method.particles, rngs))["log_p"]
-    plan = plan_of(model, columns, method)
-    log_p: Floats = plan.log_start + anneal_block((plan, None, rngs))["log_ratio"].sum(axis=1)
-    return log_p
+        log_p = filter_block((open_pieces(model, columns), method.particles, rngs))["log_p"]
+    else:
+        plan = plan_of(model, columns, method)
+        log_p = plan.log_start + anneal_block((plan, None, rngs))["log_ratio"].sum(axis=1)
+    return {"log_p": log_p[None]}
 
 
 def _split(model: HiddenModel, method: AIS | SMC) -> list[Part]:

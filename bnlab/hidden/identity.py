@@ -1,5 +1,7 @@
 """What makes a run on a model and data the one whose results a checkpoint may keep."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -18,10 +20,29 @@ def identity_of(model: HiddenModel, data: Data | ArrayLike, /) -> dict[str, obje
     >>> identity_of(HiddenModel([0, 1], [2, 3], hidden=[0]), [[0]])["strength"]
     1.0
     """
-    hidden = np.array(model.hidden, np.int64)
     return {
-        "model": fingerprint(model.parents, model.arities, hidden),
+        "model": _model(model),
         "strength": model.strength,
         "data": fingerprint(codes(model, data)),
         "bnlab": package_versions()["bnlab"],
     }
+
+
+def identity_of_all(models: Sequence[HiddenModel], data: Data | ArrayLike, /) -> dict[str, object]:
+    """The same of structures over the same observed nodes.
+
+    Examples
+    --------
+    >>> identity_of_all([HiddenModel([0, 1], [2, 3], hidden=[0])], [[0]])["strength"]
+    [1.0]
+    """
+    return {
+        "models": [_model(model) for model in models],
+        "strength": [model.strength for model in models],
+        "data": fingerprint(*(codes(model, data) for model in models[:1])),
+        "bnlab": package_versions()["bnlab"],
+    }
+
+
+def _model(model: HiddenModel) -> str:
+    return fingerprint(model.parents, model.arities, np.array(model.hidden, np.int64))

@@ -1,7 +1,8 @@
 """Greedy search for structures with hidden nodes, around any score that adds up over parts."""
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -9,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
+from bnlab.checkpoints import Checkpoint
 from bnlab.data import Data
 from bnlab.hidden.completions import codes
 from bnlab.hidden.evidence import DEFAULT, estimate_evidence
+from bnlab.hidden.identity import identity_of
 from bnlab.hidden.methods import AIS, SMC
 from bnlab.hidden.model import HiddenModel
 from bnlab.hidden.parts import columns_of, key_of, parts
@@ -239,6 +242,7 @@ def search_structures(
     part_score: PartScore = BOUND,
     changes: Changes = CHANGES,
     max_steps: int = 100,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Search:
@@ -258,12 +262,17 @@ def search_structures(
         nats of a part. Without the alias term, which does not add up over parts
     changes : Changes
     max_steps : after which the search ends in any case
+    checkpoint : a file for the scores of parts, saved every 10 seconds or so, at a stop and at the
+        end. If it is there, the same call, or one with more steps, scores none of them again.
+        `part_score` is known there by its repr
     progress : progress(done, total, None) after each part, of those known to be wanted so far;
         False stops with the steps done
     executor : where parts are scored; threads by default
 
     Raises
     ------
+    ValueError
+        If an option is out of range, or the checkpoint is damaged or belongs to another search.
     Stopped
         If `progress` returned False before the start was scored.
 
@@ -277,45 +286,61 @@ def search_structures(
     check_counts(max_steps=max_steps)
     check_generator(rng)
     clock, seed = Clock(), seed_of(rng)
-    scores = _Scores(codes(start, data), part_score, rng, progress, executor)
+    settings = {"part_score": repr(part_score), "changes": repr(changes)}
+    identity = {**identity_of(start, data), **settings, "seed": seed}
+    file = None if checkpoint is None else Checkpoint(checkpoint, identity)
+    scores = _Scores(codes(start, data), part_score, rng, file, progress, executor)
     model = in_order(start)
-    if not scores.add([model]):
-        raise Stopped("stopped before the start was scored")
-    path, trace = [model], [scores.of(model)]
-    stopped = False
-    for _ in range(max_steps):
-        others = changes.of(path[-1])
-        try:
-            stopped = not scores.add(others)
-        except KeyboardInterrupt:
-            stopped = True
-        if stopped or not others:
-            break
-        values = [scores.of(other) for other in others]
-        best = int(np.argmax(values))
-        if not values[best] > trace[-1] + LEAST_GAIN:
-            break
-        path.append(others[best])
-        trace.append(values[best])
-    settings = {"part_score": repr(part_score), "changes": repr(changes), "max_steps": max_steps}
-    run = Run("greedy search", settings, seed, clock.seconds, stopped=stopped)
+    try:
+        if not scores.add([model]):
+            raise Stopped("stopped before the start was scored")
+        path, trace, stopped = _climb(model, scores, changes, max_steps)
+    finally:
+        scores.save()
+    run = Run(
+        "greedy search", {**settings, "max_steps": max_steps}, seed, clock.seconds, stopped=stopped
+    )
     return Search(path[-1], trace[-1], np.array(trace), tuple(path), scores.count, run)
 
 
+def _climb(
+    model: HiddenModel, scores: "_Scores", changes: Changes, max_steps: int
+) -> tuple[list[HiddenModel], list[float], bool]:
+    """The structures on the way up, their scores, and whether the climb was stopped."""
+    path, trace = [model], [scores.of(model)]
+    for _ in range(max_steps):
+        others = changes.of(path[-1])
+        try:
+            if not scores.add(others):
+                return path, trace, True
+        except KeyboardInterrupt:
+            return path, trace, True
+        values = [scores.of(other) for other in others]
+        if not values or not max(values) > trace[-1] + LEAST_GAIN:
+            break
+        best = int(np.argmax(values))
+        path.append(others[best])
+        trace.append(values[best])
+    return path, trace, False
+
+
 class _Scores:
-    """The scores of connected parts, each worked out when first wanted."""
+    """The scores of connected parts, each worked out when first wanted, or read from the file."""
 
     def __init__(
         self,
         data: Ints,
         part_score: PartScore,
         rng: np.random.Generator,
+        file: Checkpoint | None,
         progress: Progress | None,
         executor: Executor | None,
     ) -> None:
         self._data, self._part_score, self._rng = data, part_score, rng
-        self._progress, self._executor = progress, executor
+        self._file, self._progress, self._executor = file, progress, executor
         self._known: dict[object, float] = {}
+        saved = None if file is None else file.load()
+        self._saved: list[float] = [] if saved is None else saved["scores"].tolist()
 
     @property
     def count(self) -> int:
@@ -336,17 +361,28 @@ class _Scores:
             (self._part_score, *problem, rng)
             for problem, rng in zip(wanted.values(), rngs, strict=True)
         ]
-        if not jobs:
-            return True
-        before, found = self.count, list[float]()
+        before = self.count
+        found = self._saved[before : before + len(jobs)]
+        left = jobs[len(found) :]
 
         def tell(done: int, total: int, _: object) -> bool:
+            if self._file is not None and self._file.due:
+                self.save(found)
             return goes_on(self._progress, before + done, before + total)
 
-        with workers(self._executor, len(jobs)) as chosen:
-            collect(chosen.map(_score_one, jobs), found, lambda _: 1, len(jobs), tell)
-        self._known |= zip(wanted, found, strict=False)
+        try:
+            if left:
+                with workers(self._executor, len(left)) as chosen:
+                    collect(chosen.map(_score_one, left), found, lambda _: 1, len(jobs), tell)
+        finally:
+            self._known |= zip(wanted, found, strict=False)
         return len(found) == len(jobs)
+
+    def save(self, found: Sequence[float] = ()) -> None:
+        """Keep the scores known, in the order in which they were wanted, and those just found."""
+        scores = [*self._known.values(), *found]
+        if self._file is not None:
+            self._file.save({"scores": np.array([*scores, *self._saved[len(scores) :]])})
 
 
 def _score_one(job: tuple[PartScore, HiddenModel, Ints, np.random.Generator]) -> float:
