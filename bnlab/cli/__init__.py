@@ -1,11 +1,11 @@
-"""The command `bnlab`: open the labs, report on a table, make a paper's tables again."""
+"""The command `bnlab`: labs, reports on tables, a paper's tables again, a course."""
 
 import argparse
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from bnlab.cli import labs, report, reproduce
+from bnlab.cli import course, labs, report, reproduce
 from bnlab.cli.errors import FAILED, INTERRUPTED, USAGE, Misuse, one_line
 
 EPILOG = """\
@@ -13,6 +13,7 @@ examples:
   bnlab labs                                   copy the labs to ./bnlab-labs and open JupyterLab
   bnlab report my.csv -o report.html           which variables depend on which?
   bnlab reproduce HTW                          the tables of a paper, print beside ours
+  bnlab course                                 copies of the labs for a class, web pages
 
 exit codes: 0 done, 1 failed (bad data, no file, no memory), 2 wrong options, 130 interrupted
 """
@@ -70,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
     )
     whole.add_argument("--version", action="version", version=f"bnlab {version('bnlab')}")
     commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (labs, report, reproduce):
+    for command in (labs, report, reproduce, course):
         one = command.add_to(commands)
         one.add_argument("--debug", action="store_true", help="show the traceback of an error")
         one.set_defaults(run=command.run)

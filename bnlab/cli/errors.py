@@ -13,8 +13,8 @@ class Misuse(Failure):
     """Options that contradict each other."""
 
 
-def need(module: str, what: str, /) -> None:
-    """Raise a Failure when a module of the `lab` extra is missing.
+def need(module: str, what: str, /, *, extra: str = "lab") -> None:
+    """Raise a Failure when a module of an extra is missing.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def need(module: str, what: str, /) -> None:
     bnlab.cli.errors.Failure: the report needs no_such_module: pip install "bnlab[lab]"
     """
     if find_spec(module) is None:
-        raise Failure(f'{what} needs {module}: pip install "bnlab[lab]"')
+        raise Failure(f'{what} needs {module}: pip install "bnlab[{extra}]"')
 
 
 def one_line(error: BaseException, /) -> str:

@@ -14,7 +14,7 @@ from bnlab.files import write_whole
 
 FIRST = "00_start_here.ipynb"
 RECORD = ".bnlab-labs.json"  # what was copied: a file that still is so may be replaced
-KINDS = ("*.ipynb", "images/*", "papers/*.ipynb", "papers/images/*")
+KINDS = ("*.ipynb", "*.md", "images/*", "papers/*.ipynb", "papers/images/*")
 
 EPILOG = """\
 Labs that you have changed are never overwritten: they stay, and the command says which.

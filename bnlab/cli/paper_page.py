@@ -121,4 +121,6 @@ def _section(each: Made, drawn: dict[str, str]) -> str:
 
 
 def _shown(cell: Cell) -> Cell:
-    return f"{cell:.4g}" if isinstance(cell, float) else cell
+    if isinstance(cell, float):
+        return f"{cell:,.2f}" if 100 <= abs(cell) < 1e9 else f"{cell:.4g}"
+    return cell

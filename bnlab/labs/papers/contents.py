@@ -27,7 +27,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
 
     def csv(self) -> str:
-        """As CSV; numbers have six significant digits.
+        """As CSV; numbers have eight significant digits.
 
         Examples
         --------
@@ -37,7 +37,7 @@ class Table:
         out = io.StringIO(newline="")
         writer = csv.writer(out)
         writer.writerow(self.header)
-        writer.writerows([f"{v:.6g}" if isinstance(v, float) else v for v in r] for r in self.rows)
+        writer.writerows([f"{v:.8g}" if isinstance(v, float) else v for v in r] for r in self.rows)
         return out.getvalue()
 
 

@@ -154,13 +154,7 @@ def starts(name: str) -> Mapping[str, Walk]:
 
 
 def ends() -> Table:
-    """Means of ln p(D | G) over the last half of each chain of figure 9.
-
-    Examples
-    --------
-    >>> ends().header[:3]
-    ('data', 'sampler', 'lowest chain')
-    """
+    """Means of ln p(D | G) over the last half of each chain of figure 9."""
     rows = []
     for name in ("synthetic", "tic-tac-toe"):
         for sampler, found in starts(name).items():
@@ -172,6 +166,11 @@ def ends() -> Table:
 def picture_of(name: str, title: str, *, moves: bool) -> Any:
     """Figures 2 and 3, against time or against moves."""
     return pictures.convergence(title, case(name), errors(name), None if moves else walks(name))
+
+
+def discovered(title: str, kind: str) -> Any:
+    """Figures 4 and 5."""
+    return pictures.discovery(title, saved().found(), kind)
 
 
 def predicted(name: str, title: str, below: float, above: float) -> Any:
@@ -246,9 +245,7 @@ PARTS = (
         Part(
             f"figure_{number}",
             f"Figure {number}: {kind}",
-            lambda number=number, kind=kind: pictures.discovery(
-                f"Figure {number}: {kind}", saved().found(), kind
-            ),
+            partial(discovered, f"Figure {number}: {kind}", kind),
             "Area under the ROC curve for the child network, a mark for each of ten data sets.",
         )
         for number, kind in ((4, "edges"), (5, "paths"))
