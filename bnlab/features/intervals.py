@@ -1,11 +1,13 @@
 """Means of features over draws, with their errors and intervals."""
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab.kernels import draws as kernels
 from bnlab.results import Draws, FeatureEstimate, Interval
 
 Floats = NDArray[np.float64]
@@ -73,7 +75,7 @@ def mean_of(draws: Draws, values: Floats, delta: float, /) -> FeatureEstimate:
 
 
 class Means(NamedTuple):
-    """Weighted means of many features (P,), with their errors and intervals."""
+    """Weighted means of many features, with their errors and intervals."""
 
     value: Floats
     stderr: Floats
@@ -94,19 +96,58 @@ def means_of(draws: Draws, values: Floats, delta: float, /) -> Means:
     >>> means_of(four, np.array([[0.0, 1], [1.0, 1], [1.0, 1], [1.0, 1]]), 0.05).value
     array([0.75, 1.  ])
     """
-    total, weights = len(values), weights_of(draws)
-    value: Floats = np.minimum(1.0, weights @ values)
+    squares = values * values
+    return _means(
+        draws,
+        lambda weights, which: weights @ values[which],
+        lambda weights, which: weights @ squares[which],
+        delta,
+    )
+
+
+def pair_means(draws: Draws, masks: Ints, delta: float, /) -> Means:
+    """`mean_of` of what masks (T, n) say of each draw: arrays (n, n), [u, v] where v's has bit u.
+
+    Examples
+    --------
+    >>> zeros = np.zeros((1, 4))
+    >>> four = Draws(np.zeros((1, 4, 2), int), zeros, zeros, "dags", "order-modular", ("a", "b"))
+    >>> pair_means(four, np.array([[0, 0], [0, 1], [0, 1], [0, 1]]), 0.05).value
+    array([[0.  , 0.75],
+           [0.  , 0.  ]])
+    """
+    n = masks.shape[1]
+
+    def total(weights: Floats, which: Ints | slice) -> Floats:
+        out = np.empty((n, n))
+        kernels.pair_sums(np.ascontiguousarray(masks[which]), weights, out)
+        return out
+
+    return _means(draws, total, total, delta)
+
+
+Total = Callable[[Floats, Ints | slice], Floats]  # weighted sums over some of the draws
+
+
+def _means(draws: Draws, total: Total, total_squares: Total, delta: float) -> Means:
+    """Means and intervals of what `total` sums up, and `total_squares` the squares of."""
+    weights = weights_of(draws)
+    value: Floats = np.minimum(1.0, total(weights, slice(None)))
     mass = mass_known(draws)
     if mass is not None:
         low, unknown = mass * value, np.full(value.shape, math.inf)
         return Means(value, unknown, low, low + (1 - mass), 1.0, "sound", 1.0)
+    variance = np.maximum(0.0, total_squares(weights, slice(None)) - value**2)
     if draws.independent and not draws.log_weight.any():
-        value, groups = values.mean(axis=0), float(total)
-        stderr: Floats = values.std(axis=0) / math.sqrt(total)
-        spread: Floats | float = hoeffding_margin(total, delta)
+        groups, stderr = float(weights.size), np.sqrt(variance / weights.size)
+        spread: Floats | float = hoeffding_margin(weights.size, delta)
         interval: Interval = "Hoeffding"
     else:
-        stderr, groups = _ratio_errors(values - value, weights, draws.groups.ravel(), value)
+        parts = _by_group(draws.groups.ravel())
+        shares = weights if parts is None else np.array([weights[part].sum() for part in parts])
+        groups = 1 / float(shares @ shares)
+        between = _between(weights, value, parts, total, total_squares)
+        stderr = _ratio_errors(weights, value, variance, between, groups)
         degrees = math.floor(groups - 1 + ROUNDING)
         spread = student_t(degrees, delta) * stderr if degrees else 1.0
         interval = "asymptotic" if degrees else "none"
@@ -151,21 +192,39 @@ def mass_known(draws: Draws, /) -> float | None:
     return min(1.0, float(np.exp(log_sum - draws.stats["log_z"][0])))
 
 
-def _ratio_errors(
-    residuals: Floats, weights: Floats, groups: Ints, value: Floats
-) -> tuple[Floats, float]:
-    """Standard errors (P,) of weighted means over independent groups, and what these are worth."""
+def _by_group(groups: Ints) -> list[Ints] | None:
+    """Places of the draws of each group; None if each draw is one by itself."""
     ranking = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.append(True, np.diff(groups[ranking]) != 0))
-    count = 1 / float((np.add.reduceat(weights[ranking], starts) ** 2).sum())
-    if count < 2 - ROUNDING:
-        return np.full(value.shape, math.inf), count
-    shares = np.add.reduceat((weights[:, None] * residuals)[ranking], starts)
-    between = (shares**2).sum(axis=0) * count / (count - 1)
+    ends = np.flatnonzero(np.diff(groups[ranking])) + 1
+    return None if ends.size == groups.size - 1 else np.split(ranking, ends)
+
+
+def _between(
+    weights: Floats, value: Floats, parts: list[Ints] | None, total: Total, total_squares: Total
+) -> Floats:
+    """Sum over groups of (sum of w (x - value))**2."""
+    if parts is None:
+        squared = weights * weights
+        crossed = 2 * value * total(squared, slice(None))
+        sums: Floats = total_squares(squared, slice(None)) - crossed + value**2 * squared.sum()
+        return np.maximum(0.0, sums)
+    out = np.zeros(value.shape)
+    for part in parts:
+        out += (total(weights[part], part) - weights[part].sum() * value) ** 2
+    return out
+
+
+def _ratio_errors(
+    weights: Floats, value: Floats, variance: Floats, between: Floats, groups: float
+) -> Floats:
+    """Standard errors of weighted means over so many independent groups."""
+    if groups < 2 - ROUNDING:
+        return np.full(value.shape, math.inf)
     draws = 1 / float(weights @ weights)
     one_more_of_each = value**2 + (1 - value) ** 2
-    least = (draws * (weights @ residuals**2) + one_more_of_each) / (draws + 2) / draws
-    return np.sqrt(np.maximum(between, least)), count
+    least = (draws * variance + one_more_of_each) / (draws + 2) / draws
+    errors: Floats = np.sqrt(np.maximum(between * groups / (groups - 1), least))
+    return errors
 
 
 def student_t(degrees: int, delta: float, /) -> float:

@@ -136,3 +136,19 @@ def family_means(parents, log_beta, values, predecessors, out):
                 if term < 1e-30:
                     break
                 out[t] += values[f] * term / total
+
+
+@njit(cache=True, nogil=True)
+def pair_sums(masks, weights, out):
+    """out[u, v] = sum of weights[t] over the rows t whose mask of v has bit u; out (n, n).
+
+    masks (T, n), weights (T,).
+    """
+    n = masks.shape[1]
+    out[:] = 0.0
+    for t in range(len(masks)):
+        for v in range(n):
+            mask = masks[t, v]
+            for u in range(n):
+                if (mask >> u) & 1:
+                    out[u, v] += weights[t]

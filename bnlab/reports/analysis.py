@@ -1,28 +1,29 @@
 """`analyse`: edges, paths, Markov blankets and predictions of one table of data."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.data import Data
-from bnlab.exact import dag_posterior, map_dag
-from bnlab.graphs import markov_blankets
+from bnlab.graphs import ancestors, markov_blankets
 from bnlab.networks import BayesNet
 from bnlab.prediction import log_density, plug_in_log_density
+from bnlab.prediction.tables import check_score
 from bnlab.priors import Prior, Uniform
-from bnlab.reports.credible import Credible as Credible
-from bnlab.reports.credible import credible
+from bnlab.reports.answers import Answer, Task, answer, doubts
+from bnlab.reports.credible import Credible, credible, evenly, one_dag
 from bnlab.reports.network import mean_network
 from bnlab.reports.planning import Plan, choose_method
-from bnlab.results import Draws, Estimate, Run
-from bnlab.runs import Clock, Executor, Progress, seed_of
-from bnlab.sampling import sample_dags
+from bnlab.results import Draws, Estimate, Run, read_only, rebuilt
+from bnlab.runs import Clock, Executor, Progress, check_generator, seed_of
 from bnlab.scores import BDeu, Score, ScoreTable, score_families
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+PREDICTORS = 1_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,8 +44,8 @@ class Analysis:
     network : BayesNet, the best DAG with posterior mean parameters
     log_evidence : Estimate of ln p(D), or None where the method gives none
     draws : Draws of DAGs, or None (search)
-    diagnostics : mapping of name to number: "rhat" and "ess" of chains, "effective draws" of
-        weighted draws
+    diagnostics : mapping of name to number: "draws"; "rhat" and "ess" of the log target of chains,
+        and how far they differ in an edge; "effective draws" of weighted draws
     warnings : sentences on what not to trust; empty if there is nothing to say
     seed : str, the state of the generator
     run : Run
@@ -74,11 +75,18 @@ class Analysis:
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "best", read_only(self.best))
+        object.__setattr__(self, "diagnostics", dict(self.diagnostics))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
+
     def __repr__(self) -> str:
         return f"Analysis({self.data.n} variables, {self.plan.method}, {self.run.seconds:.2g} s)"
 
     def predict(self, row: Mapping[str, str], target: str, /) -> Floats:
-        """p(target | the cells of `row`, D), (levels of target,), averaged over DAGs.
+        """p(target | the cells of `row`, D), (levels of target,), averaged over 1,000 DAGs.
 
         Parameters
         ----------
@@ -106,7 +114,8 @@ class Analysis:
         if self.draws is None:
             log_joint = plug_in_log_density(self.best, data, rows, score=self.score)
         else:
-            log_joint = log_density(self.draws, data, rows, score=self.score)
+            some = evenly(self.draws, PREDICTORS)
+            log_joint = log_density(some, data, rows, score=self.score)
         probabilities: Floats = np.exp(log_joint - np.logaddexp.reduce(log_joint))
         return probabilities
 
@@ -123,7 +132,29 @@ def analyse(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Analysis:
-    """Edges, paths, Markov blankets, the best DAG and its network.
+    """Edges, paths, Markov blankets, the best DAG and its network: the whole analysis of a table.
+
+    Structure-modular, by whatever method: every DAG counts once, times the prior factor.
+
+    Parameters
+    ----------
+    data : Data
+    rng : the only source of randomness; equal states and plans give equal answers for any executor
+    score : BDeu or K2
+    prior : structure prior
+    plan : Plan from `choose_method`; by default its choice for `data` and `seconds`
+    seconds : for the whole analysis, about; only used without a plan
+    progress : progress(done, 1000, what), what being a few words on the work at hand; False stops.
+        What is drawn by then is analysed; the plan's exact sums have no partial result
+    executor : where blocks of draws or chains run; threads by default
+
+    Raises
+    ------
+    ValueError
+        Before any work: if the data have one variable only or no row, the score has no
+        pseudo-counts, or the memory for the method is not there.
+    Stopped
+        If `progress` returned False before there was a draw.
 
     Examples
     --------
@@ -132,26 +163,81 @@ def analyse(
     array([[0.    , 0.4684],
            [0.4684, 0.    ]])
     """
-    clock, seed = Clock(), seed_of(rng)
+    check_generator(rng)
+    check_score(score)
     plan = choose_method(data, score=score, seconds=seconds) if plan is None else plan
+    clock, seed, steps = Clock(), seed_of(rng), Parts(progress)
+    steps.tell(0, "scoring families")
     table = score_families(data, score, max_parents=plan.max_parents, prior=prior)
-    posterior = dag_posterior(table)
-    best = map_dag(table)
-    draws = sample_dags(posterior, draws=plan.draws, rng=rng, executor=executor)
+    found = answer(Task(table, plan, rng, steps.part, executor))
+    draws = found.draws
+    stopped = steps.stopped and draws is not None and draws.run.stopped
+    settings = {
+        "method": plan.method,
+        "max_parents": plan.max_parents,
+        "score": repr(score),
+        "prior": repr(prior),
+        "draws": plan.draws,
+        "chains": plan.chains,
+        "burn_in": plan.burn_in,
+        "thin": plan.thin,
+    }
+    edges, paths = found.edges, found.paths
+    blankets = _relation(found, markov_blankets)
+    edges = _relation(found, np.asarray) if edges is None else edges
+    paths = _relation(found, ancestors) if paths is None else paths
+    run = Run("analysis", settings, seed, clock.seconds, stopped=stopped)
     return Analysis(
         data,
         plan,
         score,
         prior,
         table,
-        Credible.exact(posterior.edges),
-        Credible.exact(posterior.ancestors),
-        credible(draws, markov_blankets),
-        best.dags[0],
-        "the most probable DAG",
-        mean_network(best.dags[0], data, score),
-        Estimate(posterior.log_evidence, 0.0, "exact", run=posterior.run),
+        edges,
+        paths,
+        blankets,
+        found.best,
+        found.best_is,
+        mean_network(found.best, data, score),
+        found.log_evidence,
         draws,
         seed,
-        Run("analysis", {"method": plan.method}, seed, clock.seconds),
+        run,
+        found.diagnostics,
+        (*found.warnings, *doubts(plan, found.diagnostics, run)),
     )
+
+
+def _relation(found: Answer, relation: Callable[[Ints], Ints]) -> Credible:
+    if found.draws is not None:
+        return credible(found.draws, relation)
+    return one_dag(relation(found.best))
+
+
+class Parts:
+    """Progress of the parts of an analysis, in thousandths of the whole.
+
+    Examples
+    --------
+    >>> parts = Parts(lambda done, total, what: print(done, "of", total, what))
+    >>> parts.part(500, 600, "drawing")(1, 2, None)
+    550 of 1000 drawing
+    True
+    """
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.progress, self.stopped = progress, False
+
+    def tell(self, done: int, what: str) -> bool:
+        """Tell how far the whole is; False when it is to stop."""
+        answer = None if self.progress is None else self.progress(done, 1000, what)
+        self.stopped = self.stopped or not (answer is None or bool(answer))
+        return not self.stopped
+
+    def part(self, first: int, last: int, what: str) -> Progress:
+        """The progress of a part that goes from `first` to `last`."""
+
+        def told(done: int, total: int, snapshot: object) -> bool:
+            return self.tell(first + (last - first) * done // max(1, total), what)
+
+        return told

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.features.intervals import means_of
+from bnlab.features.intervals import pair_means, weights_of
 from bnlab.results import Draws, read_only, rebuilt
 
 Floats = NDArray[np.float64]
@@ -85,9 +85,46 @@ def credible(draws: Draws, relation: Callable[[Ints], Ints], /, *, delta: float 
     Credible(2 variables, Hoeffding, intervals up to 0.086 wide)
     """
     n = draws.values.shape[-1]
-    masks = np.asarray(relation(draws.values)).reshape(-1, n)
-    rows = [means_of(draws, ((masks >> np.int64(u)) & 1).astype(float), delta) for u in range(n)]
-    probability = np.stack([row.value for row in rows])
-    low, high = np.stack([row.low for row in rows]), np.stack([row.high for row in rows])
-    np.fill_diagonal(high, 0.0)
-    return Credible(probability, low, high, rows[0].interval, rows[0].confidence)
+    means = pair_means(draws, np.asarray(relation(draws.values)).reshape(-1, n), delta)
+    np.fill_diagonal(means.high, 0.0)
+    return Credible(means.value, means.low, means.high, means.interval, means.confidence)
+
+
+def one_dag(masks: Ints, /) -> Credible:
+    """A relation in one DAG, 0 or 1, of which nothing says how probable it is.
+
+    Examples
+    --------
+    >>> one_dag(np.array([0, 1]))
+    Credible(2 variables, none, intervals up to 1 wide)
+    """
+    n = masks.size
+    holds = ((masks >> np.arange(n)[:, None]) & 1).astype(float)
+    return Credible(holds, np.zeros((n, n)), np.ones((n, n)) - np.eye(n), "none", 0.0)
+
+
+def evenly(draws: Draws, count: int, /) -> Draws:
+    """At most so many of the draws, at even steps of their weight, so that none needs a weight.
+
+    Systematic resampling [Kitagawa1996] with its one random number at 1/2.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, dag_posterior, sample_dags, score_families
+    >>> posterior = dag_posterior(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()))
+    >>> evenly(sample_dags(posterior, draws=1000, rng=np.random.default_rng(0)), 10)
+    Draws(10 dags of 2 variables, structure-modular)
+    """
+    flat = draws.values.reshape(-1, draws.values.shape[-1])
+    count = min(count, len(flat))
+    ends = np.cumsum(weights_of(draws))
+    chosen = np.searchsorted(ends, (np.arange(count) + 0.5) / count * ends[-1])
+    return Draws(
+        flat[chosen][None],
+        np.zeros((1, count)),
+        draws.log_target.reshape(1, -1)[:, chosen],
+        draws.over,
+        draws.prior,
+        draws.names,
+        run=draws.run,
+    )

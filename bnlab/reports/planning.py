@@ -1,14 +1,38 @@
 """`choose_method`: the best answer that memory and time allow, and what it is worth."""
 
+import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple, get_args
 
+from bnlab import memory
 from bnlab.data import Data
+from bnlab.exact import order_posterior_bytes
 from bnlab.exact.over_dags import posterior_bytes
+from bnlab.features import hoeffding_margin
+from bnlab.prediction.tables import check_score
 from bnlab.results import PriorKind
-from bnlab.scores import BDeu, Score
+from bnlab.runs import check_counts
+from bnlab.sampling.partitions import PartitionWalker, partition_walker_bytes
+from bnlab.sampling.walks import walker_bytes
+from bnlab.scores import BDeu, Score, scoring_bytes
 
 Method = Literal["exact DAGs", "exact orders", "partitions", "orders", "search"]
+METHODS: tuple[Method, ...] = get_args(Method)
+
+MAX_PARENTS, FEW = 3, 8  # of a node, as a rule; any number of them if there are few variables
+INDEPENDENT = 20_000  # DAGs from the exact posterior over DAGs: within 0.01, by Hoeffding
+WEIGHTED = 100_000  # DAGs from the one over orders, since their weights differ
+CHAINS, KEPT = 4, 2_500
+LEAST_MOVES, FEWEST_MOVES, MOST_MOVES = 50_000, 10_000, 400_000  # of a chain
+RESTARTS = 100
+DELTA = 0.05
+
+# Seconds, as measured on a machine of 2025 that did nothing else.
+A_PAIR_OF_SETS = 8e-9  # of the sum over DAGs: 3**n
+A_NODE_AND_SET = 2e-8  # of the sum over orders and the best DAG: n * 2**n
+A_ROW, A_CELL = 3e-9, 5e-9  # of counting a set of variables
+A_DRAW, A_CLIMB = 1e-4, 0.05
+WORKERS = 2  # that chains share, at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +48,11 @@ class Plan:
     guarantee : sentences on what the answer is worth
     max_parents : of each node
     needed_bytes : what the method says it takes
-    seconds : about how long it takes
-    posterior : "structure-modular", or None when there is no posterior at all (search)
-    draws : DAGs to draw; of each chain for chains
+    seconds : about how long it takes on an idle machine
+    posterior : "structure-modular": every DAG counts once; None when there is no posterior (search)
+    draws : DAGs to draw (of each chain), or restarts of the search
     rejected : (method, reason) of those that come before it in the list above
+    chains, burn_in, thin : of Markov chains, as in `sample_partitions`; 1, 0, 1 for others
 
     Examples
     --------
@@ -44,6 +69,20 @@ class Plan:
     posterior: PriorKind | None
     draws: int
     rejected: tuple[tuple[Method, str], ...]
+    chains: int = 1
+    burn_in: int = 0
+    thin: int = 1
+
+    def __repr__(self) -> str:
+        return f"Plan({self.method}, up to {self.max_parents} parents, {self.seconds:.2g} s)"
+
+
+class _Cost(NamedTuple):
+    """What a method takes, and its moves a chain if it walks."""
+
+    needed: int
+    seconds: float
+    moves: int = 0
 
 
 def choose_method(
@@ -56,22 +95,224 @@ def choose_method(
     free: int | None = None,
     method: Method | None = None,
 ) -> Plan:
-    """The first of the methods that fits into memory and time.
+    """The first method of the list in `Plan` that fits into memory and time.
+
+    The bytes are those by which the methods themselves refuse. The seconds are rough: of an idle
+    machine with two cores. A plan depends on the table, the arguments and the free memory only, not
+    on how fast or how busy the machine is.
+
+    Parameters
+    ----------
+    data : Data
+    score : one with pseudo-counts, BDeu or K2, since predictions need them
+    max_parents : of each node; by default 3 (or any number, for up to 8 variables), and fewer if
+        scoring the families, or walking on them, would take too much memory or time
+    seconds : for the whole analysis, about
+    free : bytes that may be taken; by default what the machine, or its container, has free
+    method : one of the list, instead of the first that fits; its time is then not limited
+
+    Raises
+    ------
+    ValueError
+        If there is one variable only or no row, the score has no pseudo-counts, an argument is out
+        of its range, or the memory for the method asked for is not there.
 
     Examples
     --------
-    >>> choose_method(Data.from_arrays([[0, 0], [1, 1]])).max_parents
-    1
+    >>> plan = choose_method(Data.from_arrays([[0, 0], [1, 1]]), free=10**9)
+    >>> plan.max_parents, plan.posterior
+    (1, 'structure-modular')
     """
-    k = min(3 if max_parents is None else max_parents, data.n - 1)
+    _check(data, max_parents, seconds, method)
+    check_score(score)
+    n = data.n
+    free = memory.free_bytes() if free is None else free
+    free = free if free is not None else 1 << 62
+    k, why = _parents(data, max_parents, seconds, free)
+    costs = {name: _cost(name, data, k, seconds) for name in METHODS}
+    if method in (None, "partitions", "orders") and max_parents is None:
+        exact = _fits(costs["exact DAGs"], seconds, free) or _fits(
+            costs["exact orders"], seconds, free
+        )
+        while k > 1 and (method or not exact) and costs["partitions"].moves < LEAST_MOVES:
+            k -= 1
+            costs = {name: _cost(name, data, k, seconds) for name in METHODS}
+            why = (*why, f"With {k + 1} parents, chains would make too few moves: up to {k}.")
+    rejected: list[tuple[Method, str]] = []
+    chosen = method
+    for name in METHODS:
+        reason = _reason(name, costs[name], seconds, free)
+        if chosen is None and (reason is None or name == "search"):
+            chosen = name
+        if name == chosen:
+            if costs[name].needed > free:
+                raise ValueError(f"n={n}, method={name!r}: {reason}. Leave out method=")
+            break
+        rejected.append((name, reason or "it fits, but another was asked for"))
+    assert chosen is not None
+    cost = costs[chosen]
+    draws, chains, burn_in, thin = _length(chosen, cost.moves)
+    size = f"{n} variables, {data.m:,} rows, families of up to {k} parents"
     return Plan(
-        "exact DAGs",
-        (f"{data.n} variables and {data.m:,} rows.",),
-        ("Edges and paths are exact.",),
+        chosen,
+        (f"{size}.", *why, _told(chosen, n, cost, free)),
+        _guarantee(chosen, draws, k),
         k,
-        posterior_bytes(data.n),
-        9e-9 * 3**data.n,
-        "structure-modular",
-        10_000,
-        (),
+        cost.needed,
+        cost.seconds,
+        None if chosen == "search" else "structure-modular",
+        draws,
+        tuple(rejected),
+        chains,
+        burn_in,
+        thin,
     )
+
+
+def _check(data: Data, max_parents: int | None, seconds: float, method: str | None) -> None:
+    if not isinstance(data, Data):
+        raise ValueError(f"data is a {type(data).__name__}: make it a Data (read_table, read_csv)")
+    if data.n < 2 or data.m < 1:
+        raise ValueError(
+            f"{data.n} variables and {data.m} rows: give at least two variables and one row"
+        )
+    if max_parents is not None:
+        check_counts(max_parents=max_parents)
+    if not 0 < seconds < math.inf:
+        raise ValueError(f"seconds={seconds!r}: give a positive, finite number of seconds")
+    if method is not None and method not in METHODS:
+        raise ValueError(f"method={method!r}: choose one of {', '.join(METHODS)}")
+
+
+def _parents(
+    data: Data, max_parents: int | None, seconds: float, free: int
+) -> tuple[int, tuple[str, ...]]:
+    """Largest number of parents whose scoring fits, and why it is less than usual."""
+    n = data.n
+    if max_parents is not None:
+        return min(max_parents, n - 1), ()
+    usual = min(n - 1, MAX_PARENTS if n > FEW else FEW)
+    k = usual
+    while k > 1 and (scoring_bytes(n, k) > free or scoring_seconds(data, k) > seconds / 4):
+        k -= 1
+    if k == usual:
+        return k, ()
+    takes = f"{_gigabytes(scoring_bytes(n, k + 1))} and {_about(scoring_seconds(data, k + 1))}"
+    return k, (f"Scoring families of {k + 1} parents would take {takes}, so up to {k}.",)
+
+
+def scoring_seconds(data: Data, max_parents: int, /) -> float:
+    """About how long `score_families` takes: rows and cells of all sets of up to k + 1 variables.
+
+    Examples
+    --------
+    >>> scoring_seconds(Data.from_arrays([[0, 0], [1, 1]]), 1) < 1e-6
+    True
+    """
+    cells = [1.0] + [0.0] * (max_parents + 1)  # sums of products of arities, by size of the set
+    for arity in data.arities.tolist():
+        for size in range(max_parents + 1, 0, -1):
+            cells[size] += arity * cells[size - 1]
+    sets = sum(math.comb(data.n, size) for size in range(max_parents + 2))
+    return A_ROW * sets * data.m + A_CELL * sum(cells)
+
+
+def _cost(method: Method, data: Data, k: int, seconds: float) -> _Cost:
+    n, first = data.n, scoring_seconds(data, k)
+    if method == "exact DAGs":
+        time = A_PAIR_OF_SETS * 3.0**n + A_DRAW * INDEPENDENT
+        return _Cost(posterior_bytes(n, max_parents=k), first + time)
+    if method == "exact orders":
+        time = A_NODE_AND_SET * n * 2.0**n + A_DRAW * WEIGHTED
+        return _Cost(order_posterior_bytes(n, max_parents=k), first + time)
+    if method == "search":
+        return _Cost(scoring_bytes(n, k), first + A_CLIMB * RESTARTS)
+    a_second = 10 * PartitionWalker(n, k, ()).block_moves * WORKERS / CHAINS
+    moves = min(MOST_MOVES, int(0.4 * seconds * a_second))
+    needed = partition_walker_bytes(n, k) if method == "partitions" else walker_bytes(n, k)
+    return _Cost(needed, first + moves / a_second + A_DRAW * CHAINS * KEPT, moves)
+
+
+def _fits(cost: _Cost, seconds: float, free: int) -> bool:
+    return cost.needed <= free and cost.seconds <= seconds
+
+
+def _reason(method: Method, cost: _Cost, seconds: float, free: int) -> str | None:
+    """Why a method does not fit, or None."""
+    if cost.needed > free:
+        return f"it needs {_gigabytes(cost.needed)}, and {_gigabytes(free)} are free"
+    if cost.moves and cost.moves < FEWEST_MOVES:
+        return f"each chain would make {cost.moves:,} moves only in {seconds:g} s"
+    if cost.seconds > seconds:
+        return f"it would take {_about(cost.seconds)}, more than {seconds:g} s"
+    return None
+
+
+def _length(method: Method, moves: int) -> tuple[int, int, int, int]:
+    """Draws, chains, burn_in and thin."""
+    if method in ("partitions", "orders"):
+        burn_in = moves // 4
+        return KEPT, CHAINS, burn_in, max(1, (moves - burn_in) // KEPT)
+    draws = {"exact DAGs": INDEPENDENT, "exact orders": WEIGHTED, "search": RESTARTS}[method]
+    return draws, 1, 0, 1
+
+
+def _told(method: Method, n: int, cost: _Cost, free: int) -> str:
+    what = {
+        "exact DAGs": f"The exact sum over all DAGs takes 3^{n} = {3**n:,} steps",
+        "exact orders": f"The exact sum over all orders takes {n} x 2^{n} = {n << n:,} steps",
+        "partitions": f"{CHAINS} chains make {cost.moves:,} moves on ordered partitions each",
+        "orders": f"{CHAINS} chains make {cost.moves:,} moves on orders each",
+        "search": f"Hill climbing begins anew {RESTARTS} times",
+    }[method]
+    has = f" of {_gigabytes(free)} that are free" if free < 1 << 62 else ""
+    return f"{what}: {_about(cost.seconds)} in all, and {_gigabytes(cost.needed)}{has}."
+
+
+def _guarantee(method: Method, draws: int, k: int) -> tuple[str, ...]:
+    prior = f"Every DAG of at most {k} parents a node counts once (structure-modular)."
+    limit = (
+        "Intervals hold with probability 0.95 in the limit of many draws (asymptotic), each for "
+        "itself. They say nothing about DAGs that no draw has met."
+    )
+    if method == "exact DAGs":
+        margin = hoeffding_margin(draws, DELTA)
+        return (
+            "Edges, paths and the evidence are exact but for rounding.",
+            f"Markov blankets and predictions average {draws:,} independent DAGs: each interval, "
+            f"{margin:.4f} to either side, holds with probability 0.95 whatever the posterior "
+            "(Hoeffding).",
+            prior,
+        )
+    if method == "exact orders":
+        return (
+            f"The sum over orders is exact, and {draws:,} independent DAGs are drawn from it. Each "
+            "is weighed by one over the number of its orders, which takes out the bias of orders.",
+            limit,
+            "The distinct DAGs alone, each with its exact weight (IW-DDS), give a second estimate "
+            "to compare. It would be a certain bound only with the sum over all DAGs, which does "
+            "not fit here.",
+            prior,
+        )
+    if method == "search":
+        return ("One good DAG, and nothing that says how sure: no probabilities, no intervals.",)
+    chains = (
+        "Markov chains are right in the limit of long runs only. R-hat and the effective number of "
+        "draws say how far these seem to be."
+    )
+    bias = "Each DAG is weighed by one over the number of its orders: no bias of orders is left."
+    return (chains, limit, *((bias,) if method == "orders" else ()), prior)
+
+
+def _gigabytes(count: int) -> str:
+    if count < 1e8:
+        return f"{count / 1e6:.2g} MB"
+    return f"{count / 1e9:.2g} GB" if count < 1e11 else f"{count / 1e9:,.0f} GB"
+
+
+def _about(seconds: float) -> str:
+    if seconds < 1:
+        return "less than a second"
+    if seconds < 120:
+        return f"about {seconds:.0f} s"
+    return f"about {seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.2g} hours"

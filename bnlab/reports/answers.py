@@ -1,0 +1,260 @@
+"""What each method gives an analysis: draws of DAGs, the best DAG, and how far to trust them."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab import features
+from bnlab.diagnostics import LEAST_DRAWS, ess, max_error, rhat, weights_ess
+from bnlab.exact import dag_posterior, log_dag_prior_sum, map_dag, order_posterior
+from bnlab.exact.normalisers import factors_by_size
+from bnlab.linear_extensions import reweight_by_extensions
+from bnlab.reports.credible import Credible
+from bnlab.reports.planning import Method, Plan
+from bnlab.results import Draws, Estimate, Run
+from bnlab.runs import Executor, Progress
+from bnlab.sampling import reweight_unique, sample_dags, sample_orders, sample_partitions
+from bnlab.scores import ScoreTable
+from bnlab.search import hill_climb
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_RHAT = 1.01  # as [VehtariEtAl2021] asks
+LEAST_EFFECTIVE = 400
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """What one method found. `edges` and `paths` are None where they are averages over the draws.
+
+    Examples
+    --------
+    >>> Answer(np.array([0, 1]), "the best DAG found", None).warnings
+    ()
+    """
+
+    best: Ints
+    best_is: str
+    draws: Draws | None
+    edges: Credible | None = None
+    paths: Credible | None = None
+    log_evidence: Estimate | None = None
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """What every method gets. `part(a, b, what)` is progress from a to b thousandths of the whole.
+
+    Examples
+    --------
+    >>> Task.__slots__[:2]
+    ('table', 'plan')
+    """
+
+    table: ScoreTable
+    plan: Plan
+    rng: np.random.Generator
+    part: Callable[[int, int, str], Progress]
+    executor: Executor | None
+
+
+def answer(task: Task, /) -> Answer:
+    """Run the method of the plan.
+
+    Raises
+    ------
+    Stopped
+        If progress asked to stop before there was anything to tell.
+    """
+    return _METHODS[task.plan.method](task)
+
+
+def _exact_dags(task: Task) -> Answer:
+    best = map_dag(task.table, progress=task.part(0, 50, "the best DAG")).dags[0]
+    posterior = dag_posterior(task.table, progress=task.part(50, 700, "the sum over DAGs"))
+    draws = sample_dags(
+        posterior,
+        draws=task.plan.draws,
+        rng=task.rng,
+        progress=task.part(700, 1000, "drawing DAGs"),
+        executor=task.executor,
+    )
+    return Answer(
+        best,
+        "the most probable DAG",
+        draws,
+        Credible.exact(posterior.edges),
+        Credible.exact(posterior.ancestors),
+        Estimate(posterior.log_evidence, 0.0, "exact", run=posterior.run),
+        {"draws": float(draws.log_weight.size)},
+    )
+
+
+def _exact_orders(task: Task) -> Answer:
+    table = task.table
+    best = map_dag(table, progress=task.part(0, 200, "the best DAG")).dags[0]
+    posterior = order_posterior(table, progress=task.part(200, 600, "the sum over orders"))
+    drawn = sample_dags(
+        posterior,
+        draws=task.plan.draws,
+        rng=task.rng,
+        progress=task.part(600, 900, "drawing DAGs"),
+        executor=task.executor,
+    )
+    draws, warnings = _unbiased(drawn, task.executor)
+    distinct = reweight_unique(drawn)
+    differ = max_error(features.edges(draws), features.edges(distinct))
+    log_z, stderr = _log_mean(draws.log_weight.ravel())
+    log_z += posterior.log_z
+    mass = math.exp(min(0.0, float(np.logaddexp.reduce(distinct.log_weight, axis=None)) - log_z))
+    evidence = None
+    if factors_by_size(table) is not None and not warnings:
+        log_evidence = log_z - log_dag_prior_sum(table)
+        evidence = Estimate(log_evidence, stderr, "unbiased", run=draws.run)
+    return Answer(
+        best,
+        "the most probable DAG",
+        draws,
+        log_evidence=evidence,
+        diagnostics={
+            "draws": float(draws.log_weight.size),
+            "effective draws": weights_ess(draws.log_weight),
+            "mass of the distinct DAGs, about": mass,
+            "largest difference of an edge to IW-DDS": differ,
+        },
+        warnings=warnings,
+    )
+
+
+def _partitions(task: Task) -> Answer:
+    plan = task.plan
+    draws = sample_partitions(
+        task.table,
+        draws=plan.draws,
+        chains=plan.chains,
+        burn_in=plan.burn_in,
+        thin=plan.thin,
+        rng=task.rng,
+        progress=task.part(0, 950, "walking on partitions"),
+        executor=task.executor,
+    )
+    return _from_chains(task, draws, draws, ())
+
+
+def _orders(task: Task) -> Answer:
+    plan = task.plan
+    orders = sample_orders(
+        task.table,
+        draws=plan.draws,
+        chains=plan.chains,
+        burn_in=plan.burn_in,
+        thin=plan.thin,
+        rng=task.rng,
+        progress=task.part(0, 900, "walking on orders"),
+        executor=task.executor,
+    )
+    drawn = sample_dags(orders, draws=1, table=task.table, rng=task.rng, executor=task.executor)
+    draws, warnings = _unbiased(drawn, task.executor)
+    return _from_chains(task, orders, draws, warnings)
+
+
+def _search(task: Task) -> Answer:
+    climb = hill_climb(
+        task.table,
+        restarts=task.plan.draws,
+        rng=task.rng,
+        progress=task.part(0, 1000, "climbing"),
+        executor=task.executor,
+    )
+    warnings = ("These are the edges of one good DAG, not probabilities.",)
+    return Answer(climb.dag, "the best DAG found", None, warnings=warnings)
+
+
+_METHODS: Mapping[Method, Callable[[Task], Answer]] = {
+    "exact DAGs": _exact_dags,
+    "exact orders": _exact_orders,
+    "partitions": _partitions,
+    "orders": _orders,
+    "search": _search,
+}
+
+
+def _unbiased(drawn: Draws, executor: Executor | None) -> tuple[Draws, tuple[str, ...]]:
+    """DAGs weighed by 1 / l(G), or the distinct ones (IW-DDS) where l(G) cannot be counted."""
+    try:
+        return reweight_by_extensions(drawn, executor=executor), ()
+    except ValueError as error:
+        warning = (
+            f"The orders of some DAG cannot be counted ({error}): averages are over the distinct "
+            "DAGs, each with its own weight (IW-DDS), and have no error bars."
+        )
+        return reweight_unique(drawn), (warning,)
+
+
+def _from_chains(task: Task, chains: Draws, draws: Draws, warnings: tuple[str, ...]) -> Answer:
+    place = int(draws.log_target.argmax())
+    start = draws.values.reshape(-1, task.table.n)[place]
+    best = hill_climb(task.table, start=start, rng=task.rng).dag
+    told, enough = {"draws": float(draws.log_weight.size)}, chains.log_target.shape[1]
+    if enough >= LEAST_DRAWS:
+        told |= {"rhat": rhat(chains.log_target), "ess": ess(chains.log_target)}
+    if draws.log_weight.any():
+        told["effective draws"] = weights_ess(draws.log_weight)
+    each = [features.edges(_chain(draws, c)) for c in range(len(draws.values))]
+    told["largest difference of an edge between chains"] = float(np.ptp(each, axis=0).max())
+    return Answer(best, "the best DAG found", draws, diagnostics=told, warnings=warnings)
+
+
+def _chain(draws: Draws, c: int) -> Draws:
+    some = slice(c, c + 1)
+    return Draws(
+        draws.values[some],
+        draws.log_weight[some],
+        draws.log_target[some],
+        draws.over,
+        draws.prior,
+        draws.names,
+    )
+
+
+def _log_mean(log_weight: Floats) -> tuple[float, float]:
+    """ln of the mean of independent weights, and its standard error, nats."""
+    weights = np.exp(log_weight - log_weight.max())
+    mean = float(weights.mean())
+    stderr = float(weights.std()) / mean / math.sqrt(weights.size)
+    return float(log_weight.max()) + math.log(mean), stderr
+
+
+def doubts(plan: Plan, told: Mapping[str, float], run: Run, /) -> tuple[str, ...]:
+    """Sentences on what the diagnostics say against the answer.
+
+    Examples
+    --------
+    >>> from bnlab import Data
+    >>> from bnlab.reports import choose_method
+    >>> doubts(choose_method(Data.from_arrays([[0, 0], [1, 1]])), {"rhat": 1.3}, Run(""))
+    ('R-hat is 1.300, above 1.01: the chains do not agree. Give more seconds.',)
+    """
+    out = []
+    if run.stopped:
+        out.append("Stopped early: the answer is of the draws made until then.")
+    if plan.method in ("partitions", "orders") and "rhat" not in told:
+        out.append("The chains are too short to say whether they agree.")
+    if told.get("rhat", 1.0) > MOST_RHAT:
+        out.append(
+            f"R-hat is {told['rhat']:.3f}, above {MOST_RHAT}: the chains do not agree. Give more "
+            "seconds."
+        )
+    worth = min(told.get("effective draws", math.inf), told.get("ess", math.inf))
+    if worth < LEAST_EFFECTIVE:
+        out.append(
+            f"The draws are worth {worth:.0f} independent ones only, fewer than {LEAST_EFFECTIVE}: "
+            "intervals are rough."
+        )
+    return tuple(out)
