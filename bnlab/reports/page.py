@@ -6,14 +6,13 @@ import os
 from html import escape
 from pathlib import Path
 
-from bokeh.embed import components
 from bokeh.resources import Resources
 
-from bnlab import plots
 from bnlab.files import write_whole
 from bnlab.reports import pictures, sections
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.dressing import POLICY, SCRIPT, STYLE
+from bnlab.reports.embedding import embedded
 from bnlab.reports.exports import bif_text, csv_text, graphml_text
 from bnlab.reports.markup import (
     Cell,
@@ -89,23 +88,23 @@ def write_page(
 def page(analysis: Analysis, reading: Reading, /, *, command: str) -> str:
     """The HTML that `write_page` writes."""
     data, names = analysis.data, analysis.data.names
-    places = plots.network_positions(analysis.edges.probability)
+    drawn = pictures.layout(analysis)
     found = sensitivity(analysis)
     by_ess, by_prior = comparisons(found)
     figures = {
-        "network": pictures.network_picture(analysis, places),
+        "network": pictures.network_picture(analysis, drawn),
         "heat": pictures.heat_picture(analysis),
-        "best": pictures.best_picture(analysis, places),
+        "best": pictures.best_picture(analysis, drawn),
         "ess": by_ess.picture(names, "ess", "Equivalent sample size"),
         "priors": by_prior.picture(names, "priors", "Prior over DAGs"),
     }
-    script, parts = components(figures)
+    script, parts = embedded(figures)
     title = f"{Path(str(reading.source)).name}: which variables depend on which?"
     body = [
         sections.glance(analysis),
         sections.was_read(reading),
         sections.how(analysis),
-        _edges(analysis, parts),
+        _edges(analysis, parts, len(drawn.shown)),
         sections.paths_table(analysis),
         sections.blankets_table(analysis),
         _best(analysis, parts),
@@ -148,7 +147,9 @@ def page(analysis: Analysis, reading: Reading, /, *, command: str) -> str:
 """
 
 
-def _edges(analysis: Analysis, parts: dict[str, str]) -> str:
+def _edges(analysis: Analysis, parts: dict[str, str], drawn: int) -> str:
+    alone = analysis.data.n - drawn
+    hidden = f" {alone} variables without such an edge are not drawn." if alone else ""
     return section(
         "edges",
         "Edges",
@@ -156,7 +157,7 @@ def _edges(analysis: Analysis, parts: dict[str, str]) -> str:
         figure(
             parts["network"],
             "The wider and darker an arrow, the more probable its edge. Point at an arrow for its "
-            "numbers.",
+            f"numbers.{hidden}",
         ),
         figure(
             parts["heat"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from bnlab.reports.exports import CREDIBLE
 
 Floats = NDArray[np.float64]
 
+ALL_SHOWN = 12  # variables
+EVEN = 0.4  # the width of an arrow where all are equally wide, as a share of the widest
 CELL = 13  # pixels, the least side of a cell of the heat map, so that its names can be read
 
 
@@ -30,21 +33,57 @@ def shown_names(names: Sequence[str], /) -> list[str]:
     return [name.replace("$$", "$\u200b$") for name in names]
 
 
-def network_picture(analysis: Analysis, places: Floats, /, threshold: float = CREDIBLE) -> Any:
-    """The network of the edges that are credible, their intervals in the hover."""
-    names = shown_names(analysis.data.names)
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """Which variables a network drawing shows, and where. Make it with `layout`.
+
+    Attributes
+    ----------
+    shown : int64 (k,), numbers of the variables drawn, rising
+    places : float64 (k, 2) in [0, 1], as of `plots.network_positions`
+    """
+
+    shown: NDArray[np.int64]
+    places: Floats
+
+    def of(self, credible: Credible, names: Sequence[str], /) -> tuple[Credible, list[str]]:
+        """The probabilities and the names of the variables drawn."""
+        part = np.ix_(self.shown, self.shown)
+        few = replace(
+            credible,
+            probability=credible.probability[part],
+            low=credible.low[part],
+            high=credible.high[part],
+        )
+        return few, shown_names([names[v] for v in self.shown])
+
+
+def layout(analysis: Analysis, /, *, least: float = CREDIBLE) -> Layout:
+    """Places for all variables, or if they are many, for those with an edge to draw.
+
+    An edge to draw has a probability of at least `least`, or belongs to the best DAG.
+    """
     probability = analysis.edges.probability
-    strongest = _strongest(analysis.edges, names)
+    linked = (probability >= least) | (graphs.to_adjacency(analysis.best) > 0)
+    shown = np.flatnonzero(linked.any(axis=0) | linked.any(axis=1))
+    if len(probability) <= ALL_SHOWN or len(shown) < 2:
+        shown = np.arange(len(probability))
+    return Layout(shown, plots.network_positions(probability[np.ix_(shown, shown)]))
+
+
+def network_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = CREDIBLE) -> Any:
+    """The network of the edges that are credible, their intervals in the hover."""
+    edges, names = drawn.of(analysis.edges, analysis.data.names)
     picture = plots.network(
-        probability,
+        edges.probability,
         names,
-        places,
+        drawn.places,
         threshold=threshold,
         title=f"Edges of probability {threshold:g} or more",
         alt=f"Network of {len(names)} variables; the wider an arrow, the more probable its edge. "
-        f"Most probable: {strongest}. The table of edges has the numbers",
+        f"Most probable: {_strongest(edges, names)}. The table of edges has the numbers",
     )
-    return with_intervals(picture, "links", analysis.edges, names)
+    return with_intervals(picture, "links", edges, names)
 
 
 def heat_picture(analysis: Analysis, /) -> Any:
@@ -66,20 +105,20 @@ def heat_picture(analysis: Analysis, /) -> Any:
     return with_intervals(picture, "edges", analysis.edges, names)
 
 
-def best_picture(analysis: Analysis, places: Floats, /) -> Any:
+def best_picture(analysis: Analysis, drawn: Layout, /) -> Any:
     """The best DAG, at the places of the network of credible edges."""
-    names = shown_names(analysis.data.names)
-    dag = graphs.to_adjacency(analysis.best).astype(np.float64)
-    count = int(dag.sum())
+    edges, names = drawn.of(analysis.edges, analysis.data.names)
+    dag = graphs.to_adjacency(analysis.best)[np.ix_(drawn.shown, drawn.shown)]
     picture = plots.network(
-        0.4 * dag,
+        EVEN * dag,
         names,
-        places,
+        drawn.places,
         name="best",
         title=f"{analysis.best_is[0].upper()}{analysis.best_is[1:]}",
-        alt=f"Drawing of {analysis.best_is}: {count} edges, listed in the table of parents",
+        alt=f"Drawing of {analysis.best_is}: {int(dag.sum())} edges, listed in the table of "
+        "parents",
     )
-    return with_intervals(picture, "best", analysis.edges, names)
+    return with_intervals(picture, "best", edges, names)
 
 
 def with_intervals(picture: Any, source: str, credible: Credible, names: Sequence[str], /) -> Any:

@@ -17,7 +17,7 @@ from bnlab.labs.your_own_data.study import SEED, Study
 from bnlab.reports import Analysis, Credible, sensitivity
 from bnlab.reports.exports import write_bif, write_csv, write_graphml
 from bnlab.reports.page import write_page
-from bnlab.reports.pictures import shown_names, with_intervals
+from bnlab.reports.pictures import layout, network_picture, shown_names
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 ESS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -40,7 +40,7 @@ class Network:
 
     def __init__(self, study: Study, /) -> None:
         self._analysis = study.done()
-        self._places = plots.network_positions(self._analysis.edges.probability)
+        self._layout = layout(self._analysis, least=THRESHOLDS[0])
         self.threshold = size_slider("least probability", THRESHOLDS, 0.3)
         self.panel = Panel(self._picture(), self._caption())
         self._listed = widgets.HTML(self._list())
@@ -49,15 +49,7 @@ class Network:
         study.watch(self._renew)
 
     def _picture(self) -> Any:
-        names = shown_names(self._analysis.data.names)
-        picture = plots.network(
-            self._analysis.edges.probability,
-            names,
-            self._places,
-            threshold=self.threshold.value,
-            title="Credible edges",
-        )
-        return with_intervals(picture, "links", self._analysis.edges, names)
+        return network_picture(self._analysis, self._layout, threshold=self.threshold.value)
 
     def _caption(self) -> str:
         edges = self._analysis.edges.probability
@@ -81,7 +73,7 @@ class Network:
     def _renew(self, analysis: Analysis) -> None:
         if analysis is not self._analysis:
             self._analysis = analysis
-            self._places = plots.network_positions(analysis.edges.probability)
+            self._layout = layout(analysis, least=THRESHOLDS[0])
             self.panel.show(self._picture(), self._caption())
             self._listed.value = self._list()
 
