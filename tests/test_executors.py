@@ -87,6 +87,29 @@ def test_mpi(plain, tmp_path):
     assert calls.differing(numbers, plain) == set()
 
 
+LONG_RUNS = """
+import calls, numpy as np, bnlab as bn
+rng, method = np.random.default_rng(1), bn.AIS(bn.Linear(50_000))
+print(bn.anneal_orders(calls.five(), runs=4, rng=rng, method=method).log_weight.tobytes().hex())
+"""
+
+
+def test_long_runs_do_not_depend_on_the_threads_of_blas():
+    """Dask's workers have one each, whatever the machine has."""
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", LONG_RUNS],
+            cwd=Path(calls.__file__).parent,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": count, "MKL_NUM_THREADS": count},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for count in ("1", "2")
+    ]
+    assert printed[0] == printed[1]
+
+
 @pytest.mark.parametrize("n", [13, 24], ids=["dense", "families"])
 def test_a_walker_brings_only_the_families_along_and_is_laid_out_once(n):
     walker = OrderWalker.of(calls.table(n))

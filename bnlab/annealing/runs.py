@@ -222,7 +222,8 @@ def _ais_block(
     tally = np.zeros((1, spans, 3, 2), np.int64)
     for t, (order, rng) in enumerate(zip(orders, rngs, strict=True)):
         walk = walker.walk(order, betas[:-1].copy(), 1, moves, rng, keep=False, spans=spans)
-        log_w[t] = np.abs(np.diff(betas)) @ walk.log_weights
+        # Not a dot product: BLAS adds long ones in an order that depends on its threads.
+        log_w[t] = np.sum(np.abs(np.diff(betas)) * walk.log_weights)
         tally += walk.tally
     return Runs(orders, log_w, walker.log_weights(orders), tally)._asdict()
 
