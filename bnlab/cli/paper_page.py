@@ -7,13 +7,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from bokeh.embed import components
 from bokeh.resources import Resources
 
 from bnlab.files import write_whole
 from bnlab.labs.papers.contents import Cell, Part, Table
 from bnlab.reports import markup
 from bnlab.reports.dressing import POLICY, STYLE
+from bnlab.reports.embedding import embedded
 from bnlab.results import package_versions
 
 
@@ -67,7 +67,7 @@ def write_paper(
     stopped : whether parts are missing because somebody stopped the run
     """
     figures = {each.part.name: each.figure for each in made if each.figure is not None}
-    script, drawn = components(figures) if figures else ("", {})
+    script, drawn = embedded(figures) if figures else ("", {})
     bokeh = Resources(mode="inline", components=["bokeh"]).render_js() if figures else ""
     links = "".join(
         f'<li><a href="#{each.part.name}">{escape(each.part.title.partition(":")[0])}</a></li>'
