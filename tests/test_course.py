@@ -1,6 +1,7 @@
 """What a teacher hands out: copies of the labs, nbgrader's sources, web pages, the syllabus."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from nbclient import NotebookClient
 
 import bnlab as bn
+from bnlab.cli import main
 from bnlab.course import (
     Page,
     exercises,
@@ -49,8 +51,8 @@ def code_of(lab):
     return ["".join(cell["source"]) for cell in lab["cells"] if cell["cell_type"] == "code"]
 
 
-def run(*command, cwd=None):
-    done = subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True)
+def run(*command, **options):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **options)
     assert done.returncode == 0, done.stderr
 
 
@@ -186,6 +188,14 @@ def test_pages_are_whole(course):
         assert "$$" not in text
 
 
+def test_copies_bring_the_pictures_that_they_show(course):
+    for path in [*(course / "students").rglob("*.ipynb"), *(course / "source").rglob("*.ipynb")]:
+        shown = set(re.findall(r"\]\((images/[^)]+)\)", path.read_text(encoding="utf-8")))
+        beside = {f"images/{file.name}" for file in (path.parent / "images").glob("*")}
+        assert shown <= beside
+        assert shown == beside or "source" not in path.parts
+
+
 def test_formulas_widgets_and_names_on_a_page():
     lab = lab_of(("f(x)",))
     widget = {"application/vnd.jupyter.widget-view+json": {}, "text/plain": "VBox()"}
@@ -244,8 +254,11 @@ def test_nbgrader_marks_what_comes_back(course, tmp_path):
     run("uv", "venv", "--quiet", "--python", sys.executable, environment)
     run("uv", "pip", "install", "--quiet", "--python", environment, *lab)
 
+    tools = environment / ("Scripts" if os.name == "nt" else "bin")
+    variables = os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
+
     def nbgrader(*arguments):
-        run(environment / "bin" / "nbgrader", *arguments, cwd=tmp_path)
+        run(tools / "nbgrader", *arguments, cwd=tmp_path, env=variables)
 
     nbgrader("generate_assignment", name)
     release = tmp_path / "release" / name / f"{name}.ipynb"
@@ -275,3 +288,12 @@ def test_a_course_is_made_whole_or_not_at_all(tmp_path):
         make_course(NOTEBOOKS, tmp_path / "out", progress=lambda done, total, _: done < 3)
     assert not (tmp_path / "out").exists()
     assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_command_makes_a_course(tmp_path, capsys):
+    assert main(["course", str(tmp_path / "out"), "--quiet"]) == 0
+    assert (
+        capsys.readouterr().out == f"{tmp_path / 'out'}: students/, source/ and pages/index.html\n"
+    )
+    assert main(["course", str(tmp_path / "out")]) == 1
+    assert "name another folder" in capsys.readouterr().err

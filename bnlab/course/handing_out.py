@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,6 +16,7 @@ from bnlab.files import write_whole
 from bnlab.runs import Progress, Stopped, goes_on
 
 SYLLABUS = "SYLLABUS.md"
+_PICTURE = re.compile(r"\]\((images/[^)]+)\)")
 
 
 def make_course(
@@ -83,7 +85,8 @@ def _copies(
     for lab in labs:
         yield partial(_write_copy, student_copy, lab, students / lab.name)
         yield partial(_write_copy, solved_copy, lab, source / lab.stem / lab.name)
-        yield partial(_copy_tree, here / "images", source / lab.stem / "images")
+        for picture in sorted(set(_PICTURE.findall(lab.read_text(encoding="utf-8")))):
+            yield partial(_copy_file, here / picture, source / lab.stem / picture)
     for paper in papers:
         yield partial(_copy_file, paper, students / "papers" / paper.name)
 

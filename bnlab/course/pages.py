@@ -116,7 +116,8 @@ class _Exporter(HTMLExporter):
 
 def _html(markdown: str) -> str:
     renderer = _Renderer(escape=False, exclude_anchor_links=True)
-    return str(MarkdownWithMath(renderer=renderer).render(markdown))
+    # A table at the very end is seen as one only with a line break after it.
+    return str(MarkdownWithMath(renderer=renderer).render(markdown + "\n"))
 
 
 def _without_widgets(lab: Notebook) -> Notebook:

@@ -1,0 +1,48 @@
+"""`bnlab course`: what a teacher hands out, in a folder."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from bnlab.cli.errors import DONE, need
+from bnlab.cli.labs import shipped
+from bnlab.cli.progress import shown
+
+EPILOG = """\
+  students/   the labs without solutions
+  source/     one assignment a lab, for nbgrader
+  pages/      labs and papers for a browser, without a kernel or a network: open index.html
+
+examples:
+  bnlab course                      to ./bnlab-course
+  bnlab course ~/autumn --quiet
+"""
+
+
+def add_to(commands: Any, /) -> argparse.ArgumentParser:
+    """The options of this command."""
+    one: argparse.ArgumentParser = commands.add_parser(
+        "course",
+        help="copies of the labs for a class, and web pages",
+        description="Make copies of the labs without solutions, sources for nbgrader, web pages.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    one.add_argument(
+        "folder", nargs="?", type=Path, default=Path("bnlab-course"), help="default: ./bnlab-course"
+    )
+    one.add_argument("--quiet", action="store_true", help="no progress")
+    return one
+
+
+def run(options: argparse.Namespace, /) -> int:
+    """Make the folder, whole or not at all."""
+    for module in ("bokeh", "latex2mathml", "nbconvert"):
+        need(module, "handing out the labs", extra="course")
+    from bnlab.course import make_course
+
+    with shown("course", quiet=options.quiet) as progress:
+        make_course(shipped(), options.folder, progress=progress)
+    print(f"{options.folder}: students/, source/ and pages/index.html")
+    return DONE
