@@ -54,7 +54,7 @@ class Analysis:
     --------
     >>> data = Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 1]], names=["rain", "wet"])
     >>> analyse(data, rng=np.random.default_rng(1)).predict({"rain": "1"}, "wet").round(3)
-    array([0.125, 0.875])
+    array([0.128, 0.872])
     """
 
     data: Data

@@ -228,7 +228,7 @@ def _cost(method: Method, data: Data, k: int, seconds: float) -> _Cost:
     if method == "search":
         return _Cost(scoring_bytes(n, k), first + A_CLIMB * RESTARTS)
     a_second = 10 * PartitionWalker(n, k, ()).block_moves * WORKERS / CHAINS
-    moves = min(MOST_MOVES, int(0.4 * seconds * a_second))
+    moves = min(MOST_MOVES, int(0.3 * seconds * a_second))
     needed = partition_walker_bytes(n, k) if method == "partitions" else walker_bytes(n, k)
     return _Cost(needed, first + moves / a_second + A_DRAW * CHAINS * KEPT, moves)
 
