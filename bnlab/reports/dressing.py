@@ -24,9 +24,9 @@ table { border-collapse: collapse; min-width: min(100%, 26rem); margin: .8rem 0;
         font-size: .94rem; }
 caption { text-align: left; color: var(--soft); padding-bottom: .4rem; max-width: 46rem; }
 th, td { border-bottom: 1px solid var(--rule); padding: .28rem .75rem .28rem 0; text-align: left;
-         vertical-align: top; overflow-wrap: anywhere; }
-th { font-weight: 600; max-width: 18rem; }
-tbody th { min-width: 8rem; overflow-wrap: break-word; }
+         vertical-align: top; overflow-wrap: break-word; max-width: 26rem; }
+th { font-weight: 600; max-width: 16rem; }
+tbody th { min-width: 8rem; }
 thead th { border-bottom: 2px solid var(--soft); }
 td.number { font-variant-numeric: tabular-nums; }
 th button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer;

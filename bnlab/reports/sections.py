@@ -29,6 +29,8 @@ METHODS = {
     "search": "a search for one good DAG, without probabilities",
 }
 
+DIAGNOSTICS = {"rhat": "R-hat", "ess": "effective sample size of ln p(G, D)"}
+
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "white space"}
 
 
@@ -40,7 +42,7 @@ def interval_sentence(credible: Credible, /) -> str:
         "Hoeffding": "Each interval holds the exact probability with probability at least "
         f"{credible.confidence:g}.",
         "asymptotic": "Each interval holds the exact probability with probability about "
-        f"{credible.confidence:g} if the chains have settled and are long.",
+        f"{credible.confidence:g}, in the limit of many draws.",
         "none": "There is no error bar: low and high say only that a probability is between 0 "
         "and 1.",
     }[credible.kind]
@@ -69,7 +71,7 @@ def glance(analysis: Analysis, /) -> str:
             f"Surely joined, but in which direction the data do not tell: {', '.join(unsure[:8])}"
             f"{more}."
         )
-    return section("glance", "At a glance", bullets([*lines, *analysis.plan.guarantee]))
+    return section("glance", "At a glance", bullets([*lines, *analysis.plan.guarantee[:1]]))
 
 
 def was_read(reading: Reading, /) -> str:
@@ -102,9 +104,6 @@ def how(analysis: Analysis, /) -> str:
     plan = analysis.plan
     posterior = f" Posterior: {plan.posterior}." if plan.posterior else ""
     warnings = [paragraph(text, "warning") for text in analysis.warnings]
-    if analysis.run.stopped:
-        stopped = "The run was stopped before its end: the numbers are those reached so far."
-        warnings.insert(0, paragraph(stopped, "warning"))
     rejected: list[list[Cell]] = [[method, reason] for method, reason in plan.rejected]
     return section(
         "method",
@@ -172,9 +171,12 @@ def blankets_table(analysis: Analysis, /) -> str:
         members = [int(u) for u in order if u != v and blankets.probability[u, v] >= LEAST]
         likely = [u for u in members if blankets.probability[u, v] >= 0.5]
         rest = [u for u in members if blankets.probability[u, v] < 0.5]
-        rows.append(
-            [name, _members(likely, v, blankets, names), _members(rest, v, blankets, names)]
-        )
+        if members:
+            rows.append(
+                [name, _members(likely, v, blankets, names), _members(rest, v, blankets, names)]
+            )
+    alone = len(names) - len(rows)
+    empty = f" {alone} variables whose blanket is probably empty are not listed." if alone else ""
     return section(
         "blankets",
         "Markov blankets",
@@ -185,7 +187,7 @@ def blankets_table(analysis: Analysis, /) -> str:
         ),
         table(
             "Probability that a variable is in the blanket of another. "
-            f"{interval_sentence(blankets)}",
+            f"{interval_sentence(blankets)}{empty}",
             ["variable", "probably in its blanket", f"perhaps ({LEAST:g} to 0.5)"],
             rows,
         ),
@@ -222,7 +224,10 @@ def evidence(analysis: Analysis, /) -> str:
 
 
 def _told(diagnostics: Mapping[str, float]) -> str:
-    rows: list[list[Cell]] = [[name, f"{value:.4g}"] for name, value in diagnostics.items()]
+    rows: list[list[Cell]] = [
+        [DIAGNOSTICS.get(name, name), f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"]
+        for name, value in diagnostics.items()
+    ]
     if not rows:
         return ""
     caption = "Diagnostics of the draws. R-hat is near 1 where chains agree."
