@@ -27,6 +27,7 @@ LOADS_BOKEH = "application/vnd.bokehjs_load.v0+json"
 INSTEAD = "<p class='widget'>Here the running lab has controls to move; a picture follows.</p>"
 COLOURS = "xcode"  # of code: every colour contrasts with our background by 4.5 or more
 BOKEH = "bokeh.min.js"
+_HEADER = re.compile(r"<th(?=[ >])")
 _EMPTY_HEADER = re.compile(r"<th[^>]*></th>")
 _LINK = re.compile(r'href="((?:\.\./)?[\w/]+)\.ipynb(#[^"]*)?"')
 
@@ -116,8 +117,7 @@ class _Exporter(HTMLExporter):
 
 def _html(markdown: str) -> str:
     renderer = _Renderer(escape=False, exclude_anchor_links=True)
-    # A table at the very end is seen as one only with a line break after it.
-    return str(MarkdownWithMath(renderer=renderer).render(markdown + "\n"))
+    return str(MarkdownWithMath(renderer=renderer).render(markdown))
 
 
 def _without_widgets(lab: Notebook) -> Notebook:
@@ -151,7 +151,7 @@ def _mended(body: str) -> str:
     """Links to pages, columns with headers, and code that a keyboard can scroll."""
     body = _LINK.sub(lambda found: f'href="{found[1]}.html{found[2] or ""}"', body)
     body = _EMPTY_HEADER.sub("<td></td>", body)
-    body = body.replace("<th>", '<th scope="col">').replace("<th ", '<th scope="col" ')
+    body = _HEADER.sub('<th scope="col"', body)
     return body.replace("<pre>", '<pre tabindex="0">')
 
 
