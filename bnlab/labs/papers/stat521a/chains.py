@@ -1,16 +1,19 @@
 """Walks on DAGs and on orders: traces from two starts, and edges by two runs."""
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab.labs.papers import em2007
 from bnlab.labs.papers.em2007.forecasts import chain
-from bnlab.labs.papers.stat521a.world import alarm_table, stream
+from bnlab.labs.papers.stat521a.world import BDEU, MAX_PARENTS, alarm_table, stream
 
 Floats = NDArray[np.float64]
 
 DRAWS = 1000
+STAND_INS = ("synthetic", "tic-tac-toe")
 THIN = {"Local": 1000, "Order": 20, "Hybrid": 20}
 """Moves before a draw: a million local moves of a run on ALARM, or 20,000 of orders."""
 
@@ -66,6 +69,36 @@ def two_runs(table: bn.ScoreTable, sampler: str, /, draws: int = DRAWS, key: int
         return np.array([bn.features.edges(one) for one in late])
     late = [chain(walked.orders, c, draws // 2) for c in range(2)]
     return np.array([bn.features.edges(one, table=table) for one in late])
+
+
+@cache
+def census(name: str) -> bn.ScoreTable:
+    """In place of the census: scores of "synthetic", 15 nodes and 1,500 rows, or "tic-tac-toe".
+
+    Both are those of the page on [EatonMurphy2007].
+
+    Examples
+    --------
+    >>> census("synthetic").n
+    15
+    """
+    return bn.score_families(em2007.rows(name), BDEU, max_parents=MAX_PARENTS)
+
+
+def from_exact(table: bn.ScoreTable, sampler: str, both: Floats, /) -> tuple[float, float]:
+    """SAD of each of two runs from the exact edges of the posterior that the sampler is for.
+
+    Order-modular for "Order", structure-modular for the others.
+
+    Examples
+    --------
+    >>> table = bn.score_families(bn.Data.from_arrays([[0, 0], [1, 1]]), BDEU)
+    >>> from_exact(table, "Local", np.zeros((2, 2, 2)))
+    (0.8, 0.8)
+    """
+    posterior = bn.order_posterior(table) if sampler == "Order" else bn.dag_posterior(table)
+    first, second = (round(bn.diagnostics.sad(one, posterior.edges), 9) for one in both)
+    return first, second
 
 
 def apart(both: Floats, /) -> tuple[float, float, int]:

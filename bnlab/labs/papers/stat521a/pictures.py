@@ -105,7 +105,7 @@ def learned(found: learning.Distance, sizes: Sequence[int] = learning.SIZES, /) 
     )
 
 
-def traces(m: int, lines: Mapping[str, Floats], below: float = 1500.0, /) -> Any:
+def traces(m: int, lines: Mapping[str, Floats], below: float = 500.0, /) -> Any:
     """ln p(D, G) along three chains, one point in ten; the axis ends so far below the top.
 
     Examples
@@ -306,6 +306,7 @@ def visits(name: str, errors: Mapping[str, Floats], /) -> Any:
         {},
         x_label="local moves of one chain",
         y_label="SAD from the exact edges",
+        y_range=(0.08, 24.0),
         name=f"visits_{name}",
         title=f"{name.replace('_', '-')}: counted or weighed",
         alt=f"{name}: error of the edges against moves, by counting visits and by weighing DAGs",
