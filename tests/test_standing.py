@@ -26,7 +26,9 @@ MAY_IMPORT = {
     "reports": CORE | {"bokeh"},
     "cli": CORE | {"bokeh", "tqdm"},
     "course": CORE | {"bokeh", "jinja2", "latex2mathml", "nbconvert", "nbformat", "pygments"},
-    "labs": CORE | {"bokeh", "ipywidgets", "IPython", "jupyter_bokeh", "pandas", "tqdm"},
+    "labs": CORE
+    | {"bokeh", "ipywidgets", "IPython", "jupyter_bokeh", "pandas", "tqdm"}
+    | {"distributed", "ipyparallel", "mpi4py"},  # where they are asked for and there
 }
 # Not loaded by `import bnlab`, which needs numpy, numba and networkx alone.
 OPTIONAL = {"bokeh", "ipywidgets", "IPython", "pandas", "sklearn", "pooch", "tqdm", "distributed"}

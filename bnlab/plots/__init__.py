@@ -69,6 +69,7 @@ from bnlab.plots.races import (
     roc_curves,
 )
 from bnlab.plots.rates import rate_histogram, rate_histogram_data
+from bnlab.plots.scaling import core_curves, core_lines, core_points
 from bnlab.plots.searches import (
     graph_gallery,
     graph_gallery_links,
@@ -111,6 +112,9 @@ __all__ = [
     "closing",
     "closing_data",
     "closing_levels",
+    "core_curves",
+    "core_lines",
+    "core_points",
     "dag_gallery",
     "dag_gallery_arrows",
     "dag_gallery_labels",

@@ -1,0 +1,172 @@
+"""How long, how much, how dear: the formulas of the plans."""
+
+import math
+from dataclasses import dataclass
+
+import bnlab as bn
+
+BYTES_A_SECOND = 100e6  # of a network of 1 Gbit/s
+BASE_BYTES = 200e6  # of a worker that has loaded Python, NumPy, numba and bnlab
+DENSE = 22  # up to so many variables the weights of orders are a table
+ROWS = 106
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Work in jobs that cannot be divided.
+
+    Attributes
+    ----------
+    jobs : how many
+    seconds : of each
+    once : seconds before and after, for which all but one core wait
+    send : seconds to send a job; one follows the other, while the workers work
+
+    Examples
+    --------
+    >>> load = Load(jobs=4, seconds=10.0, once=2.0)
+    >>> [load.wall(cores) for cores in (1, 2, 3, 4, 100)]
+    [42.0, 22.0, 22.0, 12.0, 12.0]
+    """
+
+    jobs: int
+    seconds: float
+    once: float = 0.0
+    send: float = 0.0
+
+    def wall(self, cores: int, /) -> float:
+        """Seconds by the clock on the wall."""
+        sending = self.jobs * self.send + self.seconds
+        return self.once + max(sending, math.ceil(self.jobs / cores) * self.seconds)
+
+    def speed_up(self, cores: int, /) -> float:
+        """How many times faster than one core that need not send anything.
+
+        Examples
+        --------
+        >>> Load(jobs=4, seconds=10.0, once=2.0).speed_up(4)
+        3.5
+        """
+        return (self.once + self.jobs * self.seconds) / self.wall(cores)
+
+    def cost(self, cores: int, /) -> float:
+        """Core-seconds that are paid for, those of waiting cores among them.
+
+        Examples
+        --------
+        >>> Load(jobs=4, seconds=10.0, once=2.0).cost(3)
+        66.0
+        """
+        return cores * self.wall(cores)
+
+
+def amdahl(serial: float, cores: float, /) -> float:
+    """The speed-up if a share of the work is for one core and the rest divides evenly.
+
+    [Amdahl1967]
+
+    Examples
+    --------
+    >>> amdahl(0.5, 1e9).__round__(3)
+    2.0
+    """
+    return 1 / (serial + (1 - serial) / cores)
+
+
+def annealing_steps(n: int, factor: int = 16, rows: int = ROWS) -> int:
+    """Steps of a run of AIS: factor * n * m, to 16 in [NiinimakiKoivisto2013].
+
+    Examples
+    --------
+    >>> annealing_steps(58)
+    98368
+    """
+    return factor * n * rows
+
+
+def move_terms(n: int, max_parents: int = 3) -> float:
+    """What a move on orders of n variables costs, in family weights read, roughly.
+
+    Examples
+    --------
+    >>> move_terms(58) > 10 * move_terms(20)
+    True
+    """
+    at_a_node = 20.0 if n <= DENSE else 20.0 + math.comb(n, max_parents + 1) / n
+    return at_a_node * (1 + n / 3)
+
+
+def parcel_bytes(n: int, max_parents: int = 3) -> int:
+    """Bytes that a job brings along: ln of each family's weight.
+
+    Examples
+    --------
+    >>> parcel_bytes(58)
+    14344096
+    """
+    return 8 * n * sum(math.comb(n - 1, size) for size in range(max_parents + 1))
+
+
+def worker_bytes(n: int, max_parents: int = 3) -> float:
+    """Bytes that a worker takes: itself, the parcel, and what it lays out from it.
+
+    Examples
+    --------
+    >>> round(worker_bytes(58) / 1e6)
+    258
+    """
+    parcel = parcel_bytes(n, max_parents)
+    laid_out = 8 * n * 2 ** (n - 1) if n <= DENSE else 2 * parcel + 8 * n * math.comb(n - 1, 2)
+    return BASE_BYTES + 2 * parcel + laid_out
+
+
+def dp_bytes(n: int, /) -> int:
+    """Bytes of the exact sum over orders of n variables, any n.
+
+    Examples
+    --------
+    >>> dp_bytes(27) == bn.exact.order_posterior_bytes(27)
+    True
+    """
+    return bn.exact.order_posterior_bytes(n)
+
+
+def dp_seconds(n: int, seconds_a_term: float, /) -> float:
+    """Seconds of the exact sum: so many for each of n 2**n terms.
+
+    Examples
+    --------
+    >>> dp_seconds(20, 1e-8).__round__(3)
+    0.21
+    """
+    return seconds_a_term * n * 2.0**n
+
+
+def spoken(seconds: float, /) -> str:
+    """A time in words.
+
+    Examples
+    --------
+    >>> spoken(90), spoken(7200), spoken(1e6)
+    ('1.5 minutes', '2 hours', '12 days')
+    """
+    units = (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60))
+    for unit, length in units:
+        if seconds >= length * (2 if unit in ("years", "days") else 1):
+            return f"{seconds / length:,.2g} {unit}"
+    return f"{seconds:.2g} seconds"
+
+
+def sized(count: float, /) -> str:
+    """A number of bytes in words.
+
+    Examples
+    --------
+    >>> sized(14_344_096), sized(1.3e12)
+    ('14 MB', '1.3 TB')
+    """
+    for unit, size in (("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if count >= size:
+            value = count / size
+            return f"{value:.0f} {unit}" if value >= 10 else f"{value:.2g} {unit}"
+    return f"{count / 1e3:.2g} kB"
