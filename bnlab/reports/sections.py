@@ -37,7 +37,7 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": 
 def interval_sentence(credible: Credible, /) -> str:
     """What the columns low and high of these probabilities mean."""
     return {
-        "exact": "The probabilities are exact: low and high are the same number.",
+        "exact": "The probabilities are exact.",
         "sound": "The exact probability lies between low and high for certain.",
         "Hoeffding": "Each interval holds the exact probability with probability at least "
         f"{credible.confidence:g}.",
@@ -131,7 +131,7 @@ def edges_table(analysis: Analysis, /) -> str:
         f"Edges of probability {LEAST:g} or more, the likeliest first. {_shown(ranked)}"
         f"{interval_sentence(edges)} The last column is the probability of an edge "
         "between the two in either direction.",
-        ["from", "to", "probability", "low", "high", "either direction"],
+        ["from", "to", *_heads(edges), "either direction"],
         rows,
         sortable=True,
     )
@@ -155,7 +155,7 @@ def paths_table(analysis: Analysis, /) -> str:
         table(
             f"Paths of probability {LEAST:g} or more, the likeliest first. {_shown(ranked)}"
             f"{interval_sentence(paths)}",
-            ["from", "to", "probability", "low", "high", "direct edge"],
+            ["from", "to", *_heads(paths), "direct edge"],
             rows,
             sortable=True,
         ),
@@ -253,7 +253,14 @@ def _ranked(credible: Credible) -> list[tuple[int, int]]:
     return [(u, v) for u, v in pairs if u != v and values[u, v] >= LEAST]
 
 
-def _numbers(credible: Credible, u: int, v: int) -> tuple[float, float, float]:
+def _heads(credible: Credible) -> list[str]:
+    return ["probability"] if credible.kind == "exact" else ["probability", "low", "high"]
+
+
+def _numbers(credible: Credible, u: int, v: int) -> tuple[float, ...]:
+    """The cells under `_heads`."""
+    if credible.kind == "exact":
+        return (float(credible.probability[u, v]),)
     return (
         float(credible.probability[u, v]),
         float(credible.low[u, v]),
@@ -264,7 +271,8 @@ def _numbers(credible: Credible, u: int, v: int) -> tuple[float, float, float]:
 def _members(chosen: Sequence[int], v: int, blankets: Credible, names: Sequence[str]) -> str:
     told = []
     for u in chosen:
-        p, low, high = _numbers(blankets, u, v)
-        point = math.isclose(low, high, abs_tol=5e-3)
-        told.append(f"{names[u]} {p:.2f}" + ("" if point else f" [{low:.2f}, {high:.2f}]"))
+        p, *bounds = _numbers(blankets, u, v)
+        point = not bounds or math.isclose(*bounds, abs_tol=5e-3)
+        interval = "" if point else f" [{bounds[0]:.2f}, {bounds[1]:.2f}]"
+        told.append(f"{names[u]} {p:.2f}{interval}")
     return ", ".join(told) or "none"
