@@ -420,6 +420,36 @@ class TestReadCsv:
         data = parse_table(text, source="round trip")
         assert labels(data) == [(p, str(q)) for p, q in rows]
 
+    def test_lines_before_the_table_are_skipped(self, tmp_path):
+        path = write(tmp_path, "measured in May\r\n3 rows\r\na,b\r\n1,x\r\n2,y\r\n1,z\r\n")
+        assert labels(bn.read_csv(path, skip=2)) == [("1", "x"), ("2", "y"), ("1", "z")]
+        with pytest.raises(ValueError, match="line 6: 3 cells where 2"):
+            bn.read_csv(write(tmp_path, "one\ntwo\na,b\n1,x\n2,y\n1,z,3\n"), skip=2)
+        with pytest.raises(ValueError, match="empty"):
+            bn.read_csv(path, skip=7)
+        with pytest.raises(ValueError, match="skip=-1"):
+            bn.read_csv(path, skip=-1)
+
+    def test_letters_of_sequences_become_columns(self, tmp_path):
+        path = write(tmp_path, "kind,dna\n+,acg\n-,ctg\n-,gct\n")
+        data = bn.read_csv(path, letters=["dna"])
+        assert data.names == ("kind", "dna.1", "dna.2", "dna.3")
+        assert labels(data) == [("+", *"acg"), ("-", *"ctg"), ("-", *"gct")]
+        assert bn.read_csv(path, letters=["dna"], drop=["dna.2"]).n == 3
+
+    def test_a_missing_sequence_misses_every_letter(self, tmp_path):
+        path = write(tmp_path, "kind,dna\n+,acg\n-,?\n-,gtt\n")
+        assert bn.read_csv(path, letters=["dna"], missing="drop").m == 2
+        data = bn.read_csv(path, letters=["dna"], missing="level")
+        assert labels(data)[1] == ("-", "missing", "missing", "missing")
+
+    def test_sequences_are_equally_long(self, tmp_path):
+        path = write(tmp_path, "kind,dna\n+,acg\n-,ct\n")
+        with pytest.raises(ValueError, match="line 3: column 'dna' has 2 letters where 3"):
+            bn.read_csv(path, letters=["dna"])
+        with pytest.raises(ValueError, match="letters names the column 'rna'"):
+            bn.read_csv(path, letters=["rna"])
+
 
 class TestFromFrame:
     def test_types(self):

@@ -185,8 +185,14 @@ def _encode_column(
     return codes, labels
 
 
-def _number(cell: str) -> int | float | None:
-    """The number that a cell spells, exactly if it is whole; None for text."""
+def number_in(cell: str) -> int | float | None:
+    """The number that a cell spells, exactly if it is whole; None for text.
+
+    Examples
+    --------
+    >>> number_in("01"), number_in("2.50"), number_in("three")
+    (1, 2.5, None)
+    """
     if NUMBER.fullmatch(cell) is None or not np.isfinite(float(cell)):
         return None
     whole = _WHOLE_NUMBER.fullmatch(cell)
@@ -200,7 +206,7 @@ def _rule_for(column: RawColumn, present: list[str], reader: _Reader) -> Discret
     if column.declared is not None or column.name in reader.levels:
         return None
     distinct = dict.fromkeys(present)
-    numbers = [_number(cell) for cell in distinct]
+    numbers = [number_in(cell) for cell in distinct]
     if any(number is None for number in numbers):
         return None
     measured = any(number % 1 for number in numbers if number is not None)
@@ -216,7 +222,7 @@ def _cut(
 ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
     numbers = np.empty(len(present))
     for i, cell in enumerate(present):
-        number = _number(cell)
+        number = number_in(cell)
         if number is None:
             raise reader.fail(
                 f"column {column.name!r} cannot be discretized: {cell!r} is no number", int(rows[i])
@@ -247,7 +253,7 @@ def _levels(
                 int(rows[present.index(stray)]),
             )
         return code_of, labels
-    spelled = {cell: _number(cell) for cell in distinct}
+    spelled = {cell: number_in(cell) for cell in distinct}
     words = [cell for cell, number in spelled.items() if number is None]
     numbers = {cell: number for cell, number in spelled.items() if number is not None}
     remedy = f"discretize={{{name!r}: EqualFrequency(3)}}"
@@ -288,10 +294,10 @@ def _codes_of(labels: tuple[str, ...], cells: Iterable[str]) -> dict[str, int]:
     Only distinct numbers are compared as such: of the labels 01 and 1, the cell 1.0 is neither.
     """
     code_of = {label: code for code, label in enumerate(labels)}
-    numbers = {_number(label): code for code, label in enumerate(labels)}
+    numbers = {number_in(label): code for code, label in enumerate(labels)}
     if None in numbers or len(numbers) < len(labels):
         numbers = {}
-    codes = {cell: code_of.get(cell, numbers.get(_number(cell))) for cell in cells}
+    codes = {cell: code_of.get(cell, numbers.get(number_in(cell))) for cell in cells}
     return {cell: code for cell, code in codes.items() if code is not None}
 
 
@@ -306,7 +312,7 @@ def _intervention_mask(
         if cell in names:
             mask[i, names.index(cell)] = True
             continue
-        number = _number(cell)
+        number = number_in(cell)
         if number is None or number % 1 or not 1 <= number <= len(names):
             raise reader.fail(
                 f"intervention column {column.name!r} holds {cell!r}: 0 means none, otherwise "
@@ -323,7 +329,7 @@ def _counts(
     counts = np.empty(len(keep), np.int64)
     total = 0
     for i, row in enumerate(keep):
-        number = None if column.missing[row] else _number(column.cells[row])
+        number = None if column.missing[row] else number_in(column.cells[row])
         if number is None or number < 0 or number % 1:
             raise reader.fail(
                 f"count column {column.name!r} holds {column.cells[row]!r}; whole numbers >= 0 "

@@ -328,10 +328,10 @@ def _votes(missing: Missing) -> Data:
 
 def _primary_tumor(missing: Missing) -> Data:
     # Four lines on the table itself come first, then a row number in each row; 0 is missing.
-    rows = _text(_TUMOR).splitlines()[4:]
     return parse_table(
-        "\n".join(rows),
+        _text(_TUMOR),
         source="primary_tumor",
+        skip=4,
         header=False,
         names=_TUMOR_NAMES,
         drop=["row"],

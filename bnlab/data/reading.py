@@ -10,6 +10,7 @@ import os
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from bnlab.data.columns import (
 )
 from bnlab.data.table import Data, from_encoded
 from bnlab.files import read_whole, told_briefly
+from bnlab.runs import check_counts
 
 MISSING_MARKERS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
 _DELIMITERS = (",", ";", "\t", "|")
@@ -32,8 +34,10 @@ def read_csv(
     path: str | os.PathLike[str],
     *,
     delimiter: str | None = None,
+    skip: int = 0,
     header: bool = True,
     names: Sequence[str] | None = None,
+    letters: Sequence[str] = (),
     drop: Sequence[str] = (),
     levels: Mapping[str, Sequence[str]] | None = None,
     discretize: Rules = None,
@@ -51,8 +55,11 @@ def read_csv(
     path : the file; one row a line, blank lines skipped, spaces around cells stripped.
     delimiter : by default the one of comma, semicolon, tab and bar that is most frequent in the
         first line, else white space. A space means any white space, tabs too.
-    header : whether the first line holds the names of the columns.
+    skip : how many lines at the beginning do not belong to the table.
+    header : whether the first line (after those) holds the names of the columns.
     names : the names of all columns, instead of those of the header or of x0, x1, ...
+    letters : columns of sequences, such as DNA, all of the same length: the letters of x become
+        the columns x.1, x.2, ..., one for each position.
     drop : columns to leave out, such as identifiers.
     levels : for some columns the labels in the order of their codes. Without it the levels are
         the values seen, integers in increasing order and text in alphabetical order. Where all
@@ -91,8 +98,10 @@ def read_csv(
         read_text(path, encoding),
         source=str(path),
         delimiter=delimiter,
+        skip=skip,
         header=header,
         names=names,
+        letters=letters,
         drop=drop,
         levels=levels,
         discretize=discretize,
@@ -132,8 +141,10 @@ def parse_table(
     *,
     source: str,
     delimiter: str | None = None,
+    skip: int = 0,
     header: bool = True,
     names: Sequence[str] | None = None,
+    letters: Sequence[str] = (),
     drop: Sequence[str] = (),
     levels: Mapping[str, Sequence[str]] | None = None,
     discretize: Rules = None,
@@ -144,38 +155,29 @@ def parse_table(
     max_levels: int = DEFAULT_MAX_LEVELS,
 ) -> Data:
     """`read_csv` on text that is already in memory; `source` names it in messages."""
-    names = None if names is None else string_list("names", names)
     drop = string_list("drop", drop)
     markers = set(string_list("missing_markers", missing_markers))
-    rows, lines = _split(text, source, delimiter)
-    if not rows:
-        raise ValueError(f"{source}: no rows of data; it is empty")
-    if header:
-        first = rows.pop(0)
-        lines.pop(0)
-        if names is not None and len(names) != len(first):
-            raise ValueError(f"{source}: {len(names)} names for {len(first)} columns")
-        names = first if names is None else names
-        if not rows:
-            raise ValueError(f"{source}: no rows of data below the header")
-    names = [f"x{v}" for v in range(len(rows[0]))] if names is None else names
-    _check_header(names, source, header)
-    for row, line in zip(rows, lines, strict=True):
-        if len(row) != len(names):
-            raise ValueError(
-                f"{source}, line {line}: {len(row)} cells where {len(names)} are expected. "
-                "Correct the line, or pass the delimiter"
-            )
+    table_names, rows, lines = table_rows(
+        text, source=source, delimiter=delimiter, skip=skip, header=header, names=names
+    )
+    columns = _by_letters(
+        dict(zip(table_names, map(list, zip(*rows, strict=True)), strict=True)),
+        string_list("letters", letters),
+        markers,
+        source,
+        lines,
+    )
     for name in drop:
-        if name not in names:
-            raise ValueError(f"{source}: drop names the column {name!r}; there are {names}")
-    columns = []
-    for v, name in enumerate(names):
-        if name not in drop:
-            cells = [row[v] for row in rows]
-            columns.append(RawColumn(name, cells, np.array([cell in markers for cell in cells])))
+        if name not in columns:
+            raise ValueError(
+                f"{source}: drop names the column {name!r}; there are {', '.join(columns)}"
+            )
     table = encode_table(
-        columns,
+        [
+            RawColumn(name, cells, np.array([cell in markers for cell in cells]))
+            for name, cells in columns.items()
+            if name not in drop
+        ],
         source=source,
         places=[f"line {line}" for line in lines],
         declare="pass levels=",
@@ -189,12 +191,99 @@ def parse_table(
     return from_encoded(table, source)
 
 
-def _split(text: str, source: str, delimiter: str | None) -> tuple[list[list[str]], list[int]]:
-    """The non-blank rows of cells, and the line that each ends on."""
+class Rows(NamedTuple):
+    """Names of the columns, rows of cells, all of that length, and the line that each ends on."""
+
+    names: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+
+
+def table_rows(
+    text: str,
+    *,
+    source: str,
+    delimiter: str | None,
+    skip: int,
+    header: bool,
+    names: Sequence[str] | None,
+) -> Rows:
+    """The cells of a table, as they are; a ValueError for what is none. Options of `read_csv`.
+
+    Examples
+    --------
+    >>> options = dict(delimiter=None, skip=0, header=True, names=None)
+    >>> table_rows("rain,wind\\nno,calm", source="weather", **options).rows
+    [['no', 'calm']]
+    """
+    given = None if names is None else list(string_list("names", names))
+    rows, lines = split_cells(text, source, delimiter, skip)
+    if not rows:
+        raise ValueError(f"{source}: no rows of data; it is empty")
+    if header:
+        first = rows.pop(0)
+        lines.pop(0)
+        if given is not None and len(given) != len(first):
+            raise ValueError(f"{source}: {len(given)} names for {len(first)} columns")
+        given = first if given is None else given
+        if not rows:
+            raise ValueError(f"{source}: no rows of data below the header")
+    given = [f"x{v}" for v in range(len(rows[0]))] if given is None else given
+    _check_header(given, source, header)
+    for row, line in zip(rows, lines, strict=True):
+        if len(row) != len(given):
+            raise ValueError(
+                f"{source}, line {line}: {len(row)} cells where {len(given)} are expected. "
+                "Correct the line, or pass the delimiter"
+            )
+    return Rows(given, rows, lines)
+
+
+def _by_letters(
+    columns: dict[str, list[str]],
+    letters: Sequence[str],
+    markers: set[str],
+    source: str,
+    lines: list[int],
+) -> dict[str, list[str]]:
+    """The columns, those of sequences cut into one for each letter; a missing cell into as many."""
+    for name in letters:
+        if name not in columns:
+            raise ValueError(f"{source}: letters names the column {name!r}, which there is not")
+    out: dict[str, list[str]] = {}
+    for name, cells in columns.items():
+        if name not in letters:
+            out[name] = cells
+            continue
+        length = next((len(cell) for cell in cells if cell not in markers), 0)
+        for cell, line in zip(cells, lines, strict=True):
+            if cell not in markers and len(cell) != length:
+                raise ValueError(
+                    f"{source}, line {line}: column {name!r} has {len(cell)} letters where "
+                    f"{length} are expected. Correct the cell, or leave the column out of letters="
+                )
+        for i in range(length):
+            out[f"{name}.{i + 1}"] = [cell if cell in markers else cell[i] for cell in cells]
+    return out
+
+
+def split_cells(
+    text: str, source: str, delimiter: str | None, skip: int, /
+) -> tuple[list[list[str]], list[int]]:
+    """The non-blank rows of cells below the first `skip` lines, and the line that each ends on.
+
+    Examples
+    --------
+    >>> split_cells("a;b\\n\\n1;2", "two", None, 0)
+    ([['a', 'b'], ['1', '2']], [1, 3])
+    """
+    (skip,) = check_counts(least=0, skip=skip)
     if "\0" in text:
         raise ValueError(f"{source}: holds null bytes, so it is no text file (or pass encoding=)")
+    if skip:
+        text = "".join(text.split("\n", skip)[skip:])
     if delimiter is None:
-        delimiter = _guess_delimiter(text)
+        delimiter = guess_delimiter(text)
     elif len(delimiter) != 1 or delimiter in '"\r\n':
         raise ValueError(f"delimiter={delimiter!r}: one character is needed")
     if delimiter == " ":
@@ -211,14 +300,21 @@ def _split(text: str, source: str, delimiter: str | None) -> tuple[list[list[str
                 row = [cell for cell in row if cell]
             if row and row != [""]:
                 rows.append(row)
-                lines.append(reader.line_num)
+                lines.append(skip + reader.line_num)
     except csv.Error as error:
         hint = ". Is a quotation mark left open?" if '"' in text else ""
-        raise ValueError(f"{source}, line {reader.line_num}: {error}{hint}") from error
+        raise ValueError(f"{source}, line {skip + reader.line_num}: {error}{hint}") from error
     return rows, lines
 
 
-def _guess_delimiter(text: str) -> str:
+def guess_delimiter(text: str, /) -> str:
+    """The most frequent of comma, semicolon, tab and bar in the first line; a space without any.
+
+    Examples
+    --------
+    >>> guess_delimiter("a;b\\n1;2")
+    ';'
+    """
     first = next((line for line in text.splitlines() if line.strip()), "")
     unquoted = "".join(first.split('"')[::2])
     best = max(_DELIMITERS, key=unquoted.count)
