@@ -3,13 +3,16 @@
 import ctypes
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-CONTROL_GROUP = Path("/sys/fs/cgroup")
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
+OWN_GROUPS = Path("/proc/self/cgroup")
 
 
 def free_bytes() -> int | None:
-    """Bytes that this process may still take: the machine's, or its container's if that is less.
+    """Bytes that this process may still take: the machine's, or its control groups' if less.
 
     None where the operating system gives no answer.
 
@@ -19,7 +22,7 @@ def free_bytes() -> int | None:
     >>> free is None or free > 0
     True
     """
-    known = [b for b in (_machine_free(), _container_free()) if b is not None]
+    known = [b for b in (_machine_free(), _groups_free()) if b is not None]
     return min(known, default=None)
 
 
@@ -59,27 +62,55 @@ def _machine_free() -> int | None:
         return None
 
 
-def _container_free() -> int | None:
-    """What a Linux control group (version 2, then 1) leaves of its limit.
+class _Version(NamedTuple):
+    """Where a version of control groups is mounted, and the names of its files."""
 
-    Cached files count as used there, but the system gives them up first: they are free.
+    root: str
+    limit: str
+    used: str
+    cached: str
+
+
+_VERSIONS = {
+    1: _Version("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    2: _Version(".", "memory.max", "memory.current", "inactive_file"),
+}
+
+
+def _groups_free() -> int | None:
+    """The least that the Linux control groups of this process leave of their limits.
+
+    These are its own group and all above it. A container sees its own group at the root, whatever
+    the path says, and nothing above.
     """
-    for folder, limit, usage, cached in (
-        (CONTROL_GROUP, "memory.max", "memory.current", "inactive_file"),
-        (
-            CONTROL_GROUP / "memory",
-            "memory.limit_in_bytes",
-            "memory.usage_in_bytes",
-            "total_inactive_file",
-        ),
-    ):
-        try:
-            stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
-            used = int((folder / usage).read_text()) - int(stat[cached])
-            return max(0, int((folder / limit).read_text()) - used)
-        except (OSError, ValueError, KeyError):  # absent, or "max": no limit
-            continue
-    return None
+    free = [_group_free(folder, version) for folder, version in _groups()]
+    return min((left for left in free if left is not None), default=None)
+
+
+def _groups() -> Iterator[tuple[Path, _Version]]:
+    """The folders of this process' group and of those above it, in both versions."""
+    paths = {1: Path(), 2: Path()}
+    try:
+        for line in OWN_GROUPS.read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers in ("", "memory") or "memory" in controllers.split(","):
+                paths[1 if controllers else 2] = Path(path.lstrip("/"))
+    except (OSError, ValueError):  # no control groups: the roots are looked for, in vain
+        pass
+    for number, version in _VERSIONS.items():
+        for group in (paths[number], *paths[number].parents):
+            if ".." not in group.parts:  # beyond what this process may see
+                yield CONTROL_GROUPS / version.root / group, version
+
+
+def _group_free(folder: Path, version: _Version) -> int | None:
+    """Cached files count as used there, but the system gives them up first: they are free."""
+    try:
+        stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+        used = int((folder / version.used).read_text()) - int(stat[version.cached])
+        return max(0, int((folder / version.limit).read_text()) - used)
+    except (OSError, ValueError, KeyError):  # absent, or "max": no limit
+        return None
 
 
 def _windows_free() -> int | None:

@@ -42,14 +42,68 @@ def test_draws_leave_the_callers_arrays_writable():
         bn.Draws(values[0], zeros, zeros, "dags", "order-modular", ("a", "b"))
 
 
-def test_cached_files_of_a_container_count_as_free(tmp_path, monkeypatch):
-    (tmp_path / "memory.max").write_text("1000\n")
-    (tmp_path / "memory.current").write_text("900\n")
-    (tmp_path / "memory.stat").write_text("anon 400\ninactive_file 500\n")
-    monkeypatch.setattr(memory, "CONTROL_GROUP", tmp_path)
-    assert memory._container_free() == 600
-    (tmp_path / "memory.max").write_text("max\n")
-    assert memory._container_free() is None
+NAMES = {
+    1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    2: ("memory.max", "memory.current", "inactive_file"),
+}
+
+
+@pytest.fixture
+def group(tmp_path, monkeypatch):
+    """A fake tree of control groups, in which group(version, path, ...) makes one."""
+    monkeypatch.setattr(memory, "CONTROL_GROUPS", tmp_path)
+    monkeypatch.setattr(memory, "OWN_GROUPS", tmp_path / "own")
+
+    def make(version, path, limit, used, cached=0):
+        names, folder = NAMES[version], tmp_path / ("memory" if version == 1 else ".") / path
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / names[0]).write_text(f"{limit}\n")
+        (folder / names[1]).write_text(f"{used}\n")
+        (folder / "memory.stat").write_text(f"anon 400\n{names[2]} {cached}\n")
+
+    make.own = (tmp_path / "own").write_text
+    return make
+
+
+def test_cached_files_of_a_container_count_as_free(group):
+    group(2, ".", 1000, 900, cached=500)
+    assert memory._groups_free() == 600
+    group(2, ".", "max", 900)
+    assert memory._groups_free() is None
+
+
+@pytest.mark.parametrize(
+    ("version", "own"),
+    [
+        (2, "0::/user.slice/run.scope\n"),
+        (1, "7:blkio:/\n4:memory:/user.slice/run.scope\n0::/\n"),
+        (1, "5:cpuset,memory:/user.slice/run.scope\n"),
+    ],
+)
+@pytest.mark.parametrize("tightest", ["user.slice/run.scope", "user.slice", "."])
+def test_the_groups_of_a_process_and_all_above_count(version, own, tightest, group):
+    group.own(own)
+    for path in ("user.slice/run.scope", "user.slice", "."):
+        group(version, path, 1000 if path == tightest else 9000, 300, cached=100)
+    group(version, "user.slice/other.scope", 10, 10)
+    assert memory._groups_free() == 800
+
+
+@pytest.mark.parametrize("own", ["0::/docker/abc\n", "0::/../../abc\n", "no group at all\n", None])
+def test_a_container_sees_its_own_group_at_the_root(own, group):
+    if own:
+        group.own(own)
+    group(2, ".", 1000, 300)
+    assert memory._groups_free() == 700
+
+
+def test_both_versions_count(group):
+    group.own("4:memory:/a\n0::/b\n")
+    group(1, "a", 1000, 300)
+    group(2, "b", 800, 300)
+    assert memory._groups_free() == 500
+    group(1, "a", 400, 500)
+    assert memory._groups_free() == 0
 
 
 def test_draws_of_several_chains_say_so():
@@ -81,9 +135,9 @@ def test_without_an_answer_from_the_system_nothing_is_refused(monkeypatch):
 
 def test_the_smaller_of_machine_and_container_counts(monkeypatch):
     monkeypatch.setattr(memory, "_machine_free", lambda: 500)
-    monkeypatch.setattr(memory, "_container_free", lambda: 300)
+    monkeypatch.setattr(memory, "_groups_free", lambda: 300)
     assert memory.free_bytes() == 300
-    monkeypatch.setattr(memory, "_container_free", lambda: None)
+    monkeypatch.setattr(memory, "_groups_free", lambda: None)
     assert memory.free_bytes() == 500
 
 
