@@ -124,7 +124,8 @@ def _record(folder: Path) -> dict[str, str]:
         found = json.loads((folder / RECORD).read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return {}
-    return {str(name): str(digest) for name, digest in found.items()} if found else {}
+    known = isinstance(found, dict)
+    return {str(name): str(digest) for name, digest in found.items()} if known else {}
 
 
 def _unused(folder: Path) -> Path:
