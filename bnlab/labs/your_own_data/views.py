@@ -23,6 +23,7 @@ THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 ESS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 NATS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
 MOST_LISTED = 12
+SAME = 0.005  # a difference of probabilities that nobody sees
 UNKNOWN = "(not known)"
 
 Floats = NDArray[np.float64]
@@ -60,9 +61,7 @@ class Network:
         )
 
     def _list(self) -> str:
-        return pairs_html(
-            self._analysis.edges, self._analysis.data.names, self.threshold.value, "Edge", "→"
-        )
+        return edges_html(self._analysis.edges, self._analysis.data.names, self.threshold.value)
 
     def _move(self, change: Any) -> None:
         picture = self._picture()
@@ -78,29 +77,33 @@ class Network:
             self._listed.value = self._list()
 
 
-def pairs_html(
-    credible: Credible, names: tuple[str, ...], threshold: float, head: str, joint: str, /
-) -> str:
-    """A table of the likeliest pairs from the threshold up, with their intervals."""
+def edges_html(credible: Credible, names: tuple[str, ...], threshold: float, /) -> str:
+    """A table of the likeliest edges from the threshold up, with their intervals."""
     values, n = credible.probability, len(names)
     order = [divmod(int(i), n) for i in np.argsort(-values, axis=None, kind="stable")]
     pairs = [(u, v) for u, v in order if u != v and values[u, v] >= threshold]
     body = "".join(
-        f'<tr><th scope="row" style="{_CELL}">{escape(names[u])} {joint} {escape(names[v])}</th>'
+        f'<tr><th scope="row" style="{_CELL}">{escape(names[u])} → {escape(names[v])}</th>'
         f'<td style="{_CELL}">{values[u, v]:.3f}</td><td style="{_CELL}">'
-        f"{credible.low[u, v]:.3f} to {credible.high[u, v]:.3f}</td></tr>"
+        f"{_interval(credible, u, v)}</td></tr>"
         for u, v in pairs[:MOST_LISTED]
     )
     hidden = len(pairs) - MOST_LISTED
     more = f"<p>and {hidden} more</p>" if hidden > 0 else ""
     heads = "".join(
         f'<th scope="col" style="{_CELL}">{text}</th>'
-        for text in (head, "probability", f"interval ({credible.kind})")
+        for text in ("edge", "probability", "interval")
     )
     return (
         f'<table style="border-collapse:collapse"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{body}</tbody></table>{more}"
     )
+
+
+def _interval(credible: Credible, u: int, v: int) -> str:
+    if credible.kind == "exact":
+        return "exact"
+    return f"{credible.low[u, v]:.3f} to {credible.high[u, v]:.3f} ({credible.kind})"
 
 
 _CELL = "text-align:left;padding:1px 14px 1px 0;font-weight:normal"
@@ -144,6 +147,8 @@ class Priors:
         names, usual = self._analysis.data.names, self._analysis.edges.probability
         moved = np.abs(self.edges - usual)
         u, v = divmod(int(moved.argmax()), len(names))
+        if moved.max() < SAME:
+            return f"{self.edges.sum():.1f} edges are expected, as in the analysis."
         worth = "" if np.isinf(self._worth) else f" Reweighted draws, worth {self._worth:.0f}."
         return (
             f"{self.edges.sum():.1f} edges are expected. Farthest from the analysis: {names[u]} → "
@@ -215,7 +220,7 @@ class Predictor:
             shares,
             shown_names(data.levels[v]),
             name="prediction",
-            title=f"{shown_names([target])[0]}: predicted (bar), share of all rows (diamond)",
+            title=f"Predicted: {shown_names([target])[0]}",
             alt=f"Bars of the predicted probability of each level of {target}",
         )
         picture.select_one(HoverTool).tooltips = [
@@ -232,7 +237,7 @@ class Predictor:
         levels = self._analysis.data.levels[self._analysis.data.index(self.target.value)]
         return (
             f"Known: {given}. Most probable {self.target.value}: {levels[best]}, "
-            f"{self.probabilities[best]:.2f}. Averaged over DAGs and their parameters."
+            f"{self.probabilities[best]:.2f}. Bar: predicted; diamond: share of all rows."
         )
 
     def _move(self, change: Any) -> None:
