@@ -14,6 +14,16 @@ from bnlab.runs import Stopped
 SEED = 1
 SECONDS = 30.0  # for an analysis
 
+CODE = """\
+import numpy as np
+import bnlab as bn
+from bnlab.reports import analyse, read_table
+
+reading = {read}
+rng = np.random.default_rng({seed})
+analysis = analyse(reading.data, rng=rng, seconds={seconds!r})
+"""
+
 Watcher = Callable[[Analysis], None]
 
 
@@ -31,6 +41,7 @@ class Study:
     plan : the `Plan` for the table on display
     runner : Run, Stop and progress; `runner.run_now()` runs at once
     reading, analysis : the last that was analysed, or None
+    code : the Python that does the last analysis again
     """
 
     def __init__(self, table: Table, /, *, seconds: float = SECONDS) -> None:
@@ -38,6 +49,7 @@ class Study:
         self._watchers: list[Watcher] = []
         self.reading: Reading | None = None
         self.analysis: Analysis | None = None
+        self.code = ""
         self._told = widgets.HTML()
         self.runner = Runner(self._work, self._finish, label="Analyse")
         self.widget = stacked(self._told, self.runner)
@@ -61,17 +73,18 @@ class Study:
         waiting = "" if self.analysis is None else "The table has changed: press Analyse."
         self._told.value = plan_html(self.plan, waiting)
 
-    def _work(self, progress: Progress) -> tuple[Reading, Analysis] | None:
+    def _work(self, progress: Progress) -> tuple[Reading, Analysis, str] | None:
         reading, plan, rng = self._table.reading, self.plan, np.random.default_rng(SEED)
+        code = CODE.format(read=self._table.code, seed=SEED, seconds=self._seconds)
         try:
-            return reading, analyse(reading.data, rng=rng, plan=plan, progress=progress)
+            return reading, analyse(reading.data, rng=rng, plan=plan, progress=progress), code
         except Stopped:
             return None
 
-    def _finish(self, result: tuple[Reading, Analysis] | None) -> None:
+    def _finish(self, result: tuple[Reading, Analysis, str] | None) -> None:
         if result is None:
             return
-        self.reading, self.analysis = result
+        self.reading, self.analysis, self.code = result
         self._told.value = plan_html(self.analysis.plan, "", self.analysis.warnings)
         for watcher in self._watchers:
             watcher(self.analysis)

@@ -46,12 +46,14 @@ class Table:
     missing : what becomes of rows with missing cells
     status : what went wrong, if something did; the reading is then that of before
     reading : the `Reading`
+    code : the Python that reads the same, given `import bnlab as bn` and `read_table`
     """
 
     def __init__(self, path: str | Path, /, *, drop: Sequence[str] | None = None) -> None:
         self._path, self._drop = Path(path), drop
         self._watchers: list[Watcher] = []
         self.reading = read_table(self._path, drop=drop)
+        self.code = f"read_table({str(path)!r}{_told(drop=drop)})"
         self.upload = widgets.FileUpload(
             description="Another file", layout=widgets.Layout(width="160px")
         )
@@ -93,16 +95,15 @@ class Table:
 
     def _read(self) -> bool:
         rule = None if self.rule.value == AS_PROPOSED else RULES[self.rule.value](self.bins.value)
+        missing = MISSING[self.missing.value]
         try:
-            self.reading = read_table(
-                self._path,
-                drop=self._drop,
-                discretize=rule,
-                missing=MISSING[self.missing.value],
-            )
+            self.reading = read_table(self._path, drop=self._drop, discretize=rule, missing=missing)
         except (ValueError, OSError) as error:
             self.status.value = f'<p role="alert"><b>Not read:</b> {escape(str(error))}</p>'
             return False
+        told = _told(drop=self._drop, missing=missing)
+        told += f", discretize=bn.{rule!r}" if rule else ""
+        self.code = f"read_table({str(self._path)!r}{told})"
         self._show()
         for watcher in self._watchers:
             watcher(self.reading)
@@ -112,6 +113,10 @@ class Table:
         self.status.value = ""
         self.bins.disabled = self.rule.value == AS_PROPOSED
         self._shown.value = reading_html(self.reading)
+
+
+def _told(**options: object) -> str:
+    return "".join(f", {name}={value!r}" for name, value in options.items() if value is not None)
 
 
 def reading_html(reading: Reading, /) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs.board import Panel, choice, side_by_side, size_slider, stacked
-from bnlab.labs.your_own_data.study import SEED, Study
+from bnlab.labs.your_own_data.study import Study
 from bnlab.reports import Analysis, Credible, sensitivity
 from bnlab.reports.exports import write_bif, write_csv, write_graphml
 from bnlab.reports.page import write_page
@@ -293,9 +293,8 @@ class Exports:
         analysis, reading = self._study.done(), self._study.reading
         assert reading is not None
         command = (
-            f"import numpy as np\nfrom bnlab import read_csv\nfrom bnlab.reports import analyse\n"
-            f"analyse(read_csv({reading.source!r}, **{dict(reading.options)!r}), "
-            f"rng=np.random.default_rng({SEED}))"
+            f"{self._study.code}\nfrom bnlab.reports.page import write_page\n"
+            'write_page(analysis, reading, "report.html", command="see above")'
         )
         return {
             "edges.csv": lambda path: write_csv(analysis, path),
