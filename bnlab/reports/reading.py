@@ -5,11 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from bnlab.data import Data, read_csv
-from bnlab.data.columns import DEFAULT_MAX_LEVELS, Missing, Rules
+import numpy as np
 
-Role = Literal["variable", "left out", "count", "intervention"]
-Kind = Literal["labels", "whole numbers", "measurements"]
+from bnlab.data import Data, read_csv
+from bnlab.data.columns import DEFAULT_MAX_LEVELS, Missing, Rules, string_list
+from bnlab.data.reading import MISSING_MARKERS, read_text
+from bnlab.files import told_briefly
+from bnlab.reports.guessing import Column, Kind, encoding_of
+from bnlab.reports.roles import Asked, Found, Role, look
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +72,107 @@ def read_table(
     *,
     header: bool | None = None,
     delimiter: str | None = None,
+    skip: int | None = None,
+    letters: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
     levels: Mapping[str, Sequence[str]] | None = None,
     discretize: Rules = None,
     count: str | Literal[False] | None = None,
     intervention: str | Literal[False] | None = None,
     missing: Missing | None = None,
+    missing_markers: Sequence[str] = MISSING_MARKERS,
     encoding: str | None = None,
     max_levels: int = DEFAULT_MAX_LEVELS,
 ) -> Reading:
-    """Read a table of data, finding out by itself what nobody says."""
-    options: dict[str, Any] = {"delimiter": delimiter or ","}
+    """Read a table of data from a delimited text file, finding out what is not said.
+
+    Every guess is told in `notes` and is an option in `options`; what is doubtful is an error that
+    names the option to settle it. Any option given is taken as it is.
+
+    - The encoding is UTF-8, or UTF-16 with its mark; Latin-1 only if asked for, since every file
+      can be read as Latin-1.
+    - The first line is a header if none of its cells is a number, is missing, or is among the cells
+      below it: in a row of data some cell is.
+    - In the first half of the columns, one of almost only different labels, or of row numbers, is
+      an identifier and left out. Sequences of equal length over few letters are cut into letters.
+    - Numbers with fractions, or more than 24 different ones, are cut into three intervals of
+      equally many rows (two where ties forbid three); fewer whole numbers are levels.
+    - A last column called count, freq or n counts rows if no two rows are alike without it. One
+      called INT or intervention says which variable was set in each row.
+    - Rows with missing cells are left out if they are at most one in twenty; else "missing" is a
+      level.
+    - A constant column is an error, unless the file has no header and at most one column in twenty
+      is constant: such files were not made for us, and the column is left out.
+
+    Parameters
+    ----------
+    path : the file
+    header, delimiter, skip, letters, drop, levels, encoding, max_levels : as in `read_csv`; None
+        finds out
+    discretize : a mapping from column to rule, for those columns; or one rule for all measurements
+    count, intervention : name of the column; False for none
+    missing : "drop", "level" or "error"
+    missing_markers : cells that mean missing
+
+    Raises
+    ------
+    ValueError
+        Naming file, line or column, and the remedy.
+    FileNotFoundError
+        When there is no such file.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "weather.csv")
+    >>> _ = path.write_text("rain,mm\\n" + "no,0.0\\nyes,2.5\\nno,0.0\\nyes,0.5\\n")
+    >>> reading = read_table(path)
+    >>> reading.data.levels, reading.options["discretize"]
+    ((('no', 'yes'), ('<= 0', '(0, 0.5]', '> 0.5')), {'mm': EqualFrequency(bins=3)})
+    """
+    encoding = encoding_of(path) if encoding is None else encoding
+    text, source = read_text(path, encoding), str(path)
+    with told_briefly():
+        asked = Asked(
+            header, delimiter, skip, letters, drop, levels, discretize, count, intervention, missing
+        )
+        found = look(
+            text, source, asked, frozenset(string_list("missing_markers", missing_markers))
+        )
+    options = dict(found.options)
+    if encoding != "utf-8-sig":
+        options["encoding"] = encoding
+    if tuple(missing_markers) != MISSING_MARKERS:
+        options["missing_markers"] = tuple(missing_markers)
+    if max_levels != DEFAULT_MAX_LEVELS:
+        options["max_levels"] = max_levels
     data = read_csv(path, **options)
-    columns = tuple(
-        ColumnReading(name, "variable", "labels", levels, (), 0, "")
-        for name, levels in zip(data.names, data.levels, strict=True)
+    kept = found.rows - (found.gaps if options.get("missing") == "drop" else 0)
+    return Reading(
+        source,
+        data,
+        tuple(_column(column, found, data) for column in found.columns),
+        found.rows,
+        kept,
+        options["header"],
+        options["delimiter"],
+        (f"Read as {encoding.removesuffix('-sig').upper()}.", *found.notes, _size(data)),
+        options,
     )
-    return Reading(str(path), data, columns, data.m, data.m, True, ",", (), options)
+
+
+def _column(column: Column, found: Found, data: Data) -> ColumnReading:
+    role, note = found.roles.get(column.name, "variable"), found.why.get(column.name, "")
+    levels: tuple[str, ...] = ()
+    counts: tuple[int, ...] = ()
+    if role == "variable":
+        v = data.index(column.name)
+        levels = data.levels[v]
+        counts = tuple(np.bincount(data.values[:, v], minlength=len(levels)).tolist())
+    return ColumnReading(column.name, role, column.kind, levels, counts, column.missing, note)
+
+
+def _size(data: Data) -> str:
+    least, most = int(data.arities.min()), int(data.arities.max())
+    states = f"{least}" if least == most else f"{least} to {most}"
+    return f"{data.m:,} rows of {data.n} variables with {states} levels."

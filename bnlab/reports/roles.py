@@ -1,0 +1,337 @@
+"""The role of every column of a table, found out or as asked for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bnlab.data import Discretizer, EqualFrequency
+from bnlab.data.columns import Missing, Rules
+from bnlab.data.reading import split_cells, table_rows
+from bnlab.reports.guessing import (
+    DECIMAL_COMMA,
+    Column,
+    delimiter_of,
+    has_header,
+    lines_before,
+)
+
+Role = Literal["variable", "left out", "count", "intervention"]
+
+FEW = 0.05  # share of rows, or of columns, that may be lost
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Options of `read_table`; None is to be found out."""
+
+    header: bool | None = None
+    delimiter: str | None = None
+    skip: int | None = None
+    letters: Sequence[str] | None = None
+    drop: Sequence[str] | None = None
+    levels: Mapping[str, Sequence[str]] | None = None
+    discretize: Rules = None
+    count: str | Literal[False] | None = None
+    intervention: str | Literal[False] | None = None
+    missing: Missing | None = None
+
+
+@dataclass
+class Found:
+    """What a table holds, as it is found out.
+
+    Attributes
+    ----------
+    columns : Column of each column, sequences cut into letters
+    rows, gaps : number of rows of cells, and of those with a missing cell among the variables
+    roles : of the columns that are no variables
+    why : a sentence on some columns
+    notes : a sentence on each decision
+    options : for `read_csv`
+    """
+
+    source: str
+    lines: list[int]
+    columns: list[Column] = field(default_factory=list)
+    rows: int = 0
+    gaps: int = 0
+    roles: dict[str, Role] = field(default_factory=dict)
+    why: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def kept(self, column: Column) -> Column:
+        """A column without the rows that are left out for a missing cell."""
+        if self.options.get("missing") != "drop":
+            return column
+        lost = {i for c in self.variables for i, cell in enumerate(c.cells) if cell in c.markers}
+        cells = [cell for i, cell in enumerate(column.cells) if i not in lost]
+        return Column(column.name, cells, column.markers)
+
+    @property
+    def variables(self) -> list[Column]:
+        """The columns that are variables."""
+        return [column for column in self.columns if column.name not in self.roles]
+
+    def leave_out(self, name: str, note: str) -> None:
+        """Leave a column out, and say why."""
+        self.roles[name] = "left out"
+        self.options["drop"] = (*self.options.get("drop", ()), name)
+        self.note(name, f"{name} is left out: {note}.")
+
+    def note(self, name: str, sentence: str) -> None:
+        """Say what was done with a column."""
+        self.why[name] = sentence
+        self.notes.append(sentence)
+
+
+def look(text: str, source: str, asked: Asked, markers: frozenset[str], /) -> Found:
+    """Find out what the text of a table holds.
+
+    Raises
+    ------
+    ValueError
+        If it is no table, or something is doubtful.
+
+    Examples
+    --------
+    >>> look("rain,n\\nno,5\\nyes,2\\n", "weather", Asked(), frozenset()).options["count"]
+    'n'
+    """
+    found = _cells(text, source, asked, markers)
+    given = {*(asked.levels or {}), *(asked.drop or ())}
+    _counts_and_interventions(found, asked)
+    _identifiers(found, asked, given)
+    _refuse_mixed(found, given)
+    _missing(found, asked, markers)
+    _constants(found, asked, given)
+    _measurements(found, asked, given)
+    if asked.levels:
+        found.options["levels"] = dict(asked.levels)
+    if found.options.get("intervention") and any(
+        column.numbers and column.numbers[-1] > 0
+        for column in found.columns
+        if found.roles.get(column.name) == "intervention"
+    ):
+        _refuse_shifted(found)
+    return found
+
+
+def _cells(text: str, source: str, asked: Asked, markers: frozenset[str]) -> Found:
+    """Delimiter, header and columns."""
+    skip = lines_before(text) if asked.skip is None else asked.skip
+    body = "".join(text.split("\n", skip)[skip:]) if skip else text
+    delimiter = delimiter_of(body, source) if asked.delimiter is None else asked.delimiter
+    rows, _ = split_cells(text, source, delimiter, skip)
+    header = asked.header
+    if header is None:
+        header = has_header(rows, markers) if len(rows) > 1 else True
+    if header is None:
+        raise ValueError(
+            f"{source}, line {skip + 1}: are {', '.join(rows[0][:3])}, ... names or data? Some of "
+            "the cells speak for names, some against. Say it with header=True or header=False"
+        )
+    names = None
+    if header and rows and not rows[0][0] and len(rows[0]) > 1:
+        names = ["row", *rows[0][1:]]
+    table = table_rows(
+        text, source=source, delimiter=delimiter, skip=skip, header=header, names=names
+    )
+    found = Found(source, table.lines, rows=len(table.rows))
+    found.options |= {"delimiter": delimiter, "header": header}
+    if skip:
+        found.options["skip"] = skip
+        found.notes.append(f"The first {skip} lines are not part of the table.")
+    if names is not None:
+        found.options["names"] = tuple(names)
+    found.notes.append(_first_line(header, delimiter, asked))
+    if header and (again := [i for i, row in enumerate(table.rows) if row == rows[0]]):
+        raise ValueError(
+            f"{source}, line {table.lines[again[0]]}: the header once more. Remove the line"
+        )
+    for name, cells in zip(table.names, map(list, zip(*table.rows, strict=True)), strict=True):
+        column = Column(name, cells, markers)
+        if asked.letters is None:
+            cut = column.is_sequence and name not in (*(asked.drop or ()), *(asked.levels or {}))
+        else:
+            cut = name in asked.letters
+        found.columns += _letters(found, column) if cut else [column]
+    return found
+
+
+def _first_line(header: bool, delimiter: str, asked: Asked) -> str:
+    cut = {" ": "white space", "\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
+    cells = f"Cells are divided by {cut.get(delimiter, repr(delimiter))}."
+    if asked.header is not None:
+        return f"{cells} The first line holds {'names' if header else 'data'}, as asked."
+    if header:
+        return (
+            f"{cells} The first line holds names: none of its cells is a number or is found below "
+            "in its column."
+        )
+    return (
+        f"{cells} The first line holds data, since some of its cells are numbers or are found "
+        "below in their columns; columns are called x0, x1, ..."
+    )
+
+
+def _letters(found: Found, column: Column) -> list[Column]:
+    length = len(column.words[0]) if column.words else 0
+    found.options["letters"] = (*found.options.get("letters", ()), column.name)
+    found.notes.append(
+        f"{column.name} holds sequences of {length} letters each: they become {length} columns."
+    )
+    return [
+        Column(
+            f"{column.name}.{i + 1}",
+            [cell if cell in column.markers else cell[i : i + 1] for cell in column.cells],
+            column.markers,
+        )
+        for i in range(length)
+    ]
+
+
+def _counts_and_interventions(found: Found, asked: Asked) -> None:
+    header, last = found.options["header"], found.columns[-1]
+    if asked.count is not None:
+        if asked.count:
+            found.roles[asked.count], found.options["count"] = "count", asked.count
+    elif header and last.holds_counts and len(found.columns) > 1:
+        others = found.columns[:-1]
+        if all(column.kind != "measurements" for column in others):
+            alike = len(set(zip(*(column.cells for column in others), strict=True))) < found.rows
+            if alike:
+                raise ValueError(
+                    f"{found.source}: does the column {last.name!r} count rows? Its name says so, "
+                    f"but some rows are alike without it. Say it with count={last.name!r} or "
+                    "count=False"
+                )
+            found.roles[last.name], found.options["count"] = "count", last.name
+            found.note(
+                last.name, f"{last.name} says how often each row occurred: no two rows are alike."
+            )
+    if asked.intervention is not None:
+        if asked.intervention:
+            found.roles[asked.intervention] = "intervention"
+            found.options["intervention"] = asked.intervention
+        return
+    for column in found.variables if header else []:
+        names = [other.name for other in found.variables if other is not column]
+        if "intervention" not in found.options and column.holds_interventions(names):
+            found.roles[column.name] = "intervention"
+            found.options["intervention"] = column.name
+            found.note(
+                column.name,
+                f"{column.name} says which variable was set by intervention in each row: its name "
+                "or number, 0 for none.",
+            )
+
+
+def _identifiers(found: Found, asked: Asked, given: set[str]) -> None:
+    if asked.drop is not None:
+        for name in asked.drop:
+            found.leave_out(name, "as asked")
+        return
+    for column in found.columns[: (len(found.columns) + 1) // 2]:
+        if column.name in found.roles or column.name in given or not column.is_identifier:
+            continue
+        found.leave_out(
+            column.name,
+            f"almost every row has its own value ({column.levels:,} in {found.rows:,} rows), so it "
+            "names rows and tells nothing about others",
+        )
+
+
+def _refuse_mixed(found: Found, given: set[str]) -> None:
+    for column in found.variables:
+        if column.name in given:
+            continue
+        commas = [word for word in column.words if DECIMAL_COMMA.fullmatch(word)]
+        if commas and len(commas) == len(column.words):
+            raise ValueError(
+                f"{found.source}: column {column.name!r} has decimal commas, as {commas[0]}. Write "
+                "decimal points"
+            )
+        if column.mixed:
+            odd = set(column.words if len(column.words) <= len(column.numbers) else [])
+            odd = odd or {c for c in column.distinct if c not in column.words}
+            row = next(i for i, cell in enumerate(column.cells) if cell in odd)
+            raise ValueError(
+                f"{found.source}, line {found.lines[row]}: column {column.name!r} mixes numbers "
+                f"with text (here {column.cells[row]!r}). Correct the cell, count it among "
+                "missing_markers=, or declare the labels of the column with levels="
+            )
+
+
+def _missing(found: Found, asked: Asked, markers: frozenset[str]) -> None:
+    variables = found.variables
+    gaps = [any(c.cells[i] in markers for c in variables) for i in range(found.rows)]
+    found.gaps = sum(gaps)
+    if asked.missing is not None:
+        found.options["missing"] = asked.missing
+        return
+    if not found.gaps:
+        return
+    share = found.gaps / found.rows
+    has = f"{found.gaps:,} of {found.rows:,} rows ({100 * share:.2g} %) have a missing cell"
+    kept = [i for i, gap in enumerate(gaps) if not gap]
+    constant = any(len({c.cells[i] for i in kept}) < 2 for c in variables)
+    if share <= FEW and not constant:
+        found.options["missing"] = "drop"
+        found.notes.append(f"{has} and are left out: few enough to lose.")
+        return
+    found.options["missing"] = "level"
+    why = "without them a column would be constant" if share <= FEW else "too many to lose"
+    where = [column.name for column in variables if column.missing]
+    shown = ", ".join(where[:5]) + (", ..." if len(where) > 5 else "")
+    found.notes.append(f'{has}, {why}: "missing" is a level of its own in {shown}.')
+
+
+def _constants(found: Found, asked: Asked, given: set[str]) -> None:
+    """Leave out a constant that nobody named; others are errors when the table is encoded."""
+    dropped = found.options.get("missing") == "drop"
+    constant = [
+        column
+        for column in found.variables
+        if column.levels == 1 and (dropped or not column.missing) and column.name not in given
+    ]
+    few = 0 < len(constant) <= FEW * len(found.columns)
+    if found.options["header"] or asked.drop is not None or not few:
+        return
+    for column in constant:
+        (only,) = column.distinct
+        found.leave_out(column.name, f"it is {only!r} in every row, which tells nothing")
+
+
+def _measurements(found: Found, asked: Asked, given: set[str]) -> None:
+    rules: dict[str, Discretizer] = {}
+    if isinstance(asked.discretize, Mapping):
+        rules |= asked.discretize
+    for column in found.variables:
+        if column.name in rules or column.name in given or column.levels < 2:
+            continue
+        if column.kind != "measurements":
+            continue
+        one = asked.discretize
+        rule = found.kept(column).rule() if one is None or isinstance(one, Mapping) else one
+        rules[column.name] = rule
+        what = f"at {rule.points[0]:g}" if hasattr(rule, "points") else f"by {rule!r}"
+        if isinstance(rule, EqualFrequency):
+            what = f"into {rule.bins} intervals of about equally many rows"
+        found.note(
+            column.name,
+            f"{column.name} holds {column.levels:,} different numbers from {column.numbers[0]:g} "
+            f"to {column.numbers[-1]:g}: cut {what}.",
+        )
+    if rules:
+        found.options["discretize"] = rules
+
+
+def _refuse_shifted(found: Found) -> None:
+    """Numbers of variables shift when a column before them is left out."""
+    if "drop" in found.options:
+        raise ValueError(
+            f"{found.source}: column {found.options['intervention']!r} gives numbers of variables, "
+            f"but {', '.join(found.options['drop'])} is left out, so that they may have shifted. "
+            "Give names of variables instead, or keep every column with drop=()"
+        )
