@@ -145,3 +145,42 @@ def test_the_second_line_finds_every_test(clone: Clone) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
     assert "test_cold_start" not in result.stdout  # slow tests are not part of the ordinary run
     assert "test_standing.py::test_types" in result.stdout
+
+
+def test_one_line_makes_a_report_on_a_table_never_seen(clone: Clone) -> None:
+    rows = ["smokes,cough", "yes,yes", "no,no", "yes,yes", "no,no", "no,yes"]
+    (clone.folder / "my.csv").write_text("\n".join(rows))
+    _run(clone, clone.command("report"))
+    page = (clone.folder / "report.html").read_text(encoding="utf-8")
+    assert "smokes" in page and "bnlab report my.csv -o report.html --seed" in page
+
+
+def test_an_installed_package_brings_the_labs(clone: Clone) -> None:
+    """A wheel, installed without its extras: the labs are in it, opening them names what to do."""
+    _run(clone, "pip install uv && uv build --wheel --out-dir dist && uv venv installed")
+    _run(clone, "uv pip install --python installed/bin/python dist/*.whl")
+    bnlab = str(clone.folder / "installed" / "bin" / "bnlab")
+    folder = clone.folder.parent / "elsewhere"
+    folder.mkdir()
+    _run(clone, f"cd {folder} && {bnlab} labs mine --no-open")
+    assert _labs(folder / "mine") == _labs(clone.folder / "notebooks") != []
+    said = _run(clone, f"cd {folder} && {bnlab} labs; test $? = 1")
+    assert 'pip install "bnlab[lab]"' in said and not (folder / "bnlab-labs").exists()
+
+
+def _labs(folder: Path) -> list[Path]:
+    return sorted(path.relative_to(folder) for path in folder.rglob("*.ipynb"))
+
+
+def _run(clone: Clone, line: str) -> str:
+    """What a line of bash says on stderr, in the clone."""
+    result = subprocess.run(
+        ["bash", "-c", line],
+        cwd=clone.folder,
+        env=clone.variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stderr
