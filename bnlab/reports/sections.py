@@ -31,8 +31,6 @@ METHODS = {
 
 DIAGNOSTICS = {"rhat": "R-hat", "ess": "effective sample size of ln p(G, D)"}
 
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "white space"}
-
 
 def interval_sentence(credible: Credible, /) -> str:
     """What the columns low and high of these probabilities mean."""
@@ -79,13 +77,11 @@ def was_read(reading: Reading, /) -> str:
     rows: list[list[Cell]] = [
         [c.name, c.role, c.kind, _levels(c), c.missing, c.note] for c in reading.columns
     ]
-    separator = SEPARATORS.get(reading.delimiter, reading.delimiter)
+    of_columns = {column.note for column in reading.columns}
     lines = [
         f"Source: {reading.source}.",
         f"{reading.rows_read:,} rows were read, {reading.rows_kept:,} of them kept.",
-        f"Cells are separated by {separator}; the first line holds "
-        f"{'names' if reading.header else 'data'}.",
-        *reading.notes,
+        *(note for note in reading.notes if note not in of_columns),
     ]
     return section(
         "read",
@@ -235,7 +231,7 @@ def _told(diagnostics: Mapping[str, float]) -> str:
 
 
 def _levels(column: ColumnReading) -> Html:
-    pairs = list(zip(column.levels, column.counts, strict=False))
+    pairs = list(zip(column.levels, column.counts, strict=True))
     shown = [f"{html(level)}&nbsp;({int(count):,})" for level, count in pairs[:MOST_LEVELS]]
     more = [f"and {len(pairs) - MOST_LEVELS} more"] if len(pairs) > MOST_LEVELS else []
     return Html(", ".join([*shown, *more]))

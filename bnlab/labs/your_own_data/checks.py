@@ -93,7 +93,7 @@ def check_cuts(points: Sequence[float]) -> bool:
             }
             data = bn.read_csv(
                 path,
-                drop=["plot", "garden", "bees", "soil", "slugs"],
+                drop=["plot", "bees", "soil", "slugs"],
                 missing="drop",
                 discretize=rules,
             )

@@ -16,7 +16,7 @@ TRUTH = (
 )
 """The edges of the network that the garden follows."""
 
-_HEADER = ("plot", "garden", "soil", "slugs", "water", "growth", "flowers", "bees")
+_HEADER = ("plot", "soil", "slugs", "water", "growth", "flowers", "bees")
 _SLUGS = ("none", "few", "many")
 _GAPS = 3  # missing cells in each of two columns
 _BEST_WATER = (3.5, 6.5)  # litres: less or more is bad for growth
@@ -25,15 +25,15 @@ _BEST_WATER = (3.5, 6.5)  # litres: less or more is bad for growth
 def write_garden(folder: str | os.PathLike[str], /, *, rows: int = ROWS, seed: int = SEED) -> Path:
     """Write garden.csv to a folder and return its path.
 
-    Semicolons between cells, a number for each plot, a column that never varies, measurements,
-    counts, labels, and a few cells that nobody filled in. `TRUTH` has the edges behind it; water
+    Semicolons between cells, a number for each plot, measurements, counts, labels, and a few cells
+    that nobody filled in. `TRUTH` has the edges behind it; water
     helps growth in the middle of its range only.
 
     Examples
     --------
     >>> import tempfile
     >>> write_garden(tempfile.mkdtemp()).read_text(encoding="utf-8").splitlines()[0]
-    'plot;garden;soil;slugs;water;growth;flowers;bees'
+    'plot;soil;slugs;water;growth;flowers;bees'
     """
     rng = np.random.default_rng(seed)
     clay = rng.random(rows) < 0.5
@@ -44,10 +44,9 @@ def write_garden(folder: str | os.PathLike[str], /, *, rows: int = ROWS, seed: i
     good = (water > _BEST_WATER[0]) & (water < _BEST_WATER[1])
     growth = 12 + 6 * good - 2 * slugs + rng.normal(0, 1.5, rows)
     flowers = rng.random(rows) < 1 / (1 + np.exp(12 - growth))
-    bees = rng.poisson(np.where(flowers, 5.0, 0.8))
+    bees = rng.poisson(np.where(flowers, 40.0, 8.0))
     cells = [
         [f"P{i + 1:03d}" for i in range(rows)],
-        ["north"] * rows,
         ["clay" if is_clay else "sand" for is_clay in clay],
         [_SLUGS[level] for level in slugs],
         [f"{litres:.1f}" for litres in water],
@@ -55,7 +54,7 @@ def write_garden(folder: str | os.PathLike[str], /, *, rows: int = ROWS, seed: i
         ["yes" if has else "no" for has in flowers],
         [str(count) for count in bees],
     ]
-    for column, marker in ((2, "?"), (4, "")):
+    for column, marker in ((1, "?"), (3, "")):
         for row in rng.choice(rows, _GAPS, replace=False):
             cells[column][row] = marker
     lines = [";".join(_HEADER), *(";".join(row) for row in zip(*cells, strict=True))]

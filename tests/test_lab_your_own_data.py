@@ -1,0 +1,225 @@
+"""The lab of a table of one's own: what is read, shown and written, and what is refused."""
+
+import csv
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bnlab as bn
+from bnlab.labs import your_own_data as lab
+from bnlab.reports import read_table, sensitivity
+
+
+@pytest.fixture
+def garden(tmp_path: Path) -> Path:
+    return lab.write_garden(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> lab.Study:
+    """The garden, analysed; tests do not change it."""
+    study = lab.Study(lab.Table(lab.write_garden(tmp_path_factory.mktemp("garden"))))
+    study.runner.run_now()
+    return study
+
+
+def test_the_garden_is_untidy_and_the_same_each_time(garden: Path, tmp_path: Path) -> None:
+    with garden.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file, delimiter=";"))
+    assert rows[0] == ["plot", "soil", "slugs", "water", "growth", "flowers", "bees"]
+    assert len(rows) == 241
+    cells = [cell for row in rows for cell in row]
+    assert cells.count("?") == 3
+    assert cells.count("") == 3
+    text = garden.read_text(encoding="utf-8")
+    assert lab.write_garden(tmp_path).read_text(encoding="utf-8") == text
+    assert lab.write_garden(tmp_path, seed=1).read_text(encoding="utf-8") != text
+
+
+def test_the_table_is_read_without_help(garden: Path) -> None:
+    table = lab.Table(garden)
+    roles = {column.name: column.role for column in table.reading.columns}
+    assert [name for name, role in roles.items() if role == "left out"] == ["plot"]
+    assert table.reading.data.names == ("soil", "slugs", "water", "growth", "flowers", "bees")
+    assert table.reading.rows_read == 240
+    again = bn.read_csv(garden, **table.reading.options)
+    np.testing.assert_array_equal(again.values, table.reading.data.values)
+
+
+def test_controls_read_the_table_anew(garden: Path) -> None:
+    table, seen = lab.Table(garden), []
+    table.watch(lambda reading: seen.append(reading.data.levels))
+    table.rule.value = "equally full levels"
+    table.bins.value = 2
+    data = table.reading.data
+    assert len(data.levels[data.index("water")]) == 2
+    table.missing.value = "a level of its own"
+    assert table.reading.rows_kept == 240
+    assert "missing" in table.reading.data.levels[0]
+    assert seen[-1] == table.reading.data.levels
+    table.rule.value = "as proposed"
+    assert table.bins.disabled
+
+
+def test_an_uploaded_file_takes_the_place_of_the_table(garden: Path) -> None:
+    table = lab.Table(garden)
+    content = b"rain,grass\nno,dry\nyes,wet\nno,dry\nyes,dry\n"
+    table.upload.value = (
+        {
+            "name": "../weather.csv",
+            "type": "text/csv",
+            "size": len(content),
+            "content": memoryview(content),
+            "last_modified": datetime.now(UTC),
+        },
+    )
+    assert table.reading.data.names == ("rain", "grass")
+    assert Path(table.reading.source).name == "weather.csv"
+
+
+def test_a_file_that_cannot_be_read_changes_nothing(garden: Path, tmp_path: Path) -> None:
+    table = lab.Table(garden)
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,<b>\n1,2\n1\n", encoding="utf-8")
+    table.use(bad)
+    assert "Not read" in table.status.value
+    assert "<b>Not" in table.status.value
+    assert table.reading.data.n == 6
+    table.use(tmp_path / "absent.csv")
+    assert "absent.csv" in table.status.value
+    table.missing.value = "leave the row out"  # reads the garden again
+    assert table.status.value == ""
+
+
+def test_the_study_follows_the_table(garden: Path) -> None:
+    table = lab.Table(garden)
+    study, seen = lab.Study(table, seconds=10), []
+    with pytest.raises(ValueError, match="press Analyse"):
+        study.done()
+    with pytest.raises(ValueError, match="press Analyse"):
+        lab.Network(study)
+    study.watch(seen.append)
+    study.runner.run_now()
+    network, priors, predictor = lab.Network(study), lab.Priors(study), lab.Predictor(study)
+    table.use(_two_columns(garden.parent))
+    assert study.plan.max_parents == 1
+    assert study.done().data.n == 6  # until Analyse is pressed
+    study.runner.run_now()
+    assert [analysis.data.n for analysis in seen] == [6, 2]
+    assert set(network.panel.source("links").data["parent"]) <= {"rain", "grass"}
+    assert len(priors.panel.source("prior_edges").data["probability"]) == 2
+    assert list(predictor.known) == ["rain", "grass"]
+
+
+def _two_columns(folder: Path) -> Path:
+    path = folder / "weather.csv"
+    path.write_text("rain,grass\n" + "no,dry\nyes,wet\n" * 20, encoding="utf-8")
+    return path
+
+
+def test_a_run_stopped_before_it_had_anything_changes_nothing(study: lab.Study) -> None:
+    before = study.done()
+    study._finish(None)
+    assert study.done() is before
+
+
+def test_the_garden_says_what_is_true(study: lab.Study) -> None:
+    analysis = study.done()
+    edges, index = analysis.edges.probability, analysis.data.index
+    for parent, child in lab.TRUTH:
+        u, v = index(parent), index(child)
+        assert edges[u, v] + edges[v, u] > 0.9, (parent, child)
+
+
+def test_the_network_shows_edges_from_the_threshold_up(study: lab.Study) -> None:
+    network = lab.Network(study)
+    edges = study.done().edges.probability
+    for threshold in (0.05, 0.9):
+        network.threshold.value = threshold
+        shown = network.panel.source("links").data["probability"]
+        np.testing.assert_allclose(sorted(shown), sorted(edges[edges >= threshold]))
+        assert f"{threshold:g} or more" in network.panel.caption
+
+
+def test_the_priors_are_those_of_the_sliders(study: lab.Study) -> None:
+    priors = lab.Priors(study)
+    assert "as in the analysis" in priors.panel.caption
+    priors.ess.value = 100.0
+    priors.nats.value = 2.0
+    found = sensitivity(study.done(), ess=(100.0,), priors=(bn.EdgePenalty(2.0),)).edges[0, 0]
+    np.testing.assert_allclose(priors.edges, found)
+    shown = priors.panel.source("prior_edges").data["probability"]
+    np.testing.assert_allclose(shown, found[~np.eye(len(found), dtype=bool)])
+
+
+def test_a_prediction_from_the_lists(study: lab.Study) -> None:
+    predictor = lab.Predictor(study)
+    assert predictor.target.value == "bees"
+    predictor.known["flowers"].value = "yes"
+    expected = study.done().predict({"flowers": "yes"}, "bees")
+    np.testing.assert_allclose(predictor.probabilities, expected)
+    predictor.known["bees"].value = study.done().data.levels[5][0]  # the target is not known
+    np.testing.assert_allclose(predictor.probabilities, expected)
+    predictor.target.value = "water"
+    assert predictor.known["water"].disabled
+    assert not predictor.known["bees"].disabled
+    assert predictor.panel.source("prediction").data["share"] == predictor.probabilities.tolist()
+    np.testing.assert_allclose(predictor.probabilities.sum(), 1)
+
+
+def test_buttons_write_files(study: lab.Study, tmp_path: Path) -> None:
+    exports = lab.Exports(study, tmp_path)
+    for name, button in exports.buttons.items():
+        button.click()
+        assert name in exports.status.value
+    assert {path.name for path in tmp_path.iterdir()} == set(exports.buttons)
+    assert bn.read_bif(tmp_path / "network.bif").names == study.done().data.names
+    exports.folder.value = str(tmp_path / "<absent>")
+    exports.buttons["edges.csv"].click()
+    assert "Not written" in exports.status.value
+    assert "&lt;absent&gt;" in exports.status.value
+
+
+def test_the_command_on_the_report_makes_it_again(study: lab.Study, tmp_path: Path) -> None:
+    path = lab.Exports(study, tmp_path).write("report.html")
+    assert path is not None
+    again: dict[str, Any] = {}
+    exec(study.code, again)
+    edges, blankets = again["analysis"].edges, again["analysis"].blankets
+    np.testing.assert_array_equal(edges.probability, study.done().edges.probability)
+    np.testing.assert_array_equal(blankets.low, study.done().blankets.low)
+    assert "default_rng(1)" in path.read_text(encoding="utf-8")
+
+
+def test_the_code_follows_the_controls(garden: Path) -> None:
+    table = lab.Table(garden)
+    table.rule.value = "equally wide levels"
+    table.missing.value = "leave the row out"
+    reading = eval(table.code, {"bn": bn, "read_table": read_table})
+    assert reading.data.levels == table.reading.data.levels
+    assert "missing='drop', discretize=bn.EqualWidth(bins=3)" in table.code
+
+
+def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not lab.check_undecided(lambda edges, sure: None)
+    assert not lab.check_undecided(lambda edges, sure: [(0, 1), (1, 2)])
+    assert not lab.check_blanket(lambda dag, v: int(dag[v]))
+    assert not lab.check_blanket(lambda dag, v: 7)
+    assert not lab.check_cuts([])
+    assert not lab.check_cuts([5.0])
+    assert not lab.check_cuts([3.0, 5.0, 7.0])
+    assert capsys.readouterr().out.count("not yet") == 7
+
+
+def test_checks_accept_other_ways_to_be_right() -> None:
+    def undecided(edges: np.ndarray, sure: float) -> list[list[int]]:
+        joined = edges + edges.T
+        open_ = np.maximum(edges, edges.T) < sure
+        return np.argwhere(np.triu((joined >= sure) & open_)).tolist()
+
+    assert lab.check_undecided(undecided)
+    assert lab.check_blanket(lambda dag, v: bn.graphs.markov_blankets(dag)[v])
+    assert lab.check_cuts([3.3, 6.6])

@@ -1,0 +1,262 @@
+"""The report of a table: one file that says all, loads nothing and escapes every name."""
+
+import base64
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import bnlab as bn
+from bnlab.reports import Analysis, Reading, analyse, read_table
+from bnlab.reports.exports import write_bif, write_csv, write_graphml
+from bnlab.reports.markup import Html, html, table
+from bnlab.reports.page import write_page
+from bnlab.reports.sections import interval_sentence
+
+CHROMIUM = "/usr/bin/chromium"
+COMMAND = "bnlab report 'my <table>.csv' --seed 1"
+BAD_NAMES = ("<script>alert(1)</script>", "say \"hi\" & 'bye'", "prix_€_日本", "$$x^2$$")
+PICTURES = 5  # network, heat map, best DAG, two of the sensitivity
+MOST_BYTES = 2_600_000
+
+
+@pytest.fixture(scope="module")
+def reading(tmp_path_factory: pytest.TempPathFactory) -> Reading:
+    """400 rows of four variables with names and levels that no page may take for HTML."""
+    path = tmp_path_factory.mktemp("report") / "bad <names>.csv"
+    net = bn.BayesNet.random_tables(
+        [0, 1, 3, 4], [2, 2, 3, 2], np.random.default_rng(3), concentration=1.0
+    )
+    labels = ("</td><b>low</b>", "high", "&amp;")
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(BAD_NAMES)
+        for row in net.sample(400, np.random.default_rng(4)).values:
+            writer.writerow([labels[code] for code in row])
+    return read_table(path)
+
+
+@pytest.fixture(scope="module")
+def analysis(reading: Reading) -> Analysis:
+    return analyse(reading.data, rng=np.random.default_rng(1))
+
+
+@pytest.fixture(scope="module")
+def page(analysis: Analysis, reading: Reading, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    write_page(analysis, reading, path, command=COMMAND)
+    return path
+
+
+class Elements(HTMLParser):
+    """Every start tag of a page with its attributes, and the text outside scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.cdata_elem is None:
+            self.text.append(data)
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        """The attributes of all tags of this name."""
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def elements(page: Path) -> Elements:
+    return Elements(page.read_text(encoding="utf-8"))
+
+
+def test_nothing_is_loaded_from_elsewhere(page: Path, elements: Elements) -> None:
+    for tag, attributes in elements.tags:
+        for name in ("src", "href", "data", "action"):
+            address = attributes.get(name)
+            assert address is None or address.startswith(("#", "data:")), (tag, address)
+    assert not any("src" in attributes for attributes in elements.named("script"))
+    assert "default-src 'none'" in page.read_text(encoding="utf-8")
+    assert page.stat().st_size < MOST_BYTES
+
+
+def test_names_and_levels_are_text(elements: Elements) -> None:
+    said = " ".join(elements.text)
+    for word in (*BAD_NAMES, "</td><b>low</b>", "&amp;", "bad <names>.csv", COMMAND):
+        assert word in said
+    assert elements.named("b") == []
+    assert len(elements.named("script")) == 3 + 1  # BokehJS and its log level, figures, sorting
+
+
+def test_the_page_is_for_everybody(elements: Elements) -> None:
+    assert elements.named("html") == [{"lang": "en"}]
+    assert all(attributes.get("scope") in ("col", "row") for attributes in elements.named("th"))
+    assert len(elements.named("caption")) == len(elements.named("table"))
+    targets = {attributes.get("id") for _, attributes in elements.tags}
+    links = [a["href"] for a in elements.named("a") if str(a["href"]).startswith("#")]
+    assert len(links) >= 11
+    assert {str(link)[1:] for link in links} <= targets
+    levels = [int(tag[1]) for tag, _ in elements.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_the_numbers_are_those_of_the_analysis(elements: Elements, analysis: Analysis) -> None:
+    u, v = np.unravel_index(np.argmax(analysis.edges.probability), (4, 4))
+    said = " ".join(elements.text)
+    assert f"{analysis.edges.probability[u, v]:.3f}" in said
+    assert analysis.log_evidence is not None
+    assert f"{analysis.log_evidence.log_value:.2f}" in said
+    for sentence in (*analysis.plan.why, *analysis.plan.guarantee):
+        assert sentence in said
+    assert f"version of numpy {np.__version__}" in re.sub(r"\s+", " ", said)
+
+
+def test_files_in_the_page_are_those_of_the_exports(
+    elements: Elements, analysis: Analysis, tmp_path: Path
+) -> None:
+    links = {a["download"]: str(a["href"]) for a in elements.named("a") if "download" in a}
+    write_csv(analysis, tmp_path / "edges.csv")
+    write_graphml(analysis, tmp_path / "edges.graphml")
+    for name in ("edges.csv", "edges.graphml"):
+        content = base64.b64decode(links[name].partition("base64,")[2])
+        assert content == (tmp_path / name).read_bytes()
+    assert "network.bif" not in links  # a quotation mark in a name
+    assert "network.bif is left out" in " ".join(elements.text)
+
+
+def test_csv_has_every_pair_once(analysis: Analysis, tmp_path: Path) -> None:
+    write_csv(analysis, tmp_path / "edges.csv")
+    with (tmp_path / "edges.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    names = analysis.data.names
+    assert {(row["from"], row["to"]) for row in rows} == {
+        (a, b) for a in names for b in names if a != b
+    }
+    for row in rows:
+        u, v = names.index(row["from"]), names.index(row["to"])
+        for column in ("probability", "low", "high"):
+            value = getattr(analysis.edges, column)[u, v]
+            assert float(row[column]) == pytest.approx(value, rel=1e-5, abs=1e-12)
+    assert [float(row["probability"]) for row in rows] == sorted(
+        (float(row["probability"]) for row in rows), reverse=True
+    )
+
+
+def test_graphml_has_the_credible_edges(analysis: Analysis, tmp_path: Path) -> None:
+    path = tmp_path / "edges.graphml"
+    write_graphml(analysis, path, at_least=0.3)
+    graph = nx.read_graphml(path)
+    assert set(graph) == set(analysis.data.names)
+    p = analysis.edges.probability
+    assert graph.number_of_edges() == int((p >= 0.3).sum())
+    for a, b, edge in graph.edges(data=True):
+        u, v = analysis.data.index(a), analysis.data.index(b)
+        assert edge["low"] <= edge["probability"] <= edge["high"]
+        assert edge["probability"] == pytest.approx(p[u, v])
+
+
+def test_bif_is_read_back(tmp_path: Path) -> None:
+    data = bn.load_dataset("coronary")
+    analysis = analyse(data, rng=np.random.default_rng(1))
+    write_bif(analysis, tmp_path / "best.bif")
+    net = bn.read_bif(tmp_path / "best.bif")
+    np.testing.assert_array_equal(net.dag, analysis.best)
+    assert net.names == data.names
+    assert net.levels == data.levels
+
+
+def test_what_a_format_cannot_hold_is_refused(analysis: Analysis, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="quotation mark"):
+        write_bif(analysis, tmp_path / "best.bif")
+    data = replace(analysis.data, names=("bell\x07", "b", "c", "d"))
+    with pytest.raises(ValueError, match="control character"):
+        write_graphml(replace(analysis, data=data), tmp_path / "edges.graphml")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["exact", "sound", "Hoeffding", "asymptotic", "none"])
+def test_every_interval_is_explained(kind: Any, analysis: Analysis) -> None:
+    assert interval_sentence(replace(analysis.edges, kind=kind)).endswith(".")
+
+
+def test_warnings_stand_out(analysis: Analysis, reading: Reading, tmp_path: Path) -> None:
+    warned = replace(analysis, warnings=("R-hat is 1.3.", "p < 1."))
+    write_page(warned, reading, tmp_path / "report.html", command=COMMAND)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert '<p class="warning">R-hat is 1.3.</p>' in text
+    assert '<p class="warning">p &lt; 1.</p>' in text
+
+
+def test_cells_are_escaped() -> None:
+    assert html("<&\"'") == "&lt;&amp;&quot;&#x27;"
+    assert html(Html("<b>")) == "<b>"
+    assert 'data-value="0.25"' in table("T.", ["a", "b"], [["x", 0.25]])
+
+
+@pytest.fixture(scope="module")
+def opened(page: Path) -> Iterator[tuple[Any, list[str]]]:
+    """The page in a Chromium without a network, and what its console says."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"{CHROMIUM} is missing: apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+        tab = browser.new_context(offline=True).new_page()
+        said: list[str] = []
+        tab.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+        tab.on("pageerror", lambda error: said.append(f"error: {error}"))
+        tab.on("request", lambda request: said.append(f"request: {request.url[:100]}"))
+        tab.on("dialog", lambda dialog: said.append("error: a dialog opened"))
+        tab.goto(page.as_uri())
+        tab.wait_for_function(f"() => window.Bokeh && [...Bokeh.index].length >= {PICTURES}")
+        yield tab, said
+        browser.close()
+
+
+def test_it_opens_offline_and_draws(opened: tuple[Any, list[str]], page: Path) -> None:
+    tab, said = opened
+    tab.wait_for_timeout(500)
+    elsewhere = [line for line in said if line.startswith("request") and "file:" not in line]
+    assert elsewhere == []
+    assert [line for line in said if line.startswith(("error", "warning"))] == []
+    drawn = tab.evaluate(
+        """() => [...document.querySelectorAll("[data-root-id]")].map(place => {
+            const view = Bokeh.index.get_by_id(place.dataset.rootId);
+            const canvas = view.el.shadowRoot.querySelector(".bk-Canvas").shadowRoot
+                .querySelector("canvas");
+            const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            return data.some((value, i) => value !== data[i % 4]);
+        })"""
+    )
+    assert drawn == [True] * PICTURES
+    tab.screenshot(path=page.with_suffix(".png"), full_page=True)
+
+
+def test_the_keyboard_sorts_the_table(opened: tuple[Any, list[str]]) -> None:
+    tab, _ = opened
+    column = (
+        "[...document.querySelectorAll('#edges table tbody tr')].map(r => r.cells[2].innerText)"
+    )
+    before = tab.evaluate(column)
+    assert before == sorted(before, reverse=True)
+    button = tab.locator("#edges th button").nth(2)
+    button.focus()
+    for order, state in ((True, "descending"), (False, "ascending")):
+        tab.keyboard.press("Enter")
+        assert tab.evaluate(column) == sorted(before, reverse=order)
+        assert tab.locator("#edges th").nth(2).get_attribute("aria-sort") == state
