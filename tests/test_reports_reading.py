@@ -1,0 +1,362 @@
+"""Tables that nobody has described: what is found out, what is refused, what can be said."""
+
+import gzip
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import bnlab as bn
+from bnlab.reports import read_table
+
+
+@dataclass(frozen=True)
+class Table:
+    """A raw file, and what is known of it."""
+
+    file: str
+    m: int
+    n: int
+    like: str  # the data set of the package with the same levels; "" where it cuts elsewhere
+    options: dict
+
+
+TEN = {
+    "mushroom": Table(
+        "raw/mushroom/agaricus-lepiota.data",
+        8124,
+        22,
+        "mushroom",
+        {"header": False, "drop": ("x16",), "missing": "level"},
+    ),
+    "primary_tumor": Table(
+        "raw/primary-tumor/primary-tumor.data",
+        339,
+        18,
+        "primary_tumor",
+        {"header": False, "skip": 4, "drop": ("x0",), "delimiter": ";"},
+    ),
+    "votes": Table(
+        "raw/votes/house-votes-84.data", 435, 17, "votes", {"header": False, "missing": "level"}
+    ),
+    "german": Table("raw/german/german.data", 1000, 21, "", {"header": False, "delimiter": " "}),
+    "zoo": Table("raw/zoo/zoo.data", 101, 17, "zoo", {"header": False, "drop": ("x0",)}),
+    "sachs": Table("sachs_interventional.csv", 5400, 11, "sachs", {"intervention": "INT"}),
+    "wine": Table("raw/wine/wine.data", 178, 14, "", {"header": False}),
+    "iris": Table("raw/iris/iris.data", 150, 5, "", {"header": False}),
+    "coronary": Table("coronary_table.csv", 1841, 6, "coronary", {"count": "count"}),
+    "promoters": Table(
+        "raw/promoters/promoters.data",
+        106,
+        58,
+        "promoters",
+        {"header": False, "letters": ("x2",), "drop": ("x1",)},
+    ),
+}
+
+
+def write(tmp_path, text, name="table.csv", encoding="utf-8"):
+    path = tmp_path / name
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def same(one, other):
+    """Whether two data have the same rows, names, levels and interventions."""
+    held = [
+        np.zeros(d.values.shape, bool) if d.intervened is None else d.intervened
+        for d in (one, other)
+    ]
+    return (
+        one.names == other.names
+        and one.levels == other.levels
+        and np.array_equal(one.values, other.values)
+        and np.array_equal(*held)
+    )
+
+
+@pytest.mark.parametrize("name", TEN)
+class TestTen:
+    def test_read_without_help(self, name, data_dir):
+        table = TEN[name]
+        reading = read_table(data_dir / table.file)
+        assert (reading.data.m, reading.data.n) == (table.m, table.n)
+        assert table.options.items() <= reading.options.items()
+
+    def test_the_options_give_the_same_data(self, name, data_dir):
+        path = data_dir / TEN[name].file
+        reading = read_table(path)
+        assert same(bn.read_csv(path, **reading.options), reading.data)
+        again = {key: value for key, value in reading.options.items() if key != "names"}
+        assert same(read_table(path, **again).data, reading.data)
+
+    def test_columns_tell_what_the_data_hold(self, name, data_dir):
+        reading = read_table(data_dir / TEN[name].file)
+        variables = [column for column in reading.columns if column.role == "variable"]
+        assert tuple(column.name for column in variables) == reading.data.names
+        for v, column in enumerate(variables):
+            assert column.levels == reading.data.levels[v]
+            assert column.counts == tuple(np.bincount(reading.data.values[:, v]))
+        for column in reading.columns:
+            if column.role != "variable":
+                assert column.note in reading.notes and not column.levels
+
+
+@pytest.mark.parametrize("name", [name for name, table in TEN.items() if table.like])
+def test_scores_are_those_of_the_known_data_set(name, data_dir):
+    """Labels may differ ("0" or "missing"), the partition of the rows may not."""
+    known, read = bn.load_dataset(TEN[name].like), read_table(data_dir / TEN[name].file).data
+    scores = [bn.score_families(d, bn.BDeu(), max_parents=1).log_score for d in (known, read)]
+    assert np.allclose(np.sort(scores[0], axis=None), np.sort(scores[1], axis=None))
+
+
+def cells_of(name, data_dir):
+    """Header and rows of one of the ten, the header made up where the file has none."""
+    path = data_dir / TEN[name].file
+    reading = read_table(path)
+    lines = path.read_text().splitlines()[reading.options.get("skip", 0) :]
+    cut = None if reading.delimiter == " " else reading.delimiter
+    rows = [[cell.strip() for cell in line.split(cut)] for line in lines if line.strip()]
+    header = rows.pop(0) if reading.header else [f"c{v}" for v in range(len(rows[0]))]
+    left = [v for v in range(len(header)) if len({row[v] for row in rows}) > 1]  # mushroom has one
+    return [header[v] for v in left], [[row[v] for v in left] for row in rows]
+
+
+def inserted(header, rows, name, cells):
+    """The table with one more column before the last."""
+    header = [*header[:-1], name, header[-1]]
+    return header, [[*row[:-1], cell, row[-1]] for row, cell in zip(rows, cells, strict=True)]
+
+
+def ragged(header, rows):
+    rows[6] = rows[6][:-1]
+    return header, rows
+
+
+def twice(header, rows):
+    header[1] = header[0]
+    return header, rows
+
+
+def constant(header, rows):
+    return inserted(header, rows, "extra", ["same"] * len(rows))
+
+
+def many_levels(header, rows):
+    rows = [[*rows[i % len(rows)]] for i in range(max(6000, len(rows)))]
+    for i, row in enumerate(rows):
+        for v, cell in enumerate(row):
+            if header[v] in ("c0", "c1") and len({r[v] for r in rows[:100]}) > 90:
+                row[v] = f"{cell}{i}"  # row labels stay different when rows are repeated
+    return inserted(header, rows, "extra", [f"level{i % 5000}" for i in range(len(rows))])
+
+
+def mixed(header, rows):
+    numbers = [str(i % 7) for i in range(len(rows))]
+    numbers[8] = "seven"
+    return inserted(header, rows, "extra", numbers)
+
+
+def foreign(header, rows):
+    rows[3][0] = "Zürich"
+    return header, rows
+
+
+def too_wide(header, rows):
+    while len(header) < 70:
+        name = f"more{len(header)}"
+        header, rows = inserted(header, rows, name, [f"u{i % 2}" for i in range(len(rows))])
+    return header, rows
+
+
+BAD = {  # what is done to the table, where the message says it is, and what to do about it
+    "ragged row": (ragged, "line 8: .* cells where", "Correct the line"),
+    "duplicated header": (twice, "two columns are called", "names="),
+    "constant column": (constant, "column 'extra' is constant", "Leave it out"),
+    "5000 levels": (many_levels, "column 'extra' has 5000 distinct values", "leave it out"),
+    "mixed types": (mixed, "line 10: column 'extra' mixes numbers with text .*seven", "Correct"),
+    "empty": (None, "it is empty", "no rows of data"),
+    "wrong encoding": (foreign, "line 5: byte 0xfc is not utf-8", "UTF-8, or tell"),
+    "70 columns": (too_wide, "variables; .* at most 63", "Choose fewer columns"),
+}
+
+
+@pytest.mark.parametrize("fault", BAD)
+@pytest.mark.parametrize("name", TEN)
+def test_bad_versions_get_one_line_with_place_and_remedy(name, fault, data_dir, tmp_path):
+    spoil, place, remedy = BAD[fault]
+    text = ""
+    if spoil is not None:
+        header, rows = spoil(*cells_of(name, data_dir))
+        text = "\n".join(",".join(cells) for cells in [header, *rows])
+    path = write(tmp_path, text, encoding="latin-1" if fault == "wrong encoding" else "utf-8")
+    with pytest.raises(ValueError, match=place) as raised:
+        read_table(path)
+    message = str(raised.value)
+    assert message.startswith(str(path)) and remedy in message
+    assert message.isprintable() and len(message) < 900
+
+
+DISCRETE = "rain,wind\nno,calm\nyes,calm\nno,storm\nno,calm\n"
+
+
+class TestGuesses:
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+    def test_encodings(self, encoding, tmp_path):
+        path = write(tmp_path, DISCRETE.replace("calm", "ruhig ß"), encoding=encoding)
+        reading = read_table(path)
+        assert reading.data.levels == (("no", "yes"), ("ruhig ß", "storm"))
+        assert ("encoding" in reading.options) == (encoding == "utf-16")
+        assert same(bn.read_csv(path, **reading.options), reading.data)
+
+    def test_latin_1_only_when_asked(self, tmp_path):
+        path = write(tmp_path, DISCRETE.replace("calm", "ruhig ß"), encoding="latin-1")
+        with pytest.raises(ValueError, match=r'line 2: byte 0xdf is not utf-8.*encoding="latin-1"'):
+            read_table(path)
+        reading = read_table(path, encoding="latin-1")
+        assert reading.data.levels[1] == ("ruhig ß", "storm")
+        assert same(bn.read_csv(path, **reading.options), reading.data)
+
+    def test_gzip(self, tmp_path):
+        path = tmp_path / "table.csv.gz"
+        path.write_bytes(gzip.compress(DISCRETE.encode("utf-16")))
+        assert read_table(path).data.m == 4
+
+    @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", " "])
+    def test_delimiters(self, delimiter, tmp_path):
+        reading = read_table(write(tmp_path, DISCRETE.replace(",", delimiter)))
+        assert (reading.delimiter, reading.data.m, reading.header) == (delimiter, 4, True)
+
+    def test_the_delimiter_is_the_even_one(self, tmp_path):
+        path = write(tmp_path, 'size;"what, then"\n3;red, dark, old\n4;blue\n3;blue\n')
+        assert read_table(path).data.names == ("size", "what, then")
+
+    def test_two_even_delimiters_are_a_question(self, tmp_path):
+        path = write(tmp_path, "a,b;c,d\n1,2;3,4\n1,3;3,4\n2,2;1,4\n")
+        with pytest.raises(ValueError, match=r"line 1: ',' and ';' each cut.*delimiter="):
+            read_table(path)
+        with pytest.raises(ValueError, match="column 'a,b' has decimal commas, as 1,2"):
+            read_table(path, delimiter=";")
+
+    def test_data_without_header(self, tmp_path):
+        reading = read_table(write(tmp_path, DISCRETE.split("\n", 1)[1]))
+        assert not reading.header and reading.data.m == 4
+
+    def test_row_labels_without_a_name(self, tmp_path):
+        rows = "".join(f"{i},{'xy'[i % 2]},{'uvw'[i % 3]}\n" for i in range(20))
+        reading = read_table(write(tmp_path, ",a,b\n" + rows))
+        assert reading.data.names == ("a", "b") and reading.columns[0].role == "left out"
+        assert same(bn.read_csv(reading.source, **reading.options), reading.data)
+
+    @pytest.mark.parametrize(
+        "first", ["gene,2001,2002", "a,no"], ids=["years as names", "a name among the cells"]
+    )
+    def test_a_doubtful_header_is_a_question(self, first, tmp_path):
+        rows = {"gene,2001,2002": "3,0,1\n4,1,1\n3,1,0\n", "a,no": "1,no\n2,yes\n1,no\n"}[first]
+        path = write(tmp_path, f"{first}\n{rows}")
+        with pytest.raises(ValueError, match=r"line 1: are .* names or data.*header=True"):
+            read_table(path)
+        assert read_table(path, header=True).data.m == 3
+
+    def test_a_header_in_the_middle(self, tmp_path):
+        with pytest.raises(ValueError, match="line 6: the header once more"):
+            read_table(write(tmp_path, DISCRETE + DISCRETE))
+
+    def test_few_missing_rows_are_left_out(self, tmp_path):
+        reading = read_table(
+            write(tmp_path, DISCRETE * 1 + "no,calm\nyes,storm\n" * 10 + "?,calm\n")
+        )
+        assert (reading.rows_read, reading.rows_kept, reading.data.m) == (25, 24, 24)
+        assert "1 of 25 rows (4 %) have a missing cell and are left out: few enough" in str(
+            reading.notes
+        )
+
+    def test_many_missing_rows_get_a_level(self, tmp_path):
+        reading = read_table(write(tmp_path, DISCRETE + "?,calm\n"))
+        assert reading.rows_kept == 5 and reading.data.levels[0] == ("no", "yes", "missing")
+
+    def test_rows_stay_where_a_column_would_become_constant(self, tmp_path):
+        rows = "no,calm\nno,storm\n" * 20 + "yes,?\n"
+        reading = read_table(write(tmp_path, "rain,wind\n" + rows))
+        assert reading.options["missing"] == "level"
+        assert "would be constant" in " ".join(reading.notes)
+
+    def test_measurements_with_ties(self, tmp_path):
+        values = ["0.0"] * 60 + ["1.5", "2.5", "0.5"] * 5 + ["9.5"] * 1
+        rows = "".join(f"{'xy'[i % 2]},{value}\n" for i, value in enumerate(values))
+        reading = read_table(write(tmp_path, "kind,mm\n" + rows))
+        assert reading.options["discretize"] == {"mm": bn.EqualFrequency(2)}
+        top = "".join(f"{'xy'[i % 2]},{9.5 if i > 9 else 1.5}\n" for i in range(50))
+        reading = read_table(write(tmp_path, "kind,mm\n" + top))
+        assert reading.options["discretize"] == {"mm": bn.CutPoints([1.5])}
+
+    def test_whole_numbers_stay_levels_up_to_24_of_them(self, tmp_path):
+        rows = "".join(f"{i % 24},{i % 25}\n" for i in range(600))
+        reading = read_table(write(tmp_path, "code,age\n" + rows))
+        assert reading.data.arities.tolist() == [24, 3]
+
+    def test_counts(self, tmp_path):
+        text = "rain,wind,n\nno,calm,3\nyes,calm,0\nno,storm,2\nyes,storm,4\n"
+        reading = read_table(write(tmp_path, text))
+        assert reading.data.m == 9 and reading.columns[-1].role == "count"
+        assert read_table(reading.source, count=False).data.n == 3
+        with pytest.raises(ValueError, match=r"does the column 'n' count rows.*count=False"):
+            read_table(write(tmp_path, text + "no,calm,1\n"))
+
+    def test_interventions(self, tmp_path):
+        text = "rain,wind,INT\nno,calm,0\nyes,calm,1\nno,storm,2\nyes,storm,0\n"
+        reading = read_table(write(tmp_path, text))
+        assert reading.data.intervened.sum() == 2
+        assert read_table(reading.source, intervention=False).data.n == 3
+        words = read_table(write(tmp_path, text.replace(",1", ",rain").replace(",2", ",wind")))
+        assert same(words.data, reading.data)
+
+    def test_numbers_of_variables_beside_a_column_left_out(self, tmp_path):
+        rows = "".join(f"id{i},{'xy'[i % 2]},{'uv'[i // 2 % 2]},{i % 3}\n" for i in range(30))
+        with pytest.raises(ValueError, match=r"column 'INT' gives numbers.*name is left out"):
+            read_table(write(tmp_path, "name,a,b,INT\n" + rows))
+
+    def test_identifiers_stand_in_the_first_half(self, tmp_path):
+        rows = "".join(f"{'xy'[i % 2]},{'uv'[i // 2 % 2]},id{i}\n" for i in range(100))
+        with pytest.raises(
+            ValueError, match=r"column 'note' has 100 distinct values.*leave it out"
+        ):
+            read_table(write(tmp_path, "a,b,note\n" + rows))
+        reading = read_table(tmp_path / "table.csv", drop=["note"])
+        assert reading.data.names == ("a", "b") and reading.options["drop"] == ("note",)
+
+    def test_a_constant_in_a_made_file_is_an_error(self, tmp_path):
+        """Only files without a header, and at most one column in twenty."""
+        few = "".join(f"{'xy'[i % 2]},k\n" for i in range(30))
+        with pytest.raises(ValueError, match="column 'x1' is constant"):
+            read_table(write(tmp_path, few))
+        columns = [["uv"[i >> v & 1] for v in range(5)] * 4 + ["k"] for i in range(32)]
+        text = "".join(",".join(row) + "\n" for row in columns)
+        assert read_table(write(tmp_path, text)).options["drop"] == ("x20",)
+        with pytest.raises(ValueError, match="column 'x20' is constant"):
+            read_table(tmp_path / "table.csv", drop=())
+
+    def test_what_is_asked_for_is_done(self, tmp_path):
+        rows = "".join(f"{i % 3},{i / 8},{i % 2}\n" for i in range(40))
+        path = write(tmp_path, "a,b,c\n" + rows)
+        reading = read_table(
+            path, levels={"a": ["0", "1", "2", "3"]}, discretize={"b": bn.CutPoints([2.0])}
+        )
+        assert reading.data.arities.tolist() == [4, 2, 2]
+        halves = read_table(path, discretize=bn.EqualFrequency(2))
+        assert halves.data.arities.tolist() == [3, 2, 2]
+        assert same(bn.read_csv(path, **halves.options), halves.data)
+
+    def test_markers(self, tmp_path):
+        path = write(tmp_path, "a,b\n1,x\n2,y\n.,x\n1,y\n")
+        with pytest.raises(ValueError, match=r"line 4: .*mixes numbers with text \(here '\.'\)"):
+            read_table(path)
+        reading = read_table(path, missing_markers=["."])
+        assert reading.data.levels[0] == ("1", "2", "missing")
+        assert same(bn.read_csv(path, **reading.options), reading.data)
+
+    def test_no_file(self, tmp_path):
+        with pytest.raises(FileNotFoundError):
+            read_table(tmp_path / "absent.csv")
+        with pytest.raises(ValueError, match="is a folder"):
+            read_table(tmp_path)
