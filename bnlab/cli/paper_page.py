@@ -70,8 +70,7 @@ def write_paper(
     script, drawn = embedded(figures) if figures else ("", {})
     bokeh = Resources(mode="inline", components=["bokeh"]).render_js() if figures else ""
     links = "".join(
-        f'<li><a href="#{each.part.name}">{escape(each.part.title.partition(":")[0])}</a></li>'
-        for each in made
+        f'<li><a href="#{each.part.name}">{escape(each.part.title)}</a></li>' for each in made
     )
     warning = markup.paragraph("Stopped before the end: parts are missing.", "warning")
     body = "\n".join(_section(each, drawn) for each in made)
