@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from bnlab.labs.scaling_out.laws import sized
+
 
 class Ledger:
     """Does jobs one after another, here, each packed and unpacked as if it went to a worker.
@@ -56,6 +58,6 @@ class Ledger:
             sum(each) / self.jobs for each in (self.sent, self.returned, self.seconds)
         )
         return (
-            f"{self.jobs} jobs: {sent / 1e3:,.3g} kB to send with each, {returned / 1e3:,.3g} kB "
-            f"back, {seconds:.2g} s of computing"
+            f"jobs: {self.jobs}; each {sized(sent)} there, {sized(returned)} back, "
+            f"{seconds:.2g} s of computing"
         )

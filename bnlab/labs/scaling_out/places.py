@@ -72,13 +72,17 @@ def engines(workers: int, /) -> Iterator[Executor]:
     """So many of ipyparallel's engines on this machine."""
     from ipyparallel import Cluster
 
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Cluster(
+    with tempfile.TemporaryDirectory() as folder:
+        cluster = Cluster(
             n=workers, controller_ip="127.0.0.1", log_level=logging.ERROR, profile_dir=folder
-        ) as client,
-    ):
-        yield client.load_balanced_view().executor
+        )
+        cluster.start_cluster_sync()
+        try:
+            with cluster.connect_client_sync() as client:
+                client.wait_for_engines(workers, interactive=False)
+                yield client.load_balanced_view().executor
+        finally:
+            cluster.stop_cluster_sync()
 
 
 PLACES: Mapping[str, Callable[[int], AbstractContextManager[Executor]]] = MappingProxyType(
