@@ -2,17 +2,22 @@
 
     uv run --extra test python benchmarks/search.py            # four minutes
     uv run --extra test --extra peers python benchmarks/search.py --peers
+    uv run --extra test --extra peers python benchmarks/search.py --alarm   # two minutes
 
 Processor time, compilation left out. Data of 37 variables are drawn from a random DAG of in-degree
-at most 3, arities 2 to 4, Dirichlet(1) tables, seed 0. All DAGs, of peers too, are scored by the
-same BDeu(1).
+at most 3, arities 2 to 4, Dirichlet(1) tables, seed 0; with --alarm from the network alarm, which
+is downloaded once. All DAGs, of peers too, are scored by the same BDeu(1).
+
+Peers are pgmpy, pybnesian, pyagrum and causal-learn. Those that are not installed are left out. The
+last two are in no extra: pip install pyagrum causal-learn.
 """
 
 import argparse
+import importlib.util
 import statistics
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -212,8 +217,10 @@ def equivalence(data: bn.Data) -> None:
         table = bn.score_families(data, bn.BDeu(), max_parents=k)
         found, climbed = bn.ges(table), climb(table)
         note = f"ln target {found.log_target:.2f}, {len(found.steps)} steps"
-        took = seconds(lambda t=table: bn.ges(t), 5)
-        report(f"GES n={data.n} m={data.m} k={k}", took, note)
+        what = f"n={data.n} m={data.m} k={k}"
+        report(f"GES {what}", seconds(lambda t=table: bn.ges(t), 5), note)
+        took = seconds(lambda k=k: bn.ges(bn.LazyScores(data, bn.BDeu(), k)), 5)
+        report(f"GES, lazy scores {what}", took, "scoring included")
         print(f"{'':<52}{'':>12}      hill climbing: {climbed.log_target:.2f}")
 
 
@@ -278,51 +285,188 @@ def trees_of_peers(data: bn.Data) -> None:
         report(f"{kind} by pgmpy n={data.n} m={data.m}", took, note)
 
 
-def hill_climbing_of_peers(data: bn.Data) -> None:
-    """pybnesian (C++) and pgmpy (Python), which score the families that they ask for."""
-    import pandas as pd
-    import pybnesian
+def installed(peer: str) -> bool:
+    """Whether a peer can be imported; says so if not."""
+    if importlib.util.find_spec(peer) is None:
+        print(f"{peer} is not installed: left out")
+        return False
+    return True
 
-    table, names = bn.score_families(data, bn.BDeu()), list(data.names)
+
+def climbs_of_peers(data: bn.Data, score: str, k: int) -> dict[str, Callable[[], np.ndarray]]:
+    """Hill climbing by "BDeu" or "BIC": pybnesian and pyAgrum in C++, pgmpy in Python.
+
+    All of them score the families that they ask for. Each returns parent masks; reading the data
+    frame is part of the work.
+    """
+    import pandas as pd
+
+    names = list(data.names)
     frame = pd.DataFrame(
         {name: pd.Categorical(data.values[:, v].astype(str)) for v, name in enumerate(names)}
     )
 
-    def by_pybnesian() -> list[tuple[str, str]]:
-        network = pybnesian.GreedyHillClimbing().estimate(
-            pybnesian.ArcOperatorSet(max_indegree=3),
-            pybnesian.BDe(frame, iss=1.0),
-            pybnesian.DiscreteBN(names),
-        )
-        return list(network.arcs())
+    def masks(edges: Iterable[tuple[str, str]]) -> np.ndarray:
+        return bn.graphs.from_edges(data.n, [(names.index(u), names.index(v)) for u, v in edges])
 
-    def by_pgmpy() -> list[tuple[str, str]]:
+    def by_pybnesian() -> np.ndarray:
+        import pybnesian
+
+        kind = {"BDeu": lambda: pybnesian.BDe(frame, iss=1.0), "BIC": lambda: pybnesian.BIC(frame)}
+        network = pybnesian.GreedyHillClimbing().estimate(
+            pybnesian.ArcOperatorSet(max_indegree=k), kind[score](), pybnesian.DiscreteBN(names)
+        )
+        return masks(network.arcs())
+
+    def by_pyagrum(*tabu: int) -> np.ndarray:
+        import pyagrum
+
+        learner = pyagrum.BNLearner(frame)
+        {"BDeu": learner.useScoreBDeu, "BIC": learner.useScoreBIC}[score]()
+        learner.useNoPrior()
+        learner.setMaxIndegree(k)
+        learner.setNumberOfThreads(1)
+        if tabu:
+            learner.useLocalSearchWithTabuList(*tabu)
+        else:
+            learner.useGreedyHillClimbing()
+        found = learner.names()
+        return masks((found[u], found[v]) for u, v in learner.learnDAG().arcs())
+
+    def by_pgmpy(tabu: int) -> np.ndarray:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            from pgmpy import structure_score
             from pgmpy.causal_discovery import HillClimbSearch
-            from pgmpy.structure_score import BDeu
 
+            options = {"equivalent_sample_size": 1.0} if score == "BDeu" else {}
             search = HillClimbSearch(
-                scoring_method=BDeu(frame, equivalent_sample_size=1.0),
-                max_indegree=3,
-                tabu_length=0,
+                scoring_method=getattr(structure_score, score)(frame, **options),
+                max_indegree=k,
+                tabu_length=tabu,
                 return_type="dag",
                 show_progress=False,
             )
-            return list(search.fit(frame).causal_graph_.edges())
+            return masks(search.fit(frame).causal_graph_.edges())
 
-    for work, repeats in ((by_pybnesian, 5), (by_pgmpy, 1)):
-        edges = [(names.index(u), names.index(v)) for u, v in work()]
-        score = float(table.log_target(bn.graphs.from_edges(data.n, edges)))
-        took = seconds(work, repeats)
-        what = f"hill climbing {work.__name__} n={data.n} m={data.m} k=3"
+    ways = {}
+    if installed("pybnesian"):
+        ways["pybnesian, hill climbing"] = by_pybnesian
+    if installed("pyagrum"):
+        ways["pyagrum, hill climbing"] = by_pyagrum
+        ways["pyagrum, tabu=100"] = lambda: by_pyagrum(100, 2)
+    if installed("pgmpy"):
+        ways["pgmpy, hill climbing"] = lambda: by_pgmpy(0)
+        ways["pgmpy, tabu=100"] = lambda: by_pgmpy(100)
+    return ways
+
+
+def hill_climbing_of_peers(data: bn.Data) -> None:
+    """The same data, score and number of parents as in `hill_climbing`."""
+    table = bn.score_families(data, bn.BDeu())
+    for name, work in climbs_of_peers(data, "BDeu", 3).items():
+        score = float(table.log_target(work()))
+        took = seconds(work, 1 if name.startswith("pgmpy") else 5)
+        what = f"{name} n={data.n} m={data.m} k=3"
         report(what, took, f"ln target {score:.2f}, scoring included")
+
+
+def alarm(samples: int = 5, m: int = 20_000, k: int = 4) -> None:
+    """Climbs on BIC of rows of the network alarm, 37 nodes of up to 4 parents, beside peers'.
+
+    Each sample has its columns in a random order, which decides ties. After a peer bnlab searches
+    for as long as that peer took: GES, then tabu climbs, the first from its end, then from random
+    DAGs, or tabu climbs alone, the first from the empty graph. Time to score is part of all.
+    """
+    net = bn.load_network("alarm")
+    shown: dict[str, list[tuple[float, float, float]]] = {}
+    for seed in range(samples):
+        rng = np.random.default_rng(seed)
+        data = net.sample(m, rng)
+        data = data.select(rng.permutation(data.names).tolist())
+        bic, bdeu = (bn.LazyScores(data, score, max_parents=k) for score in (bn.BIC(), bn.BDeu()))
+        there = [net.names.index(name) for name in data.names]
+        true = bn.graphs.from_adjacency(bn.graphs.to_adjacency(net.dag)[np.ix_(there, there)])
+
+        def measured(
+            name: str,
+            work: Callable[[], np.ndarray],
+            scores: tuple[bn.LazyScores, bn.LazyScores] = (bic, bdeu),
+        ) -> float:
+            start = time.process_time()
+            dag = work()
+            took = time.process_time() - start
+            bic, bdeu = (float(score.log_target(dag)) for score in scores)
+            shown.setdefault(name, []).append((bic, bdeu, took))
+            return took
+
+        ways = {
+            "bnlab, hill climbing": lambda d=data: climb(bn.LazyScores(d, bn.BIC(), k)).dag,
+            "bnlab, tabu=10": lambda d=data: searched(d, k, 0.0, by_classes=False),
+            "bnlab, GES": lambda d=data: bn.ges(bn.LazyScores(d, bn.BIC(), k)).dag,
+            "bnlab, GES, tabu=10": lambda d=data: searched(d, k, 0.0),
+        }
+        for name, work in ways.items():
+            work()  # compiles
+            measured(name, work)
+        measured("the true DAG", lambda true=true: true)
+        for name, work in climbs_of_peers(data, "BIC", k).items():
+            took = measured(name, work)
+            measured(f"  tabu as long as {name}", lambda d=data: searched(d, k, took, False))  # noqa: B023
+            measured(f"  GES, tabu as long as {name}", lambda d=data: searched(d, k, took))  # noqa: B023
+    print(f"alarm, {samples} samples of {m:,} rows, k={k}: medians, nats below the true DAG")
+    for name, rows in shown.items():
+        below, found = np.array(shown["the true DAG"]) - rows, np.array(rows)
+        note = f"BIC {np.median(below[:, 0]):7.1f}, BDeu {np.median(below[:, 1]):7.1f}"
+        peer = name.partition(" as long as ")[2]
+        if peer:
+            worse = (found[:, :2] < np.array(shown[peer])[:, :2] - 1e-6).sum(axis=0)
+            note += f"; worse than it: {worse[0]} by BIC, {worse[1]} by BDeu"
+        elif not name.startswith(("bnlab", "the true")):
+            ratio = found[:, 2] / np.array(shown["bnlab, hill climbing"])[:, 2]
+            note += f"; {np.median(ratio):.1f} times bnlab's climb"
+        report(name, np.median(found[:, 2]), note)
+
+
+def searched(data: bn.Data, k: int, budget: float, by_classes: bool = True) -> np.ndarray:
+    """The best DAG of searches on BIC until so much processor time is over, scoring included."""
+    begun, rng = time.process_time(), np.random.default_rng(0)
+    scores = bn.LazyScores(data, bn.BIC(), k)
+    with ThreadPoolExecutor(1) as one:
+        start = bn.ges(scores).dag if by_classes else None
+        best = bn.hill_climb(scores, start=start, tabu=10, rng=rng, executor=one)
+        while (left := budget - (time.process_time() - begun)) > 0:  # wall time is more than it
+            again = bn.hill_climb(scores, tabu=10, seconds=left, rng=rng, executor=one)
+            best = max(best, again, key=lambda climb: climb.log_target)
+    return best.dag
+
+
+def equivalence_of_peers(data: bn.Data) -> None:
+    """causal-learn's GES by BDeu, all numbers of parents up to 3, on fewer rows and on all."""
+    if not installed("causallearn"):
+        return
+    from causallearn.search.ScoreBased.GES import ges
+
+    table = bn.score_families(data, bn.BDeu())
+    start = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = ges(data.values, score_func="local_score_BDeu", maxP=3)["G"].graph
+    took = time.process_time() - start
+    arrows = (found == -1) & (found.T == 1)
+    lines = (found == -1) & (found.T == -1)
+    score = float(table.log_target(bn.graphs.consistent_extension(arrows | lines)))
+    report(f"GES by causal-learn n={data.n} m={data.m} k=3", took, f"ln target {score:.2f}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--peers", action="store_true", help="compare with pybnesian and pgmpy")
+    parser.add_argument("--peers", action="store_true", help="compare with peers as well")
+    parser.add_argument("--alarm", action="store_true", help="only alarm, beside peers")
     options = parser.parse_args()
+    if options.alarm:
+        alarm()
+        return
     data = sample(37, 5000)
     hill_climbing(data)
     optima()
@@ -333,6 +477,7 @@ def main() -> None:
     trees(data)
     if options.peers:
         hill_climbing_of_peers(data)
+        equivalence_of_peers(data)
         trees_of_peers(data)
 
 

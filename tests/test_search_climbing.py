@@ -11,6 +11,7 @@ import oracles
 import pytest
 
 import bnlab as bn
+from bnlab.kernels import lazy_scores as kernels
 from bnlab.search import climb_perturbed, resampled
 
 MARGIN = 1e-7
@@ -252,7 +253,6 @@ def test_restarts_go_on_until_the_time_is_over():
         seconds=0.2,
         progress=lambda done, total, snapshot: told.append((done, total)),
     )
-    assert len(found.ends) % 8 == 1
     assert len(found.ends) > 8
     assert found.run.seconds >= 0.2
     assert not found.run.stopped
@@ -396,6 +396,26 @@ def test_a_climb_scores_few_of_many_families():
         == f"LazyScores(25 variables, up to 3 parents, {scored} of 58125 families scored)"
     )
     assert np.array_equal(climb(pickle.loads(pickle.dumps(lazy))).trace, known.trace)
+
+
+@pytest.mark.parametrize("m", [1, 63, 64, 65, 300])
+def test_counting_bits_and_counting_rows_agree(m):
+    rng = np.random.default_rng(m)
+    arities = np.array([2, 5, 3, 2, 4])
+    data = bn.Data.from_arrays(rng.integers(0, arities, (m, 5)), arities=arities)
+    columns, words, first, *_ = bn.LazyScores(data, bn.BDeu()).source[1]
+    for v, parents in itertools.product(range(5), range(32)):
+        if parents >> v & 1:
+            continue
+        others = [u for u in range(5) if parents >> u & 1]
+        by_bits, by_rows = (np.zeros((math.prod(arities[others]), arities[v])) for _ in range(2))
+        kernels.count_bits(words, first, arities, v, parents, by_bits)
+        kernels.count_rows(columns, arities, v, parents, by_rows)
+        states = [range(arities[u]) for u in others]
+        for j, state in enumerate(itertools.product(*states)):
+            match = (data.values[:, others] == state).all(axis=1)
+            expected = np.bincount(data.values[match, v], minlength=arities[v])
+            assert by_bits[j].tolist() == by_rows[j].tolist() == expected.tolist()
 
 
 def test_lazy_scores_keep_to_what_a_prior_forbids():

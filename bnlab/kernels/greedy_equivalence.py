@@ -1,14 +1,14 @@
 """Greedy equivalence search: the best valid operator on a CPDAG, and what it does [Chickering2002].
 
 A `graph` is (directed, undirected, children, joined), masks (n,) each, as in `equivalence`. A
-`source` of ln beta is that of `structures`. Only a gain above TIE counts, and an operator replaces
+`source` of ln beta is that of `lazy_scores`. Only a gain above TIE counts, and an operator replaces
 an earlier one only if it gains TIE more: differences below it are rounding.
 """
 
 import numpy as np
 from numba import njit
 
-from bnlab.kernels.structures import score
+from bnlab.kernels.lazy_scores import log_beta_of
 from bnlab.kernels.subsets import popcount, trailing_zeros
 
 TIE = 1e-8  # nats
@@ -22,7 +22,7 @@ def best_insert(graph, source):
     y to x meets it; the gain is that of y's family. x = -1 if no gain is positive.
     """
     directed, undirected, _, joined = graph
-    n, k = directed.size, source[2].size - 2
+    n, k = directed.size, source[0][2].size - 2
     stack = np.empty((2, n + 1), np.int64)
     best = (0.0, -1, -1, np.int64(0))
     for y in range(n):
@@ -38,7 +38,8 @@ def best_insert(graph, source):
             while depth >= 0:
                 tails = stack[0, depth]
                 before = parents | tails
-                gain = score(source, y, before | np.int64(1) << x) - score(source, y, before)
+                gain = log_beta_of(source, y, before | np.int64(1) << x)
+                gain -= log_beta_of(source, y, before)
                 if gain > best[0] + TIE and is_blocked(graph, y, x, common | tails):
                     best = (gain, x, y, tails)
                 depth = next_clique(depth, stack, joined, room)
@@ -65,7 +66,7 @@ def best_delete(graph, source):
             depth = 0
             while depth >= 0:
                 after = directed[y] & ~bit | stack[0, depth]
-                gain = score(source, y, after) - score(source, y, after | bit)
+                gain = log_beta_of(source, y, after) - log_beta_of(source, y, after | bit)
                 if gain > best[0] + TIE:
                     best = (gain, x, y, common & ~stack[0, depth])
                 depth = next_clique(depth, stack, joined, n)

@@ -3,7 +3,7 @@
 from bnlab.scores.families import score_families, scoring_bytes
 from bnlab.scores.files import read_scores, write_scores
 from bnlab.scores.functions import AIC, BIC, K2, BDeu, LogLikelihood, Score
-from bnlab.scores.lazy import LazyScores
+from bnlab.scores.lazy import LazyScores, Source, family_source
 from bnlab.scores.starts import allowed_order, first_dags
 from bnlab.scores.table import ScoreTable, array_bytes, family_count
 
@@ -16,9 +16,11 @@ __all__ = [
     "LogLikelihood",
     "Score",
     "ScoreTable",
+    "Source",
     "allowed_order",
     "array_bytes",
     "family_count",
+    "family_source",
     "first_dags",
     "read_scores",
     "score_families",

@@ -14,9 +14,10 @@ from bnlab.kernels import lazy_scores as kernels
 from bnlab.priors import Prior, Uniform
 from bnlab.runs import check_counts
 from bnlab.scores.functions import Score
-from bnlab.scores.table import family_count
+from bnlab.scores.table import ScoreTable, family_count
 
 Floats = NDArray[np.float64]
+Source = tuple[tuple[NDArray[np.generic], ...], ...]
 
 MOST_CELLS = 1 << 22  # of one family
 
@@ -26,7 +27,7 @@ class LazyScores:
     """Scores of families of up to `max_parents` parents, each counted when it is first asked for.
 
     For one quick search of many variables and rows: `hill_climb` asks for few of the families. A
-    `ScoreTable` counts all of them at once, several times faster each, and serves all methods.
+    `ScoreTable` has all of them, and serves all methods.
 
     Attributes
     ----------
@@ -54,7 +55,7 @@ class LazyScores:
     score: Score
     max_parents: int = 3
     prior: Prior = Uniform()
-    source: tuple[tuple[NDArray[np.generic], ...], ...] = field(init=False)
+    source: Source = field(init=False)
 
     def __post_init__(self) -> None:
         data = self.data
@@ -74,7 +75,7 @@ class LazyScores:
             )
         shape = (n, family_count(n, k))
         memory.require(
-            8 * 4 * shape[0] * shape[1],
+            8 * 4 * shape[0] * shape[1] + 8 * _words(data) * int(arities.sum()),
             task=f"room for all families of up to {k} parents of n={n} variables",
             remedy="lower max_parents, or use fewer variables (Data.select)",
         )
@@ -127,6 +128,26 @@ class LazyScores:
         return out.reshape(masks.shape[:-1])
 
 
+def family_source(scores: ScoreTable | LazyScores, /) -> Source:
+    """What searches look families up in: (families, counts) as in `kernels.lazy_scores`.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
+    >>> (log_beta, *_), counts = family_source(table)
+    >>> log_beta.shape
+    (2, 2)
+    """
+    if isinstance(scores, LazyScores):
+        return scores.source
+    n, k = scores.n, scores.max_parents
+    families = scores.log_beta, counting.binomials(n - 1, k), counting.first_ranks(n - 1, k)
+    none, nothing = np.empty((0, 0)), np.empty(0, np.int64)
+    rows = np.empty((0, 0), np.int32), np.empty((0, 0), np.uint64), nothing
+    return families, (*rows, nothing, none, np.empty(0), none, none, none)
+
+
 def _counts(data: Data, score: Score, k: int, log_prior: Floats) -> tuple[NDArray[np.generic], ...]:
     """What `kernels.lazy_scores` counts from."""
     n, arities = data.n, np.array(data.arities)
@@ -139,4 +160,13 @@ def _counts(data: Data, score: Score, k: int, log_prior: Floats) -> tuple[NDArra
         parent_counts[:, v] = score.parent_counts(sizes, r)
         penalties[:, v] = score.penalty(data.m, sizes * (r - 1))
     columns = np.array(data.values.T, order="C")
-    return columns, arities, log_prior, sizes, cell_counts, parent_counts, penalties
+    first = np.cumsum(arities) - arities
+    words = np.zeros((int(arities.sum()), _words(data)), np.uint64)
+    kernels.set_bits(columns, first, words)
+    source = columns, words, first, arities, log_prior, sizes
+    return *source, cell_counts, parent_counts, penalties
+
+
+def _words(data: Data) -> int:
+    """Words of 64 bits for the rows of one state."""
+    return -(-data.m // 64)

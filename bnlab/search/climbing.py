@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab import memory
 from bnlab.graphs import check_dag
 from bnlab.kernels import climbing as kernels
-from bnlab.kernels import counting, lazy_scores, structures
+from bnlab.kernels import lazy_scores, structures
 from bnlab.results import Run, read_only, rebuilt
 from bnlab.runs import (
     Clock,
@@ -22,11 +22,10 @@ from bnlab.runs import (
     seed_of,
     workers,
 )
-from bnlab.scores import LazyScores, ScoreTable, first_dags
+from bnlab.scores import LazyScores, ScoreTable, Source, family_source, first_dags
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Source = tuple[tuple[NDArray[np.generic], ...], ...]
 Choice = Literal["best", "first"]
 
 KINDS = ("add", "delete", "reverse")
@@ -145,9 +144,9 @@ def hill_climb(
         with the empty graph and n random changes, a random DAG with about n edges (not uniform).
         The best DAG is looked up before every 8 restarts
     seconds : wall time to go on restarting for, instead of a number of restarts. How many climbs
-        there are then depends on the clock
-    progress : progress(done, total, None) of climbs, or of milliseconds, after each 8 climbs; False
-        stops with what is found
+        there are then depends on the clock; the first is always made, the last one may end late
+    progress : progress(done, total, None) of climbs, or of milliseconds, after each 8 climbs or
+        fewer; False stops with what is found
     executor : where further climbs run; threads by default
 
     Returns
@@ -177,7 +176,7 @@ def hill_climb(
     check_generator(rng)
     climber = Climber.of(table, choice, tabu, patience)
     memory.require(
-        restarts * (16 * table.n + 500),
+        restarts * (16 * table.n + 220),
         task=f"n={table.n}, {restarts} restarts: hill climbing",
         remedy="ask for fewer restarts",
     )
@@ -194,7 +193,8 @@ def hill_climb(
     def left() -> int:
         if seconds is None:
             return restarts + 1 - len(climbs.ends)
-        return ROUND if clock.seconds < seconds else 0
+        fit = int((seconds / clock.seconds - 1) * len(climbs.ends))  # at the pace so far
+        return max(1, fit) if clock.seconds < seconds else 0
 
     try:
         with workers(executor, ROUND) as chosen:
@@ -260,11 +260,11 @@ class Climber:
             raise ValueError(f'choice={choice!r}: choose "best" or "first"')
         (tabu,) = check_counts(least=0, tabu=tabu)
         (patience,) = check_counts(patience=patience)
-        return cls(_source(table), (choice == "first", tabu, patience))
+        return cls(family_source(table), (choice == "first", tabu, patience))
 
     def on(self, table: ScoreTable, /) -> "Climber":
         """The same way of climbing on another table."""
-        return Climber(_source(table), self.plan)
+        return Climber(family_source(table), self.plan)
 
     def climb(
         self, start: Ints, changes: int = 0, rng: np.random.Generator | None = None, /
@@ -327,16 +327,6 @@ class Climbs:
 def _climb_one(job: tuple[Climber, Ints, int, np.random.Generator]) -> Climbed:
     climber, start, changes, rng = job
     return climber.climb(start, changes, rng)
-
-
-def _source(scores: ScoreTable | LazyScores) -> Source:
-    if isinstance(scores, LazyScores):
-        return scores.source
-    n, k = scores.n, scores.max_parents
-    families = scores.log_beta, counting.binomials(n - 1, k), counting.first_ranks(n - 1, k)
-    none = np.empty((0, 0))
-    whole = np.empty((0, 0), np.int32), np.empty(0, np.int64)
-    return families, (*whole, none, np.empty(0), none, none, none)
 
 
 def first_dag(scores: ScoreTable | LazyScores, start: ArrayLike | None, /) -> Ints:

@@ -13,13 +13,13 @@ from bnlab.kernels import counting, equivalence
 from bnlab.kernels import greedy_equivalence as kernels
 from bnlab.results import Run, read_only, rebuilt
 from bnlab.runs import Clock, Progress, goes_on
-from bnlab.scores import ScoreTable
+from bnlab.scores import LazyScores, ScoreTable, Source, family_source
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Kind = Literal["insert", "delete"]
 Found = tuple[float, int, int, int]  # the gain, x, y and the mask of the nodes that go with them
-Find = Callable[[tuple[Ints, ...], tuple[Floats, Ints, Ints]], Found]
+Find = Callable[[tuple[Ints, ...], Source], Found]
 Make = Callable[[Ints, Ints, int, int, int], None]
 
 
@@ -106,7 +106,9 @@ class EquivalenceSearch:
         return float(self.trace[-1])
 
 
-def ges(table: ScoreTable, /, *, progress: Progress | None = None) -> EquivalenceSearch:
+def ges(
+    table: ScoreTable | LazyScores, /, *, progress: Progress | None = None
+) -> EquivalenceSearch:
     """Greedy equivalence search from the empty graph [Chickering2002].
 
     The best valid insertion is made as long as one gains, then the best valid deletion. Gains below
@@ -125,7 +127,8 @@ def ges(table: ScoreTable, /, *, progress: Progress | None = None) -> Equivalenc
 
     Parameters
     ----------
-    table : ScoreTable from `score_families`; up to 63 variables
+    table : ScoreTable from `score_families`, or LazyScores for one search of many variables; up to
+        63 variables
     progress : called as progress(done, most, None) after each step; False stops
 
     Raises
@@ -140,15 +143,9 @@ def ges(table: ScoreTable, /, *, progress: Progress | None = None) -> Equivalenc
     >>> ges(score_families(Data.from_arrays(rows), BDeu())).cpdag.astype(int).tolist()
     [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
     """
-    if not isinstance(table, ScoreTable):
+    if not isinstance(table, ScoreTable | LazyScores):
         raise ValueError(f"table is a {type(table).__name__}: make it with score_families")
-    if (table.log_beta == -math.inf).any():
-        v, f = np.argwhere(table.log_beta == -math.inf)[0]
-        raise ValueError(
-            f"the parents {members(table.parents[v, f])} of {table.names[v]!r} are forbidden: the "
-            "members of a class then have no common score. Leave required, forbidden and "
-            "candidate edges to another search"
-        )
+    _check_classes(table)
     clock = Clock()
     walk = _Walk(table, progress)
     going = walk.climb("insert", kernels.best_insert, kernels.insert)
@@ -159,18 +156,28 @@ def ges(table: ScoreTable, /, *, progress: Progress | None = None) -> Equivalenc
     return EquivalenceSearch(dags, table.log_target(dags), tuple(walk.steps), table.names, run)
 
 
+def _check_classes(table: ScoreTable | LazyScores) -> None:
+    (log_beta, *_), _ = family_source(table)
+    if not (log_beta == -math.inf).any():
+        return
+    v, f = np.argwhere(log_beta == -math.inf)[0]
+    parents = np.empty(log_beta.shape, np.int64)
+    counting.family_masks(table.n, table.max_parents, parents)
+    raise ValueError(
+        f"the parents {members(parents[v, f])} of {table.names[v]!r} are forbidden: the "
+        "members of a class then have no common score. Leave required, forbidden and "
+        "candidate edges to another search"
+    )
+
+
 class _Walk:
     """The classes so far, from the empty graph on."""
 
-    def __init__(self, table: ScoreTable, progress: Progress | None) -> None:
+    def __init__(self, table: ScoreTable | LazyScores, progress: Progress | None) -> None:
         n, k = table.n, table.max_parents
         self.dags = [np.zeros(n, np.int64)]
         self.steps: list[Operator] = []
-        self._source = (
-            table.log_beta,
-            counting.binomials(n - 1, k),
-            counting.first_ranks(n - 1, k),
-        )
+        self._source = family_source(table)
         self._progress = progress
         self._most = 2 * sum(min(k, place) for place in range(n))  # each edge comes and goes
 

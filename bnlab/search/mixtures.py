@@ -1,6 +1,7 @@
 """Mixtures of trees, fitted by EM."""
 
 import math
+import os
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -324,9 +325,10 @@ def _log(p: Floats) -> Floats:
 
 def _require_memory(data: Data, components: int, restarts: int) -> None:
     states = int(data.arities.sum())
-    each = 3 * states**2 + components * (4 * data.m + states * int(data.arities.max()))
+    each = 3 * states**2 + components * (5 * data.m + states * int(data.arities.max()))
+    at_once = min(restarts, os.cpu_count() or 1)
     memory.require(
-        8 * restarts * each,
+        8 * at_once * each + 12 * data.values.size,
         task=f"fitting {components} trees from {restarts} starts",
         remedy=f"take fewer components or restarts, or {FEWER_STATES}",
     )

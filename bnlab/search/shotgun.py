@@ -21,8 +21,7 @@ from bnlab.runs import (
     seed_of,
     workers,
 )
-from bnlab.scores import ScoreTable, first_dags
-from bnlab.search.climbing import PATIENCE, Climber, Source
+from bnlab.scores import ScoreTable, Source, family_source, first_dags
 from bnlab.search.found import FoundDags, ranked, store_bytes, stored
 
 Floats = NDArray[np.float64]
@@ -106,7 +105,7 @@ def shotgun_search(
         remedy="keep fewer DAGs (keep=), or make fewer steps",
     )
     seed, starts = seed_of(rng), first_dags(table, start, chains)
-    source = Climber.of(table, "best", 0, PATIENCE).source
+    source = family_source(table)
     plan, scores = _Plan(power, patience, keep), table.log_target(starts)
     paths = [
         _Chain(source, plan, dag, dag, dag[None], score[None], np.array([score, 0.0]), child)

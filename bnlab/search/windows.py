@@ -9,8 +9,8 @@ from bnlab.kernels import dag_sets as kernels
 from bnlab.kernels.climbing import MARGIN
 from bnlab.results import Run
 from bnlab.runs import Clock, Progress, check_counts, goes_on
-from bnlab.scores import ScoreTable, first_dags
-from bnlab.search.climbing import PATIENCE, Climber, Source
+from bnlab.scores import ScoreTable, Source, first_dags
+from bnlab.search.climbing import PATIENCE, Climber
 from bnlab.search.found import FoundDags, ranked, stored
 
 Ints = NDArray[np.int64]
