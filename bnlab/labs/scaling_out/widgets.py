@@ -33,6 +33,7 @@ START = 30.0  # seconds until workers are up and the families are scored
 JOB_SECONDS = 10.0  # a job gets more chains until it takes so long
 PRICE = 0.05  # of a core for an hour: set your own
 MOST = 45
+LABELS = 23
 MEMORIES = {"laptop": 16e9, "server": 1e12, "largest to rent": 32e12, "supercomputer": 5e15}
 
 Pictures = tuple[Any, Any]
@@ -297,15 +298,16 @@ class ExactPlan:
         )
 
     def _pictures(self) -> Pictures:
-        ns, ends = list(range(15, MOST + 1)), [15, MOST]
+        ns = list(range(15, MOST + 1))
+        level = [MOST, 15, LABELS]  # all across, and back to where its name is
         memory = {"exact sum": (ns, [dp_bytes(n) / 1e9 for n in ns])}
-        memory |= {name: (ends, [size / 1e9] * 2) for name, size in MEMORIES.items()}
+        memory |= {name: (level, [size / 1e9] * 3) for name, size in MEMORIES.items()}
         large = [n for n in ns if n >= SIZES[0]]
         chains = [10_000 * annealing_seconds(n, self._a_move_term) / 3600 for n in large]
         time = {
             "exact sum": (ns, [dp_seconds(n, self._a_term) / 3600 for n in ns]),
             "10,000 chains of AIS": (large, chains),
-            "a year": (ends, [8766.0] * 2),
+            "a year": (level, [8766.0] * 3),
         }
         points = self._points()
         return (
@@ -315,7 +317,7 @@ class ExactPlan:
                 title="Memory",
                 y_label="memory (GB)",
                 x_range=(15, MOST + 0.5),
-                y_range=(0.001, 1e8),
+                y_range=(0.001, 1e9),
                 alt="Memory of the exact sum by number of variables, and of four computers",
             ),
             plots.growth(

@@ -1,0 +1,259 @@
+"""Lab 10 without a browser: its places, its books, its formulas, its widgets and its checks."""
+
+import os
+import pickle
+import subprocess
+import sys
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bokeh.embed import json_item
+
+import bnlab as bn
+from bnlab import plots
+from bnlab.labs import scaling_out as lab
+from bnlab.labs.scaling_out import widgets
+from bnlab.labs.scaling_out.places import engines
+from bnlab.sampling import OrderWalker
+
+
+@pytest.fixture(scope="module")
+def home() -> str:
+    return lab.three_calls(lab.wine())
+
+
+@pytest.mark.parametrize("name", lab.PLACES)
+def test_the_calls_are_the_same_in_every_place(name: str, home: str) -> None:
+    if name in lab.absent():
+        pytest.skip(lab.absent()[name])
+    with lab.PLACES[name](2) as executor:
+        pids = set(executor.map(_pid, range(4)))
+        assert (os.getpid() in pids) == (name == "threads")
+        assert lab.three_calls(lab.wine(), executor) == home
+
+
+def _pid(_: int) -> int:
+    return os.getpid()
+
+
+def test_the_calls_are_the_same_on_ranks(home: str) -> None:
+    if "MPI" in lab.absent():
+        pytest.skip(lab.absent()["MPI"])
+    found = lab.on_ranks(2)
+    assert (found["fingerprint"], found["workers"]) == (home, 2)
+
+
+def test_what_is_not_here_is_said_and_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bnlab.labs.scaling_out.places.find_spec", lambda package: None)
+    assert list(lab.places()) == ["threads", "processes"]
+    assert set(lab.absent()) == {"Dask", "ipyparallel", "MPI"}
+    assert all("bnlab[cluster]" in sentence for sentence in lab.absent().values())
+
+
+def test_ranks_that_do_not_start_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bnlab.labs.scaling_out.places.mpiexec", lambda: sys.executable)
+    with pytest.raises(ValueError, match="MPI did not run: "):
+        lab.on_ranks(2)
+
+
+def test_the_lab_needs_no_cluster_to_be_imported() -> None:
+    names = {"distributed", "ipyparallel", "mpi4py"}
+    code = f"import sys, bnlab.labs.scaling_out; print(*({names!r} & set(sys.modules)))"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.split() == []
+
+
+def test_a_fingerprint_sees_one_bit() -> None:
+    draws = bn.sample_orders(lab.wine(), draws=5, rng=np.random.default_rng(1))
+    changed = np.nextafter(draws.log_target, 0)
+    other = bn.Draws(
+        draws.values, draws.log_weight, changed, draws.over, draws.prior, draws.names, run=draws.run
+    )
+    assert lab.fingerprint(draws) != lab.fingerprint(other)
+
+
+def test_the_ledger_counts_what_is_pickled() -> None:
+    ledger = lab.Ledger()
+    assert "no jobs" in repr(ledger)
+    rng, method = np.random.default_rng(1), bn.AIS(bn.Linear(500_000))
+    draws = bn.anneal_orders(lab.wine(), runs=3, method=method, rng=rng, executor=ledger)
+    same = bn.anneal_orders(lab.wine(), runs=3, method=method, rng=np.random.default_rng(1))
+    np.testing.assert_array_equal(draws.log_weight, same.log_weight)
+    assert ledger.jobs == 3
+    walker = len(pickle.dumps(OrderWalker.of(lab.wine())))
+    assert all(walker < sent < walker + 4_010_000 for sent in ledger.sent)  # and temperatures
+    assert min(ledger.seconds) > 0
+    assert repr(ledger).startswith("jobs: 3; each ")
+
+
+def test_a_parcel_is_as_large_as_the_plan_says() -> None:
+    pickled = pickle.dumps(OrderWalker.of(lab.wine()))
+    assert len(pickled) == pytest.approx(lab.parcel_bytes(13), abs=500)
+
+
+@pytest.mark.parametrize("n", [24, 58])
+def test_a_worker_takes_what_the_plan_says(n: int) -> None:
+    table = bn.score_families(lab.letters(n), bn.BDeu(1.0), max_parents=3)
+    walker = OrderWalker.of(table)
+    assert isinstance(walker.source, tuple)
+    arrays = sum(array.nbytes for array in walker.source)  # log_beta among them
+    kept = len(pickle.dumps(walker))  # the parcel, by which the next job finds the layout
+    expected = lab.worker_bytes(n) - lab.worker_bytes(2)
+    assert arrays + kept == pytest.approx(expected, rel=0.02)
+
+
+def test_walls_by_hand() -> None:
+    load = lab.Load(jobs=10, seconds=3.0, once=1.0, send=0.5)
+    assert load.wall(1) == 31.0
+    assert load.wall(4) == 1.0 + 3 * 3.0
+    assert load.wall(1000) == 1.0 + 10 * 0.5 + 3.0  # the last parcel, and its job
+    assert load.speed_up(1) == 1
+    assert load.cost(4) == 40.0
+    assert all(load.speed_up(p) <= lab.amdahl(1 / 31, p) + 1e-12 for p in range(1, 50))
+
+
+def test_words_for_times_and_sizes() -> None:
+    assert [lab.spoken(t) for t in (0.21, 3599, 3601, 1e5, 1e9)] == [
+        "0.21 seconds",
+        "60 minutes",
+        "1 hours",
+        "28 hours",
+        "32 years",
+    ]
+    assert [lab.sized(b) for b in (500, 275e3, 1.3e12, 7e19)] == [
+        "0.5 kB",
+        "275 kB",
+        "1.3 TB",
+        "70 EB",
+    ]
+
+
+def test_speed_up_follows_its_sliders() -> None:
+    speed = lab.SpeedUp()
+    speed.jobs.value, speed.serial.value, speed.parcel.value = 20, 0.0, 0.0
+    lines = speed.speed.source("speed").data
+    assert lines["label"] == ["ideal", "Amdahl's law", "these jobs"]
+    assert lines["ys"][0] == lines["ys"][1] == list(map(float, widgets.CORES))
+    assert lines["ys"][2][:6] == [1, 2, 4, pytest.approx(20 / 3), 10, 20]
+    assert speed.cost.source("cost").data["ys"][2][-1] == pytest.approx(4096 / 20)
+    assert speed.speed.source("speed_points").data["x"] == [32]
+    assert (
+        "20 jobs of 1.8e+02 s" in speed.speed.caption or "20 jobs of 180 s" in speed.speed.caption
+    )
+
+
+def test_annealing_plan_follows_its_sliders() -> None:
+    plan = lab.AnnealingPlan(1e-4)
+    assert plan.chain_seconds == pytest.approx(9.8368)
+    assert plan.load.jobs == 139  # by the 2 GB that all parcels may have
+    plan.cores.value = 64
+    hours = plan.time.source("hours_points").data["y"][0]
+    assert hours == pytest.approx((30 + 3 * 72 * 9.8368) / 3600)
+    assert "64 cores: 36 minutes" in plan.time.caption
+    plan.n.value, plan.chains.value = 37, 100
+    assert plan.load.jobs == 20
+    assert plan.time.source("hours").data["ys"][1][-1] < hours
+
+
+def test_the_plan_makes_the_jobs_that_the_package_makes() -> None:
+    from bnlab.annealing.runs import _block_size
+
+    plan = lab.AnnealingPlan(1e-4)
+    walker = OrderWalker.of(bn.score_families(lab.letters(), bn.BDeu(1.0), max_parents=3))
+    for chains in widgets.CHAINS:
+        plan.chains.value = chains
+        size = _block_size(walker, lab.annealing_steps(58), chains, lab.Ledger())
+        assert plan.load.jobs == pytest.approx(-(-chains // size), rel=0.5)
+
+
+def test_exact_plan_follows_its_slider() -> None:
+    plan = lab.ExactPlan(1e-8, 1e-4)
+    assert "17 GB" in plan.memory.caption and "server" in plan.memory.caption
+    plan.n.value = 45
+    assert plan.memory.source("points").data["y"] == [lab.dp_bytes(45) / 1e9]
+    assert plan.time.source("points").data["y"] == [pytest.approx(45 * 2**45 * 1e-8 / 3600)]
+    assert "none" in plan.memory.caption
+
+
+def test_pictures_can_be_drawn() -> None:
+    plans = lab.SpeedUp().speed, lab.AnnealingPlan(1e-4).money, lab.ExactPlan(1e-8, 1e-4).memory
+    for panel in plans:
+        assert json_item(panel.figure._model)["doc"]
+
+
+def test_core_curves_refuse_what_they_cannot_show() -> None:
+    with pytest.raises(ValueError, match="'x' has 1 numbers of cores and 2 values"):
+        plots.core_lines({"x": ([1], [1, 2])})
+    with pytest.raises(ValueError, match="'x' holds 0"):
+        plots.core_points({"x": ([1], [0])})
+
+
+def test_a_killed_worker_costs_its_own_job(tmp_path: Path) -> None:
+    """The pool breaks; the same call goes on from the file, to the same draws."""
+    method, file = bn.AIS(bn.Linear(100_000)), tmp_path / "runs.npz"
+    whole = bn.anneal_orders(lab.wine(), runs=40, method=method, rng=np.random.default_rng(7))
+    with lab.PLACES["processes"](2) as executor:
+        victim = executor.submit(os.getpid).result()
+        with pytest.raises(BrokenProcessPool):
+            bn.anneal_orders(
+                lab.wine(),
+                runs=40,
+                method=method,
+                rng=np.random.default_rng(7),
+                checkpoint=file,
+                progress=lambda *_: lab.kill(victim),
+                executor=executor,
+            )
+    told: list[int] = []
+    resumed = bn.anneal_orders(
+        lab.wine(),
+        runs=40,
+        method=method,
+        rng=np.random.default_rng(7),
+        checkpoint=file,
+        progress=lambda done, total, _: told.append(done),
+    )
+    assert told[0] > 1  # some were kept
+    assert lab.fingerprint(resumed) == lab.fingerprint(whole)
+
+
+def test_killing_what_is_gone_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(pid: int, signal: int) -> None:
+        raise ProcessLookupError
+
+    monkeypatch.setattr(os, "kill", gone)
+    lab.kill(1)
+
+
+def test_engines_end_when_the_block_fails() -> None:
+    if "ipyparallel" in lab.absent():
+        pytest.skip(lab.absent()["ipyparallel"])
+    with pytest.raises(ZeroDivisionError), engines(1) as executor:
+        pids = list(executor.map(_pid, range(1)))
+        raise ZeroDivisionError
+    with pytest.raises(ProcessLookupError):
+        os.kill(pids[0], 0)
+
+
+def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> None:
+    class Forwards:
+        def map(self, function, jobs):
+            return map(function, jobs)
+
+    class Unsorted:
+        def map(self, function, jobs):
+            return [function(job) for job in reversed(list(jobs))]
+
+    assert not lab.check_executor(Forwards)
+    assert not lab.check_executor(Unsorted)
+    assert not lab.check_executor(lambda: None)
+    assert not lab.check_cores(lambda jobs, seconds, once, deadline: 1)
+    assert not lab.check_cores(lambda jobs, seconds, once, deadline: -(-jobs * seconds // deadline))
+    assert not lab.check_plan(lambda n, hours, a_move: (10_000, 16))
+    assert not lab.check_plan(lambda n, hours, a_move: (19, 1))
+    assert not lab.check_plan(lambda n, hours, a_move: (20, 1))
+    assert capsys.readouterr().out.count("not yet") == 8
