@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,9 @@ from bnlab.labs import (
     order_mcmc,
     start_here,
     structure_search,
+    your_own_data,
 )
+from bnlab.reports import read_table, sensitivity
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -123,6 +126,12 @@ def _gains(steps: int) -> list[float]:
     return list(shown.gains.source("gains").data["gain"])
 
 
+def _prior_edges(ess: float, folder: str) -> list[float]:
+    data = read_table(your_own_data.write_garden(folder)).data
+    edges = sensitivity(data, ess=(ess,), priors=(bn.Uniform(),)).edges[0, 0]
+    return list(edges[~np.eye(data.n, dtype=bool)])
+
+
 def _ratios(divisor: int) -> list[float]:
     explorer = modular_priors.PriorExplorer()
     explorer.divisor.value = divisor
@@ -194,6 +203,14 @@ LABS = [
         column="gain",
         expected=lambda: _gains(4),
         slider=1,
+    ),
+    Lab(
+        notebook="09_your_own_data.ipynb",
+        keys=("ArrowRight", "ArrowRight"),  # 1, 3, 10
+        source="prior_edges",
+        column="probability",
+        expected=lambda: _prior_edges(10.0, mkdtemp()),
+        slider=2,
     ),
 ]
 

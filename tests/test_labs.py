@@ -5,6 +5,7 @@ import itertools
 import json
 import threading
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
 import numpy as np
@@ -21,7 +22,9 @@ from bnlab.labs import (
     order_mcmc,
     start_here,
     structure_search,
+    your_own_data,
 )
+from bnlab.reports import analyse, read_table, sensitivity
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 EDGES = [[0, 0.9], [0.1, 0]]
@@ -120,6 +123,17 @@ MOVES = [
         lambda: _gains_distances_and_edges(3, 30),
         id="08_structure_search",
     ),
+    pytest.param(
+        "09_your_own_data.ipynb",
+        "network.threshold.value = 0.9\n"
+        "prior.ess.value = 10.0\n"
+        "predictor.known['flowers'].value = 'yes'\n"
+        "print(json.dumps([*network.panel.source('links').data['probability'],\n"
+        "                  *prior.panel.source('prior_edges').data['probability'],\n"
+        "                  *predictor.panel.source('prediction').data['share']]))",
+        lambda: _garden(0.9, 10.0, {"flowers": "yes"}),
+        id="09_your_own_data",
+    ),
 ]
 
 
@@ -170,6 +184,16 @@ def _scores_and_climbs(rows: int) -> list[float]:
         found[truth]["cs"].log_value,
         *((count + 1) / (rows + 2) for count in ends),
     ]
+
+
+def _garden(threshold: float, ess: float, row: dict[str, str]) -> list[float]:
+    with TemporaryDirectory() as folder:
+        data = read_table(your_own_data.write_garden(folder)).data
+    analysis = analyse(data, rng=np.random.default_rng(1))
+    edges = analysis.edges.probability
+    other = sensitivity(analysis, ess=(ess,), priors=(bn.Uniform(),)).edges[0, 0]
+    predicted = analysis.predict(row, "bees")
+    return [*sorted(edges[edges >= threshold]), *_off_diagonal(other), *predicted]
 
 
 def _errors_beliefs_and_arrows(share: float, rows: int, many: int) -> list[float]:

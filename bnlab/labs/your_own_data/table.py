@@ -145,4 +145,4 @@ def reading_html(reading: Reading, /) -> str:
     )
 
 
-LEFT = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;line-height:1.35"
+LEFT = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;line-height:1.35;max-width:26em"
