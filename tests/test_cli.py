@@ -17,6 +17,7 @@ import pytest
 from bokeh.plotting import figure
 
 from bnlab.cli import errors, labs, main, paper_page, progress, report, reproduce
+from bnlab.cli.remedies import NAMES, in_options
 from bnlab.labs.papers import beal2003
 from bnlab.labs.papers.contents import Part, Table
 
@@ -402,10 +403,17 @@ def test_report_takes_the_table_as_it_is_told(here: Path) -> None:
         ("a,a\n1,2\n2,1\n", [], "a"),
         ("a,b\n1,2\n2,1\n", ["--drop", "c"], "c"),
         ("a,b\n1,2\n2,1\n", ["--count", "c"], "c"),
-        ("a,b\n1,2\n2,1\n", ["--encoding", "no-such"], "no-such"),
+        ("a,b\n1,2\n2,1\n", ["--encoding", "no-such"], "--encoding no-such is unknown"),
+        ("a,b\nx,y\nz,1\ny,\xdf\n", [], "line 4: byte 0xdf is not utf-8"),
+        ("a,b\nx,y\nz,1\ny,\xdf\n", [], "use --encoding latin-1"),
+        ("a,n\n1,2\n2,3\n1,4\n", [], "--count n or --no-count"),
+        ("a,b\n1,2\n2,x\n3,4\n4,3\n", [], "--missing-marker, or declare"),
         ("a,b\n1,2\n?,1\n", ["--missing", "error"], "missing"),
     ],
-    ids=["empty", "ragged", "header", "drop", "count", "encoding", "missing"],
+    ids=[
+        *("empty", "ragged", "header", "drop", "count", "encoding", "line", "latin", "counts"),
+        *("mixed", "missing"),
+    ],
 )
 def test_bad_tables_are_exit_code_1(
     text: str,
@@ -414,7 +422,7 @@ def test_bad_tables_are_exit_code_1(
     here: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    (here / "bad.csv").write_text(text)
+    (here / "bad.csv").write_text(text, encoding="latin-1")
     assert main(["report", "bad.csv", "--quiet", *options]) == errors.FAILED
     assert said in one_line(capsys)
     assert not (here / "bad-report.html").exists()
@@ -475,6 +483,27 @@ def wait_for(true: Callable[[], bool], seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("keep every column with drop=()", "keep every column with --no-drop"),
+        ("pass levels=", "use --levels"),
+        ("count='a b' or count=False", "--count 'a b' or --no-count"),
+        ("missing_markers=, max_parents=2", "--missing-marker, --max-parents 2"),
+        ("recount=1", "recount=1"),
+    ],
+)
+def test_remedies_are_options(said: str, meant: str) -> None:
+    assert in_options(said) == meant
+
+
+def test_every_remedy_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["report", "--help"])
+    shown = capsys.readouterr().out
+    assert [option for option in NAMES.values() if f"--{option} " not in shown] == []
 
 
 # bnlab reproduce

@@ -118,6 +118,20 @@ def rule(text: str, /) -> Rule:
     return column if equals else None, kind, values
 
 
+def levels(text: str, /) -> tuple[str, list[str]]:
+    """A column, and its labels in their order.
+
+    Examples
+    --------
+    >>> levels("smokes=no,yes")
+    ('smokes', ['no', 'yes'])
+    """
+    column, equals, labels = text.rpartition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=A,B")
+    return column, labels.split(",")
+
+
 def rules(given: Sequence[Rule] | None, /) -> Mapping[str, Discretizer] | Discretizer | None:
     """What `discretize=` takes: one rule for all measurements, or a rule by column.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bnlab.cli import choices
 from bnlab.cli.errors import DONE, Failure, need
 from bnlab.cli.progress import shown
+from bnlab.cli.remedies import in_options
 
 if TYPE_CHECKING:
     from bnlab.reports import Analysis, Reading
@@ -67,7 +68,17 @@ def add_to(commands: Any, /) -> argparse.ArgumentParser:
     )
     model.add_argument("--method", choices=choices.METHODS, help="default: what fits, and why")
 
-    table = one.add_argument_group("the table")
+    _add_table(one.add_argument_group("the table"))
+
+    files = one.add_argument_group("other files")
+    files.add_argument("--csv", type=Path, metavar="FILE", help="all edges with their intervals")
+    files.add_argument("--graphml", type=Path, metavar="FILE", help="credible edges, to draw")
+    files.add_argument("--bif", type=Path, metavar="FILE", help="the best DAG with parameters")
+    return one
+
+
+def _add_table(table: argparse._ArgumentGroup) -> None:
+    """What the file is like, each found out if it is not said."""
     table.add_argument(
         "--header",
         action=argparse.BooleanOptionalAction,
@@ -75,17 +86,39 @@ def add_to(commands: Any, /) -> argparse.ArgumentParser:
     )
     table.add_argument("--delimiter", type=choices.delimiter, metavar="D", help="a sign, or tab")
     table.add_argument("--encoding", metavar="NAME", help="such as latin-1")
+    table.add_argument("--skip", type=choices.natural, metavar="N", help="lines before the table")
     table.add_argument(
         "--drop", action="append", metavar="COLUMN", help="leave out; may be given several times"
     )
-    table.add_argument("--count", metavar="COLUMN", help="how often each row occurred")
     table.add_argument(
-        "--intervention", metavar="COLUMN", help="which variable somebody set in each row"
+        "--no-drop", dest="drop", action="store_const", const=[], help="leave no column out"
     )
+    table.add_argument(
+        "--letters", action="append", metavar="COLUMN", help="of sequences, to be cut into letters"
+    )
+    table.add_argument(
+        "--levels",
+        action="append",
+        type=choices.levels,
+        metavar="COLUMN=A,B",
+        help="the labels of a column in their order",
+    )
+    table.add_argument("--max-levels", type=choices.natural, metavar="N", help="of any column")
+    for name, what in (
+        ("count", "how often each row occurred"),
+        ("intervention", "which variable somebody set in each row"),
+    ):
+        table.add_argument(f"--{name}", metavar="COLUMN", help=what)
+        table.add_argument(
+            f"--no-{name}", dest=name, action="store_const", const=False, help="no such column"
+        )
     table.add_argument(
         "--missing",
         choices=("error", "drop", "level"),
         help="rows with missing cells: refuse, leave out, or missing as a level of its own",
+    )
+    table.add_argument(
+        "--missing-marker", action="append", metavar="TEXT", help="a cell that means missing"
     )
     table.add_argument(
         "--discretize",
@@ -94,12 +127,6 @@ def add_to(commands: Any, /) -> argparse.ArgumentParser:
         metavar="[COLUMN=]RULE",
         help="width:BINS, frequency:BINS or cuts:X,Y; may be given for several columns",
     )
-
-    files = one.add_argument_group("other files")
-    files.add_argument("--csv", type=Path, metavar="FILE", help="all edges with their intervals")
-    files.add_argument("--graphml", type=Path, metavar="FILE", help="credible edges, to draw")
-    files.add_argument("--bif", type=Path, metavar="FILE", help="the best DAG with parameters")
-    return one
 
 
 def run(options: argparse.Namespace, /) -> int:
@@ -110,9 +137,12 @@ def run(options: argparse.Namespace, /) -> int:
     need("bokeh", "the report")
     from bnlab.reports.page import write_page
 
-    reading = _read(options)
-    _tell(options, *reading.notes)
-    analysis = _analysed(options, reading, seed)
+    try:
+        reading = _read(options)
+        _tell(options, *reading.notes)
+        analysis = _analysed(options, reading, seed)
+    except ValueError as error:
+        raise Failure(in_options(str(error))) from error
     command = _again(options.typed, seed, given=options.seed is not None)
     write_page(analysis, reading, output, command=command)
     _export(options, analysis)
@@ -138,6 +168,8 @@ def _check_places(options: argparse.Namespace, output: Path) -> None:
 
 
 def _read(options: argparse.Namespace) -> Reading:
+    from bnlab.data.columns import DEFAULT_MAX_LEVELS
+    from bnlab.data.reading import MISSING_MARKERS
     from bnlab.reports import read_table
 
     return read_table(
@@ -145,10 +177,15 @@ def _read(options: argparse.Namespace) -> Reading:
         header=options.header,
         delimiter=options.delimiter,
         encoding=options.encoding,
+        skip=options.skip,
         drop=options.drop,
+        letters=options.letters,
+        levels=None if options.levels is None else dict(options.levels),
+        max_levels=options.max_levels or DEFAULT_MAX_LEVELS,
         count=options.count,
         intervention=options.intervention,
         missing=options.missing,
+        missing_markers=(*MISSING_MARKERS, *(options.missing_marker or ())),
         discretize=choices.rules(options.discretize),
     )
 
