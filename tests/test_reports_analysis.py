@@ -1,0 +1,427 @@
+"""The whole analysis of a table: which method, what it finds, how sure, and when it refuses."""
+
+import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from test_reports_reading import TEN
+
+import bnlab as bn
+from bnlab import graphs, memory
+from bnlab.features.intervals import means_of, pair_means
+from bnlab.reports import (
+    Credible,
+    analyse,
+    choose_method,
+    read_table,
+    sensitivity,
+)
+from bnlab.reports.answers import doubts
+from bnlab.reports.credible import credible, evenly
+from bnlab.reports.network import mean_network
+from bnlab.reports.planning import METHODS
+
+
+BDEU, UNIFORM = bn.BDeu(), bn.Uniform()
+
+
+def some_data(n=4, m=60, seed=1):
+    """Rows of a random network."""
+    rng = np.random.default_rng(seed)
+    dag = np.array([0, 1, 3, 4, 8, 1, 0, 64][:n])
+    net = bn.BayesNet.random_tables(dag, [2, 3, 2, 2, 2, 2, 3, 2][:n], rng, concentration=0.7)
+    return net.sample(m, rng)
+
+
+def enumerated(data, relation, score=BDEU, prior=UNIFORM):
+    """Posterior probabilities (n, n) of a relation, by a sum over all DAGs."""
+    dags = graphs.all_dags(data.n)
+    table = bn.score_families(data, score, max_parents=data.n - 1, prior=prior)
+    weight = np.exp(table.log_target(dags) - table.log_target(dags).max())
+    holds = graphs.to_adjacency(relation(dags))
+    return np.einsum("g,guv->uv", weight, holds) / weight.sum()
+
+
+class TestMarkovBlankets:
+    def test_by_their_definition(self):
+        for dag, blankets in zip(
+            graphs.all_dags(4), graphs.markov_blankets(graphs.all_dags(4)), strict=True
+        ):
+            edges = set(graphs.to_edges(dag))
+            for v in range(4):
+                children = {b for a, b in edges if a == v}
+                parents = {a for a, b in edges if b == v}
+                others = {a for a, b in edges if b in children}
+                blanket = set(graphs.members(blankets[v]))
+                assert blanket == (parents | children | others) - {v}
+
+    def test_they_are_symmetric(self):
+        matrices = graphs.to_adjacency(graphs.markov_blankets(graphs.all_dags(5)))
+        assert np.array_equal(matrices, matrices.swapaxes(1, 2))
+
+    def test_a_cycle_is_refused(self):
+        with pytest.raises(ValueError, match="cycle"):
+            graphs.markov_blankets([2, 1])
+
+
+class TestIntervals:
+    def draws(self, kind):
+        posterior = bn.order_posterior(bn.score_families(some_data(), bn.BDeu()))
+        drawn = bn.sample_dags(posterior, draws=200, rng=np.random.default_rng(3))
+        if kind == "independent":
+            return drawn
+        if kind == "weighted":
+            return bn.reweight_by_extensions(drawn)
+        if kind == "distinct":
+            exact = bn.dag_posterior(posterior.table)
+            return bn.reweight_unique(drawn, log_z=exact.log_z)
+        chains = bn.sample_partitions(
+            posterior.table, draws=50, burn_in=10, rng=np.random.default_rng(4)
+        )
+        return (
+            chains if kind == "chains" else replace(chains.prefix(50), log_weight=chains.log_target)
+        )
+
+    @pytest.mark.parametrize(
+        "kind", ["independent", "weighted", "distinct", "chains", "heavy chains"]
+    )
+    def test_all_pairs_at_once_are_each_pair_by_itself(self, kind):
+        draws = self.draws(kind)
+        found = credible(draws, graphs.ancestors)
+        for u in range(4):
+            for v in set(range(4)) - {u}:
+                one = bn.features.probability(draws, bn.features.path(u, v))
+                assert found.probability[u, v] == pytest.approx(one.value)
+                assert (found.low[u, v], found.high[u, v]) == pytest.approx((one.low, one.high))
+                assert (found.kind, found.confidence) == (one.interval, one.confidence)
+
+    def test_masks_and_rows_agree(self):
+        draws = self.draws("weighted")
+        masks = draws.values.reshape(-1, 4)
+        rows = graphs.to_adjacency(masks).reshape(len(masks), -1).astype(float)
+        for one, other in zip(
+            means_of(draws, rows, 0.1), pair_means(draws, masks, 0.1), strict=True
+        ):
+            if isinstance(one, np.ndarray):
+                assert np.allclose(one, other.ravel())
+            else:
+                assert one == other
+
+    def test_the_diagonal_is_zero(self):
+        for kind in ("independent", "weighted", "chains"):
+            found = credible(self.draws(kind), np.asarray)
+            for matrix in (found.probability, found.low, found.high):
+                assert not np.diag(matrix).any()
+
+    def test_even_resampling_keeps_the_weights(self):
+        draws = self.draws("weighted")
+        some = evenly(draws, 200)
+        assert not some.log_weight.any() and some.values.shape == (1, 200, 4)
+        assert np.abs(bn.features.edges(some) - bn.features.edges(draws)).max() < 0.03
+
+
+def test_mean_network_has_the_posterior_means():
+    data = bn.Data.from_arrays([[0, 0, 1], [0, 1, 1], [1, 1, 0], [1, 1, 1], [1, 2, 0]])
+    net = mean_network(np.array([2, 0, 3]), data, bn.BDeu(ess=6.0))
+    assert np.allclose(net.tables[1], [[(1 + 2) / 11, (3 + 2) / 11, (1 + 2) / 11]])
+    assert np.allclose(net.tables[0], [[2 / 3, 1 / 3], [2 / 5, 3 / 5], [1 / 3, 2 / 3]])
+    assert np.allclose(net.tables[2][0], [0.5 / 2, 1.5 / 2])  # of x0 = 0, x1 = 0
+    assert np.allclose(net.tables[2][4], [1.5 / 3, 1.5 / 3])  # of x0 = 1, x1 = 1
+
+
+def wide(n, m=50):
+    rng = np.random.default_rng(n)
+    return bn.Data.from_arrays(rng.integers(0, 2, (m, n)), arities=[2] * n)
+
+
+class TestPlan:
+    @pytest.mark.parametrize(
+        ("n", "free", "seconds", "method"),
+        [
+            (4, 10**9, 60, "exact DAGs"),
+            (18, 10**9, 60, "exact DAGs"),
+            (18, 6 * 10**7, 60, "exact orders"),
+            (18, 10**7, 60, "partitions"),
+            (21, 10**9, 60, "exact orders"),
+            (21, 10**9, 600, "exact DAGs"),
+            (30, 10**10, 60, "partitions"),
+            (63, 10**10, 60, "partitions"),
+            (40, 10**10, 0.001, "search"),
+        ],
+    )
+    def test_choice(self, n, free, seconds, method):
+        plan = choose_method(wide(n), free=free, seconds=seconds)
+        assert plan.method == method
+        assert plan.needed_bytes <= free
+        assert [name for name, _ in plan.rejected] == list(METHODS[: METHODS.index(method)])
+        assert (plan.posterior is None) == (method == "search")
+        assert all(text.endswith(".") for text in (*plan.why, *plan.guarantee))
+
+    @pytest.mark.parametrize(
+        ("method", "run"),
+        [
+            ("exact DAGs", bn.dag_posterior),
+            ("exact orders", bn.order_posterior),
+        ],
+    )
+    def test_bytes_are_those_by_which_the_method_refuses(self, method, run, monkeypatch):
+        asked = []
+        data = wide(9)
+        plan = choose_method(data, method=method)
+        table = bn.score_families(data, bn.BDeu(), max_parents=plan.max_parents)
+        monkeypatch.setattr(memory, "require", lambda needed, /, **_: asked.append(needed))
+        run(table)
+        assert asked[0] == plan.needed_bytes
+
+    def test_parents(self):
+        assert choose_method(wide(5)).max_parents == 4
+        assert choose_method(wide(9)).max_parents == 3
+        assert choose_method(wide(9), max_parents=2).max_parents == 2
+        assert choose_method(wide(3), max_parents=7).max_parents == 2
+        many = choose_method(wide(40, 200_000))
+        assert many.max_parents == 2 and "Scoring families of 3 parents" in many.why[1]
+        slow = choose_method(wide(63), seconds=10.0)
+        assert slow.max_parents < 3 and "too few moves" in " ".join(slow.why)
+
+    def test_a_method_asked_for(self):
+        plan = choose_method(wide(4), method="partitions")
+        assert plan.method == "partitions" and plan.chains == 4 and plan.burn_in > 0
+        assert "another was asked for" in plan.rejected[0][1]
+        with pytest.raises(ValueError, match=r"n=40, method='exact DAGs': it needs .* free"):
+            choose_method(wide(40), method="exact DAGs", free=10**9)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"seconds": 0}, "seconds=0: give a positive"),
+            ({"max_parents": 0}, "max_parents=0"),
+            ({"method": "magic"}, "choose one of exact DAGs, exact orders"),
+            ({"score": bn.BIC()}, "no pseudo-counts"),
+        ],
+    )
+    def test_arguments(self, options, message):
+        with pytest.raises(ValueError, match=message):
+            choose_method(wide(4), **options)
+
+    def test_data(self):
+        with pytest.raises(ValueError, match="1 variables and 4 rows"):
+            choose_method(bn.Data.from_arrays([[0], [1], [0], [1]]))
+        with pytest.raises(ValueError, match="make it a Data"):
+            choose_method([[0, 1]])
+
+
+def quick(data, method, **changes):
+    return replace(choose_method(data, method=method), **changes)
+
+
+class TestAnalysis:
+    @pytest.mark.parametrize("prior", [bn.Uniform(), bn.EdgePenalty(1.0)], ids=repr)
+    def test_exact_numbers_are_sums_over_all_dags(self, prior):
+        data = some_data()
+        found = analyse(data, rng=np.random.default_rng(1), prior=prior)
+        assert found.edges.kind == found.paths.kind == "exact"
+        assert np.allclose(found.edges.probability, enumerated(data, np.asarray, prior=prior))
+        assert np.allclose(found.paths.probability, enumerated(data, graphs.ancestors, prior=prior))
+        truth = enumerated(data, graphs.markov_blankets, prior=prior)
+        assert found.blankets.kind == "Hoeffding"
+        assert (found.blankets.low <= truth).all() and (truth <= found.blankets.high).all()
+        assert found.best_is == "the most probable DAG"
+        assert found.table.log_target(found.best) == pytest.approx(
+            found.table.log_target(graphs.all_dags(4)).max()
+        )
+        assert found.log_evidence.kind == "exact" and found.warnings == ()
+
+    @pytest.mark.parametrize("method", ["exact orders", "partitions", "orders"])
+    def test_every_method_answers_the_same_question(self, method):
+        """The bias of orders is gone; differences are within about four standard errors."""
+        data = some_data()
+        changes = {} if method == "exact orders" else {"draws": 1500, "burn_in": 500, "thin": 3}
+        plan = quick(data, method, **changes)
+        found = analyse(data, rng=np.random.default_rng(5), plan=plan)
+        for part, relation in (
+            (found.edges, np.asarray),
+            (found.paths, graphs.ancestors),
+            (found.blankets, graphs.markov_blankets),
+        ):
+            truth = enumerated(data, relation)
+            assert part.kind == "asymptotic" and part.confidence == 0.95
+            assert (np.abs(part.probability - truth) <= 2 * (part.high - part.low) + 1e-9).all()
+            assert np.abs(part.probability - truth).max() < 0.06
+        if method == "exact orders":
+            exact = bn.dag_posterior(found.table).log_evidence
+            assert found.log_evidence.log_value == pytest.approx(exact, abs=0.05)
+            assert found.diagnostics["mass of the distinct DAGs, about"] > 0.95
+        else:
+            assert found.diagnostics["rhat"] < 1.1 and found.log_evidence is None
+
+    def test_search(self):
+        data = some_data()
+        found = analyse(data, rng=np.random.default_rng(1), plan=quick(data, "search", draws=5))
+        assert found.draws is None and found.edges.kind == "none"
+        assert np.array_equal(found.edges.probability, graphs.to_adjacency(found.best))
+        assert found.best_is == "the best DAG found"
+        assert found.predict({"x0": "0"}, "x1").sum() == pytest.approx(1.0)
+        assert "not probabilities" in found.warnings[0]
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_the_same_for_any_executor(self, method):
+        data = some_data()
+        plan = quick(data, method, draws=200)
+        if method in ("partitions", "orders"):
+            plan = replace(plan, burn_in=50, thin=2)
+        first = analyse(data, rng=np.random.default_rng(7), plan=plan)
+        with ThreadPoolExecutor(1) as executor:
+            again = analyse(data, rng=np.random.default_rng(7), plan=plan, executor=executor)
+        for name in ("edges", "paths", "blankets"):
+            one, other = getattr(first, name), getattr(again, name)
+            for matrix in ("probability", "low", "high"):
+                assert np.array_equal(getattr(one, matrix), getattr(other, matrix))
+        assert np.array_equal(first.best, again.best)
+        assert first.diagnostics == again.diagnostics and first.seed == again.seed
+
+    def test_progress_goes_up_to_a_thousand(self):
+        told = []
+        data = some_data()
+        analyse(
+            data,
+            rng=np.random.default_rng(1),
+            progress=lambda done, total, what: told.append((done, total, what)),
+        )
+        assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
+        assert told[0] == (0, 1000, "scoring families") and told[-1][:2] == (1000, 1000)
+
+    def test_stopped_while_walking(self):
+        data = some_data(8, 200)
+        plan = quick(data, "partitions", draws=20_000, burn_in=10, thin=20)
+        found = analyse(
+            data,
+            rng=np.random.default_rng(1),
+            plan=plan,
+            progress=lambda done, total, what: done < 100,
+        )
+        assert found.run.stopped and 0 < found.draws.values.shape[1] < 20_000
+        assert "Stopped early" in found.warnings[0]
+        assert found.edges.probability.shape == (8, 8)
+
+    @pytest.mark.parametrize("method", ["exact DAGs", "partitions"])
+    def test_stopped_before_the_first_draw(self, method):
+        data = some_data(8, 200)
+        plan = quick(data, method)
+        with pytest.raises(bn.Stopped):
+            analyse(data, rng=np.random.default_rng(1), plan=plan, progress=lambda *_: False)
+
+    def test_refused_before_any_work(self):
+        told = []
+        for options, message in (
+            ({"score": bn.BIC()}, "no pseudo-counts"),
+            ({"seconds": -1}, "seconds=-1"),
+            ({"rng": 5}, "rng=5 is no generator"),
+        ):
+            options = {"rng": np.random.default_rng(1), **options}
+            with pytest.raises(ValueError, match=message):
+                analyse(some_data(), progress=lambda *_: told.append(1), **options)
+        assert told == []
+
+    def test_doubts(self):
+        plan = quick(wide(4), "partitions")
+        run = bn.Run("", stopped=True)
+        told = doubts(plan, {"rhat": 1.2, "ess": 30.0}, run)
+        assert [text.split()[0] for text in told] == ["Stopped", "R-hat", "The"]
+        assert "too short" in doubts(plan, {}, bn.Run(""))[0]
+        assert doubts(plan, {"rhat": 1.001, "ess": 900.0}, bn.Run("")) == ()
+
+    def test_repr_and_pickle(self):
+        found = analyse(some_data(), rng=np.random.default_rng(1))
+        assert repr(found).startswith("Analysis(4 variables, exact DAGs, ")
+        copy = pickle.loads(pickle.dumps(found))
+        assert np.array_equal(copy.edges.probability, found.edges.probability)
+        assert repr(copy.edges) == "Credible(4 variables, exact)"
+
+
+class TestPrediction:
+    def test_average_over_all_dags(self):
+        data = some_data(3, 40)
+        found = analyse(data, rng=np.random.default_rng(1))
+        dags = graphs.all_dags(3)
+        weight = np.exp(found.table.log_target(dags) - found.table.log_target(dags).max())
+        rows = np.array([[1, c, -1] for c in range(3)])
+        joint = np.array([np.exp(bn.predict.plug_in_log_density(dag, data, rows)) for dag in dags])
+        truth = weight @ joint / (weight @ joint).sum()
+        assert np.abs(found.predict({"x0": "1"}, "x1") - truth).max() < 0.005
+
+    def test_the_target_may_be_in_the_row(self):
+        found = analyse(some_data(), rng=np.random.default_rng(1))
+        row = {"x0": "1", "x2": "0"}
+        assert np.array_equal(found.predict({**row, "x1": "2"}, "x1"), found.predict(row, "x1"))
+
+    def test_unknown_names_and_levels(self):
+        found = analyse(some_data(), rng=np.random.default_rng(1))
+        with pytest.raises(ValueError, match="no variable 'rain'"):
+            found.predict({"rain": "1"}, "x1")
+        with pytest.raises(ValueError, match="'x0' has no level '7'; there are 0, 1"):
+            found.predict({"x0": "7"}, "x1")
+        with pytest.raises(ValueError, match="no variable 'x9'"):
+            found.predict({}, "x9")
+
+
+class TestSensitivity:
+    def test_exact(self):
+        data = some_data()
+        priors = (bn.Uniform(), bn.EdgePenalty(2.0))
+        found = sensitivity(
+            analyse(data, rng=np.random.default_rng(1)), ess=(0.5, 8.0), priors=priors
+        )
+        assert found.how == "exact" and np.isinf(found.effective).all()
+        for a, ess in enumerate((0.5, 8.0)):
+            for b, prior in enumerate(priors):
+                truth = enumerated(data, np.asarray, bn.BDeu(ess), prior)
+                assert np.allclose(found.edges[a, b], truth)
+
+    @pytest.mark.parametrize("how", ["draws", "short chains"])
+    def test_beyond_exact(self, how, monkeypatch):
+        data = some_data(6, 100)
+        names = {"MOST_EXACT": 3} if how == "draws" else {"MOST_EXACT": 3, "MOST_ORDERS": 3}
+        for name, value in names.items():
+            monkeypatch.setattr(sys.modules["bnlab.reports.sensitivity"], name, value)
+        found = sensitivity(data, ess=(1.0,), priors=(bn.Uniform(),))
+        k = found.max_parents
+        exact = bn.dag_posterior(bn.score_families(data, bn.BDeu(), max_parents=k)).edges
+        assert found.how == how and (found.effective > 50).all()
+        assert k == (5 if how == "draws" else 2)
+        assert np.abs(found.edges[0, 0] - exact).max() < 0.15
+
+    def test_nothing_to_compare(self):
+        with pytest.raises(ValueError, match="nothing to compare"):
+            sensitivity(some_data(), ess=())
+
+
+LONG = {"mushroom", "german", "promoters", "primary_tumor", "zoo", "votes"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in TEN]
+)
+def test_ten_tables_without_help(name, data_dir):
+    data = read_table(data_dir / TEN[name].file).data
+    found = analyse(data, rng=np.random.default_rng(2026))
+    for part in (found.edges, found.paths, found.blankets):
+        assert isinstance(part, Credible) and part.probability.shape == (data.n, data.n)
+        assert (part.low <= part.probability + 1e-12).all()
+        assert (part.probability <= part.high + 1e-12).all()
+        assert part.low.min() >= 0 and part.high.max() <= 1 and part.kind != "none"
+    assert (found.edges.probability <= found.paths.probability + 1e-9).all()
+    assert found.plan.posterior == "structure-modular"
+    target = data.names[0]
+    row = {other: data.levels[v][0] for v, other in enumerate(data.names)}
+    chances = found.predict(row, target)
+    assert chances.shape == (data.arities[0],) and chances.sum() == pytest.approx(1.0)
+    assert found.plan.method == (
+        "partitions"
+        if name == "promoters"
+        else "exact orders"
+        if name in ("mushroom", "german")
+        else "exact DAGs"
+    )
