@@ -24,7 +24,6 @@ from bnlab.reports.credible import credible, evenly
 from bnlab.reports.network import mean_network
 from bnlab.reports.planning import METHODS
 
-
 BDEU, UNIFORM = bn.BDeu(), bn.Uniform()
 
 
