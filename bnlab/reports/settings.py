@@ -23,6 +23,14 @@ MOVED = 0.1  # a change of this much is worth a word
 FEW_DRAWS = 100
 
 
+HOW = {
+    "exact": "All of these are exact.",
+    "draws": "Each of these averages DAGs drawn under its own prior, the bias of orders taken out.",
+    "short chains": "Each of these is from short chains on partitions of the variables, with at "
+    "most {max_parents} parents a node: good enough to see what moves.",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Edges under some settings: labels of the settings, and probabilities (settings, n, n)."""
@@ -105,10 +113,7 @@ def sensitivity_section(
         "</div>",
         _table(by_ess, names, "The same edges by equivalent sample size."),
         _table(by_prior, names, "The same edges by prior over DAGs."),
-        paragraph(
-            "Computed "
-            + ("exactly." if found.how == "exact" else f"from {found.how}, not from new runs.")
-        ),
+        paragraph(HOW[found.how].format(max_parents=found.max_parents)),
     )
 
 
