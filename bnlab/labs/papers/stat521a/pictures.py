@@ -22,6 +22,7 @@ from bnlab.labs.papers.stat521a import (
 Floats = NDArray[np.float64]
 
 ROWS = "rows"
+LEAST = 0.02  # of an edge that is drawn
 ALONE = ("hill climbing", "GES", "MAP")
 
 
@@ -132,23 +133,29 @@ def traces(m: int, lines: Mapping[str, Floats], below: float = 500.0, /) -> Any:
 def scatter(runs: Mapping[str, Floats], names: Sequence[str], /, *, across: int = 2) -> Any:
     """Edges by one run against those by another, a picture for each label.
 
+    Pairs that have less than 0.02 in both runs are left out.
+
     Examples
     --------
-    >>> grid = scatter({"orders": np.zeros((2, 3, 3))}, ["a", "b", "c"])
+    >>> grid = scatter({"orders": np.full((2, 3, 3), 0.3)}, ["a", "b", "c"])
     >>> grid.children[0][0].title.text
     'orders: SAD 0.00'
     """
     pictures = []
     for place, (label, both) in enumerate(runs.items()):
         picture = plots.agreement(
-            both[0],
-            both[1],
+            both[0].round(3),
+            both[1].round(3),
             names,
             labels=("run 1", "run 2"),
             name=f"runs_{place}",
             title=f"{label}: SAD {chains.apart(both)[0]:.2f}",
             alt=f"Edge probabilities by two runs, {label}",
         )
+        source = picture.select_one({"name": f"runs_{place}"})
+        pairs = zip(source.data["first"], source.data["second"], strict=True)
+        drawn = [i for i, pair in enumerate(pairs) if max(pair) >= LEAST]
+        source.data = {key: [column[i] for i in drawn] for key, column in source.data.items()}
         picture.width = picture.height = 330
         pictures.append(picture)
     return gridplot(pictures, ncols=across, toolbar_location=None)
