@@ -31,7 +31,7 @@ MAX_SPANS = 100  # parts of the schedule for which acceptance is told
 MAX_JOBS = 20  # on an executor that is not ours: each brings the target along
 MAX_BLOCKS = 100  # in a job there, about 10 seconds: then more jobs, but
 MAX_BYTES = 2_000_000_000  # in all of them
-GENERATOR_BYTES = 1000  # of each run
+GENERATOR_BYTES = 2800  # of each run, once compiled code has used it
 USUAL_STEPS = 50  # of a run that chooses its temperatures, to tell how long it will take
 
 
@@ -156,7 +156,7 @@ def require_memory(n: int, runs: int, size: int = 1, /) -> None:
     >>> require_memory(20, 1000)
     """
     memory.require(
-        runs * (GENERATOR_BYTES + 16 * size * (n + 3)),
+        runs * (GENERATOR_BYTES + 17 * size * (n + 3)),
         task=f"{runs:,} runs of {size:,} orders, n={n}",
         remedy="make fewer runs at a time, or take fewer particles",
     )

@@ -247,7 +247,7 @@ def _within(
         while start < stop:
             start = kernels.best_lists((start, stop), k, families, lists, heap, bound, least)
             if start < stop:
-                lists = _resized(lists, 2 * lists.weight.size)
+                lists = _resized(lists, lists.weight.size + max(lists.weight.size // 8, k))
         steps.tick()
     dags = np.empty((first[sets] - first[sets - 1], n), np.int64)
     kernels.trace(lists, families, dags)

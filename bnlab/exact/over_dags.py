@@ -123,9 +123,9 @@ def sum_bytes(n: int, /, *, max_parents: int | None = None) -> int:
     Examples
     --------
     >>> sum_bytes(20) / 1e6
-    218.103808
+    209.7152
     """
-    return ((16 * n + 96) << (n - 1)) + _table_arrays(n, max_parents)
+    return ((16 * n + 80) << (n - 1)) + _table_arrays(n, max_parents)
 
 
 def posterior_bytes(n: int, /, *, max_parents: int | None = None) -> int:
@@ -134,9 +134,9 @@ def posterior_bytes(n: int, /, *, max_parents: int | None = None) -> int:
     Examples
     --------
     >>> posterior_bytes(20) / 1e6
-    318.767104
+    297.795584
     """
-    return ((24 * n + 128) << (n - 1)) + _table_arrays(n, max_parents)
+    return ((24 * n + 88) << (n - 1)) + _table_arrays(n, max_parents)
 
 
 def _table_arrays(n: int, max_parents: int | None) -> int:

@@ -13,6 +13,7 @@ from bnlab.results import Draws, Run
 from bnlab.runs import Clock, Executor, Progress, Stopped, check_counts, check_generator, seed_of
 from bnlab.sampling.direct import (
     BLOCK_DRAWS,
+    ROUND_BLOCKS,
     Block,
     dag_block,
     dags_given,
@@ -148,8 +149,10 @@ def _given_orders(
     check_generator(rng)
     chains, each, n = orders.values.shape
     total = chains * each * draws
+    traces = sum(trace[0, 0].size for trace in orders.traces.values())
     memory.require(
-        8 * (total * (4 * n + 6) + 2 * table.parents.size),
+        8 * (n * min(total, ROUND_BLOCKS * BLOCK_DRAWS) + total * (2 * n + 3 + traces))
+        + 16 * table.parents.size,
         task=f"{total:,} draws, n={n}",
         remedy="draw fewer for each order, or of fewer orders (Draws.prefix)",
     )

@@ -65,7 +65,9 @@ def sample(
     check_generator(rng)
     n = posterior.table.n
     memory.require(
-        8 * draws * (2 * n + 4), task=f"{draws:,} draws, n={n}", remedy="draw fewer at a time"
+        8 * (2 * n * min(draws, ROUND_BLOCKS * BLOCK_DRAWS) + 2 * (n + 1) * draws),
+        task=f"{draws:,} draws, n={n}",
+        remedy="draw fewer at a time",
     )
     clock, seed = Clock(), str(rng.bit_generator.state)
     rows = in_blocks(

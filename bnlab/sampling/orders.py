@@ -13,7 +13,7 @@ from bnlab.exact import OrderPosterior
 from bnlab.results import Draws, Run
 from bnlab.runs import Executor, Progress, check_generator, seed_of
 from bnlab.sampling.direct import order_block, sample
-from bnlab.sampling.rounds import CHAIN_BYTES, Plan, Ran, file_of, run_in_rounds, share
+from bnlab.sampling.rounds import Plan, Ran, file_of, run_in_rounds, share
 from bnlab.sampling.schedules import Betas, Schedule
 from bnlab.sampling.walks import KINDS, Moves, OrderWalker, check_weight, walker_bytes
 from bnlab.scores import ScoreTable
@@ -127,10 +127,9 @@ def _by_chains(
 ) -> Draws:
     betas = _betas(schedule)
     check_generator(rng)
-    each = 8 * (table.n + betas.size + 2)  # bytes of a draw; and what saving them takes
-    each += 0 if checkpoint is None else 4 * (table.n + 8 * betas.size)
     memory.require(
-        walker_bytes(table.n, table.max_parents) + plan.chains * (CHAIN_BYTES + plan.draws * each),
+        walker_bytes(table.n, table.max_parents)
+        + plan.bytes_of(table.n, betas.size, saved=checkpoint is not None),
         task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on orders",
         remedy="keep fewer draws, or choose fewer variables with Data.select",
     )

@@ -11,7 +11,7 @@ from bnlab import memory
 from bnlab.kernels import partial_orders
 from bnlab.results import Draws, Run
 from bnlab.runs import Executor, Progress, check_counts, check_generator, seed_of
-from bnlab.sampling.rounds import CHAIN_BYTES, Plan, file_of, run_in_rounds, share
+from bnlab.sampling.rounds import Plan, file_of, run_in_rounds, share
 from bnlab.sampling.walks import OrderWalker, check_weight, walker_bytes
 from bnlab.scores import ScoreTable, allowed_order
 
@@ -94,8 +94,8 @@ def sample_partial_orders(
     size = min(bucket, table.n)
     memory.require(
         walker_bytes(table.n, table.max_parents)
-        + plan.chains
-        * (CHAIN_BYTES + (8 * (size + 1) << size) + 2 * plan.draws * 8 * (table.n + 3)),
+        + plan.chains * (8 * (size + 1) << size)
+        + plan.bytes_of(table.n, 2, saved=checkpoint is not None),
         task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on partial orders",
         remedy="keep fewer draws, or choose fewer variables with Data.select",
     )

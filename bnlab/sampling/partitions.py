@@ -13,7 +13,7 @@ from bnlab.graphs import predecessor_masks
 from bnlab.kernels import partitions
 from bnlab.results import Draws, Run
 from bnlab.runs import Executor, Progress, check_generator, seed_of
-from bnlab.sampling.rounds import CHAIN_BYTES, Plan, file_of, run_in_rounds, share
+from bnlab.sampling.rounds import Plan, file_of, run_in_rounds, share
 from bnlab.sampling.walks import OrderWalker, walker_bytes
 from bnlab.scores import ScoreTable, allowed_order, array_bytes
 
@@ -97,7 +97,7 @@ def sample_partitions(
     seed = seed_of(rng)
     memory.require(
         partition_walker_bytes(table.n, table.max_parents)
-        + plan.chains * (CHAIN_BYTES + 2 * plan.draws * 8 * (table.n + 3)),
+        + plan.bytes_of(table.n, 2, saved=checkpoint is not None),
         task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on partitions",
         remedy="keep fewer draws, or choose fewer variables with Data.select",
     )
@@ -181,9 +181,9 @@ def partition_walker_bytes(n: int, max_parents: int, /) -> int:
     Examples
     --------
     >>> partition_walker_bytes(2, 1)
-    224
+    192
     """
-    return walker_bytes(n, max_parents, dense=False) + 5 * array_bytes(n, max_parents)
+    return walker_bytes(n, max_parents, dense=False) + 4 * array_bytes(n, max_parents)
 
 
 def partition_of(dag: Ints, /) -> Ints:

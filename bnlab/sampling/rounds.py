@@ -34,6 +34,9 @@ Ints = NDArray[np.int64]
 CHAINS = 4
 BURN_IN = 10_000
 CHAIN_BYTES = 1000  # of each generator
+SAVED_INTEGER, SAVED_REAL = 4, 26  # bytes of the compressed file in memory, and of its copies
+ROUNDS = 20  # of draws, at least, so that what a round adds takes little memory twice
+FEW_RECORDS = 1000  # that matter to nobody
 MAX_ROUNDS = 20  # on an executor that is not ours: each may send the target to a process again
 MAX_BLOCKS = 100  # in a round there, about 10 seconds
 
@@ -113,6 +116,18 @@ class Plan:
         """For the record of the run."""
         return {name: getattr(self, name) for name in ("draws", "chains", "burn_in", "thin")}
 
+    def bytes_of(self, integers: int, reals: int, /, *, saved: bool) -> int:
+        """Bytes of chains that record so many numbers of either kind at each draw.
+
+        Examples
+        --------
+        >>> Plan(draws=100_000, burn_in=0, thin=1, chains=1).bytes_of(9, 1, saved=False) / 1e6
+        8.401
+        """
+        each = 8 * (integers + reals) * (ROUNDS + 1) // ROUNDS
+        each += (SAVED_INTEGER * integers + SAVED_REAL * reals) if saved else 0
+        return self.chains * (CHAIN_BYTES + self.draws * each)
+
     @property
     def moves(self) -> int:
         """Moves of each chain in all."""
@@ -135,6 +150,7 @@ class Plan:
         [(1, 0), (2, 0), (0, 2), (0, 2), (0, 1)]
         """
         steps, left = max(1, block // self.thin), self.burn_in - moves
+        steps = min(steps, max(FEW_RECORDS, -(-self.draws // ROUNDS)))
         if left > 0:
             return left % self.thin or min(steps * self.thin, left), 0
         return 0, min(steps, self.draws - self.kept(moves))

@@ -112,10 +112,12 @@ def sample_structures(
     check_generator(rng)
     if log_prior is not None and not callable(log_prior):
         raise ValueError(f"log_prior={log_prior!r}: pass a function of one DAG")
-    chain_bytes = 16 * table.n * table.n * jumps.REMEMBERED
+    jumping = _shares(kernel)[1] == 0
+    chain_bytes = 16 * table.n * table.n * jumps.REMEMBERED if jumping else 0
     memory.require(
         structure_walker_bytes(table, kernel)
-        + plan.chains * (chain_bytes + 2 * plan.draws * 8 * (table.n + 3)),
+        + plan.chains * chain_bytes
+        + plan.bytes_of(table.n, 1, saved=checkpoint is not None),
         task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on DAGs",
         remedy="keep fewer draws, with more moves between them (thin=)",
     )
@@ -329,9 +331,9 @@ def structure_walker_bytes(table: ScoreTable, kernel: StructureKernel, /) -> int
     >>> from bnlab import BDeu, Data, score_families
     >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
     >>> structure_walker_bytes(table, Local()), structure_walker_bytes(table, EdgeReversal())
-    (32, 160)
+    (32, 128)
     """
-    return table.log_score.nbytes * (5 if isinstance(kernel, EdgeReversal) else 1)
+    return table.log_score.nbytes * (4 if isinstance(kernel, EdgeReversal) else 1)
 
 
 def _shares(kernel: StructureKernel) -> tuple[int, float]:

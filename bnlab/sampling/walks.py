@@ -362,7 +362,9 @@ def _families(n: int, k: int, log_beta: Floats, parents: Ints) -> tuple[NDArray[
     """The arrays of `kernels.walks.score_families`."""
     offsets = log_beta.max(axis=1)
     weights = np.zeros((n, log_beta.shape[1] + math.comb(n - 1, 2)))
-    np.exp(log_beta - offsets[:, None], out=weights[:, : log_beta.shape[1]])
+    scaled = weights[:, : log_beta.shape[1]]
+    np.subtract(log_beta, offsets[:, None], out=scaled)
+    np.exp(scaled, out=scaled)
     choose = counting.binomials(n - 1, k).astype(np.uint64)
     first = counting.first_ranks(n - 1, k).astype(np.uint64)
     return weights, offsets, choose, first, log_beta, parents

@@ -13,7 +13,7 @@ from bnlab.kernels import counting
 from bnlab.priors import Prior, Uniform
 from bnlab.runs import check_counts
 from bnlab.scores.functions import Score
-from bnlab.scores.table import ScoreTable, family_count
+from bnlab.scores.table import ScoreTable, array_bytes, family_count
 
 Floats = NDArray[np.float64]
 Node = int | str
@@ -63,7 +63,7 @@ def score_families(
     _check_kinds(data, score, prior)
     check_counts(least=0, max_parents=max_parents)
     n, k = data.n, min(int(max_parents), data.n - 1)
-    _require_memory(n, k)
+    _require_memory(n, k, data.m)
     parents = np.empty((n, family_count(n, k)), np.int64)
     counting.family_masks(n, k, parents)
     log_prior = np.empty(parents.shape)
@@ -88,22 +88,25 @@ def _check_kinds(data: Data, score: Score, prior: Prior) -> None:
         raise ValueError(f"prior={prior!r} is no prior: pass an instance, such as Fair()")
 
 
-def scoring_bytes(n: int, max_parents: int, /) -> int:
-    """Bytes that `score_families` takes for n variables, the table itself included.
+def scoring_bytes(n: int, max_parents: int, /, *, m: int = 0) -> int:
+    """Bytes that `score_families` takes for n variables and m rows, the table itself included.
+
+    Most of them go into the copies and checks of a new ScoreTable.
 
     Examples
     --------
     >>> scoring_bytes(20, 3) / 1e6
-    34.866304
+    1.392
     """
-    families = n * family_count(n, max_parents)
     cliques = sum(math.comb(n, size) for size in range(max_parents + 2))
-    return 8 * (6 * families + 4 * cliques + TABULATED_TERMS)
+    arrays = array_bytes(n, max_parents)
+    while_counting = 3 * arrays + 8 * (6 * cliques + min(TABULATED_TERMS, (m + 1) * cliques))
+    return max(while_counting, 7 * arrays) + arrays // 2 + 4 * m * (n + 2 * (max_parents + 2))
 
 
-def _require_memory(n: int, k: int) -> None:
+def _require_memory(n: int, k: int, m: int) -> None:
     memory.require(
-        scoring_bytes(n, k),
+        scoring_bytes(n, k, m=m),
         task=f"scoring all families of up to {k} parents of n={n} variables",
         remedy="lower max_parents, or use fewer variables (Data.select)",
     )

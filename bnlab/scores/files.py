@@ -15,7 +15,7 @@ from bnlab import memory
 from bnlab.files import NUMBER, read_whole, told_briefly, write_whole
 from bnlab.graphs import members
 from bnlab.kernels import counting
-from bnlab.scores.table import LARGEST_SCORE, ScoreTable, family_count
+from bnlab.scores.table import LARGEST_SCORE, ScoreTable, array_bytes, family_count
 
 MAX_VARIABLES = 63
 
@@ -89,7 +89,7 @@ def read_scores(path: str | os.PathLike[str], /) -> ScoreTable:
     n = len(names)
     k = max(len(parents) for rows in families for parents in rows)
     memory.require(
-        4 * 8 * n * family_count(n, k),
+        15 * array_bytes(n, k) // 2,
         task=f"{path}: a table of n={n} variables with up to {k} parents",
         remedy="drop the largest families from the file",
     )

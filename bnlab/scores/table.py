@@ -70,12 +70,15 @@ class ScoreTable:
         counting.family_masks(n, k, listed)
         if (self.parents != listed).any():
             raise ValueError("parents are not listed by size, then colexicographically")
+        del listed
         for name in ("log_score", "log_prior"):
             bad = ~(getattr(self, name) < LARGEST_SCORE)
             if bad.any():
                 v, f = np.argwhere(bad)[0]
                 raise ValueError(f"{name}[{v}, {f}] = {getattr(self, name)[v, f]} is not a score")
-        for v in np.flatnonzero((self.log_beta == -math.inf).all(axis=1)):
+        for v in range(n):
+            if not (self.log_prior[v] + self.log_score[v] == -math.inf).all():
+                continue
             raise ValueError(
                 f"no parent set of {self.names[v]!r} is allowed: relax the required, forbidden or "
                 "candidate edges, the prior, or raise max_parents"

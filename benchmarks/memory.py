@@ -1,0 +1,246 @@
+"""The memory that methods say they need beside what they take at most, each in its own process.
+
+    uv run --extra test python benchmarks/memory.py            all methods, 0.1 to 1 GB each
+    uv run --extra test python benchmarks/memory.py CASE SIZE  one of them, as JSON
+
+Predicted is what stood in memory when a method asked `memory.require`, and what it asked for, above
+what stood there before the call. Measured is the peak of resident memory, above the same. All is
+compiled by a tiny call first. Linux only.
+"""
+
+import gc
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import bnlab as bn
+from bnlab import memory
+from bnlab.exact import log_dag_prior_sum, order_paths
+from bnlab.kernels import counting
+from bnlab.sampling import OrderWalker
+from bnlab.scores import family_count
+
+Method = Callable[[Any], object]
+
+
+@dataclass(frozen=True)
+class Case:
+    """method(given(size)) is measured, given(size) is not."""
+
+    given: Callable[[int], Any]
+    method: Method
+    tiny: int
+    small: int
+    large: int
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(1)
+
+
+def table(n: int, k: int = 3, slope: float = 2.0) -> bn.ScoreTable:
+    """Random scores that fall with the number of parents: quick for any n."""
+    parents = np.empty((n, family_count(n, k)), np.int64)
+    counting.family_masks(n, k, parents)
+    log_score = rng().normal(size=parents.shape) - slope * np.bitwise_count(parents)
+    names = tuple(f"x{v}" for v in range(n))
+    return bn.ScoreTable(parents, log_score, np.zeros(parents.shape), names, k)
+
+
+def data(n: int, m: int = 50, arity: int = 2) -> bn.Data:
+    return bn.Data.from_arrays(rng().integers(0, arity, (m, n)), np.full(n, arity))
+
+
+def wide(n: int) -> bn.ScoreTable:
+    return table(n, min(n - 1, 4))
+
+
+def lopsided(n: int) -> bn.ScoreTable:
+    """A prior that is no function of the number of parents."""
+    given = table(n)
+    log_prior = np.where(np.arange(n)[:, None] == 0, -0.5, 0.0) * np.bitwise_count(given.parents)
+    return bn.ScoreTable(given.parents, given.log_score, log_prior, given.names, 3)
+
+
+def orders_of(n: int) -> bn.OrderPosterior:
+    return bn.order_posterior(table(n))
+
+
+def draws_of(draws: int) -> bn.Draws:
+    """DAGs that are nearly all different."""
+    return bn.sample_dags(bn.order_posterior(table(12, slope=0.0)), draws=draws, rng=rng())
+
+
+def file_of(n: int) -> Path:
+    """A score file that mentions few families, one of them of 4 parents."""
+    lines = [str(n)]
+    for v in range(n):
+        others = [f"x{u}" for u in range(n) if u != v][:4]
+        lines += [f"x{v} 2", "-1.5 0", f"-1.0 {len(others)} {' '.join(others)}"]
+    path = Path(tempfile.mkdtemp(), "scores.jkl")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def chains(sampler: Callable[..., object], **options: Any) -> Method:
+    """So many draws of a table of 12 variables, by 4 chains."""
+    settings = {"chains": 4, "burn_in": 10, "thin": 1} | options
+    return lambda draws: sampler(table(12), draws=draws, rng=rng(), **settings)
+
+
+def few_draws(sampler: Callable[..., object], **options: Any) -> Method:
+    return lambda given: sampler(given, draws=5, burn_in=10, thin=1, rng=rng(), **options)
+
+
+def itself(size: int) -> int:
+    return size
+
+
+CLOUDS = bn.Linear(3)
+CASES = {
+    "score_families": Case(
+        data, lambda d: bn.score_families(d, bn.BDeu(), max_parents=4), 6, 36, 50
+    ),
+    "read_scores": Case(file_of, bn.read_scores, 6, 40, 50),
+    "LazyScores": Case(data, lambda d: bn.LazyScores(d, bn.BDeu(), 4), 6, 40, 50),
+    "order_posterior": Case(table, bn.order_posterior, 5, 20, 22),
+    "dag_posterior": Case(table, bn.dag_posterior, 5, 18, 20),
+    "log_dag_prior_sum": Case(lopsided, log_dag_prior_sum, 5, 18, 20),
+    "map_dag": Case(table, bn.map_dag, 5, 20, 22),
+    "k_best_dags": Case(table, lambda given: bn.k_best_dags(given, 20_000), 5, 13, 15),
+    "order_paths": Case(orders_of, order_paths, 5, 16, 17),
+    "OrderWalker, dense": Case(table, OrderWalker.of, 5, 20, 22),
+    "OrderWalker, families": Case(wide, lambda t: OrderWalker.of(t, dense=False), 6, 45, 55),
+    "sample_orders": Case(itself, chains(bn.sample_orders), 9, 200_000, 800_000),
+    "sample_orders, coupled": Case(
+        itself, chains(bn.sample_orders, schedule=CLOUDS), 9, 100_000, 400_000
+    ),
+    "sample_partial_orders": Case(itself, chains(bn.sample_partial_orders), 9, 100_000, 400_000),
+    "sample_partitions": Case(itself, chains(bn.sample_partitions), 9, 200_000, 800_000),
+    "sample_partitions, n": Case(wide, few_draws(bn.sample_partitions), 6, 36, 44),
+    "sample_structures": Case(itself, chains(bn.sample_structures), 9, 200_000, 800_000),
+    "sample_structures, n": Case(
+        wide, few_draws(bn.sample_structures, kernel=bn.EdgeReversal()), 6, 36, 44
+    ),
+    "sample_orders, exact": Case(
+        itself,
+        lambda draws: bn.sample_orders(orders_of(12), draws=draws, rng=rng()),
+        9,
+        500_000,
+        1_500_000,
+    ),
+    "sample_dags, exact": Case(itself, draws_of, 9, 500_000, 1_500_000),
+    "sample_dags, layers": Case(
+        itself,
+        lambda draws: bn.sample_dags(bn.dag_posterior(table(10)), draws=draws, rng=rng()),
+        9,
+        500_000,
+        1_500_000,
+    ),
+    "sample_dags, given orders": Case(
+        lambda size: bn.sample_orders(table(12), draws=size, chains=2, burn_in=10, rng=rng()),
+        lambda orders: bn.sample_dags(orders, draws=100, table=table(12), rng=rng()),
+        9,
+        2_000,
+        5_000,
+    ),
+    "reweight_unique": Case(draws_of, bn.reweight_unique, 9, 300_000, 1_000_000),
+    "log_density": Case(
+        draws_of,
+        lambda dags: bn.predict.log_density(dags, data(12), data(12).values[:20]),
+        9,
+        200_000,
+        1_000_000,
+    ),
+    "anneal_orders, AIS": Case(
+        itself,
+        lambda runs: bn.anneal_orders(table(12), runs=runs, rng=rng(), method=bn.AIS(CLOUDS)),
+        9,
+        60_000,
+        200_000,
+    ),
+    "anneal_orders, SMC": Case(
+        lambda size: bn.SMC(size, CLOUDS, moves_each=1),
+        lambda method: bn.anneal_orders(table(12), runs=2, rng=rng(), method=method),
+        9,
+        200_000,
+        1_000_000,
+    ),
+    "hill_climb": Case(
+        itself, lambda most: bn.hill_climb(table(5), restarts=most, rng=rng()), 9, 50_000, 200_000
+    ),
+    "shotgun_search": Case(
+        itself,
+        lambda keep: bn.shotgun_search(
+            table(20), steps=3 + keep // 80, keep=keep, chains=2, rng=rng()
+        ),
+        9,
+        100_000,
+        400_000,
+    ),
+    "chow_liu": Case(lambda arity: data(20, 5, arity), bn.chow_liu, 3, 200, 400),
+    "fit_tree_mixture": Case(
+        lambda m: data(20, m, 3),
+        lambda d: bn.fit_tree_mixture(d, components=8, restarts=2, max_iterations=3, rng=rng()),
+        9,
+        50_000,
+        200_000,
+    ),
+}
+
+
+def status(name: str) -> int:
+    """Bytes that the system tells of this process: VmRSS now, VmHWM at most."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(name):
+            return int(line.split()[1]) * 1024
+    raise OSError(f"no {name} in /proc/self/status")
+
+
+def measure(case: Case, size: int) -> dict[str, int]:
+    """Bytes above those before the call: predicted and measured."""
+    case.method(case.given(case.tiny))
+    given = case.given(size)
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")  # the peak is now
+    before, asked, require = status("VmRSS"), [0], memory.require
+
+    def noted(needed: int, /, *, task: str, remedy: str) -> None:
+        asked.append(status("VmRSS") - before + needed)
+        require(needed, task=task, remedy=remedy)
+
+    memory.require = noted
+    result = case.method(given)
+    del result
+    return {"predicted": max(asked), "measured": status("VmHWM") - before}
+
+
+def run(name: str, size: int) -> dict[str, int]:
+    """`measure` in a process of its own."""
+    command = [sys.executable, __file__, name, str(size)]
+    result = subprocess.run(command, check=True, capture_output=True, text=True)
+    found: dict[str, int] = json.loads(result.stdout)
+    return found
+
+
+def main() -> None:
+    if len(sys.argv) == 3:
+        print(json.dumps(measure(CASES[sys.argv[1]], int(sys.argv[2]))))
+        return
+    print(f"{'':30}{'size':>10}{'predicted':>12}{'measured':>12}{'ratio':>8}")
+    for name, case in CASES.items():
+        found = run(name, case.large)
+        predicted, measured = found["predicted"] / 1e6, found["measured"] / 1e6
+        ratio = measured / predicted
+        print(f"{name:30}{case.large:10,}{predicted:9.0f} MB{measured:9.0f} MB{ratio:8.2f}")
+
+
+if __name__ == "__main__":
+    main()
