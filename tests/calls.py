@@ -22,6 +22,7 @@ SMALL_BLOCKS = {
     "bnlab.sampling.dags.BLOCK_DRAWS": 7,
     "bnlab.sampling.partitions.BLOCK_TERMS": 10_000,
     "bnlab.sampling.structures.BLOCK_MOVES": 50,
+    "bnlab.sampling.structures.BLOCK_PAIRS": 500,
     "bnlab.sampling.walks.BLOCK_TERMS": 2_000,
 }
 """Settings under which the calls are made of many jobs."""

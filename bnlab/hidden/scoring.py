@@ -71,6 +71,7 @@ def score(
     alias: bool = False,
     basis: Basis = "probability",
     max_iterations: int = MAX_ITERATIONS,
+    progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> dict[str, Estimate]:
     """Scores of one structure, in nats; estimates of, or bounds on, ln p(data) [Beal2003, ch. 6].
@@ -115,6 +116,7 @@ def score(
         alias=alias,
         basis=basis,
         max_iterations=max_iterations,
+        progress=progress,
         executor=executor,
     )[0]
 

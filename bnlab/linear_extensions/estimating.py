@@ -285,7 +285,10 @@ def _draws_until(
             return draws + int(np.searchsorted(reached, k)) + 1
         draws, obeying = draws + batch, int(reached[-1])
         if not goes_on(progress, counter[0] + obeying, counter[1]):
-            raise Stopped("the estimate was stopped before its end")
+            raise Stopped(
+                f"stopped after {counter[0] + obeying:,} of {counter[1]:,} draws: an unfinished "
+                "estimate has no guarantee"
+            )
 
 
 def _verdicts(

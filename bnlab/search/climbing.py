@@ -320,7 +320,8 @@ class Climbs:
 
     def result(self, names: tuple[str, ...], run: Run) -> Climb:
         start, dag, log_target, steps, trace = self.best
-        ends, log_targets = np.array(self.ends), np.array(self.log_targets)
+        log_targets = np.array(self.log_targets)
+        ends = np.array(self.ends[: log_targets.size])  # an interrupt may fall between the two
         return Climb(dag, log_target, start, steps, trace, ends, log_targets, names, run)
 
 

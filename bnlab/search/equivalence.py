@@ -150,7 +150,7 @@ def ges(
     walk = _Walk(table, progress)
     going = walk.climb("insert", kernels.best_insert, kernels.insert)
     going = going and walk.climb("delete", kernels.best_delete, kernels.delete)
-    dags = np.array(walk.dags)
+    dags = np.array(walk.dags[: len(walk.steps) + 1])  # an interrupt may fall between the two
     settings = {"max_parents": table.max_parents}
     run = Run("greedy equivalence search", settings, "", clock.seconds, stopped=not going)
     return EquivalenceSearch(dags, table.log_target(dags), tuple(walk.steps), table.names, run)
@@ -183,6 +183,12 @@ class _Walk:
 
     def climb(self, kind: Kind, find: Find, make: Make) -> bool:
         """Make the best operator while one gains; False when progress asks to stop."""
+        try:
+            return self._climb(kind, find, make)
+        except KeyboardInterrupt:
+            return False
+
+    def _climb(self, kind: Kind, find: Find, make: Make) -> bool:
         while True:
             directed, undirected = cpdag_masks(self.dags[-1])
             graph = directed, undirected, *equivalence.relations(directed, undirected)

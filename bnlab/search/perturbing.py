@@ -80,12 +80,11 @@ def climb_perturbed(
             _check_alike(table, other)
             dag = climber.on(other).climb(dag).dag
             climbs.add([climber.climb(dag)])
+            dag, left = climbs.last, done + 1 < rounds
+            stopped = not goes_on(progress, done + 1, rounds) and left
         except KeyboardInterrupt:
             stopped = True
-            break
-        dag = climbs.last
-        if not goes_on(progress, done + 1, rounds):
-            stopped = done + 1 < rounds
+        if stopped:
             break
     settings = {"rounds": rounds, "share": share, "max_parents": table.max_parents}
     settings |= {"tabu": climber.plan[1], "patience": climber.plan[2]}
