@@ -8,7 +8,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -208,11 +207,10 @@ def test_stopped_runs_are_one_line(
 
 def test_progress_is_told_in_tenths(capsys: pytest.CaptureFixture[str]) -> None:
     with progress.shown("chains") as tell:
-        assert tell is not None
         for done in range(101):
-            assert tell(done, 100, None)
+            assert tell(done, 100, "drawing")
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 11 and lines[-1] == "chains: 100 of 100"
+    assert len(lines) == 11 and lines[-1] == "chains, drawing: 100 of 100"
 
 
 def test_progress_on_a_terminal_is_a_bar(
@@ -220,8 +218,22 @@ def test_progress_on_a_terminal_is_a_bar(
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with progress.shown("chains") as tell:
-        assert tell is not None and tell(3, 10, None)
+        assert tell(3, 10, None)
     assert "chains" in capsys.readouterr().err
+
+
+def test_the_first_ctrl_c_stops_and_the_second_leaves(capsys: pytest.CaptureFixture[str]) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with progress.shown("chains", quiet=True) as told, progress.stoppable(told) as tell:
+        with pytest.raises(KeyboardInterrupt):  # nothing is at hand
+            signal.raise_signal(signal.SIGINT)
+        assert tell(1, 10, None)
+        signal.raise_signal(signal.SIGINT)
+        assert tell(2, 10, None) is False
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert one_line(capsys).startswith("stopping with what is at hand")
 
 
 # bnlab labs
@@ -459,30 +471,38 @@ def test_a_place_that_may_not_be_written(here: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGINT for one process")
-def test_ctrl_c_writes_what_is_at_hand_or_says_so(here: Path) -> None:
-    write_table(here / "wide.csv", m=200, n=40)
+def test_ctrl_c_writes_what_is_at_hand(here: Path) -> None:
+    write_table(here / "wide.csv", m=100, n=24)
     command = [sys.executable, "-m", "bnlab", "report", "wide.csv", "-o", "page.html"]
-    options = ["--seed", "1", "--method", "orders", "--seconds", "600"]
+    options = ["--seed", "1", "--method", "orders", "--seconds", "20"]
     with subprocess.Popen(
         [*command, *options], cwd=here, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as run:
         assert run.stderr is not None
-        wait_for(lambda: re.match(r"orders: [1-9]", run.stderr.readline()) is not None)
+        for line in run.stderr:
+            if re.match(r"orders, .*: [4-9]\d\d of 1,000", line):
+                break
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=120)
     assert "Traceback" not in err, err
-    if run.returncode == 0:
-        assert "stopped early" in out
-        assert "stopped" in (here / "page.html").read_text(encoding="utf-8")
-    else:
-        assert run.returncode == errors.INTERRUPTED
-        assert not (here / "page.html").exists()
+    assert run.returncode == 0 and "stopped early" in out
+    assert "Stopped early" in (here / "page.html").read_text(encoding="utf-8")
 
 
-def wait_for(true: Callable[[], bool], seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
+@pytest.mark.skipif(os.name == "nt", reason="no SIGINT for one process")
+def test_ctrl_c_before_there_is_anything(here: Path) -> None:
+    write_table(here / "wide.csv", m=100, n=24)
+    command = [sys.executable, "-m", "bnlab", "report", "wide.csv", "--seconds", "600"]
+    with subprocess.Popen(command, cwd=here, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stderr is not None
+        for line in run.stderr:
+            if "scoring families" in line:
+                break
+        run.send_signal(signal.SIGINT)
+        _, err = run.communicate(timeout=120)
+    assert run.returncode == errors.INTERRUPTED
+    assert err.splitlines()[-1] == "bnlab report: interrupted" and "Traceback" not in err
+    assert not (here / "wide-report.html").exists()
 
 
 @pytest.mark.parametrize(

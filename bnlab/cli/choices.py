@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Discretizer = CutPoints | EqualFrequency | EqualWidth
 
-SCORES = ("bdeu", "k2", "bic", "aic")
+SCORES = ("bdeu", "k2")
 METHODS: Mapping[str | None, Method] = {
     "exact-dags": "exact DAGs",
     "exact-orders": "exact orders",
@@ -177,14 +177,13 @@ def score(name: str, ess: float | None, /) -> Score:
     >>> score("bdeu", 2.0)
     BDeu(ess=2.0)
     """
-    from bnlab.scores import AIC, BIC, K2, BDeu
+    from bnlab.scores import K2, BDeu
 
     if name == "bdeu":
         return BDeu(1.0 if ess is None else ess)
     if ess is not None:
         raise Misuse(f"--ess is for bdeu; {name} has no equivalent sample size")
-    others: Mapping[str, Score] = {"k2": K2(), "bic": BIC(), "aic": AIC()}
-    return others[name]
+    return K2()
 
 
 def made_prior(given: tuple[str, float], /) -> Prior:

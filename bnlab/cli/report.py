@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bnlab.cli import choices
 from bnlab.cli.errors import DONE, Failure, need
-from bnlab.cli.progress import shown
+from bnlab.cli.progress import shown, stoppable
 from bnlab.cli.remedies import in_options
 
 if TYPE_CHECKING:
@@ -194,6 +194,7 @@ def _analysed(options: argparse.Namespace, reading: Reading, seed: int) -> Analy
     import numpy as np
 
     from bnlab.reports import analyse, choose_method
+    from bnlab.runs import Stopped
 
     score = choices.score(options.score, options.ess)
     plan = choose_method(
@@ -204,16 +205,19 @@ def _analysed(options: argparse.Namespace, reading: Reading, seed: int) -> Analy
         method=choices.METHODS.get(options.method),
     )
     _tell(options, f"method: {plan.method}", *plan.why)
-    with shown(plan.method, quiet=options.quiet) as progress:
-        return analyse(
-            reading.data,
-            rng=np.random.default_rng(seed),
-            score=score,
-            prior=choices.made_prior(options.prior),
-            plan=plan,
-            seconds=options.seconds,
-            progress=progress,
-        )
+    with shown(plan.method, quiet=options.quiet) as told, stoppable(told) as progress:
+        try:
+            return analyse(
+                reading.data,
+                rng=np.random.default_rng(seed),
+                score=score,
+                prior=choices.made_prior(options.prior),
+                plan=plan,
+                seconds=options.seconds,
+                progress=progress,
+            )
+        except Stopped as nothing:  # by Ctrl-C, before there was anything to return
+            raise KeyboardInterrupt from nothing
 
 
 def _export(options: argparse.Namespace, analysis: Analysis) -> None:

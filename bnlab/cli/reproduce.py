@@ -115,8 +115,7 @@ def _make(parts: list[Part], folder: Path, made: list[Made], *, quiet: bool) -> 
 
     with shown("parts", quiet=quiet) as progress:
         for done, part in enumerate(parts):
-            if progress is not None:
-                progress(done, len(parts), None)
+            progress(done, len(parts), part.name)
             each = make(part)
             if each.table is not None:
                 write_whole(folder / f"{part.name}.csv", each.table.csv().encode())
