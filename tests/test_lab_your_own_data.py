@@ -223,3 +223,29 @@ def test_checks_accept_other_ways_to_be_right() -> None:
     assert lab.check_undecided(undecided)
     assert lab.check_blanket(lambda dag, v: bn.graphs.markov_blankets(dag)[v])
     assert lab.check_cuts([3.3, 6.6])
+
+
+def test_priors_of_many_variables_are_computed_on_demand(tmp_path: Path) -> None:
+    path, rng = tmp_path / "wide.csv", np.random.default_rng(1)
+    lines = [",".join(f"v{i}" for i in range(15))]
+    lines += [",".join("no" if x else "yes" for x in row) for row in rng.random((30, 15)) < 0.5]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    study = lab.Study(lab.Table(path))
+    study.runner.run_now()
+    priors = lab.Priors(study)
+    assert priors.edges is None
+    assert "press All priors" in priors.panel.caption
+    done: list[int] = []
+
+    def two(step: int, total: int, snapshot: object) -> bool:
+        done.append(step)
+        return step < 2
+
+    priors._finish(priors._work(two))  # stopped before the third prior
+    assert done == [0, 1, 2]
+    priors.ess.value, priors.nats.value = 0.1, 0.5  # the second
+    assert priors.edges is not None
+    found = sensitivity(study.done(), ess=(0.1,), priors=(bn.EdgePenalty(0.5),)).edges[0, 0]
+    np.testing.assert_allclose(priors.edges, found)
+    priors.nats.value = 8.0
+    assert priors.edges is None

@@ -88,11 +88,12 @@ def write_page(
 def page(analysis: Analysis, reading: Reading, /, *, command: str) -> str:
     """The HTML that `write_page` writes."""
     data, names = analysis.data, analysis.data.names
-    drawn = pictures.layout(analysis)
+    threshold = pictures.drawn_from(analysis)
+    drawn = pictures.layout(analysis, least=threshold)
     found = sensitivity(analysis)
     by_ess, by_prior = comparisons(found)
     figures = {
-        "network": pictures.network_picture(analysis, drawn),
+        "network": pictures.network_picture(analysis, drawn, threshold=threshold),
         "heat": pictures.heat_picture(analysis),
         "best": pictures.best_picture(analysis, drawn),
         "ess": by_ess.picture(names, "ess", "Equivalent sample size"),

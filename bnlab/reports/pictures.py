@@ -18,6 +18,7 @@ from bnlab.reports.exports import CREDIBLE
 Floats = NDArray[np.float64]
 
 ALL_SHOWN = 12  # variables
+MOST_DRAWN, EVEN_ODDS = 40, 0.5  # edges, and the probability from which they are drawn if more
 EVEN = 0.4  # the width of an arrow where all are equally wide, as a share of the widest
 CELL = 13  # pixels, the least side of a cell of the heat map, so that its names can be read
 
@@ -69,6 +70,15 @@ def layout(analysis: Analysis, /, *, least: float = CREDIBLE) -> Layout:
     if len(probability) <= ALL_SHOWN or len(shown) < 2:
         shown = np.arange(len(probability))
     return Layout(shown, plots.network_positions(probability[np.ix_(shown, shown)]))
+
+
+def drawn_from(analysis: Analysis, /) -> float:
+    """The probability from which edges are drawn: higher where too many would cross each other.
+
+    All of them are in the heat map and in the table.
+    """
+    many = int((analysis.edges.probability >= CREDIBLE).sum())
+    return CREDIBLE if many <= MOST_DRAWN else EVEN_ODDS
 
 
 def network_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = CREDIBLE) -> Any:

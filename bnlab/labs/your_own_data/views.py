@@ -10,20 +10,16 @@ import numpy as np
 from bokeh.models import HoverTool
 from numpy.typing import NDArray
 
-import bnlab as bn
 from bnlab import plots
 from bnlab.labs.board import Panel, choice, side_by_side, size_slider, stacked
 from bnlab.labs.your_own_data.study import Study
-from bnlab.reports import Analysis, Credible, sensitivity
+from bnlab.reports import Analysis, Credible
 from bnlab.reports.exports import write_bif, write_csv, write_graphml
 from bnlab.reports.page import write_page
 from bnlab.reports.pictures import layout, network_picture, shown_names
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-ESS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-NATS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
 MOST_LISTED = 12
-SAME = 0.005  # a difference of probabilities that nobody sees
 UNKNOWN = "(not known)"
 
 Floats = NDArray[np.float64]
@@ -107,64 +103,6 @@ def _interval(credible: Credible, u: int, v: int) -> str:
 
 
 _CELL = "text-align:left;padding:1px 14px 1px 0;font-weight:normal"
-
-
-class Priors:
-    """The same rows under another prior: how strong it is, and what it asks for an edge.
-
-    Attributes
-    ----------
-    widget : what to display
-    ess : the slider of the equivalent sample size of BDeu
-    nats : the slider of the price of an edge
-    panel : the `Panel`, with source "prior_edges"
-    edges : (n, n), the edge probabilities on display
-    """
-
-    def __init__(self, study: Study, /) -> None:
-        self._analysis = study.done()
-        self.ess = size_slider("equivalent sample size", ESS, 1.0)
-        self.nats = size_slider("price of an edge (nats)", NATS, 0.0)
-        self._compute()
-        self.panel = Panel(self._picture(), self._caption())
-        for control in (self.ess, self.nats):
-            control.observe(self._move, "value")
-        self.widget = stacked(side_by_side(self.ess, self.nats), self.panel)
-        study.watch(self._renew)
-
-    def _compute(self) -> None:
-        price = self.nats.value
-        prior = bn.EdgePenalty(price) if price else bn.Uniform()
-        found = sensitivity(self._analysis, ess=(self.ess.value,), priors=(prior,))
-        self.edges: Floats = found.edges[0, 0]
-        self._worth = float(found.effective[0, 0])
-
-    def _picture(self) -> Any:
-        names = shown_names(self._analysis.data.names)
-        return plots.heat_map(self.edges, names, name="prior_edges", title="Edges under this prior")
-
-    def _caption(self) -> str:
-        names, usual = self._analysis.data.names, self._analysis.edges.probability
-        moved = np.abs(self.edges - usual)
-        u, v = divmod(int(moved.argmax()), len(names))
-        if moved.max() < SAME:
-            return f"{self.edges.sum():.1f} edges are expected, as in the analysis."
-        worth = "" if np.isinf(self._worth) else f" Reweighted draws, worth {self._worth:.0f}."
-        return (
-            f"{self.edges.sum():.1f} edges are expected. Farthest from the analysis: {names[u]} → "
-            f"{names[v]}, {usual[u, v]:.2f} there and {self.edges[u, v]:.2f} here.{worth}"
-        )
-
-    def _move(self, change: Any) -> None:
-        self._compute()
-        names = shown_names(self._analysis.data.names)
-        self.panel.update(self._caption(), prior_edges=plots.heat_map_data(self.edges, names))
-
-    def _renew(self, analysis: Analysis) -> None:
-        if analysis is not self._analysis:
-            self._analysis = analysis
-            self._compute()
-            self.panel.show(self._picture(), self._caption())
 
 
 class Predictor:
