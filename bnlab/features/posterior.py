@@ -218,8 +218,9 @@ def sound(probabilities: ArrayLike, draws: Draws, /) -> tuple[Floats, Floats]:
 def _pair_means(masks: Masks, weights: Floats) -> Floats:
     """Weighted share of rows whose mask of node v holds u: (n, n)."""
     n = masks.shape[-1]
-    flat = masks.reshape(-1, n)
-    return np.stack([weights @ ((flat >> np.int64(u)) & 1) for u in range(n)])
+    out = np.empty((n, n))
+    kernels.pair_sums(np.ascontiguousarray(masks.reshape(-1, n)), weights, out)
+    return out
 
 
 def _check_draws(draws: Draws) -> None:

@@ -130,12 +130,9 @@ def markov_blankets(dags: ArrayLike, /) -> Masks:
     array([ 6,  5, 11,  4])
     """
     masks = check_dags(dags)
-    out = masks.copy()
-    for v in range(masks.shape[-1]):
-        for child in range(masks.shape[-1]):
-            family = masks[..., child] | np.int64(1 << child)
-            out[..., v] |= np.where(masks[..., child] >> np.int64(v) & 1, family, 0)
-        out[..., v] &= ~np.int64(1 << v)
+    out = np.empty_like(masks)
+    flat = masks.reshape(-1, masks.shape[-1])
+    kernels.markov_blankets(flat, out.reshape(flat.shape))
     return out
 
 

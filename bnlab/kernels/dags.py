@@ -57,6 +57,20 @@ def ancestors(dags, out):
 
 
 @njit(cache=True, nogil=True)
+def markov_blankets(dags, out):
+    """out[t, v] = parents, children and children's other parents of v in DAG t; (T, n) masks."""
+    n = dags.shape[1]
+    for t in range(len(dags)):
+        out[t] = dags[t]
+        for child in range(n):
+            parents = dags[t, child]
+            for v in range(n):
+                bit = np.int64(1) << v
+                if parents & bit:
+                    out[t, v] |= (parents ^ bit) | (np.int64(1) << child)
+
+
+@njit(cache=True, nogil=True)
 def near_ancestors(dags, length, out):
     """out[t, v] = mask of the nodes with a directed path of 1..length edges to v in dags[t].
 
