@@ -42,6 +42,8 @@ footer { margin-top: 3rem; padding-bottom: 2rem; color: var(--soft); font-size: 
 @media print {
   body { font-size: 10.5pt; }
   nav, .skip, .screen { display: none; }
+  table { font-size: 9pt; }
+  tbody th { min-width: 4rem; }
   .scroll { overflow: visible; }
   tr, figure { break-inside: avoid; }
   h2, h3, caption { break-after: avoid; }
