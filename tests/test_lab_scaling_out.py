@@ -1,5 +1,6 @@
 """Lab 10 without a browser: its places, its books, its formulas, its widgets and its checks."""
 
+import operator
 import os
 import pickle
 import subprocess
@@ -29,13 +30,9 @@ def test_the_calls_are_the_same_in_every_place(name: str, home: str) -> None:
     if name in lab.absent():
         pytest.skip(lab.absent()[name])
     with lab.PLACES[name](2) as executor:
-        pids = set(executor.map(_pid, range(4)))
+        pids = set(executor.map(operator.call, [os.getpid] * 4))
         assert (os.getpid() in pids) == (name == "threads")
         assert lab.three_calls(lab.wine(), executor) == home
-
-
-def _pid(_: int) -> int:
-    return os.getpid()
 
 
 def test_the_calls_are_the_same_on_ranks(home: str) -> None:
@@ -47,7 +44,7 @@ def test_the_calls_are_the_same_on_ranks(home: str) -> None:
 
 def test_what_is_not_here_is_said_and_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bnlab.labs.scaling_out.places.find_spec", lambda package: None)
-    assert list(lab.places()) == ["threads", "processes"]
+    assert list(lab.here()) == ["threads", "processes"]
     assert set(lab.absent()) == {"Dask", "ipyparallel", "MPI"}
     assert all("bnlab[cluster]" in sentence for sentence in lab.absent().values())
 
@@ -233,7 +230,7 @@ def test_engines_end_when_the_block_fails() -> None:
     if "ipyparallel" in lab.absent():
         pytest.skip(lab.absent()["ipyparallel"])
     with pytest.raises(ZeroDivisionError), engines(1) as executor:
-        pids = list(executor.map(_pid, range(1)))
+        pids = list(executor.map(operator.call, [os.getpid]))
         raise ZeroDivisionError
     with pytest.raises(ProcessLookupError):
         os.kill(pids[0], 0)

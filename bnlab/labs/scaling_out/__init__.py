@@ -22,9 +22,9 @@ from bnlab.labs.scaling_out.places import (
     PLACES,
     absent,
     fingerprint,
+    here,
     kill,
     on_ranks,
-    places,
     three_calls,
 )
 from bnlab.labs.scaling_out.targets import letters, wine
@@ -46,11 +46,11 @@ __all__ = [
     "dp_bytes",
     "dp_seconds",
     "fingerprint",
+    "here",
     "kill",
     "letters",
     "on_ranks",
     "parcel_bytes",
-    "places",
     "setup",
     "sized",
     "spoken",

@@ -111,12 +111,12 @@ def absent() -> dict[str, str]:
     return missing
 
 
-def places() -> dict[str, Callable[[int], AbstractContextManager[Executor]]]:
+def here() -> dict[str, Callable[[int], AbstractContextManager[Executor]]]:
     """Those of `PLACES` that are here.
 
     Examples
     --------
-    >>> list(places())[:2]
+    >>> list(here())[:2]
     ['threads', 'processes']
     """
     missing = absent()
