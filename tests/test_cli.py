@@ -529,10 +529,7 @@ def test_every_remedy_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
 # bnlab reproduce
 
 
-PAPERS = [short for short, (package, _) in reproduce.PAPERS.items() if package != "stat521a"]
-
-
-@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("paper", reproduce.PAPERS)
 def test_parts_of_papers_have_names_for_files(paper: str) -> None:
     parts = reproduce.parts_of(reproduce.PAPERS[paper][0])
     names = [part.name for part in parts]
@@ -623,7 +620,7 @@ def test_pages_of_papers_are_the_same_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("paper", reproduce.PAPERS)
 def test_papers_come_out(paper: str, here: Path) -> None:
     found = bnlab("reproduce", paper, "-o", "out", folder=here)
     assert found.returncode == 0, found.stderr

@@ -22,7 +22,7 @@ PAPERS = {
     "EM": ("em2007", "Eaton and Murphy (2007): dynamic programming and MCMC on graphs"),
     "HTW": ("htw2016", "He, Tian and Wu (2016): direct sampling of DAGs"),
     "B": ("beal2003", "Beal (2003), chapter 6: structures with hidden variables"),
-    "S": ("stat521a", "A course project (2009): walks on DAGs and on orders"),
+    "S": ("stat521a", "Stat 521A, lecture 22: one best network, or all of them"),
 }
 """Short name -> the package in bnlab.labs.papers, and what it is."""
 
