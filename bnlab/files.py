@@ -14,6 +14,8 @@ NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 def write_whole(path: str | os.PathLike[str], content: bytes, /) -> None:
     """Write `content` beside its place and move it there: a reader never sees half a file.
 
+    Nor does one after a loss of power: the content is on the disk before it is in its place.
+
     Examples
     --------
     >>> import tempfile
@@ -26,6 +28,8 @@ def write_whole(path: str | os.PathLike[str], content: bytes, /) -> None:
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         partial.write_bytes(content)
+        with partial.open("rb+") as written:
+            os.fsync(written.fileno())
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)

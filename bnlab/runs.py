@@ -59,6 +59,10 @@ class Clock:
 class Executor(Protocol):
     """Anything with the `map` of concurrent.futures: threads, processes, Dask, MPI.
 
+    Dask gives the jobs of a worker that died to another one. A `ProcessPoolExecutor` that lost a
+    process raises BrokenProcessPool: with `checkpoint=` the same call goes on, on a new pool, from
+    what had come in.
+
     Examples
     --------
     >>> from concurrent.futures import ThreadPoolExecutor
