@@ -247,7 +247,7 @@ def test_labs_are_copied_with_papers_and_pictures(
     shipped = {
         path.relative_to(ROOT / "notebooks").as_posix()
         for path in (ROOT / "notebooks").rglob("*.*")
-        if path.suffix in (".ipynb", ".png") and ".ipynb_checkpoints" not in path.parts
+        if path.suffix in (".ipynb", ".png", ".md") and ".ipynb_checkpoints" not in path.parts
     }
     assert shipped <= copied
     assert "files copied" in capsys.readouterr().out

@@ -244,15 +244,15 @@ PARTS = (
     ),
     Part(
         "figure_6_11",
-        "Figure 6.11: acceptance",
+        "Figure 6.11: moves accepted",
         lambda: pictures.figure_6_11(saved()),
-        "Moves accepted against rows.",
+        "Mean over the structures, and one standard deviation to either side, against rows.",
     ),
     Part(
         "figure_6_12",
-        "Figure 6.12: AIS below the VB bound",
+        "Figure 6.12: moves accepted, by quarters of the schedule",
         lambda: pictures.figure_6_12(saved()),
-        "Violations grow with the rows.",
+        "Against rows; the later a move, the colder the distribution it walks on.",
     ),
     Part(
         "figure_6_13",
