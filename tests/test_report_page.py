@@ -15,10 +15,12 @@ import numpy as np
 import pytest
 
 import bnlab as bn
-from bnlab.reports import Analysis, Reading, analyse, read_table
+from bnlab.reports import Analysis, Reading, analyse, choose_method, read_table
 from bnlab.reports.exports import write_bif, write_csv, write_graphml
 from bnlab.reports.markup import Html, html, table
+from bnlab.reports.page import page as page_of
 from bnlab.reports.page import write_page
+from bnlab.reports.pictures import layout
 from bnlab.reports.sections import interval_sentence
 
 CHROMIUM = "/usr/bin/chromium"
@@ -198,6 +200,25 @@ def test_warnings_stand_out(analysis: Analysis, reading: Reading, tmp_path: Path
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert '<p class="warning">R-hat is 1.3.</p>' in text
     assert '<p class="warning">p &lt; 1.</p>' in text
+
+
+def test_one_dag_is_not_called_probable(analysis: Analysis, reading: Reading) -> None:
+    plan = choose_method(analysis.data, method="search", seconds=5)
+    found = analyse(analysis.data, rng=np.random.default_rng(1), plan=plan)
+    said = " ".join(Elements(page_of(found, reading, command=COMMAND)).text)
+    assert "How sure each is, a search does not say" in said
+    assert "of probability" not in said
+    assert "either direction" not in said
+
+
+def test_many_variables_are_drawn_only_if_linked(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    values = rng.integers(0, 2, (200, 14))
+    values[:, 5] = values[:, 3] ^ (rng.random(200) < 0.1)
+    data = bn.Data.from_arrays(values)
+    drawn = layout(analyse(data, rng=rng, plan=choose_method(data, method="search", seconds=5)))
+    assert {3, 5} <= set(drawn.shown.tolist())
+    assert len(drawn.shown) == len(drawn.places) < 14
 
 
 def test_cells_are_escaped() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from html import escape
 from pathlib import Path
 
@@ -58,10 +59,11 @@ MEANING = (
     "show it. Both look alike here.",
     "Where both directions of an edge are probable, the data say that the two are joined and not "
     "which way: equivalent DAGs explain watched rows equally well.",
-    "Measurements were cut into levels. Other cut points can give other edges: try some.",
     "Probabilities hold under the model: discrete variables, a Dirichlet prior on the tables of "
-    "conditional probabilities, a bound on the number of parents, the prior over DAGs named above.",
+    "conditional probabilities, a bound on the number of parents, a prior over DAGs. The settings "
+    "below name them.",
 )
+CUT = "Measurements were cut into levels. Other cut points can give other edges: try some."
 
 
 def write_page(
@@ -101,6 +103,7 @@ def page(analysis: Analysis, reading: Reading, /, *, command: str) -> str:
     }
     script, parts = embedded(figures)
     title = f"{Path(str(reading.source)).name}: which variables depend on which?"
+    cut = any(c.kind == "measurements" and c.role == "variable" for c in reading.columns)
     body = [
         sections.glance(analysis),
         sections.was_read(reading),
@@ -111,7 +114,7 @@ def page(analysis: Analysis, reading: Reading, /, *, command: str) -> str:
         _best(analysis, parts),
         sections.evidence(analysis),
         sensitivity_section(found, names, parts),
-        section("meaning", "How to read it", bullets(list(MEANING))),
+        section("meaning", "How to read it", bullets([*MEANING, *([CUT] if cut else [])])),
         _again(analysis, reading, command),
     ]
     method = sections.METHODS[analysis.plan.method]
@@ -150,7 +153,7 @@ def page(analysis: Analysis, reading: Reading, /, *, command: str) -> str:
 
 def _edges(analysis: Analysis, parts: dict[str, str], drawn: int) -> str:
     alone = analysis.data.n - drawn
-    hidden = f" {alone} variables without such an edge are not drawn." if alone else ""
+    hidden = f" Not drawn: {alone} without such an edge." if alone else ""
     return section(
         "edges",
         "Edges",
@@ -191,6 +194,7 @@ def _again(analysis: Analysis, reading: Reading, command: str) -> str:
     rows += [[str(name), str(value)] for name, value in run.settings.items()]
     rows += [[f"version of {name}", version] for name, version in run.versions.items()]
     options = ", ".join(f"{name}={value!r}" for name, value in reading.options.items())
+    options = re.sub(r"\b(CutPoints|EqualWidth|EqualFrequency)\(", r"bn.\1(", options)
     code = f"bn.read_csv({str(reading.source)!r}{', ' if options else ''}{options})"
     return section(
         "again",

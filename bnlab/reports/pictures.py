@@ -89,7 +89,9 @@ def network_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = 
         names,
         drawn.places,
         threshold=threshold,
-        title=f"Edges of probability {threshold:g} or more",
+        title=f"Edges of probability {threshold:g} or more"
+        if analysis.plan.posterior
+        else f"Edges of {analysis.best_is}",
         alt=f"Network of {len(names)} variables; the wider an arrow, the more probable its edge. "
         f"Most probable: {_strongest(edges, names)}. The table of edges has the numbers",
     )
@@ -103,6 +105,7 @@ def heat_picture(analysis: Analysis, /) -> Any:
     picture = plots.heat_map(
         analysis.edges.probability,
         names,
+        title="Probability of each edge" if analysis.plan.posterior else "Edges",
         alt=f"Heat map of edge probabilities, {len(names)} parents by {len(names)} children. "
         f"Most probable: {strongest}. The table of edges has the numbers",
     )
@@ -138,7 +141,7 @@ def with_intervals(picture: Any, source: str, credible: Credible, names: Sequenc
     u = [number[parent] for parent in data["parent"]]
     v = [number[child] for child in data["child"]]
     data["probability"] = credible.probability[u, v].tolist()
-    if credible.kind == "exact":
+    if credible.kind in ("exact", "none"):
         return picture
     data["low"] = credible.low[u, v].tolist()
     data["high"] = credible.high[u, v].tolist()

@@ -41,14 +41,27 @@ def interval_sentence(credible: Credible, /) -> str:
         f"{credible.confidence:g}.",
         "asymptotic": "Each interval holds the exact probability with probability about "
         f"{credible.confidence:g}, in the limit of many draws.",
-        "none": "There is no error bar: low and high say only that a probability is between 0 "
-        "and 1.",
+        "none": "There is no error bar: the draws are too few, or depend on each other.",
     }[credible.kind]
+
+
+def described(analysis: Analysis, credible: Credible, what: str, /) -> str:
+    """What a table lists, and what its numbers are worth."""
+    if analysis.plan.posterior is None:
+        return f"{what} of {analysis.best_is}. How sure each is, a search does not say."
+    return (
+        f"{what} of probability {LEAST:g} or more, the likeliest first. "
+        f"{interval_sentence(credible)}"
+    )
 
 
 def glance(analysis: Analysis, /) -> str:
     """The answer in a few lines."""
     data, edges = analysis.data, analysis.edges.probability
+    if analysis.plan.posterior is None:
+        count = int((edges > 0).sum())
+        line = f"A search found one good DAG, of {count} edges. Nothing says how sure they are."
+        return section("glance", "At a glance", bullets([line]))
     either = edges + edges.T
     top = [f"{u} → {v} ({p:.2f})" for u, v, p, _, _ in edge_rows(analysis)[:5] if p >= LEAST]
     unsure = [
@@ -120,14 +133,15 @@ def edges_table(analysis: Analysis, /) -> str:
     either = edges.probability + edges.probability.T
     ranked = _ranked(edges)
     rows: list[list[Cell]] = [
-        [names[u], names[v], *_numbers(edges, u, v), float(either[u, v])]
+        [names[u], names[v], *_numbers(analysis, edges, u, v, float(either[u, v]))]
         for u, v in ranked[:MOST_ROWS]
     ]
+    note = ""
+    if analysis.plan.posterior:
+        note = "The last column is the probability of an edge in either direction."
     return table(
-        f"Edges of probability {LEAST:g} or more, the likeliest first. {_shown(ranked)}"
-        f"{interval_sentence(edges)} The last column is the probability of an edge "
-        "between the two in either direction.",
-        ["from", "to", *_heads(edges), "either direction"],
+        f"{described(analysis, edges, 'Edges')} {_shown(ranked)}{note}",
+        ["from", "to", *_heads(analysis, edges, "either direction")],
         rows,
         sortable=True,
     )
@@ -138,7 +152,7 @@ def paths_table(analysis: Analysis, /) -> str:
     names, paths, edges = analysis.data.names, analysis.paths, analysis.edges.probability
     ranked = _ranked(paths)
     rows: list[list[Cell]] = [
-        [names[u], names[v], *_numbers(paths, u, v), float(edges[u, v])]
+        [names[u], names[v], *_numbers(analysis, paths, u, v, float(edges[u, v]))]
         for u, v in ranked[:MOST_ROWS]
     ]
     return section(
@@ -149,9 +163,8 @@ def paths_table(analysis: Analysis, /) -> str:
             "second, directly or through others."
         ),
         table(
-            f"Paths of probability {LEAST:g} or more, the likeliest first. {_shown(ranked)}"
-            f"{interval_sentence(paths)}",
-            ["from", "to", *_heads(paths), "direct edge"],
+            f"{described(analysis, paths, 'Paths')} {_shown(ranked)}",
+            ["from", "to", *_heads(analysis, paths, "direct edge")],
             rows,
             sortable=True,
         ),
@@ -168,11 +181,9 @@ def blankets_table(analysis: Analysis, /) -> str:
         likely = [u for u in members if blankets.probability[u, v] >= 0.5]
         rest = [u for u in members if blankets.probability[u, v] < 0.5]
         if members:
-            rows.append(
-                [name, _members(likely, v, blankets, names), _members(rest, v, blankets, names)]
-            )
+            rows.append([name, _members(analysis, likely, v), _members(analysis, rest, v)])
     alone = len(names) - len(rows)
-    empty = f" {alone} variables whose blanket is probably empty are not listed." if alone else ""
+    empty = f" Not listed: {alone} with a blanket that is probably empty." if alone else ""
     return section(
         "blankets",
         "Markov blankets",
@@ -182,8 +193,7 @@ def blankets_table(analysis: Analysis, /) -> str:
             "children. To predict a variable, measure its blanket."
         ),
         table(
-            "Probability that a variable is in the blanket of another. "
-            f"{interval_sentence(blankets)}{empty}",
+            f"{described(analysis, blankets, 'Members of blankets')}{empty}",
             ["variable", "probably in its blanket", f"perhaps ({LEAST:g} to 0.5)"],
             rows,
         ),
@@ -249,26 +259,34 @@ def _ranked(credible: Credible) -> list[tuple[int, int]]:
     return [(u, v) for u, v in pairs if u != v and values[u, v] >= LEAST]
 
 
-def _heads(credible: Credible) -> list[str]:
-    return ["probability"] if credible.kind == "exact" else ["probability", "low", "high"]
+def _heads(analysis: Analysis, credible: Credible, last: str) -> list[str]:
+    """The heads above `_numbers`."""
+    if analysis.plan.posterior is None:
+        return []
+    bounds = [] if credible.kind in ("exact", "none") else ["low", "high"]
+    return ["probability", *bounds, last]
 
 
-def _numbers(credible: Credible, u: int, v: int) -> tuple[float, ...]:
-    """The cells under `_heads`."""
-    if credible.kind == "exact":
-        return (float(credible.probability[u, v]),)
-    return (
-        float(credible.probability[u, v]),
-        float(credible.low[u, v]),
-        float(credible.high[u, v]),
+def _numbers(
+    analysis: Analysis, credible: Credible, u: int, v: int, last: float
+) -> tuple[float, ...]:
+    """A probability, its interval if it has one, and the number of the last column."""
+    p, low, high = (
+        float(matrix[u, v]) for matrix in (credible.probability, credible.low, credible.high)
     )
+    if analysis.plan.posterior is None:
+        return ()
+    return (p, last) if credible.kind in ("exact", "none") else (p, low, high, last)
 
 
-def _members(chosen: Sequence[int], v: int, blankets: Credible, names: Sequence[str]) -> str:
+def _members(analysis: Analysis, chosen: Sequence[int], v: int) -> str:
+    """Names of variables in the blanket of v, with their probabilities."""
     told = []
     for u in chosen:
-        p, *bounds = _numbers(blankets, u, v)
-        point = not bounds or math.isclose(*bounds, abs_tol=5e-3)
-        interval = "" if point else f" [{bounds[0]:.2f}, {bounds[1]:.2f}]"
-        told.append(f"{names[u]} {p:.2f}{interval}")
+        numbers = _numbers(analysis, analysis.blankets, u, v, 0.0)[:-1]
+        p = f" {numbers[0]:.2f}" if numbers else ""
+        bounds = numbers[1:]
+        wide = bounds and not math.isclose(*bounds, abs_tol=5e-3)
+        interval = f" [{bounds[0]:.2f}, {bounds[1]:.2f}]" if wide else ""
+        told.append(f"{analysis.data.names[u]}{p}{interval}")
     return ", ".join(told) or "none"
