@@ -305,6 +305,24 @@ class TestAnalysis:
         assert "Stopped early" in found.warnings[0]
         assert found.edges.probability.shape == (8, 8)
 
+    @pytest.mark.parametrize("method", ["exact orders", "partitions", "orders", "search"])
+    def test_interrupted(self, method):
+        """Ctrl-C in the middle: what is drawn by then is analysed, and it says so."""
+
+        def interrupt(done, total, what):
+            if what in ("drawing DAGs", "climbing", "walking on partitions", "walking on orders"):
+                told.append(done)
+                if len(told) == 2:
+                    raise KeyboardInterrupt
+
+        told, data = [], some_data(8, 200)
+        plan = quick(data, method, draws=20_000)
+        if method in ("partitions", "orders"):
+            plan = replace(plan, burn_in=0, thin=20)
+        found = analyse(data, rng=np.random.default_rng(1), plan=plan, progress=interrupt)
+        assert found.run.stopped and "Stopped early" in " ".join(found.warnings)
+        assert found.edges.probability.shape == (8, 8)
+
     @pytest.mark.parametrize("method", ["exact DAGs", "partitions"])
     def test_stopped_before_the_first_draw(self, method):
         data = some_data(8, 200)

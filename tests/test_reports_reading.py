@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from mutations import mutations
 
 import bnlab as bn
 from bnlab.reports import read_table
@@ -195,6 +196,29 @@ def test_bad_versions_get_one_line_with_place_and_remedy(name, fault, data_dir, 
     message = str(raised.value)
     assert message.startswith(str(path)) and remedy in message
     assert message.isprintable() and len(message) < 900
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"rain,wind,mm,count\nno,calm,0.5,3\nyes,?,2.5,1\nno,storm,1.5,2\n",
+        b",a,b\n0,x,y\n1,x,z\n2,u,z\n",
+        b"DY\n3\n2\nattr;attr\n0;1;2\n1;2;2\n2;1;1\n",
+        "a;b\n1,5;2\n2,5;3\n".encode("utf-16"),
+        b"+,S10,acgtacgtac\n-,S11,ttgtacgtac\n+,S12,acgtaccccc\n",
+    ],
+    ids=["counts", "row labels", "described", "wide", "sequences"],
+)
+def test_damaged_files_are_read_or_refused_in_words(raw, tmp_path):
+    path = tmp_path / "table.csv"
+    for damaged in mutations(raw, 200):
+        path.write_bytes(damaged)
+        try:
+            reading = read_table(path)
+        except ValueError as error:
+            assert str(error).startswith(str(path)) and str(error).isprintable()
+        else:
+            assert same(bn.read_csv(path, **reading.options), reading.data)
 
 
 DISCRETE = "rain,wind\nno,calm\nyes,calm\nno,storm\nno,calm\n"

@@ -170,8 +170,6 @@ def analyse(
     steps.tell(0, "scoring families")
     table = score_families(data, score, max_parents=plan.max_parents, prior=prior)
     found = answer(Task(table, plan, rng, steps.part, executor))
-    draws = found.draws
-    stopped = steps.stopped and draws is not None and draws.run.stopped
     settings = {
         "method": plan.method,
         "max_parents": plan.max_parents,
@@ -186,7 +184,7 @@ def analyse(
     blankets = _relation(found, markov_blankets)
     edges = _relation(found, np.asarray) if edges is None else edges
     paths = _relation(found, ancestors) if paths is None else paths
-    run = Run("analysis", settings, seed, clock.seconds, stopped=stopped)
+    run = Run("analysis", settings, seed, clock.seconds, stopped=found.stopped)
     return Analysis(
         data,
         plan,
@@ -200,7 +198,7 @@ def analyse(
         found.best_is,
         mean_network(found.best, data, score),
         found.log_evidence,
-        draws,
+        found.draws,
         seed,
         run,
         found.diagnostics,
@@ -226,13 +224,12 @@ class Parts:
     """
 
     def __init__(self, progress: Progress | None) -> None:
-        self.progress, self.stopped = progress, False
+        self.progress = progress
 
     def tell(self, done: int, what: str) -> bool:
         """Tell how far the whole is; False when it is to stop."""
         answer = None if self.progress is None else self.progress(done, 1000, what)
-        self.stopped = self.stopped or not (answer is None or bool(answer))
-        return not self.stopped
+        return answer is None or bool(answer)
 
     def part(self, first: int, last: int, what: str) -> Progress:
         """The progress of a part that goes from `first` to `last`."""

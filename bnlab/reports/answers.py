@@ -45,6 +45,7 @@ class Answer:
     log_evidence: Estimate | None = None
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    stopped: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,6 +94,7 @@ def _exact_dags(task: Task) -> Answer:
         Credible.exact(posterior.ancestors),
         Estimate(posterior.log_evidence, 0.0, "exact", run=posterior.run),
         {"draws": float(draws.log_weight.size)},
+        stopped=draws.run.stopped,
     )
 
 
@@ -129,6 +131,7 @@ def _exact_orders(task: Task) -> Answer:
             "largest difference of an edge to IW-DDS": differ,
         },
         warnings=warnings,
+        stopped=drawn.run.stopped,
     )
 
 
@@ -173,7 +176,9 @@ def _search(task: Task) -> Answer:
         executor=task.executor,
     )
     warnings = ("These are the edges of one good DAG, not probabilities.",)
-    return Answer(climb.dag, "the best DAG found", None, warnings=warnings)
+    return Answer(
+        climb.dag, "the best DAG found", None, warnings=warnings, stopped=climb.run.stopped
+    )
 
 
 _METHODS: Mapping[Method, Callable[[Task], Answer]] = {
@@ -208,7 +213,14 @@ def _from_chains(task: Task, chains: Draws, draws: Draws, warnings: tuple[str, .
         told["effective draws"] = weights_ess(draws.log_weight)
     each = [features.edges(_chain(draws, c)) for c in range(len(draws.values))]
     told["largest difference of an edge between chains"] = float(np.ptp(each, axis=0).max())
-    return Answer(best, "the best DAG found", draws, diagnostics=told, warnings=warnings)
+    return Answer(
+        best,
+        "the best DAG found",
+        draws,
+        diagnostics=told,
+        warnings=warnings,
+        stopped=chains.run.stopped,
+    )
 
 
 def _chain(draws: Draws, c: int) -> Draws:
