@@ -31,6 +31,7 @@ from bnlab.labs import (
     hidden_variables,
     modular_priors,
     order_mcmc,
+    scaling_out,
     start_here,
     structure_search,
     your_own_data,
@@ -132,6 +133,12 @@ def _prior_edges(ess: float, folder: str) -> list[float]:
     return list(edges[~np.eye(data.n, dtype=bool)])
 
 
+def _cost(jobs: int) -> list[float]:
+    shown = scaling_out.SpeedUp()
+    shown.jobs.value = jobs
+    return list(shown.cost.source("cost_points").data["y"])
+
+
 def _ratios(divisor: int) -> list[float]:
     explorer = modular_priors.PriorExplorer()
     explorer.divisor.value = divisor
@@ -211,6 +218,13 @@ LABS = [
         column="probability",
         expected=lambda: _prior_edges(10.0, mkdtemp()),
         slider=2,
+    ),
+    Lab(
+        notebook="10_scaling_out.ipynb",
+        keys=("ArrowLeft", "ArrowLeft"),  # 500, 100, 20 jobs
+        source="cost_points",
+        column="y",
+        expected=lambda: _cost(20),
     ),
 ]
 

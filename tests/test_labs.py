@@ -134,7 +134,26 @@ MOVES = [
         lambda: _garden(0.9, 10.0, {"flowers": "yes"}),
         id="09_your_own_data",
     ),
+    pytest.param(
+        "10_scaling_out.ipynb",
+        "speed.jobs.value = 20\n"
+        "speed.serial.value = 0.05\n"
+        "plan.cores.value = 64\n"
+        "exact.n.value = 37\n"
+        "print(json.dumps([*speed.speed.source('speed').data['ys'][2],\n"
+        "                  plan.load.jobs * plan.load.seconds / plan.chain_seconds,\n"
+        "                  *exact.memory.source('points').data['y']]))",
+        lambda: _speed_ups_runs_and_gigabytes(20, 0.05, 37),
+        id="10_scaling_out",
+    ),
 ]
+
+
+def _speed_ups_runs_and_gigabytes(jobs: int, serial: float, n: int) -> list[float]:
+    once, each = 3600 * serial, 3600 * (1 - serial) / jobs
+    sending = jobs * 0.3e6 / 100e6
+    walls = [max(sending + each, -(-jobs // 2**i) * each) + once for i in range(13)]
+    return [*(3600 / wall for wall in walls), 139 * 72, bn.exact.order_posterior_bytes(n) / 1e9]
 
 
 def _walked_and_second_chain(moves: int, draws: int) -> list[float]:
