@@ -10,7 +10,7 @@ import pytest
 
 import bnlab as bn
 from bnlab.labs import your_own_data as lab
-from bnlab.reports import read_table, sensitivity
+from bnlab.reports import Analysis, read_table, sensitivity
 
 
 @pytest.fixture
@@ -168,6 +168,19 @@ def test_a_prediction_from_the_lists(study: lab.Study) -> None:
     assert not predictor.known["bees"].disabled
     assert predictor.panel.source("prediction").data["share"] == predictor.probabilities.tolist()
     np.testing.assert_allclose(predictor.probabilities.sum(), 1)
+
+
+def test_a_prediction_that_cannot_be_says_why(
+    study: lab.Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*row: object) -> None:
+        raise ValueError("too many cells are missing")
+
+    predictor = lab.Predictor(study)
+    monkeypatch.setattr(Analysis, "predict", refuse)
+    predictor.known["soil"].value = "clay"
+    assert predictor.panel.caption == "too many cells are missing"
+    assert np.isnan(predictor.probabilities).all()
 
 
 def test_buttons_write_files(study: lab.Study, tmp_path: Path) -> None:

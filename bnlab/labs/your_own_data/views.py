@@ -114,7 +114,7 @@ class Predictor:
     target : the list of variables to predict
     known : by variable the list of its levels, "(not known)" first
     panel : the `Panel`, with source "prediction"
-    probabilities : (levels of the target,)
+    probabilities : (levels of the target,); nan where the caption says why they are not there
     """
 
     def __init__(self, study: Study, /) -> None:
@@ -147,7 +147,13 @@ class Predictor:
     def _compute(self) -> None:
         for name, control in self.known.items():
             control.disabled = name == self.target.value
-        self.probabilities: Floats = self._analysis.predict(self._row(), self.target.value)
+        self._problem = ""
+        try:
+            self.probabilities: Floats = self._analysis.predict(self._row(), self.target.value)
+        except ValueError as error:  # too many cells to sum out
+            self._problem = str(error)
+            levels = self._analysis.data.arities[self._analysis.data.index(self.target.value)]
+            self.probabilities = np.full(int(levels), np.nan)
 
     def _picture(self) -> Any:
         data, target = self._analysis.data, self.target.value
@@ -169,6 +175,8 @@ class Predictor:
         return picture
 
     def _caption(self) -> str:
+        if self._problem:
+            return self._problem
         row = self._row()
         given = ", ".join(f"{name} = {label}" for name, label in row.items()) or "nothing"
         best = int(self.probabilities.argmax())
