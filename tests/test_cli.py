@@ -167,6 +167,7 @@ def test_exit_codes_of_the_process(here: Path) -> None:
         (ValueError("two\nlines"), 1, "two lines"),
         (PermissionError(13, "Permission denied", "x.csv"), 1, "x.csv: Permission denied"),
         (OSError("disk full"), 1, "disk full"),
+        (FileNotFoundError(2, "No such file", "a\x1b[31m\nb"), 1, "a\ufffd[31m b: No such"),
         (MemoryError(), 1, "not enough memory"),
         (errors.Failure("make the folder first"), 1, "make the folder first"),
         (errors.Misuse("one or the other"), 2, "one or the other"),
@@ -190,6 +191,17 @@ def test_errors_are_one_line(
     assert said in one_line(capsys)
     with pytest.raises(type(raised)):
         main(["report", "x.csv", "--debug"])
+
+
+def test_terminals_without_every_letter(here: Path) -> None:
+    letters = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    (here / "leer.csv").write_text("größe,größe\n1,2\n", encoding="utf-8")
+    for arguments, code in ((["reproduce", "-h"], 0), (["report", "leer.csv"], 1)):
+        found = subprocess.run(
+            [sys.executable, "-m", "bnlab", *arguments], cwd=here, capture_output=True, env=letters
+        )
+        assert found.returncode == code and b"Traceback" not in found.stderr
+        assert b"?" in found.stdout + found.stderr
 
 
 def test_stopped_runs_are_one_line(

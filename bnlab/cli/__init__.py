@@ -1,6 +1,7 @@
 """The command `bnlab`: labs, reports on tables, a paper's tables again, a course."""
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -37,6 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     >>> main(["report", "no_such_file.csv"])
     1
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # not every terminal has every letter
+            stream.reconfigure(errors="replace")
     typed = list(sys.argv[1:] if argv is None else argv)
     options = parser().parse_args(_own(typed))
     options.typed = typed

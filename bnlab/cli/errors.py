@@ -29,7 +29,7 @@ def need(module: str, what: str, /, *, extra: str = "lab") -> None:
 
 
 def one_line(error: BaseException, /) -> str:
-    """What happened, in one line. An error that nobody foresaw names its kind.
+    """What happened, in one line that a terminal can show. What nobody foresaw names its kind.
 
     Examples
     --------
@@ -42,11 +42,18 @@ def one_line(error: BaseException, /) -> str:
     """
     from bnlab.runs import Stopped
 
-    text = " ".join(str(error).split())
+    text = _shown(str(error))
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
+        return _shown(f"{error.filename}: {error.strerror}")
     if isinstance(error, MemoryError):
         return f"not enough memory ({text or 'while running'})"
     if isinstance(error, Failure | ValueError | OSError | Stopped):
         return text or type(error).__name__
     return f"{type(error).__name__}: {text} (a mistake of bnlab's: --debug shows where)"
+
+
+def _shown(text: str) -> str:
+    """On one line, and without signs that would steer a terminal."""
+    return "".join(
+        c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split())
+    )
