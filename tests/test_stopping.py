@@ -1,6 +1,8 @@
 """Stop, Ctrl-C and kernel interrupts: what is at hand is returned and says so, everywhere."""
 
 import inspect
+import subprocess
+import sys
 from types import ModuleType
 
 import calls
@@ -133,3 +135,78 @@ def test_what_is_stopped_returns_what_it_has(name, monkeypatch):
         part = calls.arrays(stopped)[key]
         assert 0 < part.shape[axis] < whole[key].shape[axis]
         assert np.array_equal(np.take(whole[key], range(part.shape[axis]), axis), part)
+
+
+# A real signal, while compiled code runs
+
+INTERRUPTED = """
+import os, signal, sys, threading
+import numpy as np
+import bnlab as bn
+from bnlab import hidden
+
+def table(n):
+    data = bn.Data.from_arrays(np.random.default_rng(3).integers(0, 2, (60, n)))
+    return bn.score_families(data, bn.BDeu(), max_parents=3)
+
+told, rng, small, large = [], np.random.default_rng(1), table(8), table(21)
+model = hidden.HiddenModel([0, 1, 1, 1, 1], [3] * 5, hidden=[0])
+rows = np.random.default_rng(2).integers(0, 3, (40, 4))
+CHAINS = {"burn_in": 9, "rng": rng}
+AIS = bn.AIS(bn.Linear(5000))
+CALLS = {
+    "orders": lambda n, **o: bn.sample_orders(small, draws=n, **CHAINS, **o),
+    "DAGs": lambda n, **o: bn.sample_structures(small, draws=n, **CHAINS, **o),
+    "DAGs, one more prior": lambda n, **o: bn.sample_structures(
+        small, draws=n, log_prior=lambda dag: 0.0, **CHAINS, **o
+    ),
+    "partitions": lambda n, **o: bn.sample_partitions(small, draws=n, **CHAINS, **o),
+    "AIS": lambda n, **o: bn.anneal_orders(small, runs=1 + n // 50, rng=rng, method=AIS, **o),
+    "hidden SMC": lambda n, **o: hidden.estimate_evidence(
+        model, rows, runs=1 + n // 50, rng=rng, **o
+    ),
+    "hill climbing": lambda n, **o: bn.hill_climb(small, restarts=n, rng=rng, **o),
+    "shotgun": lambda n, **o: bn.shotgun_search(small, steps=n, rng=rng, patience=10**9, **o),
+    "exact": lambda n, **o: bn.order_posterior(large if n > 1 else small, **o),
+}
+
+def progress(done, total, snapshot):
+    told.append(done)
+    if len(told) == 4:
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+call = CALLS[sys.argv[1]]
+call(1)  # compiled
+try:
+    result = call(1_000_000, progress=progress)
+except KeyboardInterrupt:
+    print("nothing")
+else:
+    print("stopped" if result.run.stopped else "whole")
+    assert np.isfinite(getattr(result, "log_target", 0.0)).all()
+call(1)  # all is well
+print("well")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [
+        ("orders", "stopped"),
+        ("DAGs", "stopped"),
+        ("DAGs, one more prior", "stopped"),
+        ("partitions", "stopped"),
+        ("AIS", "stopped"),
+        ("hidden SMC", "stopped"),
+        ("hill climbing", "stopped"),
+        ("shotgun", "stopped"),
+        ("exact", "nothing"),
+    ],
+)
+def test_a_signal_stops_compiled_code(name, end):
+    run = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, name], capture_output=True, text=True, timeout=120
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split("\n")[:2] == [end, "well"]

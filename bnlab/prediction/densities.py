@@ -111,7 +111,7 @@ def _weighted_dags(draws: Draws, data: Data) -> tuple[Ints, Floats]:
         raise ValueError("all log weights are -inf: there is nothing to average")
     dags = draws.values.reshape(-1, data.n)[kept]
     memory.require(
-        32 * dags.size, task=f"averaging {len(dags):,} DAGs", remedy="take fewer (Draws.prefix)"
+        26 * dags.size, task=f"averaging {len(dags):,} DAGs", remedy="take fewer (Draws.prefix)"
     )
     distinct, group = np.unique(dags, axis=0, return_inverse=True)
     ranking = np.argsort(group, kind="stable")

@@ -9,7 +9,7 @@ from bnlab.runs import Clock
 
 Ints = NDArray[np.int64]
 
-KEY_BYTES = 250  # of each DAG in the dictionary of those that have appeared
+KEY_BYTES = 150  # of each DAG in the dictionary of those that have appeared
 
 
 def reweight_unique(draws: Draws, /, *, log_z: float | None = None) -> Draws:
@@ -63,7 +63,7 @@ def reweight_unique(draws: Draws, /, *, log_z: float | None = None) -> Draws:
             "from a posterior"
         )
     memory.require(
-        draws.log_target.size * (16 * draws.values.shape[-1] + KEY_BYTES),
+        draws.log_target.size * (8 * draws.values.shape[-1] + KEY_BYTES),
         task=f"finding the distinct ones of {draws.log_target.size:,} DAGs",
         remedy="take fewer (Draws.prefix)",
     )

@@ -75,7 +75,7 @@ class LazyScores:
             )
         shape = (n, family_count(n, k))
         memory.require(
-            8 * 4 * shape[0] * shape[1] + 8 * _words(data) * int(arities.sum()),
+            27 * shape[0] * shape[1] + 8 * _words(data) * int(arities.sum()),
             task=f"room for all families of up to {k} parents of n={n} variables",
             remedy="lower max_parents, or use fewer variables (Data.select)",
         )
