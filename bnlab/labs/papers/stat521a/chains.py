@@ -14,8 +14,8 @@ Floats = NDArray[np.float64]
 
 DRAWS = 1000
 STAND_INS = ("synthetic", "tic-tac-toe")
-THIN = {"Local": 1000, "Order": 20, "Hybrid": 20}
-"""Moves before a draw: a million local moves of a run on ALARM, or 20,000 of orders."""
+THIN = {"Local": 5000, "Order": 20, "Hybrid": 20}
+"""Moves before a draw: on ALARM a chain of either sampler takes about a quarter of a second."""
 
 
 def starts(m: int, /, draws: int = DRAWS) -> dict[str, Floats]:
@@ -26,7 +26,7 @@ def starts(m: int, /, draws: int = DRAWS) -> dict[str, Floats]:
     Returns
     -------
     dict
-        Label -> (draws,), one for every 1000 local moves, or 20 moves of orders.
+        Label -> (draws,), one for every 5000 local moves, or 20 moves of orders.
 
     Examples
     --------

@@ -106,7 +106,7 @@ def learned(found: learning.Distance, sizes: Sequence[int] = learning.SIZES, /) 
     )
 
 
-def traces(m: int, lines: Mapping[str, Floats], below: float = 500.0, /) -> Any:
+def traces(m: int, lines: Mapping[str, Floats], below: float = 300.0, /) -> Any:
     """ln p(D, G) along three chains, one point in ten; the axis ends so far below the top.
 
     Examples
@@ -120,7 +120,7 @@ def traces(m: int, lines: Mapping[str, Floats], below: float = 500.0, /) -> Any:
     return plots.traces(
         places,
         {label: line[shown] for label, line in lines.items()},
-        x_label="draws: 1000 local moves, or 20 of orders",
+        x_label="draws: 5000 local moves, or 20 of orders",
         y_label="ln p(D, G), nats",
         y_range=(top - below, top + below / 20),
         name=f"trace_{m}",
