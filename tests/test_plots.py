@@ -159,3 +159,36 @@ def test_tempered_lines_have_both_ends_of_a_long_ladder() -> None:
 def test_traces_refuse_a_line_without_a_colour() -> None:
     with pytest.raises(ValueError, match="5 chains, but 4 colours"):
         plots.traces([1], {f"chain {i}": [0.0] for i in range(5)})
+
+
+def test_sensitivity_has_a_mark_for_each_edge_and_setting() -> None:
+    data = plots.sensitivity_data([[0.1, 0.9], [0.4, 0.8]], ["a → b", "b → a"], ["1", "10"])
+    assert data["edge"] == ["a → b", "b → a"] * 2
+    assert data["setting"] == ["1", "1", "10", "10"]
+    assert data["probability"] == [0.1, 0.9, 0.4, 0.8]
+    assert len(set(zip(data["setting"], data["marker"], data["colour"], strict=True))) == 2
+    picture = plots.sensitivity([[0.1, 0.9], [0.4, 0.8]], ["a → b", "b → a"], ["1", "10"])
+    assert picture.y_range.factors == ["b → a", "a → b"]
+    assert [item.label.value for item in picture.legend[0].items] == ["1", "10"]
+
+
+def test_sensitivity_of_nothing_is_empty() -> None:
+    picture = plots.sensitivity(np.empty((2, 0)), [], ["1", "10"])
+    assert picture.select_one({"name": "sensitivity"}).data["edge"] == []
+
+
+def test_sensitivity_refuses_what_does_not_fit() -> None:
+    with pytest.raises(ValueError, match="one row a setting"):
+        plots.sensitivity_data([[0.1]], ["a → b"], ["1", "10"])
+    with pytest.raises(ValueError, match="at most 8"):
+        plots.sensitivity_data(np.zeros((9, 1)), ["a → b"], [str(i) for i in range(9)])
+
+
+def test_boxes_of_a_network_do_not_overlap() -> None:
+    names = ["nonflavanoid-phenols", "proanthocyanins", "alcalinity-of-ash"]
+    edges = np.zeros((3, 3))
+    places = np.array([[0.3, 0.5], [0.45, 0.5], [0.6, 0.5]])
+    nodes = plots.network(edges, names, places).select_one({"name": "nodes"}).data
+    centres, halves = np.array(nodes["x"]), np.array(nodes["width"]) / 2
+    assert np.all(np.diff(centres) >= halves[1:] + halves[:-1])
+    assert np.all((centres - halves >= 0) & (centres + halves <= 420))
