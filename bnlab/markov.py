@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.results import Estimate, Kind, Run
-from bnlab.runs import Stopped, check_counts
+from bnlab.runs import Stopped, check_counts, real
 
 Floats = NDArray[np.float64]
 
@@ -87,7 +87,7 @@ def check_bound(runs: int, delta: float, bins: int) -> None:
     --------
     >>> check_bound(runs=90, delta=0.05, bins=9)
     """
-    if not 0 < delta < 1:
+    if not 0 < real(delta) < 1:
         raise ValueError(f"delta={delta}: the probability of a failing bound is between 0 and 1")
     check_counts(bins=bins, runs=runs)
     if runs < bins:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.results import rebuilt
+from bnlab.runs import real
 
 
 class Prior(Protocol):
@@ -115,7 +116,7 @@ class EdgeBeliefs:
         if not ((matrix >= 0) & (matrix <= 1)).all():
             u, v = np.argwhere(~((matrix >= 0) & (matrix <= 1)))[0]
             raise ValueError(f"beliefs[{u}, {v}] = {matrix[u, v]} is outside [0, 1]")
-        if not 0 <= self.strength < math.inf:
+        if not 0 <= real(self.strength) < math.inf:
             raise ValueError(f"strength={self.strength} must be finite and not negative")
         matrix.setflags(write=False)
         object.__setattr__(self, "beliefs", matrix)

@@ -1,11 +1,13 @@
 """How a run is asked for, where its jobs go, how it tells its progress and how it stops."""
 
+import math
 import operator
 import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -153,6 +155,19 @@ def check_counts(*, least: int = 1, **counts: int) -> tuple[int, ...]:
         if not fits:
             raise ValueError(f"{name}={count!r}: give an integer of at least {least}")
     return tuple(operator.index(count) for count in counts.values())
+
+
+def real(value: object, /) -> float:
+    """A number as a float; nan, which lies in no range, for what is no real number.
+
+    Examples
+    --------
+    >>> real(np.float32(0.5)), real("0.5")
+    (0.5, nan)
+    """
+    if isinstance(value, Real) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return float(value)
+    return math.nan
 
 
 def check_generator(rng: np.random.Generator, /) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.annealing.evidence import group_means
+from bnlab.annealing.evidence import check_draws, group_means
 from bnlab.annealing.methods import AIS, DEFAULT, SMC
 from bnlab.annealing.runs import (
     anneal,
@@ -209,6 +209,7 @@ def check_unbiased(draws: Draws, table: ScoreTable, /) -> None:
     >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
     >>> check_unbiased(anneal_orders(table, runs=9, rng=np.random.default_rng(1)), table)
     """
+    check_draws(draws, table)
     if "beta" not in draws.stats or "tempered" in draws.traces:
         raise ValueError(
             f"the weights of draws by {draws.run.method or 'other means'} do not average to Z, and "

@@ -124,6 +124,7 @@ def evidence_from(draws: Draws, /, *, table: ScoreTable) -> Estimate:
     >>> round(evidence_from(draws, table=table).log_value, 4)
     -3.7534
     """
+    check_draws(draws, table)
     if "beta" not in draws.stats:
         raise ValueError(
             f"draws by {draws.run.method or 'one temperature'} do not tell the evidence: anneal "
@@ -135,6 +136,20 @@ def evidence_from(draws: Draws, /, *, table: ScoreTable) -> Estimate:
     order_modular = draws.prior == "order-modular"
     log_prior_z = log_prior_sum(table) if order_modular else log_dag_prior_sum(table)
     return _evidence(draws, log_prior_z)
+
+
+def check_draws(draws: Draws, table: ScoreTable, /) -> None:
+    """Raise a ValueError for what are no draws, or no table.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
+    >>> check_draws(anneal_orders(table, runs=9, rng=np.random.default_rng(1)), table)
+    """
+    if not isinstance(draws, Draws):
+        raise ValueError(f"{type(draws).__name__}: pass Draws, as anneal_orders gives them")
+    check_table(table)
 
 
 def _evidence(draws: Draws, log_prior_z: float) -> Estimate:

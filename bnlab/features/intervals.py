@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bnlab.kernels import draws as kernels
 from bnlab.results import Draws, FeatureEstimate, Interval
+from bnlab.runs import real
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -27,7 +28,7 @@ def hoeffding_draws(eps: float, delta: float, /) -> int:
     >>> hoeffding_draws(0.02, 0.05)
     4612
     """
-    if not 1e-9 <= eps < 1:
+    if not 1e-9 <= real(eps) < 1:
         raise ValueError(f"eps={eps} is outside [1e-9, 1)")
     check_delta(delta)
     return math.ceil((math.log(2) - math.log(delta)) / (2 * eps * eps))
@@ -44,8 +45,8 @@ def hoeffding_margin(draws: int, delta: float, /) -> float:
     >>> round(hoeffding_margin(4612, 0.05), 4)
     0.02
     """
-    if draws < 1:
-        raise ValueError(f"draws={draws}: at least one")
+    if not real(draws) >= 1:
+        raise ValueError(f"draws={draws!r}: at least one")
     check_delta(delta)
     return math.sqrt((math.log(2) - math.log(delta)) / (2 * draws))
 
@@ -259,5 +260,5 @@ def check_delta(delta: float, /) -> None:
     --------
     >>> check_delta(0.05)
     """
-    if not 0 < delta < 1:
+    if not 0 < real(delta) < 1:
         raise ValueError(f"delta={delta} is outside (0, 1)")

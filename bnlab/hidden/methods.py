@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.runs import check_counts
+from bnlab.runs import check_counts, real
 
 Floats = NDArray[np.float64]
 
@@ -43,7 +43,7 @@ class Warped:
 
     def __post_init__(self) -> None:
         check_counts(steps=self.steps)
-        if not 0 < self.e < math.inf:
+        if not 0 < real(self.e) < math.inf:
             raise ValueError(f"e={self.e}: the schedule's shape is above 0; 0.2 is the thesis'")
 
     @property

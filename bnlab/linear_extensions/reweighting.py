@@ -43,6 +43,8 @@ def reweight_by_extensions(
     >>> reweight_by_extensions(draws)
     Draws(5 dags of 2 variables, structure-modular)
     """
+    if not isinstance(draws, Draws):
+        raise ValueError(f"{type(draws).__name__}: pass Draws of DAGs (sample_dags)")
     if draws.over != "dags":
         raise ValueError("an order has no linear extensions to count: draw DAGs with sample_dags")
     if draws.prior != "order-modular":

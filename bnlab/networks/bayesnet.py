@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab.data import Data
 from bnlab.graphs import check_dag, members, topological_order
 from bnlab.networks import writing as bif_file
-from bnlab.runs import check_generator
+from bnlab.runs import check_generator, real
 
 ROW_TOLERANCE = 1e-9
 MAX_TABLE_ENTRIES = 10**7
@@ -120,7 +120,7 @@ class BayesNet:
         (2, 2)
         """
         check_generator(rng)
-        if not 0 < concentration <= MAX_CONCENTRATION:
+        if not 0 < real(concentration) <= MAX_CONCENTRATION:
             raise ValueError(
                 f"concentration={concentration}: a positive number of at most "
                 f"{MAX_CONCENTRATION:g} is needed; rows of larger ones overflow"

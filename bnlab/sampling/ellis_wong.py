@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bnlab.graphs import predecessor_masks
 from bnlab.results import Draws, Run
-from bnlab.runs import Clock, check_counts, check_generator, seed_of
+from bnlab.runs import Clock, check_counts, check_generator, real, seed_of
 from bnlab.sampling.dags import NO_DAG, check_orders
 from bnlab.sampling.direct import families_by_weight
 from bnlab.scores import ScoreTable
@@ -76,7 +76,7 @@ def ellis_wong_dags(
     check_orders(orders, table)
     check_counts(max_dags=max_dags)
     check_generator(rng)
-    if not 0 <= eps < 1:
+    if not 0 <= real(eps) < 1:
         raise ValueError(f"eps={eps} is outside [0, 1)")
     clock, seed = Clock(), f"{orders.run.seed}; DAGs: {seed_of(rng)}"
     families = [families_by_weight(table, v) for v in range(table.n)]

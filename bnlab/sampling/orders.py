@@ -15,7 +15,14 @@ from bnlab.runs import Executor, Progress, check_generator, seed_of
 from bnlab.sampling.direct import order_block, sample
 from bnlab.sampling.rounds import Plan, Ran, file_of, run_in_rounds, share
 from bnlab.sampling.schedules import Betas, Schedule
-from bnlab.sampling.walks import KINDS, Moves, OrderWalker, check_weight, walker_bytes
+from bnlab.sampling.walks import (
+    KINDS,
+    Moves,
+    OrderWalker,
+    check_weight,
+    moves_of,
+    walker_bytes,
+)
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -111,7 +118,7 @@ def sample_orders(
     if not isinstance(target, ScoreTable):
         raise ValueError(f"{type(target).__name__}: pass an OrderPosterior or a ScoreTable")
     plan = Plan.of(draws, burn_in, thin, chains, target.n)
-    moves = Moves() if moves is None else moves
+    moves = moves_of(moves)
     return _by_chains(target, plan, moves, schedule, rng, checkpoint, progress, executor)
 
 
@@ -206,7 +213,7 @@ class CoupledWalker:
 def _betas(schedule: Schedule | None) -> Floats:
     if schedule is None:
         return np.ones(1)
-    if not hasattr(schedule, "betas"):
+    if isinstance(schedule, type) or not hasattr(schedule, "betas"):
         raise ValueError(f"schedule={schedule!r}: pass Linear, Harmonic or Betas")
     return Betas(tuple(schedule.betas)).betas
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.results import rebuilt
+from bnlab.runs import real
 
 Floats = NDArray[np.float64]
 
@@ -90,7 +91,7 @@ class Hybrid:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "edges", _edge_probabilities(self.edges))
-        if not 0 <= self.local <= 1:
+        if not 0 <= real(self.local) <= 1:
             raise ValueError(f"local={self.local}: the share of local moves is within 0..1")
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -135,7 +136,7 @@ class EdgeReversal:
     share: float = 1 / 15
 
     def __post_init__(self) -> None:
-        if not 0 < self.share < 1:
+        if not 0 < real(self.share) < 1:
             raise ValueError(
                 f"share={self.share}: the share of reversals is above 0 and below 1, since they "
                 "never leave the empty graph"

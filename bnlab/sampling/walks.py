@@ -58,6 +58,19 @@ class Moves:
         return shares
 
 
+def moves_of(moves: Moves | None, /) -> Moves:
+    """The moves given, or the usual ones; a ValueError for what is neither.
+
+    Examples
+    --------
+    >>> moves_of(None)
+    Moves(swap=1.0, adjacent=0.0, relocate=0.0)
+    """
+    if not isinstance(moves, Moves | None):
+        raise ValueError(f"moves={moves!r}: pass Moves(swap=1, adjacent=1)")
+    return Moves() if moves is None else moves
+
+
 class Walk(NamedTuple):
     """Records of a walk: orders (T, n), ln weight at beta = 1 (T,), tally (spans, 3, 2).
 
@@ -266,11 +279,13 @@ def each_order(
     >>> step.kind, step.proposed.tolist(), step.accepted, round(step.log_weight, 4)
     ('swap', [1, 0], True, -3.0603)
     """
+    if not isinstance(table, ScoreTable):
+        raise ValueError(f"{type(table).__name__}: pass a ScoreTable (score_families)")
     check_generator(rng)
     order = rng.permutation(table.n) if start is None else np.array(start)
     if order.shape != (table.n,) or (np.sort(order) != np.arange(table.n)).any():
         raise ValueError(f"start={start!r}: give each of the {table.n} variables a place, 0 first")
-    shares = (Moves() if moves is None else moves).shares
+    shares = moves_of(moves).shares
     return _steps(OrderWalker.of(table), order.astype(np.int64), shares, rng)
 
 

@@ -1,7 +1,7 @@
 """`score_families`: from data to a table of scores."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,9 +176,11 @@ def _edge_masks(
     every = (1 << data.n) - 1
     allowed = np.array([every & ~(1 << v) for v in range(data.n)], np.int64)
     demanded = np.zeros(data.n, np.int64)
+    if not isinstance(candidates, Mapping | None):
+        raise ValueError(f"candidates={candidates!r}: map a variable to a list of parents")
     for child, names in (candidates or {}).items():
         v = node_number(data.names, child)
-        if isinstance(names, str):
+        if isinstance(names, str) or not isinstance(names, Iterable):
             raise ValueError(f"candidates of {data.names[v]!r}: give a list, [{names!r}]")
         allowed[v] &= sum({1 << node_number(data.names, u) for u in names})
     for u, v in _edges(data, forbidden):
@@ -194,8 +196,10 @@ def _edge_masks(
 
 def _edges(data: Data, edges: Iterable[tuple[Node, Node]]) -> list[tuple[int, int]]:
     out = []
+    if not isinstance(edges, Iterable):
+        raise ValueError(f"{edges!r}: give a list of pairs (parent, child)")
     for edge in edges:
-        if isinstance(edge, str) or len(edge) != 2:
+        if isinstance(edge, str) or not isinstance(edge, Sized) or len(edge) != 2:
             raise ValueError(f"{edge!r} is no edge: give a list of pairs (parent, child)")
         u, v = (node_number(data.names, node) for node in edge)
         if u == v:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.kernels import counting
+from bnlab.runs import real
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +60,7 @@ class BDeu:
     ess: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 1e-100 <= self.ess <= 1e100:
+        if not 1e-100 <= real(self.ess) <= 1e100:
             raise ValueError(
                 f"ess={self.ess}: the equivalent sample size lies between 1e-100 and 1e100"
             )

@@ -19,6 +19,7 @@ from bnlab.runs import (
     check_counts,
     check_generator,
     goes_on,
+    real,
     seed_of,
     workers,
 )
@@ -359,7 +360,7 @@ def first_dag(scores: ScoreTable | LazyScores, start: ArrayLike | None, /) -> In
 def _check_seconds(seconds: float | None, restarts: int) -> None:
     if seconds is None:
         return
-    if not 0 < seconds < math.inf:
+    if not 0 < real(seconds) < math.inf:
         raise ValueError(f"seconds={seconds!r}: give a positive, finite number of seconds")
     if restarts:
         raise ValueError(

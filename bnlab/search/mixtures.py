@@ -20,6 +20,7 @@ from bnlab.runs import (
     check_counts,
     check_generator,
     collect,
+    real,
     seed_of,
     workers,
 )
@@ -182,7 +183,7 @@ def fit_tree_mixture(
     )
     check_generator(rng)
     check_observed(data, "a mixture of trees is")
-    if ess != 0 and not ESS[0] <= ess <= ESS[1]:
+    if real(ess) != 0 and not ESS[0] <= real(ess) <= ESS[1]:
         raise ValueError(
             f"ess={ess}: the equivalent sample size is 0, or lies between 1e-100 and 1e100"
         )

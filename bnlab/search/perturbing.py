@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from bnlab.data import Data
 from bnlab.results import Run
-from bnlab.runs import Clock, Progress, check_counts, check_generator, goes_on, seed_of
+from bnlab.runs import Clock, Progress, check_counts, check_generator, goes_on, real, seed_of
 from bnlab.scores import ScoreTable, first_dags
 from bnlab.search.climbing import PATIENCE, Climb, Climber, Climbs
 
@@ -67,7 +67,7 @@ def climb_perturbed(
     clock = Clock()
     _check_table(table)
     (rounds,) = check_counts(rounds=rounds)
-    if not 0 < share <= 1:
+    if not 0 < real(share) <= 1:
         raise ValueError(f"share={share}: give the share of data to change at first, 0 to 1")
     check_generator(rng)
     climber = Climber.of(table, "best", tabu, patience)
@@ -107,7 +107,9 @@ def resampled(data: Data, share: float, /, *, rng: np.random.Generator) -> Data:
     >>> resampled(data, 0.5, rng=np.random.default_rng(1)).values.tolist()
     [[1, 1], [1, 1], [1, 1], [0, 0]]
     """
-    if not 0 <= share <= 1:
+    if not isinstance(data, Data):
+        raise ValueError(f"{type(data).__name__}: pass Data (read_csv, Data.from_arrays)")
+    if not 0 <= real(share) <= 1:
         raise ValueError(f"share={share}: give a share of the rows, 0 to 1")
     gone = min(round(share * data.m), max(data.m - 1, 0))
     check_generator(rng)

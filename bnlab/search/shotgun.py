@@ -18,6 +18,7 @@ from bnlab.runs import (
     check_counts,
     check_generator,
     goes_on,
+    real,
     seed_of,
     workers,
 )
@@ -96,7 +97,7 @@ def shotgun_search(
         raise ValueError(f"{type(table).__name__}: pass a ScoreTable (score_families)")
     steps, chains = check_counts(steps=steps, chains=chains)
     patience, keep = check_counts(patience=patience, keep=keep)
-    if not 0 < power < math.inf:
+    if not 0 < real(power) < math.inf:
         raise ValueError(f"power={power}: give a positive, finite power of the weight")
     check_generator(rng)
     memory.require(

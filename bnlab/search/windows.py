@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab.kernels import dag_sets as kernels
 from bnlab.kernels.climbing import MARGIN
 from bnlab.results import Run
-from bnlab.runs import Clock, Progress, check_counts, goes_on
+from bnlab.runs import Clock, Progress, check_counts, goes_on, real
 from bnlab.scores import ScoreTable, Source, first_dags
 from bnlab.search.climbing import PATIENCE, Climber
 from bnlab.search.found import FoundDags, ranked, stored
@@ -82,10 +82,10 @@ def occams_window(
     clock = Clock()
     if not isinstance(table, ScoreTable):
         raise ValueError(f"{type(table).__name__}: pass a ScoreTable (score_families)")
-    if not 1 < factor < math.inf:
+    if not 1 < real(factor) < math.inf:
         raise ValueError(f"factor={factor}: give a Bayes factor above 1, such as 20")
     reach = WIDER * factor if reach is None else reach
-    if not factor <= reach < math.inf:
+    if not factor <= real(reach) < math.inf:
         raise ValueError(f"reach={reach}: give a finite Bayes factor of at least factor={factor}")
     width, most = check_counts(width=width, most=most)
     climber = Climber.of(table, "best", TABU, PATIENCE)
