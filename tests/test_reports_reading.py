@@ -379,6 +379,18 @@ class TestGuesses:
         assert reading.data.levels[0] == ("1", "2", "missing")
         assert same(bn.read_csv(path, **reading.options), reading.data)
 
+    def test_several_columns_that_must_go_are_told_at_once(self, tmp_path):
+        rows = "".join(
+            f"{i},{'mf'[i % 2]},name{i},{'A' * (i % 3 == 0)}{i},c{i % 70},{i / 4}\n"
+            for i in range(90)
+        )
+        path = write(tmp_path, "id,sex,name,ticket,cabin,fare\n" + rows)
+        with pytest.raises(ValueError, match=r"the columns 'ticket', 'cabin' mix .* with drop="):
+            read_table(path)
+        reading = read_table(path, drop=["ticket", "cabin"])
+        assert reading.data.names == ("sex", "fare")
+        assert set(reading.options["drop"]) == {"id", "name", "ticket", "cabin"}
+
     def test_no_file(self, tmp_path):
         with pytest.raises(FileNotFoundError):
             read_table(tmp_path / "absent.csv")

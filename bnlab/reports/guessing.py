@@ -92,8 +92,9 @@ class Column:
 
     @property
     def is_sequence(self) -> bool:
-        """Words of one length, hardly ever alike, over few letters: DNA, RNA, proteins."""
-        if not self.words or self.numbers or len(self.words) < OWN_LABELS * len(self.cells) / 2:
+        """Many words of one length over few letters: DNA, RNA, proteins."""
+        own = len(self.words) >= max(FEWEST_ROWS, OWN_LABELS * len(self.cells))
+        if self.numbers or not (own or len(self.words) > MOST_CODES):
             return False
         lengths, letters = {len(word) for word in self.words}, set("".join(self.words))
         return (

@@ -107,8 +107,9 @@ def read_table(
     Parameters
     ----------
     path : the file
-    header, delimiter, skip, letters, drop, levels, encoding, max_levels : as in `read_csv`; None
-        finds out
+    header, delimiter, skip, letters, levels, encoding, max_levels : as in `read_csv`; None finds
+        out
+    drop : columns to leave out besides those that are left out anyway; () leaves out none
     discretize : a mapping from column to rule, for those columns; or one rule for all measurements
     count, intervention : name of the column; False for none
     missing : "drop", "level" or "error"
@@ -134,7 +135,17 @@ def read_table(
     text, source = read_text(path, encoding), str(path)
     with told_briefly():
         asked = Asked(
-            header, delimiter, skip, letters, drop, levels, discretize, count, intervention, missing
+            header,
+            delimiter,
+            skip,
+            letters,
+            drop,
+            levels,
+            discretize,
+            count,
+            intervention,
+            missing,
+            max_levels,
         )
         found = look(
             text, source, asked, frozenset(string_list("missing_markers", missing_markers))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bnlab.data import Discretizer, EqualFrequency
-from bnlab.data.columns import Missing, Rules
+from bnlab.data.columns import DEFAULT_MAX_LEVELS, Missing, Rules
 from bnlab.data.reading import split_cells, table_rows
 from bnlab.reports.guessing import (
     DECIMAL_COMMA,
@@ -34,6 +34,12 @@ class Asked:
     count: str | Literal[False] | None = None
     intervention: str | Literal[False] | None = None
     missing: Missing | None = None
+    max_levels: int = DEFAULT_MAX_LEVELS
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether no column is to be left out."""
+        return self.drop is not None and not self.drop
 
 
 @dataclass
@@ -102,6 +108,7 @@ def look(text: str, source: str, asked: Asked, markers: frozenset[str], /) -> Fo
     given = {*(asked.levels or {}), *(asked.drop or ())}
     _counts_and_interventions(found, asked)
     _identifiers(found, asked, given)
+    _refuse_several(found, given, asked.max_levels)
     _refuse_mixed(found, given)
     _missing(found, asked, markers)
     _constants(found, asked, given)
@@ -228,9 +235,9 @@ def _counts_and_interventions(found: Found, asked: Asked) -> None:
 
 
 def _identifiers(found: Found, asked: Asked, given: set[str]) -> None:
-    if asked.drop is not None:
-        for name in asked.drop:
-            found.leave_out(name, "as asked")
+    for name in asked.drop or ():
+        found.leave_out(name, "as asked")
+    if asked.keeps_all:
         return
     for column in found.columns[: (len(found.columns) + 1) // 2]:
         if column.name in found.roles or column.name in given or not column.is_identifier:
@@ -239,6 +246,22 @@ def _identifiers(found: Found, asked: Asked, given: set[str]) -> None:
             column.name,
             f"almost every row has its own value ({column.levels:,} in {found.rows:,} rows), so it "
             "names rows and tells nothing about others",
+        )
+
+
+def _refuse_several(found: Found, given: set[str], max_levels: int) -> None:
+    """Say all at once which columns must go, if there are several."""
+    bad = [
+        column.name
+        for column in found.variables
+        if column.name not in given
+        and (column.mixed or (column.words and column.levels > max_levels))
+    ]
+    if len(bad) > 1:
+        raise ValueError(
+            f"{found.source}: the columns {', '.join(map(repr, bad))} mix numbers with text, or "
+            f"have more than max_levels={max_levels} labels. Leave them out with drop=, or correct "
+            "them one by one"
         )
 
 
@@ -259,7 +282,8 @@ def _refuse_mixed(found: Found, given: set[str]) -> None:
             raise ValueError(
                 f"{found.source}, line {found.lines[row]}: column {column.name!r} mixes numbers "
                 f"with text (here {column.cells[row]!r}). Correct the cell, count it among "
-                "missing_markers=, or declare the labels of the column with levels="
+                "missing_markers=, leave the column out with drop=, or declare its labels with "
+                "levels="
             )
 
 
@@ -296,7 +320,7 @@ def _constants(found: Found, asked: Asked, given: set[str]) -> None:
         if column.levels == 1 and (dropped or not column.missing) and column.name not in given
     ]
     few = 0 < len(constant) <= FEW * len(found.columns)
-    if found.options["header"] or asked.drop is not None or not few:
+    if found.options["header"] or asked.keeps_all or not few:
         return
     for column in constant:
         (only,) = column.distinct
