@@ -117,9 +117,10 @@ def test_readme_links_lead_somewhere() -> None:
     assert [target for target in local if not (ROOT / target).exists()] == []
 
 
-def test_readme_example_runs() -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    _run_python(example)
+def test_readme_examples_run() -> None:
+    examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len(examples) == 2
+    _run_python("\n".join(examples))
 
 
 def test_version_is_the_same_everywhere() -> None:
