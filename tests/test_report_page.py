@@ -211,6 +211,18 @@ def test_one_dag_is_not_called_probable(analysis: Analysis, reading: Reading) ->
     assert "either direction" not in said
 
 
+def test_where_nothing_depends_on_anything(tmp_path: Path) -> None:
+    path = tmp_path / "independent.csv"
+    rows = "".join(f"{'xy'[i % 2]},{'uv'[i // 2 % 2]}\n" for i in range(2000))
+    path.write_text(f"first,second\n{rows}", encoding="utf-8")
+    reading = read_table(path)
+    found = analyse(reading.data, rng=np.random.default_rng(1))
+    said = " ".join(Elements(page_of(found, reading, command=COMMAND)).text)
+    assert "No edge is probable." in said
+    assert said.count("There are none.") >= 3
+    assert "first → first" not in said
+
+
 def test_many_variables_are_drawn_only_if_linked(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     values = rng.integers(0, 2, (200, 14))

@@ -3,7 +3,14 @@
 from collections.abc import Sequence
 
 import numpy as np
-from bokeh.models import ColumnDataSource, FactorRange, HoverTool, LegendItem, Range1d
+from bokeh.models import (
+    ColumnDataSource,
+    CustomJSTickFormatter,
+    FactorRange,
+    HoverTool,
+    LegendItem,
+    Range1d,
+)
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
@@ -13,6 +20,7 @@ from bnlab.plots.edges import Columns
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "star", "hex", "plus")
 ROW = 26  # pixels, the height of an edge
 LETTER = 7.0  # pixels, mean width of a character of the labels
+LONGEST = 44  # characters of a label
 
 
 def sensitivity_data(
@@ -82,7 +90,7 @@ def sensitivity(
         x_label="probability of the edge",
         y_label="",
         alt=alt,
-        width=420 + round(LETTER * max(map(len, labels), default=0)),
+        width=420 + round(LETTER * min(max(map(len, labels), default=0), LONGEST)),
         height=120 + ROW * len(labels) + 22 * lines,
         x_range=Range1d(-0.03, 1.03),
         y_range=FactorRange(*reversed(labels)),
@@ -113,6 +121,10 @@ def sensitivity(
     legend_below(picture, items, columns=4)
     picture.legend.label_text_font_size = FONT_SIZE
     picture.ygrid.grid_line_color = None
+    picture.yaxis.formatter = CustomJSTickFormatter(
+        args={"longest": LONGEST},
+        code="return tick.length > longest ? tick.slice(0, longest - 1) + '…' : tick",
+    )
     picture.add_tools(
         HoverTool(
             renderers=[drawn],

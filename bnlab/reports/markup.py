@@ -76,11 +76,15 @@ def table(
 ) -> str:
     """A table whose first column heads its rows; buttons in the header sort it if `sortable`.
 
+    Without rows it is a sentence.
+
     Examples
     --------
     >>> "<th scope=\\"row\\">rain</th>" in table("Edges", ["from", "p"], [["rain", 0.9]])
     True
     """
+    if not rows:
+        return paragraph(f"{caption} There are none.")
     heads = "".join(
         f'<th scope="col">{_sorter(head) if sortable else escape(head)}</th>' for head in header
     )

@@ -131,6 +131,8 @@ def _moves(comparison: Comparison, names: tuple[str, ...]) -> str:
     u, v = divmod(int(spread.argmax()), len(names))
     moved = int((spread >= MOVED).sum())
     between = f"from {comparison.settings[0]} to {comparison.settings[-1]}"
+    if not moved:
+        return f"{between[0].upper()}{between[1:]}, no edge moves by {MOVED:g} or more."
     verb = "edge moves" if moved == 1 else "edges move"
     return (
         f"{between[0].upper()}{between[1:]}, {moved} {verb} by {MOVED:g} or more; most of all "
