@@ -87,9 +87,10 @@ def dag_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -> 
 
     The prior is structure-modular: p(G) is proportional to the prior factor alone, so with
     `Uniform` all DAGs are alike before the data. Takes O(3**n) time and 2**(n-1) * (24 n + 88)
-    bytes: 1 s and 0.04 GB for n = 17, half a minute and 0.3 GB for n = 20. Scores may span any
-    range. Rounding leaves errors of about 1e-13. The worst case is that of hardly any edge: where
-    each has a probability of 1e-9, the errors are of that size too (1.5e-9 for n = 18).
+    bytes: 1 s and 0.03 GB for n = 17, half a minute and 0.3 GB for n = 20. Scores may span any
+    range. There is no checkpoint, as the file would hold nearly all this memory. Rounding leaves
+    errors of about 1e-13. The worst case is that of hardly any edge: where each has a probability
+    of 1e-9, the errors are of that size too (1.5e-9 for n = 18).
 
     For S the nodes that do not descend from v, p(S | D) = R(S) alpha_v(S) gamma_v(S) / Z: R sums
     over the DAGs on S, gamma over the parents of the rest, so that all of it descends. Families are

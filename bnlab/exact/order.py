@@ -95,7 +95,7 @@ def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -
     """Exact posterior over orders and DAGs [KoivistoSood2004, Koivisto2006].
 
     Takes O(n 2**n) time and 8 * 2**(n-1) * (n + 5) bytes: 0.45 GB for n = 22, 4.0 GB for n = 25.
-    It keeps no checkpoint: at n = 27 it takes minutes, and a file would hold nearly all its 17 GB.
+    There is no checkpoint: n = 27 takes minutes, and the file would hold nearly all its 17 GB.
     The prior is order-modular: p(G) is proportional to the prior factor times the number of orders
     that agree with G; that is not the uniform prior over DAGs.
 
