@@ -431,7 +431,7 @@ def test_report_takes_the_table_as_it_is_told(here: Path) -> None:
         ("a,b\nx,y\nz,1\ny,\xdf\n", [], "line 4: byte 0xdf is not utf-8"),
         ("a,b\nx,y\nz,1\ny,\xdf\n", [], "use --encoding latin-1"),
         ("a,n\n1,2\n2,3\n1,4\n", [], "--count n or --no-count"),
-        ("a,b\n1,2\n2,x\n3,4\n4,3\n", [], "--missing-marker, or declare"),
+        ("a,b\n1,2\n2,x\n3,4\n4,3\n", [], "--missing-marker, leave"),
         ("a,b\n1,2\n?,1\n", ["--missing", "error"], "missing"),
     ],
     ids=[
