@@ -3,6 +3,7 @@
 import base64
 import csv
 import re
+import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -15,7 +16,9 @@ import numpy as np
 import pytest
 
 import bnlab as bn
+from bnlab import plots
 from bnlab.reports import Analysis, Reading, analyse, choose_method, read_table
+from bnlab.reports.embedding import embedded
 from bnlab.reports.exports import write_bif, write_csv, write_graphml
 from bnlab.reports.markup import Html, html, table
 from bnlab.reports.page import page as page_of
@@ -293,3 +296,11 @@ def test_the_keyboard_sorts_the_table(opened: tuple[Any, list[str]]) -> None:
         tab.keyboard.press("Enter")
         assert tab.evaluate(column) == sorted(before, reverse=order)
         assert tab.locator("#edges th").nth(2).get_attribute("aria-sort") == state
+
+
+def test_figures_are_embedded_the_same_each_time() -> None:
+    name = str(uuid.uuid4())  # like the names that Bokeh makes up
+    picture = plots.heat_map([[0, 0.9], [0.1, 0]], [name, "wet"])
+    first, again = embedded({"edges": picture}), embedded({"edges": picture})
+    assert first == again
+    assert name in first[0]

@@ -6,7 +6,8 @@ from typing import Any
 
 from bokeh.embed import components
 
-_RANDOM = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_PLACE = re.compile(r'id="([0-9a-f-]{36})"')
+_DOCUMENT = re.compile(r'"docid":"([0-9a-f-]{36})"')
 
 
 def embedded(figures: Mapping[str, Any], /) -> tuple[str, dict[str, str]]:
@@ -17,13 +18,11 @@ def embedded(figures: Mapping[str, Any], /) -> tuple[str, dict[str, str]]:
     >>> from bnlab import plots
     >>> script, drawn = embedded({"edges": plots.heat_map([[0, 1], [0, 0]], ["rain", "wet"])})
     >>> drawn["edges"].split()[1]
-    'id="bokeh-0"'
+    'id="bokeh-1"'
     """
     script, drawn = components(dict(figures))
-    names: dict[str, str] = {}
-
-    def named(found: re.Match[str]) -> str:
-        return names.setdefault(found[0], f"bokeh-{len(names)}")
-
-    parts = {name: _RANDOM.sub(named, part) for name, part in drawn.items()}
-    return _RANDOM.sub(named, script), parts
+    names = [*_DOCUMENT.findall(script), *_PLACE.findall("".join(drawn.values()))]
+    for number, name in enumerate(dict.fromkeys(names)):
+        script = script.replace(name, f"bokeh-{number}")
+        drawn = {key: part.replace(name, f"bokeh-{number}") for key, part in drawn.items()}
+    return script, drawn
