@@ -354,8 +354,10 @@ class TestGuesses:
         few = "".join(f"{'xy'[i % 2]},k\n" for i in range(30))
         with pytest.raises(ValueError, match="column 'x1' is constant"):
             read_table(write(tmp_path, few))
-        columns = [["uv"[i >> v & 1] for v in range(5)] * 4 + ["k"] for i in range(32)]
+        columns = [["uk"[i >> v & 1] for v in range(5)] * 4 + ["k"] for i in range(32)]
         text = "".join(",".join(row) + "\n" for row in columns)
+        with pytest.raises(ValueError, match="column 'x20' is constant"):
+            read_table(write(tmp_path, text.replace("k\n", "foreign\n")))
         assert read_table(write(tmp_path, text)).options["drop"] == ("x20",)
         with pytest.raises(ValueError, match="column 'x20' is constant"):
             read_table(tmp_path / "table.csv", drop=())

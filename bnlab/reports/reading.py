@@ -101,8 +101,9 @@ def read_table(
       called INT or intervention says which variable was set in each row.
     - Rows with missing cells are left out if they are at most one in twenty; else "missing" is a
       level.
-    - A constant column is an error, unless the file has no header and at most one column in twenty
-      is constant: such files were not made for us, and the column is left out.
+    - A constant column is an error, unless the file has no header, at most one column in twenty is
+      constant, and its label is a code that other columns use too: it is left out then, as a
+      variable that happens not to vary.
 
     Parameters
     ----------

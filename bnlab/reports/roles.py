@@ -312,14 +312,20 @@ def _missing(found: Found, asked: Asked, markers: frozenset[str]) -> None:
 
 
 def _constants(found: Found, asked: Asked, given: set[str]) -> None:
-    """Leave out a constant that nobody named; others are errors when the table is encoded."""
+    """Leave out a constant that nobody named, and whose label is a code of other columns too.
+
+    Others are errors when the table is encoded.
+    """
     dropped = found.options.get("missing") == "drop"
     constant = [
         column
         for column in found.variables
         if column.levels == 1 and (dropped or not column.missing) and column.name not in given
     ]
-    few = 0 < len(constant) <= FEW * len(found.columns)
+    others = {cell for column in found.variables if column.levels > 1 for cell in column.distinct}
+    few = len(constant) <= FEW * len(found.columns) and all(
+        others.issuperset(column.distinct) for column in constant
+    )
     if found.options["header"] or asked.keeps_all or not few:
         return
     for column in constant:
