@@ -513,3 +513,54 @@ def test_options_out_of_range_are_refused():
     for eps, delta, name in ((0, 0.1, "eps=0"), (1, 0.1, "eps=1"), (0.1, 1.5, "delta=1.5")):
         with pytest.raises(ValueError, match=name):
             linear_extensions.estimate_linear_extensions([0, 1], eps=eps, delta=delta, rng=rng)
+
+
+ESTIMATED = np.array([0, 0, 0, 0, 1, 3, 6, 12, 8, 48, 96, 192])
+
+
+def estimated(**options):
+    rng = np.random.default_rng(1)
+    return linear_extensions.estimate_linear_extensions(
+        ESTIMATED, eps=0.2, delta=0.1, rng=rng, max_states=1, **options
+    )
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.8])
+def test_a_stopped_estimate_goes_on_to_the_same_end(share, tmp_path, monkeypatch):
+    monkeypatch.setattr("bnlab.linear_extensions.estimating.BATCH_NUMBERS", 1)
+    whole, path, told = estimated(), tmp_path / "draws", []
+    with pytest.raises(bn.Stopped, match="unfinished"):
+        estimated(checkpoint=path, progress=lambda done, total, _: done < share * total)
+    again = estimated(checkpoint=path, progress=lambda *report: told.append(report))
+    assert told[0][0] > share * told[0][1]
+    assert (again.trace == whole.trace).all()
+    assert again.run.settings == whole.run.settings
+    assert estimated(checkpoint=path, progress=pytest.fail).log_value == whole.log_value
+
+
+def test_an_estimate_interrupted_within_a_batch_goes_on_to_the_same_end(tmp_path, monkeypatch):
+    module = "bnlab.linear_extensions.estimating"
+    monkeypatch.setattr(f"{module}.BATCH_NUMBERS", 1)
+    whole, path, batches, verdicts_of = estimated(), tmp_path / "draws", [], estimating._verdicts
+
+    def interrupted(*given):
+        verdicts = verdicts_of(*given)
+        batches.append(verdicts)
+        if len(batches) == 9:
+            raise KeyboardInterrupt
+        return verdicts
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"{module}._verdicts", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            estimated(checkpoint=path)
+    assert (estimated(checkpoint=path).trace == whole.trace).all()
+    with pytest.raises(ValueError, match=r"its eps is 0\.2, here it is 0\.3"):
+        linear_extensions.estimate_linear_extensions(
+            ESTIMATED,
+            eps=0.3,
+            delta=0.1,
+            rng=np.random.default_rng(1),
+            max_states=1,
+            checkpoint=path,
+        )

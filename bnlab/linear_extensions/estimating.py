@@ -10,16 +10,33 @@ error of that estimate has a known law, whatever p_i is, and so has the error of
 """
 
 import math
+import os
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
+from bnlab.checkpoints import (
+    Arrays,
+    Checkpoint,
+    fingerprint,
+    generator_states,
+    restore_generators,
+)
 from bnlab.kernels import posets as kernels
 from bnlab.linear_extensions.counting import arranged, solve
-from bnlab.results import Estimate, Run
-from bnlab.runs import Clock, Progress, Stopped, check_counts, check_generator, goes_on, seed_of
+from bnlab.results import Estimate, Run, package_versions
+from bnlab.runs import (
+    Clock,
+    Progress,
+    Stopped,
+    check_counts,
+    check_generator,
+    goes_on,
+    real,
+    seed_of,
+)
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -29,6 +46,7 @@ MAX_STATES = 1_000_000
 PILOT_DRAWS = 400
 PILOT_SWEEPS = 128
 STEP = 0.2  # a step adds relations while this share of pilot draws obeys them: cost ~ 1/(p ln(p)^2)
+SWEEPS = 8  # of the first draws of a step
 BATCH_NUMBERS = 1 << 20  # uniforms in memory at a time
 ROUNDING = 1e-13  # where the bounds of a point are as close as doubles allow
 
@@ -48,6 +66,7 @@ def estimate_linear_extensions(
     delta: float,
     rng: np.random.Generator,
     max_states: int = MAX_STATES,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Estimate:
     """An (eps, delta) estimate of the number l(G) of linear extensions: ln l(G) in nats.
@@ -63,6 +82,8 @@ def estimate_linear_extensions(
     eps, delta : relative error and probability of a larger one, both in (0, 1)
     rng : the only source of randomness
     max_states : how many components to keep at most while counting R_0 exactly, 32 bytes each
+    checkpoint : a file for what is drawn so far, saved every 10 seconds or so, and at a stop. If it
+        is there, the same call goes on from it, to the very same estimate
     progress : progress(done, total, None) after each batch of draws that obey; False stops
 
     Returns
@@ -74,7 +95,8 @@ def estimate_linear_extensions(
     Raises
     ------
     ValueError
-        If `dag` is no DAG or an option is out of its range.
+        If `dag` is no DAG, an option is out of its range, or the checkpoint is damaged or of
+        another run.
     Stopped
         If progress returned False: an unfinished estimate would have no guarantee.
 
@@ -86,7 +108,7 @@ def estimate_linear_extensions(
     ('exact', 2.0)
     """
     for name, value in (("eps", eps), ("delta", delta)):
-        if not 0 < value < 1:
+        if not 0 < real(value) < 1:
             raise ValueError(f"{name}={value} is outside (0, 1)")
     check_counts(max_states=max_states)
     check_generator(rng)
@@ -94,19 +116,26 @@ def estimate_linear_extensions(
     clock, seed = Clock(), seed_of(rng)
     log_first, blocks = _count_blocks(above, max_states)
     steps = _steps(above, blocks, rng)
-    trace, draws, k = [log_first], 0, successes(eps, delta, len(steps)) if steps else 0
-    for i, step in enumerate(steps):
-        needed = _draws_until(step, k, rng, progress, (i * k, len(steps) * k))
-        draws += needed
-        trace.append(trace[-1] + math.log((k - 1) / rng.standard_gamma(needed)))
-    settings = {"eps": eps, "delta": delta, "max_states": max_states, "steps": len(steps)}
-    settings |= {"successes": k, "draws": draws}
+    k = successes(eps, delta, len(steps)) if steps else 0
+    settings: dict[str, object] = {"eps": eps, "delta": delta, "max_states": max_states}
+    file = None
+    if checkpoint is not None:
+        identity = {"bnlab": package_versions()["bnlab"], "dag": fingerprint(above), "seed": seed}
+        file = Checkpoint(checkpoint, {**identity, **settings})
+    drawn = _Drawn(steps, k, log_first, rng, file)
+    try:
+        for step in steps[drawn.at.trace.size - 1 :]:
+            drawn.take(step, rng, progress)
+    finally:
+        drawn.save()
+    trace = drawn.at.trace
+    settings |= {"steps": len(steps), "successes": k, "draws": drawn.at.draws}
     return Estimate(
-        trace[-1],
+        float(trace[-1]),
         math.sqrt(len(steps) / (k - 0.5)) if steps else 0.0,
         "unbiased" if steps else "exact",
         1 - delta if steps else 1.0,
-        np.array(trace),
+        trace,
         Run("relaxations" if steps else "components", settings, seed, clock.seconds),
     )
 
@@ -264,31 +293,70 @@ def _pilot(below: Ints, rng: np.random.Generator) -> Floats:
     return (low + high) / 2
 
 
-def _draws_until(
-    step: Step,
-    k: int,
-    rng: np.random.Generator,
-    progress: Progress | None,
-    counter: tuple[int, int],
-) -> int:
-    """Draw extensions of a relaxation until k of them obey the step's pairs; how many that took.
+class _Position(NamedTuple):
+    """How far an estimate is, between two batches of draws.
 
-    counter: draws that obeyed before, and those wanted in all, for `progress`.
+    trace: of the steps that are done; draws: made for them; made, obeying: in the step at hand;
+    sweeps: to begin the next batch with; states: of the generator.
     """
-    polytope, n = _polytope(step.below), step.below.size
-    draws, obeying, sweeps = 0, 0, 8
-    while True:
-        batch = max(32, min(BATCH_NUMBERS // (sweeps * n), 4 * k))
-        verdicts, sweeps = _verdicts(polytope, step.pairs, batch, sweeps, rng)
-        reached = obeying + np.cumsum(verdicts)
-        if reached[-1] >= k:
-            return draws + int(np.searchsorted(reached, k)) + 1
-        draws, obeying = draws + batch, int(reached[-1])
-        if not goes_on(progress, counter[0] + obeying, counter[1]):
-            raise Stopped(
-                f"stopped after {counter[0] + obeying:,} of {counter[1]:,} draws: an unfinished "
-                "estimate has no guarantee"
-            )
+
+    trace: Floats
+    draws: int
+    made: int
+    obeying: int
+    sweeps: int
+    states: NDArray[np.uint8]
+
+
+class _Drawn:
+    """The draws of an estimate so far, and the file that keeps them, if there is one."""
+
+    def __init__(
+        self,
+        steps: list[Step],
+        k: int,
+        log_first: float,
+        rng: np.random.Generator,
+        file: Checkpoint | None,
+    ) -> None:
+        self._k, self._total, self._file = k, k * len(steps), file
+        self.at = _Position(np.array([log_first]), 0, 0, 0, SWEEPS, generator_states([rng]))
+        saved = None if file is None else file.load()
+        if saved is not None:
+            draws, made, obeying, sweeps = (int(saved[name]) for name in _Position._fields[1:-1])
+            self.at = _Position(saved["trace"], draws, made, obeying, sweeps, saved["states"])
+            restore_generators([rng], self.at.states)
+
+    def take(self, step: Step, rng: np.random.Generator, progress: Progress | None) -> None:
+        """Draw extensions of a relaxation until k of them obey the step's pairs; trace that."""
+        polytope, n, k = _polytope(step.below), step.below.size, self._k
+        while True:
+            trace, draws, made, obeying, sweeps, _ = self.at
+            batch = max(32, min(BATCH_NUMBERS // (sweeps * n), 4 * k))
+            verdicts, sweeps = _verdicts(polytope, step.pairs, batch, sweeps, rng)
+            reached = obeying + np.cumsum(verdicts)
+            if reached[-1] >= k:
+                needed = made + int(np.searchsorted(reached, k)) + 1
+                log_p = math.log((k - 1) / rng.standard_gamma(needed))
+                trace, states = np.append(trace, trace[-1] + log_p), generator_states([rng])
+                self.at = _Position(trace, draws + needed, 0, 0, SWEEPS, states)
+                return
+            made, obeying = made + batch, int(reached[-1])
+            self.at = _Position(trace, draws, made, obeying, sweeps, generator_states([rng]))
+            if self._file is not None and self._file.due:
+                self.save()
+            done = k * (trace.size - 1) + obeying
+            if not goes_on(progress, done, self._total):
+                raise Stopped(
+                    f"stopped after {done:,} of {self._total:,} draws: an unfinished estimate has "
+                    "no guarantee"
+                )
+
+    def save(self) -> None:
+        """Keep the position between two batches."""
+        if self._file is not None:
+            arrays: Arrays = {name: np.asarray(at) for name, at in self.at._asdict().items()}
+            self._file.save(arrays)
 
 
 def _verdicts(
