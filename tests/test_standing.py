@@ -132,7 +132,8 @@ def test_cited_works_are_in_the_bibliography() -> None:
     bibliography = (ROOT / "bnlab" / "references.bib").read_text(encoding="utf-8")
     keys = re.findall(r"^@\w+\{(\w+),", bibliography, re.MULTILINE)
     assert len(keys) == len(set(keys))
-    sources = [*MODULES, *(ROOT / "notebooks").rglob("*.ipynb"), ROOT / "README.md"]
+    pages = [path for kind in ("*.ipynb", "*.md") for path in (ROOT / "notebooks").rglob(kind)]
+    sources = [*MODULES, *pages, ROOT / "README.md"]
     missing = {
         f"{path.relative_to(ROOT).as_posix()}: {key}"
         for path in sources
