@@ -78,7 +78,7 @@ class EdgePenalty:
     nats: float
 
     def __post_init__(self) -> None:
-        if not math.isfinite(self.nats):
+        if not math.isfinite(real(self.nats)):
             raise ValueError(f"nats={self.nats}: the cost of an edge is a finite number")
 
     def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:

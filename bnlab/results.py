@@ -11,6 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab.runs import real
+
 Kind = Literal["exact", "unbiased", "lower_bound", "upper_bound", "asymptotic", "plug_in"]
 Over = Literal["orders", "dags"]
 PriorKind = Literal["order-modular", "structure-modular"]
@@ -77,7 +79,7 @@ def mass_of(
     if log_z is None:
         return {}
     log_sum = float(np.logaddexp.reduce(log_weight, axis=None))
-    if not log_sum - log_z <= ROUNDING:  # nan, too
+    if not log_sum - real(log_z) <= ROUNDING:  # nan, too
         raise ValueError(
             f"log_z={log_z}: the {log_weight.size} distinct DAGs alone sum to {log_sum}. Give ln "
             "of the sum over all DAGs of the same score table and prior"

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import graphs
+from bnlab.runs import check_counts, real
 
 Masks = NDArray[np.int64]
 Feature = Callable[[Masks], NDArray[np.bool_]]
@@ -54,8 +55,7 @@ def limited_path(u: int, v: int, /, *, max_length: int) -> Feature:
     np.False_
     """
     _check_pair(u, v)
-    if max_length < 1:
-        raise ValueError(f"max_length={max_length}: a path has at least one edge")
+    check_counts(max_length=max_length)
 
     def holds(dags: Masks) -> NDArray[np.bool_]:
         _check_node(dags, u, v)
@@ -114,7 +114,7 @@ def _has(masks: Masks, u: int) -> NDArray[np.bool_]:
 
 
 def _check_pair(u: int, v: int) -> None:
-    if u == v or u < 0 or v < 0:
+    if u == v or not (real(u) >= 0 and real(v) >= 0) or u % 1 or v % 1:
         raise ValueError(f"nodes {u} and {v}: give two different node numbers")
 
 

@@ -60,6 +60,8 @@ def probability(draws: Draws, feature: Feature, /, *, delta: float = 0.05) -> Fe
     _check_draws(draws)
     if draws.over != "dags":
         raise ValueError("features are functions of DAGs: use sample_dags, not orders")
+    if isinstance(feature, type) or not callable(feature):
+        raise ValueError(f"feature={feature!r}: pass features.edge(u, v), features.path(u, v), ...")
     dags = draws.values.reshape(-1, draws.values.shape[-1])
     holds = np.asarray(feature(dags), bool)
     if holds.shape != dags.shape[:-1]:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.kernels import dags as kernels
+from bnlab.runs import check_counts
 
 Masks = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -104,8 +105,7 @@ def near_ancestors(dags: ArrayLike, /, *, max_length: int) -> Masks:
     >>> near_ancestors([0, 1, 2, 4], max_length=2)
     array([0, 1, 3, 6])
     """
-    if max_length < 1:
-        raise ValueError(f"max_length={max_length}: a path has at least one edge")
+    (max_length,) = check_counts(max_length=max_length)
     masks = check_dags(dags)
     out = np.zeros_like(masks)
     flat = masks.reshape(-1, masks.shape[-1])
@@ -158,7 +158,8 @@ def all_dags(n: int, /) -> Masks:
     >>> [len(all_dags(n)) for n in (1, 2, 3, 4)]
     [1, 3, 25, 543]
     """
-    if not 1 <= n <= MAX_ENUMERATED_NODES:
+    (n,) = check_counts(n=n)
+    if n > MAX_ENUMERATED_NODES:
         raise ValueError(
             f"n={n}: all DAGs can be listed for 1 <= n <= {MAX_ENUMERATED_NODES} only "
             "(n=7 has 1,138,779,265). Use order_posterior or sample_dags instead"
@@ -204,16 +205,24 @@ def from_edges(n: int, edges: Iterable[tuple[int, int]], /) -> Masks:
     >>> from_edges(3, [(0, 1), (1, 2)])
     array([0, 1, 2])
     """
-    if not 1 <= n <= MAX_NODES:
+    (n,) = check_counts(n=n)
+    if n > MAX_NODES:
         raise ValueError(f"n={n}: a DAG here has 1 to {MAX_NODES} nodes")
     dag = np.zeros(n, np.int64)
-    for u, v in edges:
-        if not (0 <= u < n and 0 <= v < n):
+    for u, v in _pairs(edges):
+        if not (u in range(n) and v in range(n)):
             raise ValueError(f"edge {u} -> {v} names a node outside 0..{n - 1}")
         if (int(dag[v]) >> u) & 1:
             raise ValueError(f"edge {u} -> {v} stands twice: give each edge once")
         dag[v] |= np.int64(1) << np.int64(u)
     return check_dag(dag)
+
+
+def _pairs(edges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    try:
+        return [(u, v) for u, v in edges]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{edges!r}: give a list of edges (u, v)") from error
 
 
 def to_adjacency(dags: ArrayLike, /) -> Bools:

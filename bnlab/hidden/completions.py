@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab import graphs
 from bnlab.data import Data
 from bnlab.hidden.cliques import Nodes, clique_tree, shared_states
-from bnlab.hidden.model import HiddenModel
+from bnlab.hidden.model import HiddenModel, check_model
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -222,6 +222,7 @@ def codes(model: HiddenModel, data: Data | ArrayLike, /) -> Ints:
     >>> codes(HiddenModel([0, 1], [2, 3], hidden=[0]), [[0], [2]]).ravel()
     array([0, 2])
     """
+    check_model(model)
     values = np.asarray(data.values if isinstance(data, Data) else data)
     arities = model.arities[list(model.observed)]
     if values.ndim != 2 or values.shape[1] != arities.size:

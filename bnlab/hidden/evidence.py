@@ -13,7 +13,7 @@ from bnlab.data import Data
 from bnlab.hidden.annealing import MAX_JOBS, anneal, anneal_block, plan_of
 from bnlab.hidden.identity import identity_of, identity_of_all
 from bnlab.hidden.methods import AIS, SMC, JointDirichlet
-from bnlab.hidden.model import HiddenModel
+from bnlab.hidden.model import HiddenModel, check_model
 from bnlab.hidden.parts import Part, columns_of, key_of, parts
 from bnlab.hidden.pieces import open_pieces
 from bnlab.hidden.smc import filter_block
@@ -297,6 +297,7 @@ def _log_weights(
 ) -> Floats:
     """Ln of an unbiased estimate of p(data) from each run; fewer when stopped."""
     check_counts(runs=runs)
+    check_model(model)
     if isinstance(method, AIS):
         return anneal(
             model,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab.data import Data
 from bnlab.hidden.completions import Completions, complete
-from bnlab.hidden.model import HiddenModel
+from bnlab.hidden.model import HiddenModel, check_model
 from bnlab.kernels import latent
 from bnlab.results import Run, read_only, rebuilt
 from bnlab.runs import (
@@ -181,6 +181,7 @@ def pseudo_counts(model: HiddenModel, objective: Objective, basis: Basis, /) -> 
     >>> pseudo_counts(HiddenModel([0, 1], [2, 3], hidden=[0]), "map", "softmax")
     1.0
     """
+    check_model(model)
     if objective not in ("ml", "map"):
         raise ValueError(f"objective={objective!r}: choose 'ml' or 'map'")
     if basis not in ("probability", "softmax"):

@@ -133,3 +133,14 @@ class HiddenModel:
 
 def _rebuilt(parents: Ints, arities: Ints, hidden: tuple[int, ...], strength: float) -> HiddenModel:
     return HiddenModel(parents, arities, hidden=hidden, strength=strength)
+
+
+def check_model(model: HiddenModel, /) -> None:
+    """Raise a ValueError for what is no `HiddenModel`.
+
+    Examples
+    --------
+    >>> check_model(HiddenModel([0, 1], [2, 3], hidden=[0]))
+    """
+    if not isinstance(model, HiddenModel):
+        raise ValueError(f"{type(model).__name__}: pass a HiddenModel")

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab import graphs
 from bnlab.data import Data
 from bnlab.hidden.completions import codes
-from bnlab.hidden.model import HiddenModel
+from bnlab.hidden.model import HiddenModel, check_model
 
 Ints = NDArray[np.int64]
 
@@ -32,6 +32,7 @@ def parts(model: HiddenModel, /) -> list[Part]:
     >>> [part.columns for part in parts(HiddenModel([0, 1, 1, 0], [2] * 4, hidden=[0]))]
     [(0, 1), (2,)]
     """
+    check_model(model)
     left = _with_children(model)
     neighbours = {v: {u for u in graphs.members(model.parents[v]) if u in left} for v in left}
     for v in left:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab.runs import check_counts
+
 Ints = NDArray[np.int64]
 
 
@@ -28,10 +30,10 @@ def bipartite_structures(*, hidden: int = 2, observed: int = 4) -> list[Ints]:
     >>> len(bipartite_structures())
     136
     """
-    if hidden < 1 or observed < 1 or hidden * observed > 20:
+    hidden, observed = check_counts(hidden=hidden, observed=observed)
+    if hidden * observed > 20:
         raise ValueError(
-            f"hidden={hidden}, observed={observed}: at least one of each, and at most 20 possible "
-            "edges (a million graphs)"
+            f"hidden={hidden}, observed={observed}: at most 20 possible edges (a million graphs)"
         )
     children = itertools.combinations_with_replacement(range(1 << observed), hidden)
     found = [_parents(sets, observed) for sets in children]

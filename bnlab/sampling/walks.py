@@ -14,7 +14,7 @@ from bnlab.exact import unpack
 from bnlab.graphs import predecessor_masks
 from bnlab.kernels import counting, subsets, walks
 from bnlab.results import read_only
-from bnlab.runs import check_generator
+from bnlab.runs import check_generator, real
 from bnlab.scores import ScoreTable, family_count
 
 Floats = NDArray[np.float64]
@@ -47,7 +47,7 @@ class Moves:
 
     def __post_init__(self) -> None:
         weights = [self.swap, self.adjacent, self.relocate]
-        if not (all(0 <= w < math.inf for w in weights) and sum(weights) > 0):
+        if not (all(0 <= real(w) < math.inf for w in weights) and sum(weights) > 0):
             raise ValueError(f"{self!r}: give weights of at least 0, and one above it")
 
     @property

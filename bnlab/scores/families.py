@@ -82,6 +82,17 @@ def score_families(
 def _check_kinds(data: Data, score: Score, prior: Prior) -> None:
     if not isinstance(data, Data):
         raise ValueError(f"data is a {type(data).__name__}: make it a Data (read_csv, from_frame)")
+    check_model(score, prior)
+
+
+def check_model(score: Score, prior: Prior, /) -> None:
+    """Raise a ValueError for what is no score, or no prior.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Uniform
+    >>> check_model(BDeu(), Uniform())
+    """
     if isinstance(score, type) or not hasattr(score, "cell_counts"):
         raise ValueError(f"score={score!r} is no score: pass an instance, such as BDeu(ess=1.0)")
     if isinstance(prior, type) or not hasattr(prior, "log_factor"):

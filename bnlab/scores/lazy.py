@@ -13,6 +13,7 @@ from bnlab.kernels import counting
 from bnlab.kernels import lazy_scores as kernels
 from bnlab.priors import Prior, Uniform
 from bnlab.runs import check_counts
+from bnlab.scores.families import check_model
 from bnlab.scores.functions import Score
 from bnlab.scores.table import ScoreTable, family_count
 
@@ -63,6 +64,7 @@ class LazyScores:
             raise ValueError(
                 f"data is a {type(data).__name__}: make it a Data (read_csv, from_frame)"
             )
+        check_model(self.score, self.prior)
         if data.intervened is not None:
             raise ValueError("the data have interventions: score_families counts those")
         (k,) = check_counts(least=0, max_parents=self.max_parents)
