@@ -63,8 +63,8 @@ def parser() -> argparse.ArgumentParser:
 
     Examples
     --------
-    >>> parser().parse_args(["labs", "my-labs", "--no-open"]).folder
-    PosixPath('my-labs')
+    >>> parser().parse_args(["labs", "my-labs", "--no-open"]).folder.name
+    'my-labs'
     """
     whole = argparse.ArgumentParser(
         prog="bnlab",
