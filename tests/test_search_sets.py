@@ -9,11 +9,12 @@ from multiprocessing import get_context
 import numpy as np
 import oracles
 import pytest
+from stopping import Stop
 
 import bnlab as bn
 from bnlab import features
 from bnlab.kernels import dag_sets
-from bnlab.search import candidates, windows
+from bnlab.search import candidates, shotgun, windows
 from bnlab.search.found import stored
 
 MARGIN = 1e-7
@@ -317,6 +318,39 @@ def test_shotgun_progress_tells_steps_and_stops():
     assert found.trace.shape == (4, 2000)
     assert repr(found).endswith(", stopped early)")
     assert not shot(table, steps=50, progress=lambda *_: False).run.stopped
+
+
+@pytest.mark.parametrize("how", ["returns False", "interrupts", "interrupts a round"])
+def test_a_stopped_shotgun_goes_on_to_the_same_end(how, tmp_path, monkeypatch):
+    monkeypatch.setattr(shotgun, "ROUND", 20)
+    table, path = random_table(3, 6), tmp_path / "chains"
+    settings = {"steps": 200, "keep": 30, "patience": 15, "chains": 3}
+    whole, follow, jobs = shot(table, **settings), shotgun._follow, []
+
+    def interrupted(job):
+        jobs.append(job)
+        part = follow(job)
+        if len(jobs) == 14:
+            raise KeyboardInterrupt
+        return part
+
+    with monkeypatch.context() as patch:
+        if how == "interrupts a round":
+            patch.setattr(shotgun, "_follow", interrupted)
+            part = shot(table, **settings, checkpoint=path)
+        else:
+            part = shot(table, **settings, checkpoint=path, progress=Stop(how))
+    assert part.run.stopped
+    steps = part.trace.shape[1]
+    assert steps == (80 if how == "interrupts a round" else 120)
+    assert (part.trace == whole.trace[:, :steps]).all()
+    again = shot(table, **settings, checkpoint=path)
+    for name in ("dags", "log_target", "trace"):
+        assert (getattr(again, name) == getattr(whole, name)).all()
+    assert not again.run.stopped
+    assert (shot(table, **settings, checkpoint=path, progress=pytest.fail).dags == whole.dags).all()
+    with pytest.raises(ValueError, match="checkpoint of another run: its keep is 30"):
+        shot(table, **{**settings, "keep": 31}, checkpoint=path)
 
 
 def test_options_of_the_shotgun_are_checked():

@@ -1,6 +1,9 @@
 """`shotgun_search`: stochastic search over DAGs that keeps all good ones it looks at."""
 
 import math
+import os
+from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -8,9 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
+from bnlab.checkpoints import (
+    Arrays,
+    Checkpoint,
+    fingerprint,
+    generator_states,
+    restore_generators,
+)
 from bnlab.kernels import climbing, structures
 from bnlab.kernels import dag_sets as kernels
-from bnlab.results import Run
+from bnlab.results import Run, package_versions
 from bnlab.runs import (
     Clock,
     Executor,
@@ -28,6 +38,8 @@ from bnlab.search.found import FoundDags, ranked, store_bytes, stored
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+METHOD = "shotgun stochastic search"
+KEPT = ("dag", "dags", "scores", "marks")  # of each chain, in a checkpoint
 ROUND = 1000  # steps of each chain between which progress is told
 
 
@@ -42,6 +54,7 @@ def shotgun_search(
     chains: int = 4,
     keep: int = 10_000,
     start: ArrayLike | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> FoundDags:
@@ -69,6 +82,8 @@ def shotgun_search(
     keep : how many DAGs at most are kept, the best
     start : first DAGs, (n,) or (chains, n); the empty graph by default, or a small DAG where that
         is forbidden
+    checkpoint : a file that keeps the chains and what they have found, saved every 10 seconds or
+        so, and at a stop. If it is there, the same call goes on from it, to the very same end
     progress : progress(done, total, None) of steps after each round of 1000 of all chains; False
         stops with what is found
     executor : where chains run; threads by default
@@ -82,8 +97,8 @@ def shotgun_search(
     Raises
     ------
     ValueError
-        If an option is out of its range, memory is short, or `start` or the constraints allow no
-        DAG.
+        If an option is out of its range, memory is short, `start` or the constraints allow no DAG,
+        or the checkpoint is damaged or of another run.
 
     Examples
     --------
@@ -108,28 +123,38 @@ def shotgun_search(
     seed, starts = seed_of(rng), first_dags(table, start, chains)
     source = family_source(table)
     plan, scores = _Plan(power, patience, keep), table.log_target(starts)
-    paths = [
+    paths = tuple(
         _Chain(source, plan, dag, dag, dag[None], score[None], np.array([score, 0.0]), child)
         for dag, score, child in zip(starts, scores, rng.spawn(chains), strict=True)
-    ]
-    done, traces, stopped = 0, [np.empty((chains, 0))], False
-    try:
-        with workers(executor, chains) as chosen:
-            while done < steps and not stopped:
-                count = min(ROUND, steps - done)
-                parts = list(chosen.map(_follow, [(path, count) for path in paths]))
-                paths = [path for path, _ in parts]
-                traces.append(np.array([trace for _, trace in parts]))
-                done += count
-                stopped = not goes_on(progress, chains * done, chains * steps) and done < steps
-    except KeyboardInterrupt:
-        stopped = True
-    dags, log_target = ranked(table, np.concatenate([path.dags for path in paths]))
+    )
     settings = {"steps": steps, "chains": chains, "power": power, "patience": patience}
     settings |= {"keep": keep, "max_parents": table.max_parents}
-    run = Run("shotgun stochastic search", settings, seed, clock.seconds, stopped=stopped)
-    trace = np.concatenate(traces, axis=1)
-    return FoundDags(dags[:keep], log_target[:keep], trace, table.names, run)
+    file = None
+    if checkpoint is not None:
+        tables = fingerprint(table.parents, table.log_score, table.log_prior, starts)
+        identity = {"bnlab": package_versions()["bnlab"], "method": METHOD, "table": tables}
+        file = Checkpoint(checkpoint, {**identity, **settings, "seed": seed})
+    saved = None if file is None else file.load()
+    at = _Position(paths, np.empty((chains, 0))) if saved is None else _restored(paths, saved)
+    try:
+        with workers(executor, chains) as chosen:
+            while (done := at.trace.shape[1]) < steps:
+                count = min(ROUND, steps - done)
+                parts = list(chosen.map(_follow, [(path, count) for path in at.paths]))
+                at = _advanced(at, parts)
+                if file is not None and file.due:
+                    file.save(_arrays(at))
+                if not goes_on(progress, chains * (done + count), chains * steps):
+                    break
+    except KeyboardInterrupt:
+        pass
+    finally:
+        if file is not None:
+            file.save(_arrays(at))
+    dags, log_target = ranked(table, np.concatenate([path.dags for path in at.paths]))
+    stopped = at.trace.shape[1] < steps
+    run = Run(METHOD, settings, seed, clock.seconds, stopped=stopped)
+    return FoundDags(dags[:keep], log_target[:keep], at.trace, table.names, run)
 
 
 class _Plan(NamedTuple):
@@ -157,9 +182,39 @@ class _Chain:
     rng: np.random.Generator
 
 
+class _Position(NamedTuple):
+    """Where the chains stand, and the scores (chains, steps) on their way there."""
+
+    paths: tuple[_Chain, ...]
+    trace: Floats
+
+
+def _advanced(at: _Position, parts: Sequence[tuple[_Chain, Floats]]) -> _Position:
+    trace = np.concatenate([at.trace, [scores for _, scores in parts]], axis=1)
+    return _Position(tuple(path for path, _ in parts), trace)
+
+
+def _arrays(at: _Position) -> Arrays:
+    """What a checkpoint keeps."""
+    arrays: Arrays = {"trace": at.trace, "generators": generator_states([p.rng for p in at.paths])}
+    for c, path in enumerate(at.paths):
+        arrays |= {f"{name} {c}": getattr(path, name) for name in KEPT}
+    return arrays
+
+
+def _restored(paths: Sequence[_Chain], saved: Arrays) -> _Position:
+    restore_generators([path.rng for path in paths], saved["generators"])
+    found = []
+    for c, path in enumerate(paths):
+        dag, dags, scores, marks = (saved[f"{name} {c}"] for name in KEPT)
+        found.append(replace(path, dag=dag, dags=dags, scores=scores, marks=marks))
+    return _Position(tuple(found), saved["trace"])
+
+
 def _follow(job: tuple[_Chain, int]) -> tuple[_Chain, Floats]:
     """Make so many steps; the chain after them, and the score after each."""
     chain, steps = job
+    rng = deepcopy(chain.rng)  # an interrupt leaves the chain as it was before the round
     source, (power, patience, keep), n = chain.source, chain.plan, chain.dag.size
     state, gains = _stand(chain.dag, source)
     marks, trace, done = chain.marks.copy(), np.empty(steps), 0
@@ -170,12 +225,12 @@ def _follow(job: tuple[_Chain, int]) -> tuple[_Chain, Floats]:
         if marks[1] >= patience:
             state, gains = _stand(chain.start, source)
             if n > 1:
-                climbing.shake(state, gains, source, n, chain.rng)
+                climbing.shake(state, gains, source, n, rng)
             marks[:] = climbing.total(state[2]), 0
         left, plan = trace[done:], (power, patience)
-        done += kernels.shoot(state, gains, source, store, plan, marks, chain.rng, left)
+        done += kernels.shoot(state, gains, source, store, plan, marks, rng, left)
     dags, scores = _best(store, keep)
-    return replace(chain, dag=state[0], dags=dags, scores=scores, marks=marks), trace
+    return replace(chain, dag=state[0], dags=dags, scores=scores, marks=marks, rng=rng), trace
 
 
 def _stand(dag: Ints, source: Source) -> tuple[tuple[Ints, Ints, Floats], Floats]:
