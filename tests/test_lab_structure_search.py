@@ -1,6 +1,7 @@
 """Lab 08 without a browser: its searches, its pictures, its widgets and its checks."""
 
 import asyncio
+import itertools
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ from bokeh.embed import json_item
 
 import bnlab as bn
 from bnlab import plots
+from bnlab.kernels import structures
 from bnlab.labs import structure_search as lab
+from bnlab.labs.structure_search import ad_tree, counting
 from bnlab.labs.structure_search.clock import first_hit
 from bnlab.labs.structure_search.recovery import random_dag, tables
 from bnlab.labs.structure_search.widgets import WALKS
@@ -323,3 +326,39 @@ def test_check_of_searches(capsys: pytest.CaptureFixture[str]) -> None:
         lambda table, rng: bn.hill_climb(table, tabu=20, restarts=200, rng=rng).dag
     )
     assert capsys.readouterr().out.count("not yet") == 3
+
+
+@pytest.mark.parametrize("m", [1, 10, 400])
+def test_an_ad_tree_counts_what_the_rows_count(m: int) -> None:
+    rng, arities = np.random.default_rng(m), np.array([2, 3, 2, 4, 3])
+    rare = rng.integers(0, arities, (m, 5)) * rng.integers(0, 2, (m, 5))
+    rows = bn.Data.from_arrays(rare, arities=arities)
+    tree = ad_tree.grow(rows, 3)
+    assert (ad_tree.grow(rows, 3, room=tree.room).counts([1, 3]) == tree.counts([1, 3])).all()
+    for size in (1, 2, 3):
+        for some in itertools.combinations(range(5), size):
+            expected = np.zeros(arities[list(some)], int)
+            np.add.at(expected, tuple(rare[:, v] for v in some), 1)
+            np.testing.assert_array_equal(tree.counts(list(some)), expected)
+
+
+def test_a_climb_asks_for_the_families_that_lazy_scores_count() -> None:
+    rows = lab.data("wine")
+    scores = bn.LazyScores(rows, bn.BDeu(1.0))
+    requests = counting.asked(bn.hill_climb(scores, tabu=10, rng=np.random.default_rng(0)))
+    families, log_beta = scores.source[0], scores.source[0][0]
+    assert requests[:, 2].max() + 1 == np.isfinite(log_beta).sum()
+    numbers = {number: (v, mask) for v, mask, number in requests.tolist()}
+    assert len(numbers) == len(set(numbers.values())) < len(requests)
+    expected = sum(structures.score(families, v, mask) for v, mask, _ in requests)
+    tree = ad_tree.grow(rows, 4).arrays
+    for how, keeps in counting.WAYS.values():
+        known = np.full(len(numbers) if keeps else 0, np.nan)
+        total = counting.serve(how, scores.source[1], tree, requests, known)
+        assert total == pytest.approx(expected)
+
+
+def test_seconds_of_each_way_of_counting() -> None:
+    for making, serving in lab.seconds_of_ways(50).values():
+        assert making >= 0
+        assert serving >= 0

@@ -43,7 +43,7 @@ def log_beta_of(source, v, mask):
 @njit(cache=True, nogil=True)
 def family_score(counts, v, mask):
     """The score of one family, nats: a sum over its cells, less one over its configurations."""
-    columns, words, first, arities, _, sizes, cell_counts, parent_counts, penalties = counts
+    columns, words, first, arities = counts[:4]
     q, r, rest = 1, arities[v], mask
     while rest:
         q *= arities[trailing_zeros(rest)]
@@ -53,9 +53,16 @@ def family_score(counts, v, mask):
         count_bits(words, first, arities, v, mask, cells)
     else:
         count_rows(columns, arities, v, mask, cells)
-    t = np.searchsorted(sizes, float(q))
+    return score_of_cells(counts, v, cells)
+
+
+@njit(cache=True, nogil=True)
+def score_of_cells(counts, v, cells):
+    """The score of a family of v, nats, from its counts (q, r)."""
+    sizes, cell_counts, parent_counts, penalties = counts[5:]
+    t = np.searchsorted(sizes, float(cells.shape[0]))
     total = -penalties[t, v]
-    for j in range(q):
+    for j in range(cells.shape[0]):
         in_all = 0
         for count in cells[j]:
             in_all += count

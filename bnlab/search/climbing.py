@@ -194,8 +194,9 @@ def hill_climb(
     def left() -> int:
         if seconds is None:
             return restarts + 1 - len(climbs.ends)
-        fit = int((seconds / clock.seconds - 1) * len(climbs.ends))  # at the pace so far
-        return max(1, fit) if clock.seconds < seconds else 0
+        made = len(climbs.ends)
+        fit = int((seconds / clock.seconds - 1) * made)  # at the pace so far
+        return max(1, min(fit, made)) if clock.seconds < seconds else 0
 
     try:
         with workers(executor, ROUND) as chosen:

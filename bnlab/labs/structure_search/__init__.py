@@ -14,6 +14,8 @@ from bnlab.labs.structure_search.checks import (
 )
 from bnlab.labs.structure_search.clock import METHODS, climbs_needed, on_one_clock, search, shares
 from bnlab.labs.structure_search.comparisons import Averages, Clock, Recovery
+from bnlab.labs.structure_search.counting import ROWS_COUNTED, seconds_of_ways
+from bnlab.labs.structure_search.finding import FINDERS, SOUGHT, found_best
 from bnlab.labs.structure_search.recovery import (
     NETWORKS,
     ROWS,
@@ -39,9 +41,12 @@ from bnlab.labs.structure_search.widgets import Plateaus, Steps, climbed
 
 __all__ = [
     "DATASETS",
+    "FINDERS",
     "METHODS",
     "NETWORKS",
     "ROWS",
+    "ROWS_COUNTED",
+    "SOUGHT",
     "TWENTY",
     "Averages",
     "Clock",
@@ -65,12 +70,14 @@ __all__ = [
     "distances",
     "exact",
     "found",
+    "found_best",
     "move_gains",
     "names",
     "on_one_clock",
     "reached",
     "scored",
     "search",
+    "seconds_of_ways",
     "setup",
     "shares",
     "table",
