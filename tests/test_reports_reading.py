@@ -173,8 +173,12 @@ def too_wide(header, rows):
 BAD = {  # what is done to the table, where the message says it is, and what to do about it
     "ragged row": (ragged, "line 8: .* cells where", "Correct the line"),
     "duplicated header": (twice, "two columns are called", "names="),
-    "constant column": (constant, "column 'extra' is constant", "Leave it out"),
-    "5000 levels": (many_levels, "column 'extra' has 5000 distinct values", "leave it out"),
+    "constant column": (constant, "column 'extra' is constant", "Leave it out with drop="),
+    "5000 levels": (
+        many_levels,
+        "column 'extra' has 5000 distinct values",
+        "leave it out with drop=",
+    ),
     "mixed types": (mixed, "line 10: column 'extra' mixes numbers with text .*seven", "Correct"),
     "empty": (None, "it is empty", "no rows of data"),
     "wrong encoding": (foreign, "line 5: byte 0xfc is not utf-8", "UTF-8, or tell"),

@@ -59,6 +59,7 @@ class _Reader:
     source: str
     places: Sequence[str]
     declare: str
+    leave_out: str
     rules: Rules
     levels: Mapping[str, Sequence[str]]
     max_levels: int
@@ -87,6 +88,7 @@ def encode_table(
     source: str,
     places: Sequence[str],
     declare: str,
+    leave_out: str,
     count: str | None,
     intervention: str | None,
     missing: Missing,
@@ -96,9 +98,10 @@ def encode_table(
 ) -> EncodedTable:
     """Codes, levels and intervention mask of raw columns.
 
-    For messages, places[row] says where a row stands, and `declare` how to declare levels.
+    For messages, places[row] says where a row stands, and `declare` how to declare levels, and
+    `leave_out` how to leave a column out (after those words).
     """
-    reader = _Reader(source, places, declare, discretize, levels or {}, max_levels)
+    reader = _Reader(source, places, declare, leave_out, discretize, levels or {}, max_levels)
     check_missing(missing)
     for rule in discretize.values() if isinstance(discretize, Mapping) else [discretize]:
         if rule is not None:
@@ -161,7 +164,7 @@ def _encode_column(
     rows = keep[~missing]
     present = [column.cells[row] for row in rows]
     if not present:
-        raise reader.fail(f"column {column.name!r} has no values; leave it out")
+        raise reader.fail(f"column {column.name!r} has no values; leave it out{reader.leave_out}")
     rule = _rule_for(column, present, reader)
     if rule is not None:
         some, labels = _cut(column, rows, present, rule, reader)
@@ -179,8 +182,8 @@ def _encode_column(
         labels = (*labels, MISSING_LABEL)
     if len(labels) < 2:
         raise reader.fail(
-            f"column {column.name!r} is constant (only {labels[0]!r}). Leave it out, or "
-            f"{reader.declare} to declare the levels that did not occur"
+            f"column {column.name!r} is constant (only {labels[0]!r}). Leave it "
+            f"out{reader.leave_out}, or {reader.declare} to declare the levels that did not occur"
         )
     return codes, labels
 
@@ -273,7 +276,9 @@ def _levels(
         )
     if len(distinct) > reader.max_levels:
         advice = (
-            "It looks like an identifier: leave it out" if words else f"Discretize it with {remedy}"
+            f"It looks like an identifier: leave it out{reader.leave_out}"
+            if words
+            else f"Discretize it with {remedy}"
         )
         raise reader.fail(
             f"column {name!r} has {len(distinct)} distinct values in {len(present)} rows, more "

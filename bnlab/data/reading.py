@@ -181,6 +181,7 @@ def parse_table(
         source=source,
         places=[f"line {line}" for line in lines],
         declare="pass levels=",
+        leave_out=" with drop=",
         count=count,
         intervention=intervention,
         missing=missing,

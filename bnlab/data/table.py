@@ -196,6 +196,7 @@ class Data:
             source="frame",
             places=places,
             declare="convert the column to a categorical",
+            leave_out="",
             count=count,
             intervention=intervention,
             missing=missing,
