@@ -14,6 +14,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from stopping import Stop
 
 import bnlab as bn
 from bnlab import plots
@@ -304,3 +305,15 @@ def test_figures_are_embedded_the_same_each_time() -> None:
     first, again = embedded({"edges": picture}), embedded({"edges": picture})
     assert first == again
     assert name in first[0]
+
+
+@pytest.mark.parametrize("how", ["returns False", "interrupts"])
+def test_a_page_without_the_other_priors_when_they_are_stopped(
+    analysis: Analysis, reading: Reading, tmp_path: Path, how: str
+) -> None:
+    path = tmp_path / "report.html"
+    write_page(analysis, reading, path, command=COMMAND, progress=Stop(how, share=0.3))
+    text = path.read_text(encoding="utf-8")
+    assert "Stopped before other priors were compared." in text
+    assert 'id="sensitivity"' in text
+    assert "Equivalent sample size: " not in text

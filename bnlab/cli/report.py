@@ -144,7 +144,8 @@ def run(options: argparse.Namespace, /) -> int:
     except ValueError as error:
         raise Failure(in_options(str(error))) from error
     command = _again(options.typed, seed, given=options.seed is not None)
-    write_page(analysis, reading, output, command=command)
+    with shown("other priors", quiet=options.quiet) as progress:
+        write_page(analysis, reading, output, command=command, progress=progress)
     _export(options, analysis)
     size = output.stat().st_size / 1e6
     stopped = ", stopped early" if analysis.run.stopped else ""

@@ -27,8 +27,9 @@ from bnlab.reports.markup import (
     table,
 )
 from bnlab.reports.reading import Reading
-from bnlab.reports.sensitivity import sensitivity
+from bnlab.reports.sensitivity import Sensitivity, sensitivity
 from bnlab.reports.settings import comparisons, sensitivity_section
+from bnlab.runs import Progress, Stopped
 
 CONTENTS = {
     "glance": "At a glance",
@@ -63,11 +64,20 @@ MEANING = (
     "conditional probabilities, a bound on the number of parents, a prior over DAGs. The settings "
     "below name them.",
 )
+STOPPED = section(
+    "sensitivity", "Sensitivity", paragraph("Stopped before other priors were compared.", "warning")
+)
 CUT = "Measurements were cut into levels. Other cut points can give other edges: try some."
 
 
 def write_page(
-    analysis: Analysis, reading: Reading, path: str | os.PathLike[str], /, *, command: str
+    analysis: Analysis,
+    reading: Reading,
+    path: str | os.PathLike[str],
+    /,
+    *,
+    command: str,
+    progress: Progress | None = None,
 ) -> None:
     """Write the report of an analysis: one HTML file that loads nothing and opens offline.
 
@@ -83,24 +93,30 @@ def write_page(
         Where to write.
     command
         The command or the code that makes this page again; it is printed on the page.
+    progress
+        Told how far the comparison of priors is, which takes seconds for a wide table. When that
+        is stopped, by Ctrl-C too, the page is written without it and says so.
     """
-    write_whole(path, page(analysis, reading, command=command).encode())
+    write_whole(path, page(analysis, reading, command=command, progress=progress).encode())
 
 
-def page(analysis: Analysis, reading: Reading, /, *, command: str) -> str:
+def page(
+    analysis: Analysis, reading: Reading, /, *, command: str, progress: Progress | None = None
+) -> str:
     """The HTML that `write_page` writes."""
     data, names = analysis.data, analysis.data.names
     threshold = pictures.drawn_from(analysis)
     drawn = pictures.layout(analysis, least=threshold)
-    found = sensitivity(analysis)
-    by_ess, by_prior = comparisons(found)
+    found = _compared(analysis, progress)
     figures = {
         "network": pictures.network_picture(analysis, drawn, threshold=threshold),
         "heat": pictures.heat_picture(analysis),
         "best": pictures.best_picture(analysis, drawn),
-        "ess": by_ess.picture(names, "ess", "Equivalent sample size"),
-        "priors": by_prior.picture(names, "priors", "Prior over DAGs"),
     }
+    if found is not None:
+        by_ess, by_prior = comparisons(found)
+        figures["ess"] = by_ess.picture(names, "ess", "Equivalent sample size")
+        figures["priors"] = by_prior.picture(names, "priors", "Prior over DAGs")
     script, parts = embedded(figures)
     title = f"{Path(str(reading.source)).name}: which variables depend on which?"
     cut = any(c.kind == "measurements" and c.role == "variable" for c in reading.columns)
@@ -113,7 +129,7 @@ def page(analysis: Analysis, reading: Reading, /, *, command: str) -> str:
         sections.blankets_table(analysis),
         _best(analysis, parts),
         sections.evidence(analysis),
-        sensitivity_section(found, names, parts),
+        STOPPED if found is None else sensitivity_section(found, names, parts),
         section("meaning", "How to read it", bullets([*MEANING, *([CUT] if cut else [])])),
         _again(analysis, reading, command),
     ]
@@ -149,6 +165,13 @@ def page(analysis: Analysis, reading: Reading, /, *, command: str) -> str:
 </body>
 </html>
 """
+
+
+def _compared(analysis: Analysis, progress: Progress | None) -> Sensitivity | None:
+    try:
+        return sensitivity(analysis, progress=progress)
+    except (Stopped, KeyboardInterrupt):
+        return None
 
 
 def _edges(analysis: Analysis, parts: dict[str, str], drawn: int) -> str:

@@ -17,7 +17,7 @@ from bnlab.priors import Fair, Prior, Uniform
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.planning import choose_method
 from bnlab.results import read_only, rebuilt
-from bnlab.runs import Clock
+from bnlab.runs import Clock, Progress, Stopped, goes_on
 from bnlab.sampling import sample_dags, sample_partitions
 from bnlab.scores import BDeu, ScoreTable, score_families
 
@@ -71,6 +71,7 @@ def sensitivity(
     *,
     ess: Sequence[float] = (0.1, 1.0, 10.0, 100.0),
     priors: Sequence[Prior] = (Uniform(), Fair()),
+    progress: Progress | None = None,
 ) -> Sensitivity:
     """Edges under several equivalent sample sizes of BDeu and structure priors.
 
@@ -85,11 +86,14 @@ def sensitivity(
     target : Analysis, whose data and largest number of parents are taken, or Data
     ess : positive
     priors : structure priors
+    progress : told of each of the A x B matrices
 
     Raises
     ------
     ValueError
         If there is nothing to compare, or memory is short.
+    Stopped
+        If `progress` returned False before the last.
 
     Examples
     --------
@@ -114,6 +118,9 @@ def sensitivity(
             clock = Clock()
             edges[a, b], effective[a, b] = find(_with_prior(table, prior))
             slowest = max(slowest, scoring + clock.seconds)
+            done = a * len(priors) + b + 1
+            if not goes_on(progress, done, effective.size) and done < effective.size:
+                raise Stopped("stopped before all priors were compared")
     return Sensitivity(tuple(ess), tuple(priors), edges, effective, how, k, slowest)
 
 
