@@ -201,6 +201,7 @@ def test_compiled_kernels_equal_their_python_source(monkeypatch):
         yield table.log_target([[0, 1, 1, 0, 0]])
         yield bn.graphs.ancestors(dags)
         yield bn.graphs.near_ancestors(dags, max_length=2)
+        yield bn.graphs.markov_blankets(dags)
         yield bn.graphs.all_dags(3)
         yield bn.order_posterior(table).edges
         yield bn.exact.order_paths(bn.order_posterior(table))
@@ -208,6 +209,7 @@ def test_compiled_kernels_equal_their_python_source(monkeypatch):
         yield bn.k_best_dags(table, 50).log_weight
         orders = bn.sample_orders(bn.order_posterior(table), draws=9, rng=np.random.default_rng(0))
         yield bn.features.edges(orders, table=table)
+        yield bn.features.paths(CALLS["exact DAGs"](9))
         yield bn.features.modular_probability(orders, lambda v, sets: sets < 9, table=table).value
         for cells in (1 << 20, 0):  # families of more are compared row by row
             monkeypatch.setattr("bnlab.prediction.tables.DENSE_CELLS", cells)
