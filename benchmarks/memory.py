@@ -98,6 +98,11 @@ def chains(sampler: Callable[..., object], **options: Any) -> Method:
     return lambda draws: sampler(table(12), draws=draws, rng=rng(), **settings)
 
 
+def saved_chains(draws: int) -> object:
+    path = Path(tempfile.mkdtemp(), "chains.ckpt")
+    return chains(bn.sample_orders, thin=20, checkpoint=path)(draws)
+
+
 def few_draws(sampler: Callable[..., object], **options: Any) -> Method:
     return lambda given: sampler(given, draws=5, burn_in=10, thin=1, rng=rng(), **options)
 
@@ -125,6 +130,7 @@ CASES = {
     "sample_orders, coupled": Case(
         itself, chains(bn.sample_orders, schedule=CLOUDS), 9, 100_000, 400_000
     ),
+    "sample_orders, saved": Case(itself, saved_chains, 9, 200_000, 800_000),
     "sample_partial_orders": Case(itself, chains(bn.sample_partial_orders), 9, 100_000, 400_000),
     "sample_partitions": Case(itself, chains(bn.sample_partitions), 9, 200_000, 800_000),
     "sample_partitions, n": Case(wide, few_draws(bn.sample_partitions), 6, 36, 44),
