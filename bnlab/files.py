@@ -65,11 +65,20 @@ def told_briefly() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        message = str(error)
-        brief = "".join(c if c.isprintable() else repr(c)[1:-1] for c in _shortened(message))
-        if brief == message:
+        if brief(str(error)) == str(error):
             raise
-        raise ValueError(_shortened(brief)) from None
+        raise ValueError(brief(str(error))) from None
+
+
+def brief(text: str, /) -> str:
+    """One printable line of moderate length.
+
+    Examples
+    --------
+    >>> brief("tab" + chr(9) + "é")
+    'tab\\\\té'
+    """
+    return _shortened("".join(c if c.isprintable() else repr(c)[1:-1] for c in _shortened(text)))
 
 
 def _shortened(text: str) -> str:

@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 import bnlab as bn
+from bnlab.reports.reading import read_table
 
 Item = TypeVar("Item")
 
@@ -211,6 +212,8 @@ def _options(names: list[str], dice: Dice) -> dict[str, Any]:
             {"intervention": name},
             {"count": name, "intervention": dice.pick(names), "missing": "drop"},
             {"drop": [name]},
+            {"letters": [name]},
+            {"skip": dice.below(4)},
             {"levels": {name: dice.pick([["x", "y", "z"], ["0", "1"], NUMBERS, WORDS, []])}},
             {"missing_markers": dice.pick([[], ["0"], ["x", ""]])},
             {"max_levels": dice.below(4)},
@@ -247,6 +250,25 @@ def check_table(data: bn.Data, file: File, folder: Path) -> None:
 def _cells(data: bn.Data) -> Iterator[tuple[str, ...]]:
     for row in data.values.tolist():
         yield tuple(labels[code] for labels, code in zip(data.levels, row, strict=True))
+
+
+def read_unaided(path: Path, **options: Any) -> bn.Data:
+    """What `read_table` finds out by itself, which is told by its options."""
+    reading = read_table(path, **options)
+    notes = [*reading.notes, *(column.note for column in reading.columns)]
+    assert all(note.isprintable() and len(note) < 1000 for note in notes)
+    data = reading.data
+    again = bn.read_csv(path, **reading.options)
+    assert again.names == data.names and again.levels == data.levels
+    assert np.array_equal(again.values, data.values)
+    return data
+
+
+def unaided_file(dice: Dice) -> File:
+    """As for `read_csv`, read with few options."""
+    file = table_file(dice)
+    usual = {"encoding", "delimiter", "missing", "max_levels", "count", "drop", "levels"}
+    return File(file.raw, {key: file.options[key] for key in usual & file.options.keys()})
 
 
 # The networks
@@ -447,6 +469,7 @@ class Kind:
 
 KINDS = {
     "csv": Kind(table_file, bn.read_csv, check_table, "table.csv"),
+    "unaided": Kind(unaided_file, read_unaided, check_table, "table.csv"),
     "bif": Kind(network_file, bn.read_bif, check_network, "net.bif"),
     "scores": Kind(scores_file, bn.read_scores, check_scores, "scores.jkl"),
 }

@@ -104,6 +104,8 @@ def bound_edges(
     """
     clock, table = Clock(), check_orders(draws, table)
     check_unbiased(draws, table)
+    if not isinstance(upper, Estimate):
+        raise ValueError(f"upper={upper!r}: pass what estimate_upper_bound gave")
     if upper.kind not in ("upper_bound", "exact"):
         raise ValueError(
             f"upper is {upper.kind}: pass a bound from estimate_upper_bound, or an exact value"

@@ -144,7 +144,8 @@ class Column:
             except ValueError:
                 continue
             return EqualFrequency(count)
-        return CutPoints([float(self.numbers[-2])])
+        # A constant is refused, by its name, when it is cut.
+        return CutPoints([float(self.numbers[-2])]) if len(self.numbers) > 1 else EqualFrequency(2)
 
 
 def encoding_of(path: str | os.PathLike[str], /) -> str:

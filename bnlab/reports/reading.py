@@ -10,7 +10,7 @@ import numpy as np
 from bnlab.data import Data, read_csv
 from bnlab.data.columns import DEFAULT_MAX_LEVELS, Missing, Rules, string_list
 from bnlab.data.reading import MISSING_MARKERS, read_text
-from bnlab.files import told_briefly
+from bnlab.files import brief, told_briefly
 from bnlab.reports.guessing import Column, Kind, encoding_of
 from bnlab.reports.roles import Asked, Found, Role, look
 
@@ -168,7 +168,11 @@ def read_table(
         kept,
         options["header"],
         options["delimiter"],
-        (f"Read as {encoding.removesuffix('-sig').upper()}.", *found.notes, _size(data)),
+        (
+            f"Read as {encoding.removesuffix('-sig').upper()}.",
+            *map(brief, found.notes),
+            _size(data),
+        ),
         options,
     )
 
@@ -181,7 +185,9 @@ def _column(column: Column, found: Found, data: Data) -> ColumnReading:
         v = data.index(column.name)
         levels = data.levels[v]
         counts = tuple(np.bincount(data.values[:, v], minlength=len(levels)).tolist())
-    return ColumnReading(column.name, role, column.kind, levels, counts, column.missing, note)
+    return ColumnReading(
+        column.name, role, column.kind, levels, counts, column.missing, brief(note)
+    )
 
 
 def _size(data: Data) -> str:

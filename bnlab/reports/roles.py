@@ -17,6 +17,7 @@ from bnlab.reports.guessing import (
 
 Role = Literal["variable", "left out", "count", "intervention"]
 
+MOST_COLUMNS = 1000  # to be looked at one by one
 FEW = 0.05  # share of rows, or of columns, that may be lost
 
 
@@ -105,6 +106,11 @@ def look(text: str, source: str, asked: Asked, markers: frozenset[str], /) -> Fo
     'n'
     """
     found = _cells(text, source, asked, markers)
+    if len(found.columns) > MOST_COLUMNS:
+        raise ValueError(
+            f"{source}: {len(found.columns)} columns, of which at most 63 can be variables: cut "
+            "out those that matter first"
+        )
     given = {*(asked.levels or {}), *(asked.drop or ())}
     _counts_and_interventions(found, asked)
     _identifiers(found, asked, given)
