@@ -27,6 +27,7 @@ MAGIC = b"bnlab checkpoint 2\n"
 EVERY_SECONDS = 10.0
 SAVING_SHARE = 0.05  # of a run's time, at most, goes into writing checkpoints
 IDENTITY = "__identity__"
+MANY_PARTS = 100  # are put together, since together they may take less memory
 
 
 class Checkpoint:
@@ -170,6 +171,8 @@ class Finished:
         return self._join(self._parts)
 
     def _tell(self, progress: Progress | None, done: int, total: int, _: object) -> bool:
+        if len(self._parts) > MANY_PARTS:
+            self._parts[:] = [self._join(self._parts)]
         if self._file is not None and self._file.due:
             self._save()
         return goes_on(progress, done, total)

@@ -236,7 +236,10 @@ def _smc_block(job: tuple[OrderWalker, SMC, list[np.random.Generator]]) -> Array
 
 
 def joined(parts: Sequence[Arrays]) -> Arrays:
-    """All `Runs` together; records of fewer steps are filled up with nan."""
+    """All `Runs` together: tallies are added up, and shorter lists of steps filled up with nan."""
+    if parts[0]["record"].dtype == np.int64:
+        record = sum(part["record"].sum(axis=0, keepdims=True) for part in parts)
+        return {**end_to_end(parts), "record": np.asarray(record)}
     longest = max(part["record"].shape[1] for part in parts)
     return end_to_end([part | {"record": _filled(part["record"], longest)} for part in parts])
 
