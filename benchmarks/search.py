@@ -378,6 +378,9 @@ def alarm(samples: int = 5, m: int = 20_000, k: int = 4) -> None:
     for as long as that peer took, but a second at most: GES and a long tabu climb from its end, or
     a tabu climb from the empty graph; then tabu climbs from random DAGs. Time to score is part of
     all.
+
+    The long tabu list was chosen on these five samples. On fifteen more (seeds 5 to 19) pybnesian
+    ended higher on one by BIC and on two by BDeu, although bnlab took up to 27 % longer.
     """
     net = bn.load_network("alarm")
     shown: dict[str, list[tuple[float, float, float]]] = {}
