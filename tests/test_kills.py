@@ -190,7 +190,8 @@ def test_a_killed_dask_worker_does_not_stop_chains(client, tmp_path):
     assert calls.differing(calls.arrays(draws), calls.arrays(call(COUNT))) == set()
 
 
-@pytest.mark.parametrize("name", ["AIS", pytest.param("partitions", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["AIS", "partitions"])
 def test_a_broken_pool_of_processes_leaves_the_checkpoint(name, tmp_path, monkeypatch):
     """The pool cannot go on; the same call on another one does."""
     monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 1)  # many jobs
