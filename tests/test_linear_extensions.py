@@ -381,12 +381,12 @@ def test_two_chains_one_before_the_other_are_reached_in_small_steps():
     )
     assert (steps[0].below == below).all()
     assert len(steps) > 5
-    log_value = math.log(math.comb(30, 15))
+    drawn = estimating._Drawn(steps, 400, math.log(math.comb(30, 15)), rng, None)
     for step in steps:
-        draws = estimating._draws_until(step, 400, rng, None, (0, 0))
-        assert draws < 400 * 100
-        log_value += math.log(399 / rng.standard_gamma(draws))
-    assert abs(log_value) < 4 * math.sqrt(len(steps) / 400)
+        before = drawn.at.draws
+        drawn.take(step, rng, None)
+        assert drawn.at.draws - before < 400 * 100
+    assert abs(drawn.at.trace[-1]) < 4 * math.sqrt(len(steps) / 400)
 
 
 def test_an_estimate_that_is_stopped_says_so():
