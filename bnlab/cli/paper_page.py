@@ -3,16 +3,13 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
-
-from bokeh.resources import Resources
 
 from bnlab.files import write_whole
 from bnlab.labs.papers.contents import Cell, Part, Table
 from bnlab.reports import markup
-from bnlab.reports.dressing import POLICY, STYLE
+from bnlab.reports.dressing import document
 from bnlab.reports.embedding import embedded
 from bnlab.results import package_versions
 
@@ -68,42 +65,19 @@ def write_paper(
     """
     figures = {each.part.name: each.figure for each in made if each.figure is not None}
     script, drawn = embedded(figures) if figures else ("", {})
-    bokeh = Resources(mode="inline", components=["bokeh"]).render_js() if figures else ""
-    links = "".join(
-        f'<li><a href="#{each.part.name}">{escape(each.part.title)}</a></li>' for each in made
-    )
-    warning = markup.paragraph("Stopped before the end: parts are missing.", "warning")
-    body = "\n".join(_section(each, drawn) for each in made)
+    head = [markup.paragraph("What is in print, and what bnlab finds.", "lead")]
+    if stopped:
+        head.append(markup.paragraph("Stopped before the end: parts are missing.", "warning"))
     versions = ", ".join(f"{name} {version}" for name, version in package_versions().items())
-    page = f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<link rel="icon" href="data:,">
-<style>{STYLE}</style>
-</head>
-<body>
-<a class="skip" href="#main">Skip to the parts</a>
-<header>
-<h1>{escape(title)}</h1>
-{markup.paragraph("What is in print, and what bnlab finds.", "lead")}
-{warning if stopped else ""}
-<nav aria-label="Contents"><ul>{links}</ul></nav>
-</header>
-<main id="main">
-{body}
-</main>
-<footer>
-{markup.paragraph(f"Made by `{command}` with {versions}. Every table is a CSV file beside this.")}
-</footer>
-{bokeh}
-{script}
-</body>
-</html>
-"""
+    made_by = f"Made by `{command}` with {versions}. Every table is a CSV file beside this."
+    page = document(
+        title,
+        head=head,
+        contents=[(each.part.name, each.part.title) for each in made],
+        body="\n".join(_section(each, drawn) for each in made),
+        foot=markup.paragraph(made_by),
+        scripts=[script] if script else [],
+    )
     write_whole(path, page.encode())
 
 

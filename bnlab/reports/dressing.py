@@ -1,4 +1,9 @@
-"""How a report looks, and the few lines of script that sort its tables."""
+"""How a page looks: its frame, its style, and the few lines of script that sort its tables."""
+
+from collections.abc import Sequence
+from html import escape
+
+from bokeh.resources import Resources
 
 STYLE = """
 :root { color-scheme: light; --ink: #1a1a1a; --soft: #595959; --rule: #c8c8c8; --blue: #0b5394; }
@@ -76,3 +81,56 @@ POLICY = (
     "img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
 )
 """What the page may load: nothing but what it carries. BokehJS makes functions from text."""
+
+
+def document(
+    title: str,
+    *,
+    head: Sequence[str],
+    contents: Sequence[tuple[str, str]],
+    body: str,
+    foot: str,
+    scripts: Sequence[str] = (),
+) -> str:
+    """A whole page that loads nothing, with BokehJS in it if there are scripts.
+
+    Parameters
+    ----------
+    title : text, for the tab and the first heading
+    head, body, foot, scripts : HTML
+    contents : (anchor, text) of the links at the top
+
+    Examples
+    --------
+    >>> page = document("a < b", head=[], contents=[("x", "X")], body="", foot="")
+    >>> "<h1>a &lt; b</h1>" in page, '<a href="#x">X</a>' in page, "<script" in page
+    (True, True, False)
+    """
+    links = "".join(f'<li><a href="#{anchor}">{escape(text)}</a></li>' for anchor, text in contents)
+    bokeh = Resources(mode="inline", components=["bokeh"]).render_js() if scripts else ""
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<link rel="icon" href="data:,">
+<style>{STYLE}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the answer</a>
+<header>
+<h1>{escape(title)}</h1>
+{"".join(head)}
+<nav aria-label="Contents"><ul>{links}</ul></nav>
+</header>
+<main id="main">
+{body}
+</main>
+<footer>{foot}</footer>
+{bokeh}
+{"".join(scripts)}
+</body>
+</html>
+"""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from html import escape
 from pathlib import Path
-
-from bokeh.resources import Resources
 
 from bnlab.files import write_whole
 from bnlab.reports import pictures, sections
 from bnlab.reports.analysis import Analysis
-from bnlab.reports.dressing import POLICY, SCRIPT, STYLE
+from bnlab.reports.dressing import SCRIPT, document
 from bnlab.reports.embedding import embedded
 from bnlab.reports.exports import bif_text, csv_text, graphml_text
 from bnlab.reports.markup import (
@@ -135,36 +132,14 @@ def page(
     ]
     method = sections.METHODS[analysis.plan.method]
     lead = f"{data.n} variables, {data.m:,} rows; {method}."
-    links = "".join(f'<li><a href="#{a}">{escape(name)}</a></li>' for a, name in CONTENTS.items())
-    bokeh = Resources(mode="inline", components=["bokeh"]).render_js()
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<link rel="icon" href="data:,">
-<style>{STYLE}</style>
-</head>
-<body>
-<a class="skip" href="#main">Skip to the answer</a>
-<header>
-<h1>{escape(title)}</h1>
-{paragraph(lead, "lead")}
-<nav aria-label="Contents"><ul>{links}</ul></nav>
-<noscript>{paragraph(WITHOUT_SCRIPT)}</noscript>
-</header>
-<main id="main">
-{"".join(body)}
-</main>
-<footer>{paragraph(COLOPHON)}</footer>
-{bokeh}
-{script}
-<script>{SCRIPT}</script>
-</body>
-</html>
-"""
+    return document(
+        title,
+        head=[paragraph(lead, "lead"), f"<noscript>{paragraph(WITHOUT_SCRIPT)}</noscript>"],
+        contents=list(CONTENTS.items()),
+        body="".join(body),
+        foot=paragraph(COLOPHON),
+        scripts=[script, f"<script>{SCRIPT}</script>"],
+    )
 
 
 def _compared(analysis: Analysis, progress: Progress | None) -> Sensitivity | None:
