@@ -5,11 +5,9 @@ import json
 import math
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 from bokeh.embed import json_item
-from nbclient import NotebookClient
 
 from bnlab.hidden import AIS, HiddenModel, JointDirichlet, Warped, anneal, fit_vb
 from bnlab.labs.papers import beal2003 as lab
@@ -273,14 +271,3 @@ def test_pictures_hold_the_studies_numbers(long):
     assert best.select_one({"name": "by_size"}).data["VB"][-1] == 1
     for picture in (lab.figure_6_4(long), lab.figure_6_11(long), lab.figure_6_12(long)):
         assert json_item(picture)
-
-
-@pytest.mark.slow
-def test_the_page_runs_without_files_and_network(tmp_path, monkeypatch):
-    monkeypatch.delenv("BNLAB_DATA_DIR", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    page = nbformat.read(NOTEBOOK, as_version=4)
-    folder = {"metadata": {"path": str(NOTEBOOK.parent)}}
-    NotebookClient(page, timeout=300, resources=folder).execute()

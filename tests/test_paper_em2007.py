@@ -4,11 +4,9 @@ import dataclasses
 import itertools
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 from bokeh.embed import json_item
-from nbclient import NotebookClient
 
 import bnlab as bn
 from bnlab.labs.papers import em2007 as lab
@@ -363,14 +361,3 @@ def test_pictures_hold_the_numbers(long, cancer):
     picture = lab.predictions("Figure", kept, {"DP": -8.0}, y_range=(-9, -7))
     assert len(picture.select_one({"name": "curves"}).data["ys"]) == 5
     assert json_item(lab.figure_1()) and json_item(lab.traces(walks, (-3000, -2000)))
-
-
-@pytest.mark.slow
-def test_the_page_runs_without_files_and_network(tmp_path, monkeypatch):
-    monkeypatch.delenv("BNLAB_DATA_DIR", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    page = nbformat.read(NOTEBOOK, as_version=4)
-    folder = {"metadata": {"path": str(NOTEBOOK.parent)}}
-    NotebookClient(page, timeout=300, resources=folder).execute()

@@ -4,11 +4,9 @@ import itertools
 import math
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 from bokeh.embed import json_item
-from nbclient import NotebookClient
 
 import bnlab as bn
 from bnlab import graphs
@@ -335,14 +333,3 @@ def test_the_kept_arrays_are_small():
 
 def test_the_stand_ins_are_those_of_another_page():
     assert lab.chains.census("synthetic").names == em2007.rows("synthetic").names
-
-
-@pytest.mark.slow
-def test_the_page_runs_without_files_and_network(tmp_path, monkeypatch):
-    monkeypatch.delenv("BNLAB_DATA_DIR", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    page = nbformat.read(NOTEBOOK, as_version=4)
-    folder = {"metadata": {"path": str(NOTEBOOK.parent)}}
-    NotebookClient(page, timeout=300, resources=folder).execute()
