@@ -63,7 +63,8 @@ class Executor(Protocol):
 
     Dask gives the jobs of a worker that died to another one. A `ProcessPoolExecutor` that lost a
     process raises BrokenProcessPool: with `checkpoint=` the same call goes on, on a new pool, from
-    what had come in.
+    what had come in. (Python before 3.11.5 may hang there instead when jobs are larger than a pipe
+    holds, which is about 64 kB.)
 
     Examples
     --------

@@ -11,9 +11,10 @@ import pytest
 from calls import CALLS, CHAINS
 
 import bnlab as bn
-from bnlab import kernels
+from bnlab import kernels, reports
 from bnlab.sampling import OrderWalker, direct
 
+LOADED = [getattr(bn, name) for name in bn.__all__]  # a name is loaded when it is asked for
 PUBLIC = [bn, *(module for module in vars(bn).values() if isinstance(module, ModuleType))]
 RANDOM = {
     f"{module.__name__}.{name}": function
@@ -34,6 +35,7 @@ ELSEWHERE = {  # fits, scores and lists of estimates: tests/test_hidden*.py ask 
     bn.hidden.search_structures,
     bn.hill_climb,  # tests/test_search_climbing.py
     bn.predict.cross_validate,  # tests/test_prediction.py
+    reports.analyse,  # tests/test_reports_analysis.py
     bn.shotgun_search,  # tests/test_search_sets.py
 }
 SAMPLERS = {call.sampler for call in CALLS.values()}

@@ -21,7 +21,7 @@ from killing import RESUMED, Nursery
 from bnlab.checkpoints import MAGIC
 
 COUNT = 300
-KILLS = 20
+KILLS = 8
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="SIGKILL and fork are needed")
 

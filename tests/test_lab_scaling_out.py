@@ -191,13 +191,14 @@ def test_core_curves_refuse_what_they_cannot_show() -> None:
 
 def test_a_killed_worker_costs_its_own_job(tmp_path: Path) -> None:
     """The pool breaks; the same call goes on from the file, to the same draws."""
-    method, file = bn.AIS(bn.Linear(100_000)), tmp_path / "runs.npz"
-    whole = bn.anneal_orders(lab.wine(), runs=40, method=method, rng=np.random.default_rng(7))
+    table = bn.score_families(bn.load_dataset("coronary"), bn.BDeu())
+    method, file = bn.AIS(bn.Linear(500_000)), tmp_path / "runs.npz"
+    whole = bn.anneal_orders(table, runs=40, method=method, rng=np.random.default_rng(7))
     with lab.PLACES["processes"](2) as executor:
         victim = executor.submit(os.getpid).result()
         with pytest.raises(BrokenProcessPool):
             bn.anneal_orders(
-                lab.wine(),
+                table,
                 runs=40,
                 method=method,
                 rng=np.random.default_rng(7),
@@ -207,7 +208,7 @@ def test_a_killed_worker_costs_its_own_job(tmp_path: Path) -> None:
             )
     told: list[int] = []
     resumed = bn.anneal_orders(
-        lab.wine(),
+        table,
         runs=40,
         method=method,
         rng=np.random.default_rng(7),

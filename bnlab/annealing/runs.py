@@ -21,7 +21,7 @@ from bnlab.runs import (
     check_generator,
     seed_of,
 )
-from bnlab.sampling import Executor, Moves, OrderWalker, check_weight
+from bnlab.sampling import Executor, OrderWalker, check_weight
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -174,10 +174,9 @@ def anneal(
 ) -> Runs:
     """Runs of AIS from their starts, through the schedule upward (1) or downward (-1)."""
     finished = finished or Finished()
-    betas = np.asarray(method.schedule.betas, np.float64)[::direction]
-    size = _block_size(walker, betas.size, len(rngs), executor)
+    size = _block_size(walker, method.schedule.betas.size, len(rngs), executor)
     jobs = [
-        (walker, betas, method.moves, starts[i : i + size], rngs[i : i + size])
+        (walker, method, direction, starts[i : i + size], rngs[i : i + size])
         for i in range(finished.count, len(rngs), size)
     ]
     return Runs(**finished.go_on(_ais_block, jobs, len(rngs), progress, executor))
@@ -209,19 +208,21 @@ def _block_size(walker: OrderWalker, moves: int, runs: int, executor: Executor |
 
 
 def _ais_block(
-    job: tuple[OrderWalker, Floats, Moves, Ints, list[np.random.Generator]],
+    job: tuple[OrderWalker, AIS, int, Ints, list[np.random.Generator]],
 ) -> Arrays:
     """ln w of each run: the sum of |beta_{i+1} - beta_i| ln weight(L_i), L_i moved to at beta_i.
 
     The first move, at beta = 0 from a uniform order or at beta = 1 from an exact draw, leaves the
     law of the start as it is.
     """
-    walker, betas, moves, starts, rngs = job
+    walker, method, direction, starts, rngs = job
+    # Made here: a job of many steps would bring more of them along than of all else.
+    betas = np.asarray(method.schedule.betas, np.float64)[::direction]
     orders, log_w = starts.copy(), np.empty(len(starts))
     spans = min(MAX_SPANS, betas.size - 1)
     tally = np.zeros((1, spans, 3, 2), np.int64)
     for t, (order, rng) in enumerate(zip(orders, rngs, strict=True)):
-        walk = walker.walk(order, betas[:-1].copy(), 1, moves, rng, keep=False, spans=spans)
+        walk = walker.walk(order, betas[:-1].copy(), 1, method.moves, rng, keep=False, spans=spans)
         # Not a dot product: BLAS adds long ones in an order that depends on its threads.
         log_w[t] = np.sum(np.abs(np.diff(betas)) * walk.log_weights)
         tally += walk.tally

@@ -133,7 +133,10 @@ Total = Callable[[Floats, Ints | slice], Floats]  # weighted sums over some of t
 def _means(draws: Draws, total: Total, total_squares: Total, delta: float) -> Means:
     """Means and intervals of what `total` sums up, and `total_squares` the squares of."""
     weights = weights_of(draws)
-    value: Floats = np.minimum(1.0, total(weights, slice(None)))
+    if np.ptp(weights):
+        value: Floats = np.minimum(1.0, total(weights, slice(None)))
+    else:  # shares of counts, which no order of adding rounds differently
+        value = total(np.ones(weights.size), slice(None)) / weights.size
     mass = mass_known(draws)
     if mass is not None:
         low, unknown = mass * value, np.full(value.shape, math.inf)
