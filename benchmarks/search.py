@@ -380,9 +380,10 @@ def alarm(samples: int = 5, m: int = 20_000, k: int = 4) -> None:
     Each sample has its columns in a random order, which decides ties. After a peer bnlab searches
     for as long as that peer took, but a second at most; time to score is part of all.
 
-    On sixty samples beyond those that the search was chosen on (seeds 300 to 329, 400 to 429)
-    pybnesian ended higher on one (404, by 506 nats), lower on 59 (by 1,400 in the median); bnlab's
-    time was 1.09 of pybnesian's in the median, and 1.4 at most.
+    On thirty samples that nothing was chosen on (seeds 300 to 329) bnlab ended higher on all. On
+    thirty more (400 to 429), on which this search was preferred to one without GES, pybnesian ended
+    higher on one, by 506 nats. On these sixty bnlab's time was 1.09 of pybnesian's in the median,
+    1.4 at most.
     """
     net = bn.load_network("alarm")
     shown: dict[str, list[tuple[float, float, float]]] = {}
