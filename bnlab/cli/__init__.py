@@ -5,10 +5,17 @@ import io
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from typing import Any
 
 from bnlab.cli import course, labs, report, reproduce
 from bnlab.cli.errors import FAILED, INTERRUPTED, USAGE, Misuse, one_line
 
+COMMANDS: dict[str, Any] = {
+    "labs": labs,
+    "report": report,
+    "reproduce": reproduce,
+    "course": course,
+}
 EPILOG = """\
 examples:
   bnlab labs                                   copy the labs to ./bnlab-labs and open JupyterLab
@@ -75,8 +82,16 @@ def parser() -> argparse.ArgumentParser:
     )
     whole.add_argument("--version", action="version", version=f"bnlab {version('bnlab')}")
     commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (labs, report, reproduce, course):
-        one = command.add_to(commands)
+    for name, command in COMMANDS.items():
+        one = commands.add_parser(
+            name,
+            help=command.HELP,
+            description=command.DESCRIPTION,
+            epilog=command.EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        command.add_options(one)
         one.add_argument("--debug", action="store_true", help="show the traceback of an error")
         one.set_defaults(run=command.run)
     return whole

@@ -2,12 +2,13 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from bnlab.cli.errors import DONE, need
 from bnlab.cli.labs import shipped
 from bnlab.cli.progress import shown
 
+HELP = "copies of the labs for a class, and web pages"
+DESCRIPTION = "Make copies of the labs without solutions, sources for nbgrader, web pages."
 EPILOG = """\
   students/   the labs without solutions
   source/     one assignment a lab, for nbgrader
@@ -19,21 +20,12 @@ examples:
 """
 
 
-def add_to(commands: Any, /) -> argparse.ArgumentParser:
+def add_options(one: argparse.ArgumentParser, /) -> None:
     """The options of this command."""
-    one: argparse.ArgumentParser = commands.add_parser(
-        "course",
-        help="copies of the labs for a class, and web pages",
-        description="Make copies of the labs without solutions, sources for nbgrader, web pages.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
     one.add_argument(
         "folder", nargs="?", type=Path, default=Path("bnlab-course"), help="default: ./bnlab-course"
     )
     one.add_argument("--quiet", action="store_true", help="no progress")
-    return one
 
 
 def run(options: argparse.Namespace, /) -> int:

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
-from typing import Any
 
 from bnlab.cli.errors import DONE, FAILED, Failure, need
 from bnlab.files import write_whole
@@ -16,6 +15,8 @@ FIRST = "00_start_here.ipynb"
 RECORD = ".bnlab-labs.json"  # what was copied: a file that still is so may be replaced
 KINDS = ("*.ipynb", "*.md", "images/*", "papers/*.ipynb", "papers/images/*")
 
+HELP = "copy the labs to a folder and open JupyterLab there"
+DESCRIPTION = "Copy the labs to a folder of yours and open JupyterLab there."
 EPILOG = """\
 Labs that you have changed are never overwritten: they stay, and the command says which.
 
@@ -27,22 +28,13 @@ examples:
 """
 
 
-def add_to(commands: Any, /) -> argparse.ArgumentParser:
+def add_options(one: argparse.ArgumentParser, /) -> None:
     """The options of this command."""
-    one: argparse.ArgumentParser = commands.add_parser(
-        "labs",
-        help="copy the labs to a folder and open JupyterLab there",
-        description="Copy the labs to a folder of yours and open JupyterLab there.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
     one.add_argument(
         "folder", nargs="?", type=Path, default=Path("bnlab-labs"), help="default: ./bnlab-labs"
     )
     one.add_argument("--fresh", action="store_true", help="copy to a new folder beside an old one")
     one.add_argument("--no-open", action="store_true", help="copy, and do not start JupyterLab")
-    return one
 
 
 def run(options: argparse.Namespace, /) -> int:

@@ -8,7 +8,7 @@ import shlex
 import sys
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bnlab.cli import choices
 from bnlab.cli.errors import DONE, Failure, need
@@ -18,6 +18,8 @@ from bnlab.cli.remedies import in_options
 if TYPE_CHECKING:
     from bnlab.reports import Analysis, Reading
 
+HELP = "analyse a table and write a page that opens offline"
+DESCRIPTION = "Which variables of a table depend directly on which, and how sure is that?"
 EPILOG = """\
 What the file is like (delimiter, header, levels, measurements, missing cells) is found out, and
 told; an option says it where the guess is wrong. The page carries the command that makes it again.
@@ -34,16 +36,8 @@ Ctrl-C ends the analysis early: what is at hand is written, and marked as stoppe
 SILENT = ("--quiet", "--open", "--debug")  # of no effect on the page
 
 
-def add_to(commands: Any, /) -> argparse.ArgumentParser:
+def add_options(one: argparse.ArgumentParser, /) -> None:
     """The options of this command."""
-    one: argparse.ArgumentParser = commands.add_parser(
-        "report",
-        help="analyse a table and write a page that opens offline",
-        description="Which variables of a table depend directly on which, and how sure is that?",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
     one.add_argument("data", type=Path, metavar="DATA.csv", help="delimited text, perhaps .gz")
     one.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: DATA-report.html")
     one.add_argument("--open", action="store_true", help="show the page in the browser")
@@ -74,7 +68,6 @@ def add_to(commands: Any, /) -> argparse.ArgumentParser:
     files.add_argument("--csv", type=Path, metavar="FILE", help="all edges with their intervals")
     files.add_argument("--graphml", type=Path, metavar="FILE", help="credible edges, to draw")
     files.add_argument("--bif", type=Path, metavar="FILE", help="the best DAG with parameters")
-    return one
 
 
 def _add_table(table: argparse._ArgumentGroup) -> None:

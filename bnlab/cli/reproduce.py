@@ -8,7 +8,7 @@ import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bnlab.cli.errors import DONE, INTERRUPTED, Failure, need
 from bnlab.cli.progress import shown
@@ -26,6 +26,8 @@ PAPERS = {
 }
 """Short name -> the package in bnlab.labs.papers, and what it is."""
 
+HELP = "the tables and figures of a paper, print beside ours"
+DESCRIPTION = "Make the tables and figures of a paper again, print beside ours."
 EPILOG = (
     "papers:\n"
     + "".join(f"  {short:4s} {what}\n" for short, (_, what) in PAPERS.items())
@@ -41,21 +43,12 @@ examples:
 )
 
 
-def add_to(commands: Any, /) -> argparse.ArgumentParser:
+def add_options(one: argparse.ArgumentParser, /) -> None:
     """The options of this command."""
-    one: argparse.ArgumentParser = commands.add_parser(
-        "reproduce",
-        help="the tables and figures of a paper, print beside ours",
-        description="Make the tables and figures of a paper again, print beside ours.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
     one.add_argument("paper", type=str.upper, choices=PAPERS, metavar="PAPER", help="a short name")
     one.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="default: ./bnlab-PAPER")
     one.add_argument("--only", default="", metavar="NAME", help="parts whose name begins like this")
     one.add_argument("--quiet", action="store_true", help="no progress")
-    return one
 
 
 def run(options: argparse.Namespace, /) -> int:
