@@ -209,6 +209,96 @@ def test_too_many_dags_are_refused():
         heuristic(some_orders([range(25)], flat.names), flat, 0.1)
 
 
+ORDERS = [(2, 0, 3, 1), (0, 1, 2, 3), (3, 2, 1, 0), (0, 1, 3, 2), (1, 0, 2, 3)]
+
+
+def same(one, other):
+    names = ("values", "log_weight", "log_target")
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names) and (
+        one.run.settings == other.run.settings
+    )
+
+
+def test_a_stopped_run_has_the_dags_of_the_orders_it_did():
+    table, told = small_table(4), []
+    orders = some_orders(ORDERS, table.names)
+    whole = heuristic(orders, table, 0.1, progress=lambda *report: told.append(report))
+    assert told == [(done, 5, None) for done in range(1, 6)] and not whole.run.stopped
+    part = heuristic(orders, table, 0.1, progress=lambda done, *_: done < 3)
+    first = sorted(ORDERS)[:3]  # as they are gone through
+    alone = heuristic(some_orders(first, table.names), table, 0.1)
+    assert same(part, alone) and part.run.stopped
+    assert np.array_equal(part.values, whole.values[:, : part.values.shape[1]])
+
+
+@pytest.mark.parametrize("number", [1, 40])
+def test_ctrl_c_in_an_order_leaves_those_before_it(number, monkeypatch):
+    """Nothing of the order at hand is kept; in the first one, nothing is there to return."""
+    drawn = itertools.count(1)
+
+    def interrupted(choices, rng, original=ellis_wong.distinct_dags):
+        for dag in original(choices, rng):
+            if next(drawn) == number:
+                raise KeyboardInterrupt
+            yield dag
+
+    table = small_table(4)
+    orders = some_orders(ORDERS, table.names)
+    whole = heuristic(orders, table, 0.1)
+    monkeypatch.setattr(ellis_wong, "distinct_dags", interrupted)
+    if number == 1:
+        with pytest.raises(KeyboardInterrupt):
+            heuristic(orders, table, 0.1)
+        return
+    part = heuristic(orders, table, 0.1)
+    kept = part.values.shape[1]
+    assert part.run.stopped and 0 < kept < whole.values.shape[1]
+    assert np.array_equal(part.values, whole.values[:, :kept])
+
+
+def test_a_run_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
+    monkeypatch.setattr("bnlab.checkpoints.EVERY_SECONDS", 0.0)
+    table, path, seen = small_table(4), tmp_path / "dags.ckpt", []
+    orders = some_orders(ORDERS, table.names)
+    whole = heuristic(orders, table, 0.1)
+
+    def fail(done, total, _):
+        if done == 3:
+            raise RuntimeError("of the caller")
+
+    assert heuristic(orders, table, 0.1, checkpoint=path, progress=lambda *_: False).run.stopped
+    with pytest.raises(RuntimeError, match="of the caller"):
+        heuristic(orders, table, 0.1, checkpoint=path, progress=fail)
+    rng, other = np.random.default_rng(0), np.random.default_rng(0)
+    again = bn.ellis_wong_dags(
+        orders,
+        table=table,
+        eps=0.1,
+        rng=rng,
+        checkpoint=path,
+        progress=lambda done, *_: seen.append(done),
+    )
+    bn.ellis_wong_dags(orders, table=table, eps=0.1, rng=other)
+    assert same(again, whole) and seen == [4, 5] and not again.run.stopped
+    assert rng.bit_generator.state == other.bit_generator.state
+    assert same(heuristic(orders, table, 0.1, checkpoint=path, progress=pytest.fail), whole)
+    before = path.read_bytes()
+    for change, what in (
+        ({"seed": 1}, "seed"),
+        ({"eps": 0.2}, "eps"),
+        ({"max_dags": 999}, "max_dags"),
+        ({"orders": some_orders(ORDERS[1:], table.names)}, "orders"),
+        ({"table": small_table(4, seed=4)}, "table"),
+    ):
+        call = {"orders": orders, "table": table, "eps": 0.1} | change
+        with pytest.raises(ValueError, match=f"checkpoint of another run: its {what} is"):
+            heuristic(**call, checkpoint=path)
+    path.write_bytes(before[:-1])
+    with pytest.raises(ValueError, match="is damaged"):
+        heuristic(orders, table, 0.1, checkpoint=path)
+    assert path.read_bytes() == before[:-1]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -1,6 +1,7 @@
 """k-fold cross-validation of predictive densities."""
 
 import math
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -8,23 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.checkpoints import Arrays, Finished, fingerprint
 from bnlab.data import Data
-from bnlab.results import Run, read_only, rebuilt
-from bnlab.runs import (
-    Clock,
-    Executor,
-    Progress,
-    Stopped,
-    check_counts,
-    check_generator,
-    collect,
-    seed_of,
-    workers,
-)
+from bnlab.results import Run, package_versions, read_only, rebuilt
+from bnlab.runs import Clock, Executor, Progress, check_counts, check_generator, seed_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Method = Callable[[Data, Data], ArrayLike]
+
+METHOD = "cross-validation"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,6 +108,7 @@ def cross_validate(
     *,
     folds: int = 10,
     rng: np.random.Generator,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> CrossValidation:
@@ -130,6 +125,9 @@ def cross_validate(
         numbers are the same for any executor
     folds : from 2 to m
     rng : deals the rows; equal states give equal folds
+    checkpoint : a file for the folds that are done, saved every 10 seconds or so, at a stop and at
+        the end. If it is there, the same call goes on from it. Methods are known there by their
+        names: name another file when you change one
     progress : called as progress(done, folds, None) after each fold; False stops, and the folds
         finished remain
     executor : where folds run; threads by default. Processes take methods that can be pickled
@@ -137,9 +135,8 @@ def cross_validate(
     Raises
     ------
     ValueError
-        If an option is out of its range, or a method returns anything but one number a row.
-    Stopped
-        If `progress` returned False before the first fold was done.
+        If an option is out of its range, a method returns anything but one number a row, or the
+        checkpoint is damaged or of another run.
 
     Examples
     --------
@@ -149,23 +146,23 @@ def cross_validate(
     >>> cross_validate(data, {"tree": tree}, rng=np.random.default_rng(1))
     CrossValidation(10 folds of 20 rows, nats a row: tree -0.7656)
     """
-    _check(data, methods, folds, rng)
+    folds = _checked(data, methods, folds, rng)
     clock, seed = Clock(), seed_of(rng)
     fold = np.empty(data.m, np.int64)
     fold[rng.permutation(data.m)] = np.arange(data.m) % folds
-    parts: list[Floats] = []
-    with workers(executor, folds) as chosen:
-        jobs = [_Job(data, dict(methods), fold, k) for k in range(folds)]
-        results = chosen.map(_predict_fold, jobs)
-        going = collect(results, parts, lambda part: 1, folds, progress)
-    if not parts:
-        raise Stopped("stopped before the first fold was done")
-    log_density = np.full((len(methods), data.m), np.nan)
-    for k, part in enumerate(parts):
-        log_density[:, fold == k] = part
     settings = {"folds": folds, "methods": tuple(methods)}
-    stopped = not going and len(parts) < folds
-    run = Run("cross-validation", settings, seed, clock.seconds, stopped=stopped)
+    held = () if data.intervened is None else (data.intervened,)
+    rows = fingerprint(data.values, data.arities, *held)
+    version = package_versions()["bnlab"]
+    identity = {"bnlab": version, "method": METHOD, **settings, "data": rows, "seed": seed}
+    finished = Finished(checkpoint, identity)
+    jobs = [_Job(data, dict(methods), fold, k) for k in range(finished.count, folds)]
+    done = finished.go_on(_predict_fold, jobs, folds, progress, executor)
+    log_density = np.full((len(methods), data.m), np.nan)
+    by_fold = np.argsort(fold, kind="stable")[: len(done["log_density"])]
+    log_density[:, by_fold] = done["log_density"].T
+    stopped = len(done["folds"]) < folds
+    run = Run(METHOD, settings, seed, clock.seconds, stopped=stopped)
     return CrossValidation(tuple(methods), log_density, fold, run)
 
 
@@ -178,11 +175,11 @@ class _Job(NamedTuple):
     k: int
 
 
-def _predict_fold(job: _Job) -> Floats:
-    """ln p (methods, rows) of the rows of one fold."""
+def _predict_fold(job: _Job) -> Arrays:
+    """The number of a fold, and ln p (rows, methods) of its rows."""
     held_out = job.fold == job.k
     train, test = _rows(job.data, ~held_out), _rows(job.data, held_out)
-    out = np.empty((len(job.methods), test.m))
+    out = np.empty((test.m, len(job.methods)))
     for i, (name, method) in enumerate(job.methods.items()):
         log_p = np.asarray(method(train, test), float)
         if log_p.shape != (test.m,) or np.isnan(log_p).any():
@@ -190,8 +187,8 @@ def _predict_fold(job: _Job) -> Floats:
                 f"method {name!r} gave shape {log_p.shape} for {test.m} rows, or nan: it returns "
                 "ln p of each row"
             )
-        out[i] = log_p
-    return out
+        out[:, i] = log_p
+    return {"folds": np.array([job.k]), "log_density": out}
 
 
 def _rows(data: Data, which: NDArray[np.bool_]) -> Data:
@@ -199,12 +196,16 @@ def _rows(data: Data, which: NDArray[np.bool_]) -> Data:
     return replace(data, values=data.values[which], intervened=held)
 
 
-def _check(data: Data, methods: Mapping[str, Method], folds: int, rng: np.random.Generator) -> None:
+def _checked(
+    data: Data, methods: Mapping[str, Method], folds: int, rng: np.random.Generator
+) -> int:
+    """The folds, as an integer of Python's; a ValueError for what cannot be validated."""
     if not isinstance(data, Data):
         raise ValueError(f"data is a {type(data).__name__}: make it a Data (read_csv, from_frame)")
     check_generator(rng)
-    check_counts(least=2, folds=folds)
+    (folds,) = check_counts(least=2, folds=folds)
     if folds > data.m:
         raise ValueError(f"folds={folds} of {data.m} rows: take at most one fold for each row")
     if not isinstance(methods, Mapping) or not methods:
         raise ValueError("methods is a dict of name: function(train, test), with one at least")
+    return folds

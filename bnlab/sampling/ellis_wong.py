@@ -4,23 +4,31 @@ import bisect
 import heapq
 import math
 import operator
+import os
 from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab.checkpoints import Arrays, fingerprint, generator_states, restore_generators
 from bnlab.graphs import predecessor_masks
 from bnlab.results import Draws, Run
-from bnlab.runs import Clock, check_counts, check_generator, real, seed_of
+from bnlab.runs import Clock, Progress, check_counts, check_generator, goes_on, real, seed_of
 from bnlab.sampling.dags import NO_DAG, check_orders
 from bnlab.sampling.direct import families_by_weight
+from bnlab.sampling.rounds import file_of
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Dag = tuple[int, ...]
+Found = dict[Dag, None]
 Choices = list[tuple[list[int], list[float]]]
 Waiting = tuple[float, float, Dag, int, int]  # ln time, ln p of masks, masks, range (0, 0: all)
+
+METHOD = "Ellis-Wong"
 
 
 def ellis_wong_dags(
@@ -31,6 +39,8 @@ def ellis_wong_dags(
     eps: float,
     rng: np.random.Generator,
     max_dags: int = 100_000,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
 ) -> Draws:
     """A set of distinct DAGs, weighed by their own posterior [EllisWong2008].
 
@@ -51,6 +61,10 @@ def ellis_wong_dags(
         DAG that agrees with the order is taken
     rng : the only source of randomness
     max_dags : how many distinct DAGs there may be in all
+    checkpoint : a file that keeps the DAGs of the orders that are done, saved every 10 seconds or
+        so, at a stop and at the end. If it is there, the same call goes on from it
+    progress : progress(done, total, None) after each distinct order; False stops, and so does
+        Ctrl-C: the DAGs of the orders done by then remain
 
     Returns
     -------
@@ -62,8 +76,8 @@ def ellis_wong_dags(
     Raises
     ------
     ValueError
-        If the orders or the table do not fit, eps is outside [0, 1), or more than `max_dags` DAGs
-        would be needed.
+        If the orders or the table do not fit, eps is outside [0, 1), more than `max_dags` DAGs
+        would be needed, or the checkpoint is damaged or of another run.
 
     Examples
     --------
@@ -74,7 +88,7 @@ def ellis_wong_dags(
     Draws(3 dags of 2 variables, structure-modular)
     """
     check_orders(orders, table)
-    check_counts(max_dags=max_dags)
+    (max_dags,) = check_counts(max_dags=max_dags)
     check_generator(rng)
     if not 0 <= real(eps) < 1:
         raise ValueError(f"eps={eps} is outside [0, 1)")
@@ -86,17 +100,32 @@ def ellis_wong_dags(
         largest = math.exp(sum(_log_range(tails, 0, 1) for _, tails in within(families, before)))
         if max_dags * largest < 1 - eps:
             raise _too_many(max_dags, order, f"reach {max_dags * largest:.2g} at most", eps)
-    found: dict[Dag, None] = {}
-    for order, before in zip(distinct, masks, strict=True):
-        mass = 0.0
-        for dag, log_share in distinct_dags(within(families, before), rng):
-            found[dag] = None
-            if len(found) > max_dags:
-                raise _too_many(max_dags, order, f"reach {mass:.6g}", eps)
-            mass += math.exp(log_share)
-            if eps > 0 and mass >= 1 - eps:
+    settings = {"eps": real(eps), "max_dags": max_dags}
+    identity = {"method": METHOD, **settings, "orders": fingerprint(distinct), "seed": seed}
+    file = file_of(checkpoint, table, identity)
+    found, at = _begun(rng, None if file is None else file.load())
+    try:
+        for order, before in zip(distinct[at.orders :], masks[at.orders :], strict=True):
+            mass = 0.0
+            for dag, log_share in distinct_dags(within(families, before), rng):
+                found[dag] = None
+                if len(found) > max_dags:
+                    raise _too_many(max_dags, order, f"reach {mass:.6g}", eps)
+                mass += math.exp(log_share)
+                if eps > 0 and mass >= 1 - eps:
+                    break
+            at = _Position(at.orders + 1, len(found), generator_states([rng]))
+            if file is not None and file.due:
+                file.save(_arrays(found, at))
+            if not goes_on(progress, at.orders, len(distinct)):
                 break
-    dags = np.array(list(found), np.int64)
+    except KeyboardInterrupt:
+        if not at.orders:
+            raise
+    finally:
+        if file is not None:
+            file.save(_arrays(found, at))
+    dags = _arrays(found, at)["dags"]
     log_target = table.log_target(dags)[None]
     return Draws(
         dags[None],
@@ -106,13 +135,36 @@ def ellis_wong_dags(
         "structure-modular",
         orders.names,
         run=Run(
-            f"{orders.run.method}, Ellis-Wong",
-            {**orders.run.settings, "eps": eps, "max_dags": max_dags},
+            f"{orders.run.method}, {METHOD}",
+            {**orders.run.settings, **settings},
             seed,
             orders.run.seconds + clock.seconds,
-            stopped=orders.run.stopped,
+            stopped=orders.run.stopped or at.orders < len(distinct),
         ),
     )
+
+
+class _Position(NamedTuple):
+    """How many orders are done, how many DAGs they gave, and where the generator was then."""
+
+    orders: int
+    dags: int
+    generator: NDArray[np.uint8]
+
+
+def _begun(rng: np.random.Generator, saved: Arrays | None) -> tuple[Found, _Position]:
+    """The DAGs found so far, in their order, and the position; the generator is put there."""
+    if saved is None:
+        return {}, _Position(0, 0, generator_states([rng]))
+    restore_generators([rng], saved["generator"])
+    found: Found = dict.fromkeys(map(tuple, saved["dags"].tolist()))
+    return found, _Position(int(saved["orders"]), len(found), saved["generator"])
+
+
+def _arrays(found: Found, at: _Position) -> Arrays:
+    """What a checkpoint keeps: what the orders that are done gave."""
+    dags = np.array(list(islice(found, at.dags)), np.int64)
+    return {"dags": dags, "orders": np.array(at.orders), "generator": at.generator}
 
 
 def within(families: list[tuple[Ints, Floats]], masks: Ints, /) -> Choices:
