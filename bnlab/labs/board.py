@@ -6,12 +6,14 @@ A lab builds its widget from these parts.
 - `Panel(picture, caption)` shows a Bokeh figure from `bnlab.plots` with a caption under it;
   `panel.update(caption, edges=columns)` moves it and `panel.show(picture, caption)` replaces it.
 - `choice`, `size_slider`, `side_by_side` and `stacked` make the controls and the layout.
-- `Runner(work, finish)` runs long work with a progress bar and a Stop button.
+- `Runner(work, finish)` runs long work with a progress bar and a Stop button; an `Experiment`
+  is such work on what controls ask for, dropped when one of them is moved.
 - `check(title, (hint, test), ...)` is for exercises: it tests properties, not stored numbers.
 """
 
 import asyncio
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any
@@ -305,6 +307,117 @@ class Runner(widgets.VBox):
             done, total, _ = self._latest
             ending = "stopped at" if self._stopping else "done:"
             self.status.value = f"{ending} {done:,} of {total:,} {self._unit}"
+
+
+class Experiment(ABC):
+    """Long work on what the controls ask for; its result is dropped when one of them is moved.
+
+    A subclass makes its controls, hands them on to `__init__`, and says what the work is and how
+    `found` is shown.
+
+    Parameters
+    ----------
+    controls
+        Widgets with a `value`.
+    nothing
+        `found` as long as nothing is.
+    unit
+        What the progress counts.
+
+    Attributes
+    ----------
+    widget : what to display
+    runner : Run, Stop and progress; `runner.run_now()` runs at once
+    found : the result so far
+    panels : the `Panel`s
+
+    Examples
+    --------
+    >>> from bnlab import plots
+    >>> class Powers(Experiment):
+    ...     def __init__(self):
+    ...         self.base = size_slider("base", [2, 3])
+    ...         super().__init__(self.base, nothing=0)
+    ...     def _work(self, asked, progress):
+    ...         return asked[0] ** 2
+    ...     def _pictures(self):
+    ...         return [plots.heat_map([[0, 0.9], [0.1, 0]], ["rain", "wet"])]
+    ...     def _captions(self):
+    ...         return [f"Squared: {self.found}."]
+    ...     def _columns(self):
+    ...         return [{}]
+    >>> powers = Powers()
+    >>> result = powers.runner.run_now()
+    >>> powers.panels[0].caption
+    'Squared: 4.'
+    >>> powers.base.value = 3
+    >>> powers.panels[0].caption
+    'Squared: 0.'
+    """
+
+    def __init__(self, *controls: Any, nothing: Any, unit: str = "steps") -> None:
+        self._controls, self._nothing = controls, nothing
+        self._asked: tuple[Any, ...] = ()
+        self.found = nothing
+        self.panels = [Panel(*shown) for shown in self._shown()]
+        self.runner = Runner(self._run, self._finish, look=self._look, unit=unit)
+        for control in controls:
+            control.observe(self._drop, "value")
+        self.widget = stacked(side_by_side(*controls), self.runner, side_by_side(*self.panels))
+
+    @abstractmethod
+    def _work(self, asked: Any, progress: Progress) -> Any:
+        """The result for the values of the controls.
+
+        Each `progress(done, total, found)` with more in it brings another `found`: the page may
+        still be reading the last one.
+        """
+
+    @abstractmethod
+    def _pictures(self) -> Sequence[LayoutDOM]:
+        """`found`, a picture for each panel."""
+
+    @abstractmethod
+    def _captions(self) -> Sequence[str]:
+        """What to see in each."""
+
+    @abstractmethod
+    def _columns(self) -> Sequence[dict[str, dict[str, list[Any]]]]:
+        """Source name -> columns, of each picture, for `found` that grows."""
+
+    def _shown(self) -> Iterable[tuple[LayoutDOM, str]]:
+        return zip(self._pictures(), self._captions(), strict=True)
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(control.value for control in self._controls)
+
+    def _run(self, progress: Progress) -> tuple[tuple[Any, ...], Any]:
+        asked = self._asked = self._values()
+        return asked, self._work(asked, progress)
+
+    def _finish(self, result: tuple[tuple[Any, ...], Any]) -> None:
+        asked, found = result
+        self._show(found if asked == self._values() else self._nothing)
+
+    def _drop(self, change: Any) -> None:
+        if self.runner.run_button.disabled:
+            self.runner.stop()
+        self._show(self._nothing)
+
+    def _show(self, found: Any) -> None:
+        # A new picture reaches a page that does not show the panel yet; new columns do not.
+        self.found = found
+        for panel, shown in zip(self.panels, self._shown(), strict=True):
+            panel.show(*shown)
+
+    def _look(self, done: int, total: int, found: Any) -> None:
+        if found is self.found or self._asked != self._values():
+            return
+        self.found = found
+        for panel, caption, columns in zip(
+            self.panels, self._captions(), self._columns(), strict=True
+        ):
+            panel.update(caption, **columns)
 
 
 def check(title: str, *properties: tuple[str, Callable[[], object]]) -> bool:

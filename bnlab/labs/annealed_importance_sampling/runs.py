@@ -147,7 +147,7 @@ def sandwich(
         def told(finished: int, of: int, snapshot: object) -> bool:
             nonlocal going
             if progress is not None:
-                going = progress(before + finished * steps, total, list(found)) is not False
+                going = progress(before + finished * steps, total, found) is not False
             return going
 
         return told
@@ -167,7 +167,7 @@ def sandwich(
             break
         done += 2 * moves
         low, high = (bound.log_value - exact.log_evidence for bound in (lower, upper))
-        found.append((steps, low, high))
+        found = [*found, (steps, low, high)]
         if not going:  # too late for these bounds, in time for the next
             break
     return found

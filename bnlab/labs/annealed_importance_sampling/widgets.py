@@ -23,9 +23,9 @@ from bnlab.labs.annealed_importance_sampling.runs import (
     step_stops,
 )
 from bnlab.labs.board import (
+    Experiment,
     Panel,
     Progress,
-    Runner,
     choice,
     side_by_side,
     size_slider,
@@ -113,7 +113,7 @@ class Pile:
         self.shares.update(captions[1], heaviest=plots.heaviest_data(self._gaps()))
 
 
-class Bounds:
+class Bounds(Experiment):
     """Lower and upper bounds on the evidence, closing as runs get more steps.
 
     Parameters
@@ -131,70 +131,37 @@ class Bounds:
     bounds, gap : the two `Panel`s, with sources "bounds" and "gap"
     """
 
+    found: Found
+
     def __init__(self, *, stops: Sequence[int] | None = None) -> None:
         self._rng, self._stops = np.random.default_rng(SEED), stops
-        self.found: Found = []
         self.dataset = choice("data set", DATASETS)
         self.runs = size_slider("runs of each bound", BOUND_RUNS, 27)
-        self.bounds, self.gap = (
-            Panel(picture, caption)
-            for picture, caption in zip(self._pictures(), self._captions(), strict=True)
-        )
-        self.runner = Runner(
-            self._work,
-            self._finish,
-            look=lambda done, total, snapshot: self._look(snapshot),
-            unit="moves",
-        )
-        for control in (self.dataset, self.runs):
-            control.observe(self._clear, "value")
-        self.widget = stacked(
-            side_by_side(self.dataset, self.runs),
-            self.runner,
-            side_by_side(self.bounds, self.gap),
-        )
+        super().__init__(self.dataset, self.runs, nothing=[], unit="moves")
+        self.bounds, self.gap = self.panels
 
-    def _work(self, progress: Progress) -> tuple[str, int, Found]:
-        name, runs = self.dataset.value, self.runs.value
-        rng = self._rng
-        return name, runs, sandwich(name, runs=runs, rng=rng, stops=self._stops, progress=progress)
-
-    def _finish(self, result: tuple[str, int, Found]) -> None:
-        *asked, found = result
-        self._show(found if asked == [self.dataset.value, self.runs.value] else [])
-
-    def _clear(self, change: Any) -> None:
-        if self.runner.run_button.disabled:
-            self.runner.stop()
-        self._show([])
-
-    def _show(self, found: Found) -> None:
-        # A new picture reaches a page that does not show the panel yet; new columns do not.
-        self.found = list(found)
-        panels = zip((self.bounds, self.gap), self._pictures(), self._captions(), strict=True)
-        for panel, picture, caption in panels:
-            panel.show(picture, caption)
-
-    def _look(self, found: Found) -> None:
-        if len(found) <= len(self.found):
-            return
-        self.found = list(found)
-        steps, (lower, upper) = self._steps(), self._columns()
-        captions = self._captions()
-        self.bounds.update(captions[0], bounds=plots.evidence_bounds_data(steps, lower, upper))
-        self.gap.update(captions[1], gap=plots.error_curve_data(steps, {"gap": upper - lower}))
+    def _work(self, asked: tuple[str, int], progress: Progress) -> Found:
+        name, runs = asked
+        return sandwich(name, runs=runs, rng=self._rng, stops=self._stops, progress=progress)
 
     def _steps(self) -> list[int]:
         return list(self._stops or step_stops(self.dataset.value))
 
-    def _columns(self) -> tuple[Floats, Floats]:
+    def _lines(self) -> tuple[Floats, Floats]:
         """Lower and upper bounds at all numbers of steps, nan where there is none yet."""
         known = {steps: (lower, upper) for steps, lower, upper in self.found}
         lower, upper = np.transpose([known.get(r, (np.nan, np.nan)) for r in self._steps()])
         return lower, upper
 
+    def _columns(self) -> list[dict[str, Any]]:
+        steps, (lower, upper) = self._steps(), self._lines()
+        return [
+            {"bounds": plots.evidence_bounds_data(steps, lower, upper)},
+            {"gap": plots.error_curve_data(steps, {"gap": upper - lower})},
+        ]
+
     def _pictures(self) -> tuple[Any, Any]:
-        steps, (lower, upper) = self._steps(), self._columns()
+        steps, (lower, upper) = self._steps(), self._lines()
         gap = plots.error_curve(
             steps,
             {"gap": upper - lower},

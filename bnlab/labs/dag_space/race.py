@@ -250,19 +250,9 @@ def race(
                 started.add(label)
                 clock[label] += time.perf_counter() - begun
                 done = round(1000 * sum(min(seconds, stops[-1]) for seconds in clock.values()))
-                if progress is not None and not progress(done, total, copied(found)):
+                if progress is not None and not progress(done, total, found):
                     return found
             if label in started:
-                found[label].append((clock[label], [where.sad(p) for p in racer.edges()]))
+                point = clock[label], [where.sad(p) for p in racer.edges()]
+                found = {**found, label: [*found[label], point]}
     return found
-
-
-def copied(found: Found) -> Found:
-    """A copy for another thread.
-
-    Examples
-    --------
-    >>> copied({"local": []})
-    {'local': []}
-    """
-    return {label: list(points) for label, points in found.items()}

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs.board import (
+    Experiment,
     Panel,
     Progress,
-    Runner,
     choice,
     side_by_side,
     size_slider,
@@ -41,7 +41,7 @@ PLAIN = next(iter(PRIORS))
 Floats = NDArray[np.float64]
 
 
-class Race:
+class Race(Experiment):
     """Eight samplers towards the same edges, each with its own clock.
 
     Parameters
@@ -58,63 +58,38 @@ class Race:
     panel : the `Panel`, with sources "race" and "race_lines"
     """
 
+    found: Found
+
     def __init__(self, *, stops: Sequence[float] = STOPS) -> None:
         self._stops = stops
-        self.found: Found = {label: [] for label in RACERS}
         self.dataset = choice("data set", DATASETS, "wine")
         self.share = size_slider("local moves of the hybrid", SHARES, 0.1)
-        self.panel = Panel(self._picture(), self._caption())
-        self.runner = Runner(
-            self._work,
-            self._finish,
-            look=lambda done, total, snapshot: self._look(snapshot),
-            unit="ms",
-        )
-        for control in (self.dataset, self.share):
-            control.observe(self._clear, "value")
-        self.widget = stacked(side_by_side(self.dataset, self.share), self.runner, self.panel)
+        nothing: Found = {label: [] for label in RACERS}
+        super().__init__(self.dataset, self.share, nothing=nothing, unit="ms")
+        (self.panel,) = self.panels
 
-    def _work(self, progress: Progress) -> tuple[str, float, Found]:
-        name, share = self.dataset.value, self.share.value
-        return name, share, race(name, share=share, stops=self._stops, progress=progress)
+    def _work(self, asked: tuple[str, float], progress: Progress) -> Found:
+        name, share = asked
+        return race(name, share=share, stops=self._stops, progress=progress)
 
-    def _finish(self, result: tuple[str, float, Found]) -> None:
-        *asked, found = result
-        current = asked == [self.dataset.value, self.share.value]
-        self._show(found if current else {label: [] for label in RACERS})
+    def _columns(self) -> list[dict[str, Any]]:
+        return [{"race": plots.race_data(self.found), "race_lines": plots.race_lines(self.found)}]
 
-    def _clear(self, change: Any) -> None:
-        if self.runner.run_button.disabled:
-            self.runner.stop()
-        self._show({label: [] for label in RACERS})
+    def _pictures(self) -> list[Any]:
+        return [plots.race(self.found, (self._stops[0], self._stops[-1]))]
 
-    def _show(self, found: Found) -> None:
-        # A new picture reaches a page that does not show the panel yet; new columns do not.
-        self.found = found
-        self.panel.show(self._picture(), self._caption())
-
-    def _look(self, found: Found) -> None:
-        if sum(map(len, found.values())) > sum(map(len, self.found.values())):
-            self.found = found
-            self.panel.update(
-                self._caption(), race=plots.race_data(found), race_lines=plots.race_lines(found)
-            )
-
-    def _picture(self) -> Any:
-        return plots.race(self.found, (self._stops[0], self._stops[-1]))
-
-    def _caption(self) -> str:
+    def _captions(self) -> list[str]:
         if not any(self.found.values()):
-            return "Press Run. Each sampler gets the same time; its own clock counts."
+            return ["Press Run. Each sampler gets the same time; its own clock counts."]
         last = {label: points[-1] for label, points in self.found.items() if points}
         best = min(last, key=lambda label: float(np.mean(last[label][1])))
         seconds = heads(self.dataset.value)[1]
-        return (
+        return [
             f"{self.dataset.value}. Line: mean over chains; bar: best to worst chain. Least error "
             f"so far: {best}, {np.mean(last[best][1]):.2f} after {last[best][0]:.2g} s. For "
             f"comparison: the exact edges themselves took {1000 * seconds:.2g} ms, which is on "
             f"the clock of {NEEDS_DAGS[0]}."
-        )
+        ]
 
 
 class Shares:

@@ -1,6 +1,6 @@
 """Annealing runs on the true structure: controls wired to package and plots."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from bnlab import plots
 from bnlab.labs.board import (
+    Experiment,
     Panel,
     Progress,
-    Runner,
     choice,
     side_by_side,
     size_slider,
@@ -48,7 +48,7 @@ STEPS = "annealing steps K"
 Floats = NDArray[np.float64]
 
 
-class Steps:
+class Steps(Experiment):
     """ln weights of single runs against the number of steps, beside VB and BIC.
 
     Parameters
@@ -65,53 +65,36 @@ class Steps:
     panel : the `Panel`, with sources "runs" and "runs_rules"
     """
 
+    found: Traces | None
+
     def __init__(self, *, stops: Sequence[int] = STEP_STOPS) -> None:
         for n in TRACE_SIZES:  # now, so that the slider answers at once
             two_scores(n)
         self._stops = stops
-        self.found: Traces | None = None
         self.size = size_slider("rows", TRACE_SIZES, 480)
         self.shape = choice("schedule", list(SHAPES), THESIS)
         self.moves = choice("moves", list(MOVES), list(MOVES)[1])
-        self.panel = Panel(self._picture(), self._caption())
-        self.runner = Runner(
-            self._work, self._finish, look=lambda done, total, found: self._look(found)
-        )
-        for control in (self.size, self.shape, self.moves):
-            control.observe(self._clear, "value")
-        self.widget = stacked(
-            side_by_side(self.size, self.shape, self.moves), self.runner, self.panel
-        )
+        super().__init__(self.size, self.shape, self.moves, nothing=None)
+        (self.panel,) = self.panels
 
-    def _asked(self) -> tuple[int, str, str]:
-        return self.size.value, self.shape.value, self.moves.value
+    def _work(self, asked: tuple[int, str, str], progress: Progress) -> Traces:
+        n, shape, moves = asked
+        return traces(n, SHAPES[shape], MOVES[moves], stops=self._stops, progress=progress)
 
-    def _work(self, progress: Progress) -> tuple[tuple[int, str, str], Traces]:
-        n, shape, moves = asked = self._asked()
-        return asked, traces(n, SHAPES[shape], MOVES[moves], stops=self._stops, progress=progress)
-
-    def _finish(self, result: tuple[tuple[int, str, str], Traces]) -> None:
-        asked, found = result
-        self.found = found if asked == self._asked() else None
-        self.panel.show(self._picture(), self._caption())
-
-    def _clear(self, change: Any) -> None:
-        if self.runner.run_button.disabled:
-            self.runner.stop()
-        self.found = None
-        self.panel.show(self._picture(), self._caption())
-
-    def _look(self, found: Traces) -> None:
-        self.found = found
-        self.panel.update(self._caption(), runs=plots.log_curves_data(self._stops, found.lines))
-
-    def _picture(self) -> Any:
-        rules = two_scores(self.size.value)
+    def _lines(self) -> Mapping[str, Floats]:
+        if self.found is not None:
+            return self.found.lines
         names = ["from the true tables", *(f"run {i + 1}" for i in range(TRACES))]
-        empty = {name: np.full(len(self._stops), np.nan) for name in names}
+        return {name: np.full(len(self._stops), np.nan) for name in names}
+
+    def _columns(self) -> list[dict[str, Any]]:
+        return [{"runs": plots.log_curves_data(self._stops, self._lines())}]
+
+    def _pictures(self) -> list[Any]:
+        rules = two_scores(self.size.value)
         picture = plots.log_curves(
             self._stops,
-            empty if self.found is None else self.found.lines,
+            self._lines(),
             rules,
             x_label=STEPS,
             y_label="ln weight of a run (nats)",
@@ -122,25 +105,25 @@ class Steps:
         )
         picture.legend[0].ncols = 3
         picture.height += 60
-        return picture
+        return [picture]
 
-    def _caption(self) -> str:
+    def _captions(self) -> list[str]:
         if self.found is None:
-            return "Not run yet: press Run. Each dot is a run of its own."
+            return ["Not run yet: press Run. Each dot is a run of its own."]
         vb = next(iter(self.found.rules.values()))
         fresh = np.array(list(self.found.lines.values())[1:])
         known = np.isfinite(fresh).all(axis=0)
         if not known.any():
-            return "Running."
+            return ["Running."]
         last = int(np.flatnonzero(known)[-1])
-        return (
+        return [
             f"At K = {self._stops[last]:,}: {int((fresh[:, last] < vb).sum())} of {TRACES} runs "
             f"from the prior below VB; they spread over {np.ptp(fresh[:, last]):.1f} nats. Values "
             "below the axis are left out."
-        )
+        ]
 
 
-class Sides:
+class Sides(Experiment):
     """Upward and reverse runs on simulated data: the band between them closes.
 
     Parameters
@@ -157,53 +140,24 @@ class Sides:
     band, width : the two `Panel`s, with sources "band" and "width"
     """
 
+    found: list[Band]
+
     def __init__(self, *, stops: Sequence[int] = STEP_STOPS[:-1]) -> None:
         self._stops = stops
-        self.found: list[Band] = []
         self.size = size_slider("rows", SIDE_SIZES, 80)
         self.shape = choice("schedule", list(SHAPES), THESIS)
-        self.band, self.width = (
-            Panel(picture, caption)
-            for picture, caption in zip(self._pictures(), self._captions(), strict=True)
-        )
-        self.runner = Runner(
-            self._work, self._finish, look=lambda done, total, found: self._look(found)
-        )
-        for control in (self.size, self.shape):
-            control.observe(self._clear, "value")
-        self.widget = stacked(
-            side_by_side(self.size, self.shape),
-            self.runner,
-            side_by_side(self.band, self.width),
-        )
+        super().__init__(self.size, self.shape, nothing=[])
+        self.band, self.width = self.panels
 
-    def _work(self, progress: Progress) -> tuple[int, str, list[Band]]:
-        n, shape = self.size.value, self.shape.value
-        return n, shape, bands(n, SHAPES[shape], stops=self._stops, progress=progress)
+    def _work(self, asked: tuple[int, str], progress: Progress) -> list[Band]:
+        n, shape = asked
+        return bands(n, SHAPES[shape], stops=self._stops, progress=progress)
 
-    def _finish(self, result: tuple[int, str, list[Band]]) -> None:
-        *asked, found = result
-        self._show(found if asked == [self.size.value, self.shape.value] else [])
-
-    def _clear(self, change: Any) -> None:
-        if self.runner.run_button.disabled:
-            self.runner.stop()
-        self._show([])
-
-    def _show(self, found: list[Band]) -> None:
-        self.found = list(found)
-        panels = zip((self.band, self.width), self._pictures(), self._captions(), strict=True)
-        for panel, picture, caption in panels:
-            panel.show(picture, caption)
-
-    def _look(self, found: list[Band]) -> None:
-        if len(found) <= len(self.found):
-            return
-        self.found, captions = list(found), self._captions()
-        lines = self._lines()
-        widths = plots.error_curve_data(self._stops, {"width": self._widths()})
-        self.band.update(captions[0], band=plots.log_curves_data(self._stops, lines))
-        self.width.update(captions[1], width=widths)
+    def _columns(self) -> list[dict[str, Any]]:
+        return [
+            {"band": plots.log_curves_data(self._stops, self._lines())},
+            {"width": plots.error_curve_data(self._stops, {"width": self._widths()})},
+        ]
 
     def _lines(self) -> dict[str, Floats]:
         known = {band.steps: (band.upward, band.reverse) for band in self.found}

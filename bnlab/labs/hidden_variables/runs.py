@@ -130,8 +130,8 @@ def traces(
     """
     names = ["from the true tables", *(f"run {i + 1}" for i in range(TRACES))]
     lines = {name: np.full(len(stops), np.nan) for name in names}
-    found = Traces(lines, two_scores(n))
-    done, total, rng = 0, (TRACES + 1) * sum(stops), np.random.default_rng([SEED, n])
+    scores, rng = two_scores(n), np.random.default_rng([SEED, n])
+    done, total = 0, (TRACES + 1) * sum(stops)
     for (k, steps), name in product(enumerate(stops), names):
         method, start = AIS(Warped(steps, shape), moves), None
         if name == names[0]:
@@ -139,9 +139,9 @@ def traces(
         run = anneal(true_model(), rows(n), runs=1, rng=rng, method=method, start=start)
         lines[name][k] = run.log_weight[0]
         done += steps
-        if progress is not None and progress(done, total, found) is False:
+        if progress is not None and progress(done, total, Traces(lines, scores)) is False:
             break
-    return found
+    return Traces(lines, scores)
 
 
 class Problem(NamedTuple):
@@ -247,11 +247,17 @@ def bands(
     done, total, going = 0, 2 * runs * sum(stops), True
     for steps in stops:
 
-        def tell(finished: int, of: int, snapshot: object, steps: int = steps) -> bool:
+        def tell(
+            finished: int,
+            of: int,
+            snapshot: object,
+            steps: int = steps,
+            found: list[Band] = found,
+        ) -> bool:
             nonlocal done, going
             done += steps
             if progress is not None:
-                going = going and progress(done, total, list(found)) is not False
+                going = going and progress(done, total, found) is not False
             return going
 
         pair = both_ways(problem, AIS(Warped(steps, shape)), runs, rng, tell)
@@ -260,7 +266,7 @@ def bands(
         w, back = (annealed.log_weight - problem.reference for annealed in pair)
         low, high = bn.lower_bound(w, bins=1), bn.lower_bound(-back, bins=1)
         ends = (float(w.mean()), float(back.mean()), low.log_value, -high.log_value)
-        found.append(Band(steps, *ends))
+        found = [*found, Band(steps, *ends)]
         if not going:
             break
     return found

@@ -113,8 +113,9 @@ def on_one_clock(
         for method, count in climbs.items():
             climb = search(name, method, count, rng.spawn(1)[0], changes=changes)
             share = first_hit(name, climb) / len(climb.ends)
-            found[method].append((share * climb.run.seconds, climb.run.seconds))
-        if progress is not None and not progress(done, searches, _copied(found)):
+            times = share * climb.run.seconds, climb.run.seconds
+            found = {**found, method: [*found[method], times]}
+        if progress is not None and not progress(done, searches, found):
             break
     return found
 
@@ -134,7 +135,3 @@ def shares(found: Found, stops: Sequence[float], /) -> dict[str, Floats]:
         by = (times[:, 0][:, None] <= np.asarray(stops)).mean(axis=0) if times.size else np.nan
         out[method] = np.where(np.asarray(stops) <= end, by, np.nan)
     return out
-
-
-def _copied(found: Found) -> Found:
-    return {method: list(searches) for method, searches in found.items()}

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs.board import (
+    Experiment,
     Panel,
     Progress,
-    Runner,
     choice,
     side_by_side,
     size_slider,
@@ -39,7 +39,7 @@ MOST_PAIRS = 10
 Floats = NDArray[np.float64]
 
 
-class Clock:
+class Clock(Experiment):
     """Four ways out of local optima: the share of searches that are there, against time.
 
     Parameters
@@ -57,62 +57,43 @@ class Clock:
     panel : the `Panel`, with sources "reached" and "reached_points"
     """
 
+    found: Found
+
     def __init__(self, *, climbs: Mapping[str, int] = CLIMBS, searches: int = SEARCHES) -> None:
         self._climbs, self._searches = climbs, searches
-        self.found: Found = {method: [] for method in climbs}
         self.dataset = choice("data set", DATASETS, "tic-tac-toe")
         self.changes = size_slider("changes to a perturbed network", SOME_CHANGES, CHANGES)
-        self.panel = Panel(self._picture(), self._caption())
-        self.runner = Runner(
-            self._work,
-            self._finish,
-            look=lambda done, total, snapshot: self._look(snapshot),
-            unit="searches by each method",
+        nothing: Found = {method: [] for method in climbs}
+        super().__init__(
+            self.dataset, self.changes, nothing=nothing, unit="searches by each method"
         )
-        for control in (self.dataset, self.changes):
-            control.observe(self._clear, "value")
-        self.widget = stacked(side_by_side(self.dataset, self.changes), self.runner, self.panel)
+        (self.panel,) = self.panels
 
-    def _work(self, progress: Progress) -> tuple[str, int, Found]:
-        name, changes = self.dataset.value, self.changes.value
-        done = on_one_clock(
+    def _work(self, asked: tuple[str, int], progress: Progress) -> Found:
+        name, changes = asked
+        return on_one_clock(
             name,
             climbs=self._climbs,
             searches=self._searches,
             changes=changes,
             progress=progress,
         )
-        return name, changes, done
 
-    def _finish(self, result: tuple[str, int, Found]) -> None:
-        *asked, done = result
-        current = asked == [self.dataset.value, self.changes.value]
-        self._show(done if current else {method: [] for method in self._climbs})
-
-    def _clear(self, change: Any) -> None:
-        if self.runner.run_button.disabled:
-            self.runner.stop()
-        self._show({method: [] for method in self._climbs})
-
-    def _show(self, done: Found) -> None:
-        # A new picture reaches a page that does not show the panel yet; new columns do not.
-        self.found = done
-        self.panel.show(self._picture(), self._caption())
-
-    def _look(self, done: Found) -> None:
-        self.found = done
-        self.panel.update(
-            self._caption(),
-            reached=plots.time_curves_lines(self._curves()),
-            reached_points=plots.time_curves_points(self._curves()),
-        )
+    def _columns(self) -> list[dict[str, Any]]:
+        curves = self._curves()
+        return [
+            {
+                "reached": plots.time_curves_lines(curves),
+                "reached_points": plots.time_curves_points(curves),
+            }
+        ]
 
     def _curves(self) -> Any:
         by = shares(self.found, TIMES)
         return {method: {"": (TIMES, by[method])} for method in self._climbs}
 
-    def _picture(self) -> Any:
-        return plots.time_curves(
+    def _pictures(self) -> list[Any]:
+        picture = plots.time_curves(
             self._curves(),
             y_label="share of searches at the best network",
             y_range=(-0.03, 1.03),
@@ -121,16 +102,17 @@ class Clock:
             title="Who has reached the exact best by when",
             alt="Share of searches that have reached the best network against time, four methods",
         )
+        return [picture]
 
-    def _caption(self) -> str:
+    def _captions(self) -> list[str]:
         runs = len(next(iter(self.found.values())))
         if not runs:
-            return f"Press Run: {self._searches} searches by each method, one after the other."
+            return [f"Press Run: {self._searches} searches by each method, one after the other."]
         rates = [
             f"{method} {1e3 * np.median([end for _, end in done]) / self._climbs[method]:.2g}"
             for method, done in self.found.items()
         ]
-        return f"{self.dataset.value}, {runs} searches. Milliseconds a climb: {', '.join(rates)}."
+        return [f"{self.dataset.value}, {runs} searches. Milliseconds a climb: {', '.join(rates)}."]
 
 
 class Recovery:
