@@ -1,14 +1,18 @@
 """Tables that nobody has described: what is found out, what is refused, what can be said."""
 
 import gzip
-from dataclasses import dataclass
+import pickle
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from mutations import mutations
 
 import bnlab as bn
-from bnlab.reports import read_table
+from bnlab.data import Intervals
+from bnlab.prediction import typed_row
+from bnlab.reports import analyse, read_table
 
 
 @dataclass(frozen=True)
@@ -223,6 +227,90 @@ def test_damaged_files_are_read_or_refused_in_words(raw, tmp_path):
             assert str(error).startswith(str(path)) and str(error).isprintable()
         else:
             assert same(bn.read_csv(path, **reading.options), reading.data)
+
+
+class TestTypedRows:
+    """A number as somebody types it, against numpy and pandas on the raw columns."""
+
+    @pytest.mark.parametrize("name", ["wine", "iris", "german"])
+    def test_numbers_find_their_intervals(self, name, data_dir):
+        path = data_dir / TEN[name].file
+        data = read_table(path).data
+        raw = np.genfromtxt(path, delimiter="," if name != "german" else None, dtype=str)
+        cut = [v for v in range(data.n) if data.intervals[v] is not None]
+        assert cut
+        for v in cut:
+            intervals = data.intervals[v]
+            numbers = raw[:, v].astype(float)
+            assert (intervals.low, intervals.high) == (numbers.min(), numbers.max())
+            codes = np.digitize(numbers, intervals.cut_points, right=True)
+            assert np.array_equal(codes, data.values[:, v])
+            bounds = [-np.inf, *intervals.cut_points, np.inf]
+            assert np.array_equal(codes, pd.cut(numbers, bounds, labels=False))
+            for cell, code in zip(raw[::9, v], codes[::9], strict=True):
+                for typed in (cell, f" {cell} ", float(cell)):
+                    assert typed_row(data, {data.names[v]: typed})[v] == code
+        row = {other: cell for other, cell in zip(data.names, raw[0], strict=True)}
+        assert np.array_equal(typed_row(data, row), data.values[0])
+
+    def test_the_bounds_belong_to_the_left(self, tmp_path):
+        data = self.heights(tmp_path)
+        assert data.levels[0] == ("<= 1.5", "(1.5, 2.5]", "> 2.5", "missing")
+        typed = [1.5, "1.50", 1.5000001, "2.5", 3, "1e0", "+2.", " (1.5, 2.5] ", "missing"]
+        assert [typed_row(data, {"height": x})[0] for x in typed] == [0, 0, 1, 1, 2, 0, 1, 1, 3]
+
+    def test_what_is_missing_is_left_out(self, tmp_path):
+        data = self.heights(tmp_path)
+        for typed in (None, "", " ", "?", "NA", float("nan"), np.nan):
+            assert typed_row(data, {"height": typed, "kind": typed}).tolist() == [-1, -1, -1]
+
+    def test_beyond_what_was_seen(self, tmp_path):
+        data = self.heights(tmp_path)
+        for typed, code, level in ((99, 2, "> 2.5"), ("-1", 0, "<= 1.5")):
+            message = f"'height' was seen from 0.5 to 3.5; {typed} is taken for {level}"
+            with pytest.warns(UserWarning, match=message):
+                assert typed_row(data, {"height": typed})[0] == code
+
+    def test_whole_numbers_in_any_spelling(self, tmp_path):
+        data = self.heights(tmp_path)
+        assert data.levels[2] == ("1", "2", "10")
+        typed = ["10", "10.0", "010", 10, 10.0, np.int64(10), "1e1"]
+        assert {int(typed_row(data, {"code": x})[2]) for x in typed} == {2}
+
+    def test_unknown_cells_are_told(self, tmp_path):
+        data = self.heights(tmp_path)
+        with pytest.raises(ValueError, match=r"'kind' has no level 'c'; there are a, b, missing"):
+            typed_row(data, {"kind": "c"})
+        with pytest.raises(
+            ValueError, match=r"'height' has no number or level '1,7'; there are <="
+        ):
+            typed_row(data, {"height": "1,7"})
+        with pytest.raises(ValueError, match=r"'code' has no level '3'; there are 1, 2, 10"):
+            typed_row(data, {"code": 3})
+        with pytest.raises(ValueError, match="no variable 'width'"):
+            typed_row(data, {"width": 1})
+
+    def test_rows_and_columns_chosen_keep_their_intervals(self, tmp_path):
+        data = self.heights(tmp_path)
+        some = pickle.loads(pickle.dumps(data.select(["code", "height"]).prefix(2)))
+        assert typed_row(some, {"height": 2}).tolist() == [-1, 1]
+        with pytest.raises(ValueError, match="intervals has 1 entries for 3 columns"):
+            replace(data, intervals=(None,))
+        with pytest.raises(ValueError, match="'code' has 3 levels, too few for 3 cut points"):
+            replace(data, intervals=(None, None, Intervals((1.0, 2.0, 3.0), 0.0, 4.0)))
+
+    def test_a_prediction_from_numbers(self, tmp_path):
+        data = self.heights(tmp_path)
+        found = analyse(data, rng=np.random.default_rng(1))
+        expected = found.predict({"height": "(1.5, 2.5]", "code": "10"}, "kind")
+        got = found.predict({"height": 1.7, "code": 10.0, "kind": None}, "kind")
+        assert np.array_equal(got, expected)
+
+    @staticmethod
+    def heights(tmp_path):
+        rows = "".join(f"{i % 4 + 0.5},{'ab'[i % 2]},{(1, 2, 10)[i % 3]}\n" for i in range(36))
+        path = write(tmp_path, "height,kind,code\n" + rows + "?,?,1\n" * 4)
+        return read_table(path, discretize={"height": bn.CutPoints([1.5, 2.5])}).data
 
 
 DISCRETE = "rain,wind\nno,calm\nyes,calm\nno,storm\nno,calm\n"

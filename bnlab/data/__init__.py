@@ -7,6 +7,7 @@ from bnlab.data.discretizing import (
     Discretizer,
     EqualFrequency,
     EqualWidth,
+    Intervals,
     discretize,
 )
 from bnlab.data.reading import read_csv
@@ -19,6 +20,7 @@ __all__ = [
     "Discretizer",
     "EqualFrequency",
     "EqualWidth",
+    "Intervals",
     "discretize",
     "list_datasets",
     "load_dataset",

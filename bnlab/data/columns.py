@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.data.discretizing import Discretizer, check_rule, discretize
+from bnlab.data.discretizing import Discretizer, Intervals, check_rule, discretize
 from bnlab.files import NUMBER
 
 Missing = Literal["error", "drop", "level"]
@@ -50,6 +50,15 @@ class EncodedTable:
     names: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
     intervened: NDArray[np.bool_] | None
+    intervals: tuple[Intervals | None, ...]
+
+
+class _Encoded(NamedTuple):
+    """One column as codes, with the labels of the codes, and how it was cut if it was."""
+
+    codes: NDArray[np.int32]
+    labels: tuple[str, ...]
+    intervals: Intervals | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +130,7 @@ def encode_table(
         raise reader.fail("no data: at least one row and one column of observations are needed")
     keep = _complete_rows(variables, missing, reader)
     encoded = [_encode_column(column, keep, reader) for column in variables]
-    values = np.stack([codes for codes, _ in encoded], axis=1)
+    values = np.stack([column.codes for column in encoded], axis=1)
     names = tuple(column.name for column in variables)
     intervened = None
     if intervention is not None:
@@ -130,7 +139,13 @@ def encode_table(
         repeats = _counts(by_name[count], keep, len(names), reader)
         values = np.repeat(values, repeats, axis=0)
         intervened = None if intervened is None else np.repeat(intervened, repeats, axis=0)
-    return EncodedTable(values, names, tuple(labels for _, labels in encoded), intervened)
+    return EncodedTable(
+        values,
+        names,
+        tuple(column.labels for column in encoded),
+        intervened,
+        tuple(column.intervals for column in encoded),
+    )
 
 
 def _complete_rows(
@@ -157,9 +172,7 @@ def _complete_rows(
     return np.arange(len(gaps))
 
 
-def _encode_column(
-    column: RawColumn, keep: NDArray[np.int64], reader: _Reader
-) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+def _encode_column(column: RawColumn, keep: NDArray[np.int64], reader: _Reader) -> _Encoded:
     missing = column.missing[keep]
     rows = keep[~missing]
     present = [column.cells[row] for row in rows]
@@ -167,10 +180,10 @@ def _encode_column(
         raise reader.fail(f"column {column.name!r} has no values; leave it out{reader.leave_out}")
     rule = _rule_for(column, present, reader)
     if rule is not None:
-        some, labels = _cut(column, rows, present, rule, reader)
+        some, labels, intervals = _cut(column, rows, present, rule, reader)
     else:
         code_of, labels = _levels(column, rows, present, reader)
-        some = np.array([code_of[cell] for cell in present], np.int32)
+        some, intervals = np.array([code_of[cell] for cell in present], np.int32), None
     codes = np.full(len(keep), len(labels), np.int32)
     codes[~missing] = some
     if missing.any():
@@ -185,7 +198,7 @@ def _encode_column(
             f"column {column.name!r} is constant (only {labels[0]!r}). Leave it "
             f"out{reader.leave_out}, or {reader.declare} to declare the levels that did not occur"
         )
-    return codes, labels
+    return _Encoded(codes, labels, intervals)
 
 
 def number_in(cell: str) -> int | float | None:
@@ -222,7 +235,7 @@ def _cut(
     present: list[str],
     rule: Discretizer,
     reader: _Reader,
-) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+) -> _Encoded:
     numbers = np.empty(len(present))
     for i, cell in enumerate(present):
         number = number_in(cell)
@@ -232,10 +245,10 @@ def _cut(
             )
         numbers[i] = number
     try:
-        codes, labels, _ = discretize(numbers, rule)
+        codes, labels, points = discretize(numbers, rule)
     except ValueError as error:
         raise reader.fail(f"column {column.name!r}: {error}") from error
-    return codes, labels
+    return _Encoded(codes, labels, Intervals(points, float(numbers.min()), float(numbers.max())))
 
 
 def _levels(
@@ -247,7 +260,7 @@ def _levels(
     declared = reader.levels.get(name, column.declared)
     if declared is not None:
         labels = tuple(str(label) for label in string_list(f"levels[{name!r}]", declared))
-        code_of = _codes_of(labels, distinct)
+        code_of = codes_of(labels, distinct)
         stray = next((cell for cell in distinct if cell not in code_of), None)
         if stray is not None:
             raise reader.fail(
@@ -290,13 +303,18 @@ def _levels(
         labels = tuple(sorted(distinct, key=lambda cell: (numbers[cell], cell)))
     else:
         labels = tuple(str(int(number)) for number in sorted(set(numbers.values())))
-    return _codes_of(labels, distinct), labels
+    return codes_of(labels, distinct), labels
 
 
-def _codes_of(labels: tuple[str, ...], cells: Iterable[str]) -> dict[str, int]:
+def codes_of(labels: tuple[str, ...], cells: Iterable[str]) -> dict[str, int]:
     """The codes of those cells that are labels, or the same numbers in another spelling.
 
     Only distinct numbers are compared as such: of the labels 01 and 1, the cell 1.0 is neither.
+
+    Examples
+    --------
+    >>> codes_of(("1", "2"), ["2.0", "3"])
+    {'2.0': 1}
     """
     code_of = {label: code for code, label in enumerate(labels)}
     numbers = {number_in(label): code for code, label in enumerate(labels)}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from bnlab.data.columns import Missing, check_missing
-from bnlab.data.discretizing import CutPoints, discretize
+from bnlab.data.discretizing import CutPoints, Intervals, discretize
 from bnlab.data.fetching import RemoteFile, fetch
 from bnlab.data.reading import parse_table, read_text
 from bnlab.data.table import Data
@@ -241,7 +241,7 @@ def _coronary(missing: Missing) -> Data:
 
 def _wine(missing: Missing) -> Data:
     table = _scikit_learn("wine")
-    classes = ("class", np.asarray(table.target), ("1", "2", "3"))
+    classes = ("class", np.asarray(table.target), ("1", "2", "3"), None)
     return _from_columns([classes, *_cut(table.data, _WINE_CUTS)])
 
 
@@ -249,7 +249,7 @@ def _iris(missing: Missing) -> Data:
     table = _scikit_learn("iris")
     names = ("Iris-setosa", "Iris-versicolor", "Iris-virginica")
     return _from_columns(
-        [*_cut(table.data, _IRIS_CUTS), ("class", np.asarray(table.target), names)]
+        [*_cut(table.data, _IRIS_CUTS), ("class", np.asarray(table.target), names, None)]
     )
 
 
@@ -263,20 +263,20 @@ def _scikit_learn(name: str) -> Any:
     return {"wine": datasets.load_wine, "iris": datasets.load_iris}[name]()
 
 
-def _cut(
-    values: np.ndarray[Any, Any], cuts: Mapping[str, tuple[float, ...]]
-) -> list[tuple[str, np.ndarray[Any, Any], tuple[str, ...]]]:
-    """(name, codes, levels) of the first columns of `values`, in the order of `cuts`."""
-    columns = []
-    for v, (name, points) in enumerate(cuts.items()):
-        codes, levels, _ = discretize(values[:, v], CutPoints(points))
-        columns.append((name, codes, levels))
-    return columns
+_Column = tuple[str, np.ndarray[Any, Any], tuple[str, ...], Intervals | None]
 
 
-def _from_columns(columns: list[tuple[str, np.ndarray[Any, Any], tuple[str, ...]]]) -> Data:
-    names, codes, levels = zip(*columns, strict=True)
-    return Data.from_arrays(np.stack(codes, axis=1), names=names, levels=levels)
+def _cut(values: np.ndarray[Any, Any], cuts: Mapping[str, tuple[float, ...]]) -> Iterator[_Column]:
+    """The first columns of `values`, in the order of `cuts`."""
+    for (name, points), column in zip(cuts.items(), values.T, strict=False):
+        codes, levels, _ = discretize(column, CutPoints(points))
+        yield name, codes, levels, Intervals(points, float(column.min()), float(column.max()))
+
+
+def _from_columns(columns: list[_Column]) -> Data:
+    names, codes, levels, intervals = zip(*columns, strict=True)
+    data = Data.from_arrays(np.stack(codes, axis=1), names=names, levels=levels)
+    return replace(data, intervals=intervals)
 
 
 def _text(file: RemoteFile) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,6 +18,46 @@ class Discretizer(Protocol):
     def cut_points(self, values: NDArray[np.float64], /) -> NDArray[np.float64]:
         """Strictly increasing bounds for the finite `values` (m,); raises ValueError."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """How a column of measurements was cut, to find the interval of a new one.
+
+    Attributes
+    ----------
+    cut_points : strictly increasing; the code of a value is the number of them below it
+    low, high : the smallest and the largest value that were cut
+
+    Examples
+    --------
+    >>> Intervals((5.5, 6.7), 4.3, 7.9).code(6.7)
+    1
+    """
+
+    cut_points: tuple[float, ...]
+    low: float
+    high: float
+
+    def code(self, number: float, /) -> int:
+        """The interval that holds the number; the outermost ones have no end.
+
+        Examples
+        --------
+        >>> Intervals((5.5, 6.7), 4.3, 7.9).code(100.0)
+        2
+        """
+        return bisect_left(self.cut_points, number)
+
+    def covers(self, number: float, /) -> bool:
+        """Whether the number lies between the smallest and the largest that were cut.
+
+        Examples
+        --------
+        >>> Intervals((5.5, 6.7), 4.3, 7.9).covers(100.0)
+        False
+        """
+        return self.low <= number <= self.high
 
 
 class Discretized(NamedTuple):

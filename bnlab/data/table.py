@@ -17,6 +17,7 @@ from bnlab.data.columns import (
     encode_table,
     string_list,
 )
+from bnlab.data.discretizing import Intervals
 from bnlab.data.frames import frame_columns
 from bnlab.files import told_briefly
 from bnlab.runs import check_generator
@@ -44,6 +45,8 @@ class Data:
     levels : for each variable the distinct labels of its states, in the order of the codes.
     intervened : (m, n) bool, True where the variable was set by an intervention rather than
         observed, or None for purely observational data.
+    intervals : for each variable how measurements were cut, or None where levels are labels; by
+        default nothing was cut.
 
     Raises
     ------
@@ -61,6 +64,7 @@ class Data:
     names: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
     intervened: NDArray[np.bool_] | None = None
+    intervals: tuple[Intervals | None, ...] = ()
 
     def __post_init__(self) -> None:
         codes = _as_codes(self.values)
@@ -82,10 +86,11 @@ class Data:
                     f"got {mask.dtype} of shape {mask.shape}"
                 )
             object.__setattr__(self, "intervened", _frozen(mask, np.bool_))
+        object.__setattr__(self, "intervals", _check_intervals(self.intervals, names, levels))
 
     def __reduce__(self) -> tuple[object, ...]:
         # Rebuilt through the constructor: unpickled arrays would otherwise be writable.
-        return Data, (self.values, self.arities, self.names, self.levels, self.intervened)
+        return Data, tuple(getattr(self, name) for name in self.__slots__)
 
     def __repr__(self) -> str:
         low, high = int(self.arities.min()), int(self.arities.max())
@@ -235,6 +240,7 @@ class Data:
             names=tuple(self.names[v] for v in columns),
             levels=tuple(self.levels[v] for v in columns),
             intervened=None if self.intervened is None else self.intervened[:, columns],
+            intervals=tuple(self.intervals[v] for v in columns),
         )
 
     def prefix(self, m: int) -> Data:
@@ -281,6 +287,7 @@ class Data:
             names=self.names,
             levels=self.levels,
             intervened=None if self.intervened is None else self.intervened[rows],
+            intervals=self.intervals,
         )
 
 
@@ -293,6 +300,7 @@ def from_encoded(table: EncodedTable, source: str) -> Data:
             names=table.names,
             levels=table.levels,
             intervened=table.intervened,
+            intervals=table.intervals,
         )
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from error
@@ -362,6 +370,25 @@ def _check_levels(
         tuple(str(label) for label in string_list(f"levels of {name!r}", column))
         for name, column in zip(names, columns, strict=True)
     )
+
+
+def _check_intervals(
+    intervals: Sequence[Intervals | None],
+    names: tuple[str, ...],
+    levels: tuple[tuple[str, ...], ...],
+) -> tuple[Intervals | None, ...]:
+    checked = tuple(intervals) or (None,) * len(names)
+    if len(checked) != len(names):
+        raise ValueError(
+            f"intervals has {len(checked)} entries for {len(names)} columns; give one for each"
+        )
+    for name, cut, labels in zip(names, checked, levels, strict=True):
+        if cut is not None and len(labels) <= len(cut.cut_points):
+            raise ValueError(
+                f"variable {name!r} has {len(labels)} levels, too few for "
+                f"{len(cut.cut_points)} cut points"
+            )
+    return checked
 
 
 def _check_variable(

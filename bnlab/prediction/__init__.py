@@ -3,6 +3,7 @@
 from bnlab.prediction.classifying import log_class_posterior
 from bnlab.prediction.densities import log_density, plug_in_log_density
 from bnlab.prediction.exact import exact_log_density
+from bnlab.prediction.rows import typed_row
 from bnlab.prediction.validation import CrossValidation, cross_validate
 
 __all__ = [
@@ -12,4 +13,5 @@ __all__ = [
     "log_class_posterior",
     "log_density",
     "plug_in_log_density",
+    "typed_row",
 ]

@@ -1,12 +1,17 @@
-"""Rows to predict: checked, with their missing and their intervened cells."""
+"""Rows to predict: checked, with their missing and their intervened cells; or as typed."""
 
 import math
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.data import Data
+from bnlab.data.columns import MISSING_LABEL, codes_of, number_in
+from bnlab.data.reading import MISSING_MARKERS
+from bnlab.files import told_briefly
 
 Codes = NDArray[np.int32]
 Bools = NDArray[np.bool_]
@@ -77,6 +82,62 @@ def check_rows(data: Data, new_rows: Data | ArrayLike, /) -> Rows:
             "Declare states that the data have not seen in its arities"
         )
     return Rows(codes.astype(np.int32))
+
+
+def typed_row(data: Data, cells: Mapping[str, str | float | None], /) -> Codes:
+    """The codes (n,) of a row as somebody types it; -1 for cells that are missing or not given.
+
+    A label is itself. A number belongs to its interval where the column was cut, and elsewhere to
+    the same number among the levels: 1, 1.0 and 01 are one. Beyond all values seen it belongs to
+    the outermost interval, and a `UserWarning` says so. None and what `read_csv` takes for missing
+    (?, NA, ...) are missing, unless they are labels.
+
+    Parameters
+    ----------
+    data : Data
+    cells : by name of variable
+
+    Raises
+    ------
+    ValueError
+        If there is no such variable, or no level for what is typed.
+
+    Examples
+    --------
+    >>> data = Data.from_arrays([[0, 2], [1, 1]], arities=[2, 3], names=["rain", "wind"])
+    >>> typed_row(data, {"rain": None, "wind": "02.0"})
+    array([-1,  2], dtype=int32)
+    """
+    codes = np.full(data.n, MISSING, np.int32)
+    with told_briefly():
+        for name, cell in cells.items():
+            codes[data.index(name)] = _typed_code(data, name, "" if cell is None else str(cell))
+    return codes
+
+
+def _typed_code(data: Data, name: str, cell: str) -> int:
+    v = data.index(name)
+    labels, intervals, text = data.levels[v], data.intervals[v], cell.strip()
+    if cell in labels or text in labels:
+        return labels.index(cell if cell in labels else text)
+    if text in MISSING_MARKERS:
+        return MISSING
+    number = number_in(text)
+    if intervals is None:
+        seen = tuple(label for label in labels if label != MISSING_LABEL)
+        code = codes_of(seen, [text]).get(text)
+    else:
+        code = None if number is None else intervals.code(number)
+    if code is None:
+        what = "level" if intervals is None else "number or level"
+        raise ValueError(f"{name!r} has no {what} {text!r}; there are {', '.join(labels)}")
+    if intervals is not None and number is not None and not intervals.covers(number):
+        warnings.warn(
+            f"{name!r} was seen from {intervals.low:g} to {intervals.high:g}; {text} is taken for "
+            f"{labels[code]}",
+            stacklevel=3,
+        )
+    return code
 
 
 def missing_masks(rows: Rows, /) -> Ints:

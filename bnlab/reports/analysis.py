@@ -1,5 +1,6 @@
 """`analyse`: edges, paths, Markov blankets and predictions of one table of data."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from bnlab.data import Data
 from bnlab.graphs import ancestors, markov_blankets
 from bnlab.networks import BayesNet
-from bnlab.prediction import log_density, plug_in_log_density
+from bnlab.prediction import log_density, plug_in_log_density, typed_row
 from bnlab.prediction.tables import check_score
 from bnlab.priors import Prior, Uniform
 from bnlab.reports.answers import Answer, Task, answer, doubts
@@ -85,12 +86,14 @@ class Analysis:
     def __repr__(self) -> str:
         return f"Analysis({self.data.n} variables, {self.plan.method}, {self.run.seconds:.2g} s)"
 
-    def predict(self, row: Mapping[str, str], target: str, /) -> Floats:
+    def predict(self, row: Mapping[str, str | float | None], target: str, /) -> Floats:
         """p(target | the cells of `row`, D), (levels of target,), averaged over 1,000 DAGs.
 
         Parameters
         ----------
-        row : labels by name of variable; variables left out are summed out, and so is the target
+        row : by name of variable labels, or numbers, found in their intervals where the column was
+            cut, as `predict.typed_row` takes them; variables that are missing or left out are
+            summed out, and so is the target
         target : name of the variable to predict
 
         Raises
@@ -98,18 +101,10 @@ class Analysis:
         ValueError
             If there is no such variable or level, or too many cells are missing.
         """
-        data = self.data
-        codes = np.full((1, data.n), -1, np.int64)
-        for name, label in row.items():
-            v = data.index(name)
-            if label not in data.levels[v]:
-                raise ValueError(
-                    f"{name!r} has no level {label!r}; there are {', '.join(data.levels[v])}"
-                )
-            codes[0, v] = data.levels[v].index(label)
+        data, codes = self.data, typed_row(self.data, row)
         v = data.index(target)
         states = int(data.arities[v])
-        rows = np.repeat(codes, states, axis=0)
+        rows = np.repeat(codes[None], states, axis=0)
         rows[:, v] = np.arange(states)
         if self.draws is None:
             log_joint = plug_in_log_density(self.best, data, rows, score=self.score)
@@ -129,6 +124,7 @@ def analyse(
     prior: Prior = Uniform(),
     plan: Plan | None = None,
     seconds: float = 60.0,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Analysis:
@@ -144,6 +140,9 @@ def analyse(
     prior : structure prior
     plan : Plan from `choose_method`; by default its choice for `data` and `seconds`
     seconds : for the whole analysis, about; only used without a plan
+    checkpoint : a file that keeps the chains of "partitions" and "orders", as in `sample_orders`.
+        If it is there, the same call with the same plan goes on from it. The exact methods, which
+        take seconds to minutes, write none and simply run again
     progress : progress(done, 1000, what), what being a few words on the work at hand; False stops.
         What is drawn by then is analysed; the plan's exact sums have no partial result
     executor : where blocks of draws or chains run; threads by default
@@ -152,7 +151,8 @@ def analyse(
     ------
     ValueError
         Before any work: if the data have one variable only or no row, the score has no
-        pseudo-counts, or the memory for the method is not there.
+        pseudo-counts, the memory for the method is not there, or there is no place for the
+        checkpoint. Or if that is damaged or of another run: it is left as it is.
     Stopped
         If `progress` returned False before there was a draw.
 
@@ -166,10 +166,12 @@ def analyse(
     check_generator(rng)
     check_score(score)
     plan = choose_method(data, score=score, seconds=seconds) if plan is None else plan
+    if checkpoint is not None:
+        check_place(checkpoint)
     clock, seed, steps = Clock(), seed_of(rng), Parts(progress)
     steps.tell(0, "scoring families")
     table = score_families(data, score, max_parents=plan.max_parents, prior=prior)
-    found = answer(Task(table, plan, rng, steps.part, executor))
+    found = answer(Task(table, plan, rng, steps.part, executor, checkpoint))
     settings = {
         "method": plan.method,
         "max_parents": plan.max_parents,
