@@ -170,6 +170,25 @@ def test_a_prediction_from_the_lists(study: lab.Study) -> None:
     np.testing.assert_allclose(predictor.probabilities.sum(), 1)
 
 
+def test_a_prediction_from_numbers_typed(study: lab.Study) -> None:
+    predictor, data = lab.Predictor(study), study.done().data
+    cut = data.intervals[data.index("growth")]
+    assert cut is not None
+    assert predictor.known["growth"].placeholder == f"{cut.low:g} to {cut.high:g}"
+    predictor.known["growth"].value = "12.5"
+    assert "growth = 12.5" in predictor.panel.caption
+    level = data.levels[data.index("growth")][np.digitize(12.5, cut.cut_points, right=True)]
+    expected = study.done().predict({"growth": level}, "bees")
+    np.testing.assert_array_equal(predictor.probabilities, expected)
+    predictor.known["growth"].value = "1000"
+    assert f"seen from {cut.low:g} to {cut.high:g}; 1000 is taken for >" in predictor.panel.caption
+    predictor.known["growth"].value = "12,5"
+    assert "'growth' has no number or level '12,5'" in predictor.panel.caption
+    assert np.isnan(predictor.probabilities).all()
+    predictor.known["growth"].value = ""
+    np.testing.assert_array_equal(predictor.probabilities, study.done().predict({}, "bees"))
+
+
 def test_a_prediction_that_cannot_be_says_why(
     study: lab.Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """What an analysis says: its credible edges, its dependence on priors, predictions, files."""
 
+import warnings
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
@@ -11,6 +12,7 @@ from bokeh.models import HoverTool
 from numpy.typing import NDArray
 
 from bnlab import plots
+from bnlab.data import Intervals
 from bnlab.labs.board import Panel, choice, side_by_side, size_slider, stacked
 from bnlab.labs.your_own_data.study import Study
 from bnlab.reports import Analysis, Credible
@@ -112,7 +114,8 @@ class Predictor:
     ----------
     widget : what to display
     target : the list of variables to predict
-    known : by variable the list of its levels, "(not known)" first
+    known : by variable the list of its levels, "(not known)" first; a field for the number where
+        measurements were cut
     panel : the `Panel`, with source "prediction"
     probabilities : (levels of the target,); nan where the caption says why they are not there
     """
@@ -130,8 +133,8 @@ class Predictor:
         data = self._analysis.data
         self.target = choice("predict", data.names, data.names[-1])
         self.known: dict[str, Any] = {
-            name: choice(name, [UNKNOWN, *levels])
-            for name, levels in zip(data.names, data.levels, strict=True)
+            name: choice(name, [UNKNOWN, *levels]) if cut is None else number_field(name, cut)
+            for name, levels, cut in zip(data.names, data.levels, data.intervals, strict=True)
         }
         for control in (self.target, *self.known.values()):
             control.observe(self._move, "value")
@@ -141,19 +144,22 @@ class Predictor:
         return {
             name: control.value
             for name, control in self.known.items()
-            if control.value != UNKNOWN and name != self.target.value
+            if control.value not in ("", UNKNOWN) and name != self.target.value
         }
 
     def _compute(self) -> None:
         for name, control in self.known.items():
             control.disabled = name == self.target.value
         self._problem = ""
-        try:
-            self.probabilities: Floats = self._analysis.predict(self._row(), self.target.value)
-        except ValueError as error:  # too many cells to sum out
-            self._problem = str(error)
-            levels = self._analysis.data.arities[self._analysis.data.index(self.target.value)]
-            self.probabilities = np.full(int(levels), np.nan)
+        with warnings.catch_warnings(record=True) as beyond:
+            warnings.simplefilter("always")
+            try:
+                self.probabilities: Floats = self._analysis.predict(self._row(), self.target.value)
+            except ValueError as error:  # no such number, or too many cells to sum out
+                self._problem = str(error)
+                levels = self._analysis.data.arities[self._analysis.data.index(self.target.value)]
+                self.probabilities = np.full(int(levels), np.nan)
+        self._beware = "".join(f" {warning.message}." for warning in beyond)
 
     def _picture(self) -> Any:
         data, target = self._analysis.data, self.target.value
@@ -184,6 +190,7 @@ class Predictor:
         return (
             f"Known: {given}. Most probable {self.target.value}: {levels[best]}, "
             f"{self.probabilities[best]:.2f}. Bar: predicted; diamond: share of all rows."
+            f"{self._beware}"
         )
 
     def _move(self, change: Any) -> None:
@@ -196,6 +203,17 @@ class Predictor:
             self._controls()
             self._compute()
             self.panel.show(self._picture(), self._caption())
+
+
+def number_field(name: str, cut: Intervals, /) -> widgets.Text:
+    """A field for a number of a column that was cut, with the range that was seen."""
+    return widgets.Text(
+        description=name,
+        placeholder=f"{cut.low:g} to {cut.high:g}",
+        continuous_update=False,
+        style={"description_width": "initial"},
+        layout=widgets.Layout(width="260px", max_width="100%"),
+    )
 
 
 class Exports:
