@@ -1,12 +1,22 @@
 """Files that are written whole or not at all; what those that are read have in common."""
 
+import glob
+import gzip
+import io
 import os
 import re
+import time
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from bnlab import memory
+
 MESSAGE_LENGTH = 800
+ABANDONED = 600.0  # seconds after which nobody is still writing a file that nobody has touched
+CHUNK = 2**20
+READING = 6  # bytes that a byte of text takes at least: twice as it is, and four to be cut up
 # Possessive: a long row of digits that is no number would otherwise take quadratic time.
 NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 
@@ -14,7 +24,8 @@ NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 def write_whole(path: str | os.PathLike[str], content: bytes, /) -> None:
     """Write `content` beside its place and move it there: a reader never sees half a file.
 
-    Nor does one after a loss of power: the content is on the disk before it is in its place.
+    Nor does one after a loss of power: the content is on the disk before it is in its place. What a
+    killed process left beside its place is removed by a save ten minutes later.
 
     Examples
     --------
@@ -26,6 +37,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes, /) -> None:
     """
     target = Path(path)
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    _remove_abandoned(target)
     try:
         partial.write_bytes(content)
         with partial.open("rb+") as written:
@@ -33,6 +45,15 @@ def write_whole(path: str | os.PathLike[str], content: bytes, /) -> None:
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Young ones stay: another process, here or on another machine, may be writing them."""
+    for path in target.parent.glob(f".{glob.escape(target.name)}.*.partial"):
+        with suppress(OSError):  # another process was faster
+            old = time.time() - path.stat().st_mtime > ABANDONED
+            if old and path.suffixes[-2].removeprefix(".").isdecimal():
+                path.unlink()
 
 
 def read_whole(path: str | os.PathLike[str], /) -> bytes:
@@ -48,6 +69,34 @@ def read_whole(path: str | os.PathLike[str], /) -> bytes:
     if Path(path).is_dir():
         raise ValueError(f"{path} is a folder; name a file in it")
     return Path(path).read_bytes()
+
+
+def decompressed(packed: bytes, source: str, /) -> bytes:
+    """The content of a gzip file, which is measured before memory is taken.
+
+    Raises
+    ------
+    ValueError
+        If it is no complete gzip file, or if there is not the memory to read its content.
+
+    Examples
+    --------
+    >>> decompressed(gzip.compress(b"a,b"), "small.csv.gz")
+    b'a,b'
+    """
+    size = 0
+    try:
+        with gzip.open(io.BytesIO(packed)) as file:
+            while part := file.read(CHUNK):
+                size += len(part)
+                memory.require(
+                    READING * size,
+                    task=f"{source}: reading the first {size:,} bytes of text",
+                    remedy="decompress it and keep a part",
+                )
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"{source}: not a complete gzip file ({error})") from error
+    return gzip.decompress(packed)
 
 
 @contextmanager

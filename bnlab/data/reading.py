@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
 import os
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +21,7 @@ from bnlab.data.columns import (
     string_list,
 )
 from bnlab.data.table import Data, from_encoded
-from bnlab.files import read_whole, told_briefly
+from bnlab.files import decompressed, read_whole, told_briefly
 from bnlab.runs import check_counts
 
 MISSING_MARKERS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
@@ -117,10 +115,7 @@ def read_text(path: str | os.PathLike[str], encoding: str) -> str:
     """The text of a file, decompressed if its name ends in .gz; ValueError if it is no text."""
     raw = read_whole(path)
     if Path(path).suffix == ".gz":
-        try:
-            raw = gzip.decompress(raw)
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise ValueError(f"{path}: not a complete gzip file ({error})") from error
+        raw = decompressed(raw, str(path))
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:
