@@ -9,10 +9,12 @@ from multiprocessing import get_context
 import numpy as np
 import oracles
 import pytest
+from stopping import Stop
 
 import bnlab as bn
+from bnlab import checkpoints
 from bnlab.kernels import lazy_scores as kernels
-from bnlab.search import climb_perturbed, resampled
+from bnlab.search import climb_perturbed, climbing, resampled
 
 MARGIN = 1e-7
 WAYS = {
@@ -348,6 +350,155 @@ def test_resampled_rows_stay_rows():
         assert np.array_equal(other.intervened, other.values % 2 == 1)
     with pytest.raises(ValueError, match="share=2"):
         resampled(data, 2, rng=np.random.default_rng(1))
+
+
+# Checkpoints
+
+
+def kept_climbs(kind, **options):
+    """A search of 30 climbs, or 10 on perturbed data."""
+    data = options.pop("data", random_data(5, 7))
+    settings = {"rng": np.random.default_rng(options.pop("seed", 3))} | options
+    if kind == "perturbed data":
+
+        def perturbed(share, rng):
+            return bn.score_families(resampled(data, share, rng=rng), bn.BDeu(), max_parents=2)
+
+        table = bn.score_families(data, bn.BDeu(), max_parents=2)
+        return climb_perturbed(table, perturbed, **({"rounds": 10} | settings))
+    perturb = {"restarts": 29, "perturb": 3 if kind == "perturbed ends" else None}
+    if kind == "lazy scores":
+        return bn.hill_climb(bn.LazyScores(data, bn.BDeu(), 3), **perturb | settings)
+    return bn.hill_climb(bn.score_families(data, bn.BDeu(), max_parents=3), **perturb | settings)
+
+
+KEPT = pytest.mark.parametrize(
+    "kind", ["random starts", "perturbed ends", "lazy scores", "perturbed data"]
+)
+
+
+def assert_same_climbs(one, other):
+    for name in ("dag", "log_target", "start", "steps", "trace", "ends", "log_targets"):
+        assert np.array_equal(getattr(one, name), getattr(other, name))
+    assert one.run.settings == other.run.settings
+    assert (one.run.seed, one.run.stopped) == (other.run.seed, other.run.stopped)
+
+
+@KEPT
+@pytest.mark.parametrize("how", ["returns False", "interrupts"])
+def test_a_stopped_search_goes_on_to_the_same_end(kind, how, tmp_path):
+    path, whole = tmp_path / "climbs", kept_climbs(kind)
+    part = kept_climbs(kind, checkpoint=path, progress=Stop(how))
+    count = len(part.ends)
+    assert part.run.stopped
+    assert 1 < count < len(whole.ends)
+    assert np.array_equal(part.ends, whole.ends[:count])
+    progress = Stop("returns False", 2)
+    assert_same_climbs(kept_climbs(kind, checkpoint=path, progress=progress), whole)
+    assert progress.told[0][0] >= count - 1
+    assert_same_climbs(kept_climbs(kind, checkpoint=path), whole)
+
+
+@KEPT
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_a_round_that_breaks_is_made_again(kind, error, tmp_path, monkeypatch):
+    path, whole, numbers = tmp_path / "climbs", kept_climbs(kind), itertools.count(1)
+    climb = climbing.Climber.climb
+
+    def broken(self, *given):
+        climbed = climb(self, *given)
+        if next(numbers) == 13:  # in a round of 8 climbs, or of 2
+            raise error
+        return climbed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(climbing.Climber, "climb", broken)
+        if error is KeyboardInterrupt:
+            assert kept_climbs(kind, checkpoint=path).run.stopped
+        else:
+            with pytest.raises(RuntimeError):
+                kept_climbs(kind, checkpoint=path)
+    saved = checkpoints.Checkpoint.load
+    kept = []
+    monkeypatch.setattr(
+        checkpoints.Checkpoint, "load", lambda self: kept.append(saved(self)) or kept[0]
+    )
+    assert_same_climbs(kept_climbs(kind, checkpoint=path), whole)
+    assert len(kept[0]["ends"]) == (6 if kind == "perturbed data" else 9)
+
+
+@KEPT
+def test_climbs_are_saved_when_that_is_due(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoints, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoints, "SAVING_SHARE", 1e9)
+    saves, save = [], checkpoints.Checkpoint.save
+
+    def counted(self, arrays):
+        saves.append(len(arrays["ends"]))
+        save(self, arrays)
+
+    monkeypatch.setattr(checkpoints.Checkpoint, "save", counted)
+    kept_climbs(kind, checkpoint=tmp_path / "climbs")
+    each = range(1, 12) if kind == "perturbed data" else (1, 9, 17, 25, 30)
+    assert saves == [*each, max(each)]
+
+
+@KEPT
+def test_the_climbs_of_another_search_are_refused(kind, tmp_path):
+    path = tmp_path / "climbs"
+    kept_climbs(kind, checkpoint=path)
+    before = path.read_bytes()
+    start = np.zeros(7, np.int64)
+    start[1] = 1
+    others = [
+        ({"seed": 4}, "its seed is"),
+        ({"data": random_data(6, 7)}, "its table is"),
+        ({"start": start}, "its start is"),
+        ({"tabu": 2}, "its tabu is 0, here it is 2"),
+    ]
+    others.append(
+        ({"rounds": 11}, "its rounds is 10, here it is 11")
+        if kind == "perturbed data"
+        else ({"restarts": 30}, "its restarts is 29, here it is 30")
+    )
+    for other, match in others:
+        with pytest.raises(ValueError, match=match):
+            kept_climbs(kind, checkpoint=path, **other)
+        assert path.read_bytes() == before
+    path.write_bytes(before[:-9])
+    with pytest.raises(ValueError, match="damaged"):
+        kept_climbs(kind, checkpoint=path)
+    assert path.read_bytes() == before[:-9]
+
+
+def test_a_search_of_another_kind_is_refused(tmp_path):
+    path, table = tmp_path / "climbs", random_table(1, 4)
+    climb(table, checkpoint=path)
+    with pytest.raises(ValueError, match="its method is 'hill climbing', here it is"):
+        climb_perturbed(table, lambda *_: table, rng=np.random.default_rng(1), checkpoint=path)
+
+
+def test_a_search_goes_on_for_what_is_left_of_its_time(tmp_path):
+    path, table, told = tmp_path / "climbs", random_table(7, 6), []
+    part = climb(table, seconds=0.4, checkpoint=path, progress=lambda done, *_: done < 200)
+    assert part.run.stopped
+    found = climb(table, seconds=0.4, checkpoint=path, progress=lambda done, *_: told.append(done))
+    assert told[0] >= 200
+    assert told[-1] == 400
+    assert not found.run.stopped
+    assert np.array_equal(found.ends[: len(part.ends)], part.ends)
+    assert len(climb(table, seconds=0.4, checkpoint=path).ends) == len(found.ends)
+    with pytest.raises(ValueError, match=r"its seconds is 0\.4, here it is 0\.5"):
+        climb(table, seconds=0.5, checkpoint=path)
+
+
+def test_memory_for_climbs_is_refused_before_it_is_taken(monkeypatch):
+    table = random_table(1, 4)
+    monkeypatch.setattr("bnlab.memory.free_bytes", lambda: 1000)
+    with pytest.raises(ValueError, match="100 restarts: hill climbing needs 4,040 bytes"):
+        climb(table, restarts=100)
+    with pytest.raises(ValueError, match="100 rounds: climbing on perturbed data needs 4,040"):
+        climb_perturbed(table, lambda *_: table, rng=np.random.default_rng(1), rounds=100)
 
 
 # Families scored when asked for

@@ -1,7 +1,8 @@
 """Search for good structures, one or many."""
 
 from bnlab.search.candidates import candidate_parents
-from bnlab.search.climbing import Climb, hill_climb
+from bnlab.search.climbing import hill_climb
+from bnlab.search.climbs import Climb
 from bnlab.search.dependency_networks import DependencyNetwork, fit_dependency_network
 from bnlab.search.equivalence import EquivalenceSearch, Operator, ges
 from bnlab.search.found import FoundDags

@@ -1,19 +1,20 @@
 """`hill_climb`: greedy search over DAGs, with a tabu list and restarts."""
 
 import math
+import os
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
+from bnlab.checkpoints import Checkpoint, fingerprint
 from bnlab.graphs import check_dag
 from bnlab.kernels import climbing as kernels
 from bnlab.kernels import lazy_scores, structures
-from bnlab.results import Run, read_only, rebuilt
+from bnlab.results import Run
 from bnlab.runs import (
-    Clock,
     Executor,
     Progress,
     check_counts,
@@ -24,84 +25,16 @@ from bnlab.runs import (
     workers,
 )
 from bnlab.scores import LazyScores, ScoreTable, Source, family_source, first_dags
+from bnlab.search.climbs import Climb, Climbed, Climbs, climbs_bytes, identity_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Choice = Literal["best", "first"]
 
-KINDS = ("add", "delete", "reverse")
+METHOD = "hill climbing"
 PATIENCE = 100
 CHUNK = 256  # steps recorded at a time
 ROUND = 8  # restarts that begin at the same best DAG
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Climb:
-    """What a search over DAGs found, and how it went there. Make it with `hill_climb`.
-
-    Attributes
-    ----------
-    dag : int64 (n,) parent masks, the best DAG found
-    log_target : float, its ln of prior factor times likelihood, nats; each DAG counts once
-        (structure-modular)
-    start : int64 (n,), where the climb that found it began
-    steps : int64 (S, 3), the steps of that climb: kind (0 add, 1 delete, 2 reverse), u, v for the
-        edge u -> v that came, went, or was turned round
-    trace : float64 (S + 1,), nats: the score at its start and after each step
-    ends : int64 (R + 1, n), the best DAG of each climb, that from the given start first
-    log_targets : float64 (R + 1,), their scores, nats
-    names : the n variable names
-    run : Run
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data, score_families
-    >>> table = score_families(Data.from_arrays([[0, 0, 1], [0, 0, 0], [1, 1, 0]]), BDeu())
-    >>> hill_climb(table, rng=np.random.default_rng(1))
-    Climb(3 variables, 1 edge, ln target -7.1138, best of 1 climb)
-    """
-
-    dag: Ints
-    log_target: float
-    start: Ints
-    steps: Ints
-    trace: Floats
-    ends: Ints
-    log_targets: Floats
-    names: tuple[str, ...]
-    run: Run
-
-    def __post_init__(self) -> None:
-        for name in ("dag", "start", "steps", "trace", "ends", "log_targets"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
-
-    def __repr__(self) -> str:
-        edges, climbs = int(np.bitwise_count(self.dag).sum()), len(self.ends)
-        return (
-            f"Climb({self.dag.size} variables, {edges} edge{'s' * (edges != 1)}, "
-            f"ln target {self.log_target:.4f}, best of {climbs} climb{'s' * (climbs != 1)})"
-        )
-
-    @property
-    def path(self) -> Ints:
-        """The DAGs (S + 1, n) at the start and after each step.
-
-        Examples
-        --------
-        >>> from bnlab import BDeu, Data, score_families
-        >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
-        >>> hill_climb(table, rng=np.random.default_rng(1)).path.tolist()
-        [[0, 0], [0, 1]]
-        """
-        out = np.tile(self.start, (len(self.steps) + 1, 1))
-        for step, (kind, u, v) in enumerate(self.steps, 1):
-            out[step:, v] ^= np.int64(1) << u
-            if KINDS[kind] == "reverse":
-                out[step:, u] ^= np.int64(1) << v
-        return out
 
 
 def hill_climb(
@@ -116,6 +49,7 @@ def hill_climb(
     restarts: int = 0,
     perturb: int | None = None,
     seconds: float | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Climb:
@@ -146,6 +80,9 @@ def hill_climb(
         The best DAG is looked up before every 8 restarts
     seconds : wall time to go on restarting for, instead of a number of restarts. How many climbs
         there are then depends on the clock; the first is always made, the last one may end late
+    checkpoint : a file for the climbs that are done, saved every 10 seconds or so, after each 8
+        climbs or fewer, and at a stop. If it is there, the same call goes on from it: to the very
+        same end, or for what is left of `seconds`
     progress : progress(done, total, None) of climbs, or of milliseconds, after each 8 climbs or
         fewer; False stops with what is found
     executor : where further climbs run; threads by default
@@ -157,8 +94,8 @@ def hill_climb(
     Raises
     ------
     ValueError
-        If an option is out of its range, `start` is no DAG or not allowed, or the constraints
-        leave no DAG.
+        If an option is out of its range, `start` is no DAG or not allowed, the constraints leave no
+        DAG, memory is short, or the checkpoint is damaged or of another search.
 
     Examples
     --------
@@ -167,36 +104,51 @@ def hill_climb(
     >>> hill_climb(table, tabu=5, restarts=3, rng=np.random.default_rng(1)).dag
     array([0, 1, 0])
     """
-    clock = Clock()
     if not isinstance(table, ScoreTable | LazyScores):
         raise ValueError(f"{type(table).__name__}: pass a ScoreTable (score_families)")
     (restarts,) = check_counts(least=0, restarts=restarts)
     if perturb is not None:
         (perturb,) = check_counts(perturb=perturb)
-    _check_seconds(seconds, restarts)
+    seconds = _checked_seconds(seconds, restarts)
     check_generator(rng)
     climber = Climber.of(table, choice, tabu, patience)
     memory.require(
-        restarts * (16 * table.n + 220),
+        climbs_bytes(table.n, restarts + 1),
         task=f"n={table.n}, {restarts} restarts: hill climbing",
         remedy="ask for fewer restarts",
     )
     seed, first = seed_of(rng), first_dag(table, start)
-    climbs, stopped = Climbs(climber.climb(first)), False
     again = perturb is None and (restarts > 0 or seconds is not None)
     origin = first_dag(table, None) if again and start is not None else first
+    settings = {
+        "choice": choice,
+        "tabu": climber.plan[1],
+        "patience": climber.plan[2],
+        "restarts": restarts,
+        "perturb": perturb,
+        "seconds": seconds,
+        "max_parents": table.max_parents,
+    }
+    file = None
+    if checkpoint is not None:
+        identity = {"method": METHOD, "start": fingerprint(first), **settings, "seed": seed}
+        file = Checkpoint(checkpoint, {**identity_of(table), **identity})
+    climbs = Climbs(restarts + 1, file, lambda: climber.climb(first))
+    for _ in range(climbs.count - 1):
+        rng.spawn(1)  # the streams of the climbs that are done
+    stopped = False
 
     def told() -> bool:
         if seconds is None:
-            return goes_on(progress, len(climbs.ends), restarts + 1)
-        return goes_on(progress, int(1e3 * min(clock.seconds, seconds)), int(1e3 * seconds))
+            return goes_on(progress, climbs.count, restarts + 1)
+        return goes_on(progress, int(1e3 * min(climbs.seconds, seconds)), int(1e3 * seconds))
 
     def left() -> int:
+        made, spent = climbs.count, climbs.seconds
         if seconds is None:
-            return restarts + 1 - len(climbs.ends)
-        made = len(climbs.ends)
-        fit = int((seconds / clock.seconds - 1) * made)  # at the pace so far
-        return max(1, min(fit, made)) if clock.seconds < seconds else 0
+            return restarts + 1 - made
+        fit = int((seconds / spent - 1) * made)  # at the pace so far
+        return max(1, min(fit, made)) if spent < seconds else 0
 
     try:
         with workers(executor, ROUND) as chosen:
@@ -208,28 +160,12 @@ def hill_climb(
                 climbs.add(list(chosen.map(_climb_one, jobs)))
                 stopped = not told() and left() > 0
     except KeyboardInterrupt:
-        stopped = True
-    settings = {
-        "choice": choice,
-        "tabu": climber.plan[1],
-        "patience": climber.plan[2],
-        "restarts": len(climbs.ends) - 1,
-        "perturb": perturb,
-        "seconds": seconds,
-        "max_parents": table.max_parents,
-    }
-    run = Run("hill climbing", settings, seed, clock.seconds, stopped=stopped)
+        stopped = left() > 0
+    finally:
+        climbs.save()
+    settings["restarts"] = climbs.count - 1
+    run = Run(METHOD, settings, seed, climbs.clock.seconds, stopped=stopped)
     return climbs.result(table.names, run)
-
-
-class Climbed(NamedTuple):
-    """One climb: its first DAG, its best DAG and the score of that, its steps and scores."""
-
-    start: Ints
-    dag: Ints
-    log_target: float
-    steps: Ints
-    trace: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -294,39 +230,6 @@ class Climber:
         )
 
 
-class Climbs:
-    """The ends of climbs, and the best of them: the first where scores are alike.
-
-    Examples
-    --------
-    >>> empty = np.zeros(2, np.int64)
-    >>> Climbs(Climbed(empty, empty, -1.0, np.empty((0, 3), np.int64), np.array([-1.0]))).ends
-    [array([0, 0])]
-    """
-
-    def __init__(self, first: Climbed) -> None:
-        self.best = first
-        self.ends = [first.dag]
-        self.log_targets = [first.log_target]
-
-    @property
-    def last(self) -> Ints:
-        return self.ends[-1]
-
-    def add(self, climbs: list[Climbed]) -> None:
-        for climb in climbs:
-            self.ends.append(climb.dag)
-            self.log_targets.append(climb.log_target)
-            if climb.log_target > self.best.log_target + kernels.MARGIN:
-                self.best = climb
-
-    def result(self, names: tuple[str, ...], run: Run) -> Climb:
-        start, dag, log_target, steps, trace = self.best
-        log_targets = np.array(self.log_targets)
-        ends = np.array(self.ends[: log_targets.size])  # an interrupt may fall between the two
-        return Climb(dag, log_target, start, steps, trace, ends, log_targets, names, run)
-
-
 def _climb_one(job: tuple[Climber, Ints, int, np.random.Generator]) -> Climbed:
     climber, start, changes, rng = job
     return climber.climb(start, changes, rng)
@@ -358,12 +261,13 @@ def first_dag(scores: ScoreTable | LazyScores, start: ArrayLike | None, /) -> In
     return dag
 
 
-def _check_seconds(seconds: float | None, restarts: int) -> None:
+def _checked_seconds(seconds: float | None, restarts: int) -> float | None:
     if seconds is None:
-        return
+        return None
     if not 0 < real(seconds) < math.inf:
         raise ValueError(f"seconds={seconds!r}: give a positive, finite number of seconds")
     if restarts:
         raise ValueError(
             f"restarts={restarts} and seconds={seconds}: choose one of the two, a number or a time"
         )
+    return real(seconds)

@@ -1,15 +1,21 @@
 """`climb_perturbed`: hill climbing that leaves local optima by way of perturbed data."""
 
+import os
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnlab import memory
+from bnlab.checkpoints import Checkpoint, fingerprint
 from bnlab.data import Data
 from bnlab.results import Run
-from bnlab.runs import Clock, Progress, check_counts, check_generator, goes_on, real, seed_of
+from bnlab.runs import Progress, check_counts, check_generator, goes_on, real, seed_of
 from bnlab.scores import ScoreTable, first_dags
-from bnlab.search.climbing import PATIENCE, Climb, Climber, Climbs
+from bnlab.search.climbing import PATIENCE, Climber
+from bnlab.search.climbs import Climb, Climbs, climbs_bytes, identity_of
+
+METHOD = "hill climbing, perturbed data"
 
 Perturbed = Callable[[float, np.random.Generator], ScoreTable]
 
@@ -25,6 +31,7 @@ def climb_perturbed(
     start: ArrayLike | None = None,
     tabu: int = 0,
     patience: int = PATIENCE,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Climb:
     """Leave local optima by climbing on perturbed data in between [ElidanEtAl2002].
@@ -44,6 +51,9 @@ def climb_perturbed(
     rounds : perturbed climbs
     share : of the first one, above 0 and at most 1
     start, tabu, patience : as in `hill_climb`
+    checkpoint : a file for the rounds that are done, saved every 10 seconds or so, and at a stop.
+        If it is there, the same call goes on from it, to the very same end. It does not know
+        `perturbed`: pass the same
     progress : progress(done, total, None) after each round; False stops with what is found
 
     Returns
@@ -64,31 +74,44 @@ def climb_perturbed(
     >>> climb_perturbed(score_families(data, BDeu()), scored, rng=np.random.default_rng(1)).dag
     array([0, 1, 0])
     """
-    clock = Clock()
     _check_table(table)
     (rounds,) = check_counts(rounds=rounds)
     if not 0 < real(share) <= 1:
         raise ValueError(f"share={share}: give the share of data to change at first, 0 to 1")
+    share = real(share)
     check_generator(rng)
     climber = Climber.of(table, "best", tabu, patience)
+    memory.require(
+        climbs_bytes(table.n, rounds + 1),
+        task=f"n={table.n}, {rounds} rounds: climbing on perturbed data",
+        remedy="make fewer rounds",
+    )
     seed, first = seed_of(rng), first_dags(table, start, 1)[0]
-    climbs = Climbs(climber.climb(first))
-    dag, stopped = climbs.best.dag, False
-    for done, child in enumerate(rng.spawn(rounds)):
-        try:
-            other = perturbed(share * (1 - done / rounds), child)
-            _check_alike(table, other)
-            dag = climber.on(other).climb(dag).dag
-            climbs.add([climber.climb(dag)])
-            dag, left = climbs.last, done + 1 < rounds
-            stopped = not goes_on(progress, done + 1, rounds) and left
-        except KeyboardInterrupt:
-            stopped = True
-        if stopped:
-            break
     settings = {"rounds": rounds, "share": share, "max_parents": table.max_parents}
     settings |= {"tabu": climber.plan[1], "patience": climber.plan[2]}
-    run = Run("hill climbing, perturbed data", settings, seed, clock.seconds, stopped=stopped)
+    file = None
+    if checkpoint is not None:
+        identity = {"method": METHOD, "start": fingerprint(first), **settings, "seed": seed}
+        file = Checkpoint(checkpoint, {**identity_of(table), **identity})
+    climbs = Climbs(rounds + 1, file, lambda: climber.climb(first))
+    stopped = False
+    try:
+        for done in range(rounds):
+            (child,) = rng.spawn(1)
+            if done + 1 < climbs.count:  # by a call before this one
+                continue
+            other = perturbed(share * (1 - done / rounds), child)
+            _check_alike(table, other)
+            dag = climber.on(other).climb(climbs.last).dag
+            climbs.add([climber.climb(dag)])
+            if not goes_on(progress, done + 1, rounds) and done + 1 < rounds:
+                stopped = True
+                break
+    except KeyboardInterrupt:
+        stopped = climbs.count <= rounds
+    finally:
+        climbs.save()
+    run = Run(METHOD, settings, seed, climbs.clock.seconds, stopped=stopped)
     return climbs.result(table.names, run)
 
 
