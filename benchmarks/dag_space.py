@@ -22,22 +22,11 @@ from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
+from core import sample_table
 
 import bnlab as bn
 from bnlab.sampling import StructureKernel
 from bnlab.sampling.structures import StructureWalker
-
-
-def sample_table(n: int, m: int) -> bn.Data:
-    """m rows of a random network on n nodes."""
-    rng = np.random.default_rng(0)
-    order = rng.permutation(n)
-    dag = np.zeros(n, np.int64)
-    for place, v in enumerate(order):
-        k = rng.integers(0, min(3, place) + 1)
-        for u in rng.choice(order[:place], size=k, replace=False):
-            dag[v] |= np.int64(1) << u
-    return bn.BayesNet.random_tables(dag, rng.integers(2, 5, size=n), rng).sample(m, rng)
 
 
 def scores(n: int, m: int = 1000) -> bn.ScoreTable:

@@ -2,65 +2,22 @@
 
     uv run --extra test python benchmarks/search.py            # four minutes
     uv run --extra test --extra peers python benchmarks/search.py --peers
-    uv run --extra test --extra peers python benchmarks/search.py --alarm   # two minutes
 
-Processor time, compilation left out. Data of 37 variables are drawn from a random DAG of in-degree
-at most 3, arities 2 to 4, Dirichlet(1) tables, seed 0; with --alarm from the network alarm, which
-is downloaded once. All DAGs, of peers too, are scored by the same BDeu(1).
-
-Peers are pgmpy, pybnesian, pyagrum and causal-learn. Those that are not installed are left out. The
-last two are in no extra: pip install pyagrum causal-learn.
+Processor time, compilation left out. Data of 37 variables as in core.py: drawn from a random DAG of
+in-degree at most 3, arities 2 to 4. All DAGs, of peers too, are scored by the same BDeu(1).
 """
 
 import argparse
-import importlib.util
-import statistics
 import time
-import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from core import sample_table
+from peers import equivalence_of_peers, hill_climbing_of_peers, trees_of_peers
+from timing import report, seconds
 
 import bnlab as bn
-
-
-def sample(n: int, m: int) -> bn.Data:
-    """m rows of a random network on n nodes."""
-    rng = np.random.default_rng(0)
-    order = rng.permutation(n)
-    arities = rng.choice((2, 3, 4), size=n)
-    parents: list[list[int]] = [[] for _ in range(n)]
-    for place, v in enumerate(order):
-        k = int(rng.integers(0, min(3, place) + 1))
-        if k:
-            parents[v] = sorted(rng.choice(order[:place], size=k, replace=False).tolist())
-    values = np.zeros((m, n), np.int64)
-    for v in order:
-        tables = rng.dirichlet(np.ones(arities[v]), size=int(np.prod(arities[parents[v]])))
-        row = np.zeros(m, np.int64)
-        for u in parents[v]:
-            row = row * arities[u] + values[:, u]
-        states = (rng.random(m)[:, None] > np.cumsum(tables, axis=1)[row]).sum(axis=1)
-        values[:, v] = np.minimum(states, arities[v] - 1)
-    for v in range(n):
-        values[:, v] = np.unique(values[:, v], return_inverse=True)[1]
-    return bn.Data.from_arrays(values)
-
-
-def seconds(work: Callable[[], object], repeats: int) -> float:
-    """Median processor time after one run that compiles."""
-    work()
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return statistics.median(times)
-
-
-def report(what: str, took: float, note: str = "") -> None:
-    print(f"{what:<52}{1e3 * took:>12.1f} ms   {note}", flush=True)
 
 
 def climb(table: bn.ScoreTable | bn.LazyScores, **options: object) -> bn.Climb:
@@ -226,7 +183,7 @@ def equivalence(data: bn.Data) -> None:
 
 def conversions(n: int, count: int) -> None:
     """CPDAGs of DAGs drawn along a walk."""
-    data = sample(n, 200)
+    data = sample_table(n, 200)
     walk = bn.sample_structures(
         bn.score_families(data, bn.BDeu()), draws=count, rng=np.random.default_rng(0), chains=1
     )
@@ -260,233 +217,11 @@ def trees(data: bn.Data) -> None:
         report(f"{name} {what}", seconds(work, 5))
 
 
-def trees_of_peers(data: bn.Data) -> None:
-    """pgmpy's Chow-Liu and TAN, with the likelihood of each tree."""
-    import pandas as pd
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pgmpy.estimators import TreeSearch
-
-    names = list(data.names)
-    frame = pd.DataFrame(data.values, columns=names)
-    table = bn.score_families(data, bn.LogLikelihood(), max_parents=2)
-    options = {"class_node": names[0], "show_progress": False}
-    ways = {
-        "chow-liu": (bn.chow_liu(data), TreeSearch(frame, root_node=names[0], n_jobs=1)),
-        "tan": (bn.tan(data, 0), TreeSearch(frame, root_node=names[1], n_jobs=1)),
-    }
-    for kind, (ours, search) in ways.items():
-        found = search.estimate(estimator_type=kind, **options)
-        edges = [(names.index(u), names.index(v)) for u, v in found.edges()]
-        theirs = float(table.log_target(bn.graphs.from_edges(data.n, edges)))
-        took = seconds(lambda s=search, k=kind: s.estimate(estimator_type=k, **options), 1)
-        note = f"ln likelihood {theirs:.4f}, ours {float(table.log_target(ours)):.4f}"
-        report(f"{kind} by pgmpy n={data.n} m={data.m}", took, note)
-
-
-def installed(peer: str) -> bool:
-    """Whether a peer can be imported; says so if not."""
-    if importlib.util.find_spec(peer) is None:
-        print(f"{peer} is not installed: left out")
-        return False
-    return True
-
-
-def climbs_of_peers(data: bn.Data, score: str, k: int) -> dict[str, Callable[[], np.ndarray]]:
-    """Hill climbing by "BDeu" or "BIC": pybnesian and pyAgrum in C++, pgmpy in Python.
-
-    All of them score the families that they ask for. Each returns parent masks; reading the data
-    frame is part of the work.
-    """
-    import pandas as pd
-
-    names = list(data.names)
-    frame = pd.DataFrame(
-        {name: pd.Categorical(data.values[:, v].astype(str)) for v, name in enumerate(names)}
-    )
-
-    def masks(edges: Iterable[tuple[str, str]]) -> np.ndarray:
-        return bn.graphs.from_edges(data.n, [(names.index(u), names.index(v)) for u, v in edges])
-
-    def by_pybnesian() -> np.ndarray:
-        import pybnesian
-
-        kind = {"BDeu": lambda: pybnesian.BDe(frame, iss=1.0), "BIC": lambda: pybnesian.BIC(frame)}
-        network = pybnesian.GreedyHillClimbing().estimate(
-            pybnesian.ArcOperatorSet(max_indegree=k), kind[score](), pybnesian.DiscreteBN(names)
-        )
-        return masks(network.arcs())
-
-    def by_pyagrum(*tabu: int) -> np.ndarray:
-        import pyagrum
-
-        learner = pyagrum.BNLearner(frame)
-        {"BDeu": learner.useScoreBDeu, "BIC": learner.useScoreBIC}[score]()
-        learner.useNoPrior()
-        learner.setMaxIndegree(k)
-        learner.setNumberOfThreads(1)
-        if tabu:
-            learner.useLocalSearchWithTabuList(*tabu)
-        else:
-            learner.useGreedyHillClimbing()
-        found = learner.names()
-        return masks((found[u], found[v]) for u, v in learner.learnDAG().arcs())
-
-    def by_pgmpy(tabu: int) -> np.ndarray:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from pgmpy import structure_score
-            from pgmpy.causal_discovery import HillClimbSearch
-
-            options = {"equivalent_sample_size": 1.0} if score == "BDeu" else {}
-            search = HillClimbSearch(
-                scoring_method=getattr(structure_score, score)(frame, **options),
-                max_indegree=k,
-                tabu_length=tabu,
-                return_type="dag",
-                show_progress=False,
-            )
-            return masks(search.fit(frame).causal_graph_.edges())
-
-    ways = {}
-    if installed("pybnesian"):
-        ways["pybnesian, hill climbing"] = by_pybnesian
-    if installed("pyagrum"):
-        ways["pyagrum, hill climbing"] = by_pyagrum
-        ways["pyagrum, tabu=100"] = lambda: by_pyagrum(100, 2)
-    if installed("pgmpy"):
-        ways["pgmpy, hill climbing"] = lambda: by_pgmpy(0)
-        ways["pgmpy, tabu=100"] = lambda: by_pgmpy(100)
-    return ways
-
-
-def hill_climbing_of_peers(data: bn.Data) -> None:
-    """The same data, score and number of parents as in `hill_climbing`."""
-    table = bn.score_families(data, bn.BDeu())
-    for name, work in climbs_of_peers(data, "BDeu", 3).items():
-        score = float(table.log_target(work()))
-        took = seconds(work, 1 if name.startswith("pgmpy") else 5)
-        what = f"{name} n={data.n} m={data.m} k=3"
-        report(what, took, f"ln target {score:.2f}, scoring included")
-
-
-LONG_TABU = {"tabu": 100, "patience": 300}
-
-
-def alarm(samples: int = 5, m: int = 20_000, k: int = 4) -> None:
-    """Climbs on BIC of rows of the network alarm, 37 nodes of up to 4 parents, beside peers'.
-
-    Each sample has its columns in a random order, which decides ties. After a peer bnlab searches
-    for as long as that peer took, but a second at most; time to score is part of all.
-
-    On thirty samples that nothing was chosen on (seeds 300 to 329) bnlab ended higher on all. On
-    thirty more (400 to 429), on which this search was preferred to one without GES, pybnesian ended
-    higher on one, by 506 nats. On these sixty bnlab's time was 1.09 of pybnesian's in the median,
-    1.4 at most.
-    """
-    net = bn.load_network("alarm")
-    shown: dict[str, list[tuple[float, float, float]]] = {}
-    for seed in range(samples):
-        rng = np.random.default_rng(seed)
-        data = net.sample(m, rng)
-        data = data.select(rng.permutation(data.names).tolist())
-        bic, bdeu = (bn.LazyScores(data, score, max_parents=k) for score in (bn.BIC(), bn.BDeu()))
-        there = [net.names.index(name) for name in data.names]
-        true = bn.graphs.from_adjacency(bn.graphs.to_adjacency(net.dag)[np.ix_(there, there)])
-
-        def measured(
-            name: str,
-            work: Callable[[], np.ndarray],
-            scores: tuple[bn.LazyScores, bn.LazyScores] = (bic, bdeu),
-        ) -> float:
-            start = time.process_time()
-            dag = work()
-            took = time.process_time() - start
-            bic, bdeu = (float(score.log_target(dag)) for score in scores)
-            shown.setdefault(name, []).append((bic, bdeu, took))
-            return took
-
-        ways = {
-            "bnlab, hill climbing": lambda d=data: climb(bn.LazyScores(d, bn.BIC(), k)).dag,
-            "bnlab, tabu=100": lambda d=data: searched(d, k, 0.0),
-            "bnlab, GES": lambda d=data: bn.ges(bn.LazyScores(d, bn.BIC(), k)).dag,
-        }
-        for name, work in ways.items():
-            work()  # compiles
-            measured(name, work)
-        measured("the true DAG", lambda true=true: true)
-        for name, work in climbs_of_peers(data, "BIC", k).items():
-            took = min(measured(name, work), 1.0)
-            measured(f"  bnlab as long as {name}", lambda d=data: searched(d, k, took))  # noqa: B023
-    print(f"alarm, {samples} samples of {m:,} rows, k={k}: medians, nats below the true DAG")
-    for name, rows in shown.items():
-        below, found = np.array(shown["the true DAG"]) - rows, np.array(rows)
-        note = f"BIC {np.median(below[:, 0]):7.1f}, BDeu {np.median(below[:, 1]):7.1f}"
-        peer = name.partition(" as long as ")[2]
-        if peer:
-            worse = (found[:, :2] < np.array(shown[peer])[:, :2] - 1e-6).sum(axis=0)
-            note += f"; worse than it: {worse[0]} by BIC, {worse[1]} by BDeu"
-        elif not name.startswith(("bnlab", "the true")):
-            ratio = found[:, 2] / np.array(shown["bnlab, hill climbing"])[:, 2]
-            note += f"; {np.median(ratio):.1f} times bnlab's climb"
-        report(name, np.median(found[:, 2]), note)
-
-
-def searched(data: bn.Data, k: int, budget: float) -> np.ndarray:
-    """The best DAG of searches on BIC until so much processor time is over, scoring included.
-
-    First a long tabu climb from the empty graph, whatever the budget; then such a climb from the
-    end of GES, if as much time is left; then short ones from random DAGs. They share what has been
-    scored.
-    """
-    begun, rng = time.process_time(), np.random.default_rng(0)
-    scores = bn.LazyScores(data, bn.BIC(), k)
-
-    def left() -> float:
-        return budget - (time.process_time() - begun)
-
-    def climbed(**options: object) -> bn.Climb:
-        return bn.hill_climb(scores, rng=rng, executor=one, **options)
-
-    with ThreadPoolExecutor(1) as one:
-        best = climbed(**LONG_TABU)
-        if left() > budget / 2:
-            classes = climbed(start=bn.ges(scores).dag, **LONG_TABU)
-            best = max(best, classes, key=lambda climb: climb.log_target)
-        while (seconds := left()) > 0:  # wall time is more than it
-            again = climbed(tabu=10, seconds=seconds)
-            best = max(best, again, key=lambda climb: climb.log_target)
-    return best.dag
-
-
-def equivalence_of_peers(data: bn.Data) -> None:
-    """causal-learn's GES by BDeu, up to 3 parents: a minute."""
-    if not installed("causallearn"):
-        return
-    from causallearn.search.ScoreBased.GES import ges
-
-    table = bn.score_families(data, bn.BDeu())
-    start = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = ges(data.values, score_func="local_score_BDeu", maxP=3)["G"].graph
-    took = time.process_time() - start
-    arrows = (found == -1) & (found.T == 1)
-    lines = (found == -1) & (found.T == -1)
-    score = float(table.log_target(bn.graphs.consistent_extension(arrows | lines)))
-    report(f"GES by causal-learn n={data.n} m={data.m} k=3", took, f"ln target {score:.2f}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers", action="store_true", help="compare with peers as well")
-    parser.add_argument("--alarm", action="store_true", help="only alarm, beside peers")
     options = parser.parse_args()
-    if options.alarm:
-        alarm()
-        return
-    data = sample(37, 5000)
+    data = sample_table(37, 5000)
     hill_climbing(data)
     optima()
     map_found()
