@@ -20,6 +20,7 @@ from bnlab.labs import (
     hidden_variables,
     modular_priors,
     order_mcmc,
+    running,
     start_here,
     structure_search,
     your_own_data,
@@ -311,7 +312,7 @@ def test_size_slider_offers_its_sizes() -> None:
 
 def test_runner_runs_at_once() -> None:
     results: list[int] = []
-    runner = board.Runner(lambda progress: progress(7, 7, None) and 42, results.append)
+    runner = running.Runner(lambda progress: progress(7, 7, None) and 42, results.append)
     assert runner.run_now() == 42
     assert results == [42]
     assert runner.status.value == "done: 7 of 7 steps"
@@ -323,7 +324,7 @@ def test_stop_ends_the_work_with_what_it_has() -> None:
     results: list[int] = []
     started = threading.Event()
 
-    def work(progress: board.Progress) -> int:
+    def work(progress: running.Progress) -> int:
         for done in range(1, 100_000):
             if not progress(done, 100_000, done):
                 break
@@ -331,7 +332,7 @@ def test_stop_ends_the_work_with_what_it_has() -> None:
             threading.Event().wait(0.002)
         return done
 
-    runner = board.Runner(
+    runner = running.Runner(
         work, results.append, look=lambda done, total, snapshot: seen.append(snapshot), unit="draws"
     )
 
@@ -352,10 +353,10 @@ def test_stop_ends_the_work_with_what_it_has() -> None:
 
 
 def test_runner_shows_what_went_wrong() -> None:
-    def work(progress: board.Progress) -> None:
+    def work(progress: running.Progress) -> None:
         raise ValueError("n=99 is too many")
 
-    runner = board.Runner(work, lambda result: None)
+    runner = running.Runner(work, lambda result: None)
 
     async def run() -> None:
         with pytest.raises(ValueError, match="n=99"):

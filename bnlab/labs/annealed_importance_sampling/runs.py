@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import bnlab as bn
-from bnlab.labs.board import Progress
 from bnlab.labs.order_mcmc import posterior
+from bnlab.labs.running import Progress
 from bnlab.sampling import OrderWalker
 
 DATASETS = ("tic-tac-toe", "wine", "coronary")

@@ -22,15 +22,8 @@ from bnlab.labs.annealed_importance_sampling.runs import (
     sandwich,
     step_stops,
 )
-from bnlab.labs.board import (
-    Experiment,
-    Panel,
-    Progress,
-    choice,
-    side_by_side,
-    size_slider,
-    stacked,
-)
+from bnlab.labs.board import Panel, choice, side_by_side, size_slider, stacked
+from bnlab.labs.running import Experiment, Progress
 
 STEP_STOPS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)
 RUN_STOPS = (2, 5, 10, 20, 50, 100, RUNS)

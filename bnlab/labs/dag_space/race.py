@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bnlab as bn
-from bnlab.labs.board import Progress
 from bnlab.labs.dag_space.targets import SEED, Target, target
+from bnlab.labs.running import Progress
 from bnlab.sampling import StructureKernel
 from bnlab.sampling.partitions import PartitionWalker, first_partition
 from bnlab.sampling.rounds import Walker

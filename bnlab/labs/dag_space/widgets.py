@@ -10,15 +10,7 @@ from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.labs.board import (
-    Experiment,
-    Panel,
-    Progress,
-    choice,
-    side_by_side,
-    size_slider,
-    stacked,
-)
+from bnlab.labs.board import Panel, choice, side_by_side, size_slider, stacked
 from bnlab.labs.dag_space.beliefs import PRIORS, SIZES, believed, five
 from bnlab.labs.dag_space.doing import NAMES, ROWS, directed
 from bnlab.labs.dag_space.race import NEEDS_DAGS, RACERS, STOPS, Found, heads, race
@@ -30,6 +22,7 @@ from bnlab.labs.dag_space.targets import (
     target,
     usual_targets,
 )
+from bnlab.labs.running import Experiment, Progress
 
 SHARES = (0.0, 0.1, 0.3, 0.6, 0.9, 0.97, 1.0)
 SHOWN_CHAINS = 4

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab import features
-from bnlab.labs.board import Progress
+from bnlab.labs.running import Progress
 
 DATASETS = ("tic_tac_toe", "wine", "coronary")
 """The data sets of the widgets; all of them work without a network."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 import bnlab as bn
 from bnlab import features, hoeffding_margin, plots
 from bnlab.exact import order_paths
-from bnlab.labs.board import Panel, Runner, choice, side_by_side, size_slider, stacked
+from bnlab.labs.board import Panel, choice, side_by_side, size_slider, stacked
 from bnlab.labs.direct_dag_sampling.runs import (
     DATASETS,
     DELTA,
@@ -20,6 +20,7 @@ from bnlab.labs.direct_dag_sampling.runs import (
     posterior,
     table_one,
 )
+from bnlab.labs.running import Runner
 
 MOST_BARS = 12
 MOST_ASKED = 4

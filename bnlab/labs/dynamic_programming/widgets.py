@@ -8,8 +8,9 @@ import numpy as np
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.labs.board import Panel, Progress, Runner, choice, side_by_side, size_slider, stacked
+from bnlab.labs.board import Panel, choice, side_by_side, size_slider, stacked
 from bnlab.labs.dynamic_programming.terms import Step, relative, steps
+from bnlab.labs.running import Progress, Runner
 from bnlab.plots.growth import Series
 
 MAX_PARENTS = 3

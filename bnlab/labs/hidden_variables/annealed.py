@@ -9,15 +9,7 @@ from bokeh.models import BasicTickFormatter, FixedTicker
 from numpy.typing import NDArray
 
 from bnlab import plots
-from bnlab.labs.board import (
-    Experiment,
-    Panel,
-    Progress,
-    choice,
-    side_by_side,
-    size_slider,
-    stacked,
-)
+from bnlab.labs.board import Panel, choice, side_by_side, size_slider, stacked
 from bnlab.labs.hidden_variables.runs import (
     MOVES,
     PARTS,
@@ -35,6 +27,7 @@ from bnlab.labs.hidden_variables.runs import (
     two_scores,
 )
 from bnlab.labs.hidden_variables.space import TABLES
+from bnlab.labs.running import Experiment, Progress
 
 TRACE_SIZES = (80, 480, 2560)
 SIDE_SIZES = (8, 80, 480)

@@ -22,7 +22,6 @@ from bnlab.hidden import (
     fit_vb,
     score,
 )
-from bnlab.labs.board import Progress
 from bnlab.labs.hidden_variables.space import (
     ARITIES,
     NAMES,
@@ -32,6 +31,7 @@ from bnlab.labs.hidden_variables.space import (
     structures,
     true_number,
 )
+from bnlab.labs.running import Progress
 
 Floats = NDArray[np.float64]
 

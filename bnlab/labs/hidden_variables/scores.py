@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import plots
-from bnlab.labs.board import Panel, Progress, Runner, side_by_side, size_slider, stacked
+from bnlab.labs.board import Panel, side_by_side, size_slider, stacked
 from bnlab.labs.hidden_variables.space import (
     PRINTED_RANKS,
     SEED,
@@ -19,6 +19,7 @@ from bnlab.labs.hidden_variables.space import (
     structures,
     true_number,
 )
+from bnlab.labs.running import Progress, Runner
 from bnlab.runs import Stopped
 
 SETS = (1, 2, 5, 10)

@@ -17,7 +17,7 @@ from bnlab.hidden import (
     score_structures,
 )
 from bnlab.kernels import latent
-from bnlab.labs.board import Progress
+from bnlab.labs.running import Progress
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bnlab as bn
-from bnlab.labs.board import Progress
+from bnlab.labs.running import Progress
 from bnlab.labs.structure_search.targets import MARGIN, SEED, best, data, scored, table
 
 TABU = 20

@@ -9,15 +9,8 @@ from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.labs.board import (
-    Experiment,
-    Panel,
-    Progress,
-    choice,
-    side_by_side,
-    size_slider,
-    stacked,
-)
+from bnlab.labs.board import Panel, choice, side_by_side, size_slider, stacked
+from bnlab.labs.running import Experiment, Progress
 from bnlab.labs.structure_search.averaging import COUNTS, average, exact
 from bnlab.labs.structure_search.clock import (
     CHANGES,

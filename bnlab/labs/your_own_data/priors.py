@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.labs.board import Panel, Progress, Runner, side_by_side, size_slider, stacked
+from bnlab.labs.board import Panel, side_by_side, size_slider, stacked
+from bnlab.labs.running import Progress, Runner
 from bnlab.labs.your_own_data.study import Study
 from bnlab.reports import Analysis, sensitivity
 from bnlab.reports.pictures import shown_names

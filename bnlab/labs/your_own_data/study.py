@@ -6,7 +6,8 @@ from html import escape
 import ipywidgets as widgets
 import numpy as np
 
-from bnlab.labs.board import Progress, Runner, stacked
+from bnlab.labs.board import stacked
+from bnlab.labs.running import Progress, Runner
 from bnlab.labs.your_own_data.table import Table
 from bnlab.reports import Analysis, Plan, Reading, analyse, choose_method
 from bnlab.runs import Stopped
