@@ -2,8 +2,9 @@
 
 import pickle
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from bnlab.reports import (
     read_table,
     sensitivity,
 )
-from bnlab.reports.answers import doubts
+from bnlab.reports.answers import RESUMED, doubts
 from bnlab.reports.credible import credible, evenly
 from bnlab.reports.network import mean_network
 from bnlab.reports.planning import METHODS
@@ -216,6 +217,36 @@ def quick(data, method, **changes):
     return replace(choose_method(data, method=method), **changes)
 
 
+def short(method, draws=200):
+    """A plan for `some_data` that takes no time."""
+    chains = {"burn_in": 50, "thin": 2} if method in ("partitions", "orders") else {}
+    return quick(some_data(), method, draws=draws, **chains)
+
+
+def same(one, other):
+    """Whether two analyses say the same, bit for bit."""
+    pairs = [
+        (getattr(getattr(one, part), matrix), getattr(getattr(other, part), matrix))
+        for part in ("edges", "paths", "blankets")
+        for matrix in ("probability", "low", "high")
+    ]
+    if one.draws is not None:
+        pairs += [
+            (getattr(one.draws, a), getattr(other.draws, a)) for a in ("values", "log_weight")
+        ]
+    return (
+        all(np.array_equal(*pair) for pair in [*pairs, (one.best, other.best)])
+        and (one.diagnostics, one.seed) == (other.diagnostics, other.seed)
+        and (one.log_evidence is None or one.log_evidence.log_value == other.log_evidence.log_value)
+    )
+
+
+@pytest.fixture(scope="module")
+def processes():
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        yield executor
+
+
 class TestAnalysis:
     @pytest.mark.parametrize("prior", [bn.Uniform(), bn.EdgePenalty(1.0)], ids=repr)
     def test_exact_numbers_are_sums_over_all_dags(self, prior):
@@ -266,20 +297,64 @@ class TestAnalysis:
         assert "not probabilities" in found.warnings[0]
 
     @pytest.mark.parametrize("method", METHODS)
-    def test_the_same_for_any_executor(self, method):
-        data = some_data()
-        plan = quick(data, method, draws=200)
-        if method in ("partitions", "orders"):
-            plan = replace(plan, burn_in=50, thin=2)
+    def test_the_same_for_any_executor(self, method, processes):
+        data, plan = some_data(), short(method)
         first = analyse(data, rng=np.random.default_rng(7), plan=plan)
-        with ThreadPoolExecutor(1) as executor:
-            again = analyse(data, rng=np.random.default_rng(7), plan=plan, executor=executor)
-        for name in ("edges", "paths", "blankets"):
-            one, other = getattr(first, name), getattr(again, name)
-            for matrix in ("probability", "low", "high"):
-                assert np.array_equal(getattr(one, matrix), getattr(other, matrix))
-        assert np.array_equal(first.best, again.best)
-        assert first.diagnostics == again.diagnostics and first.seed == again.seed
+        with ThreadPoolExecutor(1) as thread:
+            for executor in (thread, processes):
+                again = analyse(data, rng=np.random.default_rng(7), plan=plan, executor=executor)
+                assert same(first, again)
+
+    @pytest.mark.slow
+    def test_the_same_on_dask(self):
+        distributed = pytest.importorskip("distributed", reason="needs the cluster extra")
+        data, place = some_data(), {"host": "127.0.0.1", "dashboard_address": ":0"}
+        with (
+            distributed.LocalCluster(n_workers=2, threads_per_worker=1, **place) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            for method in METHODS:
+                plan, rngs = short(method), [np.random.default_rng(7) for _ in range(2)]
+                there = analyse(data, rng=rngs[0], plan=plan, executor=client.get_executor())
+                assert same(there, analyse(data, rng=rngs[1], plan=plan)), method
+
+    @pytest.mark.parametrize("method", RESUMED)
+    @pytest.mark.parametrize("share", [150, 600], ids=["burn-in", "draws"])
+    def test_a_stopped_analysis_goes_on_to_the_same_end(self, method, share, tmp_path, monkeypatch):
+        for block in ("walks.BLOCK_TERMS", "partitions.BLOCK_TERMS"):
+            monkeypatch.setattr(f"bnlab.sampling.{block}", 1)  # short rounds
+        data, path, told = some_data(), tmp_path / "run.ckpt", []
+
+        def run(seed=7, plan=None, **options):
+            plan = plan or short(method)
+            return analyse(data, rng=np.random.default_rng(seed), plan=plan, **options)
+
+        whole = run()
+        try:
+            part = run(checkpoint=path, progress=lambda done, *_: done < share)
+            assert part.run.stopped
+        except bn.Stopped:
+            assert share == 150
+        again = run(checkpoint=path, progress=lambda done, *_: told.append(done))
+        assert same(again, whole) and not again.run.stopped
+        assert again.warnings == whole.warnings and told[1] > share
+        assert same(run(checkpoint=path), whole)
+        before = path.read_bytes()
+        for other in ({"seed": 8}, {"plan": short(method, draws=201)}):
+            with pytest.raises(ValueError, match="checkpoint of another run"):
+                run(checkpoint=path, **other)
+        path.write_bytes(before[:-1])
+        with pytest.raises(ValueError, match="is damaged"):
+            run(checkpoint=path)
+        assert path.read_bytes() == before[:-1]
+
+    @pytest.mark.parametrize("method", sorted(set(METHODS) - set(RESUMED)))
+    def test_methods_of_minutes_leave_the_checkpoint_alone(self, method, tmp_path):
+        path = tmp_path / "run.ckpt"
+        analyse(
+            some_data(), rng=np.random.default_rng(1), plan=short(method, draws=20), checkpoint=path
+        )
+        assert not path.exists()
 
     def test_progress_goes_up_to_a_thousand(self):
         told = []
@@ -336,6 +411,7 @@ class TestAnalysis:
             ({"score": bn.BIC()}, "no pseudo-counts"),
             ({"seconds": -1}, "seconds=-1"),
             ({"rng": 5}, "rng=5 is no generator"),
+            ({"checkpoint": "no/such/run.ckpt"}, "name a file in a folder that exists"),
         ):
             options = {"rng": np.random.default_rng(1), **options}
             with pytest.raises(ValueError, match=message):

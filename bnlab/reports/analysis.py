@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab.checkpoints import Checkpoint
 from bnlab.data import Data
 from bnlab.graphs import ancestors, markov_blankets
 from bnlab.networks import BayesNet
@@ -140,9 +141,9 @@ def analyse(
     prior : structure prior
     plan : Plan from `choose_method`; by default its choice for `data` and `seconds`
     seconds : for the whole analysis, about; only used without a plan
-    checkpoint : a file that keeps the chains of "partitions" and "orders", as in `sample_orders`.
-        If it is there, the same call with the same plan goes on from it. The exact methods, which
-        take seconds to minutes, write none and simply run again
+    checkpoint : a file that keeps chains, as in `sample_orders`, or the climbs of a search. If it
+        is there, the same call with the same plan goes on from it. The exact methods, which take
+        seconds to minutes, write none and simply run again
     progress : progress(done, 1000, what), what being a few words on the work at hand; False stops.
         What is drawn by then is analysed; the plan's exact sums have no partial result
     executor : where blocks of draws or chains run; threads by default
@@ -167,7 +168,7 @@ def analyse(
     check_score(score)
     plan = choose_method(data, score=score, seconds=seconds) if plan is None else plan
     if checkpoint is not None:
-        check_place(checkpoint)
+        Checkpoint(checkpoint, {})  # refuses a place that can hold no file
     clock, seed, steps = Clock(), seed_of(rng), Parts(progress)
     steps.tell(0, "scoring families")
     table = score_families(data, score, max_parents=plan.max_parents, prior=prior)

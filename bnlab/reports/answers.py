@@ -1,6 +1,7 @@
 """What each method gives an analysis: draws of DAGs, the best DAG, and how far to trust them."""
 
 import math
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -25,6 +26,7 @@ Ints = NDArray[np.int64]
 
 MOST_RHAT = 1.01  # as [VehtariEtAl2021] asks
 LEAST_EFFECTIVE = 400
+RESUMED: tuple[Method, ...] = ("partitions", "orders", "search")  # that keep a checkpoint
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +54,8 @@ class Answer:
 class Task:
     """What every method gets. `part(a, b, what)` is progress from a to b thousandths of the whole.
 
+    The `checkpoint` is for the methods that are in RESUMED.
+
     Examples
     --------
     >>> Task.__slots__[:2]
@@ -63,6 +67,7 @@ class Task:
     rng: np.random.Generator
     part: Callable[[int, int, str], Progress]
     executor: Executor | None
+    checkpoint: str | os.PathLike[str] | None = None
 
 
 def answer(task: Task, /) -> Answer:
@@ -144,6 +149,7 @@ def _partitions(task: Task) -> Answer:
         burn_in=plan.burn_in,
         thin=plan.thin,
         rng=task.rng,
+        checkpoint=task.checkpoint,
         progress=task.part(0, 950, "walking on partitions"),
         executor=task.executor,
     )
@@ -159,6 +165,7 @@ def _orders(task: Task) -> Answer:
         burn_in=plan.burn_in,
         thin=plan.thin,
         rng=task.rng,
+        checkpoint=task.checkpoint,
         progress=task.part(0, 900, "walking on orders"),
         executor=task.executor,
     )
@@ -172,6 +179,7 @@ def _search(task: Task) -> Answer:
         task.table,
         restarts=task.plan.draws,
         rng=task.rng,
+        checkpoint=task.checkpoint,
         progress=task.part(0, 1000, "climbing"),
         executor=task.executor,
     )

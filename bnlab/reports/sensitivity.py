@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab import features, memory
+from bnlab import features
 from bnlab.data import Data
 from bnlab.diagnostics import ess as ess_of
 from bnlab.diagnostics import weights_ess
-from bnlab.exact import dag_posterior, order_posterior, order_posterior_bytes
+from bnlab.exact import dag_posterior, order_posterior
 from bnlab.linear_extensions import reweight_by_extensions
 from bnlab.priors import Fair, Prior, Uniform
 from bnlab.reports.analysis import Analysis
-from bnlab.reports.planning import choose_method
+from bnlab.reports.planning import Plan, choose_method
 from bnlab.results import read_only, rebuilt
 from bnlab.runs import Clock, Progress, Stopped, goes_on
 from bnlab.sampling import sample_dags, sample_partitions
@@ -75,15 +75,15 @@ def sensitivity(
 ) -> Sensitivity:
     """Edges under several equivalent sample sizes of BDeu and structure priors.
 
-    Up to 17 variables each is exact: under 0.1 s up to 14, a second for 17. Up to 22, if memory
-    allows, each averages 20,000 DAGs from the exact posterior over orders, weighed by one over the
-    number of their orders: a second or two. Beyond, each is of short chains on partitions with at
-    most 2 parents a node. All of them are structure-modular, and take the same random numbers, from
-    a fixed seed.
+    Up to 17 variables each is exact: under 0.1 s up to 14, a second for 17. Up to 22, if the plan
+    is an exact one, each averages 20,000 DAGs from the exact posterior over orders, weighed by one
+    over the number of their orders: a second or two. Beyond, each is of short chains on partitions
+    with at most 2 parents a node. All of them are structure-modular, and take the same random
+    numbers, from a fixed seed.
 
     Parameters
     ----------
-    target : Analysis, whose data and largest number of parents are taken, or Data
+    target : Analysis, whose data and plan are taken, or Data, for which `choose_method` plans
     ess : positive
     priors : structure priors
     progress : told of each of the A x B matrices
@@ -105,9 +105,9 @@ def sensitivity(
     if not sizes or not priors:
         raise ValueError("nothing to compare: give at least one ess and one prior")
     data = target.data if isinstance(target, Analysis) else target
-    k = (target.plan if isinstance(target, Analysis) else choose_method(data)).max_parents
-    how, find = _way(data.n, k)
-    k = k if find is not _by_chains else min(k, CHAIN_PARENTS)
+    plan = target.plan if isinstance(target, Analysis) else choose_method(data)
+    how, find = _way(data.n, plan)
+    k = plan.max_parents if find is not _by_chains else min(plan.max_parents, CHAIN_PARENTS)
     edges = np.empty((len(sizes), len(priors), data.n, data.n))
     effective, slowest = np.empty(edges.shape[:2]), 0.0
     for a, score in enumerate(sizes):
@@ -124,12 +124,11 @@ def sensitivity(
     return Sensitivity(tuple(ess), tuple(priors), edges, effective, how, k, slowest)
 
 
-def _way(n: int, max_parents: int) -> tuple[str, Callable[[ScoreTable], tuple[Floats, float]]]:
+def _way(n: int, plan: Plan) -> tuple[str, Callable[[ScoreTable], tuple[Floats, float]]]:
+    """What is done, which the plan decides alone: a plan that is repeated gives equal numbers."""
     if n <= MOST_EXACT:
         return "exact", _exactly
-    free = memory.free_bytes()
-    needed = order_posterior_bytes(n, max_parents=max_parents)
-    if n <= MOST_ORDERS and (free is None or needed <= free):
+    if n <= MOST_ORDERS and plan.method in ("exact DAGs", "exact orders"):
         return "draws", _by_draws
     return "short chains", _by_chains
 
