@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from bokeh.embed import json_item
+from pictures import check_plot
 
 import bnlab as bn
 from bnlab import plots
@@ -218,13 +218,7 @@ def test_a_race_of_older_settings_is_stopped_and_not_shown() -> None:
     ],
 )
 def test_pictures_are_complete(name: str, picture) -> None:
-    drawn = picture()
-    assert drawn.select_one({"name": name}) is not None
-    assert drawn.html_attributes["role"] == "img"
-    assert len(drawn.html_attributes["aria-label"]) > 20
-    assert drawn.title.text
-    assert drawn.xaxis.axis_label
-    assert json_item(drawn)
+    check_plot(picture(), name)
 
 
 def test_what_does_not_fit_is_refused() -> None:

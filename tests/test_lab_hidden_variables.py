@@ -4,7 +4,7 @@ import asyncio
 
 import numpy as np
 import pytest
-from bokeh.embed import json_item
+from pictures import check_plot
 
 import bnlab as bn
 from bnlab import plots
@@ -47,14 +47,7 @@ def curves():
     ],
 )
 def test_pictures_are_complete(name: str, picture) -> None:
-    drawn = picture()
-    assert drawn.select_one({"name": name}) is not None
-    assert drawn.html_attributes["role"] == "img"
-    assert len(drawn.html_attributes["aria-label"]) > 20
-    assert drawn.title.text
-    assert drawn.xaxis.axis_label
-    assert drawn.yaxis.axis_label
-    assert json_item(drawn)
+    check_plot(picture(), name)
 
 
 def test_scores_that_are_missing_have_no_winner() -> None:

@@ -6,6 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 from bokeh.embed import json_item
+from pictures import check_plot
 
 import bnlab as bn
 from bnlab import plots
@@ -99,10 +100,7 @@ def test_pictures_are_complete() -> None:
     for panel, name in zip(panels, names, strict=True):
         assert panel.source(name).data
         assert panel.caption
-        picture = panel.figure._model
-        assert picture.html_attributes["role"] == "img"
-        assert len(picture.html_attributes["aria-label"]) > 20
-        assert picture.title.text
+        check_plot(panel.figure._model, name)
     assert json_item(plots.dag_gallery(np.zeros((8, 3), int), [1.0] * 8, [1] * 8))
 
 

@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from bokeh.embed import json_item
+from pictures import check_plot
 
 import bnlab as bn
 from bnlab import plots
@@ -97,12 +97,7 @@ def test_long_traces_are_thinned_and_keep_their_ends() -> None:
     ],
 )
 def test_pictures_are_complete(name: str, picture) -> None:
-    drawn = picture()
-    assert drawn.select_one({"name": name}) is not None
-    assert drawn.html_attributes["role"] == "img"
-    assert len(drawn.html_attributes["aria-label"]) > 20
-    assert drawn.title.text
-    assert json_item(drawn)
+    check_plot(picture(), name)
 
 
 def test_steps_average_over_every_visit() -> None:

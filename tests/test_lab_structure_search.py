@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
-from bokeh.embed import json_item
+from pictures import check_plot
 
 import bnlab as bn
 from bnlab import plots
@@ -261,12 +261,7 @@ def test_gains_frame_the_best_move_only_if_it_gains() -> None:
     ],
 )
 def test_pictures_are_complete(name: str, picture) -> None:
-    drawn = picture()
-    assert drawn.select_one({"name": name}) is not None
-    assert drawn.html_attributes["role"] == "img"
-    assert len(drawn.html_attributes["aria-label"]) > 15
-    assert drawn.title.text
-    assert json_item(drawn)
+    check_plot(picture(), name)
 
 
 def test_what_does_not_fit_is_refused() -> None:
