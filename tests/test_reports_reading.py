@@ -490,3 +490,55 @@ class TestGuesses:
             read_table(tmp_path / "absent.csv")
         with pytest.raises(ValueError, match="is a folder"):
             read_table(tmp_path)
+
+
+ROWS = [("f", "low", "31"), ("m", "mid", "45"), ("f", "high", "31"), ("m", "low", "18")] * 3
+
+
+def lines_of(rows, delimiter=","):
+    return "".join(delimiter.join(row) + "\n" for row in rows)
+
+
+HEAD = "sex,dose,age\n"
+LAID_OUT = {  # files as programs write them, all of the same table
+    "plain": HEAD + lines_of(ROWS),
+    "a mark of UTF-8": "\ufeff" + HEAD + lines_of(ROWS),
+    "Windows line ends": (HEAD + lines_of(ROWS)).replace("\n", "\r\n"),
+    "old Mac line ends": (HEAD + lines_of(ROWS)).replace("\n", "\r"),
+    "Excel's sep=": "sep=;\r\n" + (HEAD + lines_of(ROWS)).replace(",", ";").replace("\n", "\r\n"),
+    "a title": "My study, 2024\n\n" + (HEAD + lines_of(ROWS)).replace(",", ";"),
+    "comments": "# exported: 1, 2, 3, 4\n# by nobody\n" + HEAD + lines_of(ROWS),
+    "spaces": "sex   dose  age\n" + lines_of([[f"{c:6}" for c in row] for row in ROWS], ""),
+    "lines end with a delimiter": (HEAD + lines_of(ROWS)).replace("\n", ",\n"),
+    "rows end with a delimiter": HEAD + lines_of(ROWS).replace("\n", ",\n"),
+    "empty columns of a spreadsheet": (HEAD + lines_of(ROWS)).replace("\n", ",,\n"),
+    "an empty column": "sex,dose,remark,age\n"
+    + lines_of([(*row[:2], "NA", row[2]) for row in ROWS]),
+    "row names without a name": ',"sex","dose","age"\n'
+    + lines_of([(str(i), *row) for i, row in enumerate(ROWS)]),
+    "row names of pandas": "Unnamed: 0,sex,dose,age\n"
+    + lines_of([(str(i), *row) for i, row in enumerate(ROWS)]),
+    "row names of R": '"sex","dose","age"\n'
+    + lines_of([(f'"{i}"', *row) for i, row in enumerate(ROWS)]),
+    "row names of R, white space": "sex dose age\n"
+    + lines_of([(f"Case{i}", *row) for i, row in enumerate(ROWS)], " "),
+}
+
+
+@pytest.mark.parametrize("text", LAID_OUT.values(), ids=LAID_OUT)
+def test_layouts_of_other_programs(text, tmp_path):
+    reading = read_table(write(tmp_path, text))
+    assert reading.data.names == ("sex", "dose", "age")
+    assert reading.data.levels == (("f", "m"), ("high", "low", "mid"), ("18", "31", "45"))
+    plain = read_table(write(tmp_path, LAID_OUT["plain"], "plain.csv"))
+    assert same(reading.data, plain.data)
+    assert same(bn.read_csv(reading.source, **reading.options), reading.data)
+    left = [column for column in reading.columns if column.role != "variable"]
+    assert all(column.note in reading.notes for column in left)
+
+
+def test_line_breaks_inside_names(tmp_path):
+    text = '"sex\nof child";dose\n' + lines_of([row[:2] for row in ROWS], ";")
+    reading = read_table(write(tmp_path, text))
+    assert reading.data.names == ("sex\nof child", "dose")
+    assert same(bn.read_csv(reading.source, **reading.options), reading.data)

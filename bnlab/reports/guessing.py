@@ -1,4 +1,4 @@
-"""What a file that nobody has described most likely holds: delimiter, header, kinds of columns.
+"""What the columns of a file that nobody has described most likely hold; its encoding.
 
 Each guess either rests on something that chance hardly brings about, or is refused as doubtful: a
 wrong guess would spoil the data without a word.
@@ -20,12 +20,9 @@ import numpy as np
 
 from bnlab.data import CutPoints, Discretizer, EqualFrequency, discretize
 from bnlab.data.columns import number_in
-from bnlab.data.reading import guess_delimiter
 
 Kind = Literal["labels", "whole numbers", "measurements"]
 
-DELIMITERS = (",", ";", "\t", "|")
-LINES_COUNTED = 100
 MOST_CODES = 24  # different whole numbers that may be codes; more are measurements
 OWN_LABELS = 0.9  # share of rows with a label that no other has, in a column of identifiers
 FEWEST_ROWS = 10  # in which different labels say that they are identifiers
@@ -167,78 +164,3 @@ def encoding_of(path: str | os.PathLike[str], /) -> str:
     except (OSError, EOFError, zlib.error):  # said where the whole file is read
         wide = False
     return "utf-16" if wide else "utf-8-sig"
-
-
-def lines_before(text: str, /) -> int:
-    """Lines before the table: 4 in files that begin with DY, counts and types; else none.
-
-    Examples
-    --------
-    >>> lines_before("DY\\n2\\n1\\nattr\\n0;1;2\\n1;2;2\\n"), lines_before("a,b\\n1,2\\n")
-    (4, 0)
-    """
-    first = text.split("\n", 4)[:4]
-    described = len(first) == 4 and first[0].strip() == "DY"
-    return 4 if described and first[1].strip().isdigit() and first[2].strip().isdigit() else 0
-
-
-def delimiter_of(text: str, source: str, /) -> str:
-    """The one that cuts all lines into equally many cells; without any, white space.
-
-    Raises
-    ------
-    ValueError
-        If more than one does.
-
-    Examples
-    --------
-    >>> delimiter_of("size; colour\\n3; red, dark\\n4; blue\\n", "two columns")
-    ';'
-    """
-    lines = [line for line in text.splitlines() if line.strip()][:LINES_COUNTED]
-    counts = [["".join(line.split('"')[::2]).count(d) for line in lines] for d in DELIMITERS]
-    even = [
-        d
-        for d, cells in zip(DELIMITERS, counts, strict=True)
-        if cells and 0 < min(cells) == max(cells)
-    ]
-    if len(even) > 1:
-        told = " and ".join(repr(d) for d in even)
-        raise ValueError(
-            f"{source}, line 1: {told} each cut all lines into equally many cells. Say which it is "
-            "with delimiter="
-        )
-    return even[0] if even else guess_delimiter(text)
-
-
-def has_header(rows: list[list[str]], markers: frozenset[str], /) -> bool | None:
-    """Whether the first row holds names; None if there is something for it and against it.
-
-    Names are no numbers, are not missing (but for a first one, as of row labels), and are not among
-    the cells below in their columns. In a row of data some cell is.
-
-    Examples
-    --------
-    >>> has_header([["rain", "wind"], ["no", "calm"], ["no", "calm"]], frozenset())
-    True
-    """
-    first = rows[0]
-    columns = [
-        [row[v] for row in rows[1:] if len(row) > v and row != first] for v in range(len(first))
-    ]
-    number = [number_in(cell) is not None for cell in first]
-    text = [
-        not is_number and cell not in markers for cell, is_number in zip(first, number, strict=True)
-    ]
-    seen = [cell in set(column) for cell, column in zip(first, columns, strict=True)]
-    gaps = any(cell in markers for cell in first[1:])
-    if not any(number) and not gaps and not any(np.logical_and(seen, text)):
-        return True
-    over_numbers = any(
-        is_text
-        and column
-        and all(number_in(cell) is not None or cell in markers for cell in column)
-        for is_text, column in zip(text, columns, strict=True)
-    )
-    odd = any(number) and any(text) and not any(seen)
-    return None if over_numbers or odd else False

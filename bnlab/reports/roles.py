@@ -6,14 +6,9 @@ from typing import Any, Literal
 
 from bnlab.data import Discretizer, EqualFrequency
 from bnlab.data.columns import DEFAULT_MAX_LEVELS, Missing, Rules
-from bnlab.data.reading import split_cells, table_rows
-from bnlab.reports.guessing import (
-    DECIMAL_COMMA,
-    Column,
-    delimiter_of,
-    has_header,
-    lines_before,
-)
+from bnlab.data.reading import table_rows
+from bnlab.reports.guessing import DECIMAL_COMMA, Column
+from bnlab.reports.layout import layout
 
 Role = Literal["variable", "left out", "count", "intervention"]
 
@@ -76,6 +71,11 @@ class Found:
         return Column(column.name, cells, column.markers)
 
     @property
+    def named(self) -> bool:
+        """Whether the file names its columns."""
+        return self.options["header"] or "names" in self.options
+
+    @property
     def variables(self) -> list[Column]:
         """The columns that are variables."""
         return [column for column in self.columns if column.name not in self.roles]
@@ -131,37 +131,25 @@ def look(text: str, source: str, asked: Asked, markers: frozenset[str], /) -> Fo
 
 
 def _cells(text: str, source: str, asked: Asked, markers: frozenset[str]) -> Found:
-    """Delimiter, header and columns."""
-    skip = lines_before(text) if asked.skip is None else asked.skip
-    body = "".join(text.split("\n", skip)[skip:]) if skip else text
-    delimiter = delimiter_of(body, source) if asked.delimiter is None else asked.delimiter
-    rows, _ = split_cells(text, source, delimiter, skip)
-    header = asked.header
-    if header is None:
-        header = has_header(rows, markers) if len(rows) > 1 else True
-    if header is None:
-        raise ValueError(
-            f"{source}, line {skip + 1}: are {', '.join(rows[0][:3])}, ... names or data? Some of "
-            "the cells speak for names, some against. Say it with header=True or header=False"
-        )
-    names = None
-    if header and rows and not rows[0][0] and len(rows[0]) > 1:
-        names = ["row", *rows[0][1:]]
-    table = table_rows(
-        text, source=source, delimiter=delimiter, skip=skip, header=header, names=names
+    """Where the table stands, and its columns."""
+    place = layout(
+        text, source, markers, skip=asked.skip, delimiter=asked.delimiter, header=asked.header
     )
-    found = Found(source, table.lines, rows=len(table.rows))
-    found.options |= {"delimiter": delimiter, "header": header}
-    if skip:
-        found.options["skip"] = skip
-        found.notes.append(f"The first {skip} lines are not part of the table.")
-    if names is not None:
-        found.options["names"] = tuple(names)
-    found.notes.append(_first_line(header, delimiter, asked))
-    if header and (again := [i for i, row in enumerate(table.rows) if row == rows[0]]):
-        raise ValueError(
-            f"{source}, line {table.lines[again[0]]}: the header once more. Remove the line"
-        )
+    options = {
+        "delimiter": place.delimiter,
+        "header": place.header,
+        **({"skip": place.skip} if place.skip else {}),
+        **({} if place.names is None else {"names": place.names}),
+    }
+    table = table_rows(
+        text,
+        source=source,
+        delimiter=place.delimiter,
+        skip=place.skip,
+        header=place.header,
+        names=place.names,
+    )
+    found = Found(source, table.lines, rows=len(table.rows), notes=[*place.notes], options=options)
     for name, cells in zip(table.names, map(list, zip(*table.rows, strict=True)), strict=True):
         column = Column(name, cells, markers)
         if asked.letters is None:
@@ -170,22 +158,6 @@ def _cells(text: str, source: str, asked: Asked, markers: frozenset[str]) -> Fou
             cut = name in asked.letters
         found.columns += _letters(found, column) if cut else [column]
     return found
-
-
-def _first_line(header: bool, delimiter: str, asked: Asked) -> str:
-    cut = {" ": "white space", "\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
-    cells = f"Cells are divided by {cut.get(delimiter, repr(delimiter))}."
-    if asked.header is not None:
-        return f"{cells} The first line holds {'names' if header else 'data'}, as asked."
-    if header:
-        return (
-            f"{cells} The first line holds names: none of its cells is a number or is found below "
-            "in its column."
-        )
-    return (
-        f"{cells} The first line holds data, since some of its cells are numbers or are found "
-        "below in their columns; columns are called x0, x1, ..."
-    )
 
 
 def _letters(found: Found, column: Column) -> list[Column]:
@@ -205,11 +177,11 @@ def _letters(found: Found, column: Column) -> list[Column]:
 
 
 def _counts_and_interventions(found: Found, asked: Asked) -> None:
-    header, last = found.options["header"], found.columns[-1]
+    last = found.columns[-1]
     if asked.count is not None:
         if asked.count:
             found.roles[asked.count], found.options["count"] = "count", asked.count
-    elif header and last.holds_counts and len(found.columns) > 1:
+    elif found.named and last.holds_counts and len(found.columns) > 1:
         others = found.columns[:-1]
         if all(column.kind != "measurements" for column in others):
             alike = len(set(zip(*(column.cells for column in others), strict=True))) < found.rows
@@ -228,7 +200,7 @@ def _counts_and_interventions(found: Found, asked: Asked) -> None:
             found.roles[asked.intervention] = "intervention"
             found.options["intervention"] = asked.intervention
         return
-    for column in found.variables if header else []:
+    for column in found.variables if found.named else []:
         names = [other.name for other in found.variables if other is not column]
         if "intervention" not in found.options and column.holds_interventions(names):
             found.roles[column.name] = "intervention"
@@ -245,6 +217,9 @@ def _identifiers(found: Found, asked: Asked, given: set[str]) -> None:
         found.leave_out(name, "as asked")
     if asked.keeps_all:
         return
+    for column in found.variables:
+        if not column.distinct and column.name not in given:
+            found.leave_out(column.name, "it is empty")
     for column in found.columns[: (len(found.columns) + 1) // 2]:
         if column.name in found.roles or column.name in given or not column.is_identifier:
             continue
@@ -332,7 +307,7 @@ def _constants(found: Found, asked: Asked, given: set[str]) -> None:
     few = len(constant) <= FEW * len(found.columns) and all(
         others.issuperset(column.distinct) for column in constant
     )
-    if found.options["header"] or asked.keeps_all or not few:
+    if found.named or asked.keeps_all or not few:
         return
     for column in constant:
         (only,) = column.distinct
