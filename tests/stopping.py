@@ -1,4 +1,4 @@
-"""A progress callback that stops a run once a share of it is done."""
+"""A progress callback that stops a run once a share of it is done, and what is left then."""
 
 
 class Stop:
@@ -18,3 +18,12 @@ class Stop:
         if self.how == "interrupts":
             raise KeyboardInterrupt
         return False
+
+
+def draws_kept(part, whole):
+    """How many draws of each chain a stopped run has: the first ones of the whole run."""
+    kept = part.values.shape[1]
+    assert part.run.stopped
+    assert 0 < kept < whole.values.shape[1]
+    assert (part.values == whole.values[:, :kept]).all()
+    return kept

@@ -8,6 +8,7 @@ from multiprocessing import get_context
 import numpy as np
 import oracles
 import pytest
+from stopping import Stop
 
 import bnlab as bn
 from bnlab.annealing.smc import anneal_cloud, conditional_ess, next_beta, resampled
@@ -238,20 +239,11 @@ def test_identical_runs_for_any_block_and_executor(monkeypatch):
 def test_a_stopped_run_keeps_its_finished_runs(how, monkeypatch):
     whole = anneal()
     monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 20_000)
-    told = []
-
-    def stop(done, total, snapshot):
-        told.append((done, total))
-        if len(told) < 2:
-            return True
-        if how == "interrupts":
-            raise KeyboardInterrupt
-        return False
-
+    stop = Stop(how)
     part = anneal(progress=stop)
     kept = len(part.log_weight)
     assert part.run.stopped
-    assert told[-1] == (kept, 12)
+    assert stop.told[-1] == (kept, 12)
     assert 0 < kept < 12
     assert (part.log_weight == whole.log_weight[:kept]).all()
     assert "stopped early" in repr(part)
