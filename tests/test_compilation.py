@@ -1,10 +1,14 @@
 """Compiled kernels across processes, and without a step outside their arrays."""
 
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import bnlab
 
 FIRST = """
 import bnlab as bn
@@ -36,6 +40,15 @@ bn.order_lattice(table)
 table.log_target(bn.graphs.all_dags(1))
 """
 
+CALLED = "out[t, v] = mask"
+CALLER = """
+import numpy as np
+from bnlab.kernels.structures import start
+
+source = np.zeros((2, 2)), np.ones((2, 2), dtype=int), np.array([0, 1, 2])
+assert start(np.array([0, 1]), source)[0].tolist() == {}
+"""
+
 
 def run(code, **environment):
     result = subprocess.run(
@@ -57,3 +70,17 @@ def test_a_second_process_compiles_beside_the_cache_of_the_first(tmp_path):
 @pytest.mark.slow
 def test_no_kernel_steps_outside_its_arrays(tmp_path):
     run(OTHER, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1")
+
+
+def test_an_update_of_one_kernel_reaches_those_that_call_it(tmp_path):
+    """numba by itself keeps the machine code of the callers, with the old one inside."""
+    shutil.copytree(Path(bnlab.__file__).parent / "kernels", tmp_path / "bnlab" / "kernels")
+    (tmp_path / "bnlab" / "__init__.py").touch()
+    called = tmp_path / "bnlab" / "kernels" / "dags.py"
+    source = called.read_text(encoding="utf-8")
+    assert CALLED in source
+    environment = {"PYTHONPATH": str(tmp_path), "PYTHONSAFEPATH": "1"}
+    environment["NUMBA_CACHE_DIR"] = str(tmp_path / "cache")
+    run(CALLER.format([0, 1]), **environment)
+    called.write_text(source.replace(CALLED, "out[t, v] = mask + 8"), encoding="utf-8")
+    run(CALLER.format([8, 17]), **environment)
