@@ -12,6 +12,10 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+SEND_SECONDS = 0.002  # that a job costs, however small
+BYTES_A_SECOND = 100e6  # of a network of 1 Gbit/s
+MAX_BYTES = 2_000_000_000  # of all jobs of a call, which may wait in memory together
+
 Progress = Callable[[int, int, object], object]
 Part = TypeVar("Part")
 
@@ -92,6 +96,23 @@ def workers(executor: Executor | None, jobs: int, /) -> Iterator[Executor]:
         return
     with ThreadPoolExecutor(min(jobs, os.cpu_count() or 1)) as threads:
         yield threads
+
+
+def job_size(runs: int, seconds: float, parcel: int, /) -> int:
+    """How many runs of so many seconds go in one job, which brings so many bytes along.
+
+    Sending all jobs, one after another, takes about as long as one of them works. So whatever the
+    number of workers, the last one is done at most two jobs after the time that they would need
+    together: of fewer jobs, workers wait for the last to end, of more, for the next to come.
+
+    Examples
+    --------
+    >>> [job_size(1000, seconds, 30_000) for seconds in (0.01, 0.1, 1.0)]
+    [15, 5, 2]
+    """
+    send = SEND_SECONDS + parcel / BYTES_A_SECOND
+    balanced = min(runs, round(math.sqrt(runs * send / seconds)))
+    return max(1, balanced, math.ceil(runs * parcel / MAX_BYTES))
 
 
 def collect(

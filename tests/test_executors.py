@@ -15,8 +15,13 @@ import numpy as np
 import pytest
 
 import bnlab as bn
-from bnlab.annealing.runs import MAX_BYTES, _block_size
-from bnlab.sampling import OrderWalker
+from bnlab.annealing.runs import _block_size
+from bnlab.labs.scaling_out import Ledger
+from bnlab.runs import MAX_BYTES
+from bnlab.sampling import OrderWalker, rounds
+from bnlab.sampling.partitions import PartitionWalker
+from bnlab.sampling.rounds import Plan
+from bnlab.sampling.structures import StructureWalker
 
 RANKS = 3  # one leads, the others work
 PATIENCE = 300  # seconds
@@ -124,13 +129,71 @@ def test_a_walker_brings_only_the_families_along_and_is_laid_out_once(n):
         assert ours.flags.writeable == theirs.flags.writeable  # or kernels compile once more
 
 
+@pytest.mark.parametrize(
+    "walker",
+    [
+        PartitionWalker.of(calls.table(24)),
+        StructureWalker.of(calls.table(24), bn.EdgeReversal()),
+        StructureWalker.of(calls.table(24), bn.Hybrid(np.full((24, 24), 0.1))),
+    ],
+    ids=["partitions", "edge reversals", "whole DAGs"],
+)
+def test_other_walkers_bring_the_families_along_once(walker):
+    pickled = pickle.dumps(walker)
+    assert len(pickled) < calls.table(24).log_score.nbytes + 8000
+    received = pickle.loads(pickled)
+    ours, theirs = ([*each.source, *getattr(each, "kernel", ())] for each in (walker, received))
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(a, b)
+        if isinstance(a, np.ndarray):
+            assert (a.dtype, a.flags.writeable) == (b.dtype, b.flags.writeable)
+
+
+class Forgetful(Ledger):
+    """Every third job goes to a worker that has kept nothing."""
+
+    def _done(self, parcel):
+        if self.jobs % 3 == 2:
+            rounds._kept.clear()
+        return super()._done(parcel)
+
+
+@pytest.mark.parametrize("place", [Ledger, Forgetful])
+def test_a_walker_travels_once_to_each_worker(place, monkeypatch):
+    """And again, with the same draws, to one that has not got it."""
+    monkeypatch.setattr(rounds, "_block", lambda *_: 24)
+    plan, executor = {"draws": 10, "burn_in": 24, "chains": 3}, place()
+    rng, same = np.random.default_rng(1), np.random.default_rng(1)
+    draws = bn.sample_partitions(calls.table(24), **plan, rng=rng, executor=executor)
+    alone = bn.sample_partitions(calls.table(24), **plan, rng=same)
+    assert draws.values.tobytes() == alone.values.tobytes()
+    large = [sent > calls.table(24).log_score.nbytes for sent in executor.sent]
+    lacking = [i for i, back in enumerate(executor.returned) if back < 100]
+    assert all(large[:3])
+    assert sum(large) == 3 + len(lacking)
+    assert (place is Forgetful) == bool(lacking)
+    assert not rounds._kept  # in this process nothing stays
+
+
+@pytest.mark.parametrize("chains", [4, 100])
+def test_rounds_elsewhere_take_seconds_whatever_the_number_of_workers(chains):
+    walker, plan = PartitionWalker.of(calls.table(5)), Plan(10**6, 0, 5, chains)
+    block = rounds._block(walker, plan, Ledger(), 0, 0.0)
+    assert block == rounds.FIRST_BLOCKS * walker.block_moves
+    slow = rounds._block(walker, plan, Ledger(), block, 30.0)
+    fast = rounds._block(walker, plan, Ledger(), block, 0.1)
+    wanted = max(rounds.ROUND_SECONDS, chains * rounds.CHAIN_SECONDS)
+    assert slow == max(walker.block_moves, int(block * wanted / 30))
+    assert fast == int(block * wanted / 0.1)
+
+
 def _arrays(walker):
     return [*walker.source] if isinstance(walker.source, tuple) else [walker.source]
 
 
 @pytest.mark.parametrize(
     ("steps", "runs", "jobs"),
-    [(1000, 10_000, 25), (98_000, 200, 50), (98_000, 10_000, 834)],
+    [(1000, 10_000, 99), (98_000, 200, 200), (98_000, 10_000, 834)],
     ids=["short runs", "long ones", "many long ones"],
 )
 def test_long_runs_are_spread_over_more_jobs(steps, runs, jobs):

@@ -152,7 +152,7 @@ def test_annealing_plan_follows_its_sliders() -> None:
     assert hours == pytest.approx((30 + 3 * 72 * 9.8368) / 3600)
     assert "64 cores: 36 minutes" in plan.time.caption
     plan.n.value, plan.chains.value = 37, 100
-    assert plan.load.jobs == 20
+    assert plan.load.jobs == 100  # each of seconds, and 2 MB: a job each
     assert plan.time.source("hours").data["ys"][1][-1] < hours
 
 

@@ -19,6 +19,7 @@ from bnlab.runs import (
     Progress,
     check_counts,
     check_generator,
+    job_size,
     seed_of,
 )
 from bnlab.sampling import Executor, OrderWalker, check_weight
@@ -28,9 +29,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MAX_SPANS = 100  # parts of the schedule for which acceptance is told
-MAX_JOBS = 20  # on an executor that is not ours: each brings the target along
-MAX_BLOCKS = 100  # in a job there, about 10 seconds: then more jobs, but
-MAX_BYTES = 2_000_000_000  # in all of them
+BLOCK_SECONDS = 0.1  # that `block_moves` take
 GENERATOR_BYTES = 2800  # of each run, once compiled code has used it
 USUAL_STEPS = 50  # of a run that chooses its temperatures, to tell how long it will take
 
@@ -202,9 +201,8 @@ def _block_size(walker: OrderWalker, moves: int, runs: int, executor: Executor |
     size = max(1, walker.block_moves // moves)
     if executor is None:
         return size
-    longest = MAX_BLOCKS * walker.block_moves // moves
-    few_bytes = math.ceil(runs * walker.log_beta.nbytes / MAX_BYTES)
-    return max(size, min(math.ceil(runs / MAX_JOBS), longest), few_bytes)
+    seconds = BLOCK_SECONDS * moves / walker.block_moves
+    return max(size, job_size(runs, seconds, walker.log_beta.nbytes))
 
 
 def _ais_block(

@@ -12,7 +12,7 @@ from bnlab.features import hoeffding_margin
 from bnlab.prediction.tables import check_score
 from bnlab.results import PriorKind
 from bnlab.runs import check_counts
-from bnlab.sampling.partitions import PartitionWalker, partition_walker_bytes
+from bnlab.sampling.partitions import block_moves, partition_walker_bytes
 from bnlab.sampling.walks import walker_bytes
 from bnlab.scores import BDeu, Score, scoring_bytes
 
@@ -227,7 +227,7 @@ def _cost(method: Method, data: Data, k: int, seconds: float) -> _Cost:
         return _Cost(order_posterior_bytes(n, max_parents=k), first + time)
     if method == "search":
         return _Cost(scoring_bytes(n, k), first + A_CLIMB * RESTARTS)
-    a_second = 10 * PartitionWalker(n, k, ()).block_moves * WORKERS / CHAINS
+    a_second = 10 * block_moves(n, k) * WORKERS / CHAINS
     moves = min(MOST_MOVES, int(0.3 * seconds * a_second))
     needed = partition_walker_bytes(n, k) if method == "partitions" else walker_bytes(n, k)
     return _Cost(needed, first + moves / a_second + A_DRAW * CHAINS * KEPT, moves)

@@ -126,6 +126,8 @@ def sample_partitions(
 class PartitionWalker:
     """The families of a score table, laid out for walks on partitions.
 
+    A pickle holds `log_beta` alone, as that of an `OrderWalker`.
+
     Examples
     --------
     >>> from bnlab import BDeu, Data, score_families
@@ -137,7 +139,11 @@ class PartitionWalker:
 
     n: int
     max_parents: int
+    log_beta: Floats
     source: tuple[NDArray[np.generic], ...]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _ranked, (OrderWalker(self.n, self.max_parents, self.log_beta, ()),)
 
     @classmethod
     def of(cls, table: ScoreTable, /) -> "PartitionWalker":
@@ -149,11 +155,7 @@ class PartitionWalker:
         >>> PartitionWalker.of(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())).n
         2
         """
-        laid_out = OrderWalker.of(table, dense=False).source
-        log_beta = table.log_beta
-        ranking = np.argsort(-log_beta, axis=1, kind="stable")
-        by_weight = (np.take_along_axis(a, ranking, axis=1) for a in (log_beta, table.parents))
-        return cls(table.n, table.max_parents, (*laid_out[:4], *by_weight))
+        return _ranked(OrderWalker.of(table, dense=False))
 
     def walk(
         self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
@@ -171,8 +173,27 @@ class PartitionWalker:
     @property
     def block_moves(self) -> int:
         """Moves that take about 100 ms."""
-        a_node = 100.0 + math.comb(self.n, self.max_parents + 1) / (3 * self.n)
-        return max(1, int(BLOCK_TERMS / (a_node * (1 + self.n / 3))))
+        return block_moves(self.n, self.max_parents)
+
+
+def block_moves(n: int, max_parents: int, /) -> int:
+    """Moves on partitions of n variables that take about 100 ms.
+
+    Examples
+    --------
+    >>> block_moves(58, 3)
+    775
+    """
+    a_node = 100.0 + math.comb(n, max_parents + 1) / (3 * n)
+    return max(1, int(BLOCK_TERMS / (a_node * (1 + n / 3))))
+
+
+def _ranked(orders: OrderWalker) -> PartitionWalker:
+    """The families of a walk on orders, those of each node by weight."""
+    *laid_out, log_beta, parents = orders.source
+    ranking = np.argsort(-orders.log_beta, axis=1, kind="stable")
+    by_weight = (np.take_along_axis(a, ranking, axis=1) for a in (log_beta, parents))
+    return PartitionWalker(orders.n, orders.max_parents, orders.log_beta, (*laid_out, *by_weight))
 
 
 def partition_walker_bytes(n: int, max_parents: int, /) -> int:

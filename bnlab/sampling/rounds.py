@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +38,10 @@ CHAIN_BYTES = 1000  # of each generator
 SAVED_INTEGER, SAVED_REAL = 2, 16  # bytes of the compressed file in memory, and of its copies
 ROUNDS = 20  # of draws, at least, so that what a round adds takes little memory twice
 FEW_RECORDS = 1000  # that matter to nobody
-MAX_ROUNDS = 20  # on an executor that is not ours: each may send the target to a process again
-MAX_BLOCKS = 100  # in a round there, about 10 seconds
+FEW_NUMBERS = 5_000_000  # 40 MB of all chains, likewise where rounds should be long
+FIRST_BLOCKS = 3  # in the first round on an executor that is not ours; then a round takes
+ROUND_SECONDS = 3.0  # by the clock on the wall, or
+CHAIN_SECONDS = 0.1  # for each chain, if that is longer: each job costs some milliseconds
 
 
 class Walker(Protocol):
@@ -137,22 +140,22 @@ class Plan:
         """Draws of each chain after so many moves."""
         return max(0, moves - self.burn_in) // self.thin
 
-    def round(self, moves: int, block: int, /) -> tuple[int, int]:
+    def round(self, moves: int, block: int, few: int = FEW_RECORDS, /) -> tuple[int, int]:
         """(lead, records) of a round of about `block` moves that begins after so many.
 
-        A round is of the burn-in, or of draws. The burn-in, too, is made in steps of `thin` moves,
-        of which the first may be shorter.
+        A round is of the burn-in, or of draws: of `few`, or of a small share of all. The burn-in,
+        too, is made in steps of `thin` moves, of which the first may be shorter.
 
         Examples
         --------
         >>> plan = Plan(draws=5, burn_in=3, thin=2, chains=1)
-        >>> [plan.round(moves, 4) for moves in (0, 1, 3, 7, 11)]
-        [(1, 0), (2, 0), (0, 2), (0, 2), (0, 1)]
+        >>> [plan.round(moves, 4) for moves in (0, 3, 7, 11)]
+        [(3, 0), (0, 2), (0, 2), (0, 1)]
         """
         steps, left = max(1, block // self.thin), self.burn_in - moves
-        steps = min(steps, max(FEW_RECORDS, -(-self.draws // ROUNDS)))
         if left > 0:
-            return left % self.thin or min(steps * self.thin, left), 0
+            return min(left % self.thin + steps * self.thin, left), 0
+        steps = min(steps, max(few, -(-self.draws // ROUNDS)))
         return 0, min(steps, self.draws - self.kept(moves))
 
 
@@ -317,28 +320,37 @@ def _go_on(
     progress: Progress | None,
     executor: Executor | None,
 ) -> None:
-    plan = chains.plan
-    block = _block(walker, plan, executor)
-    with workers(executor, plan.chains) as chosen:
+    plan, made, seconds = chains.plan, 0, 0.0
+    few = FEW_RECORDS
+    if executor is not None:
+        few = max(few, FEW_NUMBERS // sum(state.size + 1 for state in chains.at.states))
+    with workers(executor, plan.chains) as chosen, _Sender(chosen, walker) as sender:
         while not chains.finished:
-            lead, records = plan.round(chains.at.moves, block)
-            jobs = [
-                (walker, state, lead, records, plan.thin, rng)
-                for state, rng in zip(chains.at.states, chains.at.rngs, strict=True)
-            ]
-            chains.take(lead, records, list(chosen.map(_advance, jobs)))
+            block = _block(walker, plan, executor, made, seconds)
+            lead, records = plan.round(chains.at.moves, block, few)
+            clock, standing = Clock(), zip(chains.at.states, chains.at.rngs, strict=True)
+            chains.take(
+                lead, records, sender.map([(*each, lead, records, plan.thin) for each in standing])
+            )
+            made, seconds = lead + records * plan.thin, clock.seconds
             if file is not None and file.due:
                 file.save(chains.arrays())
             if not goes_on(progress, plan.chains * chains.at.moves, plan.chains * plan.moves):
                 return
 
 
-def _block(walker: Walker, plan: Plan, executor: Executor | None) -> int:
-    """Moves of each chain in a round: about 100 ms of all of them on threads."""
+def _block(walker: Walker, plan: Plan, executor: Executor | None, made: int, seconds: float) -> int:
+    """Moves of each chain in a round: about 100 ms of all of them on threads.
+
+    On another executor as many as fill some seconds, at the pace of the last round, in which so
+    many were made: who knows how many workers there are, how fast, and how far away?
+    """
     if executor is None:
         return max(1, walker.block_moves // math.ceil(plan.chains / (os.cpu_count() or 1)))
-    share = plan.moves // MAX_ROUNDS
-    return min(max(walker.block_moves, share), MAX_BLOCKS * walker.block_moves)
+    if not made:
+        return FIRST_BLOCKS * walker.block_moves
+    wanted = max(ROUND_SECONDS, CHAIN_SECONDS * plan.chains)
+    return max(walker.block_moves, int(made * wanted / seconds))
 
 
 class _Advanced(NamedTuple):
@@ -349,9 +361,55 @@ class _Advanced(NamedTuple):
     rng: np.random.Generator
 
 
-def _advance(job: tuple[Walker, Ints, int, int, int, np.random.Generator]) -> _Advanced:
-    """Copies move along, not the originals: an interrupt leaves those before the round."""
-    walker, state, lead, records, thin, rng = job
+Part = tuple[Ints, np.random.Generator, int, int, int]
+_kept: dict[str, Walker] = {}  # the walker of the last run that sent jobs to this process
+
+
+class _Sender:
+    """Jobs for workers that keep the walker: it goes along once, and again to who has not got it.
+
+    What goes with a job of a later round is a state and a generator, and no megabytes.
+    """
+
+    def __init__(self, executor: Executor, walker: Walker) -> None:
+        self._executor, self._walker = executor, walker
+        self._run, self._known = uuid4().hex, False
+
+    def __enter__(self) -> "_Sender":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _kept.pop(self._run, None)  # of workers that are threads of this process
+
+    def map(self, parts: Sequence[Part]) -> list[_Advanced]:
+        """The parts of a round, each made by one of the workers."""
+        results = self._sent(parts, None if self._known else self._walker)
+        lacking = [i for i, result in enumerate(results) if result is None]
+        for i, result in zip(
+            lacking, self._sent([parts[i] for i in lacking], self._walker), strict=True
+        ):
+            results[i] = result
+        self._known = True
+        return [result for result in results if result is not None]
+
+    def _sent(self, parts: Sequence[Part], walker: Walker | None) -> list[_Advanced | None]:
+        jobs = [(self._run, walker, part) for part in parts]
+        return list(self._executor.map(_advance, jobs)) if jobs else []
+
+
+def _advance(job: tuple[str, Walker | None, Part]) -> _Advanced | None:
+    """A chain moved along; None if the walker neither came along nor was kept here.
+
+    Copies move along, not the originals: an interrupt leaves those before the round.
+    """
+    run, walker, (state, rng, lead, records, thin) = job
+    if walker is None:
+        walker = _kept.get(run)
+        if walker is None:
+            return None
+    elif run not in _kept:
+        _kept.clear()
+        _kept[run] = walker
     state, rng = state.copy(), deepcopy(rng)
     return _Advanced(walker.walk(state, lead, records, thin, rng), state, rng)
 

@@ -156,6 +156,8 @@ def sample_structures(
 class StructureWalker:
     """The families of a score table, laid out for walks on DAGs by one kernel.
 
+    A pickle holds ln of their weights once, and not what edge reversals read besides.
+
     Examples
     --------
     >>> from bnlab import BDeu, Data, score_families
@@ -169,6 +171,9 @@ class StructureWalker:
     source: tuple[NDArray[np.generic], ...]
     kernel: tuple[int, float, Floats, Ints, Floats]
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _laid_out, (self.source, *self.kernel[:3])
+
     @classmethod
     def of(cls, table: ScoreTable, kernel: StructureKernel, /) -> "StructureWalker":
         """Lay out a table, as `kernels.structures.walk` reads it.
@@ -180,19 +185,15 @@ class StructureWalker:
         """
         n, k = table.n, table.max_parents
         other, probability = _shares(kernel)
-        chances, parents, log_beta = np.empty((0, 0)), np.empty((0, 0), np.int64), np.empty((0, 0))
+        chances = np.empty((0, 0))
         if isinstance(kernel, Global | Hybrid):
             chances = kernel.chances
             if chances.shape != (n, n):
                 raise ValueError(
                     f"edges {chances.shape} of {kernel!r} for a table of {n} variables"
                 )
-        if isinstance(kernel, EdgeReversal):
-            ranking = np.argsort(-table.log_beta, axis=1, kind="stable")
-            parents = np.take_along_axis(table.parents, ranking, axis=1)
-            log_beta = np.take_along_axis(table.log_beta, ranking, axis=1)
         source = table.log_beta, counting.binomials(n - 1, k), counting.first_ranks(n - 1, k)
-        return cls(n, source, (other, probability, chances, parents, log_beta))
+        return _laid_out(source, other, probability, chances)
 
     def walk(
         self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
@@ -321,6 +322,21 @@ class PriorWalker:
                 f"log_prior is -inf at the first DAG{f' and {steps:,} later ones' * (steps > 0)}, "
                 f"{dag.tolist()}: pass start=, a DAG that it allows"
             )
+
+
+def _laid_out(
+    source: tuple[NDArray[Any], ...], other: int, probability: float, chances: Floats
+) -> StructureWalker:
+    """With the families of each node by weight, if there are edge reversals."""
+    log_beta, choose = source[:2]
+    n, parents, sorted_beta = len(log_beta), np.empty((0, 0), np.int64), np.empty((0, 0))
+    if other == kernels.REVERSAL:
+        listed = np.empty(log_beta.shape, np.int64)
+        counting.family_masks(n, choose.shape[1] - 1, listed)
+        ranking = np.argsort(-log_beta, axis=1, kind="stable")
+        parents = np.take_along_axis(listed, ranking, axis=1)
+        sorted_beta = np.take_along_axis(log_beta, ranking, axis=1)
+    return StructureWalker(n, source, (other, probability, chances, parents, sorted_beta))
 
 
 def structure_walker_bytes(table: ScoreTable, kernel: StructureKernel, /) -> int:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import bnlab as bn
 
-BYTES_A_SECOND = 100e6  # of a network of 1 Gbit/s
 BASE_BYTES = 200e6  # of a worker that has loaded Python, NumPy, numba and bnlab
 ROWS = 106
 

@@ -4,10 +4,8 @@ import math
 from typing import Any
 
 from bnlab import plots
-from bnlab.annealing.runs import MAX_BYTES, MAX_JOBS
 from bnlab.labs.board import Panel, side_by_side, size_slider, stacked
 from bnlab.labs.scaling_out.laws import (
-    BYTES_A_SECOND,
     Load,
     amdahl,
     annealing_steps,
@@ -21,6 +19,7 @@ from bnlab.labs.scaling_out.laws import (
 )
 from bnlab.plots.growth import Series
 from bnlab.plots.scaling import Curves
+from bnlab.runs import BYTES_A_SECOND, job_size
 
 CORES = tuple(2**i for i in range(13))
 WORK = 3600.0  # seconds of computing, in the first widget
@@ -30,7 +29,6 @@ MEGABYTES = (0.0, 0.03, 0.3, 2.3, 14.0, 44.0, 369.0)
 SIZES = (24, 30, 37, 45, 50, 58, 63)
 CHAINS = (100, 1000, 10_000, 100_000)
 START = 30.0  # seconds until workers are up and the families are scored
-JOB_SECONDS = 10.0  # a job gets more chains until it takes so long
 PRICE = 0.05  # of a core for an hour: set your own
 MOST = 45
 LABELS = 23
@@ -185,9 +183,7 @@ class AnnealingPlan:
     def load(self) -> Load:
         """The jobs that `anneal_orders` makes of the chains."""
         chains, parcel = self.chains.value, parcel_bytes(self.n.value)
-        longest = int(JOB_SECONDS / self.chain_seconds)
-        few_bytes = math.ceil(chains * parcel / MAX_BYTES)
-        size = max(1, min(math.ceil(chains / MAX_JOBS), longest), few_bytes)
+        size = job_size(chains, self.chain_seconds, parcel)
         jobs = math.ceil(chains / size)
         return Load(jobs, size * self.chain_seconds, START, parcel / BYTES_A_SECOND)
 
