@@ -10,8 +10,8 @@ NAMES = {
         name: name.replace("_", "-")
         for name in (
             *("header", "delimiter", "skip", "letters", "drop", "levels", "discretize", "count"),
-            *("intervention", "missing", "encoding", "max_levels", "max_parents", "method"),
-            *("seconds", "ess"),
+            *("decimal", "intervention", "missing", "encoding", "max_levels", "max_parents"),
+            *("method", "seconds", "ess"),
         )
     },
 }

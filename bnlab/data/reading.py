@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +26,7 @@ from bnlab.files import decompressed, read_whole, told_briefly
 from bnlab.runs import check_counts
 
 MISSING_MARKERS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
+DECIMAL_COMMA = re.compile(r"[+-]?\d*+,\d++([eE][+-]?\d++)?", re.ASCII)
 _DELIMITERS = (",", ";", "\t", "|")
 
 
@@ -32,6 +34,7 @@ def read_csv(
     path: str | os.PathLike[str],
     *,
     delimiter: str | None = None,
+    decimal: str = ".",
     skip: int = 0,
     header: bool = True,
     names: Sequence[str] | None = None,
@@ -53,6 +56,7 @@ def read_csv(
     path : the file; one row a line, blank lines skipped, spaces around cells stripped.
     delimiter : by default the one of comma, semicolon, tab and bar that is most frequent in the
         first line, else white space. A space means any white space, tabs too.
+    decimal : the decimal sign of its numbers, a point or a comma.
     skip : how many lines at the beginning do not belong to the table.
     header : whether the first line (after those) holds the names of the columns.
     names : the names of all columns, instead of those of the header or of x0, x1, ...
@@ -96,6 +100,7 @@ def read_csv(
         read_text(path, encoding),
         source=str(path),
         delimiter=delimiter,
+        decimal=decimal,
         skip=skip,
         header=header,
         names=names,
@@ -136,6 +141,7 @@ def parse_table(
     *,
     source: str,
     delimiter: str | None = None,
+    decimal: str = ".",
     skip: int = 0,
     header: bool = True,
     names: Sequence[str] | None = None,
@@ -153,7 +159,13 @@ def parse_table(
     drop = string_list("drop", drop)
     markers = set(string_list("missing_markers", missing_markers))
     table_names, rows, lines = table_rows(
-        text, source=source, delimiter=delimiter, skip=skip, header=header, names=names
+        text,
+        source=source,
+        delimiter=delimiter,
+        decimal=decimal,
+        skip=skip,
+        header=header,
+        names=names,
     )
     columns = _by_letters(
         dict(zip(table_names, map(list, zip(*rows, strict=True)), strict=True)),
@@ -200,6 +212,7 @@ def table_rows(
     *,
     source: str,
     delimiter: str | None,
+    decimal: str,
     skip: int,
     header: bool,
     names: Sequence[str] | None,
@@ -208,11 +221,13 @@ def table_rows(
 
     Examples
     --------
-    >>> options = dict(delimiter=None, skip=0, header=True, names=None)
+    >>> options = dict(delimiter=None, decimal=".", skip=0, header=True, names=None)
     >>> table_rows("rain,wind\\nno,calm", source="weather", **options).rows
     [['no', 'calm']]
     """
     given = None if names is None else list(string_list("names", names))
+    if decimal not in (".", ","):
+        raise ValueError(f'decimal={decimal!r}: choose "." or ","')
     rows, lines = split_cells(text, source, delimiter, skip)
     if not rows:
         raise ValueError(f"{source}: no rows of data; it is empty")
@@ -232,7 +247,13 @@ def table_rows(
                 f"{source}, line {line}: {len(row)} cells where {len(given)} are expected. "
                 "Correct the line, or pass the delimiter"
             )
+    if decimal == ",":
+        rows = [[_with_point(cell) for cell in row] for row in rows]
     return Rows(given, rows, lines)
+
+
+def _with_point(cell: str) -> str:
+    return cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
 
 
 def _by_letters(

@@ -20,18 +20,23 @@ import numpy as np
 
 from bnlab.data import CutPoints, Discretizer, EqualFrequency, discretize
 from bnlab.data.columns import number_in
+from bnlab.data.reading import DECIMAL_COMMA
 
 Kind = Literal["labels", "whole numbers", "measurements"]
 
 MOST_CODES = 24  # different whole numbers that may be codes; more are measurements
+FEW_CODES = 12  # of which there may be less than three cells each
 OWN_LABELS = 0.9  # share of rows with a label that no other has, in a column of identifiers
 FEWEST_ROWS = 10  # in which different labels say that they are identifiers
 SEQUENCE_LENGTH, MOST_LETTERS = 8, 20  # the shortest sequence; letters in use: amino acids have 20
 COUNT_NAMES = {"count", "counts", "freq", "frequency", "n"}
 INTERVENTION_NAMES = {"int", "intervention", "interventions", "intervened", "do"}
-IDENTIFIER_NAMES = {"id", "ids", "index", "key", "row", "no", "nr", "name", "names", "identifier"}
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_NAMES = "ids?|nr|no|key|index|names?|identifier|row|patient|subject|case|sample"
+IDENTIFIER_NAME = re.compile(rf"(.*[ _.-])?({_NAMES})([ _.-].*)?", re.IGNORECASE)
+STAND_INS = (-9, -99, -999, -9999, 99, 999, 9999, 99999)  # numbers that often mean missing
 BINS = 3
+_GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
+_DRESSED = re.compile(r"([$€£¥]? ?)([+-]?\d(?:[\d.,' ]*\d)?)( ?(?:[%‰$€£¥]|[^\W\d_]{1,5})?)")
 
 
 @dataclass(frozen=True)
@@ -79,13 +84,69 @@ class Column:
         """Labels if a cell is no number; measurements if one has a fraction, or they are many."""
         if self.words or not self.numbers:
             return "labels"
-        fractions = any(number % 1 for number in self.numbers)
-        return "measurements" if fractions or len(self.numbers) > MOST_CODES else "whole numbers"
+        fractions, different = any(number % 1 for number in self.numbers), len(self.numbers)
+        few = different <= FEW_CODES or 3 * different <= self.distinct.total()
+        return (
+            "whole numbers"
+            if not fractions and different <= MOST_CODES and few
+            else ("measurements")
+        )
 
     @property
     def mixed(self) -> bool:
         """Whether it holds both numbers and words."""
         return bool(self.words and self.numbers)
+
+    @property
+    def own_labels(self) -> bool:
+        """Whether it has words, and almost every cell one of its own."""
+        cells = self.distinct.total()
+        return bool(self.words) and cells >= FEWEST_ROWS and self.levels >= OWN_LABELS * cells
+
+    def is_number(self, cell: str, number: float) -> bool:
+        """Whether a cell that is not missing spells that number."""
+        return cell not in self.markers and number_in(cell) == number
+
+    @property
+    def grouped(self) -> bool:
+        """Whether commas in its numbers may group thousands."""
+        return all(_GROUPED.fullmatch(word) for word in self.words)
+
+    @property
+    def commas(self) -> str:
+        """A number with a decimal comma, "" if there is none or a cell is something else.
+
+        One that may just as well group thousands, as 1,234, only if all of them may.
+        """
+        words = [word for word in self.words if DECIMAL_COMMA.fullmatch(word)]
+        if len(words) < len(self.words):
+            return ""
+        return next((word for word in words if not _GROUPED.fullmatch(word)), *words[:1] or [""])
+
+    @property
+    def dressed(self) -> tuple[str, str] | None:
+        """Many numbers with a unit or groups of thousands: one of them, and how it is without."""
+        found = [_DRESSED.fullmatch(word) for word in self.words]
+        if self.numbers or not (len(self.words) > MOST_CODES or self.own_labels):
+            return None
+        parts = [word.groups() for word in found if word is not None]
+        plain = [re.sub("[,' ]", "", number) for _, number, _ in parts]
+        if len(parts) < len(found) or len({(sign, unit) for sign, _, unit in parts}) > 1:
+            return None
+        if any(number_in(number) is None for number in plain):
+            return None
+        word, number = self.words[0], parts[0][1]
+        return word, number if word != number and DECIMAL_COMMA.fullmatch(number) else plain[0]
+
+    @property
+    def stand_in(self) -> int | float | None:
+        """A number far from all others that is often written for a missing one, as -999."""
+        if self.words or len(self.numbers) < 3:
+            return None
+        low, high = self.numbers[0], self.numbers[-1]
+        if low in STAND_INS and self.numbers[1] >= 0 and (low < -9 or self.kind != "measurements"):
+            return low
+        return high if high in STAND_INS and 0 <= 10 * self.numbers[-2] < high else None
 
     @property
     def is_sequence(self) -> bool:
@@ -107,7 +168,7 @@ class Column:
         rows = len(self.cells)
         if rows < FEWEST_ROWS or self.levels < OWN_LABELS * rows:
             return False
-        if self.words or self.name.casefold() in IDENTIFIER_NAMES:
+        if self.words or IDENTIFIER_NAME.fullmatch(self.name):
             return True
         numbers = [number_in(cell) for cell in self.cells]
         first = numbers[0]

@@ -166,21 +166,26 @@ def lines_before(text: str, /) -> int:
     lines = _unquoted(text)
     while lines and not lines[-1]:
         del lines[-1]
+    starts = []
     for delimiter in DELIMITERS:
         counts = [line.count(delimiter) for line in lines]
+        if not lines or not counts[-1]:
+            continue
         start = len(lines)
-        while start and counts[-1] and (counts[start - 1] == counts[-1] or not lines[start - 1]):
+        while start and (counts[start - 1] == counts[-1] or not lines[start - 1]):
             start -= 1
         before = lines[:start]
+        if not before:
+            return 0
         # One line without a delimiter above two columns may be the name of one of them.
-        apart = not before or not before[-1] or before[-1].startswith("#") or counts[-1] > 1
+        apart = not before[-1] or before[-1].startswith("#") or counts[-1] > 1
         titles = all(
             not line or line.startswith("#") or not cells
             for line, cells in zip(before, counts, strict=False)
         )
-        if 0 < start <= min(MOST_BEFORE, len(lines) - 2) and apart and titles:
-            return start
-    return 0
+        if start <= min(MOST_BEFORE, len(lines) - 2) and apart and titles:
+            starts.append(start)
+    return min(starts, default=0)
 
 
 def _unquoted(text: str) -> list[str]:

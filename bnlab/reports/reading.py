@@ -72,6 +72,7 @@ def read_table(
     *,
     header: bool | None = None,
     delimiter: str | None = None,
+    decimal: str | None = None,
     skip: int | None = None,
     letters: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
@@ -108,8 +109,8 @@ def read_table(
     Parameters
     ----------
     path : the file
-    header, delimiter, skip, letters, levels, encoding, max_levels : as in `read_csv`; None finds
-        out
+    header, delimiter, decimal, skip, letters, levels, encoding, max_levels : as in `read_csv`;
+        None finds out
     drop : columns to leave out besides those that are left out anyway; () leaves out none
     discretize : a mapping from column to rule, for those columns; or one rule for all measurements
     count, intervention : name of the column; False for none
@@ -138,6 +139,7 @@ def read_table(
         asked = Asked(
             header,
             delimiter,
+            decimal,
             skip,
             letters,
             drop,

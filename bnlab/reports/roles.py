@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 from bnlab.data import Discretizer, EqualFrequency
 from bnlab.data.columns import DEFAULT_MAX_LEVELS, Missing, Rules
-from bnlab.data.reading import table_rows
-from bnlab.reports.guessing import DECIMAL_COMMA, Column
+from bnlab.data.reading import Rows, table_rows
+from bnlab.reports.guessing import Column
 from bnlab.reports.layout import layout
+from bnlab.reports.refusing import dressed, has_decimal_commas, refuse
 
 Role = Literal["variable", "left out", "count", "intervention"]
 
@@ -22,6 +23,7 @@ class Asked:
 
     header: bool | None = None
     delimiter: str | None = None
+    decimal: str | None = None
     skip: int | None = None
     letters: Sequence[str] | None = None
     drop: Sequence[str] | None = None
@@ -113,9 +115,11 @@ def look(text: str, source: str, asked: Asked, markers: frozenset[str], /) -> Fo
         )
     given = {*(asked.levels or {}), *(asked.drop or ())}
     _counts_and_interventions(found, asked)
+    settled = given | set(asked.discretize if isinstance(asked.discretize, Mapping) else ())
+    dressed([c for c in found.variables if c.name not in settled], source)
     _identifiers(found, asked, given)
-    _refuse_several(found, given, asked.max_levels)
-    _refuse_mixed(found, given)
+    unclear = [c for c in found.variables if c.name not in settled]
+    refuse(unclear, source, found.lines, asked.max_levels)
     _missing(found, asked, markers)
     _constants(found, asked, given)
     _measurements(found, asked, given)
@@ -141,15 +145,31 @@ def _cells(text: str, source: str, asked: Asked, markers: frozenset[str]) -> Fou
         **({"skip": place.skip} if place.skip else {}),
         **({} if place.names is None else {"names": place.names}),
     }
-    table = table_rows(
-        text,
-        source=source,
-        delimiter=place.delimiter,
-        skip=place.skip,
-        header=place.header,
-        names=place.names,
-    )
-    found = Found(source, table.lines, rows=len(table.rows), notes=[*place.notes], options=options)
+
+    def rows(decimal: str) -> Rows:
+        return table_rows(
+            text,
+            source=source,
+            delimiter=place.delimiter,
+            decimal=decimal,
+            skip=place.skip,
+            header=place.header,
+            names=place.names,
+        )
+
+    table, notes = rows(asked.decimal or "."), [*place.notes]
+    raw = [
+        Column(name, list(cells), markers)
+        for name, cells in zip(table.names, zip(*table.rows, strict=True), strict=True)
+        if name not in (*(asked.levels or {}), *(asked.drop or ()))
+    ]
+    if asked.decimal is None and has_decimal_commas(raw, source):
+        table = rows(",")
+        options["decimal"] = ","
+        notes.append("Numbers have decimal commas.")
+    elif asked.decimal == ",":
+        options["decimal"] = ","
+    found = Found(source, table.lines, rows=len(table.rows), notes=notes, options=options)
     for name, cells in zip(table.names, map(list, zip(*table.rows, strict=True)), strict=True):
         column = Column(name, cells, markers)
         if asked.letters is None:
@@ -228,44 +248,6 @@ def _identifiers(found: Found, asked: Asked, given: set[str]) -> None:
             f"almost every row has its own value ({column.levels:,} in {found.rows:,} rows), so it "
             "names rows and tells nothing about others",
         )
-
-
-def _refuse_several(found: Found, given: set[str], max_levels: int) -> None:
-    """Say all at once which columns must go, if there are several."""
-    bad = [
-        column.name
-        for column in found.variables
-        if column.name not in given
-        and (column.mixed or (column.words and column.levels > max_levels))
-    ]
-    if len(bad) > 1:
-        raise ValueError(
-            f"{found.source}: the columns {', '.join(map(repr, bad))} mix numbers with text, or "
-            f"have more than max_levels={max_levels} labels. Leave them out with drop=, or correct "
-            "them one by one"
-        )
-
-
-def _refuse_mixed(found: Found, given: set[str]) -> None:
-    for column in found.variables:
-        if column.name in given:
-            continue
-        commas = [word for word in column.words if DECIMAL_COMMA.fullmatch(word)]
-        if commas and len(commas) == len(column.words):
-            raise ValueError(
-                f"{found.source}: column {column.name!r} has decimal commas, as {commas[0]}. Write "
-                "decimal points"
-            )
-        if column.mixed:
-            odd = set(column.words if len(column.words) <= len(column.numbers) else [])
-            odd = odd or {c for c in column.distinct if c not in column.words}
-            row = next(i for i, cell in enumerate(column.cells) if cell in odd)
-            raise ValueError(
-                f"{found.source}, line {found.lines[row]}: column {column.name!r} mixes numbers "
-                f"with text (here {column.cells[row]!r}). Correct the cell, count it among "
-                "missing_markers=, leave the column out with drop=, or declare its labels with "
-                "levels="
-            )
 
 
 def _missing(found: Found, asked: Asked, markers: frozenset[str]) -> None:
