@@ -222,7 +222,7 @@ def test_where_nothing_depends_on_anything(tmp_path: Path) -> None:
     reading = read_table(path)
     found = analyse(reading.data, rng=np.random.default_rng(1))
     said = " ".join(Elements(page_of(found, reading, command=COMMAND)).text)
-    assert "No edge is probable." in said
+    assert "No pair of variables is joined by an edge with probability 0.95 or more." in said
     assert said.count("There are none.") >= 3
     assert "first → first" not in said
 

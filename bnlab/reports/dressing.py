@@ -16,19 +16,25 @@ header { padding-top: 1.5rem; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .5rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.35rem; margin: 2.2rem 0 .5rem; border-bottom: 2px solid var(--rule); }
 h3 { font-size: 1.08rem; margin: 1.4rem 0 .3rem; }
-p, ul { max-width: 46rem; overflow-wrap: anywhere; }
+p, ul, dl { max-width: 46rem; overflow-wrap: anywhere; }
+dt { font-weight: 600; }
+dd { margin: 0 0 .5rem 1.2rem; }
+summary { color: var(--blue); cursor: pointer; }
 a { color: var(--blue); }
 :focus-visible { outline: 3px solid #b45f06; outline-offset: 2px; }
 .skip { position: absolute; left: -999px; }
 .skip:focus { left: 1rem; top: .5rem; background: #fff; padding: .3rem .6rem; }
-nav ul { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; list-style: none; padding: 0; }
+nav ul { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; list-style: none; padding: 0;
+         max-width: none; }
 .lead { font-size: 1.1rem; }
 .warning { border-left: 5px solid #b45f06; background: #fff4e5; padding: .6rem .9rem; }
 .scroll { overflow-x: auto; max-width: 100%; }
+.tall { max-height: 40rem; overflow-y: auto; border-bottom: 3px solid var(--rule); }
+.tall thead th { position: sticky; top: 0; background: #fff; }
 table { border-collapse: collapse; min-width: min(100%, 26rem); margin: .8rem 0;
         font-size: .94rem; }
 caption { text-align: left; color: var(--soft); padding-bottom: .4rem; max-width: 46rem; }
-th, td { border-bottom: 1px solid var(--rule); padding: .28rem .75rem .28rem 0; text-align: left;
+th, td { border-bottom: 1px solid var(--rule); padding: .28rem 1.1rem .28rem 0; text-align: left;
          vertical-align: top; overflow-wrap: break-word; max-width: 26rem; }
 th { font-weight: 600; max-width: 16rem; }
 tbody th { min-width: 8rem; }
@@ -44,12 +50,19 @@ figure { margin: 1rem 0; max-width: 100%; }
 figcaption { color: var(--soft); font-size: .94rem; max-width: 46rem; contain: inline-size; }
 pre { background: #f4f4f4; padding: .7rem .9rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 footer { margin-top: 3rem; padding-bottom: 2rem; color: var(--soft); font-size: .94rem; }
+@media (max-width: 30rem) {
+  header, main, footer { padding: 0 .9rem; }
+  th, td { padding-right: .7rem; }
+  tbody th { min-width: 5rem; }
+  ul { padding-left: 1.2rem; }
+}
 @media print {
   body { font-size: 10.5pt; }
   nav, .skip, .screen { display: none; }
   table { font-size: 9pt; }
   tbody th { min-width: 4rem; }
-  .scroll { overflow: visible; }
+  .scroll { overflow: visible; max-height: none; }
+  details::details-content { content-visibility: visible; block-size: auto; }
   tr, figure { break-inside: avoid; }
   h2, h3, caption { break-after: avoid; }
   thead { display: table-header-group; }

@@ -17,6 +17,8 @@ class Html:
 
 Cell = str | int | float | Html
 
+TALL = 20  # rows that a table shows at once, about
+
 
 def html(value: Cell, /) -> str:
     """A value as HTML: numbers to three decimals, text escaped.
@@ -76,7 +78,7 @@ def table(
 ) -> str:
     """A table whose first column heads its rows; buttons in the header sort it if `sortable`.
 
-    Without rows it is a sentence.
+    Without rows it is a sentence. Of more than 20 rows, the rest is scrolled to.
 
     Examples
     --------
@@ -90,11 +92,34 @@ def table(
     )
     body = "\n".join(f"<tr>{_row(row)}</tr>" for row in rows)
     return (
-        '<div class="scroll" tabindex="0" role="region" '
+        f'<div class="scroll{" tall" if len(rows) > TALL else ""}" tabindex="0" role="region" '
         f'aria-label="{escape(caption.split(".")[0])}">'
         f"<table{_class('sortable' if sortable else '')}><caption>{escape(caption)}</caption>"
         f"<thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody></table></div>"
     )
+
+
+def folded(summary: str, *parts: str) -> str:
+    """Parts behind a line that opens them; on paper they are open.
+
+    Examples
+    --------
+    >>> folded("More", paragraph("Here."))
+    '<details><summary>More</summary><p>Here.</p></details>'
+    """
+    return f"<details><summary>{escape(summary)}</summary>{''.join(parts)}</details>"
+
+
+def glossary(words: Sequence[tuple[str, str]], /) -> str:
+    """Words, each with what it means.
+
+    Examples
+    --------
+    >>> glossary([("DAG", "A network.")])
+    '<dl><dt>DAG</dt><dd>A network.</dd></dl>'
+    """
+    listed = "".join(f"<dt>{escape(word)}</dt><dd>{escape(text)}</dd>" for word, text in words)
+    return f"<dl>{listed}</dl>"
 
 
 def figure(picture: str, caption: str) -> str:

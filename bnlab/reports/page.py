@@ -26,45 +26,36 @@ from bnlab.reports.markup import (
 from bnlab.reports.reading import Reading
 from bnlab.reports.sensitivity import Sensitivity, sensitivity
 from bnlab.reports.settings import comparisons, sensitivity_section
+from bnlab.reports.words import meaning
 from bnlab.runs import Progress, Stopped
 
 CONTENTS = {
     "glance": "At a glance",
-    "read": "What was read",
-    "method": "Method",
+    "meaning": "How to read it",
     "edges": "Edges",
     "paths": "Paths",
     "blankets": "Markov blankets",
     "best": "Best DAG",
-    "evidence": "Evidence",
     "sensitivity": "Sensitivity",
-    "meaning": "How to read it",
+    "read": "What was read",
+    "method": "How it was computed",
+    "evidence": "Evidence",
     "again": "Do it again",
 }
 
 WITHOUT_SCRIPT = "The figures and the sorting need JavaScript; all numbers are in tables as well."
+SETTINGS = {
+    "max_parents": "most parents of a variable",
+    "prior": "prior over DAGs",
+    "draws": "draws (of each chain), or restarts",
+    "burn_in": "first moves left out",
+    "thin": "moves from draw to draw",
+}
 COLOPHON = "Made with bnlab. This file holds all that it shows and loads nothing."
 
-MEANING = (
-    "An edge u → v says that v depends on u directly: knowing all other variables does not make "
-    "u irrelevant to v. Its probability is the share of all DAGs with that edge, weighed by how "
-    "well each explains the table.",
-    "An edge is causal only under further assumptions: that nothing unmeasured acts on two of the "
-    "variables, that the rows are a random sample, that no loop of influence exists. Rows in "
-    "which somebody set a variable (interventions) make directions trustworthy, watched rows "
-    "alone do not.",
-    "A low probability can mean that there is no dependence, or that there are too few rows to "
-    "show it. Both look alike here.",
-    "Where both directions of an edge are probable, the data say that the two are joined and not "
-    "which way: equivalent DAGs explain watched rows equally well.",
-    "Probabilities hold under the model: discrete variables, a Dirichlet prior on the tables of "
-    "conditional probabilities, a bound on the number of parents, a prior over DAGs. The settings "
-    "below name them.",
-)
 STOPPED = section(
     "sensitivity", "Sensitivity", paragraph("Stopped before other priors were compared.", "warning")
 )
-CUT = "Measurements were cut into levels. Other cut points can give other edges: try some."
 
 
 def write_page(
@@ -118,16 +109,16 @@ def page(
     title = f"{Path(str(reading.source)).name}: which variables depend on which?"
     cut = any(c.kind == "measurements" and c.role == "variable" for c in reading.columns)
     body = [
-        sections.glance(analysis),
-        sections.was_read(reading),
-        sections.how(analysis),
+        sections.glance(analysis, found),
+        meaning(cut=cut),
         _edges(analysis, parts, len(drawn.shown)),
         sections.paths_table(analysis),
         sections.blankets_table(analysis),
         _best(analysis, parts),
-        sections.evidence(analysis),
         STOPPED if found is None else sensitivity_section(found, names, parts),
-        section("meaning", "How to read it", bullets([*MEANING, *([CUT] if cut else [])])),
+        sections.was_read(reading),
+        sections.how(analysis),
+        sections.evidence(analysis),
         _again(analysis, reading, command),
     ]
     method = sections.METHODS[analysis.plan.method]
@@ -188,9 +179,12 @@ def _best(analysis: Analysis, parts: dict[str, str]) -> str:
 def _again(analysis: Analysis, reading: Reading, command: str) -> str:
     """The files that the page carries, and what it takes to make it again."""
     run = analysis.run
-    rows: list[list[Cell]] = [["seed", str(analysis.seed)], ["seconds", f"{run.seconds:.3g}"]]
-    rows += [[str(name), str(value)] for name, value in run.settings.items()]
+    rows: list[list[Cell]] = [
+        [SETTINGS.get(name, name), str(value)] for name, value in run.settings.items()
+    ]
+    rows += [["seconds of the analysis", f"{run.seconds:.3g}"]]
     rows += [[f"version of {name}", version] for name, version in run.versions.items()]
+    rows += [["state of the random generator", str(analysis.seed)]]
     options = ", ".join(f"{name}={value!r}" for name, value in reading.options.items())
     options = re.sub(r"\b(CutPoints|EqualWidth|EqualFrequency)\(", r"bn.\1(", options)
     code = f"bn.read_csv({str(reading.source)!r}{', ' if options else ''}{options})"

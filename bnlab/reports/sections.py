@@ -6,20 +6,29 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnlab import graphs
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.credible import Credible
-from bnlab.reports.exports import edge_rows
 from bnlab.reports.markup import Cell, Html, bullets, html, paragraph, section, table
 from bnlab.reports.reading import ColumnReading, Reading
+from bnlab.reports.sensitivity import Sensitivity
+
+Floats = NDArray[np.float64]
 
 LEAST = 0.05
 """Edges and paths less probable than this are not listed."""
 
 MOST_ROWS = 300
 MOST_LEVELS = 12
-SURE = 0.95
+MOST_NAMED = 8
+SURE, EVEN_ODDS = 0.95, 0.5
+UNTOLD = "the data tell that the two are joined, and not which way"
+NOT_CAUSAL = Html(
+    "An edge says that two variables go together whatever else is known. It does not say that one "
+    'causes the other: see <a href="#meaning">How to read it</a>.'
+)
 
 METHODS = {
     "exact DAGs": "exact sums over all DAGs",
@@ -55,45 +64,87 @@ def described(analysis: Analysis, credible: Credible, what: str, /) -> str:
     )
 
 
-def glance(analysis: Analysis, /) -> str:
-    """The answer in a few lines."""
-    data, edges = analysis.data, analysis.edges.probability
+def glance(analysis: Analysis, found: Sensitivity | None, /) -> str:
+    """The answer in a few lines, after what speaks against it; `found` is what other priors say."""
     if analysis.plan.posterior is None:
-        count = int((edges > 0).sum())
-        line = f"A search found one good DAG, of {count} edges. Nothing says how sure they are."
-        return section("glance", "At a glance", bullets([line]))
+        count = int(analysis.edges.probability.sum())
+        lines = [f"A search found one good DAG, of {count} edges. Nothing says how sure they are."]
+    else:
+        lines = _joined(analysis, found)
+    warnings = [paragraph(text, "warning") for text in analysis.warnings]
+    return section("glance", "At a glance", *warnings, bullets([*lines, NOT_CAUSAL]))
+
+
+def _joined(analysis: Analysis, found: Sensitivity | None) -> list[str]:
+    """Which pairs have an edge, in which direction, and how far priors matter."""
+    n, edges = analysis.data.n, analysis.edges.probability
     either = edges + edges.T
-    top = [f"{u} → {v} ({p:.2f})" for u, v, p, _, _ in edge_rows(analysis)[:5] if p >= LEAST]
-    unsure = [
-        f"{data.names[v]} with {data.names[u]}"
-        for u in range(data.n)
-        for v in range(u)
-        if either[u, v] >= SURE and max(edges[u, v], edges[v, u]) < SURE
-    ]
-    found = int((edges >= SURE).sum())
-    lines = [
-        f"Most probable edges: {', '.join(top)}." if top else "No edge is probable.",
-        f"{found} of {data.n * (data.n - 1)} possible edges have a probability of {SURE:g} or "
-        f"more; {edges.sum():.1f} edges are expected.",
-    ]
-    if unsure:
-        more = f" and {len(unsure) - 8} more" if len(unsure) > 8 else ""
+    pairs = [(u, v) for u in range(n) for v in range(u + 1, n)]
+    pairs.sort(key=lambda pair: -either[pair])
+    sure = [pair for pair in pairs if either[pair] >= SURE]
+    likely = [pair for pair in pairs if EVEN_ODDS <= either[pair] < SURE]
+    named = _named(analysis, sure or pairs[:1], either)
+    if sure:
+        lines = [
+            f"{len(sure)} of {len(pairs):,} {_plural(len(pairs), 'pair')} of variables "
+            f"{'is' if len(sure) == 1 else 'are'} joined by an edge with probability {SURE:g} or "
+            f"more: {named}.",
+            _directions(analysis, sure),
+        ]
+    else:
+        lines = [
+            f"No pair of variables is joined by an edge with probability {SURE:g} or more. The "
+            f"likeliest is {named}."
+        ]
+    if likely:
+        lines.append(f"More probably joined than not: {_named(analysis, likely, either)}.")
+    lines.append(f"{edges.sum():.1f} edges are expected in all.")
+    if sure and found is not None:
+        least = (found.edges + found.edges.swapaxes(-1, -2)).min(axis=(0, 1))
+        kept = sum(bool(least[pair] >= EVEN_ODDS) for pair in sure)
         lines.append(
-            f"Surely joined, but in which direction the data do not tell: {', '.join(unsure[:8])}"
-            f"{more}."
+            f"Other priors: {kept} of the {len(sure)} {_plural(len(sure), 'pair')} of probability "
+            f"{SURE:g} or more keep{'s' if kept == 1 else ''} {EVEN_ODDS:g} or more under all that "
+            "were tried (Sensitivity)."
         )
-    return section("glance", "At a glance", bullets([*lines, *analysis.plan.guarantee[:1]]))
+    return [*lines, *analysis.plan.guarantee[:1]]
+
+
+def _directions(analysis: Analysis, sure: Sequence[tuple[int, int]]) -> str:
+    names, edges = analysis.data.names, analysis.edges.probability
+    arrows = [(u, v) for a, b in sure for u, v in ((a, b), (b, a)) if edges[u, v] >= SURE]
+    if not arrows:
+        return f"For none of these is one direction as sure: {UNTOLD}."
+    listed = _first([f"{names[u]} → {names[v]}" for u, v in arrows])
+    rest = len(sure) - len(arrows)
+    others = f" For the other {rest}: {UNTOLD}." if rest else ""
+    return f"The direction is as sure for {len(arrows)} of these: {listed}.{others}"
+
+
+def _named(analysis: Analysis, pairs: Sequence[tuple[int, int]], either: Floats) -> str:
+    names = analysis.data.names
+    return _first([f"{names[u]} with {names[v]} ({either[u, v]:.2f})" for u, v in pairs])
+
+
+def _first(items: Sequence[str]) -> str:
+    more = f" and {len(items) - MOST_NAMED} more" if len(items) > MOST_NAMED else ""
+    return f"{', '.join(items[:MOST_NAMED])}{more}"
+
+
+def _plural(count: int, word: str) -> str:
+    return word if count == 1 else f"{word}s"
 
 
 def was_read(reading: Reading, /) -> str:
     """The table as it was understood, column by column."""
     rows: list[list[Cell]] = [
-        [c.name, c.role, c.kind, _levels(c), c.missing, c.note] for c in reading.columns
+        [c.name, c.role, _kind(c), _levels(c), c.missing, c.note] for c in reading.columns
     ]
+    kept = "all" if reading.rows_kept == reading.rows_read else f"{reading.rows_kept:,}"
     of_columns = {column.note for column in reading.columns}
     lines = [
         f"Source: {reading.source}.",
-        f"{reading.rows_read:,} rows were read, {reading.rows_kept:,} of them kept.",
+        f"{reading.rows_read:,} rows were read, and {kept} of them kept.",
         *(note for note in reading.notes if note not in of_columns),
     ]
     return section(
@@ -112,7 +163,6 @@ def how(analysis: Analysis, /) -> str:
     """The method, why it was chosen, what it guarantees and whether it settled."""
     plan = analysis.plan
     posterior = f" Posterior: {plan.posterior}." if plan.posterior else ""
-    warnings = [paragraph(text, "warning") for text in analysis.warnings]
     rejected: list[list[Cell]] = [[method, reason] for method, reason in plan.rejected]
     return section(
         "method",
@@ -121,7 +171,6 @@ def how(analysis: Analysis, /) -> str:
         bullets(list(plan.why)),
         "<h3>What it guarantees</h3>",
         bullets(list(plan.guarantee)),
-        *warnings,
         _told(analysis.diagnostics),
         table("Methods that were not taken.", ["method", "why not"], rejected) if rejected else "",
     )
@@ -159,8 +208,9 @@ def paths_table(analysis: Analysis, /) -> str:
         "paths",
         "Paths",
         paragraph(
-            "A directed path from one variable to another says that the first may influence the "
-            "second, directly or through others."
+            "A directed path is a chain of arrows from one variable to another. Where the "
+            "direction of its edges is open, so is the path; it is a way of influence only if all "
+            "of them are causal."
         ),
         table(
             f"{described(analysis, paths, 'Paths')} {_shown(ranked)}",
@@ -236,8 +286,13 @@ def _told(diagnostics: Mapping[str, float]) -> str:
     ]
     if not rows:
         return ""
-    caption = "Diagnostics of the draws. R-hat is near 1 where chains agree."
+    chains = " R-hat is near 1 where chains agree." if "rhat" in diagnostics else ""
+    caption = f"Diagnostics of the draws.{chains}"
     return table(caption, ["diagnostic", "value"], rows)
+
+
+def _kind(column: ColumnReading) -> str:
+    return column.kind if column.role in ("variable", "left out") else ""
 
 
 def _levels(column: ColumnReading) -> Html:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bnlab import plots
 from bnlab.priors import Prior
-from bnlab.reports.markup import Cell, figure, paragraph, section, table
+from bnlab.reports.markup import Cell, figure, folded, paragraph, section, table
 from bnlab.reports.pictures import shown_names
 from bnlab.reports.sensitivity import Sensitivity
 
@@ -111,8 +111,11 @@ def sensitivity_section(
             parts["priors"], f"The same under each prior. Equivalent sample size: {_base(found)}."
         ),
         "</div>",
-        _table(by_ess, names, "The same edges by equivalent sample size."),
-        _table(by_prior, names, "The same edges by prior over DAGs."),
+        folded(
+            "The numbers of these drawings",
+            _table(by_ess, names, "The same edges by equivalent sample size."),
+            _table(by_prior, names, "The same edges by prior over DAGs."),
+        ),
         paragraph(HOW[found.how].format(max_parents=found.max_parents)),
     )
 
