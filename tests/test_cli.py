@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,10 +16,12 @@ import numpy as np
 import pytest
 from bokeh.plotting import figure
 
-from bnlab.cli import errors, labs, main, paper_page, progress, report, reproduce
+from bnlab import Data, memory
+from bnlab.cli import again, errors, labs, main, paper_page, progress, report, reproduce
 from bnlab.cli.remedies import NAMES, in_options
 from bnlab.labs.papers import beal2003
 from bnlab.labs.papers.contents import Part, Table
+from bnlab.reports import choose_method
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -372,8 +375,16 @@ def test_a_missing_extra_is_named(
 
 def page_of(path: Path) -> str:
     """The page without what differs from run to run: the seconds that it took."""
-    text = path.read_text(encoding="utf-8")
+    text = re.sub(r"\bp\d{4}\b", "p", path.read_text(encoding="utf-8"))  # Bokeh's, counted on
     return re.sub(r"(seconds</th><td[^>]*>)[\d.e-]+|[\d.,]+ GB that are free", r"\1", text)
+
+
+def command_of(page: str) -> list[str]:
+    """The arguments of the command on a page."""
+    (command,) = re.findall(r"<code>(bnlab report .*?)</code>", page)
+    program, *arguments = shlex.split(command.replace("&#x27;", "'"))
+    assert program == "bnlab"
+    return arguments
 
 
 def test_report_is_the_same_bytes_and_its_command_makes_it_again(here: Path) -> None:
@@ -381,13 +392,114 @@ def test_report_is_the_same_bytes_and_its_command_makes_it_again(here: Path) -> 
     assert first.returncode == 0, first.stderr
     assert re.fullmatch(r"a page.html: \d\.\d MB, seed \d+\n", first.stdout)
     one = page_of(here / "a page.html")
-    (command,) = re.findall(r"<code>(bnlab report .*?)</code>", one)
-    program, *arguments = shlex.split(command.replace("&#x27;", "'"))
-    assert program == "bnlab" and arguments[-2] == "--seed"
+    arguments = command_of(one)
+    assert arguments[:4] == ["report", "weather.csv", "-o", "a page.html"]
+    assert arguments[4::2] == ["--seed", "--method", "--max-parents"]
     (here / "a page.html").unlink()
     again = bnlab(*arguments, "--quiet", folder=here)
     assert (again.returncode, again.stderr) == (0, ""), again.stderr
     assert page_of(here / "a page.html") == one
+
+
+QUICK = {
+    "planning": {"MOST_MOVES": 60_000, "LEAST_MOVES": 10_000, "WEIGHTED": 3_000},
+    "sensitivity": {"DRAWS": 500, "CHAIN_DRAWS": 50, "CHAIN_BURN_IN": 50},
+}
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports of few draws and moves."""
+    for module, settings in QUICK.items():
+        for name, value in settings.items():
+            monkeypatch.setattr(sys.modules[f"bnlab.reports.{module}"], name, value)
+
+
+@pytest.mark.parametrize(
+    ("free", "method"), [(6e7, "exact-orders"), (1e7, "partitions")], ids=["60 MB", "10 MB"]
+)
+def test_the_command_gives_the_same_numbers_where_more_memory_is_free(
+    free: float, method: str, here: Path, quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With all the memory of this machine it would be the exact sum over DAGs."""
+    write_table(here / "wide.csv", m=60, n=18)
+    with monkeypatch.context() as small:
+        small.setattr(memory, "free_bytes", lambda: int(free))
+        assert main(["report", "wide.csv", "--seconds", "20", "--csv", "one.csv", "--quiet"]) == 0
+    one = page_of(here / "wide-report.html")
+    arguments = command_of(one)
+    assert arguments[:6] == ["report", "wide.csv", "--seconds", "20", "--csv", "one.csv"]
+    assert arguments[6::2] == ["--seed", "--method", "--max-parents"] and arguments[9] == method
+    first = (here / "one.csv").read_bytes()
+    assert main([*arguments, "--quiet"]) == 0
+    assert (here / "one.csv").read_bytes() == first
+    again = page_of(here / "wide-report.html")
+    why = re.compile(r'<section id="method".*?</section>', re.DOTALL)
+    assert why.sub("", again) == why.sub("", one)
+
+
+def test_the_command_says_nothing_twice() -> None:
+    plan = choose_method(Data.from_arrays([[0, 0], [1, 1]]))
+    typed = ["report", "a.csv", "--method=exact-dags", "--checkpoint=a.ckpt", "--open"]
+    found = "bnlab report a.csv --method=exact-dags --seed 7 --max-parents 1"
+    assert again.command(typed, 7, plan) == found
+    assert again.command(found.split()[1:], 7, plan) == found
+
+
+KILLED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import test_cli
+from bnlab import checkpoints
+
+for module, settings in test_cli.QUICK.items():
+    vars(sys.modules[f"bnlab.reports.{module}"]).update(settings)
+checkpoints.EVERY_SECONDS, checkpoints.SAVING_SHARE = 0.0, 1e9
+test_cli.main(sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize("method", ["orders", pytest.param("search", marks=pytest.mark.slow)])
+def test_a_killed_report_goes_on_to_the_same_page(
+    method: str, here: Path, quick: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The seed is in no option: the killed command drew it, and the next one takes it over."""
+    write_table(here / "wide.csv", m=100, n=24)
+    options = ["--method", method, "--max-parents", "1", "--seconds", "8", "--checkpoint", "a.ckpt"]
+    command = ["report", "wide.csv", *options]
+    program = [sys.executable, "-c", KILLED, str(Path(__file__).parent), *command, "--quiet"]
+    with subprocess.Popen(program, cwd=here) as run:
+        while not (here / "a.ckpt").exists():
+            assert run.poll() is None, "ended before it had saved anything"
+            time.sleep(0.005)
+        run.kill()
+    assert run.returncode == -signal.SIGKILL and not (here / "wide-report.html").exists()
+    assert main(command) == 0
+    said = capsys.readouterr()
+    assert "seed and plan are those of a.ckpt.plan" in said.err
+    assert re.search(rf"{method}, (walking|climbing)", said.err), "nothing was left to do"
+    page = page_of(here / "wide-report.html")
+    assert main([*command_of(page), "--quiet"]) == 0  # without the checkpoint
+    assert page_of(here / "wide-report.html") == page
+    before = (here / "a.ckpt").read_bytes(), (here / "a.ckpt.plan").read_bytes()
+    assert main([*command, "--ess", "2", "--quiet"]) == errors.FAILED
+    assert "a.ckpt.plan is the checkpoint of another run: its command is" in one_line(capsys)
+    write_table(here / "wide.csv", m=99, n=24)
+    assert main([*command, "--quiet"]) == errors.FAILED
+    assert "a.ckpt.plan is the checkpoint of another run: its table is" in one_line(capsys)
+    assert before == ((here / "a.ckpt").read_bytes(), (here / "a.ckpt.plan").read_bytes())
+
+
+def test_an_exact_method_says_that_it_keeps_nothing(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = []
+    for _ in range(2):
+        assert main(["report", "weather.csv", "--checkpoint", "a.ckpt"]) == 0
+        assert "exact DAGs keeps nothing in between" in capsys.readouterr().err
+        pages.append(page_of(here / "weather-report.html"))
+    assert pages[0] == pages[1]  # of the same seed
+    assert not (here / "a.ckpt").exists()
 
 
 def test_report_writes_other_files_and_tells_what_it_does(
@@ -460,9 +572,10 @@ def test_bad_tables_are_exit_code_1(
         (["weather.csv", "-o", "."], "name a file"),
         (["weather.csv", "-o", "weather.csv"], "is the table itself"),
         (["weather.csv", "--csv", "no/folder/edges.csv"], "make the folder first"),
+        (["weather.csv", "--checkpoint", "no/folder/a.ckpt"], "make the folder first"),
         (["."], "."),
     ],
-    ids=["no file", "no folder", "a folder", "the table", "csv", "folder as table"],
+    ids=["no file", "no folder", "a folder", "the table", "csv", "kept", "folder as table"],
 )
 def test_places_are_checked_before_the_work(
     arguments: list[str], said: str, here: Path, capsys: pytest.CaptureFixture[str]

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import argparse
 import secrets
-import shlex
 import sys
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bnlab.cli import choices
+from bnlab.cli import again, choices
 from bnlab.cli.errors import DONE, Failure, need
 from bnlab.cli.progress import shown, stoppable
 from bnlab.cli.remedies import in_options
 
 if TYPE_CHECKING:
-    from bnlab.reports import Analysis, Reading
+    from bnlab.reports import Analysis, Plan, Reading
 
 HELP = "analyse a table and write a page that opens offline"
 DESCRIPTION = "Which variables of a table depend directly on which, and how sure is that?"
@@ -30,10 +29,11 @@ examples:
   bnlab report my.csv --seed 1 --ess 10 --max-parents 2
   bnlab report my.csv --drop id --discretize age=cuts:30,60 --discretize income=frequency:4
   bnlab report counts.csv --count frequency --csv edges.csv --bif best.bif
+  bnlab report my.csv --seconds 3600 --checkpoint my.ckpt
 
-Ctrl-C ends the analysis early: what is at hand is written, and marked as stopped.
+Ctrl-C ends the analysis early: what is at hand is written, and marked as stopped. With a checkpoint
+the same command goes on where chains were stopped or killed, to the same page.
 """
-SILENT = ("--quiet", "--open", "--debug")  # of no effect on the page
 
 
 def add_options(one: argparse.ArgumentParser, /) -> None:
@@ -61,6 +61,13 @@ def add_options(one: argparse.ArgumentParser, /) -> None:
         "--seconds", type=choices.positive, default=60.0, metavar="S", help="to spend, about (60)"
     )
     model.add_argument("--method", choices=choices.METHODS, help="default: what fits, and why")
+    model.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="FILE",
+        help="keep chains there, and their plan in FILE.plan; typed again, the same command goes "
+        "on from them (exact methods take seconds to minutes, and begin again)",
+    )
 
     _add_table(one.add_argument_group("the table"))
 
@@ -78,6 +85,7 @@ def _add_table(table: argparse._ArgumentGroup) -> None:
         help="the first line holds names, or not",
     )
     table.add_argument("--delimiter", type=choices.delimiter, metavar="D", help="a sign, or tab")
+    table.add_argument("--decimal", choices=(".", ","), help="the decimal sign of its numbers")
     table.add_argument("--encoding", metavar="NAME", help="such as latin-1")
     table.add_argument("--skip", type=choices.natural, metavar="N", help="lines before the table")
     table.add_argument(
@@ -126,17 +134,17 @@ def run(options: argparse.Namespace, /) -> int:
     """Read, choose, analyse and write."""
     output = options.output or Path(f"{_stem(options.data)}-report.html")
     _check_places(options, output)
-    seed = secrets.randbits(32) if options.seed is None else options.seed
     need("bokeh", "the report")
     from bnlab.reports.page import write_page
 
     try:
         reading = _read(options)
         _tell(options, *reading.notes)
-        analysis = _analysed(options, reading, seed)
+        seed, plan = _planned(options, reading)
+        analysis = _analysed(options, reading, seed, plan)
     except ValueError as error:
         raise Failure(in_options(str(error))) from error
-    command = _again(options.typed, seed, given=options.seed is not None)
+    command = again.command(options.typed, seed, plan)
     with shown("other priors", quiet=options.quiet) as progress:
         write_page(analysis, reading, output, command=command, progress=progress)
     _export(options, analysis)
@@ -152,7 +160,7 @@ def _check_places(options: argparse.Namespace, output: Path) -> None:
     """Refuse before the work what cannot be read or written after it."""
     if not options.data.exists():
         raise FileNotFoundError(2, "No such file", str(options.data))
-    for path in (output, options.csv, options.graphml, options.bif):
+    for path in (output, options.csv, options.graphml, options.bif, options.checkpoint):
         if path is None:
             continue
         if path.is_dir() or not path.resolve().parent.is_dir():
@@ -170,6 +178,7 @@ def _read(options: argparse.Namespace) -> Reading:
         options.data,
         header=options.header,
         delimiter=options.delimiter,
+        decimal=options.decimal,
         encoding=options.encoding,
         skip=options.skip,
         drop=options.drop,
@@ -184,30 +193,48 @@ def _read(options: argparse.Namespace) -> Reading:
     )
 
 
-def _analysed(options: argparse.Namespace, reading: Reading, seed: int) -> Analysis:
+def _planned(options: argparse.Namespace, reading: Reading) -> tuple[int, Plan]:
+    """The seed and the plan; those that the same command had before, if it kept them."""
+    from bnlab.reports import choose_method
+    from bnlab.reports.answers import RESUMED
+
+    file = again.plan_file(options, reading.data)
+    before = None if file is None else again.kept(file)
+    if before is not None:
+        _tell(options, f"going on as begun: seed and plan are those of {options.checkpoint}.plan")
+        seed, plan = before
+    else:
+        seed = secrets.randbits(32) if options.seed is None else options.seed
+        plan = choose_method(
+            reading.data,
+            score=choices.score(options.score, options.ess),
+            max_parents=options.max_parents,
+            seconds=options.seconds,
+            method=choices.METHODS.get(options.method),
+        )
+    _tell(options, f"method: {plan.method}", *plan.why)
+    if file is not None:
+        again.keep(file, seed, plan)
+        if plan.method not in RESUMED:
+            _tell(options, f"{plan.method} keeps nothing in between: killed, it begins again")
+    return seed, plan
+
+
+def _analysed(options: argparse.Namespace, reading: Reading, seed: int, plan: Plan) -> Analysis:
     import numpy as np
 
-    from bnlab.reports import analyse, choose_method
+    from bnlab.reports import analyse
     from bnlab.runs import Stopped
 
-    score = choices.score(options.score, options.ess)
-    plan = choose_method(
-        reading.data,
-        score=score,
-        max_parents=options.max_parents,
-        seconds=options.seconds,
-        method=choices.METHODS.get(options.method),
-    )
-    _tell(options, f"method: {plan.method}", *plan.why)
     with shown(plan.method, quiet=options.quiet) as told, stoppable(told) as progress:
         try:
             return analyse(
                 reading.data,
                 rng=np.random.default_rng(seed),
-                score=score,
+                score=choices.score(options.score, options.ess),
                 prior=choices.made_prior(options.prior),
                 plan=plan,
-                seconds=options.seconds,
+                checkpoint=options.checkpoint,
                 progress=progress,
             )
         except Stopped as nothing:  # by Ctrl-C, before there was anything to return
@@ -234,9 +261,3 @@ def _tell(options: argparse.Namespace, *sentences: str) -> None:
 
 def _stem(data: Path) -> str:
     return Path(data.name.removesuffix(".gz")).stem
-
-
-def _again(typed: list[str], seed: int, *, given: bool) -> str:
-    """The command that makes the page again: as it was typed, with the seed."""
-    words = [word for word in typed if word not in SILENT]
-    return shlex.join(["bnlab", *words, *([] if given else ["--seed", str(seed)])])
