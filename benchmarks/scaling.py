@@ -1,65 +1,36 @@
-"""The same calls on 1 and 2 workers of each kind: identical draws, speed-up, efficiency, bytes.
+"""The same calls on 1 and 2 workers of each kind: seconds, efficiency, identical draws, bytes.
 
-    uv run --extra test python benchmarks/scaling.py                 # a few minutes
-    uv run --extra test python benchmarks/scaling.py --repeats 1     # one
+    uv run --extra test python benchmarks/scaling.py                  # about four minutes
+    uv run --extra test python benchmarks/scaling.py --picture notebooks/images/scaling_measured.png
 
-For each place: seconds by the clock on the wall, the best of the repeats, when the workers are up
-and have loaded what they need; the speed-up over one thread; the efficiency, which is the speed-up
-a worker; and whether the draws are those of a call without an executor, bit for bit. Wall time
-means something on an idle machine only: the last line says how busy it was. MPI's ranks talk over
-loopback; one more of them leads.
+For each place and call: seconds by the clock on the wall with one worker and with two, the best of
+the repeats, when the workers are up and have loaded what they need; the efficiency, which is the
+first over twice the second; what one worker costs over a thread; and whether the draws are those
+of a call without an executor, bit for bit. Wall time means something on an idle machine only: the
+last line says how busy it was. MPI's ranks talk over loopback; one more of them leads.
 """
 
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 import numpy as np
 
 import bnlab as bn
 from bnlab.labs.scaling_out import PLACES, Ledger, absent, fingerprint, letters, wine
 from bnlab.labs.scaling_out.places import mpiexec
+from bnlab.plots import place_speeds
 from bnlab.runs import Executor
 
-WORKERS = (1, 2)
-
-
-def long_runs(executor: Executor | None) -> bn.Draws:
-    """40 annealing runs on 13 variables: 14 jobs of about a tenth of a second."""
-    method, rng = bn.AIS(bn.Linear(300_000)), np.random.default_rng(1)
-    return bn.anneal_orders(wine(), runs=40, method=method, rng=rng, executor=executor)
-
-
-def wide_runs(executor: Executor | None) -> bn.Draws:
-    """8 annealing runs on 58 variables: 8 jobs of about half a second, 14 MB to send with each."""
-    method, rng = bn.AIS(bn.Linear(5000)), np.random.default_rng(1)
-    return bn.anneal_orders(wide(), runs=8, method=method, rng=rng, executor=executor)
-
-
-def chains(executor: Executor | None) -> bn.Draws:
-    """4 chains on orders of 13 variables, in rounds."""
-    plan = {"draws": 100_000, "chains": 4, "thin": 13}
-    return bn.sample_orders(wine(), **plan, rng=np.random.default_rng(1), executor=executor)
-
-
-def short_runs(executor: Executor | None) -> bn.Draws:
-    """40 annealing runs that take a hundredth of a second together: too small to go anywhere."""
-    method, rng = bn.AIS(bn.Linear(1000)), np.random.default_rng(1)
-    return bn.anneal_orders(wine(), runs=40, method=method, rng=rng, executor=executor)
-
-
-def empty_jobs(executor: Executor | None) -> bn.Draws | None:
-    """A hundred jobs with nothing in them: the least that a job costs."""
-    list((executor or Ledger()).map(abs, range(100)))
-    return None
-
-
-CALLS = {call.__name__: call for call in (long_runs, wide_runs, chains, short_runs, empty_jobs)}
+WARMING = 0.02  # share of a call that lets workers load what they need
+PATIENCE = 300  # seconds, for MPI
 _WIDE: list[bn.ScoreTable] = []
 
 
@@ -69,11 +40,70 @@ def wide() -> bn.ScoreTable:
     return _WIDE[0]
 
 
-def measured(executor: Executor, repeats: int) -> dict[str, tuple[float, str]]:
-    """Seconds, the best of the repeats, and the fingerprint of each call."""
+def long_runs(executor: Executor | None, share: float = 1.0) -> bn.Draws:
+    """40 annealing runs on 13 variables, 2 seconds of computing."""
+    method, rng = bn.AIS(bn.Linear(int(150_000 * share))), np.random.default_rng(1)
+    return bn.anneal_orders(wine(), runs=40, method=method, rng=rng, executor=executor)
+
+
+def wide_runs(executor: Executor | None, share: float = 1.0) -> bn.Draws:
+    """8 annealing runs on 58 variables, 2 seconds; 14 MB to send with each."""
+    method, rng = bn.AIS(bn.Linear(int(2500 * share))), np.random.default_rng(1)
+    return bn.anneal_orders(wide(), runs=8, method=method, rng=rng, executor=executor)
+
+
+def long_chains(executor: Executor | None, share: float = 1.0) -> bn.Draws:
+    """4 chains on orders of 13 variables, 2 seconds."""
+    plan = {"draws": int(100_000 * share), "chains": 4, "thin": 50}
+    return bn.sample_orders(wine(), **plan, rng=np.random.default_rng(1), executor=executor)
+
+
+def wide_chains(executor: Executor | None, share: float = 1.0) -> bn.Draws:
+    """4 chains on partitions of 58 variables, 2 seconds."""
+    plan = {"draws": 20, "burn_in": int(3000 * share), "chains": 4, "thin": 50}
+    return bn.sample_partitions(wide(), **plan, rng=np.random.default_rng(1), executor=executor)
+
+
+def short_chains(executor: Executor | None, share: float = 1.0) -> bn.Draws:
+    """4 chains on orders of 13 variables, half a second; all that they meet is kept."""
+    plan = {"draws": int(100_000 * share), "chains": 4, "thin": 13}
+    return bn.sample_orders(wine(), **plan, rng=np.random.default_rng(1), executor=executor)
+
+
+def short_runs(executor: Executor | None, share: float = 1.0) -> bn.Draws:
+    """40 annealing runs that take a hundredth of a second together: too small to go anywhere."""
+    method, rng = bn.AIS(bn.Linear(1000)), np.random.default_rng(1)
+    return bn.anneal_orders(wine(), runs=40, method=method, rng=rng, executor=executor)
+
+
+def empty_jobs(executor: Executor | None, share: float = 1.0) -> bn.Draws | None:
+    """A hundred jobs with nothing in them: the least that a job costs."""
+    list((executor or Ledger()).map(abs, range(100)))
+    return None
+
+
+CALLS = {
+    call.__name__.replace("_", " "): call
+    for call in (
+        long_runs,
+        wide_runs,
+        long_chains,
+        wide_chains,
+        short_chains,
+        short_runs,
+        empty_jobs,
+    )
+}
+SHOWN = ("long runs", "long chains", "wide chains", "short runs")  # in the picture
+
+Found = dict[str, tuple[float, str]]
+"""Call -> seconds, the best of the repeats, and the fingerprint of its draws."""
+
+
+def measured(executor: Executor, repeats: int) -> Found:
     found = {}
     for name, call in CALLS.items():
-        call(executor)  # workers load what they need
+        call(executor, WARMING)
         seconds = []
         for _ in range(repeats):
             begun = time.perf_counter()
@@ -85,63 +115,100 @@ def measured(executor: Executor, repeats: int) -> dict[str, tuple[float, str]]:
 
 def on_place(
     place: Callable[[int], AbstractContextManager[Executor]], workers: int, repeats: int
-) -> dict[str, tuple[float, str]]:
+) -> Found:
     with place(workers) as executor:
         return measured(executor, repeats)
 
 
-def on_ranks(workers: int, repeats: int) -> dict[str, tuple[float, str]]:
+def on_ranks(workers: int, repeats: int) -> Found:
     """This program again, on MPI's ranks."""
     command = [str(mpiexec()), "-n", str(workers + 1), sys.executable, "-m", "mpi4py.futures"]
     result = subprocess.run(
         [*command, __file__, "--repeats", str(repeats), "--as-rank"],
-        capture_output=True,
+        env={**os.environ, "MPIEXEC_TIMEOUT": str(PATIENCE)},
+        stdout=subprocess.PIPE,
         text=True,
         check=True,
+        timeout=PATIENCE + 30,
     )
     return {name: tuple(pair) for name, pair in json.loads(result.stdout.splitlines()[-1]).items()}
 
 
-def report(repeats: int) -> None:
+def report(repeats: int, places: list[str]) -> dict[str, dict[str, float]]:
+    """Print the table; speed-up of two workers over one, by call and place."""
+    home = {}
     for name, call in CALLS.items():
         ledger = Ledger()
         call(ledger)
         print(f"{name}: {ledger}", flush=True)
-    results = {name: call(None) for name, call in CALLS.items()}
-    home = {name: "" if draws is None else fingerprint(draws) for name, draws in results.items()}
-    one: dict[str, float] = {}
-    places = [name for name in (*PLACES, "MPI") if name not in absent()]
+        draws = call(None)
+        home[name] = "" if draws is None else fingerprint(draws)
+    print(
+        f"\n{'place':12s} {'call':12s}  1 worker  2 workers  efficiency  over a thread  identical"
+    )
+    thread: dict[str, float] = {}
+    speed: dict[str, dict[str, float]] = {name: {} for name in CALLS}
     for place in places:
-        for workers in WORKERS:
-            found = (
-                on_ranks(workers, repeats)
-                if place == "MPI"
-                else on_place(PLACES[place], workers, repeats)
+        one, two = (
+            on_ranks(workers, repeats)
+            if place == "MPI"
+            else on_place(PLACES[place], workers, repeats)
+            for workers in (1, 2)
+        )
+        for name, (seconds, draws_one) in one.items():
+            faster, draws_two = two[name]
+            same = "yes" if {draws_one, draws_two} == {home[name]} else "NO"
+            over = seconds / thread.setdefault(name, seconds) - 1
+            speed[name][place] = seconds / faster
+            print(
+                f"{place:12s} {name:12s} {seconds:7.3f} s  {faster:7.3f} s  "
+                f"{seconds / faster / 2:10.0%}  {over:13.0%}  {same:>9s}",
+                flush=True,
             )
-            for name, (seconds, print_) in found.items():
-                speed_up = one.setdefault(name, seconds) / seconds
-                print(
-                    f"{place:12s} {workers} {name:11s} {seconds:7.3f} s, speed-up {speed_up:.2f}, "
-                    f"efficiency {speed_up / workers:4.0%}, "
-                    f"{'identical' if print_ == home[name] else 'DIFFERENT'}",
-                    flush=True,
-                )
-    if hasattr(os, "getloadavg"):
-        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    return speed
+
+
+def draw(speed: dict[str, dict[str, float]], file: Path) -> None:
+    """The picture of lab 10, as a browser shows it."""
+    from bokeh.embed import file_html
+    from bokeh.resources import INLINE
+    from playwright.sync_api import sync_playwright
+
+    picture = place_speeds(
+        {name: speed[name] for name in SHOWN}, workers=2, title="Two workers, measured", alt=""
+    )
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        page = browser.new_page()
+        page.set_content(file_html(picture, INLINE))
+        page.locator(".bk-Figure").wait_for()
+        page.wait_for_timeout(1000)  # drawn
+        page.locator(".bk-Figure").screenshot(path=file)
+        browser.close()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--places", nargs="+", choices=(*PLACES, "MPI"), help="all by default")
+    parser.add_argument("--picture", type=Path, help="draw the speed-ups into this file, too")
     parser.add_argument("--as-rank", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if not given.as_rank:
-        report(given.repeats)
-        return
-    from mpi4py.futures import MPIPoolExecutor
+    if given.as_rank:
+        from mpi4py.futures import MPIPoolExecutor
 
-    with MPIPoolExecutor() as executor:
-        print(json.dumps(measured(executor, given.repeats)))
+        with MPIPoolExecutor() as executor:
+            print(json.dumps(measured(executor, given.repeats)))
+        return
+    places = [name for name in given.places or (*PLACES, "MPI") if name not in absent()]
+    speed = report(given.repeats, places)
+    print(*absent().values(), sep="\n", end="")
+    if hasattr(os, "getloadavg"):
+        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    if given.picture is not None:
+        draw(speed, given.picture)
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ from bnlab.plots.races import (
     roc_curves,
 )
 from bnlab.plots.rates import rate_histogram, rate_histogram_data
-from bnlab.plots.scaling import core_curves, core_lines, core_points
+from bnlab.plots.scaling import core_curves, core_lines, core_points, place_speeds
 from bnlab.plots.searches import (
     graph_gallery,
     graph_gallery_links,
@@ -152,6 +152,7 @@ __all__ = [
     "order_move_data",
     "path_bars",
     "path_bars_data",
+    "place_speeds",
     "prior_curve",
     "prior_curve_data",
     "published",

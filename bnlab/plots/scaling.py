@@ -2,10 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 
-from bokeh.models import ColumnDataSource, HoverTool, LegendItem, PrintfTickFormatter, Range1d
+from bokeh.models import (
+    ColumnDataSource,
+    HoverTool,
+    LegendItem,
+    PrintfTickFormatter,
+    Range1d,
+    Span,
+)
 from bokeh.plotting import figure
 
-from bnlab.plots.canvas import CYCLE, INK, WIDTH, canvas, legend_below
+from bnlab.plots.canvas import CYCLE, INK, RULE, WIDTH, canvas, legend_below
 from bnlab.plots.edges import Columns
 
 Curves = Mapping[str, tuple[Sequence[float], Sequence[float]]]
@@ -115,6 +122,62 @@ def core_curves(
         *(LegendItem(label=label, renderers=[drawn], index=i) for i, label in enumerate(curves)),
         *(LegendItem(label=label, renderers=[marks], index=i) for label, i in firsts.items()),
     ]
+    legend_below(picture, items, columns=2)
+    return picture
+
+
+def place_speeds(
+    speeds: Mapping[str, Mapping[str, float]], /, *, workers: int, title: str, alt: str
+) -> figure:
+    """Measured speed-ups: a row of points for each place, and a kind of point for each call.
+
+    Lines mark no gain, and the number of workers, which is all that can be hoped for. The source
+    "speeds" has one row a point.
+
+    Parameters
+    ----------
+    speeds : call -> place -> how many times faster than one worker
+    workers : how many there were
+
+    Examples
+    --------
+    >>> picture = place_speeds({"long runs": {"threads": 1.9, "MPI": 1.8}}, workers=2,
+    ...     title="Two workers", alt="Speed-up of two workers by place")
+    >>> picture.select_one({"name": "speeds"}).data["x"]
+    [1.9, 1.8]
+    """
+    places = list(dict.fromkeys(place for row in speeds.values() for place in row))
+    apart = 0.5 / max(1, len(speeds) - 1)  # so that points at the same speed-up stay apart
+    rows = [
+        (call, (place, 0.25 - i * apart), speed, MARKERS[i % len(MARKERS)], COLOURS[(i + 1) % 5])
+        for i, (call, row) in enumerate(speeds.items())
+        for place, speed in row.items()
+    ]
+    most = max([workers, *(row[2] for row in rows)])
+    picture = canvas(
+        title=title,
+        x_label="times faster than one worker",
+        y_label="",
+        alt=alt,
+        width=WIDTH + 140,
+        height=110 + 50 * len(places),
+        x_range=Range1d(0, 1.1 * most),
+        y_range=list(reversed(places)),
+    )
+    for value, dash in ((1, "dotted"), (workers, "dashed")):
+        picture.add_layout(
+            Span(location=value, dimension="height", line_color=RULE, line_dash=dash)
+        )
+    names = ("label", "y", "x", "marker", "color")
+    source = ColumnDataSource(
+        data={name: [row[i] for row in rows] for i, name in enumerate(names)}, name="speeds"
+    )
+    marks = picture.scatter(
+        "x", "y", source=source, marker="marker", size=11, fill_color="color", line_color=INK
+    )
+    picture.add_tools(HoverTool(tooltips=[("", "@label"), ("times faster", "@x{0.00}")]))
+    firsts = {label: i for i, label in reversed(list(enumerate(source.data["label"])))}
+    items = [LegendItem(label=call, renderers=[marks], index=firsts[call]) for call in speeds]
     legend_below(picture, items, columns=2)
     return picture
 

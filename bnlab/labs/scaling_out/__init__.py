@@ -28,7 +28,7 @@ from bnlab.labs.scaling_out.places import (
     three_calls,
 )
 from bnlab.labs.scaling_out.targets import letters, wine
-from bnlab.labs.scaling_out.widgets import AnnealingPlan, ExactPlan, SpeedUp
+from bnlab.labs.scaling_out.widgets import AnnealingPlan, ExactPlan, SpeedUp, measured_speeds
 
 __all__ = [
     "PLACES",
@@ -49,6 +49,7 @@ __all__ = [
     "here",
     "kill",
     "letters",
+    "measured_speeds",
     "on_ranks",
     "parcel_bytes",
     "setup",

@@ -1,6 +1,7 @@
 """Speed-up and cost, ten thousand chains, the exact sum: sliders wired to the formulas."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from bnlab import plots
@@ -35,6 +36,30 @@ LABELS = 23
 MEMORIES = {"laptop": 16e9, "server": 1e12, "largest to rent": 32e12, "supercomputer": 5e15}
 
 Pictures = tuple[Any, Any]
+
+
+def measured_speeds(speeds: Mapping[str, Mapping[str, float]], /) -> Panel:
+    """The picture of measured speed-ups of two workers, call -> place -> times faster than one.
+
+    Examples
+    --------
+    >>> panel = measured_speeds({"long runs": {"threads": 1.9, "processes": 1.8}})
+    >>> panel.caption
+    'Times faster than one worker: long runs: threads 1.90, processes 1.80.'
+    """
+    calls = [
+        f"{call}: {', '.join(f'{place} {speed:.2f}' for place, speed in row.items())}"
+        for call, row in speeds.items()
+    ]
+    return Panel(
+        plots.place_speeds(
+            speeds,
+            workers=2,
+            title="Two workers, measured",
+            alt="How many times faster two workers are than one, by place and call",
+        ),
+        f"Times faster than one worker: {'; '.join(calls)}.",
+    )
 
 
 class SpeedUp:
