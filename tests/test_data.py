@@ -308,7 +308,7 @@ class TestReadCsv:
             ("", {}, "no rows of data; it is empty"),
             ("\n\n", {"header": False}, "no rows of data; it is empty"),
             ("a,b\n", {}, "no rows of data below the header"),
-            ("a,b\n1,2\n2\n", {}, r"line 3: 1 cells where 2 are expected"),
+            ("a,b\n1,2\n2\n", {}, r"line 3: 1 cell where 2 are expected"),
             ("a,b\n1,2\n2,1,3\n", {}, r"line 3: 3 cells"),
             ("a,a\n1,2\n2,1\n", {}, "two columns are called 'a'.*header=False"),
             (",a\n1,2\n2,1\n", {}, "column 1 has no name.*header=False"),

@@ -2,6 +2,7 @@
 
 import gzip
 import pickle
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -541,3 +542,141 @@ def test_line_breaks_inside_names(tmp_path):
     reading = read_table(write(tmp_path, text))
     assert reading.data.names == ("sex\nof child", "dose")
     assert same(bn.read_csv(reading.source, **reading.options), reading.data)
+
+
+def column_of(cells, name="x"):
+    """A table of labels and that column behind them."""
+    return f"sex;dose;{name}\n" + "".join(
+        f"{'fm'[i % 2]};{('low', 'mid', 'high')[i % 3]};{cell}\n" for i, cell in enumerate(cells)
+    )
+
+
+REFUSED = {  # cells of a column; what is said of them; options that settle it, as was said
+    "percent": ([f"{i / 2}%" for i in range(30)], "written as '0.0%'. Write them as 0.0", {}),
+    "currency": ([f"€ {i * 977:,}.50" for i in range(30)], "'€ 0.50'. Write them as 0.50", {}),
+    "units": ([f"{i + 40} kg" for i in range(30)], "as '40 kg'. Write them as 40", {}),
+    "thousands": (
+        [f"{i + 2},123" for i in range(30)],
+        'If they are decimal commas, say so with decimal=","; if they group thousands, remove',
+        {"decimal": ","},
+    ),
+    "groups": ([f"{i + 2},123,000" for i in range(30)], "Write them as 2123000", {}),
+    "stand-in": (
+        [-999 if i % 9 == 0 else 20 + i for i in range(30)],
+        "line 2: column 'x' holds -999 beside numbers from 21 to 49. If it means missing",
+        {"missing_markers": ["", "-999"]},
+    ),
+    "code of a survey": (
+        [99 if i == 4 else i % 5 for i in range(30)],
+        "line 6: column 'x' holds 99 beside numbers from 0 to 4",
+        {"levels": {"x": ["0", "1", "2", "3", "4", "99"]}},
+    ),
+    "rule for a stand-in": (
+        [-9 if i == 4 else i % 10 for i in range(30)],
+        "column 'x' holds -9 beside",
+        {"discretize": {"x": bn.EqualFrequency(3)}},
+    ),
+    "one label a row": (
+        [f"well, {i}" for i in range(30)],
+        "has a label of its own in almost every row (30 in 30): leave it out with drop=",
+        {"drop": ["x"]},
+    ),
+    "remarks": (["" if i % 2 else f"see {i}" for i in range(30)], "in 15", {"drop": ["x"]}),
+    "times": ([f"{i // 2 + 8:02d}:{i:02d}" for i in range(30)], "leave it out", {"drop": ["x"]}),
+    "below a limit": (
+        ["<5" if i % 3 else i + 0.5 for i in range(30)],
+        "line 3: column 'x' mixes numbers with text (here '<5')",
+        {"missing_markers": ["<5"]},
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", REFUSED)
+def test_doubtful_cells_are_refused_with_a_remedy_that_works(fault, tmp_path):
+    cells, message, remedy = REFUSED[fault]
+    path = write(tmp_path, column_of(cells))
+    with pytest.raises(ValueError, match=re.escape(message)) as raised:
+        read_table(path)
+    assert str(raised.value).startswith(str(path)) and "column 'x'" in str(raised.value)
+    for option in remedy:
+        assert f"{option}=" in str(raised.value)
+    if remedy:
+        reading = read_table(path, **remedy)
+        assert same(bn.read_csv(path, **reading.options), reading.data)
+
+
+class TestNumbers:
+    def test_decimal_commas(self, tmp_path):
+        numbers = [i / 8 for i in range(24)]
+        commas = [f"{number}".replace(".", ",") for number in numbers]
+        found = read_table(write(tmp_path, column_of(commas)))
+        points = read_table(write(tmp_path, column_of(numbers), "points.csv"))
+        assert same(found.data, points.data) and found.data.intervals == points.data.intervals
+        assert found.options["decimal"] == "," and "Numbers have decimal commas." in found.notes
+        assert same(bn.read_csv(found.source, **found.options), found.data)
+        several = column_of([f"{a};{a}" for a in commas], "x;y")  # two commas, two semicolons
+        assert read_table(write(tmp_path, several)).data.n == 4
+
+    def test_commas_beside_points_are_a_question(self, tmp_path):
+        path = write(tmp_path, column_of([f"{i},5;{i}.25" for i in range(20)], "x;y"))
+        with pytest.raises(ValueError, match=r"'x' has decimal commas, as 0,5, and column 'y' has"):
+            read_table(path)
+        assert read_table(path, decimal=",").data.intervals[3].high == 19.25
+
+    def test_decimal_is_a_point_or_a_comma(self, tmp_path):
+        path = write(tmp_path, column_of("ab" * 9))
+        with pytest.raises(ValueError, match=r"decimal=';': choose"):
+            bn.read_csv(path, decimal=";")
+
+    def test_few_units_are_labels(self, tmp_path):
+        reading = read_table(write(tmp_path, column_of(["5 mg", "10 mg", "20 mg"] * 8)))
+        assert reading.data.levels[2] == ("10 mg", "20 mg", "5 mg")
+
+    def test_ages_of_few_people_are_measurements(self, tmp_path):
+        ages = [18 + 7 * i % 40 for i in range(20)]
+        assert read_table(write(tmp_path, column_of(ages))).columns[2].kind == "measurements"
+        months = [i % 12 + 1 for i in range(20)]
+        assert read_table(write(tmp_path, column_of(months))).columns[2].kind == "whole numbers"
+
+
+class TestTold:
+    def test_copies(self, tmp_path):
+        copies = "sex,code,dose\n" + "f,1,low\nm,2,low\nf,1,mid\n" * 4
+        reading = read_table(write(tmp_path, copies))
+        assert "code tells the same as sex in every row" in reading.columns[1].note
+        assert reading.columns[1].note in reading.notes and not reading.columns[2].note
+
+    def test_capitals(self, tmp_path):
+        reading = read_table(write(tmp_path, column_of(["yes", " Yes ", "no", "no "] * 4)))
+        assert reading.data.levels[2] == ("Yes", "no", "yes")
+        assert "x has Yes and yes as different levels: write them alike" in reading.columns[2].note
+
+    def test_markers_of_other_programs(self, tmp_path):
+        cells = ["a", "b", "n/a", "#N/A", "<NA>", "NULL", "NaN", ""] * 4
+        reading = read_table(write(tmp_path, column_of(cells)))
+        assert reading.columns[2].missing == 24 and reading.data.levels[2] == ("a", "b", "missing")
+
+    def test_several_constants_at_once(self, tmp_path):
+        path = write(tmp_path, column_of(["UK;2024"] * 12, "country;year"))
+        with pytest.raises(ValueError, match=r"the columns 'country', 'year' are constant\. Leave"):
+            read_table(path)
+        assert read_table(path, drop=["country", "year"]).data.n == 2
+
+    def test_identifiers_by_name(self, tmp_path):
+        rows = "".join(f"{i * 37 % 1009},{'pq'[i % 2]},{i % 3}\n" for i in range(30))
+        for name in ("patient_id", "Case", "Sample No", "ID"):
+            reading = read_table(write(tmp_path, f"{name},a,b\n{rows}"))
+            assert reading.columns[0].role == "left out"
+        assert read_table(write(tmp_path, f"income,a,b\n{rows}")).data.n == 3
+
+    def test_letters_of_windows(self, tmp_path):
+        path = write(tmp_path, column_of(["5 €", "über"] * 9), encoding="cp1252")
+        with pytest.raises(ValueError, match=r'byte 0x80 is not utf-8.*encoding="cp1252"'):
+            read_table(path)
+        assert read_table(path, encoding="cp1252").data.levels[2] == ("5 €", "über")
+
+    def test_workbooks(self, tmp_path):
+        path = tmp_path / "table.xlsx"
+        path.write_bytes(b"PK\3\4 and so on")
+        with pytest.raises(ValueError, match=r"a workbook of Excel or an archive.*as CSV"):
+            read_table(path)

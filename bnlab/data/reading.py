@@ -25,9 +25,10 @@ from bnlab.data.table import Data, from_encoded
 from bnlab.files import decompressed, read_whole, told_briefly
 from bnlab.runs import check_counts
 
-MISSING_MARKERS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
+MISSING_MARKERS = ("", "?", *("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL"))
 DECIMAL_COMMA = re.compile(r"[+-]?\d*+,\d++([eE][+-]?\d++)?", re.ASCII)
 _DELIMITERS = (",", ";", "\t", "|")
+_WORKBOOKS = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # .xlsx, .ods, .zip; .xls
 
 
 def read_csv(
@@ -121,15 +122,21 @@ def read_text(path: str | os.PathLike[str], encoding: str) -> str:
     raw = read_whole(path)
     if Path(path).suffix == ".gz":
         raw = decompressed(raw, str(path))
+    if raw.startswith(_WORKBOOKS):
+        raise ValueError(f"{path}: a workbook of Excel or an archive. Save its sheet as CSV")
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         codec = encoding.removesuffix("-sig")
-        wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        guess = "latin-1"
+        if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            guess = "utf-16"
+        elif encoding != "cp1252" and re.search(rb"[\x80-\x9f]", raw):  # no letters in Latin-1
+            guess = "cp1252"
         raise ValueError(
             f"{path}, line {line}: byte 0x{raw[error.start]:02x} is not {codec}. Save the file as "
-            f'UTF-8, or tell read_csv encoding="{"utf-16" if wide else "latin-1"}"'
+            f'UTF-8, or tell read_csv encoding="{guess}"'
         ) from error
     except LookupError as error:
         raise ValueError(f"encoding={encoding!r} is unknown; try utf-8 or latin-1") from error
@@ -244,7 +251,8 @@ def table_rows(
     for row, line in zip(rows, lines, strict=True):
         if len(row) != len(given):
             raise ValueError(
-                f"{source}, line {line}: {len(row)} cells where {len(given)} are expected. "
+                f"{source}, line {line}: {len(row)} cell{'s' * (len(row) > 1)} where "
+                f"{len(given)} are expected. "
                 "Correct the line, or pass the delimiter"
             )
     if decimal == ",":

@@ -92,12 +92,19 @@ def read_table(
 
     - The encoding is UTF-8, or UTF-16 with its mark; Latin-1 only if asked for, since every file
       can be read as Latin-1.
+    - A title or comments above the table (lines without its delimiter, or with # before them) and
+      Excel's "sep=;" are skipped. One name too few in the first line is that of row labels.
     - The first line is a header if none of its cells is a number, is missing, or is among the cells
       below it: in a row of data some cell is.
     - In the first half of the columns, one of almost only different labels, or of row numbers, is
-      an identifier and left out. Sequences of equal length over few letters are cut into letters.
-    - Numbers with fractions, or more than 24 different ones, are cut into three intervals of
-      equally many rows (two where ties forbid three); fewer whole numbers are levels.
+      an identifier and left out, as are empty columns. Sequences of equal length over few letters
+      are cut into letters.
+    - Numbers have decimal commas if all those with a comma can have no other meaning.
+    - Numbers with fractions, or more than 24 different ones (12 where there are less than three
+      rows for each), are cut into three intervals of equally many rows (two where ties forbid
+      three); fewer whole numbers are levels.
+    - Numbers with units or groups of thousands, and those that often mean missing (-999 below
+      numbers that are all positive, 99 far above all others), are errors.
     - A last column called count, freq or n counts rows if no two rows are alike without it. One
       called INT or intervention says which variable was set in each row.
     - Rows with missing cells are left out if they are at most one in twenty; else "missing" is a
@@ -161,6 +168,7 @@ def read_table(
     if max_levels != DEFAULT_MAX_LEVELS:
         options["max_levels"] = max_levels
     data = read_csv(path, **options)
+    _tell_copies(found, data)
     kept = found.rows - (found.gaps if options.get("missing") == "drop" else 0)
     return Reading(
         source,
@@ -190,6 +198,21 @@ def _column(column: Column, found: Found, data: Data) -> ColumnReading:
     return ColumnReading(
         column.name, role, column.kind, levels, counts, column.missing, brief(note)
     )
+
+
+def _tell_copies(found: Found, data: Data) -> None:
+    """Say which columns tell the same as one before them, in other words perhaps."""
+    seen: dict[bytes, str] = {}
+    for name, codes in zip(data.names, data.values.T, strict=True):
+        values, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+        ranks = np.argsort(np.argsort(first))[inverse]
+        other = seen.setdefault(ranks.tobytes(), name)
+        if other != name and len(values) > 1:
+            found.note(
+                name,
+                f"{name} tells the same as {other} in every row: what depends on one depends on "
+                "the other, so leave one out.",
+            )
 
 
 def _size(data: Data) -> str:

@@ -89,8 +89,8 @@ class Found:
         self.note(name, f"{name} is left out: {note}.")
 
     def note(self, name: str, sentence: str) -> None:
-        """Say what was done with a column."""
-        self.why[name] = sentence
+        """Say something of a column."""
+        self.why[name] = f"{self.why[name]} {sentence}" if name in self.why else sentence
         self.notes.append(sentence)
 
 
@@ -120,6 +120,7 @@ def look(text: str, source: str, asked: Asked, markers: frozenset[str], /) -> Fo
     _identifiers(found, asked, given)
     unclear = [c for c in found.variables if c.name not in settled]
     refuse(unclear, source, found.lines, asked.max_levels)
+    _tell_cases(found)
     _missing(found, asked, markers)
     _constants(found, asked, given)
     _measurements(found, asked, given)
@@ -250,6 +251,21 @@ def _identifiers(found: Found, asked: Asked, given: set[str]) -> None:
         )
 
 
+def _tell_cases(found: Found) -> None:
+    """Say where labels differ in capital letters only."""
+    for column in found.variables:
+        spelled: dict[str, list[str]] = {}
+        for word in sorted(column.words):
+            spelled.setdefault(word.casefold(), []).append(word)
+        alike = next((words for words in spelled.values() if len(words) > 1), None)
+        if alike is not None:
+            found.note(
+                column.name,
+                f"{column.name} has {' and '.join(alike)} as different levels: write them alike if "
+                "they mean the same.",
+            )
+
+
 def _missing(found: Found, asked: Asked, markers: frozenset[str]) -> None:
     variables = found.variables
     gaps = [any(c.cells[i] in markers for c in variables) for i in range(found.rows)]
@@ -289,6 +305,11 @@ def _constants(found: Found, asked: Asked, given: set[str]) -> None:
     few = len(constant) <= FEW * len(found.columns) and all(
         others.issuperset(column.distinct) for column in constant
     )
+    if found.named and len(constant) > 1:
+        names = ", ".join(repr(column.name) for column in constant)
+        raise ValueError(
+            f"{found.source}: the columns {names} are constant. Leave them out with drop="
+        )
     if found.named or asked.keeps_all or not few:
         return
     for column in constant:
