@@ -9,20 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
+from bnlab.checkpoints import Arrays, Finished, fingerprint
 from bnlab.data import Data
 from bnlab.kernels import trees as kernels
 from bnlab.networks import BayesNet
-from bnlab.results import Run, read_only, rebuilt
+from bnlab.results import Run, package_versions, read_only, rebuilt
 from bnlab.runs import (
     Clock,
     Executor,
     Progress,
     check_counts,
     check_generator,
-    collect,
     real,
     seed_of,
-    workers,
 )
 from bnlab.search.trees import (
     FEWER_STATES,
@@ -35,6 +34,8 @@ from bnlab.search.trees import (
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+METHOD = "EM"
+BLOCK = 10_000  # rows whose first responsibilities are drawn at a time
 PER_ROW = 1e-6  # a gain below this, in nats a row, is the end
 MAX_ITERATIONS = 1000
 ESS = (1e-100, 1e100)
@@ -141,6 +142,7 @@ def fit_tree_mixture(
     rng: np.random.Generator,
     ess: float = 1.0,
     max_iterations: int = MAX_ITERATIONS,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> TreeMixture:
@@ -163,13 +165,16 @@ def fit_tree_mixture(
     rng : the only source of randomness
     ess : equivalent sample size of the prior of each component, in rows: 0, or 1e-100 to 1e100
     max_iterations : iterations after which a climb ends in any case
+    checkpoint : a file for the starts that are done, saved every 10 seconds or so, and at a stop.
+        If it is there, the same call goes on from it, to the very same end
     progress : progress(done, total, None) after each start; False stops with the starts done
     executor : where starts run; threads by default
 
     Raises
     ------
     ValueError
-        If an option is out of range, the data have interventions or no row, or memory is short.
+        If an option is out of range, the data have interventions or no row, memory is short, or the
+        checkpoint is damaged or of another fit.
 
     Examples
     --------
@@ -189,27 +194,22 @@ def fit_tree_mixture(
         )
     if not data.m:
         raise ValueError("the data have no rows: there is nothing to fit a mixture to")
-    _require_memory(data, components, restarts)
     clock, seed = Clock(), seed_of(rng)
-    problem = _problem(data, components, float(ess), max_iterations)
-    jobs = [(problem, child) for child in rng.spawn(restarts)]
-    ends: list[Climb] = []
-    with workers(executor, len(jobs)) as chosen:
-        collect(chosen.map(_climb, jobs), ends, _one, len(jobs), progress)
-    values = np.array([end.trace[-1] for end in ends])
-    best = ends[int(values.argmax())]
     settings = {
         "components": components,
         "restarts": restarts,
-        "ess": ess,
+        "ess": real(ess),
         "max_iterations": max_iterations,
     }
-    run = Run("EM", settings, seed, clock.seconds, stopped=len(ends) < len(jobs))
-    ranking = np.argsort(-best.weights, kind="stable")
-    networks = tuple(_network(data, best.trees[k]) for k in ranking)
-    value = float(best.trace[-1])
-    weights = best.weights[ranking]
-    return TreeMixture(weights, networks, value, best.trace, best.converged, values, run)
+    codes = fingerprint(data.values, data.arities)
+    identity = {"bnlab": package_versions()["bnlab"], "method": METHOD, "data": codes, "seed": seed}
+    finished = Finished(checkpoint, {**identity, **settings})
+    problem = _problem(data, components, real(ess), max_iterations)
+    _require_memory(problem, restarts)
+    jobs = [(problem, child) for child in rng.spawn(restarts)[finished.count :]]
+    ends = finished.go_on(_climb, jobs, restarts, progress, executor)
+    run = Run(METHOD, settings, seed, clock.seconds, stopped=finished.count < restarts)
+    return _mixture(data, ends, run)
 
 
 class Problem(NamedTuple):
@@ -238,40 +238,89 @@ class Tree(NamedTuple):
     tables: list[Floats]
 
 
-class Climb(NamedTuple):
-    """One start's end."""
-
-    weights: Floats
-    trees: list[Tree]
-    trace: Floats
-    converged: bool
-
-
 def _problem(data: Data, components: int, ess: float, max_iterations: int) -> Problem:
+    memory.require(
+        8 * data.values.size + 32 * data.m,
+        task=f"finding the distinct ones of {data.m:,} rows",
+        remedy="take fewer rows (Data.prefix)",
+    )
     rows, counts = np.unique(data.values, axis=0, return_counts=True)
     columns = np.ascontiguousarray(rows.T)
     first = first_places(data.arities)
     return Problem(columns, counts.astype(np.float64), first, components, ess, max_iterations)
 
 
-def _climb(job: tuple[Problem, np.random.Generator]) -> Climb:
-    """EM from random responsibilities."""
+def _climb(job: tuple[Problem, np.random.Generator]) -> Arrays:
+    """EM from random responsibilities. Its end, and as (1, ...) what `_mixture` finds it by."""
     problem, rng = job
-    shares = rng.dirichlet(np.ones(problem.components), size=problem.counts.size).T
+    terms = _random_shares(problem, rng)  # each step puts its own terms in the place of the last
     least = PER_ROW * problem.counts.sum()
     trace: list[float] = []
     converged = False
     while len(trace) < problem.max_iterations and not converged:
-        rows = shares * problem.counts
-        weights = rows.sum(axis=1) + problem.ess
+        terms *= problem.counts
+        weights = terms.sum(axis=1) + problem.ess
         weights /= weights.sum()
-        trees = [_tree(problem, of_one) for of_one in rows]
-        log_joint = _log(weights)[:, None] + np.array([_log_p(problem, tree) for tree in trees])
-        log_rows = np.logaddexp.reduce(log_joint, axis=0)
-        trace.append(float((problem.counts * log_rows).sum()) + _log_prior(problem, weights, trees))
+        trees = [_tree(problem, of_one) for of_one in terms]
+        for log_joint, tree, log_weight in zip(terms, trees, _log(weights), strict=True):
+            _log_p(problem, tree, log_joint)
+            log_joint += log_weight
+        log_rows = np.logaddexp.reduce(terms, axis=0)
+        value = float(problem.counts @ log_rows) + _log_prior(problem, weights, trees)
+        trace.append(value)
         converged = len(trace) > 1 and trace[-1] - trace[-2] < least
-        shares = np.exp(log_joint - log_rows)
-    return Climb(weights, trees, np.array(trace), converged)
+        terms -= log_rows
+        np.exp(terms, out=terms)
+    tables = [table.ravel() for tree in trees for table in tree.tables]
+    return {
+        "weights": weights[None],
+        "parents": np.array([[tree.parents for tree in trees]]),
+        "converged": np.array([converged]),
+        "iterations": np.array([len(trace)]),
+        "trace": np.array(trace),
+        "tables": np.concatenate(tables),
+    }
+
+
+def _random_shares(problem: Problem, rng: np.random.Generator) -> Floats:
+    """Random responsibilities (components, rows)."""
+    even, rows = np.ones(problem.components), problem.counts.size
+    shares = np.empty((even.size, rows))
+    for start in range(0, rows, BLOCK):
+        block = shares[:, start : start + BLOCK]
+        block[:] = rng.dirichlet(even, size=block.shape[1]).T
+    return shares
+
+
+def _mixture(data: Data, ends: Arrays, run: Run) -> TreeMixture:
+    """The best of the ends of some starts, which are put together as in `_climb`."""
+    stops = np.cumsum(ends["iterations"])
+    values = ends["trace"][stops - 1]
+    best = int(values.argmax())
+    trace = ends["trace"][stops[best] - ends["iterations"][best] : stops[best]]
+    arities, roots = data.arities, np.arange(data.n)
+    rows = np.where(ends["parents"] == roots, 1, arities[ends["parents"]])  # of each table
+    place = int((rows[:best] * arities).sum())
+    networks = []
+    for parents, heights in zip(ends["parents"][best], rows[best], strict=True):
+        tables = []
+        for height, width in zip(heights.tolist(), arities.tolist(), strict=True):
+            tables.append(ends["tables"][place:][: height * width].reshape(height, width))
+            place += height * width
+        networks.append(
+            BayesNet(masks_of(parents), arities, data.names, data.levels, tuple(tables))
+        )
+    weights = ends["weights"][best]
+    ranking = np.argsort(-weights, kind="stable")
+    return TreeMixture(
+        weights[ranking],
+        tuple(networks[k] for k in ranking),
+        float(values[best]),
+        trace,
+        bool(ends["converged"][best]),
+        values,
+        run,
+    )
 
 
 def _tree(problem: Problem, weights: Floats) -> Tree:
@@ -296,15 +345,13 @@ def _tree(problem: Problem, weights: Floats) -> Tree:
     return Tree(parents, tables)
 
 
-def _log_p(problem: Problem, tree: Tree) -> Floats:
+def _log_p(problem: Problem, tree: Tree, out: Floats) -> None:
     """ln p(x | tree) of the distinct rows, (rows,), nats."""
     first = problem.first
     log_p = np.empty((first[-1], first[-1]))
     for v, u in enumerate(tree.parents):
         log_p[first[u] : first[u + 1], first[v] : first[v + 1]] = _log(tree.tables[v])
-    out = np.empty(problem.counts.size)
     kernels.log_density(problem.columns, tree.parents, first, log_p, out)
-    return out
 
 
 def _log_prior(problem: Problem, weights: Floats, trees: list[Tree]) -> float:
@@ -315,25 +362,19 @@ def _log_prior(problem: Problem, weights: Floats, trees: list[Tree]) -> float:
     return float(problem.ess * (np.log(weights).sum() + math.fsum(means)))
 
 
-def _network(data: Data, tree: Tree) -> BayesNet:
-    return BayesNet(masks_of(tree.parents), data.arities, data.names, data.levels, (*tree.tables,))
-
-
 def _log(p: Floats) -> Floats:
     """ln p, -inf for 0."""
     return np.log(p, out=np.full(p.shape, -math.inf), where=p > 0)
 
 
-def _require_memory(data: Data, components: int, restarts: int) -> None:
-    states = int(data.arities.sum())
-    each = 3 * states**2 + components * (5 * data.m + states * int(data.arities.max()))
+def _require_memory(problem: Problem, restarts: int) -> None:
+    states, rows, k = int(problem.first[-1]), problem.counts.size, problem.components
+    tree = states * int(np.diff(problem.first).max())
+    each = (k + 2) * rows + states**2 + (2 * k - 1) * tree  # the trees of two iterations
     at_once = min(restarts, os.cpu_count() or 1)
+    while_climbing = at_once * each + (restarts - at_once) * k * tree
     memory.require(
-        8 * at_once * each + 12 * data.values.size,
-        task=f"fitting {components} trees from {restarts} starts",
+        8 * max(while_climbing, (2 * restarts + 1) * k * tree),
+        task=f"fitting {k} trees from {restarts} starts",
         remedy=f"take fewer components or restarts, or {FEWER_STATES}",
     )
-
-
-def _one(_: Climb) -> int:
-    return 1
