@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import os
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -52,8 +53,16 @@ class Checkpoint:
         self._path = Path(path)
         self._identity = json.loads(json.dumps(dict(identity)))
         self._due = time.monotonic() + EVERY_SECONDS
-        if self._path.is_dir() or not self._path.parent.is_dir():
+        other = self._path.exists() and not self._path.is_file()
+        if other or not self._path.parent.is_dir():
             raise ValueError(f"checkpoint={str(path)!r}: name a file in a folder that exists")
+        try:
+            tempfile.TemporaryFile(dir=self._path.parent).close()
+        except OSError as error:
+            raise ValueError(
+                f"checkpoint={str(path)!r}: nothing can be written there ({error.strerror}). Name "
+                "a file in a folder of yours"
+            ) from error
 
     def load(self) -> Arrays | None:
         """The arrays saved last; None where there is no file yet.

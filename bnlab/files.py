@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import get_ident
 
 from bnlab import memory
 
@@ -36,7 +37,8 @@ def write_whole(path: str | os.PathLike[str], content: bytes, /) -> None:
     b'done'
     """
     target = Path(path)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    # Of this thread: two may write to one place.
+    partial = target.with_name(f".{target.name}.{os.getpid()}{get_ident()}.partial")
     _remove_abandoned(target)
     try:
         partial.write_bytes(content)

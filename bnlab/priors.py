@@ -78,8 +78,8 @@ class EdgePenalty:
     nats: float
 
     def __post_init__(self) -> None:
-        if not math.isfinite(real(self.nats)):
-            raise ValueError(f"nats={self.nats}: the cost of an edge is a finite number")
+        if not -1e100 <= real(self.nats) <= 1e100:
+            raise ValueError(f"nats={self.nats}: the cost of an edge is finite, -1e100 to 1e100")
 
     def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
         """-nats |G|, shape (F,)."""
@@ -116,8 +116,8 @@ class EdgeBeliefs:
         if not ((matrix >= 0) & (matrix <= 1)).all():
             u, v = np.argwhere(~((matrix >= 0) & (matrix <= 1)))[0]
             raise ValueError(f"beliefs[{u}, {v}] = {matrix[u, v]} is outside [0, 1]")
-        if not 0 <= real(self.strength) < math.inf:
-            raise ValueError(f"strength={self.strength} must be finite and not negative")
+        if not 0 <= real(self.strength) <= 1e100:
+            raise ValueError(f"strength={self.strength} must be finite (up to 1e100) and not negative")
         matrix.setflags(write=False)
         object.__setattr__(self, "beliefs", matrix)
 
@@ -133,4 +133,4 @@ class EdgeBeliefs:
         nodes = np.arange(n, dtype=np.int64)
         chosen = (np.asarray(parents)[:, None] >> nodes) & 1
         energy: NDArray[np.float64] = column.sum() + (chosen * (1.0 - 2.0 * column)).sum(axis=1)
-        return -self.strength * energy
+        return -float(self.strength) * energy

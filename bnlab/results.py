@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.runs import real
+from bnlab.runs import check_counts, real
 
 Kind = Literal["exact", "unbiased", "lower_bound", "upper_bound", "asymptotic", "plug_in"]
 Over = Literal["orders", "dags"]
@@ -84,7 +84,10 @@ def mass_of(
             f"log_z={log_z}: the {log_weight.size} distinct DAGs alone sum to {log_sum}. Give ln "
             "of the sum over all DAGs of the same score table and prior"
         )
-    return {"mass": np.array([min(1.0, np.exp(log_sum - log_z))]), "log_z": np.array([log_z])}
+    return {
+        "mass": np.array([min(1.0, np.exp(log_sum - log_z))]),
+        "log_z": np.array([float(log_z)]),
+    }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -279,6 +282,7 @@ class Draws:
         >>> Draws(empty, zeros, zeros, "dags", "order-modular", ("a", "b")).prefix(3)
         Draws(3 dags of 2 variables, order-modular)
         """
+        (draws,) = check_counts(least=0, draws=draws)
         if not 1 <= draws <= self.values.shape[1]:
             raise ValueError(f"draws={draws}: there are 1 to {self.values.shape[1]} to take")
         log_weight, stats = self.log_weight[:, :draws], self.stats

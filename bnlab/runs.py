@@ -201,6 +201,10 @@ def check_generator(rng: np.random.Generator, /) -> None:
     """
     if not isinstance(rng, np.random.Generator):
         raise ValueError(f"rng={rng!r} is no generator: pass numpy.random.default_rng(seed)")
+    if not hasattr(rng.bit_generator.seed_seq, "spawn"):
+        raise ValueError(
+            f"rng={rng!r} has no seeds for chains: pass numpy.random.default_rng(seed)"
+        )
 
 
 def seed_of(rng: np.random.Generator, /) -> str:

@@ -2,7 +2,9 @@
 
 import inspect
 import math
+import os
 import types
+from fractions import Fraction
 from functools import cache
 from operator import attrgetter
 
@@ -403,3 +405,59 @@ def test_bad_values(name, parameter):
         except Exception as error:
             wrong.append(f"{value!r}: {type(error).__name__}: {str(error)[:300]}")
     assert not wrong, "\n".join(wrong)
+
+
+SMALL = bn.Data.from_arrays(np.random.default_rng(1).integers(0, 2, (9, 3)))
+REFUSED = {
+    "edges of floats": lambda: bn.graphs.from_edges(3, [(0.0, 2.0)]),
+    "moves that overflow": lambda: bn.sample_orders(
+        TABLE, draws=1, rng=RNG, moves=bn.Moves(1e308, 1e308)
+    ),
+    "a feature that is nan": lambda: bn.features.probability(
+        dags(), lambda masks: np.full(masks.shape[:-1], NAN)
+    ),
+    "half a draw": lambda: dags().prefix(1.5),
+    "half a variable": lambda: posterior().log_alpha(1.5, [0]),
+    "half a mask": lambda: posterior().log_alpha(0, [2.5]),
+    "no seeds": lambda: bn.sample_orders(
+        TABLE, draws=1, rng=np.random.Generator(np.random.RandomState(1)._bit_generator)
+    ),
+    "a cost that overflows": lambda: bn.EdgePenalty(1e308),
+    "a strength that overflows": lambda: bn.EdgeBeliefs(np.full((3, 3), 0.9), 1e308),
+    "masked codes": lambda: bn.Data.from_arrays(np.ma.masked_equal([[0, 1], [1, 2]], 2)),
+    "no names": lambda: SMALL.select(None),
+    "a checkpoint that is a device": lambda: bn.sample_orders(
+        TABLE, draws=1, burn_in=1, rng=RNG, checkpoint=os.devnull
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_before_work_begins(name):
+    with pytest.raises(ValueError, match=r"^[^\n]+$"):
+        REFUSED[name]()
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="a folder that nobody can write to")
+def test_a_checkpoint_that_cannot_be_written_is_told_before_work_begins():
+    def progress(*_):
+        pytest.fail("work began")
+
+    with pytest.raises(ValueError, match="nothing can be written there"):
+        bn.sample_orders(TABLE, draws=9, rng=RNG, checkpoint="/proc/run", progress=progress)
+
+
+def test_numbers_of_any_kind():
+    scores = bn.score_families(SMALL, bn.BDeu(Fraction(1, 2))).log_score
+    assert (scores == bn.score_families(SMALL, bn.BDeu(0.5)).log_score).all()
+    small = [np.int8(0), np.int8(8)], [np.int8(1), np.int8(8)]
+    assert bn.graphs.from_edges(9, small)[8] == 3
+    order = np.arange(5)
+    for kind in (np.uint64, float):
+        found = bn.best_dag_given_order(TABLE, order.astype(kind))
+        assert (found == bn.best_dag_given_order(TABLE, order)).all()
+    assert bn.random_network("child", np.random.default_rng(1), concentration=Fraction(1)).dag.size
+    fit = bn.hidden.fit_em(
+        MODEL, LATENT, restarts=1, rng=np.random.default_rng(1), max_iterations=np.uint64(3)
+    )
+    assert fit.trace.size <= 3

@@ -3,6 +3,8 @@
 import gzip
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -54,3 +56,11 @@ def test_a_text_that_does_not_fit_is_not_decompressed(tmp_path, monkeypatch):
 def test_free_memory_unknown_is_no_limit(monkeypatch):
     monkeypatch.setattr(memory, "free_bytes", lambda: None)
     assert files.decompressed(gzip.compress(b"a" * 3_000_000), "a.gz") == b"a" * 3_000_000
+
+
+def test_threads_may_write_to_one_place(tmp_path):
+    target, contents = tmp_path / "run.ckpt", [bytes([i]) * 100_000 for i in range(8)]
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(partial(files.write_whole, target), contents * 20))
+    assert target.read_bytes() in contents
+    assert os.listdir(tmp_path) == ["run.ckpt"]

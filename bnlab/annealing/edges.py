@@ -12,7 +12,7 @@ from bnlab.graphs import predecessor_masks
 from bnlab.kernels import draws as kernels
 from bnlab.markov import BINS, check_bound
 from bnlab.results import Draws, Estimate, PriorKind, Run, read_only, rebuilt
-from bnlab.runs import Clock
+from bnlab.runs import Clock, check_counts
 from bnlab.sampling import NO_DAG, check_orders, families_by_weight
 from bnlab.scores import ScoreTable
 
@@ -110,6 +110,7 @@ def bound_edges(
         raise ValueError(
             f"upper is {upper.kind}: pass a bound from estimate_upper_bound, or an exact value"
         )
+    (bins,) = check_counts(bins=bins)
     check_bound(np.unique(draws.groups).size, delta, bins)
     if delta >= upper.confidence:
         raise ValueError(

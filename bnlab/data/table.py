@@ -231,7 +231,7 @@ class Data:
         >>> Data.from_arrays([[0, 1], [1, 0]], names=["a", "b"]).select(["b", "a"]).names
         ('b', 'a')
         """
-        if isinstance(names, str):
+        if isinstance(names, str) or not isinstance(names, Iterable):
             raise ValueError(f"select takes a list of names; write select([{names!r}])")
         columns = [self.index(name) for name in names]
         return Data(
@@ -314,6 +314,8 @@ def _frozen(array: NDArray[Any], dtype: type) -> NDArray[Any]:
 
 
 def _as_codes(values: ArrayLike) -> NDArray[np.int64]:
+    if np.ma.is_masked(values):
+        raise ValueError("values are masked in places: drop those rows, or give them a code")
     try:
         codes = np.asarray(values)
     except ValueError as error:

@@ -11,7 +11,7 @@ from bnlab.exact.normalisers import log_order_prior_sum
 from bnlab.exact.steps import Steps
 from bnlab.kernels import logspace, subsets
 from bnlab.results import PriorKind, Run, read_only, rebuilt
-from bnlab.runs import Clock, Progress
+from bnlab.runs import Clock, Progress, check_counts
 from bnlab.scores import ScoreTable, array_bytes
 
 Floats = NDArray[np.float64]
@@ -83,9 +83,12 @@ class OrderPosterior:
         >>> order_posterior(table).log_alpha(0, [0, 2]).round(4)
         array([-2.0794, -0.9808])
         """
-        masks = np.asarray(predecessors, np.int64)
-        n = self.table.n
-        if not 0 <= v < n or ((masks < 0) | (masks >> n != 0) | (masks >> v & 1 == 1)).any():
+        masks, n = np.asarray(predecessors), self.table.n
+        (v,) = check_counts(least=0, v=v)
+        if not np.issubdtype(masks.dtype, np.integer):
+            raise ValueError(f"predecessors are {masks.dtype}: give masks, which are integers")
+        masks = masks.astype(np.int64)
+        if not v < n or ((masks < 0) | (masks >> n != 0) | (masks >> v & 1 == 1)).any():
             raise ValueError(f"v={v} of {n} variables, and predecessors among the others")
         log_alpha: Floats = unpack(self._alpha[v][_compact(masks, v)]) + self._offsets[v]
         return log_alpha

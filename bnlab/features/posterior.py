@@ -63,11 +63,11 @@ def probability(draws: Draws, feature: Feature, /, *, delta: float = 0.05) -> Fe
     if isinstance(feature, type) or not callable(feature):
         raise ValueError(f"feature={feature!r}: pass features.edge(u, v), features.path(u, v), ...")
     dags = draws.values.reshape(-1, draws.values.shape[-1])
-    holds = np.asarray(feature(dags), bool)
-    if holds.shape != dags.shape[:-1]:
+    holds = np.asarray(feature(dags))
+    if holds.shape != dags.shape[:-1] or not np.isin(holds, (0, 1)).all():
         raise ValueError(
-            f"the feature gave shape {holds.shape} for DAGs of shape {dags.shape}, not one truth "
-            "value for each DAG. Wrap a function of one DAG in features.function"
+            f"the feature gave {holds.dtype} of shape {holds.shape}, for DAGs {dags.shape}, "
+            "not one truth value for each. Wrap a function of one DAG in features.function"
         )
     return mean_of(draws, holds.astype(float), delta)
 

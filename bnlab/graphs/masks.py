@@ -1,5 +1,6 @@
 """Checks and conversions of DAGs as parent masks, their ancestors and their enumeration."""
 
+import operator
 from collections.abc import Iterable, Sequence
 
 import networkx as nx
@@ -220,7 +221,7 @@ def from_edges(n: int, edges: Iterable[tuple[int, int]], /) -> Masks:
 
 def _pairs(edges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     try:
-        return [(u, v) for u, v in edges]
+        return [(operator.index(u), operator.index(v)) for u, v in edges]
     except (TypeError, ValueError) as error:
         raise ValueError(f"{edges!r}: give a list of edges (u, v)") from error
 

@@ -243,7 +243,7 @@ def _fit(
     progress: Progress | None,
     executor: Executor | None,
 ) -> Fit:
-    check_counts(restarts=restarts, max_iterations=max_iterations)
+    restarts, max_iterations = check_counts(restarts=restarts, max_iterations=max_iterations)
     check_generator(rng)
     clock, seed = Clock(), seed_of(rng)
     completions = complete(model, data)

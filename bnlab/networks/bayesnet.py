@@ -133,7 +133,7 @@ class BayesNet:
         for v, size in enumerate(sizes):
             rows = math.prod(sizes[p] for p in members(masks[v]))
             check_table_size(rows, size, described.names[v])
-            tables.append(rng.dirichlet(np.full(size, concentration), size=rows))
+            tables.append(rng.dirichlet(np.full(size, float(concentration)), size=rows))
         return cls(masks, described.arities, described.names, described.levels, tuple(tables))
 
     def sample(self, m: int, rng: np.random.Generator) -> Data:

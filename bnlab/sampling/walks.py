@@ -47,13 +47,13 @@ class Moves:
 
     def __post_init__(self) -> None:
         weights = [self.swap, self.adjacent, self.relocate]
-        if not (all(0 <= real(w) < math.inf for w in weights) and sum(weights) > 0):
-            raise ValueError(f"{self!r}: give weights of at least 0, and one above it")
+        if not (all(0 <= real(w) <= 1e100 for w in weights) and sum(weights) > 0):
+            raise ValueError(f"{self!r}: give weights of 0 to 1e100, and one above 0")
 
     @property
     def shares(self) -> Floats:
         """Cumulative probabilities (2,) of swaps, and of swaps or adjacent ones."""
-        total = np.cumsum([self.swap, self.adjacent, self.relocate])
+        total = np.cumsum([self.swap, self.adjacent, self.relocate], dtype=float)
         shares: Floats = total[:2] / total[2]
         return shares
 

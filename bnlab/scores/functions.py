@@ -67,11 +67,11 @@ class BDeu:
 
     def cell_counts(self, cells: Floats, /) -> Floats:
         """Pseudo-counts ess / cells."""
-        return self.ess / cells
+        return float(self.ess) / cells
 
     def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
         """Pseudo-counts ess / cells."""
-        return self.ess / cells
+        return float(self.ess) / cells
 
     def penalty(self, m: int, parameters: Floats, /) -> Floats:
         """Zeros."""

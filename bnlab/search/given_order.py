@@ -39,6 +39,7 @@ def best_dag_given_order(table: ScoreTable, order: ArrayLike, /) -> Ints:
     nodes = np.asarray(order)
     if nodes.ndim != 1 or sorted(nodes.tolist()) != list(range(table.n)):
         raise ValueError(f"order={nodes.tolist()}: name each node 0..{table.n - 1} once")
+    nodes = nodes.astype(np.int64)
     dag = np.empty(table.n, np.int64)
     before = np.int64(0)
     for v in nodes:
