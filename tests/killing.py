@@ -1,7 +1,7 @@
 """Runs that are killed: a program that begins them in processes of their own, quickly.
 
 It reads lines of JSON, {"call": ..., "path": ..., "count": ..., "in_save": ...}, forks a process
-that makes this call of tests/calls.py, tells its number, and in the end its exit status.
+that makes this call of CALLS below, tells its number, and in the end its exit status.
 """
 
 import json
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import calls
+import numpy as np
 
 import bnlab as bn
 
@@ -27,6 +28,33 @@ RESUMED = [
     for name, call in calls.CALLS.items()
     if "checkpoint" in call.sampler.__annotations__ and name not in NOT_RESUMED
 ]
+
+
+def ellis_wong(count: int = 40, **options: Any) -> bn.Draws:
+    posterior, rng = bn.order_posterior(calls.table(7)), np.random.default_rng(9)
+    orders = bn.sample_orders(posterior, draws=count, rng=rng)
+    return bn.ellis_wong_dags(orders, table=posterior.table, eps=0.5, rng=rng, **options)
+
+
+def coins(train: bn.Data, test: bn.Data) -> np.ndarray:
+    return np.log(np.where(test.values[:, 0] == 0, 0.2, 0.8)) / train.m
+
+
+def validation(count: int = 40, **options: Any) -> bn.predict.CrossValidation:
+    rng = np.random.default_rng(9)
+    data = bn.Data.from_arrays(rng.integers(0, 2, size=(count, 2)), arities=[2, 2])
+    return bn.predict.cross_validate(data, {"coins": coins}, folds=count, rng=rng, **options)
+
+
+OTHERS = {"Ellis-Wong": ellis_wong, "cross-validation": validation}
+CALLS = {**{name: calls.CALLS[name] for name in RESUMED}, **OTHERS}
+
+
+def arrays(result: Any) -> dict[str, np.ndarray]:
+    """All the numbers of a result, by name."""
+    if isinstance(result, bn.predict.CrossValidation):
+        return {"log_density": result.log_density, "fold": result.fold}
+    return calls.arrays(result)
 
 
 class Nursery:
@@ -95,7 +123,7 @@ def die_in_save(where: str, number: int) -> None:
 def make(order: dict[str, Any]) -> None:
     if order["in_save"] is not None:
         die_in_save(*order["in_save"])
-    calls.CALLS[order["call"]](
+    CALLS[order["call"]](
         order["count"], checkpoint=order["path"], progress=lambda *_: time.sleep(0.002)
     )
 
@@ -103,7 +131,7 @@ def make(order: dict[str, Any]) -> None:
 @cache
 def load_kernels(call: str) -> None:
     """Once, for all processes."""
-    calls.CALLS[call]()
+    CALLS[call]()
 
 
 def main() -> None:

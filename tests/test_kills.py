@@ -16,7 +16,7 @@ from pathlib import Path
 import calls
 import numpy as np
 import pytest
-from killing import RESUMED, Nursery
+from killing import CALLS, Nursery, arrays
 
 from bnlab.checkpoints import MAGIC
 
@@ -48,11 +48,11 @@ def check_end(name, path):
     """The call made again goes on from the file to the end of a run that nobody killed."""
     before = kept(path)
     told = []
-    call = calls.CALLS[name]
+    call = CALLS[name]
     resumed = call(COUNT, checkpoint=path, progress=lambda done, *_: told.append(done))
     whole = call(COUNT)
     assert told and before, "nothing had been saved, or nothing was left to do"
-    assert calls.differing(calls.arrays(resumed), calls.arrays(whole)) == set()
+    assert calls.differing(arrays(resumed), arrays(whole)) == set()
     assert not resumed.run.stopped
     assert resumed.run.settings == whole.run.settings
 
@@ -74,7 +74,7 @@ def kill_often(name, path, nursery, kills):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", RESUMED)
+@pytest.mark.parametrize("name", CALLS)
 def test_runs_killed_at_random_times(name, tmp_path, nursery):
     path = tmp_path / "run.ckpt"
     assert kill_often(name, path, nursery, KILLS) > KILLS / 2
