@@ -117,7 +117,7 @@ class EdgeBeliefs:
             u, v = np.argwhere(~((matrix >= 0) & (matrix <= 1)))[0]
             raise ValueError(f"beliefs[{u}, {v}] = {matrix[u, v]} is outside [0, 1]")
         if not 0 <= real(self.strength) <= 1e100:
-            raise ValueError(f"strength={self.strength} must be finite (up to 1e100) and not negative")
+            raise ValueError(f"strength={self.strength}: finite, not negative, at most 1e100")
         matrix.setflags(write=False)
         object.__setattr__(self, "beliefs", matrix)
 
