@@ -29,6 +29,7 @@ def long() -> lab.Study:
 
 def test_printed_tables_agree_with_each_other():
     np.testing.assert_array_equal(lab.TABLE_6_1[:, -1], lab.TABLE_6_3[:, -1])
+    assert lab.TABLE_6_3[lab.SIZES.index(5120)].tolist() == [12, 1, 24, 2, 16, 1]
     assert lab.TABLE_6_1.shape == (20, 10) and lab.TABLE_6_5.shape == (20, 5)
     for column in lab.TABLE_6_2.values():
         assert sum(column) == pytest.approx(100, abs=0.11)

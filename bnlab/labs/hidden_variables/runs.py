@@ -23,7 +23,6 @@ from bnlab.hidden import (
     score,
 )
 from bnlab.labs.hidden_variables.space import (
-    ARITIES,
     NAMES,
     SEED,
     TABLES,
@@ -31,6 +30,7 @@ from bnlab.labs.hidden_variables.space import (
     structures,
     true_number,
 )
+from bnlab.labs.papers.beal2003.world import ARITIES
 from bnlab.labs.running import Progress
 
 Floats = NDArray[np.float64]

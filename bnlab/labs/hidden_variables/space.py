@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import bnlab as bn
-from bnlab.hidden import (
-    SMC,
-    HiddenModel,
-    bipartite_structures,
-    estimate_structures,
-    score_structures,
-)
+from bnlab.hidden import SMC, estimate_structures, score_structures
 from bnlab.kernels import latent
+from bnlab.labs.papers.beal2003.printed import RANK_SCORES, TABLE_6_1, TABLE_6_3, THETA
+from bnlab.labs.papers.beal2003.printed import SIZES as PRINTED_SIZES
+from bnlab.labs.papers.beal2003.world import ARITIES, models, truth
 from bnlab.labs.running import Progress
 
 Floats = NDArray[np.float64]
@@ -33,78 +30,27 @@ SCORES: Mapping[str, str] = {"MAP": "map", "BIC": "bic", "BICp": "bicp", "CS": "
 
 RESTARTS = 3  # as in the thesis
 PARTICLES = 32
-ARITIES = (2, 2, 5, 5, 5, 5)
 NAMES = ("s1", "s2", "y1", "y2", "y3", "y4")
 
-TABLES: tuple[list[list[float]], ...] = (
-    [[0.12, 0.88]],
-    [[0.08, 0.92]],
-    [[0.03, 0.03, 0.64, 0.02, 0.27], [0.18, 0.15, 0.22, 0.19, 0.27]],
-    [
-        [0.10, 0.54, 0.07, 0.14, 0.15],
-        [0.04, 0.15, 0.59, 0.05, 0.16],
-        [0.20, 0.08, 0.36, 0.17, 0.18],
-        [0.19, 0.45, 0.10, 0.09, 0.17],
-    ],
-    [
-        [0.11, 0.47, 0.12, 0.30, 0.01],
-        [0.27, 0.07, 0.16, 0.25, 0.25],
-        [0.52, 0.14, 0.15, 0.02, 0.17],
-        [0.04, 0.0025, 0.37, 0.33, 0.25],
-    ],
-    [[0.10, 0.08, 0.43, 0.03, 0.36], [0.30, 0.14, 0.07, 0.04, 0.45]],
-)
+TABLES = tuple([[p or 0.0025 for p in row] for row in table] for table in THETA)
 """The tables printed in sec. 6.4 of [Beal2003]: rows sum to 1 nearly; its .00 is here .0025."""
 
 PRINTED_RANKS: Mapping[int, Mapping[str, int]] = {
-    10: {"BIC": 127, "BICp": 50, "CS": 129, "VB": 115},
-    40: {"BIC": 127, "BICp": 124, "CS": 107, "VB": 113},
-    160: {"BIC": 119, "BICp": 111, "CS": 114, "VB": 81},
-    480: {"BIC": 102, "BICp": 92, "CS": 80, "VB": 44},
-    640: {"BIC": 104, "BICp": 97, "CS": 105, "VB": 17},
-    960: {"BIC": 112, "BICp": 107, "CS": 76, "VB": 13},
-    1280: {"BIC": 90, "BICp": 59, "CS": 6, "VB": 3},
-    2560: {"BIC": 25, "BICp": 15, "CS": 11, "VB": 11},
-    5120: {"BIC": 6, "BICp": 5, "CS": 1, "VB": 1},
-    10_240: {"BIC": 2, "BICp": 1, "CS": 1, "VB": 1},
+    n: {
+        label: int(TABLE_6_1[PRINTED_SIZES.index(n)][RANK_SCORES.index(SCORES[label])])
+        for label in ("BIC", "BICp", "CS", "VB")
+    }
+    for n in SIZES
 }
 """Rank of the true structure in Table 6.1 of [Beal2003], alias-corrected, at `SIZES`."""
 
 PRINTED_RUNS: Mapping[int, tuple[int, ...]] = {
-    10: (27, 38, 26, 89, 129),
-    40: (45, 88, 77, 5, 11),
-    480: (2, 42, 14, 126, 18),
-    1280: (76, 2, 50, 7, 12),
-    5120: (12, 1, 24, 2, 16),
+    n: tuple(map(int, TABLE_6_3[PRINTED_SIZES.index(n)][:5])) for n in (10, 40, 480, 1280, 5120)
 }
 """Rank of the true structure by five single annealing runs, Table 6.3 of [Beal2003]."""
 
-
-@cache
-def structures() -> tuple[HiddenModel, ...]:
-    """The 136 bipartite structures: two hidden binary nodes, four observed nodes of five states.
-
-    Uniform Dirichlet priors (strength 1) on all rows of all tables.
-
-    Examples
-    --------
-    >>> len(structures())
-    136
-    """
-    return tuple(HiddenModel(p, ARITIES, hidden=[0, 1]) for p in bipartite_structures())
-
-
-@cache
-def true_number() -> int:
-    """Which of `structures` made the data.
-
-    Examples
-    --------
-    >>> structures()[true_number()]
-    HiddenModel(2 hidden and 4 observed nodes, 50 free parameters)
-    """
-    masks = [0, 0, 0b01, 0b11, 0b11, 0b10]
-    return next(i for i, m in enumerate(structures()) if m.parents.tolist() == masks)
+structures, true_number = models, truth
+"""As the lab calls them: the 136 structures, and which of them made the data."""
 
 
 def causes_of(number: int) -> int:

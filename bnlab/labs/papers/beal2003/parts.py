@@ -5,30 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from bnlab.labs.papers.beal2003 import pictures
-from bnlab.labs.papers.beal2003.printed import (
-    RANK_SCORES,
-    SIZES,
-    SUCCESS_SCORES,
-    TABLE_6_1,
-    TABLE_6_2,
-    TABLE_6_3,
-    TABLE_6_4,
-    TABLE_6_5,
-)
+from bnlab.labs.papers.beal2003 import pictures, printed, tables
 from bnlab.labs.papers.beal2003.scores import SCORES
 from bnlab.labs.papers.beal2003.sizes import dimensions
 from bnlab.labs.papers.beal2003.study import saved
-from bnlab.labs.papers.beal2003.tables import (
-    band,
-    batch_ranks,
-    spread,
-    table_6_1,
-    table_6_2,
-    table_6_3,
-    table_6_4,
-    table_6_5,
-)
 from bnlab.labs.papers.beal2003.true_model import figure_6_10
 from bnlab.labs.papers.beal2003.world import truth
 from bnlab.labs.papers.contents import Part, Table, table
@@ -44,8 +24,9 @@ def ranks_of_print() -> Table:
     """
     long, rows = saved(), []
     for n in long.sizes("rank print"):
-        ours, printed = table_6_1(long, n), TABLE_6_1[SIZES.index(n)]
-        for name, ranks, known in zip(RANK_SCORES[:-1], ours.T, printed[:-1], strict=True):
+        row = printed.TABLE_6_1[printed.SIZES.index(n)]
+        of_score = zip(printed.RANK_SCORES[:-1], tables.table_6_1(long, n).T, row[:-1], strict=True)
+        for name, ranks, known in of_score:
             rows.append((n, name, known, np.median(ranks), ranks.min(), ranks.max()))
     return table(("n", "score", "print", "median", "lowest", "highest"), rows)
 
@@ -55,13 +36,13 @@ def shares() -> Table:
 
     Examples
     --------
-    >>> len(shares().rows) == len(TABLE_6_2)
+    >>> len(shares().rows) == len(printed.TABLE_6_2)
     True
     """
     header = ["score"] + [f"{kind}, {who}" for kind in ("worse", "same", "better") for who in WHO]
     rows = []
-    for name, printed in TABLE_6_2.items():
-        pairs = zip(printed, table_6_2(saved(), name), strict=True)
+    for name, known in printed.TABLE_6_2.items():
+        pairs = zip(known, tables.table_6_2(saved(), name), strict=True)
         rows.append((name, *(value for pair in pairs for value in pair)))
     return table(header, rows)
 
@@ -77,10 +58,10 @@ def ranks_of_sampler() -> Table:
     long, rows = saved(), []
     runs = [*(f"run {i + 1}" for i in range(5)), "mean of five"]
     for n in long.sizes("ais"):
-        printed = TABLE_6_3[SIZES.index(n)]
-        rows += [(n, *row) for row in zip(runs, printed, table_6_3(long, n), strict=True)]
+        known = printed.TABLE_6_3[printed.SIZES.index(n)]
+        rows += [(n, *row) for row in zip(runs, known, tables.table_6_3(long, n), strict=True)]
         if n in long.sizes("smc"):
-            rows += [(n, "SMC", "", rank) for rank in batch_ranks(long.particles(n))[:2]]
+            rows += [(n, "SMC", "", rank) for rank in tables.batch_ranks(long.particles(n))[:2]]
     return table(("n", "estimate", *WHO), rows)
 
 
@@ -95,8 +76,8 @@ def violations() -> Table:
     names = [f"{name}, {who}" for name in VIOLATIONS for who in WHO]
     rows = []
     for n in saved().sizes("ais"):
-        printed = TABLE_6_4.get(n) or ("",) * len(VIOLATIONS)
-        pairs = zip(printed, table_6_4(saved(), n), strict=True)
+        known = printed.TABLE_6_4.get(n) or ("",) * len(VIOLATIONS)
+        pairs = zip(known, tables.table_6_4(saved(), n), strict=True)
         rows.append((n, *(value for pair in pairs for value in pair)))
     return table(("n", *names), rows)
 
@@ -111,8 +92,9 @@ def successes() -> Table:
     """
     long, rows = saved(), []
     for n in long.sizes("rank draw"):
-        found = zip(SUCCESS_SCORES, TABLE_6_5[SIZES.index(n)], table_6_5(long, n), strict=True)
-        rows += [(n, name, known, ours, float(band(known))) for name, known, ours in found]
+        row = printed.TABLE_6_5[printed.SIZES.index(n)]
+        found = zip(printed.SUCCESS_SCORES, row, tables.table_6_5(long, n), strict=True)
+        rows += [(n, name, known, ours, float(tables.band(known))) for name, known, ours in found]
     return table(("n", "score", *WHO, "two runs differ by"), rows)
 
 
@@ -126,7 +108,7 @@ def noise() -> Table:
     """
     long = saved()
     both = sorted(set(long.sizes("ais")) & set(long.sizes("smc")))
-    rows = [(n, spread(long.batches(n).log_p), spread(long.particles(n))) for n in both]
+    rows = [(n, *map(tables.spread, (long.batches(n).log_p, long.particles(n)))) for n in both]
     return table(("n", "AIS", "SMC"), rows)
 
 

@@ -77,6 +77,20 @@ def areas(dags: ArrayLike, truth: ArrayLike, weights: ArrayLike | None = None, /
     >>> areas([[0, 1, 0], [0, 1, 0], [2, 0, 0]], [0, 1, 0])
     array([1., 1.])
     """
+    edges, paths = edges_and_paths(dags, weights)
+    leads = graphs.to_adjacency(graphs.ancestors(truth))
+    return np.array([skeleton_auc(edges, truth), bn.diagnostics.auc(paths, leads)])
+
+
+def edges_and_paths(dags: ArrayLike, weights: ArrayLike | None = None, /) -> tuple[Floats, Floats]:
+    """Probabilities of edges and of paths, (n, n) each, by DAGs (T, n) and their weights (T,).
+
+    Examples
+    --------
+    >>> edges, paths = edges_and_paths([[0, 1, 2], [0, 1, 0]])
+    >>> edges[0].tolist(), paths[0].tolist()
+    ([0.0, 1.0, 0.0], [0.0, 1.0, 0.5])
+    """
     masks = np.asarray(dags)
     given = np.ones(len(masks)) if weights is None else np.asarray(weights)
     shares = given / given.sum()
@@ -84,8 +98,7 @@ def areas(dags: ArrayLike, truth: ArrayLike, weights: ArrayLike | None = None, /
         np.tensordot(shares, graphs.to_adjacency(each), axes=1)
         for each in (masks, graphs.ancestors(masks))
     )
-    leads = graphs.to_adjacency(graphs.ancestors(truth))
-    return np.array([skeleton_auc(edges, truth), bn.diagnostics.auc(paths, leads)])
+    return edges, paths
 
 
 def skeleton_auc(edges: Floats, truth: ArrayLike, /) -> float:

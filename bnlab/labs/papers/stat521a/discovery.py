@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 import bnlab as bn
 from bnlab import graphs
 from bnlab.labs.papers.em2007 import child
+from bnlab.labs.papers.em2007.discovery import edges_and_paths
 from bnlab.labs.papers.stat521a.stored import Array, stored
 from bnlab.labs.papers.stat521a.world import BDEU, MAX_PARENTS, stream
 
@@ -52,13 +53,9 @@ def areas(dags: ArrayLike, truth: ArrayLike, weights: ArrayLike | None = None, /
     >>> areas([[0, 1, 0], [0, 1, 0], [2, 0, 0]], [0, 1, 0])
     array([1., 1.])
     """
-    masks = np.asarray(dags)
-    given = np.ones(len(masks)) if weights is None else np.asarray(weights)
-    shares, out = given / given.sum(), []
-    for found, true in ((masks, truth), (graphs.ancestors(masks), graphs.ancestors(truth))):
-        believed = np.tensordot(shares, graphs.to_adjacency(found), axes=1)
-        out.append(bn.diagnostics.auc(believed, graphs.to_adjacency(true)))
-    return np.array(out)
+    found, true = edges_and_paths(dags, weights), (truth, graphs.ancestors(truth))
+    pairs = zip(found, map(graphs.to_adjacency, true), strict=True)
+    return np.array([bn.diagnostics.auc(*pair) for pair in pairs])
 
 
 def child_arrays(data_sets: int = DATA_SETS, draws: int = DRAWS) -> dict[str, Array]:
