@@ -18,14 +18,22 @@ from stopping import Stop
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.reports import Analysis, Reading, analyse, choose_method, read_table
+from bnlab.reports import (
+    Analysis,
+    Credible,
+    Reading,
+    analyse,
+    choose_method,
+    read_table,
+    sensitivity,
+)
 from bnlab.reports.embedding import embedded
 from bnlab.reports.exports import write_bif, write_csv, write_graphml
 from bnlab.reports.markup import Html, html, table
 from bnlab.reports.page import page as page_of
 from bnlab.reports.page import write_page
 from bnlab.reports.pictures import layout
-from bnlab.reports.sections import interval_sentence
+from bnlab.reports.sections import glance, interval_sentence
 
 CHROMIUM = "/usr/bin/chromium"
 COMMAND = "bnlab report 'my <table>.csv' --seed 1"
@@ -225,6 +233,30 @@ def test_where_nothing_depends_on_anything(tmp_path: Path) -> None:
     assert "No pair of variables is joined by an edge with probability 0.95 or more." in said
     assert said.count("There are none.") >= 3
     assert "first → first" not in said
+
+
+def test_the_glance_tells_pairs_and_directions(analysis: Analysis, reading: Reading) -> None:
+    """Three variables: one direction is sure, one pair is joined either way, one pair is not."""
+    edges = np.zeros((4, 4))
+    edges[0, 1], edges[1, 2], edges[2, 1], edges[2, 3] = 0.97, 0.5, 0.48, 0.65
+    said = glance(replace(analysis, edges=Credible.exact(edges)), None)
+    text = " ".join(Elements(said).text)
+    a, b, c, d = analysis.data.names
+    assert "2 of 6 pairs of variables are joined by an edge with probability 0.95 or more" in text
+    assert f"{b} with {c} (0.98), {a} with {b} (0.97)." in text
+    assert f"The direction is as sure for 1 of these: {a} → {b}. For the other 1: the data" in text
+    assert f"More probably joined than not: {c} with {d} (0.65)." in text
+    assert "does not say that one causes the other" in text
+    assert "2.6 edges are expected" in text
+
+
+def test_priors_need_not_be_crossed(reading: Reading) -> None:
+    whole, few = sensitivity(reading.data), sensitivity(reading.data, crossed=False)
+    base = whole.ess.index(1.0)
+    np.testing.assert_array_equal(few.edges[:, 0], whole.edges[:, 0])
+    np.testing.assert_array_equal(few.edges[base], whole.edges[base])
+    others = [a for a in range(len(few.ess)) if a != base]
+    assert np.isnan(few.edges[others, 1]).all()
 
 
 def test_many_variables_are_drawn_only_if_linked(tmp_path: Path) -> None:

@@ -29,7 +29,8 @@ nav ul { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; list-style: none; pa
 .lead { font-size: 1.1rem; }
 .warning { border-left: 5px solid #b45f06; background: #fff4e5; padding: .6rem .9rem; }
 .scroll { overflow-x: auto; max-width: 100%; }
-.tall { max-height: 40rem; overflow-y: auto; border-bottom: 3px solid var(--rule); }
+.tall { max-height: 40rem; width: fit-content; overflow-y: auto;
+        border-bottom: 3px solid var(--rule); }
 .tall thead th { position: sticky; top: 0; background: #fff; }
 table { border-collapse: collapse; min-width: min(100%, 26rem); margin: .8rem 0;
         font-size: .94rem; }
@@ -40,9 +41,9 @@ th { font-weight: 600; max-width: 16rem; }
 tbody th { min-width: 8rem; }
 thead th { border-bottom: 2px solid var(--soft); }
 td.number { font-variant-numeric: tabular-nums; }
-th button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer;
-            text-decoration: underline dotted; }
-th button span { display: inline-block; width: 1.1em; }
+th button { font: inherit; color: inherit; background: none; border: 0; padding: 0;
+            text-align: left; text-decoration: underline dotted; cursor: pointer; }
+th button span { position: absolute; }
 th[aria-sort=ascending] button span::before { content: " \\25B2"; }
 th[aria-sort=descending] button span::before { content: " \\25BC"; }
 .side { display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: flex-start; }
@@ -55,6 +56,11 @@ footer { margin-top: 3rem; padding-bottom: 2rem; color: var(--soft); font-size: 
   th, td { padding-right: .7rem; }
   tbody th { min-width: 5rem; }
   ul { padding-left: 1.2rem; }
+  figcaption::before { content: "Swipe the picture sideways to see all of it. "; }
+}
+@media (scripting: none) {
+  figure { display: none; }
+  th button { text-decoration: none; cursor: inherit; }
 }
 @media print {
   body { font-size: 10.5pt; }

@@ -91,10 +91,12 @@ def table(
         f'<th scope="col">{_sorter(head) if sortable else escape(head)}</th>' for head in header
     )
     body = "\n".join(f"<tr>{_row(row)}</tr>" for row in rows)
+    tall = len(rows) > TALL
+    more = f' <span class="screen">{len(rows)} rows: scroll to see all.</span>' if tall else ""
     return (
-        f'<div class="scroll{" tall" if len(rows) > TALL else ""}" tabindex="0" role="region" '
+        f'<div class="scroll{" tall" if tall else ""}" tabindex="0" role="region" '
         f'aria-label="{escape(caption.split(".")[0])}">'
-        f"<table{_class('sortable' if sortable else '')}><caption>{escape(caption)}</caption>"
+        f"<table{_class('sortable' if sortable else '')}><caption>{escape(caption)}{more}</caption>"
         f"<thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody></table></div>"
     )
 

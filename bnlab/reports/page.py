@@ -135,7 +135,7 @@ def page(
 
 def _compared(analysis: Analysis, progress: Progress | None) -> Sensitivity | None:
     try:
-        return sensitivity(analysis, progress=progress)
+        return sensitivity(analysis, crossed=False, progress=progress)
     except (Stopped, KeyboardInterrupt):
         return None
 

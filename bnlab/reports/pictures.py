@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 ALL_SHOWN = 12  # variables
 MOST_DRAWN, EVEN_ODDS = 40, 0.5  # edges, and the probability from which they are drawn if more
 EVEN = 0.4  # the width of an arrow where all are equally wide, as a share of the widest
+CROWD = 24  # edges; of more, arrows are that much thinner, to be told apart
 CELL = 13  # pixels, the least side of a cell of the heat map, so that its names can be read
 
 
@@ -84,11 +85,12 @@ def drawn_from(analysis: Analysis, /) -> float:
 def network_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = CREDIBLE) -> Any:
     """The network of the edges that are credible, their intervals in the hover."""
     edges, names = drawn.of(analysis.edges, analysis.data.names)
+    share = EVEN if (edges.probability >= threshold).sum() > CROWD else 1.0
     picture = plots.network(
-        edges.probability,
+        share * edges.probability,
         names,
         drawn.places,
-        threshold=threshold,
+        threshold=share * threshold,
         title=f"Edges of probability {threshold:g} or more"
         if analysis.plan.posterior
         else f"Edges of {analysis.best_is}",

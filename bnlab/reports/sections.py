@@ -100,12 +100,12 @@ def _joined(analysis: Analysis, found: Sensitivity | None) -> list[str]:
         lines.append(f"More probably joined than not: {_named(analysis, likely, either)}.")
     lines.append(f"{edges.sum():.1f} edges are expected in all.")
     if sure and found is not None:
-        least = (found.edges + found.edges.swapaxes(-1, -2)).min(axis=(0, 1))
+        least = np.nanmin(found.edges + found.edges.swapaxes(-1, -2), axis=(0, 1))
         kept = sum(bool(least[pair] >= EVEN_ODDS) for pair in sure)
+        share = "all" if kept == len(sure) else f"{kept} of the {len(sure)}"
         lines.append(
-            f"Other priors: {kept} of the {len(sure)} {_plural(len(sure), 'pair')} of probability "
-            f"{SURE:g} or more keep{'s' if kept == 1 else ''} {EVEN_ODDS:g} or more under all that "
-            "were tried (Sensitivity)."
+            f"Under all other priors that were tried (Sensitivity), {share} pairs of probability "
+            f"{SURE:g} or more keep {EVEN_ODDS:g} or more."
         )
     return [*lines, *analysis.plan.guarantee[:1]]
 

@@ -37,7 +37,7 @@ class Sensitivity:
     ----------
     ess : (A,) equivalent sample sizes of BDeu
     priors : (B,) structure priors
-    edges : float64 (A, B, n, n), [a, b, u, v] = p(u -> v | D)
+    edges : float64 (A, B, n, n), [a, b, u, v] = p(u -> v | D); nan where it was not asked for
     effective : float64 (A, B), how many independent draws each matrix is worth; inf where exact
     how : "exact", "draws" (of independent DAGs, the bias of orders taken out), or "short chains"
     max_parents : of each node
@@ -71,6 +71,7 @@ def sensitivity(
     *,
     ess: Sequence[float] = (0.1, 1.0, 10.0, 100.0),
     priors: Sequence[Prior] = (Uniform(), Fair()),
+    crossed: bool = True,
     progress: Progress | None = None,
 ) -> Sensitivity:
     """Edges under several equivalent sample sizes of BDeu and structure priors.
@@ -86,7 +87,9 @@ def sensitivity(
     target : Analysis, whose data and plan are taken, or Data, for which `choose_method` plans
     ess : positive
     priors : structure priors
-    progress : told of each of the A x B matrices
+    crossed : whether every ess is combined with every prior; if not, priors after the first are
+        compared at the ess nearest 1 only, and the other entries are nan
+    progress : told of each matrix
 
     Raises
     ------
@@ -108,20 +111,34 @@ def sensitivity(
     plan = target.plan if isinstance(target, Analysis) else choose_method(data)
     how, find = _way(data.n, plan)
     k = plan.max_parents if find is not _by_chains else min(plan.max_parents, CHAIN_PARENTS)
-    edges = np.empty((len(sizes), len(priors), data.n, data.n))
-    effective, slowest = np.empty(edges.shape[:2]), 0.0
+    edges = np.full((len(sizes), len(priors), data.n, data.n), np.nan)
+    effective, slowest = np.full(edges.shape[:2], np.nan), 0.0
+    base = nearest_one(ess)
+    total = effective.size if crossed else len(sizes) + len(priors) - 1
+    done = 0
     for a, score in enumerate(sizes):
         clock = Clock()
         table = score_families(data, score, max_parents=k)
         scoring = clock.seconds
-        for b, prior in enumerate(priors):
+        for b, prior in enumerate(priors if crossed or a == base else priors[:1]):
             clock = Clock()
             edges[a, b], effective[a, b] = find(_with_prior(table, prior))
             slowest = max(slowest, scoring + clock.seconds)
-            done = a * len(priors) + b + 1
-            if not goes_on(progress, done, effective.size) and done < effective.size:
+            done += 1
+            if not goes_on(progress, done, total) and done < total:
                 raise Stopped("stopped before all priors were compared")
     return Sensitivity(tuple(ess), tuple(priors), edges, effective, how, k, slowest)
+
+
+def nearest_one(ess: Sequence[float], /) -> int:
+    """The place of the equivalent sample size nearest 1, on a scale of factors.
+
+    Examples
+    --------
+    >>> nearest_one((0.1, 1.5, 10.0))
+    1
+    """
+    return int(np.argmin(np.abs(np.log(ess))))
 
 
 def _way(n: int, plan: Plan) -> tuple[str, Callable[[ScoreTable], tuple[Floats, float]]]:

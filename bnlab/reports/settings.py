@@ -12,7 +12,7 @@ from bnlab import plots
 from bnlab.priors import Prior
 from bnlab.reports.markup import Cell, figure, folded, paragraph, section, table
 from bnlab.reports.pictures import shown_names
-from bnlab.reports.sensitivity import Sensitivity
+from bnlab.reports.sensitivity import Sensitivity, nearest_one
 
 Floats = NDArray[np.float64]
 
@@ -61,10 +61,11 @@ class Comparison:
 
 def comparisons(found: Sensitivity, /) -> tuple[Comparison, Comparison]:
     """Under several equivalent sample sizes, and under several structure priors."""
-    middle = int(np.argmin(np.abs(np.log(found.ess))))  # the one nearest 1
     return (
         Comparison(tuple(f"ess {size:g}" for size in found.ess), found.edges[:, 0]),
-        Comparison(tuple(prior_label(prior) for prior in found.priors), found.edges[middle]),
+        Comparison(
+            tuple(prior_label(prior) for prior in found.priors), found.edges[nearest_one(found.ess)]
+        ),
     )
 
 
@@ -85,7 +86,7 @@ def sensitivity_section(
 ) -> str:
     """The section: two dot plots (`parts`, by the names "ess" and "priors"), in words, numbers."""
     by_ess, by_prior = comparisons(found)
-    worth = float(found.effective.min())
+    worth = float(np.nanmin(found.effective))
     few = (
         f"Some of these numbers rest on only {worth:.0f} effective draws: take them as rough."
         if worth < FEW_DRAWS
@@ -126,7 +127,7 @@ def _largest(values: Floats, count: int) -> list[tuple[int, int]]:
 
 
 def _base(found: Sensitivity) -> str:
-    return f"{min(found.ess, key=lambda size: abs(np.log(size))):g}"
+    return f"{found.ess[nearest_one(found.ess)]:g}"
 
 
 def _moves(comparison: Comparison, names: tuple[str, ...]) -> str:
