@@ -18,11 +18,12 @@ SECONDS = 30.0  # for an analysis
 CODE = """\
 import numpy as np
 import bnlab as bn
-from bnlab.reports import analyse, read_table
+from bnlab.reports import analyse, choose_method, read_table
 
 reading = {read}
-rng = np.random.default_rng({seed})
-analysis = analyse(reading.data, rng=rng, seconds={seconds!r})
+how = {how}
+plan = choose_method(reading.data, **how)
+analysis = analyse(reading.data, rng=np.random.default_rng({seed}), plan=plan)
 """
 
 Watcher = Callable[[Analysis], None]
@@ -76,7 +77,8 @@ class Study:
 
     def _work(self, progress: Progress) -> tuple[Reading, Analysis, str] | None:
         reading, plan, rng = self._table.reading, self.plan, np.random.default_rng(SEED)
-        code = CODE.format(read=self._table.code, seed=SEED, seconds=self._seconds)
+        how = {"method": plan.method, "max_parents": plan.max_parents, "seconds": self._seconds}
+        code = CODE.format(read=self._table.code, how=how, seed=SEED)
         try:
             return reading, analyse(reading.data, rng=rng, plan=plan, progress=progress), code
         except Stopped:
