@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bnlab.cli import again
 from bnlab.cli.errors import DONE, INTERRUPTED, Failure, need
 from bnlab.cli.progress import shown
 
@@ -72,12 +73,12 @@ def run(options: argparse.Namespace, /) -> int:
     from bnlab.cli.paper_page import write_paper
 
     page = folder / f"{package}.html"
-    command = _again(options)
+    command = shlex.join(["bnlab", *again.words(options.typed)])
     write_paper(page, made, title=title, command=command, stopped=stopped)
     left_out = [each.part.name for each in made if each.missing]
     if left_out:
         print(f"left out for want of files: {', '.join(left_out)}", file=sys.stderr)
-    tables = len(list(folder.glob("*.csv")))
+    tables = sum(each.table is not None for each in made)
     print(f"{page}: {len(made)} parts, {tables} tables as CSV{', stopped' if stopped else ''}")
     return INTERRUPTED if stopped else DONE
 
@@ -113,9 +114,3 @@ def _make(parts: list[Part], folder: Path, made: list[Made], *, quiet: bool) -> 
             if each.table is not None:
                 write_whole(folder / f"{part.name}.csv", each.table.csv().encode())
             made.append(each)
-
-
-def _again(options: argparse.Namespace) -> str:
-    """The command that makes the page again."""
-    words = [word for word in options.typed if word not in ("--quiet", "--debug")]
-    return shlex.join(["bnlab", *words])

@@ -143,6 +143,7 @@ def _parts(cells: Sequence[Cell]) -> Iterator[Cell | Exercise]:
         cell = waiting.pop(0)
         follows = _split(waiting[0]) if waiting else None
         code, check = _split(cell) or (None, None)
+        # In some labs the check stands alone, in the cell after the code.
         if check is None and _is_code(cell) and follows is not None and not follows[0]:
             code, check = _source(cell), follows[1]
             waiting.pop(0)

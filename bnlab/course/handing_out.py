@@ -64,7 +64,7 @@ def make_course(
         *_copies(here, there, numbered, papers),
         *_pages(here, there / "pages", numbered, papers),
     ]
-    begun = there.exists()
+    was_there = there.exists()
     try:
         for done, work in enumerate(works, start=1):
             work()
@@ -72,7 +72,7 @@ def make_course(
                 raise Stopped(f"stopped: {there} was not finished, and is removed")
     except BaseException:
         shutil.rmtree(there, ignore_errors=True)
-        if begun:
+        if was_there:
             there.mkdir()
         raise
 
