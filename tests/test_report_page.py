@@ -144,11 +144,10 @@ def test_files_in_the_page_are_those_of_the_exports(
     links = {a["download"]: str(a["href"]) for a in elements.named("a") if "download" in a}
     write_csv(analysis, tmp_path / "edges.csv")
     write_graphml(analysis, tmp_path / "edges.graphml")
-    for name in ("edges.csv", "edges.graphml"):
+    write_bif(analysis, tmp_path / "network.bif")
+    for name in ("edges.csv", "edges.graphml", "network.bif"):
         content = base64.b64decode(links[name].partition("base64,")[2])
         assert content == (tmp_path / name).read_bytes()
-    assert "network.bif" not in links  # a quotation mark in a name
-    assert "network.bif is left out" in " ".join(elements.text)
 
 
 def test_csv_has_every_pair_once(analysis: Analysis, tmp_path: Path) -> None:
@@ -188,13 +187,11 @@ def test_bif_is_read_back(tmp_path: Path) -> None:
     write_bif(analysis, tmp_path / "best.bif")
     net = bn.read_bif(tmp_path / "best.bif")
     np.testing.assert_array_equal(net.dag, analysis.best)
-    assert net.names == data.names
+    assert net.names == tuple(name.replace(" ", "_") for name in data.names)
     assert net.levels == data.levels
 
 
 def test_what_a_format_cannot_hold_is_refused(analysis: Analysis, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="quotation mark"):
-        write_bif(analysis, tmp_path / "best.bif")
     data = replace(analysis.data, names=("bell\x07", "b", "c", "d"))
     with pytest.raises(ValueError, match="control character"):
         write_graphml(replace(analysis, data=data), tmp_path / "edges.graphml")

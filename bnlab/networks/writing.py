@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bnlab.files import write_whole
 from bnlab.graphs import members
 
-_PLAIN = re.compile(r"[\w.<>=+/-]+", re.ASCII)
+_PLAIN = re.compile(r"[\w.<>=+/-]+")
 
 
 def write(

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import os
 import re
 import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 
-from bnlab.files import write_whole
+from bnlab.files import brief, write_whole
 from bnlab.reports.analysis import Analysis
 
 CREDIBLE = 0.1
 """Edges below this probability are left out of drawings and of GraphML."""
 
+_NO_NAME = re.compile(r"[^\w.-]+")
+_NO_LABEL = re.compile(r"[^\w.<>=+-]+")
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -92,18 +97,42 @@ def write_graphml(
 
 def bif_text(analysis: Analysis, /) -> str:
     """What `write_bif` writes."""
+    net = analysis.network
+    names = _words(net.names, _NO_NAME)
+    levels = [_words(labels, _NO_LABEL) for labels in net.levels]
+    pairs = [(word, "", name) for word, name in zip(names, net.names, strict=True)]
+    for name, words, labels in zip(names, levels, net.levels, strict=True):
+        pairs += [(word, f" of {name}", label) for word, label in zip(words, labels, strict=True)]
+    told = [brief(f"// {word}{of} is {text}") for word, of, text in pairs if word != text]
+    plain = replace(net, names=tuple(names), levels=tuple(tuple(words) for words in levels))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "network.bif")
-        analysis.network.write_bif(path)
-        return path.read_text(encoding="utf-8")
+        plain.write_bif(path)
+        text = path.read_text(encoding="utf-8")
+    return "".join(f"{line}\n" for line in told) + text
+
+
+def _words(texts: Sequence[str], odd: re.Pattern[str]) -> list[str]:
+    """Different words for different texts: those that are words already, others without gaps."""
+    used = {text for text in texts if text and not odd.search(text)}
+    words = []
+    for text in texts:
+        word = text
+        if word not in used:
+            word = odd.sub("_", text).strip("_") or "_"
+            while word in used:
+                word += "_"
+            used.add(word)
+        words.append(word)
+    return words
 
 
 def write_bif(analysis: Analysis, path: str | os.PathLike[str], /) -> None:
     """Write the best DAG with the posterior means of its parameters as BIF.
 
-    Raises
-    ------
-    ValueError
-        When a name or label holds a quotation mark or a line break, which BIF cannot write.
+    Most programs that read BIF want names and labels to be words. Others are written as words, (1,
+    2] as 1_2 and "wind, speed" as wind_speed, and comments at the top say which is which.
+    `analysis.network.write_bif` writes them as they are.
     """
-    analysis.network.write_bif(path)
+    raw = bif_text(analysis).encode()
+    write_whole(path, gzip.compress(raw, mtime=0) if Path(path).suffix == ".gz" else raw)
