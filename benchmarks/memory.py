@@ -183,7 +183,11 @@ CASES = {
         1_000_000,
     ),
     "hill_climb": Case(
-        itself, lambda most: bn.hill_climb(table(5), restarts=most, rng=rng()), 9, 50_000, 200_000
+        itself,
+        lambda most: bn.hill_climb(table(63, 1), restarts=most, perturb=1, rng=rng()),
+        9,
+        40_000,
+        200_000,
     ),
     "shotgun_search": Case(
         itself,
@@ -199,8 +203,15 @@ CASES = {
         lambda m: data(20, m, 3),
         lambda d: bn.fit_tree_mixture(d, components=8, restarts=2, max_iterations=3, rng=rng()),
         9,
-        50_000,
-        200_000,
+        400_000,
+        800_000,
+    ),
+    "fit_tree_mixture, states": Case(
+        lambda arity: data(10, 50, arity),
+        lambda d: bn.fit_tree_mixture(d, components=4, restarts=2, max_iterations=3, rng=rng()),
+        3,
+        300,
+        500,
     ),
 }
 

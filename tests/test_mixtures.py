@@ -10,6 +10,7 @@ import networkx as nx
 import numpy as np
 import oracles
 import pytest
+from stopping import Stop
 
 import bnlab as bn
 from bnlab.search import mixtures
@@ -199,6 +200,62 @@ def test_it_stops_when_progress_says_so():
     assert seen == [(1, 5), (2, 5)]
     assert mixture.run.stopped
     assert mixture.values.size == 2
+
+
+@pytest.mark.parametrize("how", ["returns False", "interrupts"])
+def test_a_stopped_fit_goes_on_to_the_same_end(how, tmp_path):
+    data, path, options = random_data(4), tmp_path / "starts", {"components": 3, "restarts": 6}
+    whole = bn.fit_tree_mixture(data, **options, rng=generator())
+    part = bn.fit_tree_mixture(
+        data, **options, rng=generator(), checkpoint=path, progress=Stop(how)
+    )
+    assert part.run.stopped
+    assert np.array_equal(part.values, whole.values[:4])
+    for progress in (Stop("returns False", 2), pytest.fail):  # the second time nothing is left
+        again = bn.fit_tree_mixture(
+            data, **options, rng=generator(), checkpoint=path, progress=progress
+        )
+        assert all(map(np.array_equal, arrays(again), arrays(whole)))
+        assert again.converged == whole.converged
+        assert again.run.settings == whole.run.settings
+        assert not again.run.stopped
+        told = getattr(progress, "told", [(5, 6), (6, 6)])
+        assert told == [(5, 6), (6, 6)]
+
+
+def test_the_starts_of_another_fit_are_refused(tmp_path):
+    data, path = random_data(4), tmp_path / "starts"
+    bn.fit_tree_mixture(data, components=2, restarts=2, rng=generator(), checkpoint=path)
+    before = path.read_bytes()
+    usual = {"components": 2, "restarts": 2, "rng": 1}
+    for other, match in (
+        ({"rng": 2}, "its seed is"),
+        ({"components": 3}, "its components is 2, here it is 3"),
+        ({"restarts": 3}, "its restarts is 2"),
+        ({"ess": 2}, "its ess is 1.0, here it is 2.0"),
+        ({"max_iterations": 5}, "its max_iterations is 1000"),
+        ({"data": random_data(5)}, "its data is"),
+    ):
+        settings = {"data": data} | usual | other
+        with pytest.raises(ValueError, match=match):
+            bn.fit_tree_mixture(
+                settings.pop("data"),
+                **settings | {"rng": generator(settings["rng"])},
+                checkpoint=path,
+            )
+        assert path.read_bytes() == before
+    path.write_bytes(before[:-9])
+    with pytest.raises(ValueError, match="damaged"):
+        bn.fit_tree_mixture(data, **usual | {"rng": generator()}, checkpoint=path)
+    assert path.read_bytes() == before[:-9]
+
+
+def test_memory_for_rows_and_for_fits_is_refused_before_it_is_taken(monkeypatch):
+    data = random_data(4)
+    for free, match in ((10, "finding the distinct ones of"), (10_000, "fitting 100 trees from 2")):
+        monkeypatch.setattr("bnlab.memory.free_bytes", lambda free=free: free)
+        with pytest.raises(ValueError, match=match):
+            bn.fit_tree_mixture(data, components=100, restarts=2, rng=generator())
 
 
 def test_iterations_may_be_limited():
