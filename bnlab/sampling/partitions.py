@@ -3,6 +3,7 @@
 import math
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -143,7 +144,7 @@ class PartitionWalker:
     source: tuple[NDArray[np.generic], ...]
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _ranked, (OrderWalker(self.n, self.max_parents, self.log_beta, ()),)
+        return _received, (OrderWalker(self.n, self.max_parents, self.log_beta, ()),)
 
     @classmethod
     def of(cls, table: ScoreTable, /) -> "PartitionWalker":
@@ -194,6 +195,12 @@ def _ranked(orders: OrderWalker) -> PartitionWalker:
     ranking = np.argsort(-orders.log_beta, axis=1, kind="stable")
     by_weight = (np.take_along_axis(a, ranking, axis=1) for a in (log_beta, parents))
     return PartitionWalker(orders.n, orders.max_parents, orders.log_beta, (*laid_out, *by_weight))
+
+
+@lru_cache(maxsize=1)
+def _received(orders: OrderWalker) -> PartitionWalker:
+    """The walker of a pickle, laid out once for the jobs that come to a process together."""
+    return _ranked(orders)
 
 
 def partition_walker_bytes(n: int, max_parents: int, /) -> int:
