@@ -226,13 +226,29 @@ def test_the_command_on_the_report_makes_it_again(study: lab.Study, tmp_path: Pa
     assert "default_rng(1)" in path.read_text(encoding="utf-8")
 
 
+def test_what_the_reader_asks_for_can_be_said(tmp_path: Path) -> None:
+    path = tmp_path / "doubtful.csv"
+    rows = "".join(f"{'fm'[i % 2]};{i % 7 + 0.5};x{i}\n" for i in range(30))
+    path.write_text(f"sex;dose;remark\n{rows}", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"'remark' .* leave it out with drop="):
+        lab.Table(path)
+    table = lab.Table(path, {"drop": ["remark"], "discretize": {"dose": bn.CutPoints([3])}})
+    assert table.reading.data.levels == (("f", "m"), ("<= 3", "> 3"))
+    reading = eval(table.code, {"bn": bn, "read_table": read_table})
+    assert reading.data.levels == table.reading.data.levels
+    table.rule.value = "equally wide levels"
+    assert len(table.reading.data.levels[1]) == 3
+    table.rule.value = "as proposed"
+    assert table.reading.data.levels[1] == ("<= 3", "> 3")
+
+
 def test_the_code_follows_the_controls(garden: Path) -> None:
     table = lab.Table(garden)
     table.rule.value = "equally wide levels"
     table.missing.value = "leave the row out"
     reading = eval(table.code, {"bn": bn, "read_table": read_table})
     assert reading.data.levels == table.reading.data.levels
-    assert "missing='drop', discretize=bn.EqualWidth(bins=3)" in table.code
+    assert "discretize=bn.EqualWidth(bins=3), missing='drop'" in table.code
 
 
 def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> None:

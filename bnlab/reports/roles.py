@@ -286,7 +286,7 @@ def _missing(found: Found, asked: Asked, markers: frozenset[str]) -> None:
     found.options["missing"] = "level"
     why = "without them a column would be constant" if share <= FEW else "too many to lose"
     where = [column.name for column in variables if column.missing]
-    shown = ", ".join(where[:5]) + (", ..." if len(where) > 5 else "")
+    shown = ", ".join(where[:5]) + (" and others" if len(where) > 5 else "")
     found.notes.append(f'{has}, {why}: "missing" is a level of its own in {shown}.')
 
 

@@ -1,7 +1,7 @@
 """The table: chosen, read, shown, and read again when a control moves."""
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ class Table:
     Parameters
     ----------
     path : of a CSV file
-    drop : columns to leave out, besides those that the reader leaves out
+    options : for `read_table`, where it asks for something to be said
 
     Attributes
     ----------
@@ -49,11 +49,11 @@ class Table:
     code : the Python that reads the same, given `import bnlab as bn` and `read_table`
     """
 
-    def __init__(self, path: str | Path, /, *, drop: Sequence[str] | None = None) -> None:
-        self._path, self._drop = Path(path), drop
+    def __init__(self, path: str | Path, options: Mapping[str, Any] | None = None, /) -> None:
+        self._path, self._options = Path(path), dict(options or {})
         self._watchers: list[Watcher] = []
-        self.reading = read_table(self._path, drop=drop)
-        self.code = f"read_table({str(path)!r}{_told(drop=drop)})"
+        self.reading = read_table(self._path, **self._options)
+        self.code = f"read_table({str(path)!r}{_told(self._options)})"
         self.upload = widgets.FileUpload(
             description="Another file", layout=widgets.Layout(width="160px")
         )
@@ -75,12 +75,12 @@ class Table:
         """Call `watcher(reading)` whenever the table is read anew."""
         self._watchers.append(watcher)
 
-    def use(self, path: str | Path, /) -> None:
+    def use(self, path: str | Path, options: Mapping[str, Any] | None = None, /) -> None:
         """Read another file; if it cannot be read, `status` says why and nothing changes."""
-        before, self._path = (self._path, self._drop), Path(path)
-        self._drop = None
+        before = self._path, self._options
+        self._path, self._options = Path(path), dict(options or {})
         if not self._read():
-            self._path, self._drop = before
+            self._path, self._options = before
 
     def _take(self, change: Any) -> None:
         for file in change["new"]:
@@ -94,16 +94,17 @@ class Table:
         self._read()
 
     def _read(self) -> bool:
-        rule = None if self.rule.value == AS_PROPOSED else RULES[self.rule.value](self.bins.value)
-        missing = MISSING[self.missing.value]
+        options, missing = dict(self._options), MISSING[self.missing.value]
+        if self.rule.value != AS_PROPOSED:
+            options["discretize"] = RULES[self.rule.value](self.bins.value)
+        if missing is not None:
+            options["missing"] = missing
         try:
-            self.reading = read_table(self._path, drop=self._drop, discretize=rule, missing=missing)
+            self.reading = read_table(self._path, **options)
         except (ValueError, OSError) as error:
             self.status.value = f'<p role="alert"><b>Not read:</b> {escape(str(error))}</p>'
             return False
-        told = _told(drop=self._drop, missing=missing)
-        told += f", discretize=bn.{rule!r}" if rule else ""
-        self.code = f"read_table({str(self._path)!r}{told})"
+        self.code = f"read_table({str(self._path)!r}{_told(options)})"
         self._show()
         for watcher in self._watchers:
             watcher(self.reading)
@@ -115,8 +116,15 @@ class Table:
         self._shown.value = reading_html(self.reading)
 
 
-def _told(**options: object) -> str:
-    return "".join(f", {name}={value!r}" for name, value in options.items() if value is not None)
+def _told(options: Mapping[str, Any]) -> str:
+    return "".join(f", {name}={_code(value)}" for name, value in options.items())
+
+
+def _code(value: Any) -> str:
+    """An option as Python, with rules as names of `bn`."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key!r}: {_code(own)}' for key, own in value.items())}}}"
+    return f"bn.{value!r}" if hasattr(value, "cut_points") else repr(value)
 
 
 def reading_html(reading: Reading, /) -> str:
