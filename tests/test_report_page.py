@@ -240,9 +240,9 @@ def test_the_glance_tells_pairs_and_directions(analysis: Analysis, reading: Read
     text = " ".join(Elements(said).text)
     a, b, c, d = analysis.data.names
     assert "2 of 6 pairs of variables are joined by an edge with probability 0.95 or more" in text
-    assert f"{b} with {c} (0.98), {a} with {b} (0.97)." in text
+    assert f"{b} with {c} (0.980), {a} with {b} (0.970)." in text
     assert f"The direction is as sure for 1 of these: {a} → {b}. For the other 1: the data" in text
-    assert f"More probably joined than not: {c} with {d} (0.65)." in text
+    assert f"More probably joined than not: {c} with {d} (0.650)." in text
     assert "does not say that one causes the other" in text
     assert "2.6 edges are expected" in text
 

@@ -99,13 +99,14 @@ def _joined(analysis: Analysis, found: Sensitivity | None) -> list[str]:
     if likely:
         lines.append(f"More probably joined than not: {_named(analysis, likely, either)}.")
     lines.append(f"{edges.sum():.1f} edges are expected in all.")
-    if sure and found is not None:
+    if (sure or likely) and found is not None:
         least = np.nanmin(found.edges + found.edges.swapaxes(-1, -2), axis=(0, 1))
-        kept = sum(bool(least[pair] >= EVEN_ODDS) for pair in sure)
-        share = "all" if kept == len(sure) else f"{kept} of the {len(sure)}"
+        kept = sum(bool(least[pair] >= EVEN_ODDS) for pair in (*sure, *likely))
+        many = len(sure) + len(likely)
         lines.append(
-            f"Under all other priors that were tried (Sensitivity), {share} pairs of probability "
-            f"{SURE:g} or more keep {EVEN_ODDS:g} or more."
+            f"Of the {many} {_plural(many, 'pair')} of probability {EVEN_ODDS:g} or more, "
+            f"{'all' if kept == many else kept} keep it under every prior that was tried "
+            "(Sensitivity)."
         )
     return [*lines, *analysis.plan.guarantee[:1]]
 
@@ -117,13 +118,14 @@ def _directions(analysis: Analysis, sure: Sequence[tuple[int, int]]) -> str:
         return f"For none of these is one direction as sure: {UNTOLD}."
     listed = _first([f"{names[u]} → {names[v]}" for u, v in arrows])
     rest = len(sure) - len(arrows)
+    share = f"{len(arrows)} of" if rest else "all"
     others = f" For the other {rest}: {UNTOLD}." if rest else ""
-    return f"The direction is as sure for {len(arrows)} of these: {listed}.{others}"
+    return f"The direction is as sure for {share} these: {listed}.{others}"
 
 
 def _named(analysis: Analysis, pairs: Sequence[tuple[int, int]], either: Floats) -> str:
     names = analysis.data.names
-    return _first([f"{names[u]} with {names[v]} ({either[u, v]:.2f})" for u, v in pairs])
+    return _first([f"{names[u]} with {names[v]} ({either[u, v]:.3f})" for u, v in pairs])
 
 
 def _first(items: Sequence[str]) -> str:
