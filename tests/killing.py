@@ -21,7 +21,8 @@ import numpy as np
 
 import bnlab as bn
 
-BLOCKS = {name: 1 for name in calls.SMALL_BLOCKS}
+SEARCHES = ("bnlab.search.climbing.ROUND", "bnlab.search.shotgun.ROUND")
+BLOCKS = {name: 1 for name in (*calls.SMALL_BLOCKS, *SEARCHES)}
 NOT_RESUMED = {"exact orders"}  # independent draws
 RESUMED = [
     name
@@ -46,7 +47,39 @@ def validation(count: int = 40, **options: Any) -> bn.predict.CrossValidation:
     return bn.predict.cross_validate(data, {"coins": coins}, folds=count, rng=rng, **options)
 
 
-OTHERS = {"Ellis-Wong": ellis_wong, "cross-validation": validation}
+def climbs(count: int = 40, **options: Any) -> bn.Climb:
+    return bn.hill_climb(calls.five(), restarts=count, rng=np.random.default_rng(9), **options)
+
+
+def perturbed_climbs(count: int = 40, **options: Any) -> bn.Climb:
+    def perturbed(share: float, rng: np.random.Generator) -> bn.ScoreTable:
+        return bn.score_families(bn.resampled(seen, share, rng=rng), bn.BDeu(), max_parents=2)
+
+    rng = np.random.default_rng(9)
+    seen = bn.Data.from_arrays(rng.integers(0, 2, size=(30, 5)))
+    return bn.climb_perturbed(perturbed(0.0, rng), perturbed, rounds=count, rng=rng, **options)
+
+
+def shots(count: int = 40, **options: Any) -> bn.FoundDags:
+    rng = np.random.default_rng(9)
+    return bn.shotgun_search(calls.five(), steps=count, keep=50, rng=rng, **options)
+
+
+def mixture(count: int = 40, **options: Any) -> bn.TreeMixture:
+    rng = np.random.default_rng(9)
+    seen = bn.Data.from_arrays(rng.integers(0, 2, size=(30, 5)))
+    settings = {"components": 2, "restarts": count, "max_iterations": 9}
+    return bn.fit_tree_mixture(seen, **settings, rng=rng, **options)
+
+
+OTHERS = {
+    "Ellis-Wong": ellis_wong,
+    "cross-validation": validation,
+    "climbs": climbs,
+    "climbs on perturbed data": perturbed_climbs,
+    "shotgun": shots,
+    "mixture": mixture,
+}
 CALLS = {**{name: calls.CALLS[name] for name in RESUMED}, **OTHERS}
 
 
@@ -54,6 +87,11 @@ def arrays(result: Any) -> dict[str, np.ndarray]:
     """All the numbers of a result, by name."""
     if isinstance(result, bn.predict.CrossValidation):
         return {"log_density": result.log_density, "fold": result.fold}
+    if isinstance(result, bn.Climb | bn.FoundDags | bn.TreeMixture):
+        found = {name: getattr(result, name) for name in {*result.__slots__} - {"names", "run"}}
+        trees = found.pop("networks", ())
+        found |= {f"table {i}": t for i, t in enumerate(t for net in trees for t in net.tables)}
+        return {name: np.array(part) for name, part in found.items()}
     return calls.arrays(result)
 
 

@@ -166,8 +166,8 @@ class Climbs:
         """Keep the climbs in the file, if there is one."""
         if self._file is not None:
             best, count = self._at
-            arrays = {f"best {name}": np.array(part) for name, part in best._asdict().items()}
-            arrays |= {"ends": self._ends[:count], "log_targets": self._log_targets[:count]}
+            arrays = {"ends": self._ends[:count], "log_targets": self._log_targets[:count]}
+            arrays |= {f"best {name}": np.array(part) for name, part in best._asdict().items()}
             self._file.save({**arrays, "seconds": np.array(self.seconds)})
 
     def result(self, names: tuple[str, ...], run: Run) -> Climb:
