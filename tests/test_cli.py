@@ -376,7 +376,7 @@ def test_a_missing_extra_is_named(
 def page_of(path: Path) -> str:
     """The page without what differs from run to run: the seconds that it took."""
     text = re.sub(r"\bp\d{4}\b", "p", path.read_text(encoding="utf-8"))  # Bokeh's, counted on
-    return re.sub(r"(seconds</th><td[^>]*>)[\d.e-]+|[\d.,]+ GB that are free", r"\1", text)
+    return re.sub(r"(seconds[^<]*</th><td[^>]*>)[\d.e-]+|[\d.,]+ GB that are free", r"\1", text)
 
 
 def command_of(page: str) -> list[str]:
@@ -515,7 +515,7 @@ def test_report_writes_other_files_and_tells_what_it_does(
     with (here / "edges.csv").open(newline="") as file:
         assert next(csv.reader(file)) == ["from", "to", "probability", "low", "high"]
     assert "<graphml" in (here / "edges.graphml").read_text()
-    assert (here / "best.bif").read_text().startswith("network")
+    assert re.search("^network", (here / "best.bif").read_text(), re.MULTILINE)
     assert opened == [(here / "weather-report.html").as_uri()]
 
 
