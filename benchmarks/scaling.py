@@ -1,6 +1,7 @@
 """The same calls on 1 and 2 workers of each kind: seconds, efficiency, identical draws, bytes.
 
     uv run --extra test python benchmarks/scaling.py                  # about four minutes
+    uv run --extra test python benchmarks/scaling.py --repeats 3 --places threads processes
     uv run --extra test python benchmarks/scaling.py --picture notebooks/images/scaling_measured.png
 
 For each place and call: seconds by the clock on the wall with one worker and with two, the best of
@@ -191,7 +192,7 @@ def draw(speed: dict[str, dict[str, float]], file: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--places", nargs="+", choices=(*PLACES, "MPI"), help="all by default")
     parser.add_argument("--picture", type=Path, help="draw the speed-ups into this file, too")
     parser.add_argument("--as-rank", action="store_true", help=argparse.SUPPRESS)
