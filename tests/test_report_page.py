@@ -230,6 +230,7 @@ def test_where_nothing_depends_on_anything(tmp_path: Path) -> None:
     assert "No pair of variables is joined by an edge with probability 0.95 or more." in said
     assert said.count("There are none.") >= 3
     assert "first → first" not in said
+    assert "The same under each prior" not in said  # no drawing without an edge
 
 
 def test_the_glance_tells_pairs_and_directions(analysis: Analysis, reading: Reading) -> None:

@@ -103,8 +103,10 @@ def page(
     }
     if found is not None:
         by_ess, by_prior = comparisons(found)
-        figures["ess"] = by_ess.picture(names, "ess", "Equivalent sample size")
-        figures["priors"] = by_prior.picture(names, "priors", "Prior over DAGs")
+        if by_ess.chosen():
+            figures["ess"] = by_ess.picture(names, "ess", "Equivalent sample size")
+        if by_prior.chosen():
+            figures["priors"] = by_prior.picture(names, "priors", "Prior over DAGs")
     script, parts = embedded(figures)
     title = f"{Path(str(reading.source)).name}: which variables depend on which?"
     cut = any(c.kind == "measurements" and c.role == "variable" for c in reading.columns)

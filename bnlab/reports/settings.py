@@ -103,22 +103,34 @@ def sensitivity_section(
         paragraph(f"{_moves(by_ess, names)} {_moves(by_prior, names)}"),
         paragraph(few, "warning") if few else "",
         '<div class="side">',
-        figure(
-            parts["ess"],
+        _picture(
+            parts,
+            "ess",
             "The likeliest edges and those that move most. Prior over DAGs: "
             f"{by_prior.settings[0]}.",
         ),
-        figure(
-            parts["priors"], f"The same under each prior. Equivalent sample size: {_base(found)}."
+        _picture(
+            parts, "priors", f"The same under each prior. Equivalent sample size: {_base(found)}."
         ),
         "</div>",
         folded(
             "The numbers of these drawings",
-            _table(by_ess, names, "The same edges by equivalent sample size."),
-            _table(by_prior, names, "The same edges by prior over DAGs."),
+            _table(
+                by_ess,
+                names,
+                f"Edges by equivalent sample size, {LEAST:g} or more under one of them.",
+            ),
+            _table(
+                by_prior, names, f"Edges by prior over DAGs, {LEAST:g} or more under one of them."
+            ),
         ),
         paragraph(HOW[found.how].format(max_parents=found.max_parents)),
     )
+
+
+def _picture(parts: dict[str, str], name: str, caption: str) -> str:
+    """A drawing with its caption; nothing where no edge is probable enough to be drawn."""
+    return figure(parts[name], caption) if name in parts else ""
 
 
 def _largest(values: Floats, count: int) -> list[tuple[int, int]]:
