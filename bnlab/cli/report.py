@@ -65,7 +65,7 @@ def add_options(one: argparse.ArgumentParser, /) -> None:
         "--checkpoint",
         type=Path,
         metavar="FILE",
-        help="keep chains there, and their plan in FILE.plan; typed again, the same command goes "
+        help="keep chains or climbs there, their plan in FILE.plan; the same command again goes "
         "on from them (exact methods take seconds to minutes, and begin again)",
     )
 
