@@ -58,6 +58,21 @@ def _remove_abandoned(target: Path) -> None:
                 path.unlink()
 
 
+def write_text(path: str | os.PathLike[str], text: str, /) -> None:
+    """Write text whole, as UTF-8, gzipped if the name ends in .gz: equal texts as equal bytes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp(), "small.txt.gz")
+    >>> write_text(target, "a,b")
+    >>> decompressed(target.read_bytes(), "small")
+    b'a,b'
+    """
+    raw = text.encode()
+    write_whole(path, gzip.compress(raw, mtime=0) if Path(path).suffix == ".gz" else raw)
+
+
 def read_whole(path: str | os.PathLike[str], /) -> bytes:
     """The content of a file; FileNotFoundError if there is none, ValueError if it is a folder.
 

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.data import Data
+from bnlab.files import write_text
 from bnlab.graphs import check_dag, members, topological_order
-from bnlab.networks import writing as bif_file
+from bnlab.networks.writing import bif_text
 from bnlab.runs import check_generator, real
 
 ROW_TOLERANCE = 1e-9
@@ -211,7 +212,7 @@ class BayesNet:
         >>> net = BayesNet.random_tables([0, 1], [2, 2], np.random.default_rng(1))
         >>> net.write_bif(os.path.join(tempfile.mkdtemp(), "two.bif"))
         """
-        bif_file.write(self.names, self.levels, self.dag, self.tables, path)
+        write_text(path, bif_text(self.names, self.levels, self.dag, self.tables))
 
     def _configurations(self, v: int) -> int:
         return math.prod(int(self.arities[p]) for p in members(self.dag[v]))

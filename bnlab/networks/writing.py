@@ -1,30 +1,32 @@
-"""Bayesian networks written as BIF files; `bnlab.networks.bif` reads them."""
+"""Bayesian networks as the text of BIF files; `bnlab.networks.bif` reads them."""
 
 from __future__ import annotations
 
-import gzip
-import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.files import write_whole
 from bnlab.graphs import members
 
 _PLAIN = re.compile(r"[\w.<>=+/-]+")
 
 
-def write(
+def bif_text(
     names: Sequence[str],
     levels: Sequence[Sequence[str]],
     dag: NDArray[np.int64],
     tables: Sequence[NDArray[np.float64]],
-    path: str | os.PathLike[str],
-) -> None:
-    """Write the parts of a `BayesNet` as BIF, gzipped when the name ends in .gz."""
+) -> str:
+    """The parts of a `BayesNet` as BIF.
+
+    Examples
+    --------
+    >>> text = bif_text(["a"], [["no", "yes"]], np.array([0]), [np.array([[0.25, 0.75]])])
+    >>> text.splitlines()[-2]
+    '  table 0.25, 0.75;'
+    """
     names = [_quoted(name) for name in names]
     levels = [[_quoted(label) for label in labels] for labels in levels]
     lines = ["network unknown {", "}"]
@@ -45,8 +47,7 @@ def write(
         else:
             lines += [f"probability ( {names[v]} ) {{", f"  table {rows[0]};"]
         lines.append("}")
-    raw = ("\n".join(lines) + "\n").encode()
-    write_whole(path, gzip.compress(raw, mtime=0) if Path(path).suffix == ".gz" else raw)
+    return "\n".join(lines) + "\n"
 
 
 def _quoted(label: str) -> str:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import os
 import re
-import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 
 import networkx as nx
 import numpy as np
 
-from bnlab.files import brief, write_whole
+from bnlab.files import brief, write_text, write_whole
+from bnlab.networks.writing import bif_text as network_text
 from bnlab.reports.analysis import Analysis
 
 CREDIBLE = 0.1
@@ -104,11 +101,7 @@ def bif_text(analysis: Analysis, /) -> str:
     for name, words, labels in zip(names, levels, net.levels, strict=True):
         pairs += [(word, f" of {name}", label) for word, label in zip(words, labels, strict=True)]
     told = [brief(f"// {word}{of} is {text}") for word, of, text in pairs if word != text]
-    plain = replace(net, names=tuple(names), levels=tuple(tuple(words) for words in levels))
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "network.bif")
-        plain.write_bif(path)
-        text = path.read_text(encoding="utf-8")
+    text = network_text(names, levels, net.dag, net.tables)
     return "".join(f"{line}\n" for line in told) + text
 
 
@@ -134,5 +127,4 @@ def write_bif(analysis: Analysis, path: str | os.PathLike[str], /) -> None:
     2] as 1_2 and "wind, speed" as wind_speed, and comments at the top say which is which.
     `analysis.network.write_bif` writes them as they are.
     """
-    raw = bif_text(analysis).encode()
-    write_whole(path, gzip.compress(raw, mtime=0) if Path(path).suffix == ".gz" else raw)
+    write_text(path, bif_text(analysis))
