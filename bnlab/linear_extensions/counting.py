@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab import graphs
+from bnlab import graphs, memory
 from bnlab.kernels import posets as kernels
-from bnlab.memory import require
 from bnlab.runs import Executor, check_counts, check_generator, workers
 
 Ints = NDArray[np.int64]
@@ -87,7 +86,7 @@ def count_linear_extensions(dag: ArrayLike, /, *, max_states: int = MAX_STATES) 
     products = itertools.accumulate(PRIMES, operator.mul)
     primes = PRIMES[: 1 + sum(product < bound for product in products)]
     rows = n + 2 + recursion.states
-    require(
+    memory.require(
         rows * len(primes) * 8 + recursion.keys.size * 16,
         task=f"an exact count over {recursion.states:,} components",
         remedy="use linear_extensions.log_count, or estimate_linear_extensions",

@@ -59,13 +59,13 @@ def connected_terms(dags: Ints, missing: int, tables: Tables, rows: Rows, /) -> 
     largest = max((plan.states for plan in plans), default=1)
     _require_states(largest, missing)
     count = len(rows.values)
+    block = max(1, MAX_STATES // largest)
     memory.require(
-        8 * (count * len(plans) + 8 * MAX_STATES),
+        8 * count * len(plans) + (4 * dags.shape[1] + 32) * largest * min(block, count),
         task=f"summing out missing cells in {len(plans):,} parts of DAGs",
         remedy="average fewer DAGs (Draws.prefix)",
     )
     terms = np.empty((len(plans), count))
-    block = max(1, MAX_STATES // largest)
     for start in range(0, count, block):
         some = rows.take(slice(start, start + block))
         for i, (part, plan) in enumerate(zip(number, plans, strict=True)):
