@@ -92,6 +92,53 @@ def file_of(n: int) -> Path:
     return path
 
 
+def written(name: str, text: str) -> Path:
+    path = Path(tempfile.mkdtemp(), name)
+    path.write_text(text)
+    return path
+
+
+def counted(rows: int) -> Path:
+    """A contingency table that stands for so many rows of 10 columns."""
+    names = ",".join(f"x{v}" for v in range(10))
+    lines = [f"{','.join('01'[code] * 10)},{rows // 2}" for code in (0, 1)]
+    return written("counts.csv", "\n".join([f"{names},count", *lines]) + "\n")
+
+
+def network(parents: int) -> Path:
+    """A node of so many parents, all of two states."""
+    names = [f"x{v}" for v in range(parents + 1)]
+    blocks = [f"variable {name} {{ type discrete [ 2 ] {{ a, b }}; }}" for name in names]
+    blocks += [f"probability ( {name} ) {{ table 0.5, 0.5; }}" for name in names[:-1]]
+    above = ", ".join(names[:-1])
+    blocks.append(f"probability ( {names[-1]} | {above} ) {{ default 0.5, 0.5; }}")
+    return written("star.bif", "\n".join(["network star {}", *blocks]) + "\n")
+
+
+def star(parents: int) -> bn.Draws:
+    """One DAG: a node of so many parents, and one alone."""
+    dag = np.array([*[0] * parents, (1 << parents) - 1, 0])
+    names = tuple(f"x{v}" for v in range(dag.size))
+    nothing = np.zeros((1, 1))
+    return bn.Draws(dag[None, None], nothing, nothing, "dags", "structure-modular", names)
+
+
+def without_parents(dags: bn.Draws) -> object:
+    """Densities of 3 rows in which all parents of the node are missing."""
+    n = len(dags.names)
+    known = bn.Data.from_arrays(rng().integers(0, 2, (50, n)), np.full(n, 2), dags.names)
+    rows = np.array(known.values[:3])
+    rows[:, : n - 2] = -1
+    return bn.predict.log_density(dags, known, rows)
+
+
+def poset(n: int) -> np.ndarray:
+    """A DAG in which each pair of nodes has an edge with probability 0.1."""
+    edges = np.triu(rng().random((n, n)) < 0.1, 1)
+    masks: np.ndarray = (edges * (1 << np.arange(n))[:, None]).sum(axis=0)
+    return masks
+
+
 def chains(sampler: Callable[..., object], **options: Any) -> Method:
     """So many draws of a table of 12 variables, by 4 chains."""
     settings = {"chains": 4, "burn_in": 10, "thin": 1} | options
@@ -117,6 +164,10 @@ CASES = {
         data, lambda d: bn.score_families(d, bn.BDeu(), max_parents=4), 6, 36, 50
     ),
     "read_scores": Case(file_of, bn.read_scores, 6, 40, 50),
+    "read_csv, counts": Case(
+        counted, lambda path: bn.read_csv(path, count="count"), 10, 1_000_000, 4_000_000
+    ),
+    "read_bif": Case(network, bn.read_bif, 3, 18, 20),
     "LazyScores": Case(data, lambda d: bn.LazyScores(d, bn.BDeu(), 4), 6, 40, 50),
     "order_posterior": Case(table, bn.order_posterior, 5, 20, 22),
     "dag_posterior": Case(table, bn.dag_posterior, 5, 18, 20),
@@ -168,6 +219,8 @@ CASES = {
         200_000,
         1_000_000,
     ),
+    "log_density, missing cells": Case(star, without_parents, 13, 18, 20),
+    "count_linear_extensions": Case(poset, bn.linear_extensions.count_linear_extensions, 8, 48, 54),
     "anneal_orders, AIS": Case(
         itself,
         lambda runs: bn.anneal_orders(table(12), runs=runs, rng=rng(), method=bn.AIS(CLOUDS)),
