@@ -59,7 +59,9 @@ footer { margin-top: 3rem; padding-bottom: 2rem; color: var(--soft); font-size: 
   figcaption::before { content: "Swipe the picture sideways to see all of it. "; }
 }
 @media (scripting: none) {
-  figure { display: none; }
+  figure .scroll { display: none; }
+  figcaption { contain: none; }
+  figcaption::after { content: " (A picture that needs JavaScript.)"; }
   th button { text-decoration: none; cursor: inherit; }
 }
 @media print {
