@@ -108,7 +108,7 @@ def map_dag(
 
     [SilanderMyllymaki2006], O(n 2**n) time and 8 * 2**(n-1) * (n + 2) bytes: 3.6 GB for n = 25. One
     of them if several share the highest; `k_best_dags` lists them. Under the order-modular prior
-    as `k_best_dags`.
+    as `k_best_dags`. Memory runs out before time does, so there is no checkpoint.
 
     Parameters
     ----------

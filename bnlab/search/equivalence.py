@@ -125,6 +125,8 @@ def ges(
     a whole or not at all; but the guarantee needs max_parents = n - 1, since the search may pass
     through more parents than the truth has.
 
+    It is one climb, of seconds as a rule: there is no checkpoint.
+
     Parameters
     ----------
     table : ScoreTable from `score_families`, or LazyScores for one search of many variables; up to

@@ -48,6 +48,9 @@ def occams_window(
     The second rule of Madigan and Raftery, which leaves out models that a simpler one inside them
     beats, is not applied: the set then would not hold the mass that it has.
 
+    There is no checkpoint: the window is full long before a run is worth one. What was found is a
+    `start` of another search.
+
     Parameters
     ----------
     table : ScoreTable from `score_families`
