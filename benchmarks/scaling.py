@@ -30,7 +30,7 @@ from bnlab.labs.scaling_out.places import mpiexec
 from bnlab.plots import place_speeds
 from bnlab.runs import Executor
 
-WARMING = 0.02  # share of a call that lets workers load what they need
+WARMING = 0.3  # share of a call that makes two jobs at least, so that all workers are ready
 PATIENCE = 300  # seconds, for MPI
 _WIDE: list[bn.ScoreTable] = []
 
