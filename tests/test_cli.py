@@ -140,8 +140,10 @@ def test_wrong_options_are_exit_code_2(
     [
         (["--score", "k2", "--ess", "2"], "--ess is for bdeu"),
         (["--discretize", "width:2", "--discretize", "day=width:3"], "one rule for all"),
+        (["--discretize", "day=width:2", "--discretize", "day=cuts:3"], "'day' is given twice"),
+        (["--levels", "day=a,b", "--levels", "day=b,a"], "'day' is given twice"),
     ],
-    ids=["ess of k2", "two rules"],
+    ids=["ess of k2", "two rules", "two rules of a column", "levels twice"],
 )
 def test_contradictions_are_exit_code_2(
     options: list[str], said: str, here: Path, capsys: pytest.CaptureFixture[str]

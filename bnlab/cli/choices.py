@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from bnlab.cli.errors import Misuse
 
@@ -30,6 +30,7 @@ METHODS: Mapping[str | None, Method] = {
 }
 _SIGNS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "bar": "|"}
 Rule = tuple[str | None, str, tuple[float, ...]]
+Value = TypeVar("Value")
 
 
 def natural(text: str, /) -> int:
@@ -138,7 +139,7 @@ def rules(given: Sequence[Rule] | None, /) -> Mapping[str, Discretizer] | Discre
     Raises
     ------
     Misuse
-        When a rule for all stands beside others.
+        When a rule for all stands beside others, or a column is given twice.
 
     Examples
     --------
@@ -153,7 +154,28 @@ def rules(given: Sequence[Rule] | None, /) -> Mapping[str, Discretizer] | Discre
         if len(given) > 1:
             raise Misuse("--discretize: one rule for all columns, or COLUMN=RULE for each")
         return _discretizer(*given[0][1:])
-    return {str(column): _discretizer(kind, values) for column, kind, values in given}
+    named = [(str(column), _discretizer(kind, values)) for column, kind, values in given]
+    return once("--discretize", named)
+
+
+def once(option: str, given: Sequence[tuple[str, Value]], /) -> dict[str, Value]:
+    """What an option says of each column.
+
+    Raises
+    ------
+    Misuse
+        When it says something of a column twice.
+
+    Examples
+    --------
+    >>> once("--levels", [("smokes", ["no", "yes"])])
+    {'smokes': ['no', 'yes']}
+    """
+    said = dict(given)
+    for column in said:
+        if sum(column == name for name, _ in given) > 1:
+            raise Misuse(f"{option}: column {column!r} is given twice")
+    return said
 
 
 def _discretizer(kind: str, values: tuple[float, ...]) -> Discretizer:

@@ -32,6 +32,7 @@ A_PAIR_OF_SETS = 8e-9  # of the sum over DAGs: 3**n
 A_NODE_AND_SET = 2e-8  # of the sum over orders and the best DAG: n * 2**n
 A_ROW, A_CELL = 3e-9, 5e-9  # of counting a set of variables
 A_DRAW, A_CLIMB = 1e-4, 0.05
+A_YEAR = 365 * 86_400
 WORKERS = 2  # that chains share, at least
 
 
@@ -307,7 +308,9 @@ def _guarantee(method: Method, draws: int, k: int) -> tuple[str, ...]:
 def _gigabytes(count: int) -> str:
     if count < 1e8:
         return f"{count / 1e6:.2g} MB"
-    return f"{count / 1e9:.2g} GB" if count < 1e11 else f"{count / 1e9:,.0f} GB"
+    if count < 1e12:
+        return f"{count / 1e9:.2g} GB" if count < 1e11 else f"{count / 1e9:.0f} GB"
+    return f"{count / 1e12:.0f} TB" if count < 1e15 else "more than 1,000 TB"
 
 
 def _about(seconds: float) -> str:
@@ -315,4 +318,6 @@ def _about(seconds: float) -> str:
         return "less than a second"
     if seconds < 120:
         return f"about {seconds:.0f} s"
-    return f"about {seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.2g} hours"
+    if seconds < 7200:
+        return f"about {seconds / 60:.0f} minutes"
+    return f"{seconds / 3600:.0f} hours" if seconds < A_YEAR else "more than a year"

@@ -15,7 +15,7 @@ def main() -> None:
     from bnlab.labs.scaling_out.places import three_calls
     from bnlab.labs.scaling_out.targets import wine
 
-    with MPIPoolExecutor() as executor:
+    with MPIPoolExecutor(backoff=1e-5) as executor:
         three_calls(wine(), executor)
         begun = time.perf_counter()
         found = three_calls(wine(), executor)
