@@ -274,8 +274,9 @@ def evidence(analysis: Analysis, /) -> str:
             paragraph(f"ln p(D) = {found.log_value:.2f}{error} nats ({kind}).", "lead"),
             paragraph(
                 "The probability of the whole table under the model, averaged over all DAGs and "
-                "parameters. It has no meaning by itself: compare it with that of another score, "
-                "prior or set of cut points on the same rows and columns."
+                "parameters. It has no meaning by itself: compare it with that of another score "
+                "or prior on the same rows, columns and levels. With other cut points the table is "
+                "another one, and so is its probability: the two cannot be compared."
             ),
         ]
     return section("evidence", "Evidence", *lines)
