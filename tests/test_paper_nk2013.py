@@ -1,26 +1,17 @@
 """Niinimaki & Koivisto (2013): what the text says in words, and the code behind its page."""
 
-import json
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 from bokeh.embed import json_item
-from nbclient import NotebookClient
 
 import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.labs.papers import nk2013 as lab
 
-NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "papers" / "nk2013.ipynb"
 LN_2, LN_3 = np.log([2, 3])
 BIN_FACTOR = np.log(0.05) / 9  # of a bound with nine bins: -0.33 nats
-
-# A page of seconds: what the cells do does not depend on how long they do it.
-TINY = """lab.Plan(
-    {name: (0.01, 0.02, 0.03) for name in lab.NAMES},
-    dict.fromkeys(lab.NAMES, 900), dict.fromkeys(lab.NAMES, 2), 1000)"""
 
 
 @pytest.fixture(scope="module")
@@ -232,20 +223,3 @@ def test_curves_against_time():
     assert json_item(picture)
     with pytest.raises(ValueError, match=r"seconds \(2,\) and values \(1,\)"):
         plots.time_curves_lines({"AIS": {"": ([1, 2], [3])}})
-
-
-@pytest.mark.slow
-def test_the_page_runs_without_files_and_network(tmp_path, monkeypatch):
-    monkeypatch.delenv("BNLAB_DATA_DIR", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    page = nbformat.read(NOTEBOOK, as_version=4)
-    choice = "lab.LONG if LONG else lab.LAB"
-    assert sum(choice in cell.source for cell in page.cells) == 1
-    for cell in page.cells:
-        cell.source = cell.source.replace(choice, TINY)
-    folder = {"metadata": {"path": str(NOTEBOOK.parent)}}
-    NotebookClient(page, timeout=300, resources=folder).execute()
-    printed = json.dumps([cell.get("outputs", []) for cell in page.cells])
-    assert printed.count("a stand-in: n=") == 3

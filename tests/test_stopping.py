@@ -56,6 +56,9 @@ OTHERS = {
         bn.score_families(rows(), bn.BDeu(), max_parents=2), perturbed, rng=rng(), **o
     ),
     bn.dag_posterior: lambda **o: bn.dag_posterior(calls.five(), **o),
+    bn.ellis_wong_dags: lambda **o: bn.ellis_wong_dags(
+        calls.orders(), table=calls.five(), eps=0.1, rng=rng(), **o
+    ),
     bn.fit_tree_mixture: lambda **o: bn.fit_tree_mixture(rows(), components=2, rng=rng(), **o),
     bn.ges: lambda **o: bn.ges(coronary(), **o),
     bn.hill_climb: lambda **o: bn.hill_climb(calls.five(), restarts=40, rng=rng(), **o),

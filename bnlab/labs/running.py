@@ -164,6 +164,7 @@ class Experiment(ABC):
     Examples
     --------
     >>> from bnlab import plots
+    >>> from bnlab.labs.board import size_slider
     >>> class Powers(Experiment):
     ...     def __init__(self):
     ...         self.base = size_slider("base", [2, 3])

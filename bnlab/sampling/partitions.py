@@ -209,9 +209,9 @@ def partition_walker_bytes(n: int, max_parents: int, /) -> int:
     Examples
     --------
     >>> partition_walker_bytes(2, 1)
-    192
+    160
     """
-    return walker_bytes(n, max_parents, dense=False) + 4 * array_bytes(n, max_parents)
+    return walker_bytes(n, max_parents, dense=False) + 3 * array_bytes(n, max_parents)
 
 
 def partition_of(dag: Ints, /) -> Ints:

@@ -331,10 +331,11 @@ def _laid_out(
     log_beta, choose = source[:2]
     n, parents, sorted_beta = len(log_beta), np.empty((0, 0), np.int64), np.empty((0, 0))
     if other == kernels.REVERSAL:
+        ranking = np.argsort(-log_beta, axis=1, kind="stable")
         listed = np.empty(log_beta.shape, np.int64)
         counting.family_masks(n, choose.shape[1] - 1, listed)
-        ranking = np.argsort(-log_beta, axis=1, kind="stable")
         parents = np.take_along_axis(listed, ranking, axis=1)
+        del listed  # so that no more than four tables stand in memory at once
         sorted_beta = np.take_along_axis(log_beta, ranking, axis=1)
     return StructureWalker(n, source, (other, probability, chances, parents, sorted_beta))
 
