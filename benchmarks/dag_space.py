@@ -26,7 +26,7 @@ from core import sample_table
 
 import bnlab as bn
 from bnlab.sampling import StructureKernel
-from bnlab.sampling.structures import StructureWalker
+from bnlab.sampling.structure_mcmc import StructureWalker
 
 
 def scores(n: int, m: int = 1000) -> bn.ScoreTable:

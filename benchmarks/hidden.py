@@ -28,7 +28,9 @@ from bnlab.hidden import (
     fit_vb,
     score_structures,
 )
-from bnlab.labs.papers import beal2003 as lab
+from bnlab.papers.beal2003.annealing import true_model
+from bnlab.papers.beal2003.printed import SIZES
+from bnlab.papers.beal2003.world import data_of_print, models
 
 
 def report(what: str, work: Callable[[], object], repeats: int, share: int = 1) -> float:
@@ -45,13 +47,13 @@ def report(what: str, work: Callable[[], object], repeats: int, share: int = 1) 
 
 
 def structures(one: ThreadPoolExecutor) -> None:
-    rows, models = lab.data_of_print(0), lab.models()
+    rows, all_models = data_of_print(0), models()
     for n, repeats in ((480, 5), (10240, 1)):
         for label, names in (("EM (MAP)", ["map"]), ("EM and VBEM", ["map", "vb"])):
             report(
                 f"{label} of 136 structures, n={n}, 3 restarts",
                 lambda names=names, n=n: score_structures(
-                    models, rows[:n], names, rng=np.random.default_rng(1), executor=one
+                    all_models, rows[:n], names, rng=np.random.default_rng(1), executor=one
                 ),
                 repeats,
             )
@@ -59,9 +61,9 @@ def structures(one: ThreadPoolExecutor) -> None:
         "EM and VBEM of 136 structures at 20 sizes",
         lambda: [
             score_structures(
-                models, rows[:n], ["map", "vb"], rng=np.random.default_rng(1), executor=one
+                all_models, rows[:n], ["map", "vb"], rng=np.random.default_rng(1), executor=one
             )
-            for n in lab.SIZES
+            for n in SIZES
         ],
         1,
     )
@@ -69,7 +71,7 @@ def structures(one: ThreadPoolExecutor) -> None:
         report(
             f"AIS, 16,384 steps, one structure, n=480, {type(moves).__name__}",
             lambda moves=moves: anneal(
-                lab.true_model(),
+                true_model(),
                 rows[:480],
                 runs=4,
                 rng=np.random.default_rng(1),
@@ -82,7 +84,7 @@ def structures(one: ThreadPoolExecutor) -> None:
     report(
         "SMC of 136 structures, n=480, 256 particles",
         lambda: estimate_structures(
-            models, rows[:480], runs=1, rng=np.random.default_rng(1), method=SMC(), executor=one
+            all_models, rows[:480], runs=1, rng=np.random.default_rng(1), method=SMC(), executor=one
         ),
         1,
     )
@@ -93,7 +95,7 @@ def peers() -> None:
     from bayespy.inference import VB
     from bayespy.nodes import Categorical, Dirichlet, Mixture
 
-    rows, steps = lab.data_of_print(0)[:480], 100
+    rows, steps = data_of_print(0)[:480], 100
     model = HiddenModel([0, 1, 1, 1, 1], [2, 5, 5, 5, 5], hidden=[0])
     found = fit_vb(model, rows, restarts=1, rng=np.random.default_rng(1))
     ours = report(

@@ -28,7 +28,7 @@ import bnlab as bn
 from bnlab.labs.scaling_out import PLACES, Ledger, absent, fingerprint, letters, wine
 from bnlab.labs.scaling_out.places import mpiexec
 from bnlab.plots import place_speeds
-from bnlab.runs import Executor
+from bnlab.running import Executor
 
 WARMING = 0.3  # share of a call that makes two jobs at least, so that all workers are ready
 PATIENCE = 300  # seconds, for MPI

@@ -7,6 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bnlab._version import __version__
+
 # Read by people, by type checkers and by `__getattr__`: a name is loaded when it is asked for, so
 # that `bnlab --help` need not wait for the compiler.
 if TYPE_CHECKING:
@@ -23,9 +25,7 @@ if TYPE_CHECKING:
         estimate_lower_bound,
         estimate_upper_bound,
         evidence_from,
-        lower_bound,
         lower_bound_from,
-        upper_bound,
     )
     from bnlab.data import (
         CutPoints,
@@ -56,16 +56,13 @@ if TYPE_CHECKING:
     from bnlab.networks import BayesNet, list_networks, load_network, random_network, read_bif
     from bnlab.priors import EdgeBeliefs, EdgePenalty, Fair, Prior, Uniform
     from bnlab.results import Draws, Estimate, FeatureEstimate, Run
-    from bnlab.runs import Stopped
+    from bnlab.running import Stopped
     from bnlab.sampling import (
-        Betas,
         EdgeReversal,
         Gibbs,
         Global,
-        Harmonic,
         Hybrid,
         Joint,
-        Linear,
         Local,
         Moves,
         each_order,
@@ -111,6 +108,7 @@ if TYPE_CHECKING:
         shotgun_search,
         tan,
     )
+    from bnlab.weights import Betas, Harmonic, Linear, lower_bound, upper_bound
 
 __all__ = [
     "AIC",
@@ -158,6 +156,7 @@ __all__ = [
     "Stopped",
     "TreeMixture",
     "Uniform",
+    "__version__",
     "anneal_orders",
     "best_dag_given_order",
     "bound_edges",

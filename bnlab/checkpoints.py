@@ -1,4 +1,4 @@
-"""What a long run keeps on disk, so that a killed one goes on where it was.
+"""Checkpoint files for resuming interrupted runs.
 
 A checkpoint is one compressed file that is replaced whole: it holds arrays, and the identity of the
 run they belong to. A file that is damaged, or that belongs to another run, is refused and left as
@@ -8,19 +8,20 @@ it is.
 import hashlib
 import io
 import json
+import math
 import os
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from bnlab.files import write_whole
-from bnlab.runs import Executor, Progress, collect, goes_on, workers
+from bnlab._version import __version__
+from bnlab.errors import InputError, Setting
+from bnlab.files import brief, check_place, write_whole
+from bnlab.graphs import check_dags
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -28,7 +29,86 @@ MAGIC = b"bnlab checkpoint 2\n"
 EVERY_SECONDS = 10.0
 SAVING_SHARE = 0.05  # of a run's time, at most, goes into writing checkpoints
 IDENTITY = "__identity__"
-MANY_PARTS = 100  # are put together, since together they may take less memory
+MOST_NATS, MOST_COUNTED, MOST_SECONDS = 1e15, 2**53, 1e12
+# What reading what is no array of ours, or no state of a generator, may end with.
+AMISS = (ValueError, KeyError, TypeError, IndexError, OverflowError, AttributeError)
+
+
+class Kept(NamedTuple):
+    """What a checkpoint must hold under one name.
+
+    dtype : of the array
+    shape : its lengths; a name stands for a length that is the same wherever the name stands
+    low, high : what its values lie between, both included; nan lies nowhere
+    holds : what else must be true of it
+    """
+
+    dtype: DTypeLike
+    shape: tuple[int | str, ...]
+    low: float = -math.inf
+    high: float = math.inf
+    holds: Callable[[NDArray[Any]], object] | None = None
+
+
+def nats(*shape: int | str) -> Kept:
+    """Logarithms of weights, none of them infinite."""
+    return Kept(np.float64, shape, -MOST_NATS, MOST_NATS)
+
+
+def counts(*shape: int | str) -> Kept:
+    """Numbers of things, from 0."""
+    return Kept(np.int64, shape, 0, MOST_COUNTED)
+
+
+def orders_of(n: int, *shape: int | str) -> Kept:
+    """Orders (..., n) of n nodes."""
+    return Kept(np.int64, (*shape, n), 0, n - 1, lambda a: (np.sort(a) == np.arange(n)).all())
+
+
+def dags_of(n: int, *shape: int | str) -> Kept:
+    """DAGs (..., n) of n nodes, as parent masks."""
+    return Kept(np.int64, (*shape, n), 0, holds=lambda a: check_dags(a).size == a.size)
+
+
+def alike(found: ArrayLike, expected: ArrayLike, /) -> bool:
+    """Whether logarithms, in nats, are the same up to rounding."""
+    return np.allclose(found, expected, rtol=1e-9, atol=1e-6)
+
+
+GENERATORS = Kept(np.uint8, ("bytes",))
+SECONDS = Kept(np.float64, (), 0, MOST_SECONDS)
+
+
+def check(arrays: Arrays, /, kept: Mapping[str, Kept], **most: int) -> None:
+    """Raise a ValueError for arrays that are not all there, and as they must be.
+
+    most : of lengths that have a name, how long they may be
+    """
+    if arrays.keys() != kept.keys():
+        raise ValueError(f"it holds {', '.join(arrays)}, and should hold {', '.join(kept)}")
+    lengths: dict[str, int] = {}
+    for name, (dtype, shape, low, high, holds) in kept.items():
+        array = arrays[name]
+        fits = array.dtype == dtype and array.ndim == len(shape)
+        for length, wanted in zip(array.shape, shape, strict=False):
+            if isinstance(wanted, str):
+                fits &= length == lengths.setdefault(wanted, length) <= most.get(wanted, length)
+            else:
+                fits &= length == wanted
+        if not fits:
+            should = f"{np.dtype(dtype)} ({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
+            limits = " and ".join(f"{limited} <= {n}" for limited, n in most.items())
+            raise ValueError(
+                f"{name} is {array.dtype} {array.shape}, and should be {should}"
+                + (f" with {limits}" if limits else "")
+            )
+        amiss = (array < low) | (array > high)
+        if holds is None:  # else that says where nan may stand
+            amiss |= array != array
+        if amiss.any():
+            raise ValueError(f"{name} has values outside {low} to {high}")
+        if holds is not None and not holds(array):
+            raise ValueError(f"{name} has values that cannot be")
 
 
 class Checkpoint:
@@ -39,15 +119,14 @@ class Checkpoint:
     path : where the file is, or will be
     identity : plain values that make this run what it is: method, settings, seed, target. A file
         with another identity is refused.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> checkpoint = Checkpoint(Path(tempfile.mkdtemp(), "run.ckpt"), {"seed": 1})
-    >>> checkpoint.save({"draws": np.arange(3)})
-    >>> checkpoint.load()["draws"]
-    array([0, 1, 2])
     """
+
+    @classmethod
+    def at(
+        cls, path: str | os.PathLike[str] | None, identity: Mapping[str, object], /
+    ) -> "Checkpoint | None":
+        """Return the checkpoint at a path; None without one."""
+        return None if path is None else cls(path, identity)
 
     def __init__(self, path: str | os.PathLike[str], identity: Mapping[str, object], /) -> None:
         self._path = Path(path)
@@ -55,17 +134,20 @@ class Checkpoint:
         self._due = time.monotonic() + EVERY_SECONDS
         other = self._path.exists() and not self._path.is_file()
         if other or not self._path.parent.is_dir():
-            raise ValueError(f"checkpoint={str(path)!r}: name a file in a folder that exists")
+            raise InputError(
+                Setting("checkpoint", str(path)), ": name a file in a folder that exists"
+            )
         try:
-            tempfile.TemporaryFile(dir=self._path.parent).close()
-        except OSError as error:
-            raise ValueError(
-                f"checkpoint={str(path)!r}: nothing can be written there ({error.strerror}). Name "
-                "a file in a folder of yours"
-            ) from error
+            check_place(path)
+        except ValueError as error:
+            raise ValueError(f"checkpoint: {error}") from error
 
-    def load(self) -> Arrays | None:
+    def load(self, restore: Callable[[Arrays], object] | None = None, /) -> Arrays | None:
         """The arrays saved last; None where there is no file yet.
+
+        Parameters
+        ----------
+        restore : is given the arrays; it raises a ValueError if they are none of this run's
 
         Raises
         ------
@@ -82,9 +164,18 @@ class Checkpoint:
                 f"{self._path} is damaged, or no checkpoint of this version. It was left as it is: "
                 "move it away to begin anew, or name another file"
             )
-        with np.load(io.BytesIO(body), allow_pickle=False) as members:
-            arrays = {name: members[name] for name in members.files}
-        self._check(json.loads(arrays.pop(IDENTITY).tobytes()))
+        try:
+            with np.load(io.BytesIO(body), allow_pickle=False) as members:
+                arrays = {name: members[name] for name in members.files}
+            identity = dict(json.loads(arrays.pop(IDENTITY).tobytes()))
+        except AMISS as error:
+            raise self._amiss(error) from error
+        self._check(identity)
+        try:
+            if restore is not None:
+                restore(arrays)
+        except AMISS as error:
+            raise self._amiss(error) from error
         return arrays
 
     def save(self, arrays: Mapping[str, NDArray[Any]], /) -> None:
@@ -104,6 +195,14 @@ class Checkpoint:
         """Whether it is time to save again: every 10 seconds, or rarer where saving takes long."""
         return time.monotonic() >= self._due
 
+    def _amiss(self, error: Exception) -> ValueError:
+        return ValueError(
+            brief(
+                f"{self._path} does not hold what this run saves ({error}). It was left as it is: "
+                "move it away to begin anew, or name another file"
+            )
+        )
+
     def _check(self, found: Mapping[str, object]) -> None:
         for name in [*self._identity, *found]:
             ours, theirs = self._identity.get(name), found.get(name)
@@ -116,93 +215,21 @@ class Checkpoint:
 
 
 def end_to_end(parts: Sequence[Arrays], /) -> Arrays:
-    """The arrays of all parts, by name, one after the other.
-
-    Examples
-    --------
-    >>> end_to_end([{"log_p": np.zeros(2)}, {"log_p": np.ones(1)}])["log_p"]
-    array([0., 0., 1.])
-    """
+    """The arrays of all parts, by name, one after the other."""
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-class Finished:
-    """Arrays (runs, ...) of the independent runs done so far, by name, as blocks of runs come in.
-
-    Parameters
-    ----------
-    path : the file that keeps them; None for none
-    identity : see `Checkpoint`
-    join : how the arrays of blocks are put together
-
-    Examples
-    --------
-    >>> finished = Finished()
-    >>> jobs = [np.arange(3.0), np.arange(2.0)]
-    >>> finished.go_on(lambda job: {"log_p": job}, jobs, 5, None, None)["log_p"]
-    array([0., 1., 2., 0., 1.])
-    """
-
-    def __init__(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        identity: Mapping[str, object] | None = None,
-        /,
-        join: Callable[[Sequence[Arrays]], Arrays] = end_to_end,
-    ) -> None:
-        self._file = None if path is None else Checkpoint(path, identity or {})
-        saved = None if self._file is None else self._file.load()
-        self._parts = [] if saved is None else [saved]
-        self._join = join
-
-    @property
-    def count(self) -> int:
-        """How many runs."""
-        return sum(map(_length, self._parts))
-
-    def go_on(
-        self,
-        work: Callable[[Any], Arrays],
-        jobs: Sequence[Any],
-        total: int,
-        progress: Progress | None,
-        executor: Executor | None,
-        /,
-    ) -> Arrays:
-        """Add the runs of the jobs, in blocks; all of them up to a stop."""
-        if jobs:
-            tell = partial(self._tell, progress)
-            try:
-                with workers(executor, len(jobs)) as chosen:
-                    collect(chosen.map(work, jobs), self._parts, _length, total, tell)
-            finally:
-                self._save()
-        return self._join(self._parts)
-
-    def _tell(self, progress: Progress | None, done: int, total: int, _: object) -> bool:
-        if len(self._parts) > MANY_PARTS:
-            self._parts[:] = [self._join(self._parts)]
-        if self._file is not None and self._file.due:
-            self._save()
-        return goes_on(progress, done, total)
-
-    def _save(self) -> None:
-        if self._file is not None and self._parts:
-            self._file.save(self._join(self._parts))
-
-
-def _length(part: Arrays) -> int:
-    return len(next(iter(part.values())))
+def identity(method: str, /, **parts: object) -> dict[str, object]:
+    """Return what identifies a run in its checkpoint: plain values, and digests of arrays."""
+    plain = {
+        name: fingerprint(part) if isinstance(part, np.ndarray) else part
+        for name, part in parts.items()
+    }
+    return {"bnlab": __version__, "method": method, **plain}
 
 
 def fingerprint(*arrays: NDArray[Any]) -> str:
-    """A digest of arrays: equal for equal ones.
-
-    Examples
-    --------
-    >>> fingerprint(np.zeros(2)) == fingerprint(np.zeros(3))
-    False
-    """
+    """A digest of arrays: equal for equal ones."""
     digest = hashlib.sha256()
     for array in arrays:
         digest.update(f"{array.dtype.str}{array.shape}".encode())
@@ -211,30 +238,13 @@ def fingerprint(*arrays: NDArray[Any]) -> str:
 
 
 def generator_states(rngs: Sequence[np.random.Generator], /) -> NDArray[np.uint8]:
-    """The states of generators as bytes, of any bit generator of NumPy.
-
-    Examples
-    --------
-    >>> rng, other = np.random.default_rng(1), np.random.default_rng(2)
-    >>> restore_generators([other], generator_states([rng]))
-    >>> bool(rng.random() == other.random())
-    True
-    """
+    """The states of generators as bytes, of any bit generator of NumPy."""
     states = [rng.bit_generator.state for rng in rngs]
     return np.frombuffer(json.dumps(states, default=_plain).encode(), np.uint8)
 
 
 def restore_generators(rngs: Sequence[np.random.Generator], states: NDArray[np.uint8], /) -> None:
-    """Put generators into saved states.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> states, first = generator_states([rng]), rng.random()
-    >>> restore_generators([rng], states)
-    >>> bool(rng.random() == first)
-    True
-    """
+    """Put generators into saved states."""
     for rng, state in zip(rngs, json.loads(states.tobytes(), object_hook=_array), strict=True):
         rng.bit_generator.state = state
 

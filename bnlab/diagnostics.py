@@ -6,6 +6,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.checks import checked
 from bnlab.results import Draws
 
 Floats = NDArray[np.float64]
@@ -13,6 +14,7 @@ Floats = NDArray[np.float64]
 LEAST_DRAWS = 4  # of a chain, so that each half has a variance
 
 
+@checked
 def sad(estimate: ArrayLike, reference: ArrayLike, /) -> float:
     """Sum of absolute differences over the ordered pairs u != v [EatonMurphy2007, HeTianWu2016].
 
@@ -28,6 +30,7 @@ def sad(estimate: ArrayLike, reference: ArrayLike, /) -> float:
     return float(_differences(estimate, reference).sum())
 
 
+@checked
 def max_error(estimate: ArrayLike, reference: ArrayLike, /) -> float:
     """Largest absolute difference over the ordered pairs u != v.
 
@@ -39,6 +42,7 @@ def max_error(estimate: ArrayLike, reference: ArrayLike, /) -> float:
     return float(_differences(estimate, reference).max(initial=0.0))
 
 
+@checked
 def roc(probabilities: ArrayLike, truth: ArrayLike, /) -> tuple[Floats, Floats]:
     """Rates of false and of true positives as the threshold on the probabilities goes down.
 
@@ -78,6 +82,7 @@ def roc(probabilities: ArrayLike, truth: ArrayLike, /) -> tuple[Floats, Floats]:
     return false, true
 
 
+@checked
 def auc(probabilities: ArrayLike, truth: ArrayLike, /) -> float:
     """Area under the curve of `roc`, by the trapezoid rule.
 
@@ -97,6 +102,7 @@ def auc(probabilities: ArrayLike, truth: ArrayLike, /) -> float:
     return float(np.diff(false) @ (true[1:] + true[:-1]) / 2)
 
 
+@checked
 def rhat(chains: Draws | ArrayLike, /) -> float:
     """Rank-normalised split R-hat, the larger of bulk and tail [VehtariEtAl2021, sec. 4].
 
@@ -119,17 +125,22 @@ def rhat(chains: Draws | ArrayLike, /) -> float:
     if len(values) < 2:
         raise ValueError("1 chain: R-hat compares chains, run at least 2 with chains=")
     halves = _halves(values)
+    if ((halves == halves.min()) | (halves == halves.max())).all():
+        return _plain_rhat(halves)  # normal scores of two values are these, scaled and shifted
     folded = np.abs(halves - np.median(halves))
     return max(_plain_rhat(_normal_scores(halves)), _plain_rhat(_normal_scores(folded)))
 
 
+@checked
 def ess(chains: Draws | ArrayLike, /) -> float:
     """Effective sample size: independent draws whose mean would be as accurate.
 
     The mean of the values has a standard error of about sd / sqrt(ess). By the autocorrelations of
     the halves of all chains, summed over Geyer's initial monotone sequence [Geyer1992, sec. 3.3],
-    [VehtariEtAl2021, sec. 3.2] (as in Stan, up to the first even lag beyond it). Chains that differ
-    count for little. It is the number of draws if all values are equal.
+    [VehtariEtAl2021, sec. 3.2] and the first even lag beyond it, with the stopping rule and the
+    limits of ArviZ: the last three lags of a half do not count, and of N draws the size is at most
+    N log10(N). Chains that differ count for little. It is the number of draws if all values are
+    equal.
 
     Parameters
     ----------
@@ -146,16 +157,19 @@ def ess(chains: Draws | ArrayLike, /) -> float:
         return float(halves.size)
     length = halves.shape[1]
     covariances = _autocovariances(halves)
-    total = covariances[0] + halves.mean(axis=1).var(ddof=1)
-    rho = 1 - (covariances[0] * length / (length - 1) - covariances) / total
+    within = covariances[0] * length / (length - 1)
+    total = within * (length - 1) / length + halves.mean(axis=1).var(ddof=1)
+    rho = 1 - (within - covariances) / total
     rho[0] = 1
     pairs = rho[: length // 2 * 2].reshape(-1, 2).sum(axis=1)
-    stop = int(np.argmax(np.append(pairs, -1) < 0))  # the first pair that is negative
-    beyond = max(rho[2 * stop], 0) if stop < pairs.size else 0
+    last = max(0, (length - 3) // 2)
+    stop = int(np.append(pairs[:last] > 0, False).argmin())  # the first pair that is not positive
+    beyond = rho[2 * stop] if pairs[stop] >= 0 else max(rho[2 * stop], 0)
     tau = -1 + 2 * np.minimum.accumulate(pairs[:stop]).sum() + beyond
     return float(halves.size / max(tau, 1 / math.log10(halves.size)))
 
 
+@checked
 def weights_ess(log_weight: ArrayLike, /) -> float:
     """Effective sample size of importance weights, (sum w)**2 / sum w**2 [KongLiuWong1994].
 

@@ -1,25 +1,35 @@
 """Files that are written whole or not at all; what those that are read have in common."""
 
+import errno
 import glob
 import gzip
 import io
 import os
 import re
+import stat
+import tempfile
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import get_ident
 
 from bnlab import memory
+from bnlab.errors import Note, Part, Setting
 
-MESSAGE_LENGTH = 800
+MESSAGE_LENGTH, SETTING_LENGTH = 800, 200  # letters
 ABANDONED = 600.0  # seconds after which nobody is still writing a file that nobody has touched
 CHUNK = 2**20
+GZIP = b"\x1f\x8b"  # how such a file begins
 READING = 6  # bytes that a byte of text takes at least: twice as it is, and four to be cut up
+REMEDIES = dict.fromkeys(
+    (errno.ENOSPC, errno.EDQUOT), "; make room there, or name a file on another disk"
+)
 # Possessive: a long row of digits that is no number would otherwise take quadratic time.
 NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?", re.ASCII)
+
+Parts = tuple[Part, ...]
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes, /) -> None:
@@ -27,6 +37,15 @@ def write_whole(path: str | os.PathLike[str], content: bytes, /) -> None:
 
     Nor does one after a loss of power: the content is on the disk before it is in its place. What a
     killed process left beside its place is removed by a save ten minutes later.
+
+    A link stays, and the file that it leads to is replaced; permissions stay too, and the owner
+    where the system allows it. What is no file, such as a pipe, a device or /dev/stdout, is written
+    to directly.
+
+    Raises
+    ------
+    OSError
+        That names `path` and the reason: no room, no permission. A file there stays as it was.
 
     Examples
     --------
@@ -36,17 +55,129 @@ def write_whole(path: str | os.PathLike[str], content: bytes, /) -> None:
     >>> target.read_bytes()
     b'done'
     """
-    target = Path(path)
+    try:
+        target = place_of(path)
+        if target is None:
+            with open(path, "wb", opener=lambda name, _: os.open(name, _straight(name))) as stream:
+                stream.write(content)
+        else:
+            _replace(target, content)
+    except OSError as error:
+        reason = f"{error.strerror or error}{REMEDIES.get(error.errno or 0, '')}"
+        raise OSError(error.errno, reason, os.fspath(path)) from error
+
+
+def place_of(path: str | os.PathLike[str], /) -> Path | None:
+    """The file that a path leads to through its links; None where it leads to no file.
+
+    Examples
+    --------
+    >>> place_of(os.devnull) is None
+    True
+    """
+    place = Path.cwd() / path
+    try:
+        kind = os.stat(place).st_mode  # raises for a loop of links
+    except FileNotFoundError:  # there is nothing yet, perhaps where a link leads to
+        kind = stat.S_IFREG
+    if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+        return None
+    while place.is_symlink():
+        folder = place.parent.resolve()
+        if folder.is_relative_to("/proc"):  # an open file of a process, such as stdout
+            return None
+        place = folder / place.readlink()
+    return place.parent.resolve() / place.name
+
+
+def check_place(path: str | os.PathLike[str], /) -> None:
+    """Raise a ValueError, before any work, where `write_whole` would fail.
+
+    Examples
+    --------
+    >>> check_place("no_such_folder/a.html")
+    Traceback (most recent call last):
+    ...
+    ValueError: no_such_folder/a.html: no place for a file; make the folder first, or name a file
+    """
+    try:
+        place = place_of(path)
+        if place is not None and (place.is_dir() or not place.parent.is_dir()):
+            raise ValueError(f"{path}: no place for a file; make the folder first, or name a file")
+        _check_permission(place or Path(path))
+        if place is not None:
+            tempfile.TemporaryFile(dir=place.parent).close()
+    except OSError as error:
+        raise ValueError(
+            f"{path}: nothing can be written there ({error.strerror}). Name a file in a folder of "
+            "yours"
+        ) from error
+
+
+def check_places(
+    outputs: Sequence[str | os.PathLike[str]], source: str | os.PathLike[str] | None = None, /
+) -> None:
+    """`check_place` of all outputs, which must differ from each other and from the source.
+
+    Examples
+    --------
+    >>> check_places(["a.csv", "./a.csv"])
+    Traceback (most recent call last):
+    ...
+    ValueError: ./a.csv and a.csv are one place; name a file for each
+    """
+    for i, path in enumerate(outputs):
+        if source is not None and _same(path, source):
+            raise ValueError(f"{path} is the table itself; give the output another name")
+        for other in outputs[:i]:
+            if _same(path, other):
+                raise ValueError(f"{path} and {other} are one place; name a file for each")
+        check_place(path)
+
+
+def _same(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether both lead to one place, which need not be there yet."""
+    if os.path.exists(path) and os.path.exists(other):
+        return os.path.samefile(path, other)
+    return place_of(path) == place_of(other) is not None
+
+
+def _check_permission(target: Path) -> os.stat_result | None:
+    """What is known of the file that is there, if any; a PermissionError if it must stay."""
+    if not target.exists():
+        return None
+    here, folder = target.stat(), target.parent.stat()
+    held = bool(folder.st_mode & stat.S_ISVTX)  # as in /tmp, where files are their owners'
+    if held and hasattr(os, "geteuid"):
+        held = os.geteuid() not in (0, here.st_uid, folder.st_uid) and stat.S_ISREG(here.st_mode)
+    if held or not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "a file that you may not write", str(target))
+    return here
+
+
+def _replace(target: Path, content: bytes) -> None:
+    before = _check_permission(target)
     # Of this thread: two may write to one place.
     partial = target.with_name(f".{target.name}.{os.getpid()}{get_ident()}.partial")
     _remove_abandoned(target)
     try:
+        partial.touch(0o666 if before is None else 0o600)
         partial.write_bytes(content)
         with partial.open("rb+") as written:
             os.fsync(written.fileno())
+        if before is not None:
+            for owner in (before.st_uid, -1) if hasattr(os, "chown") else ():
+                with suppress(OSError):  # only root may give files away
+                    os.chown(partial, owner, before.st_gid)
+            partial.chmod(stat.S_IMODE(before.st_mode))
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _straight(path: str) -> int:
+    """How what is no file is opened: nothing is made or cut off, and a log goes on at its end."""
+    return os.O_WRONLY | (os.O_APPEND if Path(path).is_file() else 0)
 
 
 def _remove_abandoned(target: Path) -> None:
@@ -88,6 +219,33 @@ def read_whole(path: str | os.PathLike[str], /) -> bytes:
     return Path(path).read_bytes()
 
 
+def unpacked(path: str | os.PathLike[str], /) -> bytes:
+    """The content of a file or pipe, read once; decompressed if it is gzipped, whatever its name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp(), "small.txt")
+    >>> write_whole(target, gzip.compress(b"a,b"))
+    >>> unpacked(target)
+    b'a,b'
+    """
+    raw = read_whole(path)
+    return decompressed(raw, str(path)) if raw.startswith(GZIP) else raw
+
+
+def lasts(path: str | os.PathLike[str], /) -> bool:
+    """Whether a path leads to a file that can be read again, not to a pipe or standard input.
+
+    Examples
+    --------
+    >>> lasts("/dev/stdin")
+    False
+    """
+    lent = Path(path).absolute().as_posix().startswith(("/dev/stdin", "/dev/fd/", "/proc/"))
+    return Path(path).is_file() and not lent
+
+
 def decompressed(packed: bytes, source: str, /) -> bytes:
     """The content of a gzip file, which is measured before memory is taken.
 
@@ -118,37 +276,50 @@ def decompressed(packed: bytes, source: str, /) -> bytes:
 
 @contextmanager
 def told_briefly() -> Iterator[None]:
-    """Keep what a ValueError quotes from a file to one printable line of moderate length.
-
-    Examples
-    --------
-    >>> with told_briefly():
-    ...     raise ValueError("a cell with a" + chr(10) + "line break")
-    Traceback (most recent call last):
-    ...
-    ValueError: a cell with a\\nline break
-    """
+    """Keep what an error quotes to one printable line of moderate length."""
     try:
         yield
-    except ValueError as error:
-        if brief(str(error)) == str(error):
-            raise
-        raise ValueError(brief(str(error))) from None
+    except (ValueError, TypeError) as error:
+        parts = error.args
+        if all(isinstance(part, Part) for part in parts) and (told := _brief(parts)) != parts:
+            error.args = told
+        raise
 
 
-def brief(text: str, /) -> str:
-    """One printable line of moderate length.
+def brief(text: str, /) -> Note:
+    """Return one printable line of moderate length.
 
     Examples
     --------
     >>> brief("tab" + chr(9) + "é")
     'tab\\\\té'
     """
-    return _shortened("".join(c if c.isprintable() else repr(c)[1:-1] for c in _shortened(text)))
+    return Note(*_brief(Note(text).parts))
 
 
-def _shortened(text: str) -> str:
-    """Its beginning, with the place, and its end, with the remedy."""
-    if len(text) <= MESSAGE_LENGTH:
-        return text
-    return f"{text[: MESSAGE_LENGTH // 2]} ... {text[-MESSAGE_LENGTH // 2 + 5 :]}"
+def _brief(parts: Parts) -> Parts:
+    """The same of a message in parts. A setting is kept whole, or loses its value."""
+    printable = [
+        "".join(c if c.isprintable() else repr(c)[1:-1] for c in part)
+        if isinstance(part, str)
+        else Setting(part.name)
+        if len(str(part)) > SETTING_LENGTH
+        else part
+        for part in _shortened(parts)
+    ]
+    return _shortened(tuple(printable))
+
+
+def _shortened(parts: Parts) -> Parts:
+    """Of each text its beginning, with the place, and its end, with the remedy."""
+    texts = [part for part in parts if isinstance(part, str)]
+    if sum(map(len, texts)) <= MESSAGE_LENGTH:
+        return parts
+    short = [text for text in texts if len(text) <= MESSAGE_LENGTH // len(texts)]
+    most = (MESSAGE_LENGTH - sum(map(len, short))) // (len(texts) - len(short))
+    return tuple(
+        f"{part[: most // 2]} ... {part[-most // 2 + 5 :]}"
+        if isinstance(part, str) and len(part) > most
+        else part
+        for part in parts
+    )

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from bnlab.errors import InputError, Part
+
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
 OWN_GROUPS = Path("/proc/self/cgroup")
 
@@ -15,32 +17,19 @@ def free_bytes() -> int | None:
     """Bytes that this process may still take: the machine's, or its control groups' if less.
 
     None where the operating system gives no answer.
-
-    Examples
-    --------
-    >>> free = free_bytes()
-    >>> free is None or free > 0
-    True
     """
     known = [b for b in (_machine_free(), _groups_free()) if b is not None]
     return min(known, default=None)
 
 
-def require(needed: int, /, *, task: str, remedy: str) -> None:
-    """Raise a ValueError that states bytes needed, bytes free and `remedy`, when `needed` is more.
-
-    Examples
-    --------
-    >>> require(10**18, task="a table", remedy="use a smaller one")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    ValueError: a table needs 1,000,000,000,000,000,000 bytes (1000000000.0 GB); ...
-    """
+def require(needed: int, /, *, task: str, remedy: str | tuple[Part, ...]) -> None:
+    """Raise a ValueError that states bytes needed, bytes free and `remedy` if too few are free."""
     free = free_bytes()
     if free is not None and needed > free:
-        raise ValueError(
+        raise InputError(
             f"{task} needs {needed:,} bytes ({_gigabytes(needed)}); "
-            f"this machine has {free:,} bytes ({_gigabytes(free)}) free: {remedy}"
+            f"this machine has {free:,} bytes ({_gigabytes(free)}) free: ",
+            *((remedy,) if isinstance(remedy, str) else remedy),
         )
 
 

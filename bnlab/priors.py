@@ -12,8 +12,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.results import rebuilt
-from bnlab.runs import real
+from bnlab.checks import checked, real, shown
+from bnlab.graphs import MAX_NODES
+from bnlab.results import Record
+
+LARGEST_LOG = 1e8
+"""The largest magnitude of ln of a prior factor or of a score, in nats.
+
+The log weight of a DAG of n <= 63 nodes adds n sums of a log prior and a score, each below 2e8, so
+in float64 it is off by at most (n + 2) n 1e8 2**-53 < 5e-5 nats. At 1e16 it would be off by
+thousands of nats, and no digit of a posterior would be left.
+"""
 
 
 class Prior(Protocol):
@@ -29,11 +38,12 @@ class Prior(Protocol):
     def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
         """ln q_v(G), shape (F,), in nats, for parent masks `parents` (F,) of node v out of n.
 
-        -inf forbids a family; factors need not be normalised.
+        -inf forbids a family; other values lie within -1e8..1e8. Factors need not be normalised.
         """
         ...
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Uniform:
     """q = 1: every DAG alike (structure-modular), or every pair of order and DAG (order-modular).
@@ -46,9 +56,10 @@ class Uniform:
 
     def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
         """Zeros (F,)."""
-        return np.zeros(np.shape(parents))
+        return np.zeros(_check_masks(n, v, parents).shape)
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Fair:
     """q = 1 / C(n - 1, |G|): every number of parents alike [KoivistoSood2004, FriedmanKoller2003].
@@ -61,10 +72,12 @@ class Fair:
 
     def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
         """-ln C(n - 1, |G|), shape (F,), nats."""
+        masks = _check_masks(n, v, parents)
         by_size = np.array([-math.log(math.comb(n - 1, size)) for size in range(n)])
-        return by_size[np.bitwise_count(parents)]
+        return by_size[np.bitwise_count(masks)]
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class EdgePenalty:
     """q = exp(-nats |G|): each edge costs `nats`; negative values favour edges.
@@ -78,16 +91,20 @@ class EdgePenalty:
     nats: float
 
     def __post_init__(self) -> None:
-        if not -1e100 <= real(self.nats) <= 1e100:
-            raise ValueError(f"nats={self.nats}: the cost of an edge is finite, -1e100 to 1e100")
+        if not abs(real(self.nats)) <= LARGEST_LOG:
+            raise ValueError(
+                f"nats={self.nats}: the cost of an edge is finite, -1e8 to 1e8; where an edge may "
+                "not be, use forbidden= of score_families"
+            )
 
     def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
         """-nats |G|, shape (F,)."""
-        return -float(self.nats) * np.bitwise_count(parents)
+        return -float(self.nats) * np.bitwise_count(_check_masks(n, v, parents))
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class EdgeBeliefs:
+class EdgeBeliefs(Record):
     """q = exp(-strength E_v(G)), E_v(G) = sum over u != v of |B[u, v] - [u in G]|.
 
     `beliefs` B (n, n) holds degrees of belief in u -> v between 0 and 1 (0.5 says nothing); the
@@ -116,21 +133,29 @@ class EdgeBeliefs:
         if not ((matrix >= 0) & (matrix <= 1)).all():
             u, v = np.argwhere(~((matrix >= 0) & (matrix <= 1)))[0]
             raise ValueError(f"beliefs[{u}, {v}] = {matrix[u, v]} is outside [0, 1]")
-        if not 0 <= real(self.strength) <= 1e100:
-            raise ValueError(f"strength={self.strength}: finite, not negative, at most 1e100")
-        matrix.setflags(write=False)
-        object.__setattr__(self, "beliefs", matrix)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
+        if not 0 <= real(self.strength) <= LARGEST_LOG:
+            raise ValueError(
+                f"strength={self.strength}: finite, not negative, at most 1e8; for edges that must "
+                "or may not be, use required= and forbidden= of score_families"
+            )
+        self._set(beliefs=matrix)
 
     def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
         """-strength E_v(G), shape (F,), nats."""
+        masks = _check_masks(n, v, parents)
         matrix = np.asarray(self.beliefs)
         if matrix.shape != (n, n):
             raise ValueError(f"beliefs have shape {matrix.shape}; the data have {n} variables")
         column = matrix[:, v]
         nodes = np.arange(n, dtype=np.int64)
-        chosen = (np.asarray(parents)[:, None] >> nodes) & 1
+        chosen = (masks[:, None] >> nodes) & 1
         energy: NDArray[np.float64] = column.sum() + (chosen * (1.0 - 2.0 * column)).sum(axis=1)
         return -float(self.strength) * energy
+
+
+def _check_masks(n: int, v: int, parents: NDArray[np.int64]) -> NDArray[np.int64]:
+    if not 0 <= v < n <= MAX_NODES:
+        raise ValueError(f"v={v}, n={n}: give a node 0..n-1, of n <= {MAX_NODES}")
+    if parents.ndim != 1 or ((parents < 0) | (parents >> n > 0)).any():
+        raise ValueError(f"parents={shown(parents)}: give masks (F,) of nodes 0..{n - 1}")
+    return parents

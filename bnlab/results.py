@@ -11,52 +11,62 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.runs import check_counts, real
+from bnlab._version import __version__
+from bnlab.checks import check_counts, checked, real
 
 Kind = Literal["exact", "unbiased", "lower_bound", "upper_bound", "asymptotic", "plug_in"]
 Over = Literal["orders", "dags"]
 PriorKind = Literal["order-modular", "structure-modular"]
 Interval = Literal["Hoeffding", "asymptotic", "sound", "none"]
 
+MOST_RHAT, LEAST_ESS = 1.01, 400  # of chains that are to be trusted [VehtariEtAl2021]
 ROUNDING = 1e-7  # by which a sum over some DAGs may exceed the sum over all, relatively
 
 
-def rebuilt(record: Any, /) -> tuple[Any, ...]:
-    """For `__reduce__`: copies and pickles go through the constructor, so arrays stay read-only.
+class Record:
+    """Base of frozen dataclasses whose arrays cannot be written to, nor those of their copies."""
 
-    Examples
-    --------
-    >>> cls, values = rebuilt(Estimate(-1.0, stderr=0.0, kind="exact", run=Run("", versions={})))
-    >>> cls.__name__, values[:3]
-    ('Estimate', (-1.0, 0.0, 'exact'))
-    """
-    return type(record), tuple(getattr(record, field.name) for field in fields(record))
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        self._set(**{field.name: getattr(self, field.name) for field in fields(self)})  # type: ignore[arg-type]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy and unpickle through the constructor."""
+        given = [field.name for field in fields(self) if field.init]  # type: ignore[arg-type]
+        return type(self), tuple(getattr(self, name) for name in given)
+
+    def _set(self, **values: Any) -> None:
+        """Set fields, in the constructor."""
+        for name, value in values.items():
+            object.__setattr__(self, name, _frozen(value))
 
 
 def read_only(array: NDArray[Any], /) -> NDArray[Any]:
-    """A view of an array that cannot be written to; the array itself stays as it is.
-
-    Examples
-    --------
-    >>> read_only(np.zeros(2)).flags.writeable
-    False
-    """
+    """A view of an array that cannot be written to; the array itself stays as it is."""
     view = array.view()
     view.setflags(write=False)
     return view
 
 
+def _frozen(value: Any) -> Any:
+    """Arrays, and those in tuples and mappings, as read-only views."""
+    if isinstance(value, np.ndarray):
+        return read_only(value)
+    if isinstance(value, Mapping):
+        return {name: _frozen(element) for name, element in value.items()}
+    if isinstance(value, tuple) and any(isinstance(element, np.ndarray) for element in value):
+        frozen = map(_frozen, value)
+        return type(value)(*frozen) if hasattr(value, "_fields") else tuple(frozen)
+    return value
+
+
 @cache
 def package_versions() -> Mapping[str, str]:
-    """Versions of Python and of the packages whose arithmetic a result depends on.
-
-    Examples
-    --------
-    >>> sorted(package_versions())
-    ['bnlab', 'numba', 'numpy', 'python']
-    """
-    versions = {name: importlib.metadata.version(name) for name in ("bnlab", "numba", "numpy")}
-    return MappingProxyType({"python": platform.python_version(), **versions})
+    """Versions of Python and of the packages whose arithmetic a result depends on."""
+    versions = {name: importlib.metadata.version(name) for name in ("numba", "numpy")}
+    own = {"python": platform.python_version(), "bnlab": __version__}
+    return MappingProxyType(own | versions)
 
 
 def mass_of(
@@ -70,11 +80,6 @@ def mass_of(
     ------
     ValueError
         If log_z, nats, is less than ln of the sum of the weights.
-
-    Examples
-    --------
-    >>> mass_of(np.log([[0.5, 0.25]]), 0.0)
-    {'mass': array([0.75]), 'log_z': array([0.])}
     """
     if log_z is None:
         return {}
@@ -90,8 +95,27 @@ def mass_of(
     }
 
 
+def agree(rhat: Any, ess: Any, /) -> Any:
+    """Whether chains are to be trusted: R-hat of at most 1.01, and an ESS of at least 400.
+
+    Of numbers or arrays; nan, where there is no R-hat, is not.
+    """
+    return (rhat <= MOST_RHAT) & (ess >= LEAST_ESS)
+
+
+def _told(rhat: float | None, ess: float | None) -> str:
+    """The end of a repr: nothing unless there are chains."""
+    if rhat is None or ess is None:
+        return ""
+    if rhat != rhat:
+        return "; no R-hat, which takes 2 chains of 4 draws: not to be trusted, run several chains"
+    advice = "" if agree(rhat, ess) else ": not to be trusted, run longer"
+    return f"; R-hat {rhat:.3f}, ESS {ess:.0f}{advice}"
+
+
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class Run(Record):
     """How a result came about: enough to repeat it.
 
     Attributes
@@ -116,17 +140,14 @@ class Run:
     versions: Mapping[str, str] = field(default_factory=package_versions)
     stopped: bool = False
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "settings", dict(self.settings))
-        object.__setattr__(self, "versions", dict(self.versions))
-
     def __repr__(self) -> str:
         stopped = ", stopped early" if self.stopped else ""
         return f"Run({self.method}, {self.seconds:.3g} s{stopped})"
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class Estimate:
+class Estimate(Record):
     """An estimate of, or a bound on, a logarithm such as ln p(D), in nats.
 
     Attributes
@@ -138,6 +159,7 @@ class Estimate:
     confidence : float, the probability that a bound holds; 1 where it is certain
     trace : float64 array, how the estimate grew; empty where there is nothing to show
     run : Run
+    rhat, ess : float, as of `FeatureEstimate`, the worst of any temperature; None without chains
 
     Examples
     --------
@@ -151,14 +173,22 @@ class Estimate:
     confidence: float = 1.0
     trace: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     run: Run = field(default_factory=lambda: Run(""))
+    rhat: float | None = None
+    ess: float | None = None
+
+    @property
+    def trusted(self) -> bool:
+        """False of chains whose R-hat is above 1.01 or unknown, or whose ESS is below 400."""
+        return self.rhat is None or bool(agree(self.rhat, self.ess))
 
     def __repr__(self) -> str:
         return (
-            f"log p = {self.log_value:.2f} +/- {self.stderr:.2f} "
-            f"({self.run.method}, {self.kind}, {self.run.seconds:.2g} s)"
+            f"log p = {self.log_value:.2f} +/- {self.stderr:.2f} ({self.run.method}, {self.kind}, "
+            f"{self.run.seconds:.2g} s{_told(self.rhat, self.ess)})"
         )
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class FeatureEstimate:
     """The posterior probability of a structural feature, estimated from draws.
@@ -175,6 +205,8 @@ class FeatureEstimate:
         (in the limit of many draws), "sound" (certain, from distinct DAGs of known posterior mass
         [HeTianWu2016, eq. 26]), or "none" (all of 0..1: fewer than two groups of draws count)
     groups : float, how many independent groups of equal weight the draws are worth
+    rhat, ess : float, `diagnostics.rhat` and `ess` of chains: the worse of the feature's and of
+        ln p of the draws. nan where there is no R-hat (one chain); None without chains
 
     Examples
     --------
@@ -193,6 +225,18 @@ class FeatureEstimate:
     prior: PriorKind
     interval: Interval
     groups: float
+    rhat: float | None = None
+    ess: float | None = None
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the interval holds what it promises, as far as can be told.
+
+        False without an error bar, and of chains whose R-hat is above 1.01 or unknown, or whose ESS
+        is below 400.
+        """
+        agreed = self.rhat is None or bool(agree(self.rhat, self.ess))
+        return agreed and self.interval != "none"
 
     def __repr__(self) -> str:
         if self.interval == "sound":
@@ -203,6 +247,7 @@ class FeatureEstimate:
         draws = f"{self.draws} draws"
         if self.interval != "Hoeffding":
             draws += f" worth {self.groups:.1f} groups"
+        draws += _told(self.rhat, self.ess)
         if self.interval == "none":
             return f"p = {self.value:.4f}, no error bar ({draws})"
         about = "about " if self.interval == "asymptotic" else ""
@@ -212,8 +257,9 @@ class FeatureEstimate:
         )
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class Draws:
+class Draws(Record):
     """Orders or DAGs drawn from a posterior.
 
     Attributes
@@ -258,19 +304,17 @@ class Draws:
                 f"values {self.values.shape} are (chains, draws, n); log_weight "
                 f"{self.log_weight.shape} and log_target {self.log_target.shape} (chains, draws)"
             )
+        n = self.values.shape[2]
+        top = n - 1 if self.over == "orders" else 2**n - 1
+        if n > 63 or (self.values.size and not 0 <= self.values.min() <= self.values.max() <= top):
+            raise ValueError(f"values: {self.over} of {n} variables hold integers 0..{top}")
         for name, trace in self.traces.items():
             if trace.shape[:2] != self.log_weight.shape:
                 raise ValueError(
                     f"traces[{name!r}] {trace.shape} does not begin with (chains, draws) = "
                     f"{self.log_weight.shape}"
                 )
-        for name in ("values", "log_weight", "log_target"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-        traces = {name: read_only(trace) for name, trace in self.traces.items()}
-        object.__setattr__(self, "traces", traces)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
+        Record.__post_init__(self)
 
     def prefix(self, draws: int, /) -> "Draws":
         """The first `draws` draws of each chain: prefixes of one set are nested.
@@ -320,3 +364,29 @@ class Draws:
         each = f"{chains} x {draws}" if chains > 1 else f"{draws}"
         stopped = ", stopped early" if self.run.stopped else ""
         return f"Draws({each} {self.over} of {n} variables, {self.prior}{stopped})"
+
+
+def distinct_draws(
+    dags: NDArray[np.int64],
+    log_weight: NDArray[np.float64],
+    names: tuple[str, ...],
+    run: Run,
+    /,
+    *,
+    log_z: float | None,
+    log_target: NDArray[np.float64] | None = None,
+    prior: PriorKind = "structure-modular",
+) -> Draws:
+    """Distinct DAGs (U, n) as one group of draws; with their mass if log_z, nats, is known."""
+    weights = log_weight[None]
+    return Draws(
+        dags[None],
+        weights,
+        weights if log_target is None else log_target[None],
+        "dags",
+        prior,
+        names,
+        stats=mass_of(weights, log_z),
+        traces={"group": np.zeros(weights.shape, np.int64)},
+        run=run,
+    )

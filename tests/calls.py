@@ -15,15 +15,15 @@ import numpy as np
 
 import bnlab as bn
 from bnlab.annealing import MC3, SMC
-from bnlab.runs import Executor
+from bnlab.running import Executor
 
 SMALL_BLOCKS = {
-    "bnlab.sampling.direct.BLOCK_DRAWS": 7,
-    "bnlab.sampling.dags.BLOCK_DRAWS": 7,
-    "bnlab.sampling.partitions.BLOCK_TERMS": 10_000,
-    "bnlab.sampling.structures.BLOCK_MOVES": 50,
-    "bnlab.sampling.structures.BLOCK_PAIRS": 500,
-    "bnlab.sampling.walks.BLOCK_TERMS": 2_000,
+    "bnlab.sampling.independent.BLOCK_DRAWS": 7,
+    "bnlab.sampling.dags_given_orders.BLOCK_DRAWS": 7,
+    "bnlab.sampling.partition_mcmc.BLOCK_TERMS": 10_000,
+    "bnlab.sampling.structure_mcmc.BLOCK_MOVES": 50,
+    "bnlab.sampling.structure_mcmc.BLOCK_PAIRS": 500,
+    "bnlab.sampling.order_target.BLOCK_TERMS": 2_000,
 }
 """Settings under which the calls are made of many jobs."""
 

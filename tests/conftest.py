@@ -11,6 +11,8 @@ import pooch
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+# Files that take minutes, begun first, so that no worker waits for another at the end.
+LONG = ("test_cold_start.py", "test_browser.py", "test_widgets.py", "test_bad_input.py")
 WEEK = 7 * 24 * 3600
 
 
@@ -37,6 +39,17 @@ def _fresh_numba_cache() -> Path:
 # At import, not in a fixture: numba reads this once, and worker processes and kernels inherit it.
 os.environ["NUMBA_CACHE_DIR"] = str(_fresh_numba_cache())
 os.environ["BOKEH_RESOURCES"] = "inline"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first, then notebooks, then the rest (xdist takes files in this order)."""
+
+    def place(item: pytest.Item) -> int:
+        if item.path.name in LONG:
+            return LONG.index(item.path.name)
+        return len(LONG) + (item.path.suffix != ".ipynb")
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ Every fast function is tested against one of these on cases small enough to enum
 import functools
 import itertools
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from fractions import Fraction
 
 import numpy as np
@@ -41,14 +41,32 @@ def is_acyclic(dag):
 
 
 @functools.cache
+def _orders_by_dag(n):
+    """Each DAG on n nodes with its orders: in every order, all parents from among those before."""
+    found = defaultdict(list)
+    for order in itertools.permutations(range(n)):
+        sets = [
+            [m for m in range(1 << n) if set(members(m)) <= set(order[: order.index(v)])]
+            for v in range(n)
+        ]
+        for dag in itertools.product(*sets):
+            found[dag].append(order)
+    return found
+
+
+@functools.cache
 def all_dags(n):
-    """Every DAG on n nodes, as tuples of parent masks: all graphs, the cyclic ones thrown away."""
-    families = [[m for m in range(1 << n) if not m >> v & 1] for v in range(n)]
-    return [dag for dag in itertools.product(*families) if is_acyclic(dag)]
+    """Every DAG on n nodes, as tuples of parent masks."""
+    return sorted(_orders_by_dag(n))
 
 
 def paths(dag, max_length):
     """Set of (u, v) with a directed path of at most max_length edges from u to v."""
+    return _paths(tuple(dag), max_length)
+
+
+@functools.cache
+def _paths(dag, max_length):
     edges = {(u, v) for v in range(len(dag)) for u in members(dag[v])}
     reached = set(edges)
     for _ in range(max_length - 1):
@@ -56,9 +74,10 @@ def paths(dag, max_length):
     return reached
 
 
-@functools.cache
 def orders_of(dag):
     """Every node order in which parents come before children."""
+    if len(dag) <= 5:
+        return _orders_by_dag(len(dag)).get(dag, [])
     return [
         order
         for order in itertools.permutations(range(len(dag)))

@@ -4,6 +4,11 @@ from bokeh.embed import json_item
 from bokeh.models import CategoricalAxis
 
 
+def columns(picture, name):
+    """The columns of a named source of a picture."""
+    return picture.select_one({"name": name}).data
+
+
 def check_picture(picture, *sources):
     """Its named sources, a text for screen readers, and no value that JSON cannot say."""
     for name in sources:

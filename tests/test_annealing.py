@@ -115,7 +115,7 @@ def test_the_mean_weight_over_1000_repeats_on_tic_tac_toe(tic_tac_toe):
 
 
 def test_weights_by_families_have_the_same_mean(monkeypatch):
-    monkeypatch.setattr("bnlab.sampling.walks.MAX_DENSE_NODES", 0)
+    monkeypatch.setattr("bnlab.sampling.order_target.MAX_DENSE_NODES", 0)
     table = small_table(n=6, k=3)
     draws = bn.anneal_orders(
         table, runs=2000, rng=np.random.default_rng(4), method=bn.AIS(bn.Linear(30), MIXTURE)
@@ -222,7 +222,7 @@ def test_identical_runs_for_any_block_and_executor(monkeypatch):
         assert (anneal(executor).log_weight == plain.log_weight).all()
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
         assert (anneal(executor).log_weight == plain.log_weight).all()
-    monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 20_000)
+    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 20_000)
     again = anneal()
     assert (again.log_weight == plain.log_weight).all()
     assert (again.values == plain.values).all()
@@ -233,7 +233,7 @@ def test_identical_runs_for_any_block_and_executor(monkeypatch):
 @pytest.mark.parametrize("how", ["returns False", "interrupts"])
 def test_a_stopped_run_keeps_its_finished_runs(how, monkeypatch):
     whole = anneal()
-    monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 20_000)
+    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 20_000)
     stop = Stop(how)
     part = anneal(progress=stop)
     kept = part.log_weight.size
@@ -278,7 +278,7 @@ CALLS = {
 
 @pytest.fixture
 def short_blocks(monkeypatch):
-    monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 20_000)
+    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 20_000)
     monkeypatch.setattr("bnlab.checkpoints.EVERY_SECONDS", 0.0)
 
 
@@ -376,7 +376,7 @@ import numpy as np
 import bnlab as bn
 
 bn.checkpoints.EVERY_SECONDS = 0.0
-bn.sampling.walks.BLOCK_TERMS = 1_000_000
+bn.sampling.order_target.BLOCK_TERMS = 1_000_000
 data = bn.Data.from_arrays(np.random.default_rng(0).integers(0, 2, size=(25, 6)))
 bn.anneal_orders(
     bn.score_families(data, bn.BDeu(), max_parents=2),

@@ -149,7 +149,7 @@ def test_target_start_and_bins_must_fit(table, posterior):
         (table, {"start": order, "bins": 9}, "bins=9: all runs depend on the one start"),
         (table, {"start": [0, 1, 2]}, "no order of the nodes 0..3"),
         (table, {"start": [0, 1, 2, 2]}, "no order of the nodes 0..3"),
-        (None, {}, "NoneType: pass an OrderPosterior or a ScoreTable"),
+        (None, {}, "target=None: pass an OrderPosterior or a ScoreTable"),
         (posterior, {"method": bn.SMC()}, "only runs of AIS"),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -158,7 +158,7 @@ def test_target_start_and_bins_must_fit(table, posterior):
 
 @pytest.mark.parametrize("from_start", [False, True])
 def test_a_bound_from_above_resumes(from_start, table, posterior, tmp_path, monkeypatch):
-    monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 2000)
+    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 2000)
     target = table if from_start else posterior
     options = {"start": [2, 0, 3, 1]} if from_start else {}
 

@@ -15,8 +15,8 @@ import pytest
 import bnlab as bn
 from bnlab import checkpoints
 from bnlab.checkpoints import Checkpoint, fingerprint, generator_states, restore_generators
-from bnlab.runs import seed_of
-from bnlab.sampling import rounds
+from bnlab.running import seed_of
+from bnlab.sampling import chains as engine
 
 BIT_GENERATORS = [
     np.random.PCG64,
@@ -226,10 +226,10 @@ def until(share):
 def short_rounds(monkeypatch):
     """Rounds of one draw, and of as many moves in the burn-in: 7 or 8, and then 80."""
     for setting, value in {
-        "walks.BLOCK_TERMS": 1,
-        "partitions.BLOCK_TERMS": 1,
-        "structures.BLOCK_MOVES": 1,
-        "structures.STEP_SECONDS": 1.0,
+        "order_target.BLOCK_TERMS": 1,
+        "partition_mcmc.BLOCK_TERMS": 1,
+        "structure_mcmc.BLOCK_MOVES": 1,
+        "structure_mcmc.STEP_SECONDS": 1.0,
     }.items():
         monkeypatch.setattr(f"bnlab.sampling.{setting}", value)
 
@@ -239,7 +239,7 @@ def test_a_finished_run_returns_its_draws_at_once(kind, place, monkeypatch):
     whole = chains(None, kind=kind)
     assert same(chains(place, kind=kind), whole)
     content = place.read_bytes()
-    monkeypatch.setattr(rounds, "_go_on", None)
+    monkeypatch.setattr(engine, "_advance", None)
     assert same(chains(place, progress=lambda *_: False, kind=kind), whole)
     assert place.read_bytes() == content
     assert files(place) == ["run.ckpt"]
@@ -273,7 +273,7 @@ def processes():
 def test_a_run_goes_on_with_other_blocks_and_elsewhere(kind, place, processes, monkeypatch):
     whole = chains(None, kind=kind)
     for block, share in ((1, 0.05), (9, 0.3), (25, 0.4)):
-        monkeypatch.setattr(rounds, "_block", lambda *_, block=block: block)
+        monkeypatch.setattr(engine, "_block", lambda *_, block=block: block)
         try:
             chains(place, progress=until(share), kind=kind)
         except bn.Stopped:
@@ -289,16 +289,16 @@ def test_a_run_goes_on_with_other_blocks_and_elsewhere(kind, place, processes, m
 def test_an_interrupt_in_the_middle_of_a_round(kind, broken, place, short_rounds, monkeypatch):
     """One of the chains has moved on in that round: it is made again, for all of them."""
     whole = chains(None, kind=kind)
-    advance, calls = rounds._advance, itertools.count(1)
+    advance, calls = engine._advance, itertools.count(1)
 
-    def interrupted(job):
-        call, result = next(calls), advance(job)
+    def interrupted(sampler, job):
+        call, result = next(calls), advance(sampler, job)
         if call == 3 * broken - 1:
             raise KeyboardInterrupt
         return result
 
     with monkeypatch.context() as patch:
-        patch.setattr(rounds, "_advance", interrupted)
+        patch.setattr(engine, "_advance", interrupted)
         if broken == 5:
             with pytest.raises(KeyboardInterrupt):
                 chains(place, kind=kind)
@@ -415,13 +415,13 @@ def test_counts_of_numpy_are_counts(place):
 KILLED = """
 import sys, time
 from bnlab import checkpoints
-from bnlab.sampling import rounds
+from bnlab.sampling import chains as engine
 
 sys.path.insert(0, sys.argv[1])
 import test_checkpoints
 
 checkpoints.EVERY_SECONDS = checkpoints.SAVING_SHARE = 0.02
-rounds._block = lambda *_: 1
+engine._block = lambda *_: 1
 test_checkpoints.chains(sys.argv[2], progress=lambda *_: time.sleep(0.05), kind=sys.argv[3])
 """
 

@@ -43,33 +43,68 @@ table.log_target(bn.graphs.all_dags(1))
 CALLED = "out[t, v] = mask"
 CALLER = """
 import numpy as np
-from bnlab.kernels.structures import start
+from bnlab.kernels.dag_walks import start
 
 source = np.zeros((2, 2)), np.ones((2, 2), dtype=int), np.array([0, 1, 2])
 assert start(np.array([0, 1]), source)[0].tolist() == {}
 """
 
 
+SMALL = """
+import bnlab as bn
+from bnlab.labs.structure_search import ad_tree
+assert bn.graphs.ancestors([[0, 1, 2]]).tolist() == [[0, 1, 3]]
+"""
+
+
 def run(code, **environment):
-    result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-    )
+    result = call("-c", code, **environment)
     assert result.returncode == 0, result.stderr
 
 
-def test_a_second_process_compiles_beside_the_cache_of_the_first(tmp_path):
-    """Kernels loaded from disk and kernels compiled anew for other array types must get along."""
-    run(FIRST, NUMBA_CACHE_DIR=str(tmp_path))
-    assert list(tmp_path.rglob("*.nbi"))
-    run(OTHER, NUMBA_CACHE_DIR=str(tmp_path))
+def call(*arguments, folder=None, **environment):
+    return subprocess.run(
+        [sys.executable, "-W", "error", *arguments],
+        env=os.environ | environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.fixture
+def read_only(tmp_path):
+    """The environment of a package and a home that nobody, not even root, can write to."""
+    if os.name == "nt":
+        pytest.skip("Windows does not ask the environment where the user's folder is")
+    package = tmp_path / "package" / "bnlab"
+    shutil.copytree(
+        Path(bnlab.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for folder in {source.parent for source in package.rglob("*.py")}:
+        (folder / "__pycache__").touch()  # a file: no folder of that name can be made
+    (tmp_path / "tmp").mkdir()
+    nowhere = str(package / "__pycache__" / "home")
+    return {
+        "PYTHONPATH": str(package.parent),
+        "PYTHONSAFEPATH": "1",
+        "HOME": nowhere,
+        "XDG_CACHE_HOME": nowhere,
+        "NUMBA_CACHE_DIR": "",
+        "TMPDIR": str(tmp_path / "tmp"),
+    }
 
 
 @pytest.mark.slow
-def test_no_kernel_steps_outside_its_arrays(tmp_path):
-    run(OTHER, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1")
+def test_a_second_process_compiles_beside_the_cache_of_the_first(tmp_path):
+    """Kernels loaded from disk and kernels compiled anew for other array types must get along.
+
+    No kernel steps outside its arrays meanwhile.
+    """
+    where = {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_BOUNDSCHECK": "1"}
+    run(FIRST, **where)
+    assert list(tmp_path.rglob("*.nbi"))
+    run(OTHER, **where)
 
 
 def test_an_update_of_one_kernel_reaches_those_that_call_it(tmp_path):
@@ -84,3 +119,63 @@ def test_an_update_of_one_kernel_reaches_those_that_call_it(tmp_path):
     run(CALLER.format([0, 1]), **environment)
     called.write_text(source.replace(CALLED, "out[t, v] = mask + 8"), encoding="utf-8")
     run(CALLER.format([8, 17]), **environment)
+
+
+def test_without_a_place_to_write_code_is_kept_in_a_temporary_folder(read_only, tmp_path):
+    """A read-only installation of somebody without a home: containers, shared machines."""
+    run(SMALL, **read_only)
+    (folder,) = (tmp_path / "tmp").glob("bnlab-numba-*")
+    assert folder.stat().st_mode & 0o777 == 0o700 and folder.stat().st_uid == os.geteuid()
+    assert list(folder.rglob("kernels_*/*.nbc"))
+
+
+@pytest.mark.slow
+def test_reports_come_out_without_a_place_to_write_code(read_only, tmp_path):
+    (tmp_path / "table.csv").write_text("a,b\nx,y\ny,x\nx,x\ny,y\n")
+    report = ["-m", "bnlab", "report", "table.csv", "--quiet"]
+    found = call(*report, folder=tmp_path, **read_only)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert (tmp_path / "table-report.html").stat().st_size > 1e6
+
+
+@pytest.mark.parametrize("fault", ["others may write", "a link", "a file", "another user's"])
+def test_a_temporary_folder_that_others_may_write_is_refused(fault, read_only, tmp_path):
+    folder = tmp_path / "tmp" / f"bnlab-numba-{os.geteuid()}"
+    if fault == "a file":
+        folder.touch()
+    elif fault == "a link":
+        (tmp_path / "elsewhere").mkdir(mode=0o700)
+        folder.symlink_to(tmp_path / "elsewhere")
+    else:
+        folder.mkdir(mode=0o700)
+        if fault == "others may write":
+            folder.chmod(0o777)
+        elif os.geteuid() == 0:
+            os.chown(folder, 65534, 65534)
+        else:
+            pytest.skip("only root can give a folder away")
+    found = call("-c", "import bnlab.kernels", **read_only)
+    assert found.stderr.splitlines()[-1].startswith("OSError: no place to keep compiled code (")
+    assert "set the environment variable NUMBA_CACHE_DIR to a folder of your own" in found.stderr
+    assert not folder.is_dir() or not list(folder.iterdir())
+
+
+def test_a_cache_folder_that_cannot_be_written_is_named(read_only):
+    read_only["NUMBA_CACHE_DIR"] = read_only["HOME"]
+    said = call("-c", "import bnlab.kernels", **read_only).stderr.splitlines()[-1]
+    assert f"NUMBA_CACHE_DIR={read_only['HOME']}" in said
+    assert "name a folder of your own that can be written" in said
+
+
+def test_old_code_that_cannot_be_removed_is_not_run(read_only, tmp_path):
+    """As in a folder that all may write to, but where each removes only what is theirs."""
+    cache = tmp_path / "package" / "bnlab" / "kernels" / "__pycache__"
+    cache.unlink()
+    index = cache / "dags.ancestors-41.py311.nbi"
+    index.mkdir(parents=True)
+    run(
+        "from bnlab.kernels.dags import ancestors\n"
+        "assert 'bnlab-numba-' in ancestors.stats.cache_path, ancestors.stats.cache_path",
+        **read_only,
+    )
+    assert list(cache.glob("*.nbi")) == [index]

@@ -12,7 +12,7 @@ from calls import CALLS, CHAINS
 
 import bnlab as bn
 from bnlab import kernels, reports
-from bnlab.sampling import OrderWalker, direct
+from bnlab.sampling import OrderWalker, independent
 
 LOADED = [getattr(bn, name) for name in bn.__all__]  # a name is loaded when it is asked for
 PUBLIC = [bn, *(module for module in vars(bn).values() if isinstance(module, ModuleType))]
@@ -132,7 +132,7 @@ def test_counts_may_be_integers_of_few_bits(name):
 @pytest.mark.parametrize("block", [1, 37, 4096])
 def test_identical_draws_for_any_block_size(name, block, monkeypatch):
     plain = CALLS[name](1000)
-    monkeypatch.setattr(direct, "BLOCK_DRAWS", block)
+    monkeypatch.setattr(independent, "BLOCK_DRAWS", block)
     again = CALLS[name](1000)
     assert (again.values == plain.values).all()
     assert (again.log_target == plain.log_target).all()
@@ -149,17 +149,19 @@ def test_results_survive_pickling():
 
 
 MODULES = [
-    kernels.best,
+    kernels.best_dags,
+    kernels.bits,
     kernels.counting,
-    kernels.dag_sums,
+    kernels.dag_dp,
+    kernels.dag_jumps,
+    kernels.dag_walks,
     kernels.dags,
-    kernels.draws,
-    kernels.layers,
-    kernels.logspace,
-    kernels.particles,
+    kernels.extended,
+    kernels.families,
+    kernels.order_dp,
+    kernels.order_walks,
+    kernels.partition_walks,
     kernels.paths,
-    kernels.subsets,
-    kernels.walks,
 ]
 """Those that score, solve and sample; the others have tests of this kind of their own."""
 KERNELS = {
@@ -205,6 +207,9 @@ def test_compiled_kernels_equal_their_python_source(monkeypatch):
         yield bn.graphs.near_ancestors(dags, max_length=2)
         yield bn.graphs.markov_blankets(dags)
         yield bn.graphs.all_dags(3)
+        cpdags = bn.graphs.cpdag(dags)
+        yield cpdags
+        yield from map(bn.graphs.consistent_extension, cpdags)
         yield bn.order_posterior(table).edges
         yield bn.exact.order_paths(bn.order_posterior(table))
         yield bn.map_dag(table).dags
@@ -217,7 +222,7 @@ def test_compiled_kernels_equal_their_python_source(monkeypatch):
             monkeypatch.setattr("bnlab.prediction.tables.DENSE_CELLS", cells)
             yield bn.predict.plug_in_log_density([0, 1, 3, 0, 0], data, data)
         for most in (22, 0):  # variables for which a walk uses a dense table
-            monkeypatch.setattr("bnlab.sampling.walks.MAX_DENSE_NODES", most)
+            monkeypatch.setattr("bnlab.sampling.order_target.MAX_DENSE_NODES", most)
             yield OrderWalker.of(table).log_weights(np.array([[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]]))
             for name, call in CALLS.items():
                 if "24" not in name:  # they take too long

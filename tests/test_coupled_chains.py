@@ -14,7 +14,7 @@ import pytest
 from stopping import Stop, draws_kept
 
 import bnlab as bn
-from bnlab.kernels import walks
+from bnlab.kernels import order_walks
 from bnlab.sampling import Moves, OrderWalker
 
 MIXTURE = Moves(swap=2, adjacent=1, relocate=1)
@@ -166,9 +166,9 @@ def test_compiled_coupled_chains_equal_their_python_source(dense, monkeypatch):
         return walker.walk_coupled(states, SCHEDULE.betas, 40, 2, MIXTURE, rng)
 
     compiled = walk()
-    for function in vars(walks).copy().values():
+    for function in vars(order_walks).copy().values():
         if hasattr(function, "py_func"):
-            monkeypatch.setattr(walks, function.__name__, function.py_func)
+            monkeypatch.setattr(order_walks, function.__name__, function.py_func)
     for fast, slow in zip(compiled, walk(), strict=True):
         assert fast == pytest.approx(slow, abs=1e-12)
 
@@ -289,14 +289,14 @@ def test_draws_are_of_the_coldest_chain_and_tell_of_the_others():
 def test_identical_ensembles_for_any_block_and_executor(dense, monkeypatch):
     table = small_table(n=6)
     if not dense:
-        monkeypatch.setattr("bnlab.sampling.walks.MAX_DENSE_NODES", 0)
+        monkeypatch.setattr("bnlab.sampling.order_target.MAX_DENSE_NODES", 0)
     plain = chains(table)
     with ThreadPoolExecutor(3) as executor:
         assert same(chains(table, executor), plain)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
         assert same(chains(table, executor), plain)
     for terms in (1, 30_000):
-        monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", terms)
+        monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", terms)
         assert same(chains(table), plain)
         with ThreadPoolExecutor(2) as executor:
             assert same(chains(table, executor), plain)
@@ -313,7 +313,7 @@ def test_more_draws_or_chains_start_like_fewer():
 def test_a_stopped_run_keeps_equally_many_draws_of_each_ensemble(how, monkeypatch):
     table = small_table(n=5)
     whole = chains(table)
-    monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 4_000)
+    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 4_000)
     stop = Stop(how)
 
     part = chains(table, progress=stop)
@@ -334,7 +334,7 @@ class Falling:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"schedule": 3}, "schedule=3: pass Linear"),
+        ({"schedule": 3}, "schedule=3 is no Schedule: pass .* Linear"),
         ({"schedule": Falling()}, "rise from 0 to 1"),
         ({"draws": 0}, "draws=0"),
         ({"burn_in": -1}, "burn_in=-1"),

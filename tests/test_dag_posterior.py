@@ -96,7 +96,7 @@ def test_scores_that_span_thousands_of_nats_within_a_node():
     assert posterior.ancestors == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("nats", [1e5, 1e9])
+@pytest.mark.parametrize("nats", [1e5, 1e8])
 def test_scores_beyond_any_range_of_numbers(nats):
     """Every DAG has a node without parents; those with one only are as likely as one another."""
     shape = shape_of(4, 2)

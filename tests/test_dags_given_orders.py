@@ -117,9 +117,9 @@ def test_dags_of_independent_orders_have_the_exact_edges():
 def test_blocks_change_nothing(families, rows, monkeypatch):
     table, orders = small_table(6, max_parents=3), random_orders(6, 24, chains=2)
     plain = bn.sample_dags(orders, draws=5, table=table, rng=np.random.default_rng(4))
-    monkeypatch.setattr("bnlab.sampling.dags.BLOCK_FAMILIES", families)
-    monkeypatch.setattr("bnlab.sampling.dags.BLOCK_DRAWS", rows)
-    monkeypatch.setattr("bnlab.sampling.direct.ROUND_BLOCKS", 3)
+    monkeypatch.setattr("bnlab.sampling.dags_given_orders.BLOCK_FAMILIES", families)
+    monkeypatch.setattr("bnlab.sampling.dags_given_orders.BLOCK_DRAWS", rows)
+    monkeypatch.setattr("bnlab.sampling.independent.ROUND_BLOCKS", 3)
     again = bn.sample_dags(orders, draws=5, table=table, rng=np.random.default_rng(4))
     assert (again.values == plain.values).all()
     assert (again.log_target == plain.log_target).all()
@@ -128,7 +128,7 @@ def test_blocks_change_nothing(families, rows, monkeypatch):
 def test_threads_change_nothing(monkeypatch):
     table, orders = small_table(6, max_parents=3), random_orders(6, 24, chains=2)
     plain = bn.sample_dags(orders, draws=5, table=table, rng=np.random.default_rng(4))
-    monkeypatch.setattr("bnlab.sampling.dags.BLOCK_FAMILIES", 1)
+    monkeypatch.setattr("bnlab.sampling.dags_given_orders.BLOCK_FAMILIES", 1)
     with ThreadPoolExecutor(3) as executor:
         again = bn.sample_dags(
             orders, draws=5, table=table, rng=np.random.default_rng(4), executor=executor
@@ -146,7 +146,7 @@ def test_fewer_orders_of_each_chain_give_the_first_dags_of_each():
 def test_a_stop_leaves_equally_many_dags_of_each_chain(monkeypatch):
     table, orders = small_table(5), random_orders(5, 30, chains=3)
     whole = bn.sample_dags(orders, draws=2, table=table, rng=np.random.default_rng(4))
-    monkeypatch.setattr("bnlab.sampling.dags.BLOCK_FAMILIES", 1)
+    monkeypatch.setattr("bnlab.sampling.dags_given_orders.BLOCK_FAMILIES", 1)
     told = []
 
     def stop_after(orders_done):
@@ -231,6 +231,79 @@ def test_corrected_expectations_of_particles():
     assert 20 < estimate.groups <= 30
 
 
+FEW_ORDERS = {
+    "one order of 120": (5, [(0, 1), (1, 2), (2, 3), (3, 4)]),
+    "three orders of 24": (4, [(2, 0), (0, 3)]),
+}
+
+
+@pytest.mark.parametrize("case", FEW_ORDERS)
+@pytest.mark.parametrize(
+    "method",
+    [
+        bn.AIS(bn.Linear(15)),
+        bn.SMC(particles=4, moves_each=1),
+        bn.SMC(particles=3, schedule=bn.Linear(9), moves_each=1),
+    ],
+    ids=["AIS", "SMC", "SMC along a schedule"],
+)
+def test_runs_that_end_where_no_dag_is_allowed_weigh_nothing_and_harm_nothing(method, case):
+    n, required = FEW_ORDERS[case]
+    table = small_table(n, required=required)
+    weights = oracles.families_of(table)
+    _, edges, _, _ = oracles.order_modular_over_dags(weights)
+    exact = bn.order_posterior(table).log_evidence
+    rng = np.random.default_rng(3)
+    orders = bn.anneal_orders(table, runs=400, rng=rng, method=method)
+    flat = orders.values.reshape(-1, n).tolist()
+    lost = np.isneginf([oracles.order_log_weight(weights, order) for order in flat])
+    assert 0 < lost.sum() < lost.size
+    lost = lost.reshape(orders.log_weight.shape)
+    assert (np.exp(orders.log_weight[lost] - orders.log_weight.max()) == 0).all()
+    chain_edges = bn.features.edges(orders, table=table)
+    assert [chain_edges[edge] for edge in required] == pytest.approx([1.0] * len(required))
+    modular = bn.features.modular_probability(
+        orders, lambda v, p: (p & 1 > 0) | (v != n - 1), table=table
+    )
+    assert abs(modular.value - edges[0, n - 1]) <= 5 * modular.stderr
+    dags = bn.sample_dags(orders, draws=2, table=table, rng=rng)
+    for logs in (dags.log_target, dags.log_weight):
+        assert (np.isneginf(logs) == np.repeat(lost, 2, axis=1)).all()
+    assert (dags.log_target == table.log_target(dags.values)).all()
+    for draws in (dags, orders):
+        found = bn.evidence_from(draws, table=table)
+        assert abs(math.expm1(found.log_value - exact)) <= 5 * found.stderr
+    found = bn.features.probability(dags, bn.features.edge(0, n - 1))
+    assert abs(found.value - edges[0, n - 1]) <= 5 * found.stderr
+    by_extensions, posterior = bn.reweight_by_extensions(dags), bn.dag_posterior(table)
+    assert np.isfinite(by_extensions.stats["effective_sample_size"]).all()
+    found = bn.features.probability(by_extensions, bn.features.edge(0, n - 1))
+    assert abs(found.value - posterior.edges[0, n - 1]) <= 5 * found.stderr
+    distinct = bn.reweight_unique(dags, log_z=posterior.log_z)
+    assert (distinct.log_target == table.log_target(distinct.values)).all()
+    assert np.isfinite(distinct.log_target).all()
+    assert distinct.stats["mass"][0] > 0.9
+    everything = bn.ellis_wong_dags(orders, table=table, eps=0.0, rng=rng)
+    assert bn.features.edges(everything) == pytest.approx(posterior.edges, abs=1e-9)
+    if method.schedule is not None:
+        upper = bn.Estimate(exact, 0.0, "exact")
+        bounds = bn.bound_edges(orders, table=table, upper=upper, bins=3)
+        assert (bounds.low <= edges + 1e-9).all() and (edges <= bounds.high + 1e-9).all()
+        assert bn.lower_bound_from(dags, table=table, bins=3).log_value <= exact
+        thin = bn.bound_edges(orders.prefix(1), table=table, upper=upper, bins=1)
+        assert (thin.low <= edges + 1e-9).all() and (edges <= thin.high + 1e-9).all()
+
+
+@pytest.mark.parametrize("schedule", [None, bn.Linear(4)])
+def test_chains_begin_where_a_dag_is_allowed(schedule):
+    table = small_table(6, required=[(v, v + 1) for v in range(5)])
+    chains = bn.sample_orders(
+        table, draws=4, chains=9, burn_in=0, rng=np.random.default_rng(0), schedule=schedule
+    )
+    assert (chains.values == np.arange(6)).all()
+    assert bn.features.edges(chains, table=table)[0, 1] == 1.0
+
+
 def test_an_order_without_a_dag_is_refused():
     table = small_table(3, required=[(0, 1)])
     orders = some_orders([[0, 1, 2], [1, 0, 2]], table.names)
@@ -252,13 +325,13 @@ def test_what_does_not_fit_is_refused():
     for target, options, message in (
         (dags, {"table": table}, "not DAGs already"),
         (orders, {}, "pass table="),
-        (orders, {"table": bn.order_posterior(table)}, "not OrderPosterior"),
+        (orders, {"table": bn.order_posterior(table)}, "OrderPosterior is no ScoreTable"),
         (orders, {"table": small_table(5)}, r"x0, x1, x2, \.\.\. \(5\) for orders of x0"),
         (orders, {"table": table, "draws": 0}, "draws=0"),
         (orders, {"table": table, "rng": 7}, "rng=7 is no generator"),
         (orders, {"table": table, "draws": 10**13}, "draw fewer for each order"),
         (bn.order_posterior(table), {"table": table}, "has its own table"),
-        (table, {}, "ScoreTable is no posterior"),
+        (table, {}, "ScoreTable: pass an OrderPosterior or a DagPosterior"),
     ):
         with pytest.raises(ValueError, match=message):
             bn.sample_dags(target, **{"draws": 1, "rng": rng, **options})

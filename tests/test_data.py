@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from mutations import mutations
 
 import bnlab as bn
-from bnlab.data.reading import parse_table
+from bnlab.data.columns import Options
+from bnlab.data.reader import parse_table
 
 
 def small():
@@ -90,10 +91,14 @@ class TestData:
         assert data.prefix(0).m == 0
         assert np.array_equal(data.prefix(3).prefix(2).values, data.prefix(2).values)
         assert data.prefix(2).intervened.shape == (2, 3)
-        for m in (-1, 5, 2.5):
-            with pytest.raises(ValueError, match=f"m={m} rows asked of 4"):
+        for m, wanted in (
+            (-1, " rows asked of 4"),
+            (5, " rows asked of 4"),
+            (2.5, ": give an int"),
+        ):
+            with pytest.raises(ValueError, match=f"m={m}{wanted}"):
                 data.prefix(m)
-            with pytest.raises(ValueError, match=f"m={m} rows asked of 4"):
+            with pytest.raises(ValueError, match=f"m={m}{wanted}"):
                 data.subsample(m, np.random.default_rng(1))
 
     def test_subsamples_are_nested_rows_of_the_whole(self):
@@ -225,6 +230,70 @@ class TestReadCsv:
         with pytest.raises(ValueError, match='"error", "drop" or "level"'):
             bn.read_csv(path, missing="ignore")
 
+    @pytest.mark.parametrize("cells", [str, str.upper, str.lower, "  {}  ".format])
+    def test_markers_of_other_programs_in_any_capitals(self, cells, tmp_path):
+        """As pandas, R, Excel (in some of its languages), SQL, SPSS and C write them."""
+        usual = "? NA N/A n.a. <NA> NaN NaT -nan null (null) [NULL] \\N 1.#QNAN -1.#IND #N/A #REF!"
+        usual = [*usual.split(), *"#VALUE! #DIV/0! #NUM! #NAME? #NULL! #NV #WERT! #N/D".split()]
+        rows = "".join(f"{'xy'[i % 2]},{cells(marker)}\n" for i, marker in enumerate(usual))
+        path = write(tmp_path, "a,b\n" + rows + "x,1\ny,2\n")
+        assert bn.read_csv(path, missing="level").levels[1] == ("1", "2", "missing")
+        with pytest.raises(ValueError, match=r"written|as '.*missing_markers="):
+            bn.read_csv(path)
+        frame = pd.DataFrame(
+            {"a": ["x", "y"] * 20, "b": (list(map(cells, usual)) + ["z"] * 40)[:40]}
+        )
+        frame["c"] = frame["b"].astype("category")
+        data = bn.Data.from_frame(frame, missing="level")
+        assert data.levels[1:] == (("z", "missing"), ("z", "missing"))
+
+    def test_markers_of_ones_own_are_taken_as_they_are_written(self, tmp_path):
+        path = write(tmp_path, "a,b\nn,1\nN,2\nz,1\nNA,2\n")
+        read = bn.read_csv(path, missing="level", missing_markers=["n"])
+        assert read.levels[0] == ("N", "NA", "z", "missing")
+
+    def test_a_declared_marker_is_a_level(self, tmp_path):
+        path = write(tmp_path, "country,b\nNA,1\nDE,2\nNA,NA\n")
+        data = bn.read_csv(path, missing="drop", levels={"country": ["DE", "NA"]})
+        assert data.levels == (("DE", "NA"), ("1", "2")) and data.m == 2
+
+    @pytest.mark.parametrize(
+        ("cells", "said"),
+        [
+            (["unknown", "x", "y"], "'unknown': count it among missing_markers="),
+            (["-", "x", "None"], "'-', 'None': count them"),
+            (["Yes", "yes", "no"], "Yes and yes as different levels"),
+            (["x y", "x  y", "z"], "x  y and x y as"),
+        ],
+    )
+    def test_doubtful_labels_are_warned_of(self, cells, said, tmp_path):
+        path = write(
+            tmp_path, "a,b\n" + "".join(f"{cell},{i % 2}\n" for i, cell in enumerate(cells))
+        )
+        with pytest.warns(UserWarning, match=f"table.csv: a has .*{said}"):
+            bn.read_csv(path)
+        frame = pd.DataFrame({"a": cells, "b": [0, 1, 0]})
+        with pytest.warns(UserWarning, match=f"frame: a has .*{said}"):
+            bn.Data.from_frame(frame)
+        assert bn.read_csv(path, levels={"a": cells}).levels[0] == tuple(cells)
+        assert bn.Data.from_frame(frame.astype({"a": "category"})).m == 3
+
+    def test_answers_are_not_warned_of(self, tmp_path):
+        for cells in (["none", "one", "two"], ["none", "few", "many"], ["+", "-", "x"]):
+            bn.read_csv(write(tmp_path, "a,b\n" + "".join(f"{c},{c}{c}a\n" for c in cells)))
+
+    def test_what_nobody_sees_makes_no_level(self, tmp_path):
+        cells = [
+            "K\u00f6ln",
+            "Ko\u0308ln",
+            "K\u00f6ln\u200b",
+            "\ufeffK\u00f6ln",
+            "New York",
+            "New\xa0York",
+        ]
+        path = write(tmp_path, "a,b\n" + "".join(f"{c},{i % 2}\n" for i, c in enumerate(cells)))
+        assert bn.read_csv(path).levels[0] == ("K\u00f6ln", "New York")
+
     def test_counts(self, tmp_path):
         path = write(tmp_path, "a,b,count\nno,x,2\nno,y,0\nyes,x,3\nnever,y,0\nno,z,0\n")
         data = bn.read_csv(path, count="count")
@@ -348,7 +417,7 @@ class TestReadCsv:
             ({"missing_markers": "NA"}, "missing_markers='NA': a list of strings"),
             ({"drop": "ab"}, "drop='ab': a list of strings"),
             ({"names": "ab"}, "names='ab': a list of strings"),
-            ({"names": 2}, "names=2: a list of strings"),
+            ({"names": 2}, "names=2: a list is needed"),
             ({"levels": {"a": "12"}}, r"levels\['a'\]='12': a list of strings"),
             ({"discretize": {"a": bn.EqualFrequency}}, r"EqualFrequency is no rule.*uency\(3\)"),
             ({"discretize": 3}, "3 is no rule"),
@@ -376,9 +445,8 @@ class TestReadCsv:
     )
     def test_any_text_is_read_or_refused(self, text, header, missing, discretize):
         try:
-            data = parse_table(
-                text, source="any", header=header, missing=missing, discretize=discretize
-            )
+            options = Options(header=header, missing=missing, discretize=discretize)
+            data = parse_table(text, "any", options)
         except ValueError as error:
             assert str(error).startswith("any")
         else:
@@ -393,6 +461,7 @@ class TestReadCsv:
         except ValueError as error:
             assert name in str(error)
 
+    @pytest.mark.filterwarnings("ignore:.* has the levels? ", "ignore:.* as different levels")
     def test_mutated_files_are_read_or_refused(self, tmp_path):
         valid = 'size,n,"a kind",age\nsmall,1,"b, c",1.5\nlarge,2,?,2.5\nsmall,1,"say ""x""",3e1\n'
         options = {"missing": "level", "discretize": {"age": bn.EqualWidth(2)}}
@@ -417,7 +486,7 @@ class TestReadCsv:
     )
     def test_round_trip(self, rows):
         text = pd.DataFrame(rows, columns=["p", "q"]).to_csv(index=False)
-        data = parse_table(text, source="round trip")
+        data = parse_table(text, "round trip", Options())
         assert labels(data) == [(p, str(q)) for p, q in rows]
 
     def test_lines_before_the_table_are_skipped(self, tmp_path):
@@ -539,7 +608,7 @@ class TestFromFrame:
         assert np.bincount(data.values[:, 0]).tolist() == [10, 10, 10]
 
     def test_not_a_frame(self):
-        with pytest.raises(ValueError, match="DataFrame; got list"):
+        with pytest.raises(ValueError, match=r"DataFrame; got \[\[0, 1\]\]"):
             bn.Data.from_frame([[0, 1]])
         twice = pd.DataFrame([[0, 1], [1, 0]], columns=["a", "a"])
         with pytest.raises(ValueError, match="'a' occurs twice"):
@@ -594,6 +663,10 @@ class TestDiscretize:
             (lambda: bn.discretize(["a"], bn.EqualWidth(2)), "only numbers"),
             (lambda: bn.discretize([], bn.EqualWidth(2)), "m >= 1"),
             (lambda: bn.discretize([3, 3], bn.EqualWidth(2)), "all values are 3"),
+            (lambda: bn.discretize([3, 4], bn.EqualWidth(10**18)), "bins for 2 values: use fewer"),
+            (lambda: bn.discretize([3, 4], bn.EqualFrequency(10**9)), "bins for 2 values"),
+            (lambda: bn.discretize([10**400, 1], bn.EqualWidth(2)), "only numbers can be"),
+            (lambda: bn.CutPoints([10**400]), "cut points are a list of numbers"),
             (lambda: bn.discretize([1, 1, 1, 2], bn.EqualFrequency(3)), "only 1 of 3|only 2 of 3"),
             (lambda: bn.discretize([0, 1, 100], bn.EqualWidth(3)), "only 2 of 3.*EqualFrequency"),
         ],

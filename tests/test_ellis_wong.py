@@ -10,7 +10,7 @@ import pytest
 
 import bnlab as bn
 from bnlab.graphs import predecessor_masks
-from bnlab.sampling import ellis_wong, families_by_weight
+from bnlab.sampling import families_by_weight, reweighting
 
 
 def small_table(n, m=20, seed=3, **options):
@@ -75,14 +75,14 @@ def test_dags_are_drawn_until_they_hold_the_mass(eps):
 def test_dags_come_as_independent_draws_would_first_meet_them():
     table, draws = small_table(3), 20_000
     families = [families_by_weight(table, v) for v in range(3)]
-    choices = ellis_wong.within(families, predecessor_masks(np.array([[2, 0, 1]]))[0])
+    choices = reweighting.within(families, predecessor_masks(np.array([[2, 0, 1]]))[0])
     rng = np.random.default_rng(5)
-    p = {dag: math.exp(log_p) for dag, log_p in ellis_wong.distinct_dags(choices, rng)}
+    p = {dag: math.exp(log_p) for dag, log_p in reweighting.distinct_dags(choices, rng)}
     assert sum(p.values()) == pytest.approx(1)
     seen = Counter()
     for _ in range(draws):
         seen[
-            tuple(dag for dag, _ in itertools.islice(ellis_wong.distinct_dags(choices, rng), 2))
+            tuple(dag for dag, _ in itertools.islice(reweighting.distinct_dags(choices, rng), 2))
         ] += 1
     for first, second in itertools.permutations(p, 2):
         expected = p[first] * p[second] / (1 - p[first])
@@ -236,7 +236,7 @@ def test_ctrl_c_in_an_order_leaves_those_before_it(number, monkeypatch):
     """Nothing of the order at hand is kept; in the first one, nothing is there to return."""
     drawn = itertools.count(1)
 
-    def interrupted(choices, rng, original=ellis_wong.distinct_dags):
+    def interrupted(choices, rng, original=reweighting.distinct_dags):
         for dag in original(choices, rng):
             if next(drawn) == number:
                 raise KeyboardInterrupt
@@ -245,7 +245,7 @@ def test_ctrl_c_in_an_order_leaves_those_before_it(number, monkeypatch):
     table = small_table(4)
     orders = some_orders(ORDERS, table.names)
     whole = heuristic(orders, table, 0.1)
-    monkeypatch.setattr(ellis_wong, "distinct_dags", interrupted)
+    monkeypatch.setattr(reweighting, "distinct_dags", interrupted)
     if number == 1:
         with pytest.raises(KeyboardInterrupt):
             heuristic(orders, table, 0.1)

@@ -179,6 +179,18 @@ def test_coupled_chains_on_tic_tac_toe(runs, tic_tac_toe):
     if runs == 8:
         assert abs(estimate.log_value - tic_tac_toe.log_evidence) <= 4 * estimate.stderr < 0.3
     assert estimate.trace.shape == (8000 // runs,)
+    assert (estimate.rhat <= 1.01 and estimate.ess >= 400) == estimate.trusted
+    assert f"R-hat {estimate.rhat:.3f}, ESS {estimate.ess:.0f}" in repr(estimate)
+
+
+def test_short_coupled_chains_say_that_they_are_not_to_be_trusted(posterior):
+    table = posterior.table
+    few = bn.evidence_from(tempered(table, [0, 1], 4, 20, RNG(0)), table=table)
+    assert not few.trusted and repr(few).endswith(": not to be trusted, run longer)")
+    one = bn.evidence_from(tempered(table, [0, 1], 1, 2000, RNG(0)), table=table)
+    assert math.isnan(one.rhat) and not one.trusted and "no R-hat" in repr(one)
+    annealed = bn.estimate_evidence(table, runs=4, rng=RNG(0), method=bn.AIS(bn.Linear(9)))
+    assert annealed.rhat is None and annealed.trusted and "R-hat" not in repr(annealed)
 
 
 @pytest.mark.parametrize(

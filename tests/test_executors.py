@@ -15,13 +15,15 @@ import numpy as np
 import pytest
 
 import bnlab as bn
+from bnlab import running
 from bnlab.annealing.runs import _block_size
 from bnlab.labs.scaling_out import Ledger
-from bnlab.runs import MAX_BYTES
-from bnlab.sampling import OrderWalker, rounds
-from bnlab.sampling.partitions import PartitionWalker
-from bnlab.sampling.rounds import Plan
-from bnlab.sampling.structures import StructureWalker
+from bnlab.running import MAX_BYTES
+from bnlab.sampling import OrderWalker
+from bnlab.sampling import chains as engine
+from bnlab.sampling.chains import ChainSettings
+from bnlab.sampling.partition_mcmc import PartitionWalker
+from bnlab.sampling.structure_mcmc import StructureWalker
 
 RANKS = 3  # one leads, the others work
 PATIENCE = 300  # seconds
@@ -50,6 +52,7 @@ def test_processes(plain, small_blocks):
         assert calls.differing(calls.everything(executor), plain) == set()
 
 
+@pytest.mark.slow
 def test_dask(plain, small_blocks):
     distributed = pytest.importorskip("distributed", reason="needs the cluster extra")
     with (
@@ -62,6 +65,7 @@ def test_dask(plain, small_blocks):
         assert calls.differing(calls.everything(client.get_executor()), plain) == set()
 
 
+@pytest.mark.slow
 def test_ipyparallel(plain, small_blocks, tmp_path, monkeypatch):
     ipyparallel = pytest.importorskip("ipyparallel", reason="needs the cluster extra")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
@@ -71,6 +75,7 @@ def test_ipyparallel(plain, small_blocks, tmp_path, monkeypatch):
         assert calls.differing(calls.everything(executor), plain) == set()
 
 
+@pytest.mark.slow
 def test_mpi(plain, tmp_path):
     pytest.importorskip("mpi4py", reason="needs the cluster extra")
     beside = str(Path(sys.executable).parent)
@@ -154,14 +159,14 @@ class Forgetful(Ledger):
 
     def _done(self, parcel):
         if self.jobs % 3 == 2:
-            rounds._kept.clear()
+            running._shared.clear()
         return super()._done(parcel)
 
 
 @pytest.mark.parametrize("place", [Ledger, Forgetful])
 def test_a_walker_travels_once_to_each_worker(place, monkeypatch):
     """And again, with the same draws, to one that has not got it."""
-    monkeypatch.setattr(rounds, "_block", lambda *_: 24)
+    monkeypatch.setattr(engine, "_block", lambda *_: 24)
     plan, executor = {"draws": 10, "burn_in": 24, "chains": 3}, place()
     rng, same = np.random.default_rng(1), np.random.default_rng(1)
     draws = bn.sample_partitions(calls.table(24), **plan, rng=rng, executor=executor)
@@ -172,17 +177,17 @@ def test_a_walker_travels_once_to_each_worker(place, monkeypatch):
     assert all(large[:3])
     assert sum(large) == 3 + len(lacking)
     assert (place is Forgetful) == bool(lacking)
-    assert not rounds._kept  # in this process nothing stays
+    assert not running._shared  # in this process nothing stays
 
 
 @pytest.mark.parametrize("chains", [4, 100])
 def test_rounds_elsewhere_take_seconds_whatever_the_number_of_workers(chains):
-    walker, plan = PartitionWalker.of(calls.table(5)), Plan(10**6, 0, 5, chains)
-    block = rounds._block(walker, plan, Ledger(), 0, 0.0)
-    assert block == rounds.FIRST_BLOCKS * walker.block_moves
-    slow = rounds._block(walker, plan, Ledger(), block, 30.0)
-    fast = rounds._block(walker, plan, Ledger(), block, 0.1)
-    wanted = max(rounds.ROUND_SECONDS, chains * rounds.CHAIN_SECONDS)
+    walker, plan = PartitionWalker.of(calls.table(5)), ChainSettings(10**6, 0, 5, chains)
+    block = engine._block(walker, plan, Ledger(), 0, 0.0)
+    assert block == engine.FIRST_BLOCKS * walker.block_moves
+    slow = engine._block(walker, plan, Ledger(), block, 30.0)
+    fast = engine._block(walker, plan, Ledger(), block, 0.1)
+    wanted = max(engine.ROUND_SECONDS, chains * engine.CHAIN_SECONDS)
     assert slow == max(walker.block_moves, int(block * wanted / 30))
     assert fast == int(block * wanted / 0.1)
 

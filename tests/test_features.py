@@ -4,6 +4,7 @@ import itertools
 import math
 from dataclasses import replace
 
+import calls
 import numpy as np
 import oracles
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import bnlab as bn
 from bnlab import features
 from bnlab.features.intervals import student_t
+from bnlab.reports.credible import credible
 
 DAGS = bn.graphs.all_dags(4)
 FIRST = features.edge(0, 1)
@@ -293,6 +295,94 @@ def test_a_chain_is_one_group():
     assert four.high - four.value == pytest.approx(student_t(3, 0.05) * four.stderr)
 
 
+@pytest.fixture(scope="module")
+def slow_mixing():
+    """A table on which local moves need thousands of draws, with its exact probabilities."""
+    data = bn.load_network("asia").sample(500, np.random.default_rng(1))
+    table = bn.score_families(data, bn.BDeu(), max_parents=3)
+    return table, bn.dag_posterior(table)
+
+
+def local_chains(table, seed, draws, **options):
+    rng = np.random.default_rng([seed, draws])
+    return bn.sample_structures(table, draws=draws, rng=rng, **options)
+
+
+@pytest.mark.parametrize(
+    ("repeats", "draws", "options", "share", "cover"),
+    [
+        (40, 25, {"burn_in": 0, "thin": 1}, (0.0, 0.0), (0.5, 0.7)),
+        (40, 100, {"burn_in": 0, "thin": 2}, (0.0, 0.0), (0.7, 0.9)),
+        (6, 2500, {"burn_in": 1000, "thin": 20}, (0.5, 0.9), (0.9, 1.0)),
+    ],
+)
+def test_intervals_of_chains_cover_where_they_are_trusted(
+    repeats, draws, options, share, cover, slow_mixing
+):
+    """Of short chains those called asymptotic cover far less than 0.95, and none is trusted."""
+    table, exact = slow_mixing
+    off = ~np.eye(8, dtype=bool)
+    holds, trusted = [], []
+    for seed in range(repeats):
+        found = credible(local_chains(table, seed, draws, **options), np.asarray)
+        holds.append(((found.low <= exact.edges) & (exact.edges <= found.high))[off])
+        trusted.append(found.trusted[off])
+    covered, relied = np.concatenate(holds), np.concatenate(trusted)
+    assert share[0] <= relied.mean() <= share[1]
+    assert cover[0] <= (covered[relied] if relied.any() else covered).mean() <= cover[1]
+
+
+def test_an_interval_of_chains_says_how_far_they_agree(slow_mixing):
+    table, _ = slow_mixing
+    short = features.probability(local_chains(table, 0, 25, burn_in=0), features.edge(0, 1))
+    assert short.interval == "asymptotic" and short.rhat > 1.01 and not short.trusted
+    assert repr(short).endswith(
+        f"R-hat {short.rhat:.3f}, ESS {short.ess:.0f}: not to be trusted, run longer)"
+    )
+    chains = local_chains(table, 0, 2500, burn_in=1000, thin=80)
+    long = features.probability(chains, features.edge(1, 0))
+    holds = (chains.values[:, :, 0] >> 1 & 1).astype(float)
+    worst = max(bn.diagnostics.rhat(holds), bn.diagnostics.rhat(chains))
+    assert long.rhat == worst <= 1.01 and long.ess >= 400 and long.trusted
+    assert repr(long).endswith(f"worth 4.0 groups; R-hat {long.rhat:.3f}, ESS {long.ess:.0f})")
+
+
+def test_a_feature_that_no_draw_has_is_trusted_no_more_than_its_chains(slow_mixing):
+    chains = local_chains(slow_mixing[0], 0, 25, burn_in=0)
+    never = features.probability(chains, features.function(lambda dag: False))
+    assert never.value == 0 and not never.trusted
+    assert never.rhat == bn.diagnostics.rhat(chains)
+
+
+def test_one_chain_has_no_rhat_and_draws_that_are_none_say_nothing(draws, posterior, slow_mixing):
+    chains = local_chains(slow_mixing[0], 0, 25, burn_in=0)
+    one = replace(
+        chains,
+        values=chains.values[:1],
+        log_weight=chains.log_weight[:1],
+        log_target=chains.log_target[:1],
+        traces={},
+    )
+    for few in (one, chains.prefix(3)):
+        estimate = features.probability(few, FIRST)
+        assert math.isnan(estimate.rhat) and not estimate.trusted
+        assert "no R-hat" in repr(estimate) and "not to be trusted" in repr(estimate)
+    annealed = bn.anneal_orders(posterior.table, runs=40, rng=np.random.default_rng(1))
+    dags = bn.sample_dags(annealed, draws=2, table=posterior.table, rng=np.random.default_rng(2))
+    for other in (draws, bn.reweight_by_extensions(draws.prefix(500)), dags):
+        estimate = features.probability(other, FIRST)
+        assert estimate.rhat is None and estimate.ess is None and estimate.trusted
+        assert "R-hat" not in repr(estimate)
+
+
+def test_dags_of_orders_along_chains_are_chains(posterior):
+    orders = bn.sample_orders(posterior.table, draws=100, rng=np.random.default_rng(1))
+    dags = bn.sample_dags(orders, draws=3, table=posterior.table, rng=np.random.default_rng(2))
+    for chains in (dags, bn.reweight_by_extensions(dags)):
+        estimate = features.probability(chains, FIRST)
+        assert estimate.groups < 4.1 and estimate.rhat < 1.2 and estimate.ess > 1
+
+
 EDGES = {"edge": [(0, 2)], "pair": [(0, 2), (3, 1)], "fork": [(0, 1), (0, 2)]}
 
 
@@ -382,7 +472,7 @@ def test_factors_are_checked(factor, message, posterior):
         (lambda d, o: features.paths(o), "an order has none"),
         (lambda d, o: features.edges(o), "pass table="),
         (
-            lambda d, o: features.modular_probability(d, lambda v, p: p == 0, table=None),
+            lambda d, o: features.modular_probability(d, lambda v, p: p == 0, table=calls.table(4)),
             "not DAGs already",
         ),
         (lambda d, o: bn.hoeffding_draws(0, 0.1), "eps=0"),
@@ -409,7 +499,7 @@ def test_weights_that_are_none_are_refused(weight, draws):
 def test_what_has_no_draws_is_refused(posterior):
     best = bn.map_dag(posterior.table)
     for call in (features.edges, features.paths, lambda d: features.probability(d, FIRST)):
-        with pytest.raises(ValueError, match=r"BestDags: .* pass as_draws\(\)"):
+        with pytest.raises(ValueError, match=r"BestDags is no Draws: .* pass as_draws\(\)"):
             call(best)
 
 

@@ -10,6 +10,8 @@ import pytest
 
 import bnlab as bn
 from bnlab.hidden import (
+    Changes,
+    Fitted,
     HiddenModel,
     bipartite_structures,
     complete,
@@ -21,6 +23,7 @@ from bnlab.hidden import (
     perturbation_dimensions,
     score,
     score_structures,
+    search_structures,
 )
 from bnlab.hidden.fitting import as_tables, climb, random_tables
 from bnlab.kernels import latent
@@ -259,6 +262,37 @@ def test_relations_between_scores():
     assert with_alias["vb"].kind == "asymptotic"
 
 
+def test_nodes_that_no_observed_one_depends_on_cost_no_score_anything():
+    """Beside 0 -> 2, 3 and the isolated 4: 1 -> 5 all hidden, and the childless 6 below 0 and 2."""
+    arities = [2, 3, 2, 3, 2, 2, 4]
+    whole = HiddenModel([0, 0, 1, 1, 0, 2, 5], arities, hidden=[0, 1, 5, 6], strength=1.5)
+    used = HiddenModel([0, 1, 1, 0], [2, 2, 3, 2], hidden=[0], strength=1.5)
+    assert whole.in_use == {0, 2, 3, 4}
+    values = random_rows(used, 60)
+    names = ["ml", "map", "bic", "bicp", "cs", "csd", "csd_rank", "vb"]
+    for alias in (False, True):
+        one, other = (
+            score(model, values, names, rng=np.random.default_rng(5), alias=alias)
+            for model in (whole, used)
+        )
+        assert {name: found.log_value for name, found in one.items()} == {
+            name: found.log_value for name, found in other.items()
+        }
+    gain = one["map"].log_value - one["bic"].log_value + math.log(used.aliases)
+    assert gain == pytest.approx(used.free_parameters / 2 * math.log(60))
+    for name in names:
+        found = search_structures(
+            whole,
+            values,
+            rng=np.random.default_rng(5),
+            part_score=Fitted(name, restarts=9),
+            changes=Changes(edges=(), states=(2,), max_hidden=0),
+            max_steps=1,
+        )
+        scores = score(whole, values, [name], restarts=9, rng=np.random.default_rng(6))
+        assert found.trace[0] == pytest.approx(scores[name].log_value, abs=0.01)
+
+
 def test_the_correction_by_the_rank_counts_what_can_be_told():
     # One hidden cause of one child: 2 * 4 + 1 parameters, of which the data tell 4.
     values = random_rows(HiddenModel([0, 1], [2, 5], hidden=[0]), 50)
@@ -408,6 +442,8 @@ def test_a_wide_table_with_missing_cells():
         (([0, 1], [2, 2]), {"hidden": [0, 1]}, "all nodes are hidden"),
         (([0, 1], [2, 2]), {"hidden": [0], "strength": 0}, "strength=0"),
         (([0, 1], [2, 2]), {"hidden": [0], "strength": math.nan}, "strength=nan"),
+        (([0, 1], [2, 2]), {"hidden": [0], "strength": 1e16}, r"strength=1e\+16: .* to 1e8"),
+        (([0, 1], [2, 2]), {"hidden": [0], "strength": 1e-300}, "strength=1e-300: .* from 1e-100"),
     ],
 )
 def test_models_that_cannot_be(arguments, options, message):

@@ -22,10 +22,11 @@ from bnlab.hidden import (
     bipartite_structures,
     estimate_evidence,
     exact_evidence,
+    score,
 )
-from bnlab.hidden.methods import checked_betas
 from bnlab.hidden.pieces import open_pieces, whole
 from bnlab.kernels import latent_particles, latent_walks
+from bnlab.weights import betas_of
 
 ARITIES = [2, 2, 5, 5, 5, 5]
 METHODS = {
@@ -60,6 +61,27 @@ def test_mean_of_estimates_is_the_sum_over_completions(which, strength, method):
     error = math.expm1(found.log_value - exact_evidence(model, data).log_value)
     assert abs(error) <= 4 * found.stderr + 1e-9
     assert found.stderr < 0.3
+
+
+@pytest.mark.parametrize("strength", [1e4, 1e8])
+def test_strong_priors_keep_their_digits(strength):
+    """ln p = m J ln(1/2) but for a term in 1 / strength, which one observed node has in full."""
+    rows = np.array([[0, 1]] * 40 + [[1, 1]] * 3)
+    model = HiddenModel([0, 1, 1], [2, 2, 2], hidden=[0], strength=strength)
+    alone = HiddenModel([0, 0], [2, 2], hidden=[], strength=strength)
+
+    def rising(a, count):
+        return math.fsum(math.log(a + i) for i in range(count))
+
+    expected = sum(
+        rising(strength, k) + rising(strength, 43 - k) - rising(2 * strength, 43) for k in (3, 0)
+    )
+    assert exact_evidence(alone, rows).log_value == pytest.approx(expected, abs=1e-12)
+    exact = exact_evidence(model, rows).log_value
+    assert exact == pytest.approx(86 * math.log(0.5), abs=1e3 / strength + 1e-12)
+    rng = np.random.default_rng(1)
+    for bound in score(model, rows, ["cs", "vb"], rng=rng).values():
+        assert exact - 100 / strength <= bound.log_value <= exact + 1e-11
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -399,7 +421,7 @@ def test_errors_name_the_value_and_the_remedy():
         (lambda: Warped(5, e=0), "e=0"),
         (lambda: JointDirichlet(0), "strength=0"),
         (lambda: RowDirichlet(math.inf), "growth=inf"),
-        (lambda: checked_betas(Falling()), "rise from 0 to 1"),
+        (lambda: betas_of(Falling()), "rise from 0 to 1"),
     ]:
         with pytest.raises(ValueError, match=message):
             make()

@@ -260,7 +260,7 @@ def test_errors_name_the_value_and_the_remedy():
         (lambda: Changes(children=(0,)), r"children=\(0,\)"),
         (lambda: Changes(max_hidden=-1), "max_hidden=-1"),
         (lambda: Changes(max_parents=0), "max_parents=0"),
-        (lambda: Changes(edges=("up",)), "choose from hidden-observed"),
+        (lambda: Changes(edges=("up",)), 'choose "hidden-observed"'),
         (lambda: Fitted("aic"), "name='aic'"),
         (lambda: Simulated(runs=0), "runs=0"),
         (lambda: search_structures(empty([2, 2]), [[0, 0]], rng=rng, max_steps=0), "max_steps=0"),

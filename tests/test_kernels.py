@@ -7,14 +7,14 @@ import numpy as np
 import oracles
 import pytest
 
-from bnlab.exact import unpack
-from bnlab.kernels import counting, logspace, subsets
+from bnlab.exact.order import unpack
+from bnlab.kernels import bits, counting, extended, order_dp
 
 RNG = np.random.default_rng(20240)
 
 
 def pack(logs):
-    return np.array([logspace.from_log(float(x)) for x in np.ravel(logs)], np.int64)
+    return np.array([extended.from_log(float(x)) for x in np.ravel(logs)], np.int64)
 
 
 def test_packing_keeps_thirteen_digits():
@@ -23,13 +23,13 @@ def test_packing_keeps_thirteen_digits():
 
 
 def test_zero_is_absorbed_by_sums_and_kept_by_products():
-    one, zero = logspace.from_log(0.0), logspace.from_log(-math.inf)
-    assert zero == logspace.ZERO
-    assert logspace.add(one, zero) == one
-    assert logspace.add(zero, one) == one
-    assert logspace.mul(zero, zero) == zero
-    assert logspace.mul(zero, logspace.from_log(-9000.0)) == zero
-    assert logspace.to_log(logspace.mul(zero, one)) < -180_000
+    one, zero = extended.from_log(0.0), extended.from_log(-math.inf)
+    assert zero == extended.ZERO
+    assert extended.add(one, zero) == one
+    assert extended.add(zero, one) == one
+    assert extended.mul(zero, zero) == zero
+    assert extended.mul(zero, extended.from_log(-9000.0)) == zero
+    assert extended.to_log(extended.mul(zero, one)) < -180_000
 
 
 def test_the_packed_integers_order_like_the_values():
@@ -41,8 +41,8 @@ def test_the_packed_integers_order_like_the_values():
 def test_packed_sums_and_products(spread):
     a, b = RNG.normal(size=(2, 400)) * spread
     x, y = pack(a), pack(b)
-    sums = np.array([logspace.add(p, q) for p, q in zip(x, y, strict=True)])
-    products = np.array([logspace.mul(p, q) for p, q in zip(x, y, strict=True)])
+    sums = np.array([extended.add(p, q) for p, q in zip(x, y, strict=True)])
+    products = np.array([extended.mul(p, q) for p, q in zip(x, y, strict=True)])
     assert unpack(sums) == pytest.approx(np.logaddexp(a, b), rel=1e-14, abs=3e-13)
     assert unpack(products) == pytest.approx(a + b, rel=1e-14, abs=3e-13)
 
@@ -52,21 +52,21 @@ def test_long_sums_do_not_drift():
     logs = RNG.normal(size=200_000)
     total = pack([-math.inf])
     for term in pack(logs):
-        total[0] = logspace.add(total[0], term)
+        total[0] = extended.add(total[0], term)
     assert unpack(total)[0] == pytest.approx(oracles.log_sum(logs), abs=1e-11)
 
 
 def test_popcount_and_trailing_zeros():
     for mask in [*range(1, 600), 2**40 + 8, 2**62, 2**63 - 1]:
-        assert subsets.popcount(mask) == mask.bit_count()
-        assert subsets.trailing_zeros(mask) == (mask & -mask).bit_length() - 1
+        assert bits.popcount(mask) == mask.bit_count()
+        assert bits.trailing_zeros(mask) == (mask & -mask).bit_length() - 1
 
 
 def test_compact_and_expand_are_inverse():
     for v in range(6):
         masks = [m for m in range(64) if not m >> v & 1]
-        assert [subsets.compact(m, v) for m in masks] == list(range(32))
-        assert [subsets.expand(c, v) for c in range(32)] == masks
+        assert [bits.compact(m, v) for m in masks] == list(range(32))
+        assert [bits.expand(c, v) for c in range(32)] == masks
 
 
 @pytest.mark.parametrize(("bits", "k"), [(0, 0), (1, 1), (4, 2), (9, 3), (10, 0), (10, 10)])
@@ -75,13 +75,13 @@ def test_zeta_transforms_against_their_definition(bits, k):
     small = np.array([s.bit_count() <= k for s in range(size)])
     values = np.where(small, RNG.normal(size=size) * 30, -np.inf)
     down = pack(values)
-    subsets.subset_sums(down, k)
+    order_dp.subset_sums(down, k)
     for s in range(0, size, 1 + size // 40):
         expected = oracles.log_sum(values[g] for g in range(size) if not g & ~s)
         assert unpack(down)[s] == pytest.approx(expected, abs=1e-11)
     dense = RNG.normal(size=size) * 30
     up = pack(dense)
-    subsets.superset_sums(up, k)
+    order_dp.superset_sums(up, k)
     for g in np.flatnonzero(small)[:: 1 + size // 40]:
         expected = oracles.log_sum(dense[s] for s in range(size) if not g & ~s)
         assert unpack(up)[g] == pytest.approx(expected, abs=1e-11)

@@ -169,7 +169,7 @@ def client():
 
 @pytest.mark.slow
 def test_a_killed_dask_worker_costs_only_its_own_runs(client, tmp_path, monkeypatch):
-    monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 1)  # many jobs
+    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 1)  # many jobs
     call, executor = calls.CALLS["AIS"], Noting(client.get_executor(), tmp_path, 0.2)
     progress, killed = kill_a_busy_one(executor)
     draws = call(100, executor=executor, progress=progress)
@@ -194,7 +194,7 @@ def test_a_killed_dask_worker_does_not_stop_chains(client, tmp_path):
 @pytest.mark.parametrize("name", ["AIS", "partitions"])
 def test_a_broken_pool_of_processes_leaves_the_checkpoint(name, tmp_path, monkeypatch):
     """The pool cannot go on; the same call on another one does."""
-    monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 1)  # many jobs
+    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 1)  # many jobs
     call, path = calls.CALLS[name], tmp_path / "run.ckpt"
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
         slow = Noting(executor, tmp_path, 0.2)
@@ -224,6 +224,7 @@ print(draws.values.tolist(), draws.log_weight.tolist())
 """
 
 
+@pytest.mark.slow
 def test_a_killed_kernel_of_a_notebook(tmp_path):
     manager = pytest.importorskip("jupyter_client.manager", reason="needs the lab extra")
     path = tmp_path / "run.ckpt"

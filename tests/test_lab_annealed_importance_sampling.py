@@ -5,25 +5,26 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from clicking import run_then_move
-from pictures import check_plot
+from pictures import check_plot, columns
 
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import annealed_importance_sampling as lab
-from bnlab.labs.annealed_importance_sampling.runs import DATASETS, ROWS, step_stops
-from bnlab.labs.annealed_importance_sampling.widgets import LEAST_GAP, SHAPE_STOPS
+from bnlab.labs.annealed_importance_sampling.runs import step_stops
+from bnlab.labs.annealed_importance_sampling.view import LEAST_GAP, SHAPE_STOPS
 
 NAN = float("nan")
 
 
 def test_weights_outside_the_axis_count_at_its_ends() -> None:
-    data = plots.weight_pile_data([-99, -1, 1, 50], (-10, 10), bins=4)
-    assert data["left"] == [-10, -5, 0, 5]
-    assert data["runs"] == [1, 1, 1, 1]
+    data = columns(plots.weight_pile([-99, -1, 1, 50], 0.0, (-10, 10)), "weights")
+    assert (data["left"][0], data["right"][-1]) == (-10, 10)
+    assert np.flatnonzero(data["runs"]).tolist() == [0, 22, 27, 49]
+    assert sum(data["runs"]) == 4
 
 
 def test_heaviest_runs_hold_their_shares_of_the_whole_weight() -> None:
-    data = plots.heaviest_data(np.log([1, 6, 2, 1]) - 9000, most=2)
+    data = columns(plots.heaviest(np.log([1, 6, 2, 1]) - 9000, most=2), "heaviest")
     assert data["rank"] == [1, 2]
     assert data["share"] == pytest.approx([0.6, 0.2])
 
@@ -50,14 +51,13 @@ def test_pictures_are_complete(name: str, picture) -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match=r"lower has shape \(1,\), but 2 values"):
-        plots.evidence_bounds_data([10, 100], [-3], [2, 1])
+        plots.evidence_bounds([10, 100], [-3], [2, 1])
     with pytest.raises(ValueError, match=r"A B has shape \(1,\)"):
         plots.bridge([0, 1], {"A B": [0.5]})
 
 
-def test_rows_are_those_of_the_data_sets() -> None:
-    files = {"tic-tac-toe": "tic_tac_toe", "wine": "wine", "coronary": "coronary"}
-    assert {name: bn.load_dataset(files[name]).m for name in DATASETS} == dict(ROWS)
+def test_steps_are_multiples_of_variables_times_rows() -> None:
+    assert step_stops("wine") == [145, 578, 2314, 9256, 37024]
     assert step_stops("tic-tac-toe")[2] == 10 * 958
 
 

@@ -11,7 +11,7 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.labs import dag_space as lab
 from bnlab.labs.dag_space.race import Chains, Distinct, Exact
-from bnlab.labs.dag_space.widgets import SHARES, share_errors
+from bnlab.labs.dag_space.view import SHARES, share_errors
 from bnlab.labs.modular_priors import space
 
 
@@ -180,14 +180,14 @@ def test_the_race_widget_runs_and_clears() -> None:
     race.dataset.value = "coronary"
     race.runner.run_now()
     data = race.panel.source("race").data
-    assert set(data["sampler"]) == set(lab.RACERS)
+    assert set(data["label"]) == set(lab.RACERS)
     assert all(
         low <= mean <= high
-        for low, mean, high in zip(data["low"], data["mean"], data["high"], strict=True)
+        for low, mean, high in zip(data["low"], data["y"], data["high"], strict=True)
     )
     assert "Least error so far" in race.panel.caption
     race.share.value = 0.9
-    assert race.panel.source("race").data["mean"] == []
+    assert race.panel.source("race").data["y"] == []
     assert race.panel.caption.startswith("Press Run")
 
 
@@ -217,9 +217,9 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="9 samplers, but 8 colours"):
         plots.race({str(i): [] for i in range(9)}, (0.1, 1))
     with pytest.raises(ValueError, match=r"shape \(2,\), but there are 2 settings"):
-        plots.chain_errors_data([0, 1], [1, 2], 1)
+        plots.chain_errors([0, 1], [1, 2], 1, x_label="share", y_range=(1, 9))
     with pytest.raises(ValueError, match=r"0\.5 is not among the settings"):
-        plots.chain_errors_data([0, 1], [[1], [2]], 0.5)
+        plots.chain_errors([0, 1], [[1], [2]], 0.5, x_label="share", y_range=(1, 9))
 
 
 def test_check_of_acceptance(capsys: pytest.CaptureFixture[str]) -> None:

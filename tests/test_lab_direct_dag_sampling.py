@@ -1,27 +1,22 @@
-"""Lab 04 without a browser: its pictures, its widgets, its checks, and a cell that moves them."""
+"""Lab 04 without a browser: its pictures, its widgets, its checks."""
 
 import asyncio
-import json
-from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
-from nbclient import NotebookClient
-from pictures import check_plot
+from pictures import check_plot, columns
 
 import bnlab as bn
 from bnlab import plots
 from bnlab.exact import order_paths
 from bnlab.labs import direct_dag_sampling as lab
 
-NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "04_direct_dag_sampling.ipynb"
 LABELS = ["rain → wet", "wet → rain"]
 NAN = float("nan")
 
 
 def test_share_bars_cut_their_whiskers_to_probabilities() -> None:
-    data = plots.share_bars_data([0.95, 0.02], [0.9, NAN], LABELS, margin=0.1)
+    data = columns(plots.share_bars([0.95, 0.02], [0.9, NAN], LABELS, margin=0.1), "shares")
     assert data["label"] == LABELS
     assert data["low"] == pytest.approx([0.85, 0])
     assert data["high"] == pytest.approx([1, 0.12])
@@ -29,14 +24,16 @@ def test_share_bars_cut_their_whiskers_to_probabilities() -> None:
 
 
 def test_error_curve_leaves_out_what_a_logarithmic_axis_cannot_show() -> None:
-    data = plots.error_curve_data([10, 100], {"worst": [0.5, 0.0]})
+    data = columns(plots.error_curve([10, 100], {"worst": [0.5, 0.0]}, {}), "measured")
     assert data["draws"] == [10, 100]
     assert data["worst"][0] == 0.5
     assert np.isnan(data["worst"][1])
 
 
 def test_published_data_has_two_standard_deviations_and_our_means() -> None:
-    data = plots.published_data([(0.5, 0.1), (0.2, 0.05)], [[], [0.1, 0.2]], ["a", "b"])
+    picture = plots.published([(0.5, 0.1), (0.2, 0.05)], [[], [0.1, 0.2]], ["a", "b"])
+    assert columns(picture, "published_runs")["value"] == [0.1, 0.2]
+    data = columns(picture, "published")
     assert data["low"] == pytest.approx([0.3, 0.1])
     assert data["high"] == pytest.approx([0.7, 0.3])
     assert np.isnan(data["ours"][0])
@@ -64,11 +61,11 @@ def test_pictures_are_complete(name: str, picture) -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match=r"shares has shape \(1,\), but 2 values"):
-        plots.share_bars_data([0.5], [0.5, 0.5], LABELS)
+        plots.share_bars([0.5], [0.5, 0.5], LABELS)
     with pytest.raises(ValueError, match="not all different"):
         plots.share_bars([0.5, 0.5], [0.5, 0.5], ["a", "a"])
     with pytest.raises(ValueError, match="3 labels"):
-        plots.published_data([(0.5, 0.1)], [[0.5]], ["a", "b", "c"])
+        plots.published([(0.5, 0.1)], [[0.5]], ["a", "b", "c"])
 
 
 def test_repeated_edges_are_runs_of_the_package() -> None:
@@ -130,7 +127,9 @@ def test_questions_are_answered_by_the_draws() -> None:
     assert data["exact"][0] == exact.edges[0, 5]
     questions.via.value = "Family"
     assert questions.bars.caption == "Choose three different variables."
-    assert questions.bars.source("answers").data["share"] == data["share"]
+    assert np.isnan(questions.bars.source("answers").data["share"]).all()
+    questions.via.value = questions.start.value
+    assert np.isnan(questions.bars.source("answers").data["share"]).all()
 
 
 def test_certain_interval_is_that_of_the_package() -> None:
@@ -173,7 +172,8 @@ def test_certain_asks_what_the_two_posteriors_differ_about() -> None:
 def test_table_one_runs_at_once_and_with_a_click() -> None:
     table = lab.TableOne(runs=3, draws=50)
     assert np.isnan(table.panel.source("published").data["ours"]).all()
-    result = table.runner.run_now()
+    table.runner.run_now()
+    result = table.found
     assert table.panel.source("published").data["ours"][1] == pytest.approx(
         np.mean(result["tic_tac_toe", "DOS"])
     )
@@ -183,7 +183,7 @@ def test_table_one_runs_at_once_and_with_a_click() -> None:
         await table.runner.task
 
     asyncio.run(click())
-    assert table.result != result
+    assert table.found != result
     assert len(table.panel.source("published_runs").data["value"]) == 4 * 3
     assert table.runner.status.value == "done: 3 of 3 runs"
 
@@ -248,27 +248,25 @@ def test_check_of_intervals(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_moved_controls_move_the_data() -> None:
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
-    move = (
-        "import json\n"
-        "pile.dataset.value = 'wine'\n"
-        "pile.drawn.value = 1000\n"
-        "questions.end.value = 'ash'\n"
-        "certain.drawn.value = 5000\n"
-        "print(json.dumps([pile.curve.source('measured').data['mean error'][9],\n"
-        "                  questions.bars.source('answers').data['exact'][0],\n"
-        "                  certain.panel.source('closing').data['high'][-1]]))"
-    )
-    notebook.cells.append(nbformat.v4.new_code_cell(move))
-    folder = {"metadata": {"path": str(NOTEBOOK.parent)}}
-    NotebookClient(notebook, timeout=300, resources=folder).execute()
-    printed = "".join(output.get("text", "") for output in notebook.cells[-1].outputs)
+    pile, certain = lab.Pile(), lab.Certain()
+    pile.dataset.value = "wine"
+    pile.drawn.value = 1000
+    certain.drawn.value = 5000
     exact = lab.posterior("wine")
     draws = bn.sample_dags(exact, draws=20_000, rng=np.random.default_rng(2016))
+    questions = lab.Questions(
+        draws, exact.edges, start="class", via="flavanoids", end="total-phenols"
+    )
+    questions.end.value = "ash"
     error = bn.diagnostics.sad(bn.features.edges(draws.prefix(1000)), exact.edges) / 156
     names = exact.table.names
     edge = exact.edges[names.index("class"), names.index("ash")]
-    np.testing.assert_allclose(json.loads(printed), [error, edge, _high(5000)], rtol=1e-12)
+    shown = [
+        pile.curve.source("measured").data["mean error"][9],
+        questions.bars.source("answers").data["exact"][0],
+        certain.panel.source("closing").data["high"][-1],
+    ]
+    np.testing.assert_allclose(shown, [error, edge, _high(5000)], rtol=1e-12)
 
 
 def _high(size: int) -> float:

@@ -1,24 +1,19 @@
-"""Lab 02 without a browser: its pictures, its steps, its widgets, its checks, and its notebook."""
+"""Lab 02 without a browser: its pictures, its steps, its widgets, its checks."""
 
 import asyncio
-import json
 import math
 from itertools import permutations
-from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
-from nbclient import NotebookClient
-from pictures import check_picture
+from pictures import check_picture, columns
 
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import dynamic_programming as lab
-from bnlab.labs.dynamic_programming import widgets
+from bnlab.labs.dynamic_programming import view
 from bnlab.networks import load_network, random_network
 
-NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "02_dynamic_programming.ipynb"
 NAN = math.nan
 
 
@@ -33,18 +28,18 @@ def four(data: bn.Data) -> bn.ScoreTable:
 
 
 def test_lattice_has_every_set_and_every_link_once() -> None:
-    cells = plots.lattice_cells("ABC", np.arange(8.0), np.full(8, NAN))
+    picture = plots.lattice("ABC", np.ones((3, 8)), np.arange(8.0), None)
+    cells, links = columns(picture, "cells"), columns(picture, "links")
     assert cells["set"] == ["∅", "{A}", "{B}", "{A,B}", "{C}", "{A,C}", "{B,C}", "{A,B,C}"]
     assert cells["g"] == list("01234567")
     assert cells["b"] == ["·"] * 8
     assert len(set(zip(cells["x"], cells["y"], strict=True))) == 8
-    links = plots.lattice_links("ABC", np.ones((3, 8)))
     assert len(set(links["link"])) == 12
     assert "{C} → {B,C}" in links["link"]
 
 
 def test_boxes_of_the_lattice_do_not_overlap() -> None:
-    cells = plots.lattice_cells("ABCD", np.zeros(16), np.zeros(16))
+    cells = columns(plots.lattice("ABCD"), "cells")
     for i in range(16):
         for j in range(i):
             across = abs(cells["x"][i] - cells["x"][j])
@@ -53,13 +48,15 @@ def test_boxes_of_the_lattice_do_not_overlap() -> None:
 
 
 def test_lattice_marks_what_is_worked_on() -> None:
-    cells = plots.lattice_cells("AB", [1, 2, NAN, NAN], [NAN] * 4, now=1, used=(0,))
+    alpha, g = [[5, NAN, 6, NAN], [NAN] * 4], [1, 2, NAN, NAN]
+    picture = plots.lattice("AB", alpha, g, now=1, used=(0,), links=[(0, 0)])
+    cells, links = columns(picture, "cells"), columns(picture, "links")
     assert cells["outline_width"] == [2, 3, 1, 1]
     assert cells["g_fill"][1] != cells["g_fill"][2]
-    links = plots.lattice_links("AB", [[5, NAN, 6, NAN], [NAN] * 4], now=[(0, 0)])
     assert links["label"][-1] == "A: 5"
     assert links["label"].count("") == 3
-    wide = plots.lattice_links("AB", np.ones((2, 4)), shares=np.full((2, 4), 0.25))
+    shares = np.full((2, 4), 0.25)
+    wide = columns(plots.lattice("AB", np.ones((2, 4)), shares=shares), "links")
     assert wide["share"] == ["0.250"] * 4
 
 
@@ -67,14 +64,15 @@ def test_lattice_refuses_what_it_cannot_draw() -> None:
     with pytest.raises(ValueError, match="5 variables: the lattice is drawn for 1 to 4"):
         plots.lattice("ABCDE")
     with pytest.raises(ValueError, match=r"shape \(4,\) for 3 variables: the lattice needs \(8,\)"):
-        plots.lattice_cells("ABC", np.zeros(4), np.zeros(8))
+        plots.lattice("ABC", None, np.zeros(4), np.zeros(8))
 
 
 def test_growth_refuses_what_a_log_scale_cannot_show() -> None:
+    look = {"title": "t", "y_label": "y", "x_range": (1, 9), "y_range": (1, 9), "alt": "a"}
     with pytest.raises(ValueError, match="'time' holds 0"):
-        plots.growth_points({"time": ([8], [0])})
+        plots.growth({}, {"time": ([8], [0])}, **look)
     with pytest.raises(ValueError, match="'time' has 2 numbers of variables and 1 values"):
-        plots.growth_curves({"time": ([8, 9], [1])})
+        plots.growth({"time": ([8, 9], [1])}, **look)
 
 
 @pytest.mark.parametrize("names", [("cells", "links"), ("curves", "points")])
@@ -148,7 +146,7 @@ def test_walk_follows_its_lists(data: bn.Data) -> None:
     walk.rows.value = "20 rows"
     assert walk.step.value == 65
     table = bn.score_families(data.select(list("ABCD")), bn.BDeu(), max_parents=3)
-    assert walk.values.forward[-1] == pytest.approx(lab.relative(table).forward[-1])
+    assert walk.filled[0].forward[-1] == pytest.approx(lab.relative(table).forward[-1])
     shares = [float(share) for share in walk.panel.source("links").data["share"]]
     assert sum(shares) == pytest.approx(4, abs=0.02)
 
@@ -180,12 +178,12 @@ def test_full_speed_can_be_stopped() -> None:
 
 
 def test_costs_are_measured_and_extended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(widgets, "SIZES", (8, 9, 10))
+    monkeypatch.setattr(view, "SIZES", (8, 9, 10))
     rows = random_network("child", np.random.default_rng(0)).sample(50, np.random.default_rng(1))
     costs = lab.Costs(rows, seconds=3.0)
     costs.runner.run_now()
-    assert [n for n, _, _ in costs.measured] == [8, 9, 10]
-    seconds = costs.measured[-1][1]
+    assert [n for n, _, _ in costs.found] == [8, 9, 10]
+    seconds = costs.found[-1][1]
     assert costs.expected == (pytest.approx(seconds * 2**12 * 22 / 10), 452_984_832)
     assert costs.time.source("points").data["label"] == ["measured"] * 3 + ["your prediction"]
     assert costs.time.source("points").data["y"][-1] == 3
@@ -241,17 +239,10 @@ def test_checks_accept_right_answers() -> None:
 
 
 def test_a_moved_slider_moves_the_lattice(data: bn.Data) -> None:
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
-    move = (
-        "import json\nwalk.variables.value, walk.rows.value = '4', '20 rows'\n"
-        "walk.step.value = 46\n"
-        "print(json.dumps([walk.panel.caption, walk.panel.source('cells').data['g']]))"
-    )
-    notebook.cells.append(nbformat.v4.new_code_cell(move))
-    NotebookClient(
-        notebook, timeout=300, resources={"metadata": {"path": str(NOTEBOOK.parent)}}
-    ).execute()
-    caption, g = json.loads(notebook.cells[-1].outputs[0]["text"])
+    walk = lab.Walk(data)
+    walk.variables.value, walk.rows.value = "4", "20 rows"
+    walk.step.value = 46
+    caption, g = walk.panel.caption, walk.panel.source("cells").data["g"]
     table = bn.score_families(data.select(list("ABCD")), bn.BDeu(), max_parents=3)
     expected = lab.relative(table).forward[0b1101]
     assert caption.startswith("Step 46 of 65 (g, upward). g({A,C,D}) = ")

@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 from clicking import run_then_move
-from pictures import check_plot
+from pictures import check_plot, columns
 
-import bnlab as bn
 from bnlab import plots
 from bnlab.hidden import AIS, RowDirichlet, Warped, anneal, exact_evidence, score
 from bnlab.labs import hidden_variables as lab
 from bnlab.labs.hidden_variables import runs, space
-from bnlab.labs.hidden_variables.annealed import LOOP_ROWS, LOOP_RUNS
-from bnlab.labs.hidden_variables.runs import PARTS, STEP_STOPS
+from bnlab.labs.hidden_variables.runs import PARTS
+from bnlab.labs.hidden_variables.view import LOOP_ROWS, LOOP_RUNS
 
 NAN = float("nan")
 ROWWISE = RowDirichlet()
@@ -50,17 +49,19 @@ def test_pictures_are_complete(name: str, picture) -> None:
 
 
 def test_scores_that_are_missing_have_no_winner() -> None:
-    marks = plots.structure_scores_marks([18, 50], [NAN, NAN], 1)
+    look = {"y_range": (-10, -7), "name": "vb", "title": "VB"}
+    picture = plots.structure_scores([18, 50], [NAN, NAN], 1, **look)
+    marks = columns(picture, "vb_marks")
     assert marks["best_x"] == marks["true_x"] == [50]
 
 
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match=r"scores has shape \(1,\), but 2 values"):
-        plots.structure_scores_data([18, 50], [-9.0])
-    with pytest.raises(ValueError, match="7 lines and 0 rules"):
+        plots.structure_scores([18, 50], [-9.0], 0, y_range=(-10, -7), name="vb", title="VB")
+    with pytest.raises(ValueError, match="9 lines and 0 rules"):
         plots.log_curves(
             [1],
-            {str(i): [1] for i in range(7)},
+            {str(i): [1] for i in range(9)},
             {},
             x_label="x",
             y_label="y",
@@ -206,9 +207,9 @@ def test_scores_follow_the_slider_and_smc_waits_for_run() -> None:
 
 def test_a_stopped_smc_shows_nothing() -> None:
     scores = lab.Scores(sizes=(10,), size=10)
-    assert scores._work(lambda *_: False) == (10, None)
-    scores._finish((10, None))
-    assert scores.gold == {}
+    assert scores.compute(lambda *_: False, size=10) is None
+    scores._finish(((10,), None))
+    assert scores.found is None
 
 
 def test_ranks_are_medians_over_data_sets() -> None:
@@ -220,7 +221,7 @@ def test_ranks_are_medians_over_data_sets() -> None:
     assert ranks.ours.source("ranks").data["CS"][1] == expected
     assert "2 complete data sets" in ranks.ours.caption
     assert ranks.theirs.source("printed_ranks").data["VB"][-1] == 1
-    one = ranks._work(lambda done, total, found: done < 3)
+    one = ranks.compute(lambda done, total, found: done < 3, sets=2)
     assert [list(known) for known in one.values()] == [[10, 40], [10]]
 
 
@@ -338,8 +339,6 @@ def test_check_of_noisy_ranks(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 3
 
 
-def test_ranks_in_print_are_those_of_the_sizes() -> None:
+def test_audit_of_published_ranks() -> None:
     assert tuple(lab.PRINTED_RANKS) == lab.SIZES
     assert all(len(five) == 5 for five in lab.PRINTED_RUNS.values())
-    assert isinstance(lab.rows(10), bn.Data)
-    assert STEP_STOPS[-1] == 16_384

@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 from bokeh.embed import json_item
-from pictures import check_plot
+from pictures import check_plot, columns
 
 import bnlab as bn
 from bnlab import plots
@@ -63,19 +63,21 @@ def test_equivalent_dags_have_the_same_score_and_numbers_of_parents() -> None:
 
 def test_curve_keeps_the_ends_of_each_step() -> None:
     p = lab.normalised(np.log(lab.space(3).orders))
-    data = plots.prior_curve_data(p)
+    data = columns(plots.prior_curve(p, {}, y_range=(0.01, 1)), "curve")
     assert data["rank"] == [1, 1, 2, 7, 8, 13, 14, 25]
     assert data["probability"] == pytest.approx(np.repeat([6, 3, 2, 1], 2) / 48)
     with pytest.raises(ValueError, match="positive"):
-        plots.prior_curve_data([1.0, 0.0])
+        plots.prior_curve([1.0, 0.0], {}, y_range=(0.01, 1))
 
 
 def test_gallery_arrows_run_between_their_nodes() -> None:
-    data = plots.dag_gallery_arrows([[0, 1, 2], [0, 0, 1]])
+    dags = [[0, 1, 2], [0, 0, 1], *[[0, 0, 0]] * 6]
+    ratios, alike = [1124.4, 99.96, 28.59, 0.01084] * 2, [1, 5, 20, 120] * 2
+    picture = plots.dag_gallery(dags, ratios, alike)
+    data, labels = columns(picture, "arrows"), columns(picture, "shapes")
     assert len(data["xs"]) == len(data["head_ys"]) == 3
-    labels = plots.dag_gallery_labels([1124.4, 99.96, 28.59, 0.01084], [1, 5, 20, 120])
     texts = ["× 1,124\n1 DAG", "× 100\n5 DAGs", "× 28.6\n20 DAGs", "× 0.0108\n120 DAGs"]
-    assert labels["label"] == texts
+    assert labels["label"] == texts * 2
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -83,14 +85,14 @@ def test_what_does_not_fit_is_refused() -> None:
         plots.dag_gallery([[0, 0]], [1.0], [1])
     with pytest.raises(ValueError, match="5 known priors"):
         plots.prior_curve([1.0], {str(i): [1.0] for i in range(5)}, y_range=(0.1, 1))
-    with pytest.raises(ValueError, match="2 labels"):
-        plots.answer_pairs_data([0.5], [0.5], ["a", "b"])
+    look = {"posteriors": ("p", "q"), "title": "t", "alt": "a"}
+    with pytest.raises(ValueError, match=r"shape \(1,\), but 2 values"):
+        plots.answer_pairs([0.5], [0.5], ["a", "b"], **look)
     with pytest.raises(ValueError, match="not all different"):
-        plots.answer_pairs(
-            [0.5] * 2, [0.5] * 2, ["a", "a"], posteriors=("p", "q"), title="t", alt="a"
-        )
+        plots.answer_pairs([0.5] * 2, [0.5] * 2, ["a", "a"], **look)
     with pytest.raises(ValueError, match="7 rows"):
-        plots.distances_now([0, 10], {"DAGs": [0.1, 0.2]}, 7)
+        look = {"y_label": "y", "y_range": (0, 1), "title": "t", "alt": "a"}
+        plots.distances([0, 10], {"DAGs": [0.1, 0.2]}, 7, **look)
 
 
 def test_pictures_are_complete() -> None:

@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from pictures import check_plot
+from pictures import check_plot, columns
 
 import bnlab as bn
 from bnlab import plots
@@ -72,19 +72,20 @@ def test_the_edge_of_each_order() -> None:
 
 
 def test_order_move_marks_what_moved() -> None:
-    data = plots.order_move_data([0, 1, 2], [0, 2, 1], NAMES)
+    data = columns(plots.order_move([0, 1, 2], [0, 2, 1], NAMES), "move")
     assert data["node"] == ["rain", "wet", "slip", "rain", "slip", "wet"]
     assert data["fill"][0] == data["fill"][3] != data["fill"][1]
     with pytest.raises(ValueError, match="not two orders of 3"):
-        plots.order_move_data([0, 1, 2], [0, 0, 1], NAMES)
+        plots.order_move([0, 1, 2], [0, 0, 1], NAMES)
 
 
 def test_long_traces_are_thinned_and_keep_their_ends() -> None:
-    data = plots.traces_data(np.arange(10_000), {"chain 1": -np.arange(10_000.0)})
+    picture = plots.traces(np.arange(10_000), {"chain 1": -np.arange(10_000.0)})
+    data = columns(picture, "trace")
     assert len(data["place"]) == len(data["chain 1"]) == 500
     assert (data["place"][0], data["place"][-1], data["chain 1"][-1]) == (0, 9999, -9999)
-    with pytest.raises(ValueError, match=r"shape \(2,\), but there are 3 places"):
-        plots.traces_data([1, 2, 3], {"chain 1": [1, 2]})
+    with pytest.raises(ValueError, match=r"shape \(2,\), but 3 values"):
+        plots.traces([1, 2, 3], {"chain 1": [1, 2]})
 
 
 @pytest.mark.parametrize(

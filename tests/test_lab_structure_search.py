@@ -5,16 +5,16 @@ import itertools
 import numpy as np
 import pytest
 from clicking import run_then_move
-from pictures import check_plot
+from pictures import check_plot, columns
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.kernels import structures
+from bnlab.kernels import dag_walks
 from bnlab.labs import structure_search as lab
 from bnlab.labs.structure_search import ad_tree, counting
 from bnlab.labs.structure_search.clock import first_hit
 from bnlab.labs.structure_search.recovery import random_dag, tables
-from bnlab.labs.structure_search.widgets import WALKS
+from bnlab.labs.structure_search.view import WALKS
 
 FEW = {"restarts": 3, "perturbed data": 2}
 
@@ -205,7 +205,7 @@ def test_recovery_follows_its_controls() -> None:
     expected = [each.mean(axis=0).tolist() for each in lab.distances("survey").values()]
     assert curves["ys"] == expected
     graphs = [lab.truths("survey")[4].dag]
-    graphs += [lab.found("survey", 4, 20_000)[search] for search in ("hill climbing", "GES")]
+    graphs += [lab.found_dags("survey", 4, 20_000)[search] for search in ("hill climbing", "GES")]
     edges = sum(int(np.bitwise_count(dag).sum()) for dag in graphs)
     assert len(recovery.gallery.source("gallery").data["xs"]) == edges
 
@@ -226,18 +226,20 @@ def test_averages_follow_their_controls() -> None:
 
 def test_a_gallery_draws_edges_and_lines() -> None:
     graphs = np.array([[[0, 1], [0, 0]], [[0, 1], [1, 0]]])
-    columns = plots.graph_gallery_links(graphs, ["a", "b"], graphs == 0)
-    (arrow, line) = (np.array(columns["head_xs"][i] + columns["head_ys"][i]) for i in (0, 1))
+    look = {"title": "Two", "alt": "Two galleries"}
+    drawn = plots.graph_gallery(graphs, ["a", "b"], ["arrow", "line"], graphs == 0, **look)
+    data = columns(drawn, "gallery")
+    (arrow, line) = (np.array(data["head_xs"][i] + data["head_ys"][i]) for i in (0, 1))
     assert np.ptp(arrow[:3]) > 1
     assert np.ptp(line[:3]) == np.ptp(line[3:]) == 0  # no head
-    assert columns["color"][0] != columns["color"][1]
+    assert data["color"][0] != data["color"][1]
 
 
 def test_gains_frame_the_best_move_only_if_it_gains() -> None:
     for gain, framed in ((2.0, 1), (-2.0, 0)):
-        columns = plots.move_gains_data([[np.nan, gain], [np.nan, np.nan]], ["a", "b"])
-        assert sum(colour != "#ffffff" for colour in columns["edge"]) == framed
-    assert columns["label"] == ["-2.0", ""]
+        data = columns(plots.move_gains([[np.nan, gain], [np.nan, np.nan]], ["a", "b"]), "gains")
+        assert sum(colour != "#ffffff" for colour in data["edge"]) == framed
+    assert data["label"] == ["-2.0", ""]
 
 
 @pytest.mark.parametrize(
@@ -258,13 +260,14 @@ def test_pictures_are_complete(name: str, picture) -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match=r"shape \(1, 2, 2\), but there are 3 names"):
-        plots.graph_gallery_links(np.zeros((1, 2, 2), int), ["a", "b", "c"])
+        plots.graph_gallery(np.zeros((1, 2, 2), int), ["a", "b", "c"], ["x"], title="", alt="")
     with pytest.raises(ValueError, match="1 graphs, but 2 labels"):
         plots.graph_gallery(
             np.zeros((1, 2, 2), int), ["a", "b"], ["one", "two"], title="", alt="Nothing"
         )
     with pytest.raises(ValueError, match="marks of shape"):
-        plots.graph_gallery_links(np.zeros((1, 2, 2), int), ["a", "b"], np.zeros((2, 2)))
+        graphs, marks = np.zeros((1, 2, 2), int), np.zeros((2, 2))
+        plots.graph_gallery(graphs, ["a", "b"], ["x"], marks, title="", alt="")
 
 
 def test_check_of_gains(capsys: pytest.CaptureFixture[str]) -> None:
@@ -337,15 +340,9 @@ def test_a_climb_asks_for_the_families_that_lazy_scores_count() -> None:
     assert requests[:, 2].max() + 1 == np.isfinite(log_beta).sum()
     numbers = {number: (v, mask) for v, mask, number in requests.tolist()}
     assert len(numbers) == len(set(numbers.values())) < len(requests)
-    expected = sum(structures.score(families, v, mask) for v, mask, _ in requests)
+    expected = sum(dag_walks.score(families, v, mask) for v, mask, _ in requests)
     tree = ad_tree.grow(rows, 4).arrays
     for how, keeps in counting.WAYS.values():
         known = np.full(len(numbers) if keeps else 0, np.nan)
         total = counting.serve(how, scores.source[1], tree, requests, known)
         assert total == pytest.approx(expected)
-
-
-def test_seconds_of_each_way_of_counting() -> None:
-    for making, serving in lab.seconds_of_ways(50).values():
-        assert making >= 0
-        assert serving >= 0

@@ -10,7 +10,8 @@ import pytest
 
 import bnlab as bn
 from bnlab.labs import your_own_data as lab
-from bnlab.reports import Analysis, read_table, sensitivity
+from bnlab.labs.your_own_data.view import edges_html
+from bnlab.reports import Analysis, Credible, read_table, sensitivity
 
 
 @pytest.fixture
@@ -114,6 +115,26 @@ def test_the_study_follows_the_table(garden: Path) -> None:
     assert list(predictor.known) == ["rain", "grass"]
 
 
+def test_what_is_shown_of_an_earlier_table_says_so(garden: Path) -> None:
+    table = lab.Table(garden)
+    study = lab.Study(table, seconds=10)
+    study.runner.run_now()
+    kinds = lab.Network, lab.Priors, lab.Predictor
+    shown = [*(kind(study) for kind in kinds), lab.Exports(study, garden.parent)]
+    notices = [each.widget.children[0] for each in shown]
+    assert [notice.value for notice in notices] == [""] * 4
+    table.rule.value = "equally full levels"
+    assert all("The table has changed: press Analyse." in notice.value for notice in notices)
+    assert (study.runner.bar.value, study.runner.status.value) == (0, "")
+    result = study._work(lambda done, total, snapshot: True)
+    table.rule.value = "as proposed"  # while that runs
+    study._finish(result)
+    assert all("The table has changed" in notice.value for notice in notices)
+    assert "The table has changed" in study.widget.children[0].value
+    study.runner.run_now()
+    assert [notice.value for notice in notices] == [""] * 4
+
+
 def _two_columns(folder: Path) -> Path:
     path = folder / "weather.csv"
     path.write_text("rain,grass\n" + "no,dry\nyes,wet\n" * 20, encoding="utf-8")
@@ -142,6 +163,13 @@ def test_the_network_shows_edges_from_the_threshold_up(study: lab.Study) -> None
         shown = network.panel.source("links").data["probability"]
         np.testing.assert_allclose(sorted(shown), sorted(edges[edges >= threshold]))
         assert f"{threshold:g} or more" in network.panel.caption
+
+
+def test_intervals_of_chains_are_listed_with_what_they_are_worth() -> None:
+    half, far = np.full((2, 2), 0.5), np.full((2, 2), 1.3)
+    found = Credible(half, 0 * half, 2 * half, "asymptotic", 0.95, far, 12 * half)
+    said = edges_html(found, ("rain", "wet"), 0.1)
+    assert "R-hat 1.300, ESS 6: not to be trusted, run longer" in said
 
 
 def test_the_priors_are_those_of_the_sliders(study: lab.Study) -> None:
@@ -289,7 +317,7 @@ def test_priors_of_many_variables_are_computed_on_demand(tmp_path: Path) -> None
         done.append(step)
         return step < 2
 
-    priors._finish(priors._work(two))  # stopped before the third prior
+    priors._finish(priors._run(two))  # stopped before the third prior
     assert done == [0, 1, 2]
     priors.ess.value, priors.nats.value = 0.1, 0.5  # the second
     assert priors.edges is not None

@@ -1,153 +1,166 @@
-"""The labs without a browser: what all share, and a cell that moves the slider of each lab."""
+"""The labs without a browser: what all share, and controls that are moved."""
 
 import asyncio
 import itertools
-import json
 import threading
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import nbformat
 import numpy as np
 import pytest
-from nbclient import NotebookClient
 
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import (
+    annealed_importance_sampling,
     board,
     dag_space,
     hidden_variables,
     modular_priors,
     order_mcmc,
     running,
+    scaling_out,
     start_here,
     structure_search,
     your_own_data,
 )
 from bnlab.reports import analyse, read_table, sensitivity
 
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 EDGES = [[0, 0.9], [0.1, 0]]
 NAMES = ["rain", "wet"]
 
 
-def run_with(notebook: str, cell: str) -> str:
-    """What `cell` prints when it runs after the cells of a lab."""
-    lab = nbformat.read(NOTEBOOKS / notebook, as_version=4)
-    lab.cells.append(nbformat.v4.new_code_cell(cell))
-    client = NotebookClient(lab, timeout=300, resources={"metadata": {"path": str(NOTEBOOKS)}})
-    client.execute()
-    return "".join(output.get("text", "") for output in lab.cells[-1].outputs)
+def _explorer() -> list[float]:
+    explorer = start_here.Explorer()
+    explorer.dataset.value = "wine"
+    explorer.size.value = 50
+    return explorer.heat.source("edges").data["probability"]
 
 
-# The lab, the cell that sets its slider, and the values that its source must then hold.
-MOVES = [
-    pytest.param(
-        "00_start_here.ipynb",
-        "explorer.dataset.value = 'wine'\n"
-        "explorer.size.value = 50\n"
-        "print(json.dumps(explorer.heat.source('edges').data['probability']))",
+def _priors_and_washout() -> list[float]:
+    explorer, washout = modular_priors.PriorExplorer(), modular_priors.Washout()
+    explorer.prior.value = "Koivisto"
+    washout.size.value = 100_000
+    ratios = explorer.gallery.source("shapes").data["ratio"][:2]
+    return [*ratios, *washout.lines.source("now").data["distance"]]
+
+
+def _steps_two_chains_and_ladder() -> list[float]:
+    steps, two = order_mcmc.Steps(), order_mcmc.TwoChains()
+    heat, ladder = order_mcmc.Temperature(), order_mcmc.Coupled()
+    steps.kind.value = "relocate"
+    steps.step.value = 5000
+    two.case.value = "tic-tac-toe"
+    two.length.value = 500
+    heat.beta.value = 0.2
+    ladder.temperatures.value = 4
+    return [
+        *steps.walked.source("walked").data["probability"],
+        *two.scatter.source("agreement").data["second"],
+        *heat.scatter.source("hot_agreement").data["first"],
+        *ladder.accepted.source("tempered_acceptance").data["rate"],
+    ]
+
+
+def _pile_and_shapes() -> list[float]:
+    pile, shapes = annealed_importance_sampling.Pile(), annealed_importance_sampling.Shapes()
+    pile.dataset.value = "wine"
+    pile.steps.value = 100
+    pile.runs.value = 50
+    shapes.schedule.value = "harmonic"
+    shapes.steps.value = 30
+    estimate = pile.weights.source("weights_marks").data["estimate"]
+    return [*estimate, *shapes.acceptance.source("acceptance_path").data["rate"]]
+
+
+def _scores_and_labels() -> list[float]:
+    scores, labels = hidden_variables.Scores(), hidden_variables.Labels()
+    scores.size.value = 10
+    labels.size.value = 160
+    return [
+        *scores.panels["VB"].source("vb").data["score"],
+        *scores.panels["CS"].source("cs_marks").data["true_y"],
+        *labels.panel.source("labels").data["first"],
+    ]
+
+
+def _shares_beliefs_and_doing() -> list[float]:
+    shares, beliefs, doing = dag_space.Shares(), dag_space.Beliefs(), dag_space.Doing()
+    shares.dataset.value = "coronary"
+    shares.share.value = 0.6
+    beliefs.prior.value = "order-modular"
+    beliefs.rows.value = 50
+    doing.which.value = "D"
+    doing.rows.value = 40
+    return [
+        *shares.errors.source("chain_errors").data["error"][24:32],
+        *beliefs.heat.source("believed").data["probability"],
+        *doing.told.source("told").data["probability"],
+    ]
+
+
+def _steps_recovery_and_averages() -> list[float]:
+    steps, recovery = structure_search.Steps(), structure_search.Recovery()
+    averages = structure_search.Averages()
+    steps.dataset.value = "wine"
+    steps.step.value = 3
+    recovery.network.value = "asia"
+    averages.dataset.value = "tic-tac-toe"
+    averages.count.value = 30
+    return [
+        *steps.gains.source("gains").data["gain"],
+        *recovery.curves.source("distance").data["ys"][2],
+        *averages.heat.source("averaged").data["probability"],
+    ]
+
+
+def _network_priors_and_predictor() -> list[float]:
+    with TemporaryDirectory() as folder:
+        study = your_own_data.Study(your_own_data.Table(your_own_data.write_garden(folder)))
+    study.runner.run_now()
+    network, prior = your_own_data.Network(study), your_own_data.Priors(study)
+    predictor = your_own_data.Predictor(study)
+    network.threshold.value = 0.9
+    prior.ess.value = 10.0
+    predictor.known["flowers"].value = "yes"
+    return [
+        *network.panel.source("links").data["probability"],
+        *prior.panel.source("prior_edges").data["probability"],
+        *predictor.panel.source("prediction").data["share"],
+    ]
+
+
+def _speed_plan_and_exact() -> list[float]:
+    speed, plan = scaling_out.SpeedUp(), scaling_out.AnnealingPlan(1e-4)
+    exact = scaling_out.ExactPlan(1e-8, 1e-4)
+    speed.jobs.value = 20
+    speed.serial.value = 0.05
+    plan.cores.value = 64
+    exact.n.value = 37
+    return [
+        *speed.speed.source("speed").data["ys"][2],
+        plan.load.jobs * plan.load.seconds / plan.chain_seconds,
+        *exact.memory.source("points").data["y"],
+    ]
+
+
+# What widgets show after their controls have moved, and the same by the package alone.
+MOVES = {
+    "00": (
+        _explorer,
         lambda: _off_diagonal(start_here.answer(start_here.table("wine"), 50).edges),
-        id="00_start_here",
     ),
-    pytest.param(
-        "01_modular_priors.ipynb",
-        "explorer.prior.value = 'Koivisto'\n"
-        "washout.size.value = 100_000\n"
-        "print(json.dumps([*explorer.gallery.source('shapes').data['ratio'][:2],\n"
-        "                  *washout.lines.source('now').data['distance']]))",
-        lambda: _prior_and_distance(100_000),
-        id="01_modular_priors",
-    ),
-    pytest.param(
-        "03_order_mcmc.ipynb",
-        "steps.kind.value = 'relocate'\n"
-        "steps.step.value = 5000\n"
-        "two.case.value = 'tic-tac-toe'\n"
-        "two.length.value = 500\n"
-        "heat.beta.value = 0.2\n"
-        "ladder.temperatures.value = 4\n"
-        "print(json.dumps([*steps.walked.source('walked').data['probability'],\n"
-        "                  *two.scatter.source('agreement').data['second'],\n"
-        "                  *heat.scatter.source('hot_agreement').data['first'],\n"
-        "                  *ladder.accepted.source('tempered_acceptance').data['rate']]))",
+    "01": (_priors_and_washout, lambda: _prior_and_distance(100_000)),
+    "03": (
+        _steps_two_chains_and_ladder,
         lambda: [*_walked_and_second_chain(5000, 500), *_hot_and_coupled(0.2, 4)],
-        id="03_order_mcmc",
     ),
-    pytest.param(
-        "05_annealed_importance_sampling.ipynb",
-        "pile.dataset.value = 'wine'\n"
-        "pile.steps.value = 100\n"
-        "pile.runs.value = 50\n"
-        "shapes.schedule.value = 'harmonic'\n"
-        "shapes.steps.value = 30\n"
-        "print(json.dumps([*pile.weights.source('weights_marks').data['estimate'],\n"
-        "                  *shapes.acceptance.source('acceptance_path').data['rate']]))",
-        lambda: _estimate_and_acceptance(50, 100, 30),
-        id="05_annealed_importance_sampling",
-    ),
-    pytest.param(
-        "06_hidden_variables.ipynb",
-        "scores.size.value = 160\n"
-        "labels.size.value = 160\n"
-        "print(json.dumps([*scores.panels['VB'].source('vb').data['score'],\n"
-        "                  *scores.panels['CS'].source('cs_marks').data['true_y'],\n"
-        "                  *labels.panel.source('labels').data['first']]))",
-        lambda: _scores_and_climbs(160),
-        id="06_hidden_variables",
-    ),
-    pytest.param(
-        "07_dag_space.ipynb",
-        "shares.dataset.value = 'coronary'\n"
-        "shares.share.value = 0.6\n"
-        "beliefs.prior.value = 'order-modular'\n"
-        "beliefs.rows.value = 50\n"
-        "doing.which.value = 'D'\n"
-        "doing.rows.value = 40\n"
-        "print(json.dumps([*shares.errors.source('chain_errors').data['error'][24:32],\n"
-        "                  *beliefs.heat.source('believed').data['probability'],\n"
-        "                  *doing.told.source('told').data['probability']]))",
-        lambda: _errors_beliefs_and_arrows(0.6, 50, 40),
-        id="07_dag_space",
-    ),
-    pytest.param(
-        "08_structure_search.ipynb",
-        "steps.dataset.value = 'wine'\n"
-        "steps.step.value = 3\n"
-        "recovery.network.value = 'asia'\n"
-        "averages.dataset.value = 'tic-tac-toe'\n"
-        "averages.count.value = 30\n"
-        "print(json.dumps([*steps.gains.source('gains').data['gain'],\n"
-        "                  *recovery.curves.source('distance').data['ys'][2],\n"
-        "                  *averages.heat.source('averaged').data['probability']]))",
-        lambda: _gains_distances_and_edges(3, 30),
-        id="08_structure_search",
-    ),
-    pytest.param(
-        "09_your_own_data.ipynb",
-        "network.threshold.value = 0.9\n"
-        "prior.ess.value = 10.0\n"
-        "predictor.known['flowers'].value = 'yes'\n"
-        "print(json.dumps([*network.panel.source('links').data['probability'],\n"
-        "                  *prior.panel.source('prior_edges').data['probability'],\n"
-        "                  *predictor.panel.source('prediction').data['share']]))",
-        lambda: _garden(0.9, 10.0, {"flowers": "yes"}),
-        id="09_your_own_data",
-    ),
-    pytest.param(
-        "10_scaling_out.ipynb",
-        "speed.jobs.value = 20\n"
-        "speed.serial.value = 0.05\n"
-        "plan.cores.value = 64\n"
-        "exact.n.value = 37\n"
-        "print(json.dumps([*speed.speed.source('speed').data['ys'][2],\n"
-        "                  plan.load.jobs * plan.load.seconds / plan.chain_seconds,\n"
-        "                  *exact.memory.source('points').data['y']]))",
-        lambda: _speed_ups_runs_and_gigabytes(20, 0.05, 37),
-        id="10_scaling_out",
-    ),
-]
+    "05": (_pile_and_shapes, lambda: _estimate_and_acceptance(50, 100, 30)),
+    "06": (_scores_and_labels, lambda: _scores_and_climbs(10, 160)),
+    "07": (_shares_beliefs_and_doing, lambda: _errors_beliefs_and_arrows(0.6, 50, 40)),
+    "08": (_steps_recovery_and_averages, lambda: _gains_distances_and_edges(3, 30)),
+    "09": (_network_priors_and_predictor, lambda: _garden(0.9, 10.0, {"flowers": "yes"})),
+    "10": (_speed_plan_and_exact, lambda: _speed_ups_runs_and_gigabytes(20, 0.05, 37)),
+}
 
 
 def _speed_ups_runs_and_gigabytes(jobs: int, serial: float, n: int) -> list[float]:
@@ -183,14 +196,14 @@ def _estimate_and_acceptance(runs: int, steps: int, harmonic: int) -> list[float
     return [estimate, *rates]
 
 
-def _scores_and_climbs(rows: int) -> list[float]:
+def _scores_and_climbs(few: int, rows: int) -> list[float]:
     found = bn.hidden.score_structures(
         hidden_variables.structures(),
-        hidden_variables.rows(rows),
+        hidden_variables.rows(few),
         ["cs", "vb"],
         restarts=3,
         alias=True,
-        rng=np.random.default_rng([2003, rows]),
+        rng=np.random.default_rng([2003, few]),
     )
     truth = hidden_variables.true_number()
     ends = [
@@ -274,10 +287,10 @@ def _off_diagonal(matrix: np.ndarray) -> np.ndarray:
     return matrix[~np.eye(len(matrix), dtype=bool)]
 
 
-@pytest.mark.parametrize(("notebook", "move", "expected"), MOVES)
-def test_a_moved_slider_moves_the_data(notebook, move, expected) -> None:
-    printed = run_with(notebook, "import json\n" + move)
-    np.testing.assert_allclose(json.loads(printed), expected(), atol=1e-12)
+@pytest.mark.parametrize("lab", MOVES)
+def test_moved_controls_show_what_the_package_says(lab) -> None:
+    moved, expected = MOVES[lab]
+    np.testing.assert_allclose(moved(), expected(), atol=1e-12)
 
 
 def test_setup_refuses_unknown_resources(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,7 +301,7 @@ def test_setup_refuses_unknown_resources(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_reloaded_page_gets_the_current_data() -> None:
     panel = board.Panel(plots.heat_map(EDGES, NAMES), "before")
-    panel.update("after", edges=plots.heat_map_data([[0, 0.123456], [0, 0]], NAMES))
+    panel.refresh(plots.heat_map([[0, 0.123456], [0, 0]], NAMES), "after")
     assert "0.123456" in panel.figure.get_state()["render_bundle"]
     assert "0.123456" in panel.figure.get_state("render_bundle")["render_bundle"]
     assert "render_bundle" not in panel.figure.get_state("layout")
@@ -302,6 +315,11 @@ def test_a_panel_can_show_another_picture() -> None:
     assert len(panel.source("edges").data["probability"]) == 6
     with pytest.raises(ValueError, match="no source 'edgs'; it has edges"):
         panel.source("edgs")
+
+
+def test_captions_have_a_minus_as_axes_do() -> None:
+    panel = board.Panel(plots.heat_map(EDGES, NAMES), "-2.5 nats (-3), 2-3 of v-1, 2026-11-22")
+    assert "−2.5 nats (−3), 2-3 of v-1, 2026-11-22" in panel.children[1].value
 
 
 def test_size_slider_offers_its_sizes() -> None:
@@ -350,6 +368,47 @@ def test_stop_ends_the_work_with_what_it_has() -> None:
     assert 0 < results[0] < 100_000
     assert runner.status.value == f"stopped at {results[0]:,} of 100,000 draws"
     assert runner.stop_button.disabled
+
+
+def test_progress_of_one_setting_is_not_shown_for_another() -> None:
+    setting = ["a"]
+    runner = running.Runner(
+        lambda progress: progress(7, 7, None), lambda result: None, setting=lambda: setting[0]
+    )
+    runner.run_now()
+    for now, shown in (("b", (0, "")), ("a", (7, "done: 7 of 7 steps")), ("b", (0, ""))):
+        setting[0] = now
+        runner.turn()
+        assert (runner.bar.value, runner.status.value) == shown
+
+
+def test_a_run_for_an_earlier_setting_says_so() -> None:
+    setting, started = ["a"], threading.Event()
+
+    def work(progress: running.Progress) -> None:
+        while progress(3, 9, None):
+            started.set()
+            threading.Event().wait(0.002)
+
+    runner = running.Runner(work, lambda result: None, setting=lambda: setting[0])
+
+    async def click_run_then_move() -> None:
+        runner.run_button.click()
+        while not started.is_set():
+            await asyncio.sleep(0.01)
+        setting[0] = "b"
+        runner.turn()
+        await asyncio.sleep(0.3)
+        assert runner.status.value == "3 of 9 steps, for the earlier setting"
+        runner.stop_button.click()
+        await runner.task
+
+    asyncio.run(click_run_then_move())
+    assert runner.status.value == "stopped at 3 of 9 steps, for the earlier setting"
+    assert runner.bar.value == 0
+    setting[0] = "a"
+    runner.turn()
+    assert (runner.bar.value, runner.status.value) == (3, "stopped at 3 of 9 steps")
 
 
 def test_runner_shows_what_went_wrong() -> None:
@@ -404,7 +463,7 @@ def test_no_rows_give_the_prior() -> None:
 def test_explorer_follows_its_controls() -> None:
     explorer = start_here.Explorer()
     explorer.dataset.value = "iris"
-    assert explorer.size.value == explorer.shown.rows == 150
+    assert explorer.size.value == 150
     explorer.size.value = 20
     expected = start_here.answer(start_here.table("iris"), 20)
     np.testing.assert_allclose(
@@ -418,7 +477,7 @@ def test_explorer_follows_its_controls() -> None:
 def test_explorer_of_a_table_of_your_own() -> None:
     values = np.random.default_rng(1).integers(0, 2, (30, 3))
     explorer = start_here.Explorer(bn.Data.from_arrays(values, names=("x", "y", "z")))
-    assert explorer.dataset is None
+    assert explorer.dataset.layout.display == "none"
     assert explorer.size.value == 30
 
 

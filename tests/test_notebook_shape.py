@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 import statistics
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,8 @@ def _cells(path: Path, kind: str) -> list[dict[str, Any]]:
     return [cell for cell in cells if cell["cell_type"] == kind and "".join(cell["source"]).strip()]
 
 
-def test_the_suite_has_labs() -> None:
-    assert len(NOTEBOOKS) >= 3
+def test_every_notebook_is_among_them() -> None:
+    assert len(NOTEBOOKS) == 16
 
 
 @every_notebook
@@ -68,6 +69,14 @@ def test_code_cells_are_short(path: Path) -> None:
     assert len(lengths) <= MOST_CELLS
     assert max(lengths) <= LONGEST_CELL
     assert statistics.median(lengths) <= 4
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS[11:], ids=lambda path: path.stem)
+def test_every_part_of_a_paper_is_shown(path: Path) -> None:
+    """So each comes out whenever the notebook runs."""
+    code = "\n".join("".join(cell["source"]) for cell in _cells(path, "code"))
+    page = import_module(f"bnlab.papers.{path.stem}.page").page
+    assert set(page.parts) <= set(re.findall(r'page\.show\("(\w+)"', code))
 
 
 @every_notebook

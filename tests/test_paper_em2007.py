@@ -2,16 +2,14 @@
 
 import dataclasses
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
 from bokeh.embed import json_item
 
 import bnlab as bn
-from bnlab.labs.papers import em2007 as lab
+from bnlab.papers.em2007 import cases, page, study, walks
 
-NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "papers" / "em2007.ipynb"
 PAIRS = list(itertools.combinations(range(5), 2))
 BIASED = (("orders", "as drawn"), ("orders", "Ellis"))
 
@@ -92,17 +90,12 @@ def test_interventional_score_by_hand():
 
 
 @pytest.fixture(scope="module")
-def long() -> lab.Kept:
-    return lab.saved()
-
-
-@pytest.fixture(scope="module")
-def cancer() -> lab.Case:
-    return lab.case("cancer")
+def cancer() -> cases.Case:
+    return cases.case("cancer")
 
 
 def test_chd_has_more_rows_than_the_text_says():
-    assert lab.case("CHD").data.values.shape == (1841, 6)
+    assert cases.case("CHD").data.values.shape == (1841, 6)
 
 
 def test_exact_edges_of_the_cancer_rows_by_enumeration(cancer, dags):
@@ -116,7 +109,9 @@ def test_exact_edges_of_the_cancer_rows_by_enumeration(cancer, dags):
 
 def test_the_displayed_proposal_is_no_distribution_and_the_described_one_is(dags):
     chances = np.random.default_rng(1).random((5, 5)) * (1 - np.eye(5)) / 2
-    described, displayed = (lab.proposal(dags, chances, absent=absent) for absent in (True, False))
+    described, displayed = (
+        cases.proposal(dags, chances, absent=absent) for absent in (True, False)
+    )
     everything = np.prod([chances[u, v] + chances[v, u] + 1 for u, v in PAIRS])
     cyclic_too = np.exp(displayed).sum()
     assert np.exp(described).sum() < 1 < cyclic_too < everything
@@ -127,14 +122,14 @@ def test_a_global_chain_by_the_displayed_ratio_settles_off_the_posterior(cancer,
     some = dags[:: len(dags) // 200]
     chances = bn.Global(cancer.orders.edges).chances
     log_p = cancer.table.log_target(some)
-    right, wrong = (lab.proposal(some, chances, absent=absent) for absent in (True, False))
+    right, wrong = (cases.proposal(some, chances, absent=absent) for absent in (True, False))
     accept = np.minimum(0, (log_p - wrong)[None] - (log_p - wrong)[:, None])
     flow = (log_p + right - wrong)[:, None] + right[None] + accept
     np.testing.assert_allclose(flow, flow.T, atol=1e-7)
 
 
 def test_limits_of_the_two_proposals(cancer):
-    found = lab.limits(cancer)
+    found = cases.limits(cancer)
     assert found.corrected < 1e-9 < found.displayed < found.dp
 
 
@@ -142,37 +137,36 @@ def test_limits_of_the_two_proposals(cancer):
 
 
 def test_errors_at_stops_are_those_of_the_first_draws(cancer):
-    walk = lab.walk(cancer.table, "Order", draws=300, chains=2)
-    first = walk.draws.prefix(100)
-    edges = lab.edges_at(walk, [100, 300])
+    walked = walks.walk(cancer.table, "Order", draws=300, chains=2)
+    first = walked.draws.prefix(100)
+    edges = walks.edges_at(walked, [100, 300])
     np.testing.assert_allclose(edges[:, 0].mean(axis=0), bn.features.edges(first), atol=1e-12)
-    counted = lab.counted_edges_at(walk, [100, 300])
-    one = [bn.reweight_by_extensions(walk.draws).log_weight[1], walk.draws.values[1]]
+    counted = walks.counted_edges_at(walked, [100, 300])
+    one = [bn.reweight_by_extensions(walked.draws).log_weight[1], walked.draws.values[1]]
     weight = np.exp(one[0]) / np.exp(one[0]).sum()
     by_hand = np.tensordot(weight, bn.graphs.to_adjacency(one[1]), axes=1)
     np.testing.assert_allclose(counted[1, 1], by_hand, atol=1e-12)
 
 
 def test_ellis_weights_are_one_over_the_sampled_orders_that_agree(cancer):
-    walk = lab.walk(cancer.table, "Order", draws=40, chains=1)
+    walked = walks.walk(cancer.table, "Order", draws=40, chains=1)
     weights = []
-    for dag in walk.draws.values[0]:
+    for dag in walked.draws.values[0]:
         agree = 0
-        for order in walk.orders.values[0]:
+        for order in walked.orders.values[0]:
             before = {int(v): set(order[:place].tolist()) for place, v in enumerate(order)}
             agree += all(set(bn.graphs.members(dag[v])) <= before[v] for v in range(5))
         weights.append(1 / agree)
     share = np.array(weights) / sum(weights)
-    by_hand = np.tensordot(share, bn.graphs.to_adjacency(walk.draws.values[0]), axes=1)
-    np.testing.assert_allclose(lab.ellis_edges_at(walk, [40])[0, 0], by_hand, atol=1e-12)
+    by_hand = np.tensordot(share, bn.graphs.to_adjacency(walked.draws.values[0]), axes=1)
+    np.testing.assert_allclose(walks.ellis_edges_at(walked, [40])[0, 0], by_hand, atol=1e-12)
     with pytest.raises(ValueError, match="no orders"):
-        lab.ellis_edges_at(lab.walk(cancer.table, "Local", draws=4, chains=1), [4])
+        walks.ellis_edges_at(walks.walk(cancer.table, "Local", draws=4, chains=1), [4])
 
 
 @pytest.fixture(scope="module")
-def errors(cancer) -> dict[tuple[str, str], np.ndarray]:
-    walks = {s: lab.walk(cancer.table, s, draws=32_768, chains=25) for s in lab.SAMPLERS}
-    return {place: found.mean(axis=0) for place, found in lab.errors(cancer, walks).items()}
+def errors() -> dict[tuple[str, str], np.ndarray]:
+    return {place: found.mean(axis=0) for place, found in page.errors("cancer").items()}
 
 
 def test_proposals_by_dp_are_ahead_early(errors):
@@ -183,13 +177,13 @@ def test_proposals_by_dp_are_ahead_early(errors):
 
 
 def test_every_sampler_of_dags_comes_below_the_dp(errors, cancer):
-    bias = lab.sad(cancer.orders.edges, cancer.dags.edges)
+    bias = walks.sad(cancer.orders.edges, cancer.dags.edges)
     for place, found in errors.items():
         assert (found[-1] < bias / 3) == (place not in BIASED), place
 
 
 def test_orders_as_drawn_settle_at_the_dp_and_ellis_weights_nowhere_near(errors, cancer):
-    bias = lab.sad(cancer.orders.edges, cancer.dags.edges)
+    bias = walks.sad(cancer.orders.edges, cancer.dags.edges)
     assert errors["orders", "as drawn"][-1] == pytest.approx(bias, abs=0.05)
     assert errors["orders", "Ellis"][-1] > 2 * bias
 
@@ -199,7 +193,7 @@ def test_orders_as_drawn_settle_at_the_dp_and_ellis_weights_nowhere_near(errors,
 
 def test_strong_tables_have_the_shifted_mean():
     rng = np.random.default_rng(3)
-    draws = [lab.strong_tables(bn.load_network("cancer"), rng).tables[3] for _ in range(3000)]
+    draws = [cases.strong_tables(bn.load_network("cancer"), rng).tables[3] for _ in range(3000)]
     mean = np.mean(draws, axis=0)
     np.testing.assert_allclose(mean, [[2 / 3, 1 / 3], [1 / 3, 2 / 3]] * 2, atol=0.01)
     # Variance of a beta distribution with 10 in all: mean (1 - mean) / 11.
@@ -208,24 +202,24 @@ def test_strong_tables_have_the_shifted_mean():
 
 def test_areas_of_the_truth_and_of_its_reverse():
     truth = np.array([0, 1, 2])
-    assert lab.areas([truth], truth).tolist() == [1, 1]
-    assert lab.areas([[2, 4, 0]], truth).tolist() == [1, 0]
+    assert study.areas([truth], truth).tolist() == [1, 1]
+    assert study.areas([[2, 4, 0]], truth).tolist() == [1, 0]
 
 
-def test_dp_and_its_proposals_find_the_edges(long):
-    found = long.found()
+def test_audit_of_the_edges_found():
+    found = study.stored_found()
     assert found.by_chain.shape == (10, 5, 10, 2)
     assert (found.dp > 0.995).all()
     edges = found.by_chain[..., 0].mean(axis=2)
-    place = {name: i for i, name in enumerate(lab.SAMPLERS)}
+    place = {name: i for i, name in enumerate(walks.SAMPLERS)}
     for name in ("Hybrid", "Global"):
         assert (edges[:, place[name]] > edges[:, place["Gibbs"]]).mean() >= 0.8
         assert np.median(edges[:, place[name]]) > np.median(edges[:, place["Local"]])
 
 
 @pytest.mark.slow
-def test_a_saved_data_set_is_found_again(long):
-    again, found = lab.discover(3, draws=2000), long.found()
+def test_a_saved_data_set_is_found_again():
+    again, found = study.discover(3, draws=2000), study.stored_found()
     np.testing.assert_allclose(again.by_chain, found.by_chain[3], atol=1e-6)
     np.testing.assert_allclose(again.direct, found.direct[3], atol=1e-6)
 
@@ -234,40 +228,38 @@ def test_a_saved_data_set_is_found_again(long):
 
 
 @pytest.mark.parametrize("name", ["synthetic", "tic-tac-toe"])
-def test_a_live_fold_gives_the_saved_numbers(long, name):
-    live = lab.forecast(lab.rows(name), [4], runs=5, key=lab.KEYS[name])
-    kept = long.forecast(name)
+def test_a_live_fold_gives_the_saved_numbers(name):
+    live = study.forecast(study.rows(name), [4], runs=5, key=study.KEYS[name])
+    kept = study.stored_forecast(name)
     np.testing.assert_allclose(live.curves[0], kept.curves[4], atol=1e-5)
     np.testing.assert_allclose(live.plain[0], kept.plain[4], atol=1e-5)
     assert np.isnan(live.dp).all() and not np.isnan(kept.dp).any()
 
 
-def test_best_dag_is_not_beaten_on_every_synthetic_network(long):
-    """The paper has it so of its one network; never is it better by more than noise."""
-    margins = [lab.margin(one[:, 0], one[:, 1]) for one in long.networks()]
+def test_audit_of_the_predictions():
+    """Figures 6 to 8 as stored: the best DAG is rarely beaten on synthetic data, but elsewhere."""
+    margins = [study.margin(one[:, 0], one[:, 1]) for one in study.stored_networks()]
     assert sum(mean > 2 * error for mean, error in margins) == 3
     assert all(mean > -2.5 * error for mean, error in margins)
-    trees = [lab.margin(one[:, 0], one[:, 2]) for one in long.networks()]
+    trees = [study.margin(one[:, 0], one[:, 2]) for one in study.stored_networks()]
     assert all(mean > 3 * error for mean, error in trees)
+    for name in ("tic-tac-toe", "cells"):
+        found = study.stored_forecast(name)
+        ends = dict(zip(walks.SAMPLERS, found.curves[..., -1].mean(axis=(0, 2)), strict=True))
+        ends |= dict(zip(study.PLAIN, found.plain.mean(axis=0), strict=True))
+        assert found.dp.mean() > ends["MAP"] > ends["tree"] > ends["factored"]
+        assert min(ends[s] for s in ("Hybrid", "Global", "Order")) > ends["MAP"]
+        assert ends["MAP"] > max(ends["Local"], ends["Gibbs"])
+        assert min(ends["Local"], ends["Gibbs"]) > ends["tree"]
+    (used, by_orders, without), ignored = study.stored_cells()
+    mean, error = study.margin(study.stored_forecast("cells").plain[:, 0], ignored)
+    assert mean > 3 * error
+    assert walks.sad(used, by_orders) < 0.01 < 10 < walks.sad(used, without)
 
 
-@pytest.mark.parametrize("name", ["tic-tac-toe", "cells"])
-def test_averaging_beats_plug_ins(long, name):
-    found = long.forecast(name)
-    plug_ins = dict(zip(lab.PLAIN[1:], found.plain.mean(axis=0)[1:], strict=True))
-    assert plug_ins["MAP"] > plug_ins["tree"] > plug_ins["factored"]
-    assert found.dp.mean() > plug_ins["MAP"]
-    for sampler in ("Hybrid", "Global", "Order"):
-        ends = found.curves[:, lab.SAMPLERS.index(sampler), :, -1]
-        assert ends.mean() > plug_ins["MAP"]
-    for sampler in ("Local", "Gibbs"):
-        ends = found.curves[:, lab.SAMPLERS.index(sampler), :, -1]
-        assert plug_ins["MAP"] > ends.mean() > plug_ins["tree"]
-
-
-def test_exact_prediction_by_hand(long):
+def test_exact_prediction_by_hand():
     """One row of a fold, as the ratio of two evidences."""
-    train, test = lab.split(lab.rows("tic-tac-toe"), 0, lab.KEYS["tic-tac-toe"])
+    train, test = study.split(study.rows("tic-tac-toe"), 0, study.KEYS["tic-tac-toe"])
     assert (train.m, test.m) == (862, 96)
     longer = dataclasses.replace(train, values=np.vstack([train.values, test.values[:1]]))
     sums = [
@@ -280,61 +272,55 @@ def test_exact_prediction_by_hand(long):
 
 
 @pytest.mark.parametrize("name", ["synthetic", "tic-tac-toe"])
-def test_orders_predict_as_the_dp_does_after_their_burn_in(long, name):
-    late = lab.late_orders(lab.rows(name), lab.KEYS[name])
-    mean, error = lab.margin(late, long.forecast(name).dp)
+def test_orders_predict_as_the_dp_does_after_their_burn_in(name):
+    late = study.late_orders(study.rows(name), study.KEYS[name])
+    mean, error = study.margin(late, study.stored_forecast(name).dp)
     assert abs(mean) < 2.5 * error
     assert (
         abs(mean)
-        < lab.margin(long.forecast(name).curves[:, -1, :, -1].mean(axis=1), long.forecast(name).dp)[
-            0
-        ]
+        < study.margin(
+            study.stored_forecast(name).curves[:, -1, :, -1].mean(axis=1),
+            study.stored_forecast(name).dp,
+        )[0]
     )
 
 
 def test_global_proposals_suit_the_synthetic_rows_and_not_tic_tac_toe():
     rates = {}
     for name in ("synthetic", "tic-tac-toe"):
-        table = bn.score_families(lab.rows(name), bn.BDeu(1.0), max_parents=3)
-        walk = lab.walk(table, "Global", draws=1000, chains=4, thin=5)
-        rates[name] = walk.draws.stats["acceptance_global"]
+        table = bn.score_families(study.rows(name), bn.BDeu(1.0), max_parents=3)
+        walked = walks.walk(table, "Global", draws=1000, chains=4, thin=5)
+        rates[name] = walked.draws.stats["acceptance_global"]
     assert rates["synthetic"].min() > 0.5 and rates["tic-tac-toe"].max() < 0.005
 
 
 def test_local_moves_stay_where_they_are_on_the_cells(cells):
-    train, _ = lab.split(cells, 0, lab.KEYS["cells"])
+    train, _ = study.split(cells, 0, study.KEYS["cells"])
     table = bn.score_families(train, bn.BDeu(1.0), max_parents=3)
-    walk = lab.walk(table, "Local", draws=1000, chains=1, thin=2000, key=99)
+    walked = walks.walk(table, "Local", draws=1000, chains=1, thin=2000, key=99)
     best = bn.map_dag(table).log_target[0]
-    assert walk.draws.log_target.max() < best - 1000
-
-
-def test_interventions_orient_edges_and_help_to_predict(long):
-    (used, by_orders, without), ignored = long.cells()
-    mean, error = lab.margin(long.forecast("cells").plain[:, 0], ignored)
-    assert mean > 3 * error
-    assert lab.sad(used, by_orders) < 0.01 < 10 < lab.sad(used, without)
+    assert walked.draws.log_target.max() < best - 1000
 
 
 @pytest.fixture
 def cells(data_dir) -> bn.Data:
-    return lab.rows("cells")
+    return study.rows("cells")
 
 
-def test_saved_edges_of_the_cells_are_found_again(long, cells):
-    np.testing.assert_allclose(lab.cells.edges(cells), long.cells()[0], atol=1e-6)
-    assert cells.names == lab.cells.NAMES
+def test_saved_edges_of_the_cells_are_found_again(cells):
+    np.testing.assert_allclose(study.cell_edges(cells), study.stored_cells()[0], atol=1e-6)
+    assert cells.names == study.PROTEINS
 
 
-def test_saved_predictions_of_the_cells_are_made_again(long, cells):
-    key = lab.KEYS["cells"]
-    assert lab.cells.ignoring(cells, 2, key) == pytest.approx(long.cells()[1][2], abs=1e-5)
-    live = lab.forecast(cells, [2], runs=5, key=key)
-    np.testing.assert_allclose(live.curves[0], long.forecast("cells").curves[2], atol=1e-5)
+def test_saved_predictions_of_the_cells_are_made_again(cells):
+    key = study.KEYS["cells"]
+    assert study.ignoring(cells, 2, key) == pytest.approx(study.stored_cells()[1][2], abs=1e-5)
+    live = study.forecast(cells, [2], runs=5, key=key)
+    np.testing.assert_allclose(live.curves[0], study.stored_forecast("cells").curves[2], atol=1e-5)
 
 
-def test_the_kept_network_of_the_cells_is_the_published_one(long, data_dir):
-    assert long.arrays["cells network"].tolist() == lab.cells.consensus().tolist()
+def test_the_kept_network_of_the_cells_is_the_published_one(data_dir):
+    assert study.cell_network().tolist() == study.consensus().tolist()
 
 
 # The page
@@ -342,22 +328,21 @@ def test_the_kept_network_of_the_cells_is_the_published_one(long, data_dir):
 
 def test_unknown_names_are_errors(cancer):
     with pytest.raises(ValueError, match="no case 'adult'"):
-        lab.case("adult")
+        cases.case("adult")
     with pytest.raises(ValueError, match="no sampler 'gibbs'"):
-        lab.walk(cancer.table, "gibbs", draws=1, chains=1)
+        walks.walk(cancer.table, "gibbs", draws=1, chains=1)
     with pytest.raises(ValueError, match="no part 'adult'"):
-        lab.made("adult")
+        study.made("adult")
 
 
-def test_pictures_hold_the_numbers(long, cancer):
-    for kind, marks in (("edges", 80), ("paths", 70)):
-        source = lab.discovery("Figure", long.found(), kind).select_one({"name": kind})
+def test_pictures_hold_the_numbers(errors):
+    make = {name: part.make for name, part in page.page.parts.items()}
+    for name, kind, marks in (("figure_4", "edges", 80), ("figure_5", "paths", 70)):
+        source = make[name]().select_one({"name": kind})
         assert len(source.data["area"]) == marks
-    walks = {"Local": lab.walk(cancer.table, "Local", draws=32_768, chains=2)}
-    found = lab.errors(cancer, walks)
-    by_time = lab.convergence("Figure", cancer, found, walks).select_one({"name": "curves"})
-    assert by_time.data["ys"][0] == found["local", ""].mean(axis=0).tolist()
-    kept = long.forecast("cells")
-    picture = lab.predictions("Figure", kept, {"DP": -8.0}, y_range=(-9, -7))
-    assert len(picture.select_one({"name": "curves"}).data["ys"]) == 5
-    assert json_item(lab.figure_1()) and json_item(lab.traces(walks, (-3000, -2000)))
+    by_time = make["figure_2"]().select_one({"name": "curves"})
+    assert by_time.data["ys"][0] == errors["local", ""].tolist()
+    assert len(make["figure_8"]().select_one({"name": "curves"}).data["ys"]) == 5
+    levels = [item.label.value for item in make["figure_6"]().legend[0].items]
+    assert {"DP", "MAP", "tree"} <= set(levels)
+    assert json_item(make["figure_1"]()) and json_item(make["figure_9_slow"]())

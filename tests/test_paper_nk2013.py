@@ -5,10 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bokeh.embed import json_item
+from pictures import columns
 
 import bnlab as bn
 from bnlab import graphs, plots
-from bnlab.labs.papers import nk2013 as lab
+from bnlab.papers.nk2013 import counting, page, study
+from bnlab.papers.store import random_dag
 
 LN_2, LN_3 = np.log([2, 3])
 BIN_FACTOR = np.log(0.05) / 9  # of a bound with nine bins: -0.33 nats
@@ -16,7 +18,7 @@ BIN_FACTOR = np.log(0.05) / 9  # of a bound with nine bins: -0.33 nats
 
 @pytest.fixture(scope="module")
 def mushroom(data_dir: Path) -> bn.OrderPosterior:
-    case = lab.case("MUSHROOM")
+    case = study.case("MUSHROOM")
     assert case.real
     return bn.order_posterior(case.table)
 
@@ -36,24 +38,24 @@ def test_mushroom_is_inside_its_bounds(mushroom):
 @pytest.mark.slow
 def test_mushroom_median_and_lower_bound(mushroom):
     """ "Finally yields a lower bound that is within a factor of about 2 of the exact value."""
-    sampler = lab.annealed(mushroom.table, 88_000, 12 * 88_000)
-    last = lab.evidence(sampler, mushroom.table)[:, -1]
+    sampler = study.annealed(mushroom.table, 88_000, 12 * 88_000)
+    last = study.evidence(sampler, mushroom.table)[:, -1]
     assert abs(np.median(last) - mushroom.log_evidence) < 0.5
-    bound = lab.lower_bounds(sampler, mushroom.table)[-1]
+    bound = study.lower_bounds(sampler, mushroom.table)[-1]
     assert mushroom.log_evidence - LN_3 < bound < mushroom.log_evidence
 
 
 def test_coupled_chains_with_few_temperatures_fail_on_mushroom(mushroom):
     """ "An exception is the MC3 sampler with r = 4 on MUSHROOM."""
-    sampler = lab.coupled(mushroom.table, 4, 88_000, 10)
-    assert np.median(lab.evidence(sampler, mushroom.table)[:, -1]) < mushroom.log_evidence - 5
+    sampler = study.coupled(mushroom.table, 4, 88_000, 10)
+    assert np.median(study.evidence(sampler, mushroom.table)[:, -1]) < mushroom.log_evidence - 5
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("multiple", [1, 4])
 def test_alarm_bound_is_near_the_median(data_dir, multiple):
     """T = 100 samples in nine bins: the bound is nearly as good as nine bins can be."""
-    case = lab.case("ALARM")
+    case = study.case("ALARM")
     method = bn.AIS(bn.Linear(multiple * 3700))
     draws = bn.anneal_orders(case.table, runs=100, rng=np.random.default_rng(1), method=method)
     bound = bn.lower_bound_from(draws, table=case.table)
@@ -65,7 +67,7 @@ def test_alarm_bound_is_near_the_median(data_dir, multiple):
 @pytest.mark.slow
 def test_longer_annealing_raises_the_mean_of_the_log_weights(data_dir):
     """E[ln w] is below ln Z, and rises to it: what makes the bound better with more steps."""
-    table, means, errors = lab.case("ALARM").table, [], []
+    table, means, errors = study.case("ALARM").table, [], []
     for r in (925, 3700, 14_800):
         method = bn.AIS(bn.Linear(r))
         draws = bn.anneal_orders(table, runs=36, rng=np.random.default_rng(2), method=method)
@@ -79,27 +81,30 @@ def test_longer_annealing_raises_the_mean_of_the_log_weights(data_dir):
 
 def test_promoters_can_be_corrected(data_dir):
     """What the paper could not do: "58, turned out to be too large"."""
-    case = lab.case("PROMOTERS")
-    sampler = lab.corrected(lab.annealed(case.table, 769, 2 * 769), case.table)
+    case = study.case("PROMOTERS")
+    sampler = study.corrected(study.annealed(case.table, 769, 2 * 769), case.table)
     assert sampler.draws.prior == "structure-modular"
     assert np.isfinite(sampler.draws.traces["log_extensions"]).all()
-    last, bound = lab.evidence(sampler, case.table)[:, -1], lab.lower_bounds(sampler, case.table)
+    last, bound = (
+        study.evidence(sampler, case.table)[:, -1],
+        study.lower_bounds(sampler, case.table),
+    )
     assert abs(np.median(last) - -9145.8) < 3  # nine runs of 16 samples, r = nm
     assert last.min() + BIN_FACTOR == pytest.approx(bound[-1])
 
 
 def test_corrected_evidence_of_tic_tac_toe():
-    table = lab.tic_tac_toe()
-    sampler = lab.corrected(lab.annealed(table, 9580, 20 * 9580), table, each=10)
+    table = study.tic_tac_toe()
+    sampler = study.corrected(study.annealed(table, 9580, 20 * 9580), table, each=10)
     estimate = bn.evidence_from(sampler.draws, table=table)
     log_z = estimate.log_value + bn.exact.log_dag_prior_sum(table)
-    assert abs(log_z - lab.TIC_TAC_TOE_LOG_Z) < 4 * estimate.stderr < 1
+    assert abs(log_z - study.TIC_TAC_TOE_LOG_Z) < 4 * estimate.stderr < 1
 
 
 def test_corrected_edges_come_near_their_own_exact_ones():
-    few = lab.few(lab.case("ALARM"))
-    orders = lab.annealed(few.table, 200, 40_000)
-    dags = lab.corrected(orders, few.table, each=5)
+    few = study.few(study.case("ALARM"))
+    orders = study.annealed(few.table, 200, 40_000)
+    dags = study.corrected(orders, few.table, each=5)
     by_orders = bn.features.edges(orders.draws, table=few.table)
     by_dags = bn.features.edges(dags.draws, table=few.table)
     assert bn.diagnostics.max_error(by_orders, few.edges_by_orders) < 0.02
@@ -113,7 +118,7 @@ def test_corrected_edges_come_near_their_own_exact_ones():
 def test_random_dags_obey_their_law():
     rng = np.random.default_rng(1)
     sizes = np.concatenate(
-        [np.bitwise_count(graphs.check_dag(lab.random_dag(40, 3, rng))) for _ in range(50)]
+        [np.bitwise_count(graphs.check_dag(random_dag(40, rng, 3))) for _ in range(50)]
     )
     counts = np.bincount(sizes)
     assert len(counts) == 4
@@ -121,14 +126,15 @@ def test_random_dags_obey_their_law():
 
 
 def test_figure_1_counts_and_refusals():
-    found = lab.count(3, max_states=2000, sizes=(10, 28))
+    found = counting.count(3, max_states=2000, sizes=(10, 28))
     rng = np.random.default_rng([2013, 10, 3])
-    lattice = bn.linear_extensions.ideal_lattice(lab.random_dag(10, 3, rng))
-    assert found.states[lab.IDEALS][0, 0] == lattice.size
-    assert found.refused(lab.IDEALS).tolist() == [0, 9]
-    assert np.isinf(found.median_states(lab.IDEALS)[1])
-    assert (found.states[lab.COMPONENTS] <= found.states[lab.IDEALS]).all()
-    time, sets = lab.figure_1(found, sizes=(10, 28)).children
+    lattice = bn.linear_extensions.ideal_lattice(random_dag(10, rng, 3))
+    assert found.states[counting.IDEALS][0, 0] == lattice.size
+    assert found.refused(counting.IDEALS).tolist() == [0, 9]
+    assert np.isinf(found.median_states(counting.IDEALS)[1])
+    assert (found.states[counting.COMPONENTS] <= found.states[counting.IDEALS]).all()
+    plan = study.Plan({}, {}, {}, max_states=2000)
+    time, sets = page.figure_1(3, plan, sizes=(10, 28)).children
     points = sets.select_one({"name": "points"}).data
     assert points["label"].count("ideals: refused") == 9
     assert [y for label, y in zip(points["label"], points["y"], strict=True) if label.endswith("d")]
@@ -145,21 +151,21 @@ def table() -> bn.ScoreTable:
 
 
 def test_estimates_of_annealed_runs_are_means_of_weights(table):
-    sampler = lab.annealed(table, 20, 400)
+    sampler = study.annealed(table, 20, 400)
     weights = np.exp(sampler.draws.log_weight - bn.exact.log_prior_sum(table))
-    found, counts = lab.evidence(sampler, table), lab.counts(sampler)
+    found, counts = study.evidence(sampler, table), study.counts(sampler)
     assert counts[0] == 1 and counts[-1] == sampler.size == 20
     for i, count in enumerate(counts):
         means = weights[:, :count].mean(axis=1)
         np.testing.assert_allclose(found[:, i], np.log(means))
-        bound = lab.lower_bounds(sampler, table)[i]
+        bound = study.lower_bounds(sampler, table)[i]
         assert bound == pytest.approx(np.log(means.min()) + BIN_FACTOR)
 
 
 def test_estimates_of_coupled_chains_are_of_the_second_half(table):
-    sampler = lab.coupled(table, 4, 500, 5)
+    sampler = study.coupled(table, 4, 500, 5)
     tempered, betas = sampler.draws.traces["tempered"], sampler.draws.stats["beta"]
-    found, counts = lab.evidence(sampler, table), lab.counts(sampler)
+    found, counts = study.evidence(sampler, table), study.counts(sampler)
     assert counts[-1] == sampler.size == 20
     shift = np.log(720) - bn.exact.log_prior_sum(table)
     for i, count in enumerate(counts):
@@ -169,8 +175,8 @@ def test_estimates_of_coupled_chains_are_of_the_second_half(table):
 
 
 def test_corrected_draws_keep_orders_and_weights(table):
-    sampler = lab.annealed(table, 20, 400)
-    dags = lab.corrected(sampler, table, each=3)
+    sampler = study.annealed(table, 20, 400)
+    dags = study.corrected(sampler, table, each=3)
     assert dags.size == sampler.size and dags.draws.values.shape == (9, 60, 6)
     assert dags.seconds > sampler.seconds
     plain = dags.draws.log_weight + dags.draws.traces["log_extensions"]
@@ -178,12 +184,12 @@ def test_corrected_draws_keep_orders_and_weights(table):
 
 
 def test_disagreement_is_with_the_other_runs(table):
-    sampler = lab.annealed(table, 20, 400)
-    edges = lab.edges(sampler, table, sampler.size)
+    sampler = study.annealed(table, 20, 400)
+    edges = study.edges(sampler, table, sampler.size)
     others = bn.features.edges(sampler.kept(sampler.size, range(1, 9)), table=table)
-    found = lab.disagreement(sampler, table)[0, -1]
+    found = study.disagreement(sampler, table)[0, -1]
     assert found == pytest.approx(bn.diagnostics.max_error(edges[0], others))
-    errors = [lab.edge_errors(sampler, table, edges[i]) for i in range(3)]
+    errors = [study.edge_errors(sampler, table, edges[i]) for i in range(3)]
     assert [error[i, -1] for i, error in enumerate(errors)] == [0, 0, 0]
 
 
@@ -193,11 +199,11 @@ def test_a_missing_file_makes_a_stand_in(monkeypatch):
 
     monkeypatch.setattr(bn, "load_dataset", missing)
     monkeypatch.setattr(bn, "load_network", missing)
-    lab.case.cache_clear()
+    study.case.cache_clear()
     try:
-        cases = [lab.case(name) for name in lab.NAMES]
+        cases = [study.case(name) for name in study.NAMES]
     finally:
-        lab.case.cache_clear()
+        study.case.cache_clear()
     assert [(case.table.n, case.m, case.table.max_parents) for case in cases] == [
         (20, 1000, 4),
         (37, 100, 3),
@@ -206,20 +212,19 @@ def test_a_missing_file_makes_a_stand_in(monkeypatch):
     assert all(not case.real and "a stand-in" in repr(case) for case in cases)
     assert "put alarm somewhere" in repr(cases[1])
     with pytest.raises(ValueError, match="WINE"):
-        lab.case("WINE")
+        study.case("WINE")
 
 
 def test_curves_against_time():
     groups = {"AIS": {"r = 1": ([1, 10], [-3, -2])}, "MC³": {}, "AISL": {"": ([2], [-5])}}
-    lines, points = plots.time_curves_lines(groups), plots.time_curves_points(groups)
+    look = {"y_label": "nats", "y_range": (-6, 0), "title": "t", "alt": "a" * 30}
+    picture = plots.time_curves(groups, {"exact": -1.0}, **look)
+    lines, points = columns(picture, "curves"), columns(picture, "curves_points")
     assert lines["label"] == ["AIS r = 1", "AISL"]
     assert points["label"] == ["AIS r = 1", "AIS r = 1", "AISL"]
     assert len(set(lines["color"])) == 2
-    picture = plots.time_curves(
-        groups, {"exact": -1.0}, y_label="nats", y_range=(-6, 0), title="t", alt="a" * 30
-    )
     assert picture.legend[0].items[0].label.value == "exact"
     assert {2.0, 5.0} <= set(picture.xaxis[0].ticker.ticks)
     assert json_item(picture)
-    with pytest.raises(ValueError, match=r"seconds \(2,\) and values \(1,\)"):
-        plots.time_curves_lines({"AIS": {"": ([1, 2], [3])}})
+    with pytest.raises(ValueError, match="'AIS' has 2 times and 1 values"):
+        plots.time_curves({"AIS": {"": ([1, 2], [3])}}, **look)

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,10 +9,9 @@ from bokeh.embed import json_item
 
 import bnlab as bn
 from bnlab import graphs
-from bnlab.labs.papers import em2007
-from bnlab.labs.papers import stat521a as lab
-
-NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "papers" / "stat521a.ipynb"
+from bnlab.papers.em2007.study import rows as em_rows
+from bnlab.papers.stat521a import averages, cells, equivalence, page, search
+from bnlab.papers.store import stored
 
 
 def count_orders(dag: np.ndarray) -> int:
@@ -62,12 +60,12 @@ def test_neighbours_of_one_member_are_not_those_of_the_class():
     for key in sorted(set(keys)):
         members = [i for i, other in enumerate(keys) if other == key]
         near = [{keys[j] for j in np.flatnonzero(differ[i])} for i in members]
-        assert len(lab.equivalence.neighbours(dags[members])) == len(set().union(*near))
-        assert len(lab.equivalence.neighbours(dags[members[:1]])) == len(near[0])
+        assert len(equivalence.neighbours(dags[members])) == len(set().union(*near))
+        assert len(equivalence.neighbours(dags[members[:1]])) == len(near[0])
         shares.append(1 - len(near[0]) / len(set().union(*near)))
-    mean, largest, classes = lab.equivalence.missed(3)
+    mean, largest, classes = equivalence.missed(3)
     assert (mean, largest, classes) == (pytest.approx(np.mean(shares)), max(shares), 11)
-    assert 0 < mean < lab.equivalence.missed(4)[0]
+    assert 0 < mean < equivalence.missed(4)[0]
 
 
 # Equivalence and the order-modular prior
@@ -75,8 +73,8 @@ def test_neighbours_of_one_member_are_not_those_of_the_class():
 
 def test_the_true_class_by_hand():
     """The v-structure B -> D <- C stays; B - A - C - E is a path with any of the four as root."""
-    dags, log_orders = lab.equivalence.everything()
-    members = lab.equivalence.true_class()
+    dags, log_orders = equivalence.everything()
+    members = equivalence.true_class()
     a, b, c, d, e = range(5)
     fixed = [(b, d), (c, d)]
     roots = [
@@ -92,12 +90,12 @@ def test_the_true_class_by_hand():
 
 
 @pytest.fixture(scope="module")
-def bias() -> lab.equivalence.Bias:
-    return lab.equivalence.bias(3)
+def bias() -> equivalence.Bias:
+    return equivalence.bias(3)
 
 
 def test_shares_inside_the_class_do_not_depend_on_data(bias):
-    shares, _ = lab.equivalence.limits()
+    shares, _ = equivalence.limits()
     inside = bias.modular / bias.modular.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(inside, np.tile([1 / 12, 2 / 12, 4 / 12, 5 / 12], (9, 1)), rtol=1e-6)
     np.testing.assert_allclose(shares, [1 / 12, 2 / 12, 4 / 12, 5 / 12])
@@ -107,13 +105,13 @@ def test_shares_inside_the_class_do_not_depend_on_data(bias):
 def test_both_posteriors_find_the_class_and_the_bias_stays(bias):
     assert bias.alike[-1].sum() > 0.99 and bias.modular[-1].sum() > 0.99
     assert bias.alike[0].sum() < 0.01
-    _, limit = lab.equivalence.limits()
+    _, limit = equivalence.limits()
     assert limit == pytest.approx(2 / 3)
     assert bias.sad[-1] == pytest.approx(limit, abs=0.01)
 
 
 def test_the_bias_is_that_of_the_dynamic_programs(bias):
-    sizes = lab.equivalence.SIZES
+    sizes = equivalence.SIZES
     rows = bn.load_network("cancer").sample(sizes[-1], np.random.default_rng([521, 1, 3]))
     for place in (0, 4):
         table = bn.score_families(rows.prefix(sizes[place]), bn.BDeu(1.0), max_parents=4)
@@ -125,7 +123,7 @@ def test_the_bias_is_that_of_the_dynamic_programs(bias):
 
 
 def test_the_kept_alarm_is_the_published_one(data_dir):
-    kept, published = lab.alarm(), bn.load_network("alarm")
+    kept, published = search.alarm(), bn.load_network("alarm")
     assert kept.names == published.names
     np.testing.assert_array_equal(kept.dag, published.dag)
     for one, other in zip(kept.tables, published.tables, strict=True):
@@ -133,7 +131,7 @@ def test_the_kept_alarm_is_the_published_one(data_dir):
 
 
 def test_known_structure_is_nearest_and_a_tree_stops_learning():
-    found = lab.learning.distances((50, 500, 5000), 1)
+    found = search.distances((50, 500, 5000), 1)
     known, tabu, ges, tree = found.mean[0].T
     assert (known < np.minimum(tabu, np.minimum(ges, tree))).all()
     assert (np.diff(known) < 0).all() and (found.mean > -3 * found.error).all()
@@ -142,7 +140,7 @@ def test_known_structure_is_nearest_and_a_tree_stops_learning():
 
 @pytest.mark.parametrize("m", [500, 1000])
 def test_searches_on_alarm(m):
-    found = lab.searches.scores(m)
+    found = search.scores(m)
     top = found.pop("tabu and restarts")
     assert all(score < top for score in found.values())
     for name in ("tabu list", "50 restarts", "50 perturbed DAGs", "10 perturbed data"):
@@ -151,22 +149,22 @@ def test_searches_on_alarm(m):
 
 
 def test_walks_on_alarm_depend_on_their_start_and_orders_do_not():
-    lines = lab.chains.starts(1000)
+    lines = search.starts(1000)
     late = {label: line[500:] for label, line in lines.items()}
     assert late["DAGs, from none"].max() < late["DAGs, from search"].min()
     assert late["orders"].mean() > late["DAGs, from search"].mean()
-    table = lab.alarm_table(1000)
+    table = search.alarm_table(1000)
     by_dags, by_orders = (
-        lab.chains.apart(lab.chains.two_runs(table, sampler)) for sampler in ("Local", "Order")
+        search.apart(search.two_runs(table, sampler)) for sampler in ("Local", "Order")
     )
     assert by_dags[0] > 10 * by_orders[0] and by_dags[2] > 10 and by_orders[2] == 0
 
 
 def test_two_runs_may_agree_and_both_be_wrong():
-    table = lab.chains.census("tic-tac-toe")
-    runs = {sampler: lab.chains.two_runs(table, sampler) for sampler in ("Hybrid", "Order")}
-    gaps = {sampler: lab.chains.apart(both)[0] for sampler, both in runs.items()}
-    errors = {s: min(lab.chains.from_exact(table, s, both)) for s, both in runs.items()}
+    table = search.census("tic-tac-toe")
+    runs = {sampler: search.two_runs(table, sampler) for sampler in ("Hybrid", "Order")}
+    gaps = {sampler: search.apart(both)[0] for sampler, both in runs.items()}
+    errors = {s: min(search.from_exact(table, s, both)) for s, both in runs.items()}
     assert gaps["Hybrid"] < gaps["Order"] and errors["Hybrid"] > 2 * errors["Order"]
 
 
@@ -175,72 +173,71 @@ def test_two_runs_may_agree_and_both_be_wrong():
 
 def test_a_prior_on_kept_scores_is_that_of_a_table_scored_with_it():
     rows = bn.Data.from_arrays(
-        np.random.default_rng(1).integers(0, 3, (50, 11)), arities=[3] * 11, names=lab.cells.NAMES
+        np.random.default_rng(1).integers(0, 3, (50, 11)), arities=[3] * 11, names=cells.PROTEINS
     )
-    prior = bn.EdgeBeliefs(lab.cells.beliefs("the literature"), 2.0)
+    prior = bn.EdgeBeliefs(cells.beliefs("the literature"), 2.0)
     whole = bn.score_families(rows, bn.BDeu(1.0), max_parents=3, prior=prior)
-    rebuilt = lab.cells.with_prior(whole.log_score, prior)
+    rebuilt = cells.with_prior(whole.log_score, prior)
     for name in ("parents", "log_score", "log_prior"):
         np.testing.assert_array_equal(getattr(rebuilt, name), getattr(whole, name))
 
 
 def test_sources_of_beliefs():
-    believed = [lab.cells.beliefs(source) > 0.5 for source in lab.cells.SOURCES]
-    truth = lab.cells.truth()
+    believed = [cells.beliefs(source) > 0.5 for source in cells.SOURCES]
+    truth = cells.truth()
     np.testing.assert_array_equal(believed[0], truth)
     assert 0.1 < (believed[1] != truth).sum() / 110 < 0.3
     assert believed[2].sum() == 17 and not np.array_equal(believed[2], truth)
     with pytest.raises(ValueError, match="no source 'rumour'"):
-        lab.cells.beliefs("rumour")
+        cells.beliefs("rumour")
 
 
-@pytest.mark.parametrize("source", lab.cells.SOURCES)
+@pytest.mark.parametrize("source", cells.SOURCES)
 def test_the_evidence_of_a_strength_rises_with_the_energy_that_data_save(source):
     """d ln p(D | b) / d b is the mean energy under the prior less that under the posterior."""
-    matrix = lab.cells.beliefs(source)
+    matrix = cells.beliefs(source)
 
     def energy(log_score: np.ndarray, strength: float) -> float:
-        table = lab.cells.with_prior(log_score, bn.EdgeBeliefs(matrix, strength))
+        table = cells.with_prior(log_score, bn.EdgeBeliefs(matrix, strength))
         edges = bn.dag_posterior(table).edges
         return float((edges * (1 - 2 * matrix)).sum())
 
     def evidence(strength: float) -> float:
-        table = lab.cells.with_prior(scores, bn.EdgeBeliefs(matrix, strength))
+        table = cells.with_prior(scores, bn.EdgeBeliefs(matrix, strength))
         return bn.dag_posterior(table).log_z - bn.exact.log_dag_prior_sum(table)
 
-    scores, step = lab.cells.table(90).log_score, 1e-3
+    scores, step = cells.table(90).log_score, 1e-3
     slope = (evidence(2 + step) - evidence(2 - step)) / (2 * step)
     saved = energy(np.zeros_like(scores), 2.0) - energy(scores, 2.0)
     assert slope == pytest.approx(saved, abs=1e-3)
 
 
-def test_knowledge_helps_where_rows_are_few_and_right():
-    seen = lab.cells.subsets()
+def test_audit_of_beliefs():
+    """Right beliefs help where rows are few, and the evidence tells them from wrong ones."""
+    seen = cells.subsets()
     right, partly, wrong = seen["areas"].mean(axis=1)[0]
     assert (np.diff(right) > 0).all() and right[-1] > 0.99
     assert partly[4] > partly[0] > wrong[4] and (wrong[1:] < wrong[0]).all()
     few, many = (np.abs(seen["areas"][i, :, 0] - seen["alike"][i][:, None]).mean() for i in (0, 2))
     assert few > 4 * many
-    whole = lab.cells.edges(5400)
-    areas = [bn.diagnostics.auc(edges, lab.cells.truth()) for edges in whole.values()]
-    assert np.ptp(areas) < 0.01
-
-
-def test_the_evidence_tells_right_beliefs_from_wrong_ones():
-    gain = lab.cells.subsets()["evidence"]
-    gain = (gain - gain[..., :1]).mean(axis=1)
+    gain = (seen["evidence"] - seen["evidence"][..., :1]).mean(axis=1)
     best = gain.max(axis=-1)
     assert (best[:, 0] > 5).all() and (best[:, 0] > best[:, 1] + 3).all()
     assert (best[:, 1] > best[:, 2]).all() and (best[:, 2] < 2).all()
     assert (gain[:, 2, 3:] < -5).all()
 
 
+def test_beliefs_do_not_matter_where_rows_are_many():
+    whole = cells.edges(5400)
+    assert np.ptp([bn.diagnostics.auc(edges, cells.truth()) for edges in whole.values()]) < 0.01
+
+
 def test_kept_scores_and_subsets_are_made_again(data_dir):
-    again = lab.cells.cells_arrays(bn.load_dataset("sachs"), 1)
+    again = cells.cells_arrays(bn.load_dataset("sachs"), 1)
     for name in ("cells 90", "cells 5400"):
-        np.testing.assert_allclose(again[name], lab.stored()[name], atol=1e-9)
+        np.testing.assert_allclose(again[name], stored("stat521a")[name], atol=1e-9)
     for name in ("areas", "evidence", "alike", "orders"):
-        kept = lab.cells.subsets()[name][:, :1]
+        kept = cells.subsets()[name][:, :1]
         np.testing.assert_allclose(again[f"cells {name}"], kept, rtol=1e-5)
 
 
@@ -249,33 +246,31 @@ def test_kept_scores_and_subsets_are_made_again(data_dir):
 
 def test_areas_of_the_truth_its_reverse_and_its_class():
     truth = np.array([0, 1, 2])
-    assert lab.discovery.areas([truth], truth).tolist() == [1, 1]
-    assert lab.discovery.areas([[2, 4, 0]], truth)[1] == 0
+    assert averages.areas([truth], truth).tolist() == [1, 1]
+    assert averages.areas([[2, 4, 0]], truth)[1] == 0
     members = [dag for dag in graphs.all_dags(3) if graphs.markov_equivalent(dag, truth)]
     # Of three members each edge has two thirds or one third one way: (2 > 1, 1 > 0) by hand.
     believed = graphs.to_adjacency(np.array(members)).mean(axis=0)
     by_hand = bn.diagnostics.auc(believed, graphs.to_adjacency(truth))
-    assert lab.discovery.areas(members, truth)[0] == by_hand < 1
+    assert averages.areas(members, truth)[0] == by_hand < 1
 
 
 def test_a_saved_data_set_is_found_again():
-    np.testing.assert_allclose(
-        lab.discovery.discover(1, 1000), lab.discovery.discovered()[1, 1], atol=1e-6
-    )
+    np.testing.assert_allclose(averages.discover(1, 1000), averages.discovered()[1, 1], atol=1e-6)
 
 
-def test_averages_find_more_than_single_dags():
-    found = lab.discovery.discovered().mean(axis=1)
-    single, averages = found[:, :3].max(axis=1), found[:, 4:].min(axis=1)
-    assert (averages > single).all()
-    assert (averages - single)[0].min() > 0.08
+def test_audit_of_the_edges_found():
+    found = averages.discovered().mean(axis=1)
+    single, average = found[:, :3].max(axis=1), found[:, 4:].min(axis=1)
+    assert (average > single).all()
+    assert (average - single)[0].min() > 0.08
     edges = found[..., 0]
-    assert (edges[:, 3] > edges[:, 2]).all() and (edges[:, 3] < averages[:, 0]).all()
+    assert (edges[:, 3] > edges[:, 2]).all() and (edges[:, 3] < average[:, 0]).all()
     assert np.abs(edges[:, 4] - edges[:, 5]).max() < 0.01
 
 
 def test_averages_predict_better_while_rows_are_few():
-    losses, masses = lab.forecasts.losses()
+    losses, masses = averages.losses()
     gain = losses[:, :, 3] - losses[:, :, 0]
     mean, error = gain.mean(axis=0), gain.std(axis=0, ddof=1) / len(gain) ** 0.5
     assert (mean[:4] > 2.5 * error[:4]).all() and (np.diff(mean) < 0).all()
@@ -283,11 +278,11 @@ def test_averages_predict_better_while_rows_are_few():
     assert losses.mean(axis=0)[-1, 4] > 5 * losses.mean(axis=0)[-1, 3]
 
 
-@pytest.mark.parametrize("name", lab.sets.DATASETS)
+@pytest.mark.parametrize("name", averages.DATASETS)
 def test_windows_by_beam_and_in_truth(name):
-    for factor in lab.sets.FACTORS:
-        seen = lab.sets.window(name, factor)
-        assert seen.found <= seen.exact < lab.sets.LISTED and seen.mass <= seen.exact_mass + 1e-9
+    for factor in averages.FACTORS:
+        seen = averages.window(name, factor)
+        assert seen.found <= seen.exact < averages.LISTED and seen.mass <= seen.exact_mass + 1e-9
         if name == "tic_tac_toe":
             assert seen.mass < 0.6 * seen.exact_mass
         else:
@@ -295,10 +290,10 @@ def test_windows_by_beam_and_in_truth(name):
 
 
 def test_weighing_distinct_dags_beats_counting_visits():
-    errors = lab.sets.errors("coronary")
+    errors = averages.errors("coronary")
     assert (errors["distinct"].mean(axis=0) < errors["visits"].mean(axis=0)).all()
     assert errors["distinct"][:, -1].mean() < errors["visits"][:, -1].mean() / 4
-    stuck = lab.sets.errors("tic_tac_toe")
+    stuck = averages.errors("tic_tac_toe")
     assert min(values.mean(axis=0)[-1] for values in stuck.values()) > 10
 
 
@@ -307,29 +302,29 @@ def test_weighing_distinct_dags_beats_counting_visits():
 
 def test_unknown_parts_are_errors():
     with pytest.raises(ValueError, match="no part 'adult'"):
-        lab.made("adult")
+        cells.made("adult")
 
 
 def test_pictures_hold_the_numbers():
-    pictures = lab.pictures
-    areas = lab.discovery.discovered()
-    lines = pictures.found("paths", areas).select_one({"name": "paths"}).data
+    make = {name: part.make for name, part in page.page.parts.items()}
+    found = averages.discovered()
+    lines = make["found_paths"]().select_one({"name": "paths"}).data
     orders = lines["ys"][lines["label"].index("average over orders")]
-    assert orders == areas.mean(axis=1)[:, 4, 1].tolist()
-    evidence = pictures.strengths("evidence", 270).select_one({"name": "evidence_270"}).data
-    gain = lab.cells.subsets()["evidence"][1].mean(axis=0)
+    assert orders == found.mean(axis=1)[:, 4, 1].tolist()
+    evidence = make["beliefs_evidence"](m=270).select_one({"name": "evidence_270"}).data
+    gain = cells.subsets()["evidence"][1].mean(axis=0)
     assert evidence["ys"][0] == (gain - gain[0, 0])[0, 1:].tolist()
-    curve = pictures.roc(5400).select_one({"name": "roc_5400"}).data
+    curve = make["roc_5400"]().select_one({"name": "roc_5400"}).data
     assert np.trapezoid(curve["ys"][0], curve["xs"][0]) == pytest.approx(
-        bn.diagnostics.auc(lab.cells.edges(5400)["each DAG alike"], lab.cells.truth())
+        bn.diagnostics.auc(cells.edges(5400)["each DAG alike"], cells.truth())
     )
-    assert json_item(pictures.members()) and json_item(pictures.roc(90))
+    assert json_item(make["members"]()) and json_item(make["roc_90"]())
 
 
 def test_the_kept_arrays_are_small():
-    assert set(name.split()[0] for name in lab.stored()) == set(lab.PARTS)
-    assert sum(array.nbytes for array in lab.stored().values()) < 60_000
+    assert set(name.split()[0] for name in stored("stat521a")) == set(cells.PARTS)
+    assert sum(array.nbytes for array in stored("stat521a").values()) < 60_000
 
 
 def test_the_stand_ins_are_those_of_another_page():
-    assert lab.chains.census("synthetic").names == em2007.rows("synthetic").names
+    assert search.census("synthetic").names == em_rows("synthetic").names

@@ -12,9 +12,9 @@ import pytest
 from stopping import Stop, draws_kept
 
 import bnlab as bn
-from bnlab.kernels import partial_orders
+from bnlab.kernels import bucket_walks
 from bnlab.sampling import OrderWalker
-from bnlab.sampling.partial_orders import PartialOrderWalker
+from bnlab.sampling.bucket_mcmc import PartialOrderWalker
 
 DENSE = pytest.mark.parametrize("dense", [True, False], ids=["dense", "families"])
 
@@ -153,7 +153,7 @@ def test_proposals(n, size):
     order = list(range(n))
     expected, counts = proposals(buckets_of(order, size)), Counter()
     for _ in range(each):
-        i, j = partial_orders.propose(n, size, rng)
+        i, j = bucket_walks.propose(n, size, rng)
         swapped = list(order)
         swapped[i], swapped[j] = order[j], order[i]
         counts[buckets_of(swapped, size)] += 1
@@ -200,7 +200,7 @@ def test_one_step_transitions_are_those_of_the_exact_matrix(dense, size):
 @pytest.mark.parametrize(("n", "size"), [(3, 2), (4, 1), (4, 2), (4, 3), (4, 4)])
 def test_frequencies_of_all_orders_pass_a_chi_square_test(dense, n, size, monkeypatch):
     if not dense:
-        monkeypatch.setattr("bnlab.sampling.walks.MAX_DENSE_NODES", 0)
+        monkeypatch.setattr("bnlab.sampling.order_target.MAX_DENSE_NODES", 0)
     table = small_table(n=n, m=12, arity=3)
     _, _, posterior = oracles.order_modular_over_orders(oracles.families_of(table))
     found = bn.sample_partial_orders(
@@ -224,7 +224,7 @@ def test_frequencies_of_all_orders_pass_a_chi_square_test(dense, n, size, monkey
 @DENSE
 def test_required_edges_and_interventions(dense, monkeypatch):
     if not dense:
-        monkeypatch.setattr("bnlab.sampling.walks.MAX_DENSE_NODES", 0)
+        monkeypatch.setattr("bnlab.sampling.order_target.MAX_DENSE_NODES", 0)
     rng = np.random.default_rng(2)
     values = rng.integers(0, 2, size=(30, 4))
     data = bn.Data.from_arrays(values, intervened=rng.random(values.shape) < 0.3)
@@ -296,7 +296,7 @@ def test_identical_chains_for_any_block_and_executor(monkeypatch):
     with ThreadPoolExecutor(3) as executor:
         assert (chains(table, executor).values == plain.values).all()
     for terms in (1, 100_000):
-        monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", terms)
+        monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", terms)
         again = chains(table)
         assert (again.values == plain.values).all()
         assert (again.log_target == plain.log_target).all()
@@ -307,7 +307,7 @@ def test_identical_chains_for_any_block_and_executor(monkeypatch):
 def test_a_stopped_run_keeps_equally_many_draws_of_each_chain(how, monkeypatch):
     table = small_table(n=5)
     whole = chains(table)
-    monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 100_000)
+    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 100_000)
     draws_kept(chains(table, progress=Stop(how)), whole)
 
 
@@ -341,9 +341,9 @@ def test_memory_is_checked_before_it_is_taken(monkeypatch):
 def test_compiled_kernels_equal_their_python_source(monkeypatch):
     table = small_table(n=5, k=3)
     compiled = chains(table, draws=5, burn_in=20)
-    for name, function in vars(partial_orders).copy().items():
+    for name, function in vars(bucket_walks).copy().items():
         if hasattr(function, "py_func"):
-            monkeypatch.setattr(partial_orders, name, function.py_func)
+            monkeypatch.setattr(bucket_walks, name, function.py_func)
     plain = chains(table, draws=5, burn_in=20)
     assert (plain.values == compiled.values).all()
     assert plain.log_target == pytest.approx(compiled.log_target, abs=1e-12)

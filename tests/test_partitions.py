@@ -11,9 +11,10 @@ import pytest
 from stopping import Stop, draws_kept
 
 import bnlab as bn
-from bnlab.kernels import partitions
-from bnlab.sampling.partitions import KINDS, PartitionWalker, first_partition, partition_of
-from bnlab.sampling.rounds import Plan
+from bnlab.kernels import partition_walks
+from bnlab.kernels.order_walks import Members
+from bnlab.sampling.chains import ChainSettings
+from bnlab.sampling.partition_mcmc import KINDS, PartitionWalker, first_partition, partition_of
 from bnlab.scores import allowed_order
 
 MOVED = KINDS[:4]  # the partition itself; the last kind moves one of its DAGs
@@ -204,9 +205,12 @@ def test_partitions_divide_the_dags_among_them(n):
 def node_scores(walker, layers):
     """Of every node, by the kernel, from nothing known."""
     n = layers.size
-    fresh = tuple(np.zeros(n, kind) for kind in (np.int64, np.int64, np.int64, float))
-    unknown = layers, np.full(n, -1), np.full(n, -1), np.zeros(n)
-    return partitions.rescore(walker.source, layers, unknown, fresh), fresh
+    unknown, fresh = (
+        partition_walks.Partition(layers, np.full(n, -1), np.full(n, -1), np.zeros(n))
+        for layers in (layers, np.zeros(n, np.int64))
+    )
+    lists = Members(*np.zeros((5, n + 4), np.uint64))
+    return partition_walks.rescore(walker.source, lists, layers, unknown, fresh), fresh
 
 
 def random_partition(n, rng):
@@ -265,7 +269,7 @@ def test_proposals_and_their_odds(kind, n):
     for state in partitions_of(n):
         expected, counts, layers = proposals(state, kind), Counter(), masks(state)
         for _ in range(each):
-            odds = partitions.propose(layers, KINDS.index(kind), rng, changed)
+            odds = partition_walks.propose(layers, KINDS.index(kind), rng, changed)
             if odds > -math.inf:
                 other = tuple_of(changed)
                 counts[other] += 1
@@ -296,7 +300,7 @@ def test_one_step_transitions_are_those_of_the_exact_matrix(kind, monkeypatch):
     table = small_table(n=3, m=12)
     states, matrix, _ = transition_matrix(oracles.families_of(table), 3, kind)
     only = (np.arange(4) >= KINDS.index(kind)).astype(float)
-    monkeypatch.setattr("bnlab.sampling.partitions.SHARES", only)
+    monkeypatch.setattr("bnlab.sampling.partition_mcmc.SHARES", only)
     walker, rng, each = PartitionWalker.of(table), np.random.default_rng(4), 4000
     for i, state in enumerate(states):
         counts = Counter()
@@ -415,7 +419,7 @@ def test_identical_chains_for_any_block_and_executor(monkeypatch):
     with ThreadPoolExecutor(3) as executor:
         assert (chains(table, executor).values == plain.values).all()
     for terms in (1, 30_000):
-        monkeypatch.setattr("bnlab.sampling.partitions.BLOCK_TERMS", terms)
+        monkeypatch.setattr("bnlab.sampling.partition_mcmc.BLOCK_TERMS", terms)
         again = chains(table)
         assert (again.values == plain.values).all()
         assert (again.log_target == plain.log_target).all()
@@ -434,7 +438,7 @@ def test_more_draws_or_chains_start_like_fewer():
 def test_a_stopped_run_keeps_equally_many_draws_of_each_chain(how, monkeypatch):
     table = small_table(n=5)
     whole = chains(table)
-    monkeypatch.setattr("bnlab.sampling.partitions.BLOCK_TERMS", 30_000)
+    monkeypatch.setattr("bnlab.sampling.partition_mcmc.BLOCK_TERMS", 30_000)
     stop = Stop(how)
 
     kept = draws_kept(chains(table, progress=stop), whole)
@@ -448,7 +452,7 @@ def test_stopping_during_the_burn_in_leaves_nothing():
 
 @pytest.mark.parametrize("block", [1, 10, 1000])
 def test_rounds_cover_every_move(block):
-    plan = Plan(draws=17, burn_in=25, thin=3, chains=1)
+    plan = ChainSettings(draws=17, burn_in=25, thin=3, chains=1)
     rounds, moves = [], 0
     while moves < plan.moves:
         lead, records = plan.round(moves, block)
@@ -492,9 +496,9 @@ def test_memory_is_checked_before_it_is_taken(monkeypatch):
 def test_compiled_kernels_equal_their_python_source(monkeypatch):
     table = small_table(n=5, k=4, required=[(0, 1)])
     compiled = chains(table, draws=5, burn_in=20)
-    for name, function in vars(partitions).copy().items():
+    for name, function in vars(partition_walks).copy().items():
         if hasattr(function, "py_func"):
-            monkeypatch.setattr(partitions, name, function.py_func)
+            monkeypatch.setattr(partition_walks, name, function.py_func)
     plain = chains(table, draws=5, burn_in=20)
     assert (plain.values == compiled.values).all()
     assert plain.log_target == pytest.approx(compiled.log_target, abs=1e-12)

@@ -1,10 +1,15 @@
 """The columns behind the pictures, and the pictures' names, labels and alt texts."""
 
+from typing import Any
+
 import numpy as np
 import pytest
-from pictures import check_plot
+from bokeh.models import BoxAnnotation, HoverTool
+from pictures import check_plot, columns
 
 from bnlab import plots
+from bnlab.plots.canvas import refresh
+from bnlab.plots.network import node_data, pair_data
 
 NAMES = ["rain", "sprinkler_of_the_garden", "wet", "slippery"]
 
@@ -17,7 +22,7 @@ def edges() -> np.ndarray:
 
 
 def test_heat_map_has_every_ordered_pair_once(edges: np.ndarray) -> None:
-    data = plots.heat_map_data(edges, NAMES)
+    data = columns(plots.heat_map(edges, NAMES), "edges")
     pairs = list(zip(data["parent"], data["child"], strict=True))
     assert len(set(pairs)) == len(pairs) == 12
     for (parent, child), p in zip(pairs, data["probability"], strict=True):
@@ -29,7 +34,8 @@ def test_heat_map_has_every_ordered_pair_once(edges: np.ndarray) -> None:
 
 def test_heat_map_prints_no_number_where_there_is_no_room() -> None:
     names = [f"X{i}" for i in range(20)]
-    assert set(plots.heat_map_data(np.full((20, 20), 0.5), names)["label"]) == {""}
+    data = columns(plots.heat_map(np.full((20, 20), 0.5), names), "edges")
+    assert set(data["label"]) == {""}
 
 
 def test_heat_map_rows_are_parents_from_the_top(edges: np.ndarray) -> None:
@@ -41,10 +47,31 @@ def test_heat_map_rows_are_parents_from_the_top(edges: np.ndarray) -> None:
 
 def test_network_leaves_weak_edges_out_and_draws_strong_ones_last(edges: np.ndarray) -> None:
     places = plots.network_positions(edges)
-    data = plots.network_data(edges, NAMES, places, threshold=0.5)
+    data = columns(plots.network(edges, NAMES, places, threshold=0.5), "links")
     assert data["probability"] == [0.6, 0.8, 0.9, 0.999]
     assert data["width"] == pytest.approx([8 * p for p in data["probability"]])
     assert (data["parent"][-1], data["child"][-1]) == ("wet", "slippery")
+
+
+def test_pairs_are_one_line_that_keeps_off_the_boxes_of_others(edges: np.ndarray) -> None:
+    places = [[0.0, 1.0], [1.0, 0.5], [0.0, 0.5], [0.0, 0.0]]
+    data = pair_data(edges, NAMES, places, threshold=0.0, sure=0.9)
+    assert len(data["parent"]) == 6
+    assert len({frozenset(pair) for pair in zip(data["parent"], data["child"], strict=True)}) == 6
+    boxes = node_data(NAMES, places)
+    for parent, child, p, width, xs, ys, head in zip(
+        *(data[key] for key in ("parent", "child", "probability", "width", "xs", "ys", "head_xs")),
+        strict=True,
+    ):
+        u, v = NAMES.index(parent), NAMES.index(child)
+        assert edges[u, v] >= edges[v, u]
+        assert p == pytest.approx(min(1, edges[u, v] + edges[v, u]))
+        assert width == pytest.approx(5 * p)
+        assert bool(head) == (edges[u, v] >= 0.9)
+        for w in {0, 1, 2, 3} - {u, v}:
+            far_x = np.abs(np.array(xs) - boxes["x"][w]) > boxes["width"][w] / 2
+            far_y = np.abs(np.array(ys) - boxes["y"][w]) > boxes["height"][w] / 2
+            assert (far_x | far_y).all()
 
 
 def test_network_puts_causes_above_effects(edges: np.ndarray) -> None:
@@ -78,8 +105,8 @@ def test_boxes_of_a_row_do_not_touch() -> None:
 
 def test_links_start_and_end_at_the_boxes(edges: np.ndarray) -> None:
     places = plots.network_positions(edges)
-    nodes = plots.network(edges, NAMES, places).select_one({"name": "nodes"}).data
-    data = plots.network_data(edges, NAMES, places)
+    picture = plots.network(edges, NAMES, places)
+    nodes, data = columns(picture, "nodes"), columns(picture, "links")
     for row, child in enumerate(data["child"]):
         v = NAMES.index(child)
         tip = np.array([data["head_xs"][row][0], data["head_ys"][row][0]])
@@ -92,7 +119,7 @@ def test_links_start_and_end_at_the_boxes(edges: np.ndarray) -> None:
 def test_path_bars_come_best_first(edges: np.ndarray) -> None:
     paths = np.array(edges)
     paths[0, 3] = 0.95
-    data = plots.path_bars_data(paths, edges, NAMES, top=3, margin=0.03)
+    data = columns(plots.path_bars(paths, edges, NAMES, top=3, margin=0.03), "paths")
     assert data["label"] == ["wet ⇝ slippery", "rain ⇝ slippery", "rain ⇝ wet"]
     assert data["edge"] == [0.999, 0.0, 0.9]
     assert data["high"][0] == 1
@@ -100,7 +127,8 @@ def test_path_bars_come_best_first(edges: np.ndarray) -> None:
 
 
 def test_path_bars_of_two_variables_are_two() -> None:
-    data = plots.path_bars_data([[0, 0.9], [0.1, 0]], [[0, 0.9], [0.1, 0]], ["a", "b"])
+    picture = plots.path_bars([[0, 0.9], [0.1, 0]], [[0, 0.9], [0.1, 0]], ["a", "b"])
+    data = columns(picture, "paths")
     assert data["path"] == [0.9, 0.1]
 
 
@@ -117,7 +145,7 @@ def test_pictures_are_complete(edges: np.ndarray, name: str) -> None:
     check_plot(picture, name)
 
 
-@pytest.mark.parametrize("call", [plots.heat_map_data, lambda e, n: plots.path_bars_data(e, e, n)])
+@pytest.mark.parametrize("call", [plots.heat_map, lambda e, n: plots.path_bars(e, e, n)])
 def test_a_matrix_that_does_not_fit_the_names_is_refused(call, edges: np.ndarray) -> None:
     with pytest.raises(ValueError, match=r"shape \(4, 4\), but there are 2 names"):
         call(edges, ["a", "b"])
@@ -136,18 +164,20 @@ def test_tempered_acceptance_tells_the_mean_and_the_ends_over_chains() -> None:
 
 def test_tempered_rates_that_do_not_fit_the_temperatures_are_refused() -> None:
     with pytest.raises(ValueError, match=r"acceptance has shape \(1, 2\), but \(chains, 3\)"):
-        plots.tempered_moves_data([0, 0.5, 1], [[0.5, 0.5]])
+        plots.tempered_acceptance([0, 0.5, 1], [[0.5, 0.5]], [[0.5, 0.5]])
     with pytest.raises(
         ValueError, match=r"acceptance_exchange has shape \(2,\), but \(chains, 2\)"
     ):
-        plots.tempered_exchanges_data([0, 0.5, 1], [0.5, 0.5])
+        plots.tempered_acceptance([0, 0.5, 1], [[0.5] * 3], [0.5, 0.5])
     with pytest.raises(ValueError, match=r"tempered has shape \(1, 2, 3\), but there are 3"):
-        plots.tempered_lines([0, 0.5, 1], np.zeros((1, 2, 3)))
+        plots.tempered_traces([1], [0, 0.5, 1], np.zeros((1, 2, 3)))
 
 
 def test_tempered_lines_have_both_ends_of_a_long_ladder() -> None:
     betas = np.linspace(0, 1, 13)
-    lines = plots.tempered_lines(betas, np.tile(np.arange(13.0), (4, 1)))
+    picture = plots.tempered_traces(range(4), betas, np.tile(np.arange(13.0), (4, 1)))
+    lines = columns(picture, "tempered")
+    assert lines.pop("place") == [0, 1, 2, 3]
     assert list(lines) == ["β = 1", "β = 0.75", "β = 0.5", "β = 0.25", "β = 0"]
     assert [line[0] for line in lines.values()] == [12, 9, 6, 3, 0]
 
@@ -158,12 +188,12 @@ def test_traces_refuse_a_line_without_a_colour() -> None:
 
 
 def test_sensitivity_has_a_mark_for_each_edge_and_setting() -> None:
-    data = plots.sensitivity_data([[0.1, 0.9], [0.4, 0.8]], ["a → b", "b → a"], ["1", "10"])
+    picture = plots.sensitivity([[0.1, 0.9], [0.4, 0.8]], ["a → b", "b → a"], ["1", "10"])
+    data = columns(picture, "sensitivity")
     assert data["edge"] == ["a → b", "b → a"] * 2
     assert data["setting"] == ["1", "1", "10", "10"]
     assert data["probability"] == [0.1, 0.9, 0.4, 0.8]
     assert len(set(zip(data["setting"], data["marker"], data["colour"], strict=True))) == 2
-    picture = plots.sensitivity([[0.1, 0.9], [0.4, 0.8]], ["a → b", "b → a"], ["1", "10"])
     assert picture.y_range.factors == ["b → a", "a → b"]
     assert [item.label.value for item in picture.legend[0].items] == ["1", "10"]
 
@@ -175,9 +205,9 @@ def test_sensitivity_of_nothing_is_empty() -> None:
 
 def test_sensitivity_refuses_what_does_not_fit() -> None:
     with pytest.raises(ValueError, match="one row a setting"):
-        plots.sensitivity_data([[0.1]], ["a → b"], ["1", "10"])
+        plots.sensitivity([[0.1]], ["a → b"], ["1", "10"])
     with pytest.raises(ValueError, match="at most 8"):
-        plots.sensitivity_data(np.zeros((9, 1)), ["a → b"], [str(i) for i in range(9)])
+        plots.sensitivity(np.zeros((9, 1)), ["a → b"], [str(i) for i in range(9)])
 
 
 def test_boxes_of_a_network_do_not_overlap() -> None:
@@ -188,3 +218,41 @@ def test_boxes_of_a_network_do_not_overlap() -> None:
     centres, halves = np.array(nodes["x"]), np.array(nodes["width"]) / 2
     assert np.all(np.diff(centres) >= halves[1:] + halves[:-1])
     assert np.all((centres - halves >= 0) & (centres + halves <= 420))
+
+
+def test_a_heat_map_of_paths_says_so() -> None:
+    picture = plots.heat_map([[0, np.nan], [0.1, 0]], ["a", "b"], what="path", ends=("from", "to"))
+    assert (picture.yaxis.axis_label, picture.xaxis.axis_label) == ("from", "to")
+    assert picture.select_one(HoverTool).tooltips[0][0] == "path"
+    assert picture.select_one({"name": "edges"}).data["label"] == ["", ".10"]  # nan: not known
+
+
+def test_rates_are_counted_once() -> None:
+    look = {"bins": 10, "title": "Misses", "alt": "Rates of the edges of a network"}
+    picture = plots.rate_histogram([0.0, 0.0, 0.02, 0.07], 0.05, **look)
+    check_plot(picture, "rates")
+    data = columns(picture, "rates")
+    assert sum(data["count"]) == 4
+    assert data["left"][0] == 0
+    assert data["right"][-1] > 0.07
+
+
+def test_a_refreshed_picture_equals_the_fresh_one() -> None:
+    def drawn(chains: dict[str, list[float]], low: float) -> Any:
+        return plots.traces([1, 2], chains, band=(low, 0), y_range=(low, 0), title=f"From {low}")
+
+    shown, fresh = drawn({"a": [-5, -1]}, -6), drawn({"a": [-9, -3]}, -10)
+    assert refresh(shown, fresh)
+    assert shown.select_one({"name": "trace"}).data["a"] == [-9, -3]
+    assert (shown.y_range.start, shown.title.text) == (-10, "From -10")
+    assert shown.select_one(BoxAnnotation).bottom == -10
+    assert not refresh(shown, drawn({"b": [-5, -1]}, -6))
+    assert "a" in shown.select_one({"name": "trace"}).data
+
+
+def test_a_picture_with_other_categories_is_not_refreshed(edges: np.ndarray) -> None:
+    shown = plots.heat_map(edges, NAMES)
+    assert refresh(shown, plots.heat_map(edges / 2, NAMES, title="Half", alt="Half the edges"))
+    assert shown.html_attributes["aria-label"] == "Half the edges"
+    assert max(shown.select_one({"name": "edges"}).data["probability"]) == 0.999 / 2
+    assert not refresh(shown, plots.heat_map(edges, NAMES[::-1]))

@@ -374,7 +374,7 @@ def test_exact_runs_once_for_each_different_row_and_can_be_stopped():
     assert len(runs) == 3
     assert log_p[0] == log_p[2] != log_p[1]
     assert bn.predict.exact_log_density(data, rows[:0]).shape == (0,)
-    with pytest.raises(bn.Stopped, match="after 1 of 2 rows"):
+    with pytest.raises(bn.Stopped, match="after step 1 of 2"):
         bn.predict.exact_log_density(data, rows, progress=lambda *_: False)
 
 
@@ -438,8 +438,8 @@ def test_bad_input_is_told_in_words():
     refused(r"new_rows has shape \(1, 3\)", rows=[[0, 0, 0]])
     refused(r"new_rows has shape \(4,\)", rows=[0, 0, 0, 0])
     refused("new_rows are float64", rows=rows * 1.0)
-    refused("new_rows is ragged", rows=[[0, 0, 0, 0], [0]])
-    refused("data is a list", data=[[0, 1]])
+    refused("new_rows=.* is ragged", rows=[[0, 0, 0, 0], [0]])
+    refused("is no Data: make it a Data", data=[[0, 1]])
     renamed = bn.Data.from_arrays(data.values, data.arities, names=list("abcd"))
     refused("the draws are of the variables x0, x1", data=renamed, rows=renamed)
     refused("new_rows has the variables a, b, c, d, not x0", rows=renamed)
@@ -453,7 +453,7 @@ def test_bad_input_is_told_in_words():
     zeros = np.zeros((1, 1))
     orders = bn.Draws(np.arange(4)[None, None], zeros, zeros, "orders", "order-modular", data.names)
     refused("not orders", draws=orders)
-    refused("not a list", draws=[1])
+    refused("is no Draws", draws=[1])
     refused("no pseudo-counts", score=bn.BIC())
     refused("is no score", score=bn.BDeu)
     with pytest.raises(ValueError, match="a DAG of 2 nodes for data of 4"):
@@ -618,7 +618,7 @@ def test_validation_refuses_what_it_cannot_do():
         validate(data, {}, rng=rng)
     with pytest.raises(ValueError, match="is no generator"):
         validate(data, {"factored": factored}, rng=1)
-    with pytest.raises(ValueError, match="data is a ndarray"):
+    with pytest.raises(ValueError, match="is no Data: make it a Data"):
         validate(data.values, {"factored": factored}, rng=rng)
     with pytest.raises(ValueError, match=r"method 'mean' gave shape \(\)"):
         validate(data, {"mean": lambda train, test: -1.0}, rng=rng)

@@ -66,10 +66,59 @@ def test_a_prior_of_ones_own():
     assert posterior.edges == pytest.approx(edges, abs=1e-10)
 
 
+class Own:
+    """A prior that adds one value to every family of one parent."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def log_factor(self, n, v, parents, /):
+        return np.where(np.bitwise_count(parents) == 1, self.value, 0.0)
+
+
+def test_strong_priors_keep_their_digits_and_stronger_ones_are_refused():
+    n = 5
+    data = bn.Data.from_arrays(np.random.default_rng(0).integers(0, 2, size=(40, n)))
+    plain = bn.score_families(data, bn.BDeu())
+    vague = bn.EdgeBeliefs(np.full((n, n), 0.5), strength=4.9e7)  # 98 million nats a node
+    told = bn.score_families(data, bn.BDeu(), prior=vague)
+    for exact in (bn.order_posterior, bn.dag_posterior):
+        one, other = exact(told), exact(plain)
+        assert one.edges == pytest.approx(other.edges, abs=1e-7)
+        assert one.log_evidence == pytest.approx(other.log_evidence, abs=1e-5)
+    stronger = bn.EdgeBeliefs(np.full((n, n), 0.5), strength=1e8)
+    with pytest.raises(ValueError, match=r"log_prior\[0, 0\] = -200000000.0, of 'x0' given no par"):
+        bn.score_families(data, bn.BDeu(), prior=stronger)
+
+
+@pytest.mark.parametrize("value", [1e16, -1e16, 1.01e8, math.inf, math.nan])
+@pytest.mark.parametrize("scores", [bn.score_families, bn.LazyScores])
+def test_no_prior_of_any_kind_passes_with_too_few_digits_left(scores, value):
+    data = bn.Data.from_arrays([[0, 0], [1, 1]], names=["a", "b"])
+    with pytest.raises(ValueError, match=r"log_prior\[0, 1\] = .*, of 'a' given b, is .*-inf"):
+        scores(data, bn.BDeu(), prior=Own(value))
+    forbidding = scores(data, bn.BDeu(), prior=Own(-math.inf))
+    assert np.isneginf(forbidding.log_target([0, 1]))
+
+
+@pytest.mark.parametrize("factors", [0.0, [0.0], [[0.0, 0.0]], ["a", "b"], None])
+@pytest.mark.parametrize("scores", [bn.score_families, bn.LazyScores])
+def test_a_prior_of_ones_own_has_a_number_for_each_family(scores, factors):
+    class Wrong:
+        def log_factor(self, n, v, parents, /):
+            return factors
+
+    with pytest.raises(ValueError, match=r"Wrong.log_factor gave .* for 'x0': return a number"):
+        scores(bn.Data.from_arrays([[0, 0], [1, 1]]), bn.BDeu(), prior=Wrong())
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: bn.EdgePenalty(math.nan), "finite"),
+        (lambda: bn.EdgePenalty(1e16), "nats=1e[+]16: .* -1e8 to 1e8; .*use forbidden="),
+        (lambda: bn.EdgePenalty(-1e16), "-1e8 to 1e8"),
+        (lambda: bn.EdgeBeliefs(np.zeros((2, 2)), strength=1e16), "at most 1e8; .*use required="),
         (lambda: bn.EdgeBeliefs(np.zeros((2, 3))), r"\(n, n\) matrix"),
         (lambda: bn.EdgeBeliefs([[0, 1.2], [0, 0]]), r"beliefs\[0, 1\] = 1.2"),
         (lambda: bn.EdgeBeliefs([[0, math.nan], [0, 0]]), r"beliefs\[0, 1\] = nan"),

@@ -14,10 +14,12 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from markupsafe import Markup
 from stopping import Stop
 
 import bnlab as bn
 from bnlab import plots
+from bnlab.pages import Table, embedded, html, table
 from bnlab.reports import (
     Analysis,
     Credible,
@@ -27,18 +29,23 @@ from bnlab.reports import (
     read_table,
     sensitivity,
 )
-from bnlab.reports.embedding import embedded
 from bnlab.reports.exports import write_bif, write_csv, write_graphml
-from bnlab.reports.markup import Html, html, table
+from bnlab.reports.page import CONTENTS, write_page
 from bnlab.reports.page import page as page_of
-from bnlab.reports.page import write_page
-from bnlab.reports.pictures import layout
-from bnlab.reports.sections import glance, interval_sentence
+from bnlab.reports.pictures import best_picture, drawn_from, layout, pairs_picture
+from bnlab.reports.sections import (
+    edges_table,
+    edges_told,
+    glance,
+    interval_sentence,
+    paths_table,
+    sensitivity_section,
+)
 
 CHROMIUM = "/usr/bin/chromium"
 COMMAND = "bnlab report 'my <table>.csv' --seed 1"
 BAD_NAMES = ("<script>alert(1)</script>", "say \"hi\" & 'bye'", "prix_€_日本", "$$x^2$$")
-PICTURES = 5  # network, heat map, best DAG, two of the sensitivity
+PICTURES = 3  # heat map, two of the sensitivity; the networks need no script
 MOST_BYTES = 2_600_000
 
 
@@ -211,6 +218,20 @@ def test_warnings_stand_out(analysis: Analysis, reading: Reading, tmp_path: Path
     assert '<p class="warning">p &lt; 1.</p>' in text
 
 
+def test_edges_of_chains_that_disagree_are_marked(analysis: Analysis, reading: Reading) -> None:
+    plan = replace(choose_method(analysis.data, method="partitions"), draws=20, burn_in=0, thin=1)
+    short = analyse(analysis.data, rng=np.random.default_rng(1), plan=plan)
+    said = " ".join(Elements(glance(short, None)).text)
+    assert re.match(r"\s*At a glance\s+Not to be trusted yet: all \d+ probabilities", said)
+    assert re.search(r"So far, of 6 pairs of variables|No pair of variables", said)
+    cells = Elements(edges_table(short)).text
+    assert {"R-hat", "ESS", "to be trusted", "no"} <= set(cells) and "yes" not in cells
+    far = np.full((4, 4), 1.002)
+    edges = replace(short.edges, rhat=far, ess=400_000 * far)
+    assert "Not to be trusted" not in glance(replace(short, edges=edges), None)
+    assert {"yes", "1.002"} <= set(Elements(edges_table(replace(short, edges=edges))).text)
+
+
 def test_one_dag_is_not_called_probable(analysis: Analysis, reading: Reading) -> None:
     plan = choose_method(analysis.data, method="search", seconds=5)
     found = analyse(analysis.data, rng=np.random.default_rng(1), plan=plan)
@@ -227,25 +248,142 @@ def test_where_nothing_depends_on_anything(tmp_path: Path) -> None:
     reading = read_table(path)
     found = analyse(reading.data, rng=np.random.default_rng(1))
     said = " ".join(Elements(page_of(found, reading, command=COMMAND)).text)
-    assert "No pair of variables is joined by an edge with probability 0.95 or more." in said
+    assert "No pair of variables is almost certainly linked (probability 0.95 or more)" in said
     assert said.count("There are none.") >= 3
     assert "first → first" not in said
     assert "The same under each prior" not in said  # no drawing without an edge
 
 
-def test_the_glance_tells_pairs_and_directions(analysis: Analysis, reading: Reading) -> None:
+def test_the_glance_tells_pairs_and_directions(analysis: Analysis) -> None:
     """Three variables: one direction is sure, one pair is joined either way, one pair is not."""
     edges = np.zeros((4, 4))
     edges[0, 1], edges[1, 2], edges[2, 1], edges[2, 3] = 0.97, 0.5, 0.48, 0.65
-    said = glance(replace(analysis, edges=Credible.exact(edges)), None)
-    text = " ".join(Elements(said).text)
+    changed = replace(analysis, edges=Credible.exact(edges))
+    text = " ".join(Elements(glance(changed, None)).text)
     a, b, c, d = analysis.data.names
-    assert "2 of 6 pairs of variables are joined by an edge with probability 0.95 or more" in text
-    assert f"{b} with {c} (0.980), {a} with {b} (0.970)." in text
-    assert f"The direction is as sure for 1 of these: {a} → {b}. For the other 1: the data" in text
-    assert f"More probably joined than not: {c} with {d} (0.650)." in text
-    assert "does not say that one causes the other" in text
-    assert "2.6 edges are expected" in text
+    assert "Of 6 pairs of variables, 2 are almost certainly linked (probability 0.95" in text
+    assert f"{b} with {c} and {a} with {b}." in text
+    assert f"points is as sure for 1 of them ({a} → {b}); for the other one the table" in text
+    told = " ".join(Elements(edges_told(changed)).text)
+    assert (
+        f"1 more pair is likelier linked than not, with probability 0.5 to 0.95 ({c} with {d})"
+        in told
+    )
+    assert "2.6 edges are expected" in told
+
+
+def test_pairs_that_other_priors_do_not_keep_are_named(
+    analysis: Analysis, reading: Reading
+) -> None:
+    a, b, c, d = analysis.data.names
+    edges, found = np.zeros((4, 4)), sensitivity(reading.data, crossed=False)
+    edges[0, 1], edges[1, 2], edges[2, 3] = 0.97, 0.98, 0.65
+    changed = replace(analysis, edges=Credible.exact(edges))
+    tried = np.broadcast_to(edges, found.edges.shape).copy()
+
+    def said() -> str:
+        return " ".join(Elements(glance(changed, replace(found, edges=tried))).text)
+
+    assert "3 pairs are more likely linked than not; all of them stay so when" in said()
+    tried[0, 0, 2, 3] = 0.3
+    tried[0, 0, 3, 2] = 0.1
+    assert "2 of them stay so when" in said()
+    assert f"(see Sensitivity), but {c} with {d} does not." in said()
+    tried[1, 0, 0, 1] = 0.2
+    assert "1 of them stay so when" in said()
+    assert f"(see Sensitivity), but {a} with {b} and {c} with {d} do not." in said()
+    parts = {"ess": "", "priors": ""}
+    section = sensitivity_section(changed, replace(found, edges=tried), parts)
+    named = f"less under one of these: {a} with {b} and {c} with {d}."
+    assert named in " ".join(Elements(section).text)
+
+
+def test_the_answer_comes_first_then_how_to_read_it(page: Path, elements: Elements) -> None:
+    sections = [str(attributes["id"]) for attributes in elements.named("section")]
+    assert sections == list(CONTENTS)
+    text = page.read_text(encoding="utf-8")
+    order = ['<p class="lead">', "<svg", 'href="#meaning"', 'id="meaning"', 'id="edges"']
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+    first = text[text.index('id="glance"') : text.index("<nav")]
+    assert first.count('<p class="lead">') == 3 and first.count("<svg") == 1
+
+
+def test_blankets_and_the_state_of_the_generator_are_folded(page: Path, analysis: Analysis) -> None:
+    text = page.read_text(encoding="utf-8")
+    folded = re.findall(r"<details><summary>.*?</details>", text, re.DOTALL)
+    assert any("probably in its blanket" in part for part in folded)
+    assert any(html(analysis.seed) in part for part in folded)
+    left = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
+    assert "probably in its blanket" not in left and html(analysis.seed) not in left
+
+
+def test_paths_tell_what_edges_do_not(analysis: Analysis) -> None:
+    edges, paths = np.zeros((4, 4)), np.zeros((4, 4))
+    edges[0, 1] = edges[1, 2] = paths[0, 1] = paths[1, 2] = paths[0, 2] = 0.9
+    changed = replace(analysis, edges=Credible.exact(edges), paths=Credible.exact(paths))
+    rows = re.findall(r'<th scope="row">(.*?)</th><td>(.*?)</td>', paths_table(changed))
+    assert rows == [(html(analysis.data.names[0]), html(analysis.data.names[2]))]
+
+
+def probable(pairs: int) -> Analysis:
+    """An analysis of 12 variables that links so many pairs, each more probable than the last."""
+    data = bn.Data.from_arrays(np.random.default_rng(1).integers(0, 2, (30, 12)))
+    found = analyse(data, rng=np.random.default_rng(1), plan=small_plan(data))
+    edges = np.zeros((12, 12))
+    upper = np.triu_indices(12, 1)
+    share = np.linspace(0.5, 1.0, pairs)
+    edges[upper[0][:pairs], upper[1][:pairs]] = 0.6 * share
+    edges[upper[1][:pairs], upper[0][:pairs]] = 0.4 * share
+    return replace(found, edges=Credible.exact(edges))
+
+
+def small_plan(data: bn.Data) -> Any:
+    return replace(choose_method(data, method="partitions"), draws=8, burn_in=0, thin=1)
+
+
+def lines(picture: Markup) -> list[tuple[float, float, float, int]]:
+    """Of each line of a drawing: its probability, its width, its opacity, its arrow heads."""
+    return [
+        (
+            float(re.findall(r"linked with probability ([\d.]+)", link)[0]),
+            float(re.findall(r'stroke-width="([\d.]+)"', link)[0]),
+            float(re.findall(r'opacity="([\d.]+)"', link)[0]),
+            link.count("<polygon"),
+        )
+        for link in re.findall(r'<g class="link".*?</g>', picture, re.DOTALL)
+    ]
+
+
+def test_width_and_opacity_mean_the_same_however_many_pairs_are_drawn() -> None:
+    """One line a pair; equal probabilities look the same, higher ones wider and darker."""
+    seen = {}
+    for count in (5, 24, 25, 60):
+        many = probable(count)
+        drawn = lines(pairs_picture(many, layout(many), threshold=drawn_from(many)))
+        assert len(drawn) == count
+        assert drawn == sorted(drawn)
+        assert len({width for _, width, _, _ in drawn}) == count
+        seen[count] = (drawn[0], drawn[-1])
+    assert len(set(seen.values())) == 1
+    assert seen[5][1][1:] == (5.0, 1.0, 0)
+
+
+def test_an_arrow_head_is_drawn_where_the_direction_is_sure(analysis: Analysis) -> None:
+    edges = np.zeros((4, 4))
+    edges[0, 1], edges[1, 2], edges[2, 1], edges[2, 3] = 0.95, 0.5, 0.48, 0.94
+    changed = replace(analysis, edges=Credible.exact(edges))
+    drawn = lines(pairs_picture(changed, layout(changed)))
+    assert [(p, heads) for p, _, _, heads in drawn] == [(0.94, 0), (0.95, 1), (0.98, 0)]
+    best = best_picture(changed, layout(changed))
+    assert best.count("<polygon") == int(bn.graphs.to_adjacency(changed.best).sum())
+
+
+def test_lines_of_chains_that_disagree_are_broken(analysis: Analysis) -> None:
+    short = analyse(analysis.data, rng=np.random.default_rng(1), plan=small_plan(analysis.data))
+    picture = pairs_picture(short, layout(short))
+    assert picture.count('stroke-dasharray="') == len(lines(Markup(picture))) > 0
+    assert "stroke-dasharray" not in pairs_picture(analysis, layout(analysis))
 
 
 def test_priors_need_not_be_crossed(reading: Reading) -> None:
@@ -267,10 +405,15 @@ def test_many_variables_are_drawn_only_if_linked(tmp_path: Path) -> None:
     assert len(drawn.shown) == len(drawn.places) < 14
 
 
+def shown(number: float) -> str:
+    return table(Table("T.", ["a", "b"], [["x", number]]))
+
+
 def test_cells_are_escaped() -> None:
-    assert html("<&\"'") == "&lt;&amp;&quot;&#x27;"
-    assert html(Html("<b>")) == "<b>"
-    assert 'data-value="0.25"' in table("T.", ["a", "b"], [["x", 0.25]])
+    assert html("<&\"'") == "&lt;&amp;&#34;&#39;"
+    assert html(Markup("<b>")) == "<b>"
+    assert 'data-value="0.25"' in shown(0.25)
+    assert 'data-value="Infinity">inf<' in shown(float("inf"))
 
 
 @pytest.fixture(scope="module")
@@ -327,6 +470,48 @@ def test_the_keyboard_sorts_the_table(opened: tuple[Any, list[str]]) -> None:
         tab.keyboard.press("Enter")
         assert tab.evaluate(column) == sorted(before, reverse=order)
         assert tab.locator("#edges th").nth(2).get_attribute("aria-sort") == state
+
+
+def test_nothing_overflows_on_a_telephone(opened: tuple[Any, list[str]]) -> None:
+    """The page is no wider than the screen, no picture is cut, and tables scroll by themselves."""
+    tab, _ = opened
+    before = tab.viewport_size
+    tab.set_viewport_size({"width": 400, "height": 800})
+    tab.wait_for_timeout(500)
+    try:
+        assert tab.evaluate("document.documentElement.scrollWidth") == 400
+        boxes = tab.evaluate(
+            """() => [...document.querySelectorAll("figure .scroll")].map(
+                box => [box.clientWidth, box.scrollWidth])"""
+        )
+        assert len(boxes) == PICTURES + 2
+        assert all(inside <= box <= 400 for box, inside in boxes)
+        tab.locator("summary").first.click()
+        assert tab.evaluate("document.documentElement.scrollWidth") == 400
+        tab.screenshot(full_page=True)
+    finally:
+        tab.set_viewport_size(before)
+
+
+def test_axe_finds_nothing(opened: tuple[Any, list[str]]) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed"
+    )
+    tab, _ = opened
+    found = axe.Axe().run(tab).response["violations"]
+    assert [(one["id"], one["help"]) for one in found] == []
+
+
+def test_without_javascript_the_networks_are_drawn(
+    opened: tuple[Any, list[str]], page: Path
+) -> None:
+    tab = opened[0].context.browser.new_context(java_script_enabled=False).new_page()
+    tab.goto(page.as_uri())
+    folded = tab.locator("#blankets table")
+    assert all(tab.locator("figure svg").nth(i).is_visible() for i in range(2))
+    assert not folded.is_visible()
+    tab.locator("#blankets summary").click()
+    assert folded.is_visible()
 
 
 def test_figures_are_embedded_the_same_each_time() -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
@@ -11,7 +12,7 @@ import pytest
 
 import bnlab as bn
 from bnlab.data import Data
-from bnlab.reports import Analysis, analyse
+from bnlab.reports import Analysis, analyse, choose_method
 from bnlab.reports.exports import edge_rows, write_bif, write_csv, write_graphml
 
 NAMES = (
@@ -54,6 +55,19 @@ def test_pandas_reads_the_edges(analysis: Analysis, tmp_path: Path) -> None:
     assert list(zip(frame["from"], frame["to"], strict=True)) == [row[:2] for row in rows]
     numbers = frame[["probability", "low", "high"]].to_numpy(float)
     np.testing.assert_allclose(numbers, [row[2:] for row in rows], rtol=1e-5, atol=1e-12)
+
+
+def test_edges_of_chains_come_with_what_the_chains_are_worth(tmp_path: Path) -> None:
+    data = Data.from_arrays(np.random.default_rng(1).integers(0, 2, (50, 3)))
+    plan = replace(choose_method(data, method="partitions"), draws=20, burn_in=0, thin=1)
+    analysis = analyse(data, rng=np.random.default_rng(1), plan=plan)
+    write_csv(analysis, tmp_path / "edges.csv")
+    frame = pd.read_csv(tmp_path / "edges.csv")
+    assert frame.columns[-3:].tolist() == ["rhat", "ess", "trusted"]
+    assert (frame["trusted"] == "no").all() and (frame["ess"] < 400).all()
+    write_graphml(analysis, tmp_path / "edges.graphml", at_least=0.0)
+    graph = nx.read_graphml(tmp_path / "edges.graphml")
+    assert {edge["trusted"] for _, _, edge in graph.edges(data=True)} == {False}
 
 
 def test_networkx_reads_the_graph(analysis: Analysis, tmp_path: Path) -> None:

@@ -1,17 +1,26 @@
 """Tables that nobody has described: what is found out, what is refused, what can be said."""
 
 import gzip
+import importlib
+import io
+import os
 import pickle
 import re
+import shlex
 from dataclasses import dataclass, replace
+from threading import Thread
 
 import numpy as np
 import pandas as pd
 import pytest
+from awkward_tables import MESSY, outcome
 from mutations import mutations
 
 import bnlab as bn
+from bnlab.cli import parser
+from bnlab.cli.remedies import as_option
 from bnlab.data import Intervals
+from bnlab.errors import Setting
 from bnlab.prediction import typed_row
 from bnlab.reports import analyse, read_table
 
@@ -177,7 +186,7 @@ def too_wide(header, rows):
 
 BAD = {  # what is done to the table, where the message says it is, and what to do about it
     "ragged row": (ragged, "line 8: .* cells where", "Correct the line"),
-    "duplicated header": (twice, "two columns are called", "names="),
+    "duplicated header": (twice, "two columns are called", "rename one"),
     "constant column": (constant, "column 'extra' is constant", "Leave it out with drop="),
     "5000 levels": (
         many_levels,
@@ -186,9 +195,24 @@ BAD = {  # what is done to the table, where the message says it is, and what to 
     ),
     "mixed types": (mixed, "line 10: column 'extra' mixes numbers with text .*seven", "Correct"),
     "empty": (None, "it is empty", "no rows of data"),
-    "wrong encoding": (foreign, "line 5: byte 0xfc is not utf-8", "UTF-8, or tell"),
+    "wrong encoding": (foreign, "line 5: byte 0xfc is not utf-8", "UTF-8, or pass encoding="),
     "70 columns": (too_wide, "variables; .* at most 63", "Choose fewer columns"),
 }
+
+
+FOR = {  # what a reader may put in those places
+    **{"COLUMN=A,B": "x=a,b", "COLUMN=RULE": "x=width:3", "COLUMN": "x", "TEXT": "-999"},
+    **{"D": ";", "N": "9"},
+}
+
+
+def as_options(error):
+    """What is typed when the remedies of an error are followed, which must be understood."""
+    typed = [as_option(part) for part in error.args if isinstance(part, Setting)]
+    words = [[FOR.get(word, word) for word in shlex.split(text)] for text in typed]
+    for option in words:
+        assert option[0].startswith("--")
+        parser().parse_args(["report", "table.csv", *option])
 
 
 @pytest.mark.parametrize("fault", BAD)
@@ -205,8 +229,10 @@ def test_bad_versions_get_one_line_with_place_and_remedy(name, fault, data_dir, 
     message = str(raised.value)
     assert message.startswith(str(path)) and remedy in message
     assert message.isprintable() and len(message) < 900
+    as_options(raised.value)
 
 
+@pytest.mark.filterwarnings("ignore:(?s).*( has the level|as different levels)")
 @pytest.mark.parametrize(
     "raw",
     [
@@ -338,6 +364,26 @@ class TestGuesses:
         path = tmp_path / "table.csv.gz"
         path.write_bytes(gzip.compress(DISCRETE.encode("utf-16")))
         assert read_table(path).data.m == 4
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+    @pytest.mark.parametrize("packed", [False, True])
+    def test_pipes_are_read_once(self, packed, tmp_path):
+        raw = ("sex,dose\n" + "f,low\nm,high\nf,mid\n" * 9000).encode()
+        os.mkfifo(tmp_path / "pipe")
+        path = tmp_path / "table.csv"
+        path.write_bytes(raw)
+        for read in (read_table, bn.read_csv):
+            writer = Thread(
+                target=(tmp_path / "pipe").write_bytes,
+                args=(gzip.compress(raw) if packed else raw,),
+                daemon=True,
+            )
+            writer.start()
+            found = read(tmp_path / "pipe")
+            writer.join()
+            assert same(getattr(found, "data", found), bn.read_csv(path))
+            assert not getattr(found, "lasts", False)
+        assert read_table(path).lasts
 
     @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", " "])
     def test_delimiters(self, delimiter, tmp_path):
@@ -473,6 +519,21 @@ class TestGuesses:
         assert reading.data.levels[0] == ("1", "2", "missing")
         assert same(bn.read_csv(path, **reading.options), reading.data)
 
+    def test_a_column_with_a_rule_is_no_identifier(self, tmp_path):
+        path = write(tmp_path, "age,sex\n" + "".join(f"{i},{'fm'[i % 2]}\n" for i in range(40)))
+        assert read_table(path).columns[0].role == "left out"
+        reading = read_table(path, discretize={"age": bn.EqualFrequency(2)})
+        assert reading.data.levels == (("<= 19", "> 19"), ("f", "m"))
+
+    @pytest.mark.parametrize("read", [read_table, bn.read_csv])
+    def test_more_lines_to_skip_than_there_are(self, read, tmp_path):
+        path = write(tmp_path, "a,b\n0,1\n1,0\n")
+        for skip in (3, 10**18):
+            with pytest.raises(ValueError, match=f"no rows of data below line {skip}"):
+                read(path, skip=skip)
+        with pytest.raises(ValueError, match=r"skip=1\.5: give an integer"):
+            read(path, skip=1.5)
+
     def test_several_columns_that_must_go_are_told_at_once(self, tmp_path):
         rows = "".join(
             f"{i},{'mf'[i % 2]},name{i},{'A' * (i % 3 == 0)}{i},c{i % 70},{i / 4}\n"
@@ -600,9 +661,16 @@ def test_doubtful_cells_are_refused_with_a_remedy_that_works(fault, tmp_path):
     assert str(raised.value).startswith(str(path)) and "column 'x'" in str(raised.value)
     for option in remedy:
         assert f"{option}=" in str(raised.value)
+    as_options(raised.value)
     if remedy:
         reading = read_table(path, **remedy)
         assert same(bn.read_csv(path, **reading.options), reading.data)
+
+
+@pytest.mark.parametrize("name", MESSY)
+def test_awkward_tables_are_read_rightly_told_or_refused(name, tmp_path):
+    found, said = outcome(MESSY[name], tmp_path)
+    assert not found.startswith("WRONG"), f"{found}\n{said}"
 
 
 class TestNumbers:
@@ -680,3 +748,53 @@ class TestTold:
         path.write_bytes(b"PK\3\4 and so on")
         with pytest.raises(ValueError, match=r"a workbook of Excel or an archive.*as CSV"):
             read_table(path)
+
+    @pytest.mark.parametrize(
+        ("kind", "to"),
+        [
+            ("a file of Parquet", lambda frame, path: frame.to_parquet(path)),
+            ("a file of Arrow", lambda frame, path: frame.to_feather(path)),
+            ("a pickle of Python", lambda frame, path: frame.to_pickle(path)),
+            ("a file of Stata", lambda frame, path: frame.to_stata(path, version=118)),
+            ("an array of NumPy", lambda frame, path: np.save(path, frame.to_numpy())),
+            ("arrays of NumPy", lambda frame, path: np.savez(path, NAME=frame.to_numpy())),
+        ],
+    )
+    def test_files_of_other_programs(self, kind, to, tmp_path, monkeypatch):
+        """What the message says, typed, makes a table that is read."""
+        monkeypatch.chdir(tmp_path)
+        frame = pd.DataFrame({"a": [0, 1, 1, 0] * 9, "b": [2, 3, 3, 3] * 9})
+        content = io.BytesIO()
+        if kind == "a pickle of Python":
+            content.write(pickle.dumps(frame))
+        else:
+            to(frame, content)
+        path = tmp_path / "it's a table"
+        path.write_bytes(content.getvalue())
+        with pytest.raises(ValueError, match=f"{kind}, no text") as raised:
+            read_table(path)
+        exec(
+            str(raised.value).partition("Make a table of text with ")[2],
+            {"pandas": pd, "numpy": np},
+        )
+        data = read_table("table.csv").data
+        assert data.levels == (("0", "1"), ("2", "3"))
+
+    def test_gzip_without_its_ending(self, tmp_path):
+        text = column_of(["yes", "no", "no"] * 6)
+        (tmp_path / "table.csv").write_bytes(gzip.compress(text.encode()))
+        (tmp_path / "plain.csv.gz").write_text(text)
+        readings = [read_table(tmp_path / name) for name in ("table.csv", "plain.csv.gz")]
+        assert same(readings[0].data, readings[1].data) and readings[0].data.n == 3
+
+    @pytest.mark.parametrize("module", ["bz2", "lzma"])
+    def test_compressed_otherwise(self, module, tmp_path):
+        path = tmp_path / "table.csv"
+        path.write_bytes(importlib.import_module(module).compress(b"a,b\n1,2\n"))
+        with pytest.raises(ValueError, match=r"compressed, but not by gzip\. Decompress it first"):
+            read_table(path)
+
+    def test_headers_that_begin_like_other_files(self, tmp_path):
+        for name in ("PAR1", "BZh9", "PK", "ARROW1"):
+            path = write(tmp_path, column_of("ab" * 9).replace("sex", name))
+            assert read_table(path).data.names[0] == name

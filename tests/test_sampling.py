@@ -9,8 +9,8 @@ import pytest
 
 import bnlab as bn
 from bnlab.graphs import predecessor_masks
-from bnlab.sampling import direct, families_by_weight
-from bnlab.sampling.direct import BLOCK_DRAWS
+from bnlab.sampling import families_by_weight, independent
+from bnlab.sampling.independent import BLOCK_DRAWS
 
 UNIFORM = bn.Uniform()
 
@@ -104,9 +104,9 @@ def test_uniform_numbers_at_the_ends_of_their_range(sample):
 
     posterior = small_posterior(n=5)
     rng = np.random.default_rng(0)
-    block = direct.order_block if sample is bn.sample_orders else direct.dag_block
-    rows = block(posterior, Extreme()((64, 10)))
-    assert np.isfinite(rows.log_target).all()
+    block = independent.order_block if sample is bn.sample_orders else independent.dag_block
+    rows = block((posterior, Extreme()((64, 10))))
+    assert np.isfinite(rows["log_target"]).all()
     assert sample(posterior, draws=1, rng=rng).values.shape == (1, 1, 5)
 
 
@@ -156,8 +156,8 @@ def test_bad_settings_say_what_is_wrong(options, message):
 def test_rounds_of_blocks_change_nothing(monkeypatch):
     posterior = small_posterior()
     whole = bn.sample_dags(posterior, draws=1000, rng=np.random.default_rng(7))
-    monkeypatch.setattr("bnlab.sampling.direct.BLOCK_DRAWS", 50)
-    monkeypatch.setattr("bnlab.sampling.direct.ROUND_BLOCKS", 3)
+    monkeypatch.setattr("bnlab.sampling.independent.BLOCK_DRAWS", 50)
+    monkeypatch.setattr("bnlab.sampling.independent.ROUND_BLOCKS", 3)
     told = []
 
     def stop_in_the_third_round(done, total, snapshot):
@@ -180,7 +180,7 @@ def test_more_draws_than_memory_are_refused_at_once():
 
 
 def test_draws_need_a_posterior():
-    with pytest.raises(ValueError, match="ScoreTable is no posterior"):
+    with pytest.raises(ValueError, match="ScoreTable: pass an OrderPosterior or a DagPosterior"):
         bn.sample_dags(small_posterior().table, draws=5, rng=np.random.default_rng(0))
 
 

@@ -80,6 +80,14 @@ def test_errors_name_file_and_line(tmp_path, old, new, message):
     assert str(error.value).startswith(str(path))
 
 
+@pytest.mark.parametrize("score", ["1e16", "-1e16", "1.01e8", "-1.01e8"])
+def test_scores_that_leave_sums_no_digits_are_refused(tmp_path, score):
+    path = write(tmp_path, f"1\na 1\n{score} 0\n")
+    with pytest.raises(ValueError, match=r"no natural logarithm|of 'a' given no parents") as error:
+        bn.read_scores(path)
+    assert str(error.value).startswith(str(path))
+
+
 def test_an_empty_file_and_one_of_bytes(tmp_path):
     with pytest.raises(ValueError, match="the file ends where the number of variables"):
         bn.read_scores(write(tmp_path, ""))

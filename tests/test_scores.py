@@ -169,8 +169,42 @@ def test_a_table_refuses_nan_and_wrong_shapes():
         bn.ScoreTable(table.parents, table.log_score, table.log_prior, ("a", "a", "b"), 2)
     with pytest.raises(ValueError, match=r"log_score\[0, 0\] = 1e\+308"):
         bn.ScoreTable(table.parents, table.log_score * 0 + 1e308, table.log_prior, table.names, 2)
+    for value in (1e16, 1.01e8, -1e16, -1.01e8):
+        with pytest.raises(ValueError, match=r"log_score\[0, 0\] = .* given no .*use fewer"):
+            bn.ScoreTable(
+                table.parents, table.log_score * 0 + value, table.log_prior, table.names, 2
+            )
+    with pytest.raises(ValueError, match=r"log_prior \+ log_score\[0, 0\] = -160000000"):
+        eighty = table.log_score * 0 - 8e7
+        bn.ScoreTable(table.parents, eighty, eighty, table.names, 2)
     with pytest.raises(ValueError, match=r"\(n, F\) = \(3, 4\)"):
         bn.ScoreTable(table.parents[:, :3], bad, table.log_prior, table.names, 2)
+
+
+def test_families_of_hopelessly_many_parameters_are_let_pass_unless_they_are_required():
+    """A score below -1e8 of a larger family has no weight, and costs the others no digits."""
+    rng = np.random.default_rng(6)
+    arities = np.array([400, 400, 400, 2])
+    data = bn.Data.from_arrays(rng.integers(0, 2, size=(300, 4)), arities=arities)
+    table = bn.score_families(data, bn.BIC())
+    assert table.log_score.min() < -1e8
+    small = bn.score_families(data, bn.BIC(), max_parents=1)
+    assert bn.dag_posterior(table).edges == pytest.approx(bn.dag_posterior(small).edges, abs=1e-9)
+    with pytest.raises(ValueError, match=r"log_score\[0, .* of 'x0' given x1, x2, .* max_parents"):
+        bn.score_families(data, bn.BIC(), required=[(1, 0), (2, 0)])
+
+
+def test_ten_million_rows_keep_their_digits():
+    values = np.tile(np.array([[0, 0], [0, 0], [1, 1], [1, 0], [0, 1]]), (2_000_000, 1))
+    table = bn.score_families(bn.Data.from_arrays(values), bn.BDeu(ess=4.0))
+
+    def term(a, count):
+        return math.lgamma(a + count) - math.lgamma(a)
+
+    alone = term(2.0, 6e6) + term(2.0, 4e6) - term(4.0, 10e6)
+    joint = term(1.0, 4e6) + 3 * term(1.0, 2e6)
+    given = joint - term(2.0, 6e6) - term(2.0, 4e6)
+    assert table.log_score == pytest.approx(np.array([[alone, given]] * 2), rel=1e-13)
 
 
 def test_too_many_families_are_refused_before_they_are_made(monkeypatch):
@@ -207,3 +241,24 @@ def test_inputs_are_left_alone_and_tables_are_read_only():
     assert (data.values == before).all()
     with pytest.raises(ValueError, match="read-only"):
         table.log_score[0, 0] = 1.0
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"pseudo_count": math.nan}, {"pseudo_count": 0.0}, {"cost": math.nan}]
+)
+@pytest.mark.parametrize("scores", [bn.score_families, bn.LazyScores])
+def test_a_score_of_ones_own_that_is_no_number_is_refused(scores, wrong):
+    settings = {"pseudo_count": 1.0, "cost": 0.0, **wrong}
+
+    class Own:
+        def cell_counts(self, cells, /):
+            return np.full(cells.shape, settings["pseudo_count"])
+
+        def parent_counts(self, cells, arity, /):
+            return np.full(cells.shape, arity * settings["pseudo_count"])
+
+        def penalty(self, m, parameters, /):
+            return settings["cost"] * parameters
+
+    with pytest.raises(ValueError, match=r"is not a score|pseudo-counts are positive"):
+        scores(bn.Data.from_arrays([[0, 0], [1, 1]]), Own())

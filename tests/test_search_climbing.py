@@ -336,7 +336,7 @@ def test_other_families_are_no_perturbation():
             climb_perturbed(table, lambda *_, other=other: other, rng=np.random.default_rng(3))
     with pytest.raises(ValueError, match="share=0"):
         climb_perturbed(table, lambda *_: table, rng=np.random.default_rng(3), share=0)
-    with pytest.raises(ValueError, match="list: pass a ScoreTable"):
+    with pytest.raises(ValueError, match="pass a ScoreTable"):
         climb_perturbed(table, lambda *_: [], rng=np.random.default_rng(3))
 
 
@@ -421,7 +421,9 @@ def test_a_round_that_breaks_is_made_again(kind, error, tmp_path, monkeypatch):
     saved = checkpoints.Checkpoint.load
     kept = []
     monkeypatch.setattr(
-        checkpoints.Checkpoint, "load", lambda self: kept.append(saved(self)) or kept[0]
+        checkpoints.Checkpoint,
+        "load",
+        lambda self, restore: kept.append(saved(self, restore)) or kept[0],
     )
     assert_same_climbs(kept_climbs(kind, checkpoint=path), whole)
     assert len(kept[0]["ends"]) == (6 if kind == "perturbed data" else 9)
@@ -440,7 +442,7 @@ def test_climbs_are_saved_when_that_is_due(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoints.Checkpoint, "save", counted)
     kept_climbs(kind, checkpoint=tmp_path / "climbs")
     each = range(1, 12) if kind == "perturbed data" else (1, 9, 17, 25, 30)
-    assert saves == [*each, max(each)]
+    assert saves == [*each]
 
 
 @KEPT
@@ -590,7 +592,7 @@ def test_what_lazy_scores_refuse():
     marked = bn.Data.from_arrays([[0, 0], [1, 1]], intervened=np.eye(2, dtype=bool))
     with pytest.raises(ValueError, match="interventions"):
         bn.LazyScores(marked, bn.BDeu())
-    with pytest.raises(ValueError, match="data is a list"):
+    with pytest.raises(ValueError, match="is no Data: make it a Data"):
         bn.LazyScores([[0, 1]], bn.BDeu())
     with pytest.raises(ValueError, match="max_parents=-1"):
         bn.LazyScores(random_data(1, 3), bn.BDeu(), max_parents=-1)

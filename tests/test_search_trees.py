@@ -8,8 +8,11 @@ import networkx as nx
 import numpy as np
 import oracles
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import bnlab as bn
+from bnlab.search.trees import information
 
 
 def random_data(seed, n, m=60):
@@ -262,3 +265,58 @@ def test_orders_are_checked():
         with pytest.raises(ValueError, match="no ScoreTable"):
             function(np.zeros(3))
     assert bn.best_dag_given_order(table, np.array([2, 0, 1], np.int8)).dtype == np.int64
+
+
+# Ties
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), m=st.integers(1, 400))
+def test_information_does_not_hang_on_the_order_of_rows_states_and_columns(seed, m):
+    rng = np.random.default_rng(seed)
+    data = random_data(seed, 5, m)
+    gain = information(data.values, data.arities)
+    columns = rng.permutation(5)
+    values = rng.permutation(data.values)[:, columns]
+    for v, r in enumerate(data.arities[columns]):
+        values[:, v] = rng.permutation(r)[values[:, v]]
+    moved = information(values, data.arities[columns])
+    assert (moved == gain[np.ix_(columns, columns)]).all()
+    assert (gain == gain.T).all()
+
+
+def renamed(rng, values, arities):
+    """The same columns, each with its states in another order."""
+    return np.stack([rng.permutation(r)[x] for r, x in zip(arities, values.T, strict=True)], axis=1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), m=st.integers(1, 300))
+def test_equal_gains_go_by_number_whatever_the_states_are_called(seed, m):
+    """Columns that are copies of each other but for the names of their states."""
+    rng = np.random.default_rng(seed)
+    arities = np.full(6, 3)
+    first, other, c = (rng.random((3, m)) ** [[1], [2], [3]] * 3).astype(int)
+    values = renamed(rng, np.stack([first, other, first, first, c, other], axis=1), arities)
+    data = bn.Data.from_arrays(values, arities=arities)
+    same = bn.Data.from_arrays(rng.permutation(renamed(rng, values, arities)), arities=arities)
+    plain = np.stack([first, other, first, first, c, other], axis=1)
+    assert (bn.chow_liu(data) == bn.chow_liu(same)).all()
+    assert (bn.chow_liu(data) == bn.chow_liu(bn.Data.from_arrays(plain, arities=arities))).all()
+    assert (bn.tan(data, 4) == bn.tan(same, 4)).all()
+    found = bn.candidate_parents(data, count=5)
+    assert found == bn.candidate_parents(same, count=5)
+    assert [u for u in found[1] if u in (0, 2, 3)] == [0, 2, 3]
+    assert [u for u in found[4] if u in (1, 5)] == [1, 5]
+    table = bn.score_families(data, bn.BDeu(), max_parents=1)
+    last = bn.best_dag_given_order(table, [3, 2, 0, 1, 5, 4])[4]
+    assert last not in (4, 8, 32)  # 0 before its copies 2 and 3, and 1 before 5
+    assert bn.fit_dependency_network(table, data).parents[4] not in (4, 8, 32)
+
+
+def test_independent_columns_are_a_star_at_the_first():
+    values = np.array(list(itertools.product(range(2), range(3), range(5), range(2))))
+    data = bn.Data.from_arrays(np.repeat(values, 7, axis=0))
+    assert (information(data.values, data.arities)[~np.eye(4, dtype=bool)] == 0).all()
+    assert bn.chow_liu(data).tolist() == [0, 1, 1, 1]
+    assert bn.candidate_parents(data, count=1) == {0: [1], 1: [0], 2: [0], 3: [0]}

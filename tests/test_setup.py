@@ -1,5 +1,6 @@
-"""The files that set the suite up: pins, conda and Binder environments, README, CI."""
+"""The files that set the suite up: pins, conda and Binder environments, README, version, CI."""
 
+import importlib.metadata
 import os
 import re
 import shutil
@@ -10,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+import bnlab
+from bnlab.cli import main
+from bnlab.results import package_versions
+
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
@@ -18,6 +23,7 @@ CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 LAB_COMMAND = "uv run --extra lab jupyter lab notebooks/00_start_here.ipynb"
 TEST_COMMAND = "uv run --extra test pytest"
+PIP_COMMAND = "pip install --no-deps -e ."
 # In environment.yml but no dependency of the package: what binder/postBuild installs with.
 INSTALLERS = {"pip", "setuptools"}
 
@@ -68,18 +74,11 @@ def test_post_build_can_be_executed() -> None:
     assert os.name == "nt" or os.access(ROOT / "binder" / "postBuild", os.X_OK)
 
 
-def _run_python(program: str) -> None:
-    result = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True
-    )
-    assert result.returncode == 0, result.stderr
-
-
 def test_post_build_warms_the_cache_with_a_program_that_runs() -> None:
     script = (ROOT / "binder" / "postBuild").read_text(encoding="utf-8")
     program = re.search(r"<<'PYTHON'\n(.*)\nPYTHON\n", script, re.DOTALL)
     assert program
-    _run_python(program[1])
+    exec(program[1], {})
 
 
 def test_binder_dry_run() -> None:
@@ -95,6 +94,18 @@ def test_binder_dry_run() -> None:
     assert "binder/environment.yml" in dockerfile
     assert "binder/postBuild" in dockerfile
     assert "python=3.12" in dockerfile
+
+
+def test_readme_installs_the_package_into_the_conda_environment() -> None:
+    name = re.search(r"^name: (.*)$", (ROOT / "environment.yml").read_text(encoding="utf-8"), re.M)
+    assert name
+    line = f"conda env create -f environment.yml && conda activate {name[1]} && {PIP_COMMAND}"
+    assert f"`{line}`" in README
+
+
+def test_binder_installs_the_package_as_the_readme_does() -> None:
+    script = (ROOT / "binder" / "postBuild").read_text(encoding="utf-8")
+    assert script.replace("--no-build-isolation ", "").count(f"python -m {PIP_COMMAND}\n") == 1
 
 
 @pytest.mark.parametrize("command", [LAB_COMMAND, TEST_COMMAND])
@@ -120,13 +131,38 @@ def test_readme_links_lead_somewhere() -> None:
 def test_readme_examples_run() -> None:
     examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert len(examples) == 2
-    _run_python("\n".join(examples))
+    exec("\n".join(examples), {})
 
 
 def test_version_is_the_same_everywhere() -> None:
-    version = PROJECT["project"]["version"]
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"\nversion: {version}\n" in citation
+    assert f"\nversion: {bnlab.__version__}\n" in citation
+    assert importlib.metadata.version("bnlab") == bnlab.__version__
+    assert "__version__" in bnlab.__all__
+
+
+def test_a_checkout_that_is_not_installed_has_a_version(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    find = importlib.metadata.version
+
+    def not_installed(name: str) -> str:
+        if name == "bnlab":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return find(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", not_installed)
+    assert package_versions.__wrapped__()["bnlab"] == bnlab.__version__
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"bnlab {bnlab.__version__}\n"
+
+
+def test_metadata_names_every_python_that_is_supported() -> None:
+    classifiers = PROJECT["project"]["classifiers"]
+    minors = [int(c.rpartition(".")[2]) for c in classifiers if re.search(r":: 3\.\d+$", c)]
+    assert PROJECT["project"]["requires-python"] == f">=3.{min(minors)}"
+    assert int(_conda()["python"].rpartition(".")[2]) in minors
 
 
 def test_no_file_names_a_package_registry() -> None:

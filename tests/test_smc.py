@@ -11,8 +11,9 @@ import pytest
 from stopping import Stop
 
 import bnlab as bn
-from bnlab.annealing.smc import anneal_cloud, conditional_ess, next_beta, resampled
+from bnlab.annealing.smc import anneal_cloud, next_beta
 from bnlab.sampling import OrderWalker
+from bnlab.weights import conditional_ess, resample_particles
 
 MIXTURE = bn.Moves(swap=2, adjacent=1, relocate=1)
 
@@ -74,7 +75,7 @@ def test_the_mean_weight_under_a_given_schedule_is_the_sum_over_orders(method, n
 def test_particles_pass_a_test_over_all_24_orders(families, monkeypatch):
     """Hotelling's test: the total weight of each order is Z times its posterior, on average."""
     if families:
-        monkeypatch.setattr("bnlab.sampling.walks.MAX_DENSE_NODES", 0)
+        monkeypatch.setattr("bnlab.sampling.order_target.MAX_DENSE_NODES", 0)
     table = uneven_table()
     log_z, _, posterior = oracles.order_modular_over_orders(oracles.families_of(table))
     method = bn.SMC(30, bn.Linear(4), resample=0.8, moves=MIXTURE)
@@ -178,7 +179,7 @@ def test_the_effective_sample_size_of_weights_far_apart():
 def test_resampling_keeps_the_shares():
     rng = np.random.default_rng(6)
     log_w = np.log([0.5, 0.26, 0.2, 0.04]) - 1000
-    chosen = np.array([resampled(log_w, rng) for _ in range(2000)])
+    chosen = np.array([resample_particles(log_w, rng) for _ in range(2000)])
     times = np.array([np.bincount(numbers, minlength=4) for numbers in chosen])
     assert (times.sum(axis=1) == 4).all()
     assert (times[:, 0] == 2).all()
@@ -230,7 +231,7 @@ def test_identical_runs_for_any_block_and_executor(monkeypatch):
         assert same(anneal(executor), plain)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
         assert same(anneal(executor), plain)
-    monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 20_000)
+    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 20_000)
     assert same(anneal(), plain)
     assert (anneal(runs=5).log_weight == plain.log_weight[:5]).all()
 
@@ -238,7 +239,7 @@ def test_identical_runs_for_any_block_and_executor(monkeypatch):
 @pytest.mark.parametrize("how", ["returns False", "interrupts"])
 def test_a_stopped_run_keeps_its_finished_runs(how, monkeypatch):
     whole = anneal()
-    monkeypatch.setattr("bnlab.sampling.walks.BLOCK_TERMS", 20_000)
+    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 20_000)
     stop = Stop(how)
     part = anneal(progress=stop)
     kept = len(part.log_weight)

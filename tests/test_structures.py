@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import oracles
@@ -9,9 +10,9 @@ import pytest
 from stopping import Stop
 
 import bnlab as bn
-from bnlab.kernels import jumps
-from bnlab.kernels import structures as moves
-from bnlab.sampling.structures import StructureWalker
+from bnlab.kernels import dag_jumps
+from bnlab.kernels import dag_walks as moves
+from bnlab.sampling.structure_mcmc import StructureWalker
 
 EDGES = [
     [0.0, 0.5, 0.3, 0.1],
@@ -194,11 +195,11 @@ def test_rates_after_many_changes_are_those_of_the_dag(n):
     walker, rng = StructureWalker.of(table, bn.Local()), np.random.default_rng(1)
     dag = np.zeros(n, np.int64)
     state = (dag, *moves.start(dag, walker.source))
-    rates, before = jumps.begin(state, walker.source), np.empty(n, np.int64)
+    rates, before = dag_jumps.begin(state, walker.source), np.empty(n, np.int64)
     for _ in range(400):
-        jumps.jump(state, walker.source, rates, before, rng)
+        dag_jumps.jump(state, walker.source, rates, before, rng)
         anew = (dag.copy(), *moves.start(dag, walker.source))
-        again = jumps.begin(anew, walker.source)
+        again = dag_jumps.begin(anew, walker.source)
         assert (state[1] == anew[1]).all()
         assert (state[2] == anew[2]).all()
         for kept, fresh in zip(rates[:2], again[:2], strict=True):
@@ -208,11 +209,11 @@ def test_rates_after_many_changes_are_those_of_the_dag(n):
 @pytest.mark.parametrize(("probability", "mean"), [(1.0, 0.0), (0.25, 3.0), (1e-3, 999.0)])
 def test_waiting_times(probability, mean):
     rng = np.random.default_rng(0)
-    times = [jumps.wait(probability, rng) for _ in range(20_000)]
+    times = [dag_jumps.wait(probability, rng) for _ in range(20_000)]
     assert np.mean(times) == pytest.approx(mean, rel=0.03)
     assert np.mean(np.array(times) == 0) == pytest.approx(probability, abs=0.02)
-    assert jumps.wait(0.0, rng) == jumps.NEVER
-    assert 0 <= jumps.wait(1e-300, rng) <= jumps.NEVER
+    assert dag_jumps.wait(0.0, rng) == dag_jumps.NEVER
+    assert 0 <= dag_jumps.wait(1e-300, rng) <= dag_jumps.NEVER
 
 
 @pytest.mark.parametrize("name", kernels(4))
@@ -225,7 +226,7 @@ def test_compiled_moves_equal_their_python_source(name, monkeypatch):
         return *step, *walker.walk(np.array([0, 0, 0, 0, -1]), 20, 100, 3, rng)
 
     compiled = walk()
-    for module in (moves, jumps):
+    for module in (moves, dag_jumps):
         for function, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, function, kernel.py_func)
@@ -353,12 +354,12 @@ def test_a_first_dag_that_the_prior_allows_is_looked_for():
         bn.sample_structures(small_table(), rng=np.random.default_rng(0), **options)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf])
+@pytest.mark.parametrize("value", [math.nan, math.inf, 1e16, -1e16])
 def test_a_prior_that_is_no_number_is_named(value):
     def log_prior(dag):
         return value if dag.any() else 0.0
 
-    with pytest.raises(ValueError, match=f"log_prior={value} for the DAG"):
+    with pytest.raises(ValueError, match=re.escape(f"log_prior={value} for the DAG")):
         bn.sample_structures(
             small_table(), draws=5, log_prior=log_prior, rng=np.random.default_rng(0)
         )
@@ -484,7 +485,7 @@ def test_edges_and_paths_agree_with_the_exact_posterior_of_ten_variables(name):
         ({"chains": 0}, "chains=0"),
         ({"burn_in": -1}, "burn_in=-1"),
         ({"rng": 1}, "rng=1 is no generator"),
-        ({"kernel": bn.Local}, r"pass Local\(\), Global\(edges\)"),
+        ({"kernel": bn.Local}, "the class Local: pass a Local or a Global"),
         ({"kernel": bn.Global(np.zeros((4, 4)))}, "for a table of 3 variables"),
         ({"log_prior": 1.0}, "log_prior=1.0: pass a function"),
         ({"start": [0, 0]}, r"start has shape \(2,\)"),
@@ -530,8 +531,8 @@ def test_global_proposals_are_clipped():
 @pytest.mark.parametrize("how", ["returns False", "interrupts"])
 @pytest.mark.parametrize("log_prior", [None, few_edges])
 def test_stopped_chains_keep_equally_many_draws(how, log_prior, monkeypatch):
-    monkeypatch.setattr("bnlab.sampling.structures.BLOCK_MOVES", 20)
-    monkeypatch.setattr("bnlab.sampling.structures.STEP_SECONDS", 0.01)
+    monkeypatch.setattr("bnlab.sampling.structure_mcmc.BLOCK_MOVES", 20)
+    monkeypatch.setattr("bnlab.sampling.structure_mcmc.STEP_SECONDS", 0.01)
 
     def chains(**options):
         return bn.sample_structures(

@@ -97,5 +97,5 @@ def test_interventions_are_refused():
     with pytest.raises(ValueError, match="for observations"):
         bn.chow_liu(data)
     assert bn.chow_liu(dataclasses.replace(data, intervened=None)).tolist() == [0, 1]
-    with pytest.raises(ValueError, match="data is a list"):
+    with pytest.raises(ValueError, match="is no Data: make it a Data"):
         bn.chow_liu([[0, 1]])

@@ -144,7 +144,7 @@ def test_what_cannot_be_weighed_is_refused(table, draws, exact):
     orders = bn.sample_orders(bn.order_posterior(table), draws=5, rng=rng)
     with pytest.raises(ValueError, match="draw DAGs with sample_dags"):
         bn.reweight_unique(orders)
-    with pytest.raises(ValueError, match="DagPosterior: pass draws of DAGs"):
+    with pytest.raises(ValueError, match="DagPosterior is no Draws"):
         bn.reweight_unique(bn.dag_posterior(table))
     nothing = replace(draws, log_target=np.full(draws.log_target.shape, -math.inf))
     with pytest.raises(ValueError, match="log_target of a draw is not finite"):

@@ -9,7 +9,6 @@ from bnlab.annealing.edges import EdgeBounds, bound_edges
 from bnlab.annealing.evidence import estimate_evidence, evidence_from
 from bnlab.annealing.methods import AIS, MC3, SMC
 from bnlab.annealing.runs import anneal_orders
-from bnlab.markov import lower_bound, upper_bound
 
 __all__ = [
     "AIS",
@@ -22,7 +21,5 @@ __all__ = [
     "estimate_lower_bound",
     "estimate_upper_bound",
     "evidence_from",
-    "lower_bound",
     "lower_bound_from",
-    "upper_bound",
 ]

@@ -13,24 +13,25 @@ from bnlab.annealing.runs import (
     anneal,
     anneal_orders,
     check_table,
-    joined,
     require_memory,
     run_identity,
 )
-from bnlab.checkpoints import Finished, fingerprint
+from bnlab.checkpoints import Checkpoint, fingerprint
+from bnlab.checks import check_counts, check_generator, checked
 from bnlab.exact import OrderPosterior, log_dag_prior_sum, log_prior_sum
-from bnlab.markov import BINS, bin_means, check_bound, require_runs
-from bnlab.markov import bound as markov_bound
 from bnlab.results import Draws, Estimate, Run
-from bnlab.runs import Clock, Progress, check_counts, check_generator, seed_of
-from bnlab.sampling import Executor, OrderWalker, check_weight, sample_orders
+from bnlab.running import Clock, Progress, seed_of
+from bnlab.sampling import Executor, check_weight, sample_orders
 from bnlab.scores import ScoreTable
+from bnlab.weights import BINS, bin_means, check_bound, require_runs
+from bnlab.weights import bound as markov_bound
 
 Floats = NDArray[np.float64]
 
 CHOSEN = "weights along temperatures that the runs chose themselves are biased, and bound nothing"
 
 
+@checked
 def lower_bound_from(
     draws: Draws, /, *, table: ScoreTable, delta: float = 0.05, bins: int = BINS
 ) -> Estimate:
@@ -72,6 +73,7 @@ def _lower(draws: Draws, log_prior_z: float, delta: float, bins: int) -> Estimat
     return markov_bound(log_value, "lower_bound", means, delta, draws.run)
 
 
+@checked
 def estimate_lower_bound(
     table: ScoreTable,
     /,
@@ -127,6 +129,7 @@ def estimate_lower_bound(
     return replace(bound, run=replace(bound.run, seconds=clock.seconds))
 
 
+@checked
 def estimate_upper_bound(
     target: OrderPosterior | ScoreTable,
     /,
@@ -182,6 +185,8 @@ def estimate_upper_bound(
     if not isinstance(method, AIS):
         raise ValueError(f"method={method!r}: only runs of AIS() go in reverse")
     clock, seed = Clock(), seed_of(rng)
+    if checkpoint is not None:
+        Checkpoint(checkpoint, {})  # refuses a place that can hold no file
     require_memory((target.table if isinstance(target, OrderPosterior) else target).n, runs)
     if isinstance(target, OrderPosterior):
         table, log_prior_z = target.table, target.log_z - target.log_evidence
@@ -190,8 +195,8 @@ def estimate_upper_bound(
         table, log_prior_z = target, log_prior_sum(target)
         starts = np.tile(_checked_start(start, table), (runs, 1))
     identity = {**run_identity(table, runs, seed, method), "starts": fingerprint(starts)}
-    finished, walker = Finished(checkpoint, identity, joined), OrderWalker.of(table)
-    done = anneal(walker, method, starts, rng.spawn(runs), -1, progress, executor, finished)
+    file = Checkpoint.at(checkpoint, identity)
+    done = anneal(table, method, starts, rng.spawn(runs), -1, file, progress, executor)
     require_runs(done.log_w.size, bins)
     means = math.lgamma(table.n + 1) - log_prior_z - bin_means(-done.log_w, delta, bins)
     settings = {"runs": runs, "method": repr(method), "max_parents": table.max_parents}
@@ -201,14 +206,7 @@ def estimate_upper_bound(
 
 
 def check_unbiased(draws: Draws, table: ScoreTable, /) -> None:
-    """Raise a ValueError unless the mean weight of the draws is Z of the table.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data, score_families
-    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
-    >>> check_unbiased(anneal_orders(table, runs=9, rng=np.random.default_rng(1)), table)
-    """
+    """Raise a ValueError unless the mean weight of the draws is Z of the table."""
     check_draws(draws, table)
     if "beta" not in draws.stats or "tempered" in draws.traces:
         raise ValueError(

@@ -7,21 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.annealing.bounds import check_unbiased
+from bnlab.checks import check_counts, checked
 from bnlab.exact import log_prior_sum
 from bnlab.graphs import predecessor_masks
-from bnlab.kernels import draws as kernels
-from bnlab.markov import BINS, check_bound
-from bnlab.results import Draws, Estimate, PriorKind, Run, read_only, rebuilt
-from bnlab.runs import Clock, check_counts
+from bnlab.kernels import families as kernels
+from bnlab.results import Draws, Estimate, PriorKind, Record, Run
+from bnlab.running import Clock
 from bnlab.sampling import NO_DAG, check_orders, families_by_weight
 from bnlab.scores import ScoreTable
+from bnlab.weights import BINS, check_bound
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class EdgeBounds:
+class EdgeBounds(Record):
     """Intervals for the posterior probabilities of edges. Make them with `bound_edges`.
 
     Attributes
@@ -44,13 +46,6 @@ class EdgeBounds:
     prior: PriorKind = "order-modular"
     run: Run = field(default_factory=lambda: Run(""))
 
-    def __post_init__(self) -> None:
-        for name in ("low", "high"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
-
     def __repr__(self) -> str:
         n = len(self.low)
         width = (self.high - self.low).sum() / max(1, n * (n - 1))
@@ -60,6 +55,7 @@ class EdgeBounds:
         )
 
 
+@checked
 def bound_edges(
     draws: Draws, /, *, table: ScoreTable, upper: Estimate, delta: float = 0.05, bins: int = BINS
 ) -> EdgeBounds:
@@ -91,7 +87,8 @@ def bound_edges(
     Raises
     ------
     ValueError
-        If the mean weight of the draws is not Z, `upper` is no such bound, or an order has no DAG.
+        If the mean weight of the draws is not Z, `upper` is no such bound, or an order has a
+        weight and no DAG.
 
     Examples
     --------
@@ -118,8 +115,11 @@ def bound_edges(
             "a smaller delta"
         )
     bin_of, log_share = _bins(draws.groups, bins)
-    present, absent = _least_means(draws, table, bin_of, draws.log_weight.ravel() + log_share)
-    log_scale = math.log(delta / 2) / bins - upper.log_value - log_prior_sum(table)
+    log_z = upper.log_value + log_prior_sum(table)
+    log_terms = draws.log_weight.ravel() + log_share
+    log_terms[np.exp(np.minimum(log_terms - log_z, 0.0)) == 0] = -math.inf  # no DAG, or hardly any
+    present, absent = _least_means(draws, table, bin_of, log_terms)
+    log_scale = math.log(delta / 2) / bins - log_z
     low = np.exp(np.minimum(present + log_scale, 0.0))
     high = 1 - np.exp(np.minimum(absent + log_scale, 0.0))
     np.fill_diagonal(high, 0.0)
@@ -148,6 +148,9 @@ def _least_means(
     for b in range(bin_of.max() + 1):
         rows = bin_of == b
         top = log_terms[rows].max()
+        if top == -math.inf:
+            present[:] = absent[:] = -math.inf
+            continue
         terms = np.exp(log_terms[rows] - top)
         means = np.zeros((n, n))
         for v, (parents, log_beta) in enumerate(families):

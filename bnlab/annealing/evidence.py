@@ -10,17 +10,21 @@ from numpy.typing import NDArray
 
 from bnlab.annealing.methods import AIS, DEFAULT, MC3, SMC
 from bnlab.annealing.runs import anneal_orders, check_table
+from bnlab.checks import check_counts, checked
+from bnlab.diagnostics import LEAST_DRAWS, ess, rhat
 from bnlab.exact import log_dag_prior_sum, log_prior_sum
 from bnlab.results import Draws, Estimate, Kind
-from bnlab.runs import Clock, Progress, check_counts
+from bnlab.running import Clock, Progress
 from bnlab.sampling import Executor, sample_orders
 from bnlab.scores import ScoreTable
+from bnlab.weights import log_mean
 
 Floats = NDArray[np.float64]
 
 BATCHES = 20  # of one chain alone, for its standard error
 
 
+@checked
 def estimate_evidence(
     table: ScoreTable,
     /,
@@ -87,6 +91,7 @@ def estimate_evidence(
     return replace(estimate, run=replace(estimate.run, seconds=clock.seconds))
 
 
+@checked
 def evidence_from(draws: Draws, /, *, table: ScoreTable) -> Estimate:
     """ln p(D) from draws made along a schedule of temperatures: orders, or DAGs given them.
 
@@ -96,7 +101,7 @@ def evidence_from(draws: Draws, /, *, table: ScoreTable) -> Estimate:
     of mean ratios of weights from each temperature to the next [NiinimakiKoivisto2013, sec. 2.3];
     the standard error is by a jackknife over the chains, or over batches of draws if there is only
     one. Neither sees peaks that no run has met, nor a burn-in that was too short for all; nor do
-    batches see what lasts longer than they do.
+    batches see what lasts longer than they do. R-hat and ESS of chains say where that shows.
 
     Parameters
     ----------
@@ -139,14 +144,7 @@ def evidence_from(draws: Draws, /, *, table: ScoreTable) -> Estimate:
 
 
 def check_draws(draws: Draws, table: ScoreTable, /) -> None:
-    """Raise a ValueError for what are no draws, or no table.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data, score_families
-    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
-    >>> check_draws(anneal_orders(table, runs=9, rng=np.random.default_rng(1)), table)
-    """
+    """Raise a ValueError for what are no draws, or no table."""
     if not isinstance(draws, Draws):
         raise ValueError(f"{type(draws).__name__}: pass Draws, as anneal_orders gives them")
     check_table(table)
@@ -160,25 +158,16 @@ def _evidence(draws: Draws, log_prior_z: float) -> Estimate:
 
 def _by_weights(draws: Draws, log_prior_z: float) -> Estimate:
     log_p = group_means(draws) - log_prior_z
-    trace = np.logaddexp.accumulate(log_p) - np.log(np.arange(1, log_p.size + 1))
-    relative = np.exp(log_p - trace[-1])
-    stderr = relative.std(ddof=1) / math.sqrt(log_p.size) if log_p.size > 1 else math.inf
+    if not np.isfinite(log_p).any():
+        raise ValueError("no draw has a log_weight that is a number: anneal again")
+    log_value, stderr, trace = log_mean(log_p)
     chosen = draws.stats["beta"].ndim > 1  # by each run for itself
     kind: Kind = "asymptotic" if chosen else "unbiased"
-    return Estimate(float(trace[-1]), float(stderr), kind, trace=trace, run=draws.run)
+    return Estimate(log_value, stderr, kind, trace=trace, run=draws.run)
 
 
 def group_means(draws: Draws, /) -> Floats:
-    """ln of the mean weight of each of the independent groups of draws, by number of the group.
-
-    Examples
-    --------
-    >>> log_weight = np.log([[1.0, 3.0], [5.0, 7.0]])
-    >>> draws = Draws(np.zeros((2, 2, 1), int), log_weight, log_weight, "orders", "order-modular",
-    ...               ("a",))
-    >>> np.exp(group_means(draws))
-    array([2., 6.])
-    """
+    """ln of the mean weight of each of the independent groups of draws, by number of the group."""
     _, group, sizes = np.unique(draws.groups, return_inverse=True, return_counts=True)
     sums = np.full(sizes.size, -math.inf)
     np.logaddexp.at(sums, group.ravel(), draws.log_weight.ravel())
@@ -197,8 +186,14 @@ def _by_telescoping(draws: Draws, shift: float) -> Estimate:
     sums = np.logaddexp.accumulate(np.logaddexp.reduce(levels, axis=0), axis=0)
     trace = (sums - np.log(chains * np.arange(1, each + 1))[:, None]).sum(axis=1) + shift
     parts = list(levels) if chains > 1 else np.array_split(levels[0], min(BATCHES, each))
-    stderr = _jackknife(parts)
-    return Estimate(float(trace[-1]), stderr, "asymptotic", trace=trace, run=draws.run)
+    worst = (math.nan, math.nan)
+    if chains > 1 and each >= LEAST_DRAWS and np.isfinite(levels).all():
+        traces = [draws.log_target, *levels.transpose(2, 0, 1)]
+        told = [(rhat(values), ess(values)) for values in traces]
+        worst = (max(r for r, _ in told), min(size for _, size in told))
+    return Estimate(
+        float(trace[-1]), _jackknife(parts), "asymptotic", 1.0, trace, draws.run, *worst
+    )
 
 
 def _jackknife(parts: Sequence[Floats]) -> float:

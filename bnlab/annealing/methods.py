@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field
 
-from bnlab.runs import check_counts
-from bnlab.sampling import Betas, Linear, Moves, Schedule
+from bnlab.checks import check_counts, checked
+from bnlab.sampling import Moves
+from bnlab.weights import Linear, Schedule, betas_of
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class AIS:
     """Annealed importance sampling [Neal2001]: one move on orders at each step of a schedule.
@@ -26,9 +28,10 @@ class AIS:
     moves: Moves = field(default_factory=Moves)
 
     def __post_init__(self) -> None:
-        _check_schedule(self.schedule)
+        betas_of(self.schedule)
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class SMC:
     """Tempered sequential Monte Carlo [DelMoralDoucetJasra2006]: many orders annealed together.
@@ -66,12 +69,13 @@ class SMC:
         if self.moves_each is not None:
             check_counts(moves_each=self.moves_each)
         if self.schedule is not None:
-            _check_schedule(self.schedule)
+            betas_of(self.schedule)
         for name in ("share", "resample"):
             if not 0 < getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)!r}: give a share between 0 and 1")
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class MC3:
     """Coupled Markov chains at several temperatures [Geyer1991; NiinimakiKoivisto2013, sec. 2.3].
@@ -95,13 +99,7 @@ class MC3:
 
     def __post_init__(self) -> None:
         check_counts(draws=self.draws)
-        _check_schedule(self.schedule)
-
-
-def _check_schedule(schedule: Schedule) -> None:
-    if not hasattr(schedule, "betas"):
-        raise ValueError(f"schedule={schedule!r}: pass Linear, Harmonic or Betas")
-    Betas(tuple(schedule.betas))
+        betas_of(self.schedule)
 
 
 DEFAULT = AIS()

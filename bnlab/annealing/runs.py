@@ -2,8 +2,9 @@
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,17 +13,31 @@ from numpy.typing import NDArray
 from bnlab import memory
 from bnlab.annealing.methods import AIS, DEFAULT, SMC
 from bnlab.annealing.smc import anneal_cloud
-from bnlab.checkpoints import Arrays, Finished, end_to_end, fingerprint
-from bnlab.results import Draws, Run, package_versions
-from bnlab.runs import (
+from bnlab.checkpoints import (
+    Arrays,
+    Checkpoint,
+    Kept,
+    check,
+    counts,
+    end_to_end,
+    fingerprint,
+    identity,
+    nats,
+    orders_of,
+)
+from bnlab.checks import check_counts, check_generator, checked
+from bnlab.results import Draws, Run
+from bnlab.running import (
+    GENERATOR_BYTES,
+    Batch,
     Clock,
+    Executor,
     Progress,
-    check_counts,
-    check_generator,
     job_size,
+    run_steps,
     seed_of,
 )
-from bnlab.sampling import Executor, OrderWalker, check_weight
+from bnlab.sampling import OrderWalker, check_weight
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -30,7 +45,6 @@ Ints = NDArray[np.int64]
 
 MAX_SPANS = 100  # parts of the schedule for which acceptance is told
 BLOCK_SECONDS = 0.1  # that `block_moves` take
-GENERATOR_BYTES = 2800  # of each run, once compiled code has used it
 USUAL_STEPS = 50  # of a run that chooses its temperatures, to tell how long it will take
 
 
@@ -46,6 +60,7 @@ class Runs(NamedTuple):
     record: NDArray[Any]
 
 
+@checked
 def anneal_orders(
     table: ScoreTable,
     /,
@@ -108,16 +123,16 @@ def anneal_orders(
     if not isinstance(method, AIS | SMC):
         raise ValueError(f"method={method!r}: anneal with AIS() or SMC()")
     clock, seed = Clock(), seed_of(rng)
-    finished = Finished(checkpoint, run_identity(table, runs, seed, method), joined)
+    file = Checkpoint.at(checkpoint, run_identity(table, runs, seed, method))
     size = 1 if isinstance(method, AIS) else method.particles
     require_memory(table.n, runs, size)
-    rngs, walker = rng.spawn(runs), OrderWalker.of(table)
+    rngs = rng.spawn(runs)
     if isinstance(method, AIS):
         starts = np.array([child.permutation(table.n) for child in rngs])
-        done = anneal(walker, method, starts, rngs, 1, progress, executor, finished)
+        done = anneal(table, method, starts, rngs, 1, file, progress, executor)
         stats, shape = _stats_of_ais(method, done.record), (1, len(done.log_w))
     else:
-        done = _anneal_clouds(walker, method, rngs, progress, executor, finished)
+        done = _anneal_clouds(table, method, rngs, file, progress, executor)
         stats, shape = _stats_of_smc(method, done.record), done.log_w.shape
     check_weight(table, done.orders, done.log_target)
     settings = {"runs": runs, "method": repr(method), "max_parents": table.max_parents}
@@ -162,38 +177,52 @@ def require_memory(n: int, runs: int, size: int = 1, /) -> None:
 
 
 def anneal(
-    walker: OrderWalker,
+    table: ScoreTable,
     method: AIS,
     starts: Ints,
     rngs: list[np.random.Generator],
     direction: int,
+    file: Checkpoint | None,
     progress: Progress | None,
     executor: Executor | None,
-    finished: Finished | None = None,
 ) -> Runs:
     """Runs of AIS from their starts, through the schedule upward (1) or downward (-1)."""
-    finished = finished or Finished()
-    size = _block_size(walker, method.schedule.betas.size, len(rngs), executor)
-    jobs = [
-        (walker, method, direction, starts[i : i + size], rngs[i : i + size])
-        for i in range(finished.count, len(rngs), size)
-    ]
-    return Runs(**finished.go_on(_ais_block, jobs, len(rngs), progress, executor))
+    walker, steps = cache(lambda: OrderWalker.of(table)), method.schedule.betas.size
+    batch = Batch(
+        _ais_block,
+        lambda part: (walker(), method, direction, starts[part], rngs[part]),
+        len(rngs),
+        executor,
+        size=lambda: _block_size(walker(), steps, len(rngs), executor),
+        fits=fits(table, len(rngs), method),
+        join=joined,
+    )
+    run_steps(batch, file, progress)
+    return Runs(**batch.arrays())
 
 
 def _anneal_clouds(
-    walker: OrderWalker,
+    table: ScoreTable,
     method: SMC,
     rngs: list[np.random.Generator],
+    file: Checkpoint | None,
     progress: Progress | None,
     executor: Executor | None,
-    finished: Finished,
 ) -> Runs:
     steps = USUAL_STEPS if method.schedule is None else method.schedule.betas.size
-    moves = steps * method.particles * (method.moves_each or walker.n)
-    size = _block_size(walker, moves, len(rngs), executor)
-    jobs = [(walker, method, rngs[i : i + size]) for i in range(finished.count, len(rngs), size)]
-    return Runs(**finished.go_on(_smc_block, jobs, len(rngs), progress, executor))
+    moves = steps * method.particles * (method.moves_each or table.n)
+    walker = cache(lambda: OrderWalker.of(table))
+    batch = Batch(
+        _smc_block,
+        lambda part: (walker(), method, rngs[part]),
+        len(rngs),
+        executor,
+        size=lambda: _block_size(walker(), moves, len(rngs), executor),
+        fits=fits(table, len(rngs), method),
+        join=joined,
+    )
+    run_steps(batch, file, progress)
+    return Runs(**batch.arrays())
 
 
 def _block_size(walker: OrderWalker, moves: int, runs: int, executor: Executor | None) -> int:
@@ -232,6 +261,50 @@ def _smc_block(job: tuple[OrderWalker, SMC, list[np.random.Generator]]) -> Array
     clouds = [anneal_cloud(walker, method, rng) for rng in rngs]
     runs = [Runs(c.orders[None], c.log_w[None], c.log_target[None], c.steps[None]) for c in clouds]
     return joined([run._asdict() for run in runs])
+
+
+def fits(table: ScoreTable, runs: int, method: AIS | SMC, /) -> Callable[[Arrays], None]:
+    """What raises a ValueError for arrays of `Runs` that are none of these.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
+    >>> done = Runs(np.array([[0, 1]]), np.zeros(1), np.zeros(1), np.zeros((1, 9, 3, 2), np.int64))
+    >>> fits(table, 1, AIS())(done._asdict())
+    Traceback (most recent call last):
+    ...
+    ValueError: record is int64 (1, 9, 3, 2), and should be int64 (1, 100, 3, 2) with runs <= 1
+    """
+    shape: tuple[int | str, ...]
+    if isinstance(method, AIS):
+        spans = min(MAX_SPANS, method.schedule.betas.size - 1)
+        shape, record = ("runs",), counts(1, spans, 3, 2)
+    else:
+        shape = "runs", method.particles
+        steps = "steps" if method.schedule is None else method.schedule.betas.size - 1
+        record = Kept(np.float64, ("runs", steps, 3), holds=partial(_are_steps, method))
+    kept = {"orders": orders_of(table.n, *shape), "log_w": nats(*shape), "log_target": nats(*shape)}
+
+    def compare(saved: Arrays) -> None:
+        check(saved, {**kept, "record": record}, runs=runs)
+        if isinstance(method, AIS) and (saved["record"][..., 1] > saved["record"][..., 0]).any():
+            raise ValueError("record has more moves that were accepted than were tried")
+
+    return compare
+
+
+def _are_steps(method: SMC, record: Floats) -> bool:
+    """Whether these are inverse temperatures, sample sizes and shares accepted, and then nan."""
+    filled = np.asarray(np.isnan(record).all(axis=2))
+    if method.schedule is not None:
+        filled = np.zeros_like(filled)
+    most = 1.0, method.particles * (1 + 1e-9), 1.0
+    return bool(
+        ((record >= 0) & (record <= most))[~filled].all()
+        and not filled[:, :1].any()
+        and (filled[:, 1:] >= filled[:, :-1]).all()
+    )
 
 
 def joined(parts: Sequence[Arrays]) -> Arrays:
@@ -276,11 +349,5 @@ def run_identity(table: ScoreTable, runs: int, seed: str, method: AIS | SMC) -> 
     given = {field.name: repr(getattr(method, field.name)) for field in fields(method)}
     if method.schedule is not None:
         given["schedule"] = fingerprint(np.asarray(method.schedule.betas))
-    return {
-        "method": type(method).__name__,
-        **given,
-        "runs": runs,
-        "seed": seed,
-        "table": fingerprint(table.parents, table.log_score, table.log_prior),
-        "bnlab": package_versions()["bnlab"],
-    }
+    name = type(method).__name__
+    return identity(name, **given, runs=runs, seed=seed, table=table.fingerprint)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.annealing.methods import SMC
-from bnlab.kernels import particles
+from bnlab.kernels import order_walks
 from bnlab.sampling import OrderWalker
+from bnlab.weights import conditional_ess, log_sum, resample_particles
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -47,7 +48,7 @@ def anneal_cloud(walker: OrderWalker, method: SMC, rng: np.random.Generator) -> 
         beta = following
         ess = conditional_ess(np.zeros(size), log_w)
         if ess < method.resample * size:
-            orders = orders[resampled(log_w, rng)]
+            orders = orders[resample_particles(log_w, rng)]
             log_w[:] = log_sum(log_w) - math.log(size)
         accepted = _move(walker, orders, log_target, beta, moves, method, rng)
         steps.append((beta, ess, accepted))
@@ -69,11 +70,6 @@ def next_beta(beta: float, log_w: Floats, log_target: Floats, share: float) -> f
     """The next inverse temperature, at most 1, where the conditional ESS is `share` of particles.
 
     By bisection; always above `beta`.
-
-    Examples
-    --------
-    >>> round(next_beta(0.0, np.zeros(2), np.array([0.0, 10.0]), 0.9), 6)  # ln(2) / 10
-    0.069315
     """
     aim = share * log_w.size
     if conditional_ess(log_w, (1 - beta) * log_target) >= aim:
@@ -88,38 +84,6 @@ def next_beta(beta: float, log_w: Floats, log_target: Floats, share: float) -> f
     return high
 
 
-def conditional_ess(log_w: Floats, log_v: Floats) -> float:
-    """P (sum W v)**2 / sum W v**2, W the normalised weights [ZhouJohansenAston2016].
-
-    How many of P particles are left, so to say, when weights W are multiplied by v; where all W are
-    equal, the effective sample size (sum v)**2 / sum v**2.
-
-    Examples
-    --------
-    >>> conditional_ess(np.zeros(3), np.array([0.0, 0.0, -1e6]))
-    2.0
-    """
-    first, second = log_sum(log_w + log_v), log_sum(log_w + 2 * log_v)
-    return log_w.size * math.exp(2 * first - second - log_sum(log_w))
-
-
-def resampled(log_w: Floats, rng: np.random.Generator) -> Ints:
-    """Numbers (P,) of particles, each floor or ceil of P times its normalised weight times.
-
-    Systematic resampling: one uniform number shifts P equally spaced points [Kitagawa1996]. In
-    random order, so that any few of the particles stand for all.
-    """
-    shares = np.exp(log_w - log_w.max()).cumsum()
-    points = (np.arange(log_w.size) + rng.random()) / log_w.size
-    return rng.permutation(np.searchsorted(shares / shares[-1], points))
-
-
-def log_sum(terms: Floats) -> float:
-    """ln of the sum of exp(terms), all finite."""
-    top = terms.max()
-    return float(top + math.log(np.exp(terms - top).sum()))
-
-
 def _move(
     walker: OrderWalker,
     orders: Ints,
@@ -132,5 +96,5 @@ def _move(
     """Move the orders in place and weigh them; the share of the moves that was accepted."""
     tally = np.zeros((1, 1, 3, 2), np.int64)
     plan = (beta, moves, method.moves.shares)
-    particles.move_each(orders, walker.source, plan, rng, (log_target, tally))
+    order_walks.move_each(orders, walker.source, plan, rng, (log_target, tally))
     return float(tally[..., 1].sum() / max(1, moves * len(orders)))

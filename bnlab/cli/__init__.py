@@ -4,9 +4,9 @@ import argparse
 import io
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Any
 
+from bnlab._version import __version__
 from bnlab.cli import course, labs, report, reproduce
 from bnlab.cli.errors import FAILED, INTERRUPTED, USAGE, Misuse, one_line
 
@@ -39,11 +39,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0 done; 1 failed, with one line on stderr; 130 interrupted. Wrong options raise SystemExit
         with code 2, as argparse does.
-
-    Examples
-    --------
-    >>> main(["report", "no_such_file.csv"])
-    1
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # not every terminal has every letter
@@ -61,18 +56,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if options.debug:
             raise
+        if isinstance(error, SystemError | ImportError) and _interrupted(error):
+            print(f"bnlab {options.command}: interrupted", file=sys.stderr)
+            return INTERRUPTED
         print(f"bnlab {options.command}: {one_line(error)}", file=sys.stderr)
         return USAGE if isinstance(error, Misuse) else FAILED
 
 
-def parser() -> argparse.ArgumentParser:
-    """The options of all commands.
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind it: compiled modules may turn that into an error of their own."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
-    Examples
-    --------
-    >>> parser().parse_args(["labs", "my-labs", "--no-open"]).folder.name
-    'my-labs'
-    """
+
+def parser() -> argparse.ArgumentParser:
+    """The options of all commands."""
     whole = argparse.ArgumentParser(
         prog="bnlab",
         description="Bayesian learning of Bayesian-network structure: labs, and reports on tables.",
@@ -80,7 +79,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    whole.add_argument("--version", action="version", version=f"bnlab {version('bnlab')}")
+    whole.add_argument("--version", action="version", version=f"bnlab {__version__}")
     commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
         one = commands.add_parser(

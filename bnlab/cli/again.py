@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bnlab.cli import choices
 
 if TYPE_CHECKING:
-    from bnlab.checkpoints import Checkpoint
+    from bnlab.checkpoints import Arrays, Checkpoint
     from bnlab.data import Data
     from bnlab.reports import Plan
 
@@ -20,13 +20,7 @@ KEPT_IN = "--checkpoint"  # nor has this, with the file that follows
 
 
 def words(typed: list[str], /) -> list[str]:
-    """What was typed, without what has no effect on the page.
-
-    Examples
-    --------
-    >>> words(["report", "my.csv", "--quiet", "--checkpoint", "my.ckpt", "--seed", "1"])
-    ['report', 'my.csv', '--seed', '1']
-    """
+    """What was typed, without what has no effect on the page."""
     return [
         word
         for before, word in zip(["", *typed], typed, strict=False)
@@ -39,13 +33,6 @@ def command(typed: list[str], seed: int, plan: Plan, /) -> str:
 
     It is as it was typed, and what was left open: the seed, which was drawn, and the method and the
     number of parents, for which the free memory was looked at.
-
-    Examples
-    --------
-    >>> from bnlab import Data
-    >>> from bnlab.reports import choose_method
-    >>> command(["report", "my.csv"], 1, choose_method(Data.from_arrays([[0, 0], [1, 1]])))
-    'bnlab report my.csv --seed 1 --method exact-dags --max-parents 1'
     """
     said = words(typed)
     names = [word.partition("=")[0] for word in said]
@@ -81,14 +68,21 @@ def keep(file: Checkpoint, seed: int, plan: Plan, /) -> None:
 
 def kept(file: Checkpoint, /) -> tuple[int, Plan] | None:
     """The seed and the plan that the same command had before; None if it had none."""
+    from bnlab.checks import check_counts
     from bnlab.reports import Plan
 
-    saved = file.load()
-    if saved is None:
-        return None
-    fields = json.loads(str(saved["plan"]))
-    plan = Plan(**{name: _tuples(value) for name, value in fields.items()})
-    return int(str(saved["seed"])), plan
+    def read(saved: Arrays) -> None:
+        fields = json.loads(str(saved["plan"]))
+        plan = Plan(**{name: _tuples(value) for name, value in fields.items()})
+        check_counts(draws=plan.draws, chains=plan.chains, thin=plan.thin)
+        check_counts(least=0, burn_in=plan.burn_in, max_parents=plan.max_parents)
+        if plan.method not in choices.METHODS.values():
+            raise ValueError(f"method={plan.method!r} is none of them")
+        found.append((choices.natural(str(saved["seed"])), plan))
+
+    found: list[tuple[int, Plan]] = []
+    file.load(read)
+    return found[0] if found else None
 
 
 def _tuples(value: Any) -> Any:

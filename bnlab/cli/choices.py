@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from bnlab.cli.errors import Misuse
@@ -28,32 +29,27 @@ METHODS: Mapping[str | None, Method] = {
     "orders": "orders",
     "search": "search",
 }
+LEAST_BINS = 2
+MOST_NATS = 1e8  # as in `bnlab.priors`
 _SIGNS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "bar": "|"}
 Rule = tuple[str | None, str, tuple[float, ...]]
 Value = TypeVar("Value")
 
 
-def natural(text: str, /) -> int:
-    """An integer of at least 0.
+def table(text: str, /) -> Path:
+    """Where the table is; - means standard input."""
+    return Path("/dev/stdin" if text == "-" else text)
 
-    Examples
-    --------
-    >>> natural("3")
-    3
-    """
+
+def natural(text: str, /) -> int:
+    """An integer of at least 0."""
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
     return int(text)
 
 
 def positive(text: str, /) -> float:
-    """A finite number above 0.
-
-    Examples
-    --------
-    >>> positive("0.5")
-    0.5
-    """
+    """A finite number above 0."""
     try:
         value = float(text)
     except ValueError:
@@ -64,13 +60,7 @@ def positive(text: str, /) -> float:
 
 
 def delimiter(text: str, /) -> str:
-    """One sign, or the name of one.
-
-    Examples
-    --------
-    >>> delimiter("tab"), delimiter(";")
-    ('\\t', ';')
-    """
+    """One sign, or the name of one."""
     sign = _SIGNS.get(text, text)
     if len(sign) != 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not one sign; or give {', '.join(_SIGNS)}")
@@ -78,13 +68,7 @@ def delimiter(text: str, /) -> str:
 
 
 def prior(text: str, /) -> tuple[str, float]:
-    """The name of a prior over DAGs, and its number of nats for each edge.
-
-    Examples
-    --------
-    >>> prior("fair"), prior("penalty:2")
-    (('fair', 0.0), ('penalty', 2.0))
-    """
+    """The name of a prior over DAGs, and its number of nats for each edge."""
     name, _, number = text.partition(":")
     if name in ("uniform", "fair") and not number:
         return name, 0.0
@@ -94,39 +78,30 @@ def prior(text: str, /) -> tuple[str, float]:
         nats = math.nan
     if name != "penalty" or not math.isfinite(nats):
         raise argparse.ArgumentTypeError(f"{text!r} is none of uniform, fair and penalty:NATS")
+    if abs(nats) > MOST_NATS:
+        raise argparse.ArgumentTypeError(f"{text!r}: NATS are -1e8 to 1e8")
     return name, nats
 
 
 def rule(text: str, /) -> Rule:
-    """How to cut measurements into levels: the column or None, the kind, its numbers.
-
-    Examples
-    --------
-    >>> rule("age=cuts:30,60"), rule("width:3")
-    (('age', 'cuts', (30.0, 60.0)), (None, 'width', (3.0,)))
-    """
+    """How to cut measurements into levels: the column or None, the kind, its numbers."""
     column, equals, how = text.rpartition("=")
     kind, _, numbers = how.partition(":")
     try:
         values = tuple(float(number) for number in numbers.split(","))
-        fits = kind == "cuts" or (kind in ("width", "frequency") and [int(numbers)])
+        fits = kind == "cuts" or (kind in ("width", "frequency") and int(numbers) >= LEAST_BINS)
     except ValueError:
         fits = False
     if not fits:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is none of width:BINS, frequency:BINS and cuts:X,Y, perhaps with COLUMN="
+            f"{text!r} is none of width:BINS, frequency:BINS and cuts:X,Y, perhaps with COLUMN=; "
+            f"BINS are {LEAST_BINS} or more"
         )
     return column if equals else None, kind, values
 
 
 def levels(text: str, /) -> tuple[str, list[str]]:
-    """A column, and its labels in their order.
-
-    Examples
-    --------
-    >>> levels("smokes=no,yes")
-    ('smokes', ['no', 'yes'])
-    """
+    """A column, and its labels in their order."""
     column, equals, labels = text.rpartition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=A,B")
@@ -140,13 +115,6 @@ def rules(given: Sequence[Rule] | None, /) -> Mapping[str, Discretizer] | Discre
     ------
     Misuse
         When a rule for all stands beside others, or a column is given twice.
-
-    Examples
-    --------
-    >>> rules([rule("width:3")])
-    EqualWidth(bins=3)
-    >>> rules([rule("age=cuts:30"), rule("height=frequency:2")])
-    {'age': CutPoints(points=(30.0,)), 'height': EqualFrequency(bins=2)}
     """
     if not given:
         return None
@@ -165,11 +133,6 @@ def once(option: str, given: Sequence[tuple[str, Value]], /) -> dict[str, Value]
     ------
     Misuse
         When it says something of a column twice.
-
-    Examples
-    --------
-    >>> once("--levels", [("smokes", ["no", "yes"])])
-    {'smokes': ['no', 'yes']}
     """
     said = dict(given)
     for column in said:
@@ -186,6 +149,29 @@ def _discretizer(kind: str, values: tuple[float, ...]) -> Discretizer:
     return (EqualWidth if kind == "width" else EqualFrequency)(int(values[0]))
 
 
+def said(name: str, value: object, /) -> list[str]:
+    """What is typed after the option for that argument, once for each, to give it that value."""
+    if isinstance(value, Mapping):
+        return [f"{column}={_rule_text(rule)}" for column, rule in value.items()]
+    if isinstance(value, tuple | list):
+        return [str(one) for one in value]
+    named: Mapping[str, Mapping[str | None, Method] | Mapping[str, str]]
+    named = {"method": METHODS, "delimiter": _SIGNS}
+    names = named.get(name, {}).items()
+    return [next((str(text) for text, meant in names if meant == value), _rule_text(value))]
+
+
+def _rule_text(value: object) -> str:
+    """A rule to cut measurements as it is typed; other values as text."""
+    from bnlab.data import CutPoints, EqualFrequency, EqualWidth
+
+    if isinstance(value, CutPoints):
+        return f"cuts:{','.join(map(repr, value.points))}"
+    if isinstance(value, EqualFrequency | EqualWidth):
+        return f"{'width' if isinstance(value, EqualWidth) else 'frequency'}:{value.bins}"
+    return str(value)
+
+
 def score(name: str, ess: float | None, /) -> Score:
     """The score of that name.
 
@@ -193,11 +179,6 @@ def score(name: str, ess: float | None, /) -> Score:
     ------
     Misuse
         For an equivalent sample size of a score that has none.
-
-    Examples
-    --------
-    >>> score("bdeu", 2.0)
-    BDeu(ess=2.0)
     """
     from bnlab.scores import K2, BDeu
 
@@ -209,13 +190,7 @@ def score(name: str, ess: float | None, /) -> Score:
 
 
 def made_prior(given: tuple[str, float], /) -> Prior:
-    """The prior that the option describes.
-
-    Examples
-    --------
-    >>> made_prior(prior("penalty:2"))
-    EdgePenalty(nats=2.0)
-    """
+    """The prior that the option describes."""
     from bnlab.priors import EdgePenalty, Fair, Uniform
 
     name, nats = given

@@ -10,9 +10,11 @@ from bnlab.cli.progress import shown
 HELP = "copies of the labs for a class, and web pages"
 DESCRIPTION = "Make copies of the labs without solutions, sources for nbgrader, web pages."
 EPILOG = """\
-  students/   the labs without solutions
-  source/     one assignment a lab, for nbgrader
-  pages/      labs and papers for a browser, without a kernel or a network: open index.html
+  students/   labs and papers without solutions, and without results: nobody sees the answer
+              before predicting it
+  source/     one assignment a lab, for nbgrader, without results
+  pages/      the same as students/ for a browser, without a kernel or a network: index.html
+  lecturers/  labs and papers for a browser, with solutions and results: index.html
 
 examples:
   bnlab course                      to ./bnlab-course
@@ -36,5 +38,5 @@ def run(options: argparse.Namespace, /) -> int:
 
     with shown("course", quiet=options.quiet) as progress:
         make_course(shipped(), options.folder, progress=progress)
-    print(f"{options.folder}: students/, source/ and pages/index.html")
+    print(f"{options.folder}: students/, source/, pages/index.html, lecturers/index.html")
     return DONE

@@ -1,6 +1,11 @@
 """Exit codes, and errors as one line."""
 
+import os
+import tempfile
 from importlib.util import find_spec
+from pathlib import Path
+
+from bnlab.files import REMEDIES
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -40,11 +45,17 @@ def one_line(error: BaseException, /) -> str:
     >>> one_line(KeyError("x"))
     "KeyError: 'x' (a mistake of bnlab's: --debug shows where)"
     """
-    from bnlab.runs import Stopped
+    from bnlab.running import Stopped
 
     text = _shown(str(error))
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return _shown(f"{error.filename}: {error.strerror}")
+    if isinstance(error, OSError) and error.errno in REMEDIES:  # from where no name is told
+        cache = os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parents[1]
+        return _shown(
+            f"{error.strerror}; make room in {tempfile.gettempdir()}, and for compiled code in "
+            f"{cache}, or set NUMBA_CACHE_DIR to another folder"
+        )
     if isinstance(error, MemoryError):
         return f"not enough memory ({text or 'while running'})"
     if isinstance(error, Failure | ValueError | OSError | Stopped):
@@ -55,5 +66,5 @@ def one_line(error: BaseException, /) -> str:
 def _shown(text: str) -> str:
     """On one line, and without signs that would steer a terminal."""
     return "".join(
-        c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split())
+        c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.splitlines())
     )

@@ -55,13 +55,7 @@ def run(options: argparse.Namespace, /) -> int:
 
 
 def shipped() -> Path:
-    """The folder of the labs: beside the package in a clone, else among the installed files.
-
-    Examples
-    --------
-    >>> (shipped() / FIRST).is_file()
-    True
-    """
+    """The folder of the labs: beside the package in a clone, else among the installed files."""
     clone = Path(__file__).resolve().parents[2] / "notebooks"
     if (clone / FIRST).is_file():
         return clone
@@ -76,16 +70,7 @@ def shipped() -> Path:
 
 
 def copy_to(source: Path, folder: Path, /) -> tuple[int, list[str]]:
-    """Copy what is new or still as it was copied; the number of files, and the names of others.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> copied, kept = copy_to(shipped(), folder)
-    >>> copied > 20, kept, copy_to(shipped(), folder)
-    (True, [], (0, []))
-    """
+    """Copy what is new or still as it was copied; the number of files, and the names of others."""
     record = _record(folder)
     copied, kept = 0, []
     try:

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bnlab.runs import Progress
+    from bnlab.running import Progress
 
 
 @contextmanager
@@ -23,12 +23,6 @@ def shown(label: str, /, *, quiet: bool = False) -> Iterator[Progress]:
     ----------
     label : what goes on; a snapshot that is text is told beside it
     quiet : say nothing
-
-    Examples
-    --------
-    >>> with shown("chains", quiet=True) as progress:
-    ...     progress(1, 10, None)
-    True
     """
     if quiet:
         yield lambda done, total, snapshot: True
@@ -40,22 +34,16 @@ def shown(label: str, /, *, quiet: bool = False) -> Iterator[Progress]:
 
 
 @contextmanager
-def stoppable(progress: Progress, /) -> Iterator[Progress]:
+def stoppable(progress: Progress, /, *, begun: bool = False) -> Iterator[Progress]:
     """The same, but the first Ctrl-C makes it return False; the second interrupts at once.
 
-    So does the first, as long as nothing has been done. Outside the main thread, which alone gets
-    signals, nothing changes.
-
-    Examples
-    --------
-    >>> with stoppable(lambda done, total, snapshot: True) as progress:
-    ...     progress(1, 10, None)
-    True
+    So does the first, as long as nothing has been done, unless all has `begun` before. Outside the
+    main thread, which alone gets signals, nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():
         yield progress
         return
-    begun = stopped = False
+    stopped = False
 
     def stop(number: int, frame: FrameType | None) -> None:
         nonlocal stopped

@@ -1,45 +1,75 @@
-"""The remedies that errors name, from the words of Python to those of the command line."""
+"""The settings and names in errors and notes, as options of `bnlab report`."""
 
-import ast
-import re
 import shlex
 
-NAMES = {
-    "missing_markers": "missing-marker",
-    **{
-        name: name.replace("_", "-")
-        for name in (
-            *("header", "delimiter", "skip", "letters", "drop", "levels", "discretize", "count"),
-            *("decimal", "intervention", "missing", "encoding", "max_levels", "max_parents"),
-            *("method", "seconds", "ess"),
-        )
-    },
+from bnlab.cli import choices
+from bnlab.errors import Named, Public
+
+OPTIONS = {
+    "header": ("header", ""),
+    "delimiter": ("delimiter", "D"),
+    "decimal": ("decimal", "SIGN"),
+    "encoding": ("encoding", "NAME"),
+    "skip": ("skip", "N"),
+    "drop": ("drop", "COLUMN"),
+    "letters": ("letters", "COLUMN"),
+    "levels": ("levels", "COLUMN=A,B"),
+    "max_levels": ("max-levels", "N"),
+    "count": ("count", "COLUMN"),
+    "intervention": ("intervention", "COLUMN"),
+    "missing": ("missing", "HOW"),
+    "missing_markers": ("missing-marker", "TEXT"),
+    "discretize": ("discretize", "COLUMN=RULE"),
+    "max_parents": ("max-parents", "K"),
+    "seconds": ("seconds", "S"),
+    "method": ("method", "NAME"),
+    "ess": ("ess", "X"),
+    "checkpoint": ("checkpoint", "FILE"),
 }
-"""Arguments of `read_table`, `choose_method` and `BDeu`, and the options for them."""
-
-_ARGUMENT = re.compile(
-    rf"(?:(?:tell read_csv|pass) )?\b({'|'.join(NAMES)})="
-    r"(\(\)|True\b|False\b|[\d.]+\b|\"[^\"]*\"|'[^']*'|)"
-)
+"""Arguments of `read_table`, `choose_method`, `analyse` and `BDeu`: options, what follows them."""
 
 
-def in_options(text: str, /) -> str:
-    """A message with the arguments of functions written as options.
+INSTEAD = {
+    "Data.select": "--drop COLUMN",
+    "order_posterior": "--method exact-orders",
+    "sample_orders": "--method orders",
+    "sample_partitions": "--method partitions",
+    "CutPoints": "--discretize COLUMN=cuts:X,Y",
+    "EqualFrequency": "--discretize COLUMN=frequency:BINS",
+}
+"""Public names that serve as remedies: the options that do the same."""
+
+
+def as_option(setting: Named, /) -> str:
+    """Return a setting or a public name as an option; as in Python if there is none.
 
     Examples
     --------
-    >>> in_options("Say it with header=True or header=False")
-    'Say it with --header or --no-header'
-    >>> in_options('UTF-8, or tell read_csv encoding="latin-1"')
-    'UTF-8, or use --encoding latin-1'
+    >>> from bnlab.errors import Setting
+    >>> print(as_option(Setting("header", False)), as_option(Setting("missing_markers")))
+    --no-header --missing-marker TEXT
+    >>> from bnlab.data import EqualFrequency
+    >>> as_option(Setting("discretize", {"age [y]": EqualFrequency(3)}))
+    "--discretize 'age [y]=frequency:3'"
     """
-    return _ARGUMENT.sub(_option, text)
+    if isinstance(setting, Public):
+        return INSTEAD.get(setting.name, setting.name)
+    if setting.name not in OPTIONS:
+        return str(setting)
+    option, what = OPTIONS[setting.name]
+    if setting.value is False or setting.value == ():
+        return f"--no-{option}"
+    if setting.value is True:
+        return f"--{option}"
+    words = [] if setting.value is ... else choices.said(setting.name, setting.value)
+    if not words or not all(map(str.isprintable, words)):
+        return f"--{option} {what}"
+    return " ".join(f"--{option}{_after(word)}" for word in words)
 
 
-def _option(found: re.Match[str]) -> str:
-    option, value = f"--{NAMES[found[1]]}", found[2]
-    if value in ("False", "()"):
-        option = f"--no-{NAMES[found[1]]}"
-    elif value not in ("True", ""):
-        option += f" {shlex.quote(str(ast.literal_eval(value)))}"
-    return option if found[0].startswith(found[1]) else f"use {option}"
+def _after(word: str) -> str:
+    """A value behind its option, as a shell takes it."""
+    quoted = shlex.quote(word)
+    if quoted == word and not any(map(str.isalnum, word)):
+        quoted = f"'{word}'"  # a comma would pass for one of the sentence
+    return f"={quoted}" if word.startswith("-") else f" {quoted}"

@@ -6,13 +6,16 @@ import argparse
 import secrets
 import sys
 import webbrowser
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bnlab.cli import again, choices
 from bnlab.cli.errors import DONE, Failure, need
 from bnlab.cli.progress import shown, stoppable
-from bnlab.cli.remedies import in_options
+from bnlab.cli.remedies import as_option
+from bnlab.errors import InputError
+from bnlab.files import check_places, lasts, place_of
 
 if TYPE_CHECKING:
     from bnlab.reports import Analysis, Plan, Reading
@@ -30,6 +33,7 @@ examples:
   bnlab report my.csv --drop id --discretize age=cuts:30,60 --discretize income=frequency:4
   bnlab report counts.csv --count frequency --csv edges.csv --bif best.bif
   bnlab report my.csv --seconds 3600 --checkpoint my.ckpt
+  cut -d, -f2- my.csv | bnlab report -                  of a pipe, to table-report.html
 
 Ctrl-C ends the analysis early: what is at hand is written, and marked as stopped. With a checkpoint
 the same command goes on where chains were stopped or killed, to the same page.
@@ -38,8 +42,19 @@ the same command goes on where chains were stopped or killed, to the same page.
 
 def add_options(one: argparse.ArgumentParser, /) -> None:
     """The options of this command."""
-    one.add_argument("data", type=Path, metavar="DATA.csv", help="delimited text, perhaps .gz")
-    one.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: DATA-report.html")
+    one.add_argument(
+        "data",
+        type=choices.table,
+        metavar="DATA.csv",
+        help="delimited text, gzipped or not; - is standard input",
+    )
+    one.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="default: DATA-report.html; of a pipe, table-report.html",
+    )
     one.add_argument("--open", action="store_true", help="show the page in the browser")
     one.add_argument("--quiet", action="store_true", help="no progress and no notes")
 
@@ -131,26 +146,36 @@ def _add_table(table: argparse._ArgumentGroup) -> None:
 
 
 def run(options: argparse.Namespace, /) -> int:
-    """Read, choose, analyse and write."""
+    """Read, choose, analyse and write; errors name options of this command."""
+    try:
+        return _report(options)
+    except InputError as error:
+        raise Failure(error.spelled(as_option)) from error
+
+
+def _report(options: argparse.Namespace) -> int:
     output = options.output or Path(f"{_stem(options.data)}-report.html")
     _check_places(options, output)
     need("bokeh", "the report")
     from bnlab.reports.page import write_page
 
-    try:
-        reading = _read(options)
-        _tell(options, *reading.notes)
-        seed, plan = _planned(options, reading)
-        analysis = _analysed(options, reading, seed, plan)
-    except ValueError as error:
-        raise Failure(in_options(str(error))) from error
+    reading = _read(options).spelled(as_option)
+    _tell(options, *reading.notes)
+    seed, plan = _planned(options, reading)
+    analysis = _analysed(options, reading, seed, plan)
     command = again.command(options.typed, seed, plan)
-    with shown("other priors", quiet=options.quiet) as progress:
+    # Ctrl-C would lose the analysis here: it leaves out the comparison of priors instead.
+    with (
+        shown("other priors", quiet=options.quiet) as told,
+        stoppable(told, begun=True) as progress,
+    ):
         write_page(analysis, reading, output, command=command, progress=progress)
-    _export(options, analysis)
-    size = output.stat().st_size / 1e6
+        _export(options, analysis)
+    size = f" {output.stat().st_size / 1e6:.1f} MB," if output.is_file() else ""
     stopped = ", stopped early" if analysis.run.stopped else ""
-    print(f"{output}: {size:.1f} MB, seed {seed}{stopped}")
+    # Not into the page itself, as where this is /dev/stdout.
+    said = sys.stderr if place_of(output) is None else sys.stdout
+    print(f"{output}:{size} seed {seed}{stopped}", file=said)
     if options.open:
         webbrowser.open(output.resolve().as_uri())
     return DONE
@@ -160,37 +185,25 @@ def _check_places(options: argparse.Namespace, output: Path) -> None:
     """Refuse before the work what cannot be read or written after it."""
     if not options.data.exists():
         raise FileNotFoundError(2, "No such file", str(options.data))
-    for path in (output, options.csv, options.graphml, options.bif, options.checkpoint):
-        if path is None:
-            continue
-        if path.is_dir() or not path.resolve().parent.is_dir():
-            raise Failure(f"{path}: no place for a file; make the folder first, or name a file")
-        if path.exists() and path.samefile(options.data):
-            raise Failure(f"{path} is the table itself; give the output another name")
+    plan = None if options.checkpoint is None else f"{options.checkpoint}.plan"
+    places = (output, options.csv, options.graphml, options.bif, options.checkpoint, plan)
+    check_places([path for path in places if path is not None], options.data)
 
 
 def _read(options: argparse.Namespace) -> Reading:
-    from bnlab.data.columns import DEFAULT_MAX_LEVELS
-    from bnlab.data.reading import MISSING_MARKERS
+    from bnlab.data.columns import DEFAULT_MAX_LEVELS, Options
+    from bnlab.data.markers import MISSING_MARKERS
     from bnlab.reports import read_table
 
-    return read_table(
-        options.data,
-        header=options.header,
-        delimiter=options.delimiter,
-        decimal=options.decimal,
-        encoding=options.encoding,
-        skip=options.skip,
-        drop=options.drop,
-        letters=options.letters,
-        levels=None if options.levels is None else choices.once("--levels", options.levels),
-        max_levels=DEFAULT_MAX_LEVELS if options.max_levels is None else options.max_levels,
-        count=options.count,
-        intervention=options.intervention,
-        missing=options.missing,
-        missing_markers=(*MISSING_MARKERS, *(options.missing_marker or ())),
-        discretize=choices.rules(options.discretize),
-    )
+    named = {field.name for field in fields(Options)} & vars(options).keys()
+    typed = {name: value for name, value in vars(options).items() if name in named}
+    if options.levels is not None:
+        typed["levels"] = choices.once("--levels", options.levels)
+    if options.max_levels is None:
+        typed["max_levels"] = DEFAULT_MAX_LEVELS
+    typed["discretize"] = choices.rules(options.discretize)
+    typed["missing_markers"] = (*MISSING_MARKERS, *(options.missing_marker or ()))
+    return read_table(options.data, **typed)
 
 
 def _planned(options: argparse.Namespace, reading: Reading) -> tuple[int, Plan]:
@@ -224,7 +237,7 @@ def _analysed(options: argparse.Namespace, reading: Reading, seed: int, plan: Pl
     import numpy as np
 
     from bnlab.reports import analyse
-    from bnlab.runs import Stopped
+    from bnlab.running import Stopped
 
     with shown(plan.method, quiet=options.quiet) as told, stoppable(told) as progress:
         try:
@@ -260,4 +273,4 @@ def _tell(options: argparse.Namespace, *sentences: str) -> None:
 
 
 def _stem(data: Path) -> str:
-    return Path(data.name.removesuffix(".gz")).stem
+    return Path(data.name.removesuffix(".gz")).stem if lasts(data) else "table"

@@ -6,17 +6,17 @@ import argparse
 import shlex
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bnlab.cli import again
 from bnlab.cli.errors import DONE, INTERRUPTED, Failure, need
 from bnlab.cli.progress import shown
+from bnlab.files import check_places, write_whole
 
 if TYPE_CHECKING:
     from bnlab.cli.paper_page import Made
-    from bnlab.labs.papers.contents import Part
+    from bnlab.papers.page import Page, Part
 
 PAPERS = {
     "NK": ("nk2013", "Niinimäki and Koivisto (2013): annealed importance sampling on orders"),
@@ -25,7 +25,7 @@ PAPERS = {
     "B": ("beal2003", "Beal (2003), chapter 6: structures with hidden variables"),
     "S": ("stat521a", "Stat 521A, lecture 22: one best network, or all of them"),
 }
-"""Short name -> the package in bnlab.labs.papers, and what it is."""
+"""Short name -> the package in bnlab.papers, and what it is."""
 
 HELP = "the tables and figures of a paper, print beside ours"
 DESCRIPTION = "Make the tables and figures of a paper again, print beside ours."
@@ -54,14 +54,15 @@ def add_options(one: argparse.ArgumentParser, /) -> None:
 
 def run(options: argparse.Namespace, /) -> int:
     """Make the parts, write each table when it is there, and the page at the end."""
-    for module in ("bokeh", "ipywidgets", "jupyter_bokeh"):
-        need(module, "a paper's page")
+    need("bokeh", "a paper's page")
     package, title = PAPERS[options.paper]
     parts = [part for part in parts_of(package) if part.name.startswith(options.only)]
     if not parts:
         raise Failure(f"--only {options.only}: no such part in {options.paper}")
     folder = options.output or Path(f"bnlab-{options.paper}")
     folder.mkdir(parents=True, exist_ok=True)
+    page = folder / f"{package}.html"
+    check_places([page, *(folder / f"{part.name}.csv" for part in parts)])
     made: list[Made] = []
     try:
         _make(parts, folder, made, quiet=options.quiet)
@@ -72,7 +73,6 @@ def run(options: argparse.Namespace, /) -> int:
         stopped = True
     from bnlab.cli.paper_page import write_paper
 
-    page = folder / f"{package}.html"
     command = shlex.join(["bnlab", *again.words(options.typed)])
     write_paper(page, made, title=title, command=command, stopped=stopped)
     left_out = [each.part.name for each in made if each.missing]
@@ -84,28 +84,13 @@ def run(options: argparse.Namespace, /) -> int:
 
 
 def parts_of(package: str, /) -> tuple[Part, ...]:
-    """The parts of a paper.
-
-    Raises
-    ------
-    Failure
-        When this version has no such paper.
-
-    Examples
-    --------
-    >>> [part.name for part in parts_of("beal2003")][:2]
-    ['figure_6_2', 'table_6_1']
-    """
-    name = f"bnlab.labs.papers.{package}"
-    if find_spec(name) is None or find_spec(f"{name}.parts") is None:
-        raise Failure(f"this version of bnlab has no tables of {package}")
-    found: tuple[Part, ...] = import_module(f"{name}.parts").PARTS
-    return found
+    """Return the parts of a paper."""
+    page: Page = import_module(f"bnlab.papers.{package}.page").page
+    return tuple(page.parts.values())
 
 
 def _make(parts: list[Part], folder: Path, made: list[Made], *, quiet: bool) -> None:
     from bnlab.cli.paper_page import make
-    from bnlab.files import write_whole
 
     with shown("parts", quiet=quiet) as progress:
         for done, part in enumerate(parts):

@@ -3,22 +3,38 @@
 In a lab an exercise is code for the student to change, then `solved_1 = lab.check_something(...)`,
 then cells with the tag "solution". In a copy the code and the check are two cells with the
 metadata of nbgrader: the first is the student's, the second is locked and graded.
+
+A lab asks for predictions under headings "Predict 1", and answers them in cells that run and in
+text that begins with "Explain". Copies hold no results of cells, and no pictures in between.
 """
 
 import ast
 import copy
+import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from bnlab.checks import checked, shown
 
 Cell = dict[str, Any]
 Notebook = dict[str, Any]
 
 SOLUTION = "solution"
+CELL_TYPES = ("markdown", "code", "raw")
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 GOES_ON = "raises-exception"  # Jupyter's tag: a cell that fails does not stop "Run all"
 
+_TURN = re.compile(
+    r"(?P<asks>(?:^#+ |\*\*)Predict \d)|(?P<tells>\*\*Explain)"
+    # A picture, with what folds it and the caption in italics below.
+    r"|(?P<shows>(?:<details[^!]*)?!\[[^\]]*\]\([^)]*\)\s*(?:\*(?!\*).*\s*)?(?:</details>\s*)?)",
+    re.MULTILINE,
+)
 
+
+@checked
 @dataclass(frozen=True, slots=True)
 class Exercise:
     """One exercise of a lab.
@@ -45,8 +61,9 @@ class Exercise:
         return "\n".join([self.answer, "", "", BEGIN, solution, "", "", *names, END])
 
 
+@checked
 def student_copy(lab: Notebook, /) -> Notebook:
-    """A lab without its solutions, for students.
+    """A lab or a paper's page for students: no solutions, and no answers to what it asks them.
 
     Parameters
     ----------
@@ -55,61 +72,75 @@ def student_copy(lab: Notebook, /) -> Notebook:
     Returns
     -------
     dict
-        The copy. Its checks fail until their exercises are solved, and "Run all" goes on after
-        them.
+        The copy, as if it had never been run: no outputs, no numbers of cells, no state of
+        widgets. Pictures between a prediction and the text that explains it are left out. Its
+        checks fail until their exercises are solved, and "Run all" goes on after them.
 
     Raises
     ------
     ValueError
         If a check has no code before it that a student could change, or no solution after it.
-
-    Examples
-    --------
-    >>> code = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": 1}
-    >>> stub = code | {"source": "x = None\\nsolved_1 = lab.check_x(x)"}
-    >>> solved = code | {"source": "assert lab.check_x(3)", "metadata": {"tags": ["solution"]}}
-    >>> [cell["source"] for cell in student_copy({"cells": [stub, solved]})["cells"]]
-    ['x = None', 'assert lab.check_x(x)']
     """
     return _copied(lab, solved=False)
 
 
+@checked
 def solved_copy(lab: Notebook, /) -> Notebook:
     """A lab whose exercises are solved in the student's cells: nbgrader's source version.
 
-    `nbgrader generate_assignment` takes out what stands between its marks.
+    `nbgrader generate_assignment` takes out what stands between its marks; as its release goes to
+    students, this copy has no results either, and the pictures of `student_copy` only.
 
     Parameters
     ----------
     lab : as for `student_copy`
-
-    Examples
-    --------
-    >>> code = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": 1}
-    >>> stub = code | {"source": "x = None\\nsolved_1 = lab.check_x(x)"}
-    >>> solved = code | {"source": "assert lab.check_x(3)", "metadata": {"tags": ["solution"]}}
-    >>> solved_copy({"cells": [stub, solved]})["cells"][0]["source"].splitlines()[-2]
-    'x = 3'
     """
     return _copied(lab, solved=True)
 
 
+@checked
 def exercises(lab: Notebook, /) -> list[Exercise]:
-    """The exercises of a lab, in order.
+    """The exercises of a lab, in order."""
+    return [part for part in _parts(cells_of(lab)) if isinstance(part, Exercise)]
 
-    Examples
-    --------
-    >>> exercises({"cells": []})
-    []
+
+def cells_of(lab: Notebook, /) -> list[Cell]:
+    """The cells of a notebook.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
     """
-    return [part for part in _parts(lab["cells"]) if isinstance(part, Exercise)]
+    cells: Any = lab.get("cells")
+    try:
+        json.dumps(lab)
+        whole = (
+            isinstance(cells, list)
+            and isinstance(lab.get("metadata", {}), dict)
+            and all(
+                isinstance(cell.get("metadata", {}), dict)
+                and isinstance("".join(cell["source"]), str)
+                and all(output["output_type"] for output in cell.get("outputs", []))
+                for cell in cells
+            )
+        )
+    except (TypeError, ValueError, KeyError, AttributeError):
+        whole = False
+    if not whole or any(cell.get("cell_type") not in CELL_TYPES for cell in cells):
+        raise ValueError(f"lab={shown(lab)}: give a notebook in nbformat 4, as json.load reads it")
+    return list(cells)
 
 
 def _copied(lab: Notebook, *, solved: bool) -> Notebook:
-    cells, number = list[Cell](), 0
-    for part in _parts(lab["cells"]):
+    cells, number, asked = list[Cell](), 0, False
+    for part in _parts(cells_of(lab)):
         if not isinstance(part, Exercise):
-            cells.append(copy.deepcopy(part))
+            cell = _unrun(part)
+            if not _is_code(cell):
+                cell["source"], asked = _without_answers(_source(cell), asked)
+            if _source(cell):
+                cells.append(cell)
             continue
         number += 1
         answer = part.solved_answer if solved else part.answer
@@ -119,7 +150,28 @@ def _copied(lab: Notebook, *, solved: bool) -> Notebook:
         )
         check["metadata"]["tags"] = [GOES_ON]
         cells.append(check)
-    return {**copy.deepcopy({k: v for k, v in lab.items() if k != "cells"}), "cells": cells}
+    whole = copy.deepcopy({key: value for key, value in lab.items() if key != "cells"})
+    whole.get("metadata", {}).pop("widgets", None)
+    return {**whole, "cells": cells}
+
+
+def _unrun(cell: Cell) -> Cell:
+    """A cell as if it had never been run."""
+    fresh = copy.deepcopy(cell)
+    fresh["metadata"].pop("execution", None)
+    return fresh | {"outputs": [], "execution_count": None} if _is_code(cell) else fresh
+
+
+def _without_answers(text: str, asked: bool) -> tuple[str, bool]:
+    """Text without its pictures between a prediction and its explanation; whether one is open."""
+    kept, place = "", 0
+    for found in _TURN.finditer(text):
+        if found["shows"] is None:
+            asked = found["asks"] is not None
+        elif asked:
+            kept += text[place : found.start()]
+            place = found.end()
+    return kept + text[place:], asked
 
 
 def _graded(name: str, source: str, **metadata: object) -> Cell:

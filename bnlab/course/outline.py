@@ -1,15 +1,17 @@
 """What a lab says of itself at its top, and the table of a syllabus made of that."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bnlab.course.copies import Notebook, exercises
+from bnlab.checks import checked
+from bnlab.course.copies import Notebook, cells_of, exercises
 
 _GOAL = re.compile(r"^- (.+?)[;.]$", re.MULTILINE)
 _NEEDS = re.compile(r"^You need: (.+?)\. Time: (\d+) minutes\.", re.MULTILINE)
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Outline:
     """The top of a lab.
@@ -28,6 +30,7 @@ class Outline:
     exercises: int
 
 
+@checked
 def outline(lab: Notebook, /) -> Outline:
     """The outline of a lab, from its first cell.
 
@@ -39,16 +42,10 @@ def outline(lab: Notebook, /) -> Outline:
     ------
     ValueError
         If the first cell lacks title, goals, prerequisites or minutes.
-
-    Examples
-    --------
-    >>> top = "# Why?\\n\\n- **tell** why.\\n\\nYou need: nothing. Time: 5 minutes. Run each cell."
-    >>> outline({"cells": [{"cell_type": "markdown", "metadata": {}, "source": top}]}).minutes
-    5
     """
-    top = "".join(lab["cells"][0]["source"])
+    top = "".join("".join(cell["source"]) for cell in cells_of(lab)[:1])
     goals, needs = _GOAL.findall(top), _NEEDS.search(top)
-    title = top.splitlines()[0].removeprefix("# ")
+    title = top.partition("\n")[0].removeprefix("# ")
     if not goals or needs is None:
         raise ValueError(
             f"{title}: its first cell needs goals (- ...) and a line: You need: ... Time: ... "
@@ -57,14 +54,9 @@ def outline(lab: Notebook, /) -> Outline:
     return Outline(title, tuple(goals), needs[1], int(needs[2]), len(exercises(lab)))
 
 
-def timetable(labs: Iterable[tuple[str, Outline]], /) -> list[str]:
-    """The lines of a Markdown table of labs (file name, outline).
-
-    Examples
-    --------
-    >>> print(timetable([("00_why.ipynb", Outline("Why?", ("**tell** why",), "nothing", 5, 3))])[2])
-    | [00](00_why.ipynb) | Why? | **tell** why | nothing | 5 | 3 |
-    """
+@checked
+def timetable(labs: Sequence[tuple[str, Outline]], /) -> list[str]:
+    """The lines of a Markdown table of labs (file name, outline)."""
     return [
         "| Lab | Question | Afterwards you can | You need | Minutes | Exercises |",
         "|---|---|---|---|---:|---:|",

@@ -1,4 +1,4 @@
-"""Labs as web pages, for people without a kernel: text, code, results and pictures, offline.
+"""Labs as web pages, for people without a kernel: text, code, pictures, results if any, offline.
 
 Formulas become MathML, which browsers draw and screen readers read without a script. Figures of
 Bokeh stay alive (hover, zoom) by the one script that is written beside the pages. Widgets need a
@@ -6,7 +6,6 @@ kernel: in their place stands a sentence, and the picture that every lab has bel
 """
 
 import copy
-import html
 import json
 import re
 from dataclasses import dataclass
@@ -15,15 +14,19 @@ from typing import Any
 import nbformat
 from jinja2 import pass_context
 from latex2mathml.converter import convert
+from markupsafe import Markup
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments.formatters import HtmlFormatter
 
-from bnlab.course.copies import Cell, Notebook
+from bnlab.checks import checked
+from bnlab.course.copies import Cell, Notebook, cells_of
+from bnlab.pages import render
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 DRAWS_BOKEH = "application/vnd.bokehjs_exec.v0+json"
 LOADS_BOKEH = "application/vnd.bokehjs_load.v0+json"
+UNRUN = "<p class='widget'>Results are left out here: predict them, then run the lab.</p>"
 INSTEAD = "<p class='widget'>Here the running lab has controls to move; a picture follows.</p>"
 COLOURS = "xcode"  # of code: every colour contrasts with our background by 4.5 or more
 BOKEH = "bokeh.min.js"
@@ -31,24 +34,8 @@ _HEADER = re.compile(r"<th(?=[ >])")
 _EMPTY_HEADER = re.compile(r"<th[^>]*></th>")
 _LINK = re.compile(r'href="((?:\.\./)?[\w/]+)\.ipynb(#[^"]*)?"')
 
-STYLE = """
-:root { color-scheme: light; }
-body { margin: 0; font: 1.05rem/1.55 system-ui, sans-serif; color: #1a1a1a; background: #fff; }
-main, nav { max-width: 54rem; margin: 0 auto; padding: 0 1rem; }
-nav { padding-top: 1rem; padding-bottom: 1rem; }
-a { color: #0b4f8a; }
-a:focus-visible, pre:focus-visible { outline: 3px solid #b35900; outline-offset: 2px; }
-.skip:not(:focus) { position: absolute; left: -99rem; }
-img { max-width: 100%; height: auto; }
-pre { overflow-x: auto; padding: .6rem .8rem; background: #f6f6f6; font-size: .9rem; }
-.output_area pre { background: #fff; border-left: 3px solid #888; }
-table { border-collapse: collapse; display: block; overflow-x: auto; }
-th, td { border: 1px solid #888; padding: .3rem .6rem; text-align: left; vertical-align: top; }
-.widget { border: 1px dashed #666; padding: .6rem .8rem; }
-@media print { nav { display: none; } }
-"""
 
-
+@checked
 @dataclass(frozen=True, slots=True)
 class Page:
     """Where a page stands among the others.
@@ -64,6 +51,7 @@ class Page:
     after: tuple[str, str] | None = None
 
 
+@checked
 def lab_page(lab: Notebook, page: Page, /) -> str:
     """A notebook as the text of a web page; links to notebooks become links to their pages.
 
@@ -71,29 +59,26 @@ def lab_page(lab: Notebook, page: Page, /) -> str:
     ----------
     lab : notebook in nbformat 4 with its stored results, as `json.load` reads it
     page : where it stands
-
-    Examples
-    --------
-    >>> cell = {"cell_type": "markdown", "metadata": {}, "source": "# Why?\\n\\n$x^2$"}
-    >>> lab = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
-    >>> "<msup>" in lab_page(lab, Page("Why?"))
-    True
     """
-    shown = nbformat.reads(json.dumps(_without_widgets(lab)), as_version=4)  # type: ignore[no-untyped-call]
+    cells_of(lab)
+    try:
+        nbformat.validate(lab, version=4)
+        text = json.dumps(_without_widgets(lab))
+        shown = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+    except (nbformat.ValidationError, AssertionError, ImportError):
+        raise ValueError(
+            "lab is no valid notebook in nbformat 4: open it in JupyterLab and save it"
+        ) from None
     body, _ = _Exporter(
         template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True
     ).from_notebook_node(shown)  # type: ignore[no-untyped-call]
-    return _document(page, _mended(body))
+    unrun = not any(cell.get("outputs") for cell in lab["cells"])
+    return _document(page, _mended(UNRUN + body if unrun else body))
 
 
+@checked
 def text_page(markdown: str, page: Page, /) -> str:
-    """A text in Markdown as the text of a web page.
-
-    Examples
-    --------
-    >>> "<h1" in text_page("# Labs", Page("Labs"))
-    True
-    """
+    """A text in Markdown as the text of a web page."""
     return _document(page, _mended(_html(markdown)))
 
 
@@ -156,26 +141,7 @@ def _mended(body: str) -> str:
 
 
 def _document(page: Page, body: str) -> str:
-    links = [f'<a href="{page.root}index.html">All labs</a>']
-    for word, place in (("Before", page.before), ("Next", page.after)):
-        if place is not None:
-            links.append(f'{word}: <a href="{place[0]}">{html.escape(place[1])}</a>')
-    colours = HtmlFormatter(style=COLOURS).get_style_defs(".highlight")
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{html.escape(page.title)}</title>
-<style>{colours}{STYLE}</style>
-<script src="{page.root}{BOKEH}"></script>
-</head>
-<body>
-<a class="skip" href="#main">To the text</a>
-<nav aria-label="Labs">{" · ".join(links)}</nav>
-<main id="main">
-{body}
-</main>
-</body>
-</html>
-"""
+    colours = Markup(HtmlFormatter(style=COLOURS).get_style_defs(".highlight"))
+    return render(
+        "lab.html", title=page.title, page=page, body=Markup(body), colours=colours, bokeh=BOKEH
+    )

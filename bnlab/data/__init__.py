@@ -10,7 +10,7 @@ from bnlab.data.discretizing import (
     Intervals,
     discretize,
 )
-from bnlab.data.reading import read_csv
+from bnlab.data.reader import read_csv
 from bnlab.data.table import Data
 
 __all__ = [

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from bnlab.data.columns import Missing, check_missing
+from bnlab.checks import checked
+from bnlab.data.cells import read_text
+from bnlab.data.columns import Missing, Options, check_missing
 from bnlab.data.discretizing import CutPoints, Intervals, discretize
 from bnlab.data.fetching import RemoteFile, fetch
-from bnlab.data.reading import parse_table, read_text
+from bnlab.data.reader import parse_table
 from bnlab.data.table import Data
 
 # Cut points and codes with which He, Tian & Wu (2016) discretised UCI's tables; their case files
@@ -148,12 +150,7 @@ _SACHS = RemoteFile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Dataset:
-    description: str
-    load: Callable[[Missing], Data]
-
-
+@checked
 def list_datasets() -> dict[str, str]:
     """The names that `load_dataset` knows, each with a line on content and source.
 
@@ -162,9 +159,10 @@ def list_datasets() -> dict[str, str]:
     >>> sorted(list_datasets())[:3]
     ['coronary', 'german', 'iris']
     """
-    return {name: dataset.description for name, dataset in _DATASETS.items()}
+    return dict(_DATASETS)
 
 
+@checked
 def load_dataset(name: str, /, *, missing: Missing = "level") -> Data:
     """A known data set; `list_datasets()` names them all.
 
@@ -199,10 +197,14 @@ def load_dataset(name: str, /, *, missing: Missing = "level") -> Data:
     if name not in _DATASETS:
         raise ValueError(f"no data set {name!r}; there are {', '.join(_DATASETS)}")
     check_missing(missing)
-    return _DATASETS[name].load(missing)
+    if name in _MADE:
+        return _MADE[name]()
+    file, options = _READ[name]
+    text = _promoters() if file is _PROMOTERS else _text(file)
+    return parse_table(text, name, replace(options, missing=missing))
 
 
-def _tic_tac_toe(missing: Missing) -> Data:
+def _tic_tac_toe() -> Data:
     """All final boards of games that x begins: x wins, then o wins, then draws."""
     finals: dict[tuple[int, ...], int] = {}
     running: set[tuple[int, ...]] = {(2,) * 9}
@@ -230,7 +232,7 @@ def _tic_tac_toe(missing: Missing) -> Data:
     )
 
 
-def _coronary(missing: Missing) -> Data:
+def _coronary() -> Data:
     cells = np.array(list(product((0, 1), repeat=6)))
     return Data.from_arrays(
         np.repeat(cells, _CORONARY_COUNTS, axis=0),
@@ -239,13 +241,13 @@ def _coronary(missing: Missing) -> Data:
     )
 
 
-def _wine(missing: Missing) -> Data:
+def _wine() -> Data:
     table = _scikit_learn("wine")
     classes = ("class", np.asarray(table.target), ("1", "2", "3"), None)
     return _from_columns([classes, *_cut(table.data, _WINE_CUTS)])
 
 
-def _iris(missing: Missing) -> Data:
+def _iris() -> Data:
     table = _scikit_learn("iris")
     names = ("Iris-setosa", "Iris-versicolor", "Iris-virginica")
     return _from_columns(
@@ -283,112 +285,71 @@ def _text(file: RemoteFile) -> str:
     return read_text(fetch(file), "utf-8")
 
 
-def _mushroom(missing: Missing) -> Data:
-    return parse_table(
-        _text(_MUSHROOM),
-        source="mushroom",
-        header=False,
-        names=_MUSHROOM_NAMES,
-        drop=["veil-type"],
-        missing=missing,
-    )
-
-
-def _promoters(missing: Missing) -> Data:
+def _promoters() -> str:
+    """Return the table with a column for each position."""
     rows = []
     for line in _text(_PROMOTERS).splitlines():
         sign, _, sequence = (cell.strip() for cell in line.split(","))
         rows.append(",".join((sign, *sequence)))
-    positions = [f"p{position}" for position in range(-50, 8) if position]
-    return parse_table(
-        "\n".join(rows), source="promoters", header=False, names=["class", *positions]
-    )
+    return "\n".join(rows)
 
 
-def _zoo(missing: Missing) -> Data:
-    return parse_table(_text(_ZOO), source="zoo", header=False, names=_ZOO_NAMES, drop=["animal"])
-
-
-def _german(missing: Missing) -> Data:
-    return parse_table(
-        _text(_GERMAN),
-        source="german",
-        header=False,
-        names=_GERMAN_NAMES,
-        levels={"purpose": _GERMAN_PURPOSES},
-        discretize=_GERMAN_CUTS,
-    )
-
-
-def _votes(missing: Missing) -> Data:
-    return parse_table(
-        _text(_VOTES), source="votes", header=False, names=_VOTES_NAMES, missing=missing
-    )
-
-
-def _primary_tumor(missing: Missing) -> Data:
-    # Four lines on the table itself come first, then a row number in each row; 0 is missing.
-    return parse_table(
-        _text(_TUMOR),
-        source="primary_tumor",
-        skip=4,
-        header=False,
-        names=_TUMOR_NAMES,
-        drop=["row"],
-        missing=missing,
-        missing_markers=["0"],
-    )
-
-
-def _sachs(missing: Missing) -> Data:
-    return parse_table(_text(_SACHS), source="sachs", intervention="INT")
-
-
+_POSITIONS = [f"p{position}" for position in range(-50, 8) if position]
+# Four lines on the table of tumours come first, then a row number in each row; 0 is missing.
+_READ = {
+    "mushroom": (_MUSHROOM, Options(header=False, names=_MUSHROOM_NAMES, drop=["veil-type"])),
+    "promoters": (_PROMOTERS, Options(header=False, names=["class", *_POSITIONS])),
+    "zoo": (_ZOO, Options(header=False, names=_ZOO_NAMES, drop=["animal"])),
+    "german": (
+        _GERMAN,
+        Options(
+            header=False,
+            names=_GERMAN_NAMES,
+            levels={"purpose": _GERMAN_PURPOSES},
+            discretize=_GERMAN_CUTS,
+        ),
+    ),
+    "votes": (_VOTES, Options(header=False, names=_VOTES_NAMES)),
+    "primary_tumor": (
+        _TUMOR,
+        Options(skip=4, header=False, names=_TUMOR_NAMES, drop=["row"], missing_markers=["0"]),
+    ),
+    "sachs": (_SACHS, Options(intervention="INT")),
+}
+_MADE = {"tic_tac_toe": _tic_tac_toe, "wine": _wine, "iris": _iris, "coronary": _coronary}
 _DATASETS = {
-    "tic_tac_toe": _Dataset(
-        "958 final boards of tic-tac-toe and whether x won, 10 variables [UCI 101, Aha 1991]",
-        _tic_tac_toe,
+    "tic_tac_toe": (
+        "958 final boards of tic-tac-toe and whether x won, 10 variables [UCI 101, Aha 1991]"
     ),
-    "wine": _Dataset(
+    "wine": (
         "178 wines of three cultivars, 13 variables [UCI 109, Aeberhard & Forina 1991; coded as "
-        "in He, Tian & Wu 2016]",
-        _wine,
+        "in He, Tian & Wu 2016]"
     ),
-    "iris": _Dataset(
+    "iris": (
         "150 irises of three species, 5 variables [UCI 53, Fisher 1936; coded as in He, Tian & "
-        "Wu 2016]",
-        _iris,
+        "Wu 2016]"
     ),
-    "coronary": _Dataset(
-        "1841 men and six risk factors of coronary heart disease [Reinis et al. 1981; Edwards "
-        "2000]",
-        _coronary,
+    "coronary": (
+        "1841 men and six risk factors of coronary heart disease [Reinis et al. 1981; Edwards 2000]"
     ),
-    "mushroom": _Dataset(
-        "8124 mushrooms, edible or poisonous, 22 variables [UCI 73, Schlimmer 1981]", _mushroom
-    ),
-    "promoters": _Dataset(
+    "mushroom": ("8124 mushrooms, edible or poisonous, 22 variables [UCI 73, Schlimmer 1981]"),
+    "promoters": (
         "106 E. coli sequences of 57 bases, promoter or not, 58 variables [UCI 67, Harley, "
-        "Reynolds & Noordewier 1990]",
-        _promoters,
+        "Reynolds & Noordewier 1990]"
     ),
-    "zoo": _Dataset("101 animals of seven classes, 17 variables [UCI 111, Forsyth 1990]", _zoo),
-    "german": _Dataset(
+    "zoo": "101 animals of seven classes, 17 variables [UCI 111, Forsyth 1990]",
+    "german": (
         "1000 credits, good or bad, 21 variables [UCI 144, Hofmann 1994; coded as in He, Tian & "
-        "Wu 2016]",
-        _german,
+        "Wu 2016]"
     ),
-    "votes": _Dataset(
-        "435 members of the US House in 1984 and 16 votes, 17 variables [UCI 105, Schlimmer 1987]",
-        _votes,
+    "votes": (
+        "435 members of the US House in 1984 and 16 votes, 17 variables [UCI 105, Schlimmer 1987]"
     ),
-    "primary_tumor": _Dataset(
-        "339 tumours and where they began, 18 variables [UCI 83, Zwitter & Soklic 1988]",
-        _primary_tumor,
+    "primary_tumor": (
+        "339 tumours and where they began, 18 variables [UCI 83, Zwitter & Soklic 1988]"
     ),
-    "sachs": _Dataset(
+    "sachs": (
         "5400 cells and 11 signalling proteins, five of them set by intervention in 3600 cells "
-        "[Sachs et al. 2005; levels of Scutari & Denis 2014]",
-        _sachs,
+        "[Sachs et al. 2005; levels of Scutari & Denis 2014]"
     ),
 }

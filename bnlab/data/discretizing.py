@@ -11,6 +11,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.checks import checked, shown
+from bnlab.errors import InputError, Part, Public
+from bnlab.files import told_briefly
+
 
 class Discretizer(Protocol):
     """A rule that chooses cut points: `CutPoints`, `EqualWidth`, `EqualFrequency`, or your own."""
@@ -20,6 +24,7 @@ class Discretizer(Protocol):
         ...
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Intervals:
     """How a column of measurements was cut, to find the interval of a new one.
@@ -28,11 +33,6 @@ class Intervals:
     ----------
     cut_points : strictly increasing; the code of a value is the number of them below it
     low, high : the smallest and the largest value that were cut
-
-    Examples
-    --------
-    >>> Intervals((5.5, 6.7), 4.3, 7.9).code(6.7)
-    1
     """
 
     cut_points: tuple[float, ...]
@@ -40,23 +40,11 @@ class Intervals:
     high: float
 
     def code(self, number: float, /) -> int:
-        """The interval that holds the number; the outermost ones have no end.
-
-        Examples
-        --------
-        >>> Intervals((5.5, 6.7), 4.3, 7.9).code(100.0)
-        2
-        """
+        """The interval that holds the number; the outermost ones have no end."""
         return bisect_left(self.cut_points, number)
 
     def covers(self, number: float, /) -> bool:
-        """Whether the number lies between the smallest and the largest that were cut.
-
-        Examples
-        --------
-        >>> Intervals((5.5, 6.7), 4.3, 7.9).covers(100.0)
-        False
-        """
+        """Whether the number lies between the smallest and the largest that were cut."""
         return self.low <= number <= self.high
 
 
@@ -82,24 +70,27 @@ class CutPoints:
 
     def __post_init__(self) -> None:
         try:
-            if np.ndim(self.points) != 1:
+            numbers = _numbers(self.points)
+            if numbers.ndim != 1:
                 raise TypeError("no list")
-            points = tuple(float(point) for point in self.points)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(
-                f"cut points are a list of numbers, CutPoints([1.5, 3.0]); got {self.points!r}"
+                f"cut points are a list of numbers, CutPoints([1.5, 3.0]); got {shown(self.points)}"
             ) from error
+        points = tuple(numbers.tolist())
         if not points or not np.isfinite(points).all() or (np.diff(points) <= 0).any():
             raise ValueError(
                 f"cut points must be finite and strictly increasing, at least one; got {points}"
             )
         object.__setattr__(self, "points", points)
 
+    @checked
     def cut_points(self, values: NDArray[np.float64], /) -> NDArray[np.float64]:
         """The given points, whatever the values."""
         return np.array(self.points)
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class EqualWidth:
     """Cut the range from the smallest to the largest value into `bins` equal intervals.
@@ -117,17 +108,24 @@ class EqualWidth:
 
     def cut_points(self, values: NDArray[np.float64], /) -> NDArray[np.float64]:
         """Bounds (bins - 1,); raises ValueError when a bin would be empty."""
+        _check_enough(_check_column(values), self.bins)
         low, high = float(values.min()), float(values.max())
         if high - low == float("inf"):
-            raise ValueError(
-                f"the range from {low:g} to {high:g} is too wide for double precision: use "
-                "EqualFrequency or CutPoints"
+            raise InputError(
+                f"the range from {low:g} to {high:g} is too wide for double precision: cut it "
+                "with ",
+                Public("EqualFrequency"),
+                " or ",
+                Public("CutPoints"),
             )
         points = np.linspace(low, high, self.bins + 1)[1:-1]
-        _check_filled(values, points, self.bins, "EqualFrequency")
+        _check_filled(
+            values, points, self.bins, "equal frequencies (", Public("EqualFrequency"), ")"
+        )
         return points
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class EqualFrequency:
     """Cut at quantiles, so that `bins` intervals hold about equally many values.
@@ -148,12 +146,16 @@ class EqualFrequency:
 
     def cut_points(self, values: NDArray[np.float64], /) -> NDArray[np.float64]:
         """Bounds (bins - 1,); raises ValueError when ties leave a bin empty."""
+        _check_enough(_check_column(values), self.bins)
         shares = np.arange(1, self.bins) / self.bins
         points = np.quantile(values, shares, method="inverted_cdf")
-        _check_filled(values, points, self.bins, "CutPoints")
+        _check_filled(
+            values, points, self.bins, "cut points of your own (", Public("CutPoints"), ")"
+        )
         return points
 
 
+@told_briefly()
 def discretize(values: ArrayLike, rule: Discretizer, /) -> Discretized:
     """Code measurements by intervals: the code of a value is the number of cut points below it.
 
@@ -178,17 +180,28 @@ def discretize(values: ArrayLike, rule: Discretizer, /) -> Discretized:
     """
     check_rule(rule)
     try:
-        numbers = np.asarray(values, np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"only numbers can be discretized; got {values!r}") from error
+        numbers = _numbers(values)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"only numbers can be discretized; got {shown(values)}") from error
+    points = rule.cut_points(_check_column(numbers))
+    codes = np.searchsorted(points, numbers, side="left").astype(np.int32)
+    return Discretized(codes, _interval_labels(points), tuple(float(point) for point in points))
+
+
+def _numbers(values: ArrayLike) -> NDArray[np.float64]:
+    other = isinstance(values, str | bytes | bytearray) or np.ma.is_masked(values)
+    if other or np.asarray(values).dtype.kind in "cmM":
+        raise TypeError("no real numbers")
+    return np.asarray(values, np.float64)
+
+
+def _check_column(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     if numbers.ndim != 1 or not numbers.size:
         raise ValueError(f"discretize takes one column (m,), m >= 1; got shape {numbers.shape}")
     if not np.isfinite(numbers).all():
         row = int(np.flatnonzero(~np.isfinite(numbers))[0])
         raise ValueError(f"row {row}: {numbers[row]} is no finite number; drop or replace it first")
-    points = rule.cut_points(numbers)
-    codes = np.searchsorted(points, numbers, side="left").astype(np.int32)
-    return Discretized(codes, _interval_labels(points), tuple(float(point) for point in points))
+    return numbers
 
 
 def check_rule(rule: object) -> None:
@@ -214,14 +227,21 @@ def _check_bins(bins: int) -> None:
         raise ValueError(f"bins={bins!r}: an integer of at least 2 is needed")
 
 
-def _check_filled(
-    values: NDArray[np.float64], points: NDArray[np.float64], bins: int, remedy: str
-) -> None:
+def _check_enough(values: NDArray[np.float64], bins: int) -> None:
+    """Refuse, before there are cut points, what leaves bins empty wherever they lie."""
     if values.min() == values.max():
         raise ValueError(f"all values are {values[0]:g}: a constant cannot be cut into {bins} bins")
+    if bins > values.size:
+        raise ValueError(f"{bins} bins for {values.size} values: use fewer bins")
+
+
+def _check_filled(
+    values: NDArray[np.float64], points: NDArray[np.float64], bins: int, *remedy: Part
+) -> None:
     filled = len(np.unique(np.searchsorted(points, values, side="left")))
     if filled < bins:
-        raise ValueError(
+        raise InputError(
             f"only {filled} of {bins} bins would hold values (cut points "
-            f"{', '.join(f'{point:.6g}' for point in points)}): use fewer bins or {remedy}"
+            f"{', '.join(f'{point:.6g}' for point in points)}): use fewer bins or ",
+            *remedy,
         )

@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bnlab.checks import shown
 from bnlab.data.columns import RawColumn
+from bnlab.data.markers import Markers
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def frame_columns(frame: pd.DataFrame) -> tuple[list[RawColumn], list[str]]:
+def frame_columns(frame: pd.DataFrame, markers: Markers) -> tuple[list[RawColumn], list[str]]:
     """The columns of a pandas frame as text, and where its rows stand."""
     import pandas as pd
 
     if not isinstance(frame, pd.DataFrame):
-        raise ValueError(f"from_frame takes a pandas DataFrame; got {type(frame).__name__}")
+        raise ValueError(f"from_frame takes a pandas DataFrame; got {shown(frame)}")
     columns: list[RawColumn] = []
     for position, label in enumerate(frame.columns):
         if not isinstance(label, (str, int, np.integer)):
@@ -32,7 +34,9 @@ def frame_columns(frame: pd.DataFrame) -> tuple[list[RawColumn], list[str]]:
         missing = series.isna().to_numpy(bool)
         declared = None
         if isinstance(series.dtype, pd.CategoricalDtype):
-            declared = tuple(str(level) for level in series.cat.categories if not _blank(level))
+            declared = tuple(
+                str(level) for level in series.cat.categories if not _gap(level, markers)
+            )
         elif not _is_discrete(series.dtype):
             raise ValueError(
                 f"frame: column {name!r} has type {series.dtype}, which has no levels. "
@@ -47,15 +51,18 @@ def frame_columns(frame: pd.DataFrame) -> tuple[list[RawColumn], list[str]]:
                 "number. Correct the cell, or make it missing"
             )
         text = any(isinstance(cell, str) for cell in series[~missing])
-        missing = missing | np.array([_blank(cell) for cell in series], np.bool_)
-        cells = ["" if gap else str(cell) for cell, gap in zip(series, missing, strict=True)]
+        missing = missing | np.array([_gap(cell, markers) for cell in series], np.bool_)
+        cells = [
+            "" if gap and not isinstance(cell, str) else str(cell)
+            for cell, gap in zip(series, missing, strict=True)
+        ]
         columns.append(RawColumn(name, cells, missing, declared, text))
     return columns, [f"row {row}" for row in range(len(frame))]
 
 
-def _blank(cell: object) -> bool:
-    """Missing, as in a file: empty text, or nothing but white space."""
-    return isinstance(cell, str) and not cell.strip()
+def _gap(cell: object, markers: Markers) -> bool:
+    """Missing, as in a file: a marker, empty text, or nothing but white space."""
+    return isinstance(cell, str) and (not cell.strip() or cell in markers)
 
 
 def _is_discrete(dtype: object) -> bool:

@@ -11,11 +11,6 @@ def node_number(names: Sequence[str], node: int | str, /) -> int:
     ------
     ValueError
         If there is no such node.
-
-    Examples
-    --------
-    >>> node_number(("rain", "wet"), "wet"), node_number(("rain", "wet"), 0)
-    (1, 0)
     """
     if isinstance(node, str):
         if node not in names:

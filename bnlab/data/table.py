@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.checks import check_generator, conforming, shown
 from bnlab.data.columns import (
     DEFAULT_MAX_LEVELS,
+    MISSING_LABEL,
     EncodedTable,
     Missing,
+    Options,
     Rules,
     encode_table,
     string_list,
 )
 from bnlab.data.discretizing import Intervals
+from bnlab.data.fields import (
+    as_codes,
+    check_arities,
+    check_intervals,
+    check_levels,
+    check_names,
+    check_variable,
+    frozen,
+    infer_arity,
+)
 from bnlab.data.frames import frame_columns
+from bnlab.data.markers import MISSING_MARKERS, Markers, warn_of
+from bnlab.errors import InputError, parts_of
 from bnlab.files import told_briefly
-from bnlab.runs import check_generator
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MAX_VARIABLES = 63
-MAX_ARITY = 10**6
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -67,15 +78,15 @@ class Data:
     intervals: tuple[Intervals | None, ...] = ()
 
     def __post_init__(self) -> None:
-        codes = _as_codes(self.values)
+        codes = as_codes(self.values)
         m, n = codes.shape
-        names = _check_names(self.names, n)
-        arities = _check_arities(self.arities, n)
-        levels = _check_levels(self.levels, names)
+        names = check_names(self.names, n)
+        arities = check_arities(self.arities, n)
+        levels = check_levels(self.levels, names)
         for v in range(n):
-            _check_variable(codes[:, v], int(arities[v]), names[v], levels[v])
-        object.__setattr__(self, "values", _frozen(codes, np.int32))
-        object.__setattr__(self, "arities", _frozen(arities, np.int64))
+            check_variable(codes[:, v], int(arities[v]), names[v], levels[v])
+        object.__setattr__(self, "values", frozen(codes, np.int32))
+        object.__setattr__(self, "arities", frozen(arities, np.int64))
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "levels", levels)
         if self.intervened is not None:
@@ -85,8 +96,8 @@ class Data:
                     f"intervened must be a bool array of shape {(m, n)}, like values; "
                     f"got {mask.dtype} of shape {mask.shape}"
                 )
-            object.__setattr__(self, "intervened", _frozen(mask, np.bool_))
-        object.__setattr__(self, "intervals", _check_intervals(self.intervals, names, levels))
+            object.__setattr__(self, "intervened", frozen(mask, np.bool_))
+        object.__setattr__(self, "intervals", check_intervals(self.intervals, names, levels))
 
     def __reduce__(self) -> tuple[object, ...]:
         # Rebuilt through the constructor: unpickled arrays would otherwise be writable.
@@ -143,16 +154,16 @@ class Data:
         >>> Data.from_arrays([[0, 1], [1, 0]], arities=[2, 3]).arities
         array([2, 3])
         """
-        codes = _as_codes(values)
+        codes = as_codes(values)
         n = codes.shape[1]
-        named = _check_names([f"x{v}" for v in range(n)] if names is None else names, n)
-        labels = None if levels is None else _check_levels(levels, named)
+        named = check_names([f"x{v}" for v in range(n)] if names is None else names, n)
+        labels = None if levels is None else check_levels(levels, named)
         if arities is None:
             if labels is not None:
                 arities = np.array([len(column) for column in labels], np.int64)
             else:
-                arities = np.array([_infer_arity(codes[:, v], named[v]) for v in range(n)])
-        sizes = _check_arities(arities, n)
+                arities = np.array([infer_arity(codes[:, v], named[v]) for v in range(n)])
+        sizes = check_arities(arities, n)
         if labels is None:
             labels = tuple(tuple(str(code) for code in range(size)) for size in sizes)
         return cls(
@@ -173,6 +184,7 @@ class Data:
         intervention: str | None = None,
         missing: Missing = "error",
         discretize: Rules = None,
+        missing_markers: Sequence[str] = MISSING_MARKERS,
         max_levels: int = DEFAULT_MAX_LEVELS,
     ) -> Data:
         """Data from a pandas frame of discrete columns; its index is ignored.
@@ -180,8 +192,9 @@ class Data:
         A categorical column keeps its categories and their order, used or not. Levels of other
         columns are the values seen: integers in increasing order, text in alphabetical order.
         In a column of text the cells "1" and "01" are two levels; numbers are compared as numbers.
-        Missing are the cells that pandas calls so and, as in a file, empty or blank text. Whole
-        numbers as names of columns become strings. The options mean the same as for `read_csv`.
+        Missing are the cells that pandas calls so and, as in a file, empty text and that which is
+        a marker. Whole numbers as names of columns become strings. The options mean the same as for
+        `read_csv`, and as there a `UserWarning` tells of labels that may mean missing or the same.
 
         Raises
         ------
@@ -195,21 +208,31 @@ class Data:
         >>> Data.from_frame(pd.DataFrame({"a": ["x", "y", "x"], "b": [1, 2, 2]})).levels
         (('x', 'y'), ('1', '2'))
         """
-        columns, places = frame_columns(frame)
+        for option, name in {"count": count, "intervention": intervention}.items():
+            if not isinstance(name, str | None):
+                raise ValueError(f"frame: {option}={shown(name)}: give the name of a column")
+        missing = conforming("missing", missing, Missing)
+        max_levels = conforming("max_levels", max_levels, int)
+        markers = Markers.of(string_list("missing_markers", missing_markers))
+        columns, places = frame_columns(frame, markers)
         table = encode_table(
             columns,
+            Options(
+                discretize=discretize,
+                count=count,
+                intervention=intervention,
+                missing=missing,
+                max_levels=max_levels,
+            ),
             source="frame",
             places=places,
-            declare="convert the column to a categorical",
-            leave_out="",
-            count=count,
-            intervention=intervention,
-            missing=missing,
-            discretize=discretize,
-            levels=None,
-            max_levels=max_levels,
+            declare=("convert the column to a categorical",),
+            leave_out=(),
         )
-        return from_encoded(table, "frame")
+        declared = {column.name for column in columns if column.declared is not None}
+        data = from_encoded(table, "frame")
+        warn_of(undeclared(data, declared, missing), "frame", missing_markers)
+        return data
 
     def index(self, name: str) -> int:
         """Column number of the variable called `name`.
@@ -219,8 +242,8 @@ class Data:
         >>> Data.from_arrays([[0, 1], [1, 0]], names=["a", "b"]).index("b")
         1
         """
-        if name not in self.names:
-            raise ValueError(f"no variable {name!r}; there are {', '.join(self.names)}")
+        if not isinstance(name, str) or name not in self.names:
+            raise ValueError(f"no variable {shown(name)}; there are {', '.join(self.names)}")
         return self.names.index(name)
 
     def select(self, names: Iterable[str]) -> Data:
@@ -233,7 +256,7 @@ class Data:
         """
         if isinstance(names, str) or not isinstance(names, Iterable):
             raise ValueError(f"select takes a list of names; write select([{names!r}])")
-        columns = [self.index(name) for name in names]
+        columns = [self.index(name) for name in conforming("names", names, Iterable[str])]
         return Data(
             values=self.values[:, columns],
             arities=self.arities[columns],
@@ -272,14 +295,18 @@ class Data:
         1
         """
         check_generator(rng)
+        self._check_rows(m)
         return self._rows(rng.permutation(self.m), m)
+
+    def _check_rows(self, m: int) -> None:
+        if not 0 <= conforming("m", m, int) <= self.m:
+            raise ValueError(
+                f"m={shown(m)} rows asked of {self.m}; choose a whole number 0 <= m <= {self.m}"
+            )
 
     def _rows(self, order: NDArray[np.int64], m: int) -> Data:
         """The first m rows in the given order of all."""
-        if not isinstance(m, (int, np.integer)) or not 0 <= m <= self.m:
-            raise ValueError(
-                f"m={m} rows asked of {self.m}; choose a whole number 0 <= m <= {self.m}"
-            )
+        self._check_rows(m)
         rows = order[:m]
         return Data(
             values=self.values[rows],
@@ -289,6 +316,16 @@ class Data:
             intervened=None if self.intervened is None else self.intervened[rows],
             intervals=self.intervals,
         )
+
+
+def undeclared(data: Data, declared: Container[str], missing: Missing) -> dict[str, list[str]]:
+    """The labels that were read, of columns that were neither cut nor declared."""
+    gap = MISSING_LABEL if missing == "level" else None
+    return {
+        name: [label for label in data.levels[v] if label != gap]
+        for v, name in enumerate(data.names)
+        if data.intervals[v] is None and name not in declared
+    }
 
 
 def from_encoded(table: EncodedTable, source: str) -> Data:
@@ -303,132 +340,4 @@ def from_encoded(table: EncodedTable, source: str) -> Data:
             intervals=table.intervals,
         )
     except ValueError as error:
-        raise ValueError(f"{source}: {error}") from error
-
-
-def _frozen(array: NDArray[Any], dtype: type) -> NDArray[Any]:
-    """A read-only C-ordered copy: the caller's array can then change without harm."""
-    copy: NDArray[Any] = np.array(array, dtype=dtype, order="C")
-    copy.flags.writeable = False
-    return copy
-
-
-def _as_codes(values: ArrayLike) -> NDArray[np.int64]:
-    if np.ma.is_masked(values):
-        raise ValueError("values are masked in places: drop those rows, or give them a code")
-    try:
-        codes = np.asarray(values)
-    except ValueError as error:
-        raise ValueError("values must be a rectangular (m, n) array; rows are ragged") from error
-    if codes.ndim != 2 or codes.shape[1] == 0:
-        raise ValueError(f"values must be an (m, n) array with n >= 1; got shape {codes.shape}")
-    if codes.shape[1] > MAX_VARIABLES:
-        raise ValueError(
-            f"{codes.shape[1]} variables; sets of variables are 64-bit masks, so at most "
-            f"{MAX_VARIABLES} fit. Choose fewer columns"
-        )
-    if codes.dtype != np.bool_ and not np.issubdtype(codes.dtype, np.integer):
-        raise ValueError(
-            f"values are {codes.dtype}, but codes are integers 0..arity-1. Use .astype(int) on "
-            "whole numbers, discretize on measurements, Data.from_frame or read_csv on labels"
-        )
-    if codes.size and codes.max() > np.iinfo(np.int32).max:
-        raise ValueError(f"code {codes.max()} does not fit 32 bits; recode to 0, 1, 2, ...")
-    return codes.astype(np.int64)
-
-
-def _check_names(names: Sequence[str], n: int) -> tuple[str, ...]:
-    checked = string_list("names", names)
-    if len(checked) != n:
-        raise ValueError(f"{len(checked)} names for {n} columns; give one for each")
-    seen: set[str] = set()
-    for name in checked:
-        if not isinstance(name, str) or not name:
-            raise ValueError(f"names are non-empty strings; got {name!r}")
-        if name in seen:
-            raise ValueError(f"the name {name!r} occurs twice; rename one of the columns")
-        seen.add(name)
-    return checked
-
-
-def _check_arities(arities: ArrayLike, n: int) -> NDArray[np.int64]:
-    sizes = np.asarray(arities)
-    if sizes.shape != (n,) or not np.issubdtype(sizes.dtype, np.integer):
-        raise ValueError(f"arities must be {n} integers, one for each column; got {arities!r}")
-    if sizes.size and sizes.max() > MAX_ARITY:
-        raise ValueError(f"arity {sizes.max()} is beyond {MAX_ARITY}; join states, or leave it out")
-    return sizes.astype(np.int64)
-
-
-def _check_levels(
-    levels: Sequence[Sequence[str]], names: tuple[str, ...]
-) -> tuple[tuple[str, ...], ...]:
-    columns = tuple(levels) if isinstance(levels, Iterable) else ()
-    if len(columns) != len(names):
-        raise ValueError(
-            f"levels has {len(columns)} entries for {len(names)} columns; give one for each"
-        )
-    return tuple(
-        tuple(str(label) for label in string_list(f"levels of {name!r}", column))
-        for name, column in zip(names, columns, strict=True)
-    )
-
-
-def _check_intervals(
-    intervals: Sequence[Intervals | None],
-    names: tuple[str, ...],
-    levels: tuple[tuple[str, ...], ...],
-) -> tuple[Intervals | None, ...]:
-    checked = tuple(intervals) or (None,) * len(names)
-    if len(checked) != len(names):
-        raise ValueError(
-            f"intervals has {len(checked)} entries for {len(names)} columns; give one for each"
-        )
-    for name, cut, labels in zip(names, checked, levels, strict=True):
-        if cut is not None and len(labels) <= len(cut.cut_points):
-            raise ValueError(
-                f"variable {name!r} has {len(labels)} levels, too few for "
-                f"{len(cut.cut_points)} cut points"
-            )
-    return checked
-
-
-def _check_variable(
-    codes: NDArray[np.int64], arity: int, name: str, levels: tuple[str, ...]
-) -> None:
-    if arity < 2:
-        raise ValueError(
-            f"variable {name!r} has {arity} level{'' if arity == 1 else 's'}: a constant tells "
-            "nothing about the others. Leave it out, or declare the states that did not occur"
-        )
-    if len(levels) != arity:
-        raise ValueError(f"variable {name!r} has arity {arity} but {len(levels)} level labels")
-    if len(set(levels)) < arity:
-        twice = next(label for label in levels if levels.count(label) > 1)
-        raise ValueError(f"variable {name!r} has two levels labelled {twice!r}; rename one")
-    if codes.size and not 0 <= codes.min() <= codes.max() < arity:
-        row = int(np.flatnonzero((codes < 0) | (codes >= arity))[0])
-        raise ValueError(
-            f"row {row}, variable {name!r}: code {codes[row]} is outside 0..{arity - 1}. "
-            "Recode the column, or raise its arity"
-        )
-
-
-def _infer_arity(codes: NDArray[np.int64], name: str) -> int:
-    if not codes.size:
-        raise ValueError("no rows to infer arities from; pass arities=")
-    seen = np.unique(codes)
-    if seen[0] < 0:
-        row = int(np.flatnonzero(codes < 0)[0])
-        raise ValueError(f"row {row}, variable {name!r}: code {seen[0]} is negative")
-    if len(seen) == 1:
-        raise ValueError(
-            f"variable {name!r} is constant (only code {seen[0]}). Leave it out, or pass arities="
-        )
-    if len(seen) <= seen[-1]:
-        gap = int(np.flatnonzero(seen != np.arange(len(seen)))[0])
-        raise ValueError(
-            f"variable {name!r} holds code {seen[-1]} but never code {gap}. Pass arities= if "
-            "that state exists, or recode the column to 0, 1, 2, ..."
-        )
-    return len(seen)
+        raise InputError(f"{source}: ", *parts_of(error)) from error

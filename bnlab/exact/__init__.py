@@ -10,7 +10,6 @@ from bnlab.exact.order import (
     order_lattice,
     order_posterior,
     order_posterior_bytes,
-    unpack,
 )
 from bnlab.exact.paths import order_paths
 
@@ -28,5 +27,4 @@ __all__ = [
     "order_paths",
     "order_posterior",
     "order_posterior_bytes",
-    "unpack",
 ]

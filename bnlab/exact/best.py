@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.exact.steps import Steps
-from bnlab.kernels import best as kernels
+from bnlab.checks import check_counts, checked
+from bnlab.errors import Public
+from bnlab.kernels import best_dags as kernels
 from bnlab.linear_extensions import log_count
-from bnlab.results import Draws, PriorKind, Run, mass_of, read_only, rebuilt
-from bnlab.runs import Clock, Progress, check_counts
+from bnlab.results import Draws, PriorKind, Record, Run, distinct_draws
+from bnlab.running import Clock, Progress, Steps
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -23,12 +24,13 @@ FIRST_GAP, WIDER = 1.0, 1.3  # nats below the best DAG, and how they grow until 
 FIRST_LIST, GROWTH = 1000, 4  # of structure-modular DAGs, in search of order-modular ones
 MOST_LISTED = 1 << 17  # of DAGs: 25 s for 13 variables
 ENTRY_BYTES = 20
-FEWER = "ask for fewer DAGs, or choose fewer variables with Data.select"
+FEWER = ("ask for fewer DAGs, or choose fewer variables with ", Public("Data.select"))
 NO_DAG = "the required and forbidden edges, or the prior, leave no DAG: relax them"
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class BestDags:
+class BestDags(Record):
     """The k DAGs of highest posterior probability. Make them with `k_best_dags` or `map_dag`.
 
     Attributes
@@ -55,13 +57,6 @@ class BestDags:
     names: tuple[str, ...]
     run: Run = field(default_factory=lambda: Run(""))
 
-    def __post_init__(self) -> None:
-        for name in ("dags", "log_target", "log_weight"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
-
     def __repr__(self) -> str:
         return (
             f"BestDags({len(self.dags)} of {len(self.names)} variables, {self.prior}, "
@@ -83,20 +78,18 @@ class BestDags:
         >>> features.probability(best.as_draws(log_z=-2.549445), features.edge(0, 1))
         p = 0.5000, in [0.4000, 0.6000] for certain (2 distinct DAGs)
         """
-        weights = self.log_weight[None]
-        return Draws(
-            self.dags[None],
-            weights,
-            self.log_target[None],
-            "dags",
-            self.prior,
+        return distinct_draws(
+            self.dags,
+            self.log_weight,
             self.names,
-            stats=mass_of(weights, log_z),
-            traces={"group": np.zeros(weights.shape, np.int64)},
-            run=self.run,
+            self.run,
+            log_z=log_z,
+            log_target=self.log_target,
+            prior=self.prior,
         )
 
 
+@checked
 def map_dag(
     table: ScoreTable,
     /,
@@ -136,7 +129,6 @@ def map_dag(
     >>> map_dag(table).dags  # the first two variables are always equal
     array([[0, 1, 0]])
     """
-    _check(table, prior)
     if prior == "order-modular":
         return k_best_dags(table, 1, prior=prior, progress=progress)
     clock = Clock()
@@ -148,6 +140,7 @@ def map_dag(
     return BestDags(dags, log_target, log_target, prior, table.names, run)
 
 
+@checked
 def k_best_dags(
     table: ScoreTable,
     k: int,
@@ -188,7 +181,6 @@ def k_best_dags(
     >>> k_best_dags(table, 5).log_weight.round(3)  # there are three
     array([-5.504, -5.504, -7.507])
     """
-    _check(table, prior)
     (k,) = check_counts(k=k)
     clock = Clock()
     if prior == "order-modular":
@@ -317,10 +309,3 @@ def _families(table: ScoreTable) -> kernels.Families:
         np.take_along_axis(table.parents, ranking, axis=1),
         np.take_along_axis(log_beta, ranking, axis=1),
     )
-
-
-def _check(table: ScoreTable, prior: PriorKind) -> None:
-    if not isinstance(table, ScoreTable):
-        raise ValueError(f"{type(table).__name__} is no ScoreTable: make one with score_families")
-    if prior not in ("structure-modular", "order-modular"):
-        raise ValueError(f"prior={prior!r}: choose 'structure-modular' or 'order-modular'")

@@ -2,10 +2,12 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab.checks import checked
 from bnlab.exact.normalisers import factors_by_size, log_dag_prior_sum
 from bnlab.exact.order import edge_sums
 from bnlab.exact.over_dags import (
@@ -16,10 +18,9 @@ from bnlab.exact.over_dags import (
     require_memory,
     sums_inside,
 )
-from bnlab.exact.steps import Steps
-from bnlab.kernels import dag_sums
-from bnlab.results import PriorKind, Run, read_only, rebuilt
-from bnlab.runs import Clock, Progress
+from bnlab.kernels import dag_dp
+from bnlab.results import PriorKind, Record, Run
+from bnlab.running import Clock, Progress, Steps
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -28,8 +29,21 @@ Ints = NDArray[np.int64]
 MOST_ROUNDING = 1e-6  # sums that must be 1 may differ from it by this much
 
 
+class LayerSums(NamedTuple):
+    """alpha (n, 2**(n-1)), compact, times 2**exponents, row v over its heaviest family.
+
+    b (2**n,) times 2**completing: the weight of all ways to go on, by nodes to come.
+    """
+
+    alpha: Floats
+    exponents: Ints
+    b: Floats
+    completing: Ints
+
+
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class DagPosterior:
+class DagPosterior(Record):
     """The exact posterior under a structure-modular prior: p(G) proportional to q(G).
 
     Every DAG counts once, however many node orders agree with it. Make one with `dag_posterior`.
@@ -44,6 +58,7 @@ class DagPosterior:
     families : float64 (n, F), p(the parents of v are table.parents[v, f] | D)
     prior : "structure-modular"
     run : Run
+    sums : LayerSums, what draws are made from
 
     Examples
     --------
@@ -61,19 +76,8 @@ class DagPosterior:
     ancestors: Floats
     families: Floats
     run: Run
-    _alpha: Floats  # (n, 2**(n-1)) compact, times 2**_exponents, row v over its heaviest family
-    _exponents: Ints
-    _b: Floats  # (2**n,) times 2**_completing: the weight of all ways to go on, by nodes to come
-    _completing: Ints
+    sums: LayerSums
     prior: PriorKind = "structure-modular"
-
-    def __post_init__(self) -> None:
-        arrays = ("edges", "ancestors", "families", "_alpha", "_exponents", "_b", "_completing")
-        for name in arrays:
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
 
     def __repr__(self) -> str:
         return (
@@ -82,6 +86,7 @@ class DagPosterior:
         )
 
 
+@checked
 def dag_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -> DagPosterior:
     """Exact posterior over DAGs, each counted once [TianHe2009].
 
@@ -118,8 +123,6 @@ def dag_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -> 
     array([[0.    , 0.4684],
            [0.4684, 0.    ]])
     """
-    if not isinstance(table, ScoreTable):
-        raise ValueError(f"{type(table).__name__} is no ScoreTable: make one with score_families")
     require_memory(table, whole=True)
     clock, n = Clock(), table.n
     up, down = blocks(n, upwards=True), blocks(n, upwards=False)
@@ -139,10 +142,10 @@ def dag_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -> 
     r = sums_inside(alphas, steps)
     families, ancestors = np.empty(table.parents.shape), np.empty((n, n))
     for v in range(n):
-        dag_sums.share(r, alphas.inside, b, alphas.completing, v, shares[v])
+        dag_dp.share(r, alphas.inside, b, alphas.completing, v, shares[v])
         _check_rounding(table, float(shares[v].sum()), float(r[-1] / b[-1]))
         np.maximum(shares[v], 0.0, out=shares[v])
-        dag_sums.family_posteriors(
+        dag_dp.family_posteriors(
             v,
             table.parents[v],
             log_beta[v] - alphas.log_scale[v],
@@ -151,7 +154,7 @@ def dag_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -> 
             shares[v],
             families[v],
         )
-        dag_sums.descendants(v, shares[v], ancestors[v])
+        dag_dp.descendants(v, shares[v], ancestors[v])
         steps.tick()
     np.minimum(families, 1.0, out=families)
     np.minimum(ancestors, 1.0, out=ancestors)
@@ -164,15 +167,12 @@ def dag_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -> 
         ancestors,
         families,
         run,
-        alphas.values,
-        alphas.exponents,
-        b,
-        alphas.completing,
+        LayerSums(alphas.values, alphas.exponents, b, alphas.completing),
     )
 
 
 def _backward(alphas: Alphas, b: Floats, shares: Floats, first: int, last: int) -> None:
-    dag_sums.backward(alphas.values, alphas.exponents, b, alphas.completing, shares, first, last)
+    dag_dp.backward(alphas.values, alphas.exponents, b, alphas.completing, shares, first, last)
 
 
 def _check_rounding(table: ScoreTable, *ones: float) -> None:

@@ -6,13 +6,15 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab.checks import checked
 from bnlab.exact.over_dags import NO_DAG, blocks, log_sum_over_dags, require_memory
-from bnlab.exact.steps import Steps
+from bnlab.running import Steps
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
 
 
+@checked
 def log_dag_prior_sum(table: ScoreTable, /) -> float:
     """ln of the sum over DAGs of the prior factor, nats: each DAG once, not once for each order.
 
@@ -60,28 +62,14 @@ def log_order_prior_sum(table: ScoreTable, /) -> float | None:
 
 
 def factors_by_size(table: ScoreTable, /) -> Floats | None:
-    """ln of the prior factor by number of parents (k + 1,), or None where more matters.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data, Fair, score_families
-    >>> data = Data.from_arrays([[0, 0, 0], [1, 1, 1]])
-    >>> np.exp(factors_by_size(score_families(data, BDeu(), prior=Fair())))
-    array([1. , 0.5, 1. ])
-    """
+    """ln of the prior factor by number of parents (k + 1,), or None where more matters."""
     sizes = np.bitwise_count(table.parents)
     by_size = np.array([table.log_prior[0, sizes[0] == i][0] for i in range(table.max_parents + 1)])
     return by_size if (table.log_prior == by_size[sizes]).all() else None
 
 
 def log_weights_of_sizes(by_size: Floats, j: int, /) -> Floats:
-    """ln of C(j, i) q_i, the prior weight of all i-subsets of j predecessors, i = 0..min(j, k).
-
-    Examples
-    --------
-    >>> np.exp(log_weights_of_sizes(np.zeros(3), 4)).round(9)
-    array([1., 4., 6.])
-    """
+    """ln of C(j, i) q_i, the prior weight of all i-subsets of j predecessors, i = 0..min(j, k)."""
     sizes = range(min(j, by_size.size - 1) + 1)
     weights: Floats = np.array([math.log(math.comb(j, i)) + by_size[i] for i in sizes])
     return weights

@@ -1,17 +1,22 @@
 """The exact order-modular posterior, by dynamic programming over subsets of variables."""
 
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
+from bnlab.checks import check_counts, checked
+from bnlab.errors import Public
 from bnlab.exact.normalisers import log_order_prior_sum
-from bnlab.exact.steps import Steps
-from bnlab.kernels import logspace, subsets
-from bnlab.results import PriorKind, Run, read_only, rebuilt
-from bnlab.runs import Clock, Progress, check_counts
+from bnlab.kernels import extended, order_dp
+from bnlab.results import PriorKind, Record, Run
+from bnlab.running import Clock, Progress, Steps, workers
 from bnlab.scores import ScoreTable, array_bytes
 
 Floats = NDArray[np.float64]
@@ -19,12 +24,23 @@ Ints = NDArray[np.int64]
 
 # Terms below the packed range are rounded up to its least number. A sum this far above it holds
 # every such term in its last bits, whatever their number and multipliers.
-SMALLEST_TOTAL = logspace.ZERO + (4096 << logspace.FRACTION_BITS)
+SMALLEST_TOTAL = extended.ZERO + (4096 << extended.FRACTION_BITS)
 MAX_LATTICE_NODES = 12
+THREADED_NODES = 14  # fewer are done before threads have begun
+MOST_VARIABLES = 1000  # of which a size is told
 
 
+class OrderSums(NamedTuple):
+    """alpha (n, 2**(n-1)) and g (2**n,), packed; row v of alpha times exp(-offsets[v])."""
+
+    alpha: Ints
+    g: Ints
+    offsets: Floats
+
+
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class OrderPosterior:
+class OrderPosterior(Record):
     """The exact posterior under an order-modular prior: p(G) proportional to q(G) l(G).
 
     l(G) is the number of node orders that agree with G. Make one with `order_posterior`.
@@ -39,6 +55,7 @@ class OrderPosterior:
     families : float64 (n, F), p(the parents of v are table.parents[v, f] | D)
     prior : "order-modular"
     run : Run
+    sums : OrderSums, what draws are made from
 
     Examples
     --------
@@ -55,17 +72,8 @@ class OrderPosterior:
     edges: Floats
     families: Floats
     run: Run
-    _alpha: Ints  # (n, 2**(n-1)) packed, row v scaled by exp(-_offsets[v])
-    _g: Ints  # (2**n,) packed
-    _offsets: Floats
+    sums: OrderSums
     prior: PriorKind = "order-modular"
-
-    def __post_init__(self) -> None:
-        for name in ("edges", "families", "_alpha", "_g", "_offsets"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
 
     def __repr__(self) -> str:
         return (
@@ -90,10 +98,12 @@ class OrderPosterior:
         masks = masks.astype(np.int64)
         if not v < n or ((masks < 0) | (masks >> n != 0) | (masks >> v & 1 == 1)).any():
             raise ValueError(f"v={v} of {n} variables, and predecessors among the others")
-        log_alpha: Floats = unpack(self._alpha[v][_compact(masks, v)]) + self._offsets[v]
+        log_alpha: Floats = unpack(self.sums.alpha[v][_compact(masks, v)])
+        log_alpha += self.sums.offsets[v]
         return log_alpha
 
 
+@checked
 def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -> OrderPosterior:
     """Exact posterior over orders and DAGs [KoivistoSood2004, Koivisto2006].
 
@@ -123,8 +133,6 @@ def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -
     array([[0.    , 0.4405],
            [0.4405, 0.    ]])
     """
-    if not isinstance(table, ScoreTable):
-        raise ValueError(f"{type(table).__name__} is no ScoreTable: make one with score_families")
     n = table.n
     _require_memory(table)
     clock = Clock()
@@ -136,13 +144,12 @@ def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -
     log_beta = table.log_beta
     offsets = log_beta.max(axis=1)
     _fill_alpha(table, log_beta, offsets, alpha, ticks)
-    log_z = _forward(alpha, g) + offsets.sum()
     b, gamma = np.empty_like(g), np.empty(half, np.int64)
-    subsets.backward(alpha, b)
+    log_z = _forward(alpha, g, b) + offsets.sum()
     ticks.tick()
     families = np.empty(table.parents.shape)
     for v in range(n):
-        subsets.family_posteriors(
+        order_dp.family_posteriors(
             v,
             table.parents[v],
             log_beta[v],
@@ -158,10 +165,11 @@ def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -
     edges = edge_sums(table, families)
     run = Run("exact DP over orders", {"max_parents": table.max_parents}, seconds=clock.seconds)
     return OrderPosterior(
-        table, log_z, log_z - log_prior_z, edges, families, run, alpha, g, offsets
+        table, log_z, log_z - log_prior_z, edges, families, run, OrderSums(alpha, g, offsets)
     )
 
 
+@checked
 def log_prior_sum(table: ScoreTable, /) -> float:
     """ln of the sum over orders and DAGs of the prior factor, nats: log_z less log_evidence.
 
@@ -188,6 +196,7 @@ def log_prior_sum(table: ScoreTable, /) -> float:
     return _log_prior_sum(table, np.empty((table.n, half), np.int64), np.empty(2 * half, np.int64))
 
 
+@checked
 def order_posterior_bytes(n: int, /, *, max_parents: int | None = None) -> int:
     """Bytes that `order_posterior` takes for n variables, arrays like the score table aside.
 
@@ -198,10 +207,13 @@ def order_posterior_bytes(n: int, /, *, max_parents: int | None = None) -> int:
     >>> order_posterior_bytes(25) / 1e9
     4.02653184
     """
-    arrays = 0 if max_parents is None else 4 * array_bytes(n, max_parents)
+    if not 1 <= n <= MOST_VARIABLES:
+        raise ValueError(f"n={n}: give a number of variables from 1 to {MOST_VARIABLES:,}")
+    arrays = 0 if max_parents is None else 4 * array_bytes(n, min(max_parents, n))
     return ((8 * (n + 5)) << (n - 1)) + arrays
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
 class Lattice:
     """Every quantity of the dynamic program, for study.
@@ -224,6 +236,7 @@ class Lattice:
     log_backward: Floats
 
 
+@checked
 def order_lattice(table: ScoreTable, /) -> Lattice:
     """alpha, g and b of the order-modular dynamic program on all subsets of n <= 12 variables.
 
@@ -234,8 +247,6 @@ def order_lattice(table: ScoreTable, /) -> Lattice:
     >>> bool(np.isclose(lattice.log_forward[-1], lattice.log_backward[0]))
     True
     """
-    if not isinstance(table, ScoreTable):
-        raise ValueError(f"{type(table).__name__}: pass a ScoreTable (score_families)")
     n = table.n
     if n > MAX_LATTICE_NODES:
         raise ValueError(
@@ -247,8 +258,7 @@ def order_lattice(table: ScoreTable, /) -> Lattice:
     log_beta = table.log_beta
     offsets = log_beta.max(axis=1)
     _fill_alpha(table, log_beta, offsets, alpha, Steps(None, total=n))
-    _forward(alpha, g)
-    subsets.backward(alpha, b)
+    _forward(alpha, g, b)
     sets = np.arange(1 << n)
     member = (sets >> np.arange(n)[:, None]) & 1 == 1
     log_alpha = np.full((n, 1 << n), -math.inf)
@@ -259,16 +269,10 @@ def order_lattice(table: ScoreTable, /) -> Lattice:
 
 
 def unpack(packed: Ints, /) -> Floats:
-    """Natural logarithms of packed extended-range numbers, elementwise.
-
-    Examples
-    --------
-    >>> unpack(np.array([0]))
-    array([0.])
-    """
-    fraction = np.asarray((packed & logspace.FRACTION) / (1 << logspace.FRACTION_BITS), np.float64)
+    """Natural logarithms of packed extended-range numbers, elementwise."""
+    fraction = np.asarray((packed & extended.FRACTION) / (1 << extended.FRACTION_BITS), np.float64)
     logs: Floats = np.log1p(fraction)
-    return logs + (packed >> logspace.FRACTION_BITS) * logspace.LOG_2
+    return logs + (packed >> extended.FRACTION_BITS) * extended.LOG_2
 
 
 def _compact(masks: Ints, v: int) -> Ints:
@@ -285,31 +289,52 @@ def _require_memory(table: ScoreTable) -> None:
     memory.require(
         order_posterior_bytes(n, max_parents=table.max_parents),
         task=f"n={n}: the exact DP over orders",
-        remedy=f"it reaches n={fits} here. Choose that many variables with Data.select, or walk on "
-        "orders with sample_orders(table, ...)",
+        remedy=(
+            f"it reaches n={fits} here. Choose that many variables with ",
+            Public("Data.select"),
+            ", or walk on orders with ",
+            Public("sample_orders"),
+        ),
     )
 
 
 def _fill_alpha(
     table: ScoreTable, log_beta: Floats, offsets: Floats, alpha: Ints, ticks: Steps
 ) -> None:
-    for v in range(table.n):
-        subsets.parent_set_sums(
+    def fill(v: int) -> None:
+        order_dp.parent_set_sums(
             v, table.parents[v], log_beta[v], offsets[v], table.max_parents, alpha[v]
         )
-        ticks.tick()
+
+    with _mapping(table.n) as on_threads:
+        for _ in on_threads(fill, range(table.n)):
+            ticks.tick()
 
 
-def _forward(alpha: Ints, g: Ints) -> float:
-    """ln g(V), or a ValueError when it falls out of the packed range."""
-    subsets.forward(alpha, g)
+def _forward(alpha: Ints, g: Ints, b: Ints | None = None) -> float:
+    """Fill g, and b beside it; ln g(V), or a ValueError when it falls out of the packed range."""
+    sums = [partial(order_dp.forward, alpha, g)]
+    if b is not None:
+        sums.append(partial(order_dp.backward, alpha, b))
+    with _mapping(len(alpha)) as on_threads:
+        list(on_threads(lambda fill: fill(), sums))
     if g[-1] < SMALLEST_TOTAL:
         raise ValueError(
             "no order of the variables has a weight within e**-180,000 of the best families: "
             "either the required and forbidden edges leave no DAG, or there are too many rows "
-            "(use Data.prefix)"
+            "(use Data.prefix), or the prior favours edges too strongly (weaken it)"
         )
-    return float(logspace.to_log(g[-1]))
+    return float(extended.to_log(g[-1]))
+
+
+@contextmanager
+def _mapping(n: int) -> Iterator[Callable[..., Iterator[object]]]:
+    """The `map` of a pool of threads, or the builtin one where threads do not pay."""
+    if n < THREADED_NODES:
+        yield map
+        return
+    with workers(None, n) as threads:
+        yield threads.map
 
 
 def _log_prior_sum(table: ScoreTable, alpha: Ints, g: Ints) -> float:
@@ -323,16 +348,7 @@ def _log_prior_sum(table: ScoreTable, alpha: Ints, g: Ints) -> float:
 
 
 def edge_sums(table: ScoreTable, families: Floats, /) -> Floats:
-    """edges[u, v] = sum of the posteriors (n, F) of v's families with u.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data, score_families
-    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
-    >>> edge_sums(table, np.array([[0.7, 0.3], [0.8, 0.2]]))
-    array([[0. , 0.2],
-           [0.3, 0. ]])
-    """
+    """edges[u, v] = sum of the posteriors (n, F) of v's families with u."""
     edges = np.empty((table.n, table.n))
     for u in range(table.n):
         edges[u] = (families * ((table.parents >> u) & 1)).sum(axis=1)

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.exact.steps import Steps
-from bnlab.kernels import dag_sums
+from bnlab.errors import Public
+from bnlab.kernels import dag_dp
+from bnlab.running import Steps
 from bnlab.scores import ScoreTable, array_bytes
 
 Floats = NDArray[np.float64]
@@ -22,7 +23,7 @@ class Alphas(NamedTuple):
     """alpha_v(S) = values * 2**exponents * exp(log_scale[v]), S without v's bit ("compact").
 
     values float64 (n, 2**(n-1)), exponents int64 (n, 2**(n-1)); log_scale (n,) nats; inside,
-    completing int64 (2**n,), the exponents of the sums over DAGs (see kernels.dag_sums.heaviest).
+    completing int64 (2**n,), the exponents of the sums over DAGs (see kernels.dag_dp.heaviest).
     """
 
     values: Floats
@@ -36,41 +37,26 @@ class Alphas(NamedTuple):
         if value <= 0.0:
             raise ValueError(NO_DAG)
         return float(
-            math.log(value) + self.inside[-1] * dag_sums.LOG_2 + math.fsum(self.log_scale.tolist())
+            math.log(value) + self.inside[-1] * dag_dp.LOG_2 + math.fsum(self.log_scale.tolist())
         )
 
 
 def dag_alphas(table: ScoreTable, log_beta: Floats, steps: Steps, /) -> Alphas:
-    """The alphas of all nodes and sets, n steps, for weights log_beta (n, F) in nats.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data, score_families
-    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
-    >>> dag_alphas(table, table.log_prior, Steps(None, 2)).values
-    array([[1., 2.],
-           [1., 2.]])
-    """
+    """The alphas of all nodes and sets, n steps, for weights log_beta (n, F) in nats."""
     n = table.n
     values, exponents = np.empty((n, 1 << (n - 1))), np.empty((n, 1 << (n - 1)), np.int64)
     log_scale = log_beta.max(axis=1)
     for v in range(n):
         scaled = log_beta[v] - log_scale[v]
-        dag_sums.parent_set_sums(v, table.parents[v], scaled, values[v], exponents[v])
+        dag_dp.parent_set_sums(v, table.parents[v], scaled, values[v], exponents[v])
         steps.tick()
     inside, completing = np.empty(1 << n, np.int64), np.empty(1 << n, np.int64)
-    dag_sums.heaviest(exponents, inside, completing)
+    dag_dp.heaviest(exponents, inside, completing)
     return Alphas(values, exponents, log_scale, inside, completing)
 
 
 def blocks(n: int, /, *, upwards: bool) -> list[tuple[int, int]]:
-    """Ranges of sets S, about 100 ms each, for sums over the supersets or the subsets of each S.
-
-    Examples
-    --------
-    >>> blocks(3, upwards=True)
-    [(0, 8)]
-    """
+    """Ranges of sets S, about 100 ms each, for sums over the supersets or the subsets of each S."""
     out: list[tuple[int, int]] = []
     pending, pairs = [(0, n)], BLOCK_PAIRS
     while pending:
@@ -94,7 +80,7 @@ def sums_inside(alphas: Alphas, steps: Steps, /) -> Floats:
     r = np.zeros(1 << n)
     r[0] = 1.0
     for first, last in blocks(n, upwards=True):
-        dag_sums.forward(alphas.values, alphas.exponents, r, alphas.inside, first, last)
+        dag_dp.forward(alphas.values, alphas.exponents, r, alphas.inside, first, last)
         steps.tick()
     return r
 
@@ -103,13 +89,6 @@ def log_sum_over_dags(table: ScoreTable, log_beta: Floats, steps: Steps, /) -> f
     """ln of the sum over DAGs of the product of beta_v, nats; n + len(blocks) steps.
 
     O(3**n) time and `sum_bytes` memory [TianHe2009].
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data, score_families
-    >>> table = score_families(Data.from_arrays([[0, 0, 0], [1, 1, 1]]), BDeu())
-    >>> round(math.exp(log_sum_over_dags(table, table.log_prior, Steps(None, 4))), 9)
-    25.0
     """
     alphas = dag_alphas(table, log_beta, steps)
     return alphas.log_z(float(sums_inside(alphas, steps)[-1]))
@@ -119,23 +98,12 @@ def sum_bytes(n: int, /, *, max_parents: int | None = None) -> int:
     """Bytes that `log_sum_over_dags` takes, arrays like the score table aside.
 
     With max_parents, those arrays are counted too.
-
-    Examples
-    --------
-    >>> sum_bytes(20) / 1e6
-    209.7152
     """
     return ((16 * n + 80) << (n - 1)) + _table_arrays(n, max_parents)
 
 
 def posterior_bytes(n: int, /, *, max_parents: int | None = None) -> int:
-    """Bytes that `dag_posterior` takes; max_parents as for `sum_bytes`.
-
-    Examples
-    --------
-    >>> posterior_bytes(20) / 1e6
-    297.795584
-    """
+    """Bytes that `dag_posterior` takes; max_parents as for `sum_bytes`."""
     return ((24 * n + 88) << (n - 1)) + _table_arrays(n, max_parents)
 
 
@@ -153,6 +121,14 @@ def require_memory(table: ScoreTable, /, *, whole: bool) -> None:
     memory.require(
         count(table.n, max_parents=table.max_parents),
         task=f"n={table.n}: the exact sum over DAGs",
-        remedy=f"it reaches n={fits} here. Choose that many variables with Data.select, walk with "
-        "sample_partitions(table, ...), or use draws from order_posterior and reweight_unique",
+        remedy=(
+            f"it reaches n={fits} here. Choose that many variables with ",
+            Public("Data.select"),
+            ", walk with ",
+            Public("sample_partitions"),
+            ", or use draws from ",
+            Public("order_posterior"),
+            " and ",
+            Public("reweight_unique"),
+        ),
     )

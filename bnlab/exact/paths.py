@@ -1,21 +1,22 @@
 """Exact ancestor probabilities under the order-modular prior: `order_paths`."""
 
 import os
+from collections.abc import Generator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.checkpoints import Checkpoint, fingerprint
+from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, identity
+from bnlab.checks import checked
 from bnlab.exact.order import OrderPosterior
-from bnlab.exact.steps import Steps
 from bnlab.kernels import paths as kernels
-from bnlab.results import package_versions
-from bnlab.runs import Progress
+from bnlab.running import Progress, Stopped, Work, run_steps
 
 Floats = NDArray[np.float64]
 
 
+@checked
 def order_paths(
     posterior: OrderPosterior,
     /,
@@ -53,10 +54,6 @@ def order_paths(
     array([[0.    , 0.4405],
            [0.4405, 0.    ]])
     """
-    if not isinstance(posterior, OrderPosterior):
-        raise ValueError(
-            f"{type(posterior).__name__} is no OrderPosterior: make one with order_posterior"
-        )
     table, n = posterior.table, posterior.table.n
     memory.require(
         8 * (3 ** (n - 1) + 2 ** (n - 1)),
@@ -64,30 +61,38 @@ def order_paths(
         remedy="choose fewer variables with Data.select, or draw DAGs with sample_dags and use "
         "features.paths",
     )
-    out, steps, file = np.zeros((n, n)), Steps(progress, total=n), None
-    if checkpoint is not None:
-        identity = fingerprint(table.parents, table.log_score, table.log_prior)
-        versions = {"bnlab": package_versions()["bnlab"]}
-        file = Checkpoint(checkpoint, {**versions, "method": "order paths", "table": identity})
-        saved = file.load() or {"paths": out[:0]}
-        steps.done = len(saved["paths"])
-        out[: steps.done] = saved["paths"]
-    if steps.done < n:
-        try:
-            _fill(out, posterior, steps, file)
-        finally:
-            if file is not None:
-                file.save({"paths": out[: steps.done]})
-    return np.minimum(out, 1.0)
+    identified = identity("order paths", table=table.fingerprint)
+    work = _Paths(posterior)
+    if run_steps(work, Checkpoint.at(checkpoint, identified), progress):
+        raise Stopped(f"stopped after step {work.done} of {n}: no result yet")
+    return np.minimum(work.rows, 1.0)
 
 
-def _fill(out: Floats, posterior: OrderPosterior, steps: Steps, file: Checkpoint | None) -> None:
-    """The rows (n, n) that are not done yet; a row counts as done once it is whole."""
-    n = len(out)
-    first = np.empty(1 << (n - 1), np.int64)
-    share = np.empty(kernels.first_states(first))
-    for u in range(steps.done, n):
-        kernels.descendants(u, posterior._alpha, posterior._g, first, share, out[u])
-        steps.tick()
-        if file is not None and file.due:
-            file.save({"paths": out[: steps.done]})
+class _Paths(Work):
+    """The rows (n, n) of paths from each node u; a row counts as done once it is whole."""
+
+    begun = False
+
+    def __init__(self, posterior: OrderPosterior) -> None:
+        self._posterior, n = posterior, posterior.table.n
+        self.rows, self.done = np.zeros((n, n)), 0
+
+    def steps(self) -> Generator[tuple[int, int], None, None]:
+        n = len(self.rows)
+        if self.done == n:
+            return
+        first = np.empty(1 << (n - 1), np.int64)
+        share, sums = np.empty(kernels.first_states(first)), self._posterior.sums
+        for u in range(self.done, n):
+            kernels.descendants(u, sums.alpha, sums.g, first, share, self.rows[u])
+            self.done = u + 1
+            yield self.done, n
+
+    def arrays(self) -> Arrays:
+        return {"paths": self.rows[: self.done]}
+
+    def restore(self, saved: Arrays) -> None:
+        n = len(self.rows)
+        check(saved, {"paths": Kept(np.float64, ("nodes", n), 0, 1 + 1e-6)}, nodes=n)
+        self.done = len(saved["paths"])
+        self.rows[: self.done] = saved["paths"]

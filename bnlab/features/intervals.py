@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.kernels import draws as kernels
+from bnlab.checks import checked, real
+from bnlab.diagnostics import LEAST_DRAWS, ess, rhat, weights_ess
+from bnlab.kernels import dags as kernels
 from bnlab.results import Draws, FeatureEstimate, Interval
-from bnlab.runs import real
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -18,6 +19,7 @@ MAX_DEGREES = 1000  # of Student's t; its interval is 0.1 % wider than the norma
 ROUNDING = 1e-9  # of an effective number of groups that is whole
 
 
+@checked
 def hoeffding_draws(eps: float, delta: float, /) -> int:
     """Draws T >= ln(2 / delta) / (2 eps**2), so that |error| < eps with probability 1 - delta.
 
@@ -34,6 +36,7 @@ def hoeffding_draws(eps: float, delta: float, /) -> int:
     return math.ceil((math.log(2) - math.log(delta)) / (2 * eps * eps))
 
 
+@checked
 def hoeffding_margin(draws: int, delta: float, /) -> float:
     """eps such that |error| <= eps with probability 1 - delta after so many independent draws.
 
@@ -52,15 +55,7 @@ def hoeffding_margin(draws: int, delta: float, /) -> float:
 
 
 def mean_of(draws: Draws, values: Floats, delta: float, /) -> FeatureEstimate:
-    """Weighted mean of `values` (T,) within 0..1, one for each draw, with its error and interval.
-
-    Examples
-    --------
-    >>> zeros = np.zeros((1, 4))
-    >>> four = Draws(np.zeros((1, 4, 2), int), zeros, zeros, "dags", "order-modular", ("a", "b"))
-    >>> mean_of(four, np.array([0.0, 1.0, 1.0, 1.0]), 0.05)
-    p = 0.7500, no error bar (4 draws worth 1.0 groups)
-    """
+    """Weighted mean of `values` (T,) within 0..1, one per draw, with its error and interval."""
     means = means_of(draws, values[:, None], delta)
     return FeatureEstimate(
         float(means.value[0]),
@@ -72,11 +67,13 @@ def mean_of(draws: Draws, values: Floats, delta: float, /) -> FeatureEstimate:
         draws.prior,
         means.interval,
         means.groups,
+        None if means.rhat is None else float(means.rhat[0]),
+        None if means.ess is None else float(means.ess[0]),
     )
 
 
 class Means(NamedTuple):
-    """Weighted means of many features, with their errors and intervals."""
+    """Weighted means of many features, with errors and intervals; None what only chains have."""
 
     value: Floats
     stderr: Floats
@@ -85,38 +82,24 @@ class Means(NamedTuple):
     confidence: float
     interval: Interval
     groups: float
+    rhat: Floats | None = None
+    ess: Floats | None = None
 
 
 def means_of(draws: Draws, values: Floats, delta: float, /) -> Means:
-    """`mean_of` of many features: values (T, P) within 0..1.
-
-    Examples
-    --------
-    >>> zeros = np.zeros((1, 4))
-    >>> four = Draws(np.zeros((1, 4, 2), int), zeros, zeros, "dags", "order-modular", ("a", "b"))
-    >>> means_of(four, np.array([[0.0, 1], [1.0, 1], [1.0, 1], [1.0, 1]]), 0.05).value
-    array([0.75, 1.  ])
-    """
+    """`mean_of` of many features: values (T, P) within 0..1."""
     squares = values * values
-    return _means(
+    means = _means(
         draws,
         lambda weights, which: weights @ values[which],
         lambda weights, which: weights @ squares[which],
         delta,
     )
+    return _diagnosed(draws, means, lambda place: values[:, place[0]])
 
 
 def pair_means(draws: Draws, masks: Ints, delta: float, /) -> Means:
-    """`mean_of` of what masks (T, n) say of each draw: arrays (n, n), [u, v] where v's has bit u.
-
-    Examples
-    --------
-    >>> zeros = np.zeros((1, 4))
-    >>> four = Draws(np.zeros((1, 4, 2), int), zeros, zeros, "dags", "order-modular", ("a", "b"))
-    >>> pair_means(four, np.array([[0, 0], [0, 1], [0, 1], [0, 1]]), 0.05).value
-    array([[0.  , 0.75],
-           [0.  , 0.  ]])
-    """
+    """`mean_of` of the bits of masks (T, n), one row per draw: arrays (n, n) of [u, v]."""
     n = masks.shape[1]
 
     def total(weights: Floats, which: Ints | slice) -> Floats:
@@ -124,7 +107,32 @@ def pair_means(draws: Draws, masks: Ints, delta: float, /) -> Means:
         kernels.pair_sums(np.ascontiguousarray(masks[which]), weights, out)
         return out
 
-    return _means(draws, total, total, delta)
+    means = _means(draws, total, total, delta)
+    return _diagnosed(draws, means, lambda pair: (masks[:, pair[1]] >> pair[0] & 1).astype(float))
+
+
+def _diagnosed(draws: Draws, means: Means, trace: Callable[[tuple[int, ...]], Floats]) -> Means:
+    """The means with R-hat and ESS if the draws are chains.
+
+    The worse of the `trace` (T,) of the feature and of ln p: a feature that no draw has, or all
+    have, says nothing of the chains. Weighted draws are worth no more than their weights.
+    """
+    shape = draws.log_weight.shape
+    if draws.independent or "group" in draws.traces:
+        return means
+    rhats, sizes = np.full((2, *means.value.shape), math.nan)
+    if shape[0] > 1 and shape[1] >= LEAST_DRAWS and np.isfinite(draws.log_target).all():
+        rhats[...], sizes[...] = rhat(draws.log_target), ess(draws.log_target)
+        if np.ptp(draws.log_weight):
+            weights = np.exp(draws.log_weight - draws.log_weight.max())
+            np.maximum(rhats, rhat(weights), out=rhats)
+            np.minimum(sizes, weights_ess(draws.log_weight), out=sizes)
+        for place in np.ndindex(means.value.shape):
+            values = trace(place).reshape(shape)
+            if values.min() < values.max():
+                rhats[place] = max(rhats[place], rhat(values))
+                sizes[place] = min(sizes[place], ess(values))
+    return means._replace(rhat=rhats, ess=sizes)
 
 
 Total = Callable[[Floats, Ints | slice], Floats]  # weighted sums over some of the draws
@@ -160,15 +168,7 @@ def _means(draws: Draws, total: Total, total_squares: Total, delta: float) -> Me
 
 
 def weights_of(draws: Draws, /) -> Floats:
-    """The weights of all draws, chain by chain, scaled to sum to 1.
-
-    Examples
-    --------
-    >>> weights = np.log([[1.0, 3.0]])
-    >>> two = Draws(np.zeros((1, 2, 1), int), weights, weights, "dags", "order-modular", ("a",))
-    >>> weights_of(two)
-    array([0.25, 0.75])
-    """
+    """The weights of all draws, chain by chain, scaled to sum to 1."""
     log_weight = draws.log_weight.ravel()
     if not np.isfinite(log_weight.max()):  # nan, too
         raise ValueError(
@@ -180,16 +180,7 @@ def weights_of(draws: Draws, /) -> Floats:
 
 
 def mass_known(draws: Draws, /) -> float | None:
-    """Posterior mass of distinct DAGs, of those that a prefix has kept; None if it is not known.
-
-    Examples
-    --------
-    >>> weights, stats = np.log([[0.5, 0.25]]), {"mass": np.array([0.75]), "log_z": np.zeros(1)}
-    >>> empty = np.zeros((1, 2, 1), int)
-    >>> two = Draws(empty, weights, weights, "dags", "order-modular", ("a",), stats=stats)
-    >>> mass_known(two), mass_known(two.prefix(1))
-    (0.75, 0.5)
-    """
+    """Posterior mass of distinct DAGs, of those that a prefix has kept; None if it is not known."""
     if "mass" not in draws.stats:
         return None
     log_sum = np.logaddexp.reduce(draws.log_weight, axis=None)
@@ -235,11 +226,6 @@ def student_t(degrees: int, delta: float, /) -> float:
     """t with P(|T| > t) = delta, by halving the angle atan(t / sqrt(degrees)).
 
     Its distribution function is a finite series in that angle [AbramowitzStegun1964, 26.7.3-4].
-
-    Examples
-    --------
-    >>> round(student_t(3, 0.05), 4)
-    3.1824
     """
     degrees = min(degrees, MAX_DEGREES)
     odd, terms = degrees % 2, degrees // 2
@@ -257,11 +243,6 @@ def student_t(degrees: int, delta: float, /) -> float:
 
 
 def check_delta(delta: float, /) -> None:
-    """Raise a ValueError unless 0 < delta < 1.
-
-    Examples
-    --------
-    >>> check_delta(0.05)
-    """
+    """Raise a ValueError unless 0 < delta < 1."""
     if not 0 < real(delta) < 1:
         raise ValueError(f"delta={delta} is outside (0, 1)")

@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import graphs
-from bnlab.runs import check_counts, real
+from bnlab.checks import check_counts, checked, real
 
 Masks = NDArray[np.int64]
 Feature = Callable[[Masks], NDArray[np.bool_]]
 
 
+@checked
 def edge(u: int, v: int, /) -> Feature:
     """The edge u -> v.
 
@@ -29,6 +30,7 @@ def edge(u: int, v: int, /) -> Feature:
     return holds
 
 
+@checked
 def path(u: int, v: int, /) -> Feature:
     """A directed path from u to v, of any length.
 
@@ -46,6 +48,7 @@ def path(u: int, v: int, /) -> Feature:
     return holds
 
 
+@checked
 def limited_path(u: int, v: int, /, *, max_length: int) -> Feature:
     """A directed path from u to v of at most `max_length` edges.
 
@@ -64,6 +67,7 @@ def limited_path(u: int, v: int, /, *, max_length: int) -> Feature:
     return holds
 
 
+@checked
 def combined(*present: Feature, absent: Sequence[Feature] = ()) -> Feature:
     """All of `present` and none of `absent`.
 
@@ -87,6 +91,7 @@ def combined(*present: Feature, absent: Sequence[Feature] = ()) -> Feature:
     return holds
 
 
+@checked
 def function(f: Callable[[Masks], bool], /) -> Feature:
     """Your own function of one DAG, given as its parent masks (n,).
 

@@ -6,10 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
+from bnlab.checks import checked, conforming
 from bnlab.features.intervals import ROUNDING, check_delta, mass_known, mean_of, weights_of
 from bnlab.features.kinds import Feature, Masks
 from bnlab.graphs import predecessor_masks
-from bnlab.kernels import draws as kernels
+from bnlab.kernels import dags as dag_kernels
+from bnlab.kernels import families as kernels
 from bnlab.results import Draws, FeatureEstimate
 from bnlab.sampling import NO_DAG, check_orders, families_by_weight
 from bnlab.scores import ScoreTable
@@ -17,6 +19,7 @@ from bnlab.scores import ScoreTable
 Floats = NDArray[np.float64]
 
 
+@checked
 def probability(draws: Draws, feature: Feature, /, *, delta: float = 0.05) -> FeatureEstimate:
     """Posterior probability of a feature from DAG draws [HeTianWu2016, eq. 5].
 
@@ -31,7 +34,9 @@ def probability(draws: Draws, feature: Feature, /, *, delta: float = 0.05) -> Fe
     feature that no draw has is not known to be impossible. The interval is Student's, with the
     effective number of groups less 1 degrees of freedom. With fewer than two effective groups, such
     as a single chain, or a run that carries all the weight, there is no error bar. The interval is
-    asymptotic: it says nothing about what no draw has met.
+    asymptotic: it says nothing about what no draw has met. Of chains too short it covers far less
+    than it says: estimates from chains carry R-hat and ESS, the worse of the feature's and of ln p
+    of the draws, and are `trusted` from R-hat <= 1.01 and ESS >= 400 on [VehtariEtAl2021].
 
     From distinct DAGs of known posterior mass Delta (`reweight_unique` with log_z, or the k best
     DAGs) the interval is sound: the posterior lies in [Delta p, Delta p + 1 - Delta] for certain,
@@ -57,11 +62,8 @@ def probability(draws: Draws, feature: Feature, /, *, delta: float = 0.05) -> Fe
     p = 0.3310 +/- 0.0149, in [0.2881, 0.3739] with probability 0.95 (1000 draws)
     """
     check_delta(delta)
-    _check_draws(draws)
     if draws.over != "dags":
         raise ValueError("features are functions of DAGs: use sample_dags, not orders")
-    if isinstance(feature, type) or not callable(feature):
-        raise ValueError(f"feature={feature!r}: pass features.edge(u, v), features.path(u, v), ...")
     dags = draws.values.reshape(-1, draws.values.shape[-1])
     holds = np.asarray(feature(dags))
     if holds.shape != dags.shape[:-1] or not np.isin(holds, (0, 1)).all():
@@ -72,6 +74,7 @@ def probability(draws: Draws, feature: Feature, /, *, delta: float = 0.05) -> Fe
     return mean_of(draws, holds.astype(float), delta)
 
 
+@checked
 def modular_probability(
     draws: Draws,
     factor: Callable[[int, Masks], ArrayLike],
@@ -108,7 +111,7 @@ def modular_probability(
     expectation = np.ones(len(masks))
     for v in range(table.n):
         parents, log_beta = families_by_weight(table, v)
-        values = np.asarray(factor(v, parents), float)
+        values = conforming(f"factor({v}, parents)", factor(v, parents), Floats)
         if values.shape != parents.shape or not ((values >= 0) & (values <= 1)).all():
             raise ValueError(
                 f"factor({v}, parents) gave shape {values.shape} for {parents.size} parent sets, "
@@ -118,10 +121,12 @@ def modular_probability(
         means = np.empty(distinct.size)
         kernels.family_means(parents, log_beta, values, distinct, means)
         expectation *= means[which]
+    expectation[weights_of(draws) == 0] = 0.0  # an annealed order may have no DAG, and no weight
     _check_allowed(expectation)
     return mean_of(draws, expectation, delta)
 
 
+@checked
 def edges(draws: Draws, /, *, table: ScoreTable | None = None) -> Floats:
     """Posterior probabilities (n, n) of all edges, [u, v] = p(u -> v | D).
 
@@ -137,7 +142,6 @@ def edges(draws: Draws, /, *, table: ScoreTable | None = None) -> Floats:
     array([[0.  , 0.33],
            [0.34, 0.  ]])
     """
-    _check_draws(draws)
     weights = weights_of(draws)
     if draws.over == "dags":
         return _pair_means(draws.values, weights)
@@ -153,9 +157,10 @@ def edges(draws: Draws, /, *, table: ScoreTable | None = None) -> Floats:
         kernels.parent_expectations(parents, log_beta, distinct, share, column)
         out[:, v] = column
     _check_allowed(out)
-    return out
+    return np.minimum(out, 1.0)
 
 
+@checked
 def paths(draws: Draws, /, *, max_length: int | None = None) -> Floats:
     """Posterior probabilities (n, n) of directed paths, [u, v] = p(u leads to v | D), from DAGs.
 
@@ -169,7 +174,6 @@ def paths(draws: Draws, /, *, max_length: int | None = None) -> Floats:
     >>> bool((paths(draws) == edges(draws)).all())
     True
     """
-    _check_draws(draws)
     if draws.over != "dags":
         raise ValueError("paths need DAG draws (sample_dags); an order has none")
     if max_length is None:
@@ -179,6 +183,7 @@ def paths(draws: Draws, /, *, max_length: int | None = None) -> Floats:
     return _pair_means(masks, weights_of(draws))
 
 
+@checked
 def sound(probabilities: ArrayLike, draws: Draws, /) -> tuple[Floats, Floats]:
     """Sound intervals (low, high) of many features at once, from the same distinct DAGs.
 
@@ -203,7 +208,6 @@ def sound(probabilities: ArrayLike, draws: Draws, /) -> tuple[Floats, Floats]:
     >>> np.round(sound(0.5, reweight_unique(draws, log_z=-2.549445)), 4)
     array([0.3, 0.7])
     """
-    _check_draws(draws)
     values = np.asarray(probabilities, np.float64)
     if not ((values >= 0) & (values <= 1 + ROUNDING)).all():
         raise ValueError("probabilities outside 0..1: give what edges or paths gave for the draws")
@@ -221,16 +225,8 @@ def _pair_means(masks: Masks, weights: Floats) -> Floats:
     """Weighted share of rows whose mask of node v holds u: (n, n)."""
     n = masks.shape[-1]
     out = np.empty((n, n))
-    kernels.pair_sums(np.ascontiguousarray(masks.reshape(-1, n)), weights, out)
-    return out
-
-
-def _check_draws(draws: Draws) -> None:
-    if not isinstance(draws, Draws):
-        raise ValueError(
-            f"{type(draws).__name__}: features are means over Draws. Of BestDags, pass as_draws(); "
-            "an exact posterior has its own matrices"
-        )
+    dag_kernels.pair_sums(np.ascontiguousarray(masks.reshape(-1, n)), weights, out)
+    return np.minimum(out, 1.0)
 
 
 def _check_allowed(expectations: Floats) -> None:

@@ -7,8 +7,6 @@ Leading axes batch. There is no graph class: the functions here check, convert a
 from bnlab.graphs.equivalence import (
     consistent_extension,
     cpdag,
-    cpdag_masks,
-    extend_masks,
     markov_equivalent,
     v_structures,
 )
@@ -48,8 +46,6 @@ __all__ = [
     "check_matrix",
     "consistent_extension",
     "cpdag",
-    "cpdag_masks",
-    "extend_masks",
     "from_adjacency",
     "from_edges",
     "from_networkx",

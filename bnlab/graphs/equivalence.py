@@ -11,6 +11,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.checks import checked
 from bnlab.graphs.masks import (
     Bools,
     Masks,
@@ -20,9 +21,10 @@ from bnlab.graphs.masks import (
     members,
     to_adjacency,
 )
-from bnlab.kernels import equivalence as kernels
+from bnlab.kernels import dags as kernels
 
 
+@checked
 def cpdag(dags: ArrayLike, /) -> Bools:
     """The CPDAGs (..., n, n) of the equivalence classes of DAGs (..., n) [Chickering1995].
 
@@ -41,19 +43,14 @@ def cpdag(dags: ArrayLike, /) -> Bools:
 
 
 def cpdag_masks(dags: Masks, /) -> tuple[Masks, Masks]:
-    """The same as masks (..., n), of what is known to be DAGs: directed parents, other neighbours.
-
-    Examples
-    --------
-    >>> cpdag_masks(np.array([0, 1, 2]))
-    (array([0, 0, 0]), array([2, 5, 2]))
-    """
+    """CPDAGs of known DAGs as masks (..., n): directed parents, and undirected neighbours."""
     flat = np.ascontiguousarray(dags, np.int64).reshape(-1, dags.shape[-1])
     directed, undirected = np.empty_like(flat), np.empty_like(flat)
     kernels.cpdags(flat, directed, undirected)
     return directed.reshape(dags.shape), undirected.reshape(dags.shape)
 
 
+@checked
 def markov_equivalent(a: ArrayLike, b: ArrayLike, /) -> NDArray[np.bool_] | np.bool_:
     """Whether DAGs (..., n) stand for the same independences; leading axes broadcast.
 
@@ -79,6 +76,7 @@ def markov_equivalent(a: ArrayLike, b: ArrayLike, /) -> NDArray[np.bool_] | np.b
     return equal
 
 
+@checked
 def v_structures(dag: ArrayLike, /) -> list[tuple[int, int, int]]:
     """The (u, v, w), u < w, with u -> v <- w and no edge between u and w; sorted by v, u, w.
 
@@ -101,6 +99,7 @@ def v_structures(dag: ArrayLike, /) -> list[tuple[int, int, int]]:
     ]
 
 
+@checked
 def consistent_extension(cpdag: ArrayLike, /) -> Masks:
     """A DAG (n,) of a CPDAG, or of any partially directed graph (n, n) [DorTarsi1992].
 
@@ -132,11 +131,6 @@ def extend_masks(directed: Masks, undirected: Masks, /) -> Masks:
     ------
     ValueError
         If there is no such DAG.
-
-    Examples
-    --------
-    >>> extend_masks(np.array([0, 0, 3]), np.array([0, 0, 0]))
-    array([0, 0, 3])
     """
     dag = np.empty_like(directed)
     if not kernels.extend(directed, undirected, dag):

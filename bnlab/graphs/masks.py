@@ -7,8 +7,8 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.checks import check_counts, checked, shown
 from bnlab.kernels import dags as kernels
-from bnlab.runs import check_counts
 
 Masks = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -17,6 +17,7 @@ MAX_NODES = 63
 MAX_ENUMERATED_NODES = 6
 
 
+@checked
 def check_dag(dag: ArrayLike, /) -> Masks:
     """Return `dag` as an int64 array (n,), or say what is wrong with it.
 
@@ -31,9 +32,7 @@ def check_dag(dag: ArrayLike, /) -> Masks:
     >>> check_dag([0, 1, 2])
     array([0, 1, 2])
     """
-    masks = _check_masks(dag)
-    if masks.ndim != 1:
-        raise ValueError(f"one DAG is an array (n,); got shape {masks.shape}")
+    masks = _check_one(dag)
     n = masks.size
     order = np.empty(n, np.int64)
     if kernels.topological_order(masks, order) < n:
@@ -43,6 +42,7 @@ def check_dag(dag: ArrayLike, /) -> Masks:
     return masks
 
 
+@checked
 def check_dags(dags: ArrayLike, /) -> Masks:
     """Return DAGs (..., n) as int64, or say which one is none.
 
@@ -64,6 +64,7 @@ def check_dags(dags: ArrayLike, /) -> Masks:
     return masks
 
 
+@checked
 def topological_order(dag: ArrayLike, /) -> NDArray[np.int64]:
     """An order (n,) in which parents come before children; ties go to the smaller node.
 
@@ -78,6 +79,7 @@ def topological_order(dag: ArrayLike, /) -> NDArray[np.int64]:
     return order
 
 
+@checked
 def ancestors(dags: ArrayLike, /) -> Masks:
     """Masks of the proper ancestors of every node, same shape (..., n) as `dags`.
 
@@ -98,6 +100,7 @@ def ancestors(dags: ArrayLike, /) -> Masks:
     return out
 
 
+@checked
 def near_ancestors(dags: ArrayLike, /, *, max_length: int) -> Masks:
     """Masks of the nodes with a directed path of 1 to `max_length` edges to each node, (..., n).
 
@@ -114,6 +117,7 @@ def near_ancestors(dags: ArrayLike, /, *, max_length: int) -> Masks:
     return out
 
 
+@checked
 def markov_blankets(dags: ArrayLike, /) -> Masks:
     """Masks of the Markov blanket of every node, same shape (..., n) as `dags`.
 
@@ -137,6 +141,7 @@ def markov_blankets(dags: ArrayLike, /) -> Masks:
     return out
 
 
+@checked
 def predecessor_masks(orders: Masks, /) -> Masks:
     """Masks (..., n) of the nodes before node v, entry [..., v], in orders (..., n).
 
@@ -145,12 +150,16 @@ def predecessor_masks(orders: Masks, /) -> Masks:
     >>> predecessor_masks(np.array([[2, 0, 1]]))
     array([[4, 5, 0]])
     """
+    n = orders.shape[-1] if orders.ndim else 0
+    if not 1 <= n <= MAX_NODES or (np.sort(orders, axis=-1) != np.arange(n)).any():
+        raise ValueError(f"orders={shown(orders)}: name each of n <= {MAX_NODES} nodes once")
     bits = np.int64(1) << orders
     out = np.empty_like(orders)
     np.put_along_axis(out, orders, np.cumsum(bits, axis=-1) - bits, axis=-1)
     return out
 
 
+@checked
 def all_dags(n: int, /) -> Masks:
     """Every labelled DAG on n <= 6 nodes: parent masks (N, n), N = 1, 3, 25, 543, 29281, 3781503.
 
@@ -171,6 +180,7 @@ def all_dags(n: int, /) -> Masks:
     return out
 
 
+@checked
 def members(mask: int | np.int64, /) -> list[int]:
     """The nodes of a mask in increasing order.
 
@@ -182,6 +192,7 @@ def members(mask: int | np.int64, /) -> list[int]:
     return [u for u in range(int(mask).bit_length()) if int(mask) >> u & 1]
 
 
+@checked
 def to_edges(dag: ArrayLike, /) -> list[tuple[int, int]]:
     """The edges (u, v), u -> v, sorted.
 
@@ -190,9 +201,10 @@ def to_edges(dag: ArrayLike, /) -> list[tuple[int, int]]:
     >>> to_edges([0, 1, 3])
     [(0, 1), (0, 2), (1, 2)]
     """
-    return [(int(u), int(v)) for u, v in np.argwhere(to_adjacency(dag))]
+    return [(int(u), int(v)) for u, v in np.argwhere(to_adjacency(_check_one(dag)))]
 
 
+@checked
 def from_edges(n: int, edges: Iterable[tuple[int, int]], /) -> Masks:
     """Parent masks (n,) of the DAG with these edges (u, v), u -> v.
 
@@ -223,9 +235,10 @@ def _pairs(edges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     try:
         return [(operator.index(u), operator.index(v)) for u, v in edges]
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{edges!r}: give a list of edges (u, v)") from error
+        raise ValueError(f"edges={shown(edges)}: give a list of edges (u, v)") from error
 
 
+@checked
 def to_adjacency(dags: ArrayLike, /) -> Bools:
     """Adjacency matrices (..., n, n): entry [u, v] is True when u -> v.
 
@@ -240,6 +253,7 @@ def to_adjacency(dags: ArrayLike, /) -> Bools:
     return adjacency
 
 
+@checked
 def from_adjacency(adjacency: ArrayLike, /) -> Masks:
     """Parent masks (n,) of the DAG whose edges u -> v are the true entries [u, v].
 
@@ -257,6 +271,7 @@ def from_adjacency(adjacency: ArrayLike, /) -> Masks:
     return from_edges(matrix.shape[0], [(int(u), int(v)) for u, v in np.argwhere(matrix)])
 
 
+@checked
 def check_matrix(adjacency: ArrayLike, /) -> Bools:
     """Return an adjacency matrix (n, n) as bool; what its edges make up is not looked at.
 
@@ -280,6 +295,7 @@ def check_matrix(adjacency: ArrayLike, /) -> Bools:
     return matrix.astype(bool)
 
 
+@checked
 def to_networkx(dag: ArrayLike, /, *, names: Sequence[str] | None = None) -> nx.DiGraph:
     """A networkx DiGraph with nodes 0..n-1, or with `names` in that order.
 
@@ -288,7 +304,7 @@ def to_networkx(dag: ArrayLike, /, *, names: Sequence[str] | None = None) -> nx.
     >>> list(to_networkx([0, 1], names=("rain", "wet")).edges)
     [('rain', 'wet')]
     """
-    masks = _check_masks(dag)
+    masks = _check_one(dag)
     labels = range(masks.size) if names is None else names
     graph = nx.DiGraph()
     graph.add_nodes_from(labels)
@@ -296,6 +312,7 @@ def to_networkx(dag: ArrayLike, /, *, names: Sequence[str] | None = None) -> nx.
     return graph
 
 
+@checked
 def from_networkx(graph: nx.DiGraph, /, *, names: Sequence[str] | None = None) -> Masks:
     """Parent masks (n,) of a networkx DiGraph; node i is `names[i]`, or the i-th node of the graph.
 
@@ -313,6 +330,7 @@ def from_networkx(graph: nx.DiGraph, /, *, names: Sequence[str] | None = None) -
     return from_edges(len(labels), [(position[u], position[v]) for u, v in graph.edges])
 
 
+@checked
 def layers(dag: ArrayLike, /) -> NDArray[np.int64]:
     """The layer (n,) of each node for a drawing: 0 for roots, else 1 + the largest parent layer.
 
@@ -326,6 +344,13 @@ def layers(dag: ArrayLike, /) -> NDArray[np.int64]:
     for v in topological_order(masks):
         out[v] = max((out[u] + 1 for u in members(masks[v])), default=0)
     return out
+
+
+def _check_one(dag: ArrayLike) -> Masks:
+    masks = _check_masks(dag)
+    if masks.ndim != 1:
+        raise ValueError(f"one DAG is an array (n,); got shape {masks.shape}")
+    return masks
 
 
 def _check_masks(dags: ArrayLike) -> Masks:

@@ -18,13 +18,11 @@ from bnlab.hidden.methods import (
     JointDirichlet,
     RowDirichlet,
     TemperedGibbs,
-    Warped,
 )
-from bnlab.hidden.model import HiddenModel
-from bnlab.hidden.parts import parts
+from bnlab.hidden.model import HiddenModel, bipartite_structures, parts
 from bnlab.hidden.scoring import score, score_structures
 from bnlab.hidden.search import Changes, Fitted, PartScore, Search, Simulated, search_structures
-from bnlab.hidden.structures import bipartite_structures
+from bnlab.weights import Warped
 
 __all__ = [
     "AIS",

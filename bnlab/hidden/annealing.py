@@ -4,15 +4,16 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checkpoints import Arrays, Finished, fingerprint
+from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, counts, fingerprint, nats
+from bnlab.checks import check_counts, check_generator, checked
 from bnlab.data import Data
 from bnlab.hidden.fitting import as_tables
-from bnlab.hidden.identity import identity_of
 from bnlab.hidden.methods import (
     AIS,
     CompletionGibbs,
@@ -20,20 +21,13 @@ from bnlab.hidden.methods import (
     Moves,
     RowDirichlet,
     TemperedGibbs,
-    checked_betas,
 )
-from bnlab.hidden.model import HiddenModel
+from bnlab.hidden.model import HiddenModel, identity_of
 from bnlab.hidden.pieces import Piece, Pieces, open_pieces, whole
 from bnlab.kernels import latent_particles, latent_walks
-from bnlab.results import Run, read_only, rebuilt
-from bnlab.runs import (
-    Clock,
-    Executor,
-    Progress,
-    check_counts,
-    check_generator,
-    seed_of,
-)
+from bnlab.results import Record, Run
+from bnlab.running import Batch, Clock, Executor, Progress, run_steps, seed_of, spawn
+from bnlab.weights import betas_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -45,8 +39,9 @@ MAX_JOBS = 20  # on an executor that is not ours: each may send the data to a pr
 DEFAULT = AIS()
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class Annealed:
+class Annealed(Record):
     """Annealing runs on tables or completions.
 
     Attributes
@@ -79,14 +74,6 @@ class Annealed:
     reverse: bool
     run: Run
 
-    def __post_init__(self) -> None:
-        for name in ("log_weight", "betas", "log_ratio", "acceptance"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-        object.__setattr__(self, "tables", tuple(map(read_only, self.tables)))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
-
     def __repr__(self) -> str:
         direction = "in reverse" if self.reverse else "upward"
         stopped = ", stopped early" if self.run.stopped else ""
@@ -94,6 +81,7 @@ class Annealed:
         return f"Annealed({runs} runs {direction}, {steps} steps{stopped})"
 
 
+@checked
 def anneal(
     model: HiddenModel,
     data: Data | ArrayLike,
@@ -163,14 +151,23 @@ def anneal(
         "seed": seed,
         "start": None if first is None else fingerprint(first),
     }
-    finished = Finished(checkpoint, identity)
-    rngs = rng.spawn(runs)
-    size = 1 if executor is None else math.ceil(runs / MAX_JOBS)
-    jobs = [
-        (plan, None if first is None else first[i : i + size], rngs[i : i + size])
-        for i in range(finished.count, runs, size)
-    ]
-    done = finished.go_on(anneal_block, jobs, runs, progress, executor)
+    spans = int(plan.spans.max()) + 1
+    kept = {
+        "log_ratio": nats("runs", spans),
+        "tally": counts("runs", spans, 2),
+        "log_theta": Kept(np.float64, ("runs", plan.found.base.size), high=1e-9),
+    }
+    rngs = spawn(rng, runs)
+    batch = Batch(
+        anneal_block,
+        lambda part: (plan, None if first is None else first[part], rngs[part]),
+        runs,
+        executor,
+        size=1 if executor is None else math.ceil(runs / MAX_JOBS),
+        fits=partial(check, kept=kept, runs=runs),
+    )
+    run_steps(batch, Checkpoint.at(checkpoint, identity), progress)
+    done = batch.arrays()
     tried, accepted = done["tally"].sum(axis=0).T
     settings = {"runs": runs, "method": repr(method), "strength": model.strength}
     name, stopped = "reverse AIS" if reverse else "AIS", len(done["tally"]) < runs
@@ -211,15 +208,8 @@ Job = tuple[Plan, Floats | None, list[np.random.Generator]]
 def plan_of(
     model: HiddenModel, data: Data | ArrayLike, method: AIS, reverse: bool = False, /
 ) -> Plan:
-    """What to walk on, and along which temperatures.
-
-    Examples
-    --------
-    >>> from bnlab.hidden import Warped
-    >>> plan_of(HiddenModel([0, 1], [2, 3], hidden=[0]), [[0]], AIS(Warped(3))).spans
-    array([0, 1, 2])
-    """
-    betas = checked_betas(method.schedule)
+    """What to walk on, and along which temperatures."""
+    betas = betas_of(method.schedule)
     walks_on_all = isinstance(method.moves, JointDirichlet)
     found = whole(model, data) if walks_on_all else open_pieces(model, data)
     steps = betas.size - 1
@@ -238,13 +228,6 @@ def anneal_block(job: Job, /) -> Arrays:
 
     Returns log_ratio (runs, spans), tally (runs, spans, 2) of moves tried and accepted, and
     log_theta (runs, cells) of the last tables.
-
-    Examples
-    --------
-    >>> from bnlab.hidden import Warped
-    >>> plan = plan_of(HiddenModel([0, 1], [2, 3], hidden=[0]), [[0]], AIS(Warped(3)))
-    >>> anneal_block((plan, None, np.random.default_rng(1).spawn(2)))["tally"].shape
-    (2, 3, 2)
     """
     plan, starts, rngs = job
     runs, spans, cells = len(rngs), plan.spans.max() + 1, plan.found.base.size

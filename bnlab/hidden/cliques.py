@@ -37,11 +37,6 @@ def clique_tree(families: Sequence[Nodes], arities: Ints, /) -> CliqueTree:
     ------
     ValueError
         If a clique has more than 4 million joint states.
-
-    Examples
-    --------
-    >>> clique_tree([(0, 1), (1, 2), (2, 3)], np.full(4, 2)).cliques
-    [(2, 3), (1, 2), (0, 1)]
     """
     graph: nx.Graph = nx.Graph()
     graph.add_nodes_from(sorted({v for family in families for v in family}))
@@ -81,13 +76,7 @@ def clique_tree(families: Sequence[Nodes], arities: Ints, /) -> CliqueTree:
 
 
 def shared_states(clique: Nodes, other: Nodes, arities: Ints, /) -> tuple[int, Ints]:
-    """How many joint states two cliques share, and which of them each state of `clique` has.
-
-    Examples
-    --------
-    >>> shared_states((0, 1), (1, 2), np.array([2, 3, 2]))
-    (3, array([0, 1, 2, 0, 1, 2]))
-    """
+    """How many joint states two cliques share, and which of them each state of `clique` has."""
     common = [v for v in clique if v in other]
     sizes = [int(arities[v]) for v in clique]
     states = np.indices(sizes).reshape(len(clique), -1) if clique else np.zeros((0, 1), np.int64)

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
+from bnlab.checks import checked
 from bnlab.data import Data
 from bnlab.hidden.cliques import Nodes, clique_tree, shared_states
-from bnlab.hidden.model import HiddenModel, check_model
+from bnlab.hidden.model import MISSING, HiddenModel, codes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MISSING = -1
 MAX_LISTED = 1024  # joint states of the open nodes; along cliques each costs ten times as much
 
 
@@ -96,11 +96,12 @@ class Completions(NamedTuple):
     m: int
 
     @property
-    def groups(self) -> tuple[Listed, Halves, Forest]:
+    def groups(self) -> tuple[Listed, Halves, Forest | None]:
         """What `latent.expect` sums over."""
-        return self.listed, self.halves, self.forest
+        return self.listed, self.halves, self.forest if self.forest.weight.size else None
 
 
+@checked
 def complete(
     model: HiddenModel,
     data: Data | ArrayLike,
@@ -188,13 +189,7 @@ def cells_of_rows(completions: Completions, /) -> Ints:
 
 
 def table_rows(first: Ints, /) -> tuple[Ints, Ints]:
-    """The table row (cells,) of each cell, and the number of cells (T,) of each row.
-
-    Examples
-    --------
-    >>> table_rows(np.array([0, 2, 5]))
-    (array([0, 0, 1, 1, 1]), array([2, 3]))
-    """
+    """The table row (cells,) of each cell, and the number of cells (T,) of each row."""
     size = np.diff(first)
     return np.repeat(np.arange(size.size), size), size
 
@@ -202,51 +197,9 @@ def table_rows(first: Ints, /) -> tuple[Ints, Ints]:
 def distinct_rows(
     values: Ints, arities: Ints, weight: Floats | None = None, /
 ) -> tuple[Ints, Floats]:
-    """The distinct rows of codes (m, n), -1 being one, and how often each occurs.
-
-    Examples
-    --------
-    >>> distinct_rows(np.array([[1], [-1], [1]]), np.array([2]))
-    (array([[-1],
-           [ 1]]), array([1., 2.]))
-    """
+    """The distinct rows of codes (m, n), -1 being one, and how often each occurs."""
     first, which = _distinct(values + 1, arities + 1)
     return values[first], np.bincount(which, weight, minlength=first.size).astype(np.float64)
-
-
-def codes(model: HiddenModel, data: Data | ArrayLike, /) -> Ints:
-    """Integer codes (m, observed), checked against the model; -1 where a cell is missing.
-
-    Examples
-    --------
-    >>> codes(HiddenModel([0, 1], [2, 3], hidden=[0]), [[0], [2]]).ravel()
-    array([0, 2])
-    """
-    check_model(model)
-    values = np.asarray(data.values if isinstance(data, Data) else data)
-    arities = model.arities[list(model.observed)]
-    if values.ndim != 2 or values.shape[1] != arities.size:
-        raise ValueError(
-            f"data of shape {values.shape}: give one column for each of the {arities.size} "
-            f"observed nodes {list(model.observed)}, in node order"
-        )
-    if values.dtype.kind not in "iu":
-        raise ValueError(f"data of type {values.dtype}: give integer codes, -1 for a missing cell")
-    if isinstance(data, Data) and (data.arities > arities).any():
-        v = int(np.argmax(data.arities > arities))
-        raise ValueError(
-            f"column {data.names[v]!r} has {data.arities[v]} states, its node {arities[v]}"
-        )
-    if isinstance(data, Data) and data.intervened is not None and data.intervened.any():
-        raise ValueError("rows with interventions are not handled here: leave them out")
-    wrong = np.argwhere((values < MISSING) | (values >= arities))
-    if wrong.size:
-        row, column = wrong[0]
-        raise ValueError(
-            f"row {row}, column {column}: code {values[row, column]} is not in 0.."
-            f"{arities[column] - 1} (-1 marks a missing cell)"
-        )
-    return values.astype(np.int64)
 
 
 def _family(model: HiddenModel, v: int) -> NDArray[np.bool_]:
@@ -411,13 +364,7 @@ def _joint(model: HiddenModel, nodes: Nodes) -> Ints:
 
 
 def cell_of(model: HiddenModel, v: int, states: Ints, /) -> Ints:
-    """The cell of node v's table, within the table, that states (..., n) of all nodes read.
-
-    Examples
-    --------
-    >>> cell_of(HiddenModel([0, 1], [2, 3], hidden=[0]), 1, np.array([[1, 2], [0, 1]]))
-    array([5, 1])
-    """
+    """The cell of node v's table, within the table, that states (..., n) of all nodes read."""
     row: Ints = np.zeros(states.shape[:-1], np.int64)
     for u in graphs.members(model.parents[v]):
         row = row * model.arities[u] + states[..., u]

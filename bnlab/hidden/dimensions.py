@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab import memory
+from bnlab.checks import check_counts, check_generator, checked
 from bnlab.data import Data
 from bnlab.hidden.completions import Completions, cells_of_rows, complete
 from bnlab.hidden.fitting import flat_tables, random_tables
-from bnlab.hidden.model import HiddenModel
-from bnlab.hidden.parts import parts
-from bnlab.runs import check_counts, check_generator
+from bnlab.hidden.model import HiddenModel, parts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,6 +35,7 @@ class Dimensions(NamedTuple):
     completed: int
 
 
+@checked
 def dimension(model: HiddenModel, /, *, rng: np.random.Generator) -> int:
     """Rank of the Jacobian of ln p(observed nodes) with respect to the free parameters.
 
@@ -74,6 +75,7 @@ def _dimension_of_part(model: HiddenModel, rng: np.random.Generator) -> int:
     return _closed(model, completions) + _rank(tangent, ROUNDING)
 
 
+@checked
 def perturbation_dimensions(
     model: HiddenModel,
     data: Data | ArrayLike,
@@ -111,6 +113,8 @@ def perturbation_dimensions(
     """
     check_counts(draws=draws)
     check_generator(rng)
+    if not 0 < eps <= 0.01:
+        raise ValueError(f"eps={eps:g}: a small number is needed, above 0 and up to 0.01")
     completions = complete(model, data)
     starts = completions.first[:-1]
     rows = np.repeat(np.arange(starts.size), np.diff(completions.first))
@@ -121,6 +125,9 @@ def perturbation_dimensions(
     if not cells.size:  # no table is open
         return Dimensions(closed, closed)
     states = np.repeat(completions.listed.shapes[:, 0], completions.listed.shapes[:, 2])
+    memory.require(
+        draws * 32 * len(cells), task=f"{draws:,} perturbations", remedy="draw fewer of them"
+    )
     filled = cells[np.arange(len(cells)), :, rng.integers(0, states)]
 
     def log_p(tables: Floats) -> tuple[Floats, Floats]:

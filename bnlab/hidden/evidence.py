@@ -3,31 +3,31 @@
 import math
 import os
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checkpoints import Arrays, Finished
+from bnlab.checkpoints import Arrays, Checkpoint, check, nats
+from bnlab.checks import check_counts, check_generator, checked
 from bnlab.data import Data
 from bnlab.hidden.annealing import MAX_JOBS, anneal, anneal_block, plan_of
-from bnlab.hidden.identity import identity_of, identity_of_all
 from bnlab.hidden.methods import AIS, SMC, JointDirichlet
-from bnlab.hidden.model import HiddenModel, check_model
-from bnlab.hidden.parts import Part, columns_of, key_of, parts
-from bnlab.hidden.pieces import open_pieces
-from bnlab.hidden.smc import filter_block
-from bnlab.markov import BINS, bin_means, bound, check_bound, require_runs
-from bnlab.results import Estimate, Run
-from bnlab.runs import (
-    Clock,
-    Executor,
-    Progress,
-    Stopped,
-    check_counts,
-    check_generator,
-    seed_of,
+from bnlab.hidden.model import (
+    HiddenModel,
+    Part,
+    check_model,
+    columns_of,
+    identity_of,
+    identity_of_all,
+    key_of,
+    parts,
 )
+from bnlab.hidden.pieces import filter_block, open_pieces
+from bnlab.results import Estimate, Run
+from bnlab.running import Batch, Clock, Executor, Progress, Stopped, run_steps, seed_of, spawn
+from bnlab.weights import BINS, bin_means, bound, check_bound, log_mean, require_runs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,6 +37,7 @@ DEFAULT = SMC()
 DEFAULT_AIS = AIS()
 
 
+@checked
 def estimate_evidence(
     model: HiddenModel,
     data: Data | ArrayLike,
@@ -81,11 +82,12 @@ def estimate_evidence(
     clock, seed = Clock(), _seed_of(rng)
     method = _chosen(method)
     log_p = _log_weights(model, data, runs, rng, method, checkpoint, progress, executor)
-    log_value, stderr, trace = _mean(log_p)
+    log_value, stderr, trace = log_mean(log_p)
     run = _run(model, runs, method, seed, clock, stopped=log_p.size < runs)
     return Estimate(log_value, stderr, "unbiased", trace=trace, run=run)
 
 
+@checked
 def estimate_structures(
     models: Iterable[HiddenModel],
     data: Data | ArrayLike,
@@ -141,12 +143,15 @@ def estimate_structures(
         for (part, columns), child in zip(distinct.values(), rng.spawn(len(distinct)), strict=True)
     ]
     identity = {"method": repr(method), "runs": runs, "seed": seed}
-    finished = Finished(checkpoint, {**identity_of_all(models, data), **identity})
-    left = jobs[finished.count :]
-    done = finished.go_on(_runs_of_part, left, len(jobs), progress, executor)["log_p"]
-    if len(done) < len(jobs):
-        raise Stopped(f"stopped after {len(done)} of {len(jobs)} parts: no structure is estimated")
-    means = {key: _mean(log_p) for key, log_p in zip(distinct, done, strict=True)}
+    fits = partial(check, kept={"log_p": nats("parts", runs)}, parts=len(jobs))
+    batch = Batch(_runs_of_part, lambda part: jobs[part.start], len(jobs), executor, fits=fits)
+    file = Checkpoint.at(checkpoint, {**identity_of_all(models, data), **identity})
+    if run_steps(batch, file, progress):
+        raise Stopped(
+            f"stopped after {batch.count} of {len(jobs)} parts: no structure is estimated"
+        )
+    done = batch.arrays()["log_p"]
+    means = {key: log_mean(log_p) for key, log_p in zip(distinct, done, strict=True)}
     found = []
     for model, of_model in zip(models, split, strict=True):
         values, stderrs, traces = zip(*(means[key_of(part)] for part in of_model), strict=True)
@@ -156,6 +161,7 @@ def estimate_structures(
     return found
 
 
+@checked
 def estimate_lower_bound(
     model: HiddenModel,
     data: Data | ArrayLike,
@@ -205,6 +211,7 @@ def estimate_lower_bound(
     return bound(float(means.min()) + math.log(delta) / bins, "lower_bound", means, delta, run)
 
 
+@checked
 def estimate_upper_bound(
     model: HiddenModel,
     data: Data | ArrayLike,
@@ -310,13 +317,18 @@ def _log_weights(
             executor=executor,
         ).log_weight
     identity = {"method": repr(method), "runs": runs, "seed": seed_of(rng)}
-    finished = Finished(checkpoint, {**identity_of(model, data), **identity})
-    found, rngs = open_pieces(model, data), rng.spawn(runs)
-    size = 1 if executor is None else math.ceil(runs / MAX_JOBS)
-    jobs = [
-        (found, method.particles, rngs[i : i + size]) for i in range(finished.count, runs, size)
-    ]
-    return finished.go_on(filter_block, jobs, runs, progress, executor)["log_p"]
+    fits = partial(check, kept={"log_p": nats("runs")}, runs=runs)
+    found, rngs = open_pieces(model, data), spawn(rng, runs)
+    batch = Batch(
+        filter_block,
+        lambda part: (found, method.particles, rngs[part]),
+        runs,
+        executor,
+        size=1 if executor is None else math.ceil(runs / MAX_JOBS),
+        fits=fits,
+    )
+    run_steps(batch, Checkpoint.at(checkpoint, {**identity_of(model, data), **identity}), progress)
+    return batch.arrays()["log_p"]
 
 
 def _runs_of_part(
@@ -324,7 +336,7 @@ def _runs_of_part(
 ) -> Arrays:
     """All runs of one part, one after the other: log_p (1, runs)."""
     model, columns, runs, rng, method = job
-    rngs = rng.spawn(runs)
+    rngs = spawn(rng, runs)
     if isinstance(method, SMC):
         log_p = filter_block((open_pieces(model, columns), method.particles, rngs))["log_p"]
     else:
@@ -338,14 +350,6 @@ def _split(model: HiddenModel, method: AIS | SMC) -> list[Part]:
     if isinstance(method, AIS) and isinstance(method.moves, JointDirichlet):
         return [Part(model, tuple(range(len(model.observed))), tuple(range(model.n)))]
     return parts(model)
-
-
-def _mean(log_p: Floats) -> tuple[float, float, Floats]:
-    """Ln of the mean of exp(log_p), its standard error by the delta method, and how it grew."""
-    trace = np.logaddexp.accumulate(log_p) - np.log(np.arange(1, log_p.size + 1))
-    relative = np.exp(log_p - trace[-1])
-    stderr = relative.std(ddof=1) / math.sqrt(log_p.size) if log_p.size > 1 else math.inf
-    return float(trace[-1]), float(stderr), trace
 
 
 def _run(

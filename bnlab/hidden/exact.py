@@ -5,19 +5,20 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.checks import checked
 from bnlab.data import Data
 from bnlab.hidden.completions import Completions, cells_of_rows, complete, table_rows
-from bnlab.hidden.model import HiddenModel
-from bnlab.hidden.parts import columns_of, parts
-from bnlab.kernels import completing, latent
+from bnlab.hidden.model import HiddenModel, columns_of, parts
+from bnlab.kernels import latent, latent_particles
 from bnlab.results import Estimate, Run
-from bnlab.runs import Clock
+from bnlab.running import Clock
 
 Ints = NDArray[np.int64]
 
 MAX_TERMS = 50_000_000  # about a minute
 
 
+@checked
 def exact_evidence(model: HiddenModel, data: Data | ArrayLike, /) -> Estimate:
     """ln p(data) in nats, by the sum over all completions of the data [Beal2003, eq. 6.12].
 
@@ -77,4 +78,6 @@ def _log_sum(completions: Completions, strength: float) -> float:
     counts = base.copy()
     tables = table_rows(first)
     totals = np.add.reduceat(counts, first[:-1])
-    return float(known + completing.sum_completions(slots, cells, tables, strength, counts, totals))
+    return float(
+        known + latent_particles.sum_completions(slots, cells, tables, strength, counts, totals)
+    )

@@ -8,21 +8,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.checks import check_counts, check_generator, checked
 from bnlab.data import Data
 from bnlab.hidden.completions import Completions, complete
 from bnlab.hidden.model import HiddenModel, check_model
 from bnlab.kernels import latent
-from bnlab.results import Run, read_only, rebuilt
-from bnlab.runs import (
-    Clock,
-    Executor,
-    Progress,
-    check_counts,
-    check_generator,
-    collect,
-    seed_of,
-    workers,
-)
+from bnlab.results import Record, Run
+from bnlab.running import Clock, Executor, Progress, gather, seed_of, spawn
 
 Floats = NDArray[np.float64]
 Basis = Literal["probability", "softmax"]
@@ -32,8 +24,9 @@ PER_ROW = 1e-6  # a gain below this, in nats a row, is the end [Beal2003, sec. 6
 MAX_ITERATIONS = 1000
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class Fit:
+class Fit(Record):
     """The best of several climbs from random starts.
 
     Attributes
@@ -68,15 +61,6 @@ class Fit:
     iterations: NDArray[np.int64]
     run: Run
 
-    def __post_init__(self) -> None:
-        for name in ("trace", "values", "iterations"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-        for name in ("theta", "counts"):
-            object.__setattr__(self, name, tuple(map(read_only, getattr(self, name))))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
-
     def __repr__(self) -> str:
         end = "" if self.converged else ", not converged"
         return (
@@ -93,6 +77,7 @@ class Climb(NamedTuple):
     converged: bool
 
 
+@checked
 def fit_em(
     model: HiddenModel,
     data: Data | ArrayLike,
@@ -142,6 +127,7 @@ def fit_em(
     return _fit("EM", model, data, added, restarts, rng, start, max_iterations, progress, executor)
 
 
+@checked
 def fit_vb(
     model: HiddenModel,
     data: Data | ArrayLike,
@@ -174,13 +160,7 @@ def fit_vb(
 
 
 def pseudo_counts(model: HiddenModel, objective: Objective, basis: Basis, /) -> float:
-    """What the M step adds to each cell's count.
-
-    Examples
-    --------
-    >>> pseudo_counts(HiddenModel([0, 1], [2, 3], hidden=[0]), "map", "softmax")
-    1.0
-    """
+    """What the M step adds to each cell's count."""
     check_model(model)
     if objective not in ("ml", "map"):
         raise ValueError(f"objective={objective!r}: choose 'ml' or 'map'")
@@ -247,13 +227,11 @@ def _fit(
     check_generator(rng)
     clock, seed = Clock(), seed_of(rng)
     completions = complete(model, data)
-    starts = [random_tables(completions, model.strength, each) for each in rng.spawn(restarts)]
+    starts = [random_tables(completions, model.strength, each) for each in spawn(rng, restarts)]
     if start is not None:
         starts.insert(0, flat_tables(model, start))
     jobs = [(completions, model.strength, added, theta, max_iterations) for theta in starts]
-    ends: list[Climb] = []
-    with workers(executor, len(jobs)) as chosen:
-        collect(chosen.map(_job, jobs), ends, _one, len(jobs), progress)
+    ends = gather(_job, jobs, progress, executor)
     best = int(np.argmax([end.trace[-1] for end in ends]))
     counts = np.empty(completions.base.size)
     latent.expect(ends[best].theta, completions.groups, completions.base, counts)
@@ -278,13 +256,7 @@ def _fit(
 
 
 def as_tables(model: HiddenModel, cells: Floats, /) -> tuple[Floats, ...]:
-    """One array (rows, states) for each node, out of the array of all cells.
-
-    Examples
-    --------
-    >>> as_tables(HiddenModel([0], [2], hidden=[]), np.array([0.25, 0.75]))[0].shape
-    (1, 2)
-    """
+    """One array (rows, states) for each node, out of the array of all cells."""
     shapes = [(model.rows(v), int(model.arities[v])) for v in range(model.n)]
     ends = np.cumsum([math.prod(shape) for shape in shapes])
     parts = np.split(cells, ends[:-1])
@@ -292,13 +264,7 @@ def as_tables(model: HiddenModel, cells: Floats, /) -> tuple[Floats, ...]:
 
 
 def flat_tables(model: HiddenModel, tables: Sequence[ArrayLike], /) -> Floats:
-    """The inverse of `as_tables`: all cells in one array, checked.
-
-    Examples
-    --------
-    >>> flat_tables(HiddenModel([0], [2], hidden=[]), [[[0.25, 0.75]]])
-    array([0.25, 0.75])
-    """
+    """The inverse of `as_tables`: all cells in one array, checked."""
     arrays = [np.asarray(table, np.float64) for table in tables]
     shapes = [(model.rows(v), int(model.arities[v])) for v in range(model.n)]
     if [array.shape for array in arrays] != shapes:
@@ -311,7 +277,3 @@ def flat_tables(model: HiddenModel, tables: Sequence[ArrayLike], /) -> Floats:
 
 def _job(job: tuple[Completions, float, float | None, Floats, int]) -> Climb:
     return climb(*job)
-
-
-def _one(_: Climb) -> int:
-    return 1

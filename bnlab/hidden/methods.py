@@ -2,57 +2,12 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bnlab.runs import check_counts, real
-
-Floats = NDArray[np.float64]
+from bnlab.checks import check_counts, checked
+from bnlab.weights import Schedule, Warped
 
 
-class Schedule(Protocol):
-    """Inverse temperatures of an annealing run.
-
-    Examples
-    --------
-    >>> schedule: Schedule = Warped(4)
-    """
-
-    @property
-    def betas(self) -> Floats:
-        """(steps + 1,) from 0 to 1, never falling."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Warped:
-    """tau_k = e k / K / (1 - k / K + e), slow where tau is small [Beal2003, eq. 6.73].
-
-    Large e make it linear.
-
-    Examples
-    --------
-    >>> Warped(4).betas.round(3)
-    array([0.   , 0.053, 0.143, 0.333, 1.   ])
-    """
-
-    steps: int
-    e: float = 0.2
-
-    def __post_init__(self) -> None:
-        check_counts(steps=self.steps)
-        if not 0 < real(self.e) < math.inf:
-            raise ValueError(f"e={self.e}: the schedule's shape is above 0; 0.2 is the thesis'")
-
-    @property
-    def betas(self) -> Floats:
-        """(steps + 1,) from 0 to 1."""
-        share = np.linspace(0.0, 1.0, self.steps + 1)
-        return np.asarray(share / ((1 - share) / self.e + 1))
-
-
+@checked
 @dataclass(frozen=True, slots=True)
 class JointDirichlet:
     """All table rows are proposed at once, each around itself [Beal2003, eq. 6.59].
@@ -76,6 +31,7 @@ class JointDirichlet:
         _check_positive(strength=self.strength)
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class RowDirichlet:
     """Each step proposes one table row, the rows in turn, from a Dirichlet that follows the walk.
@@ -95,6 +51,7 @@ class RowDirichlet:
         _check_positive(growth=self.growth)
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class TemperedGibbs:
     """Tables given completions, completions given tables, on the path p(theta) p(y, s|theta)**tau.
@@ -106,6 +63,7 @@ class TemperedGibbs:
     """
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class CompletionGibbs:
     """Each row's completion given all others in turn, on the path p(y, s)**tau, tables integrated.
@@ -122,6 +80,7 @@ class CompletionGibbs:
 Moves = JointDirichlet | RowDirichlet | TemperedGibbs | CompletionGibbs
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class AIS:
     """Annealed importance sampling [Neal2001]: one move at each step of a schedule.
@@ -141,6 +100,7 @@ class AIS:
     moves: Moves = field(default_factory=RowDirichlet)
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class SMC:
     """Particles that complete the rows of data one by one, tables integrated out.
@@ -159,21 +119,6 @@ class SMC:
 
     def __post_init__(self) -> None:
         check_counts(particles=self.particles)
-
-
-def checked_betas(schedule: Schedule, /) -> Floats:
-    """The schedule's inverse temperatures, checked.
-
-    Examples
-    --------
-    >>> checked_betas(Warped(2)).round(3)
-    array([0.   , 0.143, 1.   ])
-    """
-    betas = np.asarray(schedule.betas, np.float64)
-    rises = betas.ndim == 1 and betas.size > 1 and bool((np.diff(betas) >= 0).all())
-    if not (rises and betas[0] == 0 and betas[-1] == 1):
-        raise ValueError(f"{schedule!r}: inverse temperatures rise from 0 to 1")
-    return betas
 
 
 def _check_positive(**values: float) -> None:

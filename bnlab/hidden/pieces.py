@@ -1,20 +1,22 @@
-"""What samplers walk on: connected parts of a model, with the tables that some row leaves open."""
+"""What samplers walk on: connected parts with the tables that some row leaves open; SMC on them."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.checkpoints import Arrays
 from bnlab.data import Data
 from bnlab.hidden.completions import Completions, complete, table_rows
-from bnlab.hidden.model import HiddenModel
-from bnlab.hidden.parts import columns_of, parts
-from bnlab.kernels import latent
+from bnlab.hidden.model import HiddenModel, columns_of, parts
+from bnlab.kernels import latent, latent_particles
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MAX_STATES = 1 << 14
 Unsigned = NDArray[np.uint32]
+Job = tuple["Pieces", int, list[np.random.Generator]]
 Rows = tuple[Unsigned, Unsigned, Unsigned, Ints, Ints]
 
 
@@ -95,15 +97,7 @@ class Pieces(NamedTuple):
 
 
 def open_pieces(model: HiddenModel, data: Data | ArrayLike, /) -> Pieces:
-    """The connected parts that have open tables, with the table rows that some completion reads.
-
-    Examples
-    --------
-    >>> model = HiddenModel([0, 1, 0], [2, 2, 2], hidden=[0])
-    >>> found = open_pieces(model, [[0, 0], [1, 0]])
-    >>> found.pieces[0].ranges.tolist(), round(found.known, 4)
-    ([[0, 2], [2, 4], [4, 6]], -1.0986)
-    """
+    """The connected parts that have open tables, with the table rows that some completion reads."""
     first, starts = _layout(model)
     base, known, pieces = np.zeros(first[-1]), 0.0, []
     for part in parts(model):
@@ -124,14 +118,7 @@ def open_pieces(model: HiddenModel, data: Data | ArrayLike, /) -> Pieces:
 
 
 def whole(model: HiddenModel, data: Data | ArrayLike, /) -> Pieces:
-    """The model in one piece, with all of its tables.
-
-    Examples
-    --------
-    >>> model = HiddenModel([0, 1, 0], [2, 2, 2], hidden=[0])
-    >>> whole(model, [[0, 0], [1, 0]]).pieces[0].ranges.shape
-    (4, 2)
-    """
+    """The model in one piece, with all of its tables."""
     completions = listed(model, data)
     first = completions.first
     ranges = np.stack([first[:-1], first[1:]], axis=1)
@@ -146,11 +133,6 @@ def listed(model: HiddenModel, data: Data | ArrayLike, /) -> Completions:
     ------
     ValueError
         If a row has more than 16,384 of them.
-
-    Examples
-    --------
-    >>> listed(HiddenModel([0, 1], [2, 3], hidden=[0]), [[0]]).listed.weight
-    array([1.])
     """
     completions = complete(model, data, most=MAX_STATES)
     rows = int(completions.forest.weight.sum())
@@ -168,3 +150,31 @@ def _layout(model: HiddenModel) -> tuple[Ints, Ints]:
     rows = np.array([model.rows(v) for v in range(model.n)])
     first = np.append(0, np.cumsum(np.repeat(model.arities, rows)))
     return first, np.append(0, np.cumsum(rows * model.arities))
+
+
+def filter_block(job: Job, /) -> Arrays:
+    """Ln of one unbiased estimate of p(data) for each generator: log_p (runs,).
+
+    The job holds pieces of a model, the number of particles and the generators. Each run takes the
+    rows in a random order of its own. Connected parts are filtered by themselves and their
+    estimates multiplied, which are independent; tables that no row leaves open are integrated out
+    beforehand, and rows that leave nothing open come first.
+    """
+    found, particles, rngs = job
+    log_p = [
+        found.known + math.fsum(_filter(piece, particles, rng) for piece in found.pieces)
+        for rng in rngs
+    ]
+    return {"log_p": np.array(log_p)}
+
+
+def _filter(piece: Piece, particles: int, rng: np.random.Generator) -> float:
+    rows, tables = piece.rows, piece.tables
+    order = rng.permutation(piece.order)
+    order = order[np.argsort(piece.sizes[order] > 1, kind="stable")]
+    clouds = (
+        np.empty((particles, order.size), np.int32),
+        np.zeros((particles, piece.cells.size)),
+        np.zeros((particles, len(piece.completions.first) - 1)),
+    )
+    return float(latent_particles.filter_rows(order, rows, tables, clouds, rng))

@@ -7,25 +7,16 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab import memory
+from bnlab.checks import check_counts, check_generator, checked
 from bnlab.data import Data
-from bnlab.hidden.completions import Completions, codes, complete, distinct_rows
+from bnlab.hidden.completions import Completions, complete, distinct_rows
 from bnlab.hidden.dimensions import dimension
 from bnlab.hidden.fitting import MAX_ITERATIONS, Basis, climb, pseudo_counts, random_tables
-from bnlab.hidden.model import HiddenModel
-from bnlab.hidden.parts import Part, key_of, parts
+from bnlab.hidden.model import HiddenModel, Part, codes, key_of, parts
 from bnlab.kernels import latent
 from bnlab.results import Estimate, Kind, Run
-from bnlab.runs import (
-    Clock,
-    Executor,
-    Progress,
-    Stopped,
-    check_counts,
-    check_generator,
-    collect,
-    seed_of,
-    workers,
-)
+from bnlab.running import Clock, Executor, Progress, Stopped, gather, seed_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -60,6 +51,7 @@ class PartScores(NamedTuple):
     capped: int  # climbs that ended at the largest iteration
 
 
+@checked
 def score(
     model: HiddenModel,
     data: Data | ArrayLike,
@@ -76,13 +68,16 @@ def score(
 ) -> dict[str, Estimate]:
     """Scores of one structure, in nats; estimates of, or bounds on, ln p(data) [Beal2003, ch. 6].
 
-    "ml", "map": ln p(data | theta) at the best tables found; "bic": map - d/2 ln m (eq. 6.26);
-    "bicp": that plus ln p(theta_MAP); "cs": Cheeseman-Stutz (eq. 6.31), a lower bound; "csd": cs +
-    h/2 ln m for h hidden nodes that have children (sec. 6.5.2); "csd_rank": cs + (d - r)/2 ln m, r
-    of the d parameters that the observed nodes can tell, as `dimension` counts them, which is what
-    the correction means; "vb": the variational lower bound (eq. 6.37), which starts once from
-    theta_MAP, so that it is never below cs. Connected parts of the graph are scored by themselves,
-    and hidden nodes without children are left out.
+    Connected parts of the graph are scored by themselves. Hidden nodes without observed descendants
+    have no say in p(data): they are left out of every score, and of d and h below. (The thesis
+    counts them in d, so that its BIC takes off ln m / 2 for each parameter of theirs.)
+
+    "ml", "map": ln p(data | theta) at the best tables found; "bic": map - d/2 ln m for d free
+    parameters (eq. 6.24, 6.26); "bicp": that plus ln p(theta_MAP); "cs": Cheeseman-Stutz (eq.
+    6.31), a lower bound; "csd": cs + h/2 ln m for h hidden nodes (sec. 6.5.2); "csd_rank": cs +
+    (d - r)/2 ln m, r of the d parameters that the observed nodes can tell, as `dimension` counts
+    them, which is what the correction means; "vb": the variational lower bound (eq. 6.37), which
+    starts once from theta_MAP, so that it is never below cs.
 
     Parameters
     ----------
@@ -121,6 +116,7 @@ def score(
     )[0]
 
 
+@checked
 def score_structures(
     models: Iterable[HiddenModel],
     data: Data | ArrayLike,
@@ -164,6 +160,11 @@ def score_structures(
     models = list(models)
     if not models:
         raise ValueError("no structures to score: give at least one")
+    memory.require(
+        restarts * max(200 + 32 * model.free_parameters for model in models),
+        task=f"{restarts:,} restarts",
+        remedy="make fewer",
+    )
     tables = [codes(model, data) for model in models]
     rows, weight = distinct_rows(tables[0], models[0].arities[list(models[0].observed)])
     split = [parts(model) for model in models]
@@ -174,9 +175,7 @@ def score_structures(
         (part, rows, weight, frozenset(scores), restarts, child, basis, max_iterations)
         for part, child in zip(distinct.values(), rng.spawn(len(distinct)), strict=True)
     ]
-    done: list[PartScores] = []
-    with workers(executor, len(jobs)) as chosen:
-        collect(chosen.map(_score_part, jobs), done, lambda _: 1, len(jobs), progress)
+    done = gather(_score_part, jobs, progress, executor)
     if len(done) < len(jobs):
         raise Stopped(f"stopped after {len(done)} of {len(jobs)} parts: no structure is scored")
     found = dict(zip(distinct, done, strict=True))
@@ -240,7 +239,7 @@ def _assembled(
         return math.fsum(getattr(part, name) for part in found)
 
     log_m = math.log(max(m, 1))
-    bic = total("map") - 0.5 * model.free_parameters * log_m
+    bic = total("map") - 0.5 * total("parameters") * log_m
     values = {
         "ml": total("ml"),
         "map": total("map"),

@@ -2,7 +2,8 @@
 
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -10,27 +11,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
-from bnlab.checkpoints import Checkpoint
+from bnlab.checkpoints import Arrays, Checkpoint, Kept, check
+from bnlab.checks import check_counts, check_generator, checked
 from bnlab.data import Data
-from bnlab.hidden.completions import codes
 from bnlab.hidden.evidence import DEFAULT, estimate_evidence
-from bnlab.hidden.identity import identity_of
 from bnlab.hidden.methods import AIS, SMC
-from bnlab.hidden.model import HiddenModel
-from bnlab.hidden.parts import columns_of, key_of, parts
+from bnlab.hidden.model import HiddenModel, codes, columns_of, identity_of, key_of, parts
 from bnlab.hidden.scoring import KINDS, Score, score
-from bnlab.results import Run, read_only, rebuilt
-from bnlab.runs import (
+from bnlab.results import Record, Run
+from bnlab.running import (
     Clock,
     Executor,
     Progress,
     Stopped,
-    check_counts,
-    check_generator,
-    collect,
-    goes_on,
+    Work,
+    run_steps,
     seed_of,
-    workers,
+    spread,
 )
 
 Floats = NDArray[np.float64]
@@ -54,6 +51,7 @@ class PartScore(Protocol):
         ...
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Fitted:
     """A score by EM or variational EM, from `score`.
@@ -79,6 +77,7 @@ class Fitted:
         return found[self.name].log_value
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Simulated:
     """The evidence by `estimate_evidence`; its noise must be small beside the gains looked for.
@@ -103,6 +102,7 @@ class Simulated:
         ).log_value
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Changes:
     """What a step of the search may do to a structure.
@@ -191,8 +191,9 @@ class Changes:
         return "-".join(kinds) in self.edges
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class Search:
+class Search(Record):
     """Where a greedy search went.
 
     Attributes
@@ -218,12 +219,6 @@ class Search:
     scored: int
     run: Run
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "trace", read_only(self.trace))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
-
     def __repr__(self) -> str:
         stopped = ", stopped early" if self.run.stopped else ""
         steps = self.trace.size - 1
@@ -233,6 +228,7 @@ class Search:
 BOUND, CHANGES = Fitted(), Changes()
 
 
+@checked
 def search_structures(
     start: HiddenModel,
     data: Data | ArrayLike,
@@ -286,71 +282,76 @@ def search_structures(
     check_counts(max_steps=max_steps)
     check_generator(rng)
     clock, seed = Clock(), seed_of(rng)
-    settings = {"part_score": repr(part_score), "changes": repr(changes)}
+    settings: dict[str, object] = {"part_score": repr(part_score), "changes": repr(changes)}
     identity = {**identity_of(start, data), **settings, "seed": seed}
-    file = None if checkpoint is None else Checkpoint(checkpoint, identity)
-    scores = _Scores(codes(start, data), part_score, rng, file, progress, executor)
-    model = in_order(start)
-    try:
-        if not scores.add([model]):
-            raise Stopped("stopped before the start was scored")
-        path, trace, stopped = _climb(model, scores, changes, max_steps)
-    finally:
-        scores.save()
-    run = Run(
-        "greedy search", {**settings, "max_steps": max_steps}, seed, clock.seconds, stopped=stopped
-    )
-    return Search(path[-1], trace[-1], np.array(trace), tuple(path), scores.count, run)
+    jobs = part_score, codes(start, data), rng, executor
+    climb = _Climb(in_order(start), changes, max_steps, *jobs)
+    run_steps(climb, Checkpoint.at(checkpoint, identity), progress)
+    if not climb.begun:
+        raise Stopped("stopped before the start was scored")
+    path, trace = zip(*climb.path, strict=True)
+    settings["max_steps"] = max_steps
+    run = Run("greedy search", settings, seed, clock.seconds, stopped=not climb.finished)
+    return Search(path[-1], trace[-1], np.array(trace), path, climb.count, run)
 
 
-def _climb(
-    model: HiddenModel, scores: "_Scores", changes: Changes, max_steps: int
-) -> tuple[list[HiddenModel], list[float], bool]:
-    """The structures on the way up, their scores, and whether the climb was stopped."""
-    path, trace = [model], [scores.of(model)]
-    for _ in range(max_steps):
-        others = changes.of(path[-1])
-        try:
-            if not scores.add(others):
-                return path, trace, True
-        except KeyboardInterrupt:
-            return path, trace, True
-        values = [scores.of(other) for other in others]
-        if not values or not max(values) > trace[-1] + LEAST_GAIN:
-            break
-        best = int(np.argmax(values))
-        path.append(others[best])
-        trace.append(values[best])
-    return path, trace, False
-
-
-class _Scores:
-    """The scores of connected parts, each worked out when first wanted, or read from the file."""
+class _Climb(Work):
+    """A climb, and the scores of connected parts: worked out when first wanted, or as saved."""
 
     def __init__(
         self,
-        data: Ints,
+        start: HiddenModel,
+        changes: Changes,
+        max_steps: int,
         part_score: PartScore,
+        data: Ints,
         rng: np.random.Generator,
-        file: Checkpoint | None,
-        progress: Progress | None,
         executor: Executor | None,
     ) -> None:
-        self._data, self._part_score, self._rng = data, part_score, rng
-        self._file, self._progress, self._executor = file, progress, executor
+        self._start, self._changes, self._max_steps = start, changes, max_steps
+        self._part_score, self._data, self._rng, self._executor = part_score, data, rng, executor
         self._known: dict[object, float] = {}
-        saved = None if file is None else file.load()
-        self._saved: list[float] = [] if saved is None else saved["scores"].tolist()
+        self._fresh: list[float] = []  # scores that follow those known
+        self._saved: list[float] = []  # in the order in which they were wanted
+        self.path: list[tuple[HiddenModel, float]] = []
+        self.finished = False
+
+    @property
+    def begun(self) -> bool:
+        return bool(self.path)
 
     @property
     def count(self) -> int:
+        """Parts whose scores are known."""
         return len(self._known)
 
-    def of(self, model: HiddenModel) -> float:
+    def steps(self) -> Generator[tuple[int, int], None, None]:
+        yield from self._score([self._start])
+        self.path.append((self._start, self._of(self._start)))
+        for _ in range(self._max_steps):
+            model, score = self.path[-1]
+            others = self._changes.of(model)
+            yield from self._score(others)
+            values = [self._of(other) for other in others]
+            if not values or not max(values) > score + LEAST_GAIN:
+                break
+            best = int(np.argmax(values))
+            self.path.append((others[best], values[best]))
+        self.finished = True
+
+    def arrays(self) -> Arrays:
+        scores = [*self._known.values(), *self._fresh]
+        return {"scores": np.array([*scores, *self._saved[len(scores) :]], float)}
+
+    def restore(self, saved: Arrays) -> None:
+        check(saved, {"scores": Kept(np.float64, ("parts",))})
+        self._saved = saved["scores"].tolist()
+
+    def _of(self, model: HiddenModel) -> float:
         return sum(self._known[key_of(part)] for part in parts(model))
 
-    def add(self, models: Iterable[HiddenModel]) -> bool:
-        """Score the parts of models that are new; False when progress asked to stop."""
+    def _score(self, models: Iterable[HiddenModel]) -> Generator[tuple[int, int], None, None]:
+        """Score the parts of models that are new."""
         wanted: dict[object, tuple[HiddenModel, Ints]] = {}
         for model in models:
             for part in parts(model):
@@ -362,27 +363,17 @@ class _Scores:
             for problem, rng in zip(wanted.values(), rngs, strict=True)
         ]
         before = self.count
-        found = self._saved[before : before + len(jobs)]
-        left = jobs[len(found) :]
-
-        def tell(done: int, total: int, _: object) -> bool:
-            if self._file is not None and self._file.due:
-                self.save(found)
-            return goes_on(self._progress, before + done, before + total)
-
+        self._fresh = self._saved[before : before + len(jobs)]
         try:
-            if left:
-                with workers(self._executor, len(left)) as chosen:
-                    collect(chosen.map(_score_one, left), found, lambda _: 1, len(jobs), tell)
+            if len(self._fresh) < len(jobs):
+                left = jobs[len(self._fresh) :]
+                with closing(spread(_score_one, left, self._executor)) as scores:
+                    for score in scores:
+                        self._fresh.append(score)
+                        yield before + len(self._fresh), before + len(jobs)
         finally:
-            self._known |= zip(wanted, found, strict=False)
-        return len(found) == len(jobs)
-
-    def save(self, found: Sequence[float] = ()) -> None:
-        """Keep the scores known, in the order in which they were wanted, and those just found."""
-        scores = [*self._known.values(), *found]
-        if self._file is not None:
-            self._file.save({"scores": np.array([*scores, *self._saved[len(scores) :]])})
+            self._known |= zip(wanted, self._fresh, strict=False)
+            self._fresh = []
 
 
 def _score_one(job: tuple[PartScore, HiddenModel, Ints, np.random.Generator]) -> float:
@@ -398,13 +389,7 @@ class _Here:
 
 
 def in_order(model: HiddenModel, /) -> HiddenModel:
-    """The same structure with hidden nodes first, by states and children, and without idle ones.
-
-    Examples
-    --------
-    >>> in_order(HiddenModel([4, 4, 0], [3, 3, 2], hidden=[2])).parents
-    array([0, 1, 1])
-    """
+    """The same structure with hidden nodes first, by states and children, and without idle ones."""
     children = [[v for v in model.observed if model.parents[v] >> u & 1] for u in range(model.n)]
     used = [v for v in model.hidden if (model.parents >> v & 1).any()]
     used.sort(key=lambda v: (int(model.arities[v]), children[v], v))

@@ -9,12 +9,13 @@ Few open nodes make a single clique, and the sum an enumeration.
 import math
 
 import numpy as np
-from numba import njit
+
+from bnlab.kernels import kernel
 
 TINY = 1e-280  # products below this may have lost digits to underflow
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def collect(shapes, maps, belief, message):
     """Multiply the sums of each clique into its parent's belief; return ln of the whole sum.
 
@@ -46,7 +47,7 @@ def collect(shapes, maps, belief, message):
     return log_sum
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def distribute(shapes, maps, belief, message):
     """From the roots back: make every belief the posterior shares of the clique's states."""
     for q in range(shapes.shape[0] - 1, -1, -1):
@@ -64,7 +65,7 @@ def distribute(shapes, maps, belief, message):
             belief[at + h] *= weight[s] * message[to + s]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expect_cliques(theta, tree, factors, weight, counts):
     """E step of rows that leave the same nodes open: adds to counts, returns ln p(rows).
 
@@ -95,7 +96,7 @@ def expect_cliques(theta, tree, factors, weight, counts):
     return log_likelihood
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def load(shapes, tables, values, factors, r, belief):
     """Fill each clique's belief with the product of its tables at row r; return ln of a scale.
 

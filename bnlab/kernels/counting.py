@@ -9,24 +9,55 @@ C(x_i, i). All sets of up to k members stand one size after the other.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from numpy.typing import NDArray
 
-from bnlab.kernels.subsets import expand
+from bnlab.kernels import inlined, kernel
+from bnlab.kernels.bits import compact, popcount, trailing_zeros
 
 LIKELIHOOD = -1.0  # in place of a pseudo-count: the term is N ln N
 
 
-@njit(cache=True, nogil=True)
+class Terms(NamedTuple):
+    """What cells of N rows add to a score.
+
+    of_set (C,): which pseudo-count a set of variables has, by rank; pseudo_counts (t,); values
+    (t, L): the term of each and N < L, see `cell_term`.
+    """
+
+    of_set: NDArray[np.int64]
+    pseudo_counts: NDArray[np.float64]
+    values: NDArray[np.float64]
+
+
+class Split(NamedTuple):
+    """The rows of data split by the variables of a set, at each of its sizes s = 0..k.
+
+    member, partial (k + 1,): see `_next_clique`. rows (k + 1, m) int32: row numbers, group after
+    group; starts (k + 1, m + 2) int32: where groups begin; groups (k + 1,): how many there are;
+    singles (k + 1,): rows alone in their cell, which are no group; counts: zeros, scratch.
+    """
+
+    member: NDArray[np.int64]
+    partial: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    starts: NDArray[np.int32]
+    groups: NDArray[np.int64]
+    singles: NDArray[np.int64]
+    counts: NDArray[np.int32]
+
+
+@kernel
 def cell_term(pseudo_count, count):
-    """What a cell of `count` rows adds: ln Gamma(a + N) - ln Gamma(a), or N ln N.
+    """Return what a cell of `count` rows, a float, adds: ln Gamma(a + N) - ln Gamma(a), or N ln N.
 
     For large a the two logarithms agree in all their leading digits, so Stirling's series is
     subtracted term by term instead; its first term left out is below 1e-17 from a = 100 on.
     """
-    a, big_n = pseudo_count, float(count)
-    if count == 0:
+    a, big_n = pseudo_count, count
+    if count == 0.0:
         return 0.0
     if a == LIKELIHOOD:
         return big_n * math.log(big_n)
@@ -37,43 +68,114 @@ def cell_term(pseudo_count, count):
     return series + (x - y) / 12.0 - (x**3 - y**3) / 360.0 + (x**5 - y**5) / 1260.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cell_terms(pseudo_counts, out):
     """out[i, N] = cell_term(pseudo_counts[i], N), a table (t, L)."""
     for i in range(out.shape[0]):
         for count in range(out.shape[1]):
-            out[i, count] = cell_term(pseudo_counts[i], count)
+            out[i, count] = cell_term(pseudo_counts[i], float(count))
 
 
-@njit(cache=True, nogil=True)
 def binomials(n, k):
-    """Table (n + 1, k + 1) of C(a, b); int64."""
+    """Return the table (n + 1, k + 1) of C(a, b); int64."""
     out = np.zeros((n + 1, k + 1), np.int64)
     out[:, 0] = 1
     for a in range(1, n + 1):
-        for b in range(1, k + 1):
-            out[a, b] = out[a - 1, b - 1] + out[a - 1, b]
+        out[a, 1:] = out[a - 1, :-1] + out[a - 1, 1:]
     return out
 
 
-@njit(cache=True, nogil=True)
 def first_ranks(n, k):
-    """Rank of the first set of each size 0..k+1 among all sets of n variables: (k + 2,)."""
-    choose = binomials(n, k)
-    out = np.zeros(k + 2, np.int64)
-    for size in range(k + 1):
-        out[size + 1] = out[size] + choose[n, size]
-    return out
+    """Return the rank of the first set of each size 0..k+1 among all sets of n variables."""
+    return np.append(0, np.cumsum(binomials(n, k)[n]))
 
 
-@njit(cache=True, nogil=True)
-def next_clique(size, member, partial, choose, n):
-    """Step from one set of variables to the next, a set before those that extend it.
+def _grown_sets(n, k):
+    """Yield (x, smaller, larger): adding x to the sets `smaller`, slices of ranks, makes `larger`.
 
-    member (k + 1,): the set's variables, ascending, in member[1:size + 1], and -1 before them;
-    partial (k + 1,): ranks of its first elements among the sets of equal size. Starts at size 0,
-    the empty set; returns the size of the next set, 0 after the last.
+    All sets of up to k of n variables but the empty one, in the order of their ranks.
     """
+    choose, first = binomials(n, k), first_ranks(n, k)
+    for size in range(1, k + 1):
+        at = first[size]
+        for x in range(size - 1, n):
+            count = choose[x, size - 1]
+            yield x, slice(first[size - 1], first[size - 1] + count), slice(at, at + count)
+            at += count
+
+
+def clique_cells(arities, max_size, out):
+    """out[rank] = number of joint states of each set of up to `max_size` variables; float64."""
+    out[0] = 1.0
+    for x, smaller, larger in _grown_sets(arities.size, max_size):
+        np.multiply(out[smaller], float(arities[x]), out=out[larger])
+
+
+def family_masks(n, k, out):
+    """out[v] = parent masks (F,) of node v with up to k parents: by size, then colexicographic."""
+    masks = np.zeros(out.shape[1], np.int64)
+    for x, smaller, larger in _grown_sets(n - 1, min(k, n - 1)):
+        np.bitwise_or(masks[smaller], 1 << x, out=masks[larger])
+    for v in range(n):
+        low = masks & ((1 << v) - 1)
+        out[v] = (masks - low) << 1 | low
+
+
+def clique_scores(columns, arities, max_size, terms, out):
+    """out[rank] = sum over the cells of a set of variables of its term, for all sets.
+
+    columns (n, m) int32 states; terms: `Terms`. The rows are split by one variable at a time; rows
+    alone in their cell stay alone and become a count. The last variable of the largest sets is only
+    counted.
+    """
+    n, m = columns.shape
+    split = Split(
+        np.full(max_size + 1, -1),
+        np.zeros(max_size + 1, np.int64),
+        np.empty((max_size + 1, m), np.int32),
+        np.zeros((max_size + 1, m + 2), np.int32),
+        np.zeros(max_size + 1, np.int64),
+        np.zeros(max_size + 1, np.int64),
+        np.zeros(max(2, arities.max()), np.int32),
+    )
+    split.rows[0], split.starts[0, 1], split.groups[0] = np.arange(m), m, 1
+    _score_cliques(
+        columns, arities, binomials(n, max_size), first_ranks(n, max_size), terms, split, out
+    )
+
+
+@kernel
+def _score_cliques(columns, arities, choose, first, terms, split, out):
+    """Fill `out` set by set, a set before those that extend it."""
+    n, m = columns.shape
+    starts, groups, singles = split.starts, split.groups, split.singles
+    out[0] = _term(terms, terms.of_set[0], m)
+    size = _next_clique(0, split, choose, n)
+    while size > 0:
+        x, above, rank = split.member[size], size - 1, first[size] + split.partial[size]
+        table = terms.of_set[rank]
+        if size + 1 < groups.size:
+            _refine(split, size, columns[x], arities[x])
+            kept, left = starts[above, groups[above]], starts[size, groups[size]]
+            singles[size] = singles[above] + kept - left
+            total = 0.0
+            for g in range(groups[size]):
+                total += _term(terms, table, starts[size, g + 1] - starts[size, g])
+            out[rank] = total + singles[size] * terms.values[table, 1]
+        else:
+            total = _sum_cells(split, above, columns[x], arities[x], terms, table)
+            out[rank] = total + singles[above] * terms.values[table, 1]
+        size = _next_clique(size, split, choose, n)
+
+
+@kernel
+def _next_clique(size, split, choose, n):
+    """Step to the next set of variables, a set before those that extend it; return its size.
+
+    split.member: the set's variables, ascending, in member[1:size + 1], and -1 before them;
+    partial: ranks of its first elements among the sets of equal size. 0 after the last set.
+    """
+    member, partial = split.member, split.partial
     if size < member.size - 1:
         member[size + 1] = member[size]
         size += 1
@@ -86,78 +188,28 @@ def next_clique(size, member, partial, choose, n):
     return 0
 
 
-@njit(cache=True, nogil=True)
-def clique_cells(arities, max_size, out):
-    """out[rank] = number of joint states of each set of up to `max_size` variables; float64."""
-    n = arities.size
-    choose, first = binomials(n, max_size), first_ranks(n, max_size)
-    member = np.full(max_size + 1, -1, np.int64)
-    partial = np.zeros(max_size + 1, np.int64)
-    out[0] = 1.0
-    size = next_clique(0, member, partial, choose, n)
-    while size > 0:
-        without = out[first[size - 1] + partial[size - 1]]
-        out[first[size] + partial[size]] = without * arities[member[size]]
-        size = next_clique(size, member, partial, choose, n)
+@inlined
+def _term(terms, table, count):
+    if count < terms.values.shape[1]:
+        return terms.values[table, count]
+    return cell_term(terms.pseudo_counts[table], float(count))
 
 
-@njit(cache=True, nogil=True)
-def clique_scores(columns, arities, max_size, table_of, pseudo_counts, terms, out):
-    """out[rank] = sum over the cells of a set of variables of its term, for all sets.
-
-    columns (n, m) int32 states; table_of (C,): which row of pseudo_counts (t,) and terms (t, L)
-    belongs to the set. The rows are split by one variable at a time; rows alone in their cell stay
-    alone and become a count. The last variable of the largest sets is only counted.
-    """
-    n, m = columns.shape
-    choose, first = binomials(n, max_size), first_ranks(n, max_size)
-    member = np.full(max_size + 1, -1, np.int64)
-    partial = np.zeros(max_size + 1, np.int64)
-    rows = np.empty((max_size + 1, m), np.int32)
-    starts = np.zeros((max_size + 1, m + 2), np.int32)
-    groups = np.zeros(max_size + 1, np.int64)
-    singles = np.zeros(max_size + 1, np.int64)
-    counts = np.zeros(max(2, arities.max()), np.int32)
-    rows[0] = np.arange(m)
-    starts[0, 1] = m
-    groups[0] = 1
-    out[0] = _term(m, pseudo_counts[table_of[0]], terms[table_of[0]])
-    size = next_clique(0, member, partial, choose, n)
-    while size > 0:
-        x, above, rank = member[size], size - 1, first[size] + partial[size]
-        a, table = pseudo_counts[table_of[rank]], terms[table_of[rank]]
-        split = (rows[above], starts[above], groups[above])
-        cells = counts[: arities[x]]
-        if size < max_size:
-            groups[size] = _refine(split, columns[x], cells, rows[size], starts[size])
-            kept, left = starts[above, groups[above]], starts[size, groups[size]]
-            singles[size] = singles[above] + kept - left
-            total = _sum_groups(starts[size], groups[size], a, table) + singles[size] * table[1]
-        else:
-            total = _sum_cells(split, columns[x], cells, a, table) + singles[above] * table[1]
-        out[rank] = total
-        size = next_clique(size, member, partial, choose, n)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _term(count, pseudo_count, terms):
-    return terms[count] if count < terms.size else cell_term(pseudo_count, count)
-
-
-@njit(cache=True, nogil=True)
-def _refine(split, values, counts, rows_out, starts_out):
-    """Split each group of rows by `values`, dropping rows left alone; how many groups result."""
-    rows, starts, groups = split
-    made, end = 0, 0
-    for g in range(groups):
+@kernel
+def _refine(split, size, values, arity):
+    """Split each group of the size before by `values`, dropping rows left alone."""
+    counts, made, end = split.counts, 0, 0
+    rows, starts = split.rows[size - 1], split.starts[size - 1]
+    rows_out, starts_out = split.rows[size], split.starts[size]
+    for g in range(split.groups[size - 1]):
         for i in range(starts[g], starts[g + 1]):
             counts[values[rows[i]]] += 1
-        for a in range(counts.size):
-            size = counts[a]
+        for a in range(arity):
+            count = counts[a]
             counts[a] = -1
-            if size > 1:
+            if count > 1:
                 counts[a] = end
-                end += size
+                end += count
                 made += 1
                 starts_out[made] = end
         for i in range(starts[g], starts[g + 1]):
@@ -165,55 +217,42 @@ def _refine(split, values, counts, rows_out, starts_out):
             if counts[a] >= 0:
                 rows_out[counts[a]] = rows[i]
                 counts[a] += 1
-        counts[:] = 0
-    return made
+        for a in range(arity):
+            counts[a] = 0
+    split.groups[size] = made
 
 
-@njit(cache=True, nogil=True)
-def _sum_groups(starts, groups, pseudo_count, terms):
-    total = 0.0
-    for g in range(groups):
-        total += _term(starts[g + 1] - starts[g], pseudo_count, terms)
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _sum_cells(split, values, counts, pseudo_count, terms):
+@kernel
+def _sum_cells(split, size, values, arity, terms, table):
     """Sum of the terms of the cells that splitting the groups by `values` would give."""
-    rows, starts, groups = split
+    rows, starts, counts = split.rows[size], split.starts[size], split.counts
     total = 0.0
-    for g in range(groups):
+    for g in range(split.groups[size]):
         begin, end = starts[g], starts[g + 1]
         if end - begin == 2:
             same = values[rows[begin]] == values[rows[begin + 1]]
-            total += terms[2] if same else 2.0 * terms[1]
+            total += terms.values[table, 2] if same else 2.0 * terms.values[table, 1]
             continue
         for i in range(begin, end):
             counts[values[rows[i]]] += 1
-        for a in range(counts.size):
-            total += _term(counts[a], pseudo_count, terms)
+        for a in range(arity):
+            total += _term(terms, table, counts[a])
             counts[a] = 0
     return total
 
 
-@njit(cache=True, nogil=True)
-def family_masks(n, k, out):
-    """out[v] = parent masks (F,) of node v with up to k parents: by size, then colexicographic."""
-    for v in range(n):
-        f = 0
-        for size in range(min(k, n - 1) + 1):
-            mask = (np.int64(1) << size) - 1
-            while mask < (np.int64(1) << (n - 1)):
-                out[v, f] = expand(mask, v)
-                f += 1
-                if mask == 0:
-                    break
-                lowest = mask & -mask  # Gosper's next mask with as many bits
-                ripple = mask + lowest
-                mask = ripple | ((mask ^ ripple) >> 2) // lowest
+@inlined
+def colex_rank(mask, choose):
+    """Return (size, rank among the sets of that size) of a compact mask."""
+    size, rank = 0, 0
+    while mask:
+        size += 1
+        rank += choose[trailing_zeros(mask), size]
+        mask &= mask - 1
+    return size, rank
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def family_scores(v, parents, choose, first, joint, marginal, out):
     """out[f] = joint[rank of G_f + v] - marginal[rank of G_f]; parents (F,) masks of node v.
 
@@ -221,36 +260,26 @@ def family_scores(v, parents, choose, first, joint, marginal, out):
     ranks that the ranks were made with.
     """
     for f in range(parents.size):
-        size, rank, size_with, rank_with = 0, 0, 0, 0
-        family = parents[f] | (np.int64(1) << v)
-        x = 0
-        while family:
-            if family & 1:
-                size_with += 1
-                rank_with += choose[x, size_with]
-                if x != v:
-                    size += 1
-                    rank += choose[x, size]
-            family >>= 1
-            x += 1
+        size, rank = colex_rank(parents[f], choose)
+        size_with, rank_with = colex_rank(parents[f] | np.int64(1) << v, choose)
         out[f] = joint[first[size_with] + rank_with] - marginal[first[size] + rank]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def family_ranks(v, parents, choose, first, out):
     """out[t] = position of the family (v, parents[t]) among node v's families, -1 if too large.
 
     The inverse of `family_masks`; `choose` (n, k + 1) and `first` (k + 2,) are for n - 1 variables.
     """
-    k = first.size - 2
     for t in range(parents.size):
-        mask, x, size, rank = parents[t], 0, 0, 0
-        while mask:
-            if mask & 1:
-                size += 1
-                if size > k:
-                    break
-                rank += choose[x if x < v else x - 1, size]
-            mask >>= 1
-            x += 1
-        out[t] = first[size] + rank if size <= k else -1
+        out[t] = family_rank(v, parents[t], choose, first)
+
+
+@inlined
+def family_rank(v, mask, choose, first):
+    """Return the position of one family, as `family_ranks`."""
+    rest = compact(mask, v)
+    if popcount(rest) > first.size - 2:
+        return -1
+    size, rank = colex_rank(rest, choose)
+    return first[size] + rank

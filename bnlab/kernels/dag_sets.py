@@ -1,16 +1,18 @@
 """Sets of distinct DAGs that searches fill with the neighbours of DAGs they stand at.
 
-A state, gains and a `source` are those of `kernels.climbing`; a neighbour is one change of an edge
+A state, gains and a `source` are those of `kernels.greedy`; a neighbour is one change of an edge
 away. DAGs are told apart exactly; hashes only find their places.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from bnlab.kernels.climbing import (
+from bnlab.kernels import inlined, kernel
+from bnlab.kernels.bits import copy_to, total
+from bnlab.kernels.dag_walks import start
+from bnlab.kernels.greedy import (
     ADDED,
     DELETED,
     MARGIN,
@@ -18,9 +20,7 @@ from bnlab.kernels.climbing import (
     change,
     closes_cycle,
     refresh,
-    total,
 )
-from bnlab.kernels.structures import start
 
 
 class Store(NamedTuple):
@@ -36,7 +36,7 @@ class Store(NamedTuple):
     size: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def mixed(v, mask):
     """64 well-mixed bits of a node and its parents, by the finaliser of splitmix64."""
     x = np.uint64(mask) + np.uint64(v + 1) * np.uint64(0x9E3779B97F4A7C15)
@@ -45,7 +45,7 @@ def mixed(v, mask):
     return x ^ (x >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_of(dag):
     """The hash of a DAG (n,): one term a family, so that a change is followed term by term."""
     out = np.uint64(0)
@@ -54,7 +54,7 @@ def hash_of(dag):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_of(store, dag, hashed):
     """Where in the slots a DAG is, or where it belongs."""
     place = np.int64(hashed & np.uint64(store.slots.size - 1))
@@ -69,33 +69,35 @@ def place_of(store, dag, hashed):
     return place
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add(store, dag, hashed, score):
     """Put a DAG in, unless it is there; there must be room."""
     place = place_of(store, dag, hashed)
     if store.slots[place] < 0:
         row = store.size[0]
-        store.slots[place], store.dags[row], store.scores[row] = row, dag, score
+        store.slots[place], store.scores[row] = row, score
+        copy_to(dag, store.dags[row])
         store.size[0] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill(store, dags, scores):
     """Put in DAGs (T, n) with their scores (T,)."""
     for t in range(scores.size):
         add(store, dags[t], hash_of(dags[t]), scores[t])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep(store, rows):
     """Leave these rows (T,) only, which increase."""
     for t in range(rows.size):
-        store.dags[t], store.scores[t] = store.dags[rows[t]], store.scores[rows[t]]
+        copy_to(store.dags[rows[t]], store.dags[t])
+        store.scores[t] = store.scores[rows[t]]
     store.slots[:], store.size[0] = -1, 0
     fill(store, store.dags[: rows.size], store.scores[: rows.size])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def look_around(state, gains, store, least, found):
     """Put in all neighbours of a state that score `least` or more.
 
@@ -124,14 +126,14 @@ def look_around(state, gains, store, least, found):
         dag[v] ^= bit_u
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def has_room(store):
     """Whether all neighbours of one more DAG have a place."""
     rows, n = store.dags.shape
     return store.size[0] + n * (n - 1) <= rows
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expand(rows, source, store, least):
     """Put in all neighbours of the DAGs in `rows` (T,) that score `least` or more.
 
@@ -151,7 +153,7 @@ def expand(rows, source, store, least):
     return rows.size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shoot(state, gains, source, store, plan, marks, rng, trace):
     """Steps of a shotgun search [HansDobraWest2007], until `trace` (S,) is full; how many.
 
@@ -181,7 +183,7 @@ def shoot(state, gains, source, store, plan, marks, rng, trace):
     return trace.size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw(logs, power, rng):
     """An index in proportion to exp(power * logs), or -1 where all are -inf."""
     top, weights, chosen = logs.max(), 0.0, -1

@@ -1,10 +1,16 @@
-"""Ancestors, directed distances and enumeration of DAGs held as parent masks."""
+"""DAGs held as parent masks: ancestors, distances, enumeration, and Markov equivalence.
+
+A partially directed graph is two arrays of masks (n,): `directed[v]` holds the u with u -> v,
+`undirected[v]` the u with u - v.
+"""
 
 import numpy as np
-from numba import njit
+
+from bnlab.kernels import kernel
+from bnlab.kernels.bits import copy_to, trailing_zeros
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def topological_order(dag, order):
     """Fill `order` with a topological order of one DAG; return how many nodes it could place.
 
@@ -27,7 +33,7 @@ def topological_order(dag, order):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_cyclic(dags):
     """Row of the first of dags (N, n) that has a cycle, -1 if none has."""
     order = np.empty(dags.shape[1], np.int64)
@@ -37,7 +43,7 @@ def first_cyclic(dags):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ancestors(dags, out):
     """out[t, v] = mask of the proper ancestors of v in dags[t]; (N, n) int64 both.
 
@@ -56,12 +62,12 @@ def ancestors(dags, out):
             out[t, v] = mask
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def markov_blankets(dags, out):
     """out[t, v] = parents, children and children's other parents of v in DAG t; (T, n) masks."""
     n = dags.shape[1]
     for t in range(len(dags)):
-        out[t] = dags[t]
+        copy_to(dags[t], out[t])
         for child in range(n):
             parents = dags[t, child]
             for v in range(n):
@@ -70,7 +76,7 @@ def markov_blankets(dags, out):
                     out[t, v] |= (parents ^ bit) | (np.int64(1) << child)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def near_ancestors(dags, length, out):
     """out[t, v] = mask of the nodes with a directed path of 1..length edges to v in dags[t].
 
@@ -79,9 +85,9 @@ def near_ancestors(dags, length, out):
     n = dags.shape[1]
     previous = np.empty(n, np.int64)
     for t in range(dags.shape[0]):
-        out[t] = dags[t]
+        copy_to(dags[t], out[t])
         for _ in range(length - 1):
-            previous[:] = out[t]
+            copy_to(out[t], previous)
             for v in range(n):
                 mask = dags[t, v]
                 for u in range(n):
@@ -90,7 +96,7 @@ def near_ancestors(dags, length, out):
                 out[t, v] = mask
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enumerate_dags(n, out):
     """Write every DAG on n nodes to `out` (N, n), in increasing order of (dag[n-1], ..., dag[0]).
 
@@ -105,7 +111,7 @@ def enumerate_dags(n, out):
     while depth >= 0:
         if depth == n:
             if out.shape[0] > 0:
-                out[count] = dag
+                copy_to(dag, out[count])
             count += 1
             depth -= 1
             continue
@@ -122,7 +128,7 @@ def enumerate_dags(n, out):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_parents(v, parents, above, out):
     """Ancestors after giving v its parents; False when that closes a cycle."""
     n = above.size
@@ -136,3 +142,106 @@ def _add_parents(v, parents, above, out):
         reaches = w == v or (above[w] >> v) & 1
         out[w] = above[w] | gained if reaches else above[w]
     return True
+
+
+@kernel
+def cpdags(dags, directed, undirected):
+    """The CPDAG of each of dags (N, n), in directed and undirected (N, n)."""
+    order = np.empty(dags.shape[1], np.int64)
+    for t in range(dags.shape[0]):
+        topological_order(dags[t], order)
+        compel(dags[t], order, directed[t], undirected[t])
+
+
+@kernel
+def compel(dag, order, directed, undirected):
+    """The edges that all equivalent DAGs share, and the others, node by node [Chickering1995].
+
+    Into a node y whose last parent is x, all edges are compelled if x has a compelled parent that y
+    lacks, or y a parent that x lacks; otherwise those from the compelled parents of x.
+    """
+    undirected[:] = 0
+    for place in range(order.size):
+        y = order[place]
+        parents = dag[y]
+        directed[y] = 0
+        if parents == 0:
+            continue
+        back = place - 1
+        while not (parents >> order[back]) & 1:
+            back -= 1
+        x = order[back]
+        forced = directed[x]
+        if forced & ~parents or parents & ~dag[x] & ~(np.int64(1) << x):
+            forced = parents
+        directed[y] = forced
+        free = parents & ~forced
+        undirected[y] |= free
+        while free:
+            undirected[trailing_zeros(free)] |= np.int64(1) << y
+            free &= free - 1
+
+
+@kernel
+def relations(directed, undirected):
+    """Masks of the children (n,) and of all neighbours by any edge (n,)."""
+    n = directed.size
+    children = np.zeros(n, np.int64)
+    for v in range(n):
+        rest = directed[v]
+        while rest:
+            children[trailing_zeros(rest)] |= np.int64(1) << v
+            rest &= rest - 1
+    return children, directed | undirected | children
+
+
+@kernel
+def extend(directed, undirected, dag):
+    """A DAG with these edges and no v-structure that they do not have [DorTarsi1992].
+
+    Nodes are taken away one by one: a node with no child left, each of whose undirected neighbours
+    is joined to all its others. False if there is no such DAG.
+    """
+    children, joined = relations(directed, undirected)
+    left = np.int64(0)
+    for v in range(dag.size):
+        left |= np.int64(1) << v
+    for _ in range(dag.size):
+        x = _removable(children, undirected, joined, left)
+        if x < 0:
+            return False
+        left &= ~(np.int64(1) << x)
+        dag[x] = (directed[x] | undirected[x]) & left
+    return True
+
+
+@kernel
+def _removable(children, undirected, joined, left):
+    """The smallest node of `left` that may come last in it; -1 if there is none."""
+    for x in range(children.size):
+        if not (left >> x) & 1 or children[x] & left:
+            continue
+        rest, fits = undirected[x] & left, True
+        while rest and fits:
+            y = trailing_zeros(rest)
+            fits = joined[x] & left & ~joined[y] & ~(np.int64(1) << y) == 0
+            rest &= rest - 1
+        if fits:
+            return x
+    return -1
+
+
+@kernel
+def pair_sums(masks, weights, out):
+    """out[u, v] = sum of weights[t] over the rows t whose mask of v has bit u; out (n, n).
+
+    masks (T, n), weights (T,).
+    """
+    n = masks.shape[1]
+    out[:] = 0.0
+    for t in range(len(masks)):
+        for v in range(n):
+            mask = masks[t, v]
+            for u in range(n):
+                if (mask >> u) & 1:
+                    out[u, v] += weights[t]

@@ -12,12 +12,14 @@ of right, its probability their inner product, and its posterior shares need not
 import math
 
 import numpy as np
-from numba import njit
 
+from bnlab.kernels import kernel
+from bnlab.kernels.bits import copy_to
 from bnlab.kernels.cliques import TINY, expect_cliques
+from bnlab.kernels.counting import cell_term
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expect(theta, groups, base, counts):
     """E step: expected counts of all cells, and sum_r weight_r ln p(row r | theta).
 
@@ -28,14 +30,14 @@ def expect(theta, groups, base, counts):
     the rows). halves: (sizes (G, 2): distinct left and right halves of a group; first uint32: of
     each half the first row that has it; of_row uint32 (R, 2): each row's halves, the right ones
     numbered after the left ones; rows and halves are counted within their group).
-    forest: groups that are summed over along cliques, see `expect_forest`.
+    forest: groups that are summed over along cliques, see `expect_forest`; None where none are.
     base (cells,): counts of the nodes that no row leaves open, which `counts` (cells,) begins with.
     -inf where a row is impossible.
     """
     listed, halves, forest = groups
     shapes, cells, factors, weight = listed
     sizes, first, of_row = halves
-    counts[:] = base
+    copy_to(base, counts)
     log_likelihood, cell, row, half = 0.0, 0, 0, 0
     for g in range(shapes.shape[0]):
         size, many, rows, shared = shapes[g]
@@ -50,27 +52,35 @@ def expect(theta, groups, base, counts):
     return log_likelihood + expect_forest(theta, forest, counts)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expect_forest(theta, forest, counts):
     """The part of `expect` of the groups with too many joint states to list.
 
     forest: (sizes (G, 4): cliques, length of maps, length of cells, rows of each group; shapes,
     maps, tables and cells of `expect_cliques`, factors (R, J) and weight (R,), of all groups).
     """
+    if forest is None:  # known by type: nothing else is compiled
+        return 0.0
     sizes, shapes, maps, tables, cells, factors, weight = forest
     log_likelihood = 0.0
-    at = np.zeros(4, np.int64)
+    clique, mapped, cell, row = 0, 0, 0, 0
     for g in range(sizes.shape[0]):
-        end = at + sizes[g]
-        cliques = slice(at[0], end[0])
-        tree = (shapes[cliques], maps[at[1] : end[1]], tables[cliques], cells[at[2] : end[2]])
-        of_rows, times = factors[at[3] : end[3]], weight[at[3] : end[3]]
-        log_likelihood += expect_cliques(theta, tree, of_rows, times, counts)
-        at = end
+        cliques, mapped_end = clique + sizes[g, 0], mapped + sizes[g, 1]
+        cell_end, row_end = cell + sizes[g, 2], row + sizes[g, 3]
+        tree = (
+            shapes[clique:cliques],
+            maps[mapped:mapped_end],
+            tables[clique:cliques],
+            cells[cell:cell_end],
+        )
+        log_likelihood += expect_cliques(
+            theta, tree, factors[row:row_end], weight[row:row_end], counts
+        )
+        clique, mapped, cell, row = cliques, mapped_end, cell_end, row_end
     return log_likelihood
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expect_group(theta, cells, rows, halves, counts):
     """The part of `expect` of one group: adds to counts, returns its log-likelihood.
 
@@ -116,7 +126,7 @@ def expect_group(theta, cells, rows, halves, counts):
     return log_likelihood
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expect_unlikely(values, factors, weight, sums):
     """The part of `expect_group` of a row whose products underflow."""
     shares = np.empty(values.shape[1])
@@ -127,7 +137,7 @@ def expect_unlikely(values, factors, weight, sums):
     return weight * log_total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_shares(values, factors, shares):
     """Fill the posterior shares of a row's states by sums of logs; return ln of their total.
 
@@ -144,13 +154,16 @@ def log_shares(values, factors, shares):
     if best == -np.inf:
         shares[:] = 1.0 / shares.size
         return best
-    shares[:] = np.exp(shares - best)
-    total = shares.sum()
-    shares /= total
+    total = 0.0
+    for h in range(shares.size):
+        shares[h] = math.exp(shares[h] - best)
+        total += shares[h]
+    for h in range(shares.size):
+        shares[h] /= total
     return best + math.log(total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def climb(theta, groups, tables, added, limits, trace):
     """EM from theta (cells,), which it changes; return (iterations, whether the end was reached).
 
@@ -165,7 +178,10 @@ def climb(theta, groups, tables, added, limits, trace):
     for i in range(most):
         trace[i] = expect(theta, groups, base, counts) + dot_log(base, theta)
         if added > 0.0:
-            trace[i] += added * np.log(theta).sum()
+            log_prior = 0.0
+            for value in theta:
+                log_prior += math.log(value)
+            trace[i] += added * log_prior
         if i > 0 and trace[i] - trace[i - 1] <= tolerance:
             return i + 1, True
         if i + 1 < most:
@@ -173,7 +189,7 @@ def climb(theta, groups, tables, added, limits, trace):
     return most, False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def maximise(counts, first, added, theta):
     """M step: rows of counts plus `added`, normalised; a row without any counts is uniform."""
     for t in range(first.size - 1):
@@ -185,7 +201,7 @@ def maximise(counts, first, added, theta):
             theta[cell] = (counts[cell] + added) / total if total > 0.0 else 1.0 / (hi - lo)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def climb_bound(theta, groups, tables, strength, limits, trace):
     """VBEM from theta (cells,), which it changes; return (iterations, whether the end was reached).
 
@@ -204,7 +220,7 @@ def climb_bound(theta, groups, tables, strength, limits, trace):
     return most, False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bound(theta, groups, tables, strength, counts):
     """ln p(completed data) at the expected counts, plus the entropy of the completions.
 
@@ -212,11 +228,14 @@ def bound(theta, groups, tables, strength, counts):
     """
     base, first = tables
     log_normaliser = expect(theta, groups, base, counts)
-    entropy = log_normaliser - dot_log(counts - base, theta)
+    open_counts = np.empty(counts.size)
+    for cell in range(counts.size):
+        open_counts[cell] = counts[cell] - base[cell]
+    entropy = log_normaliser - dot_log(open_counts, theta)
     return log_dirichlet(counts, first, strength) + entropy
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def dot_log(counts, theta):
     """Sum of counts times ln theta, with 0 ln 0 = 0."""
     total = 0.0
@@ -226,13 +245,12 @@ def dot_log(counts, theta):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_dirichlet(counts, first, strength):
     """ln of the integral over the tables of their prior times the cells to the counts.
 
     [Beal2003, eq. 6.9], for counts that need not be whole.
     """
-    a_cell = math.lgamma(strength)
     total = 0.0
     for t in range(first.size - 1):
         lo, hi = first[t], first[t + 1]
@@ -240,14 +258,13 @@ def log_dirichlet(counts, first, strength):
         for cell in range(lo, hi):
             if counts[cell] > 0.0:
                 in_row += counts[cell]
-                total += math.lgamma(strength + counts[cell]) - a_cell
+                total += cell_term(strength, counts[cell])
         if in_row > 0.0:
-            a_row = strength * (hi - lo)
-            total += math.lgamma(a_row) - math.lgamma(a_row + in_row)
+            total -= cell_term(strength * (hi - lo), in_row)
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def geometric_means(counts, first, strength, theta):
     """VB M step: exp of the mean of ln theta under Dirichlet(strength + counts), a row.
 
@@ -263,7 +280,7 @@ def geometric_means(counts, first, strength, theta):
             theta[cell] = exp_digamma(strength + counts[cell]) / row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def exp_digamma(x):
     """exp(psi(x)) for x > 0: psi(x + 1) = psi(x) + 1 / x up to where its series serves."""
     shift = 0.0

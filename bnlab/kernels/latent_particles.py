@@ -12,12 +12,14 @@ these is the Dirichlet posterior's mean, a product over the tables [Beal2003, eq
 import math
 
 import numpy as np
-from numba import njit
 
+from bnlab.kernels import kernel
+from bnlab.kernels.bits import copy_to
+from bnlab.kernels.counting import cell_term
 from bnlab.kernels.latent_walks import TINY, choose
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def predict(rows, r, tables, counts, totals, shares):
     """Fill shares[:size] with the probabilities of row r and each of its states; return their sum.
 
@@ -40,7 +42,7 @@ def predict(rows, r, tables, counts, totals, shares):
     return total if total > TINY and least > TINY and most < 1 / TINY else -1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def predict_in_logs(rows, r, tables, counts, totals, shares):
     """As `predict`, relative to the largest share; return (its ln, their sum)."""
     cells, of_table, factors, start, size = rows
@@ -59,7 +61,7 @@ def predict_in_logs(rows, r, tables, counts, totals, shares):
     return best, total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add(rows, r, state, by, counts, totals):
     """Count row r in a state `by` times; -1 takes it away."""
     cells, of_table, factors, start, size = rows
@@ -69,7 +71,7 @@ def add(rows, r, state, by, counts, totals):
         totals[of_table[at]] += by
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep(order, rows, tables, power, states, counts, totals, rng):
     """Collapsed Gibbs sampling: each row's state in turn, given all others, at p(completed)**power.
 
@@ -94,7 +96,7 @@ def sweep(order, rows, tables, power, states, counts, totals, rng):
         add(rows, r, states[i], 1.0, counts, totals)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def filter_rows(order, rows, tables, particles, rng):
     """ln of an unbiased estimate of p(data): rows enter one by one, in the given order (m,).
 
@@ -127,7 +129,7 @@ def filter_rows(order, rows, tables, particles, rng):
     return log_z
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def summary(log_weight):
     """(ln of the mean weight, effective sample size)."""
     best = log_weight.max()
@@ -139,12 +141,15 @@ def summary(log_weight):
     return best + math.log(total / log_weight.size), total * total / squares
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def resample(log_weight, states, counts, totals, rng):
     """Systematic resampling in place: survivors stay, copies overwrite those that die out."""
     many = log_weight.size
     best = log_weight.max()
-    step = np.exp(log_weight - best).sum() / many
+    step = 0.0
+    for p in range(many):
+        step += math.exp(log_weight[p] - best)
+    step /= many
     copies, reached, mark = np.zeros(many, np.int64), 0.0, step * rng.random()
     left = many
     for p in range(many):
@@ -158,13 +163,15 @@ def resample(log_weight, states, counts, totals, rng):
         while copies[p] > 1:
             while copies[dead] > 0:
                 dead += 1
-            states[dead], counts[dead], totals[dead] = states[p], counts[p], totals[p]
+            copy_to(states[p], states[dead])
+            copy_to(counts[p], counts[dead])
+            copy_to(totals[p], totals[dead])
             copies[dead] = 1
             copies[p] -= 1
     log_weight[:] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def anneal_completions(order, rows, tables, completed, betas, rng, record):
     """Collapsed Gibbs sweeps on the path p(completed data)**beta.
 
@@ -183,21 +190,21 @@ def anneal_completions(order, rows, tables, completed, betas, rng, record):
             tally[spans[t]] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_completed(tables, counts, totals):
     """ln p(completed data), the tables integrated out [Beal2003, eq. 6.9]."""
     prior, strength = tables
-    total, a_cell = 0.0, math.lgamma(strength)
+    total = 0.0
     for cell in range(counts.size):
         if counts[cell] > 0.0:
-            total += math.lgamma(strength + counts[cell]) - a_cell
+            total += cell_term(strength, counts[cell])
     for row in range(totals.size):
         if totals[row] > 0.0:
-            total += math.lgamma(prior[row]) - math.lgamma(prior[row] + totals[row])
+            total -= cell_term(prior[row], totals[row])
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def complete_rows(log_theta, order, rows, power, rng, states):
     """Draw each row's state with probability proportional to p(y, s | theta)**power."""
     cells, _, factors, start, size = rows
@@ -209,6 +216,70 @@ def complete_rows(log_theta, order, rows, power, rng, states):
             for j in range(factors.shape[1]):
                 shares[h] += log_theta[cells[start[r] + factors[r, j] * size[r] + h]]
             shares[h] *= power
-        used = shares[: size[r]]
-        used[:] = np.exp(used - used.max())
-        states[i] = choose(shares, size[r], used.sum(), rng)
+        top, total = shares[: size[r]].max(), 0.0
+        for h in range(size[r]):
+            shares[h] = math.exp(shares[h] - top)
+            total += shares[h]
+        states[i] = choose(shares, size[r], total, rng)
+
+
+@kernel
+def add_rows(cells, state, k, tables, strength, counts, totals):
+    """Add k rows that read the cells (J, H) at `state`; return the change of ln p(completed rows).
+
+    tables: (row_of (cells,), size (T,)): the table row of each cell, and its number of cells;
+    counts (cells,) and totals (T,) of the completed rows so far. Negative k takes rows away, and
+    returns 0.
+    """
+    row_of, size = tables
+    gain = 0.0
+    for j in range(cells.shape[0]):
+        cell = cells[j, state]
+        row = row_of[cell]
+        before = strength + counts[cell]
+        whole = strength * size[row] + totals[row]
+        if k > 0:
+            gain += cell_term(before, float(k)) - cell_term(whole, float(k))
+        counts[cell] += k
+        totals[row] += k
+    return gain
+
+
+@kernel
+def sum_completions(slots, cells, tables, strength, counts, totals):
+    """ln of the sum over all completions of p(completed data), relative to counts at the start.
+
+    Equal rows are completed together: all splits of their number over their states, each as often
+    as it can happen. slots (S, 3): distinct row, state, and how often the row occurs, a row's
+    states in turn; cells (R, J, H). Exhaustive: the product over rows of binomials, by odometer.
+    """
+    last = slots.shape[0] - 1
+    chosen, left = np.full(last + 1, -1, np.int64), np.zeros(last + 1, np.int64)
+    log_weight = np.zeros(last + 2)
+    best, total = -np.inf, 0.0
+    at = 0
+    left[0] = slots[0, 2]
+    while at >= 0:
+        row, state = slots[at, 0], slots[at, 1]
+        final = at == last or slots[at + 1, 0] != row
+        if chosen[at] >= 0:
+            add_rows(cells[row], state, -chosen[at], tables, strength, counts, totals)
+        exhausted = chosen[at] == left[at]
+        chosen[at] = left[at] if final else chosen[at] + 1
+        if exhausted:
+            at -= 1
+            continue
+        k = chosen[at]
+        gain = add_rows(cells[row], state, k, tables, strength, counts, totals)
+        ways = math.lgamma(left[at] + 1.0) - math.lgamma(k + 1.0) - math.lgamma(left[at] - k + 1.0)
+        log_weight[at + 1] = log_weight[at] + gain + ways
+        if at < last:
+            at += 1
+            chosen[at] = -1
+            left[at] = slots[at, 2] if final else left[at - 1] - k
+        elif log_weight[at + 1] > best:
+            total = total * math.exp(best - log_weight[at + 1]) + 1.0
+            best = log_weight[at + 1]
+        else:
+            total += math.exp(log_weight[at + 1] - best)
+    return best + math.log(total)

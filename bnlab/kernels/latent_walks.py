@@ -8,12 +8,14 @@ beta the walks leave p(theta) p(y | theta)**beta, or p(theta) p(y, s | theta)**b
 import math
 
 import numpy as np
-from numba import njit
+
+from bnlab.kernels import kernel
+from bnlab.kernels.bits import copy_to
 
 TINY = 1e-150  # the product of two numbers above this has not underflown
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def anneal_tables(log_theta, problem, plan, rng, record):
     """Metropolis-Hastings with Dirichlet proposals [Beal2003, Algorithm 6.1].
 
@@ -52,7 +54,7 @@ def anneal_tables(log_theta, problem, plan, rng, record):
             copy(old, ranges[lo:hi], new)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def copy(tables, ranges, out):
     """Copy cells in the ranges, ln theta and theta."""
     for i in range(len(ranges)):
@@ -60,7 +62,7 @@ def copy(tables, ranges, out):
             out[0][cell], out[1][cell] = tables[0][cell], tables[1][cell]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def propose(old, span, width, rng, new):
     """Draw one row of new from Dirichlet(shift + strength * theta) around the old one.
 
@@ -91,7 +93,7 @@ def propose(old, span, width, rng, new):
     return log_ratio
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_density(log_x, shape, log_shape):
     """What one cell x adds to ln of a Dirichlet density; log_shape is for shapes that underflow."""
     if shape < 1e-17:  # where Gamma(a) = 1 / a
@@ -99,7 +101,7 @@ def log_density(log_x, shape, log_shape):
     return (shape - 1.0) * log_x - math.lgamma(shape)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_gamma_draw(shape, rng):
     """ln of a Gamma(shape) variate, which may underflow itself: G(a) = G(a + 1) U**(1 / a)."""
     if shape >= 1.0:
@@ -109,7 +111,7 @@ def log_gamma_draw(shape, rng):
     return math.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential() / shape
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_tables(parameters, ranges, rng, log_theta):
     """Rows log_theta[ranges[i, 0]:ranges[i, 1]] from Dirichlet(parameters (cells,)), in logs."""
     for i in range(ranges.shape[0]):
@@ -125,7 +127,7 @@ def draw_tables(parameters, ranges, rng, log_theta):
             log_theta[cell] -= shift
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_likelihood(tables, groups, base):
     """ln p(data | theta); tables: (ln theta, theta), base (cells,): counts of closed tables."""
     shapes, cells, factors, weight = groups
@@ -141,7 +143,7 @@ def log_likelihood(tables, groups, base):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gather(table, cells):
     """What `table` says at cells (F, H)."""
     out = np.empty(cells.shape)
@@ -151,7 +153,7 @@ def gather(table, cells):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def dot(counts, log_theta):
     """Sum of counts times log_theta, with 0 * -inf = 0."""
     total = 0.0
@@ -161,7 +163,7 @@ def dot(counts, log_theta):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def group_log_likelihood(tables, cells, factors, shared, weight):
     """The part of one group: cells (F, H) of its factors, factors (R, J), weight (R,).
 
@@ -190,7 +192,7 @@ def group_log_likelihood(tables, cells, factors, shared, weight):
     return log_total + times * math.log(running)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def from_logs(logs, factors, shares):
     """Fill shares (H,) relative to the largest product of factors; return (its ln, their sum)."""
     best = -np.inf
@@ -206,7 +208,7 @@ def from_logs(logs, factors, shares):
     return best, total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def anneal_gibbs(log_theta, problem, plan, rng, record):
     """Gibbs sampling of tables and completions on the path p(theta) p(y, s | theta)**beta.
 
@@ -227,7 +229,7 @@ def anneal_gibbs(log_theta, problem, plan, rng, record):
             tally[spans[t]] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_counts(log_theta, groups, power, rng, counts):
     """Complete each row, a state with probability proportional to p(y, s | theta)**power."""
     shapes, cells, factors, weight = groups
@@ -247,7 +249,7 @@ def draw_counts(log_theta, groups, power, rng, counts):
         row += rows
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_group(logs, factors, shared, weight, rng, sums):
     """Add to sums (F, H) how often the completed rows of one group use each factor's states."""
     values, shares = np.exp(logs), np.empty(logs.shape[1])
@@ -272,10 +274,10 @@ def draw_group(logs, factors, shared, weight, rng, sums):
             for h in range(shares.size):
                 sums[factors[r, j], h] += taken[h]
     for j in range(shared):
-        sums[factors[0, j]] = drawn
+        copy_to(drawn, sums[factors[0, j]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose(shares, size, total, rng):
     """A state out of `size`, with probability shares[state] / total."""
     left = rng.random() * total

@@ -1,7 +1,7 @@
 """Scores of single families, counted when they are first asked for.
 
 A `source` is (families, counts). families: (log_beta (n, F), choose, first) as in
-`kernels.structures`, nan where a family is not scored yet. counts: (columns (n, m) int32 states,
+`kernels.dag_walks`, nan where a family is not scored yet. counts: (columns (n, m) int32 states,
 words (sum of arities, m / 64) uint64, first (n,), arities (n,), log_prior (n, F), sizes (t,),
 cell_counts, parent_counts, penalties, each (t, n)): the last three are pseudo-counts and nats to
 take off for node v with sizes[t] parent configurations. In a finished table all of them are empty.
@@ -11,36 +11,31 @@ rows go into a word, so counting bits is the faster way for all but large famili
 """
 
 import numpy as np
-from numba import njit
 
-from bnlab.kernels.counting import cell_term
-from bnlab.kernels.structures import score
-from bnlab.kernels.subsets import compact, popcount, trailing_zeros
+from bnlab.kernels import kernel
+from bnlab.kernels.bits import popcount, trailing_zeros
+from bnlab.kernels.counting import cell_term, family_rank
+from bnlab.kernels.dag_walks import score
 
 MOST_BY_BITS = 256  # cells of a family; for more of them counting row by row is as fast
 TWOS, FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 EIGHTS, BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_beta_of(source, v, mask):
     """ln beta_v of a parent mask, worked out now if it was not yet; -inf for too many parents."""
     families, counts = source
     value = score(families, v, mask)
     if np.isnan(value):
         log_beta, choose, first = families
-        rest, size, rank = compact(mask, v), 0, 0
-        rank = first[popcount(rest)]
-        while rest:
-            size += 1
-            rank += choose[trailing_zeros(rest), size]
-            rest &= rest - 1
+        rank = family_rank(v, mask, choose, first)
         value = counts[4][v, rank] + family_score(counts, v, mask)
         log_beta[v, rank] = value
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def family_score(counts, v, mask):
     """The score of one family, nats: a sum over its cells, less one over its configurations."""
     columns, words, first, arities = counts[:4]
@@ -56,7 +51,7 @@ def family_score(counts, v, mask):
     return score_of_cells(counts, v, cells)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_of_cells(counts, v, cells):
     """The score of a family of v, nats, from its counts (q, r)."""
     sizes, cell_counts, parent_counts, penalties = counts[5:]
@@ -66,12 +61,12 @@ def score_of_cells(counts, v, cells):
         in_all = 0
         for count in cells[j]:
             in_all += count
-            total += cell_term(cell_counts[t, v], count)
-        total -= cell_term(parent_counts[t, v], in_all)
+            total += cell_term(cell_counts[t, v], float(count))
+        total -= cell_term(parent_counts[t, v], float(in_all))
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_rows(columns, arities, v, mask, cells):
     """cells[j, a] += the rows with state a of v and the j-th states of its parents, row by row."""
     m = columns.shape[1]
@@ -85,7 +80,7 @@ def count_rows(columns, arities, v, mask, cells):
         cells[configuration[i], columns[v, i]] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_bits(words, first, arities, v, mask, cells):
     """As `count_rows`, 64 rows at a time: the words of v's states within those of each j.
 
@@ -115,7 +110,7 @@ def count_bits(words, first, arities, v, mask, cells):
             digits[d] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shared_bits(left, right):
     """Bits set in both of two rows of words; in this form the compiler has one instruction."""
     total = np.uint64(0)
@@ -128,7 +123,7 @@ def shared_bits(left, right):
     return np.int64(total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_bits(columns, first, words):
     """Fill `words`, zero before, from `columns`: see above."""
     n, m = columns.shape
@@ -137,7 +132,7 @@ def set_bits(columns, first, words):
             words[first[v] + columns[v, i], i >> 6] |= np.uint64(1) << np.uint64(i & 63)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_targets(source, dags, out):
     """out[t] = ln of prior factor times likelihood of dags (N, n), node by node."""
     for t in range(dags.shape[0]):

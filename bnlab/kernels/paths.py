@@ -1,13 +1,13 @@
 """Ancestor probabilities under the order-modular prior, one source node at a time."""
 
 import numpy as np
-from numba import njit
 
-from bnlab.kernels.logspace import FRACTION, FRACTION_BITS, ONE_BITS, mul, to_log
-from bnlab.kernels.subsets import compact, expand, popcount
+from bnlab.kernels import inlined, kernel
+from bnlab.kernels.bits import compact, expand, popcount
+from bnlab.kernels.extended import FRACTION, FRACTION_BITS, ONE_BITS, mul, to_log
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_states(first):
     """first[M] = how many pairs (M', T), T subset of M', come before those of M; returns them all.
 
@@ -20,7 +20,7 @@ def first_states(first):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def descendants(source, alpha, g, first, share, out):
     """out[v] = p(the source is a proper ancestor of v | D); [ParviainenKoivisto2011].
 
@@ -55,7 +55,7 @@ def descendants(source, alpha, g, first, share, out):
                 out[bit + (bit >= source)] += everything[t]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_last(alpha, before, at, weight, share, out):
     """Add node v behind the nodes `before`: the step of `descendants` from `share` to `out`.
 
@@ -75,7 +75,7 @@ def _add_last(alpha, before, at, weight, share, out):
         outside = (outside - 1) & others
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _ratio(a, b):
     """a / b as a double, of packed numbers a <= b; 0 beyond 2**-1000."""
     exponents = (a & ~FRACTION) - (b & ~FRACTION)
@@ -85,7 +85,7 @@ def _ratio(a, b):
     return above / np.int64((b & FRACTION) << 8 | ONE_BITS).view(np.float64)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _last(alpha, g, nodes, v):
     """p(v is last in the order of these nodes | D, they come first); [HeTianWu2016, eq. 18]."""
     rest = nodes ^ (np.int64(1) << v)

@@ -12,10 +12,10 @@ taking out the first element of the order gives f(S) = sum over minimal v of f(S
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from bnlab.kernels.subsets import popcount, trailing_zeros
+from bnlab.kernels import inlined, kernel
+from bnlab.kernels.bits import copy_to, popcount, trailing_zeros
 
 ONE = np.int64(1)
 FIRST_SLOTS = 1 << 8
@@ -29,7 +29,7 @@ class Poset(NamedTuple):
     covers: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def arrange(above, label, poset):
     """Lay out `poset`; above[v] (n,) masks all elements that come before v; label[v] is its label.
 
@@ -58,13 +58,13 @@ def arrange(above, label, poset):
             rest &= rest - 1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def everything(n):
     """The mask of all n <= 63 elements."""
     return ((ONE << (n - 1)) - 1) << 1 | 1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def minimal(down, part):
     """The mask of the minimal elements of a convex set."""
     mins, rest = np.int64(0), part
@@ -76,7 +76,7 @@ def minimal(down, part):
     return mins
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _component(up, pending, mins):
     """The connected component of `pending` that holds the lowest of its minimal elements.
 
@@ -98,7 +98,7 @@ def _component(up, pending, mins):
     return part
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _forced(down, part, mins):
     """The bit of the only minimal element of `part`, else of its only maximal one, else 0."""
     if mins & (mins - 1) == 0:
@@ -107,7 +107,7 @@ def _forced(down, part, mins):
     return top if part & ~(down[trailing_zeros(top)] | top) == 0 else np.int64(0)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _without(poset, bit, rest, mins):
     """Minimal elements of `rest`, which the element `bit` has just left; `mins` those before."""
     if bit & mins:
@@ -121,7 +121,7 @@ def _without(poset, bit, rest, mins):
     return mins
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def find(keys, mask):
     """The slot of a mask > 0 in an open-addressing table, or the free one where it belongs."""
     last = keys.size - 1
@@ -131,7 +131,7 @@ def find(keys, mask):
     return slot
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grown(keys, values):
     """The same table with four times the slots."""
     wide_keys, wide_values = np.zeros(4 * keys.size, np.int64), np.empty(4 * keys.size)
@@ -142,7 +142,7 @@ def _grown(keys, values):
     return wide_keys, wide_values
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def density(poset, keys, values, states, max_states):
     """Density f of the whole poset by recursion over components; (f, keys, values, states).
 
@@ -199,7 +199,7 @@ def density(poset, keys, values, states, max_states):
             total, product = sums[depth, 0], sums[depth, 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_densities(above, max_states, out):
     """out[t] = ln f of the poset above[t]; above (N, n) as in `arrange`; nan beyond max_states."""
     n = above.shape[1]
@@ -212,7 +212,7 @@ def log_densities(above, max_states, out):
         out[t] = np.log(f) if f > 0 else np.nan
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def index(masks, keys, ranks):
     """Fill a table, empty on entry: ranks[find(keys, masks[i])] = i; masks (N,) > 0."""
     for i in range(masks.size):
@@ -220,7 +220,7 @@ def index(masks, keys, ranks):
         keys[slot], ranks[slot] = masks[i], i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def residues(poset, states, keys, ranks, primes, out):
     """out[n + 1 + i, r] = f(states[i]) modulo primes[r], and in the last row f of the whole poset.
 
@@ -250,10 +250,10 @@ def residues(poset, states, keys, ranks, primes, out):
             out[row, r] = out[row, r] % primes[r] * out[popcount(part), r] % primes[r]
     whole = everything(n)
     _product(poset, whole, minimal(poset.down, whole), (keys, ranks), primes, out, product)
-    out[n + 1 + states.size] = product
+    copy_to(product, out[n + 1 + states.size])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _product(poset, pending, mins, table, primes, known, product):
     """The density of a set modulo primes, from what is known of its irreducible parts."""
     keys, ranks = table
@@ -273,7 +273,7 @@ def _product(poset, pending, mins, table, primes, known, product):
                 product[r] = product[r] * known[row, r] % primes[r]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _density_of(poset, pending, mins, keys, values):
     """The density of a set all of whose irreducible parts are in the table."""
     product = 1.0
@@ -290,7 +290,7 @@ def _density_of(poset, pending, mins, keys, values):
     return product
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extensions(poset, keys, values, uniforms, times):
     """Uniform linear extensions from a finished table; times (T, n): sort them to get the orders.
 
@@ -301,7 +301,7 @@ def extensions(poset, keys, values, uniforms, times):
     """
     n = poset.down.size
     for t in range(uniforms.shape[0]):
-        times[t] = uniforms[t, :n]
+        copy_to(uniforms[t], times[t])
         pending = everything(n)
         mins = minimal(poset.down, pending)
         while pending:
@@ -316,7 +316,7 @@ def extensions(poset, keys, values, uniforms, times):
             mins = _without(poset, bit, pending, mins)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first(poset, part, mins, keys, values, u):
     """The bit of the first element of a random extension of `part`, by inversion of u."""
     left = u * values[find(keys, part)] * popcount(part)
@@ -329,7 +329,7 @@ def _first(poset, part, mins, keys, values, u):
     return bit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _trade(times, part, bit, earliest):
     """Swap the time of element `bit` with the earliest, or else the latest, within `part`."""
     v = trailing_zeros(bit)
@@ -342,7 +342,7 @@ def _trade(times, part, bit, earliest):
     times[v], times[best] = times[best], times[v]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def larger_ideals(down, ideals, out):
     """Write the ideals of one more element to `out`; return how many; with empty `out` only count.
 
@@ -360,7 +360,7 @@ def larger_ideals(down, ideals, out):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ideal_sums(up, ideals, keys, ranks, smaller, out):
     """l(I) = sum over maximal v of I of l(I - v) [NiinimakiKoivisto2013, sec. 3.3].
 
@@ -379,7 +379,7 @@ def ideal_sums(up, ideals, keys, ranks, smaller, out):
                     out[i, w] += smaller[rank, w]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gibbs_sweeps(below, above, uniforms, low, high):
     """Gibbs sweeps on the order polytope, from below and from above at once.
 

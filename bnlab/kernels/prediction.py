@@ -1,12 +1,12 @@
 """Predictive probabilities of rows: posterior means of tables, and mixtures over DAGs."""
 
 import numpy as np
-from numba import njit
 
-from bnlab.kernels.subsets import trailing_zeros
+from bnlab.kernels import inlined, kernel
+from bnlab.kernels.bits import trailing_zeros
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_means(v, families, columns, rows, arities, pseudo_counts, counts, out):
     """out[f, t] = ln of the posterior mean of p(x_v | x_G), x = rows[:, t]; [EatonMurphy2007, 5.3].
 
@@ -42,7 +42,7 @@ def log_means(v, families, columns, rows, arities, pseudo_counts, counts, out):
             counts[cells_of[i]] = 0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _first_cell(family, strides, columns, i):
     """The cell of the parents' states in column i together with state 0 of the node."""
     cell = np.int64(0)
@@ -51,7 +51,7 @@ def _first_cell(family, strides, columns, i):
     return cell
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _compare(v, family, columns, rows, pseudo_counts, out):
     """As `log_means` for one family, by comparing each of `rows` with each of `columns`."""
     a_jk, a_j = pseudo_counts
@@ -67,7 +67,7 @@ def _compare(v, family, columns, rows, pseudo_counts, out):
         out[t] = np.log((a_jk + n_jk) / (a_j + n_j))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_mixture(log_weight, parts, terms, out):
     """out[t] = ln sum over u of exp(log_weight[u] + sum over c of terms[parts[u, c], t]).
 

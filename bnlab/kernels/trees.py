@@ -1,10 +1,11 @@
 """Counts, information and densities of trees: each variable beside at most one other."""
 
 import numpy as np
-from numba import njit
+
+from bnlab.kernels import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pair_counts(columns, weights, first, out):
     """Add the weighted counts of all pairs of states to out (S, S).
 
@@ -24,30 +25,40 @@ def pair_counts(columns, weights, first, out):
                     out[b, a] = out[a, b]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def information(pairs, first, out):
     """out[u, v] = mutual information of u and v times the number of rows, nats; 0 for u = v.
 
-    Sum over cells of N_ab ln(N_ab N / (N_a N_b)), of what `pair_counts` makes.
+    Sum over cells of N_ab ln(N_ab N / (N_a N_b)), of what `pair_counts` makes. Its terms are added
+    in ascending order, so that tables equal but for the order of states, or transposed, give equal
+    bits.
     """
     n = first.size - 1
-    total = 0.0
+    total, terms = 0.0, np.empty(np.diff(first).max() ** 2)
     for a in range(first[1]):
         total += pairs[a, a]
     for u in range(n):
         out[u, u] = 0.0
         for v in range(u + 1, n):
-            gain = 0.0
+            count = 0
             for a in range(first[u], first[u + 1]):
                 for b in range(first[v], first[v + 1]):
-                    if pairs[a, b] > 0:  # ratios of tiny weights would underflow
-                        log_ratio = np.log(pairs[a, b]) - np.log(pairs[a, a])
-                        log_ratio -= np.log(pairs[b, b]) - np.log(total)
-                        gain += pairs[a, b] * log_ratio
+                    if pairs[a, b] > 0:
+                        over, under = pairs[a, b] * total, pairs[a, a] * pairs[b, b]
+                        if min(over, under) > 1e-290:
+                            log_ratio = np.log(over / under)
+                        else:  # products of tiny weights underflow
+                            log_ratio = np.log(pairs[a, b]) - np.log(pairs[a, a])
+                            log_ratio -= np.log(pairs[b, b]) - np.log(total)
+                        terms[count] = pairs[a, b] * log_ratio
+                        count += 1
+            gain = 0.0
+            for term in np.sort(terms[:count]):
+                gain += term
             out[u, v] = out[v, u] = gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_density(columns, parents, first, log_p, out):
     """out[i] = ln of the density of a tree at column i of columns (n, m).
 

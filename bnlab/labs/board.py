@@ -4,7 +4,7 @@ A lab builds its widget from these parts.
 
 - `setup()` loads BokehJS into the page; each notebook calls it once, in its first cell.
 - `Panel(picture, caption)` shows a Bokeh figure from `bnlab.plots` with a caption under it;
-  `panel.update(caption, edges=columns)` moves it and `panel.show(picture, caption)` replaces it.
+  `panel.refresh(picture, caption)` moves it and `panel.show(picture, caption)` replaces it.
 - `choice`, `size_slider`, `side_by_side` and `stacked` make the controls and the layout.
 - `check(title, (hint, test), ...)` is for exercises: it tests properties, not stored numbers.
 
@@ -12,6 +12,7 @@ Long work, with a progress bar and a Stop button, is in `bnlab.labs.running`.
 """
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any
@@ -22,6 +23,10 @@ from bokeh.io import output_notebook
 from bokeh.models import ColumnDataSource, LayoutDOM
 from bokeh.resources import Resources
 from jupyter_bokeh import BokehModel
+
+from bnlab.plots.canvas import refresh
+
+_HYPHEN = re.compile(r"(?<![\w.-])-(?=\d)")  # in place of a minus; axes have a minus
 
 
 def setup() -> None:
@@ -58,6 +63,11 @@ class Figure(BokehModel):
             state["render_bundle"] = serialize_json(self._model_to_traits(self._model))
         return state
 
+    @property
+    def picture(self) -> Any:
+        """The picture on display."""
+        return self._model
+
     def show(self, picture: LayoutDOM) -> None:
         """Replace the picture, in pages that are open as well."""
         self._document.remove_on_change(self)
@@ -82,20 +92,12 @@ class Panel(widgets.VBox):
         is part of the picture (`alt=` of `bnlab.plots.canvas`).
     caption
         Plain text: what to see. Screen readers read it out when it changes.
-
-    Examples
-    --------
-    >>> from bnlab import plots
-    >>> panel = Panel(plots.heat_map([[0, 0.9], [0.1, 0]], ["rain", "wet"]), "Two variables.")
-    >>> panel.update("More data.", edges=plots.heat_map_data([[0, 1], [0, 0]], ["rain", "wet"]))
-    >>> panel.source("edges").data["probability"]
-    [1.0, 0.0]
     """
 
     def __init__(self, picture: LayoutDOM, caption: str = "") -> None:
         self.figure = Figure(picture)
         self._caption = widgets.HTML()
-        self._say(caption)
+        self.say(caption)
         super().__init__(
             [self.figure, self._caption],
             layout=widgets.Layout(width=f"{picture.width}px", max_width="100%"),
@@ -110,39 +112,33 @@ class Panel(widgets.VBox):
         """The source with this name; a ValueError lists the names there are."""
         return self.figure.source(name)
 
-    def update(self, caption: str | None = None, /, **columns: dict[str, list[Any]]) -> None:
-        """Set the columns of named sources, and the caption if one is given.
+    def refresh(self, picture: LayoutDOM, caption: str = "") -> None:
+        """Bring the picture on display to the state of a fresh one, in place where that will do.
 
-        Lists, not NumPy arrays, as columns: they arrive in the browser as they are. A page gets
-        updates of pictures that it shows; before the first display use `show` instead.
+        A page gets changes of pictures that it shows; before the first display use `show`.
         """
-        for name, data in columns.items():
-            self.source(name).data = data
-        if caption is not None:
-            self._say(caption)
+        if refresh(self.figure.picture, picture):
+            self.say(caption)
+        else:
+            self.show(picture, caption)
 
     def show(self, picture: LayoutDOM, caption: str = "") -> None:
         """Replace the picture, as when another data set brings other variables."""
         self.figure.show(picture)
         self.layout.width = f"{picture.width}px"
-        self._say(caption)
+        self.say(caption)
 
-    def _say(self, caption: str) -> None:
+    def say(self, caption: str) -> None:
+        """Replace the caption."""
         self._text = caption
         self._caption.value = (
             '<p role="status" style="margin:0 4px 8px;line-height:1.35;font-size:14px">'
-            f"{escape(caption)}</p>"
+            f"{escape(_HYPHEN.sub('−', caption))}</p>"
         )
 
 
 def choice(label: str, options: Sequence[str], value: str | None = None) -> widgets.Dropdown:
-    """A drop-down list with a readable label. Arrow keys work.
-
-    Examples
-    --------
-    >>> choice("data set", ["wine", "iris"]).value
-    'wine'
-    """
+    """A drop-down list with a readable label. Arrow keys work."""
     return widgets.Dropdown(
         options=list(options),
         value=options[0] if value is None else value,
@@ -153,13 +149,7 @@ def choice(label: str, options: Sequence[str], value: str | None = None) -> widg
 
 
 def size_slider(label: str, sizes: Sequence[float], value: float | None = None) -> Any:
-    """A slider over a few numbers, evenly spaced; `value` is the number. Arrow keys work.
-
-    Examples
-    --------
-    >>> size_slider("rows", [0, 10, 100], 10).value
-    10
-    """
+    """A slider over a few numbers, evenly spaced; `value` is the number. Arrow keys work."""
     return widgets.SelectionSlider(
         options=[(f"{size:,}", size) for size in sizes],
         value=sizes[0] if value is None else value,
@@ -168,6 +158,12 @@ def size_slider(label: str, sizes: Sequence[float], value: float | None = None) 
         style={"description_width": "initial"},
         layout=widgets.Layout(width="460px", max_width="100%"),
     )
+
+
+def offer(slider: Any, sizes: Sequence[float], value: float) -> None:
+    """Give a slider of `size_slider` other numbers, and let it stand at this one."""
+    slider.options = [(f"{size:,}", size) for size in sizes]
+    slider.value = value
 
 
 def side_by_side(*parts: widgets.Widget) -> widgets.Box:
@@ -194,12 +190,6 @@ def check(title: str, *properties: tuple[str, Callable[[], object]]) -> bool:
         Pairs (hint, test). A hint finishes the sentence "not yet: ..." and says what to look at;
         it is printed when `test()` is false or raises. Tests come from easy to hard: the
         first one that fails ends the check.
-
-    Examples
-    --------
-    >>> check("Exercise 1", ("probabilities are at most 1", lambda: 0.5 <= 1))
-    Exercise 1: right. 1 of 1 properties hold.
-    True
     """
     for passed, (hint, test) in enumerate(properties):
         try:

@@ -1,18 +1,18 @@
 """Long work in a notebook: Run, Stop and progress, and panels that show what is found.
 
 - `Runner(work, finish)` runs the work in a thread, or at once.
-- `Experiment` is such work on what controls ask for; its result goes when one of them is moved.
+- `Experiment` is such work on what controls ask for; its result is shown for these values only.
 """
 
 import asyncio
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import ipywidgets as widgets
-from bokeh.models import LayoutDOM
 
-from bnlab.labs.board import Panel, side_by_side, stacked
+from bnlab.labs.board import side_by_side
+from bnlab.labs.view import Board, View
 
 Progress = Callable[[int, int, Any], bool]
 """`progress(done, total, snapshot)`: False asks the work to stop."""
@@ -40,13 +40,9 @@ class Runner(widgets.VBox):
         The text on the Run button.
     unit
         What is counted, as in "draws".
-
-    Examples
-    --------
-    >>> results = []
-    >>> runner = Runner(lambda progress: progress(5, 10, None), results.append)
-    >>> runner.run_now(), results
-    (True, [True])
+    setting
+        `setting()` is what the work is done for. Progress of one setting is not shown for another
+        when `turn()` has been called after the change.
     """
 
     def __init__(
@@ -57,8 +53,11 @@ class Runner(widgets.VBox):
         look: Callable[[int, int, Any], None] | None = None,
         label: str = "Run",
         unit: str = "steps",
+        setting: Callable[[], Hashable] = lambda: None,
     ) -> None:
         self._work, self._finish, self._look, self._unit = work, finish, look, unit
+        self._setting = setting
+        self._told: tuple[Hashable, int, int, str] = (None, 100, 0, "")  # of the last run
         self._stopping = False
         self._latest: tuple[int, int, Any] | None = None
         self.task: asyncio.Task[Any] | None = None
@@ -91,6 +90,14 @@ class Runner(widgets.VBox):
         self._stopping = True
         self.status.value = "stopping"
 
+    def turn(self) -> None:
+        """Show the progress of the last run if it was for the present setting, and else none."""
+        if not self.run_button.disabled:
+            asked, total, done, status = self._told
+            told = asked == self._setting()
+            self.bar.max = total
+            self.bar.value, self.status.value = (done, status) if told else (0, "")
+
     def _progress(self, done: int, total: int, snapshot: Any) -> bool:
         self._latest = (done, total, snapshot)
         return not self._stopping
@@ -112,7 +119,7 @@ class Runner(widgets.VBox):
     def _begin(self) -> None:
         if self.run_button.disabled:
             raise ValueError("the work is running: press Stop first, or wait for it")
-        self._stopping, self._latest = False, None
+        self._stopping, self._latest, self._asked = False, None, self._setting()
         self.run_button.disabled, self.stop_button.disabled = True, False
         self.bar.value, self.status.value = 0, "running"
 
@@ -122,7 +129,7 @@ class Runner(widgets.VBox):
         done, total, snapshot = self._latest
         self.bar.max, self.bar.value = total, done
         if not self._stopping:
-            self.status.value = f"{done:,} of {total:,} {self._unit}"
+            self.status.value = f"{done:,} of {total:,} {self._unit}{self._of_earlier()}"
         if looking and self._look is not None:
             self._look(done, total, snapshot)
 
@@ -130,122 +137,94 @@ class Runner(widgets.VBox):
         self._tell(looking=False)
         self.run_button.disabled, self.stop_button.disabled = False, True
         if problem:
-            self.status.value = problem
+            status = problem
         elif self._latest is None:
-            self.status.value = "done"
+            status = "done"
         else:
             done, total, _ = self._latest
             ending = "stopped at" if self._stopping else "done:"
-            self.status.value = f"{ending} {done:,} of {total:,} {self._unit}"
+            status = f"{ending} {done:,} of {total:,} {self._unit}"
+        self._told = self._asked, self.bar.max, self.bar.value, status
+        self.turn()
+        if earlier := self._of_earlier():
+            self.status.value = status + earlier
+
+    def _of_earlier(self) -> str:
+        return "" if self._asked == self._setting() else ", for the earlier setting"
 
 
-class Experiment(ABC):
-    """Long work on what the controls ask for; its result is dropped when one of them is moved.
+class Experiment(View):
+    """A view of long work on what the controls ask for; a result is shown for these values only.
 
-    A subclass makes its controls, hands them on to `__init__`, and says what the work is and how
-    `found` is shown.
+    When a control is moved, running work is stopped and its result goes, with its progress. A
+    result is back when all controls stand as they did.
 
     Parameters
     ----------
-    controls
-        Widgets with a `value`.
     nothing
         `found` as long as nothing is.
-    unit
-        What the progress counts.
+    label, unit
+        The text on the Run button, and what the progress counts.
 
     Attributes
     ----------
-    widget : what to display
     runner : Run, Stop and progress; `runner.run_now()` runs at once
-    found : the result so far
-    panels : the `Panel`s
-
-    Examples
-    --------
-    >>> from bnlab import plots
-    >>> from bnlab.labs.board import size_slider
-    >>> class Powers(Experiment):
-    ...     def __init__(self):
-    ...         self.base = size_slider("base", [2, 3])
-    ...         super().__init__(self.base, nothing=0)
-    ...     def _work(self, asked, progress):
-    ...         return asked[0] ** 2
-    ...     def _pictures(self):
-    ...         return [plots.heat_map([[0, 0.9], [0.1, 0]], ["rain", "wet"])]
-    ...     def _captions(self):
-    ...         return [f"Squared: {self.found}."]
-    ...     def _columns(self):
-    ...         return [{}]
-    >>> powers = Powers()
-    >>> result = powers.runner.run_now()
-    >>> powers.panels[0].caption
-    'Squared: 4.'
-    >>> powers.base.value = 3
-    >>> powers.panels[0].caption
-    'Squared: 0.'
+    found : the result so far for what the controls ask, or `nothing`; `draw` has it first
+    latest : the last result, whatever was asked
     """
 
-    def __init__(self, *controls: Any, nothing: Any, unit: str = "steps") -> None:
-        self._controls, self._nothing = controls, nothing
-        self._asked: tuple[Any, ...] = ()
-        self.found = nothing
-        self.panels = [Panel(*shown) for shown in self._shown()]
-        self.runner = Runner(self._run, self._finish, look=self._look, unit=unit)
-        for control in controls:
-            control.observe(self._drop, "value")
-        self.widget = stacked(side_by_side(*controls), self.runner, side_by_side(*self.panels))
+    def __init__(
+        self, *, nothing: Any = None, label: str = "Run", unit: str = "steps", **controls: Any
+    ) -> None:
+        self.found = self.latest = self._nothing = nothing
+        self._asked: Hashable = None
+        self.results: dict[Hashable, Any] = {}  # of each setting
+        self.runner = Runner(
+            self._run, self._finish, look=self._look, label=label, unit=unit, setting=self.setting
+        )
+        super().__init__(**controls)
 
     @abstractmethod
-    def _work(self, asked: Any, progress: Progress) -> Any:
-        """The result for the values of the controls.
+    def compute(self, progress: Progress, /, *args: Any, **values: Any) -> Any:
+        """Return the result for the values of the controls.
 
         Each `progress(done, total, found)` with more in it brings another `found`: the page may
         still be reading the last one.
         """
 
-    @abstractmethod
-    def _pictures(self) -> Sequence[LayoutDOM]:
-        """`found`, a picture for each panel."""
+    def setting(self) -> Hashable:
+        """Return what a result belongs to: the values of the controls."""
+        return tuple(self.values().values())
 
-    @abstractmethod
-    def _captions(self) -> Sequence[str]:
-        """What to see in each."""
+    def arrange(self) -> list[Any]:
+        """Return what to display: the runner stands under the controls."""
+        controls, *panels = super().arrange()
+        return [controls, self.runner, *panels]
 
-    @abstractmethod
-    def _columns(self) -> Sequence[dict[str, dict[str, list[Any]]]]:
-        """Source name -> columns, of each picture, for `found` that grows."""
+    def board(self) -> Board:
+        """Return fresh pictures and captions of what is found."""
+        return self.draw(self.found, **self.values())
 
-    def _shown(self) -> Iterable[tuple[LayoutDOM, str]]:
-        return zip(self._pictures(), self._captions(), strict=True)
-
-    def _values(self) -> tuple[Any, ...]:
-        return tuple(control.value for control in self._controls)
-
-    def _run(self, progress: Progress) -> tuple[tuple[Any, ...], Any]:
-        asked = self._asked = self._values()
-        return asked, self._work(asked, progress)
-
-    def _finish(self, result: tuple[tuple[Any, ...], Any]) -> None:
-        asked, found = result
-        self._show(found if asked == self._values() else self._nothing)
-
-    def _drop(self, change: Any) -> None:
+    def follow(self) -> None:
+        """Stop work on other values, and show what is known for these."""
         if self.runner.run_button.disabled:
             self.runner.stop()
-        self._show(self._nothing)
+        self.runner.turn()
+        self.found = self.results.get(self.setting(), self._nothing)
+        self.show()
 
-    def _show(self, found: Any) -> None:
-        # A new picture reaches a page that does not show the panel yet; new columns do not.
-        self.found = found
-        for panel, shown in zip(self.panels, self._shown(), strict=True):
-            panel.show(*shown)
+    def _run(self, progress: Progress) -> tuple[Hashable, Any]:
+        asked = self._asked = self.setting()
+        return asked, self.compute(progress, **self.values())
+
+    def _finish(self, result: tuple[Hashable, Any]) -> None:
+        asked, self.latest = result
+        self.results[asked] = self.latest
+        self.found = self.results.get(self.setting(), self._nothing)
+        self.show(anew=True)
 
     def _look(self, done: int, total: int, found: Any) -> None:
-        if found is self.found or self._asked != self._values():
+        if found is None or found is self.found or self._asked != self.setting():
             return
         self.found = found
-        for panel, caption, columns in zip(
-            self.panels, self._captions(), self._columns(), strict=True
-        ):
-            panel.update(caption, **columns)
+        self.show()

@@ -5,6 +5,7 @@ One data set, one slider: how the posterior over all DAGs moves as rows are adde
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,10 @@ from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab import graphs, plots
-from bnlab.labs.board import Panel, check, choice, setup, side_by_side, size_slider, stacked
-
-__all__ = [
-    "DATASETS",
-    "Answer",
-    "Explorer",
-    "answer",
-    "check_adjacent",
-    "check_direction",
-    "check_through",
-    "setup",
-    "sizes",
-    "table",
-]
+from bnlab.labs.board import check, offer, size_slider
+from bnlab.labs.board import setup as setup
+from bnlab.labs.datasets import Case, dataset_choice, rows
+from bnlab.labs.view import Board, View
 
 DATASETS = ("coronary", "tic_tac_toe", "wine", "iris", "cancer (simulated)")
 """The data sets of the widget; all of them work without a network."""
@@ -61,51 +52,42 @@ class Answer:
     margin: float
 
 
-def table(name: str) -> bn.Data:
-    """One of `DATASETS`, its rows shuffled with a fixed seed, so that its first m rows are a
-    random sample that grows as m does.
+@cache
+def table(case: Case) -> bn.Data:
+    """Return one of `DATASETS`, its rows shuffled with a fixed seed, or a table as it is.
 
-    Examples
-    --------
-    >>> table("tic_tac_toe").m
-    958
+    So the first m rows of a data set are a random sample that grows as m does.
     """
     rng = np.random.default_rng(SEED)
-    if name == "cancer (simulated)":
+    if case == "cancer (simulated)":
         return bn.load_network("cancer").sample(SIMULATED_ROWS, rng)
-    return bn.load_dataset(name).shuffled(rng)
+    return rows(case).shuffled(rng) if isinstance(case, str) else case
 
 
 def sizes(m: int) -> tuple[int, ...]:
-    """Stops of the data-size slider for a table of m rows, 0 and m among them.
-
-    Examples
-    --------
-    >>> sizes(178)
-    (0, 10, 20, 50, 100, 178)
-    """
+    """Stops of the data-size slider for a table of m rows, 0 and m among them."""
     return (*(step for step in STEPS if step < m), m)
 
 
-def answer(data: bn.Data, rows: int) -> Answer:
-    """The posterior given the first `rows` rows of `data`.
+def answer(data: bn.Data, m: int) -> Answer:
+    """The posterior given the first `m` rows of `data`.
 
     BDeu score with equivalent sample size 1, at most 3 parents, the order-modular prior; 2,000
     DAGs are drawn for the paths, always with the same seed.
     """
-    score_table = bn.score_families(data.prefix(rows), bn.BDeu(1.0), max_parents=MAX_PARENTS)
+    score_table = bn.score_families(data.prefix(m), bn.BDeu(1.0), max_parents=MAX_PARENTS)
     posterior = bn.order_posterior(score_table)
     draws = bn.sample_dags(posterior, draws=DRAWS, rng=np.random.default_rng(SEED))
     return Answer(
         names=data.names,
-        rows=rows,
+        rows=m,
         edges=posterior.edges,
         paths=bn.features.paths(draws),
         margin=bn.hoeffding_margin(DRAWS, DELTA),
     )
 
 
-class Explorer:
+class Explorer(View):
     """Heat map, network and most probable paths of a table, with a slider for the rows used.
 
     Parameters
@@ -115,69 +97,49 @@ class Explorer:
 
     Attributes
     ----------
-    widget : what to display
-    size : the slider; `size.value` is the number of rows
-    dataset : the list of data sets, or None
-    shown : the `Answer` on display
-    heat, net, bars : the three `Panel`s, with sources "edges", "links" and "paths"
+    dataset, size : the controls; `size.value` is the number of rows
+    heat, net, bars : the `Panel`s, with sources "edges", "links" and "paths"
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
-        self.dataset = None if data is not None else choice("data set", DATASETS)
-        self._data = table(DATASETS[0]) if data is None else data
-        self.size = size_slider("rows used", sizes(self._data.m), self._data.m)
-        self.shown = answer(self._data, self._data.m)
-        self._places = plots.network_positions(self.shown.edges)
-        self.heat, self.net, self.bars = (
-            Panel(picture, caption)
-            for picture, caption in zip(self._pictures(), self._captions(), strict=True)
-        )
-        controls = [self.size]
-        if self.dataset is not None:
-            controls.insert(0, self.dataset)
-            self.dataset.observe(self._change_data, "value")
-        self.size.observe(self._change_size, "value")
-        self.widget = stacked(side_by_side(*controls), side_by_side(self.heat, self.net, self.bars))
+        dataset = dataset_choice(DATASETS, data)
+        m = table(dataset.value).m
+        super().__init__(dataset=dataset, size=size_slider("rows used", sizes(m), m))
 
-    def _change_size(self, change: Any) -> None:
-        self.shown = now = answer(self._data, change["new"])
-        captions = self._captions()
-        self.heat.update(captions[0], edges=plots.heat_map_data(now.edges, now.names))
-        links = plots.network_data(now.edges, now.names, self._places)
-        self.net.update(captions[1], links=links)
-        bars = plots.path_bars_data(now.paths, now.edges, now.names, margin=now.margin)
-        self.bars.update(captions[2], paths=bars)
+    def settle(self, moved: str) -> None:
+        """Offer the rows of another data set."""
+        if moved == "dataset":
+            stops = sizes(table(self.controls["dataset"].value).m)
+            offer(self.controls["size"], stops, stops[-1])
 
-    def _change_data(self, change: Any) -> None:
-        self._data = table(change["new"])
-        self.size.unobserve(self._change_size, "value")
-        self.size.options = [(f"{size:,}", size) for size in sizes(self._data.m)]
-        self.size.value = self._data.m
-        self.size.observe(self._change_size, "value")
-        self.shown = answer(self._data, self._data.m)
-        self._places = plots.network_positions(self.shown.edges)
-        panels = (self.heat, self.net, self.bars)
-        for panel, picture, caption in zip(panels, self._pictures(), self._captions(), strict=True):
-            panel.show(picture, caption)
+    def draw(self, dataset: Case, size: int) -> Board:
+        """The posterior given the first rows, at the places that all rows give the network."""
+        data, now = table(dataset), _answer(dataset, size)
+        edges, names = now.edges, now.names
+        u, v = np.unravel_index(np.argmax(edges), edges.shape)
+        return {
+            "heat": (
+                plots.heat_map(edges, names),
+                f"{size:,} of {data.m:,} rows. Most probable edge: {names[u]} → {names[v]}, "
+                f"{edges[u, v]:.2f}.",
+            ),
+            "net": (
+                plots.network(
+                    edges, names, plots.network_positions(_answer(dataset, data.m).edges)
+                ),
+                "Positions are those of the full table; edges below 0.1 are left out.",
+            ),
+            "bars": (
+                plots.path_bars(now.paths, edges, names, margin=now.margin),
+                f"Means over {DRAWS:,} DAGs drawn from the posterior; each whisker holds the exact "
+                f"value with probability {1 - DELTA:.2f}.",
+            ),
+        }
 
-    def _pictures(self) -> tuple[Any, Any, Any]:
-        now = self.shown
-        return (
-            plots.heat_map(now.edges, now.names),
-            plots.network(now.edges, now.names, self._places),
-            plots.path_bars(now.paths, now.edges, now.names, margin=now.margin),
-        )
 
-    def _captions(self) -> tuple[str, str, str]:
-        now = self.shown
-        u, v = np.unravel_index(np.argmax(now.edges), now.edges.shape)
-        return (
-            f"{now.rows:,} of {self._data.m:,} rows. Most probable edge: "
-            f"{now.names[u]} → {now.names[v]}, {now.edges[u, v]:.2f}.",
-            "Positions are those of the full table; edges below 0.1 are left out.",
-            f"Means over {DRAWS:,} DAGs drawn from the posterior; each whisker holds the exact "
-            f"value with probability {1 - DELTA:.2f}.",
-        )
+@cache
+def _answer(case: Case, m: int) -> Answer:
+    return answer(table(case), m)
 
 
 def check_adjacent(function: Callable[[Floats], Floats]) -> bool:

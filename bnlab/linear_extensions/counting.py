@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs, memory
+from bnlab.checks import check_counts, check_generator, checked
 from bnlab.kernels import posets as kernels
-from bnlab.runs import Executor, check_counts, check_generator, workers
+from bnlab.running import Executor, workers
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -50,6 +51,7 @@ class Recursion(NamedTuple):
     density: float
 
 
+@checked
 def count_linear_extensions(dag: ArrayLike, /, *, max_states: int = MAX_STATES) -> int:
     """The exact number l(G) of linear extensions: node orders with parents before children.
 
@@ -99,6 +101,7 @@ def count_linear_extensions(dag: ArrayLike, /, *, max_states: int = MAX_STATES) 
     return from_residues([math.factorial(n) * int(r) for r in out[-1]], primes)
 
 
+@checked
 def log_count(
     dags: ArrayLike, /, *, max_states: int = MAX_STATES, executor: Executor | None = None
 ) -> Floats:
@@ -134,6 +137,7 @@ def log_count(
     return out
 
 
+@checked
 def sample_linear_extensions(
     dag: ArrayLike, /, *, draws: int, rng: np.random.Generator, max_states: int = MAX_STATES
 ) -> Ints:
@@ -171,6 +175,9 @@ def sample_linear_extensions(
     check_generator(rng)
     recursion = solve(_before(dag), max_states)
     n = recursion.label.size
+    memory.require(
+        draws * n * 40, task=f"{draws:,} linear extensions", remedy="draw fewer at a time"
+    )
     times = np.empty((draws, n))
     uniforms = rng.random((draws, 2 * n))
     kernels.extensions(recursion.poset, recursion.keys, recursion.values, uniforms, times)
@@ -184,11 +191,6 @@ def solve(above: Ints, max_states: int, /) -> Recursion:
     Taking elements from the front or from the back can make all the difference, and neither is
     always better: both are tried in turn, with ever more room. What one attempt has found, the
     next keeps.
-
-    Examples
-    --------
-    >>> solve(np.array([0, 1, 1]), 10).density * 6
-    2.0
     """
     n, room = above.size, min(FIRST_STATES, max_states)
     attempts = [_start(above, False), _start(_reverse(above), True)]
@@ -211,13 +213,7 @@ def solve(above: Ints, max_states: int, /) -> Recursion:
 
 
 def from_residues(values: list[int], primes: tuple[int, ...], /) -> int:
-    """The number below the product of the primes with these residues (Chinese remainders).
-
-    Examples
-    --------
-    >>> from_residues([2, 3], (5, 7))
-    17
-    """
+    """The number below the product of the primes with these residues (Chinese remainders)."""
     number, modulus = 0, 1
     for value, prime in zip(values, primes, strict=True):
         number += modulus * ((value - number) * pow(modulus, -1, prime) % prime)
@@ -226,13 +222,7 @@ def from_residues(values: list[int], primes: tuple[int, ...], /) -> int:
 
 
 def arranged(above: Ints, /) -> tuple[kernels.Poset, Ints]:
-    """The poset of ancestor masks (n,) as the kernels want it, and the label (n,) of each element.
-
-    Examples
-    --------
-    >>> arranged(np.array([0, 1, 3]))[1]
-    array([2, 1, 0])
-    """
+    """The poset of ancestor masks (n,) in the form of the kernels, and labels (n,)."""
     n = above.size
     poset = kernels.Poset(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64))
     label = np.empty(n, np.int64)

@@ -11,6 +11,7 @@ error of that estimate has a known law, whatever p_i is, and so has the error of
 
 import math
 import os
+from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
@@ -18,25 +19,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
 from bnlab.checkpoints import (
+    GENERATORS,
     Arrays,
     Checkpoint,
+    Kept,
+    check,
+    counts,
     fingerprint,
     generator_states,
+    identity,
+    nats,
     restore_generators,
 )
+from bnlab.checks import check_counts, check_generator, checked, real
 from bnlab.kernels import posets as kernels
 from bnlab.linear_extensions.counting import arranged, solve
-from bnlab.results import Estimate, Run, package_versions
-from bnlab.runs import (
-    Clock,
-    Progress,
-    Stopped,
-    check_counts,
-    check_generator,
-    goes_on,
-    real,
-    seed_of,
-)
+from bnlab.results import Estimate, Run
+from bnlab.running import Clock, Progress, Stopped, Work, run_steps, seed_of
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -48,6 +47,7 @@ PILOT_SWEEPS = 128
 STEP = 0.2  # a step adds relations while this share of pilot draws obeys them: cost ~ 1/(p ln(p)^2)
 SWEEPS = 8  # of the first draws of a step
 BATCH_NUMBERS = 1 << 20  # uniforms in memory at a time
+MOST_SWEEPS = 1 << 20  # that a batch of draws could begin with
 ROUNDING = 1e-13  # where the bounds of a point are as close as doubles allow
 
 
@@ -58,6 +58,7 @@ class Step(NamedTuple):
     pairs: Ints
 
 
+@checked
 def estimate_linear_extensions(
     dag: ArrayLike,
     /,
@@ -118,16 +119,13 @@ def estimate_linear_extensions(
     steps = _steps(above, blocks, rng)
     k = successes(eps, delta, len(steps)) if steps else 0
     settings: dict[str, object] = {"eps": eps, "delta": delta, "max_states": max_states}
-    file = None
-    if checkpoint is not None:
-        identity = {"bnlab": package_versions()["bnlab"], "dag": fingerprint(above), "seed": seed}
-        file = Checkpoint(checkpoint, {**identity, **settings})
-    drawn = _Drawn(steps, k, log_first, rng, file)
-    try:
-        for step in steps[drawn.at.trace.size - 1 :]:
-            drawn.take(step, rng, progress)
-    finally:
-        drawn.save()
+    identified = identity("relaxations", dag=fingerprint(above), seed=seed, **settings)
+    drawn = _Drawn(steps, k, log_first, rng)
+    if run_steps(drawn, Checkpoint.at(checkpoint, identified), progress):
+        raise Stopped(
+            f"stopped after {drawn.done:,} of {k * len(steps):,} draws: an unfinished estimate has "
+            "no guarantee"
+        )
     trace = drawn.at.trace
     settings |= {"steps": len(steps), "successes": k, "draws": drawn.at.draws}
     return Estimate(
@@ -146,11 +144,6 @@ def successes(eps: float, delta: float, steps: int, /) -> int:
     The estimate over the truth is the product of independent (k - 1) / Gamma(k) [Huber2017]. Its
     two tails are bounded by Chernoff's inequality with the moments of Gamma(k),
     E[Gamma(k)**t] = Gamma(k + t) / Gamma(k).
-
-    Examples
-    --------
-    >>> successes(0.1, 0.05, 1), successes(0.1, 0.05, 10)
-    (748, 7423)
     """
 
     def kept(k: int) -> bool:
@@ -308,55 +301,64 @@ class _Position(NamedTuple):
     states: NDArray[np.uint8]
 
 
-class _Drawn:
-    """The draws of an estimate so far, and the file that keeps them, if there is one."""
+class _Drawn(Work):
+    """The draws of an estimate so far."""
+
+    begun = False
 
     def __init__(
-        self,
-        steps: list[Step],
-        k: int,
-        log_first: float,
-        rng: np.random.Generator,
-        file: Checkpoint | None,
+        self, steps: list[Step], k: int, log_first: float, rng: np.random.Generator
     ) -> None:
-        self._k, self._total, self._file = k, k * len(steps), file
+        self._steps, self._k, self._rng = steps, k, rng
         self.at = _Position(np.array([log_first]), 0, 0, 0, SWEEPS, generator_states([rng]))
-        saved = None if file is None else file.load()
-        if saved is not None:
-            draws, made, obeying, sweeps = (int(saved[name]) for name in _Position._fields[1:-1])
-            self.at = _Position(saved["trace"], draws, made, obeying, sweeps, saved["states"])
-            restore_generators([rng], self.at.states)
 
-    def take(self, step: Step, rng: np.random.Generator, progress: Progress | None) -> None:
-        """Draw extensions of a relaxation until k of them obey the step's pairs; trace that."""
-        polytope, n, k = _polytope(step.below), step.below.size, self._k
-        while True:
-            trace, draws, made, obeying, sweeps, _ = self.at
-            batch = max(32, min(BATCH_NUMBERS // (sweeps * n), 4 * k))
-            verdicts, sweeps = _verdicts(polytope, step.pairs, batch, sweeps, rng)
-            reached = obeying + np.cumsum(verdicts)
-            if reached[-1] >= k:
-                needed = made + int(np.searchsorted(reached, k)) + 1
-                log_p = math.log((k - 1) / rng.standard_gamma(needed))
-                trace, states = np.append(trace, trace[-1] + log_p), generator_states([rng])
-                self.at = _Position(trace, draws + needed, 0, 0, SWEEPS, states)
-                return
+    @property
+    def done(self) -> int:
+        """Draws that obey, of `k` for each step."""
+        return self._k * (self.at.trace.size - 1) + self.at.obeying
+
+    def steps(self) -> Generator[tuple[int, int], None, None]:
+        for step in self._steps[self.at.trace.size - 1 :]:
+            polytope, reached = _polytope(step.below), self.at.trace.size
+            while self.at.trace.size == reached:
+                self.at = self._next(step, polytope)
+                yield self.done, self._k * len(self._steps)
+
+    def _next(self, step: Step, polytope: _Polytope) -> _Position:
+        """Draw extensions of a relaxation; the step is done when k of them obeyed its pairs."""
+        (trace, draws, made, obeying, sweeps, _), k, rng = self.at, self._k, self._rng
+        batch = max(32, min(BATCH_NUMBERS // (sweeps * step.below.size), 4 * k))
+        verdicts, sweeps = _verdicts(polytope, step.pairs, batch, sweeps, rng)
+        reached = obeying + np.cumsum(verdicts)
+        if reached[-1] < k:
             made, obeying = made + batch, int(reached[-1])
-            self.at = _Position(trace, draws, made, obeying, sweeps, generator_states([rng]))
-            if self._file is not None and self._file.due:
-                self.save()
-            done = k * (trace.size - 1) + obeying
-            if not goes_on(progress, done, self._total):
-                raise Stopped(
-                    f"stopped after {done:,} of {self._total:,} draws: an unfinished estimate has "
-                    "no guarantee"
-                )
+            return _Position(trace, draws, made, obeying, sweeps, generator_states([rng]))
+        needed = made + int(np.searchsorted(reached, k)) + 1
+        log_p = math.log((k - 1) / rng.standard_gamma(needed))
+        trace, states = np.append(trace, trace[-1] + log_p), generator_states([rng])
+        return _Position(trace, draws + needed, 0, 0, SWEEPS, states)
 
-    def save(self) -> None:
-        """Keep the position between two batches."""
-        if self._file is not None:
-            arrays: Arrays = {name: np.asarray(at) for name, at in self.at._asdict().items()}
-            self._file.save(arrays)
+    def arrays(self) -> Arrays:
+        """The position between two batches."""
+        arrays: Arrays = {name: np.asarray(at) for name, at in self.at._asdict().items()}
+        return {**arrays, "steps": np.array(self.at.trace.size - 1)}
+
+    def restore(self, saved: Arrays) -> None:
+        whole = {name: counts() for name in ("draws", "made", "obeying", "steps")}
+        kept = {"trace": nats("places"), **whole, "sweeps": Kept(np.int64, (), 1, MOST_SWEEPS)}
+        check(saved, {**kept, "states": GENERATORS}, places=len(self._steps) + 1)
+        trace, done = saved["trace"], len(saved["trace"]) - 1
+        if not (
+            saved["steps"] == done
+            and math.isclose(trace[0], self.at.trace[0], abs_tol=1e-9)
+            and saved["draws"] >= done * self._k
+            and saved["made"] >= saved["obeying"]
+            and saved["obeying"] < max(1, self._k)
+        ):
+            raise ValueError("these draws do not make the trace beside them")
+        restore_generators([self._rng], saved["states"])
+        draws, made, obeying, sweeps = (int(saved[name]) for name in _Position._fields[1:-1])
+        self.at = _Position(trace, draws, made, obeying, sweeps, saved["states"])
 
 
 def _verdicts(

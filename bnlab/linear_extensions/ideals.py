@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
+from bnlab.checks import check_counts, checked
 from bnlab.kernels import posets as kernels
 from bnlab.linear_extensions.counting import arranged
-from bnlab.runs import check_counts
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -20,6 +20,7 @@ MAX_IDEALS = 5_000_000
 LIMB_BITS = 56  # of an exact count; sums of 63 limbs fit 62 bits
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
 class IdealLattice:
     """The ideals of a DAG by size: the sets of nodes that hold all parents of their members.
@@ -56,6 +57,7 @@ class IdealLattice:
         )
 
 
+@checked
 def ideal_lattice(dag: ArrayLike, /, *, max_ideals: int = MAX_IDEALS) -> IdealLattice:
     """All ideals of a DAG and their linear extensions, counted [NiinimakiKoivisto2013, sec. 3.3].
 
@@ -90,6 +92,7 @@ def ideal_lattice(dag: ArrayLike, /, *, max_ideals: int = MAX_IDEALS) -> IdealLa
     return IdealLattice(tuple(levels), tuple(counts))
 
 
+@checked
 def count_by_ideals(dag: ArrayLike, /, *, max_ideals: int = MAX_IDEALS) -> int:
     """The exact number of linear extensions by the same sums, in integers of several words.
 

@@ -2,11 +2,13 @@
 
 import numpy as np
 
+from bnlab.checks import checked
 from bnlab.linear_extensions.counting import MAX_STATES, log_count
 from bnlab.results import Draws, Run
-from bnlab.runs import Clock, Executor
+from bnlab.running import Clock, Executor
 
 
+@checked
 def reweight_by_extensions(
     draws: Draws, /, *, max_states: int = MAX_STATES, executor: Executor | None = None
 ) -> Draws:
@@ -28,7 +30,7 @@ def reweight_by_extensions(
     Draws
         The same DAGs, log_weight (chains, draws) less ln l(G), structure-modular, not independent
         draws from that posterior. traces has "log_extensions" (chains, draws), ln l(G) in nats;
-        stats has "effective_sample_size" (chains,), (sum w)**2 / sum w**2.
+        stats has "effective_sample_size" (chains,), (sum w)**2 / sum w**2, 0 without any weight.
 
     Raises
     ------
@@ -43,8 +45,6 @@ def reweight_by_extensions(
     >>> reweight_by_extensions(draws)
     Draws(5 dags of 2 variables, structure-modular)
     """
-    if not isinstance(draws, Draws):
-        raise ValueError(f"{type(draws).__name__}: pass Draws of DAGs (sample_dags)")
     if draws.over != "dags":
         raise ValueError("an order has no linear extensions to count: draw DAGs with sample_dags")
     if draws.prior != "order-modular":
@@ -54,9 +54,13 @@ def reweight_by_extensions(
     clock = Clock()
     log_extensions = log_count(draws.values, max_states=max_states, executor=executor)
     log_weight = draws.log_weight - log_extensions
-    weights = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
-    sizes = weights.sum(axis=1) ** 2 / (weights**2).sum(axis=1)
-    traces = {"log_extensions": log_extensions, "group": draws.groups}
+    largest = log_weight.max(axis=1, keepdims=True)
+    weights = np.exp(log_weight - np.where(largest > -np.inf, largest, 0.0))
+    squares = (weights**2).sum(axis=1)
+    sizes = np.divide(weights.sum(axis=1) ** 2, squares, np.zeros(len(squares)), where=squares > 0)
+    traces = {**draws.traces, "log_extensions": log_extensions}
+    if draws.independent:  # which weighted draws are not said to be
+        traces["group"] = draws.groups
     # The mass of distinct DAGs is one under the other prior.
     stats = {name: value for name, value in draws.stats.items() if name not in ("mass", "log_z")}
     return Draws(
@@ -68,7 +72,7 @@ def reweight_by_extensions(
         draws.names,
         independent=False,
         stats={**stats, "effective_sample_size": sizes},
-        traces={**draws.traces, **traces},
+        traces=traces,
         run=Run(
             f"{draws.run.method} / l(G)".strip(),
             draws.run.settings,

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab import memory
+from bnlab.checks import check_counts, check_generator, checked, real
 from bnlab.data import Data
 from bnlab.files import write_text
 from bnlab.graphs import check_dag, members, topological_order
-from bnlab.networks.writing import bif_text
-from bnlab.runs import check_generator, real
+from bnlab.results import Record
 
 ROW_TOLERANCE = 1e-9
 MAX_TABLE_ENTRIES = 10**7
 MAX_CONCENTRATION = 1e300
+_PLAIN = re.compile(r"[\w.<>=+/-]+")  # needs no quotation marks in a BIF file
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class BayesNet:
+class BayesNet(Record):
     """A Bayesian network over n discrete variables, checked once and read-only from then on.
 
     Row j of `tables[v]` is the distribution of v given the j-th configuration of its parents
@@ -62,22 +66,14 @@ class BayesNet:
         described = Data(np.empty((0, n), np.int32), self.arities, self.names, self.levels)
         if len(self.tables) != n:
             raise ValueError(f"{len(self.tables)} tables for {n} variables; give one for each")
-        dag.flags.writeable = False
-        object.__setattr__(self, "dag", dag)
-        object.__setattr__(self, "arities", described.arities)
-        object.__setattr__(self, "names", described.names)
-        object.__setattr__(self, "levels", described.levels)
+        names, levels = described.names, described.levels
+        self._set(dag=dag, arities=described.arities, names=names, levels=levels)
         tables = []
         for v in range(n):
             table = np.array(self.tables[v], np.float64)
             _check_table(table, self._configurations(v), int(self.arities[v]), self.names[v])
-            table.flags.writeable = False
             tables.append(table)
-        object.__setattr__(self, "tables", tuple(tables))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        # Rebuilt through the constructor: unpickled arrays would otherwise be writable.
-        return BayesNet, (self.dag, self.arities, self.names, self.levels, self.tables)
+        self._set(tables=tuple(tables))
 
     def __repr__(self) -> str:
         edges = int(np.bitwise_count(self.dag).sum())
@@ -149,8 +145,8 @@ class BayesNet:
         (5, 2)
         """
         check_generator(rng)
-        if not isinstance(m, (int, np.integer)) or m < 0:
-            raise ValueError(f"m={m}: the number of rows is a whole number of at least 0")
+        (m,) = check_counts(least=0, m=m)
+        memory.require(m * self.n * 24, task=f"{m:,} rows", remedy="sample fewer at a time")
         uniforms = rng.random((m, self.n))
         values = np.zeros((m, self.n), np.int32)
         for v in topological_order(self.dag):
@@ -253,6 +249,43 @@ def assemble(nodes: Sequence[NodeTable]) -> BayesNet:
         levels=tuple(node.levels for node in nodes),
         tables=tuple(tables),
     )
+
+
+def bif_text(
+    names: Sequence[str],
+    levels: Sequence[Sequence[str]],
+    dag: NDArray[np.int64],
+    tables: Sequence[NDArray[np.float64]],
+) -> str:
+    """Return the parts of a `BayesNet` as the text of a BIF file."""
+    names = [_quoted(name) for name in names]
+    levels = [[_quoted(label) for label in labels] for labels in levels]
+    lines = ["network unknown {", "}"]
+    for name, labels in zip(names, levels, strict=True):
+        states = ", ".join(labels)
+        lines += [f"variable {name} {{", f"  type discrete [ {len(labels)} ] {{ {states} }};", "}"]
+    for v, table in enumerate(tables):
+        parents = members(dag[v])
+        rows = [", ".join(repr(float(p)) for p in row) for row in table]
+        if parents:
+            given = ", ".join(names[p] for p in parents)
+            lines.append(f"probability ( {names[v]} | {given} ) {{")
+            for states_of, row in zip(
+                np.ndindex(*(len(levels[p]) for p in parents)), rows, strict=True
+            ):
+                labels = [levels[p][state] for p, state in zip(parents, states_of, strict=True)]
+                lines.append(f"  ({', '.join(labels)}) {row};")
+        else:
+            lines += [f"probability ( {names[v]} ) {{", f"  table {rows[0]};"]
+        lines.append("}")
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(label: str) -> str:
+    if '"' in label or "\n" in label or "\r" in label:
+        raise ValueError(f"BIF cannot hold {label!r} (quotation mark or line break): rename it")
+    plain = _PLAIN.fullmatch(label) and "//" not in label
+    return label if plain else f'"{label}"'
 
 
 def check_table_size(rows: int, arity: int, name: str) -> None:

@@ -2,92 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from bnlab.checks import checked
+from bnlab.data.cells import read_text
 from bnlab.data.fetching import RemoteFile, fetch
-from bnlab.data.reading import read_text
-from bnlab.networks.bayesnet import BayesNet, NodeTable, assemble
+from bnlab.networks.bayesnet import BayesNet
 from bnlab.networks.bif import parse_bif
 
-_YES_NO = ("yes", "no")
-_TRUE_FALSE = ("True", "False")
-_ONE_TWO = ("1", "2")
-
-
-def _binary(
-    name: str, levels: tuple[str, str], parents: str, first: Sequence[float], /
-) -> NodeTable:
-    """A two-state node of two-state parents: p(first state) with the last parent fastest."""
-    given = tuple(parents.split())
-    own = np.reshape(first, (2,) * len(given))
-    return NodeTable(name, levels, given, np.stack([own, np.round(1 - own, 12)], axis=-1))
-
-
-def _node(
-    name: str, levels: str, parents: dict[str, int], rows: Sequence[Sequence[float]], /
-) -> NodeTable:
-    """A node of parents with the given arities, one row a configuration, the last fastest."""
-    table = np.reshape(rows, (*parents.values(), len(levels.split())))
-    return NodeTable(name, tuple(levels.split()), tuple(parents), table)
-
-
-# Friedman, Murphy & Russell (1998).
-_CANCER = (
-    _binary("A", _ONE_TWO, "", [0.1]),
-    _binary("B", _ONE_TWO, "A", [0.1, 0.9]),
-    _binary("C", _ONE_TWO, "A", [0.1, 0.9]),
-    _binary("D", _ONE_TWO, "B C", [0.15, 0.3, 0.7, 0.9]),
-    _binary("E", _ONE_TWO, "C", [0.9, 0.1]),
-)
-# Korb & Nicholson (2004), the network that network repositories call "cancer".
-_LUNG_CANCER = (
-    _binary("Pollution", ("low", "high"), "", [0.9]),
-    _binary("Smoker", _TRUE_FALSE, "", [0.3]),
-    _binary("Cancer", _TRUE_FALSE, "Pollution Smoker", [0.03, 0.001, 0.05, 0.02]),
-    _binary("Xray", ("positive", "negative"), "Cancer", [0.9, 0.2]),
-    _binary("Dyspnoea", _TRUE_FALSE, "Cancer", [0.65, 0.3]),
-)
-# Lauritzen & Spiegelhalter (1988).
-_ASIA = (
-    _binary("asia", _YES_NO, "", [0.01]),
-    _binary("tub", _YES_NO, "asia", [0.05, 0.01]),
-    _binary("smoke", _YES_NO, "", [0.5]),
-    _binary("lung", _YES_NO, "smoke", [0.1, 0.01]),
-    _binary("bronc", _YES_NO, "smoke", [0.6, 0.3]),
-    _binary("either", _YES_NO, "lung tub", [1.0, 1.0, 1.0, 0.0]),
-    _binary("xray", _YES_NO, "either", [0.98, 0.05]),
-    _binary("dysp", _YES_NO, "bronc either", [0.9, 0.8, 0.7, 0.1]),
-)
-# Korb & Nicholson (2004), after Pearl (1988).
-_EARTHQUAKE = (
-    _binary("Burglary", _TRUE_FALSE, "", [0.01]),
-    _binary("Earthquake", _TRUE_FALSE, "", [0.02]),
-    _binary("Alarm", _TRUE_FALSE, "Burglary Earthquake", [0.95, 0.94, 0.29, 0.001]),
-    _binary("JohnCalls", _TRUE_FALSE, "Alarm", [0.9, 0.05]),
-    _binary("MaryCalls", _TRUE_FALSE, "Alarm", [0.7, 0.01]),
-)
-# Scutari & Denis (2014).
-_SURVEY = (
-    _node("A", "young adult old", {}, [[0.3, 0.5, 0.2]]),
-    _node("S", "M F", {}, [[0.6, 0.4]]),
-    _node(
-        "E",
-        "high uni",
-        {"A": 3, "S": 2},
-        [[0.75, 0.25], [0.64, 0.36], [0.72, 0.28], [0.7, 0.3], [0.88, 0.12], [0.9, 0.1]],
-    ),
-    _node("O", "emp self", {"E": 2}, [[0.96, 0.04], [0.92, 0.08]]),
-    _node("R", "small big", {"E": 2}, [[0.25, 0.75], [0.2, 0.8]]),
-    _node(
-        "T",
-        "car train other",
-        {"O": 2, "R": 2},
-        [[0.48, 0.42, 0.1], [0.58, 0.24, 0.18], [0.56, 0.36, 0.08], [0.7, 0.21, 0.09]],
-    ),
-)
+KNOWN = Path(__file__).with_name("known")
 
 # Structures: each node with its number of states and its parents, in the order of the
 # repositories' files.
@@ -133,46 +58,37 @@ _REPOSITORY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Network:
-    """A description, and either the tables themselves or the hash of the file that has them."""
-
-    description: str
-    nodes: tuple[NodeTable, ...] = ()
-    sha256: str = ""
-
-
+# What each is, and the hash of its file where the package does not have it.
 _NETWORKS = {
-    "cancer": _Network("5 nodes: metastatic cancer [Friedman, Murphy & Russell 1998]", _CANCER),
-    "lung_cancer": _Network(
-        "5 nodes: smoking and lung cancer [Korb & Nicholson 2004]", _LUNG_CANCER
-    ),
-    "asia": _Network("8 nodes: dyspnoea after a trip [Lauritzen & Spiegelhalter 1988]", _ASIA),
-    "earthquake": _Network("5 nodes: burglar alarm [Korb & Nicholson 2004]", _EARTHQUAKE),
-    "survey": _Network("6 nodes: travel survey [Scutari & Denis 2014]", _SURVEY),
-    "alarm": _Network(
+    "cancer": ("5 nodes: metastatic cancer [Friedman, Murphy & Russell 1998]", ""),
+    "lung_cancer": ("5 nodes: smoking and lung cancer [Korb & Nicholson 2004]", ""),
+    "asia": ("8 nodes: dyspnoea after a trip [Lauritzen & Spiegelhalter 1988]", ""),
+    "earthquake": ("5 nodes: burglar alarm [Korb & Nicholson 2004]", ""),
+    "survey": ("6 nodes: travel survey [Scutari & Denis 2014]", ""),
+    "alarm": (
         "37 nodes: monitoring in intensive care [Beinlich et al. 1989]",
-        sha256="f5860caa7137b5817e0c4f169cce0f1451ce6c246b96f5ce4fb4a8167993be29",
+        "f5860caa7137b5817e0c4f169cce0f1451ce6c246b96f5ce4fb4a8167993be29",
     ),
-    "child": _Network(
+    "child": (
         "20 nodes: congenital heart disease [Spiegelhalter et al. 1993]",
-        sha256="2bc3236dcbdbf9c9f1bbdeb060aa93c0bdee389d23a549b7248b9d89ed8a980c",
+        "2bc3236dcbdbf9c9f1bbdeb060aa93c0bdee389d23a549b7248b9d89ed8a980c",
     ),
-    "insurance": _Network(
+    "insurance": (
         "27 nodes: car insurance risk [Binder et al. 1997]",
-        sha256="92bcecd1b85387726af564bf1b50cd400ddbbea1b017303cc54d4654e50a8971",
+        "92bcecd1b85387726af564bf1b50cd400ddbbea1b017303cc54d4654e50a8971",
     ),
-    "hailfinder": _Network(
+    "hailfinder": (
         "56 nodes: severe summer hail [Abramson et al. 1996]",
-        sha256="efa122a88c4b550569ec821c7879bed9007f2b1e012e1ea52ea26069c7f26099",
+        "efa122a88c4b550569ec821c7879bed9007f2b1e012e1ea52ea26069c7f26099",
     ),
-    "sachs": _Network(
+    "sachs": (
         "11 nodes: protein signalling [Sachs et al. 2005]",
-        sha256="ed1830fbde101ed50cce3c7a3c8cbf1d2f5225531cf35ff09fb3cec0af101bce",
+        "ed1830fbde101ed50cce3c7a3c8cbf1d2f5225531cf35ff09fb3cec0af101bce",
     ),
 }
 
 
+@checked
 def list_networks() -> dict[str, str]:
     """The names that `load_network` knows, each with a line on content and source.
 
@@ -181,9 +97,10 @@ def list_networks() -> dict[str, str]:
     >>> list_networks()["asia"]
     '8 nodes: dyspnoea after a trip [Lauritzen & Spiegelhalter 1988]'
     """
-    return {name: network.description for name, network in _NETWORKS.items()}
+    return {name: description for name, (description, _) in _NETWORKS.items()}
 
 
+@checked
 def load_network(name: str, /) -> BayesNet:
     """A reference network with its published tables; `list_networks()` names them all.
 
@@ -210,15 +127,16 @@ def load_network(name: str, /) -> BayesNet:
     """
     if name not in _NETWORKS:
         raise ValueError(f"no network {name!r}; there are {', '.join(_NETWORKS)}")
-    network = _NETWORKS[name]
-    if network.nodes:
-        return assemble(network.nodes)
-    file = RemoteFile(f"raw/networks/{name}.bif.gz", f"{_REPOSITORY}/{name}.bif.gz", network.sha256)
-    path = fetch(file)
+    _, sha256 = _NETWORKS[name]
+    path = KNOWN / f"{name}.bif"
+    if sha256:
+        gzipped = f"{name}.bif.gz"
+        path = fetch(RemoteFile(f"raw/networks/{gzipped}", f"{_REPOSITORY}/{gzipped}", sha256))
     net, _ = parse_bif(read_text(path, "utf-8"), str(path))
     return net
 
 
+@checked
 def random_network(
     name: str, /, rng: np.random.Generator, *, concentration: float = 1.0
 ) -> BayesNet:

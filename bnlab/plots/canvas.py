@@ -1,7 +1,22 @@
 """The look that all pictures share: sizes, fonts and colours that everybody can tell apart."""
 
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
 import numpy as np
-from bokeh.models import Legend, LegendItem, Range1d
+from bokeh.models import (
+    BoxAnnotation,
+    ColumnDataSource,
+    FactorRange,
+    FixedTicker,
+    HoverTool,
+    Legend,
+    LegendItem,
+    NumeralTickFormatter,
+    PrintfTickFormatter,
+    Range1d,
+)
 from bokeh.palettes import Blues256, Colorblind
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
@@ -20,52 +35,55 @@ CYCLE: tuple[str, ...] = tuple(Colorblind[8])
 PROBABILITY: tuple[str, ...] = tuple(reversed(Blues256))
 """One hue from light (0) to dark (1): it reads the same in grey."""
 
+COLOURS = (*(CYCLE[i] for i in (0, 5, 3, 6, 1, 4, 7)), RULE)
+"""Colours of lines and marks in the order in which a chart takes them."""
+
+MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex", "star", "plus")
+DASHES = ("solid", "dashed", "dotted", "dotdash", "dashdot")
+BROKEN = DASHES[1:]
+"""Of lines that are not data: exact values, bounds, the ideal."""
+
+Columns = dict[str, list[Any]]
+Floats = NDArray[np.float64]
+
 
 def canvas(
-    *,
     title: str,
+    alt: str,
     x_label: str,
     y_label: str,
-    alt: str,
-    width: int = WIDTH,
-    height: int = HEIGHT,
-    x_axis_type: str = "auto",
-    y_axis_type: str = "auto",
-    x_range: object = None,
-    y_range: object = None,
+    *,
+    size: tuple[int, int] = (WIDTH, HEIGHT),
+    log: str = "",
+    x: object = None,
+    y: object = None,
 ) -> figure:
     """An empty Bokeh figure in the style of the labs, without a tool bar.
 
     Parameters
     ----------
-    x_label, y_label
-        Axis labels; name the unit, as in "data size (rows)".
     alt
         What a screen reader says in place of the picture.
-    width, height
-        Pixels.
-    x_axis_type, y_axis_type
-        "linear", "log", or "auto", which follows the range.
-    x_range, y_range
-        Anything Bokeh takes as a range: a pair, a list of factors, a Range; None fits the data.
-
-    Examples
-    --------
-    >>> picture = canvas(title="Error", x_label="draws", y_label="error", alt="Error and draws")
-    >>> picture.xaxis.axis_label
-    'draws'
+    x_label, y_label
+        Axis labels; name the unit, as in "data size (rows)".
+    size
+        Width and height, pixels.
+    log
+        Which axes are logarithmic: "", "x", "y" or "xy".
+    x, y
+        Ranges of the axes: a pair, a list of factors, a Range of Bokeh; None fits the data.
     """
-    ranges = {"x_range": x_range, "y_range": y_range}
+    kinds = {f"{axis}_axis_type": "log" if axis in log else "auto" for axis in "xy"}
+    ranges = {"x_range": x, "y_range": y}
     out = figure(
         title=title,
-        width=width,
-        height=height,
-        x_axis_type=x_axis_type,
-        y_axis_type=y_axis_type,
+        width=size[0],
+        height=size[1],
         toolbar_location=None,
         tools="",
         background_fill_color="#ffffff",
         html_attributes={"role": "img", "aria-label": alt},
+        **kinds,
         **{key: value for key, value in ranges.items() if value is not None},
     )
     out.title.text_font_size = "14px"
@@ -81,88 +99,158 @@ def canvas(
     out.axis.axis_line_color = RULE
     out.axis.major_tick_line_color = RULE
     out.grid.grid_line_color = "#e3e3e3"
+    out.axis.minor_tick_line_color = None
     out.outline_line_color = None
     return out
 
 
 def diagram(*, title: str, alt: str, width: int, height: int) -> figure:
-    """An empty figure of so many pixels for boxes and links: coordinates in pixels, no axes.
-
-    Examples
-    --------
-    >>> diagram(title="Network", alt="Boxes and links", width=300, height=200).frame_width
-    300
-    """
-    out = canvas(
-        title=title,
-        x_label="",
-        y_label="",
-        alt=alt,
-        width=width + 10,
-        height=height + 40,
-        x_range=Range1d(0, width),
-        y_range=Range1d(0, height),
-    )
+    """An empty figure of so many pixels for boxes and links: coordinates in pixels, no axes."""
+    size = (width + 10, height + 40)
+    out = canvas(title, alt, "", "", size=size, x=(0, width), y=(0, height))
     out.frame_width, out.frame_height = width, height
     out.axis.visible = False
     out.grid.grid_line_color = None
     return out
 
 
-def legend_above(picture: figure, /) -> None:
-    """Move the legend of a picture out of its frame, to one line above it.
-
-    Examples
-    --------
-    >>> picture = canvas(title="Error", x_label="draws", y_label="error", alt="Error and draws")
-    >>> _ = picture.line([0, 1], [1, 0], legend_label="mean")
-    >>> legend_above(picture)
-    >>> picture.legend[0].orientation
-    'horizontal'
-    """
-    legend = picture.legend[0]
-    picture.add_layout(legend, "above")
-    legend.orientation = "horizontal"
-    legend.label_text_font_size = SMALL_FONT_SIZE
-    legend.border_line_color = None
-    legend.padding = 2
-    legend.margin = 0
-    legend.spacing = 14
+def legend_above(picture: figure, items: list[LegendItem], /) -> None:
+    """Put a legend of these items in one line over a picture."""
+    look = {"orientation": "horizontal", "padding": 2, "spacing": 14}
+    picture.add_layout(_legend(items, **look), "above")
 
 
 def legend_below(picture: figure, items: list[LegendItem], /, *, columns: int) -> None:
-    """A legend of these items under a picture, in so many columns.
+    """Put a legend of these items under a picture, in so many columns."""
+    look = {"ncols": columns, "location": "top_left", "padding": 4, "spacing": 8}
+    picture.add_layout(_legend(items, **look), "below")
 
-    Examples
-    --------
-    >>> picture = canvas(title="Error", x_label="draws", y_label="error", alt="Error and draws")
-    >>> line = picture.line([0, 1], [1, 0])
-    >>> legend_below(picture, [LegendItem(label="mean", renderers=[line])], columns=2)
-    >>> picture.legend[0].ncols
-    2
-    """
-    legend = Legend(
+
+def _legend(items: list[LegendItem], **look: object) -> Legend:
+    return Legend(
         items=items,
-        ncols=columns,
-        location="top_left",
         margin=0,
-        padding=4,
-        spacing=8,
         border_line_color=None,
         label_text_font_size=SMALL_FONT_SIZE,
         label_text_color=INK,
+        **look,
     )
-    picture.add_layout(legend, "below")
+
+
+def entries(drawn: Mapping[str, object], /) -> list[LegendItem]:
+    """Legend entries: label -> what draws it."""
+    return [LegendItem(label=label, renderers=[glyph]) for label, glyph in drawn.items()]
+
+
+def row_entries(drawn: object, labels: Iterable[str], /) -> list[LegendItem]:
+    """Legend entries for the rows of what is drawn."""
+    return [LegendItem(label=x, renderers=[drawn], index=i) for i, x in enumerate(labels)]
+
+
+def hover(picture: figure, drawn: Sequence[object], /, *tips: tuple[str, str], **how: str) -> None:
+    """Tell these (label, "@column") pairs of what the pointer is over."""
+    picture.add_tools(HoverTool(renderers=list(drawn), tooltips=list(tips), **how))
+
+
+def write(
+    picture: figure,
+    x: object,
+    y: object,
+    text: object,
+    /,
+    *,
+    source: ColumnDataSource | None = None,
+    size: int = 12,
+    bold: bool = False,
+    align: str = "center",
+    baseline: str = "middle",
+    colour: str = INK,
+) -> None:
+    """Write text into a picture: columns of the source, or lists."""
+    picture.text(
+        x,
+        y,
+        text,
+        **({} if source is None else {"source": source}),
+        text_color=colour,
+        text_align=align,
+        text_baseline=baseline,
+        text_font_size=f"{size}px",
+        text_font_style="bold" if bold else "normal",
+    )
+
+
+def set_ticks(axis: Any, places: Sequence[float], /, *, number: str = "%g") -> None:
+    """Mark these places on an axis, as %g or in another format, as "0,0"."""
+    axis.ticker = FixedTicker(ticks=list(places))
+    plain = number.startswith("%")
+    axis.formatter = (PrintfTickFormatter if plain else NumeralTickFormatter)(format=number)
+
+
+def round_numbers(low: float, high: float, /) -> list[float]:
+    """Powers of ten for a logarithmic axis, and 2 and 5 times these when there are few."""
+    factors = (1, 2, 5) if high < 300 * low else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [factor * 10.0**power for power in powers for factor in factors]
+
+
+def from_rows(names: str, rows: Sequence[Sequence[object]], /) -> Columns:
+    """The columns of these names, which are parted by blanks, from rows."""
+    return {name: [row[i] for row in rows] for i, name in enumerate(names.split())}
+
+
+def refresh(shown: figure, fresh: figure, /) -> bool:
+    """Make a picture on display equal to a fresh one; return False if only replacing it will do.
+
+    Copied are the data of every source, the ends of ranges and bands, ticks, the title, axis labels
+    and the alt text. Pictures of another build, as with other lines, categories or sizes, differ in
+    more than that: then nothing is copied.
+    """
+    if _build(shown) != _build(fresh):
+        return False
+    for old, new in zip(shown.renderers, fresh.renderers, strict=True):
+        old.data_source.data = dict(new.data_source.data)
+        old.visible = new.visible
+    for old, new in zip(_bands(shown), _bands(fresh), strict=True):
+        old.update(bottom=new.bottom, top=new.top, left=new.left, right=new.right)
+    for old, new in ((shown.x_range, fresh.x_range), (shown.y_range, fresh.y_range)):
+        if isinstance(new, Range1d):
+            old.update(start=new.start, end=new.end)
+    for old, new in zip(shown.axis, fresh.axis, strict=True):
+        old.axis_label = new.axis_label
+        if isinstance(new.ticker, FixedTicker):
+            old.ticker.ticks = list(new.ticker.ticks)
+    shown.title.text = fresh.title.text
+    shown.html_attributes = dict(fresh.html_attributes)
+    return True
+
+
+def _build(picture: figure) -> list[object]:
+    """What two pictures have in common if they differ only in what `refresh` copies."""
+    ranges = (picture.x_range, picture.y_range)
+    return [
+        (picture.width, picture.height, picture.frame_width, picture.frame_height),
+        [
+            (type(axis), list(axis.factors) if isinstance(axis, FactorRange) else ())
+            for axis in ranges
+        ],
+        [(type(axis), type(axis.ticker)) for axis in picture.axis],
+        [
+            (type(drawn.glyph), drawn.data_source.name, sorted(drawn.data_source.data))
+            for drawn in picture.renderers
+        ],
+        [(str(item.label), item.index) for legend in picture.legend for item in legend.items],
+        [str(tool.tooltips) for tool in picture.tools],
+        len(_bands(picture)),
+    ]
+
+
+def _bands(picture: figure) -> list[BoxAnnotation]:
+    return [part for part in picture.center if isinstance(part, BoxAnnotation)]
 
 
 def vector(values: ArrayLike, size: int, what: str) -> NDArray[np.float64]:
-    """The values as floats (size,), or a ValueError that says what has another shape.
-
-    Examples
-    --------
-    >>> vector([1, 2], 2, "errors")
-    array([1., 2.])
-    """
+    """The values as floats (size,), or a ValueError that says what has another shape."""
     out = np.asarray(values, np.float64)
     if out.shape != (size,):
         raise ValueError(f"{what} has shape {out.shape}, but {size} values are needed")

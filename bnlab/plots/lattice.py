@@ -6,16 +6,15 @@ alpha_v(S). A path from the empty set to the full one is an order of the variabl
 
 import math
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool
+from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bnlab.plots.canvas import CYCLE, INK, RULE, diagram
-from bnlab.plots.edges import Columns
+from bnlab.plots.canvas import CYCLE, RULE, Columns, Floats, diagram, hover, write
 
-Floats = NDArray[np.float64]
 Link = tuple[int, int]
 """(v, S): the link from S to S + v."""
 
@@ -32,25 +31,13 @@ WIDEST = 14.0  # pixels, of a link that every order takes
 
 
 def set_name(mask: int, names: Sequence[str], /) -> str:
-    """The set with this bit mask, written out.
-
-    Examples
-    --------
-    >>> set_name(5, ["A", "B", "C"]), set_name(0, ["A", "B", "C"])
-    ('{A,C}', '∅')
-    """
+    """The set with this bit mask, written out."""
     inside = [name for v, name in enumerate(names) if mask >> v & 1]
     return "{" + ",".join(inside) + "}" if inside else "∅"
 
 
 def short(value: float, /) -> str:
-    """A number of three digits in as few letters as it takes; a dot for nan.
-
-    Examples
-    --------
-    >>> short(1536.4), short(0.25), short(12345.0), short(float("nan"))
-    ('1536', '0.25', '1.23e4', '·')
-    """
+    """A number of three digits in as few letters as it takes; a dot for nan."""
     if math.isnan(value):
         return "·"
     if abs(value) < 1e4 and (value == round(value) or abs(value) >= 100):
@@ -58,40 +45,68 @@ def short(value: float, /) -> str:
     return f"{value:.3g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
 
 
-def lattice_cells(
+def lattice(
     names: Sequence[str],
-    forward: ArrayLike,
-    backward: ArrayLike,
+    weights: ArrayLike | None = None,
+    forward: ArrayLike | None = None,
+    backward: ArrayLike | None = None,
     /,
     *,
     now: int | None = None,
     used: Collection[int] = (),
-) -> Columns:
-    """Columns of the source `cells` of `lattice`: one row a set, by bit mask.
+    links: Collection[Link] = (),
+    shares: ArrayLike | None = None,
+) -> figure:
+    """Drawing of the lattice of n <= 4 variables, filled in as far as there are values.
+
+    The source `cells` has a row for each set, by bit mask: `set`, `x`, `y` (pixels), `g`, `b`
+    (text), their fills and places, and the outline. The source `links` has a row for each link
+    (v, S), v outside S: `link`, `alpha`, `share` (text), its ends, colour, width and label.
 
     Parameters
     ----------
     names
-        The n <= 4 variable names; bit v of a mask stands for names[v].
+        The n variable names; bit v of a mask stands for names[v].
+    weights
+        (n, 2**n) values of alpha_v(S); nan where there is none yet, as everywhere if None.
     forward, backward
-        (2**n,) values of g and b to print; nan where there is none yet.
+        (2**n,) values of g and b, likewise.
     now
         The set that is being worked on, or None.
     used
         The sets whose values go into it.
-
-    Returns
-    -------
-    dict
-        Columns `set`, `x`, `y` (pixels), `g`, `b` (text), their fills and places, and the outline.
-
-    Examples
-    --------
-    >>> lattice_cells(["A"], [1, 2.5], [float("nan"), 1])["g"]
-    ['1', '2.5']
+    links
+        The links that are being worked on; they are drawn bold, with their numbers.
+    shares
+        (n, 2**n) probabilities that an order takes the link, drawn as its width; None for none.
     """
+    title = "The lattice of subsets"
+    alt = (
+        "Lattice of subsets: the empty set below, the full set above, and in each box the "
+        "values of g and b; links carry alpha"
+    )
     places = _places(len(names))
+    alpha = _values(weights, (len(names), len(places)), names)
     g, b = (_values(values, (len(places),), names) for values in (forward, backward))
+    share = None if shares is None else _values(shares, alpha.shape, names)
+    picture = diagram(title=title, alt=alt, width=WIDTH, height=HEIGHT)
+    drawn = _links(names, places, alpha, links, share)
+    _draw_links(picture, ColumnDataSource(data=drawn, name="links"))
+    boxes = _cells(names, places, g, b, now, used)
+    _draw_boxes(picture, ColumnDataSource(data=boxes, name="cells"))
+    _draw_key(picture)
+    return picture
+
+
+def _cells(
+    names: Sequence[str],
+    places: Floats,
+    g: Floats,
+    b: Floats,
+    now: int | None,
+    used: Collection[int],
+) -> Columns:
+    """The columns of the boxes, one row a set."""
     width = [3.0 if s == now else 2.0 if s in used else 1.0 for s in range(len(places))]
     return {
         "set": [set_name(s, names) for s in range(len(places))],
@@ -110,38 +125,16 @@ def lattice_cells(
     }
 
 
-def lattice_links(
+def _links(
     names: Sequence[str],
-    weights: ArrayLike,
-    /,
-    *,
-    now: Collection[Link] = (),
-    shares: ArrayLike | None = None,
+    places: Floats,
+    alpha: Floats,
+    now: Collection[Link],
+    share: Floats | None,
 ) -> Columns:
-    """Columns of the source `links` of `lattice`: one row a link (v, S), v outside S.
-
-    Parameters
-    ----------
-    names
-        The n <= 4 variable names.
-    weights
-        (n, 2**n) values of alpha_v(S) to print; nan where there is none yet.
-    now
-        The links that are being worked on; they are drawn bold, with their numbers.
-    shares
-        (n, 2**n) probabilities that an order takes the link, drawn as its width; None for none.
-
-    Examples
-    --------
-    >>> lattice_links(["A", "B"], [[1, 0, 3, 0], [1, 2, 0, 0]])["link"]
-    ['∅ → {A}', '∅ → {B}', '{A} → {A,B}', '{B} → {A,B}']
-    """
+    """The columns of the links, one row a link; what is drawn bold comes last, over the rest."""
     n = len(names)
-    places = _places(n)
-    alpha = _values(weights, (n, len(places)), names)
-    share = None if shares is None else _values(shares, alpha.shape, names)
     links = [(v, s) for s in range(len(places)) for v in range(n) if not s >> v & 1]
-    # What is drawn bold comes last, over the rest.
     links.sort(key=lambda link: link in now)
     starts = np.array([places[s] + (0, BOX[1] / 2) for _, s in links])
     ends = np.array([places[s | 1 << v] - (0, BOX[1] / 2) for v, s in links])
@@ -176,133 +169,38 @@ def lattice_links(
     }
 
 
-def lattice(
-    names: Sequence[str],
-    /,
-    *,
-    title: str = "The lattice of subsets",
-    alt: str = "Lattice of subsets: the empty set below, the full set above, and in each box the "
-    "values of g and b; links carry alpha",
-) -> figure:
-    """Drawing of the lattice of n <= 4 variables with nothing filled in.
-
-    Its sources are called `cells` and `links` and take `lattice_cells` and `lattice_links`.
-
-    Examples
-    --------
-    >>> lattice(["A", "B"]).select_one({"name": "cells"}).data["set"]
-    ['∅', '{A}', '{B}', '{A,B}']
-    """
-    picture = diagram(title=title, alt=alt, width=WIDTH, height=HEIGHT)
-    empty = np.full((len(names), 1 << len(names)), math.nan)
-    _draw_links(picture, ColumnDataSource(data=lattice_links(names, empty), name="links"))
-    blank = lattice_cells(names, empty[0], empty[0])
-    _draw_boxes(picture, ColumnDataSource(data=blank, name="cells"))
-    _draw_key(picture)
-    return picture
-
-
 def _draw_links(picture: figure, source: ColumnDataSource) -> None:
-    lines = picture.segment(
-        "x0", "y0", "x1", "y1", source=source, line_color="color", line_width="width"
-    )
-    picture.rect(
-        "label_x",
-        "label_y",
-        width="label_width",
-        height=LABEL_HEIGHT,
-        source=source,
-        fill_color="#ffffff",
-        fill_alpha="label_alpha",
-        line_color=None,
-    )
-    picture.text(
-        "label_x",
-        "label_y",
-        text="label",
-        source=source,
-        text_color=INK,
-        text_align="center",
-        text_baseline="middle",
-        text_font_size="12px",
-        text_font_style="bold",
-    )
-    picture.add_tools(
-        HoverTool(
-            renderers=[lines],
-            tooltips=[("link", "@link"), ("weight", "@alpha"), ("share of orders", "@share")],
-        )
-    )
+    look = {"source": source, "line_color": "color", "line_width": "width"}
+    lines = picture.segment("x0", "y0", "x1", "y1", **look)
+    look = {"width": "label_width", "height": LABEL_HEIGHT, "fill_alpha": "label_alpha"}
+    look |= {"source": source, "fill_color": "#ffffff", "line_color": None}
+    picture.rect("label_x", "label_y", **look)
+    write(picture, "label_x", "label_y", "label", source=source, bold=True)
+    hover(picture, [lines], ("link", "@link"), ("weight", "@alpha"), ("share of orders", "@share"))
 
 
 def _draw_boxes(picture: figure, source: ColumnDataSource) -> None:
-    picture.rect(
-        "x", "y", width=BOX[0], height=BOX[1], source=source, fill_color="#ffffff", line_color=None
-    )
+    box: dict[str, Any] = {"x": "x", "y": "y", "width": BOX[0], "height": BOX[1], "source": source}
+    picture.rect(**box, fill_color="#ffffff", line_color=None)
     for cell in ("g", "b"):
-        picture.rect(
-            f"{cell}_x",
-            "cell_y",
-            width=CELL[0],
-            height=CELL[1],
-            source=source,
-            fill_color=f"{cell}_fill",
-            line_color="#ffffff",
-        )
-        picture.text(
-            f"{cell}_x",
-            "cell_y",
-            text=cell,
-            source=source,
-            text_color=INK,
-            text_align="center",
-            text_baseline="middle",
-            text_font_size="12px",
-        )
-    picture.text(
-        "x",
-        "name_y",
-        text="set",
-        source=source,
-        text_color=INK,
-        text_align="center",
-        text_baseline="middle",
-        text_font_size="12px",
-        text_font_style="bold",
-    )
-    picture.rect(
-        "x",
-        "y",
-        width=BOX[0],
-        height=BOX[1],
-        source=source,
-        fill_color=None,
-        line_color="outline",
-        line_width="outline_width",
-        border_radius=3,
-    )
+        look = {"width": CELL[0], "height": CELL[1], "fill_color": f"{cell}_fill"}
+        picture.rect(f"{cell}_x", "cell_y", source=source, line_color="#ffffff", **look)
+        write(picture, f"{cell}_x", "cell_y", cell, source=source)
+    write(picture, "x", "name_y", "set", source=source, bold=True)
+    look = {"fill_color": None, "line_color": "outline", "line_width": "outline_width"}
+    picture.rect(**box, **look, border_radius=3)
 
 
 def _draw_key(picture: figure) -> None:
-    """What the colours mean, in the free corner below the singletons."""
+    """Say what the colours mean, in the free corner below the singletons."""
     entries = [
-        (BACKWARD_FILL, "b: set to top"),
-        (FORWARD_FILL, "g: bottom to set"),
-        (ALPHA, "α: one more"),
+        (BACKWARD_FILL, CELL[1] / 2, "b: set to top"),
+        (FORWARD_FILL, CELL[1] / 2, "g: bottom to set"),
+        (ALPHA, CELL[1] / 6, "α: one more"),
     ]
-    for row, (color, text) in enumerate(entries):
-        height = CELL[1] / 6 if color == ALPHA else CELL[1] / 2
-        picture.rect(
-            x=14, y=12 + 20 * row, width=20, height=height, fill_color=color, line_color=RULE
-        )
-        picture.text(
-            x=30,
-            y=12 + 20 * row,
-            text=[text],
-            text_color=INK,
-            text_baseline="middle",
-            text_font_size="12px",
-        )
+    for y, (color, height, text) in zip((12, 32, 52), entries, strict=True):
+        picture.rect(x=14, y=y, width=20, height=height, fill_color=color, line_color=RULE)
+        write(picture, 30, y, [text], align="left")
 
 
 def _label_place(now: Collection[Link]) -> float:
@@ -326,8 +224,9 @@ def _places(n: int) -> Floats:
     return out
 
 
-def _values(values: ArrayLike, shape: tuple[int, ...], names: Sequence[str]) -> Floats:
-    out = np.asarray(values, np.float64)
+def _values(values: ArrayLike | None, shape: tuple[int, ...], names: Sequence[str]) -> Floats:
+    """The values as floats of this shape, all nan for None."""
+    out = np.full(shape, math.nan) if values is None else np.asarray(values, np.float64)
     if out.shape != shape:
         raise ValueError(
             f"values of shape {out.shape} for {len(names)} variables: the lattice needs {shape}"

@@ -1,6 +1,7 @@
 """Edge probabilities as a network: each arrow is as wide as its edge is probable."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from bokeh.models import ColumnDataSource, HoverTool
@@ -8,17 +9,17 @@ from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
-from bnlab.plots.canvas import CYCLE, INK, RULE, WIDTH, diagram
-from bnlab.plots.edges import Columns, square
-
-Floats = NDArray[np.float64]
+from bnlab.plots.canvas import CYCLE, RULE, WIDTH, Columns, Floats, diagram, hover, write
+from bnlab.plots.matrix import square
 
 WIDEST = 8.0  # pixels, of an edge with probability 1
+WIDEST_PAIR = 5.0  # pixels, of a pair that is joined with probability 1, in pictures of many pairs
 LONGEST_LINE = 15  # characters
 LINE_HEIGHT = 16.0  # pixels
 ROW_HEIGHT = 52  # pixels, at least
 LETTER = 7.2  # pixels, mean width of a character at the label's size
 BOW = 0.09  # how far a link bends to its left, as a share of its length
+PAIR_BOWS = tuple(sign * step * BOW for step in range(5) for sign in (1, -1))  # to choose from
 HEAD = 7.0  # pixels, least length of an arrow head
 CROWDED = np.array([0.33, 0.07])  # boxes and links nearer than this, across and up, crowd a box
 WIDEST_ROW = 3  # boxes
@@ -40,11 +41,6 @@ def network_positions(edges: ArrayLike, /) -> Floats:
     ----------
     edges
         (n, n) floats; entry [u, v] is the probability of the edge u -> v.
-
-    Examples
-    --------
-    >>> network_positions([[0, 0.9], [0.1, 0]])[:, 1]
-    array([1., 0.])
     """
     values = np.asarray(edges, np.float64)
     n = len(values)
@@ -65,50 +61,83 @@ def network_positions(edges: ArrayLike, /) -> Floats:
     return out
 
 
-def network_data(
-    edges: ArrayLike, names: Sequence[str], positions: ArrayLike, /, *, threshold: float = 0.1
+def _columns(
+    chosen: dict[tuple[int, int], float],
+    heads: Sequence[bool],
+    names: Sequence[str],
+    positions: ArrayLike,
+    widest: float,
+    bows: Sequence[float],
 ) -> Columns:
-    """Columns of the source `links` of `network`: one row for each edge at least `threshold`.
+    """The columns of links with their probabilities, each with an arrow head or without.
 
-    Parameters
-    ----------
-    edges, names
-        (n, n) probabilities of u -> v, and the n variable names.
-    positions
-        (n, 2) in [0, 1], from `network_positions`.
-    threshold
-        Edges less probable than this are left out.
-
-    Returns
-    -------
-    dict
-        Columns `parent`, `child`, `probability`, `width` (pixels), `alpha`, the bent line `xs`,
-        `ys` and the arrow head `head_xs`, `head_ys` (pixels). Weak edges come first, so that
-        strong ones are drawn over them.
-
-    Examples
-    --------
-    >>> places = network_positions([[0, 0.9], [0.1, 0]])
-    >>> network_data([[0, 0.9], [0.1, 0]], ["rain", "wet"], places)["parent"]
-    ['wet', 'rain']
+    Of the `bows` a link takes the first that leads it over the fewest boxes of others.
     """
-    values = square(edges, names, "edges")
     centres, boxes = _pixels(positions, names)
-    pairs = [(int(u), int(v)) for u, v in np.argwhere(values >= threshold) if u != v]
-    pairs.sort(key=lambda pair: values[pair])
-    links = [_link(centres, boxes, u, v, float(values[u, v])) for u, v in pairs]
-    chosen = [float(values[pair]) for pair in pairs]
+    links = []
+    for ((u, v), p), head in zip(chosen.items(), heads, strict=True):
+        length = (HEAD + 1.4 * p * widest) * head
+        each = [_link(centres[[u, v]], boxes[[u, v]], length, bow) for bow in bows]
+        others = np.delete(np.arange(len(names)), [u, v])
+        crossed = [_crossed(line, centres[others], boxes[others]) for line, _ in each]
+        links.append(each[int(np.argmin(crossed))])
     return {
-        "parent": [names[u] for u, _ in pairs],
-        "child": [names[v] for _, v in pairs],
-        "probability": list(chosen),
-        "width": [WIDEST * p for p in chosen],
-        "alpha": [0.25 + 0.75 * p for p in chosen],
+        "parent": [names[u] for u, _ in chosen],
+        "child": [names[v] for _, v in chosen],
+        "probability": list(chosen.values()),
+        "width": [widest * p for p in chosen.values()],
+        "alpha": [0.25 + 0.75 * p for p in chosen.values()],
         "xs": [line[:, 0].tolist() for line, _ in links],
         "ys": [line[:, 1].tolist() for line, _ in links],
         "head_xs": [head[:, 0].tolist() for _, head in links],
         "head_ys": [head[:, 1].tolist() for _, head in links],
     }
+
+
+def pair_data(
+    edges: ArrayLike,
+    names: Sequence[str],
+    positions: ArrayLike,
+    /,
+    *,
+    threshold: float = 0.1,
+    sure: float = 0.95,
+) -> Columns:
+    """The columns of `network` with one line for each pair of variables, straight if possible.
+
+    The line is as wide as an edge in either direction is probable, which has to be at least
+    `threshold`; parent and child are those of the likelier direction. The arrow head is empty
+    unless that direction has a probability of at least `sure`.
+    """
+    values = square(edges, names, "edges")
+    either = np.minimum(1.0, values + values.T)
+    pairs = [(int(u), int(v)) for u, v in np.argwhere(either >= threshold) if u < v]
+    pairs = [(u, v) if values[u, v] >= values[v, u] else (v, u) for u, v in pairs]
+    chosen = {pair: float(either[pair]) for pair in sorted(pairs, key=lambda pair: either[pair])}
+    heads = [bool(values[pair] >= sure) for pair in chosen]
+    return _columns(chosen, heads, names, positions, WIDEST_PAIR, PAIR_BOWS)
+
+
+def node_data(names: Sequence[str], positions: ArrayLike, /) -> Columns:
+    """Columns of the source `nodes` of `network`: name, label, and the box: x, y, width, height.
+
+    Pixels from the lower left corner. A label has at most two lines.
+    """
+    centres, boxes = _pixels(positions, names)
+    return {
+        "name": list(names),
+        "label": [_label(name) for name in names],
+        "x": centres[:, 0].tolist(),
+        "y": centres[:, 1].tolist(),
+        "width": (2 * boxes[:, 0]).tolist(),
+        "height": (2 * boxes[:, 1]).tolist(),
+    }
+
+
+def network_height(positions: ArrayLike, /) -> int:
+    """Height of a drawing that is 420 pixels wide: square, or taller where many rows need it."""
+    places = np.asarray(positions, np.float64)
+    return max(WIDTH, ROW_HEIGHT * len(np.unique(places[:, 1])))
 
 
 def network(
@@ -122,82 +151,47 @@ def network(
     title: str = "Network: the wider, the more probable",
     alt: str = "Network of the variables; the wider an arrow, the more probable its edge",
 ) -> figure:
-    """Drawing of a network; its source of arrows is called `name` and holds `network_data`.
+    """Drawing of a network, an arrow for each edge at least `threshold`.
 
-    Examples
-    --------
-    >>> places = network_positions([[0, 0.9], [0.1, 0]])
-    >>> picture = network([[0, 0.9], [0.1, 0]], ["rain", "wet"], places)
-    >>> picture.select_one({"name": "links"}).data["probability"]
-    [0.1, 0.9]
+    The source `name` has the columns `parent`, `child`, `probability`, `width` (pixels), `alpha`,
+    the bent line `xs`, `ys` and the arrow head `head_xs`, `head_ys` (pixels). Weak edges come
+    first, so that strong ones are drawn over them. The source `nodes` is as of `node_data`.
+
+    Parameters
+    ----------
+    edges, names
+        (n, n) probabilities of u -> v, and the n variable names.
+    positions
+        (n, 2) in [0, 1], from `network_positions`.
+    threshold
+        Edges less probable than this are left out.
     """
-    height = _height(np.asarray(positions, np.float64))
-    picture = diagram(title=title, alt=alt, width=WIDTH, height=height)
-    source = ColumnDataSource(
-        data=network_data(edges, names, positions, threshold=threshold), name=name
-    )
-    lines = picture.multi_line(
-        "xs",
-        "ys",
-        source=source,
-        line_width="width",
-        line_alpha="alpha",
-        line_color=CYCLE[0],
-        line_cap="butt",
-    )
-    picture.patches(
-        "head_xs",
-        "head_ys",
-        source=source,
-        fill_color=CYCLE[0],
-        fill_alpha="alpha",
-        line_color=None,
-    )
+    values = square(edges, names, "edges")
+    pairs = [(int(u), int(v)) for u, v in np.argwhere(values >= threshold) if u != v]
+    chosen = {pair: float(values[pair]) for pair in sorted(pairs, key=lambda pair: values[pair])}
+    columns = _columns(chosen, [True] * len(chosen), names, positions, WIDEST, (BOW,))
+    picture = diagram(title=title, alt=alt, width=WIDTH, height=network_height(positions))
+    source = ColumnDataSource(data=columns, name=name)
+    look: dict[str, Any] = {
+        "line_width": "width",
+        "line_alpha": "alpha",
+        "line_color": CYCLE[0],
+        "line_cap": "butt",
+    }
+    lines = picture.multi_line("xs", "ys", source=source, **look)
+    look = {"fill_color": CYCLE[0], "fill_alpha": "alpha", "line_color": None}
+    picture.patches("head_xs", "head_ys", source=source, **look)
     _draw_nodes(picture, names, positions)
-    picture.add_tools(
-        HoverTool(
-            renderers=[lines],
-            line_policy="interp",
-            tooltips=[("edge", "@parent → @child"), ("probability", "@probability{0.000}")],
-        )
-    )
+    told = ("edge", "@parent → @child"), ("probability", "@probability{0.000}")
+    hover(picture, [lines], *told, line_policy="interp")
     return picture
 
 
 def _draw_nodes(picture: figure, names: Sequence[str], positions: ArrayLike) -> None:
-    centres, boxes = _pixels(positions, names)
-    nodes = ColumnDataSource(
-        data={
-            "name": list(names),
-            "label": [_label(name) for name in names],
-            "x": centres[:, 0].tolist(),
-            "y": centres[:, 1].tolist(),
-            "width": (2 * boxes[:, 0]).tolist(),
-            "height": (2 * boxes[:, 1]).tolist(),
-        },
-        name="nodes",
-    )
-    drawn = picture.rect(
-        "x",
-        "y",
-        width="width",
-        height="height",
-        source=nodes,
-        fill_color="#ffffff",
-        line_color=RULE,
-        line_width=1.5,
-        border_radius=8,
-    )
-    picture.text(
-        "x",
-        "y",
-        text="label",
-        source=nodes,
-        text_color=INK,
-        text_align="center",
-        text_baseline="middle",
-        text_font_size="13px",
-    )
+    nodes = ColumnDataSource(data=node_data(names, positions), name="nodes")
+    look = {"fill_color": "#ffffff", "line_color": RULE, "line_width": 1.5, "border_radius": 8}
+    drawn = picture.rect("x", "y", width="width", height="height", source=nodes, **look)
+    write(picture, "x", "y", "label", source=nodes, size=13)
     picture.add_tools(HoverTool(renderers=[drawn], tooltips="@name"))
 
 
@@ -240,11 +234,6 @@ def _clutter(
     return float(20 * touching + 4 * crossed + 0.05 * (strength * np.sqrt(length)).sum())
 
 
-def _height(places: Floats) -> int:
-    """Height of the frame, in pixels: square, or taller where many rows need it."""
-    return max(WIDTH, ROW_HEIGHT * len(np.unique(places[:, 1])))
-
-
 def _pixels(positions: ArrayLike, names: Sequence[str]) -> tuple[Floats, Floats]:
     """Centres (n, 2) and half sizes (n, 2) of the label boxes, in pixels of the frame."""
     places = np.asarray(positions, np.float64)
@@ -252,7 +241,7 @@ def _pixels(positions: ArrayLike, names: Sequence[str]) -> tuple[Floats, Floats]
     widths = [LETTER * max(3, *map(len, row)) + 14 for row in lines]
     boxes = np.column_stack([widths, [LINE_HEIGHT * len(row) + 10 for row in lines]])
     margin = boxes.max(axis=0) / 2 + (4, 10)
-    centres = margin + places * ((WIDTH, _height(places)) - 2 * margin)
+    centres = margin + places * ((WIDTH, network_height(places)) - 2 * margin)
     for height in np.unique(places[:, 1]):
         row = np.flatnonzero(places[:, 1] == height)
         row = row[np.argsort(centres[row, 0], kind="stable")]
@@ -272,21 +261,29 @@ def _apart(centres: Floats, halves: Floats) -> Floats:
     return out
 
 
-def _link(
-    centres: Floats, boxes: Floats, u: int, v: int, probability: float
-) -> tuple[Floats, Floats]:
-    """The bent line (16, 2) from box u to box v and its arrow head (3, 2)."""
-    start, end = centres[u], centres[v]
+def _crossed(line: Floats, centres: Floats, boxes: Floats) -> int:
+    """How many boxes a line runs over; leaving the drawing counts as one more."""
+    inside = np.all(np.abs(line[:, None] - centres) <= boxes + 2, axis=2)
+    return int(inside.any(axis=0).sum() + np.any((line[:, 0] < 4) | (line[:, 0] > WIDTH - 4)))
+
+
+def _link(centres: Floats, boxes: Floats, length: float, bow: float) -> tuple[Floats, Floats]:
+    """The line (16, 2) from the first of two boxes to the other, and its arrow head (3, 2).
+
+    The head is as long as `length`; there is none, (0, 2), if that is 0.
+    """
+    start, end = centres
     along = end - start
-    bend = (start + end) / 2 + BOW * np.array([-along[1], along[0]])
+    bend = (start + end) / 2 + bow * np.array([-along[1], along[0]])
     t = np.linspace(0, 1, 101)[:, None]
     curve = (1 - t) ** 2 * start + 2 * t * (1 - t) * bend + t**2 * end
-    outside = [np.any(np.abs(curve - centres[w]) > boxes[w] + 2, axis=1) for w in (u, v)]
+    outside = [np.any(np.abs(curve - centres[w]) > boxes[w] + 2, axis=1) for w in (0, 1)]
     curve = curve[outside[0] & outside[1]]
     if len(curve) < 3:
         curve = np.stack([start, bend, end])
+    if not length:
+        return curve[np.linspace(0, len(curve) - 1, 16).astype(int)], np.empty((0, 2))
     tip = curve[-1]
-    length = HEAD + 1.4 * probability * WIDEST
     shaft = curve[np.linalg.norm(curve - tip, axis=1) >= length * 0.8]
     base = shaft[-1] if len(shaft) else curve[0]
     ahead = (tip - base) / max(float(np.linalg.norm(tip - base)), 1e-9)

@@ -8,13 +8,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.checks import checked
 from bnlab.data import Data
 from bnlab.exact import order_posterior
 from bnlab.graphs import members
 from bnlab.prediction.rows import Rows, check_rows, completed, missing_masks
 from bnlab.prediction.tables import check_score
 from bnlab.priors import Prior, Uniform
-from bnlab.runs import Progress, Stopped, goes_on
+from bnlab.running import Progress, Steps
 from bnlab.scores import BDeu, Score, ScoreTable, score_families
 
 Bools = NDArray[np.bool_]
@@ -25,13 +26,7 @@ MAX_RUNS = 1 << 16  # of the dynamic program
 
 
 class ExactPosterior(Protocol):
-    """What `exact_log_density` asks of a posterior.
-
-    Examples
-    --------
-    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
-    >>> posterior: ExactPosterior = order_posterior(table)
-    """
+    """What `exact_log_density` asks of a posterior."""
 
     @property
     def log_z(self) -> float:
@@ -39,6 +34,7 @@ class ExactPosterior(Protocol):
         ...
 
 
+@checked
 def exact_log_density(
     data: Data,
     new_rows: Data | ArrayLike,
@@ -96,12 +92,11 @@ def exact_log_density(
     distinct, which = np.unique(
         np.hstack([complete.values, held]).astype(np.int32), axis=0, return_inverse=True
     )
-    log_p = np.empty(len(distinct))
+    log_p, steps = np.empty(len(distinct)), Steps(progress, len(distinct))
     log_z_data = log_z(data) if len(distinct) else 0.0
     for i, row in enumerate(distinct):
         log_p[i] = log_z(_with_row(data, row[: data.n], row[data.n :] == 1)) - log_z_data
-        if not goes_on(progress, i + 1, len(log_p)) and i + 1 < len(log_p):
-            raise Stopped(f"stopped after {i + 1} of {len(log_p)} rows")
+        steps.tick()
     if not len(rows.values):
         return np.empty(0)
     starts = np.searchsorted(owner, np.arange(len(rows.values)))

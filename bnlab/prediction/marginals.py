@@ -41,14 +41,6 @@ def connected_terms(dags: Ints, missing: int, tables: Tables, rows: Rows, /) -> 
     ------
     ValueError
         If a sum takes a table of more than 4 million joint states.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data
-    >>> from bnlab.prediction.tables import posterior_tables
-    >>> tables = posterior_tables(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
-    >>> connected_terms(np.array([[0, 1]]), 1, tables, Rows(np.array([[-1, 0]], np.int32)))[0]
-    array([[0]])
     """
     number: dict[Part, int] = {}
     lists = [

@@ -1,17 +1,17 @@
 """Rows to predict: checked, with their missing and their intervened cells; or as typed."""
 
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.checks import checked
 from bnlab.data import Data
 from bnlab.data.columns import MISSING_LABEL, codes_of, number_in
-from bnlab.data.reading import MISSING_MARKERS
-from bnlab.files import told_briefly
+from bnlab.data.markers import MISSING_MARKERS, Markers
+from bnlab.errors import warn
 
 Codes = NDArray[np.int32]
 Bools = NDArray[np.bool_]
@@ -34,28 +34,13 @@ class Rows:
     intervened: Bools | None = None
 
     def take(self, which: NDArray[np.int64] | slice, /) -> "Rows":
-        """Some of the rows.
-
-        Examples
-        --------
-        >>> Rows(np.array([[0, 1], [1, 1]], np.int32)).take(slice(1)).values
-        array([[0, 1]], dtype=int32)
-        """
+        """Some of the rows."""
         held = None if self.intervened is None else self.intervened[which]
         return Rows(self.values[which], held)
 
 
 def check_rows(data: Data, new_rows: Data | ArrayLike, /) -> Rows:
-    """Rows of the variables of `data`, or a ValueError that says what does not fit.
-
-    Examples
-    --------
-    >>> data = Data.from_arrays([[0, 0], [1, 1]])
-    >>> check_rows(data, [[0, -1]]).values
-    array([[ 0, -1]], dtype=int32)
-    """
-    if not isinstance(data, Data):
-        raise ValueError(f"data is a {type(data).__name__}: make it a Data (read_csv, from_frame)")
+    """Rows of the variables of `data`, or a ValueError that says what does not fit."""
     if isinstance(new_rows, Data):
         _check_same_variables(data, new_rows)
         return Rows(new_rows.values, new_rows.intervened)
@@ -84,6 +69,7 @@ def check_rows(data: Data, new_rows: Data | ArrayLike, /) -> Rows:
     return Rows(codes.astype(np.int32))
 
 
+@checked
 def typed_row(data: Data, cells: Mapping[str, str | float | None], /) -> Codes:
     """The codes (n,) of a row as somebody types it; -1 for cells that are missing or not given.
 
@@ -109,9 +95,8 @@ def typed_row(data: Data, cells: Mapping[str, str | float | None], /) -> Codes:
     array([-1,  2], dtype=int32)
     """
     codes = np.full(data.n, MISSING, np.int32)
-    with told_briefly():
-        for name, cell in cells.items():
-            codes[data.index(name)] = _typed_code(data, name, "" if cell is None else str(cell))
+    for name, cell in cells.items():
+        codes[data.index(name)] = _typed_code(data, name, "" if cell is None else str(cell))
     return codes
 
 
@@ -120,7 +105,7 @@ def _typed_code(data: Data, name: str, cell: str) -> int:
     labels, intervals, text = data.levels[v], data.intervals[v], cell.strip()
     if cell in labels or text in labels:
         return labels.index(cell if cell in labels else text)
-    if text in MISSING_MARKERS:
+    if text in Markers.of(MISSING_MARKERS):
         return MISSING
     number = number_in(text)
     if intervals is None:
@@ -132,46 +117,27 @@ def _typed_code(data: Data, name: str, cell: str) -> int:
         what = "level" if intervals is None else "number or level"
         raise ValueError(f"{name!r} has no {what} {text!r}; there are {', '.join(labels)}")
     if intervals is not None and number is not None and not intervals.covers(number):
-        warnings.warn(
+        warn(
             f"{name!r} was seen from {intervals.low:g} to {intervals.high:g}; {text} is taken for "
-            f"{labels[code]}",
-            stacklevel=3,
+            f"{labels[code]}"
         )
     return code
 
 
 def missing_masks(rows: Rows, /) -> Ints:
-    """Mask (rows,) of the missing cells of each row.
-
-    Examples
-    --------
-    >>> missing_masks(Rows(np.array([[0, -1], [0, 0]], np.int32)))
-    array([2, 0])
-    """
+    """Mask (rows,) of the missing cells of each row."""
     bits = np.int64(1) << np.arange(rows.values.shape[1], dtype=np.int64)
     masks: Ints = np.where(rows.values == MISSING, bits, 0).sum(axis=1)
     return masks
 
 
 def joint_states(sizes: list[int], /) -> Codes:
-    """All states (variables, product of sizes) of variables of these sizes, the last one fastest.
-
-    Examples
-    --------
-    >>> joint_states([2, 2]).tolist()
-    [[0, 0, 1, 1], [0, 1, 0, 1]]
-    """
+    """All joint states (variables, product of sizes) of variables, the last one fastest."""
     return np.indices(sizes, np.int32).reshape(len(sizes), math.prod(sizes))
 
 
 def completed(rows: Rows, nodes: list[int], arities: Ints, /) -> Rows:
-    """Every row with every joint state of `nodes`, the states of one row side by side.
-
-    Examples
-    --------
-    >>> completed(Rows(np.array([[0, -1]], np.int32)), [1], np.array([2, 2])).values.tolist()
-    [[0, 0], [0, 1]]
-    """
+    """Every row with every joint state of `nodes`, the states of one row side by side."""
     states = joint_states([int(arities[v]) for v in nodes])
     values = np.repeat(rows.values, states.shape[1], axis=0)
     values[:, nodes] = np.tile(states, len(rows.values)).T

@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checkpoints import Arrays, Finished, fingerprint
+from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, fingerprint, identity
+from bnlab.checks import check_counts, check_generator, checked
 from bnlab.data import Data
-from bnlab.results import Run, package_versions, read_only, rebuilt
-from bnlab.runs import Clock, Executor, Progress, check_counts, check_generator, seed_of
+from bnlab.results import Record, Run
+from bnlab.running import Batch, Clock, Executor, Progress, run_steps, seed_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -21,8 +22,9 @@ Method = Callable[[Data, Data], ArrayLike]
 METHOD = "cross-validation"
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class CrossValidation:
+class CrossValidation(Record):
     """How well methods predicted rows that they had not seen. Make one with `cross_validate`.
 
     Attributes
@@ -45,13 +47,6 @@ class CrossValidation:
     log_density: Floats
     fold: Ints
     run: Run
-
-    def __post_init__(self) -> None:
-        for name in ("log_density", "fold"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
 
     def __repr__(self) -> str:
         means = ", ".join(
@@ -101,6 +96,7 @@ class CrossValidation:
         return self.methods.index(method)
 
 
+@checked
 def cross_validate(
     data: Data,
     methods: Mapping[str, Method],
@@ -148,20 +144,35 @@ def cross_validate(
     """
     folds = _checked(data, methods, folds, rng)
     clock, seed = Clock(), seed_of(rng)
+    if checkpoint is not None:
+        Checkpoint(checkpoint, {})  # refuses a place that can hold no file
     fold = np.empty(data.m, np.int64)
     fold[rng.permutation(data.m)] = np.arange(data.m) % folds
     settings = {"folds": folds, "methods": tuple(methods)}
     held = () if data.intervened is None else (data.intervened,)
     rows = fingerprint(data.values, data.arities, *held)
-    version = package_versions()["bnlab"]
-    identity = {"bnlab": version, "method": METHOD, **settings, "data": rows, "seed": seed}
-    finished = Finished(checkpoint, identity)
-    jobs = [_Job(data, dict(methods), fold, k) for k in range(finished.count, folds)]
-    done = finished.go_on(_predict_fold, jobs, folds, progress, executor)
+    file = Checkpoint.at(checkpoint, identity(METHOD, **settings, data=rows, seed=seed))
+
+    def fits(saved: Arrays) -> None:
+        density = Kept(np.float64, ("rows", len(methods)))
+        check(saved, {"folds": Kept(np.int64, ("folds",)), "log_density": density}, folds=folds)
+        done = len(saved["folds"])
+        rows = int((fold < done).sum())
+        if (saved["folds"] != range(done)).any() or len(saved["log_density"]) != rows:
+            raise ValueError(f"it should hold the {rows} rows of the first {done} folds")
+
+    batch = Batch(
+        _predict_fold,
+        lambda part: _Job(data, dict(methods), fold, part.start),
+        folds,
+        executor,
+        fits=fits,
+    )
+    stopped = run_steps(batch, file, progress)
+    done = batch.arrays()
     log_density = np.full((len(methods), data.m), np.nan)
     by_fold = np.argsort(fold, kind="stable")[: len(done["log_density"])]
     log_density[:, by_fold] = done["log_density"].T
-    stopped = len(done["folds"]) < folds
     run = Run(METHOD, settings, seed, clock.seconds, stopped=stopped)
     return CrossValidation(tuple(methods), log_density, fold, run)
 
@@ -181,7 +192,8 @@ def _predict_fold(job: _Job) -> Arrays:
     train, test = _rows(job.data, ~held_out), _rows(job.data, held_out)
     out = np.empty((test.m, len(job.methods)))
     for i, (name, method) in enumerate(job.methods.items()):
-        log_p = np.asarray(method(train, test), float)
+        given = np.asarray(method(train, test))
+        log_p = given.astype(float) if given.dtype.kind in "iuf" else np.empty(0)
         if log_p.shape != (test.m,) or np.isnan(log_p).any():
             raise ValueError(
                 f"method {name!r} gave shape {log_p.shape} for {test.m} rows, or nan: it returns "
@@ -200,8 +212,6 @@ def _checked(
     data: Data, methods: Mapping[str, Method], folds: int, rng: np.random.Generator
 ) -> int:
     """The folds, as an integer of Python's; a ValueError for what cannot be validated."""
-    if not isinstance(data, Data):
-        raise ValueError(f"data is a {type(data).__name__}: make it a Data (read_csv, from_frame)")
     check_generator(rng)
     (folds,) = check_counts(least=2, folds=folds)
     if folds > data.m:

@@ -1,9 +1,9 @@
 """The whole way from a file to an answer: what was read, which method fits, and what it found."""
 
+from bnlab.data.reader import ColumnReading, Reading, read_table
 from bnlab.reports.analysis import Analysis, analyse
 from bnlab.reports.credible import Credible
 from bnlab.reports.planning import Plan, choose_method
-from bnlab.reports.reading import ColumnReading, Reading, read_table
 from bnlab.reports.sensitivity import Sensitivity, sensitivity
 
 __all__ = [

@@ -1,5 +1,6 @@
 """`analyse`: edges, paths, Markov blankets and predictions of one table of data."""
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.checkpoints import Checkpoint
+from bnlab.checks import check_generator, checked
 from bnlab.data import Data
-from bnlab.graphs import ancestors, markov_blankets
+from bnlab.graphs import ancestors, markov_blankets, members
 from bnlab.networks import BayesNet
 from bnlab.prediction import log_density, plug_in_log_density, typed_row
-from bnlab.prediction.tables import check_score
+from bnlab.prediction.tables import check_score, posterior_tables
 from bnlab.priors import Prior, Uniform
 from bnlab.reports.answers import Answer, Task, answer, doubts
 from bnlab.reports.credible import Credible, credible, evenly, one_dag
-from bnlab.reports.network import mean_network
 from bnlab.reports.planning import Plan, choose_method
-from bnlab.results import Draws, Estimate, Run, read_only, rebuilt
-from bnlab.runs import Clock, Executor, Progress, check_generator, seed_of
+from bnlab.results import Draws, Estimate, Record, Run
+from bnlab.running import Clock, Executor, Progress, report_progress, seed_of
 from bnlab.scores import BDeu, Score, ScoreTable, score_families
 
 Floats = NDArray[np.float64]
@@ -28,8 +29,9 @@ Ints = NDArray[np.int64]
 PREDICTORS = 1_000
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class Analysis:
+class Analysis(Record):
     """What a table of data says about structure. Make it with `analyse`.
 
     Attributes
@@ -51,12 +53,6 @@ class Analysis:
     warnings : sentences on what not to trust; empty if there is nothing to say
     seed : str, the state of the generator
     run : Run
-
-    Examples
-    --------
-    >>> data = Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 1]], names=["rain", "wet"])
-    >>> analyse(data, rng=np.random.default_rng(1)).predict({"rain": "1"}, "wet").round(3)
-    array([0.128, 0.872])
     """
 
     data: Data
@@ -76,13 +72,6 @@ class Analysis:
     run: Run
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "best", read_only(self.best))
-        object.__setattr__(self, "diagnostics", dict(self.diagnostics))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
 
     def __repr__(self) -> str:
         return f"Analysis({self.data.n} variables, {self.plan.method}, {self.run.seconds:.2g} s)"
@@ -116,6 +105,7 @@ class Analysis:
         return probabilities
 
 
+@checked
 def analyse(
     data: Data,
     /,
@@ -156,13 +146,6 @@ def analyse(
         checkpoint. Or if that is damaged or of another run: it is left as it is.
     Stopped
         If `progress` returned False before there was a draw.
-
-    Examples
-    --------
-    >>> data = Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 1]], names=["rain", "wet"])
-    >>> analyse(data, rng=np.random.default_rng(1)).edges.probability.round(4)
-    array([[0.    , 0.4684],
-           [0.4684, 0.    ]])
     """
     check_generator(rng)
     check_score(score)
@@ -209,6 +192,26 @@ def analyse(
     )
 
 
+def mean_network(dag: Ints, data: Data, score: Score, /) -> BayesNet:
+    """The Bayesian network of a DAG with posterior mean parameters, (a_jk + N_jk) / (a_j + N_j).
+
+    Raises
+    ------
+    ValueError
+        If the score has no pseudo-counts, as BIC.
+    """
+    tables, out = posterior_tables(data, score), []
+    for v in range(data.n):
+        family = [*members(dag[v]), v]
+        sizes = [int(data.arities[u]) for u in family]
+        cells = math.prod(sizes)
+        rows = np.zeros((data.n, cells), np.int32)
+        rows[family] = np.indices(sizes).reshape(len(sizes), cells)
+        log_means = tables.log_means(v, dag[v : v + 1], rows)[0]
+        out.append(np.exp(log_means).reshape(-1, sizes[-1]))
+    return BayesNet(dag, data.arities, data.names, data.levels, tuple(out))
+
+
 def _relation(found: Answer, relation: Callable[[Ints], Ints]) -> Credible:
     if found.draws is not None:
         return credible(found.draws, relation)
@@ -216,23 +219,14 @@ def _relation(found: Answer, relation: Callable[[Ints], Ints]) -> Credible:
 
 
 class Parts:
-    """Progress of the parts of an analysis, in thousandths of the whole.
-
-    Examples
-    --------
-    >>> parts = Parts(lambda done, total, what: print(done, "of", total, what))
-    >>> parts.part(500, 600, "drawing")(1, 2, None)
-    550 of 1000 drawing
-    True
-    """
+    """Progress of the parts of an analysis, in thousandths of the whole."""
 
     def __init__(self, progress: Progress | None) -> None:
         self.progress = progress
 
     def tell(self, done: int, what: str) -> bool:
         """Tell how far the whole is; False when it is to stop."""
-        answer = None if self.progress is None else self.progress(done, 1000, what)
-        return answer is None or bool(answer)
+        return report_progress(self.progress, done, 1000, what)
 
     def part(self, first: int, last: int, what: str) -> Progress:
         """The progress of a part that goes from `first` to `last`."""

@@ -15,8 +15,8 @@ from bnlab.exact.normalisers import factors_by_size
 from bnlab.linear_extensions import reweight_by_extensions
 from bnlab.reports.credible import Credible
 from bnlab.reports.planning import Method, Plan
-from bnlab.results import Draws, Estimate, Run
-from bnlab.runs import Executor, Progress
+from bnlab.results import LEAST_ESS, MOST_RHAT, Draws, Estimate, Run
+from bnlab.running import Executor, Progress
 from bnlab.sampling import reweight_unique, sample_dags, sample_orders, sample_partitions
 from bnlab.scores import ScoreTable
 from bnlab.search import hill_climb
@@ -24,20 +24,12 @@ from bnlab.search import hill_climb
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MOST_RHAT = 1.01  # as [VehtariEtAl2021] asks
-LEAST_EFFECTIVE = 400
 RESUMED: tuple[Method, ...] = ("partitions", "orders", "search")  # that keep a checkpoint
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """What one method found. `edges` and `paths` are None where they are averages over the draws.
-
-    Examples
-    --------
-    >>> Answer(np.array([0, 1]), "the best DAG found", None).warnings
-    ()
-    """
+    """Results of one method. `edges` and `paths` are None where they are averages of draws."""
 
     best: Ints
     best_is: str
@@ -55,11 +47,6 @@ class Task:
     """What every method gets. `part(a, b, what)` is progress from a to b thousandths of the whole.
 
     The `checkpoint` is for the methods that are in RESUMED.
-
-    Examples
-    --------
-    >>> Task.__slots__[:2]
-    ('table', 'plan')
     """
 
     table: ScoreTable
@@ -252,15 +239,7 @@ def _log_mean(log_weight: Floats) -> tuple[float, float]:
 
 
 def doubts(plan: Plan, told: Mapping[str, float], run: Run, /) -> tuple[str, ...]:
-    """Sentences on what the diagnostics say against the answer.
-
-    Examples
-    --------
-    >>> from bnlab import Data
-    >>> from bnlab.reports import choose_method
-    >>> doubts(choose_method(Data.from_arrays([[0, 0], [1, 1]])), {"rhat": 1.3}, Run(""))
-    ('R-hat is 1.300, above 1.01: the chains do not agree. Give more seconds.',)
-    """
+    """Sentences on what the diagnostics say against the answer."""
     out = []
     if run.stopped:
         out.append("Stopped early: the answer is of the draws made until then.")
@@ -272,9 +251,9 @@ def doubts(plan: Plan, told: Mapping[str, float], run: Run, /) -> tuple[str, ...
             "seconds."
         )
     worth = min(told.get("effective draws", math.inf), told.get("ess", math.inf))
-    if worth < LEAST_EFFECTIVE:
+    if worth < LEAST_ESS:
         out.append(
-            f"The draws are worth {worth:.0f} independent ones only, fewer than {LEAST_EFFECTIVE}: "
+            f"The draws are worth {worth:.0f} independent ones only, fewer than {LEAST_ESS}: "
             "intervals are rough."
         )
     return tuple(out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ import networkx as nx
 import numpy as np
 
 from bnlab.files import brief, write_text, write_whole
-from bnlab.networks.writing import bif_text as network_text
+from bnlab.networks.bayesnet import bif_text as network_text
 from bnlab.reports.analysis import Analysis
 
 CREDIBLE = 0.1
@@ -45,20 +46,32 @@ def edge_rows(analysis: Analysis, /) -> list[tuple[str, str, float, float, float
     ]
 
 
+def _of_chains(analysis: Analysis, parent: str, child: str) -> tuple[float, float, bool]:
+    """R-hat and ESS of an edge, nan without chains, and whether its interval is to be trusted."""
+    edges, pair = analysis.edges, (analysis.data.index(parent), analysis.data.index(child))
+    rhat, ess = (math.nan if m is None else float(m[pair]) for m in (edges.rhat, edges.ess))
+    return rhat, ess, bool(edges.trusted[pair])
+
+
 def csv_text(analysis: Analysis, /) -> str:
     """What `write_csv` writes."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
-    writer.writerow(["from", "to", "probability", "low", "high"])
+    chains = analysis.edges.rhat is not None
+    told = ["rhat", "ess", "trusted"] if chains else []
+    writer.writerow(["from", "to", "probability", "low", "high", *told])
     for parent, child, *numbers in edge_rows(analysis):
-        writer.writerow([parent, child, *(f"{number:.6g}" for number in numbers)])
+        rhat, ess, trusted = _of_chains(analysis, parent, child)
+        more = [f"{rhat:.6g}", f"{ess:.6g}", "yes" if trusted else "no"] if chains else []
+        writer.writerow([parent, child, *(f"{number:.6g}" for number in numbers), *more])
     return out.getvalue()
 
 
 def write_csv(analysis: Analysis, path: str | os.PathLike[str], /) -> None:
     """Write all edges as CSV: from, to, probability, low, high; the likeliest first.
 
-    Numbers have six significant digits; text is UTF-8.
+    Of Markov chains rhat, ess and trusted ("yes" or "no") follow, as of `FeatureEstimate`. Numbers
+    have six significant digits; text is UTF-8.
     """
     write_whole(path, csv_text(analysis).encode())
 
@@ -72,7 +85,10 @@ def graphml_text(analysis: Analysis, /, *, at_least: float = CREDIBLE) -> str:
         graph.add_node(name, label=name)
     for parent, child, probability, low, high in edge_rows(analysis):
         if probability >= at_least:
-            graph.add_edge(parent, child, probability=probability, low=low, high=high)
+            told = {"probability": probability, "low": low, "high": high}
+            if analysis.edges.rhat is not None:
+                told["trusted"] = _of_chains(analysis, parent, child)[2]
+            graph.add_edge(parent, child, **told)
     return "\n".join(nx.generate_graphml(graph)) + "\n"
 
 
@@ -81,8 +97,9 @@ def write_graphml(
 ) -> None:
     """Write the edges of probability `at_least` or more as GraphML, for Gephi, yEd or Cytoscape.
 
-    Edges have the attributes probability, low and high. Both directions between two variables may
-    occur, so the graph can have cycles: it is no DAG but a picture of many.
+    Edges have the attributes probability, low and high, and of Markov chains trusted. Both
+    directions between two variables may occur, so the graph can have cycles: it is no DAG but a
+    picture of many.
 
     Raises
     ------

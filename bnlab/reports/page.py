@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import os
-import re
 from pathlib import Path
 
+from markupsafe import Markup
+
+from bnlab.data.reader import Reading, in_python
 from bnlab.files import write_whole
+from bnlab.pages import Cell, Table, embedded, render
 from bnlab.reports import pictures, sections
 from bnlab.reports.analysis import Analysis
-from bnlab.reports.dressing import SCRIPT, document
-from bnlab.reports.embedding import embedded
 from bnlab.reports.exports import bif_text, csv_text, graphml_text
-from bnlab.reports.markup import (
-    Cell,
-    Html,
-    bullets,
-    download,
-    figure,
-    html,
-    paragraph,
-    section,
-    table,
-)
-from bnlab.reports.reading import Reading
 from bnlab.reports.sensitivity import Sensitivity, sensitivity
-from bnlab.reports.settings import comparisons, sensitivity_section
-from bnlab.reports.words import meaning
-from bnlab.runs import Progress, Stopped
+from bnlab.running import Progress, Stopped
 
 CONTENTS = {
     "glance": "At a glance",
@@ -43,7 +31,6 @@ CONTENTS = {
     "again": "Do it again",
 }
 
-WITHOUT_SCRIPT = "The figures and the sorting need JavaScript; all numbers are in tables as well."
 SETTINGS = {
     "max_parents": "most parents of a variable",
     "prior": "prior over DAGs",
@@ -51,11 +38,6 @@ SETTINGS = {
     "burn_in": "first moves left out",
     "thin": "moves from draw to draw",
 }
-COLOPHON = "Made with bnlab. This file holds all that it shows and loads nothing."
-
-STOPPED = section(
-    "sensitivity", "Sensitivity", paragraph("Stopped before other priors were compared.", "warning")
-)
 
 
 def write_page(
@@ -92,46 +74,52 @@ def page(
     analysis: Analysis, reading: Reading, /, *, command: str, progress: Progress | None = None
 ) -> str:
     """The HTML that `write_page` writes."""
-    data, names = analysis.data, analysis.data.names
+    names, plan, run = analysis.data.names, analysis.plan, analysis.run
     threshold = pictures.drawn_from(analysis)
-    drawn = pictures.layout(analysis, least=threshold)
+    places = pictures.layout(analysis, least=threshold)
     found = _compared(analysis, progress)
-    figures = {
-        "network": pictures.network_picture(analysis, drawn, threshold=threshold),
-        "heat": pictures.heat_picture(analysis),
-        "best": pictures.best_picture(analysis, drawn),
-    }
+    figures = {"heat": pictures.heat_picture(analysis)}
     if found is not None:
-        by_ess, by_prior = comparisons(found)
+        by_ess, by_prior = pictures.comparisons(found)
         if by_ess.chosen():
             figures["ess"] = by_ess.picture(names, "ess", "Equivalent sample size")
         if by_prior.chosen():
             figures["priors"] = by_prior.picture(names, "priors", "Prior over DAGs")
-    script, parts = embedded(figures)
-    title = f"{Path(str(reading.source)).name}: which variables depend on which?"
-    cut = any(c.kind == "measurements" and c.role == "variable" for c in reading.columns)
-    body = [
-        sections.glance(analysis, found),
-        meaning(cut=cut),
-        _edges(analysis, parts, len(drawn.shown)),
-        sections.paths_table(analysis),
-        sections.blankets_table(analysis),
-        _best(analysis, parts),
-        STOPPED if found is None else sensitivity_section(found, names, parts),
-        sections.was_read(reading),
-        sections.how(analysis),
-        sections.evidence(analysis),
-        _again(analysis, reading, command),
+    script, drawn = embedded(figures)
+    name = Path(str(reading.source)).name if reading.lasts else "The table"
+    path = repr(str(reading.source)) if reading.lasts else "path"
+    settings: list[tuple[Cell, ...]] = [
+        *((SETTINGS.get(name, name), str(value)) for name, value in run.settings.items()),
+        ("seconds of the analysis", f"{run.seconds:.3g}"),
+        *((f"version of {name}", version) for name, version in run.versions.items()),
     ]
-    method = sections.METHODS[analysis.plan.method]
-    lead = f"{data.n} variables, {data.m:,} rows; {method}."
-    return document(
-        title,
-        head=[paragraph(lead, "lead"), f"<noscript>{paragraph(WITHOUT_SCRIPT)}</noscript>"],
-        contents=list(CONTENTS.items()),
-        body="".join(body),
-        foot=paragraph(COLOPHON),
-        scripts=[script, f"<script>{SCRIPT}</script>"],
+    of_columns = {column.note for column in reading.columns}
+    return render(
+        "report.html",
+        title=f"{name}: which variables depend on which?",
+        contents={anchor: text for anchor, text in CONTENTS.items() if anchor != "glance"},
+        analysis=analysis,
+        reading=reading,
+        glance=sections.glance(analysis, found, _network(analysis, places, threshold)),
+        cut=any(c.kind == "measurements" and c.role == "variable" for c in reading.columns),
+        drawn=drawn,
+        edges_told=sections.edges_told(analysis),
+        edges_table=sections.edges_table(analysis),
+        paths_table=sections.paths_table(analysis),
+        blankets=sections.blankets_table(analysis),
+        best_picture=pictures.best_picture(analysis, places),
+        best=sections.best_table(analysis),
+        sensitivity=sections.sensitivity_section(analysis, found, drawn),
+        notes=[note for note in reading.notes if note not in of_columns],
+        columns=sections.columns_table(reading),
+        method=sections.METHODS[plan.method],
+        diagnostics=sections.diagnostics_table(analysis.diagnostics),
+        rejected=Table("Methods that were not taken.", ["method", "why not"], plan.rejected),
+        command=command,
+        code=f"bn.read_csv({path}{in_python(reading.options)})",
+        settings=Table("Settings and versions.", ["name", "value"], settings),
+        files=_files(analysis),
+        script=script,
     )
 
 
@@ -142,79 +130,42 @@ def _compared(analysis: Analysis, progress: Progress | None) -> Sensitivity | No
         return None
 
 
-def _edges(analysis: Analysis, parts: dict[str, str], drawn: int) -> str:
-    alone = analysis.data.n - drawn
-    hidden = f" Not drawn: {alone} without such an edge." if alone else ""
-    return section(
-        "edges",
-        "Edges",
-        '<div class="side">',
-        figure(
-            parts["network"],
-            "The wider and darker an arrow, the more probable its edge. Point at an arrow for its "
-            f"numbers.{hidden}",
-        ),
-        figure(
-            parts["heat"],
-            "All pairs. Row: parent; column: child; the darker, the more probable.",
-        ),
-        "</div>",
-        sections.edges_table(analysis),
+def _network(analysis: Analysis, drawn: pictures.Layout, threshold: float) -> tuple[Markup, str]:
+    """The first picture, and what its lines mean."""
+    alone = analysis.data.n - len(drawn.shown)
+    hidden = f" Not drawn: {alone} {'variable' if alone == 1 else 'variables'} without such a link."
+    wide = (
+        f"The wider and darker a line, the more probable its link, from {threshold:g} on; an arrow "
+        f"head stands only where the direction has probability {pictures.SURE:g} or more."
+    )
+    if analysis.plan.posterior is None:
+        wide = (
+            "All lines are equally wide, with the arrow heads of this one network: how sure each "
+            "is, a search does not say."
+        )
+    chains, doubted = analysis.edges.rhat is not None, not analysis.edges.trusted.all()
+    broken = " Broken lines are not to be trusted yet." if chains and doubted else ""
+    return (
+        pictures.pairs_picture(analysis, drawn, threshold=threshold),
+        "Each line is a link: the two variables go together whatever else is known. That is no "
+        f"proof that one causes the other. {wide}{broken}{hidden * bool(alone)}",
     )
 
 
-def _best(analysis: Analysis, parts: dict[str, str]) -> str:
-    return section(
-        "best",
-        "Best DAG",
-        paragraph(
-            "One DAG, even the best, is one of many that explain the table about as well: believe "
-            "the probabilities above rather than this drawing."
-        ),
-        '<div class="side">',
-        figure(parts["best"], f"This is {analysis.best_is}; all its arrows are equally wide."),
-        sections.best_table(analysis),
-        "</div>",
-    )
-
-
-def _again(analysis: Analysis, reading: Reading, command: str) -> str:
-    """The files that the page carries, and what it takes to make it again."""
-    run = analysis.run
-    rows: list[list[Cell]] = [
-        [SETTINGS.get(name, name), str(value)] for name, value in run.settings.items()
-    ]
-    rows += [["seconds of the analysis", f"{run.seconds:.3g}"]]
-    rows += [[f"version of {name}", version] for name, version in run.versions.items()]
-    rows += [["state of the random generator", str(analysis.seed)]]
-    options = ", ".join(f"{name}={value!r}" for name, value in reading.options.items())
-    options = re.sub(r"\b(CutPoints|EqualWidth|EqualFrequency)\(", r"bn.\1(", options)
-    code = f"bn.read_csv({str(reading.source)!r}{', ' if options else ''}{options})"
-    return section(
-        "again",
-        "Do it again",
-        paragraph("This command makes the page again:"),
-        f"<pre><code>{html(command)}</code></pre>",
-        paragraph("This reads the same table in Python:"),
-        f"<pre><code>{html(code)}</code></pre>",
-        table("Settings, seed and versions.", ["name", "value"], rows),
-        '<div class="screen"><h3>The results as files</h3>',
-        bullets(_files(analysis)),
-        "</div>",
-    )
-
-
-def _files(analysis: Analysis) -> list[Html]:
+def _files(analysis: Analysis) -> list[Markup | str]:
     """Links to the files that the page carries; those that a format cannot write are left out."""
     kinds = (
         ("edges.csv", "text/csv", csv_text, "all edges with their intervals"),
         ("edges.graphml", "application/xml", graphml_text, "credible edges, for Gephi, yEd, ..."),
         ("network.bif", "text/plain", bif_text, f"{analysis.best_is}, with its parameters"),
     )
-    out = []
+    out: list[Markup | str] = []
     for name, kind, text, what in kinds:
         try:
-            out.append(download(name, kind, text(analysis), what))
+            packed = base64.b64encode(text(analysis).encode()).decode()
         except ValueError as error:
-            out.append(Html(html(f"{name} is left out: {error}.")))
+            out.append(f"{name} is left out: {error}.")
+            continue
+        link = Markup('<a download="{0}" href="data:{1};base64,{2}">{0}</a>: {3}')
+        out.append(link.format(name, kind, packed, what))
     return out

@@ -1,37 +1,43 @@
-"""The pictures of a report: the figures of `bnlab.plots`, with intervals where there are any."""
+"""The pictures of a report: figures of `bnlab.plots`, and networks as SVG.
+
+An SVG needs no script, fits any screen and prints sharply.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from bokeh.models import HoverTool
-from numpy.typing import NDArray
+from markupsafe import Markup, escape
+from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs, plots
+from bnlab.pages import Cell, Table
+from bnlab.plots.canvas import CYCLE, INK, RULE, WIDTH
+from bnlab.plots.network import LINE_HEIGHT, network_height, node_data, pair_data
+from bnlab.priors import Prior
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.credible import Credible
 from bnlab.reports.exports import CREDIBLE
+from bnlab.reports.sensitivity import Sensitivity, nearest_one
 
 Floats = NDArray[np.float64]
 
 ALL_SHOWN = 12  # variables
-MOST_DRAWN, EVEN_ODDS = 40, 0.5  # edges, and the probability from which they are drawn if more
-EVEN = 0.4  # the width of an arrow where all are equally wide, as a share of the widest
-CROWD = 24  # edges; of more, arrows are that much thinner, to be told apart
+SURE, EVEN_ODDS = 0.95, 0.5
+MOST_DRAWN = 40  # pairs; if there are more, only those of even odds are drawn
+EVEN = 0.4  # the width of a line where nothing says how wide, as a share of the widest
+LEAST_DRAWN = 0.1  # of the widest, so that it can be seen
+LIKELIEST, MOST_MOVING = 6, 8  # edges in a comparison of priors
+LEAST = 0.1  # edges that never reach this are left out of it
 CELL = 13  # pixels, the least side of a cell of the heat map, so that its names can be read
 
 
 def shown_names(names: Sequence[str], /) -> list[str]:
-    """The names as BokehJS may draw them: it takes text between $$ for mathematics.
-
-    Examples
-    --------
-    >>> shown_names(["price in $", "$$x$$"])[0]
-    'price in $'
-    """
+    """The names as BokehJS may draw them: it takes text between $$ for mathematics."""
     return [name.replace("$$", "$\u200b$") for name in names]
 
 
@@ -56,6 +62,8 @@ class Layout:
             probability=credible.probability[part],
             low=credible.low[part],
             high=credible.high[part],
+            rhat=None if credible.rhat is None else credible.rhat[part],
+            ess=None if credible.ess is None else credible.ess[part],
         )
         return few, shown_names([names[v] for v in self.shown])
 
@@ -63,10 +71,11 @@ class Layout:
 def layout(analysis: Analysis, /, *, least: float = CREDIBLE) -> Layout:
     """Places for all variables, or if they are many, for those with an edge to draw.
 
-    An edge to draw has a probability of at least `least`, or belongs to the best DAG.
+    An edge to draw has a probability of at least `least`, in either direction, or belongs to the
+    best DAG.
     """
     probability = analysis.edges.probability
-    linked = (probability >= least) | (graphs.to_adjacency(analysis.best) > 0)
+    linked = (probability + probability.T >= least) | (graphs.to_adjacency(analysis.best) > 0)
     shown = np.flatnonzero(linked.any(axis=0) | linked.any(axis=1))
     if len(probability) <= ALL_SHOWN or len(shown) < 2:
         shown = np.arange(len(probability))
@@ -74,28 +83,154 @@ def layout(analysis: Analysis, /, *, least: float = CREDIBLE) -> Layout:
 
 
 def drawn_from(analysis: Analysis, /) -> float:
-    """The probability from which edges are drawn: higher where too many would cross each other.
+    """The probability from which pairs are drawn: higher where too many would cross each other.
 
     All of them are in the heat map and in the table.
     """
-    many = int((analysis.edges.probability >= CREDIBLE).sum())
+    edges = analysis.edges.probability
+    many = int((np.triu(edges + edges.T, 1) >= CREDIBLE).sum())
     return CREDIBLE if many <= MOST_DRAWN else EVEN_ODDS
 
 
+def pairs_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = CREDIBLE) -> Markup:
+    """One line for each pair that is joined with probability `threshold` or more.
+
+    It has an arrow head where the direction has a probability of SURE or more. Where chains do not
+    agree on either direction it is broken. Of a search, it is the one DAG, all lines equally wide.
+    """
+    if analysis.plan.posterior is None:
+        return best_picture(analysis, drawn)
+    edges = analysis.edges.probability[np.ix_(drawn.shown, drawn.shown)]
+    names = [analysis.data.names[v] for v in drawn.shown]
+    links = pair_data(edges, names, drawn.places, threshold=threshold, sure=SURE)
+    return _drawing(
+        analysis,
+        drawn,
+        links,
+        f"Network of {len(names)} variables with {len(links['parent'])} links; the wider a line, "
+        f"the more probable the link. Most probable: {_strongest(edges, names)}. The table of "
+        "edges has the numbers",
+    )
+
+
+def best_picture(analysis: Analysis, drawn: Layout, /) -> Markup:
+    """The best DAG at the same places, its lines as wide as in `pairs_picture`."""
+    some = np.ix_(drawn.shown, drawn.shown)
+    dag, edges = graphs.to_adjacency(analysis.best)[some], analysis.edges.probability[some]
+    either = np.clip(edges + edges.T, LEAST_DRAWN, 1.0)
+    widths = dag * (either if analysis.plan.posterior else EVEN)
+    names = [analysis.data.names[v] for v in drawn.shown]
+    links = pair_data(widths, names, drawn.places, threshold=0.5 * LEAST_DRAWN, sure=0.0)
+    return _drawing(
+        analysis,
+        drawn,
+        links,
+        f"Drawing of {analysis.best_is}: {int(dag.sum())} edges, listed in the table of parents",
+    )
+
+
+def _drawing(
+    analysis: Analysis, drawn: Layout, links: Mapping[str, Sequence[Any]], alt: str
+) -> Markup:
+    pairs = [
+        (analysis.data.index(u), analysis.data.index(v))
+        for u, v in zip(links["parent"], links["child"], strict=True)
+    ]
+    trusted = analysis.edges.trusted
+    chains = analysis.edges.rhat is not None
+    return _svg(
+        links,
+        [_pair_told(analysis, u, v) for u, v in pairs],
+        [chains and not (trusted[u, v] and trusted[v, u]) for u, v in pairs],
+        [analysis.data.names[v] for v in drawn.shown],
+        drawn.places,
+        alt,
+    )
+
+
+def _svg(
+    links: Mapping[str, Sequence[Any]],
+    told: Sequence[str],
+    dashed: Sequence[bool],
+    names: Sequence[str],
+    places: ArrayLike,
+    alt: str,
+) -> Markup:
+    """Draw the variables as boxes and the links as lines, which tell something when pointed at."""
+    height = network_height(places)
+    lines = [_line(links, i, text, bool(dashed[i]), height) for i, text in enumerate(told)]
+    boxes = node_data(names, places)
+    drawn = [_box(boxes, v, height) for v in range(len(names))]
+    return Markup(
+        f'<svg role="img" aria-label="{escape(alt)}" viewBox="0 0 {WIDTH} {height}" '
+        f'width="{WIDTH}" height="{height}">{"".join(lines)}{"".join(drawn)}</svg>'
+    )
+
+
+def _line(links: Mapping[str, Sequence[Any]], i: int, text: str, dashed: bool, height: int) -> str:
+    width, opacity = links["width"][i], f"{links['alpha'][i]:.3f}"
+    path = "L".join(_points(links["xs"][i], links["ys"][i], height))
+    broken = ' stroke-dasharray="7 5"' if dashed else ""
+    head = " ".join(_points(links["head_xs"][i], links["head_ys"][i], height))
+    tip = f'<polygon points="{head}" fill="{CYCLE[0]}"/>' if head else ""
+    return (
+        f'<g class="link" opacity="{opacity}"><title>{escape(text)}</title><path d="M{path}" '
+        f'fill="none" stroke="{CYCLE[0]}" stroke-width="{width:.2f}"{broken}/>{tip}</g>'
+    )
+
+
+def _box(boxes: Mapping[str, Sequence[Any]], v: int, height: int) -> str:
+    x, y = boxes["x"][v], height - boxes["y"][v]
+    wide, high = boxes["width"][v], boxes["height"][v]
+    rows = boxes["label"][v].split("\n")
+    first = y - LINE_HEIGHT * (len(rows) - 1) / 2
+    spans = "".join(
+        f'<tspan x="{x:.1f}" y="{first + LINE_HEIGHT * i:.1f}">{escape(row)}</tspan>'
+        for i, row in enumerate(rows)
+    )
+    return (
+        f'<g><title>{escape(boxes["name"][v])}</title><rect x="{x - wide / 2:.1f}" '
+        f'y="{y - high / 2:.1f}" width="{wide:.1f}" height="{high:.1f}" rx="8" fill="#ffffff" '
+        f'stroke="{RULE}" stroke-width="1.5"/><text fill="{INK}" font-size="13" '
+        f'text-anchor="middle" dominant-baseline="central">{spans}</text></g>'
+    )
+
+
+def _points(xs: Sequence[float], ys: Sequence[float], height: int) -> list[str]:
+    return [f"{x:.1f} {height - y:.1f}" for x, y in zip(xs, ys, strict=True)]
+
+
+def _pair_told(analysis: Analysis, u: int, v: int) -> str:
+    """A pair with its numbers, for who points at its line."""
+    edges, names = analysis.edges, analysis.data.names
+    if analysis.plan.posterior is None:
+        return f"{names[u]} → {names[v]}"
+    either = min(1.0, edges.probability[u, v] + edges.probability[v, u])
+    lines = [f"{names[u]} with {names[v]}: linked with probability {either:.3f}"]
+    for a, b in ((u, v), (v, u)):
+        line = f"{names[a]} → {names[b]} {edges.probability[a, b]:.3f}"
+        if edges.kind not in ("exact", "none"):
+            line += f", in {edges.low[a, b]:.3f} to {edges.high[a, b]:.3f}"
+        if edges.rhat is not None and edges.ess is not None:
+            line += f"; R-hat {edges.rhat[a, b]:.3f}, ESS {edges.ess[a, b]:.0f}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def network_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = CREDIBLE) -> Any:
-    """The network of the edges that are credible, their intervals in the hover."""
+    """The network of the edges that are credible, their intervals in the hover; for a lab."""
     edges, names = drawn.of(analysis.edges, analysis.data.names)
-    share = EVEN if (edges.probability >= threshold).sum() > CROWD else 1.0
     picture = plots.network(
-        share * edges.probability,
+        edges.probability,
         names,
         drawn.places,
-        threshold=share * threshold,
+        threshold=threshold,
         title=f"Edges of probability {threshold:g} or more"
         if analysis.plan.posterior
         else f"Edges of {analysis.best_is}",
         alt=f"Network of {len(names)} variables; the wider an arrow, the more probable its edge. "
-        f"Most probable: {_strongest(edges, names)}. The table of edges has the numbers",
+        f"Most probable: {_strongest(edges.probability, names)}. The table of edges has the "
+        "numbers",
     )
     return with_intervals(picture, "links", edges, names)
 
@@ -103,7 +238,7 @@ def network_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = 
 def heat_picture(analysis: Analysis, /) -> Any:
     """The heat map of all edge probabilities, their intervals in the hover."""
     names = shown_names(analysis.data.names)
-    strongest = _strongest(analysis.edges, names)
+    strongest = _strongest(analysis.edges.probability, names)
     picture = plots.heat_map(
         analysis.edges.probability,
         names,
@@ -120,22 +255,6 @@ def heat_picture(analysis: Analysis, /) -> Any:
     return with_intervals(picture, "edges", analysis.edges, names)
 
 
-def best_picture(analysis: Analysis, drawn: Layout, /) -> Any:
-    """The best DAG, at the places of the network of credible edges."""
-    edges, names = drawn.of(analysis.edges, analysis.data.names)
-    dag = graphs.to_adjacency(analysis.best)[np.ix_(drawn.shown, drawn.shown)]
-    picture = plots.network(
-        EVEN * dag,
-        names,
-        drawn.places,
-        name="best",
-        title=f"{analysis.best_is[0].upper()}{analysis.best_is[1:]}",
-        alt=f"Drawing of {analysis.best_is}: {int(dag.sum())} edges, listed in the table of "
-        "parents",
-    )
-    return with_intervals(picture, "best", edges, names)
-
-
 def with_intervals(picture: Any, source: str, credible: Credible, names: Sequence[str], /) -> Any:
     """Let the source and its hover tell the probabilities, and intervals that are not points."""
     data = picture.select_one({"name": source}).data
@@ -147,15 +266,76 @@ def with_intervals(picture: Any, source: str, credible: Credible, names: Sequenc
         return picture
     data["low"] = credible.low[u, v].tolist()
     data["high"] = credible.high[u, v].tolist()
+    told = [("interval", "@low{0.000} to @high{0.000}")]
+    if credible.rhat is not None and credible.ess is not None:
+        data["rhat"], data["ess"] = credible.rhat[u, v].tolist(), credible.ess[u, v].tolist()
+        told += [("R-hat, ESS", "@rhat{0.000}, @ess{0}")]
     for tool in picture.select(HoverTool):
         if isinstance(tool.tooltips, list):
-            tool.tooltips = [*tool.tooltips, ("interval", "@low{0.000} to @high{0.000}")]
+            tool.tooltips = [*tool.tooltips, *told]
     return picture
 
 
-def _strongest(credible: Credible, names: Sequence[str]) -> str:
+def _strongest(edges: Floats, names: Sequence[str]) -> str:
     """The three likeliest edges in words."""
-    values = np.asarray(credible.probability)
+    values = np.asarray(edges)
     n = len(names)
     best = [divmod(int(i), n) for i in np.argsort(-values, axis=None, kind="stable")[:3]]
     return ", ".join(f"{names[u]} to {names[v]} {values[u, v]:.2f}" for u, v in best)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Edges under some settings: labels of the settings, and probabilities (settings, n, n)."""
+
+    settings: tuple[str, ...]
+    edges: Floats
+
+    def chosen(self) -> list[tuple[int, int]]:
+        """The likeliest edges and those that move most, the likeliest first."""
+        mean, high = self.edges.mean(axis=0), self.edges.max(axis=0)
+        spread = np.where(high >= LEAST, high - self.edges.min(axis=0), -1.0)
+        pairs = [*_largest(mean, LIKELIEST), *_largest(spread, MOST_MOVING)]
+        return sorted({pair for pair in pairs if high[pair] >= LEAST}, key=lambda p: (-mean[p], p))
+
+    def picture(self, names: tuple[str, ...], name: str, title: str) -> Any:
+        """The dot plot of these edges."""
+        drawn, pairs = shown_names(names), self.chosen()
+        return plots.sensitivity(
+            [[float(edges[pair]) for pair in pairs] for edges in self.edges],
+            [f"{drawn[u]} → {drawn[v]}" for u, v in pairs],
+            self.settings,
+            name=name,
+            title=title,
+            alt=f"{title}: the likeliest edges and those that move most, under "
+            f"{len(self.settings)} settings. The table below has the numbers",
+        )
+
+    def table(self, what: str, names: tuple[str, ...]) -> Table:
+        """Return the numbers of these edges."""
+        rows: list[tuple[Cell, ...]] = [
+            (f"{names[u]} → {names[v]}", *(float(edges[u, v]) for edges in self.edges))
+            for u, v in self.chosen()
+        ]
+        caption = f"Edges by {what}, {LEAST:g} or more under one of them."
+        return Table(caption, ["edge", *self.settings], rows, sortable=True)
+
+
+def comparisons(found: Sensitivity, /) -> tuple[Comparison, Comparison]:
+    """Under several equivalent sample sizes, and under several structure priors."""
+    return (
+        Comparison(tuple(f"ess {size:g}" for size in found.ess), found.edges[:, 0]),
+        Comparison(
+            tuple(prior_label(prior) for prior in found.priors), found.edges[nearest_one(found.ess)]
+        ),
+    )
+
+
+def prior_label(prior: Prior, /) -> str:
+    """A structure prior in a word or two."""
+    return repr(prior).removesuffix("()")
+
+
+def _largest(values: Floats, count: int) -> list[tuple[int, int]]:
+    order = np.argsort(-values, axis=None, kind="stable")[:count]
+    return [divmod(int(i), len(values)) for i in order]

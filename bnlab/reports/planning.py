@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 from bnlab import memory
+from bnlab.checks import check_counts, checked
 from bnlab.data import Data
+from bnlab.errors import InputError, Setting
 from bnlab.exact import order_posterior_bytes
 from bnlab.exact.over_dags import posterior_bytes
 from bnlab.features import hoeffding_margin
 from bnlab.prediction.tables import check_score
 from bnlab.results import PriorKind
-from bnlab.runs import check_counts
-from bnlab.sampling.partitions import block_moves, partition_walker_bytes
-from bnlab.sampling.walks import walker_bytes
+from bnlab.sampling.order_target import walker_bytes
+from bnlab.sampling.partition_mcmc import block_moves, partition_walker_bytes
 from bnlab.scores import BDeu, Score, scoring_bytes
 
 Method = Literal["exact DAGs", "exact orders", "partitions", "orders", "search"]
@@ -36,6 +37,7 @@ A_YEAR = 365 * 86_400
 WORKERS = 2  # that chains share, at least
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How to analyse a table. Make it with `choose_method`.
@@ -54,11 +56,6 @@ class Plan:
     draws : DAGs to draw (of each chain), or restarts of the search
     rejected : (method, reason) of those that come before it in the list above
     chains, burn_in, thin : of Markov chains, as in `sample_partitions`; 1, 0, 1 for others
-
-    Examples
-    --------
-    >>> choose_method(Data.from_arrays([[0, 0], [1, 1]])).method
-    'exact DAGs'
     """
 
     method: Method
@@ -86,6 +83,7 @@ class _Cost(NamedTuple):
     moves: int = 0
 
 
+@checked
 def choose_method(
     data: Data,
     /,
@@ -117,12 +115,6 @@ def choose_method(
     ValueError
         If there is one variable only or no row, the score has no pseudo-counts, an argument is out
         of its range, or the memory for the method asked for is not there.
-
-    Examples
-    --------
-    >>> plan = choose_method(Data.from_arrays([[0, 0], [1, 1]]), free=10**9)
-    >>> plan.max_parents, plan.posterior
-    (1, 'structure-modular')
     """
     _check(data, max_parents, seconds, method)
     check_score(score)
@@ -147,7 +139,9 @@ def choose_method(
             chosen = name
         if name == chosen:
             if costs[name].needed > free:
-                raise ValueError(f"n={n}, method={name!r}: {reason}. Leave out method=")
+                raise InputError(
+                    f"n={n}, ", Setting("method", name), f": {reason}. Ask for no method"
+                )
             break
         rejected.append((name, reason or "it fits, but another was asked for"))
     assert chosen is not None
@@ -171,8 +165,6 @@ def choose_method(
 
 
 def _check(data: Data, max_parents: int | None, seconds: float, method: str | None) -> None:
-    if not isinstance(data, Data):
-        raise ValueError(f"data is a {type(data).__name__}: make it a Data (read_table, read_csv)")
     if data.n < 2 or data.m < 1:
         raise ValueError(
             f"{data.n} variables and {data.m} rows: give at least two variables and one row"
@@ -180,7 +172,7 @@ def _check(data: Data, max_parents: int | None, seconds: float, method: str | No
     if max_parents is not None:
         check_counts(max_parents=max_parents)
     if not 0 < seconds < math.inf:
-        raise ValueError(f"seconds={seconds!r}: give a positive, finite number of seconds")
+        raise InputError(Setting("seconds", seconds), ": give a positive, finite number of seconds")
     if method is not None and method not in METHODS:
         raise ValueError(f"method={method!r}: choose one of {', '.join(METHODS)}")
 
@@ -203,13 +195,7 @@ def _parents(
 
 
 def scoring_seconds(data: Data, max_parents: int, /) -> float:
-    """About how long `score_families` takes: rows and cells of all sets of up to k + 1 variables.
-
-    Examples
-    --------
-    >>> scoring_seconds(Data.from_arrays([[0, 0], [1, 1]]), 1) < 1e-6
-    True
-    """
+    """Estimate the time of `score_families`: rows and cells of all sets of up to k + 1 nodes."""
     cells = [1.0] + [0.0] * (max_parents + 1)  # sums of products of arities, by size of the set
     for arity in data.arities.tolist():
         for size in range(max_parents + 1, 0, -1):
@@ -229,7 +215,7 @@ def _cost(method: Method, data: Data, k: int, seconds: float) -> _Cost:
     if method == "search":
         return _Cost(scoring_bytes(n, k), first + A_CLIMB * RESTARTS)
     a_second = 10 * block_moves(n, k) * WORKERS / CHAINS
-    moves = min(MOST_MOVES, int(0.3 * seconds * a_second))
+    moves = int(min(MOST_MOVES, 0.3 * seconds * a_second))
     needed = partition_walker_bytes(n, k) if method == "partitions" else walker_bytes(n, k)
     return _Cost(needed, first + moves / a_second + A_DRAW * CHAINS * KEPT, moves)
 

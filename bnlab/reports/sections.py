@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from bnlab import graphs
+from bnlab.data.reader import ColumnReading, Reading
+from bnlab.pages import Cell, Table, html, render, table
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.credible import Credible
-from bnlab.reports.markup import Cell, Html, bullets, html, paragraph, section, table
-from bnlab.reports.reading import ColumnReading, Reading
-from bnlab.reports.sensitivity import Sensitivity
+from bnlab.reports.pictures import EVEN_ODDS, SURE, Comparison, comparisons
+from bnlab.reports.sensitivity import Sensitivity, nearest_one
+from bnlab.results import LEAST_ESS, MOST_RHAT
 
 Floats = NDArray[np.float64]
 
@@ -23,12 +25,9 @@ LEAST = 0.05
 MOST_ROWS = 300
 MOST_LEVELS = 12
 MOST_NAMED = 8
-SURE, EVEN_ODDS = 0.95, 0.5
-UNTOLD = "the data tell that the two are joined, and not which way"
-NOT_CAUSAL = Html(
-    "An edge says that two variables go together whatever else is known. It does not say that one "
-    'causes the other: see <a href="#meaning">How to read it</a>.'
-)
+MOVED = 0.1  # a change of this much is worth a word
+FEW_DRAWS = 100  # of a comparison of priors
+Pairs = list[tuple[int, int]]
 
 METHODS = {
     "exact DAGs": "exact sums over all DAGs",
@@ -41,15 +40,22 @@ METHODS = {
 DIAGNOSTICS = {"rhat": "R-hat", "ess": "effective sample size of ln p(G, D)"}
 
 
+OF_CHAINS = (
+    f" To be trusted is one whose R-hat is at most {MOST_RHAT} and whose effective sample size "
+    f"(ESS) is at least {LEAST_ESS}; the others may be far off: run longer."
+)
+
+
 def interval_sentence(credible: Credible, /) -> str:
-    """What the columns low and high of these probabilities mean."""
+    """What the columns low and high of these probabilities mean, and which are to be trusted."""
+    chains = credible.rhat is not None
     return {
         "exact": "The probabilities are exact.",
         "sound": "The exact probability lies between low and high for certain.",
         "Hoeffding": "Each interval holds the exact probability with probability at least "
         f"{credible.confidence:g}.",
         "asymptotic": "Each interval holds the exact probability with probability about "
-        f"{credible.confidence:g}, in the limit of many draws.",
+        f"{credible.confidence:g}, in the limit of many draws." + OF_CHAINS * chains,
         "none": "There is no error bar: the draws are too few, or depend on each other.",
     }[credible.kind]
 
@@ -64,121 +70,161 @@ def described(analysis: Analysis, credible: Credible, what: str, /) -> str:
     )
 
 
-def glance(analysis: Analysis, found: Sensitivity | None, /) -> str:
-    """The answer in a few lines, after what speaks against it; `found` is what other priors say."""
+def glance(
+    analysis: Analysis, found: Sensitivity | None, /, picture: tuple[Markup, str] | None = None
+) -> Markup:
+    """The answer in three sentences and a picture with its caption, after what speaks against it.
+
+    `found` is what other priors say.
+    """
     if analysis.plan.posterior is None:
         count = int(analysis.edges.probability.sum())
-        lines = [f"A search found one good DAG, of {count} edges. Nothing says how sure they are."]
+        lines = [
+            f"A search found one good network of the variables, with {count} "
+            f"{_plural(count, 'link')}.",
+            "How sure these links are, and which way they point, a search does not say.",
+        ]
     else:
-        lines = _joined(analysis, found)
-    warnings = [paragraph(text, "warning") for text in analysis.warnings]
-    return section("glance", "At a glance", *warnings, bullets([*lines, NOT_CAUSAL]))
+        pairs, sure, likely = ranked_pairs(analysis)
+        lines = [
+            _linked(analysis, pairs, sure),
+            _directions(analysis, sure),
+            _kept(analysis, found, [*sure, *likely]),
+        ]
+    warnings = [*_untrusted(analysis), *analysis.warnings]
+    return render("report.html", "glance", warnings=warnings, lines=lines, picture=picture)
 
 
-def _joined(analysis: Analysis, found: Sensitivity | None) -> list[str]:
-    """Which pairs have an edge, in which direction, and how far priors matter."""
+def _untrusted(analysis: Analysis) -> list[str]:
+    """A sentence on the edges whose chains do not agree, if there are any among those listed."""
+    edges = analysis.edges
+    listed = edges.probability >= LEAST
+    many, few = int(listed.sum()), int((listed & ~edges.trusted).sum())
+    if edges.rhat is None or not few:
+        return []
+    return [
+        f"Not to be trusted yet: {'all' if few == many else f'{few} of'} {many} probabilities of "
+        "edges below (broken lines). The networks were drawn at random in several runs, and these "
+        "still differ from run to run. Give more seconds (--seconds) to the command at the end of "
+        "this page."
+    ]
+
+
+def ranked_pairs(analysis: Analysis, /) -> tuple[Pairs, Pairs, Pairs]:
+    """All pairs, the likeliest first; those that are surely linked; those that probably are."""
     n, edges = analysis.data.n, analysis.edges.probability
     either = edges + edges.T
     pairs = [(u, v) for u in range(n) for v in range(u + 1, n)]
     pairs.sort(key=lambda pair: -either[pair])
     sure = [pair for pair in pairs if either[pair] >= SURE]
-    likely = [pair for pair in pairs if EVEN_ODDS <= either[pair] < SURE]
-    named = _named(analysis, sure or pairs[:1], either)
-    if sure:
-        lines = [
-            f"{len(sure)} of {len(pairs):,} {_plural(len(pairs), 'pair')} of variables "
-            f"{'is' if len(sure) == 1 else 'are'} joined by an edge with probability {SURE:g} or "
-            f"more: {named}.",
-            _directions(analysis, sure),
-        ]
-    else:
-        lines = [
-            f"No pair of variables is joined by an edge with probability {SURE:g} or more. The "
-            f"likeliest is {named}."
-        ]
-    if likely:
-        lines.append(f"More probably joined than not: {_named(analysis, likely, either)}.")
-    lines.append(f"{edges.sum():.1f} edges are expected in all.")
-    if (sure or likely) and found is not None:
-        least = np.nanmin(found.edges + found.edges.swapaxes(-1, -2), axis=(0, 1))
-        kept = sum(bool(least[pair] >= EVEN_ODDS) for pair in (*sure, *likely))
-        many = len(sure) + len(likely)
-        lines.append(
-            f"Of the {many} {_plural(many, 'pair')} of probability {EVEN_ODDS:g} or more, "
-            f"{'all' if kept == many else kept} keep it under every prior that was tried "
-            "(Sensitivity)."
-        )
-    return [*lines, *analysis.plan.guarantee[:1]]
+    return pairs, sure, [pair for pair in pairs if EVEN_ODDS <= either[pair] < SURE]
 
 
-def _directions(analysis: Analysis, sure: Sequence[tuple[int, int]]) -> str:
+def _linked(analysis: Analysis, pairs: Pairs, sure: Pairs) -> str:
+    certain = f"almost certainly linked (probability {SURE:g} or more)"
+    if not sure:
+        p = analysis.edges.probability[pairs[0]] + analysis.edges.probability.T[pairs[0]]
+        likeliest = f"{named_pairs(analysis, pairs[:1])} ({p:.2f})"
+        return f"No pair of variables is {certain}; the likeliest is {likeliest}."
+    verb = "is" if len(sure) == 1 else "are"
+    so_far = "So far, of" if _untrusted(analysis) else "Of"
+    return (
+        f"{so_far} {len(pairs):,} {_plural(len(pairs), 'pair')} of variables, {len(sure)} {verb} "
+        f"{certain}: {named_pairs(analysis, sure, MOST_NAMED)}."
+    )
+
+
+def _directions(analysis: Analysis, sure: Pairs) -> str:
     names, edges = analysis.data.names, analysis.edges.probability
     arrows = [(u, v) for a, b in sure for u, v in ((a, b), (b, a)) if edges[u, v] >= SURE]
+    if not sure:
+        return "There may be no link, or too few rows to show one: the two look alike."
     if not arrows:
-        return f"For none of these is one direction as sure: {UNTOLD}."
-    listed = _first([f"{names[u]} → {names[v]}" for u, v in arrows])
+        links = "this link points" if len(sure) == 1 else "these links point"
+        return f"Which way {links}, the table cannot tell."
+    listed = in_words([f"{names[u]} → {names[v]}" for u, v in arrows], MOST_NAMED)
     rest = len(sure) - len(arrows)
-    share = f"{len(arrows)} of" if rest else "all"
-    others = f" For the other {rest}: {UNTOLD}." if rest else ""
-    return f"The direction is as sure for {share} these: {listed}.{others}"
+    if not rest:
+        return f"Which way {'it points' if len(sure) == 1 else 'they point'} is as sure: {listed}."
+    others = f"the other {rest}" if rest > 1 else "the other one"
+    return (
+        f"Which way a link points is as sure for {len(arrows)} of them ({listed}); for {others} "
+        "the table cannot tell."
+    )
 
 
-def _named(analysis: Analysis, pairs: Sequence[tuple[int, int]], either: Floats) -> str:
+def _kept(analysis: Analysis, found: Sensitivity | None, pairs: Pairs) -> str:
+    """Which of these pairs other priors do not keep, by name."""
+    many = len(pairs)
+    if not many:
+        return "No pair is more likely linked than not."
+    if found is None:
+        return "Whether this rests on what was assumed beforehand was not tried."
+    lost = lost_pairs(found, pairs)
+    rough = ", computed roughly" if np.nanmin(found.effective) < FEW_DRAWS else ""
+    tried = f"when the analysis starts from other assumptions (see Sensitivity{rough})"
+    if many == 1:
+        stays = "does not stay" if lost else "stays"
+        return f"1 pair is more likely linked than not; it {stays} so {tried}."
+    kept = many - len(lost) if lost else "all"
+    said = f"{many} pairs are more likely linked than not; {kept} of them stay so {tried}"
+    if not lost:
+        return f"{said}."
+    verb = "does" if len(lost) == 1 else "do"
+    return f"{said}, but {named_pairs(analysis, lost, MOST_NAMED)} {verb} not."
+
+
+def lost_pairs(found: Sensitivity, pairs: Pairs, /) -> Pairs:
+    """Those pairs that under some prior that was tried are less likely linked than not."""
+    least = np.nanmin(found.edges + found.edges.swapaxes(-1, -2), axis=(0, 1))
+    return [pair for pair in pairs if least[pair] < EVEN_ODDS]
+
+
+def named_pairs(analysis: Analysis, pairs: Pairs, most: int = MOST_ROWS, /) -> str:
+    """Pairs of variables in words, after so many their number."""
     names = analysis.data.names
-    return _first([f"{names[u]} with {names[v]} ({either[u, v]:.3f})" for u, v in pairs])
+    return in_words([f"{names[u]} with {names[v]}" for u, v in pairs], most)
 
 
-def _first(items: Sequence[str]) -> str:
-    more = f" and {len(items) - MOST_NAMED} more" if len(items) > MOST_NAMED else ""
-    return f"{', '.join(items[:MOST_NAMED])}{more}"
+def in_words(items: Sequence[str], most: int, /) -> str:
+    """A list as in a sentence, after so many items their number."""
+    shown = [*items[:most], *([f"{len(items) - most} more"] if len(items) > most else [])]
+    return " and ".join([*([", ".join(shown[:-1])] if len(shown) > 1 else []), shown[-1]])
 
 
 def _plural(count: int, word: str) -> str:
     return word if count == 1 else f"{word}s"
 
 
-def was_read(reading: Reading, /) -> str:
+def columns_table(reading: Reading, /) -> Table:
     """The table as it was understood, column by column."""
     rows: list[list[Cell]] = [
         [c.name, c.role, _kind(c), _levels(c), c.missing, c.note] for c in reading.columns
     ]
-    kept = "all" if reading.rows_kept == reading.rows_read else f"{reading.rows_kept:,}"
-    of_columns = {column.note for column in reading.columns}
-    lines = [
-        f"Source: {reading.source}.",
-        f"{reading.rows_read:,} rows were read, and {kept} of them kept.",
-        *(note for note in reading.notes if note not in of_columns),
-    ]
-    return section(
-        "read",
-        "What was read",
-        bullets(lines),
-        table(
-            "Columns of the table, and how each was used.",
-            ["column", "role", "kind", "levels (rows)", "missing", "what was done, and why"],
-            rows,
-        ),
+    return Table(
+        "Columns of the table, and how each was used.",
+        ["column", "role", "kind", "levels (rows)", "missing", "what was done, and why"],
+        rows,
     )
 
 
-def how(analysis: Analysis, /) -> str:
-    """The method, why it was chosen, what it guarantees and whether it settled."""
-    plan = analysis.plan
-    posterior = f" Posterior: {plan.posterior}." if plan.posterior else ""
-    rejected: list[list[Cell]] = [[method, reason] for method, reason in plan.rejected]
-    return section(
-        "method",
-        "How it was computed",
-        paragraph(f"Method: {METHODS[plan.method]}.{posterior}", "lead"),
-        bullets(list(plan.why)),
-        "<h3>What it guarantees</h3>",
-        bullets(list(plan.guarantee)),
-        _told(analysis.diagnostics),
-        table("Methods that were not taken.", ["method", "why not"], rejected) if rejected else "",
+def edges_told(analysis: Analysis, /) -> Markup:
+    """What the first lines leave out: the pairs between sure and not, and how many to expect."""
+    if analysis.plan.posterior is None:
+        return Markup("")
+    _, _, likely = ranked_pairs(analysis)
+    return render(
+        "report.html",
+        "edges_told",
+        analysis=analysis,
+        likely=likely,
+        named=named_pairs(analysis, likely, MOST_NAMED) if likely else "",
+        even=EVEN_ODDS,
+        sure=SURE,
     )
 
 
-def edges_table(analysis: Analysis, /) -> str:
+def edges_table(analysis: Analysis, /) -> Markup:
     """The likeliest edges, to be sorted."""
     names, edges = analysis.data.names, analysis.edges
     either = edges.probability + edges.probability.T
@@ -190,40 +236,37 @@ def edges_table(analysis: Analysis, /) -> str:
     note = ""
     if analysis.plan.posterior:
         note = "The last column is the probability of an edge in either direction."
-    return table(
+    return _sortable(
         f"{described(analysis, edges, 'Edges')} {_shown(ranked)}{note}",
         ["from", "to", *_heads(analysis, edges, "either direction")],
         rows,
-        sortable=True,
     )
 
 
-def paths_table(analysis: Analysis, /) -> str:
-    """The likeliest directed paths."""
+def paths_table(analysis: Analysis, /) -> Markup:
+    """The directed paths that the edges alone do not tell of."""
     names, paths, edges = analysis.data.names, analysis.paths, analysis.edges.probability
-    ranked = _ranked(paths)
+    more = paths.probability - edges >= LEAST
+    ranked = [pair for pair in _ranked(paths) if more[pair]]
     rows: list[list[Cell]] = [
         [names[u], names[v], *_numbers(analysis, paths, u, v, float(edges[u, v]))]
         for u, v in ranked[:MOST_ROWS]
     ]
-    return section(
-        "paths",
-        "Paths",
-        paragraph(
-            "A directed path is a chain of arrows from one variable to another. Where the "
-            "direction of its edges is open, so is the path; it is a way of influence only if all "
-            "of them are causal."
-        ),
-        table(
-            f"{described(analysis, paths, 'Paths')} {_shown(ranked)}",
-            ["from", "to", *_heads(analysis, paths, "direct edge")],
-            rows,
-            sortable=True,
-        ),
+    beyond = f", likelier than the edge itself by {LEAST:g} or more"
+    if analysis.plan.posterior is None:
+        beyond = " without an edge"
+    return _sortable(
+        f"{described(analysis, paths, f'Paths{beyond},')} {_shown(ranked)}",
+        ["from", "to", *_heads(analysis, paths, "direct edge")],
+        rows,
     )
 
 
-def blankets_table(analysis: Analysis, /) -> str:
+def _sortable(caption: str, header: list[str], rows: list[list[Cell]]) -> Markup:
+    return table(Table(caption, header, rows, sortable=True))
+
+
+def blankets_table(analysis: Analysis, /) -> Table:
     """For each variable the variables that may shield it from all others."""
     names, blankets = analysis.data.names, analysis.blankets
     rows: list[list[Cell]] = []
@@ -236,73 +279,106 @@ def blankets_table(analysis: Analysis, /) -> str:
             rows.append([name, _members(analysis, likely, v), _members(analysis, rest, v)])
     alone = len(names) - len(rows)
     empty = f" Not listed: {alone} with a blanket that is probably empty." if alone else ""
-    return section(
-        "blankets",
-        "Markov blankets",
-        paragraph(
-            "The Markov blanket of a variable is the set of variables that tell all that the "
-            "others could tell of it: its parents, its children and the other parents of its "
-            "children. To predict a variable, measure its blanket."
-        ),
-        table(
-            f"{described(analysis, blankets, 'Members of blankets')}{empty}",
-            ["variable", "probably in its blanket", f"perhaps ({LEAST:g} to 0.5)"],
-            rows,
-        ),
+    return Table(
+        f"{_blankets_described(analysis)}{empty}",
+        ["variable", "probably in its blanket", f"perhaps ({LEAST:g} to 0.5)"],
+        rows,
     )
 
 
-def best_table(analysis: Analysis, /) -> str:
+def _blankets_described(analysis: Analysis) -> str:
+    blankets = analysis.blankets
+    if analysis.plan.posterior is None:
+        return described(analysis, blankets, "Members of blankets")
+    wide = float((blankets.high - blankets.low).max())
+    interval = f"Intervals around them are up to {wide:.2g} wide." if wide else ""
+    doubt = "" if blankets.rhat is None else " A question mark: not to be trusted yet."
+    return (
+        f"Members of blankets with their probability, of {LEAST:g} or more, the likeliest first. "
+        f"{interval}{doubt}"
+    )
+
+
+def best_table(analysis: Analysis, /) -> Table:
     """The parents of each variable in the best DAG."""
     names = analysis.data.names
     rows: list[list[Cell]] = [
         [name, ", ".join(names[u] for u in graphs.members(analysis.best[v])) or "none"]
         for v, name in enumerate(names)
     ]
-    return table(f"Parents in {analysis.best_is}.", ["variable", "parents"], rows)
+    return Table(f"Parents in {analysis.best_is}.", ["variable", "parents"], rows)
 
 
-def evidence(analysis: Analysis, /) -> str:
-    """The log evidence, where the method gives it."""
-    found = analysis.log_evidence
-    if found is None:
-        lines = [paragraph("This method does not give the evidence.")]
-    else:
-        error = "" if found.kind == "exact" else f" ± {found.stderr:.2g}"
-        kind = found.kind.replace("_", " ")
-        lines = [
-            paragraph(f"ln p(D) = {found.log_value:.2f}{error} nats ({kind}).", "lead"),
-            paragraph(
-                "The probability of the whole table under the model, averaged over all DAGs and "
-                "parameters. It has no meaning by itself: compare it with that of another score "
-                "or prior on the same rows, columns and levels. With other cut points the table is "
-                "another one, and so is its probability: the two cannot be compared."
-            ),
-        ]
-    return section("evidence", "Evidence", *lines)
-
-
-def _told(diagnostics: Mapping[str, float]) -> str:
+def diagnostics_table(diagnostics: Mapping[str, float], /) -> Table:
+    """The diagnostics of the draws."""
     rows: list[list[Cell]] = [
         [DIAGNOSTICS.get(name, name), f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"]
         for name, value in diagnostics.items()
     ]
-    if not rows:
-        return ""
     chains = " R-hat is near 1 where chains agree." if "rhat" in diagnostics else ""
-    caption = f"Diagnostics of the draws.{chains}"
-    return table(caption, ["diagnostic", "value"], rows)
+    return Table(f"Diagnostics of the draws.{chains}", ["diagnostic", "value"], rows)
+
+
+def sensitivity_section(
+    analysis: Analysis, found: Sensitivity | None, drawn: Mapping[str, Markup], /
+) -> Markup:
+    """What other priors say: two dot plots (`drawn`, as "ess" and "priors"), words, numbers."""
+    if found is None:
+        return render("report.html", "sensitivity", found=None)
+    by_ess, by_prior = comparisons(found)
+    names = analysis.data.names
+    return render(
+        "report.html",
+        "sensitivity",
+        analysis=analysis,
+        found=found,
+        drawn=drawn,
+        by_ess=by_ess,
+        by_prior=by_prior,
+        base=f"{found.ess[nearest_one(found.ess)]:g}",
+        moves=f"{_moves(by_ess, names)} {_moves(by_prior, names)}{_lost(analysis, found)}",
+        worth=float(np.nanmin(found.effective)),
+        few_draws=FEW_DRAWS,
+    )
+
+
+def _lost(analysis: Analysis, found: Sensitivity) -> str:
+    """The pairs, by name, that some prior does not keep."""
+    if analysis.plan.posterior is None:
+        return ""
+    _, sure, likely = ranked_pairs(analysis)
+    lost = lost_pairs(found, [*sure, *likely])
+    if not lost:
+        return ""
+    return (
+        f" Linked with probability {EVEN_ODDS:g} or more, and with less under one of these: "
+        f"{named_pairs(analysis, lost)}."
+    )
+
+
+def _moves(comparison: Comparison, names: tuple[str, ...]) -> str:
+    spread = comparison.edges.max(axis=0) - comparison.edges.min(axis=0)
+    u, v = divmod(int(spread.argmax()), len(names))
+    moved = int((spread >= MOVED).sum())
+    between = f"from {comparison.settings[0]} to {comparison.settings[-1]}"
+    if not moved:
+        return f"{between[0].upper()}{between[1:]}, no edge moves by {MOVED:g} or more."
+    verb = "edge moves" if moved == 1 else "edges move"
+    return (
+        f"{between[0].upper()}{between[1:]}, {moved} {verb} by {MOVED:g} or more; most of all "
+        f"{names[u]} → {names[v]}, by {spread[u, v]:.2f}."
+    )
 
 
 def _kind(column: ColumnReading) -> str:
     return column.kind if column.role in ("variable", "left out") else ""
 
 
-def _levels(column: ColumnReading) -> Html:
+def _levels(column: ColumnReading) -> Markup:
     pairs = list(zip(column.levels, column.counts, strict=True))
     shown = [f"{html(level)}&nbsp;({int(count):,})" for level, count in pairs[:MOST_LEVELS]]
     more = [f"and {len(pairs) - MOST_LEVELS} more"] if len(pairs) > MOST_LEVELS else []
-    return Html(", ".join([*shown, *more]))
+    return Markup(", ".join([*shown, *more]))
 
 
 def _shown(ranked: Sequence[object]) -> str:
@@ -322,29 +398,34 @@ def _heads(analysis: Analysis, credible: Credible, last: str) -> list[str]:
     if analysis.plan.posterior is None:
         return []
     bounds = [] if credible.kind in ("exact", "none") else ["low", "high"]
-    return ["probability", *bounds, last]
+    chains = [] if credible.rhat is None else ["R-hat", "ESS", "to be trusted"]
+    return ["probability", *bounds, *chains, last]
 
 
 def _numbers(
     analysis: Analysis, credible: Credible, u: int, v: int, last: float
-) -> tuple[float, ...]:
-    """A probability, its interval if it has one, and the number of the last column."""
+) -> tuple[Cell, ...]:
+    """A probability, its interval if it has one, what its chains say, and the last column."""
     p, low, high = (
         float(matrix[u, v]) for matrix in (credible.probability, credible.low, credible.high)
     )
     if analysis.plan.posterior is None:
         return ()
-    return (p, last) if credible.kind in ("exact", "none") else (p, low, high, last)
+    bounds = () if credible.kind in ("exact", "none") else (low, high)
+    if credible.rhat is None or credible.ess is None:
+        return (p, *bounds, last)
+    rhat, ess = float(credible.rhat[u, v]), float(credible.ess[u, v])
+    told: tuple[Cell, ...] = ("unknown", "unknown")
+    if rhat == rhat:
+        told = (rhat, round(ess))
+    return (p, *bounds, *told, "yes" if credible.trusted[u, v] else "no", last)
 
 
 def _members(analysis: Analysis, chosen: Sequence[int], v: int) -> str:
     """Names of variables in the blanket of v, with their probabilities."""
-    told = []
+    blankets, told = analysis.blankets, []
     for u in chosen:
-        numbers = _numbers(analysis, analysis.blankets, u, v, 0.0)[:-1]
-        p = f" {numbers[0]:.2f}" if numbers else ""
-        bounds = numbers[1:]
-        wide = bounds and not math.isclose(*bounds, abs_tol=5e-3)
-        interval = f" [{bounds[0]:.2f}, {bounds[1]:.2f}]" if wide else ""
-        told.append(f"{analysis.data.names[u]}{p}{interval}")
+        p = f" {blankets.probability[u, v]:.2f}" if analysis.plan.posterior else ""
+        doubt = "" if blankets.rhat is None or blankets.trusted[u, v] else "?"
+        told.append(f"{analysis.data.names[u]}{p}{doubt}")
     return ", ".join(told) or "none"

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import features
+from bnlab.checks import checked
 from bnlab.data import Data
 from bnlab.diagnostics import ess as ess_of
 from bnlab.diagnostics import weights_ess
@@ -16,8 +17,8 @@ from bnlab.linear_extensions import reweight_by_extensions
 from bnlab.priors import Fair, Prior, Uniform
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.planning import Plan, choose_method
-from bnlab.results import read_only, rebuilt
-from bnlab.runs import Clock, Progress, Stopped, goes_on
+from bnlab.results import Record
+from bnlab.running import Clock, Progress, Steps
 from bnlab.sampling import sample_dags, sample_partitions
 from bnlab.scores import BDeu, ScoreTable, score_families
 
@@ -29,8 +30,9 @@ DRAWS = 20_000
 CHAIN_PARENTS, CHAIN_DRAWS, CHAIN_THIN, CHAIN_BURN_IN = 2, 500, 20, 5_000
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class Sensitivity:
+class Sensitivity(Record):
     """Edge probabilities under several priors. Make it with `sensitivity`.
 
     Attributes
@@ -42,11 +44,6 @@ class Sensitivity:
     how : "exact", "draws" (of independent DAGs, the bias of orders taken out), or "short chains"
     max_parents : of each node
     seconds : float, of the slowest of them
-
-    Examples
-    --------
-    >>> sensitivity(Data.from_arrays([[0, 0], [0, 0], [1, 1]]), ess=(1.0,)).edges.shape
-    (1, 2, 2, 2)
     """
 
     ess: tuple[float, ...]
@@ -57,14 +54,8 @@ class Sensitivity:
     max_parents: int
     seconds: float
 
-    def __post_init__(self) -> None:
-        for name in ("edges", "effective"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
-
-
+@checked
 def sensitivity(
     target: Analysis | Data,
     /,
@@ -97,12 +88,6 @@ def sensitivity(
         If there is nothing to compare, or memory is short.
     Stopped
         If `progress` returned False before the last.
-
-    Examples
-    --------
-    >>> data = Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 1]])
-    >>> sensitivity(data, ess=(1.0, 8.0)).edges[:, 0, 0, 1].round(3)
-    array([0.468, 0.39 ])
     """
     sizes = [BDeu(size) for size in ess]
     if not sizes or not priors:
@@ -115,7 +100,7 @@ def sensitivity(
     effective, slowest = np.full(edges.shape[:2], np.nan), 0.0
     base = nearest_one(ess)
     total = effective.size if crossed else len(sizes) + len(priors) - 1
-    done = 0
+    steps = Steps(progress, total)
     for a, score in enumerate(sizes):
         clock = Clock()
         table = score_families(data, score, max_parents=k)
@@ -124,20 +109,12 @@ def sensitivity(
             clock = Clock()
             edges[a, b], effective[a, b] = find(_with_prior(table, prior))
             slowest = max(slowest, scoring + clock.seconds)
-            done += 1
-            if not goes_on(progress, done, total) and done < total:
-                raise Stopped("stopped before all priors were compared")
+            steps.tick()
     return Sensitivity(tuple(ess), tuple(priors), edges, effective, how, k, slowest)
 
 
 def nearest_one(ess: Sequence[float], /) -> int:
-    """The place of the equivalent sample size nearest 1, on a scale of factors.
-
-    Examples
-    --------
-    >>> nearest_one((0.1, 1.5, 10.0))
-    1
-    """
+    """The place of the equivalent sample size nearest 1, on a scale of factors."""
     return int(np.argmin(np.abs(np.log(ess))))
 
 

@@ -1,14 +1,15 @@
 """Draws of orders and DAGs: independent ones from an exact posterior, and Markov chains."""
 
-from bnlab.runs import Executor
-from bnlab.sampling.dags import NO_DAG, check_orders, sample_dags
-from bnlab.sampling.direct import families_by_weight
-from bnlab.sampling.ellis_wong import ellis_wong_dags
+from bnlab.running import Executor
+from bnlab.sampling.bucket_mcmc import sample_partial_orders
+from bnlab.sampling.dags_given_orders import NO_DAG, check_orders, sample_dags
+from bnlab.sampling.independent import families_by_weight
 from bnlab.sampling.joint import Joint, sample_joint
-from bnlab.sampling.orders import sample_orders
-from bnlab.sampling.partial_orders import sample_partial_orders
-from bnlab.sampling.partitions import sample_partitions
-from bnlab.sampling.proposals import (
+from bnlab.sampling.order_mcmc import OrderStep, each_order, sample_orders
+from bnlab.sampling.order_target import Moves, OrderWalker, check_weight
+from bnlab.sampling.partition_mcmc import sample_partitions
+from bnlab.sampling.reweighting import ellis_wong_dags, reweight_unique
+from bnlab.sampling.structure_kernels import (
     EdgeReversal,
     Gibbs,
     Global,
@@ -16,27 +17,20 @@ from bnlab.sampling.proposals import (
     Local,
     StructureKernel,
 )
-from bnlab.sampling.schedules import Betas, Harmonic, Linear, Schedule
-from bnlab.sampling.structures import sample_structures
-from bnlab.sampling.unique import reweight_unique
-from bnlab.sampling.walks import Moves, OrderStep, OrderWalker, check_weight, each_order
+from bnlab.sampling.structure_mcmc import sample_structures
 
 __all__ = [
     "NO_DAG",
-    "Betas",
     "EdgeReversal",
     "Executor",
     "Gibbs",
     "Global",
-    "Harmonic",
     "Hybrid",
     "Joint",
-    "Linear",
     "Local",
     "Moves",
     "OrderStep",
     "OrderWalker",
-    "Schedule",
     "StructureKernel",
     "check_orders",
     "check_weight",

@@ -5,22 +5,24 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.checks import check_counts, check_generator, checked
 from bnlab.data import Data
 from bnlab.exact.normalisers import factors_by_size, log_weights_of_sizes
 from bnlab.graphs import members
 from bnlab.networks import BayesNet
 from bnlab.networks.bayesnet import check_table_size
 from bnlab.priors import Prior, Uniform
-from bnlab.results import Run, read_only, rebuilt
-from bnlab.runs import Clock, check_counts, check_generator, seed_of
+from bnlab.results import Record, Run
+from bnlab.running import Clock, seed_of
 from bnlab.scores import K2, BDeu, score_families
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class Joint:
+class Joint(Record):
     """A node order, a network that agrees with it, and data of the network.
 
     Given the data, `order` is an exact draw from the posterior over orders, and `network.dag` from
@@ -44,12 +46,6 @@ class Joint:
     data: Data
     run: Run = field(default_factory=lambda: Run(""))
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "order", read_only(self.order))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
-
     def __repr__(self) -> str:
         edges = int(np.bitwise_count(self.dag).sum())
         return f"Joint({self.data.n} variables, {edges} edges, {self.data.m} rows)"
@@ -60,6 +56,7 @@ class Joint:
         return self.network.dag
 
 
+@checked
 def sample_joint(
     arities: ArrayLike,
     /,
@@ -102,8 +99,6 @@ def sample_joint(
     """
     check_generator(rng)
     check_counts(least=0, m=m)
-    if not isinstance(score, BDeu | K2):
-        raise ValueError(f"score={score!r}: tables can be drawn for BDeu and K2 only")
     sizes = np.asarray(arities)
     if sizes.ndim != 1:
         raise ValueError(f"arities have shape {sizes.shape}: give one number for each variable")

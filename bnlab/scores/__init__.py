@@ -4,8 +4,7 @@ from bnlab.scores.families import score_families, scoring_bytes
 from bnlab.scores.files import read_scores, write_scores
 from bnlab.scores.functions import AIC, BIC, K2, BDeu, LogLikelihood, Score
 from bnlab.scores.lazy import LazyScores, Source, family_source
-from bnlab.scores.starts import allowed_order, first_dags
-from bnlab.scores.table import ScoreTable, array_bytes, family_count
+from bnlab.scores.table import ScoreTable, allowed_order, array_bytes, family_count, first_dags
 
 __all__ = [
     "AIC",

@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
+from bnlab.checks import check_counts, checked, conforming, shown
 from bnlab.data import Data
 from bnlab.data.nodes import node_number
+from bnlab.errors import Public, Setting
 from bnlab.kernels import counting
 from bnlab.priors import Prior, Uniform
-from bnlab.runs import check_counts
 from bnlab.scores.functions import Score
-from bnlab.scores.table import ScoreTable, array_bytes, family_count
+from bnlab.scores.table import ScoreTable, array_bytes, check_log_prior, family_count
 
 Floats = NDArray[np.float64]
 Node = int | str
@@ -60,15 +61,15 @@ def score_families(
     array([[  0., -inf],
            [  0.,   0.]])
     """
-    _check_kinds(data, score, prior)
+    conforming("data", data, Data)
+    conforming("score", score, Score)
+    conforming("prior", prior, Prior)
     check_counts(least=0, max_parents=max_parents)
     n, k = data.n, min(int(max_parents), data.n - 1)
     _require_memory(n, k, data.m)
     parents = np.empty((n, family_count(n, k)), np.int64)
     counting.family_masks(n, k, parents)
-    log_prior = np.empty(parents.shape)
-    for v in range(n):
-        log_prior[v] = prior.log_factor(n, v, parents[v])
+    log_prior = log_priors(prior, parents, data.names)
     allowed, demanded = _edge_masks(data, candidates, required, forbidden)
     outside = (parents & ~allowed[:, None]) != 0
     lacking = (demanded[:, None] & ~parents) != 0
@@ -79,35 +80,26 @@ def score_families(
     return ScoreTable(parents, log_score, log_prior, data.names, k)
 
 
-def _check_kinds(data: Data, score: Score, prior: Prior) -> None:
-    if not isinstance(data, Data):
-        raise ValueError(f"data is a {type(data).__name__}: make it a Data (read_csv, from_frame)")
-    check_model(score, prior)
+def log_priors(prior: Prior, parents: NDArray[np.int64], names: tuple[str, ...], /) -> Floats:
+    """Ln of the prior factors of all families (n, F), checked."""
+    out = np.empty(parents.shape)
+    for v, masks in enumerate(parents):
+        factors = np.asarray(prior.log_factor(len(parents), v, masks))
+        if factors.shape != masks.shape or factors.dtype.kind not in "iuf":
+            raise ValueError(
+                f"{type(prior).__name__}.log_factor gave {factors.dtype} {factors.shape} for "
+                f"{names[v]!r}: return a number for each of the {masks.size} parent sets"
+            )
+        out[v] = factors
+        check_log_prior(out[v], masks, names, v)
+    return out
 
 
-def check_model(score: Score, prior: Prior, /) -> None:
-    """Raise a ValueError for what is no score, or no prior.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Uniform
-    >>> check_model(BDeu(), Uniform())
-    """
-    if isinstance(score, type) or not hasattr(score, "cell_counts"):
-        raise ValueError(f"score={score!r} is no score: pass an instance, such as BDeu(ess=1.0)")
-    if isinstance(prior, type) or not hasattr(prior, "log_factor"):
-        raise ValueError(f"prior={prior!r} is no prior: pass an instance, such as Fair()")
-
-
+@checked
 def scoring_bytes(n: int, max_parents: int, /, *, m: int = 0) -> int:
     """Bytes that `score_families` takes for n variables and m rows, the table itself included.
 
     Most of them go into the copies and checks of a new ScoreTable.
-
-    Examples
-    --------
-    >>> scoring_bytes(20, 3) / 1e6
-    1.392
     """
     cliques = sum(math.comb(n, size) for size in range(max_parents + 2))
     arrays = array_bytes(n, max_parents)
@@ -119,7 +111,13 @@ def _require_memory(n: int, k: int, m: int) -> None:
     memory.require(
         scoring_bytes(n, k, m=m),
         task=f"scoring all families of up to {k} parents of n={n} variables",
-        remedy="lower max_parents, or use fewer variables (Data.select)",
+        remedy=(
+            "lower ",
+            Setting("max_parents"),
+            ", or use fewer variables (",
+            Public("Data.select"),
+            ")",
+        ),
     )
 
 
@@ -163,9 +161,8 @@ def _score_nodes(
             )
             counting.cell_terms(different, terms)
             known[key] = np.empty(first[size + 1])
-            counting.clique_scores(
-                columns, data.arities, size, which[cell_of], different, terms, known[key]
-            )
+            by_set = counting.Terms(which[cell_of], different, terms)
+            counting.clique_scores(columns, data.arities, size, by_set, known[key])
         return known[key]
 
     joint = sums(score.cell_counts(distinct), k + 1)
@@ -188,7 +185,7 @@ def _edge_masks(
     allowed = np.array([every & ~(1 << v) for v in range(data.n)], np.int64)
     demanded = np.zeros(data.n, np.int64)
     if not isinstance(candidates, Mapping | None):
-        raise ValueError(f"candidates={candidates!r}: map a variable to a list of parents")
+        raise ValueError(f"candidates={shown(candidates)}: map a variable to a list of parents")
     for child, names in (candidates or {}).items():
         v = node_number(data.names, child)
         if isinstance(names, str) or not isinstance(names, Iterable):
@@ -208,10 +205,10 @@ def _edge_masks(
 def _edges(data: Data, edges: Iterable[tuple[Node, Node]]) -> list[tuple[int, int]]:
     out = []
     if not isinstance(edges, Iterable):
-        raise ValueError(f"{edges!r}: give a list of pairs (parent, child)")
+        raise ValueError(f"{shown(edges)}: give a list of pairs (parent, child)")
     for edge in edges:
         if isinstance(edge, str) or not isinstance(edge, Sized) or len(edge) != 2:
-            raise ValueError(f"{edge!r} is no edge: give a list of pairs (parent, child)")
+            raise ValueError(f"{shown(edge)} is no edge: give a list of pairs (parent, child)")
         u, v = (node_number(data.names, node) for node in edge)
         if u == v:
             raise ValueError(f"edge {data.names[u]} -> {data.names[v]} is a loop")

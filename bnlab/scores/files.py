@@ -12,14 +12,17 @@ from typing import NoReturn
 import numpy as np
 
 from bnlab import memory
-from bnlab.files import NUMBER, read_whole, told_briefly, write_whole
+from bnlab.checks import checked
+from bnlab.files import NUMBER, check_place, read_whole, write_whole
 from bnlab.graphs import members
 from bnlab.kernels import counting
-from bnlab.scores.table import LARGEST_SCORE, ScoreTable, array_bytes, family_count
+from bnlab.priors import LARGEST_LOG
+from bnlab.scores.table import ScoreTable, array_bytes, family_count
 
 MAX_VARIABLES = 63
 
 
+@checked
 def write_scores(table: ScoreTable, path: str | os.PathLike[str], /) -> None:
     """Write ln beta = log_prior + log_score of every allowed family, all digits kept.
 
@@ -46,6 +49,7 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str], /) -> None:
             raise ValueError(
                 f"the name {name!r} holds white space or begins with #: rename it first"
             )
+    check_place(path)
     lines = [str(table.n)]
     log_beta = table.log_beta
     for v, name in enumerate(table.names):
@@ -57,7 +61,7 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str], /) -> None:
     write_whole(path, ("\n".join(lines) + "\n").encode())
 
 
-@told_briefly()
+@checked
 def read_scores(path: str | os.PathLike[str], /) -> ScoreTable:
     """Read a score file; families that it leaves out get log_prior -inf, so no weight at all.
 
@@ -69,7 +73,7 @@ def read_scores(path: str | os.PathLike[str], /) -> ScoreTable:
     ValueError
         With file and line, for anything that the format does not allow: wrong counts, unknown or
         repeated names, a variable among its own parents, a family listed twice, scores that are
-        not finite, more than 63 variables.
+        not finite or beyond 1e8 nats, more than 63 variables.
 
     Examples
     --------
@@ -103,7 +107,10 @@ def read_scores(path: str | os.PathLike[str], /) -> ScoreTable:
         rank = np.empty(len(listed), np.int64)
         counting.family_ranks(v, listed, choose, first, rank)
         log_score[v, rank], log_prior[v, rank] = list(rows.values()), 0.0
-    return ScoreTable(masks, log_score, log_prior, tuple(names), k)
+    try:
+        return ScoreTable(masks, log_score, log_prior, tuple(names), k)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
 Families = dict[frozenset[int], float]
@@ -162,7 +169,7 @@ class _Lines:
         row = self.next(f"a family of {name!r}")
         if not NUMBER.fullmatch(row[0]) or not math.isfinite(score := float(row[0])):
             self.fail(f"the score is {row[0]!r}, not a finite number")
-        if score >= LARGEST_SCORE:
+        if score > LARGEST_LOG:
             self.fail(f"the score {row[0]} is no natural logarithm of a probability")
         if len(row) < 2 or len(row) - 2 != self.whole(row[1], "k", 0, MAX_VARIABLES):
             self.fail("expected `score k parent ... parent` with k parents")

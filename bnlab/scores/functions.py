@@ -7,8 +7,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab.checks import checked, real, shown
+from bnlab.errors import InputError, Setting
 from bnlab.kernels import counting
-from bnlab.runs import real
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +41,7 @@ class Score(Protocol):
         ...
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class BDeu:
     """Likelihood equivalent uniform Dirichlet score [HeckermanGeigerChickering1995].
@@ -61,23 +63,27 @@ class BDeu:
 
     def __post_init__(self) -> None:
         if not 1e-100 <= real(self.ess) <= 1e100:
-            raise ValueError(
-                f"ess={self.ess}: the equivalent sample size lies between 1e-100 and 1e100"
+            raise InputError(
+                Setting("ess", self.ess),
+                ": the equivalent sample size lies between 1e-100 and 1e100",
             )
 
     def cell_counts(self, cells: Floats, /) -> Floats:
         """Pseudo-counts ess / cells."""
+        if not (cells >= 1).all():
+            raise ValueError(f"cells={shown(cells)}: numbers of cells are at least 1")
         return float(self.ess) / cells
 
     def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
         """Pseudo-counts ess / cells."""
-        return float(self.ess) / cells
+        return self.cell_counts(cells)
 
     def penalty(self, m: int, parameters: Floats, /) -> Floats:
         """Zeros."""
         return np.zeros(parameters.shape)
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class K2:
     """Marginal likelihood with all Dirichlet parameters 1 [CooperHerskovits1992].
@@ -101,6 +107,7 @@ class K2:
         return np.zeros(parameters.shape)
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class LogLikelihood:
     """Maximised log likelihood, sum of N_jk ln(N_jk / N_j); it never prefers fewer parents.
@@ -124,6 +131,7 @@ class LogLikelihood:
         return np.zeros(parameters.shape)
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class BIC(LogLikelihood):
     """Log likelihood less (ln m) / 2 for each free parameter [Schwarz1978].
@@ -139,6 +147,7 @@ class BIC(LogLikelihood):
         return 0.5 * math.log(max(m, 1)) * parameters
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class AIC(LogLikelihood):
     """Log likelihood less 1 for each free parameter [Akaike1974].

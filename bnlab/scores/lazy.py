@@ -7,13 +7,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
+from bnlab.checkpoints import fingerprint
+from bnlab.checks import check_counts, checked
 from bnlab.data import Data
+from bnlab.errors import Public, Setting
 from bnlab.graphs import check_dags
 from bnlab.kernels import counting
 from bnlab.kernels import lazy_scores as kernels
 from bnlab.priors import Prior, Uniform
-from bnlab.runs import check_counts
-from bnlab.scores.families import check_model
+from bnlab.scores.families import log_priors
 from bnlab.scores.functions import Score
 from bnlab.scores.table import ScoreTable, family_count
 
@@ -23,6 +25,7 @@ Source = tuple[tuple[NDArray[np.generic], ...], ...]
 MOST_CELLS = 1 << 22  # of one family
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LazyScores:
     """Scores of families of up to `max_parents` parents, each counted when it is first asked for.
@@ -60,11 +63,6 @@ class LazyScores:
 
     def __post_init__(self) -> None:
         data = self.data
-        if not isinstance(data, Data):
-            raise ValueError(
-                f"data is a {type(data).__name__}: make it a Data (read_csv, from_frame)"
-            )
-        check_model(self.score, self.prior)
         if data.intervened is not None:
             raise ValueError("the data have interventions: score_families counts those")
         (k,) = check_counts(least=0, max_parents=self.max_parents)
@@ -79,13 +77,17 @@ class LazyScores:
         memory.require(
             27 * shape[0] * shape[1] + 8 * _words(data) * int(arities.sum()),
             task=f"room for all families of up to {k} parents of n={n} variables",
-            remedy="lower max_parents, or use fewer variables (Data.select)",
+            remedy=(
+                "lower ",
+                Setting("max_parents"),
+                ", or use fewer variables (",
+                Public("Data.select"),
+                ")",
+            ),
         )
-        log_prior, log_beta = np.empty(shape), np.full(shape, np.nan)
-        parents = np.empty(shape, np.int64)
+        log_beta, parents = np.full(shape, np.nan), np.empty(shape, np.int64)
         counting.family_masks(n, k, parents)
-        for v in range(n):
-            log_prior[v] = self.prior.log_factor(n, v, parents[v])
+        log_prior = log_priors(self.prior, parents, data.names)
         log_beta[np.isneginf(log_prior)] = -math.inf
         families = log_beta, counting.binomials(n - 1, k), counting.first_ranks(n - 1, k)
         object.__setattr__(self, "max_parents", k)
@@ -111,6 +113,11 @@ class LazyScores:
         """The n variable names."""
         return self.data.names
 
+    @property
+    def fingerprint(self) -> str:
+        """A digest of what is counted and how, for checkpoints."""
+        return fingerprint(*self.source[1])
+
     def log_target(self, dags: ArrayLike, /) -> Floats:
         """As `ScoreTable.log_target`: ln of prior factor times likelihood of DAGs (..., n), nats.
 
@@ -130,17 +137,9 @@ class LazyScores:
         return out.reshape(masks.shape[:-1])
 
 
+@checked
 def family_source(scores: ScoreTable | LazyScores, /) -> Source:
-    """What searches look families up in: (families, counts) as in `kernels.lazy_scores`.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, score_families
-    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
-    >>> (log_beta, *_), counts = family_source(table)
-    >>> log_beta.shape
-    (2, 2)
-    """
+    """What searches look families up in: (families, counts) as in `kernels.lazy_scores`."""
     if isinstance(scores, LazyScores):
         return scores.source
     n, k = scores.n, scores.max_parents
@@ -161,6 +160,12 @@ def _counts(data: Data, score: Score, k: int, log_prior: Floats) -> tuple[NDArra
         cell_counts[:, v] = score.cell_counts(sizes * r)
         parent_counts[:, v] = score.parent_counts(sizes, r)
         penalties[:, v] = score.penalty(data.m, sizes * (r - 1))
+    pseudo_counts = np.stack([cell_counts, parent_counts])
+    if not (
+        np.isfinite(penalties).all()
+        and ((pseudo_counts > 0) | (pseudo_counts == counting.LIKELIHOOD)).all()
+    ):  # nan marks what is not scored yet
+        raise ValueError(f"score={score!r}: pseudo-counts are positive, and penalties finite")
     columns = np.array(data.values.T, order="C")
     first = np.cumsum(arities) - arities
     words = np.zeros((int(arities.sum()), _words(data)), np.uint64)

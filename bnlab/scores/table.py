@@ -1,4 +1,4 @@
-"""`ScoreTable`: the scores of all families, which every method starts from."""
+"""`ScoreTable`: the scores of all families, and the orders and DAGs that it allows."""
 
 import math
 from dataclasses import dataclass
@@ -6,17 +6,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.graphs import MAX_NODES, check_dags
+from bnlab.checkpoints import fingerprint
+from bnlab.checks import checked
+from bnlab.graphs import MAX_NODES, check_dags, members, predecessor_masks
 from bnlab.kernels import counting
-from bnlab.results import rebuilt
+from bnlab.priors import LARGEST_LOG
+from bnlab.results import Record
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Names = tuple[str, ...]
 
-LARGEST_SCORE = 1e15  # nats; anything above is a mistake, and sums of such scores lose all digits
 
-
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class ScoreTable:
+class ScoreTable(Record):
     """Scores of all families of up to k parents, in rectangular arrays.
 
     Row v lists the parent sets of node v by size, then in colexicographic order;
@@ -33,7 +37,9 @@ class ScoreTable:
     Raises
     ------
     ValueError
-        If shapes differ, a value is nan or +inf, or a node has no family left.
+        If shapes differ, a value is nan, +inf or beyond 1e8 nats, which leave sums too few digits,
+        or a node has no family left. A score below -1e8 passes where the node's smallest allowed
+        family is part of its family and scores more: no DAG needs it.
 
     Examples
     --------
@@ -64,28 +70,14 @@ class ScoreTable:
                     f"{name} has shape {array.shape}; {n} variables with up to {k} parents have "
                     f"(n, F) = {shape}"
                 )
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
+            self._set(**{name: array})
         listed = np.empty(shape, np.int64)
         counting.family_masks(n, k, listed)
         if (self.parents != listed).any():
             raise ValueError("parents are not listed by size, then colexicographically")
         del listed
-        for name in ("log_score", "log_prior"):
-            bad = ~(getattr(self, name) < LARGEST_SCORE)
-            if bad.any():
-                v, f = np.argwhere(bad)[0]
-                raise ValueError(f"{name}[{v}, {f}] = {getattr(self, name)[v, f]} is not a score")
         for v in range(n):
-            if not (self.log_prior[v] + self.log_score[v] == -math.inf).all():
-                continue
-            raise ValueError(
-                f"no parent set of {self.names[v]!r} is allowed: relax the required, forbidden or "
-                "candidate edges, the prior, or raise max_parents"
-            )
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
+            _check_families(self, v)
 
     def __repr__(self) -> str:
         return (
@@ -102,6 +94,11 @@ class ScoreTable:
     def log_beta(self) -> Floats:
         """ln beta_v(G) = log_prior + log_score, (n, F), nats [KoivistoSood2004]."""
         return self.log_prior + self.log_score
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the scores and prior factors, for checkpoints."""
+        return fingerprint(self.parents, self.log_score, self.log_prior)
 
     def log_target(self, dags: ArrayLike, /) -> Floats:
         """ln of prior factor times likelihood of DAGs (..., n), summed over families: (...), nats.
@@ -131,23 +128,121 @@ class ScoreTable:
         return total.reshape(masks.shape[:-1])
 
 
-def array_bytes(n: int, max_parents: int, /) -> int:
-    """Bytes of one array (n, F) of a score table: of its parents, scores or prior factors.
+def check_log_prior(log_prior: Floats, parents: Ints, names: Names, v: int, /) -> None:
+    """Raise a ValueError unless ln of the prior factors (F,) of node v is -inf or within +-1e8."""
+    bad = ~((np.abs(log_prior) <= LARGEST_LOG) | np.isneginf(log_prior))
+    _refuse_any(bad, "log_prior", log_prior, parents, names, v)
 
-    Examples
-    --------
-    >>> array_bytes(20, 3)
-    185600
-    """
+
+def _check_families(table: ScoreTable, v: int) -> None:
+    """Refuse the families of node v if sums of their logarithms would lose too many digits."""
+    parents, log_score, log_prior = table.parents[v], table.log_score[v], table.log_prior[v]
+    check_log_prior(log_prior, parents, table.names, v)
+    _refuse_any(~(log_score <= LARGEST_LOG), "log_score", log_score, parents, table.names, v)
+    log_beta = log_prior + log_score
+    allowed = log_beta > -math.inf
+    if not allowed.any():
+        raise ValueError(
+            f"no parent set of {table.names[v]!r} is allowed: relax the required, forbidden or "
+            "candidate edges, the prior, or raise max_parents"
+        )
+    smallest = parents[allowed.argmax()]
+    larger = (parents & smallest == smallest) & (parents != smallest)
+    for name, values in (("log_score", log_score), ("log_prior + log_score", log_beta)):
+        if values[allowed.argmax()] < -LARGEST_LOG:
+            larger[:] = False
+        low = allowed & ~larger & (values < -LARGEST_LOG)
+        _refuse_any(low | (values > LARGEST_LOG), name, values, parents, table.names, v)
+
+
+def _refuse_any(
+    bad: NDArray[np.bool_], what: str, values: Floats, parents: Ints, names: Names, v: int
+) -> None:
+    if not bad.any():
+        return
+    f = int(bad.argmax())
+    given = ", ".join(names[u] for u in members(parents[f])) or "no parents"
+    if not math.isfinite(values[f]):
+        remedy = "is not a score: give a number; log_prior -inf forbids a family"
+    elif what == "log_prior":
+        remedy = "is beyond 1e8 nats: weaken the prior, or give -inf to forbid the family"
+    else:
+        remedy = (
+            "is beyond 1e8 nats: use fewer rows (Data.prefix) or a lower max_parents, or forbid "
+            "the family"
+        )
+    raise ValueError(f"{what}[{v}, {f}] = {values[f]}, of {names[v]!r} given {given}, {remedy}")
+
+
+@checked
+def array_bytes(n: int, max_parents: int, /) -> int:
+    """Bytes of one array (n, F) of a score table: of its parents, scores or prior factors."""
     return 8 * n * family_count(n, max_parents)
 
 
+@checked
 def family_count(n: int, max_parents: int, /) -> int:
-    """F, the number of parent sets of one node: sum over i <= max_parents of C(n - 1, i).
-
-    Examples
-    --------
-    >>> family_count(20, 3)
-    1160
-    """
+    """F, the number of parent sets of one node: sum over i <= max_parents of C(n - 1, i)."""
     return sum(math.comb(n - 1, size) for size in range(max_parents + 1))
+
+
+@checked
+def allowed_order(table: ScoreTable, /, *, rng: np.random.Generator) -> Ints:
+    """A random order (n,) that agrees with a DAG that the constraints allow.
+
+    Without constraints it is uniform. Else, of the nodes in random order, the first that has an
+    allowed family among those placed is placed next; what is placed never hinders another node, so
+    this fails only where there is no DAG.
+
+    Raises
+    ------
+    ValueError
+        If the constraints leave no DAG.
+    """
+    allowed = [table.parents[v][log_beta > -math.inf] for v, log_beta in enumerate(table.log_beta)]
+    waiting, order, placed = rng.permutation(table.n).tolist(), list[int](), 0
+    while waiting:
+        free = (v for v in waiting if (allowed[v] & ~np.int64(placed) == 0).any())
+        v = next(free, None)
+        if v is None:
+            raise ValueError(
+                f"the required and forbidden edges leave no DAG: {table.names[waiting[0]]!r} has "
+                "no place in any order. Relax them, or raise max_parents"
+            )
+        waiting.remove(v)
+        order.append(v)
+        placed |= 1 << v
+    return np.array(order, np.int64)
+
+
+@checked
+def first_dags(table: ScoreTable, start: ArrayLike | None, chains: int, /) -> Ints:
+    """DAGs (chains, n) to begin with: those given, or for each chain the empty one.
+
+    Where constraints forbid that, nodes take a place in an order as soon as one of their families
+    is allowed, and get the smallest that is.
+
+    Raises
+    ------
+    ValueError
+        If the constraints leave no DAG, or forbid one that is given, or it is none.
+    """
+    if start is None:
+        order = allowed_order(table, rng=np.random.default_rng(0))
+        before = predecessor_masks(order)
+        allowed = (table.parents & ~before[:, None] == 0) & (table.log_beta > -math.inf)
+        dag = table.parents[np.arange(table.n), allowed.argmax(axis=1)]  # families rise in size
+        return np.tile(dag, (chains, 1))
+    dags = check_dags(start)
+    if dags.shape not in ((table.n,), (chains, table.n)):
+        raise ValueError(
+            f"start has shape {dags.shape}: give one DAG ({table.n},), or one for each chain "
+            f"({chains}, {table.n})"
+        )
+    dags = np.array(np.broadcast_to(dags, (chains, table.n)))
+    for dag in dags[np.isneginf(table.log_target(dags))]:
+        raise ValueError(
+            f"start={dag.tolist()} has too many parents at a node, or a family that the "
+            "constraints forbid: pass another DAG"
+        )
+    return dags

@@ -1,6 +1,5 @@
 """Search for good structures, one or many."""
 
-from bnlab.search.candidates import candidate_parents
 from bnlab.search.climbing import hill_climb
 from bnlab.search.climbs import Climb
 from bnlab.search.dependency_networks import DependencyNetwork, fit_dependency_network
@@ -10,7 +9,7 @@ from bnlab.search.given_order import best_dag_given_order
 from bnlab.search.mixtures import TreeMixture, fit_tree_mixture
 from bnlab.search.perturbing import climb_perturbed, resampled
 from bnlab.search.shotgun import shotgun_search
-from bnlab.search.trees import chow_liu, maximum_branching, tan
+from bnlab.search.trees import candidate_parents, chow_liu, maximum_branching, tan
 from bnlab.search.windows import occams_window
 
 __all__ = [

@@ -2,6 +2,7 @@
 
 import math
 import os
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,23 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
-from bnlab.checkpoints import Checkpoint, fingerprint
+from bnlab.checkpoints import Checkpoint, fingerprint, identity
+from bnlab.checks import check_counts, check_generator, checked, real
 from bnlab.graphs import check_dag
-from bnlab.kernels import climbing as kernels
-from bnlab.kernels import lazy_scores, structures
-from bnlab.results import Run
-from bnlab.runs import (
-    Executor,
-    Progress,
-    check_counts,
-    check_generator,
-    goes_on,
-    real,
-    seed_of,
-    workers,
-)
+from bnlab.kernels import bits, dag_walks, lazy_scores
+from bnlab.kernels import greedy as kernels
+from bnlab.running import Executor, Progress, run_steps, seed_of, workers
 from bnlab.scores import LazyScores, ScoreTable, Source, family_source, first_dags
-from bnlab.search.climbs import Climb, Climbed, Climbs, climbs_bytes, identity_of
+from bnlab.search.climbs import Climb, Climbed, Climbs, climbs_bytes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,6 +29,7 @@ CHUNK = 256  # steps recorded at a time
 ROUND = 8  # restarts that begin at the same best DAG
 
 
+@checked
 def hill_climb(
     table: ScoreTable | LazyScores,
     /,
@@ -104,8 +97,6 @@ def hill_climb(
     >>> hill_climb(table, tabu=5, restarts=3, rng=np.random.default_rng(1)).dag
     array([0, 1, 0])
     """
-    if not isinstance(table, ScoreTable | LazyScores):
-        raise ValueError(f"{type(table).__name__}: pass a ScoreTable (score_families)")
     (restarts,) = check_counts(least=0, restarts=restarts)
     if perturb is not None:
         (perturb,) = check_counts(perturb=perturb)
@@ -118,8 +109,6 @@ def hill_climb(
         remedy="ask for fewer restarts",
     )
     seed, first = seed_of(rng), first_dag(table, start)
-    again = perturb is None and (restarts > 0 or seconds is not None)
-    origin = first_dag(table, None) if again and start is not None else first
     settings = {
         "choice": choice,
         "tabu": climber.plan[1],
@@ -129,56 +118,71 @@ def hill_climb(
         "seconds": seconds,
         "max_parents": table.max_parents,
     }
-    file = None
-    if checkpoint is not None:
-        identity = {"method": METHOD, "start": fingerprint(first), **settings, "seed": seed}
-        file = Checkpoint(checkpoint, {**identity_of(table), **identity})
-    climbs = Climbs(restarts + 1, file, lambda: climber.climb(first))
-    for _ in range(climbs.count - 1):
-        rng.spawn(1)  # the streams of the climbs that are done
-    stopped = False
-
-    def told() -> bool:
-        if seconds is None:
-            return goes_on(progress, climbs.count, restarts + 1)
-        return goes_on(progress, int(1e3 * min(climbs.seconds, seconds)), int(1e3 * seconds))
-
-    def left() -> int:
-        made, spent = climbs.count, climbs.seconds
-        if seconds is None:
-            return restarts + 1 - made
-        fit = int((seconds / spent - 1) * made)  # at the pace so far
-        return max(1, min(fit, made)) if spent < seconds else 0
-
-    try:
-        with workers(executor, ROUND) as chosen:
-            stopped = not told() and left() > 0
-            while not stopped and (count := min(ROUND, left())) > 0:
-                begin = origin if perturb is None else climbs.best.dag
-                changes = table.n if perturb is None else perturb
-                jobs = [(climber, begin, changes, child) for child in rng.spawn(count)]
-                climbs.add(list(chosen.map(_climb_one, jobs)))
-                stopped = not told() and left() > 0
-    except KeyboardInterrupt:
-        stopped = left() > 0
-    finally:
-        climbs.save()
+    identified = identity(
+        METHOD, start=fingerprint(first), **settings, seed=seed, table=table.fingerprint
+    )
+    climbs = _Restarts(table, climber, first, restarts, seconds, rng, executor)
+    if perturb is None:
+        again = restarts > 0 or seconds is not None
+        climbs.origin = first_dag(table, None) if again and start is not None else first
+        climbs.changes = table.n
+    else:
+        climbs.changes = perturb
+    stopped = run_steps(climbs, Checkpoint.at(checkpoint, identified), progress)
     settings["restarts"] = climbs.count - 1
-    run = Run(METHOD, settings, seed, climbs.clock.seconds, stopped=stopped)
-    return climbs.result(table.names, run)
+    return climbs.result(METHOD, settings, seed, stopped=stopped)
+
+
+class _Restarts(Climbs):
+    """Climbs that begin after random changes to `origin`, or to the best DAG so far if None."""
+
+    origin: Ints | None = None
+    changes = 0
+
+    def __init__(
+        self,
+        scores: ScoreTable | LazyScores,
+        climber: "Climber",
+        first: Ints,
+        restarts: int,
+        limit: float | None,
+        rng: np.random.Generator,
+        executor: Executor | None,
+    ) -> None:
+        super().__init__(scores, restarts + 1 if limit is None else None)
+        self._climber, self._first, self._rng = climber, first, rng
+        self._wanted, self._limit, self._executor = restarts + 1, limit, executor
+
+    def steps(self) -> Generator[tuple[int, int], None, None]:
+        if not self.begun:
+            self.add([self._climber.climb(self._first)])
+        for _ in range(self.count - 1):
+            self._rng.spawn(1)  # the streams of the climbs that are done
+        yield self._told()
+        with workers(self._executor, ROUND) as chosen:
+            while (count := min(ROUND, self._left())) > 0:
+                begin = self.best.dag if self.origin is None else self.origin
+                jobs = [(self._climber, begin, self.changes, rng) for rng in self._rng.spawn(count)]
+                self.add(list(chosen.map(_climb_one, jobs)))
+                yield self._told()
+
+    def _told(self) -> tuple[int, int]:
+        """Climbs, or milliseconds: done and in all."""
+        if self._limit is None:
+            return self.count, self._wanted
+        return int(1e3 * min(self.seconds, self._limit)), int(1e3 * self._limit)
+
+    def _left(self) -> int:
+        """Climbs yet to be made, as far as can be told."""
+        if self._limit is None:
+            return self._wanted - self.count
+        fit = int((self._limit / self.seconds - 1) * self.count)  # at the pace so far
+        return max(1, min(fit, self.count)) if self.seconds < self._limit else 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Climber:
-    """The families of a score table and how to climb on them; plan as in `kernels.climbing`.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data, score_families
-    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
-    >>> Climber.of(table, "best", 0, 1).climb(np.array([0, 0])).dag
-    array([0, 1])
-    """
+    """The families of a score table and how to climb on them; plan as in `kernels.greedy`."""
 
     source: Source
     plan: tuple[bool, int, int]
@@ -194,8 +198,6 @@ class Climber:
         ValueError
             If an option is out of its range.
         """
-        if choice not in ("best", "first"):
-            raise ValueError(f'choice={choice!r}: choose "best" or "first"')
         (tabu,) = check_counts(least=0, tabu=tabu)
         (patience,) = check_counts(patience=patience)
         return cls(family_source(table), (choice == "first", tabu, patience))
@@ -210,12 +212,12 @@ class Climber:
         """Climb from a DAG (n,), after so many random changes to it."""
         n, dag = start.size, start.copy()
         lazy_scores.log_targets(self.source, dag[None], np.empty(1))  # counts them, if need be
-        state, gains = (dag, *structures.start(dag, self.source[0])), np.full((n, n), -np.inf)
+        state, gains = (dag, *dag_walks.start(dag, self.source[0])), np.full((n, n), -np.inf)
         for v in range(n):
             kernels.refresh(state, gains, self.source, v)
         if changes and n > 1:
             kernels.shake(state, gains, self.source, changes, rng)
-        begun, score = dag.copy(), kernels.total(state[2])
+        begun, score = dag.copy(), bits.total(state[2])
         best, top = dag.copy(), np.array([score])
         memory = best, top, np.zeros((n, n), np.int64), np.array([0, 0, -1])
         all_steps, traces = [], [top.copy()]
@@ -242,12 +244,6 @@ def first_dag(scores: ScoreTable | LazyScores, start: ArrayLike | None, /) -> In
     ------
     ValueError
         If it is forbidden, has too many parents at a node, or is no DAG.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data
-    >>> first_dag(LazyScores(Data.from_arrays([[0, 0], [1, 1]]), BDeu()), None)
-    array([0, 0])
     """
     if isinstance(scores, ScoreTable):
         first: Ints = first_dags(scores, start, 1)[0]

@@ -1,16 +1,25 @@
 """`Climb`, what a search over DAGs returns, and how climbs are gathered and kept for it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.checkpoints import Arrays, Checkpoint, fingerprint
-from bnlab.kernels.climbing import MARGIN
-from bnlab.results import Run, package_versions, read_only, rebuilt
-from bnlab.runs import Clock
+from bnlab.checkpoints import (
+    SECONDS,
+    Arrays,
+    Kept,
+    alike,
+    check,
+    dags_of,
+    nats,
+)
+from bnlab.checks import checked
+from bnlab.kernels.greedy import MARGIN
+from bnlab.results import Record, Run
+from bnlab.running import Clock, Work
 from bnlab.scores import LazyScores, ScoreTable
 
 Floats = NDArray[np.float64]
@@ -19,8 +28,9 @@ Ints = NDArray[np.int64]
 KINDS = ("add", "delete", "reverse")
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class Climb:
+class Climb(Record):
     """What a search over DAGs found, and how it went there. Make it with `hill_climb`.
 
     Attributes
@@ -54,13 +64,6 @@ class Climb:
     log_targets: Floats
     names: tuple[str, ...]
     run: Run
-
-    def __post_init__(self) -> None:
-        for name in ("dag", "start", "steps", "trace", "ends", "log_targets"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
 
     def __repr__(self) -> str:
         edges, climbs = int(np.bitwise_count(self.dag).sum()), len(self.ends)
@@ -98,44 +101,36 @@ class Climbed(NamedTuple):
     trace: Floats
 
 
-class Climbs:
+class Climbs(Work):
     """The ends of climbs as they come in, and the best of them: the first where scores are alike.
 
     Parameters
     ----------
-    room : climbs there will be; where more come, room is made for twice as many
-    file : what keeps the climbs, and the seconds that they took
-    first : makes the first climb, if the file holds none
-
-    Examples
-    --------
-    >>> empty = np.zeros(2, np.int64)
-    >>> climb = Climbed(empty, empty, -1.0, np.empty((0, 3), np.int64), np.array([-1.0]))
-    >>> Climbs(1, None, lambda: climb).last
-    array([0, 0])
+    scores : of the DAGs, to compare those in a file with
+    most : climbs there may be; None for no limit
     """
 
-    def __init__(self, room: int, file: Checkpoint | None, first: Callable[[], Climbed], /) -> None:
-        self.clock, self._file, self._before = Clock(), file, 0.0
-        saved = None if file is None else file.load()
-        best = first() if saved is None else _climbed(saved)
-        self._ends = np.empty((room, best.dag.size), np.int64)
-        self._log_targets = np.empty(room)
-        self._at = best, 0
-        if saved is None:
-            self.add([best])
-        else:
-            count = len(saved["ends"])
-            self._grow(count)
-            self._ends[:count], self._log_targets[:count] = saved["ends"], saved["log_targets"]
-            self._at, self._before = (best, count), float(saved["seconds"])
+    def __init__(self, scores: ScoreTable | LazyScores, most: int | None, /) -> None:
+        self._scores, self._most = scores, most
+        self._clock, self._before = Clock(), 0.0
+        self._ends = np.empty((most or 1, scores.n), np.int64)
+        self._log_targets = np.empty(most or 1)
+        self._at: tuple[Climbed | None, int] = None, 0
+
+    @property
+    def begun(self) -> bool:
+        return self.count > 0
 
     @property
     def best(self) -> Climbed:
-        return self._at[0]
+        """The best climb so far."""
+        best = self._at[0]
+        assert best is not None
+        return best
 
     @property
     def count(self) -> int:
+        """Climbs so far."""
         return self._at[1]
 
     @property
@@ -147,33 +142,42 @@ class Climbs:
     @property
     def seconds(self) -> float:
         """Wall time of all climbs, those of calls before this one too."""
-        return self._before + self.clock.seconds
+        return self._before + self._clock.seconds
 
     def add(self, climbs: Sequence[Climbed]) -> None:
-        """All of them or, at an interrupt, none; then save them if that is due."""
+        """Take in all of them or, at an interrupt, none."""
         best, count = self._at
         self._grow(count + len(climbs))
         for climb in climbs:
             self._ends[count], self._log_targets[count] = climb.dag, climb.log_target
             count += 1
-            if climb.log_target > best.log_target + MARGIN:
+            if best is None or climb.log_target > best.log_target + MARGIN:
                 best = climb
         self._at = best, count
-        if self._file is not None and self._file.due:
-            self.save()
 
-    def save(self) -> None:
-        """Keep the climbs in the file, if there is one."""
-        if self._file is not None:
-            best, count = self._at
-            arrays = {"ends": self._ends[:count], "log_targets": self._log_targets[:count]}
-            arrays |= {f"best {name}": np.array(part) for name, part in best._asdict().items()}
-            self._file.save({**arrays, "seconds": np.array(self.seconds)})
+    def arrays(self) -> Arrays:
+        count = self.count
+        arrays = {"ends": self._ends[:count], "log_targets": self._log_targets[:count]}
+        arrays |= {f"best {name}": np.array(part) for name, part in self.best._asdict().items()}
+        return {**arrays, "seconds": np.array(self.seconds)}
 
-    def result(self, names: tuple[str, ...], run: Run) -> Climb:
-        (start, dag, log_target, steps, trace), count = self._at
-        ends, log_targets = self._ends[:count], self._log_targets[:count]
-        return Climb(dag, log_target, start, steps, trace, ends, log_targets, names, run)
+    def restore(self, saved: Arrays) -> None:
+        _check(self._scores, self._most, saved)
+        count = len(saved["ends"])
+        self._grow(count)
+        self._ends[:count], self._log_targets[:count] = saved["ends"], saved["log_targets"]
+        self._at, self._before = (_climbed(saved), count), float(saved["seconds"])
+
+    def result(
+        self, method: str, settings: Mapping[str, object], seed: str, *, stopped: bool
+    ) -> Climb:
+        """All climbs, as they are returned."""
+        start, dag, log_target, steps, trace = self.best
+        ends, log_targets = self._ends[: self.count], self._log_targets[: self.count]
+        run = Run(method, settings, seed, self._clock.seconds, stopped=stopped)
+        return Climb(
+            dag, log_target, start, steps, trace, ends, log_targets, self._scores.names, run
+        )
 
     def _grow(self, needed: int) -> None:
         if needed > len(self._log_targets):
@@ -183,33 +187,33 @@ class Climbs:
 
 
 def climbs_bytes(n: int, climbs: int, /) -> int:
-    """Bytes that the ends of so many climbs take.
-
-    Examples
-    --------
-    >>> climbs_bytes(20, 1000)
-    168000
-    """
+    """Bytes that the ends of so many climbs take."""
     return 8 * (n + 1) * climbs
 
 
-def identity_of(scores: ScoreTable | LazyScores, /) -> Mapping[str, object]:
-    """What a checkpoint of a search says of the scores: those of a table, or what they come from.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data, hill_climb
-    >>> scores = LazyScores(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
-    >>> before = identity_of(scores)
-    >>> climb = hill_climb(scores, rng=np.random.default_rng(1))  # scores some of the families
-    >>> identity_of(scores) == before
-    True
-    """
-    if isinstance(scores, ScoreTable):
-        table = fingerprint(scores.parents, scores.log_score, scores.log_prior)
-    else:
-        table = fingerprint(*scores.source[1])
-    return {"bnlab": package_versions()["bnlab"], "table": table}
+def _check(scores: ScoreTable | LazyScores, most: int | None, saved: Arrays) -> None:
+    """Raise a ValueError for what `Climbs` never saves."""
+    n = scores.n
+    steps = Kept(np.int64, ("steps", 3), 0, max(n - 1, len(KINDS) - 1))
+    kept = {
+        **{"ends": dags_of(n, "climbs"), "log_targets": nats("climbs")},
+        **{"best start": dags_of(n), "best dag": dags_of(n), "best log_target": nats()},
+        **{"best steps": steps, "best trace": nats("steps + 1"), "seconds": SECONDS},
+    }
+    check(saved, kept, climbs=len(saved["ends"]) if most is None else most)
+    best = _climbed(saved)
+    ends, log_targets = saved["ends"], saved["log_targets"]
+    # Families that are not in a table would have to be counted again.
+    looked_up = slice(None if isinstance(scores, ScoreTable) else 1)
+    if not (
+        len(best.trace) == len(best.steps) + 1
+        and (best.steps < (len(KINDS), n, n)).all()
+        and best.log_target in log_targets[(ends == best.dag).all(axis=1)]
+        and best.log_target >= log_targets.max() - 2 * MARGIN
+        and alike(log_targets[looked_up], scores.log_target(ends[looked_up]))
+        and alike(best.trace[0], scores.log_target(best.start))
+    ):
+        raise ValueError("these are no DAGs with their scores, and steps to the best of them")
 
 
 def _climbed(saved: Arrays) -> Climbed:

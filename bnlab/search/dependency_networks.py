@@ -6,20 +6,25 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.checks import check_counts, check_generator, checked, shown
 from bnlab.data import Data
 from bnlab.data.nodes import node_number
 from bnlab.graphs import members
 from bnlab.networks.bayesnet import check_table_size
-from bnlab.results import Run, read_only, rebuilt
-from bnlab.runs import Clock, check_counts, check_generator
+from bnlab.results import Record, Run
+from bnlab.running import Clock
 from bnlab.scores import BDeu, Score, ScoreTable
+from bnlab.search.given_order import first_best
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+MAX_SWEEPS = 100_000
 
+
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class DependencyNetwork:
+class DependencyNetwork(Record):
     """A conditional p(x_v | parents) for each variable, cycles allowed [HeckermanEtAl2000].
 
     The conditionals are learned one by one, so there need be no joint distribution that has them
@@ -48,14 +53,6 @@ class DependencyNetwork:
     levels: tuple[tuple[str, ...], ...]
     tables: tuple[Floats, ...]
     run: Run = field(default_factory=lambda: Run(""))
-
-    def __post_init__(self) -> None:
-        for name in ("parents", "arities"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-        object.__setattr__(self, "tables", tuple(map(read_only, self.tables)))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
 
     def __repr__(self) -> str:
         total = int(np.bitwise_count(self.parents).sum())
@@ -113,7 +110,7 @@ class DependencyNetwork:
         ----------
         m : number of rows, at least 0
         rng : the only source of randomness
-        sweeps : how often each variable is drawn, at least 1
+        sweeps : how often each variable is drawn, from 1 to 100,000
 
         Examples
         --------
@@ -126,6 +123,8 @@ class DependencyNetwork:
         check_generator(rng)
         (m,) = check_counts(least=0, m=m)
         (sweeps,) = check_counts(sweeps=sweeps)
+        if sweeps > MAX_SWEEPS:
+            raise ValueError(f"sweeps={sweeps}: at most {MAX_SWEEPS:,} are drawn at a time")
         values = rng.integers(0, self.arities, size=(m, self.arities.size)).astype(np.int32)
         cumulative = [np.cumsum(table, axis=1) for table in self.tables]
         for _ in range(sweeps):
@@ -140,14 +139,15 @@ class DependencyNetwork:
         return _table_rows(values, self.arities, int(self.parents[v]))
 
 
+@checked
 def fit_dependency_network(
     table: ScoreTable, data: Data, /, *, score: Score = BDeu()
 ) -> DependencyNetwork:
     """The best parent set of each variable by itself, with posterior means of its probabilities.
 
-    Parent sets are the best of the table, score and prior factor together, of equally good ones the
-    smallest. Probabilities are (a_jk + N_jk) / (a_j + N_j), a the pseudo-counts of `score`; rows in
-    which v was intervened on are left out of v's counts.
+    Parent sets are the best of the table, score and prior factor together, of equally good ones, up
+    to rounding, the smallest. Probabilities are (a_jk + N_jk) / (a_j + N_j), a the pseudo-counts of
+    `score`; rows in which v was intervened on are left out of v's counts.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def fit_dependency_network(
     """
     _check(table, data, score)
     clock = Clock()
-    best = table.log_beta.argmax(axis=1)
+    best = first_best(table.log_beta)
     parents = table.parents[np.arange(table.n), best]
     tables = tuple(_means(data, v, int(parents[v]), score) for v in range(data.n))
     run = Run("best parent sets", {"score": repr(score)}, seconds=clock.seconds)
@@ -200,16 +200,10 @@ def _table_rows(values: NDArray[np.int32], arities: Ints, parents: int) -> Ints:
 
 
 def _check(table: ScoreTable, data: Data, score: Score) -> None:
-    if not isinstance(table, ScoreTable):
-        raise ValueError(f"{type(table).__name__} is no ScoreTable: make one with score_families")
-    if not isinstance(data, Data):
-        raise ValueError(f"data is a {type(data).__name__}: make it a Data (read_csv, from_frame)")
     if table.names != data.names:
         raise ValueError(
             f"the table is of the variables {', '.join(table.names)}, the data of "
             f"{', '.join(data.names)}: pass the data that were scored"
         )
-    if isinstance(score, type) or not hasattr(score, "cell_counts"):
-        raise ValueError(f"score={score!r} is no score: pass an instance, such as BDeu(ess=1.0)")
     if not (score.cell_counts(np.array([2.0])) > 0).all():
-        raise ValueError(f"score={score!r} has no pseudo-counts: pass BDeu or K2")
+        raise ValueError(f"score={shown(score)} has no pseudo-counts: pass BDeu or K2")

@@ -8,11 +8,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.graphs import cpdag, cpdag_masks, extend_masks, members
-from bnlab.kernels import counting, equivalence
-from bnlab.kernels import greedy_equivalence as kernels
-from bnlab.results import Run, read_only, rebuilt
-from bnlab.runs import Clock, Progress, goes_on
+from bnlab.checks import checked
+from bnlab.graphs import cpdag, members
+from bnlab.graphs.equivalence import cpdag_masks, extend_masks
+from bnlab.kernels import counting, dags
+from bnlab.kernels import greedy as kernels
+from bnlab.results import Record, Run
+from bnlab.running import Clock, Progress, report_progress
 from bnlab.scores import LazyScores, ScoreTable, Source, family_source
 
 Floats = NDArray[np.float64]
@@ -23,6 +25,7 @@ Find = Callable[[tuple[Ints, ...], Source], Found]
 Make = Callable[[Ints, Ints, int, int, int], None]
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Operator:
     """One step between classes [Chickering2002, definitions 12 and 13].
@@ -34,11 +37,6 @@ class Operator:
     x, y : int
     nodes : tuple of int
     gain : float, nats
-
-    Examples
-    --------
-    >>> Operator("insert", 0, 2, (1,), 3.5)
-    insert(0, 2, {1}) gains 3.5
     """
 
     kind: Kind
@@ -52,8 +50,9 @@ class Operator:
         return f"{self.kind}({self.x}, {self.y}, {{{nodes}}}) gains {self.gain:.4g}"
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class EquivalenceSearch:
+class EquivalenceSearch(Record):
     """Where a greedy equivalence search went. Make it with `ges`.
 
     Attributes
@@ -75,13 +74,6 @@ class EquivalenceSearch:
     steps: tuple[Operator, ...]
     names: tuple[str, ...]
     run: Run = field(default_factory=lambda: Run(""))
-
-    def __post_init__(self) -> None:
-        for name in ("dags", "trace"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
 
     def __repr__(self) -> str:
         return (
@@ -106,6 +98,7 @@ class EquivalenceSearch:
         return float(self.trace[-1])
 
 
+@checked
 def ges(
     table: ScoreTable | LazyScores, /, *, progress: Progress | None = None
 ) -> EquivalenceSearch:
@@ -145,8 +138,6 @@ def ges(
     >>> ges(score_families(Data.from_arrays(rows), BDeu())).cpdag.astype(int).tolist()
     [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
     """
-    if not isinstance(table, ScoreTable | LazyScores):
-        raise ValueError(f"table is a {type(table).__name__}: make it with score_families")
     _check_classes(table)
     clock = Clock()
     walk = _Walk(table, progress)
@@ -193,12 +184,12 @@ class _Walk:
     def _climb(self, kind: Kind, find: Find, make: Make) -> bool:
         while True:
             directed, undirected = cpdag_masks(self.dags[-1])
-            graph = directed, undirected, *equivalence.relations(directed, undirected)
+            graph = directed, undirected, *dags.relations(directed, undirected)
             gain, x, y, nodes = find(graph, self._source)
             if x < 0:
                 return True
             make(directed, undirected, x, y, nodes)
             self.dags.append(extend_masks(directed, undirected))
             self.steps.append(Operator(kind, x, y, tuple(members(nodes)), gain))
-            if not goes_on(self._progress, len(self.steps), self._most):
+            if not report_progress(self._progress, len(self.steps), self._most):
                 return False

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
+from bnlab.checks import checked
 from bnlab.kernels import dag_sets as kernels
-from bnlab.results import Draws, Run, mass_of, read_only, rebuilt
+from bnlab.results import Draws, Record, Run, distinct_draws
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -16,8 +17,9 @@ Ints = NDArray[np.int64]
 BLOCK = 10_000  # DAGs that are scored at a time
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class FoundDags:
+class FoundDags(Record):
     """Distinct DAGs of high posterior probability. `occams_window` and `shotgun_search` make them.
 
     Structure-modular: the posterior is proportional to exp(log_target), each DAG counted once.
@@ -41,13 +43,6 @@ class FoundDags:
     trace: Floats
     names: tuple[str, ...]
     run: Run = field(default_factory=lambda: Run(""))
-
-    def __post_init__(self) -> None:
-        for name in ("dags", "log_target", "trace"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
 
     def __repr__(self) -> str:
         stopped = ", stopped early" if self.run.stopped else ""
@@ -95,30 +90,11 @@ class FoundDags:
         >>> features.probability(draws, features.edge(0, 1))
         p = 0.5000, in [0.4000, 0.6000] for certain (2 distinct DAGs)
         """
-        weights = self.log_target[None]
-        return Draws(
-            self.dags[None],
-            weights,
-            weights,
-            "dags",
-            "structure-modular",
-            self.names,
-            stats=mass_of(weights, log_z),
-            traces={"group": np.zeros(weights.shape, np.int64)},
-            run=self.run,
-        )
+        return distinct_draws(self.dags, self.log_target, self.names, self.run, log_z=log_z)
 
 
 def ranked(table: ScoreTable, dags: Ints, /) -> tuple[Ints, Floats]:
-    """Distinct DAGs (U, n), best first, with their log_target (U,), which the table adds up anew.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data, score_families
-    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
-    >>> ranked(table, np.array([[0, 0], [0, 1], [2, 0]]))[0].tolist()
-    [[2, 0], [0, 1], [0, 0]]
-    """
+    """Distinct DAGs (U, n), best first, with their log_target (U,), summed anew by the table."""
     blocks = range(0, len(dags), BLOCK)
     log_target = np.concatenate([table.log_target(dags[i : i + BLOCK]) for i in blocks])
     ranking = np.lexsort((*dags.T[::-1], log_target))[::-1]
@@ -132,11 +108,6 @@ def stored(dags: Ints, scores: Floats, rows: int, /) -> kernels.Store:
     ------
     ValueError
         If memory is short.
-
-    Examples
-    --------
-    >>> stored(np.array([[0, 1]]), np.array([-1.0]), 3).slots.size
-    8
     """
     n = dags.shape[1]
     memory.require(
@@ -153,11 +124,5 @@ def stored(dags: Ints, scores: Floats, rows: int, /) -> kernels.Store:
 
 
 def store_bytes(n: int, rows: int, /) -> int:
-    """Bytes that `stored` takes for so many DAGs.
-
-    Examples
-    --------
-    >>> store_bytes(2, 3)
-    136
-    """
+    """Bytes that `stored` takes for so many DAGs."""
     return 8 * (rows * (n + 1) + (1 << rows.bit_length() + 1))

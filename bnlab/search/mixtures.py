@@ -3,26 +3,21 @@
 import math
 import os
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
-from bnlab.checkpoints import Arrays, Finished, fingerprint
+from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, fingerprint, identity, nats
+from bnlab.checks import check_counts, check_generator, checked, real
 from bnlab.data import Data
+from bnlab.graphs import check_dags
 from bnlab.kernels import trees as kernels
 from bnlab.networks import BayesNet
-from bnlab.results import Run, package_versions, read_only, rebuilt
-from bnlab.runs import (
-    Clock,
-    Executor,
-    Progress,
-    check_counts,
-    check_generator,
-    real,
-    seed_of,
-)
+from bnlab.results import Record, Run
+from bnlab.running import Batch, Clock, Executor, Progress, run_steps, seed_of, spawn
 from bnlab.search.trees import (
     FEWER_STATES,
     check_observed,
@@ -38,11 +33,13 @@ METHOD = "EM"
 BLOCK = 10_000  # rows whose first responsibilities are drawn at a time
 PER_ROW = 1e-6  # a gain below this, in nats a row, is the end
 MAX_ITERATIONS = 1000
+MANY = 100  # components that may be more than rows
 ESS = (1e-100, 1e100)
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
-class TreeMixture:
+class TreeMixture(Record):
     """p(x) = sum over k of weights[k] p(x | networks[k]), each network a tree [MeilaJordan2000].
 
     Make it with `fit_tree_mixture`.
@@ -71,13 +68,6 @@ class TreeMixture:
     converged: bool
     values: Floats
     run: Run = field(default_factory=lambda: Run(""))
-
-    def __post_init__(self) -> None:
-        for name in ("weights", "trace", "values"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
 
     def __repr__(self) -> str:
         count = len(self.networks)
@@ -133,6 +123,7 @@ class TreeMixture:
         return _log(self.weights)[:, None] + np.array(terms)
 
 
+@checked
 def fit_tree_mixture(
     data: Data,
     /,
@@ -202,14 +193,26 @@ def fit_tree_mixture(
         "max_iterations": max_iterations,
     }
     codes = fingerprint(data.values, data.arities)
-    identity = {"bnlab": package_versions()["bnlab"], "method": METHOD, "data": codes, "seed": seed}
-    finished = Finished(checkpoint, {**identity, **settings})
+    identified = identity(METHOD, data=codes, seed=seed, **settings)
     problem = _problem(data, components, real(ess), max_iterations)
+    file = Checkpoint.at(checkpoint, identified)
     _require_memory(problem, restarts)
-    jobs = [(problem, child) for child in rng.spawn(restarts)[finished.count :]]
-    ends = finished.go_on(_climb, jobs, restarts, progress, executor)
-    run = Run(METHOD, settings, seed, clock.seconds, stopped=finished.count < restarts)
-    return _mixture(data, ends, run)
+    if components > max(data.m, MANY):
+        raise ValueError(
+            f"components={components}: give at most one to each of {data.m} rows, or {MANY}"
+        )
+    rngs = spawn(rng, restarts)
+    batch = Batch(
+        _climb,
+        lambda part: (problem, rngs[part.start]),
+        restarts,
+        executor,
+        fits=partial(_check_ends, data, problem, restarts),
+    )
+    stopped = run_steps(batch, file, progress)
+    return _mixture(
+        data, batch.arrays(), Run(METHOD, settings, seed, clock.seconds, stopped=stopped)
+    )
 
 
 class Problem(NamedTuple):
@@ -292,14 +295,46 @@ def _random_shares(problem: Problem, rng: np.random.Generator) -> Floats:
     return shares
 
 
+def _check_ends(data: Data, problem: Problem, restarts: int, saved: Arrays) -> None:
+    """Raise a ValueError for what is not the ends of some starts, as `_climb` returns them."""
+    n, components = data.n, problem.components
+    share = partial(Kept, np.float64, low=0, high=1 + 1e-9)
+    kept = {
+        "weights": share(("starts", components)),
+        "parents": Kept(np.int64, ("starts", components, n), 0, n - 1),
+        "converged": Kept(np.bool_, ("starts",)),
+        "iterations": Kept(np.int64, ("starts",), 1, problem.max_iterations),
+        "trace": nats("iterations"),
+        "tables": share(("cells",)),
+    }
+    check(saved, kept, starts=restarts)
+    parents = saved["parents"]
+    trees = np.where(parents == np.arange(n), 0, np.int64(1) << parents)
+    rises = np.diff(saved["trace"]) > -1e-6 * (1 + np.abs(saved["trace"][1:]))
+    rises[np.cumsum(saved["iterations"])[:-1] - 1] = True  # another start
+    cells = _heights(data, parents) * data.arities
+    if not (
+        len(saved["trace"]) == saved["iterations"].sum()
+        and len(saved["tables"]) == cells.sum()
+        and rises.all()
+        and np.allclose(saved["weights"].sum(axis=1), 1)
+        and check_dags(trees).size == parents.size
+    ):
+        raise ValueError("these are no trees with tables, weights and a trace for each")
+
+
+def _heights(data: Data, parents: Ints) -> Ints:
+    """How many rows (..., n) the tables of trees have."""
+    return np.where(parents == np.arange(data.n), 1, data.arities[parents])
+
+
 def _mixture(data: Data, ends: Arrays, run: Run) -> TreeMixture:
     """The best of the ends of some starts, which are put together as in `_climb`."""
     stops = np.cumsum(ends["iterations"])
     values = ends["trace"][stops - 1]
     best = int(values.argmax())
     trace = ends["trace"][stops[best] - ends["iterations"][best] : stops[best]]
-    arities, roots = data.arities, np.arange(data.n)
-    rows = np.where(ends["parents"] == roots, 1, arities[ends["parents"]])  # of each table
+    arities, rows = data.arities, _heights(data, ends["parents"])
     place = int((rows[:best] * arities).sum())
     networks = []
     for parents, heights in zip(ends["parents"][best], rows[best], strict=True):

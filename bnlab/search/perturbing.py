@@ -1,25 +1,27 @@
 """`climb_perturbed`: hill climbing that leaves local optima by way of perturbed data."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
-from bnlab.checkpoints import Checkpoint, fingerprint
+from bnlab.checkpoints import Checkpoint, fingerprint, identity
+from bnlab.checks import check_counts, check_generator, checked, real
 from bnlab.data import Data
-from bnlab.results import Run
-from bnlab.runs import Progress, check_counts, check_generator, goes_on, real, seed_of
+from bnlab.running import Progress, run_steps, seed_of
 from bnlab.scores import ScoreTable, first_dags
 from bnlab.search.climbing import PATIENCE, Climber
-from bnlab.search.climbs import Climb, Climbs, climbs_bytes, identity_of
+from bnlab.search.climbs import Climb, Climbs, climbs_bytes
 
 METHOD = "hill climbing, perturbed data"
 
+Ints = NDArray[np.int64]
 Perturbed = Callable[[float, np.random.Generator], ScoreTable]
 
 
+@checked
 def climb_perturbed(
     table: ScoreTable,
     perturbed: Perturbed,
@@ -89,32 +91,48 @@ def climb_perturbed(
     seed, first = seed_of(rng), first_dags(table, start, 1)[0]
     settings = {"rounds": rounds, "share": share, "max_parents": table.max_parents}
     settings |= {"tabu": climber.plan[1], "patience": climber.plan[2]}
-    file = None
-    if checkpoint is not None:
-        identity = {"method": METHOD, "start": fingerprint(first), **settings, "seed": seed}
-        file = Checkpoint(checkpoint, {**identity_of(table), **identity})
-    climbs = Climbs(rounds + 1, file, lambda: climber.climb(first))
-    stopped = False
-    try:
-        for done in range(rounds):
-            (child,) = rng.spawn(1)
-            if done + 1 < climbs.count:  # by a call before this one
+    identified = identity(
+        METHOD, start=fingerprint(first), **settings, seed=seed, table=table.fingerprint
+    )
+    climbs = _Rounds(table, perturbed, climber, first, rounds, share, rng)
+    stopped = run_steps(climbs, Checkpoint.at(checkpoint, identified), progress)
+    return climbs.result(METHOD, settings, seed, stopped=stopped)
+
+
+class _Rounds(Climbs):
+    """A climb from a first DAG, and one from the end of a climb on each perturbed table."""
+
+    def __init__(
+        self,
+        table: ScoreTable,
+        perturbed: Perturbed,
+        climber: Climber,
+        first: Ints,
+        rounds: int,
+        share: float,
+        rng: np.random.Generator,
+    ) -> None:
+        super().__init__(table, rounds + 1)
+        self._table, self._perturbed, self._climber, self._first = table, perturbed, climber, first
+        self._rounds, self._share, self._rng = rounds, share, rng
+
+    def steps(self) -> Generator[tuple[int, int], None, None]:
+        if not self.begun:
+            self.add([self._climber.climb(self._first)])
+            yield 0, self._rounds
+        made = self.count - 1
+        for done in range(self._rounds):
+            (child,) = self._rng.spawn(1)
+            if done < made:  # by a call before this one
                 continue
-            other = perturbed(share * (1 - done / rounds), child)
-            _check_alike(table, other)
-            dag = climber.on(other).climb(climbs.last).dag
-            climbs.add([climber.climb(dag)])
-            if not goes_on(progress, done + 1, rounds) and done + 1 < rounds:
-                stopped = True
-                break
-    except KeyboardInterrupt:
-        stopped = climbs.count <= rounds
-    finally:
-        climbs.save()
-    run = Run(METHOD, settings, seed, climbs.clock.seconds, stopped=stopped)
-    return climbs.result(table.names, run)
+            other = self._perturbed(self._share * (1 - done / self._rounds), child)
+            _check_alike(self._table, other)
+            dag = self._climber.on(other).climb(self.last).dag
+            self.add([self._climber.climb(dag)])
+            yield done + 1, self._rounds
 
 
+@checked
 def resampled(data: Data, share: float, /, *, rng: np.random.Generator) -> Data:
     """As many rows, of which a share is taken out, and repeats of the others put in its place.
 

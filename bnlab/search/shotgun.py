@@ -2,9 +2,8 @@
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,26 +11,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import (
+    GENERATORS,
     Arrays,
     Checkpoint,
-    fingerprint,
+    alike,
+    check,
+    dags_of,
     generator_states,
+    identity,
+    nats,
     restore_generators,
 )
-from bnlab.kernels import climbing, structures
+from bnlab.checks import check_counts, check_generator, checked, real
+from bnlab.kernels import bits, dag_walks, greedy
 from bnlab.kernels import dag_sets as kernels
-from bnlab.results import Run, package_versions
-from bnlab.runs import (
-    Clock,
-    Executor,
-    Progress,
-    check_counts,
-    check_generator,
-    goes_on,
-    real,
-    seed_of,
-    workers,
-)
+from bnlab.results import Run
+from bnlab.running import Clock, Crew, Executor, Progress, Work, run_steps, seed_of, workers
 from bnlab.scores import ScoreTable, Source, family_source, first_dags
 from bnlab.search.found import FoundDags, ranked, store_bytes, stored
 
@@ -43,6 +38,7 @@ KEPT = ("dag", "dags", "scores", "marks")  # of each chain, in a checkpoint
 ROUND = 1000  # steps of each chain between which progress is told
 
 
+@checked
 def shotgun_search(
     table: ScoreTable,
     /,
@@ -108,8 +104,6 @@ def shotgun_search(
     FoundDags(3 of 2 variables, ln target -5.5044 to -7.5068)
     """
     clock = Clock()
-    if not isinstance(table, ScoreTable):
-        raise ValueError(f"{type(table).__name__}: pass a ScoreTable (score_families)")
     steps, chains = check_counts(steps=steps, chains=chains)
     patience, keep = check_counts(patience=patience, keep=keep)
     if not 0 < real(power) < math.inf:
@@ -122,27 +116,19 @@ def shotgun_search(
         remedy="keep fewer DAGs (keep=), or make fewer steps",
     )
     seed, starts = seed_of(rng), first_dags(table, start, chains)
-    source = family_source(table)
-    plan, scores = _Plan(float(power), patience, keep), table.log_target(starts)
-    paths = tuple(
-        _Chain(source, plan, dag, dag, dag[None], score[None], np.array([score, 0.0]), child)
-        for dag, score, child in zip(starts, scores, rng.spawn(chains), strict=True)
-    )
     settings = {"steps": steps, "chains": chains, "power": power, "patience": patience}
     settings |= {"keep": keep, "max_parents": table.max_parents}
-    file = None
-    if checkpoint is not None:
-        tables = fingerprint(table.parents, table.log_score, table.log_prior, starts)
-        identity = {"bnlab": package_versions()["bnlab"], "method": METHOD, "table": tables}
-        file = Checkpoint(checkpoint, {**identity, **settings, "seed": seed})
-    trace = np.empty((chains, steps))
-    at = _search(paths, trace, file, progress, executor)
-    done, found = at.done, np.concatenate([path.dags for path in at.paths])
-    del at  # and what the chains hold, before it is ranked
+    identified = identity(METHOD, **settings, seed=seed, table=table.fingerprint, starts=starts)
+    search = _Search(
+        table, starts, rng.spawn(chains), _Plan(power, patience, keep), steps, executor
+    )
+    stopped = run_steps(search, Checkpoint.at(checkpoint, identified), progress)
+    trace, found = search.trace, np.concatenate([chain.dags for chain in search.chains])
+    del search  # and what the chains hold, before it is ranked
     found = np.unique(found, axis=0)
     dags, log_target = ranked(table, found)
-    run = Run(METHOD, settings, seed, clock.seconds, stopped=done < steps)
-    return FoundDags(dags[:keep], log_target[:keep], trace[:, :done], table.names, run)
+    run = Run(METHOD, settings, seed, clock.seconds, stopped=stopped)
+    return FoundDags(dags[:keep], log_target[:keep], trace, table.names, run)
 
 
 class _Plan(NamedTuple):
@@ -153,15 +139,12 @@ class _Plan(NamedTuple):
     keep: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Chain:
+class _Chain(NamedTuple):
     """A chain: its first DAG, the one at hand, and the best DAGs that it has looked at.
 
     marks : as in `kernels.dag_sets.shoot`
     """
 
-    source: Source
-    plan: _Plan
     start: Ints
     dag: Ints
     dags: Ints
@@ -170,67 +153,88 @@ class _Chain:
     rng: np.random.Generator
 
 
-class _Position(NamedTuple):
-    """Where the chains stand after so many steps."""
+class _Search(Work):
+    """Chains in step, and the scores on their way (chains, steps)."""
 
-    paths: tuple[_Chain, ...]
-    done: int
+    def __init__(
+        self,
+        table: ScoreTable,
+        starts: Ints,
+        rngs: Sequence[np.random.Generator],
+        plan: _Plan,
+        steps: int,
+        executor: Executor | None,
+    ) -> None:
+        self._table, self._plan, self._steps, self._executor = table, plan, steps, executor
+        self._trace = np.empty((len(starts), steps))
+        chains = [
+            _Chain(dag, dag, dag[None], score[None], np.array([score, 0.0]), rng)
+            for dag, score, rng in zip(starts, table.log_target(starts), rngs, strict=True)
+        ]
+        self._at = chains, 0
+
+    @property
+    def chains(self) -> list[_Chain]:
+        """Where the chains stand."""
+        return self._at[0]
+
+    @property
+    def trace(self) -> Floats:
+        """The scores (chains, steps) so far."""
+        return self._trace[:, : self._at[1]]
+
+    def steps(self) -> Generator[tuple[int, int], None, None]:
+        count, shared = len(self.chains), (family_source(self._table), self._plan)
+        with workers(self._executor, count) as chosen, Crew(chosen, shared) as crew:
+            while (done := self._at[1]) < self._steps:
+                stop = min(done + ROUND, self._steps)
+                parts = crew.map(_follow, [(chain, stop - done) for chain in self.chains])
+                self._trace[:, done:stop] = [scores for _, scores in parts]
+                self._at = [chain for chain, _ in parts], stop
+                yield count * stop, count * self._steps
+
+    def arrays(self) -> Arrays:
+        generators = generator_states([chain.rng for chain in self.chains])
+        arrays: Arrays = {"trace": self.trace, "generators": generators}
+        for c, chain in enumerate(self.chains):
+            arrays |= {f"{name} {c}": getattr(chain, name) for name in KEPT}
+        return arrays
+
+    def restore(self, saved: Arrays) -> None:
+        n, steps, numbers = self._table.n, self._steps, range(len(self.chains))
+        kept = {"trace": nats(len(numbers), "steps"), "generators": GENERATORS}
+        most = {"steps": steps}
+        for c in numbers:
+            kept |= {
+                f"dag {c}": dags_of(n),
+                f"dags {c}": dags_of(n, f"dags {c}"),
+                f"scores {c}": nats(f"dags {c}"),
+                f"marks {c}": nats(2),
+            }
+            most[f"dags {c}"] = self._plan.keep
+        check(saved, kept, **most)
+        found, done = [], saved["trace"].shape[1]
+        for c, chain in enumerate(self.chains):
+            dag, dags, scores, marks = (saved[f"{name} {c}"] for name in KEPT)
+            here, (best, waited) = self._table.log_target(dag), marks
+            if not (
+                alike(scores, self._table.log_target(dags))
+                and alike(saved["trace"][c, -1:], here)
+                and here - 1e-6 <= best <= scores.max() + 1e-6
+                and 0 <= waited <= steps
+            ):
+                raise ValueError(f"chain {c} has no DAGs with their scores")
+            found.append(chain._replace(dag=dag, dags=dags, scores=scores, marks=marks))
+        restore_generators([chain.rng for chain in found], saved["generators"])
+        self._trace[:, :done] = saved["trace"]
+        self._at = found, done
 
 
-def _search(
-    paths: tuple[_Chain, ...],
-    trace: Floats,
-    file: Checkpoint | None,
-    progress: Progress | None,
-    executor: Executor | None,
-) -> _Position:
-    """Where the chains come to; the scores on their way go into trace (chains, steps)."""
-    saved = None if file is None else file.load()
-    at = _Position(paths, 0) if saved is None else _restored(paths, saved, trace)
-    chains, steps = trace.shape
-    try:
-        with workers(executor, chains) as chosen:
-            while (done := at.done) < steps:
-                stop = min(done + ROUND, steps)
-                parts = list(chosen.map(_follow, [(path, stop - done) for path in at.paths]))
-                trace[:, done:stop] = [scores for _, scores in parts]
-                at = _Position(tuple(path for path, _ in parts), stop)
-                if file is not None and file.due:
-                    file.save(_arrays(at, trace))
-                if not goes_on(progress, chains * stop, chains * steps):
-                    break
-    except KeyboardInterrupt:
-        pass
-    finally:
-        if file is not None:
-            file.save(_arrays(at, trace))
-    return at
-
-
-def _arrays(at: _Position, trace: Floats) -> Arrays:
-    """What a checkpoint keeps."""
-    generators = generator_states([path.rng for path in at.paths])
-    arrays: Arrays = {"trace": trace[:, : at.done], "generators": generators}
-    for c, path in enumerate(at.paths):
-        arrays |= {f"{name} {c}": getattr(path, name) for name in KEPT}
-    return arrays
-
-
-def _restored(paths: Sequence[_Chain], saved: Arrays, trace: Floats) -> _Position:
-    restore_generators([path.rng for path in paths], saved["generators"])
-    found, done = [], saved["trace"].shape[1]
-    for c, path in enumerate(paths):
-        dag, dags, scores, marks = (saved[f"{name} {c}"] for name in KEPT)
-        found.append(replace(path, dag=dag, dags=dags, scores=scores, marks=marks))
-    trace[:, :done] = saved["trace"]
-    return _Position(tuple(found), done)
-
-
-def _follow(job: tuple[_Chain, int]) -> tuple[_Chain, Floats]:
+def _follow(shared: tuple[Source, _Plan], job: tuple[_Chain, int]) -> tuple[_Chain, Floats]:
     """Make so many steps; the chain after them, and the score after each."""
-    chain, steps = job
+    (source, (power, patience, keep)), (chain, steps) = shared, job
     rng = deepcopy(chain.rng)  # an interrupt leaves the chain as it was before the round
-    source, (power, patience, keep), n = chain.source, chain.plan, chain.dag.size
+    n = chain.dag.size
     state, gains = _stand(chain.dag, source)
     marks, trace, done = chain.marks.copy(), np.empty(steps), 0
     store = stored(chain.dags, chain.scores, _rows(keep, n))
@@ -240,23 +244,23 @@ def _follow(job: tuple[_Chain, int]) -> tuple[_Chain, Floats]:
         if marks[1] >= patience:
             state, gains = _stand(chain.start, source)
             if n > 1:
-                climbing.shake(state, gains, source, n, rng)
-            marks[:] = climbing.total(state[2]), 0
+                greedy.shake(state, gains, source, n, rng)
+            marks[:] = bits.total(state[2]), 0
         left, plan = trace[done:], (power, patience)
         done += kernels.shoot(state, gains, source, store, plan, marks, rng, left)
     _keep_best(store, keep)
     for array in store.dags, store.scores:  # in place: with copies chains would take a third more
         array.resize((store.size[0], *array.shape[1:]), refcheck=False)
-    end = replace(chain, dag=state[0], dags=store.dags, scores=store.scores, marks=marks, rng=rng)
+    end = chain._replace(dag=state[0], dags=store.dags, scores=store.scores, marks=marks, rng=rng)
     return end, trace
 
 
 def _stand(dag: Ints, source: Source) -> tuple[tuple[Ints, Ints, Floats], Floats]:
-    """The state and the gains (n, n) at a DAG, as in `kernels.climbing`."""
+    """The state and the gains (n, n) at a DAG, as in `kernels.greedy`."""
     dag, n = dag.copy(), dag.size
-    state, gains = (dag, *structures.start(dag, source[0])), np.full((n, n), -np.inf)
+    state, gains = (dag, *dag_walks.start(dag, source[0])), np.full((n, n), -np.inf)
     for v in range(n):
-        climbing.refresh(state, gains, source, v)
+        greedy.refresh(state, gains, source, v)
     return state, gains
 
 

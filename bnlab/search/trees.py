@@ -1,4 +1,4 @@
-"""Optimal trees and forests: Chow-Liu, tree-augmented naive Bayes, maximum branchings."""
+"""Trees and what pairs of variables tell: Chow-Liu, TAN, branchings, candidate parents."""
 
 import math
 
@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
+from bnlab.checks import check_counts, checked
 from bnlab.data import Data
 from bnlab.data.nodes import node_number
 from bnlab.kernels import trees as kernels
@@ -18,6 +19,7 @@ COUNTS = "counting all pairs of states"
 FEWER_STATES = "use fewer variables (Data.select), or discretize into fewer states"
 
 
+@checked
 def chow_liu(data: Data, /) -> Ints:
     """The tree of largest likelihood, rooted at node 0: parent masks (n,) [ChowLiu1968].
 
@@ -42,6 +44,7 @@ def chow_liu(data: Data, /) -> Ints:
     return masks_of(spanning_tree(information(data.values, data.arities)))
 
 
+@checked
 def tan(data: Data, target: int | str, /) -> Ints:
     """Tree-augmented naive Bayes: parent masks (n,) [FriedmanGeigerGoldszmidt1997].
 
@@ -71,10 +74,9 @@ def tan(data: Data, target: int | str, /) -> Ints:
     dag = np.zeros(data.n, np.int64)
     if not others:
         return dag
-    gain = np.zeros((len(others), len(others)))
-    for state in range(int(data.arities[c])):
-        rows = data.values[data.values[:, c] == state]
-        gain += information(rows[:, others], data.arities[others])
+    rows = [data.values[data.values[:, c] == state] for state in range(int(data.arities[c]))]
+    gains = [information(some[:, others], data.arities[others]) for some in rows]
+    gain = np.sort(gains, axis=0).sum(axis=0)  # equal for any order of the classes
     for v, u in zip(others, spanning_tree(gain), strict=True):
         dag[v] = np.int64(1) << c
         if others[u] != v:
@@ -82,6 +84,7 @@ def tan(data: Data, target: int | str, /) -> Ints:
     return dag
 
 
+@checked
 def maximum_branching(table: ScoreTable, /) -> Ints:
     """The forest of highest log_target: parent masks (n,), at most one parent each [Edmonds1967].
 
@@ -106,8 +109,6 @@ def maximum_branching(table: ScoreTable, /) -> Ints:
     >>> maximum_branching(score_families(data, BDeu()))
     array([0, 1, 0])
     """
-    if not isinstance(table, ScoreTable):
-        raise ValueError(f"{type(table).__name__} is no ScoreTable: make one with score_families")
     n = table.n
     # Node n stands for having no parent, so that a forest becomes a tree that it is the root of.
     weight = np.full((n + 1, n + 1), -math.inf)
@@ -123,15 +124,53 @@ def maximum_branching(table: ScoreTable, /) -> Ints:
     return dag
 
 
-def check_observed(data: Data, what: str, /) -> None:
-    """Raise a ValueError unless `data` is Data without interventions.
+@checked
+def candidate_parents(data: Data, /, *, count: int = 8) -> dict[int, list[int]]:
+    """For each variable the `count` others of largest mutual information with it.
+
+    For `score_families(..., candidates=)`, which allows no other parents: the first step of the
+    sparse-candidate algorithm [FriedmanNachmanPeer1999]. What works on that table then keeps to
+    them: `hill_climb`, `occams_window`, `shotgun_search`, `sample_orders`, `sample_structures` and
+    others, up to 63 variables. `ges` refuses such a table, since members of a class then have no
+    common score: give it all families of at most `max_parents` parents. The table takes as much
+    memory as without candidates. Mutual information is of pairs, so a parent that tells something
+    only together with another may be left out.
+
+    The limit is 63 variables: sets of variables are 64-bit masks throughout, and `Data` refuses
+    more. Of more columns choose 63 before making `Data`.
+
+    Parameters
+    ----------
+    data : Data, m rows of n variables, without interventions
+    count : at least 1; more than n - 1 is the same as n - 1. Of equally good ones the smaller
+        number comes first
+
+    Returns
+    -------
+    dict
+        of node number to a list of node numbers, most informative first
+
+    Raises
+    ------
+    ValueError
+        If `count` is not positive, the data have interventions, or memory is short.
 
     Examples
     --------
-    >>> check_observed(Data.from_arrays([[0], [1]]), "a tree is")
+    >>> data = Data.from_arrays([[0, 0, 1], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
+    >>> candidate_parents(data, count=1)
+    {0: [1], 1: [0], 2: [0]}
     """
-    if not isinstance(data, Data):
-        raise ValueError(f"data is a {type(data).__name__}: make it a Data (read_csv, from_frame)")
+    check_observed(data, "mutual information is")
+    (count,) = check_counts(count=count)
+    gain = information(data.values, data.arities)
+    np.fill_diagonal(gain, -np.inf)
+    ranking = np.argsort(-gain, axis=1, kind="stable")[:, : min(count, data.n - 1)]
+    return {v: others.tolist() for v, others in enumerate(ranking)}
+
+
+def check_observed(data: Data, what: str, /) -> None:
+    """Raise a ValueError unless `data` is Data without interventions."""
     if data.intervened is not None:
         raise ValueError(
             f"the data have interventions, and {what} for observations: use "
@@ -140,24 +179,12 @@ def check_observed(data: Data, what: str, /) -> None:
 
 
 def first_places(arities: Ints, /) -> Ints:
-    """Where the states of each variable begin among all states, (n + 1,).
-
-    Examples
-    --------
-    >>> first_places(np.array([2, 3]))
-    array([0, 2, 5])
-    """
+    """Where the states of each variable begin among all states, (n + 1,)."""
     return np.concatenate([[0], np.cumsum(arities)])
 
 
 def spanning_tree(gain: Floats, /) -> Ints:
-    """The parents (n,) of a spanning tree of largest total gain (n, n), the root 0 its own.
-
-    Examples
-    --------
-    >>> spanning_tree(np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 2.0], [3.0, 2.0, 0.0]]))
-    array([0, 2, 0])
-    """
+    """The parents (n,) of a spanning tree of largest total gain (n, n), the root 0 its own."""
     best, parents = gain[0].copy(), np.zeros(len(gain), np.int64)
     best[0] = -math.inf
     for _ in range(len(gain) - 1):
@@ -169,27 +196,14 @@ def spanning_tree(gain: Floats, /) -> Ints:
 
 
 def masks_of(parents: Ints, /) -> Ints:
-    """Parent masks (n,) of a tree given by `spanning_tree`.
-
-    Examples
-    --------
-    >>> masks_of(np.array([0, 2, 0]))
-    array([0, 4, 1])
-    """
+    """Parent masks (n,) of a tree given by `spanning_tree`."""
     nodes = np.arange(parents.size, dtype=np.int64)
     masks: Ints = np.where(parents == nodes, 0, np.int64(1) << parents)
     return masks
 
 
 def information(values: NDArray[np.int32], arities: Ints, /) -> Floats:
-    """Rows times mutual information of each pair (n, n), nats: the gain of an edge.
-
-    Examples
-    --------
-    >>> information(np.array([[0, 0], [1, 1]], np.int32), np.array([2, 2])).round(3)
-    array([[0.   , 1.386],
-           [1.386, 0.   ]])
-    """
+    """Rows times mutual information of each pair (n, n), nats: the gain of an edge."""
     first = first_places(arities)
     states = int(first[-1])
     memory.require(8 * states**2, task=COUNTS, remedy=FEWER_STATES)

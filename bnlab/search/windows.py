@@ -5,10 +5,11 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.checks import check_counts, checked, real
 from bnlab.kernels import dag_sets as kernels
-from bnlab.kernels.climbing import MARGIN
+from bnlab.kernels.greedy import MARGIN
 from bnlab.results import Run
-from bnlab.runs import Clock, Progress, check_counts, goes_on, real
+from bnlab.running import Clock, Progress, report_progress
 from bnlab.scores import ScoreTable, Source, first_dags
 from bnlab.search.climbing import PATIENCE, Climber
 from bnlab.search.found import FoundDags, ranked, stored
@@ -21,6 +22,7 @@ FIRST_ROWS = 1000
 BLOCK = 10_000  # DAGs between which progress is told
 
 
+@checked
 def occams_window(
     table: ScoreTable,
     /,
@@ -83,8 +85,6 @@ def occams_window(
     FoundDags(2 of 2 variables, ln target -5.5044 to -5.5044)
     """
     clock = Clock()
-    if not isinstance(table, ScoreTable):
-        raise ValueError(f"{type(table).__name__}: pass a ScoreTable (score_families)")
     if not 1 < real(factor) < math.inf:
         raise ValueError(f"factor={factor}: give a Bayes factor above 1, such as 20")
     reach = WIDER * factor if reach is None else reach
@@ -160,7 +160,7 @@ class _Beam:
                 self._grow()
             rows = rows[count:]
             self.done += count
-            if not goes_on(progress, self.done, total):
+            if not report_progress(progress, self.done, total):
                 return False
         return True
 

@@ -1,4 +1,4 @@
-"""The widgets and the checks of notebooks/05_annealed_importance_sampling.ipynb.
+"""The views and the checks of notebooks/05_annealed_importance_sampling.ipynb.
 
 Annealed runs from uniform orders to the posterior: their weights, the evidence, bounds on it.
 """
@@ -15,26 +15,8 @@ from bnlab.labs.annealed_importance_sampling.runs import (
     gaps,
     log_mean,
     log_weights,
+    posterior,
     sandwich,
 )
-from bnlab.labs.annealed_importance_sampling.widgets import Bounds, Pile, Shapes
+from bnlab.labs.annealed_importance_sampling.view import Bounds, Pile, Shapes
 from bnlab.labs.board import setup
-from bnlab.labs.order_mcmc import posterior
-
-__all__ = [
-    "SCHEDULES",
-    "Bounds",
-    "Pile",
-    "Shapes",
-    "annealed",
-    "check_effective_runs",
-    "check_reverse_mean",
-    "check_schedule",
-    "edge_errors",
-    "gaps",
-    "log_mean",
-    "log_weights",
-    "posterior",
-    "sandwich",
-    "setup",
-]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab.labs.board import check
-from bnlab.labs.order_mcmc import posterior
+from bnlab.labs.datasets import k2_posterior as posterior
 
 Floats = NDArray[np.float64]
 Kernel = Callable[[float], Floats]

@@ -9,14 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import bnlab as bn
-from bnlab.labs.order_mcmc import posterior
+from bnlab.labs.datasets import Case, k2_posterior, rows
 from bnlab.labs.running import Progress
 from bnlab.sampling import OrderWalker
-
-DATASETS = ("tic-tac-toe", "wine", "coronary")
-"""The data sets of the widgets; all of them work without a network."""
-
-ROWS: Mapping[str, int] = {"tic-tac-toe": 958, "wine": 178, "coronary": 1841}
 
 SCHEDULES: Mapping[str, type[bn.Linear] | type[bn.Harmonic]] = {
     "linear": bn.Linear,
@@ -31,66 +26,38 @@ RUNS = 200
 Floats = NDArray[np.float64]
 
 
-@cache
-def annealed(name: str, schedule: Schedule, runs: int = RUNS) -> bn.Draws:
-    """Annealing runs on one of `DATASETS`; their prefixes are nested.
+posterior = k2_posterior
 
-    Examples
-    --------
-    >>> annealed("coronary", bn.Linear(10), 5)
-    Draws(5 orders of 6 variables, order-modular)
-    """
-    table, rng = posterior(name).table, np.random.default_rng(SEED)
+
+@cache
+def annealed(case: Case, schedule: Schedule, runs: int = RUNS) -> bn.Draws:
+    """Annealing runs on a case; their prefixes are nested."""
+    table, rng = posterior(case).table, np.random.default_rng(SEED)
     return bn.anneal_orders(table, runs=runs, rng=rng, method=bn.AIS(schedule))
 
 
-def gaps(name: str, schedule: Schedule, runs: int = RUNS) -> Floats:
-    """(runs,) ln weight of each of the first runs less the exact ln Z, nats.
-
-    Examples
-    --------
-    >>> gaps("coronary", bn.Linear(10), 5).shape
-    (5,)
-    """
-    draws = annealed(name, schedule).prefix(runs)
-    found: Floats = draws.log_weight[0] - posterior(name).log_z
+def gaps(case: Case, schedule: Schedule, runs: int = RUNS) -> Floats:
+    """(runs,) ln weight of each of the first runs less the exact ln Z, nats."""
+    draws = annealed(case, schedule).prefix(runs)
+    found: Floats = draws.log_weight[0] - posterior(case).log_z
     return found
 
 
 def log_mean(log_weights: ArrayLike, /) -> Floats:
-    """ln of the mean weight along the last axis.
-
-    Examples
-    --------
-    >>> float(log_mean(np.log([1, 3])).round(4))  # ln 2
-    0.6931
-    """
+    """ln of the mean weight along the last axis."""
     values = np.asarray(log_weights, np.float64)
     out: Floats = np.logaddexp.reduce(values, axis=-1) - math.log(values.shape[-1])
     return out
 
 
 def log_weights(table: bn.ScoreTable, orders: ArrayLike, /) -> Floats:
-    """ln weight of each of the orders (N, n), nats: the sum over the networks that agree with it.
-
-    Examples
-    --------
-    >>> log_weights(posterior("coronary").table, [[0, 1, 2, 3, 4, 5]]).shape
-    (1,)
-    """
+    """Return ln of the weight of each order (N, n), nats: summed over compatible networks."""
     return OrderWalker.of(table).log_weights(np.asarray(orders, np.int64))
 
 
-def edge_errors(name: str, *, runs: int, steps: int, rng: np.random.Generator) -> list[float]:
-    """SAD from the exact edges, of averages over the last orders with their weights and without.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> len(edge_errors("coronary", runs=10, steps=10, rng=rng))
-    2
-    """
-    exact = posterior(name)
+def edge_errors(case: Case, *, runs: int, steps: int, rng: np.random.Generator) -> list[float]:
+    """SAD from the exact edges, of averages over the last orders with their weights and without."""
+    exact = posterior(case)
     method = bn.AIS(bn.Linear(steps))
     found = bn.anneal_orders(exact.table, runs=runs, rng=rng, method=method)
     plain = replace(found, log_weight=np.zeros((1, runs)))
@@ -98,20 +65,14 @@ def edge_errors(name: str, *, runs: int, steps: int, rng: np.random.Generator) -
     return [bn.diagnostics.sad(estimate, exact.edges) for estimate in edges]
 
 
-def step_stops(name: str) -> list[int]:
-    """Numbers of annealing steps from nm / 16 to 16 nm, the last as in the paper.
-
-    Examples
-    --------
-    >>> step_stops("wine")
-    [145, 578, 2314, 9256, 37024]
-    """
-    product = posterior(name).table.n * ROWS[name]
+def step_stops(case: Case) -> list[int]:
+    """Numbers of annealing steps from nm / 16 to 16 nm, the last as in the paper."""
+    product = rows(case).n * rows(case).m
     return [round(product * 4.0**k) for k in (-2, -1, 0, 1, 2)]
 
 
 def sandwich(
-    name: str,
+    case: Case,
     *,
     runs: int,
     rng: np.random.Generator,
@@ -122,7 +83,7 @@ def sandwich(
 
     Parameters
     ----------
-    name : one of `DATASETS`
+    case : a data set, or a table of your own
     runs : of each bound
     stops : numbers of steps; those of `step_stops` if None
     progress : progress(moves done, moves in all, bounds so far); False stops, and the bounds that
@@ -132,14 +93,8 @@ def sandwich(
     -------
     list of (steps, lower, upper)
         ln of the bounds less the exact ln p(D), nats; each holds with probability 0.95.
-
-    Examples
-    --------
-    >>> found = sandwich("coronary", runs=9, rng=np.random.default_rng(1), stops=[10, 100])
-    >>> [steps for steps, lower, upper in found]
-    [10, 100]
     """
-    exact, stops = posterior(name), step_stops(name) if stops is None else stops
+    exact, stops = posterior(case), step_stops(case) if stops is None else stops
     total, done, going = 2 * runs * sum(stops), 0, True
     found: list[tuple[int, float, float]] = []
 

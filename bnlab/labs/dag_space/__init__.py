@@ -1,4 +1,4 @@
-"""The widgets and the checks of notebooks/07_dag_space.ipynb.
+"""The views and the checks of notebooks/07_dag_space.ipynb.
 
 Walks on networks themselves: samplers that race towards the same edges, local and global moves,
 priors that are a choice, and rows in which somebody set a variable.
@@ -10,7 +10,6 @@ from bnlab.labs.dag_space.checks import check_acceptance, check_detours, check_s
 from bnlab.labs.dag_space.doing import after_setting, chain_network, directed, mixed
 from bnlab.labs.dag_space.race import RACERS, heads, race
 from bnlab.labs.dag_space.targets import (
-    DATASETS,
     Target,
     chain_sads,
     distinct,
@@ -22,39 +21,5 @@ from bnlab.labs.dag_space.targets import (
     target,
     usual_targets,
 )
-from bnlab.labs.dag_space.widgets import Beliefs, Doing, Race, Shares
-
-__all__ = [
-    "DATASETS",
-    "PRIORS",
-    "RACERS",
-    "Beliefs",
-    "Doing",
-    "Race",
-    "Shares",
-    "Target",
-    "after_setting",
-    "believed",
-    "chain_network",
-    "chain_sads",
-    "check_acceptance",
-    "check_detours",
-    "check_sampler",
-    "directed",
-    "distinct",
-    "few_edges",
-    "five",
-    "five_table",
-    "heads",
-    "hybrid",
-    "log_proposal",
-    "mean_sads",
-    "mixed",
-    "no_path",
-    "race",
-    "second_half",
-    "setup",
-    "stays",
-    "target",
-    "usual_targets",
-]
+from bnlab.labs.dag_space.view import Beliefs, Doing, Race, Shares
+from bnlab.labs.datasets import DATASETS

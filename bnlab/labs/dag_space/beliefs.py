@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bnlab as bn
-from bnlab.labs.modular_priors import normalised, space
+from bnlab.labs.datasets import rows as rows_of
+from bnlab.labs.modular_priors.space import log_factor, normalised, space
 
 SIZES = (0, 20, 50, 100, 200, 500, 1000, 1841)
 CAUSE, EFFECT = 1, 0  # M. Work and Smoking
@@ -20,37 +21,25 @@ Ints = NDArray[np.int64]
 
 
 @cache
-def five() -> bn.Data:
-    """The first five variables of the coronary data, in a random order of the rows.
-
-    Examples
-    --------
-    >>> five().n
-    5
-    """
-    data = bn.load_dataset("coronary")
+def five(data: bn.Data | None = None) -> bn.Data:
+    """Return five variables of the coronary data, or of a table, in a random order of the rows."""
+    data = rows_of("coronary") if data is None else data
     return data.select(data.names[:5]).shuffled(np.random.default_rng(2007))
 
 
-def no_path(dag: Ints, /) -> float:
-    """ln of a prior factor: 5 nats against any path from M. Work to Smoking.
+def sizes(data: bn.Data | None = None) -> tuple[int, ...]:
+    """Return the stops of the slider of rows for the coronary data, or for a table."""
+    m = five(data).m
+    return (*(size for size in SIZES if size < m), m)
 
-    Examples
-    --------
-    >>> no_path(np.array([4, 0, 2, 0, 0]))  # M. Work -> P. Work -> Smoking
-    -5.0
-    """
+
+def no_path(dag: Ints, /) -> float:
+    """ln of a prior factor: 5 nats against any path from M. Work to Smoking."""
     return float(-PATH_NATS * (bn.graphs.ancestors(dag)[EFFECT] >> CAUSE & 1))
 
 
 def few_edges(dag: Ints, /) -> float:
-    """ln of a prior factor: at most four edges.
-
-    Examples
-    --------
-    >>> few_edges(np.array([0, 1, 3, 7, 0]))
-    -inf
-    """
+    """ln of a prior factor: at most four edges."""
     return 0.0 if np.bitwise_count(dag).sum() <= MOST_EDGES else -np.inf
 
 
@@ -62,7 +51,7 @@ PRIORS: Mapping[str, Callable[[], Floats]] = MappingProxyType(
     {
         "each DAG alike": lambda: np.zeros(len(space(5).dags)),
         "order-modular": lambda: np.log(space(5).orders),
-        "Fair": lambda: _log_factor(bn.Fair()),
+        "Fair": lambda: log_factor(bn.Fair(), space(5).dags),
         "at most 4 edges": _of_each(few_edges),
         "no path M. Work → Smoking": _of_each(no_path),
     }
@@ -72,49 +61,25 @@ PRIORS: Mapping[str, Callable[[], Floats]] = MappingProxyType(
 
 @cache
 def log_factors(prior: str) -> Floats:
-    """ln of the prior factor of each of the 29,281 DAGs, up to a constant.
-
-    Examples
-    --------
-    >>> log_factors("each DAG alike").any()
-    np.False_
-    """
+    """ln of the prior factor of each of the 29,281 DAGs, up to a constant."""
     return PRIORS[prior]()
 
 
-@cache
-def log_likelihoods(rows: int) -> Floats:
-    """ln p(D | G) of each DAG for the first rows of `five()`, nats.
-
-    Examples
-    --------
-    >>> log_likelihoods(0).round(9).any()
-    np.False_
-    """
-    return five_table(rows).log_target(space(5).dags)
-
-
-def five_table(rows: int, /) -> bn.ScoreTable:
-    """BDeu scores of the first rows of `five()`, up to four parents, q = 1.
-
-    Examples
-    --------
-    >>> five_table(20).n
-    5
-    """
-    return bn.score_families(five().prefix(rows), bn.BDeu(1.0), max_parents=4)
+def five_table(m: int, data: bn.Data | None = None, /) -> bn.ScoreTable:
+    """Return the BDeu scores of the first rows of `five(data)`, up to four parents, q = 1."""
+    return bn.score_families(five(data).prefix(m), bn.BDeu(1.0), max_parents=4)
 
 
 @cache
-def believed(prior: str, rows: int) -> Floats:
-    """(5, 5) edge probabilities by the sum over all DAGs.
+def log_likelihoods(m: int, data: bn.Data | None = None) -> Floats:
+    """Return ln p(D | G) of each DAG for the first rows of `five(data)`, nats."""
+    return five_table(m, data).log_target(space(5).dags)
 
-    Examples
-    --------
-    >>> believed("each DAG alike", 0)[0, 1].round(3)
-    np.float64(0.301)
-    """
-    p = normalised(log_factors(prior) + log_likelihoods(rows))
+
+@cache
+def believed(prior: str, rows: int, data: bn.Data | None = None) -> Floats:
+    """Return (5, 5) edge probabilities by the sum over all DAGs."""
+    p = normalised(log_factors(prior) + log_likelihoods(rows, data))
     edges: Floats = np.tensordot(p, _adjacency(), axes=1)
     return edges
 
@@ -122,9 +87,3 @@ def believed(prior: str, rows: int) -> Floats:
 @cache
 def _adjacency() -> Floats:
     return bn.graphs.to_adjacency(space(5).dags).astype(np.float64)
-
-
-def _log_factor(prior: bn.Prior) -> Floats:
-    dags = space(5).dags
-    factors: Floats = np.sum([prior.log_factor(5, v, dags[:, v]) for v in range(5)], axis=0)
-    return factors

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab.labs.board import check
-from bnlab.labs.dag_space.targets import DATASETS, SEED, target
-from bnlab.labs.modular_priors import space
+from bnlab.labs.dag_space.targets import SEED, target
+from bnlab.labs.datasets import DATASETS
+from bnlab.labs.modular_priors.space import space
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

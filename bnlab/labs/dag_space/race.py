@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab.labs.dag_space.targets import SEED, Target, target
+from bnlab.labs.datasets import Case
 from bnlab.labs.running import Progress
 from bnlab.sampling import StructureKernel
-from bnlab.sampling.partitions import PartitionWalker, first_partition
-from bnlab.sampling.rounds import Walker
-from bnlab.sampling.structures import StructureWalker
+from bnlab.sampling.chains import ChainSampler
+from bnlab.sampling.partition_mcmc import PartitionWalker, first_partition
+from bnlab.sampling.structure_mcmc import StructureWalker
 
 STOPS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)  # seconds of computing of each sampler
 CHAINS = 4
@@ -29,12 +30,7 @@ Found = dict[str, list[tuple[float, list[float]]]]
 
 
 class Racer(Protocol):
-    """A sampler that computes a little more whenever it is asked to.
-
-    Examples
-    --------
-    >>> racer: Racer = structure_chains(target("coronary"), bn.Local())
-    """
+    """A sampler that computes a little more whenever it is asked to."""
 
     def advance(self) -> None:
         """Some milliseconds of work."""
@@ -46,17 +42,9 @@ class Racer(Protocol):
 
 
 class Chains:
-    """Chains that walk on, of any kind; the first half of each is burn-in.
+    """Chains that walk on, of any kind; the first half of each is burn-in."""
 
-    Examples
-    --------
-    >>> racer = structure_chains(target("coronary"), bn.Local())
-    >>> racer.advance()
-    >>> len(racer.edges())
-    4
-    """
-
-    def __init__(self, walker: Walker, starts: Sequence[Ints], thin: int) -> None:
+    def __init__(self, walker: ChainSampler, starts: Sequence[Ints], thin: int) -> None:
         self._walker, self._states, self._thin = walker, list(starts), thin
         self._rngs = np.random.default_rng(SEED).spawn(len(starts))
         self._records = 1  # of each chain in a round
@@ -83,15 +71,7 @@ class Chains:
 
 
 class Exact:
-    """Independent draws from the structure-modular posterior, averaged.
-
-    Examples
-    --------
-    >>> racer = Exact(target("coronary"))
-    >>> racer.advance()
-    >>> racer.edges()[0].shape
-    (6, 6)
-    """
+    """Independent draws from the structure-modular posterior, averaged."""
 
     def __init__(self, where: Target, /) -> None:
         self._posterior, self._rng = where.dags, np.random.default_rng(SEED)
@@ -110,15 +90,7 @@ class Exact:
 
 
 class Distinct:
-    """Independent order-modular draws, the distinct ones weighted: IW-DDS.
-
-    Examples
-    --------
-    >>> racer = Distinct(target("coronary"))
-    >>> racer.advance()
-    >>> racer.edges()[0].shape
-    (6, 6)
-    """
+    """Independent order-modular draws, the distinct ones weighted: IW-DDS."""
 
     def __init__(self, where: Target, /) -> None:
         self._where, self._rng = where, np.random.default_rng(SEED)
@@ -138,30 +110,14 @@ class Distinct:
 
 
 def structure_chains(where: Target, kernel: StructureKernel, /) -> Chains:
-    """Four chains on DAGs from the empty graph, n (n - 1) moves between records.
-
-    Examples
-    --------
-    >>> racer = structure_chains(target("coronary"), bn.Gibbs())
-    >>> racer.advance()
-    >>> racer.edges()[0].shape
-    (6, 6)
-    """
+    """Four chains on DAGs from the empty graph, n (n - 1) moves between records."""
     n = where.table.n
     starts = [np.append(np.zeros(n, np.int64), -1) for _ in range(CHAINS)]  # no stay drawn yet
     return Chains(StructureWalker.of(where.table, kernel), starts, n * (n - 1))
 
 
 def partition_chains(where: Target, /) -> Chains:
-    """Four chains on partitions, each from the best DAG of a random order.
-
-    Examples
-    --------
-    >>> racer = partition_chains(target("coronary"))
-    >>> racer.advance()
-    >>> len(racer.edges())
-    4
-    """
+    """Four chains on partitions, each from the best DAG of a random order."""
     rngs = np.random.default_rng(SEED).spawn(CHAINS)
     starts = [first_partition(where.table, rng) for rng in rngs]
     return Chains(PartitionWalker.of(where.table), starts, where.table.n)
@@ -188,20 +144,14 @@ NEEDS_DAGS = ("exact draws",)
 
 
 @cache
-def heads(name: str) -> tuple[float, float]:
-    """Seconds that the exact posteriors take, order-modular and structure-modular.
-
-    Examples
-    --------
-    >>> all(seconds > 0 for seconds in heads("coronary"))
-    True
-    """
-    table = target(name).table
+def heads(case: Case) -> tuple[float, float]:
+    """Seconds that the exact posteriors take, order-modular and structure-modular."""
+    table = target(case).table
     return bn.order_posterior(table).run.seconds, bn.dag_posterior(table).run.seconds
 
 
 def race(
-    name: str,
+    case: Case,
     *,
     share: float = 0.1,
     stops: Sequence[float] = STOPS,
@@ -215,7 +165,7 @@ def race(
 
     Parameters
     ----------
-    name : one of `DATASETS`
+    case : a data set, or a table of your own
     share : of local moves of the hybrid
     stops : seconds of each sampler's clock, rising, at which errors are taken
     samplers : names in `RACERS`
@@ -225,16 +175,10 @@ def race(
     -------
     dict
         Sampler -> [(seconds, SAD of each chain from the exact structure-modular edges)].
-
-    Examples
-    --------
-    >>> found = race("coronary", stops=[0.001], samplers=["local"])
-    >>> len(found["local"][0][1])  # four chains
-    4
     """
-    where = target(name)
+    where = target(case)
     found: Found = {label: [] for label in samplers}
-    order_seconds, dag_seconds = heads(name)
+    order_seconds, dag_seconds = heads(case)
     for label in samplers:
         RACERS[label](where, share).advance()  # compiled kernels are loaded off the clock
     racers = {label: RACERS[label](where, share) for label in samplers}

@@ -3,20 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 import bnlab as bn
-from bnlab.labs.order_mcmc import chain
+from bnlab.labs.datasets import Case, bdeu_table
+from bnlab.labs.order_mcmc.chains import chain
 from bnlab.sampling import StructureKernel
-
-FILES: Mapping[str, str] = MappingProxyType(
-    {"coronary": "coronary", "wine": "wine", "tic-tac-toe": "tic_tac_toe"}
-)
-DATASETS = tuple(FILES)
-"""The data sets of the lab; all of them work without a network."""
 
 SEED = 2007
 USUAL_DRAWS = 4000
@@ -51,30 +45,19 @@ class Target:
 
 
 @cache
-def target(name: str) -> Target:
-    """One of `DATASETS` with its posteriors.
-
-    Examples
-    --------
-    >>> target("coronary").edges.shape
-    (6, 6)
-    """
-    table = bn.score_families(bn.load_dataset(FILES[name]), bn.BDeu(1.0), max_parents=3)
+def target(case: Case) -> Target:
+    """Return a data set, or a table of your own, with its posteriors."""
+    table = bdeu_table(case)
     return Target(table, bn.order_posterior(table), bn.dag_posterior(table))
 
 
 @cache
-def usual_targets(name: str) -> tuple[float, float]:
+def usual_targets(case: Case) -> tuple[float, float]:
     """Mean and standard deviation of ln p(G, D) over the structure-modular posterior, nats.
 
     From the distinct DAGs of independent draws, which hold nearly all of it.
-
-    Examples
-    --------
-    >>> usual_targets("coronary")[1] < 3
-    True
     """
-    found = distinct(name)
+    found = distinct(case)
     weight = np.exp(found.log_weight[0] - found.log_weight.max())
     weight /= weight.sum()
     mean = weight @ found.log_target[0]
@@ -82,29 +65,15 @@ def usual_targets(name: str) -> tuple[float, float]:
 
 
 @cache
-def distinct(name: str) -> bn.Draws:
-    """The distinct DAGs of 4,000 independent draws, each with its own weight (IW-DDS).
-
-    Examples
-    --------
-    >>> distinct("coronary").prior
-    'structure-modular'
-    """
-    where, rng = target(name), np.random.default_rng(SEED)
+def distinct(case: Case) -> bn.Draws:
+    """The distinct DAGs of 4,000 independent draws, each with its own weight (IW-DDS)."""
+    where, rng = target(case), np.random.default_rng(SEED)
     draws = bn.sample_dags(where.orders, draws=USUAL_DRAWS, rng=rng)
     return bn.reweight_unique(draws, log_z=where.dags.log_z)
 
 
 def chain_sads(draws: bn.Draws, where: Target, /) -> list[float]:
-    """The SAD of each chain alone from the exact edges.
-
-    Examples
-    --------
-    >>> draws = bn.sample_partitions(
-    ...     target("coronary").table, draws=9, rng=np.random.default_rng(1))
-    >>> len(chain_sads(draws, target("coronary")))
-    4
-    """
+    """The SAD of each chain alone from the exact edges."""
     each = range(draws.values.shape[0])
     return [where.sad(bn.features.edges(chain(draws, c))) for c in each]
 
@@ -116,12 +85,6 @@ def log_proposal(dags: Ints, chances: Floats, /) -> Floats:
     ----------
     dags : (N, n) parent masks
     chances : (n, n), as `bn.Global(edges).chances`
-
-    Examples
-    --------
-    >>> chances = bn.Global([[0, 0.5], [0.25, 0]]).chances  # forth, back, neither
-    >>> np.exp(log_proposal(np.array([[0, 0], [0, 1], [2, 0]]), chances)).round(6)
-    array([0.25, 0.5 , 0.25])
     """
     edge = bn.graphs.to_adjacency(dags)
     neither = ~(edge | edge.transpose(0, 2, 1))
@@ -134,7 +97,7 @@ def log_proposal(dags: Ints, chances: Floats, /) -> Floats:
     return found
 
 
-def stays(name: str, parts: Sequence[float], /) -> list[float]:
+def stays(case: Case, parts: Sequence[float], /) -> list[float]:
     """How long a chain of global moves stays, for these parts of the posterior.
 
     A global move leaves a DAG G with probability about q(G) / p(G | D), less if most proposals are
@@ -144,14 +107,8 @@ def stays(name: str, parts: Sequence[float], /) -> list[float]:
     -------
     list of float
         For each part, the number of moves that DAGs with so much of the probability do not exceed.
-
-    Examples
-    --------
-    >>> half, nearly_all = stays("coronary", [0.5, 0.999])
-    >>> 1 < half < nearly_all
-    True
     """
-    where, found = target(name), distinct(name)
+    where, found = target(case), distinct(case)
     log_p = found.log_weight[0] - where.dags.log_z
     chances = bn.Global(where.orders.edges).chances
     stay = np.exp(log_p - log_proposal(found.values[0], chances))
@@ -161,17 +118,12 @@ def stays(name: str, parts: Sequence[float], /) -> list[float]:
 
 
 @cache
-def hybrid(name: str, share: float, *, chains: int = 8, draws: int = 100) -> bn.Draws:
+def hybrid(case: Case, share: float, *, chains: int = 8, draws: int = 100) -> bn.Draws:
     """Chains from the empty graph with this share of local moves, n (n - 1) moves a draw.
 
     Nothing is left out as burn-in.
-
-    Examples
-    --------
-    >>> hybrid("coronary", 0.5, chains=2, draws=5).values.shape
-    (2, 5, 6)
     """
-    where, rng = target(name), np.random.default_rng(SEED)
+    where, rng = target(case), np.random.default_rng(SEED)
     kernel: StructureKernel = bn.Hybrid(where.orders.edges, share)
     return bn.sample_structures(
         where.table, draws=draws, rng=rng, kernel=kernel, chains=chains, burn_in=0
@@ -179,13 +131,7 @@ def hybrid(name: str, share: float, *, chains: int = 8, draws: int = 100) -> bn.
 
 
 def second_half(draws: bn.Draws, /) -> bn.Draws:
-    """Draws without the first half of each chain, the burn-in.
-
-    Examples
-    --------
-    >>> second_half(hybrid("coronary", 0.5, chains=2, draws=6)).values.shape
-    (2, 3, 6)
-    """
+    """Draws without the first half of each chain, the burn-in."""
     late = draws.values.shape[1] // 2
     return replace(
         draws,
@@ -197,17 +143,10 @@ def second_half(draws: bn.Draws, /) -> bn.Draws:
 
 
 def mean_sads(
-    name: str, kernels: Mapping[str, StructureKernel], moves: Sequence[int], /
+    case: Case, kernels: Mapping[str, StructureKernel], moves: Sequence[int], /
 ) -> dict[str, list[float]]:
-    """Mean SAD of 8 chains after each number of moves, the first half of them left out.
-
-    Examples
-    --------
-    >>> found = mean_sads("coronary", {"local": bn.Local()}, [1000, 10_000])
-    >>> len(found["local"])
-    2
-    """
-    where = target(name)
+    """Mean SAD of 8 chains after each number of moves, the first half of them left out."""
+    where = target(case)
     thin = where.table.n * (where.table.n - 1)
     out = {}
     for label, kernel in kernels.items():

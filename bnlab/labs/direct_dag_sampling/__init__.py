@@ -1,4 +1,4 @@
-"""The widgets and the checks of notebooks/04_direct_dag_sampling.ipynb.
+"""The views and the checks of notebooks/04_direct_dag_sampling.ipynb.
 
 Independent DAGs from the exact order-modular posterior: how they pile up into probabilities, what
 can be asked of them, and what they tell of the posterior that counts each DAG once.
@@ -12,29 +12,10 @@ from bnlab.labs.direct_dag_sampling.checks import (
     check_interval,
 )
 from bnlab.labs.direct_dag_sampling.runs import (
-    DATASETS,
     PUBLISHED,
     dag_posterior,
     posterior,
-    repeated_edges,
     table_one,
 )
-from bnlab.labs.direct_dag_sampling.widgets import Certain, Pile, Questions, TableOne
-
-__all__ = [
-    "DATASETS",
-    "PUBLISHED",
-    "Certain",
-    "Pile",
-    "Questions",
-    "TableOne",
-    "check_certain",
-    "check_common_cause",
-    "check_draws_for_all",
-    "check_interval",
-    "dag_posterior",
-    "posterior",
-    "repeated_edges",
-    "setup",
-    "table_one",
-]
+from bnlab.labs.direct_dag_sampling.view import Certain, Pile, Questions, TableOne
+from bnlab.papers.htw2016.study import repeated_edges

@@ -1,10 +1,9 @@
-"""The widgets and the checks of notebooks/06_hidden_variables.ipynb.
+"""The views and the checks of notebooks/06_hidden_variables.ipynb.
 
 Structures with hidden nodes: their scores, their evidence, and who sets the rank of the true one.
 """
 
 from bnlab.labs.board import setup
-from bnlab.labs.hidden_variables.annealed import Labels, Loops, Sides, Steps
 from bnlab.labs.hidden_variables.checks import check_best_rank, check_causes, check_noisy_ranks
 from bnlab.labs.hidden_variables.runs import (
     MOVES,
@@ -14,7 +13,6 @@ from bnlab.labs.hidden_variables.runs import (
     thesis_tables,
     true_model,
 )
-from bnlab.labs.hidden_variables.scores import Ranks, Scores
 from bnlab.labs.hidden_variables.space import (
     PRINTED_RANKS,
     PRINTED_RUNS,
@@ -29,34 +27,4 @@ from bnlab.labs.hidden_variables.space import (
     structures,
     true_number,
 )
-
-__all__ = [
-    "MOVES",
-    "PRINTED_RANKS",
-    "PRINTED_RUNS",
-    "SHAPES",
-    "SIZES",
-    "Labels",
-    "Loops",
-    "Ranks",
-    "Scores",
-    "Sides",
-    "Steps",
-    "causes_of",
-    "check_best_rank",
-    "check_causes",
-    "check_noisy_ranks",
-    "exp_digamma",
-    "gold",
-    "log_completed",
-    "noise_of_runs",
-    "rank",
-    "rows",
-    "scored",
-    "setup",
-    "simulated",
-    "structures",
-    "thesis_tables",
-    "true_model",
-    "true_number",
-]
+from bnlab.labs.hidden_variables.view import Labels, Loops, Ranks, Scores, Sides, Steps

@@ -30,8 +30,8 @@ from bnlab.labs.hidden_variables.space import (
     structures,
     true_number,
 )
-from bnlab.labs.papers.beal2003.world import ARITIES
 from bnlab.labs.running import Progress
+from bnlab.papers.beal2003.world import ARITIES
 
 Floats = NDArray[np.float64]
 
@@ -51,27 +51,16 @@ MOVES: Mapping[str, JointDirichlet | RowDirichlet] = {
 PARTS = 16  # of a schedule, for ratios and acceptance
 STEP_STOPS = (16, 64, 256, 1024, 4096, 16_384)
 TRACES = 4  # runs from the prior in the figure after 6.10
+TOLD, FRESH = "from the true tables", tuple(f"run {i + 1}" for i in range(TRACES))
 
 
 def true_model() -> HiddenModel:
-    """The structure that made the data.
-
-    Examples
-    --------
-    >>> true_model().parents.tolist()
-    [0, 0, 1, 3, 3, 2]
-    """
+    """The structure that made the data."""
     return structures()[true_number()]
 
 
 def thesis_tables() -> list[Floats]:
-    """Tables of the thesis, one array (rows, states) a node, rows normalised.
-
-    Examples
-    --------
-    >>> [table.shape for table in thesis_tables()]
-    [(1, 2), (1, 2), (2, 5), (4, 5), (4, 5), (2, 5)]
-    """
+    """Tables of the thesis, one array (rows, states) a node, rows normalised."""
     return [np.array(t) / np.sum(t, axis=1, keepdims=True) for t in TABLES]
 
 
@@ -90,14 +79,7 @@ class Traces(NamedTuple):
 
 @cache
 def two_scores(n: int) -> Mapping[str, float]:
-    """VB and BIC of the true structure, without the alias term.
-
-    Examples
-    --------
-    >>> found = two_scores(10)
-    >>> found["BIC"] < found["VB, a lower bound"]
-    True
-    """
+    """VB and BIC of the true structure, without the alias term."""
     rng = np.random.default_rng([SEED, n])
     found = score(true_model(), rows(n), ["vb", "bic"], rng=rng)
     return {"VB, a lower bound": found["vb"].log_value, "BIC": found["bic"].log_value}
@@ -121,21 +103,13 @@ def traces(
     moves : of the walk
     stops : numbers of steps
     progress : progress(steps done, steps in all, Traces so far); False stops
-
-    Examples
-    --------
-    >>> found = traces(10, 0.2, RowDirichlet(), stops=[4, 8])
-    >>> list(found.lines)
-    ['from the true tables', 'run 1', 'run 2', 'run 3', 'run 4']
     """
-    names = ["from the true tables", *(f"run {i + 1}" for i in range(TRACES))]
-    lines = {name: np.full(len(stops), np.nan) for name in names}
+    lines = {name: np.full(len(stops), np.nan) for name in (TOLD, *FRESH)}
     scores, rng = two_scores(n), np.random.default_rng([SEED, n])
     done, total = 0, (TRACES + 1) * sum(stops)
-    for (k, steps), name in product(enumerate(stops), names):
-        method, start = AIS(Warped(steps, shape), moves), None
-        if name == names[0]:
-            start = thesis_tables()
+    for (k, steps), name in product(enumerate(stops), lines):
+        method = AIS(Warped(steps, shape), moves)
+        start = thesis_tables() if name == TOLD else None
         run = anneal(true_model(), rows(n), runs=1, rng=rng, method=method, start=start)
         lines[name][k] = run.log_weight[0]
         done += steps
@@ -158,11 +132,6 @@ def simulated(n: int, seed: int = SEED) -> Problem:
     """The true structure with tables from its prior, n rows of data, and their evidence.
 
     The evidence is the sum over completions up to 8 rows, and by SMC above.
-
-    Examples
-    --------
-    >>> simulated(8).reference_is
-    'exact'
     """
     rng = np.random.default_rng([seed, n])
     net = bn.BayesNet.random_tables(true_model().parents, ARITIES, rng, names=NAMES)
@@ -198,14 +167,7 @@ def both_ways(
     rng: np.random.Generator,
     progress: Progress | None = None,
 ) -> tuple[Annealed, Annealed]:
-    """Upward runs from the prior, and reverse runs from the tables that made the data.
-
-    Examples
-    --------
-    >>> pair = both_ways(simulated(8), AIS(Warped(10)), 2, np.random.default_rng(1))
-    >>> [runs.reverse for runs in pair]
-    [False, True]
-    """
+    """Upward runs from the prior, and reverse runs from the tables that made the data."""
     of = (true_model(), problem.data)
     up = anneal(*of, runs=runs, rng=rng, method=method, progress=progress)
     start = problem.tables
@@ -236,11 +198,6 @@ def bands(
     stops : numbers of steps
     progress : progress(steps done, steps in all, bands so far); False stops, and the numbers of
         steps that are complete remain
-
-    Examples
-    --------
-    >>> [band.steps for band in bands(8, 0.2, runs=2, stops=[4, 8])]
-    [4, 8]
     """
     problem, rng = simulated(n, seed), np.random.default_rng([seed, n, runs])
     found: list[Band] = []
@@ -292,13 +249,7 @@ class Loop(NamedTuple):
 def loop(
     n: int, steps: int, shape: float, moves: JointDirichlet | RowDirichlet, runs: int = 10
 ) -> Loop:
-    """Forward against reverse ratios on simulated data [Beal2003, sec. 6.5.1].
-
-    Examples
-    --------
-    >>> loop(8, 64, 0.2, RowDirichlet(), 2).upward.shape
-    (16,)
-    """
+    """Forward against reverse ratios on simulated data [Beal2003, sec. 6.5.1]."""
     rng, method = np.random.default_rng([SEED, n, steps]), AIS(Warped(steps, shape), moves)
     up, back = both_ways(simulated(n), method, runs, rng)
     spans = up.acceptance.size
@@ -319,13 +270,7 @@ def loop(
 
 @cache
 def ends(n: int, climbs: int = 60) -> tuple[Floats, Floats]:
-    """p(s1 = 1) and p(s2 = 1), (climbs,) each, where variational climbs from random tables end.
-
-    Examples
-    --------
-    >>> [p.shape for p in ends(10, 3)]
-    [(3,), (3,)]
-    """
+    """p(s1 = 1) and p(s2 = 1), (climbs,) each, where variational climbs from random tables end."""
     counts = [
         fit_vb(true_model(), rows(n), restarts=1, rng=rng).counts[:2]
         for rng in np.random.default_rng([SEED, n]).spawn(climbs)
@@ -343,13 +288,7 @@ def noise_of_runs(
     runs: int,
     rng: np.random.Generator,
 ) -> dict[int, float]:
-    """Standard deviation of ln weight of single runs on the true structure, nats, by data size.
-
-    Examples
-    --------
-    >>> list(noise_of_runs([10], RowDirichlet(), steps=8, runs=3, rng=np.random.default_rng(1)))
-    [10]
-    """
+    """Standard deviation of ln weight of single runs on the true structure, nats, by data size."""
     method = AIS(Warped(steps), moves)
     return {
         n: float(

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import bnlab as bn
-from bnlab.hidden import SMC, estimate_structures, score_structures
+from bnlab.hidden import SMC, estimate_structures
+from bnlab.hidden.scoring import Score
 from bnlab.kernels import latent
-from bnlab.labs.papers.beal2003.printed import RANK_SCORES, TABLE_6_1, TABLE_6_3, THETA
-from bnlab.labs.papers.beal2003.printed import SIZES as PRINTED_SIZES
-from bnlab.labs.papers.beal2003.world import ARITIES, models, truth
 from bnlab.labs.running import Progress
+from bnlab.papers.beal2003 import world
+from bnlab.papers.beal2003.printed import LEAST, RANK_SCORES, TABLE_6_1, TABLE_6_3, THETA
+from bnlab.papers.beal2003.printed import SIZES as PRINTED_SIZES
+from bnlab.papers.beal2003.world import ARITIES, models, truth
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,14 +27,13 @@ SEED = 2003
 SIZES = (10, 40, 160, 480, 640, 960, 1280, 2560, 5120, 10_240)
 """Data sizes of the widgets; a smaller set of rows is part of the larger ones."""
 
-SCORES: Mapping[str, str] = {"MAP": "map", "BIC": "bic", "BICp": "bicp", "CS": "cs", "VB": "vb"}
+SCORES: Mapping[str, Score] = {"MAP": "map", "BIC": "bic", "BICp": "bicp", "CS": "cs", "VB": "vb"}
 """Names on the page -> names in the package."""
 
-RESTARTS = 3  # as in the thesis
 PARTICLES = 32
 NAMES = ("s1", "s2", "y1", "y2", "y3", "y4")
 
-TABLES = tuple([[p or 0.0025 for p in row] for row in table] for table in THETA)
+TABLES = tuple([[p or LEAST for p in row] for row in table] for table in THETA)
 """The tables printed in sec. 6.4 of [Beal2003]: rows sum to 1 nearly; its .00 is here .0025."""
 
 PRINTED_RANKS: Mapping[int, Mapping[str, int]] = {
@@ -54,13 +55,7 @@ structures, true_number = models, truth
 
 
 def causes_of(number: int) -> int:
-    """How many hidden nodes of a structure have children.
-
-    Examples
-    --------
-    >>> causes_of(true_number())
-    2
-    """
+    """How many hidden nodes of a structure have children."""
     return int(np.bitwise_or.reduce(structures()[number].parents)).bit_count()
 
 
@@ -74,45 +69,29 @@ def _all_rows(seed: int) -> bn.Data:
 
 
 def rows(n: int, seed: int = SEED) -> bn.Data:
-    """The first n of 10,240 rows simulated from the tables of the thesis, hidden nodes left out.
-
-    Examples
-    --------
-    >>> rows(480).values.shape
-    (480, 4)
-    """
+    """The first n of 10,240 rows simulated from the tables of the thesis, hidden nodes left out."""
     return _all_rows(seed).prefix(n)
 
 
 def scored(n: int, seed: int = SEED) -> Mapping[str, Floats]:
     """Five scores of the 136 structures, nats; all but MAP with the alias term ln S.
 
+    BIC and BICp count the parameters of hidden nodes without children, as the thesis does.
+
     Returns
     -------
     dict of score name to float64 (136,)
-
-    Examples
-    --------
-    >>> list(scored(10))
-    ['MAP', 'BIC', 'BICp', 'CS', 'VB']
     """
     return _scored(n, seed)
 
 
 @cache
 def _scored(n: int, seed: int) -> Mapping[str, Floats]:
-    rng = np.random.default_rng([seed, n])
-    found = score_structures(
-        structures(),
-        rows(n, seed),
-        ("map", "bic", "bicp", "cs", "vb"),
-        restarts=RESTARTS,
-        alias=True,
-        rng=rng,
-    )
+    names = tuple(SCORES.values())
+    values = world.scored(rows(n, seed).values, names, rng=np.random.default_rng([seed, n]))
     return {
-        label: np.array([of_one[name].log_value for of_one in found])
-        for label, name in SCORES.items()
+        label: values[:, place] + world.log_aliases() * (label != "MAP")
+        for place, label in enumerate(SCORES)
     }
 
 
@@ -138,11 +117,6 @@ def gold(
     ------
     Stopped
         If `progress` returned False.
-
-    Examples
-    --------
-    >>> gold(10, particles=16).log_value.shape
-    (136,)
     """
     rng = np.random.default_rng([seed, n, particles])
     found = estimate_structures(
@@ -152,26 +126,12 @@ def gold(
 
 
 def rank(scores: ArrayLike, number: int | None = None) -> int:
-    """How many structures score higher than this one, plus 1; the true one if none is given.
-
-    Examples
-    --------
-    >>> rank([-3.0, -1.0, -2.0], 2)
-    2
-    """
-    values = np.asarray(scores, np.float64)
-    of = true_number() if number is None else number
-    return 1 + int((values > values[of]).sum())
+    """How many structures score higher than this one, plus 1; the true one if none is given."""
+    return int(world.ranks(np.asarray(scores, np.float64), number))
 
 
 def exp_digamma(x: ArrayLike) -> Floats:
-    """exp of the derivative of ln Gamma; about x - 1/2.
-
-    Examples
-    --------
-    >>> exp_digamma([1.0, 10.0]).round(3)
-    array([0.561, 9.504])
-    """
+    """exp of the derivative of ln Gamma; about x - 1/2."""
     values = np.asarray(x, np.float64)
     return np.array([latent.exp_digamma(v) for v in values.ravel()]).reshape(values.shape)
 
@@ -180,11 +140,6 @@ def log_completed(counts: ArrayLike) -> float:
     """ln probability of completed rows given by counts (rows of a table, states), strength 1.
 
     Each row of the table is integrated out: (k - 1)! prod_i N_i! / (N + k - 1)!.
-
-    Examples
-    --------
-    >>> round(log_completed([[1, 0]]), 4)  # 1/2
-    -0.6931
     """
     total = 0.0
     for row in np.asarray(counts, np.float64):

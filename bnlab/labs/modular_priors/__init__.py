@@ -1,4 +1,4 @@
-"""The widgets and the checks of notebooks/01_modular_priors.ipynb.
+"""The views and the checks of notebooks/01_modular_priors.ipynb.
 
 Priors on all DAGs of five variables, one by one: which they favour, what data can do about it, and
 what the number of orders of a DAG can.
@@ -18,25 +18,4 @@ from bnlab.labs.modular_priors.space import (
     normalised,
     space,
 )
-from bnlab.labs.modular_priors.widgets import SIZES, PriorExplorer, Washout, cancer
-
-__all__ = [
-    "PRIORS",
-    "SIZES",
-    "DagSpace",
-    "LabPrior",
-    "PriorExplorer",
-    "Washout",
-    "cancer",
-    "check_corrected",
-    "check_count",
-    "check_pair",
-    "count_orders",
-    "equivalence_classes",
-    "kl_to_uniform",
-    "log_factor",
-    "log_prior",
-    "normalised",
-    "setup",
-    "space",
-]
+from bnlab.labs.modular_priors.view import SIZES, PriorExplorer, Washout, cancer

@@ -76,14 +76,7 @@ class DagSpace:
 
 @cache
 def space(n: int, /) -> DagSpace:
-    """All DAGs of n <= 5 variables.
-
-    Examples
-    --------
-    >>> everything = space(3)
-    >>> len(everything.dags), int(everything.orders.sum()), len(set(everything.classes))
-    (25, 48, 11)
-    """
+    """All DAGs of n <= 5 variables."""
     if not 1 <= n <= 5:
         raise ValueError(f"n={n}: listing all DAGs is for 1 to 5 variables (29,281 DAGs)")
     dags = graphs.all_dags(n)
@@ -94,26 +87,13 @@ def space(n: int, /) -> DagSpace:
 
 
 def count_orders(dags: ArrayLike, /) -> Masks:
-    """l(G), the number of node orders that each small DAG (..., n) agrees with: int64 (...).
-
-    Examples
-    --------
-    >>> count_orders([[2, 0, 2], [0, 1, 2]])
-    array([2, 1])
-    """
+    """l(G), the number of node orders that each small DAG (..., n) agrees with: int64 (...)."""
     orders: Masks = np.rint(np.exp(log_count(dags))).astype(np.int64)
     return orders
 
 
 def equivalence_classes(dags: ArrayLike, /) -> Masks:
-    """A number for each DAG (N, n), equal where skeletons and v-structures are: int64 (N,).
-
-    Examples
-    --------
-    >>> fork, chain, collider = [2, 0, 2], [0, 1, 2], [0, 5, 0]
-    >>> equivalence_classes([fork, chain, collider])
-    array([0, 0, 1])
-    """
+    """A number for each DAG (N, n), equal where skeletons and v-structures are: int64 (N,)."""
     arrows = graphs.to_adjacency(dags)
     n = arrows.shape[-1]
     joined = arrows | arrows.swapaxes(1, 2)
@@ -129,52 +109,28 @@ def equivalence_classes(dags: ArrayLike, /) -> Masks:
 
 
 def log_factor(prior: bn.Prior, dags: Masks, /) -> Floats:
-    """ln of the product of the prior factors of DAGs (N, n): (N,), nats.
-
-    Examples
-    --------
-    >>> np.exp(log_factor(bn.Fair(), np.array([[0, 1, 2]]))).round(4)
-    array([0.25])
-    """
+    """ln of the product of the prior factors of DAGs (N, n): (N,), nats."""
     n = dags.shape[1]
     factors: Floats = np.sum([prior.log_factor(n, v, dags[:, v]) for v in range(n)], axis=0)
     return factors
 
 
 def normalised(log_weight: Floats, /) -> Floats:
-    """Probabilities (N,) proportional to exp(log_weight).
-
-    Examples
-    --------
-    >>> normalised(np.log([1.0, 3.0]))
-    array([0.25, 0.75])
-    """
+    """Probabilities (N,) proportional to exp(log_weight)."""
     weight = np.exp(log_weight - log_weight.max())
     probabilities: Floats = weight / weight.sum()
     return probabilities
 
 
 def log_prior(prior: LabPrior, everything: DagSpace, /, *, nats: float = 0.0) -> Floats:
-    """ln p(G) of all DAGs, (N,), in nats, up to a constant; each arrow costs `nats` on top.
-
-    Examples
-    --------
-    >>> np.exp(log_prior(PRIORS["Modular flat"], space(2)))
-    array([2., 1., 1.])
-    """
+    """ln p(G) of all DAGs, (N,), in nats, up to a constant; each arrow costs `nats` on top."""
     out = log_factor(prior.factor, everything.dags)
     out = out + log_factor(bn.EdgePenalty(nats), everything.dags)
     return out + np.log(everything.orders) if prior.by_orders else out
 
 
 def kl_to_uniform(probabilities: Floats, /) -> float:
-    """KL(p || uniform) = sum of p ln(N p) over all N DAGs, nats: 0 if all are alike.
-
-    Examples
-    --------
-    >>> f"{kl_to_uniform(np.array([0.5, 0.25, 0.25])):.4f}"
-    '0.0589'
-    """
+    """KL(p || uniform) = sum of p ln(N p) over all N DAGs, nats: 0 if all are alike."""
     p = probabilities[probabilities > 0]
     return float(np.sum(p * np.log(p * probabilities.size)))
 

@@ -1,4 +1,4 @@
-"""The widgets and the checks of notebooks/03_order_mcmc.ipynb.
+"""The views and the checks of notebooks/03_order_mcmc.ipynb.
 
 Metropolis walks on node orders: one move at a time, two chains beside each other, walks at one
 temperature, and chains coupled over temperatures.
@@ -6,7 +6,6 @@ temperature, and chains coupled over temperatures.
 
 from bnlab.labs.board import setup
 from bnlab.labs.order_mcmc.chains import (
-    CASES,
     Step,
     chain,
     coupled,
@@ -18,26 +17,4 @@ from bnlab.labs.order_mcmc.chains import (
     usual_weights,
 )
 from bnlab.labs.order_mcmc.checks import check_exchange, check_many_starts, check_reversal
-from bnlab.labs.order_mcmc.tempering import Coupled, Temperature
-from bnlab.labs.order_mcmc.widgets import Steps, TwoChains
-
-__all__ = [
-    "CASES",
-    "Coupled",
-    "Step",
-    "Steps",
-    "Temperature",
-    "TwoChains",
-    "chain",
-    "check_exchange",
-    "check_many_starts",
-    "check_reversal",
-    "coupled",
-    "edge_given_orders",
-    "long_chains",
-    "posterior",
-    "setup",
-    "steps",
-    "tempered",
-    "usual_weights",
-]
+from bnlab.labs.order_mcmc.view import Coupled, Steps, Temperature, TwoChains

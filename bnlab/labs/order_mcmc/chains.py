@@ -1,6 +1,5 @@
 """Walks on orders for the lab: one that shows its moves, long ones, hot ones, coupled ones."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bnlab as bn
+from bnlab.labs.datasets import Case, bdeu_table, k2_posterior
 from bnlab.sampling import OrderStep, OrderWalker
 
 KINDS = ("swap", "adjacent", "relocate")
@@ -23,74 +23,37 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Case(NamedTuple):
-    """A data set and how its families are scored."""
-
-    dataset: str
-    score: bn.BDeu | bn.K2
-    max_parents: int
-    prior: bn.Uniform | bn.Fair
+BY_BDEU = "tic-tac-toe, BDeu, 3 parents"
+"""The only posterior that is not by the K2 score with the Fair prior and up to 5 parents."""
 
 
-CASES: Mapping[str, Case] = {
-    "wine": Case("wine", bn.K2(), 5, bn.Fair()),
-    "tic-tac-toe": Case("tic_tac_toe", bn.K2(), 5, bn.Fair()),
-    "tic-tac-toe, BDeu, 3 parents": Case("tic_tac_toe", bn.BDeu(1.0), 3, bn.Uniform()),
-    "coronary": Case("coronary", bn.K2(), 5, bn.Fair()),
-}
-"""The data sets of the lab; all of them work without a network."""
+def posterior(case: Case) -> bn.OrderPosterior:
+    """Return the exact order-modular posterior of a data set, or of a table of your own."""
+    return _by_bdeu() if case == BY_BDEU else k2_posterior(case)
 
 
 @cache
-def posterior(name: str) -> bn.OrderPosterior:
-    """The exact order-modular posterior of one of `CASES`.
-
-    Examples
-    --------
-    >>> posterior("coronary").table.n
-    6
-    """
-    case = CASES[name]
-    data = bn.load_dataset(case.dataset)
-    table = bn.score_families(data, case.score, max_parents=case.max_parents, prior=case.prior)
-    return bn.order_posterior(table)
+def _by_bdeu() -> bn.OrderPosterior:
+    return bn.order_posterior(bdeu_table("tic-tac-toe"))
 
 
 @cache
-def usual_weights(name: str) -> tuple[float, float]:
-    """Mean and standard deviation of ln weight under the posterior, from independent draws.
-
-    Examples
-    --------
-    >>> usual_weights("coronary")[1] < 3
-    True
-    """
-    draws = bn.sample_orders(posterior(name), draws=LONG, rng=np.random.default_rng(SEED))
+def usual_weights(case: Case) -> tuple[float, float]:
+    """Mean and standard deviation of ln weight under the posterior, from independent draws."""
+    draws = bn.sample_orders(posterior(case), draws=LONG, rng=np.random.default_rng(SEED))
     return float(draws.log_target.mean()), float(draws.log_target.std())
 
 
 @cache
-def long_chains(name: str) -> bn.Draws:
-    """Two chains of 20,000 draws, n moves apart, without burn-in.
-
-    Examples
-    --------
-    >>> long_chains("coronary").values.shape
-    (2, 20000, 6)
-    """
-    table = posterior(name).table
+def long_chains(case: Case) -> bn.Draws:
+    """Two chains of 20,000 draws, n moves apart, without burn-in."""
+    table = posterior(case).table
     rng = np.random.default_rng(CHAIN_SEED)
     return bn.sample_orders(table, draws=LONG, chains=2, burn_in=0, rng=rng)
 
 
 def chain(draws: bn.Draws, which: int, /) -> bn.Draws:
-    """One of the chains, alone and without its stats; `which` counts from 0.
-
-    Examples
-    --------
-    >>> chain(long_chains("coronary"), 1).values.shape
-    (1, 20000, 6)
-    """
+    """One of the chains, alone and without its stats; `which` counts from 0."""
     only = slice(which, which + 1)
     return replace(
         draws,
@@ -111,15 +74,9 @@ class Step(NamedTuple):
 
 
 @cache
-def steps(name: str, kind: str, moves: int) -> list[Step]:
-    """A walk on one of `CASES` from a random order, with all that happens on the way.
-
-    Examples
-    --------
-    >>> [step.gain >= 0 or step.move.accepted for step in steps("coronary", "swap", 2)]
-    [True, True]
-    """
-    table, rng = posterior(name).table, np.random.default_rng(SEED)
+def steps(case: Case, kind: str, moves: int) -> list[Step]:
+    """A walk on a case from a random order, with all that happens on the way."""
+    table, rng = posterior(case).table, np.random.default_rng(SEED)
     start, kinds = rng.permutation(table.n), bn.Moves(**{**NO_MOVES, kind: 1.0})
     walk = [*islice(bn.each_order(table, rng=rng, start=start, moves=kinds), moves)]
     orders = np.array([start, *(step.order for step in walk[:-1])])
@@ -130,18 +87,13 @@ def steps(name: str, kind: str, moves: int) -> list[Step]:
 
 
 @cache
-def tempered(name: str, beta: float) -> bn.Draws:
+def tempered(case: Case, beta: float) -> bn.Draws:
     """Two walks at one inverse temperature, from the two orders where `long_chains` start.
 
     The draws, 5,000 of each, n moves apart, come from orders in proportion to weight ** beta;
     log_target is ln weight all the same. stats: "acceptance" (2,).
-
-    Examples
-    --------
-    >>> tempered("coronary", 0.0).stats["acceptance"]
-    array([1., 1.])
     """
-    table = posterior(name).table
+    table = posterior(case).table
     walker, found = OrderWalker.of(table), []
     for rng in np.random.default_rng(CHAIN_SEED).spawn(2):
         betas, start = np.full(TEMPERED, beta), rng.permutation(table.n)
@@ -159,18 +111,13 @@ def tempered(name: str, beta: float) -> bn.Draws:
 
 
 @cache
-def coupled(name: str, schedule: bn.Linear | bn.Harmonic) -> bn.Draws:
+def coupled(case: Case, schedule: bn.Linear | bn.Harmonic) -> bn.Draws:
     """Two runs of coupled chains, each with as many moves as one of `long_chains` has.
 
     The hottest chain of each run starts where the chain of `long_chains` does, the others at
     random orders. The first tenth of the moves is burn-in.
-
-    Examples
-    --------
-    >>> coupled("coronary", bn.Linear(3)).values.shape
-    (2, 4500, 6)
     """
-    table, rng = posterior(name).table, np.random.default_rng(CHAIN_SEED)
+    table, rng = posterior(case).table, np.random.default_rng(CHAIN_SEED)
     size = LONG // schedule.betas.size
     skipped = size // 10
     return bn.sample_orders(
@@ -184,15 +131,7 @@ def coupled(name: str, schedule: bn.Linear | bn.Harmonic) -> bn.Draws:
 
 
 def edge_given_orders(draws: bn.Draws, table: bn.ScoreTable, u: int, v: int, /) -> Floats:
-    """p(u -> v | order, data) of each drawn order, (chains, draws).
-
-    Examples
-    --------
-    >>> draws, table = long_chains("coronary").prefix(9), posterior("coronary").table
-    >>> given = edge_given_orders(draws, table, 0, 1)
-    >>> bool(np.isclose(given.mean(), bn.features.edges(draws, table=table)[0, 1]))
-    True
-    """
+    """p(u -> v | order, data) of each drawn order, (chains, draws)."""
     place = draws.values.argsort(axis=2)
     before = (place < place[:, :, [v]]) @ (1 << np.arange(table.n))
     sets, which = np.unique(before, return_inverse=True)

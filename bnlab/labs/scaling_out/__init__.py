@@ -1,4 +1,4 @@
-"""The widgets and the checks of notebooks/10_scaling_out.ipynb.
+"""The views and the checks of notebooks/10_scaling_out.ipynb.
 
 The same calls on threads, processes, Dask, ipyparallel and MPI; what they send; what more cores
 bring and cost; plans for ten thousand annealing runs and for the exact sum past 27 variables.
@@ -17,45 +17,16 @@ from bnlab.labs.scaling_out.laws import (
     spoken,
     worker_bytes,
 )
-from bnlab.labs.scaling_out.ledger import Ledger
 from bnlab.labs.scaling_out.places import (
     PLACES,
+    Ledger,
     absent,
     fingerprint,
     here,
     kill,
+    letters,
     on_ranks,
     three_calls,
+    wine,
 )
-from bnlab.labs.scaling_out.targets import letters, wine
-from bnlab.labs.scaling_out.widgets import AnnealingPlan, ExactPlan, SpeedUp, measured_speeds
-
-__all__ = [
-    "PLACES",
-    "AnnealingPlan",
-    "ExactPlan",
-    "Ledger",
-    "Load",
-    "SpeedUp",
-    "absent",
-    "amdahl",
-    "annealing_steps",
-    "check_cores",
-    "check_executor",
-    "check_plan",
-    "dp_bytes",
-    "dp_seconds",
-    "fingerprint",
-    "here",
-    "kill",
-    "letters",
-    "measured_speeds",
-    "on_ranks",
-    "parcel_bytes",
-    "setup",
-    "sized",
-    "spoken",
-    "three_calls",
-    "wine",
-    "worker_bytes",
-]
+from bnlab.labs.scaling_out.view import AnnealingPlan, ExactPlan, SpeedUp, measured_speeds

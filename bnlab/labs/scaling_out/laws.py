@@ -19,12 +19,6 @@ class Load:
     seconds : of each
     once : seconds before and after, for which all but one core wait
     send : seconds to send a job; one follows the other, while the workers work
-
-    Examples
-    --------
-    >>> load = Load(jobs=4, seconds=10.0, once=2.0)
-    >>> [load.wall(cores) for cores in (1, 2, 3, 4, 100)]
-    [42.0, 22.0, 22.0, 12.0, 12.0]
     """
 
     jobs: int
@@ -38,23 +32,11 @@ class Load:
         return self.once + max(sending, math.ceil(self.jobs / cores) * self.seconds)
 
     def speed_up(self, cores: int, /) -> float:
-        """How many times faster than one core that need not send anything.
-
-        Examples
-        --------
-        >>> Load(jobs=4, seconds=10.0, once=2.0).speed_up(4)
-        3.5
-        """
+        """How many times faster than one core that need not send anything."""
         return (self.once + self.jobs * self.seconds) / self.wall(cores)
 
     def cost(self, cores: int, /) -> float:
-        """Core-seconds that are paid for, those of waiting cores among them.
-
-        Examples
-        --------
-        >>> Load(jobs=4, seconds=10.0, once=2.0).cost(3)
-        66.0
-        """
+        """Core-seconds that are paid for, those of waiting cores among them."""
         return cores * self.wall(cores)
 
 
@@ -62,90 +44,43 @@ def amdahl(serial: float, cores: float, /) -> float:
     """The speed-up if a share of the work is for one core and the rest divides evenly.
 
     [Amdahl1967]
-
-    Examples
-    --------
-    >>> amdahl(0.5, 1e9).__round__(3)
-    2.0
     """
     return 1 / (serial + (1 - serial) / cores)
 
 
 def annealing_steps(n: int, factor: int = 16, rows: int = ROWS) -> int:
-    """Steps of a run of AIS: factor * n * m, to 16 in [NiinimakiKoivisto2013].
-
-    Examples
-    --------
-    >>> annealing_steps(58)
-    98368
-    """
+    """Steps of a run of AIS: factor * n * m, to 16 in [NiinimakiKoivisto2013]."""
     return factor * n * rows
 
 
 def move_terms(n: int, max_parents: int = 3) -> float:
-    """What a move on orders of n > 22 variables costs, in family weights read, roughly.
-
-    Examples
-    --------
-    >>> round(move_terms(58) / move_terms(37))
-    6
-    """
+    """What a move on orders of n > 22 variables costs, in family weights read, roughly."""
     return (20.0 + math.comb(n, max_parents + 1) / n) * (1 + n / 3)
 
 
 def parcel_bytes(n: int, max_parents: int = 3) -> int:
-    """Bytes that a job brings along: ln of each family's weight.
-
-    Examples
-    --------
-    >>> parcel_bytes(58)
-    14344096
-    """
+    """Bytes that a job brings along: ln of each family's weight."""
     return 8 * n * sum(math.comb(n - 1, size) for size in range(max_parents + 1))
 
 
 def worker_bytes(n: int, max_parents: int = 3) -> float:
-    """Bytes that a worker takes for n > 22: itself, the parcel, and what it lays out from it.
-
-    Examples
-    --------
-    >>> round(worker_bytes(58) / 1e6)
-    258
-    """
+    """Bytes that a worker takes for n > 22: itself, the parcel, and what it lays out from it."""
     parcel = parcel_bytes(n, max_parents)
     return BASE_BYTES + 4 * parcel + 8 * n * math.comb(n - 1, 2)
 
 
 def dp_bytes(n: int, /) -> int:
-    """Bytes of the exact sum over orders of n variables, any n.
-
-    Examples
-    --------
-    >>> dp_bytes(27) == bn.exact.order_posterior_bytes(27)
-    True
-    """
+    """Bytes of the exact sum over orders of n variables, any n."""
     return bn.exact.order_posterior_bytes(n)
 
 
 def dp_seconds(n: int, seconds_a_term: float, /) -> float:
-    """Seconds of the exact sum: so many for each of n 2**n terms.
-
-    Examples
-    --------
-    >>> dp_seconds(20, 1e-8).__round__(3)
-    0.21
-    """
+    """Seconds of the exact sum: so many for each of n 2**n terms."""
     return seconds_a_term * n * 2.0**n
 
 
 def spoken(seconds: float, /) -> str:
-    """A time in words.
-
-    Examples
-    --------
-    >>> spoken(90), spoken(7200), spoken(1e6)
-    ('1.5 minutes', '2 hours', '12 days')
-    """
+    """A time in words."""
     units = (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60))
     for unit, length in units:
         if seconds >= length * (2 if unit in ("years", "days") else 1):
@@ -154,13 +89,7 @@ def spoken(seconds: float, /) -> str:
 
 
 def sized(count: float, /) -> str:
-    """A number of bytes in words.
-
-    Examples
-    --------
-    >>> sized(14_344_096), sized(1.3e12)
-    ('14 MB', '1.3 TB')
-    """
+    """A number of bytes in words."""
     units = (("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
     unit, size = next((each for each in units if count >= each[1]), units[-1])
     return f"{count / size:.0f} {unit}" if count >= 10 * size else f"{count / size:.2g} {unit}"

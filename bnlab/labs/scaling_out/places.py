@@ -1,15 +1,20 @@
-"""Where work can go: threads, processes, Dask's workers, ipyparallel's engines, MPI's ranks."""
+"""Where work can go, what goes there, and an executor that keeps books.
+
+Threads, processes, Dask's workers, ipyparallel's engines, MPI's ranks.
+"""
 
 import hashlib
 import json
 import logging
 import os
+import pickle
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib.util import find_spec
@@ -21,7 +26,9 @@ from typing import Any
 import numpy as np
 
 import bnlab as bn
-from bnlab.runs import Executor
+from bnlab.labs.datasets import bdeu_table
+from bnlab.labs.scaling_out.laws import ROWS, sized
+from bnlab.running import Executor
 
 SEED = 2026
 PATIENCE = 120  # seconds, for MPI
@@ -30,14 +37,7 @@ RANKS = Path(__file__).with_name("ranks.py")
 
 @contextmanager
 def threads(workers: int, /) -> Iterator[Executor]:
-    """So many threads of this process: nothing is sent, since kernels let other threads run.
-
-    Examples
-    --------
-    >>> with threads(2) as executor:
-    ...     list(executor.map(abs, [-1, -2]))
-    [1, 2]
-    """
+    """So many threads of this process: nothing is sent, since kernels let other threads run."""
     with ThreadPoolExecutor(workers) as executor:
         yield executor
 
@@ -94,13 +94,7 @@ _NEEDS = {"Dask": "distributed", "ipyparallel": "ipyparallel", "MPI": "mpi4py"}
 
 
 def absent() -> dict[str, str]:
-    """The places that this environment has not, and a sentence about each.
-
-    Examples
-    --------
-    >>> "threads" in absent()
-    False
-    """
+    """The places that this environment has not, and a sentence about each."""
     missing = {
         name: f'{name}: not here, so this part is left out. pip install "bnlab[cluster]" brings it.'
         for name, package in _NEEDS.items()
@@ -112,13 +106,7 @@ def absent() -> dict[str, str]:
 
 
 def here() -> dict[str, Callable[[int], AbstractContextManager[Executor]]]:
-    """Those of `PLACES` that are here.
-
-    Examples
-    --------
-    >>> list(here())[:2]
-    ['threads', 'processes']
-    """
+    """Those of `PLACES` that are here."""
     missing = absent()
     return {name: place for name, place in PLACES.items() if name not in missing}
 
@@ -135,21 +123,80 @@ def three_calls(table: bn.ScoreTable, executor: Executor | None = None, /) -> st
 
 
 def fingerprint(*draws: bn.Draws) -> str:
-    """Eight letters and digits that differ if a bit of the draws or of their weights differs.
-
-    Examples
-    --------
-    >>> from bnlab.labs.order_mcmc import posterior
-    >>> rngs = [np.random.default_rng(seed) for seed in (1, 1, 2)]
-    >>> draws = [bn.sample_orders(posterior("coronary"), draws=9, rng=rng) for rng in rngs]
-    >>> [fingerprint(each) == fingerprint(draws[0]) for each in draws]
-    [True, True, False]
-    """
+    """Eight letters and digits that differ if a bit of the draws or of their weights differs."""
     digest = hashlib.sha256()
     for each in draws:
         for array in (each.values, each.log_weight, each.log_target):
             digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()[:8]
+
+
+def wine() -> bn.ScoreTable:
+    """BDeu scores of the wine data, 13 variables."""
+    return bdeu_table("wine")
+
+
+def letters(n: int = 58, /) -> bn.Data:
+    """A class and n - 1 letters of DNA, 106 rows, as many as in promoters, but at random.
+
+    Most of every fifth are the sum of the two before, modulo 4, so that orders differ in weight.
+    """
+    rng = np.random.default_rng(106)
+    values = rng.integers(0, 4, (ROWS, n))
+    values[:, 0] = rng.integers(0, 2, ROWS)
+    for v in range(5, n, 5):
+        ruled = rng.random(ROWS) < 0.9
+        values[ruled, v] = (values[ruled, v - 1] + values[ruled, v - 2]) % 4
+    return bn.Data.from_arrays(values, arities=[2] + [4] * (n - 1))
+
+
+class Ledger:
+    """Does jobs one after another, here, each packed and unpacked as if it went to a worker.
+
+    Attributes
+    ----------
+    sent, returned : bytes of each job, and of what came back
+    seconds : computing time of each job, and `unpacking` that of its parcel
+    """
+
+    def __init__(self) -> None:
+        self.sent: list[int] = []
+        self.returned: list[int] = []
+        self.seconds: list[float] = []
+        self.unpacking: list[float] = []
+
+    @property
+    def jobs(self) -> int:
+        """How many so far."""
+        return len(self.sent)
+
+    def map(self, fn: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterator[Any]:
+        """Apply `fn` to the items; results in the order of the items."""
+        for items in zip(*iterables, strict=True):
+            yield self._done(pickle.dumps((fn, items)))
+
+    def _done(self, parcel: bytes) -> Any:
+        begun = time.process_time()
+        fn, items = pickle.loads(parcel)
+        opened = time.process_time()
+        result = fn(*items)
+        ended = time.process_time()
+        self.sent.append(len(parcel))
+        self.returned.append(len(pickle.dumps(result)))
+        self.unpacking.append(opened - begun)
+        self.seconds.append(ended - opened)
+        return result
+
+    def __repr__(self) -> str:
+        if not self.jobs:
+            return "no jobs so far"
+        sent, returned, seconds = (
+            sum(each) / self.jobs for each in (self.sent, self.returned, self.seconds)
+        )
+        return (
+            f"jobs: {self.jobs}; each {sized(sent)} there, {sized(returned)} back, "
+            f"{seconds:.2g} s of computing"
+        )
 
 
 def mpiexec() -> str | None:

@@ -12,8 +12,7 @@ def main() -> None:
     """Make the calls on all workers of the pool."""
     from mpi4py.futures import MPIPoolExecutor
 
-    from bnlab.labs.scaling_out.places import three_calls
-    from bnlab.labs.scaling_out.targets import wine
+    from bnlab.labs.scaling_out.places import three_calls, wine
 
     with MPIPoolExecutor(backoff=1e-5) as executor:
         three_calls(wine(), executor)

@@ -27,12 +27,6 @@ class ADTree:
         less its first variable, or -1; where its list begins in `listed`, or -1. Of part p: the
         most common state, and where its nodes begin in `nodes`, one for each state, -1 for none
     room : how many nodes, parts, places for nodes and listed rows there are
-
-    Examples
-    --------
-    >>> tree = grow(Data.from_arrays([[0, 0, 1], [0, 1, 1], [1, 1, 0]] * 20), 2)
-    >>> tree.counts([0, 1]).tolist()
-    [[20, 20], [0, 20]]
     """
 
     depth: int
@@ -42,14 +36,7 @@ class ADTree:
     room: Ints
 
     def counts(self, variables: list[int], /) -> Ints:
-        """Rows with each joint state of some variables, in ascending order: one axis for each.
-
-        Examples
-        --------
-        >>> tree = grow(Data.from_arrays([[0, 0], [0, 1], [1, 1]] * 20), 2)
-        >>> tree.counts([1]).tolist()
-        [20, 40]
-        """
+        """Rows with each joint state of some variables, in ascending order: one axis for each."""
         wanted = np.array(variables, np.int64)
         out = np.zeros(int(np.prod(self.arities[wanted])), np.int64)
         fill(self.arrays, self.columns, self.arities, wanted, out)
@@ -60,11 +47,6 @@ def grow(data: Data, depth: int, /, *, room: Ints | None = None) -> ADTree:
     """The AD-tree of some rows, for sets of up to `depth` variables.
 
     room : `ADTree.room` of the same tree, made before; else it is grown twice, first to count
-
-    Examples
-    --------
-    >>> grow(Data.from_arrays([[0, 0], [0, 1], [1, 1]] * 20), 1).room.tolist()
-    [3, 2, 4, 0]
     """
     columns = np.array(data.values.T, order="C")
     arities, rows, used = np.array(data.arities), np.arange(data.m), np.zeros(4, np.int64)

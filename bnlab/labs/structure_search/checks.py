@@ -158,13 +158,7 @@ def check_search(function: Search) -> bool:
 
 @cache
 def alarm_table() -> bn.ScoreTable:
-    """1,000 rows from the structure of alarm with random tables, up to two parents.
-
-    Examples
-    --------
-    >>> alarm_table().n
-    37
-    """
+    """1,000 rows from the structure of alarm with random tables, up to two parents."""
     net = bn.random_network("alarm", np.random.default_rng(SEED))
     rows = net.sample(ALARM_ROWS, np.random.default_rng(SEED))
     return bn.score_families(rows, bn.BDeu(1.0), max_parents=2)

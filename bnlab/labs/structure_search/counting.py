@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab.kernels import lazy_scores as kernels
-from bnlab.kernels.subsets import popcount, trailing_zeros
+from bnlab.kernels.bits import popcount, trailing_zeros
 from bnlab.labs.structure_search.ad_tree import fill, grow
 from bnlab.labs.structure_search.targets import BDEU, MAX_PARENTS, SEED
 
@@ -38,13 +38,6 @@ def asked(climb: bn.Climb, /) -> Ints:
 
     At the start each node's family with one parent more or less, for every other node; after each
     step the same for the nodes whose parents have changed.
-
-    Examples
-    --------
-    >>> from bnlab.labs.structure_search import table
-    >>> climb = bn.hill_climb(table("coronary"), rng=np.random.default_rng(0))
-    >>> asked(climb).shape, asked(climb)[:, 2].max() + 1
-    ((84, 3), np.int64(69))
     """
     path, n = climb.path, climb.dag.size
     families = [(v, int(path[0, v])) for v in range(n)]
@@ -61,11 +54,6 @@ def seconds_of_ways(m: int, /) -> dict[str, tuple[float, float]]:
 
     m rows of 37 variables, from the network alarm with random tables. Made ready are the bits, the
     tree, or all families. Compilation is left out.
-
-    Examples
-    --------
-    >>> list(seconds_of_ways(20)) == [*WAYS, ALL]
-    True
     """
     net = bn.random_network("alarm", np.random.default_rng(SEED))
     data = net.sample(m, np.random.default_rng(SEED))

@@ -1,98 +1,49 @@
-"""The score tables of the lab, their best networks, and what each next move gains."""
+"""Score tables, their best networks, what each next move gains, and averages of the k best."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 import bnlab as bn
-
-FILES: Mapping[str, str] = MappingProxyType(
-    {"coronary": "coronary", "wine": "wine", "tic-tac-toe": "tic_tac_toe"}
-)
-DATASETS = tuple(FILES)
-"""The data sets of the lab; all of them work without a network."""
+from bnlab.labs.datasets import Case, bdeu_table, rows
 
 SEED = 2022
 MAX_PARENTS = 3
 BDEU = bn.BDeu(1.0)
 MARGIN = 1e-6  # nats; scores nearer than this are one score, summed in another order
+COUNTS = (1, 3, 10, 30, 100, 300, 1000)  # the k best networks
 SQUARES = ("a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1", "won")
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@cache
-def data(name: str) -> bn.Data:
-    """One of `DATASETS`, all rows.
-
-    Examples
-    --------
-    >>> data("wine").n
-    13
-    """
-    return bn.load_dataset(FILES[name])
+data, table = rows, bdeu_table
+"""As the lab calls them: all rows of a case, and its BDeu scores with up to three parents."""
 
 
-def scored(rows: bn.Data, score: bn.Score = BDEU, /) -> bn.ScoreTable:
-    """The scores of families of up to three parents, BDeu with ess 1 by default; each DAG alike.
-
-    Examples
-    --------
-    >>> scored(data("wine").prefix(20)).max_parents
-    3
-    """
-    return bn.score_families(rows, score, max_parents=MAX_PARENTS)
+def scored(chosen: bn.Data, score: bn.Score = BDEU, /) -> bn.ScoreTable:
+    """The scores of families of up to three parents, BDeu with ess 1 by default; each DAG alike."""
+    return bn.score_families(chosen, score, max_parents=MAX_PARENTS)
 
 
 @cache
-def table(name: str) -> bn.ScoreTable:
-    """The scores of one of `DATASETS`.
-
-    Examples
-    --------
-    >>> table("coronary").n
-    6
-    """
-    return scored(data(name))
+def best(case: Case) -> bn.BestDags:
+    """The network of highest score of a case, by the exact dynamic program."""
+    return bn.map_dag(table(case))
 
 
-@cache
-def best(name: str) -> bn.BestDags:
-    """The network of highest score of one of `DATASETS`, by the exact dynamic program.
-
-    Examples
-    --------
-    >>> best("tic-tac-toe").dags.shape
-    (1, 10)
-    """
-    return bn.map_dag(table(name))
-
-
-def below(name: str, log_target: float, /) -> float:
-    """How many nats a score is below the best there is; 0 within rounding.
-
-    Examples
-    --------
-    >>> below("wine", best("wine").log_target[0])
-    0.0
-    """
-    gap = float(best(name).log_target[0] - log_target)
+def below(case: Case, log_target: float, /) -> float:
+    """How many nats a score is below the best there is; 0 within rounding."""
+    gap = float(best(case).log_target[0] - log_target)
     return gap if gap > MARGIN else 0.0
 
 
-def names(name: str, /) -> tuple[str, ...]:
-    """The variable names of a data set, squares of the board as in chess.
-
-    Examples
-    --------
-    >>> names("tic-tac-toe")[:3]
-    ('a3', 'b3', 'c3')
-    """
-    return SQUARES if name == "tic-tac-toe" else data(name).names
+def names(case: Case, /) -> tuple[str, ...]:
+    """Return the names of the variables, squares of the board as in chess."""
+    return SQUARES if case == "tic-tac-toe" else data(case).names
 
 
 def move_gains(scores: bn.ScoreTable, dag: Ints, /) -> Floats:
@@ -100,12 +51,6 @@ def move_gains(scores: bn.ScoreTable, dag: Ints, /) -> Floats:
 
     Where u -> v is there, of taking it away; where v -> u is there, of turning it round; else of
     adding u -> v. nan where that closes a cycle or makes too many parents, and for u = v.
-
-    Examples
-    --------
-    >>> gains = move_gains(table("coronary"), np.zeros(6, np.int64))
-    >>> np.argwhere(gains == np.nanmax(gains)).tolist()  # M. Work and P. Work, either way
-    [[1, 2], [2, 1]]
     """
     n = dag.size
     after = np.tile(dag, (n, n, 1))
@@ -127,21 +72,15 @@ def move_gains(scores: bn.ScoreTable, dag: Ints, /) -> Floats:
 
 
 @cache
-def classes(name: str, first: int = 4) -> tuple[Floats, tuple[Ints, ...]]:
+def classes(case: Case, first: int = 4) -> tuple[Floats, tuple[Ints, ...]]:
     """The Markov equivalence classes of the first variables, best first: scores and members.
 
     Returns
     -------
     tuple
         (C,) nats, and C arrays (members, n).
-
-    Examples
-    --------
-    >>> scores, members = classes("coronary", 3)
-    >>> len(scores), sum(map(len, members))
-    (11, 25)
     """
-    few = data(name).select(data(name).names[:first])
+    few = data(case).select(data(case).names[:first])
     dags = bn.graphs.all_dags(first)
     log_target = bn.score_families(few, bn.BDeu(1.0)).log_target(dags)
     keys = bn.graphs.cpdag(dags).reshape(len(dags), -1)
@@ -152,12 +91,69 @@ def classes(name: str, first: int = 4) -> tuple[Floats, tuple[Ints, ...]]:
 
 
 def apart(first: NDArray[np.bool_], second: NDArray[np.bool_], /) -> int:
-    """Structural Hamming distance of two CPDAGs (n, n): pairs of nodes joined in another way.
-
-    Examples
-    --------
-    >>> apart(bn.graphs.cpdag([0, 1, 2]), bn.graphs.cpdag([0, 5, 0]))
-    2
-    """
+    """Structural Hamming distance of two CPDAGs (n, n): pairs of nodes joined in another way."""
     other = first != second
     return int(np.triu(other | other.T).sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Average:
+    """An average over the k best networks.
+
+    Attributes
+    ----------
+    edges : (n, n) probabilities
+    mass : the posterior probability of the k networks together
+    classes : how many Markov equivalence classes they are of
+    """
+
+    edges: Floats
+    mass: float
+    classes: int
+
+
+@cache
+def exact(case: Case) -> bn.DagPosterior:
+    """The exact structure-modular posterior of a case."""
+    return bn.dag_posterior(table(case))
+
+
+@cache
+def _listed(case: Case) -> bn.BestDags:
+    return bn.k_best_dags(table(case), COUNTS[-1])
+
+
+@cache
+def average(case: Case, k: int) -> Average:
+    """The k best networks of a case, weighed by their probabilities."""
+    first = _first(_listed(case), k)
+    draws = first.as_draws(log_z=exact(case).log_z)
+    edges: Floats = bn.features.edges(draws)
+    return Average(edges, float(draws.stats["mass"][0]), count_classes(first.dags))
+
+
+def count_classes(dags: Ints, /) -> int:
+    """How many Markov equivalence classes DAGs (k, n) are of."""
+    return len(np.unique(bn.graphs.cpdag(dags).reshape(len(dags), -1), axis=0))
+
+
+def close_calls(case: Case, score: bn.Score, factor: float = 3.0, most: int = 250) -> bn.BestDags:
+    """All DAGs within a Bayes factor of the best one, under a score of a case.
+
+    Raises
+    ------
+    ValueError
+        If there are more than `most`.
+    """
+    listed = bn.k_best_dags(scored(data(case), score), most)
+    count = int((listed.log_target > listed.log_target[0] - np.log(factor)).sum())
+    if count == most:
+        raise ValueError(f"more than {most} DAGs within a factor of {factor:g}: raise most")
+    return _first(listed, count)
+
+
+def _first(listed: bn.BestDags, count: int) -> bn.BestDags:
+    dags, log_target, log_weight = (
+        getattr(listed, name)[:count] for name in ("dags", "log_target", "log_weight")
+    )
+    return bn.BestDags(dags, log_target, log_weight, listed.prior, listed.names, listed.run)

@@ -1,27 +1,10 @@
-"""The widgets and the checks of notebooks/09_your_own_data.ipynb.
+"""The views and the checks of notebooks/09_your_own_data.ipynb.
 
 From a file that nobody has tidied up to probabilities, predictions and a report.
 """
 
 from bnlab.labs.board import setup
 from bnlab.labs.your_own_data.checks import check_blanket, check_cuts, check_undecided
-from bnlab.labs.your_own_data.garden import TRUTH, write_garden
-from bnlab.labs.your_own_data.priors import Priors
 from bnlab.labs.your_own_data.study import Study
-from bnlab.labs.your_own_data.table import Table
-from bnlab.labs.your_own_data.views import Exports, Network, Predictor
-
-__all__ = [
-    "TRUTH",
-    "Exports",
-    "Network",
-    "Predictor",
-    "Priors",
-    "Study",
-    "Table",
-    "check_blanket",
-    "check_cuts",
-    "check_undecided",
-    "setup",
-    "write_garden",
-]
+from bnlab.labs.your_own_data.table import TRUTH, Table, write_garden
+from bnlab.labs.your_own_data.view import Exports, Network, Predictor, Priors

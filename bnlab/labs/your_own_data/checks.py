@@ -13,7 +13,7 @@ import bnlab as bn
 from bnlab import graphs
 from bnlab.data import Discretizer
 from bnlab.labs.board import check
-from bnlab.labs.your_own_data.garden import write_garden
+from bnlab.labs.your_own_data.table import write_garden
 
 MOST_LEVELS = 3
 Floats = NDArray[np.float64]

@@ -10,10 +10,12 @@ from bnlab.labs.board import stacked
 from bnlab.labs.running import Progress, Runner
 from bnlab.labs.your_own_data.table import Table
 from bnlab.reports import Analysis, Plan, Reading, analyse, choose_method
-from bnlab.runs import Stopped
+from bnlab.running import Stopped
 
 SEED = 1
 SECONDS = 30.0  # for an analysis
+CHANGED = "The table has changed: press Analyse."
+EARLIER = "What follows is the analysis of the table before."
 
 CODE = """\
 import numpy as np
@@ -44,6 +46,7 @@ class Study:
     runner : Run, Stop and progress; `runner.run_now()` runs at once
     reading, analysis : the last that was analysed, or None
     code : the Python that does the last analysis again
+    notice : for widgets that show the analysis: it says so when the table has changed since
     """
 
     def __init__(self, table: Table, /, *, seconds: float = SECONDS) -> None:
@@ -52,8 +55,11 @@ class Study:
         self.reading: Reading | None = None
         self.analysis: Analysis | None = None
         self.code = ""
-        self._told = widgets.HTML()
-        self.runner = Runner(self._work, self._finish, label="Analyse")
+        self._told, self.notice = widgets.HTML(), widgets.HTML()
+        self._tables = 0  # chosen for
+        self.runner = Runner(
+            self._work, self._finish, label="Analyse", setting=lambda: self._tables
+        )
         self.widget = stacked(self._told, self.runner)
         self._choose(table.reading)
         table.watch(self._choose)
@@ -72,8 +78,14 @@ class Study:
 
     def _choose(self, reading: Reading) -> None:
         self.plan = choose_method(reading.data, seconds=self._seconds)
-        waiting = "" if self.analysis is None else "The table has changed: press Analyse."
+        self._tables += 1
+        self.runner.turn()
+        self._wait()
+
+    def _wait(self) -> None:
+        waiting = "" if self.analysis is None else CHANGED
         self._told.value = plan_html(self.plan, waiting)
+        self.notice.value = status_html(f"{CHANGED} {EARLIER}") if waiting else ""
 
     def _work(self, progress: Progress) -> tuple[Reading, Analysis, str] | None:
         reading, plan, rng = self._table.reading, self.plan, np.random.default_rng(SEED)
@@ -88,9 +100,18 @@ class Study:
         if result is None:
             return
         self.reading, self.analysis, self.code = result
-        self._told.value = plan_html(self.analysis.plan, "", self.analysis.warnings)
+        if self.reading is self._table.reading:
+            self._told.value = plan_html(self.analysis.plan, "", self.analysis.warnings)
+            self.notice.value = ""
+        else:
+            self._wait()
         for watcher in self._watchers:
             watcher(self.analysis)
+
+
+def status_html(text: str, /) -> str:
+    """A line that screen readers read out."""
+    return f'<p role="status"><b>{escape(text)}</b></p>'
 
 
 def plan_html(plan: Plan, waiting: str, warnings: tuple[str, ...] = (), /) -> str:
@@ -102,5 +123,5 @@ def plan_html(plan: Plan, waiting: str, warnings: tuple[str, ...] = (), /) -> st
         parts.append(f"<p><b>Not taken.</b> {escape(why_not)}.</p>")
     parts += [f'<p role="alert"><b>Beware.</b> {escape(warning)}</p>' for warning in warnings]
     if waiting:
-        parts.append(f'<p role="status"><b>{escape(waiting)}</b></p>')
+        parts.append(status_html(waiting))
     return f'<div style="line-height:1.4;max-width:46em">{"".join(parts)}</div>'

@@ -1,5 +1,6 @@
-"""The table: chosen, read, shown, and read again when a control moves."""
+"""The table: chosen, read, shown, and read again when a control moves; and one to begin with."""
 
+import os
 import tempfile
 from collections.abc import Callable, Mapping
 from html import escape
@@ -7,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
+import numpy as np
 
 from bnlab.data import Discretizer, EqualFrequency, EqualWidth
 from bnlab.data.columns import Missing
+from bnlab.data.reader import in_python
 from bnlab.labs.board import choice, side_by_side, size_slider, stacked
+from bnlab.pages import Cell, html
 from bnlab.reports import Reading, read_table
-from bnlab.reports.markup import Cell, html
 
 AS_PROPOSED = "as proposed"
 RULES: dict[str, Callable[[int], Discretizer]] = {
@@ -26,8 +29,25 @@ MISSING: dict[str, Missing | None] = {
 }
 BINS = (2, 3, 4, 5)
 MOST_LEVELS = 6  # shown
+LEFT = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;line-height:1.35;max-width:26em"
 
 Watcher = Callable[[Reading], None]
+
+GARDEN_ROWS = 240
+GARDEN_SEED = 9
+TRUTH = (
+    ("soil", "slugs"),
+    ("water", "growth"),
+    ("slugs", "growth"),
+    ("growth", "flowers"),
+    ("flowers", "bees"),
+)
+"""The edges of the network that the garden follows."""
+
+_HEADER = ("plot", "soil", "slugs", "water", "growth", "flowers", "bees")
+_SLUGS = ("none", "few", "many")
+_GAPS = 3  # missing cells in each of two columns
+_BEST_WATER = (3.5, 6.5)  # litres: less or more is bad for growth
 
 
 class Table:
@@ -53,7 +73,7 @@ class Table:
         self._path, self._options = Path(path), dict(options or {})
         self._watchers: list[Watcher] = []
         self.reading = read_table(self._path, **self._options)
-        self.code = f"read_table({str(path)!r}{_told(self._options)})"
+        self.code = f"read_table({str(path)!r}{in_python(self._options)})"
         self.upload = widgets.FileUpload(
             description="Another file", layout=widgets.Layout(width="160px")
         )
@@ -104,7 +124,7 @@ class Table:
         except (ValueError, OSError) as error:
             self.status.value = f'<p role="alert"><b>Not read:</b> {escape(str(error))}</p>'
             return False
-        self.code = f"read_table({str(self._path)!r}{_told(options)})"
+        self.code = f"read_table({str(self._path)!r}{in_python(options)})"
         self._show()
         for watcher in self._watchers:
             watcher(self.reading)
@@ -114,17 +134,6 @@ class Table:
         self.status.value = ""
         self.bins.disabled = self.rule.value == AS_PROPOSED
         self._shown.value = reading_html(self.reading)
-
-
-def _told(options: Mapping[str, Any]) -> str:
-    return "".join(f", {name}={_code(value)}" for name, value in options.items())
-
-
-def _code(value: Any) -> str:
-    """An option as Python, with rules as names of `bn`."""
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key!r}: {_code(own)}' for key, own in value.items())}}}"
-    return f"bn.{value!r}" if hasattr(value, "cut_points") else repr(value)
 
 
 def reading_html(reading: Reading, /) -> str:
@@ -153,4 +162,38 @@ def reading_html(reading: Reading, /) -> str:
     )
 
 
-LEFT = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;line-height:1.35;max-width:26em"
+def write_garden(
+    folder: str | os.PathLike[str], /, *, rows: int = GARDEN_ROWS, seed: int = GARDEN_SEED
+) -> Path:
+    """Write garden.csv to a folder and return its path.
+
+    Semicolons between cells, a number for each plot, measurements, counts, labels, and a few cells
+    that nobody filled in. `TRUTH` has the edges behind it; water
+    helps growth in the middle of its range only.
+    """
+    rng = np.random.default_rng(seed)
+    clay = rng.random(rows) < 0.5
+    slugs = np.where(
+        clay, rng.choice(3, rows, p=[0.1, 0.3, 0.6]), rng.choice(3, rows, p=[0.7, 0.2, 0.1])
+    )
+    water = rng.uniform(0, 10, rows)
+    good = (water > _BEST_WATER[0]) & (water < _BEST_WATER[1])
+    growth = 12 + 6 * good - 2 * slugs + rng.normal(0, 1.5, rows)
+    flowers = rng.random(rows) < 1 / (1 + np.exp(12 - growth))
+    bees = rng.poisson(np.where(flowers, 40.0, 8.0))
+    cells = [
+        [f"P{i + 1:03d}" for i in range(rows)],
+        ["clay" if is_clay else "sand" for is_clay in clay],
+        [_SLUGS[level] for level in slugs],
+        [f"{litres:.1f}" for litres in water],
+        [f"{height:.1f}" for height in growth],
+        ["yes" if has else "no" for has in flowers],
+        [str(count) for count in bees],
+    ]
+    for column, marker in ((1, "?"), (3, "")):
+        for row in rng.choice(rows, _GAPS, replace=False):
+            cells[column][row] = marker
+    lines = [";".join(_HEADER), *(";".join(row) for row in zip(*cells, strict=True))]
+    path = Path(folder, "garden.csv")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path

@@ -1,0 +1,329 @@
+"""Where the table stands in a file: lines before it, delimiter, names of its columns."""
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from bnlab.data.cells import below, guess_delimiter, split_cells
+from bnlab.data.columns import number_in
+from bnlab.errors import InputError, Setting
+
+DELIMITERS = (",", ";", "\t", "|")
+LINES_COUNTED = 100
+MOST_BEFORE = 20  # lines of a title or of comments
+FIRST_YEAR, LAST_YEAR = 1800, 2100
+SAMPLE = 100_000  # letters that are looked at to find the delimiter
+_QUOTED = re.compile(r'(?m)(^|[,;\t|]) *"(?:[^"]|"")*+"')
+_OTHER = re.compile(
+    r'\s*+(?:(?P<JSON>[\[{]+\s*")|(?P<HTML><(?:!doctype|html|table|\?xml))|(?P<ARFF>(?:%.*+\n|\s)*+@relation)'
+    r"|(?P<SQL>(?:create|insert|select|drop)\s+(?:table|into|\*)))",
+    re.IGNORECASE,
+)
+_EXCEL = re.compile(r'"?sep=(.)"?\r?', re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where a table stands in a file.
+
+    Attributes
+    ----------
+    delimiter, skip, header, names : for `read_csv`; names are None where the first line has them
+    notes : a sentence on each decision
+    """
+
+    delimiter: str
+    skip: int
+    header: bool
+    names: tuple[str, ...] | None
+    notes: tuple[str, ...]
+
+
+def layout(
+    text: str,
+    source: str,
+    markers: frozenset[str],
+    /,
+    *,
+    skip: int | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+) -> Layout:
+    """Find out where the table stands in the text of a file, but for what is given.
+
+    Raises
+    ------
+    ValueError
+        If it is doubtful what the delimiter is, or what the first line holds.
+    """
+    other = _OTHER.match(text[:SAMPLE])
+    if other is not None:
+        kind = next(kind for kind, found in other.groupdict().items() if found is not None)
+        raise ValueError(f"{source}: holds {kind}, no lines of cells. Save its table as CSV")
+    before = lines_before(text) if skip is None else skip
+    body = below(text, before)
+    given = delimiter is not None
+    if delimiter is None:
+        said = _EXCEL.fullmatch(text.split("\n", 1)[0]) if before == 1 and skip is None else None
+        delimiter = delimiter_of(body, source) if said is None else said[1]
+    rows, lines = split_cells(text, source, delimiter, before)
+    _refuse_shape(rows, source, given)
+    notes = [f"The first {before} lines are not part of the table."] if before else []
+    if before == 1:
+        notes = ["The first line is not part of the table."]
+    empty = [
+        line
+        for line, after, row in zip(lines, lines[1:], rows[1:], strict=False)
+        if after - line - 1 > sum(cell.count("\n") for cell in row)
+    ]
+    if empty and 4 * len(empty) < len(rows):
+        notes.append(
+            f"Line {empty[0] + 1} is empty: lines above and below it are read as one table, though "
+            "they may be two."
+        )
+    names = None if header is False else _short_header(rows, markers, header)
+    if names is not None:
+        notes.append(
+            f"Cells are divided by {_sign(delimiter)}. The first line holds names, one fewer than "
+            f"there are columns: the {'first' if names[0] == 'row' else 'last'} column has none."
+        )
+        return Layout(delimiter, lines[0], False, names, tuple(notes))
+    asked, width = header, _columns_in_use(rows)
+    if header is None:
+        header = has_header([row[:width] for row in rows], markers) if len(rows) > 1 else True
+    if header is None:
+        raise InputError(
+            f"{source}, line {before + 1}: are {', '.join(rows[0][:3])}, ... names or data? Some "
+            "of the cells speak for names, some against. Say it with ",
+            Setting("header", True),
+            " or ",
+            Setting("header", False),
+            ", or pass over lines above the names with ",
+            Setting("skip"),
+        )
+    if header and (again := [i for i, row in enumerate(rows) if i and row == rows[0]]):
+        raise ValueError(f"{source}, line {lines[again[0]]}: the header once more. Remove the line")
+    notes.append(_first_line(header, delimiter, asked))
+    if header and rows:
+        first = list(rows[0])
+        if len(first) > 1 and not first[0]:
+            first[0] = "row"
+        first = [name or f"column {v}" for v, name in enumerate(first, start=1)]
+        names = None if first == rows[0] else tuple(first)
+    return Layout(delimiter, before, header, names, tuple(notes))
+
+
+def _short_header(
+    rows: list[list[str]], markers: frozenset[str], asked: bool | None
+) -> tuple[str, ...] | None:
+    """All names, if the first line lacks that of row labels, or of a column without cells."""
+    below = rows[1:]
+    if len(below) < 2 or any(len(row) != len(rows[0]) + 1 for row in below) or not all(rows[0]):
+        return None
+    numbers = [[number_in(cell) for cell in row[:2]] for row in below]
+    counted = all(a + 1 == b for a, b in pairwise(first or 0 for first, _ in numbers))
+    if not counted and all(None not in pair for pair in numbers) and below[0][-1]:
+        return None  # as of decimal commas between commas
+    if not any(row[-1] for row in below):
+        names = (*rows[0], f"column {len(below[0])}")
+    elif len({row[0] for row in below}) == len(below):
+        names = ("row", *rows[0])
+    else:
+        return None
+    return names if asked or has_header([[*names], *below], markers) else None
+
+
+def _refuse_shape(rows: list[list[str]], source: str, divided: bool) -> None:
+    """Refuse a table of one column, or one whose columns are its rows."""
+    width = len(rows[0]) if rows else 0
+    if width == 1 and all(len(row) == 1 for row in rows) and not divided:
+        raise InputError(
+            f"{source}: only one column, as {rows[0][0]!r}. Say with ",
+            Setting("delimiter"),
+            " what divides the cells of a line; quotation marks around a whole line are to "
+            "be removed",
+        )
+    if any(len(row) != width for row in rows):
+        return
+    if 2 < width == len(rows) and {row[0] for row in rows[1:]} == set(rows[0][1:]):
+        raise InputError(
+            f"{source}: the names of the rows are those of the columns, as in a matrix of "
+            "correlations. Each line of a table is to be a case"
+        )
+    if width <= len(rows):
+        return
+    cells = [row[1:] for row in (rows if len(set(rows[0])) < width else rows[1:])]
+    kinds = [set(row) for row in cells]
+    apart = len(kinds) > 1 and sum(map(len, kinds)) == len(set().union(*kinds))
+    if apart and all(2 * len(kind) <= width - 1 for kind in kinds):
+        raise ValueError(
+            f"{source}: each line holds cells like no other line, as if rows and columns had been "
+            "exchanged. Transpose the table, so that each variable is a column"
+        )
+
+
+def _columns_in_use(rows: list[list[str]]) -> int:
+    """How many columns there are but for empty ones at the end, as of lines that end with a comma.
+
+    All of them if that would be none, or if the lines have different numbers of cells.
+    """
+    width = len(rows[0]) if rows else 0
+    if any(len(row) != width for row in rows):
+        return width
+    used = [v for v in range(width) if any(row[v] for row in rows)]
+    return used[-1] + 1 if used else width
+
+
+def _sign(delimiter: str) -> str:
+    signs = {" ": "white space", "\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
+    return signs.get(delimiter, repr(delimiter))
+
+
+def _first_line(header: bool, delimiter: str, asked: bool | None) -> str:
+    cells = f"Cells are divided by {_sign(delimiter)}."
+    if asked is not None:
+        return f"{cells} The first line holds {'names' if header else 'data'}, as asked."
+    if header:
+        return (
+            f"{cells} The first line holds names: none of its cells is a number or is found below "
+            "in its column."
+        )
+    return (
+        f"{cells} The first line holds data, since some of its cells are numbers or are found "
+        "below in their columns; columns are called x0, x1, ..."
+    )
+
+
+def lines_before(text: str, /) -> int:
+    """Lines before the table: a title, comments, Excel's "sep=;", or DY with counts and types.
+
+    A title holds no delimiter, or begins with #, and all lines after it hold equally many.
+    """
+    first = text.split("\n", 4)[:4]
+    described = len(first) == 4 and first[0].strip() == "DY"
+    if described and first[1].strip().isdigit() and first[2].strip().isdigit():
+        return 4
+    if _EXCEL.fullmatch(first[0]):
+        return 1
+    lines = _unquoted(text)
+    while lines and not lines[-1]:
+        del lines[-1]
+    titles = _titles(_unquoted(text, "_"))
+    if titles:
+        return titles
+    starts = []
+    for delimiter in DELIMITERS:
+        counts = [line.count(delimiter) for line in lines]
+        if not lines or not counts[-1]:
+            continue
+        start = len(lines)
+        while start and (counts[start - 1] == counts[-1] or not lines[start - 1]):
+            start -= 1
+        before = lines[:start]
+        if not before:
+            return 0
+        # One line without a delimiter above two columns may be the name of one of them.
+        apart = not before[-1] or before[-1].startswith("#") or counts[-1] > 1
+        titles = all(
+            not line or line.startswith("#") or not cells
+            for line, cells in zip(before, counts, strict=False)
+        )
+        if start <= min(MOST_BEFORE, len(lines) - 2) and apart and titles:
+            starts.append(start)
+    return min(starts, default=0)
+
+
+def _titles(lines: list[str]) -> int:
+    """Lines at the top as wide as the table, with one cell or none, above one without a gap."""
+    for delimiter in DELIMITERS:
+        cells = [[cell.strip() for cell in line.split(delimiter)] for line in lines[:MOST_BEFORE]]
+        start = next((i for i, row in enumerate(cells) if sum(map(bool, row)) > 1), 0)
+        if start and len(cells[start]) > 2 and all(cells[start]):
+            wide = all(len(row) in (1, len(cells[start])) for row in cells[:start])
+            if wide and any(len(row) > 1 for row in cells[:start]):
+                return start
+    return 0
+
+
+def _unquoted(text: str, instead: str = "") -> list[str]:
+    """The first lines, without what stands between quotation marks, line breaks too."""
+    lines = _QUOTED.sub(rf"\1{instead}", text[:SAMPLE]).split("\n")
+    if len(text) > SAMPLE and len(lines) > 1:
+        del lines[-1]  # perhaps cut
+    return [line.strip(" \r") for line in lines[:LINES_COUNTED]]
+
+
+def delimiter_of(text: str, source: str, /) -> str:
+    """The one that cuts all lines into equally many cells; without any, white space.
+
+    Raises
+    ------
+    ValueError
+        If more than one does.
+    """
+    lines = [line for line in _unquoted(text) if line]
+    counts = [[line.count(d) for line in lines] for d in DELIMITERS]
+    even = [
+        d
+        for d, cells in zip(DELIMITERS, counts, strict=True)
+        if cells and 0 < min(cells) == max(cells)
+    ]
+    if len(even) > 1:
+        told = " and ".join(repr(d) for d in even)
+        raise InputError(
+            f"{source}, line 1: {told} each cut all lines into equally many cells. Say which it is "
+            "with ",
+            Setting("delimiter", even[0]),
+            " or ",
+            Setting("delimiter", even[1]),
+        )
+    return even[0] if even else guess_delimiter(text)
+
+
+def has_header(rows: list[list[str]], markers: frozenset[str], /) -> bool | None:
+    """Whether the first row holds names; None if there is something for it and against it.
+
+    Names are no numbers, are not missing (but for a first one, as of row labels), and are not among
+    the cells below in their columns. In a row of data some cell is.
+    """
+    first = rows[0]
+    columns = [
+        [row[v] for row in rows[1:] if len(row) > v and row != first] for v in range(len(first))
+    ]
+    number = [number_in(cell) is not None for cell in first]
+    text = [
+        not is_number and cell not in markers for cell, is_number in zip(first, number, strict=True)
+    ]
+    seen = [cell in set(column) for cell, column in zip(first, columns, strict=True)]
+    fresh = [
+        is_text and cell not in column and 2 * len(set(column)) <= len(column)
+        for is_text, cell, column in zip(text, first, columns, strict=True)
+    ]
+    gaps = any(cell in markers for cell in first[1:])
+    if not any(number) and not gaps and not any(np.logical_and(seen, text)):
+        return True
+    over_numbers = any(
+        is_text
+        and column
+        and all(number_in(cell) is not None or cell in markers for cell in column)
+        for is_text, column in zip(text, columns, strict=True)
+    )
+    odd = any(number) and any(text) and not any(seen)
+    names = any(fresh) and not any(np.logical_and(seen, text))
+    return None if over_numbers or odd or names or _series(first, columns) else False
+
+
+def _series(first: list[str], columns: list[list[str]]) -> bool:
+    """Whether the first row may hold years or numbers of columns: whole numbers that rise."""
+    numbers = [number_in(cell) for cell in first]
+    whole = [number for number in numbers if isinstance(number, int)]
+    if len(whole) < max(2, len(first) - 1) or any(a >= b for a, b in pairwise(whole)):
+        return False
+    seen = [cell in column for cell, column in zip(first, columns, strict=True)]
+    below = [number_in(cell) for column in columns for cell in column]
+    years = whole[0] >= FIRST_YEAR and whole[-1] <= LAST_YEAR
+    apart = not any(n is not None and FIRST_YEAR <= n <= LAST_YEAR for n in below)
+    in_turn = len(whole) > 2 and whole == list(range(whole[0], whole[0] + len(whole)))
+    return (years and apart) or (in_turn and not all(seen))

@@ -1,0 +1,115 @@
+"""Errors and notes whose remedies are data, so that a command line can spell them as its own."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import FrameType
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """An argument that a message names: `name=value`, or `name=` where the value is the caller's.
+
+    Examples
+    --------
+    >>> print(Setting("decimal", ","), Setting("drop", ()), Setting("missing_markers"))
+    decimal="," drop=() missing_markers=
+    """
+
+    name: str
+    value: object = ...
+
+    def __str__(self) -> str:
+        if self.value is ...:
+            return f"{self.name}="
+        text = repr(self.value)
+        if isinstance(self.value, str) and text == f"'{self.value}'" and '"' not in text:
+            text = f'"{self.value}"'
+        return f"{self.name}={text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Public:
+    """A public name of the package that a message gives as a remedy, such as `sample_orders`."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Named = Setting | Public
+Part = str | Named  # of a message
+Spell = Callable[[Named], str]
+
+
+class Note(str):
+    """A text that knows the settings and names in it.
+
+    Examples
+    --------
+    >>> note = Note("x holds 9: see ", Setting("missing_markers"))
+    >>> print(note)
+    x holds 9: see missing_markers=
+    >>> print(note.spelled(lambda setting: f"--{setting.name}"))
+    x holds 9: see --missing_markers
+    """
+
+    parts: tuple[Part, ...]
+
+    def __new__(cls, *parts: Part) -> Note:
+        note = super().__new__(cls, "".join(map(str, parts)))
+        note.parts = tuple(piece for part in parts for piece in getattr(part, "parts", (part,)))
+        return note
+
+    def spelled(self, spell: Spell, /) -> str:
+        """Return the text with what it names as `spell` writes it."""
+        return _spelled(self.parts, spell)
+
+
+class InputError(ValueError):
+    """A ValueError made of texts and of the settings that it is about, or that would mend it.
+
+    Examples
+    --------
+    >>> error = InputError("rain.csv: say so with ", Setting("decimal", ","))
+    >>> str(error)
+    'rain.csv: say so with decimal=","'
+    >>> error.spelled(lambda setting: f"--{setting.name} {setting.value}")
+    'rain.csv: say so with --decimal ,'
+    """
+
+    def __init__(self, *parts: Part) -> None:
+        super().__init__(*parts)
+
+    def __str__(self) -> str:
+        return self.spelled(str)
+
+    def spelled(self, spell: Spell, /) -> str:
+        """Return the message with what it names as `spell` writes it; its texts as they are."""
+        return _spelled(self.args, spell)
+
+
+def parts_of(error: Exception, /) -> tuple[Part, ...]:
+    """Return the parts of a message, to put it into another."""
+    return error.args if isinstance(error, InputError) else (str(error),)
+
+
+def _spelled(parts: Sequence[Part], spell: Spell) -> str:
+    return "".join(part if isinstance(part, str) else spell(part) for part in parts)
+
+
+def warn(message: str, /) -> None:
+    """Issue a `UserWarning` at the line outside this package that led to it."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and _home(frame) in ("bnlab", "contextlib"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)
+
+
+def _home(frame: FrameType) -> str:
+    """The package that a frame's code belongs to; decorators may be context managers."""
+    return str(frame.f_globals["__name__"]).split(".")[0]

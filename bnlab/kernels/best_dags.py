@@ -1,0 +1,238 @@
+"""The best DAG, and the k best, by dynamic programs over subsets of nodes.
+
+Every DAG on the nodes S is one on S - v with a sink v added, which takes parents among S - v
+[SilanderMyllymaki2006]. Scores are plain logarithms, nats: only sums and maxima are needed.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab.kernels import inlined, kernel
+from bnlab.kernels.bits import compact, trailing_zeros
+
+BLOCK = 1 << 10
+
+
+class Families(NamedTuple):
+    """Parent masks and ln beta, nats, of each node by decreasing weight, both (n, F)."""
+
+    parents: NDArray[np.int64]
+    log_beta: NDArray[np.float64]
+
+
+class Lists(NamedTuple):
+    """The best DAGs on each set of nodes S, best first, in one pool.
+
+    first (2**n + 1,): those on S are the entries first[S] <= e < first[S + 1]. The others (pool,):
+    weight, nats; sinks, their mask; and how the DAG is made: from number rank[e] on S - v, and v
+    with its parents number f, kept as choice = v * F + f.
+    """
+
+    first: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    sinks: NDArray[np.int32]
+    rank: NDArray[np.int32]
+    choice: NDArray[np.int32]
+
+
+class Heap(NamedTuple):
+    """Scratch: a heap of slots by key, and what a slot stands for, all (n * k,).
+
+    Slot s proposes node[s] = v as a sink on top of the DAG of rank[s] on the rest, with the family
+    allowed[v, at[s]]. allowed (n, k) lists the first choices[v] families of v
+    within the rest.
+    """
+
+    slots: NDArray[np.int32]
+    key: NDArray[np.float64]
+    node: NDArray[np.int32]
+    rank: NDArray[np.int32]
+    at: NDArray[np.int32]
+    allowed: NDArray[np.int32]
+    choices: NDArray[np.int64]
+
+
+@kernel
+def subset_maxima(x):
+    """In place: x[S] <- largest x[G] over G subset of S; x (2**b,). Low stages within the cache."""
+    block = min(BLOCK, x.size)
+    for c in range(x.size // block):
+        _maxima(x[c * block : (c + 1) * block], 1)
+    _maxima(x, block)
+
+
+@kernel
+def _maxima(x, d):
+    """The stages of `subset_maxima` from bit d on."""
+    while d < x.size:
+        for b in range(0, x.size, 2 * d):
+            for i in range(b, b + d):
+                x[i + d] = max(x[i + d], x[i])
+        d *= 2
+
+
+@kernel
+def best_completions(best, bound):
+    """bound[S] = max over v not in S of best[v, S] + bound[S + v]; [SilanderMyllymaki2006].
+
+    What the nodes outside S add at most to a DAG whose nodes S have their parents in S; bound[0]
+    is the weight of the best DAG. best (n, 2**(n-1)) compact: the largest ln beta_v within a set;
+    bound (2**n,).
+    """
+    bound[:] = -np.inf
+    bound[bound.size - 1] = 0.0
+    for c in range(bound.size - 1, 0, -1):
+        d = c & -c
+        h, v = (c - d) // 2, trailing_zeros(c)
+        for i in range(d):
+            bound[c - d + i] = max(bound[c - d + i], best[v, h + i] + bound[c + i])
+
+
+@kernel
+def best_dag(families, best, bound, dag):
+    """Fill dag (n,) with a DAG of weight bound[0], node after node."""
+    placed = np.int64(0)
+    for _ in range(dag.size):
+        following, top = -1, -np.inf
+        for v in range(dag.size):
+            if not (placed >> v) & 1:
+                weight = best[v, compact(placed, v)] + bound[placed | 1 << v]
+                if weight > top:
+                    following, top = v, weight
+        f = 0
+        while families.parents[following, f] & ~placed:
+            f += 1
+        dag[following] = families.parents[following, f]
+        placed |= 1 << following
+
+
+@kernel
+def best_lists(sets, k, families, lists, heap, bound, least):
+    """List the k best DAGs on each set of nodes, of those that can grow to a weight of `least`.
+
+    The candidates of a sink v are sums of two sorted lists, taken in decreasing order by one heap
+    for all v [TianHeRam2010]. A DAG with several sinks comes up once for each: it is kept where v
+    is the largest of them, so that all are distinct. With what the other nodes add at most, bound,
+    a list ends where `least` is out of reach. Does the sets sets[0] <= S < sets[1], as long as the
+    pool has room; returns the first not done.
+    """
+    for s in range(sets[0], sets[1]):
+        entry = lists.first[s]
+        last = entry + k
+        if last > lists.weight.size:
+            return s
+        size = slots = _first_slots(s, families, lists, heap, least - bound[s])
+        while size and entry < last and heap.key[heap.slots[0]] + bound[s] >= least:
+            slot = heap.slots[0]
+            v, a = heap.node[slot], heap.rank[slot]
+            below = lists.first[s ^ (1 << v)] + a
+            entry += _keep(entry, slot, below, families, lists, heap)
+            if heap.at[slot] == 0 and below + 1 < lists.first[(s ^ (1 << v)) + 1]:
+                best = families.log_beta[v, heap.allowed[v, 0]]
+                _open(heap, size, slots, v, a + 1, lists.weight[below + 1] + best)
+                size, slots = size + 1, slots + 1
+            heap.at[slot] += 1
+            if heap.at[slot] < heap.choices[v]:
+                f = heap.allowed[v, heap.at[slot]]
+                heap.key[slot] = lists.weight[below] + families.log_beta[v, f]
+            else:
+                size -= 1
+                heap.slots[0] = heap.slots[size]
+            _sift_down(heap, size)
+        lists.first[s + 1] = entry
+    return sets[1]
+
+
+@kernel
+def trace(lists, families, dags):
+    """Fill dags (K, n) with the first K of the full set's list."""
+    for t in range(dags.shape[0]):
+        left, a = lists.first.size - 2, t
+        while left:
+            entry = lists.first[left] + a
+            v, f = divmod(lists.choice[entry], families.parents.shape[1])
+            dags[t, v] = families.parents[v, f]
+            a = lists.rank[entry]
+            left ^= 1 << v
+
+
+@kernel
+def _first_slots(s, families, lists, heap, least):
+    """Open a slot for the best DAG below each sink of s, of weight `least` or more; how many."""
+    size = 0
+    for v in range(heap.choices.size):
+        rest = s ^ (1 << v)
+        if rest < s and lists.first[rest] < lists.first[rest + 1]:
+            weight = lists.weight[lists.first[rest]]
+            _allow(v, rest, families, heap, least - weight)
+            if heap.choices[v]:
+                best = families.log_beta[v, heap.allowed[v, 0]]
+                _open(heap, size, size, v, 0, weight + best)
+                size += 1
+    return size
+
+
+@kernel
+def _allow(v, rest, families, heap, least):
+    """List the first families of v within `rest`, as many as fit, none of less than `least`."""
+    count = 0
+    for f in range(families.parents.shape[1]):
+        log_beta = families.log_beta[v, f]
+        if count == heap.allowed.shape[1] or log_beta < least or log_beta == -np.inf:
+            break
+        if families.parents[v, f] & ~rest == 0:
+            heap.allowed[v, count] = f
+            count += 1
+    heap.choices[v] = count
+
+
+@inlined
+def _keep(entry, slot, below, families, lists, heap):
+    """Make the slot's DAG an entry, on top of the entry `below`, if v is its largest sink.
+
+    Returns 1 if it is, or 0.
+    """
+    v = heap.node[slot]
+    f = heap.allowed[v, heap.at[slot]]
+    others = lists.sinks[below] & ~families.parents[v, f]
+    if others >> v:
+        return 0
+    lists.weight[entry] = heap.key[slot]
+    lists.sinks[entry] = others | 1 << v
+    lists.rank[entry] = heap.rank[slot]
+    lists.choice[entry] = v * families.parents.shape[1] + f
+    return 1
+
+
+@kernel
+def _open(heap, size, slot, v, a, key):
+    """Add a slot to a heap of `size`: v with its best family on top of the DAG of rank a."""
+    heap.node[slot], heap.rank[slot], heap.at[slot], heap.key[slot] = v, a, 0, key
+    heap.slots[size] = slot
+    _sift_up(heap, size)
+
+
+@kernel
+def _sift_up(heap, i):
+    slot = heap.slots[i]
+    while i > 0 and heap.key[heap.slots[(i - 1) // 2]] < heap.key[slot]:
+        heap.slots[i] = heap.slots[(i - 1) // 2]
+        i = (i - 1) // 2
+    heap.slots[i] = slot
+
+
+@kernel
+def _sift_down(heap, size):
+    """Let the slot at the top sink to its place among the first `size`."""
+    i, slot = 0, heap.slots[0]
+    while 2 * i + 1 < size:
+        child = 2 * i + 1
+        if child + 1 < size and heap.key[heap.slots[child]] < heap.key[heap.slots[child + 1]]:
+            child += 1
+        if heap.key[heap.slots[child]] <= heap.key[slot]:
+            break
+        heap.slots[i] = heap.slots[child]
+        i = child
+    heap.slots[i] = slot

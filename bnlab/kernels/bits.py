@@ -1,0 +1,57 @@
+"""Bit tricks on masks of nodes, held as non-negative int64, and loops over small arrays.
+
+A function on the sets that avoid node v lives in an array of 2**(n-1): v's own bit is taken out of
+the index ("compact").
+"""
+
+import numpy as np
+
+from bnlab.kernels import inlined, kernel
+
+
+@inlined
+def popcount(mask):
+    """Number of set bits of a non-negative int64."""
+    x = np.int64(mask)
+    x = x - ((x >> 1) & 0x5555555555555555)
+    x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)
+    x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F
+    x = x + (x >> 8)
+    x = x + (x >> 16)
+    return (x + (x >> 32)) & 0x7F
+
+
+@inlined
+def trailing_zeros(mask):
+    """Position of the lowest set bit of a positive int64."""
+    return popcount((mask & -mask) - 1)
+
+
+@inlined
+def compact(mask, v):
+    """Take bit v out of a mask that does not hold it."""
+    low = mask & ((np.int64(1) << v) - 1)
+    return (mask - low) >> 1 | low
+
+
+@inlined
+def expand(mask, v):
+    """Make room for bit v: the inverse of `compact`."""
+    low = mask & ((np.int64(1) << v) - 1)
+    return (mask - low) << 1 | low
+
+
+@kernel
+def copy_to(values, out):
+    """Copy an array (n,); unlike out[:] = values this compiles no text of errors."""
+    for i in range(out.size):
+        out[i] = values[i]
+
+
+@kernel
+def total(values):
+    """Return the sum of an array (n,), element by element."""
+    out = 0.0
+    for value in values:
+        out += value
+    return out

@@ -1,0 +1,279 @@
+"""Random walks on bucket orders of nodes, and linear orders drawn from them.
+
+A bucket order is a sequence of sets (buckets) of equal size, the last perhaps smaller: all nodes of
+a bucket come before those of the next, and within one they may come in any order. Its weight is the
+sum of the weights of the linear orders that extend it, a product over buckets of a dynamic program
+over the subsets of each [NiinimakiParviainenKoivisto2011].
+
+A bucket order is an array of n nodes, cut every `bucket` places.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab.kernels import inlined, kernel
+from bnlab.kernels.bits import compact, copy_to, total, trailing_zeros
+from bnlab.kernels.order_walks import TINY, log_sum_within, sum_row
+
+
+class Candidates(NamedTuple):
+    """What may be parents of a node of a bucket, all (n + 4,) uint64.
+
+    members: compact; codes: the bit of each one's place in the bucket, 0 for those before it;
+    below: how many of the first s members are before the bucket; early: those; late: where the
+    others are.
+    """
+
+    members: NDArray[np.uint64]
+    codes: NDArray[np.uint64]
+    below: NDArray[np.uint64]
+    early: NDArray[np.uint64]
+    late: NDArray[np.uint64]
+
+
+@kernel
+def walk(order, source, plan, rng, record):
+    """Move a bucket order (n,) along in place, and draw linear orders from it.
+
+    plan: (bucket, lead, thin): `lead` moves, then `thin` before each record. A move swaps two nodes
+    of different buckets; it changes the sums of these and of those between.
+    record: (orders (T, n), log_targets (T,) of the orders, log_weights (T,) of the bucket orders,
+    tally (2,): moves tried and accepted, the lead left out). source as in `walks`.
+    """
+    bucket, lead, thin = plan
+    orders, log_targets, log_weights, tally = record
+    count = -(-order.size // bucket)
+    before, scores = np.zeros(count + 1, np.int64), np.empty(count)
+    sums, masks = np.empty((2, 1 << bucket)), np.empty(1 << bucket, np.int64)
+    scratch = np.empty((bucket, 1 << bucket)), sums[0], sums[1], masks
+    rescore(source, order, (0, count, bucket), before, scores, scratch)
+    state = order, before, scores
+    move(state, source, (bucket, lead), rng, np.zeros_like(tally), scratch)
+    for t in range(orders.shape[0]):
+        move(state, source, (bucket, thin), rng, tally, scratch)
+        log_weights[t] = total(scores)
+        copy_to(order, orders[t])
+        log_targets[t] = 0.0
+        for i in range(count):
+            nodes = orders[t, i * bucket : (i + 1) * bucket]
+            extend(source, nodes, before[i], scratch)
+            log_targets[t] += draw(nodes, scratch, rng)
+
+
+@kernel
+def move(state, source, plan, rng, tally, scratch):
+    """So many Metropolis moves of a state: order, nodes before each bucket, ln sum of each."""
+    order, before, scores = state
+    bucket, moves = plan
+    if order.size <= bucket:  # one bucket: nothing to swap
+        return
+    changed, fresh_before, fresh = order.copy(), before.copy(), scores.copy()
+    for _ in range(moves):
+        i, j = propose(order.size, bucket, rng)
+        lo, hi = min(i, j) // bucket, max(i, j) // bucket + 1
+        changed[i], changed[j] = order[j], order[i]
+        rescore(source, changed, (lo, hi, bucket), fresh_before, fresh, scratch)
+        gain = 0.0
+        for a in range(lo, hi):
+            gain += fresh[a] - scores[a]
+        tally[0] += 1
+        if gain >= 0.0 or rng.random() < math.exp(gain):
+            tally[1] += 1
+            order[i], order[j] = changed[i], changed[j]
+            copy_to(fresh_before[lo:hi], before[lo:hi])
+            copy_to(fresh[lo:hi], scores[lo:hi])
+        else:
+            changed[i], changed[j] = order[i], order[j]
+            copy_to(before[lo:hi], fresh_before[lo:hi])
+            copy_to(scores[lo:hi], fresh[lo:hi])
+
+
+@kernel
+def propose(n, bucket, rng):
+    """A uniform place, and a uniform place in the other buckets."""
+    i = int(rng.random() * n)
+    start = i // bucket * bucket
+    size = min(bucket, n - start)
+    j = int(rng.random() * (n - size))
+    return i, j + size if j >= start else j
+
+
+@kernel
+def rescore(source, order, span, before, scores, scratch):
+    """Fill the nodes before and ln sum of the buckets lo..hi - 1; before[lo] is given.
+
+    span: (lo, hi, bucket).
+    """
+    lo, hi, bucket = span
+    mask = before[lo]
+    for i in range(lo, hi):
+        nodes = order[i * bucket : (i + 1) * bucket]
+        before[i] = mask
+        scores[i] = extend(source, nodes, mask, scratch)
+        for v in nodes:
+            mask |= np.int64(1) << v
+
+
+@kernel
+def extend(source, nodes, before, scratch):
+    """ln of the sum over orders of `nodes` of the product of alpha_v(before and those placed).
+
+    g(S) = sum over v in S of alpha_v(before + S - v) g(S - v), g(0) = 1, over subsets S of places.
+    scratch: (terms (b, 2**b), ln of the terms of each S by last place; g (2**b,), ln; sums (2**b,);
+    masks (2**b,), the nodes of `before` and S).
+    """
+    terms, g, sums, masks = scratch
+    full = (1 << nodes.size) - 1
+    masks[0], g[0] = before, 0.0
+    for s in range(1, full + 1):
+        masks[s] = masks[s & (s - 1)] | np.int64(1) << nodes[trailing_zeros(s)]
+    for place in range(nodes.size):
+        if isinstance(source, tuple):  # known by type: one branch is compiled
+            fill_families(source, nodes, place, masks, sums, terms[place])
+        else:
+            fill_dense(source, nodes, place, masks, terms[place])
+    for s in range(1, full + 1):
+        rest = s
+        while rest:
+            place = trailing_zeros(rest)
+            rest &= rest - 1
+            terms[place, s] += g[s ^ (1 << place)]
+        g[s] = log_sum(terms, s)
+    return g[full]
+
+
+@kernel
+def fill_dense(table, nodes, place, masks, out):
+    """out[S + place] = ln alpha of the node at `place` after `before` and S, for all S without it.
+
+    By a table (n, 2**(n-1)) over compact predecessors.
+    """
+    v, own = nodes[place], 1 << place
+    for s in range(1 << nodes.size):
+        if not s & own:
+            out[s | own] = table[v, compact(masks[s], v)]
+
+
+@kernel
+def fill_families(families, nodes, place, masks, sums, out):
+    """`fill_dense` by sums over families, as in `walks.score_families`.
+
+    Each family within all of the predecessors is read once, and added to the sum of its nodes in
+    the bucket; then sums over the subsets of each S are taken in place.
+    """
+    weights, offsets, choose, first, log_beta, parents = families
+    v, own, size = nodes[place], 1 << place, 1 << nodes.size
+    scratch = np.zeros((5, choose.shape[0] + 4), np.uint64)
+    lists = Candidates(scratch[0], scratch[1], scratch[2], scratch[3], scratch[4])
+    count = list_members(nodes, place, masks[0], lists)
+    sums[:size] = 0.0
+    sums[0] = weights[v, 0]
+    for k in range(1, min(first.size - 2, count) + 1):
+        spread(weights[v], lists, count, (first[k], k, np.uint64(0)), choose, sums)
+    for i in range(nodes.size):
+        for s in range(size):
+            if (s >> i) & 1:
+                sums[s] += sums[s ^ (1 << i)]
+    for s in range(size):
+        if s & own:
+            continue
+        if sums[s] > TINY:
+            out[s | own] = math.log(sums[s]) + offsets[v]
+        else:
+            out[s | own] = log_sum_within(log_beta[v], parents[v], masks[s], offsets[v])
+
+
+@kernel
+def list_members(nodes, place, before, lists):
+    """Fill `Candidates` for the node at `place`; return how many there are."""
+    mask, v, count, early = before, nodes[place], 0, 0
+    for u in nodes:
+        mask |= np.int64(1) << u
+    for x in range(64):
+        if mask >> x == 0:
+            break
+        if x == v or not (mask >> x) & 1:
+            continue
+        lists.members[count] = x - (x > v)
+        lists.codes[count] = 0
+        if (before >> x) & 1:
+            lists.early[early] = lists.members[count]
+            early += 1
+        else:
+            lists.late[count - early] = count
+            for i in range(nodes.size):
+                if nodes[i] == x:
+                    lists.codes[count] = 1 << i
+        count += 1
+        lists.below[count] = early
+    return count
+
+
+@kernel
+def spread(weights, lists, count, prefix, choose, sums):
+    """Add weights[base + rank(G)] to sums[code of G], over sets G of the first `count` members.
+
+    prefix: (base, size, code): of what G adds to, the size of G, and the code so far.
+    """
+    base, size, code = prefix
+    if size == 1:
+        spread_row(weights, lists, count, base, code, sums)
+        return
+    for t in range(size - 1, count):
+        row = base + choose[lists.members[t], size]
+        codes = code | lists.codes[t]
+        if size == 2:
+            spread_row(weights, lists, t, row, codes, sums)
+        else:
+            spread(weights, lists, t, (row, size - 1, codes), choose, sums)
+
+
+@inlined
+def spread_row(weights, lists, count, base, code, sums):
+    """`spread` of size 1: the members before the bucket in four independent sums, then the rest."""
+    early = np.int64(lists.below[count])
+    sums[code] += sum_row(weights, base, lists.early, early)
+    for e in range(count - early):
+        late = lists.late[e]
+        sums[code | lists.codes[late]] += weights[base + lists.members[late]]
+
+
+@kernel
+def log_sum(terms, s):
+    """ln of the sum of exp(terms[place, s]) over the places in s."""
+    best, total = -np.inf, 0.0
+    rest = s
+    while rest:
+        best = max(best, terms[trailing_zeros(rest), s])
+        rest &= rest - 1
+    for place in range(terms.shape[0]):
+        if (s >> place) & 1:
+            total += math.exp(terms[place, s] - best)
+    return best + math.log(total)
+
+
+@kernel
+def draw(nodes, scratch, rng):
+    """Order the nodes of a bucket in place, from the last, by the terms of `extend`.
+
+    Returns the ln weight of that order.
+    """
+    terms, g, _, _ = scratch
+    given = nodes.copy()
+    s, log_weight = (1 << nodes.size) - 1, 0.0
+    for position in range(nodes.size - 1, -1, -1):
+        u, rest, place = rng.random(), s, 0
+        while rest:
+            place = trailing_zeros(rest)
+            rest &= rest - 1
+            u -= math.exp(terms[place, s] - g[s])
+            if u < 0.0:
+                break
+        nodes[position] = given[place]
+        left = s ^ (1 << place)
+        log_weight += terms[place, s] - g[left]
+        s = left
+    return log_weight

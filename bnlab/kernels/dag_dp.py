@@ -1,0 +1,333 @@
+"""Signed sums over the subsets of n nodes: the structure-modular posterior [TianHe2009].
+
+V is the set of all nodes, alpha_v(S) the sum of beta_v over parent sets within S. A number is a
+pair, mantissa * 2**exponent, in two arrays; exponents come from the heaviest term of each sum, so
+every addition is one of doubles between 0 and 1, and what underflows is nothing beside the sum.
+The signs come in pairs of a sum over DAGs and a part of it, so what is left after a subtraction is
+itself such a sum: the error is a small multiple of the rounding of the whole, not of what is left.
+"""
+
+import math
+
+import numpy as np
+
+from bnlab.kernels import inlined, kernel
+from bnlab.kernels.bits import compact
+
+NOTHING = -(1 << 57)  # the exponent of 0; 64 of them still add up within an int64
+LOG_2 = math.log(2.0)
+LOG_2_HIGH = float(np.float32(math.log(2.0)))  # times a small integer it is exact
+LOG_2_LOW = -1.904654299957768e-09
+LEAST_SHARE = 1e-14  # of alpha: a smaller difference of two is their rounding
+
+
+@inlined
+def power(exponent):
+    """2**exponent for exponents up to 1023; 0 where that is no normal double."""
+    return np.int64((max(exponent, -1023) + 1023) << 52).view(np.float64)
+
+
+@kernel
+def from_log(x, mantissa, exponent):
+    """exp(x) as pairs with mantissas in [1, 2), roundings aside; x (F,)."""
+    for f in range(x.size):
+        if x[f] == -np.inf:
+            mantissa[f], exponent[f] = 0.0, NOTHING
+        else:
+            e = math.floor(x[f] / LOG_2)
+            mantissa[f] = math.exp((x[f] - e * LOG_2_HIGH) - e * LOG_2_LOW)
+            exponent[f] = e
+
+
+@kernel
+def add_to(total, total_exponent, terms, terms_exponent):
+    """total += terms for pairs in arrays that do not overlap, at the larger exponent of the two."""
+    for i in range(total.size):
+        top = max(total_exponent[i], terms_exponent[i])
+        total[i] *= power(total_exponent[i] - top)
+        total[i] += terms[i] * power(terms_exponent[i] - top)
+        total_exponent[i] = top
+
+
+@kernel
+def subset_sums(x, exponent):
+    """x[S] <- sum of x[G] over G subset of S, in place; (2**b,) pairs."""
+    d = 1
+    while d < x.size:
+        for b in range(0, x.size, 2 * d):
+            m, e = b + d, b + 2 * d
+            add_to(x[m:e], exponent[m:e], x[b:m], exponent[b:m])
+        d *= 2
+
+
+@kernel
+def superset_sums(x, exponent):
+    """x[G] <- sum of x[S] over S superset of G, in place; (2**b,) pairs."""
+    d = 1
+    while d < x.size:
+        for b in range(0, x.size, 2 * d):
+            m, e = b + d, b + 2 * d
+            add_to(x[b:m], exponent[b:m], x[m:e], exponent[m:e])
+        d *= 2
+
+
+@kernel
+def parent_set_sums(v, parents, log_beta, alpha, exponent):
+    """alpha[S] = sum of beta_v(G) over G subset of S, (2**(n-1),) pairs, compact.
+
+    parents, log_beta (F,): the families of node v, the heaviest log_beta 0.
+    """
+    mantissas, exponents = np.empty(parents.size), np.empty(parents.size, np.int64)
+    from_log(log_beta, mantissas, exponents)
+    alpha[:] = 0.0
+    exponent[:] = NOTHING
+    for f in range(parents.size):
+        s = compact(parents[f], v)
+        alpha[s], exponent[s] = mantissas[f], exponents[f]
+    subset_sums(alpha, exponent)
+
+
+@kernel
+def heaviest(exponents, inside, completing):
+    """Exponents of the heaviest orders of the nodes in S, and of those in W after the others.
+
+    exponents (n, 2**(n-1)) of alpha; inside, completing (2**n,). The sums over DAGs that `inside`
+    and `completing` stand for lie between 2**exponent and n! (2 F)**n times that.
+    """
+    n, full = exponents.shape[0], inside.size - 1
+    inside[0] = completing[0] = 0
+    for s in range(1, full + 1):
+        first = last = np.int64(NOTHING)
+        for j in range(n):
+            bit = 1 << j
+            if s & bit:
+                last = max(last, inside[s ^ bit] + exponents[j, compact(s ^ bit, j)])
+                first = max(first, completing[s ^ bit] + exponents[j, compact(full ^ s, j)])
+        inside[s], completing[s] = last, first
+
+
+@kernel
+def alphas_at(a, nodes, alpha, exponent, factor, power_of_two):
+    """alpha_i(A) for the nodes i outside A, ascending, as pairs; how many they are."""
+    k = 0
+    for i in range(alpha.shape[0]):
+        if not (a >> i) & 1:
+            s = compact(a, i)
+            nodes[k], factor[k], power_of_two[k] = i, alpha[i, s], exponent[i, s]
+            k += 1
+    return k
+
+
+@kernel
+def products(k, factor, power_of_two, p, e):
+    """p[T] = p[0] times the product of `factor` over T, for all T < 2**k, with exponents e[T]."""
+    for i in range(k):
+        d = 1 << i
+        for t in range(d):
+            p[d + t] = p[t] * factor[i]
+            e[d + t] = e[t] + power_of_two[i]
+
+
+@kernel
+def completions(w, k, b, b_exponent, p, e):
+    """p[T] <- p[T] B(W - T) / 2**(exponent of B(W)): T has parents among the nodes outside W only.
+
+    T is a subset of W in compact form, p and e (2**k,) the products of alpha over it.
+    """
+    size = 1 << k
+    rest = w
+    for t in range(size):
+        e[t] += b_exponent[rest]
+        p[t] *= b[rest]
+        rest = (rest - 1) & w
+    top = b_exponent[w]
+    for t in range(size):
+        p[t] *= power(e[t] - top)
+
+
+@kernel
+def alternate(h):
+    """Sum of (-1)**|T| h[T], by halves; h (2**k,) is spoilt. Every difference is one of sums."""
+    half = h.size // 2
+    while half:
+        subtract(h[:half], h[half : 2 * half])
+        half //= 2
+    return h[0]
+
+
+@inlined
+def subtract(x, y):
+    """x -= y elementwise, for arrays that do not overlap."""
+    for i in range(x.size):
+        x[i] -= y[i]
+
+
+@kernel
+def backward(alpha, exponent, b, b_exponent, gamma, first, last):
+    """B(W) and alpha_v(V - W) gamma_v(V - W) for all v in W, over 2**(exponent of B(W)).
+
+    B(W) = sum over nonempty T subset of W of (-1)**(|T|+1) B(W - T) prod_{j in T} alpha_j(V - W);
+    gamma_v(S) = sum over T outside S + v of (-1)**|T| B(V - S - v - T) prod_{j in T} alpha_j(S).
+    For W in first..last-1; all its subsets are smaller. Both sums run over the same terms: those of
+    gamma_v are the ones with v in T, and are summed once the others are done with them.
+    """
+    n, full = alpha.shape[0], b.size - 1
+    p, e = np.empty(b.size), np.empty(b.size, np.int64)
+    nodes, factor, power_of_two = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64)
+    for w in range(first, last):
+        k = alphas_at(full ^ w, nodes, alpha, exponent, factor, power_of_two)
+        p[0], e[0] = 1.0, 0
+        products(k, factor, power_of_two, p, e)
+        b[w] = 0.0
+        completions(w, k, b, b_exponent, p, e)
+        for i in range(k - 1, -1, -1):
+            half = 1 << i
+            subtract(p[:half], p[half : 2 * half])
+            gamma[nodes[i], compact(full ^ w, nodes[i])] = alternate(p[half : 2 * half])
+        b[w] = max(-p[0], 0.0)
+
+
+@kernel
+def forward(alpha, exponent, r, r_exponent, first, last):
+    """R(S), the sum over the DAGs on S, as pairs with exponents `r_exponent`.
+
+    R(S) = sum over nonempty T subset of S of (-1)**(|T|+1) R(S - T) prod_{j in T} alpha_j(S - T).
+    Adds the terms of all S that hold A, for A in first..last-1, to
+    r (2**n,), which starts as 1 at the empty set and 0 elsewhere.
+    """
+    n, full = alpha.shape[0], r.size - 1
+    p, e = np.empty(r.size), np.empty(r.size, np.int64)
+    nodes, factor, power_of_two = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64)
+    for a in range(first, last):
+        r[a] = max(r[a], 0.0)
+        k = alphas_at(a, nodes, alpha, exponent, factor, power_of_two)
+        p[0], e[0] = -r[a], r_exponent[a]
+        products(k, -factor, power_of_two, p, e)
+        t, u = 0, full ^ a
+        for c in range(1, 1 << k):
+            t = (t - u) & u
+            r[a | t] += p[c] * power(e[c] - r_exponent[a | t])
+
+
+@kernel
+def share(r, r_exponent, b, b_exponent, v, gamma):
+    """gamma[S] <- p(the nodes that do not descend from v are S | D), S compact; [TianHe2009].
+
+    From alpha_v(S) gamma_v(S) over 2**(exponent of B(V - S)), as `backward` leaves it.
+    """
+    full = b.size - 1
+    d = 1 << v
+    for h in range(gamma.size):
+        s = (h & (d - 1)) | (h & -d) << 1
+        scale = power(r_exponent[s] + b_exponent[full ^ s] - b_exponent[full])
+        gamma[h] *= r[s] / b[full] * scale
+
+
+@kernel
+def family_posteriors(v, parents, log_beta, alpha, exponent, share_v, out):
+    """out[f] = p(parents of v are G_f | D) = beta_v(G_f) times a sum over supersets S of G_f.
+
+    Of share_v(S) / alpha_v(S); [TianHe2009]. Families as in `parent_set_sums`; alpha, exponent and
+    share_v (2**(n-1),) of node v.
+    """
+    x, e = np.zeros(share_v.size), np.full(share_v.size, NOTHING)
+    for s in range(x.size):
+        if share_v[s] > 0.0 and alpha[s] > 0.0:
+            x[s], e[s] = share_v[s] / alpha[s], -exponent[s]
+    superset_sums(x, e)
+    mantissas, exponents = np.empty(parents.size), np.empty(parents.size, np.int64)
+    from_log(log_beta, mantissas, exponents)
+    for f in range(parents.size):
+        s = compact(parents[f], v)
+        out[f] = mantissas[f] * x[s] * power(exponents[f] + e[s])
+
+
+@kernel
+def descendants(v, share_v, out):
+    """out[u] = p(u descends from v | D): the sum of share_v(S) over S without u and v; out (n,)."""
+    n = out.size
+    d = 1 << v
+    out[:] = 0.0
+    for h in range(share_v.size):
+        s = (h & (d - 1)) | (h & -d) << 1
+        for u in range(n):
+            if not (s >> u) & 1:
+                out[u] += share_v[h]
+    out[v] = 0.0
+
+
+@kernel
+def next_layers(placed, last, which, uniforms, sums, out):
+    """out[t] = the layer after placed[which[t]], whose last layer is last[which[t]], as a mask.
+
+    p(layer L) is proportional to the weight of all DAGs in which the nodes to come that could have
+    been placed now are those of L [TalvitieEtAl2019]. placed, last (U,) masks, ascending; which
+    (T,) sorted; uniforms (T,); sums: alpha, its exponents, B and its exponents, as `backward`
+    leaves them. A mask 0 says that rounding has left no layer.
+    """
+    n, size = sums[0].shape[0], sums[2].size
+    waiting, e = np.empty(size), np.empty(size, np.int64)
+    cumulative = np.empty(size)
+    nodes, factor, exponents = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64)
+    current, a, k = -1, np.int64(-1), 0
+    for t in range(which.size):
+        if which[t] != current:
+            current = which[t]
+            if placed[current] != a:
+                a = placed[current]
+                k = alphas_at(a, nodes, sums[0], sums[1], factor, exponents)
+                waiting[0], e[0] = 1.0, 0
+                products(k, factor, exponents, waiting, e)
+                completions((size - 1) ^ a, k, sums[2], sums[3], waiting, e)
+                exactly(waiting[: 1 << k])
+            shares_touching(a, last[current], nodes[:k], sums, factor)
+            total = accumulate(k, waiting, factor, cumulative)
+        out[t] = 0
+        if total > 0.0:
+            reached = min(uniforms[t] * total, np.nextafter(total, 0.0))
+            c = np.searchsorted(cumulative[: 1 << k], reached, side="right")
+            for i in range(k):
+                out[t] |= ((c >> i) & 1) << nodes[i]
+
+
+@kernel
+def exactly(h):
+    """h[L] <- sum of (-1)**|C - L| h[C] over C superset of L, in place; (2**k,).
+
+    From the weight with parents among the placed nodes for C, to that for no others than L.
+    """
+    d = h.size // 2
+    while d:
+        for b in range(0, h.size, 2 * d):
+            subtract(h[b : b + d], h[b + d : b + 2 * d])
+        d //= 2
+
+
+@kernel
+def shares_touching(a, last, nodes, sums, out):
+    """out[i] = the share of alpha_i(A) in parent sets that hold a node of the last layer."""
+    for i in range(nodes.size):
+        v = nodes[i]
+        s, without = compact(a, v), compact(a & ~last, v)
+        out[i] = 1.0
+        if last and sums[0][v, s] > 0.0:
+            # Exponents grow with the set: the power is 1 at most, and may well vanish.
+            power = 2.0 ** float(sums[1][v, without] - sums[1][v, s])
+            out[i] = 1.0 - sums[0][v, without] / sums[0][v, s] * power
+            if out[i] < LEAST_SHARE:
+                out[i] = 0.0
+
+
+@kernel
+def accumulate(k, waiting, factor, cumulative):
+    """Running sums over nonempty layers L of waiting[L] times the factors of L; their total."""
+    cumulative[0] = 1.0
+    for i in range(k):
+        d = 1 << i
+        for c in range(d):
+            cumulative[d + c] = cumulative[c] * factor[i]
+    total = cumulative[0] = 0.0
+    for c in range(1, 1 << k):
+        total += max(waiting[c], 0.0) * cumulative[c]
+        cumulative[c] = total
+    return total

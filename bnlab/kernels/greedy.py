@@ -1,0 +1,292 @@
+"""Greedy searches: hill climbing on DAGs, and greedy equivalence search on CPDAGs.
+
+Hill climbing keeps the gains of all single-edge changes up to date as steps are made.
+
+A state is that of `kernels.dag_walks`: parent masks, masks of proper ancestors, and ln beta of
+each node's family. gains[v, u] is what ln beta_v gains when u joins or leaves the parents of v; the
+gain of a reversal is the sum of two of them, so a step changes one or two rows only.
+
+The ordered pair (u, v) stands for one change, as in `structures.local_move`: an edge u -> v is
+deleted, an edge v -> u is reversed, else u -> v is added. A `source` is that of
+`kernels.lazy_scores`: families are looked up, or counted where they are not known yet.
+
+Greedy equivalence search takes the best valid operator on a CPDAG [Chickering2002]. A `graph` is
+(directed, undirected, children, joined), masks (n,) each, as in `dags`. Only a gain above TIE
+counts, and an operator replaces an earlier one only if it gains TIE more: less is rounding.
+"""
+
+import numpy as np
+
+from bnlab.kernels import kernel
+from bnlab.kernels.bits import copy_to, popcount, total, trailing_zeros
+from bnlab.kernels.dag_walks import leads_around, random_pair, set_parents
+from bnlab.kernels.lazy_scores import log_beta_of
+
+ADDED, DELETED, REVERSED = 0, 1, 2
+MARGIN = 1e-7  # nats; a smaller gain is rounding
+TIE = 1e-8  # nats, of greedy equivalence search
+
+
+@kernel
+def refresh(state, gains, source, v):
+    """Work out gains[v] anew; -inf where the family is forbidden or too large."""
+    dag, _, scores = state
+    for u in range(dag.size):
+        if u != v:
+            gains[v, u] = log_beta_of(source, v, dag[v] ^ (np.int64(1) << u)) - scores[v]
+
+
+@kernel
+def climb(state, gains, memory, source, plan, steps, trace):
+    """Make steps until none is left or the record is full; how many. Fewer than fit: the end.
+
+    memory: (best (n,) DAG so far; top (1,), its score; free (n, n), the step from which the pair
+    u, v may change again; marks (3,): steps made, steps made when `best` was found, and the pair
+    that was changed last). plan: (whether the first change that gains is made instead of the best
+    one, length of the tabu list, steps without a new best after which a tabu search ends).
+    Record: steps (S, 3) of kind, u, v; trace (S,), the score after each step, nats.
+    """
+    dag, _, scores = state
+    best, top, free, marks = memory
+    _, tabu, patience = plan
+    n = dag.size
+    for made in range(trace.size):
+        if tabu > 0 and marks[0] - marks[1] >= patience:
+            return made
+        pair = choose(state, gains, memory, plan)
+        if pair < 0:
+            return made
+        u, v = pair // n, pair % n
+        kind = change(state, gains, source, u, v)
+        marks[0] += 1
+        marks[2] = pair
+        free[u, v] = free[v, u] = marks[0] + tabu
+        steps[made, 0] = kind
+        steps[made, 1] = v if kind == REVERSED else u
+        steps[made, 2] = u if kind == REVERSED else v
+        trace[made] = total(scores)
+        if trace[made] > top[0] + MARGIN:
+            copy_to(dag, best)
+            top[0], marks[1] = trace[made], marks[0]
+    return trace.size
+
+
+@kernel
+def choose(state, gains, memory, plan):
+    """The next change, n u + v, or -1 for none.
+
+    The one that gains most, or the first that gains after the pair changed last; of equal ones the
+    first. Without a tabu list it must gain. With one it may lose, but a pair on the list changes
+    only for a score above all before.
+    """
+    dag, _, scores = state
+    _, top, free, marks = memory
+    first, tabu, _ = plan
+    n = dag.size
+    needed = top[0] - total(scores) + MARGIN
+    most, chosen = -np.inf if tabu else 0.0, -1
+    pair = marks[2] if first else -1
+    for _ in range(n * n):
+        pair = pair + 1 if pair + 1 < n * n else 0
+        u, v = pair // n, pair % n
+        if u == v:
+            continue
+        gain = gains[v, u]
+        if (dag[u] >> v) & 1:
+            gain += gains[u, v]
+        if not gain > most + MARGIN or (free[u, v] > marks[0] and not gain > needed):
+            continue
+        if closes_cycle(state, u, v):
+            continue
+        most, chosen = gain, pair
+        if first and gain > MARGIN:
+            break
+    return chosen
+
+
+@kernel
+def closes_cycle(state, u, v):
+    """Whether the change of the pair (u, v) would close a cycle."""
+    dag, above, _ = state
+    if (above[u] >> v) & 1 == 0:
+        return False
+    return (dag[u] >> v) & 1 == 0 or leads_around(state, v, u)
+
+
+@kernel
+def change(state, gains, source, u, v):
+    """Make the change of the pair (u, v), which must close no cycle; its kind."""
+    dag, _, _ = state
+    bit_u, bit_v = np.int64(1) << u, np.int64(1) << v
+    kind = DELETED if dag[v] & bit_u else ADDED
+    if dag[u] & bit_v:
+        kind = REVERSED
+        set_parents(state, u, dag[u] ^ bit_v, log_beta_of(source, u, dag[u] ^ bit_v))
+        refresh(state, gains, source, u)
+    set_parents(state, v, dag[v] ^ bit_u, log_beta_of(source, v, dag[v] ^ bit_u))
+    refresh(state, gains, source, v)
+    return kind
+
+
+@kernel
+def shake(state, gains, source, changes, rng):
+    """Change so many random pairs, uniform among all; a forbidden change is drawn again.
+
+    Ends early, after 100 n (n - 1) draws in a row without one that is allowed.
+    """
+    n = state[0].size
+    done, idle = 0, 0
+    while done < changes and idle < 100 * n * (n - 1):
+        u, v = random_pair(n, rng)
+        gain = gains[v, u]
+        if (state[0][u] >> v) & 1:
+            gain += gains[u, v]
+        idle += 1
+        if gain > -np.inf and not closes_cycle(state, u, v):
+            change(state, gains, source, u, v)
+            done, idle = done + 1, 0
+
+
+@kernel
+def best_insert(graph, source):
+    """(gain, x, y, T) of the best Insert(x, y, T): x -> y, and t -> y for each t - y in T.
+
+    Valid if N = (neighbours of y joined to x) with T is a clique, and every semi-directed path from
+    y to x meets it; the gain is that of y's family. x = -1 if no gain is positive.
+    """
+    directed, undirected, _, joined = graph
+    n, k = directed.size, source[0][2].size - 2
+    stack = np.empty((2, n + 1), np.int64)
+    best = (0.0, -1, -1, np.int64(0))
+    for y in range(n):
+        for x in range(n):
+            common = undirected[y] & joined[x]
+            parents = directed[y] | common
+            room = k - 1 - popcount(parents)
+            if x == y or (joined[y] >> x) & 1 or room < 0 or not is_clique(common, joined):
+                continue
+            stack[0, 0] = 0
+            stack[1, 0] = joined_to_all(common, undirected[y] & ~joined[x], joined)
+            depth = 0
+            while depth >= 0:
+                tails = stack[0, depth]
+                before = parents | tails
+                gain = log_beta_of(source, y, before | np.int64(1) << x)
+                gain -= log_beta_of(source, y, before)
+                if gain > best[0] + TIE and is_blocked(graph, y, x, common | tails):
+                    best = (gain, x, y, tails)
+                depth = next_clique(depth, stack, joined, room)
+    return best
+
+
+@kernel
+def best_delete(graph, source):
+    """(gain, x, y, H) of the best Delete(x, y, H): x - y or x -> y goes; y -> h, x -> h for h in H.
+
+    Valid if the neighbours of y joined to x, less H, are a clique. x = -1 if no gain is positive.
+    """
+    directed, undirected, _, joined = graph
+    n = directed.size
+    stack = np.empty((2, n + 1), np.int64)
+    best = (0.0, -1, -1, np.int64(0))
+    for y in range(n):
+        for x in range(n):
+            bit = np.int64(1) << x
+            if not (directed[y] | undirected[y]) & bit:
+                continue
+            common = undirected[y] & joined[x]
+            stack[0, 0], stack[1, 0] = 0, common
+            depth = 0
+            while depth >= 0:
+                after = directed[y] & ~bit | stack[0, depth]
+                gain = log_beta_of(source, y, after) - log_beta_of(source, y, after | bit)
+                if gain > best[0] + TIE:
+                    best = (gain, x, y, common & ~stack[0, depth])
+                depth = next_clique(depth, stack, joined, n)
+    return best
+
+
+@kernel
+def next_clique(depth, stack, joined, most):
+    """Step from one clique of up to `most` nodes to the next; its size, or -1 after the last.
+
+    stack (2, n + 1): [0, d] is the clique of the first d choices, [1, d] what may still join it.
+    Starts at depth 0 with the empty clique and all candidates.
+    """
+    while depth >= 0 and (stack[1, depth] == 0 or depth >= most):
+        depth -= 1
+    if depth >= 0:
+        u = trailing_zeros(stack[1, depth])
+        stack[1, depth] &= stack[1, depth] - 1
+        stack[0, depth + 1] = stack[0, depth] | np.int64(1) << u
+        stack[1, depth + 1] = stack[1, depth] & joined[u]
+        depth += 1
+    return depth
+
+
+@kernel
+def is_clique(nodes, joined):
+    """Whether every two of the nodes are joined."""
+    rest = nodes
+    while rest:
+        u = trailing_zeros(rest)
+        rest &= rest - 1
+        if rest & ~joined[u]:
+            return False
+    return True
+
+
+@kernel
+def joined_to_all(nodes, candidates, joined):
+    """The candidates that are joined to each of the nodes."""
+    while nodes:
+        candidates &= joined[trailing_zeros(nodes)]
+        nodes &= nodes - 1
+    return candidates
+
+
+@kernel
+def is_blocked(graph, y, x, wall):
+    """Whether every path from y to x along y -> or y - edges meets the wall."""
+    _, undirected, children, _ = graph
+    reached = np.int64(1) << y
+    front = reached
+    while front:
+        u = trailing_zeros(front)
+        fresh = (children[u] | undirected[u]) & ~reached & ~wall
+        if (fresh >> x) & 1:
+            return False
+        reached |= fresh
+        front = front & (front - 1) | fresh
+    return True
+
+
+@kernel
+def insert(directed, undirected, x, y, tails):
+    """Make x -> y, and t -> y of each t - y in `tails`."""
+    directed[y] |= np.int64(1) << x
+    while tails:
+        _point(directed, undirected, trailing_zeros(tails), y)
+        tails &= tails - 1
+
+
+@kernel
+def delete(directed, undirected, x, y, heads):
+    """Take the edge from x to y away; make y -> h of y - h, and x -> h of x - h, h in `heads`."""
+    directed[y] &= ~(np.int64(1) << x)
+    undirected[y] &= ~(np.int64(1) << x)
+    undirected[x] &= ~(np.int64(1) << y)
+    while heads:
+        h = trailing_zeros(heads)
+        _point(directed, undirected, y, h)
+        if (undirected[x] >> h) & 1:
+            _point(directed, undirected, x, h)
+        heads &= heads - 1
+
+
+@kernel
+def _point(directed, undirected, u, v):
+    """u - v becomes u -> v."""
+    directed[v] |= np.int64(1) << u
+    undirected[v] &= ~(np.int64(1) << u)
+    undirected[u] &= ~(np.int64(1) << v)

@@ -1,0 +1,337 @@
+"""Random walks on node orders, at any temperature, alone or coupled.
+
+The weight of an order is the product over its nodes of alpha_v(predecessors of v), the sum of
+beta_v over the parent sets within the predecessors [FriedmanKoller2003]. ln alpha comes from a
+dense table over all predecessor sets (small n), or from sums over the families within the
+predecessors (any n <= 63). Both are pure functions of node and predecessors, so a walk depends on
+its first orders, its settings and its generator alone.
+
+Moves propose a neighbour symmetrically, and are accepted with probability min(1, ratio**beta).
+
+A `source` of ln alpha is the dense table (n, 2**(n-1)) by node and compact predecessors, or the
+families of `score_families`.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab.kernels import inlined, kernel
+from bnlab.kernels.bits import compact, copy_to, total
+from bnlab.kernels.extended import LOG_2
+
+SWAP, ADJACENT, RELOCATE = 0, 1, 2
+TINY = 1e-250  # sums of scaled weights below this have lost digits to underflow
+FLOOR = -(1 << 18) * LOG_2  # ln alpha, less its offset, where no family is allowed: packed ZERO
+
+
+class Members(NamedTuple):
+    """Predecessors of a node for sums over sets of them, all (n + 4,) uint64.
+
+    inside: members x; pairs: C(x, 2); rows: scratch. Where sets must touch the last layer of a
+    partition, below: how many of the first s members are in it; recent: those.
+    """
+
+    inside: NDArray[np.uint64]
+    pairs: NDArray[np.uint64]
+    rows: NDArray[np.uint64]
+    below: NDArray[np.uint64]
+    recent: NDArray[np.uint64]
+
+
+@kernel
+def walk(orders, source, plan, rng, record):
+    """C coupled chains [NiinimakiKoivisto2013, sec. 2.3], or one alone; `orders` (C, n) move along.
+
+    plan: (betas (T, C), thin, shares (2,)): before record t each chain c makes `thin` moves at
+    betas[t, c], and C - 1 exchanges of states are proposed; shares are the cumulative probabilities
+    of swaps, and of swaps or adjacent transpositions.
+    record: (kept (T, n) or (0, n), orders of the last chain, if wanted; log_weights (T, C) of all
+    orders at beta = 1; tally (B, C, 3, 2): moves tried and accepted by kind, added up in B equal
+    spans of the records; exchanges (C - 1, 2): tried and accepted, by pair).
+    """
+    betas, thin, shares = plan
+    kept, log_weights, tally, exchanges = record
+    before, scores = start(orders, source)
+    order, mask, alpha = orders[0], before[0], scores[0]
+    changed, masks, fresh = order.copy(), mask.copy(), alpha.copy()
+    for t in range(betas.shape[0]):
+        span = t * tally.shape[0] // betas.shape[0]
+        for c in range(orders.shape[0]):
+            if orders.shape[0] > 1:  # new views cost as much as half a move
+                order, mask, alpha = orders[c], before[c], scores[c]
+            beta = betas[t, c]
+            for _ in range(thin):
+                kind = pick(shares, rng)
+                lo, hi = propose(order, kind, rng, changed)
+                masks[lo] = mask[lo]
+                score(source, changed, lo, hi, masks, fresh)
+                tally[span, c, kind, 0] += 1
+                if accept(beta, lo, hi, fresh, alpha, rng):
+                    tally[span, c, kind, 1] += 1
+                    adopt(lo, hi, (changed, masks, fresh), (order, mask, alpha))
+            log_weights[t, c] = total(alpha)
+        for _ in range(orders.shape[0] - 1):
+            exchange((orders, before, scores), betas[t], log_weights[t], rng, exchanges)
+        if kept.shape[0] > 0:
+            copy_to(order, kept[t])
+
+
+@kernel
+def start(orders, source):
+    """Predecessors and ln alpha by position, (C, n) each, of the orders (C, n)."""
+    before, scores = np.zeros(orders.shape, np.int64), np.empty(orders.shape)
+    for c in range(orders.shape[0]):
+        score(source, orders[c], 0, orders.shape[1] - 1, before[c], scores[c])
+    return before, scores
+
+
+@kernel
+def weigh(source, orders):
+    """ln weights (T,) of the orders (T, n)."""
+    out = np.empty(orders.shape[0])
+    for t in range(orders.shape[0]):
+        _, scores = start(orders[t : t + 1], source)
+        out[t] = total(scores[0])
+    return out
+
+
+@kernel
+def exchange(states, betas, log_weights, rng, tally):
+    """Propose that two random neighbours i, i + 1 exchange their rows of states and log_weights.
+
+    Accepted with probability min(1, exp((beta_i - beta_j) (ln w_j - ln w_i))), j = i + 1
+    [NiinimakiKoivisto2013, sec. 2.3].
+    """
+    i = int(rng.random() * (betas.size - 1))
+    j = i + 1
+    gain = (betas[i] - betas[j]) * (log_weights[j] - log_weights[i])
+    tally[i, 0] += 1
+    if gain >= 0.0 or rng.random() < math.exp(gain):
+        tally[i, 1] += 1
+        orders, before, scores = states
+        for position in range(orders.shape[1]):
+            orders[i, position], orders[j, position] = orders[j, position], orders[i, position]
+            before[i, position], before[j, position] = before[j, position], before[i, position]
+            scores[i, position], scores[j, position] = scores[j, position], scores[i, position]
+        log_weights[i], log_weights[j] = log_weights[j], log_weights[i]
+
+
+@inlined
+def pick(shares, rng):
+    """The kind of the next move."""
+    u = rng.random()
+    return SWAP if u < shares[0] else (ADJACENT if u < shares[1] else RELOCATE)
+
+
+@kernel
+def propose(order, kind, rng, changed):
+    """Write a neighbour of `order` to `changed` between positions lo and hi; return (lo, hi).
+
+    Swap of two positions, adjacent transposition, or one node taken out and put in elsewhere, each
+    uniform, so that the proposal is symmetric. One node alone stays.
+    """
+    n = order.size
+    i = int(rng.random() * (n - 1 if kind == ADJACENT else n))
+    j = min(i + 1, n - 1)
+    if kind != ADJACENT:
+        j = int(rng.random() * (n - 1))
+        j = min(j + (j >= i), n - 1)
+    lo, hi = min(i, j), max(i, j)
+    if kind == RELOCATE and i < j:
+        for position in range(lo, hi):
+            changed[position] = order[position + 1]
+        changed[hi] = order[lo]
+    elif kind == RELOCATE:
+        for position in range(lo, hi):
+            changed[position + 1] = order[position]
+        changed[lo] = order[hi]
+    else:
+        for position in range(lo, hi + 1):
+            changed[position] = order[position]
+        changed[lo], changed[hi] = order[hi], order[lo]
+    return lo, hi
+
+
+@inlined
+def accept(beta, lo, hi, fresh, scores, rng):
+    """Metropolis: accept with probability min(1, exp(beta * gain))."""
+    gain = 0.0
+    for position in range(lo, hi + 1):
+        gain += fresh[position] - scores[position]
+    gain *= beta
+    return gain >= 0.0 or rng.random() < math.exp(gain)
+
+
+@inlined
+def adopt(lo, hi, proposed, current):
+    """Copy the positions lo..hi of each array in `proposed` to `current`."""
+    changed, masks, fresh = proposed
+    order, before, scores = current
+    for position in range(lo, hi + 1):
+        order[position] = changed[position]
+        before[position] = masks[position]
+        scores[position] = fresh[position]
+
+
+@inlined
+def score(source, nodes, lo, hi, masks, out):
+    """Fill ln alpha and predecessors of the positions lo..hi; masks[lo] is given."""
+    if isinstance(source, tuple):  # known by type: one branch is compiled
+        score_families(source, nodes, lo, hi, masks, out)
+    else:
+        score_dense(source, nodes, lo, hi, masks, out)
+
+
+@kernel
+def score_dense(table, nodes, lo, hi, masks, out):
+    """`score` by a table (n, 2**(n-1)), predecessors compact."""
+    mask = masks[lo]
+    for position in range(lo, hi + 1):
+        v = nodes[position]
+        masks[position] = mask
+        out[position] = table[v, compact(mask, v)]
+        mask |= np.int64(1) << v
+
+
+@kernel
+def score_families(families, nodes, lo, hi, masks, out):
+    """`score` by sums over families.
+
+    families: (weights (n, F + C(n-1, 2)) = exp(log_beta - offset) by rank, then zeros;
+    offsets (n,); choose (n, k + 1) and first (k + 2,) for n - 1 nodes, uint64; log_beta (n, F) and
+    parents (n, F), for predecessors where all weights underflow).
+    """
+    weights, offsets, choose, first, log_beta, parents = families
+    scratch = np.zeros((5, choose.shape[0] + 4), np.uint64)
+    lists = Members(scratch[0], scratch[1], scratch[2], scratch[3], scratch[4])
+    mask = masks[lo]
+    for position in range(lo, hi + 1):
+        v = nodes[position]
+        masks[position] = mask
+        total = sum_within(weights[v], compact(mask, v), choose, first, lists)
+        if total > TINY:
+            out[position] = math.log(total) + offsets[v]
+        else:
+            out[position] = log_sum_within(log_beta[v], parents[v], mask, offsets[v])
+        mask |= np.int64(1) << v
+
+
+@kernel
+def sum_within(weights, mask, choose, first, lists):
+    """Sum of weights[rank(G)] over the sets G within a compact mask; lists: scratch.
+
+    Ranks are colexicographic within each size (counting).
+    """
+    inside, pairs = lists.inside, lists.pairs
+    count, x = 0, 0
+    while mask:
+        if mask & 1:
+            inside[count] = x
+            pairs[count] = choose[x, 2] if choose.shape[1] > 2 else 0
+            count += 1
+        mask >>= 1
+        x += 1
+    total = weights[0]
+    for size in range(1, min(first.size - 2, count) + 1):
+        total += sum_of_size(weights, lists, count, first[size], size, choose)
+    return total
+
+
+@kernel
+def sum_of_size(weights, lists, count, base, size, choose):
+    """Sum of weights[base + rank(G)] over the sets G of `size` of the first `count` members."""
+    inside, pairs, rows = lists.inside, lists.pairs, lists.rows
+    total = 0.0
+    if size == 1:
+        for r in range(count):
+            total += weights[base + inside[r]]
+    elif size == 2:
+        for s in range(1, count):
+            row = base + pairs[s]
+            for r in range(s):
+                total += weights[row + inside[r]]
+    elif size == 3:
+        for t in range(count):
+            rows[t] = base + choose[inside[t], 3]
+        rows[count : count + 3] = np.uint64(weights.size) - choose[choose.shape[0] - 1, 2]
+        total = sum_triples(weights, inside, pairs, rows, count)
+    else:
+        for t in range(size - 1, count):
+            row = base + choose[inside[t], size]
+            total += sum_of_size(weights, lists, t, row, size - 1, choose)
+    return total
+
+
+@kernel
+def sum_triples(weights, inside, pairs, rows, count):
+    """Sum of weights[rows[t] + pairs[s] + inside[r]] over r < s < t < count.
+
+    Four t at a time make four independent sums; the rows past the last lead to zeros.
+    """
+    sum0, sum1, sum2, sum3 = 0.0, 0.0, 0.0, 0.0
+    for s in range(1, count - 1):
+        for t in range(s + 1, count, 4):
+            row0, row1 = rows[t] + pairs[s], rows[t + 1] + pairs[s]
+            row2, row3 = rows[t + 2] + pairs[s], rows[t + 3] + pairs[s]
+            for r in range(s):
+                x = inside[r]
+                sum0 += weights[row0 + x]
+                sum1 += weights[row1 + x]
+                sum2 += weights[row2 + x]
+                sum3 += weights[row3 + x]
+    return (sum0 + sum1) + (sum2 + sum3)
+
+
+@inlined
+def sum_row(weights, base, members, count):
+    """Sum of weights[base + x] over the first `count` members x, as four independent sums."""
+    sum0, sum1, sum2, sum3 = 0.0, 0.0, 0.0, 0.0
+    r = 0
+    while r + 4 <= count:
+        sum0 += weights[base + members[r]]
+        sum1 += weights[base + members[r + 1]]
+        sum2 += weights[base + members[r + 2]]
+        sum3 += weights[base + members[r + 3]]
+        r += 4
+    while r < count:
+        sum0 += weights[base + members[r]]
+        r += 1
+    return (sum0 + sum1) + (sum2 + sum3)
+
+
+@kernel
+def log_sum_within(log_beta, parents, mask, offset):
+    """ln of the sum of beta over the parents (F,) within `mask`, relative to the largest of them.
+
+    Where the scaled weights underflow; at least offset + FLOOR.
+    """
+    best, total = -np.inf, 0.0
+    for f in range(parents.size):
+        if parents[f] & ~mask == 0:
+            best = max(best, log_beta[f])
+    if best <= offset + FLOOR:
+        return offset + FLOOR
+    for f in range(parents.size):
+        if parents[f] & ~mask == 0:
+            total += math.exp(log_beta[f] - best)
+    return best + math.log(total)
+
+
+@kernel
+def move_each(orders, source, plan, rng, record):
+    """Move each of the orders (P, n) along in place, as `walk` does.
+
+    plan: (beta, moves, shares (2,)): `moves` moves at `beta`; none only weigh the orders.
+    record: (log_weights (P,) of the orders at beta = 1, tally (1, 1, 3, 2) of all moves together).
+    """
+    beta, moves, shares = plan
+    log_weights, tally = record
+    betas = np.full((1, 1), beta)
+    unkept, alone = np.empty((0, orders.shape[1]), np.int64), np.empty((0, 2), np.int64)
+    weights = log_weights.reshape(-1, 1)
+    for p in range(orders.shape[0]):
+        kept = (unkept, weights[p : p + 1], tally, alone)
+        walk(orders[p : p + 1], source, (betas, moves, shares), rng, kept)

@@ -1,0 +1,374 @@
+"""Random walks on ordered partitions of nodes, and DAGs drawn from them.
+
+The first layer of a DAG's partition holds its sources; each further layer the sources of what is
+left without the layers before it. So every node has all parents in the layers before its own, and
+at least one in the last of them. The weight of a partition is the sum over its DAGs: the product
+over nodes of the sum of beta over such parent sets [KuipersMoffa2017]. These sums run over families
+that touch the last layer only, never over differences of larger sums, so they keep their digits.
+
+A partition is an array of n layer masks, the empty ones last.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab.kernels import kernel
+from bnlab.kernels.bits import compact, copy_to, popcount, total, trailing_zeros
+from bnlab.kernels.dag_walks import accepted_reversal
+from bnlab.kernels.families import draw_family, log_restricted_sum
+from bnlab.kernels.order_walks import TINY, sum_of_size, sum_row
+
+SPLIT_OR_JOIN, SWAP, ADJACENT, RELOCATE, REVERSE = 0, 1, 2, 3, 4
+
+
+class Families(NamedTuple):
+    """The families of `order_walks.score_families`, and in log_beta, parents (n, F) by weight."""
+
+    weights: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+    choose: NDArray[np.uint64]
+    first: NDArray[np.uint64]
+    log_beta: NDArray[np.float64]
+    parents: NDArray[np.int64]
+
+
+class Partition(NamedTuple):
+    """Layers (n,), and for each node (n,) those before its layer, the last of these, ln weight."""
+
+    layers: NDArray[np.int64]
+    before: NDArray[np.int64]
+    last: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
+@kernel
+def walk(state, fresh, lists, families, plan, rng, record):
+    """Move a partition along in place, and draw DAGs from it.
+
+    fresh: another `Partition`; both know nothing but the layers. plan: (lead, thin, shares (4,)):
+    `lead` moves, then `thin` before each record; shares are the cumulative probabilities of the
+    first four kinds of move.
+    record: (dags (T, n), log_targets (T,) of the DAGs, log_weights (T,) of their partitions,
+    tally (5, 2): moves tried and accepted by kind, the lead left out).
+    """
+    lead, thin, shares = plan
+    dags, log_targets, log_weights, tally = record
+    rescore(families, lists, state.layers, state, fresh)
+    adopt(fresh, state)
+    for t in range(-1, dags.shape[0]):
+        for _ in range(lead if t < 0 else thin):
+            u, kind = rng.random(), 0
+            while kind < shares.size and u >= shares[kind]:
+                kind += 1
+            accepted = move(state, fresh, lists, families, kind, rng)
+            if t >= 0:
+                tally[kind, 0] += 1
+                tally[kind, 1] += accepted
+        if t >= 0:
+            draw(families, state, rng, dags[t], fresh.scores)
+            log_weights[t], log_targets[t] = total(state.scores), total(fresh.scores)
+
+
+@kernel
+def move(state, fresh, lists, families, kind, rng):
+    """Make a Metropolis-Hastings move of a state; return whether it was accepted."""
+    if kind == REVERSE:
+        return reverse(state, fresh, lists, families, rng)
+    gain = propose(state.layers, kind, rng, fresh.layers)
+    if gain > -np.inf:
+        gain += rescore(families, lists, fresh.layers, state, fresh)
+    accepted = gain >= 0.0 or rng.random() < math.exp(gain)
+    if accepted:
+        adopt(fresh, state)
+    return accepted
+
+
+@kernel
+def reverse(state, fresh, lists, families, rng):
+    """Draw a DAG, reverse one of its edges with new parents for both ends; whether that was done.
+
+    The partition becomes that of the new DAG [KuipersMoffa2017]. DAGs have their posterior given
+    the partition, and the move keeps that of DAGs, so it keeps that of partitions.
+    """
+    dag = np.empty(state.layers.size, np.int64)
+    draw(families, state, rng, dag, fresh.scores)
+    change = accepted_reversal(dag, families.parents, families.log_beta, rng)
+    if change.u < 0:
+        return False
+    dag[change.u] = families.parents[change.u, change.f_u]
+    dag[change.v] = families.parents[change.v, change.f_v]
+    divide(dag, fresh.layers)
+    rescore(families, lists, fresh.layers, state, fresh)
+    adopt(fresh, state)
+    return True
+
+
+@kernel
+def divide(dag, layers):
+    """Fill layer masks (n,) with the partition of a DAG (n,)."""
+    placed = np.int64(0)
+    for i in range(layers.size):
+        layers[i] = 0
+        for v in range(dag.size):
+            if not (placed >> v) & 1 and dag[v] & ~placed == 0:
+                layers[i] |= np.int64(1) << v
+        placed |= layers[i]
+
+
+@kernel
+def adopt(fresh, state):
+    """Copy a proposal to the state."""
+    for v in range(state.layers.size):
+        state.layers[v], state.before[v] = fresh.layers[v], fresh.before[v]
+        state.last[v], state.scores[v] = fresh.last[v], fresh.scores[v]
+
+
+@kernel
+def propose(layers, kind, rng, changed):
+    """Write a neighbour to `changed`; return ln of the proposal's odds, back over there.
+
+    Swaps of two nodes of different layers, or of two adjacent layers, and relocations are
+    symmetric. -inf where there is no such neighbour.
+    """
+    n, count = layers.size, 0
+    while count < n and layers[count] != 0:
+        count += 1
+    copy_to(layers, changed)
+    if kind == SPLIT_OR_JOIN:
+        return split(changed, count, rng) if rng.random() < 0.5 else join(changed, count, rng)
+    if kind == RELOCATE:
+        return relocate(changed, count, rng)
+    if count == 1:
+        return -np.inf
+    if kind == ADJACENT:
+        first = int(rng.random() * (count - 1))
+        i = member(layers[first], int(rng.random() * popcount(layers[first])))
+        others = layers[first + 1]
+    else:
+        i = int(rng.random() * n)
+        first = layer_of(layers, i)
+        others = ((np.int64(1) << n) - 1) ^ layers[first]
+    j = member(others, int(rng.random() * popcount(others)))
+    pair = np.int64(1) << i | np.int64(1) << j
+    changed[layer_of(layers, j)] ^= pair
+    changed[first] ^= pair
+    return 0.0
+
+
+@kernel
+def split(layers, count, rng):
+    """Split a layer in two: the layer, the size of the first part and the part are uniform."""
+    big, k, at = large(layers), 0, -1
+    if big == 0:
+        return -np.inf
+    skip = int(rng.random() * big)
+    while skip >= 0:
+        at += 1
+        k = popcount(layers[at])
+        skip -= k > 1
+    size = 1 + int(rng.random() * (k - 1))
+    part, rest, needed, left = np.int64(0), layers[at], size, k
+    while rest:
+        if rng.random() * left < needed:
+            part |= rest & -rest
+            needed -= 1
+        left -= 1
+        rest &= rest - 1
+    rest = layers[at] ^ part
+    for i in range(count, at + 1, -1):
+        layers[i] = layers[i - 1]
+    layers[at], layers[at + 1] = part, rest
+    return log_ways(k, size) + math.log(big) - math.log(count)
+
+
+@kernel
+def join(layers, count, rng):
+    """Join two adjacent layers, uniformly."""
+    if count == 1:
+        return -np.inf
+    at = int(rng.random() * (count - 1))
+    size = popcount(layers[at])
+    layers[at] |= layers[at + 1]
+    for i in range(at + 1, count):
+        layers[i] = layers[i + 1] if i + 1 < count else 0
+    ways = log_ways(popcount(layers[at]), size)
+    return math.log(count - 1) - ways - math.log(large(layers))
+
+
+@kernel
+def relocate(layers, count, rng):
+    """Take one node out, and put it anywhere else among the other nodes' layers.
+
+    Into one of their L layers, or alone before, between or after them: 2 L + 1 places. Place 2 i is
+    alone before layer i, and place 2 i + 1 in it.
+    """
+    v = int(rng.random() * layers.size)
+    bit = np.int64(1) << v
+    at = layer_of(layers, v)
+    alone = layers[at] == bit
+    others = count - 1 if alone else count
+    if others == 0:
+        return -np.inf
+    place = int(rng.random() * 2 * others)
+    place += place >= (2 * at if alone else 2 * at + 1)
+    layers[at] ^= bit
+    if alone:
+        for i in range(at, count):
+            layers[i] = layers[i + 1] if i + 1 < count else 0
+    if place % 2 == 0:
+        for i in range(others, place // 2, -1):
+            layers[i] = layers[i - 1]
+        layers[place // 2] = 0
+    layers[place // 2] |= bit
+    return 0.0
+
+
+@kernel
+def layer_of(layers, v):
+    """The layer that holds node v."""
+    at = 0
+    while not (layers[at] >> v) & 1:
+        at += 1
+    return at
+
+
+@kernel
+def large(layers):
+    """How many layers have at least two nodes."""
+    count = 0
+    for mask in layers:
+        count += mask & (mask - 1) != 0
+    return count
+
+
+@kernel
+def member(mask, i):
+    """Element number i of a set."""
+    for _ in range(i):
+        mask &= mask - 1
+    return trailing_zeros(mask)
+
+
+@kernel
+def log_ways(k, size):
+    """ln of the splits of a layer of k: k - 1 sizes, and C(k, size) parts of one size."""
+    ways = float(k - 1)
+    for i in range(size):
+        ways *= (k - i) / (i + 1)
+    return math.log(ways)
+
+
+@kernel
+def rescore(families, lists, layers, state, fresh):
+    """Fill predecessors, last layer before and ln weight by node; return the gain in ln weight.
+
+    Nodes for which neither of the first two has changed keep their weight. -inf as soon as a node
+    has no family; the rest is then left unfinished.
+    """
+    before, last = np.int64(0), np.int64(0)
+    gain = 0.0
+    for layer in layers:
+        rest = layer
+        while rest:
+            v = trailing_zeros(rest)
+            rest &= rest - 1
+            fresh.before[v], fresh.last[v] = before, last
+            if state.before[v] == before and state.last[v] == last:
+                fresh.scores[v] = state.scores[v]
+            else:
+                fresh.scores[v] = score(families, lists, v, before, last)
+                if fresh.scores[v] == -np.inf:
+                    return -np.inf
+                gain += fresh.scores[v] - state.scores[v]
+        last = layer
+        before |= layer
+    return gain
+
+
+@kernel
+def score(families, lists, v, before, last):
+    """ln of the sum of beta_v(G) over G within `before` that touch `last`; G empty if last is."""
+    weights, choose, first = families.weights[v], families.choose, families.first
+    total = weights[0]
+    if last:
+        count = list_members(compact(before, v), compact(last, v), choose, lists)
+        total = 0.0
+        for size in range(1, min(first.size - 2, count) + 1):
+            total += sum_touching(weights, lists, count, first[size], size, choose)
+    if total > TINY:  # else all weights underflow
+        return math.log(total) + families.offsets[v]
+    return log_restricted_sum(families.parents[v], families.log_beta[v], before, last)
+
+
+@kernel
+def list_members(before, last, choose, lists):
+    """Fill `Members` with compact sets; return the size of `before`."""
+    inside, pairs, below, recent = lists.inside, lists.pairs, lists.below, lists.recent
+    count, touching, x = 0, 0, 0
+    below[0] = 0
+    while before >> x:
+        if (before >> x) & 1:
+            inside[count] = x
+            pairs[count] = choose[x, 2] if choose.shape[1] > 2 else 0
+            if (last >> x) & 1:
+                recent[touching] = x
+                touching += 1
+            count += 1
+            below[count] = touching
+        x += 1
+    return count
+
+
+@kernel
+def sum_touching(weights, lists, count, base, size, choose):
+    """Sum of weights[base + rank(G)] over the sets G of `size` of the first `count` members.
+
+    Only sets with an element in `last` count: either the largest is there, and the others are any,
+    or the others touch it.
+    """
+    below = lists.below
+    if size == 1:
+        return sum_row(weights, base, lists.recent, np.int64(below[count]))
+    if size == 2:
+        return sum_pairs(weights, lists, count, base, size > 2)
+    total = 0.0
+    for t in range(size - 1, count):
+        row = base + choose[lists.inside[t], size]
+        touched = below[t + 1] > below[t]
+        if size == 3:
+            total += sum_pairs(weights, lists, t, row, touched)
+        elif touched:
+            total += sum_of_size(weights, lists, t, row, size - 1, choose)
+        else:
+            total += sum_touching(weights, lists, t, row, size - 1, choose)
+    return total
+
+
+@kernel
+def sum_pairs(weights, lists, count, base, touched):
+    """`sum_touching` of size 2, or the sum over all pairs if the set is `touched` already."""
+    below = lists.below
+    total = 0.0
+    for s in range(1, count):
+        row = base + lists.pairs[s]
+        if touched or below[s + 1] > below[s]:
+            total += sum_row(weights, row, lists.inside, s)
+        else:
+            total += sum_row(weights, row, lists.recent, np.int64(below[s]))
+    return total
+
+
+@kernel
+def draw(families, state, rng, dag, scores):
+    """Draw a DAG (n,) of a partition by inversion, node by node, and its ln weight by node (n,)."""
+    parents, log_beta = families.parents, families.log_beta
+    for v in range(dag.size):
+        before, last, log_sum = state.before[v], state.last[v], state.scores[v]
+        dag[v], scores[v] = 0, log_sum
+        u = rng.random()
+        f = draw_family(parents[v], log_beta[v], before, last, log_sum, u) if last else -1
+        if f >= 0:
+            dag[v], scores[v] = parents[v, f], log_beta[v, f]

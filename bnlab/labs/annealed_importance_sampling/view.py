@@ -1,0 +1,208 @@
+"""Weights piling up, bounds closing, and shapes of schedules."""
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+from bokeh.models import BasicTickFormatter
+from numpy.typing import NDArray
+
+import bnlab as bn
+from bnlab import plots
+from bnlab.labs.annealed_importance_sampling.runs import (
+    RUNS,
+    SCHEDULES,
+    SEED,
+    annealed,
+    gaps,
+    log_mean,
+    sandwich,
+    step_stops,
+)
+from bnlab.labs.board import choice, size_slider
+from bnlab.labs.datasets import Case, dataset_choice, title
+from bnlab.labs.running import Experiment, Progress
+from bnlab.labs.view import Board, View
+
+DATASETS = ("tic-tac-toe", "wine", "coronary")
+STEP_STOPS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)
+RUN_STOPS = (2, 5, 10, 20, 50, 100, RUNS)
+SHAPE_STOPS = (10, 30, 100, 300, 1000, 3000)
+SHAPE_RUNS = 100
+BOUND_RUNS = (9, 27, 90, 180)
+BINS = 9
+LEAST_GAP = -2 * np.log(0.05) / BINS  # nats, between bounds from weights that are all equal
+
+STEPS = "annealing steps of a run"
+
+Floats = NDArray[np.float64]
+Found = list[tuple[int, float, float]]
+
+
+class Pile(View):
+    """Weights of annealing runs: a few that count at few steps, all alike at many.
+
+    Attributes
+    ----------
+    dataset, steps, runs : the controls; runs are nested prefixes of one set for each `steps.value`
+    weights, shares : the two `Panel`s, with sources "weights", "weights_marks" and "heaviest"
+    """
+
+    def __init__(self, data: bn.Data | None = None) -> None:
+        cases = DATASETS if data is None else (data,)
+        for case, steps in product(cases, STEP_STOPS):  # now, so that the sliders answer at once
+            annealed(case, bn.Linear(steps))
+        super().__init__(
+            dataset=dataset_choice(DATASETS, data),
+            steps=size_slider("annealing steps", STEP_STOPS, 10),
+            runs=size_slider("runs", RUN_STOPS, RUNS),
+        )
+
+    def draw(self, dataset: Case, steps: int, runs: int) -> Board:
+        """The ln weights of the runs, and their shares of the sum."""
+        found = gaps(dataset, bn.Linear(steps), runs)
+        lowest = float(np.floor(gaps(dataset, bn.Linear(1)).min() / 10) * 10)
+        shares = np.exp(np.sort(found)[::-1] - np.logaddexp.reduce(found))
+        return {
+            "weights": (
+                plots.weight_pile(found, float(log_mean(found)), (lowest, 20.0)),
+                f"{runs} runs of {steps:,} steps: ln weights {np.median(found):+.3g} nats from "
+                f"exact in the middle, standard deviation {found.std():.3g}. Estimate: "
+                f"{log_mean(found):+.2f} nats from exact.",
+            ),
+            "shares": (
+                plots.heaviest(found),
+                f"The heaviest run holds {shares[0]:.0%} of the weight, the ten heaviest "
+                f"{shares[:10].sum():.0%}. Worth {bn.diagnostics.weights_ess(found):.3g} equal "
+                "runs.",
+            ),
+        }
+
+
+class Bounds(Experiment):
+    """Lower and upper bounds on the evidence, closing as runs get more steps.
+
+    Parameters
+    ----------
+    data
+        A table of your own, in the place of the data sets.
+    stops
+        Numbers of annealing steps; from nm / 16 to 16 nm if not given.
+
+    Attributes
+    ----------
+    dataset, runs : the controls; `runs.value` runs of each bound
+    found : (steps, lower, upper) nats from the exact evidence, as `sandwich` returns
+    bounds, gap : the two `Panel`s, with sources "bounds" and "gap"
+    """
+
+    def __init__(self, data: bn.Data | None = None, *, stops: Sequence[int] | None = None) -> None:
+        self._rng, self._stops = np.random.default_rng(SEED), stops
+        super().__init__(
+            dataset=dataset_choice(DATASETS, data),
+            runs=size_slider("runs of each bound", BOUND_RUNS, 27),
+            nothing=[],
+            unit="moves",
+        )
+
+    def compute(self, progress: Progress, /, dataset: Case, runs: int) -> Found:
+        """Return the bounds at each number of steps."""
+        return sandwich(dataset, runs=runs, rng=self._rng, stops=self._stops, progress=progress)
+
+    def draw(self, found: Found, dataset: Case, runs: int) -> Board:
+        """The bounds, nan where there is none yet, and the gap between them."""
+        steps = list(self._stops or step_stops(dataset))
+        known = {each: (lower, upper) for each, lower, upper in found}
+        lower, upper = np.transpose([known.get(r, (np.nan, np.nan)) for r in steps])
+        captions = "Press Run: the least number of steps comes first.", "Not run yet."
+        if found:
+            last, low, high = found[-1]
+            captions = (
+                f"{title(dataset)}, {runs} runs for each bound. At {last:,} steps: {low:+.2f} and "
+                f"{high:+.2f} nats from the exact value, each with probability 0.95.",
+                f"At {last:,} steps: {high - low:.2f} nats, a factor of {np.exp(high - low):,.3g} "
+                "between the bounds.",
+            )
+        gap = plots.error_curve(
+            steps,
+            {"gap": upper - lower},
+            {f"equal weights in all {BINS} parts": [LEAST_GAP] * len(steps)},
+            x_label=STEPS,
+            y_label="upper − lower bound (nats)",
+            y_range=(0.5, 40.0),
+            name="gap",
+            title="Gap between the bounds",
+            alt="Gap between the bounds against annealing steps, and the least possible gap",
+        )
+        return {
+            "bounds": (plots.evidence_bounds(steps, lower, upper), captions[0]),
+            "gap": (_ticked(gap, steps), captions[1]),
+        }
+
+
+class Shapes(View):
+    """Schedules: where their steps lie, how many moves pass there, what spread of ln w is left.
+
+    Attributes
+    ----------
+    schedule, dataset, steps : the controls
+    acceptance, spread : the two `Panel`s, with sources "acceptance_path" and "spread"
+    """
+
+    def __init__(self, data: bn.Data | None = None) -> None:
+        cases = DATASETS if data is None else (data,)
+        for case, kind in product(cases, SCHEDULES):  # now, so that the controls answer at once
+            _spreads(case, kind)
+        super().__init__(
+            schedule=choice("schedule", list(SCHEDULES)),
+            dataset=dataset_choice(DATASETS, data),
+            steps=size_slider("annealing steps", SHAPE_STOPS, 300),
+        )
+
+    def draw(self, schedule: str, dataset: Case, steps: int) -> Board:
+        """Accepted moves along the schedule, and the spread at all numbers of steps."""
+        shape = SCHEDULES[schedule](steps)
+        stats = annealed(dataset, shape, SHAPE_RUNS).stats
+        betas, spreads = stats["beta"], {kind: _spreads(dataset, kind) for kind in SCHEDULES}
+        spread = plots.error_curve(
+            SHAPE_STOPS,
+            spreads,
+            {},
+            x_label=STEPS,
+            y_label="standard deviation of ln w (nats)",
+            y_range=(0.1, 100.0),
+            name="spread",
+            title=f"Spread of the weights of {SHAPE_RUNS} runs",
+            alt="Standard deviation of ln weight against annealing steps, for both schedules",
+        )
+        return {
+            "acceptance": (
+                plots.acceptance_path(betas, stats["acceptance"]),
+                f"{schedule}, {steps:,} steps; each mark stands for {steps / betas.size:g} of "
+                f"them. Half of the steps lie below β = {betas[betas.size // 2]:.2g}; the last "
+                f"goes from {shape.betas[-2]:.4g} to 1.",
+            ),
+            "spread": (
+                _ticked(spread, SHAPE_STOPS),
+                f"{title(dataset)}, {schedule}, {steps:,} steps: ln w has standard deviation "
+                f"{spreads[schedule][SHAPE_STOPS.index(steps)]:.3g} nats.",
+            ),
+        }
+
+
+def _ticked(picture: Any, steps: Sequence[int]) -> Any:
+    """Set ticks at the numbers of steps, and numbers instead of powers of ten."""
+    picture.xaxis.ticker = list(steps)
+    picture.yaxis.ticker = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50]
+    picture.yaxis.formatter = BasicTickFormatter()
+    picture.axis.minor_tick_line_color = None
+    return picture
+
+
+@cache
+def _spreads(case: Case, kind: str) -> Floats:
+    """Return the standard deviation of ln weight at each of `SHAPE_STOPS`, nats."""
+    schedules = [SCHEDULES[kind](steps) for steps in SHAPE_STOPS]
+    return np.array([annealed(case, s, SHAPE_RUNS).log_weight.std() for s in schedules])

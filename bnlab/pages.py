@@ -1,0 +1,84 @@
+"""Web pages from the templates in `bnlab/templates`; every text that goes in is escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bokeh.embed import components
+from bokeh.resources import Resources
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+Cell = str | int | float
+
+_PLACE = re.compile(r'id="([0-9a-f-]{36})"')
+_DOCUMENT = re.compile(r'"docid":"([0-9a-f-]{36})"')
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a page; its caption says what the first sentence names, then how to read it."""
+
+    caption: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    sortable: bool = False
+
+
+def html(value: Cell, /) -> Markup:
+    """Return a value as HTML: numbers to three decimals, text escaped, `Markup` as it is."""
+    if isinstance(value, float):
+        return Markup(f"{value:.3f}")
+    return escape(f"{value:,}" if isinstance(value, int) else value)
+
+
+def render(template: str, /, block: str = "", **values: Any) -> Markup:
+    """Return a template, or a block of it alone, filled in."""
+    found = _TEMPLATES.get_template(template)
+    if not block:
+        return Markup(found.render(values))
+    return Markup("".join(found.blocks[block](found.new_context(values))))
+
+
+def table(found: Table, /) -> Markup:
+    """Return a table as HTML; without rows it is a sentence."""
+    return Markup(_PARTS.table(found))
+
+
+def embedded(figures: Mapping[str, Any], /) -> tuple[Markup, dict[str, Markup]]:
+    """Return the script that draws Bokeh's figures, and the HTML of each.
+
+    They are the same bytes each time: Bokeh's random names become numbers.
+    """
+    if not figures:
+        return Markup(""), {}
+    script, drawn = components(dict(figures))
+    names = [*_DOCUMENT.findall(script), *_PLACE.findall("".join(drawn.values()))]
+    for number, name in enumerate(dict.fromkeys(names)):
+        script = script.replace(name, f"bokeh-{number}")
+        drawn = {key: part.replace(name, f"bokeh-{number}") for key, part in drawn.items()}
+    return Markup(script), {key: Markup(part) for key, part in drawn.items()}
+
+
+def _key(number: float) -> str:
+    """Return a number as the script that sorts tables reads it."""
+    return repr(number).replace("inf", "Infinity")
+
+
+def _bokeh() -> Markup:
+    return Markup(Resources(mode="inline", components=["bokeh"]).render_js())
+
+
+_TEMPLATES = Environment(
+    loader=PackageLoader("bnlab"),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    undefined=StrictUndefined,
+)
+_TEMPLATES.filters |= {"html": html, "key": _key}
+_PARTS: Any = _TEMPLATES.get_template("parts.html").module
+_TEMPLATES.globals |= {"bokeh": _bokeh, "parts": _PARTS}

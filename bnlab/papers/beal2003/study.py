@@ -1,0 +1,258 @@
+"""What the page computes, short or long, and the numbers of its tables."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab.papers.beal2003.annealing import BATCHES, STEPS, Batches, batches, mean_of, particles
+from bnlab.papers.beal2003.printed import (
+    DRAWS,
+    RANK_SCORES,
+    SIZES,
+    SUCCESS_SCORES,
+    TABLE_6_1,
+    TABLE_6_5,
+    Pooled,
+    Violations,
+)
+from bnlab.papers.beal2003.world import (
+    SCORES,
+    Standing,
+    log_aliases,
+    ranks,
+    scores_of_draw,
+    scores_of_print,
+    standing_in,
+)
+from bnlab.papers.store import Array, Floats, Ints, stored
+from bnlab.running import Progress, Stopped
+
+MILLI = 1000  # ln p is kept in thousandths of a nat
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much of the chapter to compute; every part has random numbers of its own."""
+
+    draws: int  # of the parameters, and the sizes of their data sets
+    draw_sizes: Sequence[int]  # n of each
+    data_sets: int  # from the printed parameters
+    print_sizes: Sequence[int]  # n of each; the scores of all structures are kept for the first
+    batches: Mapping[int, int]  # n -> runs of the thesis' sampler on every structure
+    steps: int = STEPS  # of these runs
+    # n -> runs of SMC on every structure
+    particles: Mapping[int, int] = field(default_factory=dict)
+
+
+LAB = Plan(
+    draws=2,
+    draw_sizes=(640, 2560),
+    data_sets=1,
+    print_sizes=(10, 160, 640, 2560),
+    batches={480: 2},
+    steps=2048,
+    particles={160: 1},
+)
+"""Some twenty seconds on two cores."""
+
+LONG = Plan(
+    draws=DRAWS,
+    draw_sizes=SIZES,
+    data_sets=10,
+    print_sizes=SIZES,
+    batches=dict.fromkeys((10, 160, 480, 640, 1280, 2560, 5120, 10240), BATCHES),
+    particles=dict.fromkeys((10, 160, 480, 640, 1280), 2),
+)
+"""About an hour on two cores."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Study:
+    """Arrays by names such as "rank draw 640": what they are, and the number of rows n."""
+
+    arrays: Mapping[str, Array]
+
+    def __repr__(self) -> str:
+        return (
+            f"Study(draws: {self._extent('rank draw')}, printed parameters: "
+            f"{self._extent('rank print')}, AIS: {self._extent('acceptance')}, "
+            f"SMC: {self._extent('smc')})"
+        )
+
+    def _extent(self, what: str) -> str:
+        return f"{len(self.sizes(what))} sizes"
+
+    def sizes(self, what: str, /) -> list[int]:
+        """Return numbers of rows for which there is an array of that name, ascending."""
+        named = (name.rsplit(" ", 1) for name in self.arrays)
+        return sorted(int(n) for name, n in named if name == what)
+
+    def _nats(self, what: str, n: int) -> Floats:
+        return self.arrays[f"{what} {n}"].astype(np.float64) / MILLI
+
+    def standing(self, what: str, n: int, /) -> Standing:
+        """Return ranks and gaps (draws, 7) of "draw" or "print", where the parameters come from."""
+        plain, rank, gap = (self.arrays[f"{name} {what} {n}"] for name in Standing._fields)
+        return Standing(plain.astype(np.int64), rank.astype(np.int64), gap.astype(np.float64))
+
+    def scores(self, n: int, /) -> Floats:
+        """Return scores (136, 7), no aliases, of the first data set of the printed parameters."""
+        return self._nats("scores", n)
+
+    def batches(self, n: int, /) -> Batches:
+        """Return runs of the thesis' sampler on the same rows."""
+        acceptance = self.arrays[f"acceptance {n}"].astype(np.float64)
+        return Batches(self._nats("ais", n), acceptance)
+
+    def particles(self, n: int, /) -> Floats:
+        """Return estimates (136, runs) by SMC on the same rows."""
+        return self._nats("smc", n)
+
+
+def made(plan: Plan, /, *, progress: Progress | None = None) -> Study:
+    """Compute a plan: `made(LONG)` gives what `saved()` holds."""
+    arrays: dict[str, Array] = {}
+    tasks = _tasks(plan)
+    for done, task in enumerate(tasks, 1):
+        arrays |= task()
+        if progress is not None and progress(done, len(tasks), Study(arrays)) is False:
+            raise Stopped(f"stopped after {done} of {len(tasks)} parts")
+    return Study(arrays)
+
+
+@cache
+def saved() -> Study:
+    """Return the stored long runs."""
+    return Study(stored("beal2003"))
+
+
+Task = Callable[[], dict[str, Array]]
+
+
+def _tasks(plan: Plan) -> list[Task]:
+    return [
+        *(partial(_draws, plan.draws, n) for n in plan.draw_sizes),
+        *(partial(_data_sets, plan.data_sets, n) for n in plan.print_sizes),
+        *(partial(_batches, n, plan.steps, runs) for n, runs in plan.batches.items()),
+        *(partial(_particles, n, runs) for n, runs in plan.particles.items()),
+    ]
+
+
+def _draws(count: int, n: int) -> dict[str, Array]:
+    return standings("draw", n, [standing_in(scores_of_draw(draw, n)) for draw in range(count)])
+
+
+def _data_sets(count: int, n: int) -> dict[str, Array]:
+    found = [scores_of_print(number, n) for number in range(count)]
+    first = {f"scores {n}": _milli(found[0])} if found else {}
+    return first | standings("print", n, [standing_in(scores) for scores in found])
+
+
+def standings(what: str, n: int, found: Sequence[Standing], /) -> dict[str, Array]:
+    """Stack standings into small arrays."""
+    return {
+        f"plain {what} {n}": np.array([each.plain for each in found], np.uint8),
+        f"rank {what} {n}": np.array([each.rank for each in found], np.uint8),
+        f"gap {what} {n}": np.array([each.gap for each in found], np.float32),
+    }
+
+
+def _batches(n: int, steps: int, runs: int) -> dict[str, Array]:
+    found = batches(n, steps=steps, runs=runs)
+    return {f"ais {n}": _milli(found.log_p), f"acceptance {n}": found.acceptance.astype(np.float32)}
+
+
+def _particles(n: int, runs: int) -> dict[str, Array]:
+    return {f"smc {n}": _milli(np.column_stack([particles(n, batch=b) for b in range(runs)]))}
+
+
+def _milli(log_p: Floats) -> Array:
+    return np.round(log_p * MILLI).astype(np.int32)
+
+
+def first_ranks(study: Study, n: int, names: Iterable[str] = SUCCESS_SCORES, /) -> Ints:
+    """Return how many draws of parameters have the true structure ranked first, by score."""
+    first = (study.standing("draw", n).rank == 1).sum(axis=0)
+    return np.array([first[SCORES.index(name)] for name in names])
+
+
+def band(count: int, draws: int = DRAWS, /) -> float:
+    """Return by how many draws two runs with the printed rate differ in 95 of 100 cases."""
+    rate = count / draws
+    return 1.96 * math.sqrt(2 * draws * rate * (1 - rate))
+
+
+def outside_bands(study: Study, sizes: Iterable[int], /) -> list[tuple[int, str, int, int]]:
+    """Return n, score, ours and print where ours is outside the band around print.
+
+    A printed count of 0 or 106 has a band of no width, and is judged as if it were 1 or 105.
+    """
+    found = []
+    for n in sizes:
+        ours, printed = first_ranks(study, n), TABLE_6_5[SIZES.index(n)]
+        for name, one, other in zip(SUCCESS_SCORES, ours, printed, strict=True):
+            if abs(one - other) > band(min(max(int(other), 1), DRAWS - 1)):
+                found.append((n, name, int(one), int(other)))
+    return found
+
+
+def compared(study: Study, other: str, /) -> Pooled:
+    """Return how VB ranks the truth against another score, percent of all draws and sizes."""
+    place, plain = SCORES.index(other.rstrip("*")), other.endswith("*")
+    found = [study.standing("draw", n) for n in study.sizes("rank draw")]
+    stacked = np.concatenate([each.plain if plain else each.rank for each in found])
+    difference = stacked[:, SCORES.index("vb")] - stacked[:, place]
+    worse, same, better = (
+        float(100 * share.mean()) for share in (difference > 0, difference == 0, difference < 0)
+    )
+    return Pooled(worse, same, better)
+
+
+def score_ranks(study: Study, n: int, /) -> Ints:
+    """Return ranks (data sets, 9) of the true structure by the scores of Table 6.1, but for AIS."""
+    found = study.standing("print", n)
+    columns = [
+        (found.plain if name.endswith("*") else found.rank)[:, SCORES.index(name.rstrip("*"))]
+        for name in RANK_SCORES[:-1]
+    ]
+    return np.column_stack(columns)
+
+
+def outside_ranges(study: Study, /) -> NDArray[np.bool_]:
+    """Return which printed ranks (sizes, 9) of Table 6.1 no range of our data sets holds."""
+    found = []
+    for n in study.sizes("rank print"):
+        ours, printed = score_ranks(study, n), TABLE_6_1[SIZES.index(n), :-1]
+        found.append((printed < ours.min(axis=0)) | (printed > ours.max(axis=0)))
+    return np.array(found)
+
+
+def batch_ranks(log_p: Floats, /) -> Ints:
+    """Return ranks of the true structure by estimates (136, runs), and by their mean."""
+    return np.append(ranks(log_p.T), ranks(mean_of(log_p)))
+
+
+def violations(study: Study, n: int, /) -> Violations:
+    """Return the percentages of Table 6.4: AIS below the VB bound, and rejected proposals."""
+    found, plain = study.batches(n), study.scores(n)[:, SCORES.index("vb")]
+    mean, corrected = mean_of(found.log_p), plain + log_aliases()
+    below = [
+        100 * float((log_p < bound).mean())
+        for log_p, bound in (
+            (found.log_p, plain[:, None]),
+            (found.log_p, corrected[:, None]),
+            (mean, plain),
+            (mean, corrected),
+        )
+    ]
+    rejected = 100 * float(1 - found.acceptance.mean())
+    return Violations(below[0], below[1], rejected, below[2], below[3])
+
+
+def spread(log_p: Floats, /) -> float:
+    """Return the standard deviation of a run, nats: root mean variance over structures."""
+    return float(np.sqrt(log_p.var(axis=1, ddof=1).mean()))

@@ -1,0 +1,217 @@
+"""The 136 structures, data from the true one, and scores of all."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import bnlab as bn
+from bnlab.hidden import HiddenModel, bipartite_structures, dimension, parts, score_structures
+from bnlab.hidden.scoring import Score
+from bnlab.papers.beal2003.printed import SIZES, THETA
+from bnlab.papers.store import Floats, Ints, streams
+from bnlab.running import Executor
+
+Rows = NDArray[np.int64] | NDArray[np.int32]
+
+
+stream = streams(2003)  # chosen before the first run, and kept
+
+ARITIES = (2, 2, 5, 5, 5, 5)
+TRUE_PARENTS = (0, 0, 0b01, 0b11, 0b11, 0b10)
+"""Figure 6.1: both hidden nodes have three of the four observed nodes as children."""
+
+
+@cache
+def models() -> tuple[HiddenModel, ...]:
+    """Return the 136 structures, two binary hidden and four five-valued nodes, lambda = 1."""
+    return tuple(HiddenModel(p, ARITIES, hidden=[0, 1]) for p in bipartite_structures())
+
+
+@cache
+def truth() -> int:
+    """Return the place of the true structure among `models`."""
+    return [tuple(model.parents.tolist()) for model in models()].index(TRUE_PARENTS)
+
+
+@cache
+def parameters() -> Ints:
+    """Return free parameters (136,) of each structure, from 18 to 66."""
+    return np.array([model.free_parameters for model in models()])
+
+
+@cache
+def unused_parameters() -> Ints:
+    """Return the free parameters (136,) of hidden nodes without children.
+
+    Eq. 6.24 counts them in d, so the thesis' BIC does, and the package's does not.
+    """
+    used = [sum(part.model.free_parameters for part in parts(model)) for model in models()]
+    return parameters() - used
+
+
+@cache
+def log_aliases() -> Floats:
+    """Return ln S (136,): S = 8, 2 or 1 for two, one or no hidden nodes with children."""
+    return np.log([model.aliases for model in models()])
+
+
+@cache
+def thesis_network() -> bn.BayesNet:
+    """Return the true structure with the printed parameters, rows divided by their sums."""
+    tables = [np.array(table) for table in THETA]
+    tables = [table / table.sum(axis=1, keepdims=True) for table in tables]
+    blank = bn.BayesNet.random_tables(TRUE_PARENTS, ARITIES, np.random.default_rng(0))
+    return bn.BayesNet(blank.dag, blank.arities, blank.names, blank.levels, tuple(tables))
+
+
+def drawn_network(draw: int, /) -> bn.BayesNet:
+    """Return the true structure with parameters drawn from their prior, by number."""
+    return bn.BayesNet.random_tables(TRUE_PARENTS, ARITIES, stream(1, draw))
+
+
+def data_of_print(number: int, /) -> Ints:
+    """Return observed columns (10240, 4) from the printed parameters; smaller sets begin them."""
+    return _observed(thesis_network(), stream(0, number))
+
+
+def data_of_draw(draw: int, /) -> Ints:
+    """Return observed columns (10240, 4) from the parameters of `drawn_network`."""
+    return _observed(drawn_network(draw), stream(2, draw))
+
+
+def _observed(network: bn.BayesNet, rng: np.random.Generator) -> Ints:
+    return network.sample(SIZES[-1], rng).values[:, 2:].astype(np.int64)
+
+
+class Larger(NamedTuple):
+    """Structures that have more parameters than the true one."""
+
+    all: tuple[int, ...]  # parameters of each, ascending
+    # of those that have all edges of the true structure and more
+    with_truth_inside: tuple[int, ...]
+
+
+def larger_structures() -> Larger:
+    """Return the structures of which the thesis says that there are three [Beal2003, sec. 6.4]."""
+    own, found = _edges(models()[truth()]), []
+    for model in models():
+        edges = _edges(model)
+        if any(own < each for each in (edges, {(1 - h, v) for h, v in edges})):
+            found.append(model.free_parameters)
+    sizes = parameters()
+    return Larger(tuple(np.sort(sizes[sizes > sizes[truth()]]).tolist()), tuple(sorted(found)))
+
+
+class Dimensions(NamedTuple):
+    """Of each structure (136,): counted in the tables, and of the observed nodes' distributions."""
+
+    complete: Ints
+    observed: Ints
+    hidden: Ints  # hidden nodes with children
+
+
+@cache
+def dimensions() -> Dimensions:
+    """Return d' and d of every structure, d by the rank of the Jacobian [Beal2003, sec. 6.5.2]."""
+    hidden = [len({h for h, _ in _edges(model)}) for model in models()]
+    observed = [_dimension(_kind(model)) for model in models()]
+    return Dimensions(parameters() - unused_parameters(), np.array(observed), np.array(hidden))
+
+
+@cache
+def _dimension(masks: tuple[int, ...]) -> int:
+    model = HiddenModel((0, 0, *masks), ARITIES, hidden=[0, 1])
+    return dimension(model, rng=stream(7, *masks))
+
+
+def _kind(model: HiddenModel) -> tuple[int, ...]:
+    """Return parents of the observed nodes up to the order of nodes and the names of parents."""
+    masks = model.parents[2:].tolist()
+    swapped = [(mask >> 1) | (mask & 1) << 1 for mask in masks]
+    return min(tuple(sorted(masks)), tuple(sorted(swapped)))
+
+
+def _edges(model: HiddenModel) -> set[tuple[int, int]]:
+    return {(h, v) for v in range(2, 6) for h in (0, 1) if model.parents[v] >> h & 1}
+
+
+OF_THE_THESIS: tuple[Score, ...] = ("map", "bic", "bicp", "cs", "csd", "vb")
+SCORES = (*OF_THE_THESIS, "csd_rank")
+"""Beside the thesis' six: "csd_rank" is CS with d from the rank of the Jacobian (eq. 6.30)."""
+
+RESTARTS = 3
+
+
+def scored(
+    rows: Rows,
+    names: Sequence[Score],
+    /,
+    *,
+    rng: np.random.Generator,
+    executor: Executor | None = None,
+) -> Floats:
+    """Return scores (136, names) of one data set, nats, without the alias term.
+
+    BIC and BICp count the parameters of hidden nodes without children, as eq. 6.24 does.
+    """
+    found = score_structures(models(), rows, names, restarts=RESTARTS, rng=rng, executor=executor)
+    values = np.array([[each[name].log_value for name in names] for each in found])
+    unused = unused_parameters() / 2 * np.log(len(rows))
+    values -= unused[:, None] * np.isin(names, ("bic", "bicp"))
+    return values
+
+
+def all_scores(
+    rows: Rows, /, *, rng: np.random.Generator, executor: Executor | None = None
+) -> Floats:
+    """Return SCORES (136, 7) of one data set, nats, without the alias term."""
+    values = scored(rows, OF_THE_THESIS, rng=rng, executor=executor)
+    sizes = dimensions()
+    added = (sizes.complete - sizes.observed) / 2 * np.log(len(rows))
+    return np.column_stack([values, values[:, OF_THE_THESIS.index("cs")] + added])
+
+
+def with_aliases(scores: Floats, /) -> Floats:
+    """Return scores (..., 136, 7) plus ln S, but for the MAP score [Beal2003, eq. 6.26]."""
+    adds = np.array([name != "map" for name in SCORES])
+    out: Floats = scores + log_aliases()[:, None] * adds
+    return out
+
+
+def ranks(scores: Floats, number: int | None = None, /) -> Ints:
+    """Return ranks (...,) of a structure, the true one by default, from scores (..., 136)."""
+    out: Ints = 1 + (scores > scores[..., [truth() if number is None else number]]).sum(axis=-1)
+    return out
+
+
+def gaps(scores: Floats, /) -> Floats:
+    """Return score of the true structure less the highest, (...,) from (..., 136): at most 0."""
+    out: Floats = scores[..., truth()] - scores.max(axis=-1)
+    return out
+
+
+class Standing(NamedTuple):
+    """Of the true structure, by SCORES."""
+
+    plain: Ints  # ranks (7,) without the alias term
+    rank: Ints  # ranks (7,) with it
+    gap: Floats  # nats (7,), with it
+
+
+def scores_of_draw(draw: int, n: int, /) -> Floats:
+    """Return `all_scores` after n rows from one draw of parameters."""
+    return all_scores(data_of_draw(draw)[:n], rng=stream(3, draw, n))
+
+
+def scores_of_print(number: int, n: int, /) -> Floats:
+    """Return `all_scores` after n rows of one data set from the printed parameters."""
+    return all_scores(data_of_print(number)[:n], rng=stream(4, number, n))
+
+
+def standing_in(scores: Floats, /) -> Standing:
+    """Return ranks and gaps of the true structure in scores (136, 7) without the alias term."""
+    corrected = with_aliases(scores)
+    return Standing(ranks(scores.T), ranks(corrected.T), gaps(corrected.T))

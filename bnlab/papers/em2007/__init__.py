@@ -1,0 +1,1 @@
+"""Eaton and Murphy (2007): dynamic programming and MCMC on graphs."""

@@ -1,0 +1,322 @@
+"""Figures 4 to 8: edges and paths found, predictions, T-cells; live and stored."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import bnlab as bn
+from bnlab import graphs
+from bnlab.papers.em2007.cases import ESS, child, stream, synthetic
+from bnlab.papers.em2007.walks import SAMPLERS, walk
+from bnlab.papers.store import Array, Floats, Ints, stored
+
+MAX_PARENTS = 3
+CHILD_RUNS = 10
+DIRECT = 5000  # independent DAGs
+KINDS = ("edges", "paths")
+CHILD_THIN = {"Local": 2500, "Gibbs": 500, "Hybrid": 50, "Global": 50, "Order": 350}
+"""Moves before a draw: all samplers take about the same time, a quarter of a second for 2,000
+draws of one chain."""
+
+
+class Found(NamedTuple):
+    """Areas under the ROC curve on one data set: for edges, then for paths (KINDS)."""
+
+    by_chain: Floats  # (samplers, runs, 2), in the order of SAMPLERS
+    dp: Floats  # (), of edges by the exact dynamic program, order-modular
+    direct: Floats  # (2,), of independent DAGs under that posterior, 5,000 of them
+    distinct: Floats  # (2,), of the same DAGs, each once with its own weight, structure-modular
+    seconds: Floats  # (samplers,), processor time of one chain, with the DP where it proposes
+
+
+def discover(number: int, /, *, draws: int, runs: int = CHILD_RUNS) -> Found:
+    """Run all methods on data set `number` of the child structure; chains drop their first half."""
+    network, data = child(number)
+    table = bn.score_families(data, bn.BDeu(ESS), max_parents=MAX_PARENTS)
+    by_chain, seconds = [], []
+    for sampler in SAMPLERS:
+        walked = walk(
+            table, sampler, draws=draws, chains=runs, thin=CHILD_THIN[sampler], key=number
+        )
+        kept = walked.draws.values[:, draws // 2 :]
+        by_chain.append([areas(dags, network.dag) for dags in kept])
+        seconds.append(walked.setup + walked.seconds)
+    posterior = bn.order_posterior(table)
+    direct = bn.sample_dags(posterior, draws=DIRECT, rng=stream(5, number))
+    distinct = bn.reweight_unique(direct)
+    weights = np.exp(distinct.log_weight[0] - distinct.log_weight.max())
+    return Found(
+        np.array(by_chain),
+        np.array(skeleton_auc(posterior.edges, network.dag)),
+        areas(direct.values[0], network.dag),
+        areas(distinct.values[0], network.dag, weights),
+        np.array(seconds),
+    )
+
+
+def areas(dags: ArrayLike, truth: ArrayLike, weights: ArrayLike | None = None, /) -> Floats:
+    """Return areas for edges and for paths (2,), from DAGs (T, n) and their weights (T,)."""
+    edges, paths = edges_and_paths(dags, weights)
+    leads = graphs.to_adjacency(graphs.ancestors(truth))
+    return np.array([skeleton_auc(edges, truth), bn.diagnostics.auc(paths, leads)])
+
+
+def edges_and_paths(dags: ArrayLike, weights: ArrayLike | None = None, /) -> tuple[Floats, Floats]:
+    """Return probabilities of edges and of paths, (n, n) each, from weighted DAGs (T, n)."""
+    masks = np.asarray(dags)
+    given = np.ones(len(masks)) if weights is None else np.asarray(weights)
+    shares = given / given.sum()
+    edges, paths = (
+        np.tensordot(shares, graphs.to_adjacency(each), axes=1)
+        for each in (masks, graphs.ancestors(masks))
+    )
+    return edges, paths
+
+
+def skeleton_auc(edges: Floats, truth: ArrayLike, /) -> float:
+    """Return the area for edges in either direction, as the paper has it."""
+    joined = graphs.to_adjacency(truth)
+    return bn.diagnostics.auc(np.minimum(edges + edges.T, 1.0), joined | joined.T)
+
+
+FOLDS = 10
+THIN = 20  # moves before a draw
+EARLY = 100  # draws
+DRAWN = (1, 3, 10, 30, 100, 300, 1000)
+"""Draws of a chain at which its curve is read: 20 to 20,000 moves."""
+
+EXACT_DRAWS = 5000
+PLAIN = ("DAGs", "MAP", "tree", "factored")
+"""Means over independent draws of the exact structure-modular posterior, and three plug-ins: the
+best DAG, the Chow-Liu tree and no edges at all."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forecast:
+    """Mean ln p of a held-out row, nats, by fold."""
+
+    curves: Floats  # (folds, samplers, runs, stops), in the order of SAMPLERS and DRAWN
+    plain: Floats  # (folds, methods), in the order of PLAIN
+    dp: Floats  # (folds,), the exact order-modular p(x, D) / p(D); nan where it was not asked for
+    setup: Floats  # (samplers,), processor time before the first move
+    seconds: Floats  # (samplers,), processor time of one chain from there to the last stop
+
+
+def forecast(
+    data: bn.Data, folds: Sequence[int], /, *, runs: int, key: int, dp: Sequence[int] = ()
+) -> Forecast:
+    """Predict some of the ten folds by all methods, those of `dp` also by the dynamic program."""
+    parts = [_fold(*split(data, fold, key), runs, 100 * key + fold) for fold in folds]
+    exact = [_dp(*split(data, fold, key)) if fold in dp else np.nan for fold in folds]
+    curves, plain, times = (np.array(part) for part in zip(*parts, strict=True))
+    return Forecast(curves, plain, np.array(exact), *times.mean(axis=0).T)
+
+
+def split(data: bn.Data, fold: int, key: int, /) -> tuple[bn.Data, bn.Data]:
+    """Return rows to learn from, and the rows of one of ten folds."""
+    held_out = stream(7, key).permutation(data.m) % FOLDS == fold
+    train, test = (rows_of(data, which) for which in (~held_out, held_out))
+    return train, test
+
+
+def rows_of(data: bn.Data, which: Array, /) -> bn.Data:
+    """Return some rows, with the marks of what was set from outside."""
+    marks = None if data.intervened is None else data.intervened[which]
+    return replace(data, values=data.values[which], intervened=marks)
+
+
+def _fold(
+    train: bn.Data, test: bn.Data, runs: int, key: int
+) -> tuple[list[list[list[float]]], list[float], list[tuple[float, float]]]:
+    table = bn.score_families(train, bn.BDeu(ESS), max_parents=MAX_PARENTS)
+    curves, times = [], []
+    for sampler in SAMPLERS:
+        walked = walk(table, sampler, draws=DRAWN[-1], chains=runs, thin=THIN, key=key)
+        chains = [chain(walked.draws, c) for c in range(runs)]
+        curves.append(
+            [[_mean(each.prefix(stop), train, test) for stop in DRAWN] for each in chains]
+        )
+        times.append((walked.setup, walked.seconds))
+    return curves, _plain(table, train, test, key), times
+
+
+def without_chains(data: bn.Data, key: int, /) -> Floats:
+    """Return `Forecast.plain` of all ten folds, (10, methods)."""
+    out = []
+    for fold in range(FOLDS):
+        train, test = split(data, fold, key)
+        table = bn.score_families(train, bn.BDeu(ESS), max_parents=MAX_PARENTS)
+        out.append(_plain(table, train, test, 100 * key + fold))
+    return np.array(out)
+
+
+def _plain(table: bn.ScoreTable, train: bn.Data, test: bn.Data, key: int) -> list[float]:
+    exact = bn.sample_dags(bn.dag_posterior(table), draws=EXACT_DRAWS, rng=stream(8, key))
+    best = bn.map_dag(table).dags[0]
+    tree = bn.chow_liu(replace(train, intervened=None))
+    plug_ins = (best, tree, np.zeros(table.n, np.int64))
+    return [_mean(exact, train, test), *(_by_one(dag, train, test) for dag in plug_ins)]
+
+
+def late_orders(data: bn.Data, key: int, /, *, runs: int = 5) -> Floats:
+    """Return what orders predict without their first 100 draws, (10,); chains as in `forecast`."""
+    out = []
+    for fold in range(FOLDS):
+        train, test = split(data, fold, key)
+        table = bn.score_families(train, bn.BDeu(ESS), max_parents=MAX_PARENTS)
+        chains = walk(table, "Order", draws=DRAWN[-1], chains=runs, thin=THIN, key=100 * key + fold)
+        late = [chain(chains.draws, c, EARLY) for c in range(runs)]
+        out.append(np.mean([_mean(each, train, test) for each in late]))
+    return np.array(out)
+
+
+def chain(draws: bn.Draws, c: int, first: int = 0, /) -> bn.Draws:
+    """Return one of the chains, alone, from draw `first` on."""
+    one = slice(c, c + 1), slice(first, None)
+    return replace(
+        draws,
+        values=draws.values[one],
+        log_weight=draws.log_weight[one],
+        log_target=draws.log_target[one],
+        stats={},
+        traces={name: trace[one] for name, trace in draws.traces.items()},
+    )
+
+
+def _mean(draws: bn.Draws, train: bn.Data, test: bn.Data) -> float:
+    return float(bn.predict.log_density(draws, train, test, score=bn.BDeu(ESS)).mean())
+
+
+def _by_one(dag: Ints, train: bn.Data, test: bn.Data) -> float:
+    return float(bn.predict.plug_in_log_density(dag, train, test, score=bn.BDeu(ESS)).mean())
+
+
+def _dp(train: bn.Data, test: bn.Data) -> float:
+    exact = bn.predict.exact_log_density
+    return float(exact(train, test, score=bn.BDeu(ESS), max_parents=MAX_PARENTS).mean())
+
+
+def margin(one: Floats, other: Floats, /) -> tuple[float, float]:
+    """Return the mean over folds (folds,) of a difference, and its standard error, nats."""
+    difference = one - other
+    return float(difference.mean()), float(difference.std(ddof=1) / len(difference) ** 0.5)
+
+
+EDGE_PARENTS = 5
+PROTEINS = ("Raf", "Mek", "Plcg", "PIP2", "PIP3", "Erk", "Akt", "PKA", "PKC", "P38", "Jnk")
+READINGS = ("used", "used, by orders", "ignored")
+"""What is done with the interventions: used under the uniform prior over DAGs, used under the
+order-modular one, and taken for observations, uniform over DAGs."""
+
+
+def cell_edges(data: bn.Data, /) -> Floats:
+    """Return exact edge probabilities (3, n, n), in the order of READINGS."""
+    used, ignored = (
+        bn.score_families(each, bn.BDeu(ESS), max_parents=min(data.n - 1, EDGE_PARENTS))
+        for each in (data, replace(data, intervened=None))
+    )
+    return np.array(
+        [
+            bn.dag_posterior(used).edges,
+            bn.order_posterior(used).edges,
+            bn.dag_posterior(ignored).edges,
+        ]
+    )
+
+
+def consensus() -> NDArray[np.int64]:
+    """Return the network that biologists agree on, parent masks (11,), nodes as PROTEINS."""
+    network = bn.load_network("sachs")
+    places = [PROTEINS.index(name) for name in network.names]
+    edges = [(places[u], places[v]) for u, v in graphs.to_edges(network.dag)]
+    return graphs.from_edges(len(PROTEINS), edges)
+
+
+def ignoring(data: bn.Data, fold: int, key: int, /) -> float:
+    """Return mean ln p of a held-out row if training takes what was set from outside for observed.
+
+    Held-out rows are judged as always: a protein that was set is no part of the prediction.
+    """
+    train, test = split(data, fold, key)
+    train = replace(train, intervened=None)
+    table = bn.score_families(train, bn.BDeu(ESS), max_parents=MAX_PARENTS)
+    draws = bn.sample_dags(bn.dag_posterior(table), draws=EXACT_DRAWS, rng=stream(9, key, fold))
+    return float(bn.predict.log_density(draws, train, test, score=bn.BDeu(ESS)).mean())
+
+
+def every_fold_ignoring(data: bn.Data, key: int, /) -> Floats:
+    """Return `ignoring` for all ten folds, (10,)."""
+    return np.array([ignoring(data, fold, key) for fold in range(FOLDS)])
+
+
+DATA_SETS = 10  # of the child structure, and synthetic networks
+DRAWS = 2000  # of each chain
+RUNS = 5  # chains of each sampler for one fold
+KEYS = {"synthetic": 6, "tic-tac-toe": 7, "cells": 8}
+"""Data sets of the predictions: figures 6, 7 (a stand-in) and 8."""
+
+
+def stored_found() -> Found:
+    """Return the stored areas of figures 4 and 5, each array with the data sets in front."""
+    return Found(*(_stored(f"child {part}") for part in Found._fields))
+
+
+def stored_forecast(name: str, /) -> Forecast:
+    """Return all ten stored folds of one of KEYS."""
+    return Forecast(*(_stored(f"{name} {part.name}") for part in fields(Forecast)))
+
+
+def stored_networks() -> Floats:
+    """Return predictions without chains of ten networks, (10, folds, methods of PLAIN)."""
+    return _stored("networks plain")
+
+
+def stored_cells() -> tuple[Floats, Floats]:
+    """Return `cell_edges` (3, 11, 11) and `every_fold_ignoring` (10,), stored."""
+    return _stored("cells edges"), _stored("cells ignored")
+
+
+def cell_network() -> Ints:
+    """Return `consensus` as stored, (11,)."""
+    network: Ints = stored("em2007")["cells network"]
+    return network
+
+
+def _stored(name: str) -> Floats:
+    return stored("em2007")[name].astype(np.float64)
+
+
+def made(part: str, /) -> dict[str, Array]:
+    """Compute one part of the stored arrays: "child", "networks" or one of KEYS, in minutes."""
+    if part == "child":
+        columns = zip(*(discover(i, draws=DRAWS) for i in range(DATA_SETS)), strict=True)
+        return {
+            f"child {name}": np.array(column, np.float32)
+            for name, column in zip(Found._fields, columns, strict=True)
+        }
+    if part == "networks":
+        plain = [without_chains(synthetic(i)[1], KEYS["synthetic"]) for i in range(DATA_SETS)]
+        return {"networks plain": np.array(plain, np.float32)}
+    if part not in KEYS:
+        raise ValueError(f"no part {part!r}; there are child, networks, {', '.join(KEYS)}")
+    data = rows(part)
+    found = forecast(data, range(FOLDS), runs=RUNS, key=KEYS[part], dp=range(FOLDS))
+    out = {
+        f"{part} {each.name}": getattr(found, each.name).astype(np.float32)
+        for each in fields(Forecast)
+    }
+    if part == "cells":
+        out["cells edges"] = cell_edges(data).astype(np.float32)
+        out["cells network"] = consensus()
+        out["cells ignored"] = every_fold_ignoring(data, KEYS[part]).astype(np.float32)
+    return out
+
+
+def rows(part: str, /) -> bn.Data:
+    """Return the data of one of KEYS; those of the cells are a file, see `load_dataset`."""
+    if part == "synthetic":
+        return synthetic(0)[1]
+    return bn.load_dataset({"tic-tac-toe": "tic_tac_toe", "cells": "sachs"}[part])

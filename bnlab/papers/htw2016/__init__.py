@@ -1,0 +1,1 @@
+"""He, Tian and Wu (2016), section 4: direct sampling of DAGs."""

@@ -1,0 +1,1 @@
+"""Niinimäki and Koivisto (2013): annealed importance sampling on orders."""

@@ -1,0 +1,394 @@
+"""Tables and figures of a lecture (Stat 521A, 22), whose slides print hardly a number."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from bokeh.layouts import gridplot
+
+import bnlab as bn
+from bnlab import plots
+from bnlab.papers.page import Page, Rows
+from bnlab.papers.stat521a import averages, cells, equivalence, search
+from bnlab.papers.store import Floats
+
+page = Page()
+
+ROWS = (500, 1000)  # of ALARM
+LEAST = 0.02  # of an edge that is drawn
+BELOW = 300.0  # nats below the top that traces show
+
+
+def _grouped(
+    x: Sequence[int], lines: Mapping[str, Floats], groups: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, tuple[Sequence[int], Floats]]]:
+    """Sort lines into groups, which have colours of their own."""
+    return {
+        group: {"" if label == group else label: (x, lines[label]) for label in labels}
+        for group, labels in groups.items()
+    }
+
+
+@page.table("missed", "n", "classes", "share missed, mean", "share missed, worst", form=".3f")
+def missed() -> Rows:
+    """Neighbours of a class that one member misses. Shares of classes."""
+    for n in (3, 4):
+        mean, worst, classes = equivalence.missed(n)
+        yield n, classes, mean, worst
+
+
+@page.table("learned_numbers", "rows", *search.WAYS, form=".3f")
+def distances() -> Rows:
+    """Parameters, or structure as well? Distance from ALARM, nats a row, the mean of three data
+    sets."""
+    for m, means in zip(search.SIZES, search.distances().mean.mean(axis=0), strict=True):
+        yield (m, *means)
+
+
+@page.figure("learned")
+def figure_learned() -> Any:
+    """Parameters, or structure as well, drawn. Not knowing the structure costs a factor of
+    1.2 to 1.6 from 500 rows on."""
+    lines = dict(zip(search.WAYS, search.distances().mean.mean(axis=0).T, strict=True))
+    groups = {
+        "known structure": ("known structure",),
+        "learned:": ("tabu search", "GES"),
+        "Chow-Liu tree": ("Chow-Liu tree",),
+    }
+    return plots.time_curves(
+        _grouped(search.SIZES, lines, groups),
+        y_label="KL(ALARM || learned), nats a row",
+        y_range=(0.03, 10),
+        y_axis_type="log",
+        x_label="rows",
+        name="learned",
+        title="ALARM: parameters alone, or structure as well",
+        alt="Distance from ALARM against rows: known structure lowest, then learned, then a tree",
+    )
+
+
+@page.table("searches", "rows", "search", "nats below the best", form=".1f")
+def searches() -> Rows:
+    """Searches on ALARM. How far below the best search each is."""
+    for m in ROWS:
+        found = search.scores(m)
+        for name, score in found.items():
+            yield m, name, max(found.values()) - score
+
+
+@page.figure("traces_{m}", each=[{"m": m} for m in ROWS])
+def traces(m: int) -> Any:
+    """Two starts, {m} rows. A flat trace proves nothing; two from different starts can prove
+    trouble."""
+    lines = search.starts(m)
+    top = max(line.max() for line in lines.values())
+    shown = slice(9, None, 10)  # one point in ten
+    places = np.arange(1, search.DRAWS + 1)[shown]
+    return plots.traces(
+        places,
+        {label: line[shown] for label, line in lines.items()},
+        x_label="draws: 5000 local moves, or 20 of orders",
+        y_label="ln p(D, G), nats",
+        y_range=(top - BELOW, top + BELOW / 20),
+        name=f"trace_{m}",
+        title=f"ALARM, {m} rows",
+        alt=f"ALARM, {m} rows: local moves from no edge end far below those from a search; orders "
+        "reach the top",
+    )
+
+
+@page.table("traces", "rows", "chain", "mean ln p(D, G)", form=".0f")
+def second_halves() -> Rows:
+    """Two starts as numbers. Mean of the second half of a chain."""
+    for m in ROWS:
+        for name, line in search.starts(m).items():
+            yield m, name, line[500:].mean()
+
+
+@page.figure("two_runs_{m}", each=[{"m": m} for m in ROWS])
+def scatter_alarm(m: int) -> Any:
+    """Two runs, {m} rows. Edge probabilities by one run against those by another."""
+    return _scatter(search.alarm_runs(m), search.alarm().names, across=2)
+
+
+@page.table(
+    "two_runs", "runs", "SAD", "largest gap", "edges that differ by more than 1/2", form=".2f"
+)
+def apart() -> Rows:
+    """Two runs as numbers. ALARM: how far two runs are apart."""
+    for m in ROWS:
+        for label, both in search.alarm_runs(m).items():
+            yield (label, *search.apart(both))
+
+
+@page.figure("census_{name}", each=[{"name": name} for name in search.STAND_INS])
+def scatter_census(name: str) -> Any:
+    """In place of the census: {name}. Two runs of each sampler against each other."""
+    return _scatter(search.census_runs(name), search.census(name).names, across=3)
+
+
+@page.table("census", "runs", "SAD of the two", "first from exact", "second from exact", form=".2f")
+def census() -> Rows:
+    """In place of the census, as numbers. Runs that agree may be wrong."""
+    for name in search.STAND_INS:
+        for kind, (label, both) in zip(
+            search.SAMPLERS.values(), search.census_runs(name).items(), strict=True
+        ):
+            wrong = search.from_exact(search.census(name), kind, both)
+            yield (label, search.apart(both)[0], *wrong)
+
+
+def _scatter(runs: Mapping[str, Floats], names: tuple[str, ...], *, across: int) -> Any:
+    """Draw edges by one run against those by another; pairs below 0.02 in both are left out."""
+    pictures = []
+    for place, (label, both) in enumerate(runs.items()):
+        picture = plots.agreement(
+            both[0].round(3),
+            both[1].round(3),
+            names,
+            labels=("run 1", "run 2"),
+            name=f"runs_{place}",
+            title=f"{label}: SAD {search.apart(both)[0]:.2f}",
+            alt=f"Edge probabilities by two runs, {label}",
+        )
+        source = picture.select_one({"name": f"runs_{place}"})
+        pairs = zip(source.data["first"], source.data["second"], strict=True)
+        drawn = [i for i, pair in enumerate(pairs) if max(pair) >= LEAST]
+        source.data = {key: [column[i] for i in drawn] for key, column in source.data.items()}
+        picture.width = picture.height = 330
+        pictures.append(picture)
+    return gridplot(pictures, ncols=across, toolbar_location=None)
+
+
+@page.figure("members")
+def members() -> Any:
+    """The members of a class. Four equivalent DAGs, and with how many orders each is compatible."""
+    dags = equivalence.everything()[0][equivalence.true_class()]
+    shares, _ = equivalence.limits()
+    return plots.graph_gallery(
+        bn.graphs.to_adjacency(dags),
+        bn.load_network("cancer").names,
+        [
+            f"{count} of 12: {share:.3f}"
+            for count, share in zip(equivalence.orders(), shares, strict=True)
+        ],
+        across=4,
+        name="members",
+        title="One class, four DAGs: orders, and share of the class",
+        alt="Four equivalent networks of five nodes with 1, 2, 4 and 5 orders",
+    )
+
+
+@page.figure("bias")
+def bias() -> Any:
+    """Does the bias go away with more rows? Inside the class the shares stay those of the prior,
+    whatever the number of rows."""
+    found, sizes = equivalence.biases(), equivalence.SIZES
+    modular = {
+        f"{count} order{'s' * bool(count > 1)}": (sizes, line)
+        for count, line in zip(equivalence.orders(), found.modular.T, strict=True)
+    }
+    return plots.time_curves(
+        {"each DAG alike": {"": (sizes, found.alike[:, 0])}, "order-modular,": modular},
+        y_label="posterior probability of one DAG",
+        y_range=(-0.01, 0.45),
+        x_label="rows",
+        name="bias",
+        title="The four DAGs of the true class",
+        alt="Posterior probability of each of four equivalent DAGs against rows: a quarter each, "
+        "or one to five twelfths under the order-modular prior",
+    )
+
+
+@page.table(
+    "bias_numbers",
+    *("rows", "class, each DAG alike", "class, order-modular", "SAD of the edges"),
+    form=".4f",
+)
+def inside() -> Rows:
+    """The bias as numbers. Posterior probability of the true class; exact sums, means of ten data
+    sets."""
+    for m, alike, modular, sad in zip(equivalence.SIZES, *equivalence.biases(), strict=True):
+        yield m, alike.sum(), modular.sum(), sad
+
+
+@page.figure("roc_{m}", each=[{"m": m} for m in cells.SHOWN])
+def roc(m: int) -> Any:
+    """T-cells, {m:,} rows. ROC curves of the edges under four priors."""
+    curves = {
+        label: bn.diagnostics.roc(edges, cells.truth()) for label, edges in cells.edges(m).items()
+    }
+    return plots.roc_curves(
+        curves,
+        name=f"roc_{m}",
+        title=f"T-cells, {m:,} rows",
+        alt=f"ROC curves of the edges of the T-cells from {m} rows under four priors",
+    )
+
+
+@page.table("roc", "rows", "prior", "area", form=".3f")
+def areas() -> Rows:
+    """T-cells as numbers. Area under the ROC curve of the edges."""
+    for m in cells.SHOWN:
+        for name, p in cells.edges(m).items():
+            yield m, name, bn.diagnostics.auc(p, cells.truth())
+
+
+@page.figure("beliefs_{kind}", each=[{"kind": kind} for kind in ("areas", "evidence")])
+def strengths(kind: str, m: int = 90) -> Any:
+    """T-cells: {kind} by strength of belief. 90 rows; right beliefs help, and the evidence tells
+    right from wrong."""
+    values = cells.subsets()[kind][cells.SIZES.index(m)].mean(axis=0)
+    blank = float(values[0, 0])
+    y_label, y_range = "area under the ROC curve", (0.55, 1.01)
+    if kind == "evidence":
+        values, blank = values - blank, 0.0
+        y_label, y_range = "ln p(D | strength), nats above none", (-40.0, 20.0)
+    x = cells.STRENGTHS[1:]
+    return plots.time_curves(
+        {source: {"": (x, line[1:])} for source, line in zip(cells.SOURCES, values, strict=True)},
+        {"no beliefs": blank},
+        y_label=y_label,
+        y_range=y_range,
+        x_label="strength of the beliefs",
+        name=f"{kind}_{m}",
+        title=f"T-cells, {m:,} rows, mean of {cells.SUBSETS} subsets",
+        alt=f"T-cells, {m} rows: {y_label} against the strength of right and of wrong beliefs",
+    )
+
+
+@page.table("beliefs", "rows", "source", *(f"strength {s:g}" for s in cells.STRENGTHS), form=".3f")
+def beliefs() -> Rows:
+    """Beliefs as numbers. Mean areas of twenty subsets of the rows."""
+    for m, found in zip(cells.SIZES, cells.subsets()["areas"].mean(axis=1), strict=False):
+        for source, line in zip(cells.SOURCES, found, strict=True):
+            yield (m, source, *line)
+
+
+@page.figure("found_{kind}", each=[{"kind": kind} for kind in averages.KINDS])
+def figure_found(kind: str) -> Any:
+    """Child: {kind} found. Averages are above single DAGs; for edges the class of the best DAG is
+    between."""
+    means = averages.discovered().mean(axis=1)[..., averages.KINDS.index(kind)]
+    lines = dict(zip(averages.METHODS, means.T, strict=True))
+    groups = {
+        "one DAG:": ("hill climbing", "GES", "MAP"),
+        "class of the MAP": ("class of the MAP",),
+        "average over": ("orders", "DAGs"),
+    }
+    return plots.time_curves(
+        _grouped(averages.CHILD_SIZES, lines, groups),
+        y_label=f"area under the ROC curve, {kind}",
+        y_range=(0.5, 1.01),
+        x_label="rows",
+        name=kind,
+        title=f"Child structure, 20 nodes: {kind}",
+        alt=f"Area under the ROC curve of {kind} against rows: averages above single DAGs",
+    )
+
+
+@page.table("found", "of", "method", *(f"{m:,} rows" for m in averages.CHILD_SIZES), form=".3f")
+def found() -> Rows:
+    """Child as numbers. Area under the ROC curve, means of ten data sets."""
+    for place, kind in enumerate(averages.KINDS):
+        means = averages.discovered().mean(axis=1)[..., place].T
+        for name, line in zip(averages.METHODS, means, strict=True):
+            yield (kind, name, *line)
+
+
+@page.figure("predicted")
+def predicted() -> Any:
+    """Averages against one network. Loss of predictions; averages are ahead as long as rows are
+    few."""
+    values = averages.losses()[0]
+    lines = dict(zip(averages.WAYS, values.mean(axis=0).T, strict=True))
+    groups = {
+        "average over": averages.WAYS[:3],
+        "one DAG:": averages.WAYS[3:5],
+        "true structure": averages.WAYS[5:],
+    }
+    return plots.time_curves(
+        _grouped(averages.SIZES, lines, groups),
+        y_label="KL(true || predicted), nats a row",
+        y_range=(0.01, 3),
+        y_axis_type="log",
+        x_label="rows",
+        name="predicted",
+        title=f"Predictions, {values.shape[0]} networks of {averages.NODES} nodes",
+        alt="Loss of predictions against rows: averages below the best DAG while rows are few",
+    )
+
+
+@page.table(
+    "predicted_numbers",
+    *("rows", *averages.WAYS, "MAP worse by", "standard error", "mass of the 100 best"),
+    form=".3f",
+)
+def predictions() -> Rows:
+    """Averages as numbers. Loss, nats a row."""
+    values, masses = averages.losses()
+    gain = values[:, :, 3] - values[:, :, 0]
+    error = gain.std(axis=0, ddof=1) / len(gain) ** 0.5
+    for i, m in enumerate(averages.SIZES):
+        means = values[:, i].mean(axis=0)
+        yield (m, *means, gain[:, i].mean(), error[i], masses[:, i].mean())
+
+
+@page.figure("windows")
+def figure_windows() -> Any:
+    """Occam's window. The posterior probability of each window, and of what a beam finds of it."""
+    groups = {
+        name.replace("_", "-"): {
+            "found": (averages.FACTORS, [one.mass for one in seen]),
+            "exact": (averages.FACTORS, [one.exact_mass for one in seen]),
+        }
+        for name, seen in averages.windows().items()
+    }
+    return plots.time_curves(
+        groups,
+        y_label="posterior probability of the window",
+        y_range=(0.0, 1.03),
+        x_label="Bayes factor, best to last",
+        name="windows",
+        title="Occam's window: by beam search, and in truth",
+        alt="Posterior probability in Occam's window against its Bayes factor, found and exact",
+    )
+
+
+@page.table(
+    "windows_numbers",
+    *("data", "factor", "found", "exact", "mass found", "mass exact"),
+    form=".3f",
+)
+def in_windows() -> Rows:
+    """Occam's window as numbers. DAGs, and their posterior probabilities."""
+    for name, seen in averages.windows().items():
+        for factor, one in zip(averages.FACTORS, seen, strict=True):
+            yield name, factor, one.found, one.exact, one.mass, one.exact_mass
+
+
+@page.figure("visits")
+def visits(name: str = "coronary") -> Any:
+    """Visits, or distinct DAGs? Weighing the DAGs that were seen comes nearer than counting
+    visits."""
+    return plots.error_curve(
+        averages.STOPS,
+        {label: values.mean(axis=0) for label, values in averages.errors(name).items()},
+        {},
+        x_label="local moves of one chain",
+        y_label="SAD from the exact edges",
+        y_range=(0.08, 24.0),
+        name=f"visits_{name}",
+        title=f"{name.replace('_', '-')}: counted or weighed",
+        alt=f"{name}: error of the edges against moves, by counting visits and by weighing DAGs",
+    )
+
+
+@page.table(
+    "visits_numbers", "data", "estimate", *(f"{s:,} moves" for s in averages.STOPS), form=".2f"
+)
+def weighing() -> Rows:
+    """Visits as numbers. Sums of absolute errors of edges."""
+    for name in averages.DATASETS:
+        for label, values in averages.errors(name).items():
+            yield (name, label, *values.mean(axis=0))

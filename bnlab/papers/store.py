@@ -1,0 +1,52 @@
+"""What all papers share: long runs stored as arrays by name, random numbers, DAGs, weights."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.resources import as_file, files
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab import graphs
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Arrays = Mapping[str, Array]
+
+
+@cache
+def stored(paper: str, /) -> Arrays:
+    """Return the stored arrays of a paper, such as "em2007"; its `made` computes them again.
+
+    `np.savez_compressed("bnlab/papers/em2007/long.npz", **arrays)` writes them.
+    """
+    with as_file(files("bnlab.papers") / paper / "long.npz") as path, np.load(path) as kept:
+        return MappingProxyType({name: kept[name] for name in kept.files})
+
+
+def streams(seed: int, /) -> Callable[..., np.random.Generator]:
+    """Return a function that gives random numbers of their own for each key."""
+
+    def stream(*key: int) -> np.random.Generator:
+        return np.random.default_rng([seed, *key])
+
+    return stream
+
+
+def random_dag(n: int, rng: np.random.Generator, /, max_parents: int = 3) -> Ints:
+    """Draw a DAG: a random order of nodes, each with a uniform number of parents before it."""
+    dag, order = np.zeros(n, np.int64), rng.permutation(n)
+    for place, v in enumerate(order):
+        count = rng.integers(0, min(place, max_parents) + 1)
+        dag[v] = (np.int64(1) << rng.choice(order[:place], count, replace=False)).sum()
+    return graphs.check_dag(dag)
+
+
+def normalised(log_weights: Floats, /) -> Floats:
+    """Return weights that add up to 1."""
+    weights = np.exp(log_weights - log_weights.max())
+    shares: Floats = weights / weights.sum()
+    return shares

@@ -1,0 +1,323 @@
+"""Line charts: lines over the same places, with bands, horizontal rules and logarithmic axes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from bokeh.models import BoxAnnotation, ColumnDataSource, LegendItem, NumeralTickFormatter
+from bokeh.palettes import Plasma256
+from bokeh.plotting import figure
+from numpy.typing import ArrayLike
+
+from bnlab.plots.canvas import (
+    BROKEN,
+    COLOURS,
+    DASHES,
+    INK,
+    MARKERS,
+    PALE,
+    Columns,
+    canvas,
+    hover,
+    legend_above,
+    legend_below,
+    round_numbers,
+    set_ticks,
+    vector,
+)
+
+MOST_POINTS = 500
+"""Points of a trace that are drawn; a longer one is shown at evenly spaced places."""
+
+MOST_RUNGS = 5
+COLD_TO_HOT = (0, 190)  # of Plasma256: dark blue to orange, both plain on white
+
+
+def wide(over: str, x: ArrayLike, lines: Mapping[str, ArrayLike], /) -> Columns:
+    """The columns of lines over the same places, which are the column `over`."""
+    places = np.asarray(x, np.float64)
+    named = {label: vector(values, places.size, label) for label, values in lines.items()}
+    return {over: places.tolist(), **{label: line.tolist() for label, line in named.items()}}
+
+
+def rules(
+    picture: figure,
+    levels: Mapping[str, float],
+    /,
+    *,
+    name: str,
+    dashes: Sequence[str] = BROKEN,
+) -> list[LegendItem]:
+    """Draw a broken horizontal line at each level; the source has a column for each."""
+    source = ColumnDataSource(data={key: [float(y)] for key, y in levels.items()}, name=name)
+    items = []
+    for label, dash in zip(levels, dashes, strict=False):
+        look = {"line_color": INK, "line_dash": dash, "line_width": 2}
+        line = picture.hspan(y=label, source=source, **look)
+        items.append(LegendItem(label=label, renderers=[line]))
+    return items
+
+
+def lines(
+    picture: figure,
+    data: Columns,
+    /,
+    *,
+    name: str,
+    columns: Iterable[str] = (),
+    labels: Sequence[str] = (),
+    colours: Sequence[str] = COLOURS,
+    markers: Sequence[str] = (),
+    dashes: Sequence[str] = DASHES[:1],
+    width: float = 2.0,
+    number: str = "0.00",
+) -> list[LegendItem]:
+    """Draw a line for each column but the first, which is over what; return their legend.
+
+    Parameters
+    ----------
+    columns : the lines among the columns, all by default
+    labels : of the lines in the legend, if not the names of their columns
+    markers : none draws no marks; with marks, pointing at them tells the numbers
+    number : format of what they tell
+    """
+    source = ColumnDataSource(data=data, name=name)
+    over, *every = data
+    columns = list(columns) or every
+    items = []
+    for i, (column, label) in enumerate(zip(columns, labels or columns, strict=True)):
+        colour = colours[i % len(colours)]
+        look: dict[str, Any] = {"source": source, "line_color": colour}
+        dash = dashes[i % len(dashes)]
+        drawn = [picture.line(over, column, line_dash=dash, line_width=width, **look)]
+        if markers:
+            marker = markers[i % len(markers)]
+            look |= {"marker": marker, "size": 8, "fill_color": colour}
+            drawn.append(picture.scatter(over, column, **look))
+        items.append(LegendItem(label=label, renderers=drawn))
+    if markers:
+        tips = [(column, f"@{{{column}}}{{{number}}}") for column in columns]
+        place = (picture.xaxis.axis_label, f"@{{{over}}}{{0,0.[000]}}")
+        hover(picture, [item.renderers[-1] for item in items], place, *tips)
+    return items
+
+
+def shade(picture: figure, over: str, low: str, high: str, /, *, name: str) -> Any:
+    """Fill what is between two columns of the source of this name, under the lines."""
+    source = picture.select_one({"name": name, "type": ColumnDataSource})
+    look = {"fill_color": PALE, "fill_alpha": 0.4, "level": "underlay"}
+    return picture.varea(over, low, high, source=source, **look)
+
+
+def error_curve(
+    draws: ArrayLike,
+    measured: Mapping[str, ArrayLike],
+    bounds: Mapping[str, ArrayLike],
+    /,
+    *,
+    x_label: str = "number of draws",
+    y_label: str = "error",
+    y_range: tuple[float, float] | None = None,
+    name: str = "measured",
+    title: str = "Error against number of draws",
+    alt: str = "Error against the number of draws, on logarithmic axes, with its bounds",
+) -> figure:
+    """What was measured at each number of draws beside its bounds, on logarithmic axes.
+
+    Sources: `name` and `name` + "_bounds", columns `draws` and the labels. Values that a
+    logarithmic axis cannot show (0) are nan.
+
+    Parameters
+    ----------
+    draws : (k,) numbers of draws, at least 1
+    measured : label -> (k,) values, lines with markers
+    bounds : label -> (k,) values, broken lines without markers
+    y_range : ends of the vertical axis; fits the data if None
+    """
+    sizes = np.asarray(draws, np.float64)
+    low, high = sizes.min() / 1.3, sizes.max() * 1.3
+    picture = canvas(
+        title, alt, x_label, y_label, size=(480, 420), log="xy", x=(low, high), y=y_range
+    )
+    limits, found = (wide("draws", sizes, _positive(values)) for values in (bounds, measured))
+    items = lines(picture, limits, name=f"{name}_bounds", colours=[INK], dashes=BROKEN)
+    items += lines(picture, found, name=name, markers=MARKERS, number="0.0000")
+    legend_below(picture, items, columns=2)
+    shown = [tick for tick in round_numbers(low, high) if low <= tick <= high]
+    set_ticks(picture.xaxis, shown, number="0,0")
+    return picture
+
+
+def _positive(measured: Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
+    values = {label: np.asarray(line, np.float64) for label, line in measured.items()}
+    return {label: np.where(line > 0, line, np.nan) for label, line in values.items()}
+
+
+def log_curves(
+    x: Sequence[float],
+    shown: Mapping[str, ArrayLike],
+    levels: Mapping[str, float],
+    /,
+    *,
+    x_label: str,
+    y_label: str,
+    title: str,
+    alt: str,
+    name: str,
+    y_range: tuple[float, float] | None = None,
+    y_axis_type: str = "linear",
+    band: tuple[str, str] | None = None,
+    ticks: Sequence[float] | None = None,
+    x_ticks: Sequence[float] | None = None,
+) -> figure:
+    """Up to eight lines with markers over a logarithmic axis, and up to four horizontal lines.
+
+    Sources: `name`, columns `x` and the labels, and `name` + "_rules", a column for each level.
+
+    Parameters
+    ----------
+    x : k positive numbers
+    shown : label -> (k,) values, nan where there is none
+    levels : label -> the height of a broken line
+    y_range : ends of the vertical axis, fits the data if None
+    y_axis_type : "linear" or "log"
+    band : labels of two lines with a shade between them
+    ticks, x_ticks : of the vertical axis, and of the other (x if None)
+    """
+    if len(shown) > len(MARKERS) or len(levels) > len(BROKEN):
+        raise ValueError(
+            f"{len(shown)} lines and {len(levels)} rules: at most {len(MARKERS)} and "
+            f"{len(BROKEN)} can be told apart"
+        )
+    log = "x" + "y" * (y_axis_type == "log")
+    axes = x_label, y_label
+    picture = canvas(
+        title, alt, *axes, size=(500, 420), log=log, x=(min(x) / 1.5, max(x) * 1.5), y=y_range
+    )
+    items = rules(picture, levels, name=f"{name}_rules")
+    items += lines(picture, wide("x", x, shown), name=name, markers=MARKERS)
+    if band is not None:
+        shade(picture, "x", *band, name=name)
+    set_ticks(picture.xaxis, x if x_ticks is None else x_ticks, number="0,0")
+    picture.xaxis.major_label_orientation = 0.8
+    if ticks is not None:
+        set_ticks(picture.yaxis, ticks, number="0,0.[0]")
+    legend_above(picture, items)
+    return picture
+
+
+def traces(
+    places: ArrayLike,
+    chains: Mapping[str, ArrayLike],
+    /,
+    *,
+    colours: Sequence[str] = COLOURS[:4],
+    band: tuple[float, float] | None = None,
+    x_label: str = "moves",
+    y_label: str = "ln weight of the order (nats)",
+    y_range: tuple[float, float] | None = None,
+    name: str = "trace",
+    title: str = "Trace of each chain",
+    alt: str = "Log weight of the current order of each chain, move by move",
+) -> figure:
+    """A line for each chain, as many as there are colours.
+
+    The source `name` has `place` and a column a chain, of 500 evenly spaced places of a longer one.
+
+    Parameters
+    ----------
+    places : (T,) what the horizontal axis shows
+    chains : label -> (T,) values
+    band : a usual range of values, shaded
+    y_range : ends of the vertical axis; fits the data if None
+    """
+    if len(chains) > len(colours):
+        raise ValueError(f"{len(chains)} chains, but {len(colours)} colours: show fewer")
+    picture = canvas(title, alt, x_label, y_label, size=(560, 400), y=y_range)
+    if band is not None:
+        look = {"fill_color": "#d9d9d9", "fill_alpha": 0.5, "level": "underlay"}
+        picture.add_layout(BoxAnnotation(bottom=band[0], top=band[1], **look))
+    rounded = {key: np.asarray(line, np.float64).round(3) for key, line in chains.items()}
+    data = wide("place", places, rounded)
+    size = len(data["place"])
+    shown = np.unique(np.linspace(0, size - 1, min(size, MOST_POINTS)).astype(np.int64))
+    data = {key: np.array(values)[shown].tolist() for key, values in data.items()}
+    items = lines(picture, data, name=name, colours=colours, dashes=DASHES[:4], width=1.6)
+    legend_above(picture, items)
+    picture.xaxis.formatter = NumeralTickFormatter(format="0,0")
+    picture.yaxis.formatter = NumeralTickFormatter(format="0,0.[00]")
+    return picture
+
+
+def tempered_traces(places: ArrayLike, betas: ArrayLike, tempered: ArrayLike, /) -> figure:
+    """A line for each of up to five temperatures: where neighbours overlap, states are exchanged.
+
+    Of more than five temperatures, five are shown, cold first: the ends and those evenly between.
+    The source "tempered" is as of `traces`.
+
+    Parameters
+    ----------
+    places : (T,) what the horizontal axis shows, draws
+    betas : (r + 1,) inverse temperatures, rising
+    tempered : (T, r + 1) ln weights of one chain, nats, as in traces "tempered"
+    """
+    x, values = np.asarray(betas, np.float64), np.asarray(tempered, np.float64)
+    if values.ndim != 2 or values.shape[1] != x.size:
+        raise ValueError(
+            f"tempered has shape {values.shape}, but there are {x.size} temperatures: give the "
+            "(draws, temperatures) of one chain"
+        )
+    rungs = np.linspace(x.size - 1, 0, min(x.size, MOST_RUNGS)).round().astype(np.int64)
+    shades = np.linspace(*COLD_TO_HOT, len(rungs)).astype(np.int64)
+    return traces(
+        places,
+        {f"β = {x[i]:.3g}": values[:, i] for i in rungs},
+        colours=[Plasma256[i] for i in shades],
+        x_label="draws",
+        name="tempered",
+        title="Trace at each temperature",
+        alt="Log weight of the order at several temperatures, draw by draw",
+    )
+
+
+def closing(
+    draws: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    estimates: Mapping[str, ArrayLike],
+    levels: Mapping[str, float],
+    /,
+    *,
+    most: int,
+    name: str = "closing",
+    title: str,
+    alt: str,
+) -> figure:
+    """A band that holds a probability for certain, estimates in it, and exact values as lines.
+
+    Sources: `name`, columns `draws`, `low`, `high` and the estimates, and `name` + "_levels".
+
+    Parameters
+    ----------
+    draws : (k,) numbers of draws
+    low, high : (k,) ends of the interval
+    estimates : label -> (k,) estimates
+    levels : label -> exact probability, horizontal lines
+    most : right end of the axis of draws, so that it stays while draws come in
+    """
+    axes = "networks drawn", "probability"
+    picture = canvas(
+        title, alt, *axes, size=(600, 400), log="x", x=(0.8, most * 1.3), y=(-0.02, 1.02)
+    )
+    data = wide("draws", draws, {"low": low, "high": high, **estimates})
+    items = rules(picture, levels, name=f"{name}_levels", dashes=("solid", "dotted"))
+    items += lines(picture, data, name=name, columns=estimates, markers=MARKERS, number="0.0000")
+    band = shade(picture, "draws", "low", "high", name=name)
+    look = {"source": band.data_source, "line_color": INK, "line_width": 1.5}
+    bars = picture.segment("draws", "low", "draws", "high", **look)
+    items.insert(0, LegendItem(label="certain interval", renderers=[band, bars]))
+    certain = ("certain interval", "@low{0.0000} to @high{0.0000}")
+    hover(picture, [bars], ("networks drawn", "@draws{0,0}"), certain)
+    legend_below(picture, items, columns=2)
+    set_ticks(picture.xaxis, round_numbers(1, most), number="0,0")
+    return picture

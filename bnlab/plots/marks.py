@@ -1,0 +1,369 @@
+"""Dots and bars with a label to each row: answers, shares, published values, paths, settings."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from bokeh.models import (
+    BasicTicker,
+    ColumnDataSource,
+    Dodge,
+    LegendItem,
+)
+from bokeh.plotting import figure
+from numpy.typing import ArrayLike
+
+from bnlab.plots.canvas import (
+    COLOURS,
+    CYCLE,
+    INK,
+    MARKERS,
+    PALE,
+    RULE,
+    WIDTH,
+    Columns,
+    canvas,
+    from_rows,
+    hover,
+    legend_above,
+    legend_below,
+    vector,
+    write,
+)
+from bnlab.plots.matrix import shortened, square
+from bnlab.plots.series import MARK, cycled, key
+
+LETTER = 7.0  # pixels, mean width of a character of the axis labels
+LONGEST = 44  # characters of a label
+DIAMOND = {"marker": "diamond", "size": 12, "fill_color": CYCLE[3], "line_color": INK}
+"""The look of what is exact, published or direct, beside what was drawn or computed here."""
+
+
+def rows(
+    labels: Sequence[str],
+    /,
+    *,
+    title: str,
+    x_label: str,
+    alt: str,
+    row: int,
+    frame_width: int = 300,
+    room: int = 100,
+    x_range: tuple[float, float] = (-0.03, 1.03),
+) -> figure:
+    """A canvas with a label to each row of `row` pixels, first on top, and `room` for the rest."""
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"labels {list(labels)} are not all different: each row needs its own")
+    longest = min(max(map(len, labels), default=0), LONGEST)
+    size = frame_width + round(LETTER * longest) + 50, row * len(labels) + room
+    picture = canvas(title, alt, x_label, "", size=size, x=x_range, y=list(reversed(labels)))
+    picture.frame_width, picture.frame_height = frame_width, max(row * len(labels), 1)
+    picture.xaxis.ticker = BasicTicker(desired_num_ticks=5)
+    picture.ygrid.grid_line_color = None
+    picture.yaxis.axis_line_color = picture.yaxis.major_tick_line_color = None
+    picture.yaxis.formatter = shortened(LONGEST)
+    return picture
+
+
+def share_bars(
+    shares: ArrayLike,
+    exact: ArrayLike,
+    labels: Sequence[str],
+    /,
+    *,
+    margin: float = 0.0,
+    largest: float = 1.0,
+    name: str = "shares",
+    title: str = "Share of the draws (bar) and exact probability (diamond)",
+    alt: str = "Bars of the share of draws that have each thing, diamonds at its exact probability",
+) -> figure:
+    """Bars of shares among draws, diamonds at exact probabilities.
+
+    The source `name` has the columns `label`, `share`, `exact`, `low` and `high`.
+
+    Parameters
+    ----------
+    shares : (k,) the share of the draws that have each thing
+    exact : (k,) its exact probability, nan where that is not known
+    labels : k different names, the first on top
+    margin : half width of the interval around each share, which is cut to [0, 1]
+    largest : right end of the axis
+    """
+    share, truth = vector(shares, len(labels), "shares"), vector(exact, len(labels), "exact")
+    ends = -0.02 * largest, largest * 1.03  # room for a diamond at 0
+    picture = rows(labels, title=title, x_label="probability", alt=alt, row=22, x_range=ends)
+    columns: Columns = {"label": list(labels), "share": share.tolist(), "exact": truth.tolist()}
+    columns |= _interval(share, margin)
+    source = ColumnDataSource(data=columns, name=name)
+    look = {"source": source, "height": 0.66, "fill_color": PALE, "line_color": None}
+    bars = picture.hbar(y="label", right="share", **look)
+    whisker = picture.segment("low", "label", "high", "label", source=source, line_color=INK)
+    whisker.visible = bool(margin)
+    picture.scatter("exact", "label", source=source, **DIAMOND)
+    tips = ("share of the draws", "@share{0.0000}"), ("exact", "@exact{0.0000}")
+    hover(picture, [bars], ("", "@label"), *tips)
+    return picture
+
+
+def _interval(middle: ArrayLike, margin: float) -> Columns:
+    """The ends of the interval of half width `margin` around probabilities."""
+    low, high = (np.clip(np.asarray(middle) + way * margin, 0, 1) for way in (-1, 1))
+    return {"low": low.tolist(), "high": high.tolist()}
+
+
+def published(
+    printed: ArrayLike,
+    ours: Sequence[ArrayLike],
+    labels: Sequence[str],
+    /,
+    *,
+    x_label: str = "SAD over all edges",
+    title: str = "Published mean ± 2 sd, and our runs",
+) -> figure:
+    """Published values (diamond, bar of +/- 2 sd) with our runs (dots) and mean (bar) below each.
+
+    Sources: "published", columns `label`, `mean`, `sd`, `low`, `high` (published mean +/- 2 sd) and
+    `ours` (our mean), and "published_runs" with the `place` and the `value` of each run.
+
+    Parameters
+    ----------
+    printed : (k, 2) published means and standard deviations
+    ours : k arrays of runs, empty where there are none
+    labels : k different names
+    """
+    alt = "Published means with bars of two standard deviations, our single runs below each"
+    values = np.asarray(printed, np.float64)
+    if values.shape != (len(labels), 2) or len(ours) != len(labels):
+        raise ValueError(
+            f"published has shape {values.shape} and ours {len(ours)} entries, but there are "
+            f"{len(labels)} labels: give each a mean, a standard deviation and its runs"
+        )
+    mean, sd = values.T
+    runs = [np.asarray(found, np.float64) for found in ours]
+    columns: Columns = {
+        "label": list(labels),
+        "mean": mean.tolist(),
+        "sd": sd.tolist(),
+        "low": (mean - 2 * sd).tolist(),
+        "high": (mean + 2 * sd).tolist(),
+        "ours": [float(found.mean()) if found.size else float("nan") for found in runs],
+    }
+    heights = (-0.28, -0.2, -0.12)  # to tell runs apart
+    dots = [
+        ((label, heights[run % 3]), value)
+        for label, found in zip(labels, runs, strict=True)
+        for run, value in enumerate(found.tolist())
+    ]
+    ends = 0.0, 1.05 * float((values @ (1, 2)).max())
+    look: dict[str, Any] = {"title": title, "x_label": x_label, "alt": alt, "x_range": ends}
+    picture = rows(labels, row=52, frame_width=520, **look)
+    source = ColumnDataSource(data=columns, name="published")
+    single = ColumnDataSource(data=from_rows("place value", dots), name="published_runs")
+    place, below = (
+        {"field": "label", "transform": Dodge(value=by, range=picture.y_range)}
+        for by in (0.15, -0.2)
+    )
+    bar = picture.segment("low", place, "high", place, source=source, line_color=INK, line_width=2)
+    diamond = picture.scatter("mean", place, source=source, **DIAMOND)
+    look = {"size": 7, "fill_color": CYCLE[0], "fill_alpha": 0.4, "line_color": None}
+    drawn = picture.scatter("value", "place", source=single, **look)
+    look = {"marker": "dash", "angle": np.pi / 2, "size": 22, "line_color": CYCLE[0]}
+    our_mean = picture.scatter("ours", below, source=source, **look)
+    our_mean.glyph.line_width = 3
+    items = [
+        LegendItem(label="published", renderers=[bar, diamond]),
+        LegendItem(label="our runs and their mean", renderers=[drawn, our_mean]),
+    ]
+    legend_below(picture, items, columns=2)
+    tips = ("published", "@mean{0.0000} (@sd{0.0000})"), ("ours", "@ours{0.0000}")
+    hover(picture, [diamond, our_mean], ("", "@label"), *tips)
+    return picture
+
+
+def answer_pairs(
+    first: ArrayLike,
+    second: ArrayLike,
+    labels: Sequence[str],
+    /,
+    *,
+    posteriors: tuple[str, str],
+    name: str = "answers",
+    title: str,
+    x_label: str = "posterior probability",
+    alt: str,
+) -> figure:
+    """Two answers to each question, joined by a line: the longer, the more they disagree.
+
+    The source `name` has the columns `label`, `first` and `second`.
+
+    Parameters
+    ----------
+    first, second
+        (K,) probabilities, the answers of the two posteriors.
+    labels
+        K different labels, the first on top.
+    posteriors
+        Names of the two posteriors, for the legend.
+    """
+    columns: Columns = {"label": list(labels)}
+    for column, values in (("first", first), ("second", second)):
+        columns[column] = vector(values, len(labels), f"{column} answers").tolist()
+    picture = rows(labels, title=title, x_label=x_label, alt=alt, row=30, room=130)
+    source = ColumnDataSource(data=columns, name=name)
+    look = {"source": source, "line_width": 5, "line_color": "#c9c9c9"}
+    picture.segment("first", "label", "second", "label", **look)
+    items = []
+    for i, (column, label) in enumerate(zip(("first", "second"), posteriors, strict=True)):
+        look = {"marker": ("circle", "diamond")[i], "size": 12 + 3 * i, "fill_color": COLOURS[i]}
+        drawn = picture.scatter(column, "label", source=source, line_color="#ffffff", **look)
+        items.append(LegendItem(label=label, renderers=[drawn]))
+    legend_above(picture, items)
+    tips = (posteriors[0], "@first{0.000}"), (posteriors[1], "@second{0.000}")
+    hover(picture, [item.renderers[0] for item in items], ("", "@label"), *tips)
+    return picture
+
+
+def place_speeds(
+    speeds: Mapping[str, Mapping[str, float]], /, *, workers: int, title: str, alt: str
+) -> figure:
+    """Measured speed-ups: a row of points for each place, and a kind of point for each call.
+
+    Lines mark no gain, and the number of workers, which is all that can be hoped for. The source
+    "speeds" has one row a point.
+
+    Parameters
+    ----------
+    speeds : call -> place -> how many times faster than one worker
+    workers : how many there were
+    """
+    places = list(dict.fromkeys(place for found in speeds.values() for place in found))
+    apart = 0.5 / max(1, len(speeds) - 1)  # so that points at the same speed-up stay apart
+    looks = cycled(speeds)
+    points = [
+        (call, (place, 0.25 - i * apart), speed, *looks[call])
+        for i, (call, found) in enumerate(speeds.items())
+        for place, speed in found.items()
+    ]
+    ends = 0.0, 1.1 * max([workers, *(point[2] for point in points)])
+    look: dict[str, Any] = {"title": title, "alt": alt, "x_range": ends}
+    label = "times faster than one worker"
+    picture = rows(places, x_label=label, row=50, frame_width=WIDTH, room=110, **look)
+    for value, dash in ((1, "dotted"), (workers, "dashed")):
+        picture.vspan(x=[value], line_color=RULE, line_dash=dash)
+    source = ColumnDataSource(data=from_rows("label y x color dash marker", points), name="speeds")
+    marks = picture.scatter("x", "y", source=source, size=11, **MARK)
+    hover(picture, [marks], ("", "@label"), ("times faster", "@x{0.00}"))
+    legend_below(picture, key(picture, speeds, looks), columns=2)
+    return picture
+
+
+def sensitivity(
+    probabilities: ArrayLike,
+    labels: Sequence[str],
+    settings: Sequence[str],
+    /,
+    *,
+    name: str = "sensitivity",
+    title: str = "How edges move with the setting",
+    alt: str = "Dot plot: a row for each edge, a mark for its probability under each setting",
+) -> figure:
+    """Dot plot of edges under several settings.
+
+    Every setting has a colour and a shape of its own; a line joins the extremes of an edge. The
+    source `name` has the columns `edge`, `setting`, `probability`, `marker` and `colour`.
+
+    Parameters
+    ----------
+    probabilities
+        (settings, edges) floats in [0, 1].
+    labels
+        The edges, as in "rain → wet".
+    settings
+        What was changed, as in "ess 10"; at most eight.
+    """
+    values = np.asarray(probabilities, np.float64)
+    if values.shape != (len(settings), len(labels)) or len(settings) > len(MARKERS):
+        raise ValueError(
+            f"probabilities has shape {values.shape} for {len(settings)} settings and "
+            f"{len(labels)} edges: one row a setting, at most {len(MARKERS)}, one column an edge"
+        )
+    looks = cycled(settings)
+    points = [
+        (label, setting, *looks[setting], p)
+        for setting, line in zip(settings, values.tolist(), strict=True)
+        for label, p in zip(labels, line, strict=True)
+    ]
+    look: dict[str, Any] = {"title": title, "x_label": "probability of the edge", "alt": alt}
+    room = 120 + 22 * -(-len(settings) // 4)
+    picture = rows(labels, row=26, frame_width=WIDTH - 50, room=room, **look)
+    low, high = values.min(axis=0).tolist(), values.max(axis=0).tolist()
+    edges = list(labels)
+    picture.segment(low, edges, high, edges, line_color=RULE, line_width=2)
+    columns = from_rows("edge setting colour dash marker probability", points)
+    source = ColumnDataSource(data=columns, name=name)
+    look = {"size": 11, "fill_alpha": 0.85, "line_color": INK, "line_width": 0.8}
+    look |= {"source": source, "marker": "marker", "fill_color": "colour"}
+    drawn = picture.scatter("probability", "edge", **look)
+    legend_below(picture, key(picture, settings, looks), columns=4)
+    tips = ("setting", "@setting"), ("probability", "@probability{0.000}")
+    hover(picture, [drawn], ("edge", "@edge"), *tips)
+    return picture
+
+
+def path_bars(
+    paths: ArrayLike,
+    edges: ArrayLike,
+    names: Sequence[str],
+    /,
+    *,
+    top: int = 8,
+    margin: float = 0.0,
+) -> figure:
+    """Bars of the `top` most probable paths, best first.
+
+    A bar is the probability of a path by any route, its whisker the interval, and the diamond the
+    probability of the direct edge. Labels stand over the bars, so they change with the source
+    "paths": `label`, `start`, `end` (names), `path`, `edge`, `low`, `high` (probabilities) and the
+    heights of bar and label, `place` and `label_place`.
+
+    Parameters
+    ----------
+    paths, edges
+        (n, n) probabilities of a directed path u ~> v of any length, and of the edge u -> v.
+    names
+        The n variable names.
+    margin
+        Half width of the interval around each path probability, as from Hoeffding's inequality;
+        the interval is cut to [0, 1].
+    """
+    title = "Most probable paths"
+    alt = "Bars of the most probable directed paths, with the probability of the edge alone"
+    reach, direct = square(paths, names, "paths"), square(edges, names, "edges")
+    n = len(names)
+    pairs = [(u, v) for u in range(n) for v in range(n) if u != v]
+    best = sorted(pairs, key=lambda pair: (-reach[pair], pair))[:top]
+    columns: Columns = {
+        "place": [top - i - 0.16 for i in range(len(best))],
+        "label_place": [top - i + 0.26 for i in range(len(best))],
+        "label": [f"{names[u]} ⇝ {names[v]}" for u, v in best],
+        "start": [names[u] for u, _ in best],
+        "end": [names[v] for _, v in best],
+        "path": [float(reach[pair]) for pair in best],
+        "edge": [float(direct[pair]) for pair in best],
+    }
+    columns |= _interval(columns["path"], margin)
+    shown = min(top, len(pairs))
+    axes = "probability (bar: any route; diamond: the edge alone)", ""
+    y_ends = top - shown + 0.4, top + 0.6
+    picture = canvas(title, alt, *axes, size=(390, 46 * shown + 80), x=(0, 1.02), y=y_ends)
+    source = ColumnDataSource(data=columns, name="paths")
+    look = {"height": 0.4, "fill_color": PALE, "line_color": None}
+    bars = picture.hbar(y="place", right="path", source=source, **look)
+    picture.segment("low", "place", "high", "place", source=source, line_color=INK, line_width=1.5)
+    picture.scatter("edge", "place", source=source, **DIAMOND)
+    write(picture, 0.006, "label_place", "label", source=source, size=13, align="left")
+    tips = ("any route", "@path{0.000} (@low{0.00} to @high{0.00})"), ("edge alone", "@edge{0.000}")
+    hover(picture, [bars], ("path", "@label"), *tips)
+    picture.yaxis.visible = False
+    picture.ygrid.grid_line_color = None
+    return picture

@@ -1,0 +1,246 @@
+"""Heat maps: a cell for each pair of variables; and orders as rows of boxes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from bokeh.models import (
+    BasicTicker,
+    ColorBar,
+    ColumnDataSource,
+    CustomJSTickFormatter,
+    LinearColorMapper,
+)
+from bokeh.palettes import PuOr11
+from bokeh.plotting import figure
+from numpy.typing import ArrayLike
+
+from bnlab.plots.canvas import (
+    CYCLE,
+    INK,
+    PROBABILITY,
+    RULE,
+    SMALL_FONT_SIZE,
+    Columns,
+    Floats,
+    canvas,
+    hover,
+    write,
+)
+
+FRAME = 340  # pixels, the side of the matrix
+LONGEST = 22  # characters of a label
+LETTER = 6.6  # pixels, mean width of a character of the axis labels
+MAX_NUMBERED = 14
+"""Above this many variables a cell has no room for its number."""
+
+SHADES = 7.0  # ln of 1 + nats, the strongest colour
+EMPTY = "#f0f0f0"
+ROWS = ("now", "proposed")
+
+
+def square(matrix: ArrayLike, names: Sequence[str], what: str, /) -> Floats:
+    """`matrix` as floats (n, n) with n = len(names), or a ValueError that says which differs."""
+    values = np.asarray(matrix, np.float64)
+    if values.shape != (len(names), len(names)):
+        raise ValueError(
+            f"{what} has shape {values.shape}, but there are {len(names)} names: "
+            "give one row and one column a name"
+        )
+    return values
+
+
+def shortened(longest: int, /) -> CustomJSTickFormatter:
+    """Cut labels on an axis to so many characters."""
+    code = "return tick.length > longest ? tick.slice(0, longest - 1) + '…' : tick"
+    return CustomJSTickFormatter(args={"longest": longest}, code=code)
+
+
+def cells(
+    names: Sequence[str],
+    extra: Columns,
+    /,
+    *,
+    name: str,
+    title: str,
+    alt: str,
+    ends: tuple[str, str],
+    fill: Mapping[str, object],
+    **look: object,
+) -> tuple[figure, Any]:
+    """Draw a matrix with a number in each cell; return the picture and what draws the cells.
+
+    The source `name` has a row for each ordered pair, row by row: `parent`, `child`, the columns of
+    `extra`, of which `label` is printed in the colour `ink`.
+
+    Parameters
+    ----------
+    ends : what the rows and the columns are
+    fill : the column that has a colour, and what gives it
+    """
+    n = len(names)
+    longest = min(max(map(len, names)), LONGEST)
+    slanted, room = n > 6 or longest > 6, round(LETTER * longest)
+    axes = ends[1], ends[0]
+    size = FRAME + 100 + room, FRAME + 85 + (round(0.8 * room) if slanted else 0)
+    picture = canvas(title, alt, *axes, size=size, x=list(names), y=list(reversed(names)))
+    picture.frame_width = picture.frame_height = FRAME
+    pairs = np.argwhere(~np.eye(n, dtype=bool))
+    data: Columns = {"parent": [names[u] for u, _ in pairs], "child": [names[v] for _, v in pairs]}
+    source = ColumnDataSource(data={**data, **extra}, name=name)
+    place = {"x": "child", "y": "parent", "source": source, "fill_color": dict(fill)}
+    drawn = picture.rect(**place, width=0.95, height=0.95, **look)
+    hatch = {"hatch_pattern": "/", "hatch_color": "#cccccc", "hatch_scale": 8}
+    diagonal = {"x": list(names), "y": list(names), "fill_color": EMPTY, "line_color": None}
+    picture.rect(**diagonal, width=0.95, height=0.95, **hatch)
+    letters = 13 if n <= 8 else 10
+    write(picture, "child", "parent", "label", source=source, size=letters, colour="ink")
+    picture.grid.grid_line_color = None
+    picture.axis.axis_line_color = picture.axis.major_tick_line_color = None
+    picture.axis.formatter = shortened(LONGEST)
+    if slanted:
+        picture.xaxis.major_label_orientation = 0.9
+    return picture, drawn
+
+
+def heat_map(
+    edges: ArrayLike,
+    names: Sequence[str],
+    /,
+    *,
+    name: str = "edges",
+    title: str = "Probability of each edge",
+    alt: str = "Heat map of edge probabilities, a row for each parent, a column for each child",
+    what: str = "edge",
+    ends: tuple[str, str] = ("parent", "child"),
+) -> figure:
+    """Heat map of edge probabilities, which are the column `probability` of the source `name`.
+
+    Its other columns are `parent`, `child` (names), `label` (the printed number, empty where there
+    is no room or the probability is under 0.005) and `ink` (its colour).
+
+    Parameters
+    ----------
+    edges
+        (n, n) floats in [0, 1]; entry [u, v] is the probability of the edge u -> v, nan where
+        it is not known.
+    names
+        The n variable names.
+    name
+        The name of the source, by which labs and tests find it.
+    what, ends
+        What is probable, and what it goes from and to: for another relation than edges.
+    """
+    values = square(edges, names, "edges")
+    chosen = values[~np.eye(len(names), dtype=bool)].tolist()
+    columns: Columns = {
+        "probability": list(chosen),
+        "label": [_number(p) if len(names) <= MAX_NUMBERED else "" for p in chosen],
+        "ink": ["#ffffff" if p > 0.6 else INK for p in chosen],
+    }
+    mapper = LinearColorMapper(palette=PROBABILITY, low=0, high=1, nan_color="#ffffff")
+    look: dict[str, Any] = {"name": name, "title": title, "alt": alt, "ends": ends}
+    look["fill"] = {"field": "probability", "transform": mapper}
+    picture, drawn = cells(names, columns, **look, line_color=None)
+    bar = ColorBar(
+        color_mapper=mapper,
+        ticker=BasicTicker(desired_num_ticks=5),
+        width=12,
+        padding=4,
+        bar_line_color=RULE,
+        major_label_text_font_size=SMALL_FONT_SIZE,
+        major_label_text_color=INK,
+    )
+    picture.add_layout(bar, "right")
+    hover(picture, [drawn], (what, "@parent → @child"), ("probability", "@probability{0.000}"))
+    return picture
+
+
+def _number(probability: float) -> str:
+    if not probability >= 0.005:  # nan too
+        return ""
+    return "1" if probability >= 0.995 else f"{probability:.2f}"[1:]
+
+
+def move_gains(gains: ArrayLike, names: Sequence[str], /) -> figure:
+    """Heat map of the gains of all next moves; the best is framed. Grey: no such move.
+
+    The source "gains" has the columns `parent`, `child`, `gain` (0 where there is no move), `shade`
+    (the sign times ln(1 + |gain|), nan for no move), `label`, `ink` and `edge` (the colour of the
+    frame: of the move that gains most, if it gains).
+
+    Parameters
+    ----------
+    gains : (n, n) nats; [u, v] of the move that brings the edge u -> v, or takes it away where it
+        is there; nan where there is no such move
+    names : the n variable names
+    """
+    title = "What the move at each pair gains (nats)"
+    alt = "Heat map of the gain of every next move; the best one has a frame"
+    values = square(gains, names, "gains")
+    chosen = values[~np.eye(len(names), dtype=bool)]
+    shade = (np.sign(chosen) * np.log1p(np.abs(chosen))).tolist()
+    frame = ["#ffffff"] * chosen.size
+    if np.isfinite(chosen).any() and np.nanmax(chosen) > 1e-7:
+        frame[int(np.nanargmax(chosen))] = INK
+    numbered = len(names) <= MAX_NUMBERED
+    columns: Columns = {
+        "gain": np.where(np.isnan(chosen), 0.0, chosen).tolist(),
+        "shade": shade,
+        "label": [_signed(gain) if numbered else "" for gain in chosen.tolist()],
+        "ink": ["#ffffff" if abs(x) > 0.72 * SHADES else INK for x in shade],
+        "edge": list(frame),
+    }
+    # Purple to the eye is a gain, orange a loss: told apart with any colour vision.
+    shades = {"palette": tuple(reversed(PuOr11)), "low": -SHADES, "high": SHADES}
+    look: dict[str, Any] = {"title": title, "alt": alt, "ends": ("parent", "child")}
+    look["fill"] = {"field": "shade", "transform": LinearColorMapper(**shades, nan_color=EMPTY)}
+    look |= {"line_color": "edge", "line_width": 2.5}
+    picture, drawn = cells(names, columns, name="gains", **look)
+    hover(picture, [drawn], ("pair", "@parent → @child"), ("gain", "@gain{0.000} nats"))
+    return picture
+
+
+def _signed(gain: float) -> str:
+    if np.isnan(gain):
+        return ""
+    if abs(gain) < 0.05:
+        return "0"
+    return f"{gain:+.1f}" if abs(gain) < 9.95 else f"{gain:+.0f}"
+
+
+def order_move(order: ArrayLike, proposed: ArrayLike, names: Sequence[str], /) -> figure:
+    """Two orders as rows of boxes, first node on the left.
+
+    The source "move" has a row for each place of each order: `place` (from 1), `row` ("now" or
+    "proposed"), `node` (a name) and `fill`, a colour that marks the places where the orders differ.
+
+    Parameters
+    ----------
+    order, proposed : (n,) orders, first node first
+    names : the n variable names, by node
+    """
+    title = "The order now, and the proposed one"
+    alt = "Two orders of the variables, one above the other, with the moved ones marked"
+    n = len(names)
+    both = np.array([order, proposed], np.int64)
+    if both.shape[1:] != (n,) or np.any(np.sort(both) != np.arange(n)):
+        raise ValueError(f"orders {both.tolist()} are not two orders of {n} nodes")
+    moved = np.tile(both[0] != both[1], 2)
+    columns: Columns = {
+        "place": np.tile(np.arange(1, n + 1), 2).tolist(),
+        "row": [row for row in ROWS for _ in names],
+        "node": [names[int(v)] for v in both.ravel()],
+        "fill": [CYCLE[1] if differs else EMPTY for differs in moved],
+    }
+    axes = "place in the order", ""
+    size = 110 + n * max(60, 20 + 7 * max(map(len, names))), 190
+    picture = canvas(title, alt, *axes, size=size, x=(0.5, n + 0.5), y=list(reversed(ROWS)))
+    source = ColumnDataSource(data=columns, name="move")
+    look = {"width": 0.94, "height": 0.7, "fill_color": "fill", "line_color": RULE}
+    picture.rect("place", "row", source=source, **look)
+    write(picture, "place", "row", "node", source=source, size=13)
+    picture.grid.grid_line_color = None
+    picture.xaxis.ticker = list(range(1, n + 1))
+    picture.axis.axis_line_color = picture.axis.major_tick_line_color = None
+    return picture

@@ -1,0 +1,298 @@
+"""Scatter plots and bars of chains, structures and posteriors: one point or bar for each."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from bokeh.models import ColumnDataSource, FactorRange, NumeralTickFormatter
+from bokeh.plotting import figure
+from numpy.typing import ArrayLike
+
+from bnlab.plots.annealing import BETA
+from bnlab.plots.canvas import (
+    CYCLE,
+    INK,
+    RULE,
+    SMALL_FONT_SIZE,
+    Columns,
+    canvas,
+    entries,
+    from_rows,
+    hover,
+    legend_above,
+    set_ticks,
+    vector,
+)
+from bnlab.plots.curves import lines, wide
+from bnlab.plots.matrix import square
+
+
+def agreement(
+    first: ArrayLike,
+    second: ArrayLike,
+    names: Sequence[str],
+    /,
+    *,
+    labels: tuple[str, str] = ("chain 1", "chain 2"),
+    name: str = "agreement",
+    title: str = "Edge probabilities of the two chains",
+    alt: str = "Edge probabilities of one run against those of another, with the diagonal",
+) -> figure:
+    """A point for each edge, on the diagonal where two runs agree.
+
+    The source `name` has the columns `edge` (as "rain → wet"), `first` and `second`.
+
+    Parameters
+    ----------
+    first, second : (n, n) edge probabilities of two runs
+    names : the n variable names
+    labels : of the two runs, for the axes
+    """
+    off = ~np.eye(len(names), dtype=bool)
+    columns: Columns = {
+        "edge": [f"{names[u]} → {names[v]}" for u, v in np.argwhere(off)],
+        "first": square(first, names, "first")[off].tolist(),
+        "second": square(second, names, "second")[off].tolist(),
+    }
+    axes = f"probability by {labels[0]}", f"probability by {labels[1]}"
+    picture = canvas(title, alt, *axes, size=(400, 400), x=(-0.04, 1.04), y=(-0.04, 1.04))
+    picture.line([0, 1], [0, 1], line_color=RULE, line_dash="dashed", line_width=1.5)
+    look = {"size": 9, "fill_color": CYCLE[0], "fill_alpha": 0.55, "line_color": CYCLE[0]}
+    source = ColumnDataSource(data=columns, name=name)
+    dots = picture.scatter("first", "second", source=source, **look)
+    tips = [("edge", "@edge"), (labels[0], "@first{0.000}"), (labels[1], "@second{0.000}")]
+    hover(picture, [dots], *tips)
+    return picture
+
+
+def label_map(first: ArrayLike, second: ArrayLike, true: tuple[float, float], /) -> figure:
+    """Where climbs ended, by the probabilities that two hidden nodes are in their first state.
+
+    Parameters
+    ----------
+    first, second : (N,) probabilities, columns of the source "labels"
+    true : the two probabilities of the simulation, marked with all renamings of states
+    """
+    title = "Where the climbs ended: one dot a climb"
+    alt = "A dot for each climb: probability of state 1 of the two hidden nodes; true crosses"
+    picture = canvas(title, alt, "p(s1 = 1)", "p(s2 = 1)", x=(-0.02, 1.02), y=(-0.02, 1.02))
+    picture.vspan(x=[0.5], line_color=RULE, line_dash="dotted")
+    picture.hspan(y=[0.5], line_color=RULE, line_dash="dotted")
+    source = ColumnDataSource(data=wide("first", first, {"second": second}), name="labels")
+    look = {"size": 7, "fill_color": CYCLE[0], "fill_alpha": 0.5, "line_color": None}
+    dots = picture.scatter("first", "second", source=source, **look)
+    a, b = true
+    look = {"marker": "x", "size": 14, "line_color": CYCLE[3], "line_width": 3}
+    crosses = picture.scatter([a, 1 - a, a, 1 - a], [b, b, 1 - b, 1 - b], **look)
+    items = {"climb": dots, "true tables, states renamed": crosses}
+    legend_above(picture, entries(items))
+    hover(picture, [dots], ("p(s1 = 1)", "@first{0.00}"), ("p(s2 = 1)", "@second{0.00}"))
+    return picture
+
+
+def structure_scores(
+    parameters: ArrayLike,
+    scores: ArrayLike,
+    truth: int,
+    /,
+    *,
+    y_range: tuple[float, float],
+    name: str,
+    title: str,
+    alt: str = "A dot for each structure: its score against its number of parameters",
+) -> figure:
+    """A dot for each structure, a circle around the true one, a cross on the highest.
+
+    Sources: `name`, columns `number`, `parameters` and `score`; `name` + "_marks", with `true_x`,
+    `true_y`, `best_x` and `best_y`.
+
+    Parameters
+    ----------
+    parameters : (N,) numbers of free parameters
+    scores : (N,) nats; nan where there is none yet
+    truth : which structure is the true one
+    y_range : ends of the vertical axis, nats
+    """
+    x = np.asarray(parameters, np.int64)
+    y = vector(scores, x.size, "scores")
+    best = truth if np.isnan(y).all() else int(np.nanargmax(y))
+    axes = "free parameters", "score (nats)"
+    picture = canvas(
+        title, alt, *axes, size=(300, 290), x=(int(x.min()) - 3, int(x.max()) + 3), y=y_range
+    )
+    columns = {"number": list(range(x.size)), "parameters": x.tolist(), "score": y.tolist()}
+    source = ColumnDataSource(data=columns, name=name)
+    look = {"size": 5, "fill_color": CYCLE[0], "line_color": None}
+    dots = picture.scatter("parameters", "score", source=source, **look)
+    marked = {"true": truth, "best": best}
+    columns = {f"{key}_x": [int(x[i])] for key, i in marked.items()}
+    columns |= {f"{key}_y": [float(y[i])] for key, i in marked.items()}
+    marks = ColumnDataSource(data=columns, name=f"{name}_marks")
+    look = {"source": marks, "line_width": 2.5}
+    picture.scatter("true_x", "true_y", size=15, fill_color=None, line_color=CYCLE[3], **look)
+    picture.scatter("best_x", "best_y", size=12, marker="x", line_color=INK, **look)
+    tips = [("structure", "@number"), ("parameters", "@parameters"), ("score", "@score{0.0}")]
+    hover(picture, [dots], *tips)
+    picture.yaxis.formatter = NumeralTickFormatter(format="0,0")
+    return picture
+
+
+def chain_errors(
+    stops: Sequence[float],
+    errors: ArrayLike,
+    stop: float,
+    /,
+    *,
+    x_label: str,
+    y_label: str = "SAD from the exact edges",
+    y_range: tuple[float, float],
+    title: str = "Error of each chain",
+) -> figure:
+    """A dot for the error of each chain at each setting, those at `stop` darker.
+
+    The source "chain_errors" has the columns `place`, `error` and `alpha`.
+
+    Parameters
+    ----------
+    stops : (k,) settings
+    errors : (k, chains)
+    stop : one of the settings, the one to mark
+    """
+    alt = "The error of each chain at each setting, on a logarithmic axis"
+    values = np.asarray(errors, np.float64)
+    if values.ndim != 2 or len(values) != len(stops):
+        raise ValueError(f"errors have shape {values.shape}, but there are {len(stops)} settings")
+    if stop not in stops:
+        raise ValueError(f"{stop} is not among the settings {list(stops)}")
+    points = [
+        (f"{setting:g}", error, 0.95 if setting == stop else 0.25)
+        for setting, found in zip(stops, values.tolist(), strict=True)
+        for error in found
+    ]
+    x_ends = [f"{setting:g}" for setting in stops]
+    picture = canvas(title, alt, x_label, y_label, size=(440, 400), log="y", x=x_ends, y=y_range)
+    source = ColumnDataSource(data=from_rows("place error alpha", points), name="chain_errors")
+    look = {"fill_color": CYCLE[0], "line_color": CYCLE[0], "fill_alpha": "alpha"}
+    dots = picture.scatter("place", "error", source=source, size=11, line_alpha="alpha", **look)
+    hover(picture, [dots], (x_label, "@place"), (y_label, "@error{0.00}"))
+    set_ticks(picture.yaxis, [a * 10.0**b for b in range(-3, 3) for a in (1, 2, 5)])
+    picture.xgrid.grid_line_color = None
+    return picture
+
+
+def tempered_acceptance(
+    betas: ArrayLike, acceptance: ArrayLike, acceptance_exchange: ArrayLike, /
+) -> figure:
+    """A dot for the moves at each temperature, a bar for the exchanges from each to the next.
+
+    Vertical lines go from the least to the most of a chain. The source "tempered_acceptance" has
+    the columns `beta`, `rate` (mean over chains), `low` and `high`; "tempered_acceptance_exchanges"
+    has the two betas, `left` and `right`, in place of `beta`.
+
+    Parameters
+    ----------
+    betas : (r + 1,) inverse temperatures, stats "beta" of `sample_orders` with a schedule
+    acceptance : (chains, r + 1) accepted share of the moves, stats "acceptance"
+    acceptance_exchange : (chains, r) accepted share of the exchanges of each with the next
+    """
+    title = "Accepted shares by temperature"
+    alt = "Accepted share of moves at each inverse temperature, and of exchanges between two"
+    x = np.asarray(betas, np.float64)
+    moves = _over_chains(acceptance, x.size, "acceptance")
+    exchanges = _over_chains(acceptance_exchange, x.size - 1, "acceptance_exchange")
+    picture = canvas(
+        title, alt, BETA, "accepted share", size=(480, 360), x=(-0.03, 1.03), y=(-0.02, 1.04)
+    )
+    ends: Columns = {"left": x[:-1].tolist(), "right": x[1:].tolist()}
+    pairs = ColumnDataSource(data=ends | exchanges, name="tempered_acceptance_exchanges")
+    source = ColumnDataSource(data={"beta": x.tolist(), **moves}, name="tempered_acceptance")
+    look = {"source": pairs, "line_color": CYCLE[5], "line_width": 5}
+    bars = picture.segment("left", "rate", "right", "rate", **look)
+    picture.segment("beta", "low", "beta", "high", source=source, line_color=INK, line_width=1.5)
+    look = {"size": 9, "fill_color": CYCLE[0], "line_color": "#ffffff"}
+    dots = picture.scatter("beta", "rate", source=source, **look)
+    spread = ("accepted", "@rate{0.000} (chains: @low{0.000} to @high{0.000})")
+    hover(picture, [dots], ("β", "@beta{0.000}"), spread)
+    hover(picture, [bars], ("β", "@left{0.000} to @right{0.000}"), spread)
+    items = {"exchanges with the next": bars, "moves": dots}
+    legend_above(picture, entries(items))
+    return picture
+
+
+def _over_chains(values: ArrayLike, size: int, what: str) -> Columns:
+    """Mean, least and most over chains, or a ValueError where the shape is not (chains, size)."""
+    rates = np.asarray(values, np.float64)
+    if rates.ndim != 2 or rates.shape[1] != size:
+        raise ValueError(f"{what} has shape {rates.shape}, but (chains, {size}) is needed")
+    found = {"rate": rates.mean(axis=0), "low": rates.min(axis=0), "high": rates.max(axis=0)}
+    return {key: line.tolist() for key, line in found.items()}
+
+
+def acceptance_bars(rates: Mapping[str, Mapping[str, float]], /) -> figure:
+    """Bars of acceptance in groups, as group -> kind of move -> share.
+
+    The source "acceptance" has the columns `place` (group, kind) and `rate`.
+    """
+    title = "Accepted share of the proposed moves"
+    alt = "Bars of the accepted share of each kind of move, in groups"
+    bars = [
+        ((group, kind), float(rate))
+        for group, kinds in rates.items()
+        for kind, rate in kinds.items()
+    ]
+    axes = "", "accepted share"
+    x_ends = FactorRange(*(place for place, _ in bars), range_padding=0.05)
+    picture = canvas(
+        title, alt, *axes, size=(max(360, 110 + 85 * len(bars)), 320), x=x_ends, y=(0, 1)
+    )
+    source = ColumnDataSource(data=from_rows("place rate", bars), name="acceptance")
+    look: dict[str, Any] = {"width": 0.8, "fill_color": CYCLE[0], "line_color": None}
+    drawn = picture.vbar("place", top="rate", source=source, **look)
+    hover(picture, [drawn], ("", "@place"), ("accepted", "@rate{0.000}"))
+    picture.xgrid.grid_line_color = None
+    picture.xaxis.group_text_font_size = SMALL_FONT_SIZE
+    picture.xaxis.group_text_color = INK
+    return picture
+
+
+def distances(
+    stops: Sequence[int],
+    found: Mapping[str, ArrayLike],
+    stop: int,
+    /,
+    *,
+    title: str,
+    y_label: str,
+    y_range: tuple[float, float],
+    alt: str,
+) -> figure:
+    """Distances of two posteriors at each of a few data sizes, evenly spaced as on a slider.
+
+    The source "distances" has `rows` and a column a line; the source "now" of the large marks, at
+    the size `stop`, has `rows`, `distance` and `line`.
+
+    Parameters
+    ----------
+    stops
+        Numbers of rows.
+    found
+        Name -> one distance a stop.
+    stop
+        One of the stops.
+    """
+    if stop not in stops:
+        raise ValueError(f"{stop} rows are not among the stops {list(stops)}")
+    sizes = [f"{size:,}" for size in stops]
+    picture = canvas(title, alt, "rows", y_label, size=(400, 370), x=sizes, y=y_range)
+    data = {**wide("rows", stops, found), "rows": list(sizes)}
+    items = lines(picture, data, name="distances", dashes=("solid", "dashed"), width=3)
+    marks = [(f"{stop:,}", data[label][list(stops).index(stop)], label) for label in found]
+    now = ColumnDataSource(data=from_rows("rows distance line", marks), name="now")
+    look = {"size": 13, "fill_color": "#ffffff", "line_color": INK, "line_width": 2}
+    drawn = picture.scatter("rows", "distance", source=now, **look)
+    tips = [("", "@line"), ("rows", "@rows"), ("distance", "@distance{0.000}")]
+    hover(picture, [drawn], *tips)
+    legend_above(picture, items)
+    picture.xaxis.major_label_orientation = 0.9
+    picture.xgrid.grid_line_color = None
+    return picture

@@ -1,0 +1,374 @@
+"""Curves with places of their own: over time, cores or variables, of samplers or priors."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from bokeh.models import (
+    ColumnDataSource,
+    HoverTool,
+    LegendItem,
+    PrintfTickFormatter,
+)
+from bokeh.plotting import figure
+from numpy.typing import ArrayLike
+
+from bnlab.plots.canvas import (
+    BROKEN,
+    COLOURS,
+    CYCLE,
+    DASHES,
+    INK,
+    MARKERS,
+    RULE,
+    canvas,
+    from_rows,
+    hover,
+    legend_below,
+    round_numbers,
+    row_entries,
+    set_ticks,
+    write,
+)
+from bnlab.plots.curves import rules
+
+Curves = Mapping[str, tuple[Sequence[float], Sequence[float]]]
+"""Name of a curve -> its places and its values."""
+
+Series = Mapping[str, tuple[ArrayLike, ArrayLike]]
+"""The same, of anything like an array."""
+
+Groups = Mapping[str, Mapping[str, tuple[ArrayLike, ArrayLike]]]
+"""Method -> setting -> (seconds, values): a colour for each method, a marker for each setting."""
+
+Look = tuple[str, str, str]
+Looks = Mapping[str, Look]
+"""Label -> its colour, its dash and its marker."""
+
+MARK = {"fill_color": "color", "line_color": "color", "marker": "marker", "fill_alpha": 0.7}
+LINE = {"line_color": "color", "line_dash": "dash", "line_width": 2}
+
+
+def series(
+    picture: figure,
+    curves: Series,
+    points: Series,
+    /,
+    *,
+    names: tuple[str, str],
+    looks: Looks,
+    value: str = "value",
+) -> tuple[Any, Any]:
+    """Draw curves and points that each have places of their own; return what draws them.
+
+    Parameters
+    ----------
+    names : of the two sources. The curves' has a row for each: `label`, `xs`, `ys`, `color` and
+        `dash`; the points' a row for each point: `label`, `x`, `y`, `color` and `marker`
+    value : what the points tell
+    """
+    drawn = [
+        (label, *(np.asarray(part, np.float64).tolist() for part in both), *looks[label][:2])
+        for label, both in curves.items()
+    ]
+    marks = [
+        (label, float(a), float(b), looks[label][0], looks[label][2])
+        for label, (x, y) in points.items()
+        for a, b in zip(np.asarray(x).tolist(), np.asarray(y).tolist(), strict=True)
+    ]
+    kept = ColumnDataSource(data=from_rows("label xs ys color dash", drawn), name=names[0])
+    dots = ColumnDataSource(data=from_rows("label x y color marker", marks), name=names[1])
+    curve = picture.multi_line("xs", "ys", source=kept, **LINE)
+    mark = picture.scatter("x", "y", source=dots, size=9, **MARK)
+    hover(picture, [mark], ("", "@label"), (picture.xaxis.axis_label, "@x"), (value, "@y"))
+    return curve, mark
+
+
+def checked(curves: Series, what: str, log: str, /) -> None:
+    """Refuse curves of other numbers of places than values, or not positive on a `log` axis."""
+    for label, (x, y) in curves.items():
+        places, values = np.asarray(x, np.float64), np.asarray(y, np.float64)
+        if places.shape != values.shape or places.ndim != 1:
+            raise ValueError(f"{label!r} has {places.size} {what} and {values.size} values")
+        shown = {"x": places, "y": values}
+        bad = [float(value) for axis in log for value in shown[axis] if value <= 0]
+        if bad:
+            raise ValueError(f"{label!r} holds {bad[0]:g}: a logarithmic axis shows no such value")
+
+
+def key(picture: figure, labels: Iterable[str], looks: Looks, /) -> list[LegendItem]:
+    """A legend of labels by their colours and markers, whether or not they have points yet."""
+    shown = {label: looks[label] for label in labels}
+    rows = [(math.nan, math.nan, colour, marker) for colour, _, marker in shown.values()]
+    source = ColumnDataSource(data=from_rows("x y color marker", rows))
+    drawn = picture.scatter("x", "y", source=source, size=9, **MARK)
+    return row_entries(drawn, shown)
+
+
+def cycled(labels: Iterable[str], /, *, skip: int = 0, dashes: Sequence[str] = DASHES[:1]) -> Looks:
+    """A colour, a dash and a marker for each label, in turn, after so many others."""
+    return {
+        label: (COLOURS[i % 8], dashes[i % len(dashes)], MARKERS[i % 8])
+        for i, label in enumerate(labels, skip)
+    }
+
+
+def time_curves(
+    groups: Groups,
+    levels: Mapping[str, float] | None = None,
+    /,
+    *,
+    y_label: str,
+    y_range: tuple[float, float],
+    y_axis_type: str = "linear",
+    x_label: str = "time of one run on one core (seconds)",
+    name: str = "curves",
+    title: str,
+    alt: str,
+) -> figure:
+    """Curves over a logarithmic time axis, and level lines for exact values and bounds.
+
+    Sources: `name`, `name` + "_points" as of `series`, and `name` + "_rules".
+
+    Parameters
+    ----------
+    groups : method -> setting -> (seconds, values); nan leaves a gap
+    levels : label -> value of a horizontal line
+    y_range : ends of the vertical axis; what lies outside is cut off
+
+    Raises
+    ------
+    ValueError
+        If a curve has other numbers of seconds and values, or a time that is not positive.
+    """
+    looks: dict[str, Look] = {}
+    curves: dict[str, tuple[ArrayLike, ArrayLike]] = {}
+    for (method, settings), colour in zip(groups.items(), COLOURS, strict=False):
+        for (setting, both), marker in zip(settings.items(), MARKERS, strict=False):
+            label = f"{method} {setting}".strip()
+            looks[label], curves[label] = (colour, DASHES[0], marker), both
+    checked(curves, "times", "x")
+    every = np.concatenate([np.asarray(x, np.float64) for x, _ in curves.values()])
+    low, high = float(every.min()), float(every.max())
+    log = "x" + "y" * (y_axis_type == "log")
+    axes = x_label, y_label
+    picture = canvas(
+        title, alt, *axes, size=(520, 420), log=log, x=(low / 1.25, high * 1.25), y=y_range
+    )
+    items = rules(picture, levels or {}, name=f"{name}_rules")
+    series(picture, curves, curves, names=(name, f"{name}_points"), looks=looks)
+    legend_below(picture, items + key(picture, curves, looks), columns=3)
+    set_ticks(picture.xaxis, round_numbers(low, high))
+    if y_axis_type == "log":
+        set_ticks(picture.yaxis, round_numbers(*y_range))
+    return picture
+
+
+def growth(
+    curves: Curves,
+    points: Curves | None = None,
+    /,
+    *,
+    title: str,
+    y_label: str,
+    x_range: tuple[float, float],
+    y_range: tuple[float, float],
+    alt: str,
+) -> figure:
+    """Curves with their names at their ends, and points with a legend, over numbers of variables.
+
+    Sources: `curves`, with the ends `end_x` and `end_y` too, and `points`, as of `series`.
+
+    Parameters
+    ----------
+    curves, points
+        Series of positive values; either may be empty.
+    y_label
+        With the unit, as in "time (seconds)".
+    x_range, y_range
+        Ends of the axes, so that a moving point does not move them.
+    """
+    points = points or {}
+    for drawn in (curves, points):
+        checked(drawn, "numbers of variables", "y")
+    picture = canvas(
+        title, alt, "number of variables n", y_label, size=(420, 400), log="y", x=x_range, y=y_range
+    )
+    looks = {**cycled(curves), **cycled(points)}
+    lines, _ = series(picture, curves, points, names=("curves", "points"), looks=looks)
+    source = lines.data_source
+    source.data["end_x"] = [x[-1] for x in source.data["xs"]]
+    source.data["end_y"] = [y[-1] for y in source.data["ys"]]
+    look: dict[str, Any] = {"bold": True, "align": "right", "baseline": "bottom", "colour": "color"}
+    write(picture, "end_x", "end_y", "label", source=source, **look)
+    legend_below(picture, key(picture, points, looks), columns=2)
+    return picture
+
+
+def core_curves(
+    curves: Curves,
+    points: Curves,
+    /,
+    *,
+    y_label: str,
+    y_range: tuple[float, float],
+    name: str,
+    title: str,
+    alt: str,
+) -> figure:
+    """Curves over the number of cores, the first one broken, and points on them or measured.
+
+    Sources: `name` and `name` + "_points", as of `series`.
+
+    Parameters
+    ----------
+    curves, points : name -> (numbers of cores, positive values)
+    y_label : with the unit, as in "time (hours)"
+    y_range : ends of the vertical axis, so that moving curves do not move it
+
+    Raises
+    ------
+    ValueError
+        If a series has other numbers of cores than values, or one that is not positive.
+    """
+    for shown in (curves, points):
+        checked(shown, "numbers of cores", "xy")
+    most = max((max(np.asarray(x)) for x, _ in curves.values()), default=2)
+    picture = canvas(
+        title, alt, "cores", y_label, size=(460, 420), log="xy", x=(0.9, 1.1 * most), y=y_range
+    )
+    ideal, *others = [*curves] or [""]
+    looks = {ideal: (INK, BROKEN[0], MARKERS[0]), **cycled(others), **cycled(points, skip=1)}
+    names = name, f"{name}_points"
+    drawn, _ = series(picture, curves, points, names=names, looks=looks, value=y_label)
+    items = row_entries(drawn, curves) + key(picture, points, looks)
+    legend_below(picture, items, columns=2)
+    for axis in (picture.xaxis, picture.yaxis):
+        axis.formatter = PrintfTickFormatter(format="%g")
+    return picture
+
+
+def roc_curves(
+    curves: Series,
+    /,
+    *,
+    name: str = "roc",
+    title: str = "ROC",
+    alt: str = "Share of present pairs found against share of absent pairs called present",
+) -> figure:
+    """Curves of `diagnostics.roc`: label -> (false positive rates, true positive rates).
+
+    The source `name` has a row a curve, as of `series`.
+    """
+    axes = "share of absent pairs called present", "share of present pairs found"
+    picture = canvas(title, alt, *axes, size=(400, 480), x=(-0.02, 1.02), y=(-0.02, 1.02))
+    picture.line([0, 1], [0, 1], line_color=RULE, line_dash="dashed")
+    looks = cycled(curves, dashes=DASHES[:4])
+    drawn, _ = series(picture, curves, {}, names=(name, f"{name}_points"), looks=looks)
+    legend_below(picture, row_entries(drawn, curves), columns=2)
+    return picture
+
+
+def race(
+    points: Mapping[str, Sequence[tuple[float, ArrayLike]]],
+    ends: tuple[float, float],
+    /,
+    *,
+    y_range: tuple[float, float] = (0.01, 100.0),
+    y_label: str = "SAD from the exact edges",
+) -> figure:
+    """A line for each of up to eight samplers, and a bar from its best chain to its worst.
+
+    Sources: "race_lines" and "race", as of `series`; y is the mean over chains, and "race" has
+    the ends of the bars, `low` and `high`, too. Errors that are 0 are below the axis.
+
+    Parameters
+    ----------
+    points : sampler -> (seconds, errors of its chains); a sampler without points is in the legend
+    ends : of the time axis, seconds
+    """
+    title = "Error of the edges against time"
+    alt = "Error of each sampler against its computing time, on logarithmic axes"
+    if len(points) > len(COLOURS):
+        raise ValueError(f"{len(points)} samplers, but {len(COLOURS)} colours: show fewer")
+    axes = "seconds of computing, all chains of a sampler together", y_label
+    picture = canvas(
+        title, alt, *axes, size=(640, 500), log="xy", x=(ends[0] / 1.3, ends[1] * 1.3), y=y_range
+    )
+    means = {
+        label: ([t for t, _ in found], [float(np.asarray(errors).mean()) for _, errors in found])
+        for label, found in points.items()
+    }
+    looks = cycled(points)
+    _, marks = series(picture, means, means, names=("race_lines", "race"), looks=looks)
+    source = marks.data_source
+    every = [np.asarray(errors, np.float64) for found in points.values() for _, errors in found]
+    source.data["low"] = [float(errors.min()) for errors in every]
+    source.data["high"] = [float(errors.max()) for errors in every]
+    picture.segment("x", "low", "x", "high", source=source, line_color="color", line_alpha=0.6)
+    picture.select_one(HoverTool).tooltips = [
+        ("", "@label"),
+        ("seconds", "@x{0.00}"),
+        ("mean", "@y{0.00}"),
+        ("chains", "@low{0.00} to @high{0.00}"),
+    ]
+    legend_below(picture, key(picture, points, looks), columns=4)
+    for axis in (picture.xaxis, picture.yaxis):
+        set_ticks(axis, [a * 10.0**b for b in range(-3, 3) for a in (1, 2, 5)])
+    return picture
+
+
+def prior_curve(
+    probabilities: ArrayLike,
+    others: Mapping[str, ArrayLike],
+    /,
+    *,
+    y_range: tuple[float, float],
+    name: str = "curve",
+    title: str = "All DAGs, from the most to the least probable",
+    alt: str = "Probability of every DAG, largest first, with four known priors for comparison",
+) -> figure:
+    """The sorted probabilities of all DAGs, on two log axes, over those of known priors.
+
+    The source `name` has the columns `rank` (1 to N) and `probability`; a step has its first and
+    its last rank only. The known priors are in `name` + "_known", as of `series`.
+
+    Parameters
+    ----------
+    probabilities
+        (N,), the wide curve, which moves.
+    others
+        Name -> (N,): at most four thin curves, which stay.
+    y_range
+        Ends of the axis of probabilities, so that a moving curve does not move it.
+    """
+    if len(others) > 4:
+        raise ValueError(f"{len(others)} known priors, but dashes for 4")
+    axes = "rank of the DAG", "prior probability"
+    picture = canvas(
+        title, alt, *axes, log="xy", x=(0.8, 1.25 * np.asarray(probabilities).size), y=y_range
+    )
+    rank, probability = _stairs(probabilities)
+    source = ColumnDataSource(data={"rank": rank, "probability": probability}, name=name)
+    look = {"line_width": 7, "line_color": CYCLE[4], "line_alpha": 0.65}
+    wide = picture.line("rank", "probability", source=source, **look)
+    looks = cycled(others, dashes=DASHES[:4])
+    known = {label: _stairs(values) for label, values in others.items()}
+    drawn, _ = series(picture, known, {}, names=(f"{name}_known", f"{name}_points"), looks=looks)
+    legend_below(picture, row_entries(drawn, others), columns=2)
+    told = ("rank", "@rank{0,0}"), ("probability", "@probability{0.00e+0}")
+    hover(picture, [wide], *told, mode="vline")
+    return picture
+
+
+def _stairs(probabilities: ArrayLike) -> tuple[list[float], list[float]]:
+    """Ranks and values at both ends of each step of the probabilities, largest first."""
+    p = -np.sort(-np.asarray(probabilities, np.float64))
+    if p.ndim != 1 or not p.size or not p[-1] > 0:
+        raise ValueError("probabilities are (N,) positive numbers: a log axis shows no others")
+    # Sums in another order differ in their last digits; that is not a step.
+    last = np.append(np.flatnonzero(np.diff(np.log(p)) < -1e-9), p.size - 1)
+    first = np.append(0, last[:-1] + 1)
+    ranks = np.column_stack([first, last]).ravel() + 1.0
+    return ranks.tolist(), np.column_stack([p[first], p[last]]).ravel().tolist()

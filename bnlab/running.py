@@ -1,0 +1,345 @@
+"""One runner for everything that takes long: jobs, progress, stops, and files to resume from.
+
+What takes long is a `Work` of steps. `run_steps` makes them, tells the progress after each, stops
+when it is asked to, and keeps what is made in a checkpoint.
+"""
+
+import math
+import os
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from typing import Any, Protocol, TypeVar
+from uuid import uuid4
+
+import numpy as np
+
+from bnlab import memory
+from bnlab.checkpoints import Arrays, Checkpoint, end_to_end
+from bnlab.checks import shown
+
+SEND_SECONDS = 0.002  # that a job costs, however small
+BYTES_A_SECOND = 100e6  # of a network of 1 Gbit/s
+GENERATOR_BYTES = 2800  # of each run, once compiled code has used it
+MAX_BYTES = 2_000_000_000  # of all jobs of a call, which may wait in memory together
+MANY_PARTS = 100  # are put together, since together they may take less memory
+
+Progress = Callable[[int, int, object], object]
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+class Stopped(Exception):
+    """A run was stopped before it had anything to return.
+
+    Examples
+    --------
+    >>> issubclass(Stopped, Exception)
+    True
+    """
+
+
+class Executor(Protocol):
+    """Anything with the `map` of concurrent.futures: threads, processes, Dask, MPI.
+
+    Dask gives the jobs of a worker that died to another one. A `ProcessPoolExecutor` that lost a
+    process raises BrokenProcessPool: with `checkpoint=` the same call goes on, on a new pool, from
+    what had come in. (Python before 3.11.5 may hang there instead when jobs are larger than a pipe
+    holds, which is about 64 kB.)
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> executor: Executor = ThreadPoolExecutor(2)
+    """
+
+    def map(self, fn: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterator[Any]:
+        """Apply `fn` to the items in parallel; results in the order of the items."""
+        ...
+
+
+class Clock:
+    """Wall time since it was made, in seconds."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds so far."""
+        return time.perf_counter() - self._start
+
+
+def seed_of(rng: np.random.Generator, /) -> str:
+    """Return what a run records to be repeated: the generator's state and what it spawns from."""
+    return f"{rng.bit_generator.state}, {rng.bit_generator.seed_seq}"
+
+
+def spawn(rng: np.random.Generator, count: int, /) -> list[np.random.Generator]:
+    """Return independent generators for so many runs, or refuse more than memory holds."""
+    memory.require(
+        count * GENERATOR_BYTES, task=f"{count:,} runs or restarts", remedy="make fewer at a time"
+    )
+    return rng.spawn(count)
+
+
+class Work:
+    """Base of what `run_steps` makes step by step.
+
+    A step changes what it holds at once, in its end: an interrupt finds it as after the last step.
+    """
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is anything to return yet; if not, Ctrl-C is passed on."""
+        return True
+
+    def steps(self) -> Generator[tuple[int, int], None, None]:
+        """Make the steps that are left, and yield (done, total) after each."""
+        raise NotImplementedError
+
+    def arrays(self) -> Arrays:
+        """Return what a checkpoint keeps of the steps made."""
+        raise NotImplementedError
+
+    def restore(self, saved: Arrays) -> None:
+        """Take up what a checkpoint kept, or raise a ValueError if no such work keeps that."""
+        raise NotImplementedError
+
+
+def run_steps(work: Work, file: Checkpoint | None, progress: Progress | None, /) -> bool:
+    """Make the steps that a file has not kept; return whether they were stopped early.
+
+    The file is saved when that is due, and at the end, at a stop or an error if steps were made.
+    """
+    if file is not None:
+        file.load(work.restore)
+    done, total, unsaved = 0, 1, False
+    try:
+        with closing(work.steps()) as steps:
+            for done, total in steps:
+                unsaved = True
+                if file is not None and file.due:
+                    file.save(work.arrays())
+                    unsaved = False
+                if not report_progress(progress, done, total) and done < total:
+                    return True
+    except KeyboardInterrupt:
+        if not work.begun:
+            raise
+        return done < total
+    finally:
+        if file is not None and unsaved:
+            file.save(work.arrays())
+    return False
+
+
+def report_progress(
+    progress: Progress | None, done: int, total: int, snapshot: object = None, /
+) -> bool:
+    """Tell `progress` how far a run is; return False when it asks to stop."""
+    if progress is None:
+        return True
+    answer = progress(done, total, snapshot)
+    try:
+        return answer is None or bool(answer)
+    except ValueError:
+        raise ValueError(f"progress gave {shown(answer)}: return False to stop the run") from None
+
+
+class Steps:
+    """The steps of a run that has nothing to return before its end, told to its progress."""
+
+    def __init__(
+        self, progress: Progress | None, total: int, outcome: str = "no result yet"
+    ) -> None:
+        self._progress, self._total, self._outcome = progress, total, outcome
+        self._done = 0
+
+    def tick(self) -> None:
+        """Count a step; raise Stopped when progress returns False before the last."""
+        self._done += 1
+        done, total = self._done, self._total
+        if not report_progress(self._progress, done, total) and done < total:
+            raise Stopped(f"stopped after step {done} of {total}: {self._outcome}")
+
+
+@contextmanager
+def workers(executor: Executor | None, jobs: int, /) -> Iterator[Executor]:
+    """Yield the executor given, or threads for so many jobs that end with the context."""
+    if executor is not None:
+        yield executor
+        return
+    with ThreadPoolExecutor(min(max(jobs, 1), os.cpu_count() or 1)) as threads:
+        yield threads
+
+
+def spread(
+    function: Callable[[Job], Result], jobs: Sequence[Job], executor: Executor | None, /
+) -> Generator[Result, None, None]:
+    """Yield what the function gives for each job, in their order; when closed, drop the rest."""
+    with workers(executor, len(jobs)) as chosen:
+        yield from chosen.map(function, jobs)
+
+
+def job_size(runs: int, seconds: float, parcel: int, /) -> int:
+    """Return how many runs of so many seconds go in one job, which brings so many bytes along.
+
+    Sending all jobs, one after another, takes about as long as one of them works. So whatever the
+    number of workers, the last one is done at most two jobs after the time that they would need
+    together: of fewer jobs, workers wait for the last to end, of more, for the next to come.
+    """
+    send = SEND_SECONDS + parcel / BYTES_A_SECOND
+    balanced = min(runs, round(math.sqrt(runs * send / seconds)))
+    return max(1, balanced, math.ceil(runs * parcel / MAX_BYTES))
+
+
+class Crew:
+    """Workers that keep what all jobs of a run share, so that it is sent once.
+
+    It is sent again to those that lack it. Any other job is sent without it.
+    """
+
+    def __init__(self, executor: Executor, shared: object, /) -> None:
+        self._executor, self._shared = executor, shared
+        self._run, self._known = uuid4().hex, False
+
+    def __enter__(self) -> "Crew":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _shared.pop(self._run, None)  # of workers that are threads of this process
+
+    def map(self, function: Callable[[Any, Job], Result], jobs: Sequence[Job], /) -> list[Result]:
+        """Return function(shared, job) of each of the jobs, made by one of the workers."""
+        results = self._sent(function, jobs, None if self._known else self._shared)
+        lacking = [i for i, result in enumerate(results) if result is None]
+        again = self._sent(function, [jobs[i] for i in lacking], self._shared)
+        for i, result in zip(lacking, again, strict=True):
+            results[i] = result
+        self._known = True
+        return [result for result in results if result is not None]
+
+    def _sent(
+        self, function: Callable[[Any, Job], Result], jobs: Sequence[Job], shared: object
+    ) -> list[Result | None]:
+        parcels = [(function, self._run, shared, job) for job in jobs]
+        return list(self._executor.map(_made, parcels)) if jobs else []
+
+
+_shared: dict[str, object] = {}  # of the last run that sent jobs to this process
+
+
+def _made(parcel: tuple[Callable[[Any, Any], Any], str, object, Any]) -> Any:
+    """Return what the function gives; None if what is shared neither came nor was kept here."""
+    function, run, shared, job = parcel
+    if shared is None:
+        shared = _shared.get(run)
+        if shared is None:
+            return None
+    elif run not in _shared:
+        _shared.clear()
+        _shared[run] = shared
+    return function(shared, job)
+
+
+class Batch(Work):
+    """Independent runs, made in jobs, which give arrays (runs, ...) by name.
+
+    Parameters
+    ----------
+    function : makes the runs of a job
+    job : the job of a slice of the runs; they are asked for in their order
+    total : runs in all
+    executor : where jobs go
+    size : runs in a job; a function is asked when there is work to do
+    ahead : jobs handed out together, which wait in memory; all by default
+    fits : raises a ValueError for arrays, put together, that are none of these runs'
+    join : how the arrays of jobs are put together
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Job], Arrays],
+        job: Callable[[slice], Job],
+        total: int,
+        executor: Executor | None,
+        /,
+        *,
+        size: int | Callable[[], int] = 1,
+        ahead: int | None = None,
+        fits: Callable[[Arrays], object] | None = None,
+        join: Callable[[Sequence[Arrays]], Arrays] = end_to_end,
+    ) -> None:
+        self._function, self._job, self._total = function, job, total
+        self._executor, self._size, self._ahead = executor, size, ahead or total
+        self._fits, self._join = fits, join
+        self._parts: list[Arrays] = []
+
+    @property
+    def count(self) -> int:
+        """Runs made so far."""
+        return sum(len(next(iter(part.values()))) for part in self._parts)
+
+    @property
+    def begun(self) -> bool:
+        return bool(self._parts)
+
+    def steps(self) -> Generator[tuple[int, int], None, None]:
+        if self.count == self._total:
+            return
+        size = self._size() if callable(self._size) else self._size
+        firsts = range(self.count, self._total, size)
+        for i in range(0, len(firsts), self._ahead):
+            jobs = [
+                self._job(slice(first, min(first + size, self._total)))
+                for first in firsts[i : i + self._ahead]
+            ]
+            with closing(spread(self._function, jobs, self._executor)) as results:
+                for part in results:
+                    self._parts.append(part)
+                    if len(self._parts) > MANY_PARTS:
+                        self._parts[:] = [self._join(self._parts)]
+                    yield self.count, self._total
+
+    def arrays(self) -> Arrays:
+        return self._join(self._parts)
+
+    def restore(self, saved: Arrays) -> None:
+        if self._fits is not None:
+            self._fits(saved)
+        self._parts = [saved]
+
+
+class _Gathered(Work):
+    """What a function gives for each of the jobs, as it comes in."""
+
+    def __init__(
+        self, function: Callable[[Any], Any], jobs: Sequence[Any], executor: Executor | None
+    ) -> None:
+        self._spread = spread(function, jobs, executor)
+        self._total, self.results = len(jobs), list[Any]()
+
+    @property
+    def begun(self) -> bool:
+        return bool(self.results)
+
+    def steps(self) -> Generator[tuple[int, int], None, None]:
+        with closing(self._spread) as results:
+            for result in results:
+                self.results.append(result)
+                yield len(self.results), self._total
+
+
+def gather(
+    function: Callable[[Job], Result],
+    jobs: Sequence[Job],
+    progress: Progress | None,
+    executor: Executor | None,
+    /,
+) -> list[Result]:
+    """Return what the function gives for the jobs, in their order; of the first when stopped."""
+    work = _Gathered(function, jobs, executor)
+    run_steps(work, None, progress)
+    return work.results

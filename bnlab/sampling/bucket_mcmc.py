@@ -1,0 +1,154 @@
+"""Partial-order MCMC: node orders along Markov chains on bucket orders."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab import memory
+from bnlab.checkpoints import Checkpoint, identity, nats, orders_of
+from bnlab.checks import check_counts, check_generator, checked
+from bnlab.errors import Public
+from bnlab.kernels import bucket_walks
+from bnlab.results import Draws, Run
+from bnlab.running import Executor, Progress, seed_of
+from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance
+from bnlab.sampling.order_target import OrderWalker, check_weight, walker_bytes
+from bnlab.scores import ScoreTable, allowed_order
+
+Ints = NDArray[np.int64]
+
+METHOD = "partial-order MCMC"
+BUCKET = 4
+MAX_BUCKET = 16
+
+
+@checked
+def sample_partial_orders(
+    table: ScoreTable,
+    /,
+    *,
+    draws: int,
+    rng: np.random.Generator,
+    bucket: int = BUCKET,
+    chains: int | None = None,
+    burn_in: int | None = None,
+    thin: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> Draws:
+    """Node orders along Markov chains on bucket orders (partial-order MCMC), up to 63 variables.
+
+    A bucket order puts the variables into buckets, one after the other, and leaves the order within
+    each open. It is weighed by the sum over all orders that extend it. A move swaps two variables
+    of different buckets, and each kept bucket order gives one of its orders, drawn exactly
+    [NiinimakiParviainenKoivisto2011]. The larger the buckets, the smoother the landscape, and the
+    dearer a move: 2**bucket sums for each bucket that it changes. With bucket=1 this is order-MCMC
+    by swaps; with bucket=n draws are independent. Order-modular: p(order | D) is proportional to
+    the sum over the DAGs that agree with it of prior factor times likelihood.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    draws : number of orders of each chain, at least 1
+    bucket : variables in a bucket, 1 to 16; the last bucket has what is left
+    rng, chains, burn_in, thin, checkpoint, progress, executor : as in `sample_orders`
+
+    Returns
+    -------
+    Draws
+        over "orders": values (chains, draws, n), first node first; log_target (chains, draws) is ln
+        of the order's unnormalised posterior, nats, as of `sample_orders`. stats: "acceptance"
+        (chains,), the accepted fraction of moves. traces: "log_partial_order" (chains, draws), ln
+        weight of the bucket order, nats.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range, memory is short, the constraints leave no DAG, there
+        are too many rows, or the checkpoint is damaged or of another run.
+    Stopped
+        If `progress` returned False before the first draw.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0, 1], [1, 1, 0]]), BDeu())
+    >>> sample_partial_orders(table, draws=5, bucket=2, rng=np.random.default_rng(1))
+    Draws(4 x 5 orders of 3 variables, order-modular)
+    """
+    plan = ChainSettings.of(draws, burn_in, thin, chains, table.n)
+    (bucket,) = check_counts(bucket=bucket)
+    if bucket > MAX_BUCKET:
+        raise ValueError(f"bucket={bucket}: 1 to {MAX_BUCKET}, as a move takes 2**bucket sums")
+    check_generator(rng)
+    seed = seed_of(rng)
+    size = min(bucket, table.n)
+    memory.require(
+        walker_bytes(table.n, table.max_parents)
+        + plan.chains * (8 * (size + 1) << size)
+        + plan.bytes_of(table.n, 2, saved=checkpoint is not None),
+        task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on partial orders",
+        remedy=("keep fewer draws, or choose fewer variables with ", Public("Data.select")),
+    )
+    rngs = rng.spawn(plan.chains)
+    starts = [allowed_order(table, rng=child) for child in rngs]
+    settings = {**plan.settings, "bucket": size, "max_parents": table.max_parents}
+    identified = identity(METHOD, **settings, seed=seed, table=table.fingerprint)
+    layout = Layout(orders_of(table.n), (orders_of(table.n), nats(), nats()), (2,))
+    run = Chains(
+        lambda: PartialOrderWalker(OrderWalker.of(table), size),
+        starts,
+        plan,
+        rngs,
+        layout,
+        executor,
+    )
+    run.run(Checkpoint.at(checkpoint, identified), progress)
+    orders, log_targets, log_weights = run.records
+    check_weight(table, orders, log_targets)
+    return Draws(
+        orders,
+        np.zeros(log_targets.shape),
+        log_targets,
+        "orders",
+        "order-modular",
+        table.names,
+        independent=size == table.n,
+        stats={"acceptance": acceptance(run.tally)},
+        traces={"log_partial_order": log_weights},
+        run=Run(METHOD, settings, seed, run.seconds, stopped=run.stopped),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartialOrderWalker:
+    """The weights of orders, and the size of the buckets."""
+
+    orders: OrderWalker
+    bucket: int
+
+    def walk(
+        self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
+    ) -> tuple[NDArray[Any], ...]:
+        """Orders (T, n), ln weights (T,) of them and of their bucket orders, tally (2,)."""
+        record = (
+            np.empty((records, self.orders.n), np.int64),
+            np.empty(records),
+            np.empty(records),
+            np.zeros(2, np.int64),
+        )
+        plan = self.bucket, lead, thin
+        bucket_walks.walk(state, self.orders.source, plan, rng, record)
+        return record
+
+    @property
+    def block_moves(self) -> int:
+        """Moves that take about 100 ms."""
+        subsets = 1 << self.bucket
+        if isinstance(self.orders.source, tuple):  # reading families takes most of the time
+            subsets = 1 + subsets // 32
+        return max(1, self.orders.block_moves // subsets)

@@ -1,0 +1,354 @@
+"""Markov chains on any state: their settings, and rounds that can be stopped and resumed."""
+
+import math
+import os
+from collections.abc import Callable, Generator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab.checkpoints import (
+    GENERATORS,
+    SECONDS,
+    Arrays,
+    Checkpoint,
+    Kept,
+    check,
+    counts,
+    generator_states,
+    restore_generators,
+)
+from bnlab.checks import check_counts
+from bnlab.running import (
+    Clock,
+    Crew,
+    Executor,
+    Progress,
+    Stopped,
+    Work,
+    run_steps,
+    workers,
+)
+
+Ints = NDArray[np.int64]
+
+CHAINS = 4
+BURN_IN = 10_000
+MAX_THIN = 10_000_000  # moves that nothing interrupts
+CHAIN_BYTES = 1000  # of each generator
+SAVED_INTEGER, SAVED_REAL = 2, 16  # bytes of the compressed file in memory, and of its copies
+ROUNDS = 20  # of draws, at least, so that what a round adds takes little memory twice
+FEW_RECORDS = 1000  # that matter to nobody
+FEW_NUMBERS = 5_000_000  # 40 MB of all chains, likewise where rounds should be long
+FIRST_BLOCKS = 3  # in the first round on an executor that is not ours; then a round takes
+ROUND_SECONDS = 3.0  # by the clock on the wall, or
+CHAIN_SECONDS = 0.1  # for each chain, if that is longer: each job costs some milliseconds
+
+
+class ChainSampler(Protocol):
+    """What moves a chain along."""
+
+    @property
+    def block_moves(self) -> int:
+        """Moves that take about 100 ms."""
+        ...
+
+    def walk(
+        self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
+    ) -> tuple[NDArray[Any], ...]:
+        """Move `state` along in place: `lead` moves, then `thin` before each record.
+
+        Returns arrays (records, ...), and last a tally, which adds up over rounds.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ChainSettings:
+    """What every chain does: burn_in moves, then `draws` records after `thin` moves each.
+
+    Raises
+    ------
+    ValueError
+        If one of the counts is out of its range.
+    """
+
+    draws: int
+    burn_in: int
+    thin: int
+    chains: int
+
+    def __post_init__(self) -> None:
+        counts = check_counts(draws=self.draws, thin=self.thin, chains=self.chains)
+        counts += check_counts(least=0, burn_in=self.burn_in)
+        if self.thin > MAX_THIN:
+            raise ValueError(
+                f"thin={self.thin}: give at most {MAX_THIN:,} moves from record to record"
+            )
+        for name, count in zip(("draws", "thin", "chains", "burn_in"), counts, strict=True):
+            object.__setattr__(self, name, count)
+
+    @classmethod
+    def of(
+        cls, draws: int, burn_in: int | None, thin: int | None, chains: int | None, n: int
+    ) -> "ChainSettings":
+        """Settings for n variables, with what is None as usual."""
+        return cls(
+            draws,
+            BURN_IN if burn_in is None else burn_in,
+            n if thin is None else thin,
+            CHAINS if chains is None else chains,
+        )
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """For the record of the run."""
+        return {name: getattr(self, name) for name in ("draws", "chains", "burn_in", "thin")}
+
+    def bytes_of(self, integers: int, reals: int, /, *, saved: bool) -> int:
+        """Bytes of chains that record so many numbers of either kind at each draw."""
+        each = 8 * (integers + reals) * (ROUNDS + 1) // ROUNDS
+        each += (SAVED_INTEGER * integers + SAVED_REAL * reals) if saved else 0
+        return self.chains * (CHAIN_BYTES + self.draws * each)
+
+    @property
+    def moves(self) -> int:
+        """Moves of each chain in all."""
+        return self.burn_in + self.draws * self.thin
+
+    def kept(self, moves: int, /) -> int:
+        """Draws of each chain after so many moves."""
+        return max(0, moves - self.burn_in) // self.thin
+
+    def round(self, moves: int, block: int, few: int = FEW_RECORDS, /) -> tuple[int, int]:
+        """(lead, records) of a round of about `block` moves that begins after so many.
+
+        A round is of the burn-in, or of draws: of `few`, or of a small share of all. The burn-in,
+        too, is made in steps of `thin` moves, of which the first may be shorter.
+        """
+        steps, left = max(1, block // self.thin), self.burn_in - moves
+        if left > 0:
+            return min(left % self.thin + steps * self.thin, left), 0
+        steps = min(steps, max(few, -(-self.draws // ROUNDS)))
+        return 0, min(steps, self.draws - self.kept(moves))
+
+
+class Layout(NamedTuple):
+    """What the chains of a walker hold, which a file of theirs is compared with.
+
+    Attributes
+    ----------
+    state : of one chain
+    records : of one draw
+    tally : its shape
+    agree : whether the records (chains, draws, ...) fit each other
+    """
+
+    state: Kept
+    records: tuple[Kept, ...]
+    tally: tuple[int, ...]
+    agree: Callable[..., bool] = lambda *_: True
+
+
+class Position(NamedTuple):
+    """Where chains stand after so many moves of each, and what they have counted in their draws."""
+
+    moves: int
+    states: list[Ints]
+    rngs: list[np.random.Generator]
+    tally: Ints
+
+
+class Chains(Work):
+    """One chain from each of the starts, in step, and their records (chains, draws, ...).
+
+    All of them stop after the same round: one that an interrupt breaks is dropped for all, so their
+    draws stay equally many. The sampler is laid out unless a file keeps all draws already.
+    """
+
+    def __init__(
+        self,
+        lay_out: Callable[[], ChainSampler],
+        starts: Sequence[Ints],
+        settings: ChainSettings,
+        rngs: Sequence[np.random.Generator],
+        layout: Layout,
+        executor: Executor | None,
+    ) -> None:
+        self._lay_out, self._settings, self._layout = lay_out, settings, layout
+        self._executor, self._records = executor, tuple[NDArray[Any], ...]()
+        self._at = Position(0, list(starts), list(rngs), np.zeros((), np.int64))
+        self._clock, self._seconds_before = Clock(), 0.0
+
+    def run(self, file: Checkpoint | None, progress: Progress | None) -> None:
+        """Make all draws, or as many as there is time for.
+
+        Raises
+        ------
+        Stopped
+            If `progress` returned False before the first draw.
+        """
+        run_steps(self, file, progress)
+        if not self.begun:
+            raise Stopped("stopped before the end of the burn-in: no draws yet")
+
+    @property
+    def begun(self) -> bool:
+        return self._kept > 0
+
+    @property
+    def stopped(self) -> bool:
+        """Whether some of the draws have not been made."""
+        return self._at.moves < self._settings.moves
+
+    @property
+    def records(self) -> tuple[NDArray[Any], ...]:
+        """What is recorded of the draws (chains, draws kept, ...)."""
+        return tuple(array[:, : self._kept] for array in self._records)
+
+    @property
+    def tally(self) -> Ints:
+        """What the chains have counted (chains, ...)."""
+        return self._at.tally
+
+    @property
+    def seconds(self) -> float:
+        """Wall time of this run, and of the runs that it resumes."""
+        return self._seconds_before + self._clock.seconds
+
+    def steps(self) -> Generator[tuple[int, int], None, None]:
+        if not self.stopped:
+            return
+        settings, executor, sampler = self._settings, self._executor, self._lay_out()
+        made, seconds, few = 0, 0.0, FEW_RECORDS
+        if executor is not None:
+            few = max(few, FEW_NUMBERS // sum(state.size + 1 for state in self._at.states))
+        with workers(executor, settings.chains) as chosen, Crew(chosen, sampler) as crew:
+            while self.stopped:
+                block = _block(sampler, settings, executor, made, seconds)
+                round_ = settings.round(self._at.moves, block, few)
+                clock, standing = Clock(), zip(self._at.states, self._at.rngs, strict=True)
+                jobs = [(*each, *round_, settings.thin) for each in standing]
+                self._take(*round_, crew.map(_advance, jobs))
+                made, seconds = round_[0] + round_[1] * settings.thin, clock.seconds
+                yield settings.chains * self._at.moves, settings.chains * settings.moves
+
+    def arrays(self) -> Arrays:
+        records = {f"record {i}": array for i, array in enumerate(self.records)}
+        return {
+            "moves": np.array(self._at.moves),
+            "states": np.array(self._at.states),
+            "generators": generator_states(self._at.rngs),
+            "tally": self._at.tally,
+            "seconds": np.array(self.seconds),
+            **records,
+        }
+
+    def restore(self, saved: Arrays) -> None:
+        """Stand where a checkpoint was saved; without draws there are no records and no tally."""
+        settings, layout, moves = self._settings, self._layout, int(saved["moves"])
+        draws = settings.kept(moves)
+        of_all: dict[str, tuple[Kept, tuple[int, ...]]] = {
+            "states": (layout.state, (settings.chains,))
+        }
+        for i, kept in enumerate(layout.records if draws else ()):
+            of_all[f"record {i}"] = kept, (settings.chains, draws)
+        check(
+            saved,
+            {
+                "moves": Kept(np.int64, (), 0, settings.moves),
+                "generators": GENERATORS,
+                "tally": counts(*((settings.chains, *layout.tally) if draws else ())),
+                "seconds": SECONDS,
+                **{
+                    name: kept._replace(shape=(*before, *kept.shape))
+                    for name, (kept, before) in of_all.items()
+                },
+            },
+        )
+        records = [saved[name] for name in of_all if name != "states"]
+        if moves > settings.burn_in and (moves - settings.burn_in) % settings.thin:
+            raise ValueError(f"moves={moves} end between two draws")
+        tally = saved["tally"] if draws else np.stack([saved["tally"], saved["tally"] * 0])[::-1]
+        if (tally[..., 1] > tally[..., 0]).any():
+            raise ValueError("tally has more moves that were accepted than were tried")
+        if records and not layout.agree(*records):
+            raise ValueError("the draws do not have the weights beside them")
+        restore_generators(self._at.rngs, saved["generators"])
+        self._at = Position(moves, list(saved["states"]), self._at.rngs, saved["tally"])
+        if records:
+            self._make_room([array[0] for array in records])
+            for whole, array in zip(self._records, records, strict=True):
+                whole[:, :draws] = array
+        self._seconds_before = float(saved["seconds"])
+
+    @property
+    def _kept(self) -> int:
+        """Draws of each chain so far."""
+        return self._settings.kept(self._at.moves)
+
+    def _take(self, lead: int, records: int, results: list["_Advanced"]) -> None:
+        """Take in the results of a round."""
+        tally = self._at.tally
+        if records:
+            fresh = slice(self._kept, self._kept + records)
+            if not self._records:
+                self._make_room(results[0].recorded[:-1])
+            for i, whole in enumerate(self._records):
+                for c, result in enumerate(results):
+                    whole[c, fresh] = result.recorded[i]
+            tally = tally + np.array([result.recorded[-1] for result in results])
+        moves = self._at.moves + lead + records * self._settings.thin
+        states, rngs = [result.state for result in results], [result.rng for result in results]
+        # At once: an interrupt finds the position before the round, or after it.
+        self._at = Position(moves, states, rngs, tally)
+
+    def _make_room(self, like: Sequence[NDArray[Any]]) -> None:
+        shape = self._settings.chains, self._settings.draws
+        self._records = tuple(np.empty((*shape, *array.shape[1:]), array.dtype) for array in like)
+
+
+def _block(
+    sampler: ChainSampler,
+    settings: ChainSettings,
+    executor: Executor | None,
+    made: int,
+    seconds: float,
+) -> int:
+    """Moves of each chain in a round: about 100 ms of all of them on threads.
+
+    On another executor as many as fill some seconds, at the pace of the last round, in which so
+    many were made: who knows how many workers there are, how fast, and how far away?
+    """
+    if executor is None:
+        return max(1, sampler.block_moves // math.ceil(settings.chains / (os.cpu_count() or 1)))
+    if not made:
+        return FIRST_BLOCKS * sampler.block_moves
+    wanted = max(ROUND_SECONDS, CHAIN_SECONDS * settings.chains)
+    return max(sampler.block_moves, int(made * wanted / seconds))
+
+
+class _Advanced(NamedTuple):
+    """A chain after a round: what is recorded, and where it and its generator stand."""
+
+    recorded: tuple[NDArray[Any], ...]
+    state: Ints
+    rng: np.random.Generator
+
+
+def _advance(
+    sampler: ChainSampler, job: tuple[Ints, np.random.Generator, int, int, int]
+) -> _Advanced:
+    """Move a copy of a chain along: an interrupt leaves the chain as before the round."""
+    state, rng, lead, records, thin = job
+    state, rng = state.copy(), deepcopy(rng)
+    return _Advanced(sampler.walk(state, lead, records, thin, rng), state, rng)
+
+
+def acceptance(tally: Ints, /) -> NDArray[np.float64]:
+    """Accepted moves of those tried, from (..., 2); 0 where none was tried."""
+    rates: NDArray[np.float64] = tally[..., 1] / np.maximum(tally[..., 0], 1)
+    return rates

@@ -1,0 +1,208 @@
+"""`sample_dags`: independent DAGs from an exact posterior, or DAGs given orders drawn before."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab import memory
+from bnlab.checkpoints import Arrays
+from bnlab.checks import check_counts, check_generator, checked
+from bnlab.exact import DagPosterior, OrderPosterior
+from bnlab.graphs import predecessor_masks
+from bnlab.results import Draws, Run
+from bnlab.running import Batch, Clock, Executor, Progress, Stopped, run_steps, seed_of
+from bnlab.sampling.independent import (
+    BLOCK_DRAWS,
+    ROUND_BLOCKS,
+    dag_block,
+    dags_given,
+    families_by_weight,
+    sample,
+    sample_by_layers,
+)
+from bnlab.scores import ScoreTable
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BLOCK_FAMILIES = 100_000_000  # families scanned in about 100 ms
+NO_DAG = "an order has no DAG that the constraints allow: take more steps, to reach one that has"
+MAX_JOBS = 20  # on an executor that is not ours: each may send the families to a process again
+
+
+@checked
+def sample_dags(
+    target: OrderPosterior | DagPosterior | Draws,
+    /,
+    *,
+    draws: int,
+    rng: np.random.Generator,
+    table: ScoreTable | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> Draws:
+    """DAGs from an exact posterior, or by way of orders drawn before.
+
+    From a `DagPosterior` the DAGs are independent draws from the structure-modular posterior: p(G |
+    D) is proportional to prior factor times likelihood. They are drawn by layers
+    [TalvitieEtAl2019]. All others are order-modular, p(G | D) times the number of orders that agree
+    with G. From an `OrderPosterior` the DAGs are independent too: direct DAG sampling, DDS
+    [HeTianWu2016, sec. 3.2]. From draws of orders, weighted or along chains, each order L gets
+    `draws` DAGs from p(G | L, D), a parent set for each node among its predecessors, and they keep
+    its weight [NiinimakiKoivisto2013, sec. 3.2]. That needs no exact posterior and reaches 63
+    variables.
+
+    Parameters
+    ----------
+    target : OrderPosterior, DagPosterior, or Draws over "orders" (from `sample_orders` or
+        `anneal_orders`)
+    draws : number of DAGs (for each order), at least 1
+    rng : the only source of randomness; equal states give equal draws for any executor
+    table : ScoreTable that the orders come from; for draws of orders only
+    progress : progress(done, total, None) after each block; False stops, and what is drawn remains,
+        equally many draws of each chain
+    executor : where blocks of draws run; threads by default
+
+    Returns
+    -------
+    Draws
+        over "dags": values (1, draws, n) parent masks, or (chains, orders * draws, n) with the DAGs
+        of one order side by side; log_target is ln of prior factor times likelihood of the DAG,
+        nats, without the number of its orders. Given orders, log_weight and traces are those of the
+        orders, repeated; where these are independent, traces["group"] says which DAGs come from one
+        order and so depend on each other. Where annealing has left an order that no allowed DAG is
+        compatible with, log_weight and log_target are -inf.
+
+    Raises
+    ------
+    ValueError
+        If the target or the table does not fit, an option is out of its range, memory is short, or
+        an order with a weight has no DAG that the constraints allow.
+    Stopped
+        If `progress` returned False before there was an order of each chain.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, sample_orders, score_families
+    >>> table, rng = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()), np.random
+    >>> orders = sample_orders(table, draws=5, rng=rng.default_rng(1))
+    >>> sample_dags(orders, draws=2, table=table, rng=rng.default_rng(2))
+    Draws(4 x 10 dags of 2 variables, order-modular)
+    """
+    if isinstance(target, Draws):
+        return _given_orders(check_orders(target, table), target, draws, rng, progress, executor)
+    if table is not None:
+        raise ValueError("table= goes with draws of orders: an exact posterior has its own table")
+    if isinstance(target, DagPosterior):
+        return sample_by_layers(target, draws, rng, progress, executor)
+    return sample(target, dag_block, "dags", "DDS", draws, rng, progress, executor)
+
+
+@checked
+def check_orders(orders: Draws, table: ScoreTable | None, /) -> ScoreTable:
+    """The table, or a ValueError when `orders` are no orders of its variables."""
+    if not isinstance(orders, Draws) or orders.over != "orders":
+        what = "DAGs already" if isinstance(orders, Draws) else type(orders).__name__
+        raise ValueError(f"DAGs are drawn given orders, not {what}: pass what sample_orders gave")
+    if not isinstance(table, ScoreTable):
+        raise ValueError(f"pass table=, the score table of the orders, not {type(table).__name__}")
+    if table.names != orders.names:
+        raise ValueError(
+            f"a table of {_some(table.names)} for orders of {_some(orders.names)}: pass the score "
+            "table of the orders"
+        )
+    return table
+
+
+class Given(NamedTuple):
+    """Orders (T, n), which have a weight (T,), the families as from `families_by_weight`.
+
+    uniforms : (T, draws, n), for the DAGs of each order
+    """
+
+    orders: Ints
+    weigh: NDArray[np.bool_]
+    families: list[tuple[Ints, Floats]]
+    uniforms: Floats
+
+
+def given_block(given: Given) -> Arrays:
+    """One DAG for each order and each row of its uniform numbers."""
+    _, draws, n = given.uniforms.shape
+    masks = np.repeat(predecessor_masks(given.orders), draws, axis=0)
+    block = dags_given(given.families, masks, given.uniforms.reshape(-1, n))
+    if (np.isneginf(block["log_target"]) & np.repeat(given.weigh, draws)).any():
+        raise ValueError(NO_DAG)
+    return block
+
+
+def _given_orders(
+    table: ScoreTable,
+    orders: Draws,
+    draws: int,
+    rng: np.random.Generator,
+    progress: Progress | None,
+    executor: Executor | None,
+) -> Draws:
+    (draws,) = check_counts(draws=draws)
+    check_generator(rng)
+    chains, each, n = orders.values.shape
+    total = chains * each * draws
+    traces = sum(trace[0, 0].size for trace in orders.traces.values())
+    memory.require(
+        8 * (n * min(total, ROUND_BLOCKS * BLOCK_DRAWS) + total * (2 * n + 3 + traces))
+        + 16 * table.parents.size,
+        task=f"{total:,} draws, n={n}",
+        remedy="draw fewer for each order, or of fewer orders (Draws.prefix)",
+    )
+    clock, seed = Clock(), f"{orders.run.seed}; DAGs: {seed_of(rng)}"
+    families = [families_by_weight(table, v) for v in range(n)]
+    # The t-th orders of all chains side by side: a stop leaves equally many of each chain.
+    side_by_side = orders.values.swapaxes(0, 1).reshape(-1, n)
+    weigh = np.exp(orders.log_weight - orders.log_weight.max()).T.ravel() > 0
+    block = max(1, min(BLOCK_DRAWS // draws, BLOCK_FAMILIES // table.parents.size))
+    if executor is not None:
+        block = max(block, math.ceil(chains * each / MAX_JOBS))
+
+    def job(part: slice) -> Given:
+        orders_of = slice(part.start // draws, part.stop // draws)
+        count = orders_of.stop - orders_of.start
+        uniforms = rng.random((count, draws, n))
+        return Given(side_by_side[orders_of], weigh[orders_of], families, uniforms)
+
+    batch = Batch(given_block, job, total, executor, size=block * draws, ahead=ROUND_BLOCKS)
+    run_steps(batch, None, progress)
+    rows = batch.arrays()
+    done = len(rows["values"]) // (chains * draws)
+    if done == 0:
+        raise Stopped("stopped before there was an order of each chain: no draws yet")
+    kept = done * chains * draws
+    by_chain = (done, chains, draws)
+    values = rows["values"][:kept].reshape(*by_chain, n).swapaxes(0, 1).reshape(chains, -1, n)
+    log_target = rows["log_target"][:kept].reshape(by_chain).swapaxes(0, 1).reshape(chains, -1)
+    orders = orders.prefix(done)
+    traces = {**orders.traces, "group": orders.groups} if orders.independent else orders.traces
+    return Draws(
+        values,
+        np.where(np.isneginf(log_target), -math.inf, np.repeat(orders.log_weight, draws, axis=1)),
+        log_target,
+        "dags",
+        orders.prior,
+        orders.names,
+        independent=orders.independent and draws == 1,
+        stats=orders.stats,
+        traces={name: np.repeat(trace, draws, axis=1) for name, trace in traces.items()},
+        run=Run(
+            f"{orders.run.method}, DAGs given orders",
+            {**orders.run.settings, "dags_per_order": draws},
+            seed,
+            orders.run.seconds + clock.seconds,
+            stopped=orders.run.stopped or done < each,
+        ),
+    )
+
+
+def _some(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:3]) + (f", ... ({len(names)})" if len(names) > 3 else "")

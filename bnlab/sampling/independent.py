@@ -1,0 +1,212 @@
+"""Independent draws: orders and DAGs from an exact posterior, and parent sets given orders."""
+
+import os
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab import memory
+from bnlab.checkpoints import Arrays
+from bnlab.checks import check_counts, check_generator, checked
+from bnlab.exact import DagPosterior, OrderPosterior
+from bnlab.graphs import predecessor_masks
+from bnlab.kernels import dag_dp, order_dp
+from bnlab.kernels import families as kernels
+from bnlab.results import Draws, Over, Run
+from bnlab.running import Batch, Clock, Executor, Progress, run_steps
+from bnlab.scores import ScoreTable
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Posterior = TypeVar("Posterior", OrderPosterior, DagPosterior)
+
+BLOCK_DRAWS = 8192
+LAYERS = "exact DAGs by layers"
+ROUNDED = (
+    "rounding has led to a set of nodes that no layer can follow (a chance of about 1e-13 a draw): "
+    "draw again with another state of rng"
+)
+ROUND_BLOCKS = 32  # handed out together: their uniform numbers are all that waits in memory
+
+
+@checked
+def families_by_weight(table: ScoreTable, v: int, /) -> tuple[Ints, Floats]:
+    """Allowed parent masks of node v and their ln beta (nats), heaviest first."""
+    log_beta = table.log_prior[v] + table.log_score[v]
+    ranking = np.argsort(-log_beta, kind="stable")
+    ranking = ranking[log_beta[ranking] > -np.inf]
+    return table.parents[v][ranking], log_beta[ranking]
+
+
+def sample(
+    posterior: Posterior,
+    draw_block: Callable[[tuple[Posterior, Floats]], Arrays],
+    over: Over,
+    method: str,
+    draws: int,
+    rng: np.random.Generator,
+    progress: Progress | None,
+    executor: Executor | None,
+) -> Draws:
+    """Draws in blocks, each from its own uniform numbers, wherever they are made."""
+    (draws,) = check_counts(draws=draws)
+    check_generator(rng)
+    n = posterior.table.n
+    memory.require(
+        8 * (2 * n * min(draws, ROUND_BLOCKS * BLOCK_DRAWS) + 2 * (n + 1) * draws),
+        task=f"{draws:,} draws, n={n}",
+        remedy="draw fewer at a time",
+    )
+    clock, seed = Clock(), str(rng.bit_generator.state)
+    # A row uses the uniform numbers of its own, so neither blocks nor executors change it.
+    batch = Batch(
+        draw_block,
+        lambda part: (posterior, rng.random((part.stop - part.start, 2 * n))),
+        draws,
+        executor,
+        size=BLOCK_DRAWS,
+        ahead=ROUND_BLOCKS,
+    )
+    stopped, rows = run_steps(batch, None, progress), batch.arrays()
+    values, log_target = rows["values"][None], rows["log_target"][None]
+    settings = {"draws": draws, "max_parents": posterior.table.max_parents}
+    run = Run(method, settings, seed, clock.seconds, stopped=stopped)
+    return Draws(
+        values,
+        np.zeros(log_target.shape),
+        log_target,
+        over,
+        posterior.prior,
+        posterior.table.names,
+        independent=True,
+        run=run,
+    )
+
+
+def order_block(job: tuple[OrderPosterior, Floats]) -> Arrays:
+    """Orders from the back: the last node of the full set, then of the rest, and so on."""
+    posterior, uniforms = job
+    draws, n = len(uniforms), posterior.table.n
+    orders = np.empty((draws, n), np.int64)
+    remaining = np.full(draws, (1 << n) - 1, np.int64)
+    last = np.empty(draws, np.int64)
+    for position in range(n - 1, -1, -1):
+        by_set = np.argsort(remaining, kind="stable")
+        sets, which = np.unique(remaining[by_set], return_inverse=True)
+        u = uniforms[by_set, position]
+        order_dp.last_nodes(posterior.sums.alpha, posterior.sums.g, sets, which, u, last)
+        orders[by_set, position] = last
+        remaining[by_set] ^= np.int64(1) << last
+    masks = predecessor_masks(orders)
+    log_target = np.zeros(draws)
+    for v in range(n):
+        log_target += posterior.log_alpha(v, masks[:, v])
+    return {"values": orders, "log_target": log_target}
+
+
+def dag_block(job: tuple[OrderPosterior, Floats]) -> Arrays:
+    """One DAG for each order: a parent set for each node among its predecessors."""
+    posterior, uniforms = job
+    n = posterior.table.n
+    masks = predecessor_masks(order_block(job)["values"])
+    families = [families_by_weight(posterior.table, v) for v in range(n)]
+    return dags_given(families, masks, uniforms[:, n:])
+
+
+def dags_given(families: list[tuple[Ints, Floats]], masks: Ints, uniforms: Floats) -> Arrays:
+    """One DAG for each row of predecessor masks (T, n), from uniform numbers (T, n).
+
+    families: of each node, as from `families_by_weight`. log_target is -inf where a node has no
+    family within its predecessors.
+    """
+    dags, log_target = np.empty_like(masks), np.zeros(len(masks))
+    chosen, log_chosen = np.empty(len(masks), np.int64), np.empty(len(masks))
+    for v, (parents, log_beta) in enumerate(families):
+        u = uniforms[:, v]
+        ranking = np.lexsort((u, masks[:, v]))
+        within = masks[ranking, v]
+        kernels.parent_sets(
+            parents, log_beta, within, np.zeros_like(within), u[ranking], chosen, log_chosen
+        )
+        dags[ranking, v] = chosen
+        log_target[ranking] += log_chosen
+    return {"values": dags, "log_target": log_target}
+
+
+def sample_by_layers(
+    posterior: DagPosterior,
+    draws: int,
+    rng: np.random.Generator,
+    progress: Progress | None,
+    executor: Executor | None,
+    /,
+) -> Draws:
+    """Independent DAGs from p(G | D), structure-modular [TalvitieEtAl2019].
+
+    Every set of placed nodes that a draw comes by costs a sum over the subsets of the others, once
+    for each block of draws: the time is at most O(n 2**n) a layer, and far less once the posterior
+    is concentrated on few first layers. Each worker takes 24 * 2**n bytes.
+    """
+    n = posterior.table.n
+    (draws,) = check_counts(draws=draws)
+    workers = min(os.cpu_count() or 1, -(-draws // BLOCK_DRAWS))
+    memory.require(
+        24 * workers << n,
+        task=f"drawing DAGs of {n} variables by {workers} workers",
+        remedy=f"draw at most {BLOCK_DRAWS:,} at a time, for one worker, or choose fewer variables "
+        "(Data.select)",
+    )
+    return sample(posterior, layer_block, "dags", LAYERS, draws, rng, progress, executor)
+
+
+def layer_block(job: tuple[DagPosterior, Floats]) -> Arrays:
+    """One DAG for each row of uniform numbers (T, 2n): n for the layers, n for parent sets."""
+    posterior, uniforms = job
+    n = posterior.table.n
+    within, touched = _layers(posterior, uniforms[:, :n])
+    dags, log_target = np.empty_like(within), np.zeros(len(within))
+    chosen, log_chosen = np.empty(len(within), np.int64), np.empty(len(within))
+    for v in range(n):
+        u = uniforms[:, n + v]
+        ranking = np.lexsort((u, touched[:, v], within[:, v]))
+        kernels.parent_sets(
+            *families_by_weight(posterior.table, v),
+            within[ranking, v],
+            touched[ranking, v],
+            u[ranking],
+            chosen,
+            log_chosen,
+        )
+        dags[ranking, v] = chosen
+        log_target[ranking] += log_chosen
+    if (log_target == -np.inf).any():
+        raise ValueError(ROUNDED)
+    return {"values": dags, "log_target": log_target}
+
+
+def _layers(posterior: DagPosterior, uniforms: Floats) -> tuple[Ints, Ints]:
+    """Masks (T, n) of the nodes placed before each node, and of the layer before it."""
+    draws, n = uniforms.shape
+    within, touched = np.empty((draws, n), np.int64), np.empty((draws, n), np.int64)
+    placed, last = np.zeros(draws, np.int64), np.zeros(draws, np.int64)
+    going, layer = np.arange(draws), np.empty(draws, np.int64)
+    for depth in range(n):
+        if not going.size:
+            break
+        going = going[np.lexsort((last[going], placed[going]))]
+        before, latest = placed[going], last[going]
+        new = np.append(True, np.diff(before).astype(bool) | np.diff(latest).astype(bool))
+        which = np.cumsum(new) - 1
+        chosen = layer[: going.size]
+        u = uniforms[going, depth]
+        dag_dp.next_layers(before[new], latest[new], which, u, tuple(posterior.sums), chosen)
+        if not chosen.all():
+            raise ValueError(ROUNDED)
+        row, v = np.nonzero(chosen[:, None] >> np.arange(n) & 1)
+        within[going[row], v], touched[going[row], v] = before[row], latest[row]
+        placed[going] |= chosen
+        last[going] = chosen
+        going = going[placed[going] != (1 << n) - 1]
+    return within, touched

@@ -1,0 +1,302 @@
+"""Order MCMC: Metropolis chains on node orders, coupled ones too, and single steps of one."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab import memory
+from bnlab.checkpoints import Checkpoint, fingerprint, identity, nats, orders_of
+from bnlab.checks import check_generator, checked, shown
+from bnlab.errors import Public
+from bnlab.exact import OrderPosterior
+from bnlab.kernels import order_walks
+from bnlab.results import Draws, Run
+from bnlab.running import Executor, Progress, seed_of
+from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance
+from bnlab.sampling.independent import order_block, sample
+from bnlab.sampling.order_target import (
+    KINDS,
+    Moves,
+    OrderWalker,
+    check_weight,
+    walker_bytes,
+)
+from bnlab.scores import ScoreTable, allowed_order
+from bnlab.weights import Schedule, betas_of
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@checked
+def sample_orders(
+    target: OrderPosterior | ScoreTable,
+    /,
+    *,
+    draws: int,
+    rng: np.random.Generator,
+    chains: int | None = None,
+    burn_in: int | None = None,
+    thin: int | None = None,
+    moves: Moves | None = None,
+    schedule: Schedule | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> Draws:
+    """Node orders from the posterior over orders: independent draws, or Markov chains.
+
+    From an `OrderPosterior` the draws are independent (DOS) [HeTianWu2016, sec. 3.1]. From a
+    `ScoreTable` they come along Metropolis chains (order-MCMC) [FriedmanKoller2003], which need no
+    exact posterior and reach 63 variables. With a schedule of temperatures each is coupled with
+    hotter ones (MC3), which free it where it would be stuck [NiinimakiKoivisto2013, sec. 2.3].
+    Order-modular: p(order | D) is proportional to the sum over the DAGs that agree with it of prior
+    factor times likelihood.
+
+    Parameters
+    ----------
+    target : OrderPosterior or ScoreTable
+    draws : number of orders (of each chain), at least 1
+    rng : the only source of randomness; equal states give equal draws for any executor
+    chains : number of chains, each from its own random order and random stream; 4 by default
+    burn_in : moves of each chain before its first draw; 10,000 by default
+    thin : moves before each draw; n by default
+    moves : Moves, what is proposed; swaps of two nodes by default
+    schedule : Linear, Harmonic, Betas: inverse temperatures (r + 1,) from 0 to 1. Each chain is
+        then coupled with r hotter ones: after every `thin` moves of each, r times a random one and
+        the next colder propose to exchange their orders. The draws are those of the coldest
+    checkpoint : path of a file that keeps the chains. It is saved every 10 seconds or so, and when
+        they stop or end. The same call with the same seed goes on from there, wherever it runs, and
+        ends as if it had never stopped
+    progress : progress(done, total, None) after each block of draws (of moves, for chains); False
+        stops, and what is drawn remains, equally many draws of each chain
+    executor : where blocks of draws or chains run; threads by default
+
+    Returns
+    -------
+    Draws
+        over "orders": values (chains, draws, n), first node first, chains = 1 for independent
+        draws; log_target (chains, draws) is ln of the order's unnormalised posterior, so
+        log_target - posterior.log_z is ln p(order | D). stats of chains: "acceptance_swap" and so
+        on (chains,), the accepted fraction of the kinds of move that were tried. With a schedule:
+        "beta" (r + 1,), "acceptance" (chains, r + 1) of moves by temperature, and
+        "acceptance_exchange" (chains, r); traces: "tempered" (chains, draws, r + 1), ln weight at
+        beta = 1 of the order at each temperature, nats.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range, chains are asked of an exact posterior, memory is short,
+        or the checkpoint is damaged or of another run; or if no order that the chains have met has
+        a weight: the constraints allow it no DAG, or there are too many rows.
+    Stopped
+        If `progress` returned False before the first draw.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, order_posterior, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
+    >>> sample_orders(table, draws=5, rng=np.random.default_rng(1))
+    Draws(4 x 5 orders of 2 variables, order-modular)
+    """
+    if isinstance(target, OrderPosterior):
+        options = {
+            "chains": chains,
+            "burn_in": burn_in,
+            "thin": thin,
+            "moves": moves,
+            "schedule": schedule,
+            "checkpoint": checkpoint,
+        }
+        for name, value in options.items():
+            if value is not None:
+                raise ValueError(
+                    f"{name}={value!r}: draws from an exact posterior are independent and need no "
+                    "chains. Leave it out, or pass the posterior's table"
+                )
+        return sample(target, order_block, "orders", "DOS", draws, rng, progress, executor)
+    plan = ChainSettings.of(draws, burn_in, thin, chains, target.n)
+    moves = Moves() if moves is None else moves
+    return _by_chains(target, plan, moves, schedule, rng, checkpoint, progress, executor)
+
+
+def _by_chains(
+    table: ScoreTable,
+    plan: ChainSettings,
+    moves: Moves,
+    schedule: Schedule | None,
+    rng: np.random.Generator,
+    checkpoint: str | os.PathLike[str] | None,
+    progress: Progress | None,
+    executor: Executor | None,
+) -> Draws:
+    betas = np.ones(1) if schedule is None else betas_of(schedule)
+    check_generator(rng)
+    memory.require(
+        walker_bytes(table.n, table.max_parents)
+        + plan.bytes_of(table.n, betas.size, saved=checkpoint is not None),
+        task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on orders",
+        remedy=("keep fewer draws, or choose fewer variables with ", Public("Data.select")),
+    )
+    settings = {**plan.settings, "moves": repr(moves), "max_parents": table.max_parents}
+    if schedule is not None:
+        settings["schedule"] = repr(schedule)
+    method, seed = "order-MCMC" if schedule is None else "MC3", seed_of(rng)
+    of_all = {**settings, "schedule": fingerprint(betas)}
+    identified = identity(method, **of_all, seed=seed, table=table.fingerprint)
+    rngs = rng.spawn(plan.chains)
+    starts = [np.array([allowed_order(table, rng=child) for _ in betas]) for child in rngs]
+    layout = Layout(
+        orders_of(table.n, betas.size),
+        (orders_of(table.n), nats(betas.size)),
+        ((len(KINDS) + 1) * betas.size - 1, 2),
+    )
+    chains = Chains(
+        lambda: CoupledWalker(OrderWalker.of(table), betas, moves),
+        starts,
+        plan,
+        rngs,
+        layout,
+        executor,
+    )
+    chains.run(Checkpoint.at(checkpoint, identified), progress)
+    orders, log_weights = chains.records
+    log_target = log_weights[:, :, -1]
+    check_weight(table, orders, log_target)
+    return Draws(
+        orders,
+        np.zeros(log_target.shape),
+        log_target,
+        "orders",
+        "order-modular",
+        table.names,
+        stats=_acceptance(chains.tally, betas, moves, coupled=schedule is not None),
+        traces={} if schedule is None else {"tempered": log_weights},
+        run=Run(method, settings, seed, chains.seconds, stopped=chains.stopped),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CoupledWalker:
+    """Orders at the inverse temperatures `betas` (C,), coupled; the last one is recorded."""
+
+    orders: OrderWalker
+    betas: Floats
+    moves: Moves
+
+    def walk(
+        self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
+    ) -> tuple[NDArray[Any], ...]:
+        """Orders (T, n), ln weights (T, C) at beta = 1 of all, tally (3 C + C - 1, 2).
+
+        The tally is of moves by temperature and kind, and then of exchanges. The chains exchange
+        their orders after each `thin` moves of the lead, too, of which the first may be fewer.
+        """
+        for steps, moves in ((1, lead % thin), (lead // thin, thin)):
+            if steps and moves:
+                self.orders.walk_coupled(state, self.betas, steps, moves, self.moves, rng)
+        walk = self.orders.walk_coupled(state, self.betas, records, thin, self.moves, rng)
+        tally = np.concatenate([walk.tally.reshape(-1, 2), walk.exchanges])
+        return walk.orders, walk.log_weights, tally
+
+    @property
+    def block_moves(self) -> int:
+        """Moves of each order that take about 100 ms."""
+        return self.orders.block_moves // self.betas.size
+
+
+def _acceptance(tally: Ints, betas: Floats, moves: Moves, *, coupled: bool) -> dict[str, Floats]:
+    tried = len(KINDS) * betas.size
+    by_kind = tally[:, :tried].reshape(-1, betas.size, len(KINDS), 2)
+    if coupled:
+        return {
+            "beta": betas,
+            "acceptance": acceptance(by_kind.sum(axis=2)),
+            "acceptance_exchange": acceptance(tally[:, tried:]),
+        }
+    return {
+        f"acceptance_{kind}": acceptance(by_kind[:, 0, i])
+        for i, kind in enumerate(KINDS)
+        if getattr(moves, kind) > 0
+    }
+
+
+class OrderStep(NamedTuple):
+    """One move: its kind, the order it proposed, whether it was accepted, and where it led.
+
+    log_weight is ln of the order's weight, nats.
+    """
+
+    kind: str
+    proposed: Ints
+    accepted: bool
+    order: Ints
+    log_weight: float
+
+
+@checked
+def each_order(
+    table: ScoreTable,
+    /,
+    *,
+    rng: np.random.Generator,
+    start: Ints | None = None,
+    moves: Moves | None = None,
+) -> Iterator[OrderStep]:
+    """The moves of a Metropolis walk on orders, one by one and without end, to look at.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    rng : the only source of randomness; the walk is that of `OrderWalker.walk` at beta = 1
+    start : (n,) the first order; a random one by default
+    moves : Moves, what is proposed; swaps of two nodes by default
+
+    Yields
+    ------
+    OrderStep
+
+    Raises
+    ------
+    ValueError
+        If `start` is no order of the variables.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
+    >>> step = next(each_order(table, rng=np.random.default_rng(1), start=np.array([0, 1])))
+    >>> step.kind, step.proposed.tolist(), step.accepted, round(step.log_weight, 4)
+    ('swap', [1, 0], True, -3.0603)
+    """
+    check_generator(rng)
+    order = rng.permutation(table.n) if start is None else np.array(start)
+    if order.shape != (table.n,) or (np.sort(order) != np.arange(table.n)).any():
+        raise ValueError(
+            f"start={shown(start)}: give each of the {table.n} variables a place, 0 first"
+        )
+    shares = (Moves() if moves is None else moves).shares
+    return _steps(OrderWalker.of(table), order.astype(np.int64), shares, rng)
+
+
+def _steps(
+    walker: OrderWalker, order: Ints, shares: Floats, rng: np.random.Generator
+) -> Iterator[OrderStep]:
+    source = walker.source
+    before, scores = (rows[0] for rows in order_walks.start(order[None], source))
+    changed, masks, fresh = order.copy(), before.copy(), scores.copy()
+    while True:
+        kind = order_walks.pick(shares, rng)
+        lo, hi = order_walks.propose(order, kind, rng, changed)
+        masks[lo] = before[lo]
+        order_walks.score(source, changed, lo, hi, masks, fresh)
+        accepted = order_walks.accept(1.0, lo, hi, fresh, scores, rng)
+        proposed = np.concatenate([order[:lo], changed[lo : hi + 1], order[hi + 1 :]])
+        if accepted:
+            order_walks.adopt(lo, hi, (changed, masks, fresh), (order, before, scores))
+        log_weight = float(walker.log_weights(order[None])[0])
+        yield OrderStep(KINDS[kind], proposed, accepted, order.copy(), log_weight)

@@ -1,0 +1,234 @@
+"""`sample_partitions`: DAGs by way of Markov chains on ordered partitions of the variables."""
+
+import math
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab import memory
+from bnlab.checkpoints import Checkpoint, Kept, alike, dags_of, identity, nats
+from bnlab.checks import check_generator, checked
+from bnlab.errors import Public
+from bnlab.graphs import predecessor_masks
+from bnlab.kernels import order_walks, partition_walks
+from bnlab.results import Draws, Run
+from bnlab.running import Executor, Progress, seed_of
+from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance
+from bnlab.sampling.order_target import OrderWalker, walker_bytes
+from bnlab.scores import ScoreTable, allowed_order, array_bytes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+METHOD = "partition MCMC"
+KINDS = ("split_or_join", "swap", "adjacent", "relocate", "reverse")
+SHARES = np.array([0.225, 0.45, 0.675, 0.9])  # cumulative, of all kinds but the last
+BLOCK_TERMS = 40_000_000  # family weights read in about 100 ms
+
+
+@checked
+def sample_partitions(
+    table: ScoreTable,
+    /,
+    *,
+    draws: int,
+    rng: np.random.Generator,
+    chains: int | None = None,
+    burn_in: int | None = None,
+    thin: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> Draws:
+    """DAGs along Markov chains on ordered partitions (partition MCMC), for up to 63 variables.
+
+    A DAG has one partition only: its sources, then the sources of what is left, and so on. The
+    chains walk on partitions, each weighed by the sum over its DAGs of prior factor times
+    likelihood, and each kept partition gives one of its DAGs, drawn exactly [KuipersMoffa2017]. So
+    DAGs with many orders gain nothing. Structure-modular: p(DAG | D) is proportional to prior
+    factor times likelihood.
+
+    A move splits a layer or joins two; swaps two nodes of any two layers, or of adjacent ones; or
+    puts one node into another or a new layer: these four equally often. Every tenth move, on
+    average, draws a DAG of the partition instead, and reverses one of its edges, with new parents
+    for both ends [GrzegorczykHusmeier2008].
+
+    Parameters
+    ----------
+    table : ScoreTable
+    draws : number of DAGs of each chain, at least 1
+    chains : number of chains, each from the partition of a good DAG of its own random order, with
+        its own random stream; 4 by default
+    rng, burn_in, thin, checkpoint, progress, executor : as in `sample_orders`
+
+    Returns
+    -------
+    Draws
+        over "dags": values (chains, draws, n) parent masks; log_target (chains, draws) is ln of
+        prior factor times likelihood of the DAG, nats. stats: "acceptance_split_or_join",
+        "acceptance_swap", "acceptance_adjacent", "acceptance_relocate" and "acceptance_reverse"
+        (chains,), accepted fractions. traces: "log_partition" (chains, draws), ln weight of the
+        partition, nats.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range, memory is short, the constraints leave no DAG, or
+        the checkpoint is damaged or of another run.
+    Stopped
+        If `progress` returned False before the first draw.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
+    >>> sample_partitions(table, draws=5, rng=np.random.default_rng(1))
+    Draws(4 x 5 dags of 2 variables, structure-modular)
+    """
+    plan = ChainSettings.of(draws, burn_in, thin, chains, table.n)
+    check_generator(rng)
+    seed = seed_of(rng)
+    memory.require(
+        partition_walker_bytes(table.n, table.max_parents)
+        + plan.bytes_of(table.n, 2, saved=checkpoint is not None),
+        task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on partitions",
+        remedy=("keep fewer draws, or choose fewer variables with ", Public("Data.select")),
+    )
+    rngs = rng.spawn(plan.chains)
+    starts = [first_partition(table, child) for child in rngs]
+    settings = {**plan.settings, "max_parents": table.max_parents}
+    identified = identity(METHOD, **settings, seed=seed, table=table.fingerprint)
+    run = Chains(lambda: PartitionWalker.of(table), starts, plan, rngs, layout_of(table), executor)
+    run.run(Checkpoint.at(checkpoint, identified), progress)
+    dags, log_targets, log_weights = run.records
+    return Draws(
+        dags,
+        np.zeros(log_targets.shape),
+        log_targets,
+        "dags",
+        "structure-modular",
+        table.names,
+        stats={f"acceptance_{kind}": acceptance(run.tally[:, i]) for i, kind in enumerate(KINDS)},
+        traces={"log_partition": log_weights},
+        run=Run(METHOD, settings, seed, run.seconds, stopped=run.stopped),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartitionWalker:
+    """The families of a score table, laid out for walks on partitions.
+
+    A pickle holds `log_beta` alone, as that of an `OrderWalker`.
+    """
+
+    n: int
+    max_parents: int
+    log_beta: Floats
+    source: partition_walks.Families
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _received, (OrderWalker(self.n, self.max_parents, self.log_beta, ()),)
+
+    @classmethod
+    def of(cls, table: ScoreTable, /) -> "PartitionWalker":
+        """Lay out a table, as in `kernels.partition_walks.score`."""
+        return _ranked(OrderWalker.of(table, dense=False))
+
+    def walk(
+        self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
+    ) -> tuple[NDArray[Any], ...]:
+        """Dags (T, n), ln of their targets and of their partitions' weights (T,), tally (5, 2)."""
+        record = (
+            np.empty((records, self.n), np.int64),
+            np.empty(records),
+            np.empty(records),
+            np.zeros((len(KINDS), 2), np.int64),
+        )
+        here, fresh = (_partition(layers) for layers in (state, state.copy()))
+        lists = order_walks.Members(*np.zeros((5, self.n + 4), np.uint64))
+        plan = lead, thin, SHARES
+        partition_walks.walk(here, fresh, lists, self.source, plan, rng, record)
+        return record
+
+    @property
+    def block_moves(self) -> int:
+        """Moves that take about 100 ms."""
+        return block_moves(self.n, self.max_parents)
+
+
+def _partition(layers: Ints) -> partition_walks.Partition:
+    """A partition of which nothing is known but the layers."""
+    unknown = np.full(layers.size, -1)
+    return partition_walks.Partition(layers, unknown, unknown.copy(), np.zeros(layers.size))
+
+
+def block_moves(n: int, max_parents: int, /) -> int:
+    """Moves on partitions of n variables that take about 100 ms."""
+    a_node = 100.0 + math.comb(n, max_parents + 1) / (3 * n)
+    return max(1, int(BLOCK_TERMS / (a_node * (1 + n / 3))))
+
+
+def _ranked(orders: OrderWalker) -> PartitionWalker:
+    """The families of a walk on orders, those of each node by weight."""
+    *laid_out, log_beta, parents = orders.source
+    ranking = np.argsort(-orders.log_beta, axis=1, kind="stable")
+    by_weight = (np.take_along_axis(a, ranking, axis=1) for a in (log_beta, parents))
+    families = partition_walks.Families(*laid_out, *by_weight)
+    return PartitionWalker(orders.n, orders.max_parents, orders.log_beta, families)
+
+
+@lru_cache(maxsize=1)
+def _received(orders: OrderWalker) -> PartitionWalker:
+    """The walker of a pickle, laid out once for the jobs that come to a process together."""
+    return _ranked(orders)
+
+
+def partition_walker_bytes(n: int, max_parents: int, /) -> int:
+    """Bytes that `PartitionWalker.of` takes for n variables, at most."""
+    return walker_bytes(n, max_parents, dense=False) + 3 * array_bytes(n, max_parents)
+
+
+def layout_of(table: ScoreTable, /) -> Layout:
+    """What chains on partitions hold."""
+
+    def divide(layers: Ints) -> bool:
+        """Whether each node is in one layer, and the empty layers come last."""
+        sizes = np.bitwise_count(layers)
+        all_nodes = np.bitwise_or.reduce(layers, axis=-1) == (1 << table.n) - 1
+        return bool(
+            all_nodes.all()
+            and (sizes.sum(axis=-1) == table.n).all()
+            and (np.diff((sizes > 0).astype(int)) <= 0).all()
+        )
+
+    return Layout(
+        Kept(np.int64, (table.n,), 0, holds=divide),
+        (dags_of(table.n), nats(), nats()),
+        (len(KINDS), 2),
+        lambda dags, log_targets, _: alike(log_targets, table.log_target(dags)),
+    )
+
+
+def partition_of(dag: Ints, /) -> Ints:
+    """Layer masks (n,) of the partition of a DAG (n,), the empty ones last."""
+    layers = np.empty(dag.size, np.int64)
+    partition_walks.divide(dag, layers)
+    return layers
+
+
+def first_partition(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
+    """The partition (n,) of the best DAG that agrees with a random order.
+
+    Raises
+    ------
+    ValueError
+        If the constraints leave no DAG.
+    """
+    before, log_beta = predecessor_masks(allowed_order(table, rng=rng)), table.log_beta
+    within = table.parents & ~before[:, None] == 0
+    best = np.where(within, log_beta, -math.inf).argmax(axis=1)
+    return partition_of(table.parents[np.arange(table.n), best])

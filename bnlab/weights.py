@@ -1,0 +1,255 @@
+"""Weights of annealing runs: schedules, resampling, means and Markov bounds.
+
+Shared by orders and hidden variables.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnlab.checks import check_counts, check_steps, checked, real, shown
+from bnlab.results import Estimate, Kind, Run
+from bnlab.running import Stopped
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BINS = 9
+
+
+class Schedule(Protocol):
+    """Inverse temperatures, of an annealing run or of coupled chains."""
+
+    @property
+    def betas(self) -> Floats:
+        """(steps + 1,) from 0 to 1, never falling."""
+        ...
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """beta_i = i / steps [NiinimakiKoivisto2013, sec. 2.3].
+
+    Examples
+    --------
+    >>> Linear(4).betas
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
+
+    steps: int
+
+    def __post_init__(self) -> None:
+        check_steps(self.steps)
+
+    @property
+    def betas(self) -> Floats:
+        """(steps + 1,) from 0 to 1."""
+        return np.linspace(0.0, 1.0, self.steps + 1)
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class Harmonic:
+    """beta_i = 1 / (steps + 1 - i) for i >= 1, after beta_0 = 0 [GeyerThompson1995].
+
+    Examples
+    --------
+    >>> Harmonic(4).betas.round(3)
+    array([0.   , 0.25 , 0.333, 0.5  , 1.   ])
+    """
+
+    steps: int
+
+    def __post_init__(self) -> None:
+        check_steps(self.steps)
+
+    @property
+    def betas(self) -> Floats:
+        """(steps + 1,) from 0 to 1."""
+        return np.append(0.0, 1.0 / np.arange(self.steps, 0, -1))
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class Warped:
+    """tau_k = e k / K / (1 - k / K + e), slow where tau is small [Beal2003, eq. 6.73].
+
+    Large e make it linear.
+
+    Examples
+    --------
+    >>> Warped(4).betas.round(3)
+    array([0.   , 0.053, 0.143, 0.333, 1.   ])
+    """
+
+    steps: int
+    e: float = 0.2
+
+    def __post_init__(self) -> None:
+        check_steps(self.steps)
+        if not 0 < real(self.e) < math.inf:
+            raise ValueError(f"e={self.e}: the schedule's shape is above 0; 0.2 is the thesis'")
+
+    @property
+    def betas(self) -> Floats:
+        """(steps + 1,) from 0 to 1."""
+        share = np.linspace(0.0, 1.0, self.steps + 1)
+        return np.asarray(share / ((1 - share) / self.e + 1))
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class Betas:
+    """Inverse temperatures of your own: from 0 to 1, never falling.
+
+    Examples
+    --------
+    >>> Betas((0.0, 0.1, 1.0)).betas
+    array([0. , 0.1, 1. ])
+    """
+
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        betas = np.asarray(self.values, float)
+        if not (
+            betas.size > 1 and betas[0] == 0 and betas[-1] == 1 and (np.diff(betas) >= 0).all()
+        ):
+            raise ValueError(f"values={shown(self.values)}: inverse temperatures rise from 0 to 1")
+
+    @property
+    def betas(self) -> Floats:
+        """(steps + 1,) from 0 to 1."""
+        return np.asarray(self.values, np.float64)
+
+
+def betas_of(schedule: Schedule, /) -> Floats:
+    """Return the inverse temperatures of a schedule, or raise a ValueError for what is none."""
+    if isinstance(schedule, type) or not hasattr(schedule, "betas"):
+        raise ValueError(f"schedule={schedule!r}: pass Linear, Harmonic or Betas")
+    return Betas(tuple(schedule.betas)).betas
+
+
+def log_sum(terms: Floats) -> float:
+    """ln of the sum of exp(terms), all finite."""
+    top = terms.max()
+    return float(top + math.log(np.exp(terms - top).sum()))
+
+
+def log_mean(log_weights: Floats, /) -> tuple[float, float, Floats]:
+    """Return ln of the mean of weights (T,), its standard error by the delta method, its trace."""
+    count = log_weights.size
+    trace = np.logaddexp.accumulate(log_weights) - np.log(np.arange(1, count + 1))
+    relative = np.exp(log_weights - trace[-1])
+    stderr = relative.std(ddof=1) / math.sqrt(count) if count > 1 else math.inf
+    return float(trace[-1]), float(stderr), trace
+
+
+def conditional_ess(log_w: Floats, log_v: Floats) -> float:
+    """P (sum W v)**2 / sum W v**2, W the normalised weights [ZhouJohansenAston2016].
+
+    How many of P particles are left, so to say, when weights W are multiplied by v; where all W are
+    equal, the effective sample size (sum v)**2 / sum v**2.
+    """
+    first, second = log_sum(log_w + log_v), log_sum(log_w + 2 * log_v)
+    return log_w.size * math.exp(2 * first - second - log_sum(log_w))
+
+
+def resample_particles(log_w: Floats, rng: np.random.Generator) -> Ints:
+    """Numbers (P,) of particles, each floor or ceil of P times its normalised weight times.
+
+    Systematic resampling: one uniform number shifts P equally spaced points [Kitagawa1996]. In
+    random order, so that any few of the particles stand for all.
+    """
+    shares = np.exp(log_w - log_w.max()).cumsum()
+    points = (np.arange(log_w.size) + rng.random()) / log_w.size
+    return rng.permutation(np.searchsorted(shares / shares[-1], points))
+
+
+@checked
+def lower_bound(log_weights: ArrayLike, /, *, delta: float = 0.05, bins: int = BINS) -> Estimate:
+    """A bound below ln E[w] that holds with probability 1 - delta; w independent, not negative.
+
+    delta**(1/bins) times the least of the means of `bins` equal parts of the weights, by Markov's
+    inequality [NiinimakiKoivisto2013, Theorem 1].
+
+    Parameters
+    ----------
+    log_weights : (..., T), nats; of `anneal_orders` with AIS they bound log_z
+    delta : the probability that the bound fails, at most
+    bins : from 1 to T
+
+    Returns
+    -------
+    Estimate
+        kind "lower_bound"; trace (bins,) holds ln of the means of the parts.
+
+    Examples
+    --------
+    >>> lower_bound(np.zeros(90))  # 0.05**(1/9) = 0.717
+    log p = -0.33 +/- 0.00 (Markov bound, lower_bound, 0 s)
+    """
+    means = bin_means(log_weights, delta, bins)
+    return bound(float(means.min()) + math.log(delta) / bins, "lower_bound", means, delta)
+
+
+@checked
+def upper_bound(log_weights: ArrayLike, /, *, delta: float = 0.05, bins: int = BINS) -> Estimate:
+    """A bound above -ln E[1/w] that holds with probability 1 - delta; w independent, positive.
+
+    Markov's inequality for 1/w, as `lower_bound`. Weights of annealing runs in reverse, from exact
+    draws of the posterior, have E[1/w] = 1/Z [GrosseEtAl2015].
+
+    Parameters
+    ----------
+    log_weights, delta, bins : as in `lower_bound`
+
+    Returns
+    -------
+    Estimate
+        kind "upper_bound"; trace (bins,) holds -ln of the means of 1/w in the parts.
+
+    Examples
+    --------
+    >>> upper_bound(np.zeros(90))
+    log p = 0.33 +/- 0.00 (Markov bound, upper_bound, 0 s)
+    """
+    means = -bin_means(-np.asarray(log_weights, np.float64), delta, bins)
+    return bound(float(means.max()) - math.log(delta) / bins, "upper_bound", means, delta)
+
+
+def bin_means(log_weights: ArrayLike, delta: float, bins: int) -> Floats:
+    """ln of the mean weight of each of `bins` parts, in the order of the runs."""
+    flat = np.asarray(log_weights, np.float64).ravel()
+    check_bound(flat.size, delta, bins)
+    if not (flat < math.inf).all():  # nan, too
+        raise ValueError("a log weight is nan or infinite: nothing is bounded by it")
+    return np.array(
+        [np.logaddexp.reduce(part) - math.log(part.size) for part in np.array_split(flat, bins)]
+    )
+
+
+def check_bound(runs: int, delta: float, bins: int) -> None:
+    """Raise a ValueError unless delta is a probability and there is a run for each of the bins."""
+    if not 0 < real(delta) < 1:
+        raise ValueError(f"delta={delta}: the probability of a failing bound is between 0 and 1")
+    check_counts(bins=bins, runs=runs)
+    if runs < bins:
+        raise ValueError(f"runs={runs} cannot fill bins={bins}: take more runs, or fewer bins")
+
+
+def require_runs(done: int, bins: int) -> None:
+    """Raise Stopped unless so many runs fill the bins."""
+    if done < bins:
+        raise Stopped(f"stopped after {done} runs: a bound with bins={bins} needs as many")
+
+
+def bound(
+    log_value: float, kind: Kind, means: Floats, delta: float, run: Run | None = None
+) -> Estimate:
+    """The record of a bound that fails with probability delta."""
+    return Estimate(log_value, 0.0, kind, 1 - delta, means, run or Run("Markov bound"))

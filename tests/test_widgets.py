@@ -1,0 +1,387 @@
+"""One contract of every widget: after any move it shows what one made with those settings shows.
+
+Sources, titles, captions, ranges of axes, legends, texts for screen readers, buttons and progress
+are all compared, as a page gets them. What belongs to an earlier setting may stay if it says so.
+"""
+
+import inspect
+import json
+import pkgutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import ipywidgets
+import numpy as np
+import pytest
+from jupyter_bokeh import BokehModel
+
+import bnlab as bn
+from bnlab import labs
+from bnlab.labs import (
+    annealed_importance_sampling,
+    dag_space,
+    direct_dag_sampling,
+    dynamic_programming,
+    hidden_variables,
+    modular_priors,
+    order_mcmc,
+    scaling_out,
+    start_here,
+    structure_search,
+    your_own_data,
+)
+from bnlab.labs.view import View
+
+CONTROLS = (
+    ipywidgets.Dropdown,
+    ipywidgets.SelectionSlider,
+    ipywidgets.IntSlider,
+    ipywidgets.Text,
+)
+MARKS = ("earlier setting", "table has changed")
+
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A class of widgets: how to make one, on little data, and whether it waits for Run."""
+
+    of: type
+    make: Callable[[], Any]
+    runs: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.of.__module__.split('.')[2]}.{self.of.__name__}"
+
+
+@cache
+def rows(network: str) -> bn.Data:
+    return bn.random_network(network, np.random.default_rng(0)).sample(50, np.random.default_rng(1))
+
+
+@cache
+def wine() -> tuple[bn.Draws, Any]:
+    exact = direct_dag_sampling.posterior("wine")
+    return bn.sample_dags(exact, draws=300, rng=np.random.default_rng(1)), exact.edges
+
+
+@cache
+def garden() -> Path:
+    return Path(your_own_data.write_garden(mkdtemp()))
+
+
+@cache
+def analysed() -> your_own_data.Study:
+    study = your_own_data.Study(your_own_data.Table(garden()))
+    study.runner.run_now()
+    return study
+
+
+def cancer() -> bn.Data:
+    return bn.load_network("cancer").sample(20, np.random.default_rng(1))
+
+
+ais, hidden, space, search = (
+    annealed_importance_sampling,
+    hidden_variables,
+    dag_space,
+    structure_search,
+)
+CASES = [
+    Case(start_here.Explorer, start_here.Explorer),
+    Case(modular_priors.PriorExplorer, modular_priors.PriorExplorer),
+    Case(modular_priors.Washout, modular_priors.Washout),
+    Case(dynamic_programming.Walk, lambda: dynamic_programming.Walk(cancer())),
+    Case(
+        dynamic_programming.FullSpeed,
+        lambda: dynamic_programming.FullSpeed(rows("child"), start=6),
+        runs=True,
+    ),
+    Case(dynamic_programming.Costs, lambda: dynamic_programming.Costs(rows("child"))),
+    Case(order_mcmc.Steps, order_mcmc.Steps),
+    Case(order_mcmc.TwoChains, order_mcmc.TwoChains),
+    Case(order_mcmc.Temperature, order_mcmc.Temperature),
+    Case(order_mcmc.Coupled, order_mcmc.Coupled),
+    Case(direct_dag_sampling.Pile, direct_dag_sampling.Pile),
+    Case(direct_dag_sampling.Questions, lambda: direct_dag_sampling.Questions(*wine())),
+    Case(direct_dag_sampling.Certain, direct_dag_sampling.Certain),
+    Case(direct_dag_sampling.TableOne, lambda: direct_dag_sampling.TableOne(runs=1, draws=50)),
+    Case(ais.Pile, ais.Pile),
+    Case(ais.Bounds, lambda: ais.Bounds(stops=[10, 30]), runs=True),
+    Case(ais.Shapes, ais.Shapes),
+    Case(hidden.Scores, lambda: hidden.Scores(sizes=(10, 40), size=40), runs=True),
+    Case(hidden.Ranks, lambda: hidden.Ranks(sizes=(10, 40)), runs=True),
+    Case(hidden.Steps, lambda: hidden.Steps(stops=[16, 64]), runs=True),
+    Case(hidden.Sides, lambda: hidden.Sides(stops=[16, 64]), runs=True),
+    Case(hidden.Loops, hidden.Loops),
+    Case(hidden.Labels, hidden.Labels),
+    Case(space.Race, lambda: space.Race(stops=[0.01, 0.02]), runs=True),
+    Case(space.Shares, space.Shares),
+    Case(space.Beliefs, space.Beliefs),
+    Case(space.Doing, space.Doing),
+    Case(search.Plateaus, search.Plateaus),
+    Case(search.Steps, search.Steps),
+    Case(
+        search.Clock,
+        lambda: search.Clock(climbs={"restarts": 2, "tabu": 2}, searches=2),
+        runs=True,
+    ),
+    Case(search.Recovery, search.Recovery),
+    Case(search.Averages, search.Averages),
+    Case(your_own_data.Table, lambda: your_own_data.Table(garden())),
+    Case(
+        your_own_data.Study,
+        lambda: your_own_data.Study(your_own_data.Table(garden())),
+    ),
+    Case(your_own_data.Network, lambda: your_own_data.Network(analysed())),
+    Case(your_own_data.Priors, lambda: your_own_data.Priors(analysed())),
+    Case(your_own_data.Predictor, lambda: your_own_data.Predictor(analysed())),
+    Case(your_own_data.Exports, lambda: your_own_data.Exports(analysed(), "/nowhere")),
+    Case(scaling_out.SpeedUp, scaling_out.SpeedUp),
+    Case(scaling_out.AnnealingPlan, lambda: scaling_out.AnnealingPlan(1e-4)),
+    Case(scaling_out.ExactPlan, lambda: scaling_out.ExactPlan(1e-8, 1e-4)),
+]
+RUNS = [case for case in CASES if case.runs]
+
+
+@pytest.fixture(autouse=True)
+def _nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No page is open: widgets need not send it their pictures."""
+    monkeypatch.setattr(ipywidgets.Widget, "open", lambda widget: None)
+
+
+def parts(widget: Any) -> Iterator[Any]:
+    """What a page shows of a widget, from top to bottom."""
+    if widget.layout is not None and widget.layout.display == "none":
+        return
+    yield widget
+    for child in getattr(widget, "children", ()):
+        yield from parts(child)
+
+
+def controls(made: Any) -> dict[str, Any]:
+    found = [part for part in parts(made.widget) if isinstance(part, CONTROLS)]
+    by_name = {control.description: control for control in found}
+    assert len(by_name) == len(found), "two controls of one name"
+    return by_name
+
+
+def values(made: Any) -> Values:
+    return {name: control.value for name, control in controls(made).items()}
+
+
+def stops(control: Any) -> list[Any]:
+    if isinstance(control, ipywidgets.IntSlider):
+        return list(range(control.min, control.max + 1))
+    if isinstance(control, ipywidgets.Text):
+        low, _, high = control.placeholder.partition(" to ")
+        return ["", low, high, "many"]
+    return [option[1] if isinstance(option, tuple) else option for option in control.options]
+
+
+def some(all_stops: list[Any], now: Any) -> list[Any]:
+    """The last stop, or the first if the control stands there: all of them take minutes."""
+    return [stop for stop in (all_stops[-1], all_stops[0]) if stop != now][:1]
+
+
+@contextmanager
+def beginning_with(wanted: Values) -> Iterator[None]:
+    """Controls that are made in here begin with these values."""
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in CONTROLS:
+            patch.setattr(kind, "__init__", _beginning(kind, wanted))
+        yield
+
+
+def _beginning(kind: type, wanted: Values) -> Callable[..., None]:
+    usual = kind.__init__
+
+    def begin(self: Any, *given: Any, **named: Any) -> None:
+        if named.get("description") in wanted:
+            given = (wanted[named["description"]], *given[1:])
+            if not issubclass(kind, ipywidgets.IntSlider | ipywidgets.Text):
+                given, named["value"] = (), given[0]
+        usual(self, *given, **named)
+
+    return begin
+
+
+def shown(made: Any) -> dict[str, Any]:
+    """Place -> what stands there, of all that a page gets."""
+    out: dict[str, Any] = {}
+    for i, part in enumerate(parts(made.widget)):
+        place = f"{i} {type(part).__name__}"
+        if isinstance(part, BokehModel):
+            document = json.loads(part.get_state("render_bundle")["render_bundle"])
+            for model in document["docs_json"].values():
+                _flatten(model["roots"], place, out, {})
+        elif isinstance(part, ipywidgets.IntProgress):
+            out[place] = part.value and (part.value, part.max)
+        else:
+            for trait in ("value", "description", "disabled", "placeholder", "options", "max"):
+                if hasattr(part, trait):
+                    out[f"{place}.{trait}"] = getattr(part, trait)
+    return out
+
+
+def _flatten(node: Any, place: str, out: dict[str, Any], seen: dict[str, int]) -> None:
+    """The leaves of a picture, with the models numbered as they come."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key == "id":
+                out[f"{place}.id"] = seen.setdefault(value, len(seen))
+            else:
+                _flatten(value, f"{place}.{key}", out, seen)
+    elif isinstance(node, list):
+        for i, value in enumerate(node):
+            _flatten(value, f"{place}[{i}]", out, seen)
+    else:
+        out[place] = node
+
+
+def differences(one: dict[str, Any], other: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    places = [place for place in {**one, **other} if one.get(place) != other.get(place)]
+    return {place: (one.get(place), other.get(place)) for place in places}
+
+
+def marked(made: Any) -> bool:
+    """Whether the widget says that what it shows belongs to an earlier setting."""
+    said = " ".join(str(getattr(part, "value", "")) for part in parts(made.widget))
+    return any(mark in said for mark in MARKS)
+
+
+def fresh(case: Case, wanted: Values) -> Any:
+    """A widget made with these settings."""
+    if case.of is your_own_data.Table:  # its settings are options of the reading
+        options = {}
+        if wanted["measurements"] in table_rules():
+            options["discretize"] = table_rules()[wanted["measurements"]](wanted["levels"])
+        if kind := {"leave the row out": "drop", "a level of its own": "level"}.get(
+            wanted["missing cells"]
+        ):
+            options["missing"] = kind
+        return your_own_data.Table(garden(), options)
+    with beginning_with(wanted):
+        made = case.make()
+    assert values(made) == wanted
+    return made
+
+
+def table_rules() -> dict[str, Any]:
+    return {"equally full levels": bn.EqualFrequency, "equally wide levels": bn.EqualWidth}
+
+
+def check(case: Case, made: Any) -> None:
+    """The moved widget shows what a fresh one shows, or is marked."""
+    if marked(made):
+        return
+    new = shown(fresh(case, values(made)))
+    found = shown(made)
+    if case.of is your_own_data.Table:
+        is_text = lambda place: place.split()[1].startswith("HTML")  # noqa: E731
+        new, found = ({k: v for k, v in x.items() if is_text(k)} for x in (new, found))
+    stale = differences(found, new)
+    few = "\n".join(f"{place}: {a!r}, not {b!r}" for place, (a, b) in islice(stale.items(), 8))
+    assert not stale, f"{case} at {values(made)} shows otherwise than a new one:\n{few}"
+
+
+def test_every_class_of_widgets_is_here() -> None:
+    modules = [
+        import_module(f"{labs.__name__}.{found.name}")
+        for found in pkgutil.iter_modules(labs.__path__)
+    ]
+    public = {
+        kind
+        for module in modules
+        for kind in vars(module).values()
+        if inspect.isclass(kind)
+        and not inspect.isabstract(kind)
+        and (issubclass(kind, View) or "widget : what to display" in (kind.__doc__ or ""))
+    }
+    assert {case.of for case in CASES} == public
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_moved_widget_shows_what_a_new_one_shows(case: Case) -> None:
+    made = case.make()
+    for name in controls(made):
+        for stop in some(stops(controls(made)[name]), values(made)[name]):
+            controls(made)[name].value = stop
+            check(case, made)
+
+
+@cache
+def own() -> bn.Data:
+    """Five variables and few rows, as a reader may bring them."""
+    return bn.load_network("cancer").sample(60, np.random.default_rng(3))
+
+
+OWN: dict[type, Callable[[], Any]] = {
+    start_here.Explorer: lambda: start_here.Explorer(own()),
+    modular_priors.Washout: lambda: modular_priors.Washout(own()),
+    order_mcmc.Steps: lambda: order_mcmc.Steps(own()),
+    order_mcmc.TwoChains: lambda: order_mcmc.TwoChains(own()),
+    order_mcmc.Temperature: lambda: order_mcmc.Temperature(own()),
+    order_mcmc.Coupled: lambda: order_mcmc.Coupled(own()),
+    direct_dag_sampling.Pile: lambda: direct_dag_sampling.Pile(own()),
+    direct_dag_sampling.Certain: lambda: direct_dag_sampling.Certain(own()),
+    direct_dag_sampling.TableOne: lambda: direct_dag_sampling.TableOne(own(), runs=1, draws=50),
+    ais.Pile: lambda: ais.Pile(own()),
+    ais.Bounds: lambda: ais.Bounds(own(), stops=[10, 30]),
+    ais.Shapes: lambda: ais.Shapes(own()),
+    space.Race: lambda: space.Race(own(), stops=[0.01, 0.02]),
+    space.Shares: lambda: space.Shares(own()),
+    space.Beliefs: lambda: space.Beliefs(own()),
+    space.Doing: lambda: space.Doing(bn.load_network("cancer")),
+    search.Plateaus: lambda: search.Plateaus(own()),
+    search.Steps: lambda: search.Steps(own()),
+    search.Clock: lambda: search.Clock(own(), climbs={"restarts": 2, "tabu": 2}, searches=2),
+    search.Recovery: lambda: search.Recovery(bn.load_network("cancer")),
+    search.Averages: lambda: search.Averages(own()),
+}
+
+
+@pytest.mark.parametrize("kind", OWN, ids=lambda kind: f"{kind.__module__.split('.')[2]}.{kind}")
+def test_a_table_of_the_readers_own_stands_in_for_the_data_sets(kind: type) -> None:
+    made = OWN[kind]()
+    if hasattr(made, "runner"):
+        made.runner.run_now()
+    moved = controls(made)
+    assert "data set" not in moved and "network" not in moved
+    for control in moved.values():
+        for stop in some(stops(control), control.value):
+            control.value = stop
+            assert all(panel.caption for panel in made.panels.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_every_stop_of_every_control(case: Case) -> None:
+    made = case.make()
+    for name in controls(made):
+        for stop in stops(controls(made)[name]):
+            controls(made)[name].value = stop
+            check(case, made)
+
+
+@pytest.mark.parametrize("case", RUNS, ids=str)
+def test_what_was_run_is_shown_for_its_settings_only(case: Case) -> None:
+    """Away from them nothing is left, not even progress; back there it is again."""
+    made = case.make()
+    made.runner.run_now()
+    found, settings = shown(made), values(made)
+    assert found != shown(case.make())
+    for name, control in controls(made).items():
+        for stop in some(stops(control), settings[name]):
+            control.value = stop
+            check(case, made)
+            control.value = settings[name]
+            assert differences(shown(made), found) == {}
