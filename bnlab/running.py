@@ -292,19 +292,26 @@ class Batch(Work):
         size = self._size() if callable(self._size) else self._size
         firsts = range(self.count, self._total, size)
         for i in range(0, len(firsts), self._ahead):
-            jobs = [
-                self._job(slice(first, min(first + size, self._total)))
-                for first in firsts[i : i + self._ahead]
-            ]
-            with closing(spread(self._function, jobs, self._executor)) as results:
-                for part in results:
+            # No name holds the jobs: those of a round are gone when the next are made.
+            parts = spread(
+                self._function,
+                [
+                    self._job(slice(first, min(first + size, self._total)))
+                    for first in firsts[i : i + self._ahead]
+                ],
+                self._executor,
+            )
+            with closing(parts):
+                for part in parts:
                     self._parts.append(part)
                     if len(self._parts) > MANY_PARTS:
-                        self._parts[:] = [self._join(self._parts)]
+                        self.arrays()
                     yield self.count, self._total
 
     def arrays(self) -> Arrays:
-        return self._join(self._parts)
+        if len(self._parts) > 1:  # kept once, not in parts beside the whole
+            self._parts[:] = [self._join(self._parts)]
+        return self._parts[0]
 
     def restore(self, saved: Arrays) -> None:
         if self._fits is not None:

@@ -16,6 +16,7 @@ from bnlab.running import Batch, Clock, Executor, Progress, Stopped, run_steps, 
 from bnlab.sampling.independent import (
     BLOCK_DRAWS,
     ROUND_BLOCKS,
+    batch_bytes,
     dag_block,
     dags_given,
     families_by_weight,
@@ -152,7 +153,7 @@ def _given_orders(
     total = chains * each * draws
     traces = sum(trace[0, 0].size for trace in orders.traces.values())
     memory.require(
-        8 * (n * min(total, ROUND_BLOCKS * BLOCK_DRAWS) + total * (2 * n + 3 + traces))
+        max(batch_bytes(n + 1, total, n), 8 * total * (2 * n + 3 + traces))
         + 16 * table.parents.size,
         task=f"{total:,} draws, n={n}",
         remedy="draw fewer for each order, or of fewer orders (Draws.prefix)",
@@ -175,6 +176,7 @@ def _given_orders(
     batch = Batch(given_block, job, total, executor, size=block * draws, ahead=ROUND_BLOCKS)
     run_steps(batch, None, progress)
     rows = batch.arrays()
+    del batch
     done = len(rows["values"]) // (chains * draws)
     if done == 0:
         raise Stopped("stopped before there was an order of each chain: no draws yet")

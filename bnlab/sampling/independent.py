@@ -15,7 +15,7 @@ from bnlab.graphs import predecessor_masks
 from bnlab.kernels import dag_dp, order_dp
 from bnlab.kernels import families as kernels
 from bnlab.results import Draws, Over, Run
-from bnlab.running import Batch, Clock, Executor, Progress, run_steps
+from bnlab.running import MANY_PARTS, Batch, Clock, Executor, Progress, run_steps
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
@@ -29,6 +29,16 @@ ROUNDED = (
     "draw again with another state of rng"
 )
 ROUND_BLOCKS = 32  # handed out together: their uniform numbers are all that waits in memory
+
+
+def batch_bytes(rows: int, draws: int, uniforms: int) -> int:
+    """Bytes of draws in blocks: so many numbers each, and uniform ones of a round of blocks.
+
+    The blocks are put together at the end, or every MANY_PARTS, when others still wait.
+    """
+    kept, waiting = rows * draws, uniforms * min(draws, ROUND_BLOCKS * BLOCK_DRAWS)
+    many = draws > MANY_PARTS * BLOCK_DRAWS
+    return 8 * (2 * kept + waiting if many else kept + max(kept, waiting))
 
 
 @checked
@@ -55,7 +65,7 @@ def sample(
     check_generator(rng)
     n = posterior.table.n
     memory.require(
-        8 * (2 * n * min(draws, ROUND_BLOCKS * BLOCK_DRAWS) + 2 * (n + 1) * draws),
+        batch_bytes(n + 1, draws, 2 * n),
         task=f"{draws:,} draws, n={n}",
         remedy="draw fewer at a time",
     )

@@ -38,7 +38,7 @@ Choices = list[tuple[list[int], list[float]]]
 Waiting = tuple[float, float, Dag, int, int]  # ln time, ln p of masks, masks, range (0, 0: all)
 
 METHOD = "Ellis-Wong"
-KEY_BYTES = 150  # of each DAG in the dictionary of those that have appeared
+KEY_BYTES = 150  # of each DAG in the dictionary of those that have appeared, beside its masks
 
 
 @checked
@@ -93,7 +93,7 @@ def reweight_unique(draws: Draws, /, *, log_z: float | None = None) -> Draws:
             "from a posterior"
         )
     memory.require(
-        draws.log_target.size * (8 * draws.values.shape[-1] + KEY_BYTES),
+        draws.log_target.size * (16 * draws.values.shape[-1] + KEY_BYTES),
         task=f"finding the distinct ones of {draws.log_target.size:,} DAGs",
         remedy="take fewer (Draws.prefix)",
     )
