@@ -219,7 +219,7 @@ def test_compiled_kernels_equal_their_python_source(monkeypatch):
         yield bn.features.paths(CALLS["exact DAGs"](9))
         yield bn.features.modular_probability(orders, lambda v, sets: sets < 9, table=table).value
         for cells in (1 << 20, 0):  # families of more are compared row by row
-            monkeypatch.setattr("bnlab.prediction.tables.DENSE_CELLS", cells)
+            monkeypatch.setattr("bnlab.predict.tables.DENSE_CELLS", cells)
             yield bn.predict.plug_in_log_density([0, 1, 3, 0, 0], data, data)
         for most in (22, 0):  # variables for which a walk uses a dense table
             monkeypatch.setattr("bnlab.sampling.order_target.MAX_DENSE_NODES", most)

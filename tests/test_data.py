@@ -9,8 +9,7 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from mutations import mutations
 
 import bnlab as bn

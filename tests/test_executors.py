@@ -19,8 +19,7 @@ from bnlab import running
 from bnlab.annealing.runs import _block_size
 from bnlab.labs.scaling_out import Ledger
 from bnlab.running import MAX_BYTES
-from bnlab.sampling import OrderWalker
-from bnlab.sampling import chains as engine
+from bnlab.sampling import OrderWalker, chains as engine
 from bnlab.sampling.chains import ChainSettings
 from bnlab.sampling.partition_mcmc import PartitionWalker
 from bnlab.sampling.structure_mcmc import StructureWalker

@@ -10,8 +10,7 @@ from math import inf, log, prod
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from mutations import mutations
 
 import bnlab as bn

@@ -12,7 +12,7 @@ import oracles
 import pytest
 
 import bnlab as bn
-from bnlab.prediction import densities, exact, marginals, tables
+from bnlab.predict import densities, exact, marginals, tables
 
 # The slow twin
 

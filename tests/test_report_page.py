@@ -30,8 +30,7 @@ from bnlab.reports import (
     sensitivity,
 )
 from bnlab.reports.exports import write_bif, write_csv, write_graphml
-from bnlab.reports.page import CONTENTS, write_page
-from bnlab.reports.page import page as page_of
+from bnlab.reports.page import CONTENTS, page as page_of, write_page
 from bnlab.reports.pictures import best_picture, drawn_from, layout, pairs_picture
 from bnlab.reports.sections import (
     edges_table,

@@ -21,7 +21,7 @@ from bnlab.cli import parser
 from bnlab.cli.remedies import as_option
 from bnlab.data import Intervals
 from bnlab.errors import Setting
-from bnlab.prediction import typed_row
+from bnlab.predict import typed_row
 from bnlab.reports import analyse, read_table
 
 

@@ -12,8 +12,7 @@ from test_equivalence import random_dag
 import bnlab as bn
 from bnlab import graphs
 from bnlab.graphs.equivalence import cpdag_masks, extend_masks
-from bnlab.kernels import dags
-from bnlab.kernels import greedy as kernels
+from bnlab.kernels import dags, greedy as kernels
 from bnlab.scores import family_source
 
 MANY = 50_000  # rows

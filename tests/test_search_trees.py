@@ -8,8 +8,7 @@ import networkx as nx
 import numpy as np
 import oracles
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import bnlab as bn
 from bnlab.search.trees import information

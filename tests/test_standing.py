@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted((ROOT / "bnlab").rglob("*.py"))
 
 # What a floor may import besides the standard library and bnlab itself. Other modules: CORE.
-CORE = {"numpy", "numba", "networkx"}
+CORE = {"lazy_loader", "networkx", "numba", "numpy"}
 MAY_IMPORT = {
     "kernels": {"numpy", "numba"},
     "data": CORE | {"pandas", "sklearn", "pooch", "tqdm"},

@@ -10,8 +10,7 @@ import pytest
 from stopping import Stop
 
 import bnlab as bn
-from bnlab.kernels import dag_jumps
-from bnlab.kernels import dag_walks as moves
+from bnlab.kernels import dag_jumps, dag_walks as moves
 from bnlab.sampling.structure_mcmc import StructureWalker
 
 EDGES = [

@@ -23,8 +23,7 @@ from bnlab.results import Draws, Estimate, Run
 from bnlab.running import Clock, Progress, seed_of
 from bnlab.sampling import Executor, check_weight, sample_orders
 from bnlab.scores import ScoreTable
-from bnlab.weights import BINS, bin_means, check_bound, require_runs
-from bnlab.weights import bound as markov_bound
+from bnlab.weights import BINS, bin_means, bound as markov_bound, check_bound, require_runs
 
 Floats = NDArray[np.float64]
 

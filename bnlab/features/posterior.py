@@ -10,8 +10,7 @@ from bnlab.checks import checked, conforming
 from bnlab.features.intervals import ROUNDING, check_delta, mass_known, mean_of, weights_of
 from bnlab.features.kinds import Feature, Masks
 from bnlab.graphs import predecessor_masks
-from bnlab.kernels import dags as dag_kernels
-from bnlab.kernels import families as kernels
+from bnlab.kernels import dags as dag_kernels, families as kernels
 from bnlab.results import Draws, FeatureEstimate
 from bnlab.sampling import NO_DAG, check_orders, families_by_weight
 from bnlab.scores import ScoreTable

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab import graphs, plots
-from bnlab.labs.board import check, offer, size_slider
-from bnlab.labs.board import setup as setup
+from bnlab.labs.board import check, offer, setup as setup, size_slider
 from bnlab.labs.datasets import Case, dataset_choice, rows
 from bnlab.labs.view import Board, View
 

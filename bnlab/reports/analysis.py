@@ -13,8 +13,8 @@ from bnlab.checks import check_generator, checked
 from bnlab.data import Data
 from bnlab.graphs import ancestors, markov_blankets, members
 from bnlab.networks import BayesNet
-from bnlab.prediction import log_density, plug_in_log_density, typed_row
-from bnlab.prediction.tables import check_score, posterior_tables
+from bnlab.predict import log_density, plug_in_log_density, typed_row
+from bnlab.predict.tables import check_score, posterior_tables
 from bnlab.priors import Prior, Uniform
 from bnlab.reports.answers import Answer, Task, answer, doubts
 from bnlab.reports.credible import Credible, credible, evenly, one_dag

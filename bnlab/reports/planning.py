@@ -11,7 +11,7 @@ from bnlab.errors import InputError, Setting
 from bnlab.exact import order_posterior_bytes
 from bnlab.exact.over_dags import posterior_bytes
 from bnlab.features import hoeffding_margin
-from bnlab.prediction.tables import check_score
+from bnlab.predict.tables import check_score
 from bnlab.results import PriorKind
 from bnlab.sampling.order_target import walker_bytes
 from bnlab.sampling.partition_mcmc import block_moves, partition_walker_bytes

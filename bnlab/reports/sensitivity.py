@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from bnlab import features
 from bnlab.checks import checked
 from bnlab.data import Data
-from bnlab.diagnostics import ess as ess_of
-from bnlab.diagnostics import weights_ess
+from bnlab.diagnostics import ess as ess_of, weights_ess
 from bnlab.exact import dag_posterior, order_posterior
 from bnlab.linear_extensions import reweight_by_extensions
 from bnlab.priors import Fair, Prior, Uniform

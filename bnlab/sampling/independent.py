@@ -12,8 +12,7 @@ from bnlab.checkpoints import Arrays
 from bnlab.checks import check_counts, check_generator, checked
 from bnlab.exact import DagPosterior, OrderPosterior
 from bnlab.graphs import predecessor_masks
-from bnlab.kernels import dag_dp, order_dp
-from bnlab.kernels import families as kernels
+from bnlab.kernels import dag_dp, families as kernels, order_dp
 from bnlab.results import Draws, Over, Run
 from bnlab.running import MANY_PARTS, Batch, Clock, Executor, Progress, run_steps
 from bnlab.scores import ScoreTable

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab import memory
 from bnlab.checkpoints import Checkpoint, Kept, alike, dags_of, identity, nats
 from bnlab.checks import check_generator, checked
-from bnlab.kernels import counting, dag_jumps
-from bnlab.kernels import dag_walks as kernels
+from bnlab.kernels import counting, dag_jumps, dag_walks as kernels
 from bnlab.priors import LARGEST_LOG
 from bnlab.results import Draws, Run, read_only
 from bnlab.running import Executor, Progress, seed_of

@@ -12,8 +12,7 @@ from bnlab.checks import check_counts, checked
 from bnlab.data import Data
 from bnlab.errors import Public, Setting
 from bnlab.graphs import check_dags
-from bnlab.kernels import counting
-from bnlab.kernels import lazy_scores as kernels
+from bnlab.kernels import counting, lazy_scores as kernels
 from bnlab.priors import Prior, Uniform
 from bnlab.scores.families import log_priors
 from bnlab.scores.functions import Score

@@ -13,8 +13,7 @@ from bnlab import memory
 from bnlab.checkpoints import Checkpoint, fingerprint, identity
 from bnlab.checks import check_counts, check_generator, checked, real
 from bnlab.graphs import check_dag
-from bnlab.kernels import bits, dag_walks, lazy_scores
-from bnlab.kernels import greedy as kernels
+from bnlab.kernels import bits, dag_walks, greedy as kernels, lazy_scores
 from bnlab.running import Executor, Progress, run_steps, seed_of, workers
 from bnlab.scores import LazyScores, ScoreTable, Source, family_source, first_dags
 from bnlab.search.climbs import Climb, Climbed, Climbs, climbs_bytes

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from bnlab.checks import checked
 from bnlab.graphs import cpdag, members
 from bnlab.graphs.equivalence import cpdag_masks, extend_masks
-from bnlab.kernels import counting, dags
-from bnlab.kernels import greedy as kernels
+from bnlab.kernels import counting, dags, greedy as kernels
 from bnlab.results import Record, Run
 from bnlab.running import Clock, Progress, report_progress
 from bnlab.scores import LazyScores, ScoreTable, Source, family_source

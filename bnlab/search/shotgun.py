@@ -23,8 +23,7 @@ from bnlab.checkpoints import (
     restore_generators,
 )
 from bnlab.checks import check_counts, check_generator, checked, real
-from bnlab.kernels import bits, dag_walks, greedy
-from bnlab.kernels import dag_sets as kernels
+from bnlab.kernels import bits, dag_sets as kernels, dag_walks, greedy
 from bnlab.results import Run
 from bnlab.running import Clock, Crew, Executor, Progress, Work, run_steps, seed_of, workers
 from bnlab.scores import ScoreTable, Source, family_source, first_dags

@@ -14,8 +14,14 @@ from bnlab.hidden.scoring import Score
 from bnlab.kernels import latent
 from bnlab.labs.running import Progress
 from bnlab.papers.beal2003 import world
-from bnlab.papers.beal2003.printed import LEAST, RANK_SCORES, TABLE_6_1, TABLE_6_3, THETA
-from bnlab.papers.beal2003.printed import SIZES as PRINTED_SIZES
+from bnlab.papers.beal2003.printed import (
+    LEAST,
+    RANK_SCORES,
+    SIZES as PRINTED_SIZES,
+    TABLE_6_1,
+    TABLE_6_3,
+    THETA,
+)
 from bnlab.papers.beal2003.world import ARITIES, models, truth
 
 Floats = NDArray[np.float64]

@@ -12,8 +12,8 @@ from bnlab.checks import checked
 from bnlab.data import Data
 from bnlab.exact import order_posterior
 from bnlab.graphs import members
-from bnlab.prediction.rows import Rows, check_rows, completed, missing_masks
-from bnlab.prediction.tables import check_score
+from bnlab.predict.rows import Rows, check_rows, completed, missing_masks
+from bnlab.predict.tables import check_score
 from bnlab.priors import Prior, Uniform
 from bnlab.running import Progress, Steps
 from bnlab.scores import BDeu, Score, ScoreTable, score_families

@@ -1,9 +1,9 @@
 """Posterior predictive densities: averaged over DAGs, exact, by one DAG, and cross-validated."""
 
-from bnlab.prediction.densities import log_class_posterior, log_density, plug_in_log_density
-from bnlab.prediction.exact import exact_log_density
-from bnlab.prediction.rows import typed_row
-from bnlab.prediction.validation import CrossValidation, cross_validate
+from bnlab.predict.densities import log_class_posterior, log_density, plug_in_log_density
+from bnlab.predict.exact import exact_log_density
+from bnlab.predict.rows import typed_row
+from bnlab.predict.validation import CrossValidation, cross_validate
 
 __all__ = [
     "CrossValidation",

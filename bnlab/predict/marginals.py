@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.graphs import ancestors, members
-from bnlab.prediction.rows import Rows, joint_states
-from bnlab.prediction.tables import Tables
+from bnlab.predict.rows import Rows, joint_states
+from bnlab.predict.tables import Tables
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

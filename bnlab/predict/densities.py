@@ -13,9 +13,9 @@ from bnlab.data import Data
 from bnlab.data.nodes import node_number
 from bnlab.graphs import check_dag, check_dags, members
 from bnlab.kernels import prediction as kernels
-from bnlab.prediction.marginals import connected_terms
-from bnlab.prediction.rows import Rows, check_rows, completed, missing_masks
-from bnlab.prediction.tables import Tables, posterior_tables
+from bnlab.predict.marginals import connected_terms
+from bnlab.predict.rows import Rows, check_rows, completed, missing_masks
+from bnlab.predict.tables import Tables, posterior_tables
 from bnlab.results import Draws
 from bnlab.scores import BDeu, Score
 

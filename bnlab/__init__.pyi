@@ -1,0 +1,137 @@
+"""The public names and where each is from: type checkers and `__init__.py` read this."""
+
+from . import (
+    diagnostics as diagnostics,
+    exact as exact,
+    features as features,
+    graphs as graphs,
+    hidden as hidden,
+    linear_extensions as linear_extensions,
+    predict as predict,
+)
+from ._version import (
+    __version__ as __version__,
+)
+from .annealing import (
+    AIS as AIS,
+    MC3 as MC3,
+    SMC as SMC,
+    EdgeBounds as EdgeBounds,
+    anneal_orders as anneal_orders,
+    bound_edges as bound_edges,
+    estimate_evidence as estimate_evidence,
+    estimate_lower_bound as estimate_lower_bound,
+    estimate_upper_bound as estimate_upper_bound,
+    evidence_from as evidence_from,
+    lower_bound_from as lower_bound_from,
+)
+from .data import (
+    CutPoints as CutPoints,
+    Data as Data,
+    EqualFrequency as EqualFrequency,
+    EqualWidth as EqualWidth,
+    discretize as discretize,
+    list_datasets as list_datasets,
+    load_dataset as load_dataset,
+    read_csv as read_csv,
+)
+from .exact import (
+    BestDags as BestDags,
+    DagPosterior as DagPosterior,
+    OrderPosterior as OrderPosterior,
+    dag_posterior as dag_posterior,
+    k_best_dags as k_best_dags,
+    map_dag as map_dag,
+    order_lattice as order_lattice,
+    order_posterior as order_posterior,
+)
+from .features import (
+    hoeffding_draws as hoeffding_draws,
+    hoeffding_margin as hoeffding_margin,
+)
+from .linear_extensions import (
+    count_linear_extensions as count_linear_extensions,
+    reweight_by_extensions as reweight_by_extensions,
+    sample_linear_extensions as sample_linear_extensions,
+)
+from .networks import (
+    BayesNet as BayesNet,
+    list_networks as list_networks,
+    load_network as load_network,
+    random_network as random_network,
+    read_bif as read_bif,
+)
+from .priors import (
+    EdgeBeliefs as EdgeBeliefs,
+    EdgePenalty as EdgePenalty,
+    Fair as Fair,
+    Prior as Prior,
+    Uniform as Uniform,
+)
+from .results import (
+    Draws as Draws,
+    Estimate as Estimate,
+    FeatureEstimate as FeatureEstimate,
+    Run as Run,
+)
+from .running import (
+    Stopped as Stopped,
+)
+from .sampling import (
+    EdgeReversal as EdgeReversal,
+    Gibbs as Gibbs,
+    Global as Global,
+    Hybrid as Hybrid,
+    Joint as Joint,
+    Local as Local,
+    Moves as Moves,
+    each_order as each_order,
+    ellis_wong_dags as ellis_wong_dags,
+    reweight_unique as reweight_unique,
+    sample_dags as sample_dags,
+    sample_joint as sample_joint,
+    sample_orders as sample_orders,
+    sample_partial_orders as sample_partial_orders,
+    sample_partitions as sample_partitions,
+    sample_structures as sample_structures,
+)
+from .scores import (
+    AIC as AIC,
+    BIC as BIC,
+    K2 as K2,
+    BDeu as BDeu,
+    LazyScores as LazyScores,
+    LogLikelihood as LogLikelihood,
+    Score as Score,
+    ScoreTable as ScoreTable,
+    read_scores as read_scores,
+    score_families as score_families,
+    write_scores as write_scores,
+)
+from .search import (
+    Climb as Climb,
+    DependencyNetwork as DependencyNetwork,
+    EquivalenceSearch as EquivalenceSearch,
+    FoundDags as FoundDags,
+    TreeMixture as TreeMixture,
+    best_dag_given_order as best_dag_given_order,
+    candidate_parents as candidate_parents,
+    chow_liu as chow_liu,
+    climb_perturbed as climb_perturbed,
+    fit_dependency_network as fit_dependency_network,
+    fit_tree_mixture as fit_tree_mixture,
+    ges as ges,
+    hill_climb as hill_climb,
+    maximum_branching as maximum_branching,
+    occams_window as occams_window,
+    resampled as resampled,
+    shotgun_search as shotgun_search,
+    tan as tan,
+)
+from .weights import (
+    Betas as Betas,
+    Harmonic as Harmonic,
+    Linear as Linear,
+    lower_bound as lower_bound,
+    upper_bound as upper_bound,
+)
