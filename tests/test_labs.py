@@ -428,7 +428,7 @@ def test_runner_shows_what_went_wrong() -> None:
 
 def test_check_tells_the_first_property_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
     assert not board.check(
-        "Exercise 9", ("a", lambda: True), ("look at b", lambda: 1 / 0), ("c", lambda: True)
+        "Exercise 9", "a", lambda: True, "look at b", lambda: 1 / 0, "c", lambda: True
     )
     said = capsys.readouterr().out
     assert "Exercise 9, not yet: look at b (it raised ZeroDivisionError" in said

@@ -6,14 +6,14 @@ A lab builds its widget from these parts.
 - `Panel(picture, caption)` shows a Bokeh figure from `bnlab.plots` with a caption under it;
   `panel.refresh(picture, caption)` moves it and `panel.show(picture, caption)` replaces it.
 - `choice`, `size_slider`, `side_by_side` and `stacked` make the controls and the layout.
-- `check(title, (hint, test), ...)` is for exercises: it tests properties, not stored numbers.
+- `check(title, hint, test, ...)` is for exercises: it tests properties, not stored numbers.
 
 Long work, with a progress bar and a Stop button, is in `bnlab.labs.running`.
 """
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
@@ -179,7 +179,7 @@ def stacked(*parts: widgets.Widget) -> widgets.VBox:
     return widgets.VBox(parts, layout=widgets.Layout(max_width="100%"))
 
 
-def check(title: str, *properties: tuple[str, Callable[[], object]]) -> bool:
+def check(title: str, *properties: Any) -> bool:
     """Test the properties of an answer in turn, print a verdict, and return whether all hold.
 
     Parameters
@@ -187,17 +187,18 @@ def check(title: str, *properties: tuple[str, Callable[[], object]]) -> bool:
     title
         As in "Exercise 1".
     properties
-        Pairs (hint, test). A hint finishes the sentence "not yet: ..." and says what to look at;
-        it is printed when `test()` is false or raises. Tests come from easy to hard: the
-        first one that fails ends the check.
+        A hint and its test, the next hint and its test, and so on. A hint finishes the sentence
+        "not yet: ..." and says what to look at; it is printed when `test()` is false or raises.
+        Tests come from easy to hard: the first one that fails ends the check.
     """
-    for passed, (hint, test) in enumerate(properties):
+    hints, tests = properties[::2], properties[1::2]
+    for passed, (hint, test) in enumerate(zip(hints, tests, strict=True)):
         try:
             holds, problem = bool(test()), ""
         except Exception as error:  # whatever a student's function raises is part of the answer
             holds, problem = False, f" (it raised {type(error).__name__}: {error})"
         if not holds:
-            print(f"{title}, not yet: {hint}{problem}. {passed} of {len(properties)} hold so far.")
+            print(f"{title}, not yet: {hint}{problem}. {passed} of {len(tests)} hold so far.")
             return False
-    print(f"{title}: right. {len(properties)} of {len(properties)} properties hold.")
+    print(f"{title}: right. {len(tests)} of {len(tests)} properties hold.")
     return True

@@ -151,20 +151,15 @@ def check_adjacent(function: Callable[[Floats], Floats]) -> bool:
 
     return check(
         "Exercise 1",
-        ("return a matrix of the shape of edges", lambda: result(edges).shape == edges.shape),
-        (
-            "who is neighbour of whom does not depend on the direction: the matrix is symmetric",
-            lambda: np.allclose(result(edges), result(edges).T),
-        ),
-        (
-            "an edge u -> v makes u and v neighbours, so the answer is never below edges",
-            lambda: np.all(result(edges) >= edges - 1e-12),
-        ),
-        (
-            "one DAG never has both u -> v and v -> u, so the two probabilities "
-            "of [[0, 0.6], [0.3, 0]] add",
-            lambda: np.allclose(result(one), [[0, 0.9], [0.9, 0]]),
-        ),
+        "return a matrix of the shape of edges",
+        lambda: result(edges).shape == edges.shape,
+        "who is neighbour of whom does not depend on the direction: the matrix is symmetric",
+        lambda: np.allclose(result(edges), result(edges).T),
+        "an edge u -> v makes u and v neighbours, so the answer is never below edges",
+        lambda: np.all(result(edges) >= edges - 1e-12),
+        "one DAG never has both u -> v and v -> u, so the two probabilities "
+        "of [[0, 0.6], [0.3, 0]] add",
+        lambda: np.allclose(result(one), [[0, 0.9], [0.9, 0]]),
     )
 
 
@@ -187,21 +182,16 @@ def check_through(function: Callable[[Masks, int, int, int], Any]) -> bool:
     chain = np.array([[0, 1, 2, 0]])
     return check(
         "Exercise 2",
-        ("return one truth value a DAG", lambda: result(0, 1, 2).shape == (len(dags),)),
-        (
-            "in the DAG 0 -> 1 -> 2 (masks 0, 1, 2, 0) node 0 reaches 2 through 1",
-            lambda: bool(np.asarray(function(chain, 0, 1, 2)).all()),
-        ),
-        (
-            "a path through w has two parts, u to w and w to v, so no DAG has a path 0 to 2 "
-            "through 1 together with one 2 to 0 through 1",
-            lambda: not np.any(result(0, 1, 2) & result(2, 1, 0)),
-        ),
-        (
-            "parts may be longer than one edge, and other routes from u to v do no harm: "
-            "your answer differs from a search of every DAG on 4 nodes",
-            lambda: np.array_equal(result(0, 1, 2), truth),
-        ),
+        "return one truth value a DAG",
+        lambda: result(0, 1, 2).shape == (len(dags),),
+        "in the DAG 0 -> 1 -> 2 (masks 0, 1, 2, 0) node 0 reaches 2 through 1",
+        lambda: bool(np.asarray(function(chain, 0, 1, 2)).all()),
+        "a path through w has two parts, u to w and w to v, so no DAG has a path 0 to 2 "
+        "through 1 together with one 2 to 0 through 1",
+        lambda: not np.any(result(0, 1, 2) & result(2, 1, 0)),
+        "parts may be longer than one edge, and other routes from u to v do no harm: "
+        "your answer differs from a search of every DAG on 4 nodes",
+        lambda: np.array_equal(result(0, 1, 2), truth),
     )
 
 
@@ -214,22 +204,14 @@ def check_direction(rows: Sequence[Iterable[int]]) -> bool:
 
     return check(
         "Exercise 3",
-        (
-            "rows is a list of at least 1 and at most 100 rows with 3 whole numbers each",
-            lambda: 1 <= len(rows) <= 100 and all(len(list(row)) == 3 for row in rows),
-        ),
-        (
-            "each number is 0 or 1",
-            lambda: all(value in (0, 1) for row in rows for value in row),
-        ),
-        (
-            "some two variables should be neighbours with probability above 0.9: let one column "
-            "depend on the others",
-            lambda: (edges() + edges().T).max() > 0.9,
-        ),
-        (
-            "some edge should have probability above 0.9: two neighbours alone never show a "
-            "direction, so think of what three variables can do that two cannot",
-            lambda: edges().max() > 0.9,
-        ),
+        "rows is a list of at least 1 and at most 100 rows with 3 whole numbers each",
+        lambda: 1 <= len(rows) <= 100 and all(len(list(row)) == 3 for row in rows),
+        "each number is 0 or 1",
+        lambda: all(value in (0, 1) for row in rows for value in row),
+        "some two variables should be neighbours with probability above 0.9: let one column "
+        "depend on the others",
+        lambda: (edges() + edges().T).max() > 0.9,
+        "some edge should have probability above 0.9: two neighbours alone never show a "
+        "direction, so think of what three variables can do that two cannot",
+        lambda: edges().max() > 0.9,
     )

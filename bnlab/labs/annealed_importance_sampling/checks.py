@@ -34,26 +34,22 @@ def check_effective_runs(function: Callable[[Floats], Any]) -> bool:
 
     return check(
         "Exercise 1",
-        ("return one number", lambda: function(some.copy()) is not None),
-        ("make it a finite one", lambda: np.isfinite(result(some))),
-        ("7 equal weights are worth 7 runs", lambda: np.isclose(result([0.0] * 7), 7)),
-        (
-            "weights 1, 1, 2 are worth 16 / 6 runs",
-            lambda: np.isclose(result(np.log([1.0, 1.0, 2.0])), 16 / 6),
-        ),
-        (
-            "a weight of 0 (ln w = -inf) adds nothing: weights 1, 1, 0 are worth 2 runs",
-            lambda: np.isclose(result([0.0, 0.0, -np.inf]), 2),
-        ),
-        (
-            "a common factor changes nothing, not even exp(-9000): take it out before exp",
-            lambda: np.isclose(result(some - 9000), result(some)),
-        ),
-        (
-            "nor does exp(+9000)",
-            lambda: np.isclose(result(some + 9000), result(some)),
-        ),
-        ("do not change the weights that you are given", untouched),
+        "return one number",
+        lambda: function(some.copy()) is not None,
+        "make it a finite one",
+        lambda: np.isfinite(result(some)),
+        "7 equal weights are worth 7 runs",
+        lambda: np.isclose(result([0.0] * 7), 7),
+        "weights 1, 1, 2 are worth 16 / 6 runs",
+        lambda: np.isclose(result(np.log([1.0, 1.0, 2.0])), 16 / 6),
+        "a weight of 0 (ln w = -inf) adds nothing: weights 1, 1, 0 are worth 2 runs",
+        lambda: np.isclose(result([0.0, 0.0, -np.inf]), 2),
+        "a common factor changes nothing, not even exp(-9000): take it out before exp",
+        lambda: np.isclose(result(some - 9000), result(some)),
+        "nor does exp(+9000)",
+        lambda: np.isclose(result(some + 9000), result(some)),
+        "do not change the weights that you are given",
+        untouched,
     )
 
 
@@ -90,19 +86,18 @@ def check_reverse_mean(function: Callable[[Floats, Kernel, Sequence[float]], Any
 
     return check(
         "Exercise 2",
-        ("return one number", lambda: function(w.copy(), metropolis, betas) is not None),
-        ("make it positive", lambda: result(metropolis) > 0),
-        (
-            "one step, from 1 to 0, with Metropolis moves: the mean of 1 / weight is 1 / Z, where "
-            "Z is the sum of w",
-            lambda: np.isclose(result(metropolis, (0.0, 1.0)), 1 / w.sum()),
-        ),
-        ("so it is with more steps", lambda: np.isclose(result(metropolis), 1 / w.sum())),
-        (
-            "with moves that do not keep w**beta it is not 1 / Z: start from w / Z, let beta fall, "
-            "move at the higher beta of each step, then multiply by w**(lower - higher)",
-            lambda: np.isclose(result(anything), one_by_one(anything)),
-        ),
+        "return one number",
+        lambda: function(w.copy(), metropolis, betas) is not None,
+        "make it positive",
+        lambda: result(metropolis) > 0,
+        "one step, from 1 to 0, with Metropolis moves: the mean of 1 / weight is 1 / Z, where "
+        "Z is the sum of w",
+        lambda: np.isclose(result(metropolis, (0.0, 1.0)), 1 / w.sum()),
+        "so it is with more steps",
+        lambda: np.isclose(result(metropolis), 1 / w.sum()),
+        "with moves that do not keep w**beta it is not 1 / Z: start from w / Z, let beta fall, "
+        "move at the higher beta of each step, then multiply by w**(lower - higher)",
+        lambda: np.isclose(result(anything), one_by_one(anything)),
     )
 
 
@@ -124,25 +119,15 @@ def check_schedule(function: Callable[[int], Any]) -> bool:
 
     return check(
         "Exercise 3",
-        (
-            f"function({STEPS}) must be {STEPS + 1} numbers",
-            lambda: np.shape(function(STEPS)) == (STEPS + 1,),
-        ),
-        (
-            "bn.Betas must accept them: from 0 to 1, never falling",
-            lambda: bn.Betas(tuple(map(float, function(STEPS)))).betas.size == STEPS + 1,
-        ),
-        (
-            f"wine, {STEPS} steps: the standard deviation of ln w must be at most 0.8 times that "
-            f"of Linear({STEPS}), mean of {SEEDS} seeds",
-            lambda: ratio("wine") <= 0.8,
-        ),
-        (
-            "tic-tac-toe: it must not be more than 1.05 times that of Linear",
-            lambda: ratio("tic-tac-toe") <= 1.05,
-        ),
-        (
-            "coronary: it must not be more than 1.25 times that of Linear",
-            lambda: ratio("coronary") <= 1.25,
-        ),
+        f"function({STEPS}) must be {STEPS + 1} numbers",
+        lambda: np.shape(function(STEPS)) == (STEPS + 1,),
+        "bn.Betas must accept them: from 0 to 1, never falling",
+        lambda: bn.Betas(tuple(map(float, function(STEPS)))).betas.size == STEPS + 1,
+        f"wine, {STEPS} steps: the standard deviation of ln w must be at most 0.8 times that "
+        f"of Linear({STEPS}), mean of {SEEDS} seeds",
+        lambda: ratio("wine") <= 0.8,
+        "tic-tac-toe: it must not be more than 1.05 times that of Linear",
+        lambda: ratio("tic-tac-toe") <= 1.05,
+        "coronary: it must not be more than 1.25 times that of Linear",
+        lambda: ratio("coronary") <= 1.25,
     )

@@ -46,25 +46,18 @@ def check_subset_sums(function: Callable[[list[float]], Sequence[float]]) -> boo
 
     return check(
         "Exercise 1",
-        ("return as many numbers as you are given", lambda: len(result(beta)) == 64),
-        (
-            "the only subset of the empty set is itself, so alpha[0] is beta[0]",
-            lambda: np.isclose(result(beta)[0], beta[0]),
-        ),
-        (
-            "every set is a subset of the full one, so the last number is the sum of all",
-            lambda: np.isclose(result(beta)[-1], sum(beta)),
-        ),
-        (
-            "a family G counts in alpha[S] exactly when G & ~S is 0; yours differs from that",
-            lambda: np.allclose(result(beta), [subsets_by_brute_force(s) for s in range(64)]),
-        ),
-        (
-            "right, but slow: for 10 variables, 10 * 2**9 = 5,120 additions are enough (leave "
-            "room for as many zeros). Take one variable after the other, and let the sets with it "
-            "add what the sets without it have",
-            lambda: additions() <= 10_240,
-        ),
+        "return as many numbers as you are given",
+        lambda: len(result(beta)) == 64,
+        "the only subset of the empty set is itself, so alpha[0] is beta[0]",
+        lambda: np.isclose(result(beta)[0], beta[0]),
+        "every set is a subset of the full one, so the last number is the sum of all",
+        lambda: np.isclose(result(beta)[-1], sum(beta)),
+        "a family G counts in alpha[S] exactly when G & ~S is 0; yours differs from that",
+        lambda: np.allclose(result(beta), [subsets_by_brute_force(s) for s in range(64)]),
+        "right, but slow: for 10 variables, 10 * 2**9 = 5,120 additions are enough (leave "
+        "room for as many zeros). Take one variable after the other, and let the sets with it "
+        "add what the sets without it have",
+        lambda: additions() <= 10_240,
     )
 
 
@@ -93,18 +86,12 @@ def check_best_order(function: Callable[[Floats], Sequence[int]]) -> bool:
 
     return check(
         "Exercise 2",
-        (
-            "return each of the numbers 0 to n-1 once, as a list",
-            lambda: all(sorted(result(a)) == list(range(len(a))) for a in lattices),
-        ),
-        (
-            "the reverse of your order should not weigh more: is the first node first?",
-            lambda: all(weight(a, result(a)) >= weight(a, result(a)[::-1]) for a in lattices),
-        ),
-        (
-            "some of the 120 orders of 5 variables, or of the 720 of 6, weighs more than yours",
-            lambda: all(weight(a, result(a)) > best(a) - 1e-9 for a in lattices),
-        ),
+        "return each of the numbers 0 to n-1 once, as a list",
+        lambda: all(sorted(result(a)) == list(range(len(a))) for a in lattices),
+        "the reverse of your order should not weigh more: is the first node first?",
+        lambda: all(weight(a, result(a)) >= weight(a, result(a)[::-1]) for a in lattices),
+        "some of the 120 orders of 5 variables, or of the 720 of 6, weighs more than yours",
+        lambda: all(weight(a, result(a)) > best(a) - 1e-9 for a in lattices),
     )
 
 
@@ -127,22 +114,14 @@ def check_blocked_edge(pair: Sequence[str], blocker: str) -> bool:
 
     return check(
         "Exercise 3",
-        (
-            f"name two of {', '.join(data.names)}",
-            lambda: len(set(pair)) == 2 and set(pair) <= set(data.names),
-        ),
-        (
-            "some pair changes more between max_parents = 1 and 4. Add the two directions: "
-            "edges + edges.T",
-            lambda: change()[data.index(pair[0]), data.index(pair[1])] >= change().max() - 1e-9,
-        ),
-        (
-            "the blocker is a third variable",
-            lambda: blocker in data.names and blocker not in pair,
-        ),
-        (
-            "leave your blocker out of the table: with one parent each, the link should be there "
-            "now. With one parent each, a graph has no triangle. Which triangle was it?",
-            lambda: without() > 0.9,
-        ),
+        f"name two of {', '.join(data.names)}",
+        lambda: len(set(pair)) == 2 and set(pair) <= set(data.names),
+        "some pair changes more between max_parents = 1 and 4. Add the two directions: "
+        "edges + edges.T",
+        lambda: change()[data.index(pair[0]), data.index(pair[1])] >= change().max() - 1e-9,
+        "the blocker is a third variable",
+        lambda: blocker in data.names and blocker not in pair,
+        "leave your blocker out of the table: with one parent each, the link should be there "
+        "now. With one parent each, a graph has no triangle. Which triangle was it?",
+        lambda: without() > 0.9,
     )

@@ -31,26 +31,21 @@ def check_causes(function: Callable[[Floats, Sequence[int], bool], Any]) -> bool
 
     return check(
         "Exercise 1",
-        ("return three numbers", lambda: result(flat, False).shape == (3,)),
-        ("they must sum to 1", lambda: np.isclose(result(some, False).sum(), 1)),
-        (
-            "with equal evidence and fair=False: 1, 15 and 120 structures of 136",
-            lambda: np.allclose(result(flat, False), np.array([1, 15, 120]) / 136),
-        ),
-        (
-            "with fair=True equal evidence gives a third each: share each third among the "
-            "structures with that many causes",
-            lambda: np.allclose(result(flat, True), 1 / 3),
-        ),
-        (
-            "with other evidence: sum it over the structures with that many causes",
-            lambda: np.allclose(result(some, False), one_by_one(False)),
-        ),
-        ("and with fair=True", lambda: np.allclose(result(some, True), one_by_one(True))),
-        (
-            "a common term of -60,000 nats changes nothing: take it out before exp",
-            lambda: np.allclose(result(some - 60_000, True), one_by_one(True)),
-        ),
+        "return three numbers",
+        lambda: result(flat, False).shape == (3,),
+        "they must sum to 1",
+        lambda: np.isclose(result(some, False).sum(), 1),
+        "with equal evidence and fair=False: 1, 15 and 120 structures of 136",
+        lambda: np.allclose(result(flat, False), np.array([1, 15, 120]) / 136),
+        "with fair=True equal evidence gives a third each: share each third among the "
+        "structures with that many causes",
+        lambda: np.allclose(result(flat, True), 1 / 3),
+        "with other evidence: sum it over the structures with that many causes",
+        lambda: np.allclose(result(some, False), one_by_one(False)),
+        "and with fair=True",
+        lambda: np.allclose(result(some, True), one_by_one(True)),
+        "a common term of -60,000 nats changes nothing: take it out before exp",
+        lambda: np.allclose(result(some - 60_000, True), one_by_one(True)),
     )
 
 
@@ -68,24 +63,18 @@ def check_best_rank(function: Callable[[Floats], Any]) -> bool:
 
     return check(
         "Exercise 2",
-        ("return one number", lambda: function(some.copy()) is not None),
-        ("one structure: rank 1", lambda: np.isclose(result([-7.0]), 1)),
-        (
-            "probabilities 0.8 and 0.2: 0.8 times rank 1 and 0.2 times rank 2",
-            lambda: np.isclose(result(np.log([0.2, 0.8])), 1.2),
-        ),
-        (
-            "only structures without evidence (-inf) behind the first: rank 1",
-            lambda: np.isclose(result([-np.inf, 0.0, -np.inf]), 1),
-        ),
-        (
-            "each structure's rank, times its posterior probability, summed",
-            lambda: np.isclose(result(some), by_drawing()),
-        ),
-        (
-            "a common term of -60,000 nats changes nothing",
-            lambda: np.isclose(result(some - 60_000), by_drawing()),
-        ),
+        "return one number",
+        lambda: function(some.copy()) is not None,
+        "one structure: rank 1",
+        lambda: np.isclose(result([-7.0]), 1),
+        "probabilities 0.8 and 0.2: 0.8 times rank 1 and 0.2 times rank 2",
+        lambda: np.isclose(result(np.log([0.2, 0.8])), 1.2),
+        "only structures without evidence (-inf) behind the first: rank 1",
+        lambda: np.isclose(result([-np.inf, 0.0, -np.inf]), 1),
+        "each structure's rank, times its posterior probability, summed",
+        lambda: np.isclose(result(some), by_drawing()),
+        "a common term of -60,000 nats changes nothing",
+        lambda: np.isclose(result(some - 60_000), by_drawing()),
     )
 
 
@@ -108,27 +97,19 @@ def check_noisy_ranks(
 
     return check(
         "Exercise 3",
-        ("return one rank for each repeat", lambda: result(some, 4, 1.0).shape == (2000,)),
-        (
-            "without noise all of them are the rank by evidence",
-            lambda: (result(some, 4, 0) == 5).all(),
-        ),
-        ("ranks begin at 1", lambda: result(some, 0, 3.0).min() == 1),
-        (
-            "a lead of 1,000 nats survives noise of 10",
-            lambda: (result(far, 0, 10.0) == 1).all(),
-        ),
-        (
-            "equal evidence: any rank from 1 to 21, 11 on average",
-            lambda: abs(result(tied, 3, 5.0).mean() - 11) < 0.7,
-        ),
-        (
-            "every structure has noise of its own, the true one too: of two structures 3 nats "
-            "apart, noise of 2 nats turns about 14 of 100",
-            against_one,
-        ),
-        (
-            "other seeds, other ranks: take all noise from rng",
-            lambda: not np.array_equal(result(some, 4, 5.0), result(some, 4, 5.0, seed=2)),
-        ),
+        "return one rank for each repeat",
+        lambda: result(some, 4, 1.0).shape == (2000,),
+        "without noise all of them are the rank by evidence",
+        lambda: (result(some, 4, 0) == 5).all(),
+        "ranks begin at 1",
+        lambda: result(some, 0, 3.0).min() == 1,
+        "a lead of 1,000 nats survives noise of 10",
+        lambda: (result(far, 0, 10.0) == 1).all(),
+        "equal evidence: any rank from 1 to 21, 11 on average",
+        lambda: abs(result(tied, 3, 5.0).mean() - 11) < 0.7,
+        "every structure has noise of its own, the true one too: of two structures 3 nats "
+        "apart, noise of 2 nats turns about 14 of 100",
+        against_one,
+        "other seeds, other ranks: take all noise from rng",
+        lambda: not np.array_equal(result(some, 4, 5.0), result(some, 4, 5.0, seed=2)),
     )

@@ -39,28 +39,20 @@ def check_exchange(function: Callable[[float, float, float, float], Any]) -> boo
 
     return check(
         "Exercise 1",
-        ("return one number between 0 and 1", lambda: 0 <= result(0.2, 0.7, -4.0, -3.0) <= 1),
-        (
-            "chains at the same temperature can always exchange: nothing tells them apart",
-            lambda: np.isclose(result(0.5, 0.5, -40.0, -3.0), 1),
-        ),
-        (
-            "if the hotter chain (the smaller beta) holds the heavier order, always exchange",
-            lambda: np.isclose(result(0.5, 1.0, -3.0, -40.0), 1),
-        ),
-        (
-            "betas 0.5 and 1, and the colder order is 4 nats heavier: exp(-2)",
-            lambda: np.isclose(result(0.5, 1.0, -4.0, 0.0), np.exp(-2)),
-        ),
-        (
-            "which of the two you name first must not matter",
-            lambda: np.isclose(result(1.0, 0.5, 0.0, -4.0), np.exp(-2)),
-        ),
-        (
-            "weights such as exp(-9000) are 0 to the computer: subtract ln weights, then exp",
-            lambda: np.isclose(result(0.5, 1.0, -9002.0, -9000.0), np.exp(-1)),
-        ),
-        ("over three orders it must keep w**beta of both chains", balanced),
+        "return one number between 0 and 1",
+        lambda: 0 <= result(0.2, 0.7, -4.0, -3.0) <= 1,
+        "chains at the same temperature can always exchange: nothing tells them apart",
+        lambda: np.isclose(result(0.5, 0.5, -40.0, -3.0), 1),
+        "if the hotter chain (the smaller beta) holds the heavier order, always exchange",
+        lambda: np.isclose(result(0.5, 1.0, -3.0, -40.0), 1),
+        "betas 0.5 and 1, and the colder order is 4 nats heavier: exp(-2)",
+        lambda: np.isclose(result(0.5, 1.0, -4.0, 0.0), np.exp(-2)),
+        "which of the two you name first must not matter",
+        lambda: np.isclose(result(1.0, 0.5, 0.0, -4.0), np.exp(-2)),
+        "weights such as exp(-9000) are 0 to the computer: subtract ln weights, then exp",
+        lambda: np.isclose(result(0.5, 1.0, -9002.0, -9000.0), np.exp(-1)),
+        "over three orders it must keep w**beta of both chains",
+        balanced,
     )
 
 
@@ -101,21 +93,17 @@ def check_reversal(function: Callable[[Ints, np.random.Generator], Any]) -> bool
 
     return check(
         "Exercise 2",
-        (
-            "return an order of the same nodes",
-            lambda: np.array_equal(np.sort(propose(np.arange(8))), np.arange(8)),
-        ),
-        ("do not change the order that you are given: copy it", untouched),
-        (
-            "a segment must be reversed, and nothing else",
-            lambda: all(segment(orders[a], orders[b]) for a, b in np.argwhere(counts() > 0)),
-        ),
-        (
-            "segments of every length (2, 3, 4 of four nodes) and at every place must come: "
-            "6 different orders can follow each",
-            lambda: np.all((counts() > 0).sum(axis=1) - (np.diag(counts()) > 0) == 6),
-        ),
-        ("it must propose b from a as often as a from b", symmetric),
+        "return an order of the same nodes",
+        lambda: np.array_equal(np.sort(propose(np.arange(8))), np.arange(8)),
+        "do not change the order that you are given: copy it",
+        untouched,
+        "a segment must be reversed, and nothing else",
+        lambda: all(segment(orders[a], orders[b]) for a, b in np.argwhere(counts() > 0)),
+        "segments of every length (2, 3, 4 of four nodes) and at every place must come: "
+        "6 different orders can follow each",
+        lambda: np.all((counts() > 0).sum(axis=1) - (np.diag(counts()) > 0) == 6),
+        "it must propose b from a as often as a from b",
+        symmetric,
     )
 
 
@@ -158,23 +146,15 @@ def check_many_starts(
 
     return check(
         "Exercise 3",
-        (
-            "return what bn.sample_orders(table, ...) returns",
-            lambda: run("tic-tac-toe", 0).run.method in ("order-MCMC", "MC3"),
-        ),
-        (
-            "100,000 moves in all: chains x (burn_in + draws x thin), times the number of "
-            "temperatures if coupled, must not be more",
-            lambda: moves(run("tic-tac-toe", 0)) <= BUDGET,
-        ),
-        (
-            "on tic-tac-toe the SAD from the exact edges must be under a third of that of one "
-            "chain (mean of 3 seeds)",
-            lambda: error("tic-tac-toe") < one_chain() / 3,
-        ),
-        (
-            "on wine, where one chain does well (SAD about 0.15), it must stay under 0.5: the "
-            "burn-in of many chains must not use up the moves, nor be left out",
-            lambda: error("wine") < 0.5,
-        ),
+        "return what bn.sample_orders(table, ...) returns",
+        lambda: run("tic-tac-toe", 0).run.method in ("order-MCMC", "MC3"),
+        "100,000 moves in all: chains x (burn_in + draws x thin), times the number of "
+        "temperatures if coupled, must not be more",
+        lambda: moves(run("tic-tac-toe", 0)) <= BUDGET,
+        "on tic-tac-toe the SAD from the exact edges must be under a third of that of one "
+        "chain (mean of 3 seeds)",
+        lambda: error("tic-tac-toe") < one_chain() / 3,
+        "on wine, where one chain does well (SAD about 0.15), it must stay under 0.5: the "
+        "burn-in of many chains must not use up the moves, nor be left out",
+        lambda: error("wine") < 0.5,
     )

@@ -25,17 +25,16 @@ def check_executor(make: Callable[[], Any]) -> bool:
 
     return check(
         "Exercise 1",
-        ("it needs a method map(function, jobs)", lambda: callable(make().map)),
-        ("map gives all results, in the order of the jobs", results),
-        ("the last job must be done first: 3, 2, 1, 0", lambda: done() == [3, 2, 1, 0]),
-        (
-            "a second map of the same executor must work as well",
-            lambda: len([*(again := make()).map(abs, [1]), *again.map(abs, [2, 3])]) == 3,
-        ),
-        (
-            "the draws must be the same as without it, bit for bit",
-            lambda: three_calls(wine(), make()) == three_calls(wine()),
-        ),
+        "it needs a method map(function, jobs)",
+        lambda: callable(make().map),
+        "map gives all results, in the order of the jobs",
+        results,
+        "the last job must be done first: 3, 2, 1, 0",
+        lambda: done() == [3, 2, 1, 0],
+        "a second map of the same executor must work as well",
+        lambda: len([*(again := make()).map(abs, [1]), *again.map(abs, [2, 3])]) == 3,
+        "the draws must be the same as without it, bit for bit",
+        lambda: three_calls(wine(), make()) == three_calls(wine()),
     )
 
 
@@ -55,15 +54,18 @@ def check_cores(function: Callable[[int, float, float, float], Any]) -> bool:
 
     return check(
         "Exercise 2",
-        ("100 jobs of 10 s in 1000 s: one core will do", lambda: result(100, 10.0, 0.0, 1000) == 1),
-        ("in 100 s: ten cores", lambda: result(100, 10.0, 0.0, 100.0) == 10),
-        (
-            "in 95 s: 12 cores, not 11, which would have to do ten jobs one after another",
-            lambda: result(100, 10.0, 0.0, 95.0) == 12,
-        ),
-        ("the 20 s at the beginning count", lambda: result(100, 10.0, 20.0, 120.0) == 10),
-        ("a job cannot be divided: in 9 s, None", lambda: result(100, 10.0, 0.0, 9.0) is None),
-        ("compare with a search over all numbers of cores", least),
+        "100 jobs of 10 s in 1000 s: one core will do",
+        lambda: result(100, 10.0, 0.0, 1000) == 1,
+        "in 100 s: ten cores",
+        lambda: result(100, 10.0, 0.0, 100.0) == 10,
+        "in 95 s: 12 cores, not 11, which would have to do ten jobs one after another",
+        lambda: result(100, 10.0, 0.0, 95.0) == 12,
+        "the 20 s at the beginning count",
+        lambda: result(100, 10.0, 20.0, 120.0) == 10,
+        "a job cannot be divided: in 9 s, None",
+        lambda: result(100, 10.0, 0.0, 9.0) is None,
+        "compare with a search over all numbers of cores",
+        least,
     )
 
 
@@ -82,22 +84,14 @@ def check_plan(function: Callable[[int, float, float], Any]) -> bool:
 
     return check(
         "Exercise 3",
-        ("return two numbers: chains, and steps over n m", lambda: len(function(*cases[0])) == 2),
-        (
-            f"fewer than {LEAST_CHAINS} chains tell too little of how much they scatter",
-            lambda: all(plan(*case)[0] >= LEAST_CHAINS for case in cases),
-        ),
-        (
-            "factors below 1 are worse than all that the paper tried: take at least 1",
-            lambda: all(plan(*case)[1] >= 1 for case in cases),
-        ),
-        (
-            f"58 variables: {annealing_steps(58, 1):,} steps are a factor of 1; stay within the "
-            "budget",
-            lambda: all(used(*case) <= 1 for case in cases),
-        ),
-        (
-            f"use at least {LEAST_USE:.0%} of the budget",
-            lambda: all(used(*case) >= LEAST_USE for case in cases),
-        ),
+        "return two numbers: chains, and steps over n m",
+        lambda: len(function(*cases[0])) == 2,
+        f"fewer than {LEAST_CHAINS} chains tell too little of how much they scatter",
+        lambda: all(plan(*case)[0] >= LEAST_CHAINS for case in cases),
+        "factors below 1 are worse than all that the paper tried: take at least 1",
+        lambda: all(plan(*case)[1] >= 1 for case in cases),
+        f"58 variables: {annealing_steps(58, 1):,} steps are a factor of 1; stay within the budget",
+        lambda: all(used(*case) <= 1 for case in cases),
+        f"use at least {LEAST_USE:.0%} of the budget",
+        lambda: all(used(*case) >= LEAST_USE for case in cases),
     )

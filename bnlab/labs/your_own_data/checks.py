@@ -46,13 +46,20 @@ def check_undecided(function: Callable[[Floats, float], Any]) -> bool:
 
     return check(
         "Exercise 1",
-        ("return a list of pairs (u, v)", lambda: result(chain, 0.9) is not None),
-        ("0 and 1 are joined for certain, half and half", lambda: (0, 1) in result(chain, 0.9)),
-        ("1 -> 2 has 0.97: that direction is decided", lambda: (1, 2) not in result(chain, 0.9)),
-        ("0 and 2 are not joined", lambda: result(chain, 0.9) == {(0, 1)}),
-        ("name each pair once", lambda: len(function(chain.copy(), 0.9)) == 1),
-        ("with sure = 0.98 the pair 1, 2 is undecided", lambda: (1, 2) in result(chain, 0.98)),
-        ("random matrices of five variables", random_agrees),
+        "return a list of pairs (u, v)",
+        lambda: result(chain, 0.9) is not None,
+        "0 and 1 are joined for certain, half and half",
+        lambda: (0, 1) in result(chain, 0.9),
+        "1 -> 2 has 0.97: that direction is decided",
+        lambda: (1, 2) not in result(chain, 0.9),
+        "0 and 2 are not joined",
+        lambda: result(chain, 0.9) == {(0, 1)},
+        "name each pair once",
+        lambda: len(function(chain.copy(), 0.9)) == 1,
+        "with sure = 0.98 the pair 1, 2 is undecided",
+        lambda: (1, 2) in result(chain, 0.98),
+        "random matrices of five variables",
+        random_agrees,
     )
 
 
@@ -69,15 +76,18 @@ def check_blanket(function: Callable[[Masks, int], int]) -> bool:
 
     return check(
         "Exercise 2",
-        ("without edges nothing is in a blanket", lambda: int(function(np.zeros(3, int), 0)) == 0),
-        ("parents are in it", lambda: int(function(collider.copy(), 2)) == 0b011),
-        ("children are in it", lambda: bool(int(function(collider.copy(), 0)) & 0b100)),
-        (
-            "the other parents of a child are in it: knowing the child makes them informative",
-            lambda: int(function(collider.copy(), 0)) == 0b110,
-        ),
-        ("a variable is not in its own blanket", lambda: not int(function(collider.copy(), 1)) & 2),
-        ("a DAG of four variables differs from graphs.markov_blankets", all_agree),
+        "without edges nothing is in a blanket",
+        lambda: int(function(np.zeros(3, int), 0)) == 0,
+        "parents are in it",
+        lambda: int(function(collider.copy(), 2)) == 0b011,
+        "children are in it",
+        lambda: bool(int(function(collider.copy(), 0)) & 0b100),
+        "the other parents of a child are in it: knowing the child makes them informative",
+        lambda: int(function(collider.copy(), 0)) == 0b110,
+        "a variable is not in its own blanket",
+        lambda: not int(function(collider.copy(), 1)) & 2,
+        "a DAG of four variables differs from graphs.markov_blankets",
+        all_agree,
     )
 
 
@@ -104,22 +114,16 @@ def check_cuts(points: Sequence[float]) -> bool:
 
     return check(
         "Exercise 3",
-        ("give a list of rising numbers", lambda: bn.CutPoints(points) is not None),
-        (
-            f"at most {MOST_LEVELS} levels, so at most {MOST_LEVELS - 1} cut points",
-            lambda: len(points) <= MOST_LEVELS - 1,
-        ),
-        ("the litres go from 0 to 10", lambda: 0 < min(points) and max(points) < 10),
-        (
-            "water and growth should be joined with probability 0.95 or more",
-            lambda: joined(9) >= 0.95,
-        ),
-        (
-            "and in other gardens of the same kind as well",
-            lambda: min(joined(seed) for seed in (1, 2, 3)) >= 0.95,
-        ),
-        (
-            "half of the plots should mostly be enough",
-            lambda: float(np.mean([joined(seed, 120) for seed in range(4, 9)])) >= 0.9,
-        ),
+        "give a list of rising numbers",
+        lambda: bn.CutPoints(points) is not None,
+        f"at most {MOST_LEVELS} levels, so at most {MOST_LEVELS - 1} cut points",
+        lambda: len(points) <= MOST_LEVELS - 1,
+        "the litres go from 0 to 10",
+        lambda: 0 < min(points) and max(points) < 10,
+        "water and growth should be joined with probability 0.95 or more",
+        lambda: joined(9) >= 0.95,
+        "and in other gardens of the same kind as well",
+        lambda: min(joined(seed) for seed in (1, 2, 3)) >= 0.95,
+        "half of the plots should mostly be enough",
+        lambda: float(np.mean([joined(seed, 120) for seed in range(4, 9)])) >= 0.9,
     )
