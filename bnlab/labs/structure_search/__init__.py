@@ -12,24 +12,22 @@ from bnlab.labs.structure_search.checks import (
     check_gain,
     check_search,
 )
-from bnlab.labs.structure_search.clock import (
+from bnlab.labs.structure_search.counting import ROWS_COUNTED, seconds_of_ways
+from bnlab.labs.structure_search.searches import (
     FINDERS,
     METHODS,
-    SOUGHT,
-    climbs_needed,
-    found_best,
-    on_one_clock,
-    search,
-    shares,
-)
-from bnlab.labs.structure_search.counting import ROWS_COUNTED, seconds_of_ways
-from bnlab.labs.structure_search.recovery import (
     NETWORKS,
     ROWS,
+    SOUGHT,
     TWENTY,
+    climbs_needed,
     distances,
+    found_best,
     found_dags,
+    on_one_clock,
     reached,
+    search,
+    shares,
     truths,
 )
 from bnlab.labs.structure_search.targets import (

@@ -1,7 +1,8 @@
 """Score tables, their best networks, what each next move gains, and averages of the k best."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,23 +53,17 @@ def move_gains(scores: bn.ScoreTable, dag: Ints, /) -> Floats:
     Where u -> v is there, of taking it away; where v -> u is there, of turning it round; else of
     adding u -> v. nan where that closes a cycle or makes too many parents, and for u = v.
     """
-    n = dag.size
-    after = np.tile(dag, (n, n, 1))
-    allowed = ~np.eye(n, dtype=bool)
-    for u, v in np.argwhere(allowed):
-        after[u, v, v] ^= np.int64(1) << u
-        after[u, v, u] &= ~(np.int64(1) << v)
-        without = dag.copy()
-        without[u] &= ~(np.int64(1) << v)
-        closes = bn.graphs.ancestors(without)[u] >> v & 1  # a path from v to u
-        if closes and not dag[v] >> u & 1:
-            allowed[u, v] = False
-            after[u, v] = dag
-    for v in range(n):
-        after[v, v] = dag
-    gains = scores.log_target(after) - scores.log_target(dag[None])[0]
-    result: Floats = np.where(allowed & np.isfinite(gains), gains, np.nan)
-    return result
+    gains = np.full((dag.size, dag.size), np.nan)
+    now = scores.log_target(dag[None])[0]
+    for u, v in np.argwhere(~np.eye(dag.size, dtype=bool)):
+        after = dag.copy()
+        after[u] &= ~(np.int64(1) << v)
+        closes = bn.graphs.ancestors(after)[u] >> v & 1  # a path from v to u
+        if dag[v] >> u & 1 or not closes:
+            after[v] ^= np.int64(1) << u
+            gains[u, v] = scores.log_target(after[None])[0] - now
+    gains[np.isinf(gains)] = np.nan
+    return gains
 
 
 @cache
@@ -83,8 +78,7 @@ def classes(case: Case, first: int = 4) -> tuple[Floats, tuple[Ints, ...]]:
     few = data(case).select(data(case).names[:first])
     dags = bn.graphs.all_dags(first)
     log_target = bn.score_families(few, bn.BDeu(1.0)).log_target(dags)
-    keys = bn.graphs.cpdag(dags).reshape(len(dags), -1)
-    _, number = np.unique(keys, axis=0, return_inverse=True)
+    _, number = np.unique(bn.graphs.cpdag(dags), axis=0, return_inverse=True)
     groups = [np.flatnonzero(number == c) for c in range(number.max() + 1)]
     groups.sort(key=lambda group: (-round(float(log_target[group[0]]), 6), group[0]))
     return log_target[[group[0] for group in groups]], tuple(dags[group] for group in groups)
@@ -96,8 +90,7 @@ def apart(first: NDArray[np.bool_], second: NDArray[np.bool_], /) -> int:
     return int(np.triu(other | other.T).sum())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Average:
+class Average(NamedTuple):
     """An average over the k best networks.
 
     Attributes
@@ -134,7 +127,7 @@ def average(case: Case, k: int) -> Average:
 
 def count_classes(dags: Ints, /) -> int:
     """How many Markov equivalence classes DAGs (k, n) are of."""
-    return len(np.unique(bn.graphs.cpdag(dags).reshape(len(dags), -1), axis=0))
+    return len(np.unique(bn.graphs.cpdag(dags), axis=0))
 
 
 def close_calls(case: Case, score: bn.Score, factor: float = 3.0, most: int = 250) -> bn.BestDags:
@@ -153,7 +146,5 @@ def close_calls(case: Case, score: bn.Score, factor: float = 3.0, most: int = 25
 
 
 def _first(listed: bn.BestDags, count: int) -> bn.BestDags:
-    dags, log_target, log_weight = (
-        getattr(listed, name)[:count] for name in ("dags", "log_target", "log_weight")
-    )
-    return bn.BestDags(dags, log_target, log_weight, listed.prior, listed.names, listed.run)
+    columns = ("dags", "log_target", "log_weight")
+    return replace(listed, **{name: getattr(listed, name)[:count] for name in columns})

@@ -13,15 +13,19 @@ from bnlab import plots
 from bnlab.labs.board import choice, size_slider
 from bnlab.labs.datasets import DATASETS, Case, dataset_choice, title
 from bnlab.labs.running import Experiment, Progress
-from bnlab.labs.structure_search.clock import (
+from bnlab.labs.structure_search.searches import (
     CHANGES,
     CLIMBS,
+    NETWORKS,
+    ROWS,
     SEARCHES,
     Found,
+    distances,
+    found_dags,
     on_one_clock,
     shares,
+    truths,
 )
-from bnlab.labs.structure_search.recovery import NETWORKS, ROWS, distances, found_dags, truths
 from bnlab.labs.structure_search.targets import (
     COUNTS,
     apart,
@@ -117,11 +121,6 @@ class Steps(View):
         last = _last_step(dataset.value, walk.value)
         step = _step_slider("steps made", 0, 0, last, "420px")
         super().__init__(dataset=dataset, walk=walk, step=step)
-
-    @property
-    def climb(self) -> bn.Climb:
-        """The climb that is shown."""
-        return climbed(self.controls["dataset"].value, WALKS[self.controls["walk"].value])
 
     def settle(self, moved: str) -> None:
         """Begin another climb at its start."""
@@ -314,10 +313,6 @@ class Averages(View):
             dataset=dataset_choice(DATASETS, data),
             count=size_slider("the k best networks, k", COUNTS),
         )
-
-    def edges(self) -> Floats:
-        """(n, n) edge probabilities by the k best networks."""
-        return average(*self.values().values()).edges
 
     def draw(self, dataset: Case, count: int) -> Board:
         """The edges by the k best, and the pairs that the winner gets most wrong."""

@@ -1,12 +1,14 @@
-"""Ways out of local optima, on one clock: how many searches have reached the best network by when.
+"""Searches compared: on one clock, by their climbs, and against networks that are known.
 
-A search is a row of climbs. The plain climb from the empty network comes first in all of them.
+On the clock a search is a row of climbs. The plain climb from the empty network comes first in all
+of them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +16,10 @@ from numpy.typing import NDArray
 import bnlab as bn
 from bnlab.labs.datasets import DATASETS, Case
 from bnlab.labs.running import Progress
-from bnlab.labs.structure_search.targets import MARGIN, SEED, best, data, scored, table
+from bnlab.labs.structure_search.targets import MARGIN, SEED, apart, best, data, scored, table
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 TABU = 20
 CHANGES = 16
@@ -26,8 +31,6 @@ CLIMBS: Mapping[str, int] = MappingProxyType(
 
 METHODS = tuple(CLIMBS)
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Found = dict[str, list[tuple[float, float]]]
 """Method -> (seconds until the best network, inf if never; seconds in all) of each search."""
 
@@ -42,7 +45,12 @@ def search(
     changes : random changes between the best network so far and the next start ("perturbed DAG")
     """
     if method == "perturbed data":
-        return bn.climb_perturbed(table(case), _again(case), rounds=max(1, climbs - 1), rng=rng)
+        return bn.climb_perturbed(
+            table(case),
+            lambda share, rng: scored(bn.resampled(data(case), share, rng=rng)),
+            rounds=max(1, climbs - 1),
+            rng=rng,
+        )
     with ThreadPoolExecutor(1) as one:
         return bn.hill_climb(
             table(case),
@@ -52,10 +60,6 @@ def search(
             rng=rng,
             executor=one,
         )
-
-
-def _again(case: Case) -> Callable[[float, np.random.Generator], bn.ScoreTable]:
-    return lambda share, rng: scored(bn.resampled(data(case), share, rng=rng))
 
 
 def first_hit(case: Case, climb: bn.Climb, /) -> float:
@@ -100,12 +104,10 @@ def on_one_clock(
 
 def shares(found: Found, stops: Sequence[float], /) -> dict[str, Floats]:
     """Method -> (stops,): the share of its searches that were there by then; nan past their end."""
-    out = {}
+    out, by = {}, np.asarray(stops)
     for method, searches in found.items():
-        times = np.array(searches).reshape(-1, 2)
-        end = np.median(times[:, 1]) if times.size else 0.0
-        by = (times[:, 0][:, None] <= np.asarray(stops)).mean(axis=0) if times.size else np.nan
-        out[method] = np.where(np.asarray(stops) <= end, by, np.nan)
+        there, end = np.array(searches or [(np.inf, -np.inf)]).T
+        out[method] = np.where(by <= np.median(end), (there[:, None] <= by).mean(axis=0), np.nan)
     return out
 
 
@@ -120,12 +122,8 @@ SOUGHT = (*DATASETS[1:], CHILD)
 Finder = Callable[[bn.ScoreTable, np.random.Generator], float]
 
 
-def _climb(*, restarts: int = 0, perturb: int | None = None, tabu: int = 0) -> Finder:
-    def search(table: bn.ScoreTable, rng: np.random.Generator) -> float:
-        climb = bn.hill_climb(table, restarts=restarts, perturb=perturb, tabu=tabu, rng=rng)
-        return climb.log_target
-
-    return search
+def _climb(**options: Any) -> Finder:
+    return lambda table, rng: bn.hill_climb(table, rng=rng, **options).log_target
 
 
 def _window(table: bn.ScoreTable, rng: np.random.Generator) -> float:
@@ -170,9 +168,107 @@ def found_best(case: Case, runs: int = RUNS) -> Mapping[str, float]:
     Each run has the columns in another random order, which decides ties, and a seed of its own.
     """
     rows, top = sought(case), float(bn.map_dag(scored(sought(case))).log_target[0])
-    there = {method: 0 for method in FINDERS}
+    there = dict.fromkeys(FINDERS, 0)
     for rng in np.random.default_rng(SEED).spawn(runs):
         table = scored(rows.select(rng.permutation(rows.names).tolist()))
         for method, search in FINDERS.items():
             there[method] += search(table, rng) > top - MARGIN
     return MappingProxyType({method: count / runs for method, count in there.items()})
+
+
+NODES = 7
+MOST_RANDOM_PARENTS = 3
+ROWS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
+TWENTY = "20 random networks"
+NETWORKS: Mapping[str, int] = MappingProxyType({TWENTY: 20, "asia": 5, "survey": 5})
+"""Network -> number of data sets; all of them work without a download."""
+
+OWN_SETS = 5
+
+Net = str | bn.BayesNet
+"""One of `NETWORKS`, or a network of your own."""
+
+
+def _ended(table: bn.ScoreTable, tabu: int = 0) -> Ints:
+    return bn.hill_climb(table, tabu=tabu, rng=np.random.default_rng(0)).dag
+
+
+COMPARED: Mapping[str, Callable[[bn.ScoreTable], Ints]] = MappingProxyType(
+    {
+        "hill climbing": _ended,
+        "with tabu list": lambda table: _ended(table, FEW_TABU),
+        "GES": lambda table: bn.ges(table).dag,
+        "exact best": lambda table: bn.map_dag(table).dags[0],
+    }
+)
+"""Search -> a DAG of the table. The exact best is the yardstick, not a search."""
+
+
+def random_dag(rng: np.random.Generator, /, n: int = NODES) -> Ints:
+    """A DAG: in a random order, each node takes 0 to 3 parents from those before it."""
+    order, dag = rng.permutation(n), np.zeros(n, np.int64)
+    for place, v in enumerate(order):
+        count = min(place, int(rng.integers(0, MOST_RANDOM_PARENTS + 1)))
+        dag[v] = (np.int64(1) << rng.choice(order[:place], size=count, replace=False)).sum()
+    return dag
+
+
+@cache
+def truths(network: Net) -> tuple[bn.BayesNet, ...]:
+    """The networks behind the data sets of one of `NETWORKS`."""
+    if isinstance(network, bn.BayesNet):
+        return (network,) * OWN_SETS
+    if network != TWENTY:
+        return (bn.load_network(network),) * NETWORKS[network]
+    rngs = np.random.default_rng(SEED).spawn(NETWORKS[TWENTY])
+    return tuple(bn.BayesNet.random_tables(random_dag(rng), [2] * NODES, rng) for rng in rngs)
+
+
+@cache
+def tables(network: Net, which: int) -> tuple[bn.ScoreTable, ...]:
+    """BDeu scores of the first 100, 200, ... rows of one data set, with any number of parents."""
+    rows = truths(network)[which].sample(ROWS[-1], np.random.default_rng([SEED, which]))
+    most = rows.n - 1  # what the guarantee of GES needs
+    return tuple(bn.score_families(rows.prefix(m), bn.BDeu(1.0), max_parents=most) for m in ROWS)
+
+
+@cache
+def found_dags(network: Net, which: int, rows: int) -> Mapping[str, Ints]:
+    """Search -> the DAG that it finds in so many rows."""
+    table = tables(network, which)[ROWS.index(rows)]
+    return MappingProxyType({search: run(table) for search, run in COMPARED.items()})
+
+
+def _of_each(network: Net, value: Callable[[int, int, str], float]) -> Mapping[str, Floats]:
+    """Return search -> (data sets, rows) values."""
+    sets = range(len(truths(network)))
+    return MappingProxyType(
+        {
+            search: np.array([[value(i, m, search) for m in ROWS] for i in sets], float)
+            for search in COMPARED
+        }
+    )
+
+
+@cache
+def distances(network: Net) -> Mapping[str, Floats]:
+    """Search -> (data sets, rows): structural Hamming distance of the class from the true one."""
+    true = [bn.graphs.cpdag(net.dag) for net in truths(network)]
+    return _of_each(
+        network,
+        lambda i, m, search: apart(bn.graphs.cpdag(found_dags(network, i, m)[search]), true[i]),
+    )
+
+
+@cache
+def reached(network: Net) -> Mapping[str, Floats]:
+    """Search -> (rows,): the share of data sets where it finds the highest score."""
+
+    def there(i: int, m: int, search: str) -> bool:
+        dags = found_dags(network, i, m)
+        pair = [dags[search], dags["exact best"]]
+        here, top = tables(network, i)[ROWS.index(m)].log_target(pair)
+        return bool(here > top - MARGIN)
+
+    hits = _of_each(network, there)
+    return MappingProxyType({search: each.mean(axis=0) for search, each in hits.items()})
