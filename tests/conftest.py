@@ -3,6 +3,7 @@
 import hashlib
 import os
 import shutil
+import signal
 import time
 from importlib.metadata import version
 from pathlib import Path
@@ -39,6 +40,8 @@ def _fresh_numba_cache() -> Path:
 # At import, not in a fixture: numba reads this once, and worker processes and kernels inherit it.
 os.environ["NUMBA_CACHE_DIR"] = str(_fresh_numba_cache())
 os.environ["BOKEH_RESOURCES"] = "inline"
+# What a shell starts in the background ignores Ctrl-C; tests of it, and their programs, do not.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
