@@ -1,17 +1,27 @@
-"""The data sets of the labs, and a table of the reader's own in the place of one.
+"""What the labs compute of: data sets, or a table of the reader's own; and names of types.
 
 What a lab computes of a data set it computes of a `Case`: a name, or a table of the reader's own.
 Results are kept, by the name or by the table itself.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import ipywidgets as widgets
+import numpy as np
+from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab.labs.board import choice
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+Schedule = bn.Linear | bn.Harmonic
+SCHEDULES: Mapping[str, type[Schedule]] = {"linear": bn.Linear, "harmonic": bn.Harmonic}
 
 Case = str | bn.Data
 """A data set by name, or a table of the reader's own."""
@@ -44,6 +54,19 @@ def k2_posterior(case: Case, /) -> bn.OrderPosterior:
     """Return the posterior as in Table 1 of [HeTianWu2016]: K2, Fair prior, at most 5 parents."""
     table = bn.score_families(rows(case), bn.K2(), max_parents=5, prior=bn.Fair())
     return bn.order_posterior(table)
+
+
+def chain(draws: bn.Draws, which: int, /) -> bn.Draws:
+    """One of the chains, alone and without its stats; `which` counts from 0."""
+    only = slice(which, which + 1)
+    return replace(
+        draws,
+        values=draws.values[only],
+        log_weight=draws.log_weight[only],
+        log_target=draws.log_target[only],
+        stats={},
+        traces={label: values[only] for label, values in draws.traces.items()},
+    )
 
 
 def dataset_choice(

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bnlab as bn
-from bnlab.labs.datasets import Case, bdeu_table
-from bnlab.labs.order_mcmc.chains import chain
+from bnlab.labs.datasets import Case, bdeu_table, chain
 from bnlab.sampling import StructureKernel
 
 SEED = 2007

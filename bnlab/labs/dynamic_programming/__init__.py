@@ -9,5 +9,12 @@ from bnlab.labs.dynamic_programming.checks import (
     check_blocked_edge,
     check_subset_sums,
 )
-from bnlab.labs.dynamic_programming.terms import Relative, Step, relative, steps
-from bnlab.labs.dynamic_programming.view import Costs, FullSpeed, Walk, counts_panel, measure
+from bnlab.labs.dynamic_programming.view import (
+    Costs,
+    FullSpeed,
+    Walk,
+    counts_panel,
+    measure,
+    relative,
+    steps,
+)

@@ -5,14 +5,11 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab.labs.board import check
+from bnlab.labs.datasets import Floats
 
-Floats = NDArray[np.float64]
-
-MAX_PARENTS = 3
 SEED = 2016
 
 
@@ -30,8 +27,7 @@ class _Counted(float):
 
 def check_subset_sums(function: Callable[[list[float]], Sequence[float]]) -> bool:
     """Exercise 1: `function(beta)` turns 2**n numbers into their sums over subsets, quickly."""
-    rng = np.random.default_rng(SEED)
-    beta = rng.random(64).tolist()
+    beta = np.random.default_rng(SEED).random(64).tolist()
 
     def result(values: list[float]) -> list[float]:
         return [float(value) for value in function(list(values))]
@@ -63,13 +59,11 @@ def check_subset_sums(function: Callable[[list[float]], Sequence[float]]) -> boo
 
 def check_best_order(function: Callable[[Floats], Sequence[int]]) -> bool:
     """Exercise 2: `function(log_alpha)` is the order of the largest weight, first node first."""
-    rng = np.random.default_rng(SEED)
-    cancer = bn.load_network("cancer").sample(40, rng)
-    tables = [
-        bn.score_families(data, bn.BDeu(ess=1.0), max_parents=MAX_PARENTS)
+    cancer = bn.load_network("cancer").sample(40, np.random.default_rng(SEED))
+    lattices = [
+        bn.order_lattice(bn.score_families(data, bn.BDeu(ess=1.0), max_parents=3)).log_alpha
         for data in (cancer, bn.load_dataset("coronary"))
     ]
-    lattices = [bn.order_lattice(table).log_alpha for table in tables]
 
     def weight(log_alpha: Floats, order: Sequence[int]) -> float:
         total, before = 0.0, 0
@@ -104,9 +98,7 @@ def check_blocked_edge(pair: Sequence[str], blocker: str) -> bool:
         return edges + edges.T
 
     def change() -> Floats:
-        every = np.stack([linked(data, k) for k in range(1, 5)])
-        moved: Floats = every.max(axis=0) - every.min(axis=0)
-        return moved
+        return np.asarray(np.ptp([linked(data, k) for k in range(1, 5)], axis=0))
 
     def without() -> float:
         rest = data.select([name for name in data.names if name != blocker])

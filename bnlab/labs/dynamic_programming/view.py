@@ -1,8 +1,9 @@
 """The lattice step by step, twenty variables at once, and what that costs."""
 
 import tracemalloc
+from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import ipywidgets as widgets
 import numpy as np
@@ -10,9 +11,10 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs.board import Panel, choice, side_by_side, size_slider
-from bnlab.labs.dynamic_programming.terms import Relative, Step, relative, steps
+from bnlab.labs.datasets import Floats
 from bnlab.labs.running import Experiment, Progress
 from bnlab.labs.view import Board, View
+from bnlab.plots.lattice import Link, set_name
 from bnlab.plots.series import Curves
 
 MAX_PARENTS = 3
@@ -23,6 +25,109 @@ NO_ROWS = "none: every family weighs 1"
 
 Measured = list[tuple[int, float, int]]
 """Number of variables, seconds and bytes."""
+
+
+class Relative(NamedTuple):
+    """Weights of families, and alpha, g and b, in units of the graph without arrows."""
+
+    beta: tuple[dict[int, float], ...]  # of each variable: parent mask -> beta_v(G) / beta_v({})
+    alpha: Floats  # (n, 2**n), nan where the set holds the variable itself
+    forward: Floats  # (2**n,), g
+    backward: Floats  # (2**n,), b
+
+    @property
+    def shares(self) -> Floats:
+        """(n, 2**n): the posterior probability that exactly the set S comes before v."""
+        out = np.zeros(self.alpha.shape)
+        for v, s in links(len(out)):
+            out[v, s] = self.forward[s] * self.alpha[v, s] * self.backward[s | 1 << v]
+        out /= self.forward[-1]
+        return out
+
+
+class Step(NamedTuple):
+    """One value filled in: which, from what, and the term of the recurrence with its numbers."""
+
+    phase: str  # "alpha", "g", "b" or "shares"
+    text: str  # the term
+    now: int | None = None  # mask of the set whose box is worked on
+    used: tuple[int, ...] = ()  # masks of the sets whose values it takes
+    links: tuple[Link, ...] = ()  # the links (v, S) that it fills in or takes
+
+
+def relative(table: bn.ScoreTable) -> Relative:
+    """The lattice of a table, in units of the weight of the graph without arrows."""
+    lattice = bn.order_lattice(table)
+    nothing = table.log_beta[:, 0]  # the first family of each row has no parents
+    n = table.n
+    inside = ((np.arange(1 << n) >> np.arange(n)[:, None]) & 1) * nothing[:, None]
+    alpha = np.exp(lattice.log_alpha - nothing[:, None])
+    alpha[np.isneginf(lattice.log_alpha)] = np.nan
+    weights = np.exp(table.log_beta - nothing[:, None])
+    return Relative(
+        tuple(
+            dict(zip(masks.tolist(), row.tolist(), strict=True))
+            for masks, row in zip(table.parents, weights, strict=True)
+        ),
+        alpha,
+        np.exp(lattice.log_forward - inside.sum(axis=0)),
+        np.exp(lattice.log_backward - nothing.sum() + inside.sum(axis=0)),
+    )
+
+
+def links(n: int) -> list[Link]:
+    """All links (v, S) of the lattice, by the size of S."""
+    found = [(v, s) for s in range(1 << n) for v in range(n) if not s >> v & 1]
+    return sorted(found, key=lambda link: link[1].bit_count())
+
+
+def steps(values: Relative, names: Sequence[str]) -> list[Step]:
+    """Every step of the dynamic program: alpha, then g from the bottom, then b from the top."""
+    by_size = sorted(range(1 << len(names)), key=int.bit_count)
+    text = (
+        f"g at the top = b at the bottom = {number(values.forward[-1])}, the sum over all orders "
+        "and graphs. Each link is now as wide as the probability that an order takes it: "
+        "g(S) · α_v(S) · b(S with v) / total."
+    )
+    return [
+        *(_alpha_step(values, names, link) for link in links(len(names))),
+        *(_sum_step(values, names, "g", s) for s in by_size),
+        *(_sum_step(values, names, "b", s) for s in reversed(by_size)),
+        Step("shares", text),
+    ]
+
+
+def _alpha_step(values: Relative, names: Sequence[str], link: Link) -> Step:
+    v, s = link
+    families = sorted((mask for mask in values.beta[v] if mask & ~s == 0), key=int.bit_count)
+    terms = " + ".join(f"β({set_name(mask, names)})" for mask in families)
+    numbers = " + ".join(number(values.beta[v][mask]) for mask in families)
+    text = f"α_{names[v]}({set_name(s, names)}) = {terms} = {numbers}"
+    if len(families) > 1:
+        text += f" = {number(values.alpha[link])}"
+    return Step("alpha", text, None, tuple(families), (link,))
+
+
+def _sum_step(values: Relative, names: Sequence[str], letter: str, s: int) -> Step:
+    """One sum over the links below (g) or above (b) the set s, in letters and in numbers."""
+    up = letter == "g"
+    known, head = values.forward if up else values.backward, f"{letter}({set_name(s, names)})"
+    taken = [(v, s & ~(1 << v)) for v in range(len(names)) if bool(s >> v & 1) == up]
+    used = [below if up else s | 1 << v for v, below in taken]
+    if not taken:
+        why = "nothing is placed, in one way" if up else "nothing is left to place"
+        return Step(letter, f"{head} = 1: {why}.", s)
+    terms, numbers = [], []
+    for (v, below), other in zip(taken, used, strict=True):
+        terms.append(f"α_{names[v]}({set_name(below, names)}) · {letter}({set_name(other, names)})")
+        numbers.append(f"{number(values.alpha[v, below])} · {number(known[other])}")
+    text = f"{head} = {' + '.join(terms)} = {' + '.join(numbers)} = {number(known[s])}"
+    return Step(letter, text, s, tuple(used), tuple(taken))
+
+
+def number(value: float) -> str:
+    """Four digits, without the zeros of an exponent."""
+    return f"{value:.4g}".replace("e+0", "e").replace("e+", "e")
 
 
 class Walk(View):
@@ -47,10 +152,9 @@ class Walk(View):
         self.play = widgets.Play(interval=MILLISECONDS_A_STEP, description="Play")
         self.back = widgets.Button(description="Back", icon="step-backward")
         self.forth = widgets.Button(description="Step", icon="step-forward", button_style="primary")
-        for button in (self.back, self.forth):
+        for button, by in ((self.back, -1), (self.forth, 1)):
             button.layout.width = "90px"
-        self.back.on_click(lambda _: self.move(-1))
-        self.forth.on_click(lambda _: self.move(1))
+            button.on_click(lambda _, by=by: self.move(by))
         self._tied = widgets.jslink((self.play, "value"), (place, "value"))
         variables = choice("variables", ["3", "4"])
         rows = choice("data", [NO_ROWS, f"{data.m} rows"])
@@ -97,16 +201,9 @@ class Walk(View):
                 cells, known = (g, values.forward) if done.phase == "g" else (b, values.backward)
                 cells[done.now] = known[done.now]
         now = every[step - 1] if step else Step("", "Nothing is filled in yet. Press Step.")
-        picture = plots.lattice(
-            names,
-            alpha,
-            g,
-            b,
-            now=now.now,
-            used=now.used,
-            links=now.links,
-            shares=values.shares if now.phase == "shares" else None,
-        )
+        shares = values.shares if now.phase == "shares" else None
+        last: dict[str, Any] = {"now": now.now, "used": now.used, "links": now.links}
+        picture = plots.lattice(names, alpha, g, b, shares=shares, **last)
         phase = {"alpha": "α, link by link", "g": "g, upward", "b": "b, downward"}
         head = f"Step {step} of {len(every)} ({phase.get(now.phase, 'all')}). "
         return {"panel": (picture, (head if now.phase else "") + now.text)}
@@ -197,6 +294,12 @@ def measure(data: bn.Data, n: int) -> tuple[float, int]:
     return seconds, peak
 
 
+def rate(found: Measured) -> float:
+    """Return the seconds for each n * 2**n by the last measurement."""
+    n, seconds, _ = found[-1]
+    return seconds / (n * 2.0**n)
+
+
 class Costs(Experiment):
     """Time and memory of the exact posterior against the number of variables.
 
@@ -224,9 +327,7 @@ class Costs(Experiment):
         """(seconds, bytes) for 22 variables: seconds by doubling, bytes by the formula."""
         if not self.found:
             return None
-        n, seconds, _ = self.found[-1]
-        rate = seconds / (n * 2.0**n)
-        return rate * TARGET * 2.0**TARGET, bn.exact.order_posterior_bytes(TARGET)
+        return rate(self.found) * TARGET * 2.0**TARGET, bn.exact.order_posterior_bytes(TARGET)
 
     def compute(self, progress: Progress, /) -> Measured:
         """Return what 8, 9, ... variables take."""
@@ -241,21 +342,17 @@ class Costs(Experiment):
     def draw(self, found: Measured) -> Board:
         """What was measured, the guesses, and the curves that both should lie on."""
         ns, formula = [n for n, _, _ in found], list(range(SIZES[0], 31))
-        points: list[dict[str, Any]] = [
-            {"measured": (ns, values)}
-            for values in ([row[1] for row in found], [row[2] / 1e9 for row in found])
-        ]
+        columns = [seconds for _, seconds, _ in found], [size / 1e9 for *_, size in found]
+        points: list[dict[str, Any]] = [{"measured": (ns, values)} for values in columns]
         for known, guess in zip(points, self._guess, strict=True):
             if guess is not None:
                 known["your prediction"] = ([TARGET], [guess])
         line, captions = {}, ["Press Run."] * 2
         if self.expected is not None:
-            n, seconds, _ = found[-1]
-            rate = seconds / (n * 2.0**n)
-            line["c·n·2^n"] = (formula, [rate * n * 2.0**n for n in formula])
+            line["c·n·2^n"] = (formula, [rate(found) * n * 2.0**n for n in formula])
             captions = [
-                f"n = {n} took {seconds:.2g} s. Each further variable costs a little more than "
-                f"twice as much: {self.expected[0]:.2g} s for n = {TARGET}.",
+                f"n = {ns[-1]} took {columns[0][-1]:.2g} s. Each further variable costs a little "
+                f"more than twice as much: {self.expected[0]:.2g} s for n = {TARGET}.",
                 f"The dots are what Python counted; the curve is the formula: "
                 f"{self.expected[1] / 1e9:.2g} GB for n = {TARGET}.",
             ]
@@ -268,13 +365,9 @@ class Costs(Experiment):
             y_range=(1e-5, 1e4),
             alt="Seconds against number of variables, on a log scale",
         )
+        gigabytes = [bn.exact.order_posterior_bytes(n) / 1e9 for n in formula]
         memory = plots.growth(
-            {
-                "8·2^(n-1)·(n+5) bytes": (
-                    formula,
-                    [bn.exact.order_posterior_bytes(n) / 1e9 for n in formula],
-                )
-            },
+            {"8·2^(n-1)·(n+5) bytes": (formula, gigabytes)},
             points[1],
             title="Memory",
             y_label="memory (GB)",

@@ -6,18 +6,16 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab import graphs
 from bnlab.labs.board import check
+from bnlab.labs.datasets import Bools, Ints
 from bnlab.labs.modular_priors.space import count_orders, equivalence_classes, space
 
-Bools = NDArray[np.bool_]
-Masks = NDArray[np.int64]
 Edges = Iterable[tuple[int, int]]
 
 
-def check_corrected(function: Callable[[Bools, Masks], Any]) -> bool:
+def check_corrected(function: Callable[[Bools, Ints], Any]) -> bool:
     """Exercise 1: `function(has, orders)` turns order-modular draws to the uniform prior."""
     everything = space(4)
     # Every DAG as often as the order-modular prior has it: the draws of a perfect sampler.
@@ -44,7 +42,7 @@ def check_corrected(function: Callable[[Bools, Masks], Any]) -> bool:
     )
 
 
-def check_count(function: Callable[[Masks], Any]) -> bool:
+def check_count(function: Callable[[Ints], Any]) -> bool:
     """Exercise 2: `function(dag)` counts the orders of a DAG, given as parent masks."""
     everything = space(4)
 
@@ -73,7 +71,7 @@ def check_count(function: Callable[[Masks], Any]) -> bool:
 def check_pair(first: Edges, second: Edges) -> bool:
     """Exercise 3: two equivalent DAGs on 6 nodes with odds of at least 10; prints the odds."""
 
-    def both() -> Masks:
+    def both() -> Ints:
         return np.stack([graphs.from_edges(6, list(edges)) for edges in (first, second)])
 
     def odds() -> float:

@@ -4,41 +4,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
-from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 import bnlab as bn
 from bnlab import graphs
+from bnlab.labs.datasets import Bools, Floats, Ints
 from bnlab.linear_extensions import log_count
 
-Floats = NDArray[np.float64]
-Masks = NDArray[np.int64]
 
-
-@dataclass(frozen=True, slots=True)
-class LabPrior:
-    """p(G) proportional to the product of q, times the number of orders of G if `by_orders`.
-
-    Attributes
-    ----------
-    factor : the prior factor q
-    by_orders : bool; True: order-modular, False: structure-modular
-    """
+class LabPrior(NamedTuple):
+    """p(G) is proportional to the product of q, times the number of orders of G if `by_orders`."""
 
     factor: bn.Prior
     by_orders: bool
 
 
-PRIORS: Mapping[str, LabPrior] = MappingProxyType(
-    {
-        "Modular flat": LabPrior(bn.Uniform(), by_orders=True),
-        "Koivisto": LabPrior(bn.Fair(), by_orders=True),
-        "Ellis": LabPrior(bn.Fair(), by_orders=False),
-        "Uniform": LabPrior(bn.Uniform(), by_orders=False),
-    }
-)
+PRIORS: Mapping[str, LabPrior] = {
+    "Modular flat": LabPrior(bn.Uniform(), by_orders=True),
+    "Koivisto": LabPrior(bn.Fair(), by_orders=True),
+    "Ellis": LabPrior(bn.Fair(), by_orders=False),
+    "Uniform": LabPrior(bn.Uniform(), by_orders=False),
+}
 """The four priors of [EatonMurphy2007, fig. 1], by the names that the paper gives them.
 
 "Ellis" is Koivisto's prior divided by the number of orders, counted exactly: what is left is the
@@ -58,10 +47,10 @@ class DagSpace:
     shapes : int64 (N,), equal numbers for DAGs that differ in the names of their nodes only
     """
 
-    dags: Masks
-    orders: Masks
-    classes: Masks
-    shapes: Masks
+    dags: Ints
+    orders: Ints
+    classes: Ints
+    shapes: Ints
 
     @property
     def n(self) -> int:
@@ -69,7 +58,7 @@ class DagSpace:
         return int(self.dags.shape[1])
 
     @property
-    def edges(self) -> NDArray[np.bool_]:
+    def edges(self) -> Bools:
         """Adjacency matrices (N, n, n), [:, u, v] where u -> v."""
         return graphs.to_adjacency(self.dags)
 
@@ -86,40 +75,34 @@ def space(n: int, /) -> DagSpace:
     return DagSpace(*arrays)
 
 
-def count_orders(dags: ArrayLike, /) -> Masks:
+def count_orders(dags: ArrayLike, /) -> Ints:
     """l(G), the number of node orders that each small DAG (..., n) agrees with: int64 (...)."""
-    orders: Masks = np.rint(np.exp(log_count(dags))).astype(np.int64)
-    return orders
+    return np.asarray(np.rint(np.exp(log_count(dags))), np.int64)
 
 
-def equivalence_classes(dags: ArrayLike, /) -> Masks:
+def equivalence_classes(dags: ArrayLike, /) -> Ints:
     """A number for each DAG (N, n), equal where skeletons and v-structures are: int64 (N,)."""
     arrows = graphs.to_adjacency(dags)
-    n = arrows.shape[-1]
     joined = arrows | arrows.swapaxes(1, 2)
     columns = [np.zeros(len(arrows), bool)]  # a single variable has no pairs
-    for u in range(n):
+    for u in range(arrows.shape[-1]):
         for w in range(u):
-            columns.append(joined[:, u, w])
             meet = arrows[:, u] & arrows[:, w] & ~joined[:, u, w, None]
-            columns.extend(meet.T)
+            columns += [joined[:, u, w], *meet.T]
     keys = np.packbits(np.stack(columns, axis=1), axis=1)
-    classes: Masks = np.unique(keys, axis=0, return_inverse=True)[1].reshape(len(keys))
-    return classes
+    return np.unique(keys, axis=0, return_inverse=True)[1].reshape(len(keys))
 
 
-def log_factor(prior: bn.Prior, dags: Masks, /) -> Floats:
+def log_factor(prior: bn.Prior, dags: Ints, /) -> Floats:
     """ln of the product of the prior factors of DAGs (N, n): (N,), nats."""
     n = dags.shape[1]
-    factors: Floats = np.sum([prior.log_factor(n, v, dags[:, v]) for v in range(n)], axis=0)
-    return factors
+    return np.asarray(np.sum([prior.log_factor(n, v, dags[:, v]) for v in range(n)], axis=0))
 
 
 def normalised(log_weight: Floats, /) -> Floats:
     """Probabilities (N,) proportional to exp(log_weight)."""
     weight = np.exp(log_weight - log_weight.max())
-    probabilities: Floats = weight / weight.sum()
-    return probabilities
+    return np.asarray(weight / weight.sum())
 
 
 def log_prior(prior: LabPrior, everything: DagSpace, /, *, nats: float = 0.0) -> Floats:
@@ -129,13 +112,7 @@ def log_prior(prior: LabPrior, everything: DagSpace, /, *, nats: float = 0.0) ->
     return out + np.log(everything.orders) if prior.by_orders else out
 
 
-def kl_to_uniform(probabilities: Floats, /) -> float:
-    """KL(p || uniform) = sum of p ln(N p) over all N DAGs, nats: 0 if all are alike."""
-    p = probabilities[probabilities > 0]
-    return float(np.sum(p * np.log(p * probabilities.size)))
-
-
-def _shapes(dags: Masks) -> Masks:
+def _shapes(dags: Ints) -> Ints:
     """A number for each DAG (N, n), equal where a renaming of the nodes makes them equal: (N,)."""
     n = dags.shape[1]
     arrows = graphs.to_adjacency(dags)

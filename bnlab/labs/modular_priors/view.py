@@ -4,18 +4,12 @@ from functools import cache
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.labs.board import choice, size_slider
-from bnlab.labs.modular_priors.space import (
-    PRIORS,
-    kl_to_uniform,
-    log_prior,
-    normalised,
-    space,
-)
+from bnlab.labs.datasets import Floats, Ints
+from bnlab.labs.modular_priors.space import PRIORS, log_prior, normalised, space
 from bnlab.labs.view import Board, View
 
 SEED = 2016
@@ -30,9 +24,6 @@ SHOWN = 4  # shapes at either end of the gallery
 POSTERIORS = ("order-modular", "structure-modular")
 _NUMBERS = {1: "One", 2: "Two", 3: "Three", 4: "Four"}
 TRUE_ARROWS = ((0, 1), (0, 2), (1, 3), (2, 3), (2, 4))
-
-Floats = NDArray[np.float64]
-Masks = NDArray[np.int64]
 
 
 @cache
@@ -68,7 +59,7 @@ class PriorExplorer(View):
         """The prior beside the others, and the shapes at both ends."""
         p = prior_probabilities(prior, divisor)
         others = {name: prior_probabilities(name, 1) for name in PRIORS}
-        kl = kl_to_uniform(p)
+        kl = np.sum(p * np.log(p * p.size))
         lead = prior + (f", divided by {divisor} for each arrow" if divisor > 1 else "")
         spread = len(p) * np.exp(-kl)
         return {
@@ -117,32 +108,30 @@ class Washout(View):
         shown, self._kind = (cancer(), "true") if data is None else (data, "most probable")
         shown = shown.select(shown.names[:NODES])
         sizes = [*(size for size in SIZES if size < shown.m), shown.m]
-        self._names, everything = shown.names, space(NODES)
+        self._names, self._all = shown.names, space(NODES)
         self.posteriors = {m: _posteriors(shown, m) for m in sizes}
         gaps = [p - q for p, q in self.posteriors.values()]
-        by_class = [np.bincount(everything.classes, gap) for gap in gaps]
+        by_class = [np.bincount(self._all.classes, gap) for gap in gaps]
         self._distances = {
             "of DAGs": [float(np.abs(gap).sum() / 2) for gap in gaps],
             "of equivalence classes": [float(np.abs(gap).sum() / 2) for gap in by_class],
         }
         true = graphs.from_edges(NODES, TRUE_ARROWS)
         if data is not None:
-            true = everything.dags[int(self.posteriors[shown.m][1].argmax())]
-        self._true = int(np.argmax(np.all(everything.dags == true, axis=1)))
-        same = np.flatnonzero(everything.classes == everything.classes[self._true])
-        self._class = same[np.argsort(-everything.orders[same])][:MOST_MEMBERS]
-        arrows, joined = graphs.to_edges(true), np.any(everything.edges[same], axis=0)
+            true = self._all.dags[int(self.posteriors[shown.m][1].argmax())]
+        self._true = int(np.argmax(np.all(self._all.dags == true, axis=1)))
+        same = np.flatnonzero(self._all.classes == self._all.classes[self._true])
+        self._class = same[np.argsort(-self._all.orders[same])][:MOST_MEMBERS]
+        arrows, joined = graphs.to_edges(true), np.any(self._all.edges[same], axis=0)
         free = [(u, v) for u, v in arrows if joined[v, u]]
         both = [pair for u, v in free for pair in ((u, v), (v, u))]
         self._pairs = both + [pair for pair in arrows if pair not in free] or [(0, 1), (1, 0)]
-        start = 1000 if 1000 in sizes else shown.m
-        super().__init__(size=size_slider("rows", sizes, start))
+        super().__init__(size=size_slider("rows", sizes, 1000 if 1000 in sizes else shown.m))
 
     def draw(self, size: int) -> Board:
         """Edges and members of the class by both posteriors, and how far apart these are."""
         first, second = self.posteriors[size]
-        dags = space(NODES).dags
-        has = np.column_stack([space(NODES).edges[:, u, v] for u, v in self._pairs])
+        has = np.column_stack([self._all.edges[:, u, v] for u, v in self._pairs])
         best, worst = self._class[0], self._class[-1]
         now = [values[list(self.posteriors).index(size)] for values in self._distances.values()]
         return {
@@ -170,8 +159,7 @@ class Washout(View):
                     f"one of them {self._kind}",
                     alt="Posterior probabilities of four equivalent DAGs under two priors",
                 ),
-                f"Odds of the {self._kind} DAG against the one with root "
-                f"{self._root(dags[worst])}: "
+                f"Odds of the {self._kind} DAG against the one with root {self._root(worst)}: "
                 f"{first[best] / first[worst]:.4g} (order-modular), "
                 f"{second[best] / second[worst]:.4g} (structure-modular).",
             ),
@@ -190,23 +178,18 @@ class Washout(View):
             ),
         }
 
-    def _root(self, dag: Masks) -> str:
-        return self._names[int(np.flatnonzero(dag == 0)[0])]
+    def _root(self, i: int) -> str:
+        return self._names[int(np.flatnonzero(self._all.dags[i] == 0)[0])]
 
     def _labels(self) -> list[str]:
-        roots = [self._root(space(NODES).dags[i]) for i in self._class]
-        alike = len(set(roots)) < len(roots)
-        return [
-            (f"{place}: " if alike else "")
-            + f"root {root} ({f'{self._kind}, ' * bool(i == self._true)}{counted(i)})"
-            for place, (i, root) in enumerate(zip(self._class, roots, strict=True), start=1)
-        ]
-
-
-def counted(i: int) -> str:
-    """Return how many orders one of the DAGs has, in words."""
-    orders = int(space(NODES).orders[i])
-    return f"{orders} order{'s' if orders > 1 else ''}"
+        """Return the root of each member shown and how many orders it has, in words."""
+        roots = [self._root(i) for i in self._class]
+        alike, labels = len(set(roots)) < len(roots), []
+        for place, (i, root) in enumerate(zip(self._class, roots, strict=True), start=1):
+            orders, kind = self._all.orders[i], f"{self._kind}, " if i == self._true else ""
+            label = f"root {root} ({kind}{orders} order{'s' if orders > 1 else ''})"
+            labels.append(f"{place}: {label}" if alike else label)
+        return labels
 
 
 def _posteriors(data: bn.Data, m: int) -> tuple[Floats, Floats]:
@@ -215,7 +198,7 @@ def _posteriors(data: bn.Data, m: int) -> tuple[Floats, Floats]:
     return normalised(log_target + np.log(space(NODES).orders)), normalised(log_target)
 
 
-def _favoured(p: Floats) -> tuple[Masks, Floats, list[int]]:
+def _favoured(p: Floats) -> tuple[Ints, Floats, list[int]]:
     """Return the shapes at both ends: a DAG of each, its ratio to uniform, how many are alike."""
     drawn, alike = _drawings()
     dags, of_shape = space(NODES).dags[drawn], p[drawn]
@@ -227,7 +210,7 @@ def _favoured(p: Floats) -> tuple[Masks, Floats, list[int]]:
 
 
 @cache
-def _drawings() -> tuple[Masks, Masks]:
+def _drawings() -> tuple[Ints, Ints]:
     """Return the DAG of each shape that draws best on a circle, and how many have the shape."""
     everything = space(NODES)
     steps = np.abs(np.subtract.outer(np.arange(NODES), np.arange(NODES)))
