@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from ast import literal_eval
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from string import Formatter
 from types import FrameType
 
 
@@ -65,6 +67,11 @@ class Note(str):
         note.parts = tuple(piece for part in parts for piece in getattr(part, "parts", (part,)))
         return note
 
+    @classmethod
+    def of(cls, template: str, /, **values: object) -> Note:
+        """Return the note that a template makes, as `parts` reads it."""
+        return cls(*parts(template, **values))
+
     def spelled(self, spell: Spell, /) -> str:
         """Return the text with what it names as `spell` writes it."""
         return _spelled(self.parts, spell)
@@ -85,12 +92,53 @@ class InputError(ValueError):
     def __init__(self, *parts: Part) -> None:
         super().__init__(*parts)
 
+    @classmethod
+    def of(cls, template: str, /, **values: object) -> InputError:
+        """Return the error that a template makes, as `parts` reads it."""
+        return cls(*parts(template, **values))
+
     def __str__(self) -> str:
         return self.spelled(str)
 
     def spelled(self, spell: Spell, /) -> str:
         """Return the message with what it names as `spell` writes it; its texts as they are."""
         return _spelled(self.args, spell)
+
+
+def parts(template: str, /, **values: object) -> list[Part]:
+    """The parts of a message: `{name=}` and `{name=value}` are settings, other fields are values.
+
+    Examples
+    --------
+    >>> print(Note.of("x holds {it!r}: see {missing_markers=} or {skip=1}", it="9"))
+    x holds '9': see missing_markers= or skip=1
+    """
+    found: list[Part] = []
+    for piece in _pieces(template, values):
+        if isinstance(piece, str) and found and isinstance(found[-1], str):
+            found[-1] += piece
+        else:
+            found.append(piece)
+    return found
+
+
+def _pieces(template: str, values: dict[str, object]) -> Iterator[Part]:
+    for text, field, spec, conversion in _FORMATTER.parse(template):
+        yield text
+        name, equals, literal = (field or "").partition("=")
+        if equals:
+            yield Setting(name, literal_eval(literal) if literal else ...)
+        elif name:
+            value, _ = _FORMATTER.get_field(name, (), values)
+            if isinstance(value, Setting | Public):
+                yield value
+            elif isinstance(value, tuple) and not conversion:
+                yield from value
+            else:
+                yield format(_FORMATTER.convert_field(value, conversion), spec or "")
+
+
+_FORMATTER = Formatter()
 
 
 def parts_of(error: Exception, /) -> tuple[Part, ...]:

@@ -18,8 +18,6 @@ import numpy as np
 from bnlab.data.cells import DECIMAL_COMMA
 from bnlab.data.columns import number_in
 from bnlab.data.discretizing import CutPoints, Discretizer, EqualFrequency, discretize
-from bnlab.data.markers import doubts
-from bnlab.errors import Note, Setting
 
 Kind = Literal["labels", "whole numbers", "measurements"]
 
@@ -67,10 +65,15 @@ class Column:
         """How often each cell occurs that is not missing."""
         return Counter(cell for cell in self.cells if cell not in self.markers)
 
-    @cached_property
+    @property
+    def present(self) -> int:
+        """How many cells are not missing."""
+        return self.distinct.total()
+
+    @property
     def missing(self) -> int:
         """How many cells are missing."""
-        return len(self.cells) - self.distinct.total()
+        return len(self.cells) - self.present
 
     @cached_property
     def words(self) -> list[str]:
@@ -94,12 +97,9 @@ class Column:
         if self.words or not self.numbers:
             return "labels"
         fractions, different = any(number % 1 for number in self.numbers), len(self.numbers)
-        few = different <= FEW_CODES or 3 * different <= self.distinct.total()
-        return (
-            "whole numbers"
-            if not fractions and different <= MOST_CODES and few
-            else ("measurements")
-        )
+        few = different <= FEW_CODES or 3 * different <= self.present
+        codes = not fractions and different <= MOST_CODES and few
+        return "whole numbers" if codes else "measurements"
 
     @property
     def mixed(self) -> bool:
@@ -107,14 +107,17 @@ class Column:
         return bool(self.words and self.numbers)
 
     @property
+    def odd_cell(self) -> str | None:
+        """Where numbers and words are mixed, the first cell of those that are fewer."""
+        words = len(self.words) <= len(self.numbers)
+        odd = (c for c in self.distinct if (number_in(c) is None) == words)
+        return next(odd) if self.mixed else None
+
+    @property
     def own_labels(self) -> bool:
         """Whether it has words, and almost every cell one of its own."""
-        cells = self.distinct.total()
+        cells = self.present
         return bool(self.words) and cells >= FEWEST_ROWS and self.levels >= OWN_LABELS * cells
-
-    def is_number(self, cell: str, number: float) -> bool:
-        """Whether a cell that is not missing spells that number."""
-        return cell not in self.markers and number_in(cell) == number
 
     @property
     def grouped(self) -> bool:
@@ -173,14 +176,19 @@ class Column:
         return half and apart and all(a != b for a, b in pairwise(labels))
 
     @property
-    def stand_in(self) -> int | float | None:
-        """A number far from all others that is often written for a missing one, as -999."""
+    def stand_in(self) -> tuple[str, float, float] | None:
+        """A number far from all others that often means missing, as -999; the range of those."""
         if self.words or len(self.numbers) < 3:
             return None
-        low, high = self.numbers[0], self.numbers[-1]
-        if low in STAND_INS and self.numbers[1] >= 0 and (low < -9 or self.kind != "measurements"):
-            return low
-        return high if high in STAND_INS and 0 <= 10 * self.numbers[-2] < high else None
+        (low, second), (last, high) = self.numbers[:2], self.numbers[-2:]
+        if low in STAND_INS and second >= 0 and (low < -9 or self.kind != "measurements"):
+            return self._cell_of(low), second, high
+        if high in STAND_INS and 0 <= 10 * last < high:
+            return self._cell_of(high), low, last
+        return None
+
+    def _cell_of(self, number: float) -> str:
+        return next(cell for cell in self.distinct if number_in(cell) == number)
 
     @property
     def is_sequence(self) -> bool:
@@ -224,58 +232,16 @@ class Column:
         return named and bool(self.distinct) and digits
 
     @property
-    def doubts(self) -> list[Note]:
-        """Sentences on labels that may mean missing or the same, and on numbers that may."""
-        found = doubts(self.name, self.words)
-        twice = [c for c in self.distinct if _ZEROS.fullmatch(c) and c.lstrip("0") in self.distinct]
-        if twice and not self.words:
-            found.append(
-                Note(
-                    f"{self.name} has {twice[0]} and {twice[0].lstrip('0')}, which are one number: "
-                    "declare both with ",
-                    Setting("levels"),
-                    " if they differ.",
-                )
-            )
-        code = self.perhaps_stand_in
-        if code is not None:
-            found.append(
-                Note(
-                    f"{self.name} holds {code} apart from its other numbers: count it among ",
-                    Setting("missing_markers"),
-                    " if it means missing.",
-                )
-            )
-        numbers = [number_in(cell) for cell in self.cells]
-        known = [number for number in numbers if number is not None]
-        if len(known) >= FEWEST_ROWS and all(a < b for a, b in pairwise(known)):
-            found.append(
-                Note(
-                    f"{self.name} rises from row to row, as numbers of rows and times do: leave it "
-                    "out with ",
-                    Setting("drop"),
-                    " if it tells no more than the order of the rows.",
-                )
-            )
-        if self.levels > FEW_CODES and IDENTIFIER_NAME.fullmatch(self.name):
-            found.append(
-                Note(
-                    f"{self.name} is kept as a variable, though its name says that it names rows: "
-                    "leave it out with ",
-                    Setting("drop"),
-                    " if it does. Several rows of one case are not independent.",
-                )
-            )
-        if WEIGHT_NAMES.fullmatch(self.name) and self.numbers:
-            found.append(
-                Note(
-                    f"{self.name} is taken for a variable, not for weights of rows: leave it out "
-                    "with ",
-                    Setting("drop"),
-                    " if it is none.",
-                )
-            )
-        return found
+    def zeros_apart(self) -> tuple[str, str] | None:
+        """A number filled up with zeros that also occurs without."""
+        padded = (c for c in self.distinct if _ZEROS.fullmatch(c) and not self.words)
+        return next(((c, c.lstrip("0")) for c in padded if c.lstrip("0") in self.distinct), None)
+
+    @property
+    def rises(self) -> bool:
+        """Whether its numbers rise from row to row."""
+        known = [number for number in map(number_in, self.cells) if number is not None]
+        return len(known) >= FEWEST_ROWS and all(a < b for a, b in pairwise(known))
 
     @property
     def perhaps_stand_in(self) -> int | float | None:

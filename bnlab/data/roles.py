@@ -8,7 +8,13 @@ from typing import Any, Literal
 from bnlab.data.cells import table_rows
 from bnlab.data.columns import Options
 from bnlab.data.discretizing import CutPoints, Discretizer, EqualFrequency, EqualWidth
-from bnlab.data.doubtful import dressed, has_decimal_commas, refuse, refuse_lines
+from bnlab.data.doubtful import (
+    doubts_of,
+    has_decimal_commas,
+    refuse,
+    refuse_dressed,
+    refuse_lines,
+)
 from bnlab.data.guesses import COUNT_NAMES, Column
 from bnlab.data.layout import layout
 from bnlab.data.markers import Markers
@@ -99,7 +105,7 @@ def look(text: str, source: str, asked: Options, /) -> Found:
     refuse_lines(said, source, found.lines, asked.missing is None)
     _counts_and_interventions(found, asked)
     settled = given | set(asked.discretize if isinstance(asked.discretize, Mapping) else ())
-    dressed([c for c in found.variables if c.name not in settled], source)
+    refuse_dressed([c for c in found.variables if c.name not in settled], source, found.lines)
     _identifiers(found, asked, settled)
     unclear = [c for c in found.variables if c.name not in settled]
     refuse(unclear, source, found.lines, asked.max_levels)
@@ -266,7 +272,7 @@ def _tell_labels(found: Found, given: set[str]) -> None:
             if any(map(str.isalpha, cell)) and cell in column.markers:
                 marked.setdefault(cell, []).append(column)
         if column.name not in given:
-            for sentence in column.doubts:
+            for sentence in doubts_of(column):
                 found.note(column.name, sentence)
     for cell, columns in marked.items():
         times = sum(column.cells.count(cell) for column in columns)
