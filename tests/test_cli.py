@@ -23,19 +23,8 @@ from bokeh.plotting import figure
 
 import bnlab as bn
 from bnlab import CutPoints, Data, EqualFrequency, EqualWidth, memory, priors
-from bnlab.cli import (
-    again,
-    choices,
-    errors,
-    labs,
-    main,
-    paper_page,
-    parser,
-    progress,
-    report,
-    reproduce,
-)
-from bnlab.cli.remedies import INSTEAD, OPTIONS, as_option
+from bnlab.cli import labs, main, options, parser, report, reproduce, terminal
+from bnlab.cli.options import INSTEAD, MODEL, TABLE, as_option
 from bnlab.errors import InputError, Public, Setting
 from bnlab.papers.beal2003 import printed, study
 from bnlab.papers.htw2016.printed import TABLE_1
@@ -169,7 +158,7 @@ def test_wrong_options_are_exit_code_2(
 def test_contradictions_are_exit_code_2(
     options: list[str], said: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["report", "weather.csv", "--quiet", *options]) == errors.USAGE
+    assert main(["report", "weather.csv", "--quiet", *options]) == terminal.USAGE
     assert said in one_line(capsys)
 
 
@@ -195,8 +184,8 @@ def test_exit_codes_of_the_process(here: Path) -> None:
         (OSError("disk full"), 1, "disk full"),
         (FileNotFoundError(2, "No such file", "a\x1b[31m\nb"), 1, "a\ufffd[31m b: No such"),
         (MemoryError(), 1, "not enough memory"),
-        (errors.Failure("make the folder first"), 1, "make the folder first"),
-        (errors.Misuse("one or the other"), 2, "one or the other"),
+        (terminal.Failure("make the folder first"), 1, "make the folder first"),
+        (terminal.Misuse("one or the other"), 2, "one or the other"),
         (ZeroDivisionError("division by zero"), 1, "ZeroDivisionError"),
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
@@ -220,7 +209,7 @@ def test_errors_are_one_line(
 
 
 def test_a_full_disk_without_a_name_is_that_of_compiled_code() -> None:
-    said = errors.one_line(OSError(errno.ENOSPC, "No space left on device"))
+    said = terminal.one_line(OSError(errno.ENOSPC, "No space left on device"))
     assert said.startswith("No space left on device; make room in ")
     assert said.endswith("or set NUMBA_CACHE_DIR to another folder")
 
@@ -245,12 +234,12 @@ def test_stopped_runs_are_one_line(
         raise Stopped("stopped before the first draw")
 
     monkeypatch.setattr(report, "run", stops)
-    assert main(["report", "x.csv"]) == errors.FAILED
+    assert main(["report", "x.csv"]) == terminal.FAILED
     assert "before the first draw" in one_line(capsys)
 
 
 def test_progress_is_told_in_tenths(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress.shown("chains") as tell:
+    with terminal.shown("chains") as tell:
         for done in range(101):
             assert tell(done, 100, "drawing")
     lines = capsys.readouterr().err.splitlines()
@@ -261,14 +250,14 @@ def test_progress_on_a_terminal_is_a_bar(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with progress.shown("chains") as tell:
+    with terminal.shown("chains") as tell:
         assert tell(3, 10, None)
     assert "chains" in capsys.readouterr().err
 
 
 def test_the_first_ctrl_c_stops_and_the_second_leaves(capsys: pytest.CaptureFixture[str]) -> None:
     before = signal.getsignal(signal.SIGINT)
-    with progress.shown("chains", quiet=True) as told, progress.stoppable(told) as tell:
+    with terminal.shown("chains", quiet=True) as told, terminal.stoppable(told) as tell:
         with pytest.raises(KeyboardInterrupt):  # nothing is at hand
             signal.raise_signal(signal.SIGINT)
         assert tell(1, 10, None)
@@ -341,7 +330,7 @@ def test_kept_labs_are_named(here: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_labs_need_a_folder(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["labs", "weather.csv", "--no-open"]) == errors.FAILED
+    assert main(["labs", "weather.csv", "--no-open"]) == terminal.FAILED
     assert "weather.csv" in one_line(capsys)
 
 
@@ -391,9 +380,9 @@ def test_a_missing_extra_is_named(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    find = errors.find_spec
-    monkeypatch.setattr(errors, "find_spec", lambda name: None if name == module else find(name))
-    assert main(arguments) == errors.FAILED
+    find = terminal.find_spec
+    monkeypatch.setattr(terminal, "find_spec", lambda name: None if name == module else find(name))
+    assert main(arguments) == terminal.FAILED
     said = one_line(capsys)
     assert module in said and 'pip install "bnlab[lab]"' in said
     assert not (here / "mine").exists()
@@ -471,8 +460,8 @@ def test_the_command_says_nothing_twice() -> None:
     plan = choose_method(Data.from_arrays([[0, 0], [1, 1]]))
     typed = ["report", "a.csv", "--method=exact-dags", "--checkpoint=a.ckpt", "--open"]
     found = "bnlab report a.csv --method=exact-dags --seed 7 --max-parents 1"
-    assert again.command(typed, 7, plan) == found
-    assert again.command(found.split()[1:], 7, plan) == found
+    assert report.command(typed, 7, plan) == found
+    assert report.command(found.split()[1:], 7, plan) == found
 
 
 KILLED = """
@@ -511,10 +500,10 @@ def test_a_killed_report_goes_on_to_the_same_page(
     assert main([*command_of(page), "--quiet"]) == 0  # without the checkpoint
     assert page_of(here / "wide-report.html") == page
     before = (here / "a.ckpt").read_bytes(), (here / "a.ckpt.plan").read_bytes()
-    assert main([*command, "--ess", "2", "--quiet"]) == errors.FAILED
+    assert main([*command, "--ess", "2", "--quiet"]) == terminal.FAILED
     assert "a.ckpt.plan is the checkpoint of another run: its command is" in one_line(capsys)
     write_table(here / "wide.csv", m=99, n=24)
-    assert main([*command, "--quiet"]) == errors.FAILED
+    assert main([*command, "--quiet"]) == terminal.FAILED
     assert "a.ckpt.plan is the checkpoint of another run: its table is" in one_line(capsys)
     assert before == ((here / "a.ckpt").read_bytes(), (here / "a.ckpt.plan").read_bytes())
 
@@ -588,7 +577,7 @@ def test_bad_tables_are_exit_code_1(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     (here / "bad.csv").write_text(text, encoding="latin-1")
-    assert main(["report", "bad.csv", "--quiet", *options]) == errors.FAILED
+    assert main(["report", "bad.csv", "--quiet", *options]) == terminal.FAILED
     assert said in one_line(capsys)
     assert not (here / "bad-report.html").exists()
 
@@ -617,7 +606,7 @@ def test_places_are_checked_before_the_work(
     arguments: list[str], said: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = sorted(here.iterdir())
-    assert main(["report", *arguments, "--quiet"]) == errors.FAILED
+    assert main(["report", *arguments, "--quiet"]) == terminal.FAILED
     assert said in one_line(capsys)
     assert sorted(here.iterdir()) == before
 
@@ -625,7 +614,7 @@ def test_places_are_checked_before_the_work(
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_a_full_disk_is_one_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "page.html").symlink_to("/dev/full")
-    assert main(["report", "weather.csv", "-o", "page.html", "--quiet"]) == errors.FAILED
+    assert main(["report", "weather.csv", "-o", "page.html", "--quiet"]) == terminal.FAILED
     assert "page.html: No space left on device; make room there, or" in one_line(capsys)
     assert (here / "page.html").is_symlink() and Path("/dev/full").is_char_device()
 
@@ -642,7 +631,7 @@ def test_a_page_on_stdout_is_the_page_alone(here: Path) -> None:
 )
 def test_a_place_that_may_not_be_written(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "locked").mkdir(mode=0o500)
-    assert main(["report", "weather.csv", "-o", "locked/page.html", "--quiet"]) == errors.FAILED
+    assert main(["report", "weather.csv", "-o", "locked/page.html", "--quiet"]) == terminal.FAILED
     assert "Permission denied" in one_line(capsys)
 
 
@@ -676,7 +665,7 @@ def test_ctrl_c_before_there_is_anything(here: Path) -> None:
                 break
         run.send_signal(signal.SIGINT)
         _, err = run.communicate(timeout=120)
-    assert run.returncode == errors.INTERRUPTED
+    assert run.returncode == terminal.INTERRUPTED
     assert err.splitlines()[-1] == "bnlab report: interrupted" and "Traceback" not in err
     assert not (here / "wide-report.html").exists()
 
@@ -716,7 +705,7 @@ def test_texts_that_look_like_settings_stay_as_they_are(
     header = ",".join(f'"{name}"' for name in names)
     path.write_text("\n".join([header, *rows]) + "\n", encoding="latin-1")
     options = ["--no-drop"] if names[1] == ODD and len(rows) > 50 else []
-    assert main(["report", str(path), "--quiet", *options]) == errors.FAILED
+    assert main(["report", str(path), "--quiet", *options]) == terminal.FAILED
     said = one_line(capsys)
     assert str(path) in said
     with pytest.raises(InputError) as raised:
@@ -776,7 +765,7 @@ def test_ctrl_c_at_odd_moments_is_one_line(moment: str, here: Path) -> None:
     done = subprocess.run(
         [*program, "report", "weather.csv"], capture_output=True, text=True, timeout=50
     )
-    assert done.returncode == errors.INTERRUPTED, done.stderr
+    assert done.returncode == terminal.INTERRUPTED, done.stderr
     assert re.fullmatch(r"bnlab( report)?: interrupted\n", done.stderr)
 
 
@@ -816,7 +805,7 @@ sys.exit(run())
     (tmp_path / "interrupted.py").write_text(code)
     command = [sys.executable, "-m", "interrupted"]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True)
-    assert ran.returncode == errors.INTERRUPTED
+    assert ran.returncode == terminal.INTERRUPTED
 
 
 @pytest.mark.slow
@@ -837,7 +826,7 @@ def test_ctrl_c_at_any_moment(here: Path) -> None:
             time.sleep(share * whole)
             run.send_signal(signal.SIGINT)
             _, err = run.communicate(timeout=120)
-        assert run.returncode in (0, errors.INTERRUPTED), (share, err)
+        assert run.returncode in (0, terminal.INTERRUPTED), (share, err)
         assert "Traceback" not in err and "Exception" not in err
         assert page.exists() == (run.returncode == 0)
         assert not page.exists() or page.read_text().rstrip().endswith("</html>")
@@ -853,7 +842,7 @@ def test_errors_of_what_is_written_name_options_too(
 
     module = "page" if step == "write_page" else "exports"
     monkeypatch.setattr(sys.modules[f"bnlab.reports.{module}"], step, fail)
-    assert main(["report", "weather.csv", "--quiet", "--csv", "edges.csv"]) == errors.FAILED
+    assert main(["report", "weather.csv", "--quiet", "--csv", "edges.csv"]) == terminal.FAILED
     assert one_line(capsys) == "bnlab report: header=True of --max-parents 9\n"
 
 
@@ -879,8 +868,8 @@ def test_settings_are_options(said: Setting, meant: str) -> None:
     if meant:
         assert as_option(said) == meant
     else:
-        options = parser().parse_args(["report", "a.csv", *shlex.split(as_option(said))])
-        assert choices.rules(options.discretize) == said.value
+        typed = parser().parse_args(["report", "a.csv", *shlex.split(as_option(said))])
+        assert options.rules(typed.discretize) == said.value
 
 
 def test_public_names_in_remedies_are_options() -> None:
@@ -905,7 +894,7 @@ def test_a_remedy_for_cut_points_is_an_option(
 ) -> None:
     rows = [f"{cell},{'ab'[i % 2]}" for i, cell in enumerate(cells * 10)]
     (here / "cut.csv").write_text("\n".join(["x,y", *rows]) + "\n", encoding="utf-8")
-    assert main(["report", "cut.csv", "--quiet", "--discretize", rule]) == errors.FAILED
+    assert main(["report", "cut.csv", "--quiet", "--discretize", rule]) == terminal.FAILED
     said = one_line(capsys)
     assert all(word in said for word in words) and "Equal" not in said and "CutPoints" not in said
 
@@ -921,7 +910,7 @@ def test_notes_name_options(here: Path, capsys: pytest.CaptureFixture[str]) -> N
     said = " ".join(reading.notes)
     assert all(name in said for name in python)
     typed = ["report", "noted.csv", "--seed", "1", "--discretize", "mm=width:4"]
-    assert main(typed) == errors.DONE
+    assert main(typed) == terminal.DONE
     page = (here / "noted-report.html").read_text(encoding="utf-8")
     page = page[page.index('<section id="read"') : page.index('<section id="again"')]
     for shown in (capsys.readouterr().err, page):
@@ -933,7 +922,7 @@ def test_notes_name_options(here: Path, capsys: pytest.CaptureFixture[str]) -> N
 def test_the_cost_of_an_edge_is_refused_in_own_words(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert choices.MOST_NATS == priors.LARGEST_LOG
+    assert options.MOST_NATS == priors.LARGEST_LOG
     with pytest.raises(SystemExit):
         main(["report", "weather.csv", "--prior", "penalty:-1e300"])
     said = capsys.readouterr().err.splitlines()[-1]
@@ -944,7 +933,8 @@ def test_every_setting_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["report", "--help"])
     shown = capsys.readouterr().out
-    assert [option for option, _ in OPTIONS.values() if f"--{option} " not in shown] == []
+    typed = [options.typed(name) for name in (*MODEL, *TABLE)]
+    assert [option for option in typed if f"--{option} " not in shown] == []
 
 
 def fed(path: Path, content: bytes) -> Thread:
@@ -996,7 +986,7 @@ def test_a_report_of_a_pipe_goes_on_with_the_same_table_only(
     assert "seed and plan are those of a.ckpt.plan" in capsys.readouterr().err
     assert pages[0] == pages[1]
     fed(here / "pipe", raw[: raw.rindex(b"\n", 0, -1) + 1])
-    assert main([*command, "--quiet"]) == errors.FAILED
+    assert main([*command, "--quiet"]) == terminal.FAILED
     assert "a.ckpt.plan is the checkpoint of another run: its table is" in one_line(capsys)
 
 
@@ -1076,7 +1066,7 @@ def test_an_interrupted_paper_keeps_its_tables(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(reproduce, "parts_of", a_paper(a_table, interrupted))
-    assert main(["reproduce", "B", "--quiet"]) == errors.INTERRUPTED
+    assert main(["reproduce", "B", "--quiet"]) == terminal.INTERRUPTED
     assert "stopped" in capsys.readouterr().out
     assert (here / "bnlab-B" / "part_0.csv").exists()
     assert "Stopped before the end" in (here / "bnlab-B" / "beal2003.html").read_text()
@@ -1086,23 +1076,23 @@ def test_a_paper_interrupted_at_once_writes_no_page(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(reproduce, "parts_of", a_paper(interrupted))
-    assert main(["reproduce", "B", "--quiet"]) == errors.INTERRUPTED
+    assert main(["reproduce", "B", "--quiet"]) == terminal.INTERRUPTED
     assert one_line(capsys) == "bnlab reproduce: interrupted\n"
     assert not list((here / "bnlab-B").iterdir())
 
 
 def test_no_part_of_that_name(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["reproduce", "B", "--only", "table_9"]) == errors.FAILED
+    assert main(["reproduce", "B", "--only", "table_9"]) == terminal.FAILED
     assert "no such part" in one_line(capsys)
     assert not (here / "bnlab-B").exists()
 
 
 def test_pages_of_papers_are_the_same_bytes(tmp_path: Path) -> None:
-    made = [paper_page.make(Part("a", "A", a_table, "So."))]
+    made = [reproduce.make(Part("a", "A", a_table, "So."))]
     pages = []
     for name in ("one.html", "two.html"):
         path = tmp_path / name
-        paper_page.write_paper(path, made, title="T & T", command="bnlab", stopped=False)
+        reproduce.write_paper(path, made, title="T & T", command="bnlab", stopped=False)
         pages.append(path.read_bytes())
     assert pages[0] == pages[1]
 

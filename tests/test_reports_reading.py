@@ -18,7 +18,7 @@ from mutations import mutations
 
 import bnlab as bn
 from bnlab.cli import parser
-from bnlab.cli.remedies import as_option
+from bnlab.cli.options import as_option
 from bnlab.data import Intervals
 from bnlab.errors import Setting
 from bnlab.predict import typed_row

@@ -8,7 +8,7 @@ from typing import Any
 
 from bnlab._version import __version__
 from bnlab.cli import course, labs, report, reproduce
-from bnlab.cli.errors import FAILED, INTERRUPTED, USAGE, Misuse, one_line
+from bnlab.cli.terminal import FAILED, INTERRUPTED, USAGE, Misuse, one_line
 
 COMMANDS: dict[str, Any] = {
     "labs": labs,

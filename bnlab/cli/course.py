@@ -3,9 +3,8 @@
 import argparse
 from pathlib import Path
 
-from bnlab.cli.errors import DONE, need
 from bnlab.cli.labs import shipped
-from bnlab.cli.progress import shown
+from bnlab.cli.terminal import DONE, need, shown
 
 HELP = "copies of the labs for a class, and web pages"
 DESCRIPTION = "Make copies of the labs without solutions, sources for nbgrader, web pages."

@@ -8,7 +8,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
-from bnlab.cli.errors import DONE, FAILED, Failure, need
+from bnlab.cli.terminal import DONE, FAILED, Failure, need
 from bnlab.files import write_whole
 
 FIRST = "00_start_here.ipynb"

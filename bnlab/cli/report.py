@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import json
 import secrets
+import shlex
 import sys
 import webbrowser
-from dataclasses import fields
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bnlab.cli import again, choices
-from bnlab.cli.errors import DONE, Failure, need
-from bnlab.cli.progress import shown, stoppable
-from bnlab.cli.remedies import as_option
+from bnlab.cli import options as known
+from bnlab.cli.terminal import DONE, Failure, need, shown, stoppable
 from bnlab.errors import InputError
 from bnlab.files import check_places, lasts, place_of
 
 if TYPE_CHECKING:
+    from bnlab.checkpoints import Arrays, Checkpoint
+    from bnlab.data import Data
     from bnlab.reports import Analysis, Plan, Reading
 
 HELP = "analyse a table and write a page that opens offline"
@@ -39,12 +41,15 @@ Ctrl-C ends the analysis early: what is at hand is written, and marked as stoppe
 the same command goes on where chains were stopped or killed, to the same page.
 """
 
+SILENT = ("--quiet", "--open", "--debug")  # of no effect on the page
+KEPT_IN = "--checkpoint"  # nor has this, with the file that follows
+
 
 def add_options(one: argparse.ArgumentParser, /) -> None:
     """The options of this command."""
     one.add_argument(
         "data",
-        type=choices.table,
+        type=known.table,
         metavar="DATA.csv",
         help="delimited text, gzipped or not; - is standard input",
     )
@@ -58,91 +63,12 @@ def add_options(one: argparse.ArgumentParser, /) -> None:
     one.add_argument("--open", action="store_true", help="show the page in the browser")
     one.add_argument("--quiet", action="store_true", help="no progress and no notes")
 
-    model = one.add_argument_group("model and method")
-    model.add_argument("--seed", type=choices.natural, metavar="N", help="default: drawn, and told")
-    model.add_argument("--score", choices=choices.SCORES, default="bdeu", help="default: bdeu")
-    model.add_argument(
-        "--ess", type=choices.positive, metavar="X", help="equivalent sample size of bdeu (1)"
-    )
-    model.add_argument(
-        "--prior",
-        type=choices.prior,
-        default=("uniform", 0.0),
-        metavar="P",
-        help="uniform (default), fair, or penalty:NATS for each edge",
-    )
-    model.add_argument("--max-parents", type=choices.natural, metavar="K", help="of each variable")
-    model.add_argument(
-        "--seconds", type=choices.positive, default=60.0, metavar="S", help="to spend, about (60)"
-    )
-    model.add_argument("--method", choices=choices.METHODS, help="default: what fits, and why")
-    model.add_argument(
-        "--checkpoint",
-        type=Path,
-        metavar="FILE",
-        help="keep chains or climbs there, their plan in FILE.plan; the same command again goes "
-        "on from them (exact methods take seconds to minutes, and begin again)",
-    )
-
-    _add_table(one.add_argument_group("the table"))
-
+    known.add(one.add_argument_group("model and method"), known.MODEL)
+    known.add(one.add_argument_group("the table"), known.TABLE)
     files = one.add_argument_group("other files")
     files.add_argument("--csv", type=Path, metavar="FILE", help="all edges with their intervals")
     files.add_argument("--graphml", type=Path, metavar="FILE", help="credible edges, to draw")
     files.add_argument("--bif", type=Path, metavar="FILE", help="the best DAG with parameters")
-
-
-def _add_table(table: argparse._ArgumentGroup) -> None:
-    """What the file is like, each found out if it is not said."""
-    table.add_argument(
-        "--header",
-        action=argparse.BooleanOptionalAction,
-        help="the first line holds names, or not",
-    )
-    table.add_argument("--delimiter", type=choices.delimiter, metavar="D", help="a sign, or tab")
-    table.add_argument("--decimal", choices=(".", ","), help="the decimal sign of its numbers")
-    table.add_argument("--encoding", metavar="NAME", help="such as latin-1")
-    table.add_argument("--skip", type=choices.natural, metavar="N", help="lines before the table")
-    table.add_argument(
-        "--drop", action="append", metavar="COLUMN", help="leave out; may be given several times"
-    )
-    table.add_argument(
-        "--no-drop", dest="drop", action="store_const", const=[], help="leave no column out"
-    )
-    table.add_argument(
-        "--letters", action="append", metavar="COLUMN", help="of sequences, to be cut into letters"
-    )
-    table.add_argument(
-        "--levels",
-        action="append",
-        type=choices.levels,
-        metavar="COLUMN=A,B",
-        help="the labels of a column in their order",
-    )
-    table.add_argument("--max-levels", type=choices.natural, metavar="N", help="of any column")
-    for name, what in (
-        ("count", "how often each row occurred"),
-        ("intervention", "which variable somebody set in each row"),
-    ):
-        table.add_argument(f"--{name}", metavar="COLUMN", help=what)
-        table.add_argument(
-            f"--no-{name}", dest=name, action="store_const", const=False, help="no such column"
-        )
-    table.add_argument(
-        "--missing",
-        choices=("error", "drop", "level"),
-        help="rows with missing cells: refuse, leave out, or missing as a level of its own",
-    )
-    table.add_argument(
-        "--missing-marker", action="append", metavar="TEXT", help="a cell that means missing"
-    )
-    table.add_argument(
-        "--discretize",
-        action="append",
-        type=choices.rule,
-        metavar="[COLUMN=]RULE",
-        help="width:BINS, frequency:BINS or cuts:X,Y; may be given for several columns",
-    )
 
 
 def run(options: argparse.Namespace, /) -> int:
@@ -150,7 +76,7 @@ def run(options: argparse.Namespace, /) -> int:
     try:
         return _report(options)
     except InputError as error:
-        raise Failure(error.spelled(as_option)) from error
+        raise Failure(error.spelled(known.as_option)) from error
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -159,17 +85,17 @@ def _report(options: argparse.Namespace) -> int:
     need("bokeh", "the report")
     from bnlab.reports.page import write_page
 
-    reading = _read(options).spelled(as_option)
+    reading = _read(options).spelled(known.as_option)
     _tell(options, *reading.notes)
     seed, plan = _planned(options, reading)
     analysis = _analysed(options, reading, seed, plan)
-    command = again.command(options.typed, seed, plan)
+    again = command(options.typed, seed, plan)
     # Ctrl-C would lose the analysis here: it leaves out the comparison of priors instead.
     with (
         shown("other priors", quiet=options.quiet) as told,
         stoppable(told, begun=True) as progress,
     ):
-        write_page(analysis, reading, output, command=command, progress=progress)
+        write_page(analysis, reading, output, command=again, progress=progress)
         _export(options, analysis)
     size = f" {output.stat().st_size / 1e6:.1f} MB," if output.is_file() else ""
     stopped = ", stopped early" if analysis.run.stopped else ""
@@ -191,28 +117,29 @@ def _check_places(options: argparse.Namespace, output: Path) -> None:
 
 
 def _read(options: argparse.Namespace) -> Reading:
-    from bnlab.data.columns import DEFAULT_MAX_LEVELS, Options
+    from bnlab.data.columns import DEFAULT_MAX_LEVELS
     from bnlab.data.markers import MISSING_MARKERS
     from bnlab.reports import read_table
 
-    named = {field.name for field in fields(Options)} & vars(options).keys()
-    typed = {name: value for name, value in vars(options).items() if name in named}
+    typed = {name: vars(options)[name] for name in known.TABLE}
     if options.levels is not None:
-        typed["levels"] = choices.once("--levels", options.levels)
+        typed["levels"] = known.once("--levels", options.levels)
     if options.max_levels is None:
         typed["max_levels"] = DEFAULT_MAX_LEVELS
-    typed["discretize"] = choices.rules(options.discretize)
-    typed["missing_markers"] = (*MISSING_MARKERS, *(options.missing_marker or ()))
+    typed["discretize"] = known.rules(options.discretize)
+    typed["missing_markers"] = (*MISSING_MARKERS, *(options.missing_markers or ()))
     return read_table(options.data, **typed)
 
 
 def _planned(options: argparse.Namespace, reading: Reading) -> tuple[int, Plan]:
-    """The seed and the plan; those that the same command had before, if it kept them."""
+    """The seed, drawn if none is given, and the plan; those that the same command had, if kept."""
+    import numpy as np
+
     from bnlab.reports import choose_method
     from bnlab.reports.answers import RESUMED
 
-    file = again.plan_file(options, reading.data)
-    before = None if file is None else again.kept(file)
+    file = _plan_file(options, reading.data)
+    before = None if file is None else _kept(file)
     if before is not None:
         _tell(options, f"going on as begun: seed and plan are those of {options.checkpoint}.plan")
         seed, plan = before
@@ -220,14 +147,14 @@ def _planned(options: argparse.Namespace, reading: Reading) -> tuple[int, Plan]:
         seed = secrets.randbits(32) if options.seed is None else options.seed
         plan = choose_method(
             reading.data,
-            score=choices.score(options.score, options.ess),
+            score=known.score(options.score, options.ess),
             max_parents=options.max_parents,
             seconds=options.seconds,
-            method=choices.METHODS.get(options.method),
+            method=known.METHODS.get(options.method or ""),
         )
     _tell(options, f"method: {plan.method}", *plan.why)
     if file is not None:
-        again.keep(file, seed, plan)
+        file.save({"seed": np.array(str(seed)), "plan": np.array(json.dumps(asdict(plan)))})
         if plan.method not in RESUMED:
             _tell(options, f"{plan.method} keeps nothing in between: killed, it begins again")
     return seed, plan
@@ -244,8 +171,8 @@ def _analysed(options: argparse.Namespace, reading: Reading, seed: int, plan: Pl
             return analyse(
                 reading.data,
                 rng=np.random.default_rng(seed),
-                score=choices.score(options.score, options.ess),
-                prior=choices.made_prior(options.prior),
+                score=known.score(options.score, options.ess),
+                prior=known.made_prior(options.prior),
                 plan=plan,
                 checkpoint=options.checkpoint,
                 progress=progress,
@@ -274,3 +201,67 @@ def _tell(options: argparse.Namespace, *sentences: str) -> None:
 
 def _stem(data: Path) -> str:
     return Path(data.name.removesuffix(".gz")).stem if lasts(data) else "table"
+
+
+def words(typed: list[str], /) -> list[str]:
+    """What was typed, without what has no effect on the page."""
+    return [
+        word
+        for before, word in zip(["", *typed], typed, strict=False)
+        if word.partition("=")[0] not in (*SILENT, KEPT_IN) and before != KEPT_IN
+    ]
+
+
+def command(typed: list[str], seed: int, plan: Plan, /) -> str:
+    """The command that makes the page again, on any machine.
+
+    It is as it was typed, and what was left open: the seed, which was drawn, and the method and the
+    number of parents, for which the free memory was looked at.
+    """
+    said = words(typed)
+    names = [word.partition("=")[0] for word in said]
+    method = next(name for name, method in known.METHODS.items() if method == plan.method)
+    found = {"--seed": seed, "--method": method, "--max-parents": plan.max_parents}
+    for name, value in found.items():
+        if name not in names:
+            said += [name, str(value)]
+    return shlex.join(["bnlab", *said])
+
+
+def _plan_file(options: argparse.Namespace, data: Data) -> Checkpoint | None:
+    """The file beside the checkpoint for the seed and the plan of a command; None without one."""
+    if options.checkpoint is None:
+        return None
+    from bnlab.checkpoints import Checkpoint, fingerprint
+    from bnlab.results import package_versions
+
+    identity = {
+        "bnlab": package_versions()["bnlab"],
+        "command": shlex.join(words(options.typed)),
+        "table": fingerprint(data.values, data.arities),
+    }
+    return Checkpoint(f"{options.checkpoint}.plan", identity)
+
+
+def _kept(file: Checkpoint) -> tuple[int, Plan] | None:
+    """The seed and the plan that the same command had before; None if it had none."""
+    from bnlab.checks import check_counts
+    from bnlab.reports import Plan
+
+    def read(saved: Arrays) -> None:
+        fields = json.loads(str(saved["plan"]))
+        plan = Plan(**{name: _tuples(value) for name, value in fields.items()})
+        check_counts(draws=plan.draws, chains=plan.chains, thin=plan.thin)
+        check_counts(least=0, burn_in=plan.burn_in, max_parents=plan.max_parents)
+        if plan.method not in known.METHODS.values():
+            raise ValueError(f"method={plan.method!r} is none of them")
+        found.append((known.natural(str(saved["seed"])), plan))
+
+    found: list[tuple[int, Plan]] = []
+    file.load(read)
+    return found[0] if found else None
+
+
+def _tuples(value: Any) -> Any:
+    """What JSON made lists of, as it was."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

@@ -5,18 +5,19 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bnlab.cli import again
-from bnlab.cli.errors import DONE, INTERRUPTED, Failure, need
-from bnlab.cli.progress import shown
+from bnlab.cli.report import words
+from bnlab.cli.terminal import DONE, INTERRUPTED, Failure, need, shown
 from bnlab.files import check_places, write_whole
 
 if TYPE_CHECKING:
-    from bnlab.cli.paper_page import Made
-    from bnlab.papers.page import Page, Part
+    from bnlab.papers.page import Page, Part, Table
 
 PAPERS = {
     "NK": ("nk2013", "Niinimäki and Koivisto (2013): annealed importance sampling on orders"),
@@ -42,6 +43,17 @@ examples:
   bnlab reproduce B --only table    the tables alone
 """
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A part with its table or figure, and the seconds that it took; or why it is `missing`."""
+
+    part: Part
+    table: Table | None
+    figure: Any
+    seconds: float
+    missing: str = ""
 
 
 def add_options(one: argparse.ArgumentParser, /) -> None:
@@ -71,9 +83,7 @@ def run(options: argparse.Namespace, /) -> int:
         if not made:
             raise
         stopped = True
-    from bnlab.cli.paper_page import write_paper
-
-    command = shlex.join(["bnlab", *again.words(options.typed)])
+    command = shlex.join(["bnlab", *words(options.typed)])
     write_paper(page, made, title=title, command=command, stopped=stopped)
     left_out = [each.part.name for each in made if each.missing]
     if left_out:
@@ -90,8 +100,6 @@ def parts_of(package: str, /) -> tuple[Part, ...]:
 
 
 def _make(parts: list[Part], folder: Path, made: list[Made], *, quiet: bool) -> None:
-    from bnlab.cli.paper_page import make
-
     with shown("parts", quiet=quiet) as progress:
         for done, part in enumerate(parts):
             progress(done, len(parts), part.name)
@@ -99,3 +107,45 @@ def _make(parts: list[Part], folder: Path, made: list[Made], *, quiet: bool) -> 
             if each.table is not None:
                 write_whole(folder / f"{part.name}.csv", each.table.csv().encode())
             made.append(each)
+
+
+def make(part: Part, /) -> Made:
+    """Make a part; a file of data that is not at hand leaves it empty, with the reason."""
+    from bnlab.papers.page import Table
+
+    start = time.perf_counter()
+    try:
+        found = part.make()
+    except (FileNotFoundError, ModuleNotFoundError) as error:
+        return Made(part, None, None, time.perf_counter() - start, str(error))
+    seconds = time.perf_counter() - start
+    if isinstance(found, Table):
+        return Made(part, found, None, seconds)
+    return Made(part, None, found, seconds)
+
+
+def write_paper(
+    path: Path, made: Sequence[Made], /, *, title: str, command: str, stopped: bool
+) -> None:
+    """Write the page, whole or not at all; `command` makes it again."""
+    from bnlab import pages
+    from bnlab.results import package_versions
+
+    script, drawn = pages.embedded({e.part.name: e.figure for e in made if e.figure is not None})
+    page = pages.render(
+        "paper.html",
+        title=title,
+        contents={each.part.name: each.part.title for each in made},
+        made=made,
+        tables={
+            each.part.name: pages.Table(each.part.about, *each.table.display())
+            for each in made
+            if each.table is not None
+        },
+        drawn=drawn,
+        stopped=stopped,
+        command=command,
+        versions=", ".join(f"{name} {version}" for name, version in package_versions().items()),
+        script=script,
+    )
+    write_whole(path, page.encode())

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 from bnlab.checks import checked
 from bnlab.data.cells import read_text
 from bnlab.data.columns import Missing, Options, check_missing
-from bnlab.data.discretizing import CutPoints, Intervals, discretize
+from bnlab.data.discretizing import CutPoints
 from bnlab.data.fetching import RemoteFile, fetch
 from bnlab.data.reader import parse_table
 from bnlab.data.table import Data
@@ -20,24 +18,24 @@ from bnlab.data.table import Data
 # Cut points and codes with which He, Tian & Wu (2016) discretised UCI's tables; their case files
 # follow from them row by row. Proline, the last column of wine, was left out there.
 _WINE_CUTS = {
-    "alcohol": (12.29, 13.56),
-    "malic-acid": (2.4, 4.1),
-    "ash": (1.98, 2.6),
-    "alcalinity-of-ash": (17.0, 23.5),
-    "magnesium": (100.0, 128.0),
-    "total-phenols": (1.93, 2.9),
-    "flavanoids": (1.92, 3.49),
-    "nonflavanoid-phenols": (0.3, 0.48),
-    "proanthocyanins": (1.46, 2.5),
-    "color-intensity": (5.1, 9.01),
-    "hue": (0.88, 1.28),
-    "od280-od315": (2.15, 3.08),
+    "alcohol": CutPoints((12.29, 13.56)),
+    "malic-acid": CutPoints((2.4, 4.1)),
+    "ash": CutPoints((1.98, 2.6)),
+    "alcalinity-of-ash": CutPoints((17.0, 23.5)),
+    "magnesium": CutPoints((100.0, 128.0)),
+    "total-phenols": CutPoints((1.93, 2.9)),
+    "flavanoids": CutPoints((1.92, 3.49)),
+    "nonflavanoid-phenols": CutPoints((0.3, 0.48)),
+    "proanthocyanins": CutPoints((1.46, 2.5)),
+    "color-intensity": CutPoints((5.1, 9.01)),
+    "hue": CutPoints((0.88, 1.28)),
+    "od280-od315": CutPoints((2.15, 3.08)),
 }
 _IRIS_CUTS = {
-    "sepal-length": (5.5, 6.7),
-    "sepal-width": (2.8, 3.6),
-    "petal-length": (1.9, 4.9),
-    "petal-width": (0.6, 1.7),
+    "sepal-length": CutPoints((5.5, 6.7)),
+    "sepal-width": CutPoints((2.8, 3.6)),
+    "petal-length": CutPoints((1.9, 4.9)),
+    "petal-width": CutPoints((0.6, 1.7)),
 }
 _GERMAN_CUTS = {
     "duration": CutPoints((21.0, 36.0)),
@@ -200,7 +198,10 @@ def load_dataset(name: str, /, *, missing: Missing = "level") -> Data:
     if name in _MADE:
         return _MADE[name]()
     file, options = _READ[name]
-    text = _promoters() if file is _PROMOTERS else _text(file)
+    text = _scikit_learn(name) if file is None else read_text(fetch(file), "utf-8")
+    if file is _PROMOTERS:  # a column for each position
+        lines = [line.split(",") for line in text.splitlines()]
+        text = "\n".join(",".join((sign, *sequence.strip())) for sign, _, sequence in lines)
     return parse_table(text, name, replace(options, missing=missing))
 
 
@@ -241,62 +242,26 @@ def _coronary() -> Data:
     )
 
 
-def _wine() -> Data:
-    table = _scikit_learn("wine")
-    classes = ("class", np.asarray(table.target), ("1", "2", "3"), None)
-    return _from_columns([classes, *_cut(table.data, _WINE_CUTS)])
-
-
-def _iris() -> Data:
-    table = _scikit_learn("iris")
-    names = ("Iris-setosa", "Iris-versicolor", "Iris-virginica")
-    return _from_columns(
-        [*_cut(table.data, _IRIS_CUTS), ("class", np.asarray(table.target), names, None)]
-    )
-
-
-def _scikit_learn(name: str) -> Any:
+def _scikit_learn(name: str) -> str:
+    """The table as text, class and measurements as in the files of UCI."""
     try:
         from sklearn import datasets
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"the data set {name} comes with scikit-learn: pip install bnlab[data]"
         ) from error
-    return {"wine": datasets.load_wine, "iris": datasets.load_iris}[name]()
-
-
-_Column = tuple[str, np.ndarray[Any, Any], tuple[str, ...], Intervals | None]
-
-
-def _cut(values: np.ndarray[Any, Any], cuts: Mapping[str, tuple[float, ...]]) -> Iterator[_Column]:
-    """The first columns of `values`, in the order of `cuts`."""
-    for (name, points), column in zip(cuts.items(), values.T, strict=False):
-        codes, levels, _ = discretize(column, CutPoints(points))
-        yield name, codes, levels, Intervals(points, float(column.min()), float(column.max()))
-
-
-def _from_columns(columns: list[_Column]) -> Data:
-    names, codes, levels, intervals = zip(*columns, strict=True)
-    data = Data.from_arrays(np.stack(codes, axis=1), names=names, levels=levels)
-    return replace(data, intervals=intervals)
-
-
-def _text(file: RemoteFile) -> str:
-    return read_text(fetch(file), "utf-8")
-
-
-def _promoters() -> str:
-    """Return the table with a column for each position."""
-    rows = []
-    for line in _text(_PROMOTERS).splitlines():
-        sign, _, sequence = (cell.strip() for cell in line.split(","))
-        rows.append(",".join((sign, *sequence)))
-    return "\n".join(rows)
+    table = datasets.load_wine() if name == "wine" else datasets.load_iris()
+    rows = [",".join(map(repr, row)) for row in table.data[:, : len(_WINE_CUTS)].tolist()]
+    if name == "wine":
+        return "\n".join(f"{kind + 1},{row}" for kind, row in zip(table.target, rows, strict=True))
+    kinds = [f"Iris-{table.target_names[kind]}" for kind in table.target]
+    return "\n".join(f"{row},{kind}" for kind, row in zip(kinds, rows, strict=True))
 
 
 _POSITIONS = [f"p{position}" for position in range(-50, 8) if position]
-# Four lines on the table of tumours come first, then a row number in each row; 0 is missing.
-_READ = {
+_READ: dict[str, tuple[RemoteFile | None, Options]] = {
+    "wine": (None, Options(header=False, names=["class", *_WINE_CUTS], discretize=_WINE_CUTS)),
+    "iris": (None, Options(header=False, names=[*_IRIS_CUTS, "class"], discretize=_IRIS_CUTS)),
     "mushroom": (_MUSHROOM, Options(header=False, names=_MUSHROOM_NAMES, drop=["veil-type"])),
     "promoters": (_PROMOTERS, Options(header=False, names=["class", *_POSITIONS])),
     "zoo": (_ZOO, Options(header=False, names=_ZOO_NAMES, drop=["animal"])),
@@ -310,13 +275,13 @@ _READ = {
         ),
     ),
     "votes": (_VOTES, Options(header=False, names=_VOTES_NAMES)),
-    "primary_tumor": (
+    "primary_tumor": (  # four lines come first, then a row number in each row; 0 is missing
         _TUMOR,
         Options(skip=4, header=False, names=_TUMOR_NAMES, drop=["row"], missing_markers=["0"]),
     ),
     "sachs": (_SACHS, Options(intervention="INT")),
 }
-_MADE = {"tic_tac_toe": _tic_tac_toe, "wine": _wine, "iris": _iris, "coronary": _coronary}
+_MADE = {"tic_tac_toe": _tic_tac_toe, "coronary": _coronary}
 _DATASETS = {
     "tic_tac_toe": (
         "958 final boards of tic-tac-toe and whether x won, 10 variables [UCI 101, Aha 1991]"
@@ -345,7 +310,7 @@ _DATASETS = {
     "votes": (
         "435 members of the US House in 1984 and 16 votes, 17 variables [UCI 105, Schlimmer 1987]"
     ),
-    "primary_tumor": (
+    "primary_tumor": (  # four lines come first, then a row number in each row; 0 is missing
         "339 tumours and where they began, 18 variables [UCI 83, Zwitter & Soklic 1988]"
     ),
     "sachs": (

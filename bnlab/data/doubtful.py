@@ -150,7 +150,7 @@ def doubts_of(column: Column, /) -> Iterator[Note]:
 def refuse_lines(
     columns: Sequence[Column], source: str, lines: Sequence[int], gaps: bool, /
 ) -> None:
-    """Refuse lines that are no rows, of columns that nobody described; `gaps`: nor missing cells."""
+    """Refuse lines that are no rows of data; `gaps` if nothing was said of missing cells."""
     if not columns:
         return
     rows = list(zip(*(column.cells for column in columns), strict=True))

@@ -13,37 +13,16 @@ DATA_DIR_VARIABLE = "BNLAB_DATA_DIR"
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file pinned by address and content.
+    """A file pinned by address and content."""
 
-    Attributes
-    ----------
-    name : its relative path, both in a local data folder and in the cache.
-    url, sha256 : where it comes from, and the hash of its bytes.
-    twins : (name, sha256) of other files with the same table, accepted from a data folder.
-    """
-
-    name: str
+    name: str  # its path in a data folder and in the cache
     url: str
     sha256: str
-    twins: tuple[tuple[str, str], ...] = ()
+    twins: tuple[tuple[str, str], ...] = ()  # (name, sha256) of files with the same table
 
 
 def fetch(file: RemoteFile) -> Path:
-    """Where `file` lies on this machine, after a download if need be.
-
-    The folder named by the environment variable BNLAB_DATA_DIR comes first, then the cache of
-    pooch, `pooch.os_cache("bnlab")`, then the network.
-
-    Raises
-    ------
-    ValueError
-        When a file in the data folder, or the download, has other bytes than expected.
-    FileNotFoundError
-        When the file is nowhere and cannot be downloaded, or the cache not be written; the
-        message says where to put it.
-    ModuleNotFoundError
-        When a download is needed and pooch is not installed.
-    """
+    """Where `file` lies: in the folder BNLAB_DATA_DIR, in pooch's cache, or from now on there."""
     local = _in_data_folder(file)
     if local is not None:
         return local

@@ -1,8 +1,9 @@
-"""The fields of `Data`, checked."""
+"""The fields of `Data`, checked, and its variables by name or number."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -154,3 +155,20 @@ def infer_arity(codes: NDArray[np.int64], name: str) -> int:
             "that state exists, or recode the column to 0, 1, 2, ..."
         )
     return len(seen)
+
+
+def node_number(names: Sequence[str], node: object, /) -> int:
+    """The number of a node that is given by its name or by its number.
+
+    Raises
+    ------
+    ValueError
+        If there is no such node.
+    """
+    if isinstance(node, str):
+        if node not in names:
+            raise ValueError(f"no variable {node!r}; there are {', '.join(names)}")
+        return list(names).index(node)
+    if not isinstance(node, Integral) or not 0 <= node < len(names):
+        raise ValueError(f"node {node!r} is neither a name nor a number in 0..{len(names) - 1}")
+    return int(node)

@@ -4,6 +4,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bnlab.errors import Note, Setting, warn
 from bnlab.files import brief
 
@@ -63,6 +66,10 @@ class Markers(frozenset[str]):
             return True
         folded = str(cell).strip().casefold()
         return folded in _USUAL and super().__contains__(folded)
+
+    def missing(self, cells: Iterable[str]) -> NDArray[np.bool_]:
+        """Which of the cells are among them."""
+        return np.array([cell in self for cell in cells], np.bool_)
 
 
 def visible(text: str, /) -> str:

@@ -101,24 +101,8 @@ def read_csv(
     >>> read_csv(path).levels
     (('no', 'yes'), ('calm', 'strong'))
     """
-    options = Options(
-        delimiter,
-        decimal,
-        skip,
-        header,
-        names,
-        letters,
-        drop,
-        levels,
-        discretize,
-        count,
-        intervention,
-        missing,
-        missing_markers,
-        encoding,
-        max_levels,
-    )
-    data = parse_table(read_text(path, encoding), str(path), options)
+    arguments = {name: value for name, value in locals().items() if name != "path"}
+    data = parse_table(read_text(path, encoding), str(path), Options(**arguments))
     warn_of(undeclared(data, levels or (), missing), str(path), missing_markers)
     return data
 
@@ -142,13 +126,12 @@ def parse_table(text: str, source: str, options: Options, /) -> Data:
             raise ValueError(
                 f"{source}: drop names the column {name!r}; there are {', '.join(columns)}"
             )
-    raw = []
-    for name, cells in columns.items():
-        if name not in drop:
-            markers = Markers.of(given, declared.get(name))
-            raw.append(RawColumn(name, cells, np.array([cell in markers for cell in cells])))
     table = encode_table(
-        raw,
+        [
+            RawColumn(name, cells, Markers.of(given, declared.get(name)).missing(cells))
+            for name, cells in columns.items()
+            if name not in drop
+        ],
         options,
         source=source,
         places=[f"line {line}" for line in lines],
@@ -291,25 +274,12 @@ def read_table(
     FileNotFoundError
         When there is no such file.
     """
+    arguments = {name: value for name, value in locals().items() if name != "path"}
     raw, source = unpacked(path), str(path)
     encoding = encoding_of(raw) if encoding is None else encoding
     text = decoded(raw, source, encoding)
-    asked = Options(
-        delimiter=delimiter,
-        decimal=decimal,
-        skip=skip,
-        header=header,
-        letters=letters,
-        drop=drop,
-        levels=levels,
-        discretize=discretize,
-        count=count,
-        intervention=intervention,
-        missing=missing,
-        missing_markers=string_list("missing_markers", missing_markers),
-        encoding=encoding,
-        max_levels=max_levels,
-    )
+    missing_markers = string_list("missing_markers", missing_markers)
+    asked = Options(**arguments | {"encoding": encoding, "missing_markers": missing_markers})
     found = look(text, source, asked)
     options = dict(found.options)
     for name in ("encoding", "missing_markers", "max_levels"):
@@ -342,16 +312,13 @@ def read_table(
 
 
 def _column(column: Column, found: Found, data: Data) -> ColumnReading:
-    role, note = found.roles.get(column.name, "variable"), found.why.get(column.name, "")
-    levels: tuple[str, ...] = ()
-    counts: tuple[int, ...] = ()
+    name, levels, counts = column.name, tuple[str, ...](), tuple[int, ...]()
+    role, note = found.roles.get(name, "variable"), brief(found.why.get(name, ""))
     if role == "variable":
-        v = data.index(column.name)
+        v = data.index(name)
         levels = data.levels[v]
         counts = tuple(np.bincount(data.values[:, v], minlength=len(levels)).tolist())
-    return ColumnReading(
-        column.name, role, column.kind, levels, counts, column.missing, brief(note)
-    )
+    return ColumnReading(name, role, column.kind, levels, counts, column.missing, note)
 
 
 def _tell_copies(found: Found, data: Data) -> None:

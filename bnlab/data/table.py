@@ -85,19 +85,22 @@ class Data:
         levels = check_levels(self.levels, names)
         for v in range(n):
             check_variable(codes[:, v], int(arities[v]), names[v], levels[v])
-        object.__setattr__(self, "values", frozen(codes, np.int32))
-        object.__setattr__(self, "arities", frozen(arities, np.int64))
-        object.__setattr__(self, "names", names)
-        object.__setattr__(self, "levels", levels)
-        if self.intervened is not None:
-            mask = np.asarray(self.intervened)
-            if mask.shape != (m, n) or mask.dtype != np.bool_:
-                raise ValueError(
-                    f"intervened must be a bool array of shape {(m, n)}, like values; "
-                    f"got {mask.dtype} of shape {mask.shape}"
-                )
-            object.__setattr__(self, "intervened", frozen(mask, np.bool_))
-        object.__setattr__(self, "intervals", check_intervals(self.intervals, names, levels))
+        mask = None if self.intervened is None else np.asarray(self.intervened)
+        if mask is not None and (mask.shape != (m, n) or mask.dtype != np.bool_):
+            raise ValueError(
+                f"intervened must be a bool array of shape {(m, n)}, like values; "
+                f"got {mask.dtype} of shape {mask.shape}"
+            )
+        fields = {
+            "values": frozen(codes, np.int32),
+            "arities": frozen(arities, np.int64),
+            "names": names,
+            "levels": levels,
+            "intervened": None if mask is None else frozen(mask, np.bool_),
+            "intervals": check_intervals(self.intervals, names, levels),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Rebuilt through the constructor: unpickled arrays would otherwise be writable.
@@ -159,20 +162,13 @@ class Data:
         named = check_names([f"x{v}" for v in range(n)] if names is None else names, n)
         labels = None if levels is None else check_levels(levels, named)
         if arities is None:
-            if labels is not None:
-                arities = np.array([len(column) for column in labels], np.int64)
-            else:
-                arities = np.array([infer_arity(codes[:, v], named[v]) for v in range(n)])
+            arities = [
+                infer_arity(codes[:, v], named[v]) if labels is None else len(labels[v])
+                for v in range(n)
+            ]
         sizes = check_arities(arities, n)
-        if labels is None:
-            labels = tuple(tuple(str(code) for code in range(size)) for size in sizes)
-        return cls(
-            values=codes.astype(np.int32),
-            arities=sizes,
-            names=named,
-            levels=labels,
-            intervened=intervened,
-        )
+        labels = labels or tuple(tuple(map(str, range(size))) for size in sizes)
+        return cls(codes.astype(np.int32), sizes, named, labels, intervened)
 
     @classmethod
     @told_briefly()
@@ -257,14 +253,7 @@ class Data:
         if isinstance(names, str) or not isinstance(names, Iterable):
             raise ValueError(f"select takes a list of names; write select([{names!r}])")
         columns = [self.index(name) for name in conforming("names", names, Iterable[str])]
-        return Data(
-            values=self.values[:, columns],
-            arities=self.arities[columns],
-            names=tuple(self.names[v] for v in columns),
-            levels=tuple(self.levels[v] for v in columns),
-            intervened=None if self.intervened is None else self.intervened[:, columns],
-            intervals=tuple(self.intervals[v] for v in columns),
-        )
+        return self._part(np.arange(self.m), np.array(columns, np.int64))
 
     def prefix(self, m: int) -> Data:
         """The first m rows, 0 <= m <= self.m: prefixes are nested.
@@ -307,14 +296,17 @@ class Data:
     def _rows(self, order: NDArray[np.int64], m: int) -> Data:
         """The first m rows in the given order of all."""
         self._check_rows(m)
-        rows = order[:m]
+        return self._part(order[:m], np.arange(self.n))
+
+    def _part(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Data:
+        cells = np.ix_(rows, columns)
         return Data(
-            values=self.values[rows],
-            arities=self.arities,
-            names=self.names,
-            levels=self.levels,
-            intervened=None if self.intervened is None else self.intervened[rows],
-            intervals=self.intervals,
+            self.values[cells],
+            self.arities[columns],
+            tuple(self.names[v] for v in columns),
+            tuple(self.levels[v] for v in columns),
+            None if self.intervened is None else self.intervened[cells],
+            tuple(self.intervals[v] for v in columns),
         )
 
 
@@ -332,12 +324,12 @@ def from_encoded(table: EncodedTable, source: str) -> Data:
     """The `Data` of an encoded table; what it refuses is told with the name of the source."""
     try:
         return Data(
-            values=table.values,
-            arities=np.array([len(column) for column in table.levels], np.int64),
-            names=table.names,
-            levels=table.levels,
-            intervened=table.intervened,
-            intervals=table.intervals,
+            table.values,
+            np.array([len(column) for column in table.levels], np.int64),
+            table.names,
+            table.levels,
+            table.intervened,
+            table.intervals,
         )
     except ValueError as error:
         raise InputError(f"{source}: ", *parts_of(error)) from error

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab import memory
 from bnlab.checks import checked
 from bnlab.data import Data
-from bnlab.data.nodes import node_number
+from bnlab.data.fields import node_number
 from bnlab.graphs import check_dag, check_dags, members
 from bnlab.kernels import prediction as kernels
 from bnlab.predict.marginals import connected_terms

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from bnlab import memory
 from bnlab.checks import check_counts, checked, conforming, shown
 from bnlab.data import Data
-from bnlab.data.nodes import node_number
+from bnlab.data.fields import node_number
 from bnlab.errors import Public, Setting
 from bnlab.kernels import counting
 from bnlab.priors import Prior, Uniform

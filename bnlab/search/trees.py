@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from bnlab import memory
 from bnlab.checks import check_counts, checked
 from bnlab.data import Data
-from bnlab.data.nodes import node_number
+from bnlab.data.fields import node_number
 from bnlab.kernels import trees as kernels
 from bnlab.scores import ScoreTable
 

@@ -1,28 +1,83 @@
-"""How far a run is, on stderr: a bar of tqdm's on a terminal, else a line every tenth."""
+"""What a terminal is told: exit codes, errors as one line, and how far a run is."""
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
+
+from bnlab.files import REMEDIES
 
 if TYPE_CHECKING:
     from bnlab.running import Progress
 
+DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+class Failure(Exception):
+    """What a command cannot do, in words that name the remedy."""
+
+
+class Misuse(Failure):
+    """Options that contradict each other."""
+
+
+def need(module: str, what: str, /, *, extra: str = "lab") -> None:
+    """Raise a Failure when a module of an extra is missing."""
+    if find_spec(module) is None:
+        raise Failure(f'{what} needs {module}: pip install "bnlab[{extra}]"')
+
+
+def one_line(error: BaseException, /) -> str:
+    """What happened, in one line that a terminal can show. What nobody foresaw names its kind.
+
+    Examples
+    --------
+    >>> one_line(ValueError("ess=-1: give a positive number"))
+    'ess=-1: give a positive number'
+    >>> one_line(FileNotFoundError(2, "No such file or directory", "a.csv"))
+    'a.csv: No such file or directory'
+    >>> one_line(KeyError("x"))
+    "KeyError: 'x' (a mistake of bnlab's: --debug shows where)"
+    """
+    from bnlab.running import Stopped
+
+    text = _shown(str(error))
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return _shown(f"{error.filename}: {error.strerror}")
+    if isinstance(error, OSError) and error.errno in REMEDIES:  # from where no name is told
+        cache = os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parents[1]
+        return _shown(
+            f"{error.strerror}; make room in {tempfile.gettempdir()}, and for compiled code in "
+            f"{cache}, or set NUMBA_CACHE_DIR to another folder"
+        )
+    if isinstance(error, MemoryError):
+        return f"not enough memory ({text or 'while running'})"
+    if isinstance(error, Failure | ValueError | OSError | Stopped):
+        return text or type(error).__name__
+    return f"{type(error).__name__}: {text} (a mistake of bnlab's: --debug shows where)"
+
+
+def _shown(text: str) -> str:
+    """On one line, and without signs that would steer a terminal."""
+    return "".join(
+        c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.splitlines())
+    )
+
 
 @contextmanager
 def shown(label: str, /, *, quiet: bool = False) -> Iterator[Progress]:
-    """A `progress` for bnlab's functions, for as long as the context lasts.
+    """A `progress` on stderr: a bar of tqdm's on a terminal, else a line every tenth.
 
-    Parameters
-    ----------
-    label : what goes on; a snapshot that is text is told beside it
-    quiet : say nothing
+    `label` says what goes on; a snapshot that is text is told beside it.
     """
     if quiet:
         yield lambda done, total, snapshot: True

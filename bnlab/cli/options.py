@@ -1,0 +1,310 @@
+"""The options of `bnlab report`: what may be typed behind them, and how remedies name them.
+
+The text is checked before anything large is imported; the objects of bnlab are made later.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from bnlab.cli.terminal import Misuse
+from bnlab.errors import Named, Public
+
+if TYPE_CHECKING:
+    from bnlab.data import CutPoints, EqualFrequency, EqualWidth
+    from bnlab.priors import Prior
+    from bnlab.reports.planning import Method
+    from bnlab.scores import Score
+
+    Discretizer = CutPoints | EqualFrequency | EqualWidth
+
+METHODS: Mapping[str, Method] = {
+    "exact-dags": "exact DAGs",
+    "exact-orders": "exact orders",
+    "partitions": "partitions",
+    "orders": "orders",
+    "search": "search",
+}
+LEAST_BINS = 2
+MOST_NATS = 1e8  # as in `bnlab.priors`
+_SIGNS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "bar": "|"}
+Rule = tuple[str | None, str, tuple[float, ...]]
+Value = TypeVar("Value")
+
+
+def table(text: str, /) -> Path:
+    """Where the table is; - means standard input."""
+    return Path("/dev/stdin" if text == "-" else text)
+
+
+def natural(text: str, /) -> int:
+    """An integer of at least 0."""
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
+    return int(text)
+
+
+def positive(text: str, /) -> float:
+    """A finite number above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return value
+
+
+def delimiter(text: str, /) -> str:
+    """One sign, or the name of one."""
+    sign = _SIGNS.get(text, text)
+    if len(sign) != 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not one sign; or give {', '.join(_SIGNS)}")
+    return sign
+
+
+def prior(text: str, /) -> tuple[str, float]:
+    """The name of a prior over DAGs, and its number of nats for each edge."""
+    name, _, number = text.partition(":")
+    if name in ("uniform", "fair") and not number:
+        return name, 0.0
+    try:
+        nats = float(number)
+    except ValueError:
+        nats = math.nan
+    if name != "penalty" or not math.isfinite(nats):
+        raise argparse.ArgumentTypeError(f"{text!r} is none of uniform, fair and penalty:NATS")
+    if abs(nats) > MOST_NATS:
+        raise argparse.ArgumentTypeError(f"{text!r}: NATS are -1e8 to 1e8")
+    return name, nats
+
+
+def rule(text: str, /) -> Rule:
+    """How to cut measurements into levels: the column or None, the kind, its numbers."""
+    column, equals, how = text.rpartition("=")
+    kind, _, numbers = how.partition(":")
+    try:
+        values = tuple(float(number) for number in numbers.split(","))
+        fits = kind == "cuts" or (kind in ("width", "frequency") and int(numbers) >= LEAST_BINS)
+    except ValueError:
+        fits = False
+    if not fits:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is none of width:BINS, frequency:BINS and cuts:X,Y, perhaps with COLUMN=; "
+            f"BINS are {LEAST_BINS} or more"
+        )
+    return column if equals else None, kind, values
+
+
+def levels(text: str, /) -> tuple[str, list[str]]:
+    """A column, and its labels in their order."""
+    column, equals, labels = text.rpartition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=A,B")
+    return column, labels.split(",")
+
+
+class Option(NamedTuple):
+    """An option: what follows it, what it is for, how argparse reads it, and what --no- leaves."""
+
+    what: str
+    help: str
+    reads: Mapping[str, Any] = {}
+    no: str = ""
+
+
+MODEL = {
+    "seed": Option("N", "default: drawn, and told", {"type": natural}),
+    "score": Option("NAME", "default: bdeu", {"choices": ("bdeu", "k2"), "default": "bdeu"}),
+    "ess": Option("X", "equivalent sample size of bdeu (1)", {"type": positive}),
+    "prior": Option(
+        "P",
+        "uniform (default), fair, or penalty:NATS for each edge",
+        {"type": prior, "default": ("uniform", 0.0)},
+    ),
+    "max_parents": Option("K", "of each variable", {"type": natural}),
+    "seconds": Option("S", "to spend, about (60)", {"type": positive, "default": 60.0}),
+    "method": Option("NAME", "default: what fits, and why", {"choices": METHODS}),
+    "checkpoint": Option(
+        "FILE",
+        "keep chains or climbs there, their plan in FILE.plan; the same command again goes on from "
+        "them (exact methods take seconds to minutes, and begin again)",
+        {"type": Path},
+    ),
+}
+TABLE = {
+    "header": Option(
+        "", "the first line holds names, or not", {"action": argparse.BooleanOptionalAction}
+    ),
+    "delimiter": Option("D", "a sign, or tab", {"type": delimiter}),
+    "decimal": Option("SIGN", "the decimal sign of its numbers", {"choices": (".", ",")}),
+    "encoding": Option("NAME", "such as latin-1"),
+    "skip": Option("N", "lines before the table", {"type": natural}),
+    "drop": Option(
+        "COLUMN",
+        "leave out; may be given several times",
+        {"action": "append"},
+        no="leave no column out",
+    ),
+    "letters": Option("COLUMN", "of sequences, to be cut into letters", {"action": "append"}),
+    "levels": Option(
+        "COLUMN=A,B", "the labels of a column in their order", {"action": "append", "type": levels}
+    ),
+    "max_levels": Option("N", "of any column", {"type": natural}),
+    "count": Option("COLUMN", "how often each row occurred", no="no such column"),
+    "intervention": Option(
+        "COLUMN", "which variable somebody set in each row", no="no such column"
+    ),
+    "missing": Option(
+        "HOW",
+        "rows with missing cells: refuse, leave out, or missing as a level of its own",
+        {"choices": ("error", "drop", "level")},
+    ),
+    "missing_markers": Option("TEXT", "a cell that means missing", {"action": "append"}),
+    "discretize": Option(
+        "[COLUMN=]RULE",
+        "width:BINS, frequency:BINS or cuts:X,Y; may be given for several columns",
+        {"action": "append", "type": rule},
+    ),
+}
+"""Arguments of `choose_method` and `analyse`, and those of `read_table`."""
+
+
+def typed(name: str, /) -> str:
+    """The option for an argument, without its dashes."""
+    return name.replace("missing_markers", "missing_marker").replace("_", "-")
+
+
+def add(group: argparse._ArgumentGroup, options: Mapping[str, Option], /) -> None:
+    """Let a group of options read these."""
+    for name, (what, about, reads, no) in options.items():
+        named: dict[str, Any] = {} if not what or "choices" in reads else {"metavar": what}
+        group.add_argument(f"--{typed(name)}", dest=name, help=about, **named, **reads)
+        if no:
+            left: object = [] if "action" in reads else False
+            group.add_argument(
+                f"--no-{typed(name)}", dest=name, action="store_const", const=left, help=no
+            )
+
+
+def rules(given: Sequence[Rule] | None, /) -> Mapping[str, Discretizer] | Discretizer | None:
+    """What `discretize=` takes: one rule for all measurements, or a rule by column; or a Misuse."""
+    if not given:
+        return None
+    if any(column is None for column, _, _ in given):
+        if len(given) > 1:
+            raise Misuse("--discretize: one rule for all columns, or COLUMN=RULE for each")
+        return _discretizer(*given[0][1:])
+    named = [(str(column), _discretizer(kind, values)) for column, kind, values in given]
+    return once("--discretize", named)
+
+
+def once(option: str, given: Sequence[tuple[str, Value]], /) -> dict[str, Value]:
+    """What an option says of each column; a Misuse if it speaks of one twice."""
+    said = dict(given)
+    for column in said:
+        if sum(column == name for name, _ in given) > 1:
+            raise Misuse(f"{option}: column {column!r} is given twice")
+    return said
+
+
+def _discretizer(kind: str, values: tuple[float, ...]) -> Discretizer:
+    from bnlab.data import CutPoints, EqualFrequency, EqualWidth
+
+    if kind == "cuts":
+        return CutPoints(values)
+    return (EqualWidth if kind == "width" else EqualFrequency)(int(values[0]))
+
+
+def said(name: str, value: object, /) -> list[str]:
+    """What is typed after the option for that argument, once for each, to give it that value."""
+    if isinstance(value, Mapping):
+        return [f"{column}={_rule_text(rule)}" for column, rule in value.items()]
+    if isinstance(value, tuple | list):
+        return [str(one) for one in value]
+    names = {"method": METHODS, "delimiter": _SIGNS}.get(name, {})
+    return [next((text for text, meant in names.items() if meant == value), _rule_text(value))]
+
+
+def _rule_text(value: object) -> str:
+    """A rule to cut measurements as it is typed; other values as text."""
+    from bnlab.data import CutPoints, EqualFrequency, EqualWidth
+
+    if isinstance(value, CutPoints):
+        return f"cuts:{','.join(map(repr, value.points))}"
+    if isinstance(value, EqualFrequency | EqualWidth):
+        return f"{'width' if isinstance(value, EqualWidth) else 'frequency'}:{value.bins}"
+    return str(value)
+
+
+def score(name: str, ess: float | None, /) -> Score:
+    """The score of that name; a Misuse if it has no equivalent sample size, and one is given."""
+    from bnlab.scores import K2, BDeu
+
+    if name == "bdeu":
+        return BDeu(1.0 if ess is None else ess)
+    if ess is not None:
+        raise Misuse(f"--ess is for bdeu; {name} has no equivalent sample size")
+    return K2()
+
+
+def made_prior(given: tuple[str, float], /) -> Prior:
+    """The prior that the option describes."""
+    from bnlab.priors import EdgePenalty, Fair, Uniform
+
+    name, nats = given
+    if name == "penalty":
+        return EdgePenalty(nats)
+    return Fair() if name == "fair" else Uniform()
+
+
+INSTEAD = {
+    "Data.select": "--drop COLUMN",
+    "order_posterior": "--method exact-orders",
+    "sample_orders": "--method orders",
+    "sample_partitions": "--method partitions",
+    "CutPoints": "--discretize COLUMN=cuts:X,Y",
+    "EqualFrequency": "--discretize COLUMN=frequency:BINS",
+}
+"""Public names that serve as remedies: the options that do the same."""
+
+
+def as_option(setting: Named, /) -> str:
+    """Return a setting or a public name as an option; as in Python if there is none.
+
+    Examples
+    --------
+    >>> from bnlab.errors import Setting
+    >>> print(as_option(Setting("header", False)), as_option(Setting("missing_markers")))
+    --no-header --missing-marker TEXT
+    >>> from bnlab.data import EqualFrequency
+    >>> as_option(Setting("discretize", {"age [y]": EqualFrequency(3)}))
+    "--discretize 'age [y]=frequency:3'"
+    """
+    if isinstance(setting, Public):
+        return INSTEAD.get(setting.name, setting.name)
+    found = {**MODEL, **TABLE}.get(setting.name)
+    if found is None:
+        return str(setting)
+    option, what = typed(setting.name), found.what.replace("[COLUMN=]", "COLUMN=")
+    if setting.value is False or setting.value == ():
+        return f"--no-{option}"
+    if setting.value is True:
+        return f"--{option}"
+    words = [] if setting.value is ... else said(setting.name, setting.value)
+    if not words or not all(map(str.isprintable, words)):
+        return f"--{option} {what}"
+    return " ".join(f"--{option}{_after(word)}" for word in words)
+
+
+def _after(word: str) -> str:
+    """A value behind its option, as a shell takes it."""
+    quoted = shlex.quote(word)
+    if quoted == word and not any(map(str.isalnum, word)):
+        quoted = f"'{word}'"  # a comma would pass for one of the sentence
+    return f"={quoted}" if word.startswith("-") else f" {quoted}"
