@@ -16,13 +16,7 @@ from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.checks import conforming
-from bnlab.data.discretizing import (
-    Discretizer,
-    EqualFrequency,
-    Intervals,
-    check_rule,
-    discretize,
-)
+from bnlab.data.discretizing import Discretizer, EqualFrequency, Intervals, check_rule, discretize
 from bnlab.data.markers import MISSING_MARKERS
 from bnlab.errors import InputError, Part, Setting, parts_of
 from bnlab.files import NUMBER

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -157,7 +156,7 @@ def infer_arity(codes: NDArray[np.int64], name: str) -> int:
     return len(seen)
 
 
-def node_number(names: Sequence[str], node: object, /) -> int:
+def node_number(names: Sequence[str], node: int | str, /) -> int:
     """The number of a node that is given by its name or by its number.
 
     Raises
@@ -169,6 +168,6 @@ def node_number(names: Sequence[str], node: object, /) -> int:
         if node not in names:
             raise ValueError(f"no variable {node!r}; there are {', '.join(names)}")
         return list(names).index(node)
-    if not isinstance(node, Integral) or not 0 <= node < len(names):
+    if not isinstance(node, int | np.integer) or not 0 <= node < len(names):
         raise ValueError(f"node {node!r} is neither a name nor a number in 0..{len(names) - 1}")
     return int(node)

@@ -8,13 +8,7 @@ from typing import Any, Literal
 from bnlab.data.cells import table_rows
 from bnlab.data.columns import Options
 from bnlab.data.discretizing import CutPoints, Discretizer, EqualFrequency, EqualWidth
-from bnlab.data.doubtful import (
-    doubts_of,
-    has_decimal_commas,
-    refuse,
-    refuse_dressed,
-    refuse_lines,
-)
+from bnlab.data.doubtful import doubts_of, has_decimal_commas, refuse, refuse_dressed, refuse_lines
 from bnlab.data.guesses import COUNT_NAMES, Column
 from bnlab.data.layout import layout
 from bnlab.data.markers import Markers

@@ -32,13 +32,7 @@ from bnlab.data.cells import read_text
 from bnlab.errors import warn
 from bnlab.files import NUMBER
 from bnlab.graphs import MAX_NODES
-from bnlab.networks.bayesnet import (
-    ROW_TOLERANCE,
-    BayesNet,
-    NodeTable,
-    assemble,
-    check_table_size,
-)
+from bnlab.networks.bayesnet import ROW_TOLERANCE, BayesNet, NodeTable, assemble, check_table_size
 
 ROUNDING_TOLERANCE = 0.01
 TABLE_BYTES = 28  # of one probability, at most, while its table is made and checked

@@ -74,13 +74,7 @@ def credible(draws: Draws, relation: Callable[[Ints], Ints], /, *, delta: float 
     means = pair_means(draws, np.asarray(relation(draws.values)).reshape(-1, n), delta)
     np.fill_diagonal(means.high, 0.0)
     return Credible(
-        means.value,
-        means.low,
-        means.high,
-        means.interval,
-        means.confidence,
-        means.rhat,
-        means.ess,
+        means.value, means.low, means.high, means.interval, means.confidence, means.rhat, means.ess
     )
 
 
