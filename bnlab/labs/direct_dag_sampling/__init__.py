@@ -11,11 +11,14 @@ from bnlab.labs.direct_dag_sampling.checks import (
     check_draws_for_all,
     check_interval,
 )
-from bnlab.labs.direct_dag_sampling.runs import (
+from bnlab.labs.direct_dag_sampling.view import (
     PUBLISHED,
+    Certain,
+    Pile,
+    Questions,
+    TableOne,
     dag_posterior,
     posterior,
     table_one,
 )
-from bnlab.labs.direct_dag_sampling.view import Certain, Pile, Questions, TableOne
 from bnlab.papers.htw2016.study import repeated_edges

@@ -7,16 +7,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab import graphs, hoeffding_margin
 from bnlab.labs.board import check
-from bnlab.labs.direct_dag_sampling.runs import SEED, dag_posterior, posterior
-
-Bools = NDArray[np.bool_]
-Masks = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from bnlab.labs.datasets import Bools, Floats, Ints
+from bnlab.labs.direct_dag_sampling.view import SEED, dag_posterior, posterior
 
 
 def check_draws_for_all(function: Callable[[float, float, int], Any]) -> bool:
@@ -43,7 +39,7 @@ def check_draws_for_all(function: Callable[[float, float, int], Any]) -> bool:
     )
 
 
-def check_common_cause(function: Callable[[Masks, int, int], Any]) -> bool:
+def check_common_cause(function: Callable[[Ints, int, int], Any]) -> bool:
     """Exercise 2: `function(dags, u, v)` says in which DAGs a third variable leads to both."""
     dags = graphs.all_dags(4)
     reach = graphs.to_adjacency(graphs.ancestors(dags))
@@ -72,45 +68,39 @@ def check_common_cause(function: Callable[[Masks, int, int], Any]) -> bool:
     )
 
 
-def check_certain(function: Callable[[Masks, Floats, Bools, float], tuple[float, float]]) -> bool:
+def check_certain(function: Callable[[Ints, Floats, Bools, float], tuple[float, float]]) -> bool:
     """Exercise 3: `function(dags, log_target, has, log_z)` is the interval of IW-DDS."""
-    table = posterior("coronary").table
-    log_z = dag_posterior("coronary").log_z
+    path, log_z = bn.features.path(0, 3), dag_posterior("coronary").log_z
     draws = bn.sample_dags(posterior("coronary"), draws=300, rng=np.random.default_rng(SEED))
-    dags, log_target = draws.values[0], draws.log_target[0]
-    has = np.asarray(bn.features.path(0, 3)(dags), bool)
-    distinct = bn.reweight_unique(draws, log_z=log_z)
-    expected = bn.features.probability(distinct, bn.features.path(0, 3))
-    everything = graphs.all_dags(3)
-    three = bn.score_families(
-        bn.load_dataset("coronary").select(table.names[:3]), bn.K2(), max_parents=2, prior=bn.Fair()
-    )
-    all_z = float(np.logaddexp.reduce(three.log_target(everything)))
+    dags, log_target, each = draws.values[0], draws.log_target[0], np.arange(300)
+    has = np.asarray(path(dags), bool)
+    expected = bn.features.probability(bn.reweight_unique(draws, log_z=log_z), path)
+    few = bn.load_dataset("coronary").select(draws.names[:3])
+    three = bn.score_families(few, bn.K2(), max_parents=2, prior=bn.Fair())
 
-    def result(rows: Masks) -> Floats:
-        found = function(dags[rows], log_target[rows], has[rows], log_z)
-        return np.asarray(found, float)
+    def result(rows: Ints) -> Floats:
+        return np.asarray(function(dags[rows], log_target[rows], has[rows], log_z), float)
 
-    one_after_another = np.arange(len(dags))
-
-    def of_all_dags(pair: tuple[int, int]) -> tuple[float, float]:
-        yes = np.asarray(bn.features.edge(*pair)(everything), bool)
-        return function(everything, three.log_target(everything), yes, all_z)
+    def of_all_dags() -> tuple[float, float]:
+        everything = graphs.all_dags(3)
+        log_targets = three.log_target(everything)
+        yes = np.asarray(bn.features.edge(0, 1)(everything), bool)
+        return function(everything, log_targets, yes, float(np.logaddexp.reduce(log_targets)))
 
     return check(
         "Exercise 3",
         "return two numbers, low and high",
-        lambda: result(one_after_another).shape == (2,),
+        lambda: result(each).shape == (2,),
         "one network alone: its own posterior probability counts, exp(log_target - log_z)",
         lambda: np.allclose(np.diff(result(np.array([0]))), 1 - exp(log_target[0] - log_z)),
         "a network that is drawn twice counts once",
         lambda: np.allclose(result(np.zeros(2, int)), result(np.array([0]))),
         "nothing is left open once every network was drawn",
-        lambda: np.ptp(of_all_dags((0, 1))) < 1e-9,
+        lambda: np.ptp(of_all_dags()) < 1e-9,
         "and then the answer is the exact probability",
-        lambda: np.isclose(of_all_dags((0, 1))[0], bn.dag_posterior(three).edges[0, 1]),
+        lambda: np.isclose(of_all_dags()[0], bn.dag_posterior(three).edges[0, 1]),
         "300 draws: low and high differ from those of bn.features.probability",
-        lambda: np.allclose(result(one_after_another), (expected.low, expected.high)),
+        lambda: np.allclose(result(each), (expected.low, expected.high)),
     )
 
 

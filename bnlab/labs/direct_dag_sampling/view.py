@@ -3,27 +3,23 @@
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab import features, hoeffding_margin, plots
 from bnlab.exact import order_paths
 from bnlab.labs.board import choice, size_slider
-from bnlab.labs.datasets import OWN, Case, dataset_choice, rows
-from bnlab.labs.direct_dag_sampling.runs import (
-    DELTA,
-    DRAWS,
-    PUBLISHED,
-    RUNS,
-    SEED,
-    Found,
-    dag_posterior,
-    posterior,
-    table_one,
-)
+from bnlab.labs.datasets import OWN, Case, Floats, dataset_choice, k2_posterior as posterior, rows
 from bnlab.labs.running import Experiment, Progress
 from bnlab.labs.view import Board, View
+from bnlab.papers.htw2016.printed import TABLE_1
 
+PUBLISHED = {key: TABLE_1[key] for key in TABLE_1 if key[0] in ("tic_tac_toe", "wine")}
+"""Mean and standard deviation of the SAD over 15 runs of 20,000 draws [HeTianWu2016, Table 1]."""
+
+SEED = 2016
+DRAWS = 20_000
+RUNS = 15
+DELTA = 0.05
 DATASETS = ("tic-tac-toe", "wine", "coronary")
 MOST_BARS = 12
 MOST_ASKED = 4
@@ -39,7 +35,14 @@ ASKED = (
 )
 STOPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, DRAWS)
 
-Floats = NDArray[np.float64]
+Found = dict[tuple[str, str], list[float]]
+"""(data set, method) -> SAD of each run."""
+
+
+@cache
+def dag_posterior(case: Case) -> bn.DagPosterior:
+    """Return the exact posterior of the same table with each DAG counted once."""
+    return bn.dag_posterior(posterior(case).table)
 
 
 class Pile(View):
@@ -67,23 +70,20 @@ class Pile(View):
         u, v = np.unravel_index(ranked, p.shape)
         labels = [_arrow(dataset, "→", *pair) for pair in zip(u, v, strict=True)]
         errors, spread = np.abs(estimates - exact)[:, off], hoeffding_margin(drawn, DELTA)
-        lines = {"largest error": errors.max(axis=1), "mean error": errors.mean(axis=1)}
+        largest, mean = errors.max(axis=1), errors.mean(axis=1)
+        lines = {"largest error": largest, "mean error": mean}
+        at_once = f"Hoeffding, all {pairs} edges at once"
+        bounds = {at_once: DELTA / pairs, "Hoeffding, one edge": DELTA}
         curve = plots.error_curve(
             STOPS,
             {
                 name: np.where(np.array(STOPS) <= drawn, line, np.nan)
                 for name, line in lines.items()
             },
-            {
-                f"Hoeffding, all {pairs} edges at once": [
-                    hoeffding_margin(size, DELTA / pairs) for size in STOPS
-                ],
-                "Hoeffding, one edge": [hoeffding_margin(size, DELTA) for size in STOPS],
-            },
+            {name: [hoeffding_margin(m, delta) for m in STOPS] for name, delta in bounds.items()},
             y_range=(3e-4, 3.0),
             title=f"Error of the {pairs} edge probabilities",
         )
-        largest, mean = (line[place] for line in lines.values())
         return {
             "bars": (
                 plots.share_bars(estimates[place][u, v], exact[u, v], labels, margin=spread),
@@ -92,9 +92,9 @@ class Pile(View):
             ),
             "curve": (
                 curve,
-                f"After {drawn:,} networks: largest error {largest:.2g}, mean error {mean:.2g}. "
-                f"Each bound holds with probability {1 - DELTA:.2f} at a number of draws fixed in "
-                "advance.",
+                f"After {drawn:,} networks: largest error {largest[place]:.2g}, mean error "
+                f"{mean[place]:.2g}. Each bound holds with probability {1 - DELTA:.2f} at a number "
+                "of draws fixed in advance.",
             ),
         }
 
@@ -141,15 +141,11 @@ class Questions(View):
         via: str | None = None,
         end: str | None = None,
     ) -> None:
-        self._draws, self._edges = draws, edges
-        wanted = [start or draws.names[0], via or draws.names[1], end or draws.names[2]]
+        self._draws, self._edges, names = draws, edges, draws.names
         super().__init__(
-            **{
-                name: choice(label, draws.names, value)
-                for name, label, value in zip(
-                    ("start", "via", "end"), ("from", "via", "to"), wanted, strict=True
-                )
-            }
+            start=choice("from", names, start or names[0]),
+            via=choice("via", names, via or names[1]),
+            end=choice("to", names, end or names[2]),
         )
 
     def draw(self, start: str, via: str, end: str) -> Board:
@@ -157,7 +153,7 @@ class Questions(View):
         u, w, v = (self._draws.names.index(name) for name in (start, via, end))
         size = self._draws.values.shape[1]
         spread = hoeffding_margin(size, DELTA)
-        shares, exact = [[float("nan")] * len(ASKED) for _ in range(2)]
+        shares, exact = np.full((2, len(ASKED)), np.nan).tolist()
         caption = "Choose three different variables."
         if len({u, w, v}) == 3:
             edge, path = features.edge(u, v), features.path(u, v)
@@ -216,17 +212,14 @@ class Certain(View):
     def draw(self, dataset: Case, question: str, drawn: int) -> Board:
         """What the distinct networks so far leave open."""
         truth, other = _questions(dataset)[question][1:]
-        sound, weighed = _answers(dataset, question)
         shown = STOPS.index(drawn) + 1
-        distinct, now = _distinct(dataset)[shown - 1], sound[shown - 1]
+        every, weighed = _answers(dataset, question)
+        distinct, sound, now = _distinct(dataset)[shown - 1], every[:shown], every[shown - 1]
         picture = plots.closing(
             STOPS[:shown],
-            [each.low for each in sound[:shown]],
-            [each.high for each in sound[:shown]],
-            {
-                "IW-DDS": [each.value for each in sound[:shown]],
-                "weighed by 1/l(G)": weighed[:shown],
-            },
+            [each.low for each in sound],
+            [each.high for each in sound],
+            {"IW-DDS": [each.value for each in sound], "weighed by 1/l(G)": weighed[:shown]},
             {"each network once, exact": truth, "each of its orders once, exact": other},
             most=STOPS[-1],
             title="What the distinct networks leave open",
@@ -274,6 +267,38 @@ def _answers(case: Case, question: str) -> tuple[list[bn.FeatureEstimate], list[
     corrected = bn.reweight_by_extensions(_draws(case))
     sound = [features.probability(distinct, feature) for distinct in _distinct(case)]
     return sound, [features.probability(corrected.prefix(size), feature).value for size in STOPS]
+
+
+def table_one(
+    *,
+    rng: np.random.Generator,
+    data: bn.Data | None = None,
+    runs: int = RUNS,
+    draws: int = DRAWS,
+    progress: Progress | None = None,
+) -> Found:
+    """Return the SAD of each run of DOS and DDS on tic-tac-toe and wine [HeTianWu2016, Table 1].
+
+    A table of the reader's own, `data`, stands in the place of the two. `progress(done, total, the
+    runs so far)` is called after each run; False stops.
+    """
+    cases: dict[str, Case] = {name: name for name, method in PUBLISHED if method == "DDS"}
+    found: Found = {key: [] for key in PUBLISHED}
+    if data is not None:
+        cases, found = {OWN: data}, {(OWN, "DOS"): [], (OWN, "DDS"): []}
+    for done, stream in enumerate(rng.spawn(runs), start=1):
+        for name, case in cases.items():
+            exact = posterior(case)
+            for_orders, for_dags = stream.spawn(2)
+            orders = bn.sample_orders(exact, draws=draws, rng=for_orders)
+            dags = bn.sample_dags(exact, draws=draws, rng=for_dags)
+            by_orders, by_dags = features.edges(orders, table=exact.table), features.edges(dags)
+            for method, edges in (("DOS", by_orders), ("DDS", by_dags)):
+                sad = bn.diagnostics.sad(edges, exact.edges)
+                found = {**found, (name, method): [*found[name, method], sad]}
+        if progress is not None and progress(done, runs, found) is False:
+            break
+    return found
 
 
 class TableOne(Experiment):
