@@ -8,8 +8,11 @@ from bnlab.labs.annealed_importance_sampling.checks import (
     check_reverse_mean,
     check_schedule,
 )
-from bnlab.labs.annealed_importance_sampling.runs import (
+from bnlab.labs.annealed_importance_sampling.view import (
     SCHEDULES,
+    Bounds,
+    Pile,
+    Shapes,
     annealed,
     edge_errors,
     gaps,
@@ -18,5 +21,4 @@ from bnlab.labs.annealed_importance_sampling.runs import (
     posterior,
     sandwich,
 )
-from bnlab.labs.annealed_importance_sampling.view import Bounds, Pile, Shapes
 from bnlab.labs.board import setup

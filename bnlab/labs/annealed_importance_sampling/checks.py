@@ -6,13 +6,11 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab.labs.board import check
-from bnlab.labs.datasets import k2_posterior as posterior
+from bnlab.labs.datasets import Floats, k2_posterior
 
-Floats = NDArray[np.float64]
 Kernel = Callable[[float], Floats]
 
 STEPS = 300
@@ -107,7 +105,7 @@ def check_schedule(function: Callable[[int], Any]) -> bool:
     @cache
     def spread(name: str, own: bool) -> float:
         schedule = bn.Betas(tuple(map(float, function(STEPS)))) if own else bn.Linear(STEPS)
-        table, method = posterior(name).table, bn.AIS(schedule)
+        table, method = k2_posterior(name).table, bn.AIS(schedule)
         found = [
             bn.anneal_orders(table, runs=RUNS, rng=np.random.default_rng(seed), method=method)
             for seed in range(SEEDS)

@@ -1,31 +1,35 @@
 """Weights piling up, bounds closing, and shapes of schedules."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import Any
 
 import numpy as np
 from bokeh.models import BasicTickFormatter
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.labs.annealed_importance_sampling.runs import (
-    RUNS,
-    SCHEDULES,
-    SEED,
-    annealed,
-    gaps,
-    log_mean,
-    sandwich,
-    step_stops,
-)
 from bnlab.labs.board import choice, size_slider
-from bnlab.labs.datasets import Case, dataset_choice, title
+from bnlab.labs.datasets import (
+    SCHEDULES,
+    Case,
+    Floats,
+    Schedule,
+    dataset_choice,
+    k2_posterior as posterior,
+    rows,
+    title,
+)
 from bnlab.labs.running import Experiment, Progress
 from bnlab.labs.view import Board, View
+from bnlab.sampling import OrderWalker
 
+SEED = 2013
+RUNS = 200
 DATASETS = ("tic-tac-toe", "wine", "coronary")
 STEP_STOPS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)
 RUN_STOPS = (2, 5, 10, 20, 50, 100, RUNS)
@@ -37,8 +41,95 @@ LEAST_GAP = -2 * np.log(0.05) / BINS  # nats, between bounds from weights that a
 
 STEPS = "annealing steps of a run"
 
-Floats = NDArray[np.float64]
 Found = list[tuple[int, float, float]]
+"""Annealing steps, and the ln of both bounds less the exact ln p(D), nats."""
+
+
+@cache
+def annealed(case: Case, schedule: Schedule, runs: int = RUNS) -> bn.Draws:
+    """Annealing runs on a case; their prefixes are nested."""
+    rng, method = np.random.default_rng(SEED), bn.AIS(schedule)
+    return bn.anneal_orders(posterior(case).table, runs=runs, rng=rng, method=method)
+
+
+def gaps(case: Case, schedule: Schedule, runs: int = RUNS) -> Floats:
+    """(runs,) ln weight of each of the first runs less the exact ln Z, nats."""
+    return np.asarray(annealed(case, schedule).log_weight[0, :runs] - posterior(case).log_z)
+
+
+def log_mean(log_weights: ArrayLike, /) -> Floats:
+    """ln of the mean weight along the last axis."""
+    values = np.asarray(log_weights, np.float64)
+    return np.asarray(np.logaddexp.reduce(values, axis=-1) - math.log(values.shape[-1]))
+
+
+def log_weights(table: bn.ScoreTable, orders: ArrayLike, /) -> Floats:
+    """Return ln of the weight of each order (N, n), nats: summed over compatible networks."""
+    return OrderWalker.of(table).log_weights(np.asarray(orders, np.int64))
+
+
+def edge_errors(case: Case, *, runs: int, steps: int, rng: np.random.Generator) -> list[float]:
+    """SAD from the exact edges, of averages over the last orders with their weights and without."""
+    exact, method = posterior(case), bn.AIS(bn.Linear(steps))
+    found = bn.anneal_orders(exact.table, runs=runs, rng=rng, method=method)
+    plain = replace(found, log_weight=np.zeros((1, runs)))
+    return [
+        bn.diagnostics.sad(bn.features.edges(draws, table=exact.table), exact.edges)
+        for draws in (found, plain)
+    ]
+
+
+def step_stops(case: Case) -> list[int]:
+    """Numbers of annealing steps from nm / 16 to 16 nm, the last as in the paper."""
+    cells = rows(case).n * rows(case).m
+    return [round(cells * 4.0**k) for k in (-2, -1, 0, 1, 2)]
+
+
+def sandwich(
+    case: Case,
+    *,
+    runs: int,
+    rng: np.random.Generator,
+    stops: Sequence[int] | None = None,
+    progress: Progress | None = None,
+) -> Found:
+    """Return bounds on the evidence, each right with probability 0.95, at each number of steps.
+
+    There are `runs` of each bound. `progress(moves done, moves in all, bounds so far)` is called
+    on the way; when it says False, the bounds that are complete remain.
+    """
+    exact, stops = posterior(case), step_stops(case) if stops is None else stops
+    total, done, going = 2 * runs * sum(stops), 0, True
+    found: Found = []
+
+    def tell(before: int, steps: int) -> Progress:
+        def told(finished: int, of: int, snapshot: object) -> bool:
+            nonlocal going
+            if progress is not None:
+                going = progress(before + finished * steps, total, found) is not False
+            return going
+
+        return told
+
+    for steps in stops:
+        moves, method = runs * steps, bn.AIS(bn.Linear(steps))
+        try:
+            lower = bn.estimate_lower_bound(
+                exact.table, runs=runs, rng=rng, method=method, progress=tell(done, steps)
+            )
+            upper = bn.estimate_upper_bound(
+                exact, runs=runs, rng=rng, method=method, progress=tell(done + moves, steps)
+            )
+        except bn.Stopped:
+            break
+        if lower.run.stopped or upper.run.stopped:
+            break
+        done += 2 * moves
+        low, high = (bound.log_value - exact.log_evidence for bound in (lower, upper))
+        found = [*found, (steps, low, high)]
+        if not going:  # too late for these bounds, in time for the next
+            break
+    return found
 
 
 class Pile(View):
