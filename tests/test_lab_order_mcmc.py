@@ -12,7 +12,8 @@ from pictures import check_plot, columns
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import order_mcmc as lab
-from bnlab.labs.order_mcmc.chains import KINDS
+from bnlab.labs.datasets import SCHEDULES
+from bnlab.labs.order_mcmc.view import KINDS, first_draws, pair
 from bnlab.sampling import OrderWalker
 
 NAMES = ["rain", "wet", "slip"]
@@ -115,15 +116,16 @@ def test_steps_average_over_every_visit() -> None:
 def test_two_chains_agree_on_wine_and_not_on_tic_tac_toe() -> None:
     two = lab.TwoChains()
     two.length.value = 20_000
-    assert bn.diagnostics.sad(*two.edges()) < 0.6
+    assert bn.diagnostics.sad(*pair("wine", first_draws, 20_000)) < 0.6
     two.case.value = "tic-tac-toe"
-    assert bn.diagnostics.sad(*two.edges()) > 10
+    edges = pair("tic-tac-toe", first_draws, 20_000)
+    assert bn.diagnostics.sad(*edges) > 10
     draws = lab.long_chains("tic-tac-toe")
     means = draws.log_target[:, 1000:].mean(axis=1)
     assert abs(means[0] - means[1]) < 1  # the traces look alike
     table = lab.posterior("tic-tac-toe").table
     alone = bn.features.edges(lab.chain(draws, 1), table=table)
-    np.testing.assert_allclose(two.edges()[1], alone)
+    np.testing.assert_allclose(edges[1], alone)
     np.testing.assert_allclose(
         two.scatter.source("agreement").data["second"], alone[~np.eye(10, dtype=bool)]
     )
@@ -131,12 +133,13 @@ def test_two_chains_agree_on_wine_and_not_on_tic_tac_toe() -> None:
 
 def test_hot_walks_agree_and_cold_ones_do_not() -> None:
     heat = lab.Temperature()
-    assert bn.diagnostics.sad(*heat.edges()) > 10
+    assert bn.diagnostics.sad(*pair("tic-tac-toe", lab.tempered, 1)) > 10
     heat.beta.value = 0.2
-    assert bn.diagnostics.sad(*heat.edges()) < 4
+    edges = pair("tic-tac-toe", lab.tempered, 0.2)
+    assert bn.diagnostics.sad(*edges) < 4
     assert "β = 0.2" in heat.trace.caption
     shown = heat.scatter.source("hot_agreement").data["second"]
-    np.testing.assert_allclose(shown, heat.edges()[1][~np.eye(10, dtype=bool)])
+    np.testing.assert_allclose(shown, edges[1][~np.eye(10, dtype=bool)])
     lowest = lab.tempered("tic-tac-toe", 0.2).log_target.min()
     assert min(heat.trace.source("hot_trace").data["walk 1"]) >= lowest - 0.001
 
@@ -145,7 +148,8 @@ def test_coupled_runs_agree_where_single_ones_do_not() -> None:
     ladder = lab.Coupled()
     ladder.temperatures.value = 4
     ladder.schedule.value = "harmonic"
-    draws, exact = ladder.draws(), lab.posterior("tic-tac-toe")
+    draws, exact = lab.coupled("tic-tac-toe", bn.Harmonic(3)), lab.posterior("tic-tac-toe")
+    edges = pair("tic-tac-toe", lab.coupled, bn.Harmonic(3))
     assert draws.stats["beta"].tolist() == bn.Harmonic(3).betas.tolist()
     shown = ladder.accepted.source("tempered_acceptance").data
     np.testing.assert_allclose(shown["rate"], draws.stats["acceptance"].mean(axis=0))
@@ -153,7 +157,7 @@ def test_coupled_runs_agree_where_single_ones_do_not() -> None:
     averages = ladder.trace.source("averages").data
     assert abs(averages["single 1"][-1] - averages["single 2"][-1]) > 0.99
     assert abs(averages["coupled 1"][-1] - averages["coupled 2"][-1]) < 0.4
-    np.testing.assert_allclose(averages["coupled 2"][-1], ladder.edges()[1][0, 4], atol=0.001)
+    np.testing.assert_allclose(averages["coupled 2"][-1], edges[1][0, 4], atol=0.001)
     alone = [
         bn.features.edges(lab.chain(lab.long_chains("tic-tac-toe"), c), table=exact.table)[0, 4]
         for c in (0, 1)
@@ -161,18 +165,19 @@ def test_coupled_runs_agree_where_single_ones_do_not() -> None:
     last = [averages[label][-1] for label in ("single 1", "single 2")]
     np.testing.assert_allclose(last, alone, atol=0.001)
     assert averages["place"][-1] == 200_000  # as many moves
-    assert max(bn.diagnostics.sad(edges, exact.edges) for edges in ladder.edges()) < 10
+    assert max(bn.diagnostics.sad(each, exact.edges) for each in edges) < 10
 
 
 @pytest.mark.parametrize("steps", ["linear", "harmonic"])
 def test_every_ladder_has_pictures_and_captions(steps: str) -> None:
     ladder = lab.Coupled()
     ladder.schedule.value = steps
+    single = lab.long_chains("tic-tac-toe")
     for _, size in ladder.temperatures.options:
         ladder.temperatures.value = size
         assert len(ladder.accepted.source("tempered_acceptance").data["beta"]) == size
         assert f"{size} chains" in ladder.accepted.caption
-        single, coupled = lab.long_chains("tic-tac-toe"), ladder.draws()
+        coupled = lab.coupled("tic-tac-toe", SCHEDULES[steps](size - 1))
         settings = {key: int(str(coupled.run.settings[key])) for key in ("burn_in", "thin")}
         each = settings["burn_in"] + coupled.values.shape[1] * settings["thin"]
         assert size * each <= single.values.shape[1] * 10

@@ -5,9 +5,13 @@ temperature, and chains coupled over temperatures.
 """
 
 from bnlab.labs.board import setup
-from bnlab.labs.order_mcmc.chains import (
-    Step,
-    chain,
+from bnlab.labs.datasets import chain
+from bnlab.labs.order_mcmc.checks import check_exchange, check_many_starts, check_reversal
+from bnlab.labs.order_mcmc.view import (
+    Coupled,
+    Steps,
+    Temperature,
+    TwoChains,
     coupled,
     edge_given_orders,
     long_chains,
@@ -16,5 +20,3 @@ from bnlab.labs.order_mcmc.chains import (
     tempered,
     usual_weights,
 )
-from bnlab.labs.order_mcmc.checks import check_exchange, check_many_starts, check_reversal
-from bnlab.labs.order_mcmc.view import Coupled, Steps, Temperature, TwoChains

@@ -6,16 +6,13 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab import features
 from bnlab.labs.board import check
-from bnlab.labs.order_mcmc.chains import SEED, posterior
+from bnlab.labs.datasets import Floats, Ints, k2_posterior
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
+SEED = 2003
 BUDGET = 100_000  # moves
 
 
@@ -107,9 +104,7 @@ def check_reversal(function: Callable[[Ints, np.random.Generator], Any]) -> bool
     )
 
 
-def check_many_starts(
-    function: Callable[[bn.ScoreTable, np.random.Generator], bn.Draws],
-) -> bool:
+def check_many_starts(function: Callable[[bn.ScoreTable, np.random.Generator], bn.Draws]) -> bool:
     """Exercise 3: `function(table, rng)` spends 100,000 moves better than one long chain.
 
     A move of any chain counts, hot or cold.
@@ -117,7 +112,7 @@ def check_many_starts(
 
     @cache
     def run(name: str, seed: int) -> bn.Draws:
-        return function(posterior(name).table, np.random.default_rng(seed))
+        return function(k2_posterior(name).table, np.random.default_rng(seed))
 
     def moves(draws: bn.Draws) -> int:
         keys = ("chains", "burn_in", "draws", "thin")
@@ -125,24 +120,16 @@ def check_many_starts(
         temperatures = draws.stats["beta"].size if "beta" in draws.stats else 1
         return temperatures * chains * (burn_in + each * thin)
 
+    def sad(name: str, draws: bn.Draws) -> float:
+        exact = k2_posterior(name)
+        return bn.diagnostics.sad(features.edges(draws, table=exact.table), exact.edges)
+
     def error(name: str) -> float:
-        exact = posterior(name)
-        return float(
-            np.mean(
-                [
-                    bn.diagnostics.sad(
-                        features.edges(run(name, seed), table=exact.table), exact.edges
-                    )
-                    for seed in range(3)
-                ]
-            )
-        )
+        return float(np.mean([sad(name, run(name, seed)) for seed in range(3)]))
 
     def one_chain() -> float:
-        exact = posterior("tic-tac-toe")
-        rng = np.random.default_rng(SEED)
-        draws = bn.sample_orders(exact.table, draws=9000, chains=1, rng=rng)
-        return bn.diagnostics.sad(features.edges(draws, table=exact.table), exact.edges)
+        table, rng = k2_posterior("tic-tac-toe").table, np.random.default_rng(SEED)
+        return sad("tic-tac-toe", bn.sample_orders(table, draws=9000, chains=1, rng=rng))
 
     return check(
         "Exercise 3",
