@@ -87,7 +87,8 @@ def spawn(rng: np.random.Generator, count: int, /) -> list[np.random.Generator]:
 class Work:
     """Base of what `run_steps` makes step by step.
 
-    A step changes what it holds at once, in its end: an interrupt finds it as after the last step.
+    A step commits its result in one assignment at its end, so an interrupt leaves the state of the
+    last complete step.
     """
 
     @property

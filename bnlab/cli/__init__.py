@@ -20,7 +20,7 @@ EPILOG = """\
 examples:
   bnlab labs                                   copy the labs to ./bnlab-labs and open JupyterLab
   bnlab report my.csv -o report.html           which variables depend on which?
-  bnlab reproduce HTW                          the tables of a paper, print beside ours
+  bnlab reproduce HTW                          the tables of a paper, published values beside ours
   bnlab course                                 copies of the labs for a class, web pages
 
 exit codes: 0 done, 1 failed (bad data, no file, no memory), 2 wrong options, 130 interrupted

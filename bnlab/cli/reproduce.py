@@ -1,4 +1,4 @@
-"""`bnlab reproduce`: the tables and figures of a paper, print beside ours."""
+"""`bnlab reproduce`: the tables and figures of a paper, published values beside ours."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ PAPERS = {
 }
 """Short name -> the package in bnlab.papers, and what it is."""
 
-HELP = "the tables and figures of a paper, print beside ours"
-DESCRIPTION = "Make the tables and figures of a paper again, print beside ours."
+HELP = "the tables and figures of a paper, published values beside ours"
+DESCRIPTION = "Make the tables and figures of a paper again, published values beside ours."
 EPILOG = (
     "papers:\n"
     + "".join(f"  {short:4s} {what}\n" for short, (_, what) in PAPERS.items())

@@ -55,7 +55,7 @@ _LINES = (
     *((0, 4, 8), (2, 4, 6)),
 )
 
-# Reinis et al. (1981), as tabulated by Edwards (2000): counts of the 64 cells, the last variable
+# [Reinis1981], as tabulated by Edwards (2000): counts of the 64 cells, the last variable
 # running fastest.
 _CORONARY_LEVELS = {
     "Smoking": ("no", "yes"),

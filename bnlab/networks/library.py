@@ -25,7 +25,7 @@ LowerBodyO2 3 HypDistrib HypoxiaInO2; RUQO2 3 HypoxiaInO2; CO2Report 2 CO2; Xray
 Disease 6 BirthAsphyxia; GruntingReport 2 Grunting; Age 3 Disease Sick; LVH 2 Disease;
 DuctFlow 3 Disease; CardiacMixing 4 Disease; LungParench 3 Disease; LungFlow 3 Disease;
 Sick 2 Disease""",
-    # Beinlich, Suermondt, Chavez & Cooper (1989).
+    # [BeinlichEtAl1989]
     "alarm": """
 HISTORY 2 LVFAILURE; CVP 3 LVEDVOLUME; PCWP 3 LVEDVOLUME; HYPOVOLEMIA 2;
 LVEDVOLUME 3 HYPOVOLEMIA LVFAILURE; LVFAILURE 2; STROKEVOLUME 3 HYPOVOLEMIA LVFAILURE;
@@ -37,7 +37,7 @@ PRESS 4 KINKEDTUBE INTUBATION VENTTUBE; DISCONNECT 2; MINVOLSET 3; VENTMACH 4 MI
 VENTTUBE 4 DISCONNECT VENTMACH; VENTLUNG 4 KINKEDTUBE INTUBATION VENTTUBE;
 VENTALV 4 INTUBATION VENTLUNG; ARTCO2 3 VENTALV; CATECHOL 2 INSUFFANESTH TPR SAO2 ARTCO2;
 HR 3 CATECHOL; CO 3 STROKEVOLUME HR; BP 3 TPR CO""",
-    # Binder, Koller, Russell & Kanazawa (1997).
+    # [BinderEtAl1997]
     "insurance": """
 GoodStudent 2 Age SocioEcon; Age 3; SocioEcon 4 Age; RiskAversion 4 Age SocioEcon;
 VehicleYear 2 SocioEcon RiskAversion; ThisCarDam 4 RuggedAuto Accident;
@@ -58,7 +58,9 @@ _REPOSITORY = (
 )
 
 
-# What each is, and the hash of its file where the package does not have it.
+# What each is, and the hash of its file where the package does not have it. Survey is from
+# [ScutariDenis2014], hailfinder from [AbramsonEtAl1996]; lung_cancer and earthquake stand in
+# [KorbNicholson2010] too.
 _NETWORKS = {
     "cancer": ("5 nodes: metastatic cancer [Friedman, Murphy & Russell 1998]", ""),
     "lung_cancer": ("5 nodes: smoking and lung cancer [Korb & Nicholson 2004]", ""),

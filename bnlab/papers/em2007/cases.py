@@ -14,7 +14,7 @@ from bnlab.linear_extensions import log_count
 from bnlab.papers.store import Floats, normalised, random_dag, streams
 
 stream = streams(2007)
-ESS = 1.0  # alpha = 1 / (q r) in print
+ESS = 1.0  # alpha = 1 / (q r) in the paper
 CANCER_ROWS = 1000
 CHILD_ROWS = 10_000
 SYNTHETIC_NODES = 15

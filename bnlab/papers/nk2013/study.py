@@ -100,7 +100,7 @@ _SOURCES: dict[str, tuple[Callable[[], Source], Callable[[], Source], int]] = {
 RUNS = 9
 LADDERS = (4, 16, 64)
 EACH = {"MUSHROOM": 10, "ALARM": 1, "PROMOTERS": 1}
-"""DAGs given each order, as in print."""
+"""DAGs given each order, as in the paper."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
