@@ -87,11 +87,9 @@ class Panel(widgets.VBox):
 
     Parameters
     ----------
-    picture
-        A Bokeh figure or layout. Its sources that change have names. The text for screen readers
-        is part of the picture (`alt=` of `bnlab.plots.canvas`).
-    caption
-        Plain text: what to see. Screen readers read it out when it changes.
+    picture : a Bokeh figure or layout. Its sources that change have names. The text for screen
+        readers is part of the picture (`alt=` of `bnlab.plots.canvas`).
+    caption : plain text: what to see. Screen readers read it out when it changes.
     """
 
     def __init__(self, picture: LayoutDOM, caption: str = "") -> None:
@@ -184,12 +182,10 @@ def check(title: str, *properties: Any) -> bool:
 
     Parameters
     ----------
-    title
-        As in "Exercise 1".
-    properties
-        A hint and its test, the next hint and its test, and so on. A hint finishes the sentence
-        "not yet: ..." and says what to look at; it is printed when `test()` is false or raises.
-        Tests come from easy to hard: the first one that fails ends the check.
+    title : as in "Exercise 1"
+    properties : a hint and its test, the next hint and its test, and so on. A hint finishes the
+        sentence "not yet: ..." and says what to look at; it is printed when `test()` is false or
+        raises. Tests come from easy to hard: the first one that fails ends the check.
     """
     hints, tests = properties[::2], properties[1::2]
     for passed, (hint, test) in enumerate(zip(hints, tests, strict=True)):

@@ -29,20 +29,14 @@ class Runner(widgets.VBox):
 
     Parameters
     ----------
-    work
-        `work(progress)` -> result; hand `progress` on to a package function, which returns what
+    work : `work(progress)` -> result; hand `progress` on to a package function, which returns what
         it has when told to stop. It runs outside the kernel's main thread: no widgets in it.
-    finish
-        `finish(result)`, called in the kernel's main thread when the work is over or stopped.
-    look
-        `look(done, total, snapshot)`, called there up to ten times a second while it runs.
-    label
-        The text on the Run button.
-    unit
-        What is counted, as in "draws".
-    setting
-        `setting()` is what the work is done for. Progress of one setting is not shown for another
-        when `turn()` has been called after the change.
+    finish : `finish(result)`, called in the kernel's main thread when the work is over or stopped
+    look : `look(done, total, snapshot)`, called there up to ten times a second while it runs
+    label : the text on the Run button
+    unit : what is counted, as in "draws"
+    setting : `setting()` is what the work is done for. Progress of one setting is not shown for
+        another when `turn()` has been called after the change.
     """
 
     def __init__(
@@ -161,10 +155,8 @@ class Experiment(View):
 
     Parameters
     ----------
-    nothing
-        `found` as long as nothing is.
-    label, unit
-        The text on the Run button, and what the progress counts.
+    nothing : `found` as long as nothing is
+    label, unit : the text on the Run button, and what the progress counts
 
     Attributes
     ----------

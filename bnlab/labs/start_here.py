@@ -91,8 +91,7 @@ class Explorer(View):
 
     Parameters
     ----------
-    data
-        A table of your own; without it, a list of known data sets stands over the slider.
+    data : a table of your own; without it, a list of known data sets stands over the slider
 
     Attributes
     ----------

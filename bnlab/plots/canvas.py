@@ -62,16 +62,11 @@ def canvas(
 
     Parameters
     ----------
-    alt
-        What a screen reader says in place of the picture.
-    x_label, y_label
-        Axis labels; name the unit, as in "data size (rows)".
-    size
-        Width and height, pixels.
-    log
-        Which axes are logarithmic: "", "x", "y" or "xy".
-    x, y
-        Ranges of the axes: a pair, a list of factors, a Range of Bokeh; None fits the data.
+    alt : what a screen reader says in place of the picture
+    x_label, y_label : axis labels; name the unit, as in "data size (rows)"
+    size : width and height, pixels
+    log : which axes are logarithmic: "", "x", "y" or "xy"
+    x, y : ranges of the axes: a pair, a list of factors, a Range of Bokeh; None fits the data
     """
     kinds = {f"{axis}_axis_type": "log" if axis in log else "auto" for axis in "xy"}
     ranges = {"x_range": x, "y_range": y}

@@ -33,12 +33,9 @@ def dag_gallery(dags: ArrayLike, ratios: ArrayLike, alike: Sequence[int], /) -> 
 
     Parameters
     ----------
-    dags
-        (8, n) parent masks; the first four stand in the upper row.
-    ratios
-        How many times as probable as under the uniform prior, one number a DAG.
-    alike
-        How many DAGs have this shape, one number a DAG.
+    dags : (8, n) parent masks; the first four stand in the upper row
+    ratios : how many times as probable as under the uniform prior, one number a DAG
+    alike : how many DAGs have this shape, one number a DAG
     """
     title = "What the prior favours (×: against the uniform prior)"
     alt = "Drawings of the four most and the four least probable shapes of DAGs"

@@ -65,20 +65,13 @@ def lattice(
 
     Parameters
     ----------
-    names
-        The n variable names; bit v of a mask stands for names[v].
-    weights
-        (n, 2**n) values of alpha_v(S); nan where there is none yet, as everywhere if None.
-    forward, backward
-        (2**n,) values of g and b, likewise.
-    now
-        The set that is being worked on, or None.
-    used
-        The sets whose values go into it.
-    links
-        The links that are being worked on; they are drawn bold, with their numbers.
-    shares
-        (n, 2**n) probabilities that an order takes the link, drawn as its width; None for none.
+    names : the n variable names; bit v of a mask stands for names[v]
+    weights : (n, 2**n) values of alpha_v(S); nan where there is none yet, as everywhere if None
+    forward, backward : (2**n,) values of g and b, likewise
+    now : the set that is being worked on, or None
+    used : the sets whose values go into it
+    links : the links that are being worked on; they are drawn bold, with their numbers
+    shares : (n, 2**n) probabilities that an order takes the link, drawn as its width; None for none
     """
     title = "The lattice of subsets"
     alt = (

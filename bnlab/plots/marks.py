@@ -198,12 +198,9 @@ def answer_pairs(
 
     Parameters
     ----------
-    first, second
-        (K,) probabilities, the answers of the two posteriors.
-    labels
-        K different labels, the first on top.
-    posteriors
-        Names of the two posteriors, for the legend.
+    first, second : (K,) probabilities, the answers of the two posteriors
+    labels : K different labels, the first on top
+    posteriors : names of the two posteriors, for the legend
     """
     columns: Columns = {"label": list(labels)}
     for column, values in (("first", first), ("second", second)):
@@ -274,12 +271,9 @@ def sensitivity(
 
     Parameters
     ----------
-    probabilities
-        (settings, edges) floats in [0, 1].
-    labels
-        The edges, as in "rain → wet".
-    settings
-        What was changed, as in "ess 10"; at most eight.
+    probabilities : (settings, edges) floats in [0, 1]
+    labels : the edges, as in "rain → wet"
+    settings : what was changed, as in "ess 10"; at most eight
     """
     values = np.asarray(probabilities, np.float64)
     if values.shape != (len(settings), len(labels)) or len(settings) > len(MARKERS):
@@ -328,13 +322,11 @@ def path_bars(
 
     Parameters
     ----------
-    paths, edges
-        (n, n) probabilities of a directed path u ~> v of any length, and of the edge u -> v.
-    names
-        The n variable names.
-    margin
-        Half width of the interval around each path probability, as from Hoeffding's inequality;
-        the interval is cut to [0, 1].
+    paths, edges : (n, n) probabilities of a directed path u ~> v of any length, and of the edge u
+        -> v
+    names : the n variable names
+    margin : half width of the interval around each path probability, as from Hoeffding's
+        inequality; the interval is cut to [0, 1]
     """
     title = "Most probable paths"
     alt = "Bars of the most probable directed paths, with the probability of the edge alone"

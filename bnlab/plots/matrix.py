@@ -121,15 +121,11 @@ def heat_map(
 
     Parameters
     ----------
-    edges
-        (n, n) floats in [0, 1]; entry [u, v] is the probability of the edge u -> v, nan where
-        it is not known.
-    names
-        The n variable names.
-    name
-        The name of the source, by which labs and tests find it.
-    what, ends
-        What is probable, and what it goes from and to: for another relation than edges.
+    edges : (n, n) floats in [0, 1]; entry [u, v] is the probability of the edge u -> v, nan where
+        it is not known
+    names : the n variable names
+    name : the name of the source, by which labs and tests find it
+    what, ends : what is probable, and what it goes from and to: for another relation than edges
     """
     values = square(edges, names, "edges")
     chosen = values[~np.eye(len(names), dtype=bool)].tolist()

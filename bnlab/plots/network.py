@@ -39,8 +39,7 @@ def network_positions(edges: ArrayLike, /) -> Floats:
 
     Parameters
     ----------
-    edges
-        (n, n) floats; entry [u, v] is the probability of the edge u -> v.
+    edges : (n, n) floats; entry [u, v] is the probability of the edge u -> v
     """
     values = np.asarray(edges, np.float64)
     n = len(values)
@@ -159,12 +158,9 @@ def network(
 
     Parameters
     ----------
-    edges, names
-        (n, n) probabilities of u -> v, and the n variable names.
-    positions
-        (n, 2) in [0, 1], from `network_positions`.
-    threshold
-        Edges less probable than this are left out.
+    edges, names : (n, n) probabilities of u -> v, and the n variable names
+    positions : (n, 2) in [0, 1], from `network_positions`
+    threshold : edges less probable than this are left out
     """
     values = square(edges, names, "edges")
     pairs = [(int(u), int(v)) for u, v in np.argwhere(values >= threshold) if u != v]

@@ -273,12 +273,9 @@ def distances(
 
     Parameters
     ----------
-    stops
-        Numbers of rows.
-    found
-        Name -> one distance a stop.
-    stop
-        One of the stops.
+    stops : numbers of rows
+    found : name -> one distance a stop
+    stop : one of the stops
     """
     if stop not in stops:
         raise ValueError(f"{stop} rows are not among the stops {list(stops)}")

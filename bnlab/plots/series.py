@@ -182,12 +182,9 @@ def growth(
 
     Parameters
     ----------
-    curves, points
-        Series of positive values; either may be empty.
-    y_label
-        With the unit, as in "time (seconds)".
-    x_range, y_range
-        Ends of the axes, so that a moving point does not move them.
+    curves, points : series of positive values; either may be empty
+    y_label : with the unit, as in "time (seconds)"
+    x_range, y_range : ends of the axes, so that a moving point does not move them
     """
     points = points or {}
     for drawn in (curves, points):
@@ -336,12 +333,9 @@ def prior_curve(
 
     Parameters
     ----------
-    probabilities
-        (N,), the wide curve, which moves.
-    others
-        Name -> (N,): at most four thin curves, which stay.
-    y_range
-        Ends of the axis of probabilities, so that a moving curve does not move it.
+    probabilities : (N,), the wide curve, which moves
+    others : name -> (N,): at most four thin curves, which stay
+    y_range : ends of the axis of probabilities, so that a moving curve does not move it
     """
     if len(others) > 4:
         raise ValueError(f"{len(others)} known priors, but dashes for 4")

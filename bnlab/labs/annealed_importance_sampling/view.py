@@ -177,10 +177,8 @@ class Bounds(Experiment):
 
     Parameters
     ----------
-    data
-        A table of your own, in the place of the data sets.
-    stops
-        Numbers of annealing steps; from nm / 16 to 16 nm if not given.
+    data : a table of your own, in the place of the data sets
+    stops : numbers of annealing steps; from nm / 16 to 16 nm if not given
 
     Attributes
     ----------

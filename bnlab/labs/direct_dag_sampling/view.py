@@ -119,12 +119,9 @@ class Questions(View):
 
     Parameters
     ----------
-    draws
-        Independent DAGs, from `bn.sample_dags`.
-    edges
-        (n, n) exact edge probabilities, for comparison.
-    start, via, end
-        Names of the variables to begin with; the first three if not given.
+    draws : independent DAGs, from `bn.sample_dags`
+    edges : (n, n) exact edge probabilities, for comparison
+    start, via, end : names of the variables to begin with; the first three if not given
 
     Attributes
     ----------

@@ -135,8 +135,7 @@ class Walk(View):
 
     Parameters
     ----------
-    data
-        A table of at least 4 variables.
+    data : a table of at least 4 variables
 
     Attributes
     ----------
@@ -305,10 +304,8 @@ class Costs(Experiment):
 
     Parameters
     ----------
-    data
-        A table of at least 18 variables.
-    seconds, gigabytes
-        What you expect for 22 variables, or None.
+    data : a table of at least 18 variables
+    seconds, gigabytes : what you expect for 22 variables, or None
 
     Attributes
     ----------

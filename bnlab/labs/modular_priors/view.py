@@ -93,9 +93,8 @@ class Washout(View):
 
     Parameters
     ----------
-    data
-        A table of your own, of which the first five variables are taken; in the place of the true
-        network stands the most probable one given all rows.
+    data : a table of your own, of which the first five variables are taken; in the place of the
+        true network stands the most probable one given all rows
 
     Attributes
     ----------
