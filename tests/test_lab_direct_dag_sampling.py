@@ -42,8 +42,7 @@ def test_published_data_has_two_standard_deviations_and_our_means() -> None:
 
 def _closing():
     lines, levels = {"IW-DDS": [0.4, 0.3]}, {"exact": 0.3}
-    options = {"most": 100, "title": "Certain", "alt": "A band that closes as draws come in"}
-    return plots.closing([1, 10], [0, 0.2], [1, 0.4], lines, levels, **options)
+    return plots.closing([1, 10], [0, 0.2], [1, 0.4], lines, levels, most=100)
 
 
 @pytest.mark.parametrize(

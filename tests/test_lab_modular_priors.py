@@ -91,8 +91,7 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="not all different"):
         plots.answer_pairs([0.5] * 2, [0.5] * 2, ["a", "a"], **look)
     with pytest.raises(ValueError, match="7 rows"):
-        look = {"y_label": "y", "y_range": (0, 1), "title": "t", "alt": "a"}
-        plots.distances([0, 10], {"DAGs": [0.1, 0.2]}, 7, **look)
+        plots.distances([0, 10], {"DAGs": [0.1, 0.2]}, 7)
 
 
 def test_pictures_are_complete() -> None:

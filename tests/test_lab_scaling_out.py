@@ -185,7 +185,7 @@ def test_pictures_can_be_drawn() -> None:
 
 def test_measured_speeds_have_a_point_for_each_place_and_call() -> None:
     speeds = {"long": {"threads": 1.9, "MPI": 2.3}, "short": {"threads": 0.4}}
-    picture = plots.place_speeds(speeds, workers=2, title="Two workers", alt="Speed-up by place")
+    picture = plots.place_speeds(speeds)
     check_plot(picture, "speeds")
     data = picture.select_one({"name": "speeds"}).data
     assert data["label"] == ["long", "long", "short"]

@@ -228,7 +228,7 @@ def test_a_heat_map_of_paths_says_so() -> None:
 
 
 def test_rates_are_counted_once() -> None:
-    look = {"bins": 10, "title": "Misses", "alt": "Rates of the edges of a network"}
+    look = {"title": "Misses", "alt": "Rates of the edges of a network"}
     picture = plots.rate_histogram([0.0, 0.0, 0.02, 0.07], 0.05, **look)
     check_plot(picture, "rates")
     data = columns(picture, "rates")

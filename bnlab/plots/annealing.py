@@ -215,33 +215,29 @@ def rate_histogram(
     allowed: float,
     /,
     *,
-    bins: int = 24,
-    name: str = "rates",
-    y_label: str = "edges",
     title: str,
     alt: str,
 ) -> figure:
-    """Histogram of rates, with a line at the rate allowed.
+    """Histogram of the rates of edges, with a line at the rate allowed.
 
-    The source `name` has `left`, `right` and `count` of each bin. Bins begin at 0 and reach past
+    The source "rates" has `left`, `right` and `count` of each bin. Bins begin at 0 and reach past
     the rate allowed and the largest of all.
 
     Parameters
     ----------
     rates : any shape, within 0..1
     allowed : the rate that none may exceed
-    y_label : what is counted
     """
     values = np.asarray(rates, np.float64).ravel()
     reach = 1.1 * max(allowed, float(values.max(initial=0.0)))
-    counts, ends = np.histogram(values, bins=bins, range=(0, reach))
-    axes = "share of runs that miss", y_label
+    counts, ends = np.histogram(values, bins=24, range=(0, reach))
+    axes = "share of runs that miss", "edges"
     picture = canvas(
         title, alt, *axes, size=(480, 300), x=(0, reach), y=(0, 1.1 * max(int(counts.max()), 1))
     )
     look: dict[str, Any] = {"fill_color": COLOURS[0], "fill_alpha": 0.6}
-    bars = histogram(picture, counts, ends, name=name, count="count", **look)
+    bars = histogram(picture, counts, ends, name="rates", count="count", **look)
     limit = picture.vspan(x=[allowed], line_color=INK, line_width=2, line_dash="dashed")
-    items = {y_label: bars, f"allowed: {allowed:g}": limit}
+    items = {"edges": bars, f"allowed: {allowed:g}": limit}
     legend_below(picture, entries(items), columns=2)
     return picture

@@ -289,13 +289,10 @@ def closing(
     /,
     *,
     most: int,
-    name: str = "closing",
-    title: str,
-    alt: str,
 ) -> figure:
     """A band that holds a probability for certain, estimates in it, and exact values as lines.
 
-    Sources: `name`, columns `draws`, `low`, `high` and the estimates, and `name` + "_levels".
+    Sources: "closing", columns `draws`, `low`, `high` and the estimates, and "closing_levels".
 
     Parameters
     ----------
@@ -305,14 +302,17 @@ def closing(
     levels : label -> exact probability, horizontal lines
     most : right end of the axis of draws, so that it stays while draws come in
     """
+    title = "What the distinct networks leave open"
+    alt = "A band that holds a probability for certain, against the number of networks drawn"
     axes = "networks drawn", "probability"
     picture = canvas(
         title, alt, *axes, size=(600, 400), log="x", x=(0.8, most * 1.3), y=(-0.02, 1.02)
     )
     data = wide("draws", draws, {"low": low, "high": high, **estimates})
-    items = rules(picture, levels, name=f"{name}_levels", dashes=("solid", "dotted"))
-    items += lines(picture, data, name=name, columns=estimates, markers=MARKERS, number="0.0000")
-    band = shade(picture, "draws", "low", "high", name=name)
+    items = rules(picture, levels, name="closing_levels", dashes=("solid", "dotted"))
+    look: dict[str, Any] = {"columns": estimates, "number": "0.0000"}
+    items += lines(picture, data, name="closing", markers=MARKERS, **look)
+    band = shade(picture, "draws", "low", "high", name="closing")
     look = {"source": band.data_source, "line_color": INK, "line_width": 1.5}
     bars = picture.segment("draws", "low", "draws", "high", **look)
     items.insert(0, LegendItem(label="certain interval", renderers=[band, bars]))

@@ -117,7 +117,6 @@ def published(
     labels: Sequence[str],
     /,
     *,
-    x_label: str = "SAD over all edges",
     title: str = "Published mean ± 2 sd, and our runs",
 ) -> figure:
     """Published values (diamond, bar of +/- 2 sd) with our runs (dots) and mean (bar) below each.
@@ -155,8 +154,9 @@ def published(
         for run, value in enumerate(found.tolist())
     ]
     ends = 0.0, 1.05 * float((values @ (1, 2)).max())
-    look: dict[str, Any] = {"title": title, "x_label": x_label, "alt": alt, "x_range": ends}
-    picture = rows(labels, row=52, frame_width=520, **look)
+    look: dict[str, Any] = {"title": title, "alt": alt, "x_range": ends}
+    label = "SAD: sum of absolute errors over all edges"
+    picture = rows(labels, x_label=label, row=52, frame_width=520, **look)
     source = ColumnDataSource(data=columns, name="published")
     single = ColumnDataSource(data=from_rows("place value", dots), name="published_runs")
     place, below = (
@@ -220,19 +220,18 @@ def answer_pairs(
     return picture
 
 
-def place_speeds(
-    speeds: Mapping[str, Mapping[str, float]], /, *, workers: int, title: str, alt: str
-) -> figure:
-    """Measured speed-ups: a row of points for each place, and a kind of point for each call.
+def place_speeds(speeds: Mapping[str, Mapping[str, float]], /) -> figure:
+    """Speed-ups of two workers: a row of points for each place, and a kind of point for each call.
 
-    Lines mark no gain, and the number of workers, which is all that can be hoped for. The source
-    "speeds" has one row a point.
+    Lines mark no gain, and 2, which is all that can be hoped for. The source "speeds" has one row
+    a point.
 
     Parameters
     ----------
     speeds : call -> place -> how many times faster than one worker
-    workers : how many there were
     """
+    title = "Two workers, measured"
+    alt = "How many times faster two workers are than one, by place and call"
     places = list(dict.fromkeys(place for found in speeds.values() for place in found))
     apart = 0.5 / max(1, len(speeds) - 1)  # so that points at the same speed-up stay apart
     looks = cycled(speeds)
@@ -241,11 +240,11 @@ def place_speeds(
         for i, (call, found) in enumerate(speeds.items())
         for place, speed in found.items()
     ]
-    ends = 0.0, 1.1 * max([workers, *(point[2] for point in points)])
+    ends = 0.0, 1.1 * max([2, *(point[2] for point in points)])
     look: dict[str, Any] = {"title": title, "alt": alt, "x_range": ends}
     label = "times faster than one worker"
     picture = rows(places, x_label=label, row=50, frame_width=WIDTH, room=110, **look)
-    for value, dash in ((1, "dotted"), (workers, "dashed")):
+    for value, dash in ((1, "dotted"), (2, "dashed")):
         picture.vspan(x=[value], line_color=RULE, line_dash=dash)
     source = ColumnDataSource(data=from_rows("label y x color dash marker", points), name="speeds")
     marks = picture.scatter("x", "y", source=source, size=11, **MARK)

@@ -144,7 +144,6 @@ def chain_errors(
     /,
     *,
     x_label: str,
-    y_label: str = "SAD from the exact edges",
     y_range: tuple[float, float],
     title: str = "Error of each chain",
 ) -> figure:
@@ -159,6 +158,7 @@ def chain_errors(
     stop : one of the settings, the one to mark
     """
     alt = "The error of each chain at each setting, on a logarithmic axis"
+    y_label = "SAD from the exact edges"
     values = np.asarray(errors, np.float64)
     if values.ndim != 2 or len(values) != len(stops):
         raise ValueError(f"errors have shape {values.shape}, but there are {len(stops)} settings")
@@ -255,18 +255,8 @@ def acceptance_bars(rates: Mapping[str, Mapping[str, float]], /) -> figure:
     return picture
 
 
-def distances(
-    stops: Sequence[int],
-    found: Mapping[str, ArrayLike],
-    stop: int,
-    /,
-    *,
-    title: str,
-    y_label: str,
-    y_range: tuple[float, float],
-    alt: str,
-) -> figure:
-    """Distances of two posteriors at each of a few data sizes, evenly spaced as on a slider.
+def distances(stops: Sequence[int], found: Mapping[str, ArrayLike], stop: int, /) -> figure:
+    """Total variation distances of two posteriors at a few data sizes, evenly spaced.
 
     The source "distances" has `rows` and a column a line; the source "now" of the large marks, at
     the size `stop`, has `rows`, `distance` and `line`.
@@ -279,8 +269,10 @@ def distances(
     """
     if stop not in stops:
         raise ValueError(f"{stop} rows are not among the stops {list(stops)}")
-    sizes = [f"{size:,}" for size in stops]
-    picture = canvas(title, alt, "rows", y_label, size=(400, 370), x=sizes, y=y_range)
+    title = "How far apart the two posteriors are"
+    alt = "Total variation distance of the two posteriors as rows are added"
+    axes, sizes = ("rows", "total variation distance"), [f"{size:,}" for size in stops]
+    picture = canvas(title, alt, *axes, size=(400, 370), x=sizes, y=(-0.02, 0.4))
     data = {**wide("rows", stops, found), "rows": list(sizes)}
     items = lines(picture, data, name="distances", dashes=("solid", "dashed"), width=3)
     marks = [(f"{stop:,}", data[label][list(stops).index(stop)], label) for label in found]

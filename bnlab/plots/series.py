@@ -322,14 +322,13 @@ def prior_curve(
     /,
     *,
     y_range: tuple[float, float],
-    name: str = "curve",
     title: str = "All DAGs, from the most to the least probable",
     alt: str = "Probability of every DAG, largest first, with four known priors for comparison",
 ) -> figure:
     """The sorted probabilities of all DAGs, on two log axes, over those of known priors.
 
-    The source `name` has the columns `rank` (1 to N) and `probability`; a step has its first and
-    its last rank only. The known priors are in `name` + "_known", as of `series`.
+    The source "curve" has the columns `rank` (1 to N) and `probability`; a step has its first and
+    its last rank only. The known priors are in "curve_known", as of `series`.
 
     Parameters
     ----------
@@ -344,12 +343,12 @@ def prior_curve(
         title, alt, *axes, log="xy", x=(0.8, 1.25 * np.asarray(probabilities).size), y=y_range
     )
     rank, probability = _stairs(probabilities)
-    source = ColumnDataSource(data={"rank": rank, "probability": probability}, name=name)
+    source = ColumnDataSource(data={"rank": rank, "probability": probability}, name="curve")
     look = {"line_width": 7, "line_color": CYCLE[4], "line_alpha": 0.65}
     wide = picture.line("rank", "probability", source=source, **look)
     looks = cycled(others, dashes=DASHES[:4])
     known = {label: _stairs(values) for label, values in others.items()}
-    drawn, _ = series(picture, known, {}, names=(f"{name}_known", f"{name}_points"), looks=looks)
+    drawn, _ = series(picture, known, {}, names=("curve_known", "curve_points"), looks=looks)
     legend_below(picture, row_entries(drawn, others), columns=2)
     told = ("rank", "@rank{0,0}"), ("probability", "@probability{0.00e+0}")
     hover(picture, [wide], *told, mode="vline")

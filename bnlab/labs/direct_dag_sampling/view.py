@@ -219,8 +219,6 @@ class Certain(View):
             {"IW-DDS": [each.value for each in sound], "weighed by 1/l(G)": weighed[:shown]},
             {"each network once, exact": truth, "each of its orders once, exact": other},
             most=STOPS[-1],
-            title="What the distinct networks leave open",
-            alt="A band that holds a probability for certain, against the number of networks drawn",
         )
         return {
             "panel": (
@@ -332,7 +330,6 @@ class TableOne(Experiment):
             list(self._printed.values()),
             list(found.values()),
             [f"{name.replace('_', '-')}, {method}" for name, method in found],
-            x_label="SAD: sum of absolute errors over all edges",
         )
         caption = (
             f"{done} runs of DOS and DDS on each data set. PO-MCMC, a Markov chain over partial "

@@ -163,15 +163,7 @@ class Washout(View):
                 f"{second[best] / second[worst]:.4g} (structure-modular).",
             ),
             "lines": (
-                plots.distances(
-                    list(self.posteriors),
-                    self._distances,
-                    size,
-                    title="How far apart the two posteriors are",
-                    y_label="total variation distance",
-                    y_range=(-0.02, 0.4),
-                    alt="Total variation distance of the two posteriors as rows are added",
-                ),
+                plots.distances(list(self.posteriors), self._distances, size),
                 f"At {size:,} rows: {now[0]:.3f} of DAGs, {now[1]:.3f} of classes. "
                 "0: no event differs; 1: nothing in common.",
             ),

@@ -41,15 +41,7 @@ def measured_speeds(speeds: Mapping[str, Mapping[str, float]], /) -> Panel:
         f"{call}: {', '.join(f'{place} {speed:.2f}' for place, speed in row.items())}"
         for call, row in speeds.items()
     ]
-    return Panel(
-        plots.place_speeds(
-            speeds,
-            workers=2,
-            title="Two workers, measured",
-            alt="How many times faster two workers are than one, by place and call",
-        ),
-        f"Times faster than one worker: {'; '.join(calls)}.",
-    )
+    return Panel(plots.place_speeds(speeds), f"Times faster than one worker: {'; '.join(calls)}.")
 
 
 class SpeedUp(View):

@@ -55,7 +55,6 @@ def figure_table_1() -> Any:
         [printed.TABLE_1[key] for key in keys],
         [[trial.sad for trial in study.stored_trials(*key)] for key in keys],
         [f"{name.replace('_', '-')}, {method}" for name, method in keys],
-        x_label="SAD: sum of absolute errors over all edges",
         title="Table 1: published mean ± 2 sd, and our runs",
     )
 
