@@ -1,6 +1,6 @@
 """Lab 07 without a browser: its race, its pictures, its widgets and its checks."""
 
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from pictures import check_plot
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import dag_space as lab
-from bnlab.labs.dag_space.race import Chains, Distinct, Exact
+from bnlab.labs.dag_space.race import chains, distinct_draws, exact_draws
 from bnlab.labs.dag_space.view import SHARES, share_errors
 from bnlab.labs.modular_priors import space
 
@@ -48,16 +48,16 @@ def test_the_race_stops_with_what_it_has() -> None:
     assert all(now[0] <= later[0] for now, later in pairwise(told))
 
 
-@pytest.mark.parametrize("make", [Exact, Distinct])
+@pytest.mark.parametrize("make", [exact_draws, distinct_draws])
 def test_independent_racers_go_to_the_exact_edges(make) -> None:
     where = lab.target("coronary")
-    racer = make(where)
-    for _ in range(9):
-        racer.advance()
-    assert where.sad(racer.edges()[0]) < 0.2
+    *_, edges = islice(make(where), 9)
+    assert where.sad(edges()[0]) < 0.2
 
 
-def test_chains_of_the_race_leave_their_first_half_out() -> None:
+def test_chains_of_the_race_leave_their_first_half_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(chains.__globals__, "ROUND_SECONDS", 0)  # rounds do not grow
+
     class Counter:
         """A walker on two nodes that has the edge 0 -> 1 from its fourth record on."""
 
@@ -66,12 +66,10 @@ def test_chains_of_the_race_leave_their_first_half_out() -> None:
             done = state[0] - records + np.arange(records)
             return (np.array([[0, int(t >= 3)] for t in done]),)
 
-    racer = Chains(Counter(), [np.zeros(1, np.int64)], 1)
-    for rounds, expected in ((3, 0), (3, 1)):
-        for _ in range(rounds):
-            racer._records = 1
-            racer.advance()
-        assert racer.edges()[0][0, 1] == expected
+    racer = chains(Counter(), [np.zeros(1, np.int64)], 1)
+    for expected in (0, 1):
+        *_, edges = islice(racer, 3)
+        assert edges()[0][0, 1] == expected
 
 
 def test_log_proposal_is_a_distribution_over_graphs() -> None:

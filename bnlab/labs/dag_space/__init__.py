@@ -5,9 +5,19 @@ priors that are a choice, and rows in which somebody set a variable.
 """
 
 from bnlab.labs.board import setup
-from bnlab.labs.dag_space.beliefs import PRIORS, believed, few_edges, five, five_table, no_path
 from bnlab.labs.dag_space.checks import check_acceptance, check_detours, check_sampler
-from bnlab.labs.dag_space.doing import after_setting, chain_network, directed, mixed
+from bnlab.labs.dag_space.exact import (
+    PRIORS,
+    after_setting,
+    believed,
+    chain_network,
+    directed,
+    few_edges,
+    five,
+    five_table,
+    mixed,
+    no_path,
+)
 from bnlab.labs.dag_space.race import RACERS, heads, race
 from bnlab.labs.dag_space.targets import (
     Target,

@@ -1,10 +1,9 @@
 """The race: samplers of very different kinds towards the same edges, on the same clock."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,98 +28,88 @@ Found = dict[str, list[tuple[float, list[float]]]]
 """Sampler -> (seconds, SAD of each of its chains from the exact edges) so far."""
 
 
-class Racer(Protocol):
-    """A sampler that computes a little more whenever it is asked to."""
+Racer = Iterator[Callable[[], list[Floats]]]
+"""A sampler that computes for some milliseconds whenever it is asked for its next item.
 
-    def advance(self) -> None:
-        """Some milliseconds of work."""
-        ...
-
-    def edges(self) -> list[Floats]:
-        """(n, n) edge probabilities, by each of its chains alone."""
-        ...
+The item is a function that gives the (n, n) edge probabilities, by each of its chains alone.
+"""
 
 
-class Chains:
-    """Chains that walk on, of any kind; the first half of each is burn-in."""
+def chains(walker: ChainSampler, starts: Sequence[Ints], thin: int) -> Racer:
+    """Chains that walk on, of any kind; the first half of each, up to a round, is burn-in.
 
-    def __init__(self, walker: ChainSampler, starts: Sequence[Ints], thin: int) -> None:
-        self._walker, self._states, self._thin = walker, list(starts), thin
-        self._rngs = np.random.default_rng(SEED).spawn(len(starts))
-        self._records = 1  # of each chain in a round
-        self._fresh: list[Ints] = []  # (chains, records, n) DAGs of rounds not yet added up
-        self._sums: list[Floats] = []  # (chains, n, n) edges of the DAGs of each round
-        self._counts: list[int] = []  # records of each round
+    In a round all chains make moves; rounds grow until one takes some milliseconds.
+    """
+    rngs, records = np.random.default_rng(SEED).spawn(len(starts)), 1  # of each chain in a round
+    fresh: list[Ints] = []  # (chains, records, n) DAGs of rounds not yet added up
+    sums: list[Floats] = []  # (chains, n, n) edges of the DAGs of each round
+    counts: list[int] = []  # records of each round
 
-    def advance(self) -> None:
-        """A round of moves of all chains; rounds grow until one takes some milliseconds."""
-        plan, begun = (0, self._records, self._thin), time.perf_counter()
-        chains = zip(self._states, self._rngs, strict=True)
-        self._fresh.append(np.array([self._walker.walk(s, *plan, rng)[0] for s, rng in chains]))
-        if time.perf_counter() - begun < ROUND_SECONDS / 2:
-            self._records *= 2
-
-    def edges(self) -> list[Floats]:
-        """Means over the second half of each chain, up to a round."""
-        self._sums += [bn.graphs.to_adjacency(dags).sum(axis=1) for dags in self._fresh]
-        self._counts += [dags.shape[1] for dags in self._fresh]
-        self._fresh.clear()
-        done = np.cumsum(self._counts)
+    def edges() -> list[Floats]:
+        sums.extend(bn.graphs.to_adjacency(dags).sum(axis=1) for dags in fresh)
+        counts.extend(dags.shape[1] for dags in fresh)
+        fresh.clear()
+        done = np.cumsum(counts)
         late = int(np.searchsorted(done, done[-1] / 2, side="right"))
-        return list(np.sum(self._sums[late:], axis=0) / sum(self._counts[late:]))
+        return list(np.sum(sums[late:], axis=0) / sum(counts[late:]))
+
+    while True:
+        begun, each = time.perf_counter(), zip(starts, rngs, strict=True)
+        fresh.append(np.array([walker.walk(s, 0, records, thin, rng)[0] for s, rng in each]))
+        if time.perf_counter() - begun < ROUND_SECONDS / 2:
+            records *= 2
+        yield edges
 
 
-class Exact:
-    """Independent draws from the structure-modular posterior, averaged."""
+def exact_draws(where: Target, /) -> Racer:
+    """Independent draws from the structure-modular posterior, averaged: there are no chains.
 
-    def __init__(self, where: Target, /) -> None:
-        self._posterior, self._rng = where.dags, np.random.default_rng(SEED)
-        self._sum, self._draws = np.zeros(where.edges.shape), 0
+    A hundred draws more, later as many as there are, at most 10,000.
+    """
+    rng, total, draws = np.random.default_rng(SEED), np.zeros(where.dags.edges.shape), 0
 
-    def advance(self) -> None:
-        """A hundred draws more, later as many as there are, at most 10,000."""
-        more = min(max(FIRST_DRAWS, self._draws), MOST_DRAWS)
-        dags = bn.sample_dags(self._posterior, draws=more, rng=self._rng).values[0]
-        self._sum += bn.graphs.to_adjacency(dags).sum(axis=0)
-        self._draws += more
+    def edges() -> list[Floats]:
+        return [total / draws]
 
-    def edges(self) -> list[Floats]:
-        """By all draws so far: there are no chains."""
-        return [self._sum / self._draws]
+    while True:
+        more = min(max(FIRST_DRAWS, draws), MOST_DRAWS)
+        dags = bn.sample_dags(where.dags, draws=more, rng=rng).values[0]
+        total += bn.graphs.to_adjacency(dags).sum(axis=0)
+        draws += more
+        yield edges
 
 
-class Distinct:
-    """Independent order-modular draws, the distinct ones weighted: IW-DDS."""
+def distinct_draws(where: Target, /) -> Racer:
+    """Independent order-modular draws, the distinct ones weighted: IW-DDS.
 
-    def __init__(self, where: Target, /) -> None:
-        self._where, self._rng = where, np.random.default_rng(SEED)
-        self._dags = np.empty((0, where.table.n), np.int64)
+    As many draws more as there are distinct DAGs, 100 to 10,000.
+    """
+    rng, found = np.random.default_rng(SEED), np.empty((0, where.table.n), np.int64)
 
-    def advance(self) -> None:
-        """As many draws more as there are distinct DAGs, 100 to 10,000."""
-        more = min(max(FIRST_DRAWS, len(self._dags)), MOST_DRAWS)
-        dags = bn.sample_dags(self._where.orders, draws=more, rng=self._rng).values[0]
-        self._dags = np.unique(np.concatenate([self._dags, dags]), axis=0)
-
-    def edges(self) -> list[Floats]:
-        """By the weights of all distinct DAGs so far."""
-        log_w = self._where.table.log_target(self._dags)
+    def edges() -> list[Floats]:
+        log_w = where.table.log_target(found)
         weight = np.exp(log_w - log_w.max())
-        return [np.tensordot(weight / weight.sum(), bn.graphs.to_adjacency(self._dags), axes=1)]
+        return [np.tensordot(weight / weight.sum(), bn.graphs.to_adjacency(found), axes=1)]
+
+    while True:
+        more = min(max(FIRST_DRAWS, len(found)), MOST_DRAWS)
+        dags = bn.sample_dags(where.orders, draws=more, rng=rng).values[0]
+        found = np.unique(np.concatenate([found, dags]), axis=0)
+        yield edges
 
 
-def structure_chains(where: Target, kernel: StructureKernel, /) -> Chains:
+def structure_chains(where: Target, kernel: StructureKernel, /) -> Racer:
     """Four chains on DAGs from the empty graph, n (n - 1) moves between records."""
     n = where.table.n
     starts = [np.append(np.zeros(n, np.int64), -1) for _ in range(CHAINS)]  # no stay drawn yet
-    return Chains(StructureWalker.of(where.table, kernel), starts, n * (n - 1))
+    return chains(StructureWalker.of(where.table, kernel), starts, n * (n - 1))
 
 
-def partition_chains(where: Target, /) -> Chains:
+def partition_chains(where: Target, /) -> Racer:
     """Four chains on partitions, each from the best DAG of a random order."""
     rngs = np.random.default_rng(SEED).spawn(CHAINS)
     starts = [first_partition(where.table, rng) for rng in rngs]
-    return Chains(PartitionWalker.of(where.table), starts, where.table.n)
+    return chains(PartitionWalker.of(where.table), starts, where.table.n)
 
 
 RACERS: Mapping[str, Callable[[Target, float], Racer]] = MappingProxyType(
@@ -133,8 +122,8 @@ RACERS: Mapping[str, Callable[[Target, float], Racer]] = MappingProxyType(
             where, bn.Hybrid(where.orders.edges, share)
         ),
         "partition MCMC": lambda where, share: partition_chains(where),
-        "IW-DDS": lambda where, share: Distinct(where),
-        "exact draws": lambda where, share: Exact(where),
+        "IW-DDS": lambda where, share: distinct_draws(where),
+        "exact draws": lambda where, share: exact_draws(where),
     }
 )
 """What races: name -> function(target, share of local moves of the hybrid)."""
@@ -180,23 +169,23 @@ def race(
     found: Found = {label: [] for label in samplers}
     order_seconds, dag_seconds = heads(case)
     for label in samplers:
-        RACERS[label](where, share).advance()  # compiled kernels are loaded off the clock
+        next(RACERS[label](where, share))  # compiled kernels are loaded off the clock
     racers = {label: RACERS[label](where, share) for label in samplers}
-    clock = dict.fromkeys(samplers, 0.0)
-    clock |= {label: order_seconds for label in NEEDS_ORDERS if label in racers}
-    clock |= {label: dag_seconds for label in NEEDS_DAGS if label in racers}
-    total, started = round(1000 * stops[-1] * len(samplers)), set[str]()
+    clock = {
+        label: order_seconds * (label in NEEDS_ORDERS) + dag_seconds * (label in NEEDS_DAGS)
+        for label in samplers
+    }
+    total, edges = round(1000 * stops[-1] * len(samplers)), {}
     for stop in stops:
         for label, racer in racers.items():
             while clock[label] < stop:
                 begun = time.perf_counter()
-                racer.advance()
-                started.add(label)
+                edges[label] = next(racer)
                 clock[label] += time.perf_counter() - begun
                 done = round(1000 * sum(min(seconds, stops[-1]) for seconds in clock.values()))
                 if progress is not None and not progress(done, total, found):
                     return found
-            if label in started:
-                point = clock[label], [where.sad(p) for p in racer.edges()]
+            if label in edges:
+                point = clock[label], [where.sad(p) for p in edges[label]()]
                 found = {**found, label: [*found[label], point]}
     return found

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +33,6 @@ class Target:
     table: bn.ScoreTable
     orders: bn.OrderPosterior
     dags: bn.DagPosterior
-
-    @property
-    def edges(self) -> Floats:
-        """(n, n) exact structure-modular edge probabilities."""
-        return self.dags.edges
 
     def sad(self, edges: Floats, /) -> float:
         """Sum of absolute differences from the exact structure-modular edges."""
@@ -73,8 +69,8 @@ def distinct(case: Case) -> bn.Draws:
 
 def chain_sads(draws: bn.Draws, where: Target, /) -> list[float]:
     """The SAD of each chain alone from the exact edges."""
-    each = range(draws.values.shape[0])
-    return [where.sad(bn.features.edges(chain(draws, c))) for c in each]
+    chains = [chain(draws, c) for c in range(len(draws.values))]
+    return [where.sad(bn.features.edges(alone)) for alone in chains]
 
 
 def log_proposal(dags: Ints, chances: Floats, /) -> Floats:
@@ -90,10 +86,9 @@ def log_proposal(dags: Ints, chances: Floats, /) -> Floats:
     upper = np.triu(np.ones(chances.shape, bool), 1)
     log_edge = np.log(chances + np.eye(len(chances)))  # the diagonal has no edge
     log_none = np.log(1 - chances - chances.T)
-    found: Floats = (np.where(edge, log_edge, 0) + np.where(neither & upper, log_none, 0)).sum(
-        (1, 2)
-    )
-    return found
+    terms = np.where(edge, log_edge, 0) + np.where(neither & upper, log_none, 0)
+    total: Floats = terms.sum((1, 2))
+    return total
 
 
 def stays(case: Case, parts: Sequence[float], /) -> list[float]:
@@ -122,11 +117,9 @@ def hybrid(case: Case, share: float, *, chains: int = 8, draws: int = 100) -> bn
 
     Nothing is left out as burn-in.
     """
-    where, rng = target(case), np.random.default_rng(SEED)
-    kernel: StructureKernel = bn.Hybrid(where.orders.edges, share)
-    return bn.sample_structures(
-        where.table, draws=draws, rng=rng, kernel=kernel, chains=chains, burn_in=0
-    )
+    where = target(case)
+    how: Any = {"kernel": bn.Hybrid(where.orders.edges, share), "rng": np.random.default_rng(SEED)}
+    return bn.sample_structures(where.table, draws=draws, chains=chains, burn_in=0, **how)
 
 
 def second_half(draws: bn.Draws, /) -> bn.Draws:

@@ -10,8 +10,15 @@ from numpy.typing import NDArray
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs.board import choice, size_slider
-from bnlab.labs.dag_space.beliefs import PRIORS, believed, five, sizes
-from bnlab.labs.dag_space.doing import ROWS, chain_network, directed
+from bnlab.labs.dag_space.exact import (
+    PRIORS,
+    ROWS,
+    believed,
+    chain_network,
+    directed,
+    five,
+    sizes,
+)
 from bnlab.labs.dag_space.race import NEEDS_DAGS, RACERS, STOPS, Found, heads, race
 from bnlab.labs.dag_space.targets import (
     chain_sads,
@@ -158,26 +165,21 @@ class Beliefs(View):
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
-        self._data, stops = five(data), sizes(data)
+        self._own, stops = data, sizes(data)
         for prior, m in product(PRIORS, stops):  # now, so that the controls answer at once
             believed(prior, m, data)
-        self._own = data
         super().__init__(
             prior=choice("prior", list(PRIORS), "order-modular"),
             rows=size_slider("rows", stops, 200 if 200 in stops else stops[-1]),
         )
 
-    def edges(self) -> Floats:
-        """(5, 5) edge probabilities under the chosen prior."""
-        return believed(**self.values(), data=self._own)
-
     def draw(self, prior: str, rows: int) -> Board:
         """The edges under the prior, and those that it moves most."""
-        names, plain = self._data.names, believed(PLAIN, rows, self._own)
+        names, plain = five(self._own).names, believed(PLAIN, rows, self._own)
         edges = believed(prior, rows, self._own)
         gap = np.abs(edges - plain) - np.eye(5)  # edges only
-        places = [divmod(int(i), 5) for i in np.argsort(-gap, axis=None, kind="stable")]
-        places = places[:MOST_PAIRS]
+        most = np.argsort(-gap, axis=None, kind="stable")[:MOST_PAIRS]
+        places = [divmod(int(i), 5) for i in most]
         pairs = plots.answer_pairs(
             [plain[place] for place in places],
             [edges[place] for place in places],
@@ -218,31 +220,19 @@ class Doing(View):
             rows=size_slider("rows with it set", SET_ROWS, 20),
         )
 
-    def edges(self, *, told: bool) -> Floats:
-        """(n, n) exact edge probabilities."""
-        which, rows = self.values().values()
-        return directed(self._net.names.index(which), rows, told=told, net=self._net)
-
     def draw(self, which: str, rows: int) -> Board:
         """The edges, by a model that knows which cells were set, and by one that does not."""
         names, arrows = self._net.names, bn.graphs.to_edges(self._net.dag)
-        known, unknown = (
-            directed(names.index(which), rows, told=told, net=self._net) for told in (True, False)
-        )
-        least = [min(edges[u, v] for u, v in arrows) for edges in (known, unknown)]
         listed = ", ".join(f"{names[u]} → {names[v]}" for u, v in arrows)
-        told, untold = (
-            plots.heat_map(edges, names, name=name, title=title)
-            for edges, name, title in (
-                (known, "told", "The model knows which cells were set"),
-                (unknown, "untold", "Nobody told the model"),
-            )
-        )
-        return {
-            "told": (
-                told,
-                f"{which} set in {rows} of {ROWS} rows. The least probable of {listed} has "
-                f"{least[0]:.2f}.",
-            ),
-            "untold": (untold, f"The same rows, taken for observed: {least[1]:.2f}."),
+        titles = {"told": "The model knows which cells were set", "untold": "Nobody told the model"}
+        said = {
+            "told": f"{which} set in {rows} of {ROWS} rows. The least probable of {listed} has ",
+            "untold": "The same rows, taken for observed: ",
         }
+        board = {}
+        for name, heading in titles.items():
+            edges = directed(names.index(which), rows, told=name == "told", net=self._net)
+            least = min(edges[u, v] for u, v in arrows)
+            picture = plots.heat_map(edges, names, name=name, title=heading)
+            board[name] = picture, f"{said[name]}{least:.2f}."
+        return board

@@ -1,6 +1,11 @@
-"""Five variables, all 29,281 DAGs, and what each prior makes of the same data."""
+"""Exact edges: of five variables under each prior, and of a chain with rows that somebody set.
+
+Five variables have 29,281 DAGs, which are all summed. Data alone cannot direct the chain
+A -> B -> C -> D; rows in which a variable was set can.
+"""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 
@@ -15,6 +20,10 @@ SIZES = (0, 20, 50, 100, 200, 500, 1000, 1841)
 CAUSE, EFFECT = 1, 0  # M. Work and Smoking
 PATH_NATS = 5.0
 MOST_EDGES = 4
+ROWS = 400
+NAMES = ("A", "B", "C", "D")
+NOISE = 0.2
+SEED = 2007
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -24,7 +33,7 @@ Ints = NDArray[np.int64]
 def five(data: bn.Data | None = None) -> bn.Data:
     """Return five variables of the coronary data, or of a table, in a random order of the rows."""
     data = rows_of("coronary") if data is None else data
-    return data.select(data.names[:5]).shuffled(np.random.default_rng(2007))
+    return data.select(data.names[:5]).shuffled(np.random.default_rng(SEED))
 
 
 def sizes(data: bn.Data | None = None) -> tuple[int, ...]:
@@ -87,3 +96,44 @@ def believed(prior: str, rows: int, data: bn.Data | None = None) -> Floats:
 @cache
 def _adjacency() -> Floats:
     return bn.graphs.to_adjacency(space(5).dags).astype(np.float64)
+
+
+@cache
+def chain_network() -> bn.BayesNet:
+    """A -> B -> C -> D; each copies its parent with probability 0.8."""
+    copy = np.array([[1 - NOISE, NOISE], [NOISE, 1 - NOISE]])
+    coin = np.array([[0.5, 0.5]])
+    levels = (("0", "1"),) * 4
+    dag, arities = np.array([0, 1, 2, 4]), np.full(4, 2)
+    return bn.BayesNet(dag, arities, NAMES, levels, (coin, copy, copy, copy))
+
+
+def after_setting(net: bn.BayesNet, v: int, m: int, rng: np.random.Generator, /) -> bn.Data:
+    """m rows in which v was set to a random state: it listens to no parent, others listen to it."""
+    dag, tables = net.dag.copy(), list(net.tables)
+    arity = int(net.arities[v])
+    dag[v], tables[v] = 0, np.full((1, arity), 1 / arity)
+    rows = replace(net, dag=dag, tables=tuple(tables)).sample(m, rng)
+    return replace(rows, intervened=np.broadcast_to(np.arange(net.n) == v, rows.values.shape))
+
+
+@cache
+def mixed(v: int, many: int, net: bn.BayesNet | None = None) -> bn.Data:
+    """Return 400 rows of the chain, or of a network, in the last `many` of which v was set."""
+    net = net or chain_network()
+    watched, doing = np.random.default_rng(SEED).spawn(2)
+    seen = net.sample(ROWS - many, watched)
+    done = after_setting(net, v, many, doing)
+    held = np.zeros((ROWS, seen.n), bool)
+    held[ROWS - many :, v] = True
+    return replace(seen, values=np.concatenate([seen.values, done.values]), intervened=held)
+
+
+@cache
+def directed(v: int, many: int, *, told: bool = True, net: bn.BayesNet | None = None) -> Floats:
+    """Return the exact structure-modular edges given `mixed(v, many, net)`, (n, n).
+
+    With `told` False the model takes all rows for observed.
+    """
+    data = mixed(v, many, net) if told else replace(mixed(v, many, net), intervened=None)
+    return bn.dag_posterior(bn.score_families(data, bn.BDeu(1.0))).edges
