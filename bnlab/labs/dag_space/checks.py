@@ -6,16 +6,13 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab.labs.board import check
 from bnlab.labs.dag_space.targets import SEED, target
-from bnlab.labs.datasets import DATASETS
+from bnlab.labs.datasets import DATASETS, Ints
 from bnlab.labs.modular_priors.space import space
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 LogPrior = Callable[[Ints], Any]
 Sampler = Callable[[bn.DagPosterior, bn.OrderPosterior, np.random.Generator], Any]
 

@@ -10,10 +10,9 @@ from functools import cache
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
-from bnlab.labs.datasets import rows as rows_of
+from bnlab.labs.datasets import Floats, Ints, rows as rows_of
 from bnlab.labs.modular_priors.space import log_factor, normalised, space
 
 SIZES = (0, 20, 50, 100, 200, 500, 1000, 1841)
@@ -24,9 +23,6 @@ ROWS = 400
 NAMES = ("A", "B", "C", "D")
 NOISE = 0.2
 SEED = 2007
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @cache

@@ -6,11 +6,10 @@ from functools import cache
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab.labs.dag_space.targets import SEED, Target, target
-from bnlab.labs.datasets import Case
+from bnlab.labs.datasets import Case, Floats, Ints
 from bnlab.labs.running import Progress
 from bnlab.sampling import StructureKernel
 from bnlab.sampling.chains import ChainSampler
@@ -22,8 +21,6 @@ CHAINS = 4
 ROUND_SECONDS = 0.005
 FIRST_DRAWS, MOST_DRAWS = 100, 10_000  # independent draws between looks at the clock
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Found = dict[str, list[tuple[float, list[float]]]]
 """Sampler -> (seconds, SAD of each of its chains from the exact edges) so far."""
 

@@ -6,17 +6,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
-from bnlab.labs.datasets import Case, bdeu_table, chain
+from bnlab.labs.datasets import Case, Floats, Ints, bdeu_table, chain
 from bnlab.sampling import StructureKernel
 
 SEED = 2007
 USUAL_DRAWS = 4000
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

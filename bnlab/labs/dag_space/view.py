@@ -5,7 +5,6 @@ from functools import cache
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab import plots
@@ -27,7 +26,7 @@ from bnlab.labs.dag_space.targets import (
     target,
     usual_targets,
 )
-from bnlab.labs.datasets import DATASETS, Case, dataset_choice, title
+from bnlab.labs.datasets import DATASETS, Case, Floats, dataset_choice, title
 from bnlab.labs.running import Experiment, Progress
 from bnlab.labs.view import Board, View
 
@@ -37,8 +36,6 @@ DEPTH = {"coronary": 20, "wine": 40, "tic-tac-toe": 300}  # nats shown below the
 SET_ROWS = (0, 1, 2, 5, 10, 20, 40, 80, 200)
 MOST_PAIRS = 8
 PLAIN = next(iter(PRIORS))
-
-Floats = NDArray[np.float64]
 
 
 class Race(Experiment):

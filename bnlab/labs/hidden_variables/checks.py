@@ -4,12 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab.labs.board import check
+from bnlab.labs.datasets import Floats, Ints
 from bnlab.labs.hidden_variables.space import causes_of, structures
-
-Floats = NDArray[np.float64]
 
 
 def check_causes(function: Callable[[Floats, Sequence[int], bool], Any]) -> bool:
@@ -86,7 +84,7 @@ def check_noisy_ranks(
     tied = np.zeros(21)
     far = np.concatenate([[0.0], np.full(20, -1000.0)])
 
-    def result(values: Floats, number: int, sd: float, seed: int = 1) -> NDArray[np.int64]:
+    def result(values: Floats, number: int, sd: float, seed: int = 1) -> Ints:
         rng = np.random.default_rng(seed)
         return np.asarray(function(values.copy(), number, sd, 2000, rng))
 

@@ -6,7 +6,6 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab.hidden import (
@@ -22,6 +21,7 @@ from bnlab.hidden import (
     fit_vb,
     score,
 )
+from bnlab.labs.datasets import Floats
 from bnlab.labs.hidden_variables.space import (
     NAMES,
     SEED,
@@ -32,8 +32,6 @@ from bnlab.labs.hidden_variables.space import (
 )
 from bnlab.labs.running import Progress
 from bnlab.papers.beal2003.world import ARITIES
-
-Floats = NDArray[np.float64]
 
 SHAPES: Mapping[str, float] = {
     "e = 0.05": 0.05,

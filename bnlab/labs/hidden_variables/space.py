@@ -6,12 +6,13 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 import bnlab as bn
 from bnlab.hidden import SMC, estimate_structures
 from bnlab.hidden.scoring import Score
 from bnlab.kernels import latent
+from bnlab.labs.datasets import Floats
 from bnlab.labs.running import Progress
 from bnlab.papers.beal2003 import world
 from bnlab.papers.beal2003.printed import (
@@ -23,9 +24,6 @@ from bnlab.papers.beal2003.printed import (
     THETA,
 )
 from bnlab.papers.beal2003.world import ARITIES, models, truth
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SEED = 2003
 """Of the first data set; others have the seeds that follow."""

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from bokeh.models import BasicTickFormatter, FixedTicker
-from numpy.typing import NDArray
 
 from bnlab import plots
 from bnlab.labs.board import choice, size_slider
+from bnlab.labs.datasets import Floats
 from bnlab.labs.hidden_variables.runs import (
     FRESH,
     MOVES,
@@ -57,7 +57,6 @@ THESIS = list(SHAPES)[1]
 STEPS = "annealing steps K"
 PARAMETERS = [model.free_parameters for model in structures()]
 
-Floats = NDArray[np.float64]
 Found = dict[int, dict[int, dict[str, int]]]
 
 

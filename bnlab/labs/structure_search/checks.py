@@ -5,13 +5,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab.labs.board import check
+from bnlab.labs.datasets import Ints
 from bnlab.labs.structure_search.targets import MARGIN, SEED, below, table
 
-Ints = NDArray[np.int64]
 Score = Callable[[int, frozenset[int]], float]
 Gain = Callable[[Score, Any, str, int, int], Any]
 Search = Callable[[bn.ScoreTable, np.random.Generator], Any]

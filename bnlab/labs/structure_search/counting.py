@@ -13,11 +13,11 @@ from types import MappingProxyType
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab.kernels import lazy_scores as kernels
 from bnlab.kernels.bits import popcount, trailing_zeros
+from bnlab.labs.datasets import Ints
 from bnlab.labs.structure_search.targets import BDEU, MAX_PARENTS, SEED
 
 ROWS_COUNTED = (500, 2000, 10_000)
@@ -36,8 +36,6 @@ WAYS: Mapping[str, tuple[int, bool]] = MappingProxyType(
 """Way -> how it counts, and whether it keeps the score of each family."""
 
 ALL = "all families first"
-
-Ints = NDArray[np.int64]
 
 
 def asked(climb: bn.Climb, /) -> Ints:

@@ -11,15 +11,11 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
-from bnlab.labs.datasets import DATASETS, Case
+from bnlab.labs.datasets import DATASETS, Case, Floats, Ints
 from bnlab.labs.running import Progress
 from bnlab.labs.structure_search.targets import MARGIN, SEED, apart, best, data, scored, table
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TABU = 20
 CHANGES = 16

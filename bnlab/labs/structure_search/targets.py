@@ -5,10 +5,9 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
-from bnlab.labs.datasets import Case, bdeu_table, rows
+from bnlab.labs.datasets import Bools, Case, Floats, Ints, bdeu_table, rows
 
 SEED = 2022
 MAX_PARENTS = 3
@@ -16,9 +15,6 @@ BDEU = bn.BDeu(1.0)
 MARGIN = 1e-6  # nats; scores nearer than this are one score, summed in another order
 COUNTS = (1, 3, 10, 30, 100, 300, 1000)  # the k best networks
 SQUARES = ("a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1", "won")
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 data, table = rows, bdeu_table
@@ -84,7 +80,7 @@ def classes(case: Case, first: int = 4) -> tuple[Floats, tuple[Ints, ...]]:
     return log_target[[group[0] for group in groups]], tuple(dags[group] for group in groups)
 
 
-def apart(first: NDArray[np.bool_], second: NDArray[np.bool_], /) -> int:
+def apart(first: Bools, second: Bools, /) -> int:
     """Structural Hamming distance of two CPDAGs (n, n): pairs of nodes joined in another way."""
     other = first != second
     return int(np.triu(other | other.T).sum())

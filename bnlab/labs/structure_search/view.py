@@ -6,12 +6,11 @@ from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs.board import choice, size_slider
-from bnlab.labs.datasets import DATASETS, Case, dataset_choice, title
+from bnlab.labs.datasets import DATASETS, Case, Floats, dataset_choice, title
 from bnlab.labs.running import Experiment, Progress
 from bnlab.labs.structure_search.searches import (
     CHANGES,
@@ -48,8 +47,6 @@ SOME_CHANGES = (2, 4, 8, 16, 32)
 RECOVERED = ("hill climbing", "GES")
 FIRST_DRAWN = 12
 MOST_PAIRS = 10
-
-Floats = NDArray[np.float64]
 
 
 def _step_slider(label: str, value: int, low: int, high: int, width: str = "460px") -> Any:

@@ -7,17 +7,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab import graphs
 from bnlab.data import Discretizer
 from bnlab.labs.board import check
+from bnlab.labs.datasets import Floats, Ints
 from bnlab.labs.your_own_data.table import write_garden
 
 MOST_LEVELS = 3
-Floats = NDArray[np.float64]
-Masks = NDArray[np.int64]
 Pairs = set[tuple[int, int]]
 
 
@@ -63,7 +61,7 @@ def check_undecided(function: Callable[[Floats, float], Any]) -> bool:
     )
 
 
-def check_blanket(function: Callable[[Masks, int], int]) -> bool:
+def check_blanket(function: Callable[[Ints, int], int]) -> bool:
     """Exercise 2: `function(dag, v)` is the mask of the Markov blanket of v."""
     collider = np.array([0, 0, 3])  # 0 -> 2 <- 1
 

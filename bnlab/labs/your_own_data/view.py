@@ -11,12 +11,12 @@ from typing import Any
 import ipywidgets as widgets
 import numpy as np
 from bokeh.models import HoverTool
-from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab import plots
 from bnlab.data import Intervals
 from bnlab.labs.board import choice, side_by_side, size_slider, stacked
+from bnlab.labs.datasets import Floats
 from bnlab.labs.running import Experiment, Progress
 from bnlab.labs.view import Board, View
 from bnlab.labs.your_own_data.study import Study
@@ -33,7 +33,6 @@ NATS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
 AT_ONCE = 14  # variables: up to so many, a prior takes less than 0.1 s
 SAME = 0.005  # a difference of probabilities that nobody sees
 
-Floats = NDArray[np.float64]
 Found = dict[tuple[float, float], tuple[Floats, float]]
 
 
