@@ -5,14 +5,7 @@ Structures with hidden nodes: their scores, their evidence, and who sets the ran
 
 from bnlab.labs.board import setup
 from bnlab.labs.hidden_variables.checks import check_best_rank, check_causes, check_noisy_ranks
-from bnlab.labs.hidden_variables.runs import (
-    MOVES,
-    SHAPES,
-    noise_of_runs,
-    simulated,
-    thesis_tables,
-    true_model,
-)
+from bnlab.labs.hidden_variables.runs import MOVES, SHAPES, noise_of_runs, simulated
 from bnlab.labs.hidden_variables.space import (
     PRINTED_RANKS,
     PRINTED_RUNS,
@@ -25,6 +18,8 @@ from bnlab.labs.hidden_variables.space import (
     rows,
     scored,
     structures,
+    thesis_tables,
+    true_model,
     true_number,
 )
 from bnlab.labs.hidden_variables.view import Labels, Loops, Ranks, Scores, Sides, Steps

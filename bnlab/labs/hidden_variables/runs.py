@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from bnlab.hidden import (
     AIS,
     SMC,
     Annealed,
-    HiddenModel,
     JointDirichlet,
     RowDirichlet,
     Warped,
@@ -22,14 +21,7 @@ from bnlab.hidden import (
     score,
 )
 from bnlab.labs.datasets import Floats
-from bnlab.labs.hidden_variables.space import (
-    NAMES,
-    SEED,
-    TABLES,
-    rows,
-    structures,
-    true_number,
-)
+from bnlab.labs.hidden_variables.space import NAMES, SEED, rows, thesis_tables, true_model
 from bnlab.labs.running import Progress
 from bnlab.papers.beal2003.world import ARITIES
 
@@ -52,16 +44,6 @@ TRACES = 4  # runs from the prior in the figure after 6.10
 TOLD, FRESH = "from the true tables", tuple(f"run {i + 1}" for i in range(TRACES))
 
 
-def true_model() -> HiddenModel:
-    """The structure that made the data."""
-    return structures()[true_number()]
-
-
-def thesis_tables() -> list[Floats]:
-    """Tables of the thesis, one array (rows, states) a node, rows normalised."""
-    return [np.array(t) / np.sum(t, axis=1, keepdims=True) for t in TABLES]
-
-
 class Traces(NamedTuple):
     """ln weights of single runs at some numbers of steps, beside two scores, nats.
 
@@ -73,6 +55,11 @@ class Traces(NamedTuple):
 
     lines: Mapping[str, Floats]
     rules: Mapping[str, float]
+
+
+def not_run(stops: Sequence[int]) -> dict[str, Floats]:
+    """Label -> (stops,) nan."""
+    return {name: np.full(len(stops), np.nan) for name in (TOLD, *FRESH)}
 
 
 @cache
@@ -90,7 +77,7 @@ def traces(
     /,
     *,
     stops: Sequence[int] = STEP_STOPS,
-    progress: Progress | None = None,
+    progress: Progress = lambda *_: True,
 ) -> Traces:
     """Single upward runs: one from the tables that made the data, four from the prior.
 
@@ -102,18 +89,17 @@ def traces(
     stops : numbers of steps
     progress : progress(steps done, steps in all, Traces so far); False stops
     """
-    lines = {name: np.full(len(stops), np.nan) for name in (TOLD, *FRESH)}
-    scores, rng = two_scores(n), np.random.default_rng([SEED, n])
+    found, rng = Traces(not_run(stops), two_scores(n)), np.random.default_rng([SEED, n])
     done, total = 0, (TRACES + 1) * sum(stops)
-    for (k, steps), name in product(enumerate(stops), lines):
-        method = AIS(Warped(steps, shape), moves)
+    for (k, steps), (name, line) in product(enumerate(stops), found.lines.items()):
         start = thesis_tables() if name == TOLD else None
+        method = AIS(Warped(steps, shape), moves)
         run = anneal(true_model(), rows(n), runs=1, rng=rng, method=method, start=start)
-        lines[name][k] = run.log_weight[0]
+        line[k] = run.log_weight[0]
         done += steps
-        if progress is not None and progress(done, total, Traces(lines, scores)) is False:
+        if not progress(done, total, found._replace()):
             break
-    return Traces(lines, scores)
+    return found
 
 
 class Problem(NamedTuple):
@@ -166,13 +152,9 @@ def both_ways(
     progress: Progress | None = None,
 ) -> tuple[Annealed, Annealed]:
     """Upward runs from the prior, and reverse runs from the tables that made the data."""
-    of = (true_model(), problem.data)
-    up = anneal(*of, runs=runs, rng=rng, method=method, progress=progress)
-    start = problem.tables
-    back = anneal(
-        *of, runs=runs, rng=rng, method=method, start=start, reverse=True, progress=progress
-    )
-    return up, back
+    how: Any = {"runs": runs, "rng": rng, "method": method, "progress": progress}
+    up = anneal(true_model(), problem.data, **how)
+    return up, anneal(true_model(), problem.data, **how, start=problem.tables, reverse=True)
 
 
 def bands(
@@ -183,7 +165,7 @@ def bands(
     runs: int = 20,
     seed: int = SEED,
     stops: Sequence[int] = STEP_STOPS[:-1],
-    progress: Progress | None = None,
+    progress: Progress = lambda *_: True,
 ) -> list[Band]:
     """Both sides at each number of steps, with row-wise moves.
 
@@ -202,17 +184,10 @@ def bands(
     done, total, going = 0, 2 * runs * sum(stops), True
     for steps in stops:
 
-        def tell(
-            finished: int,
-            of: int,
-            snapshot: object,
-            steps: int = steps,
-            found: list[Band] = found,
-        ) -> bool:
+        def tell(*_: object, steps: int = steps, found: list[Band] = found) -> bool:
             nonlocal done, going
             done += steps
-            if progress is not None:
-                going = going and progress(done, total, found) is not False
+            going = going and progress(done, total, found)
             return going
 
         pair = both_ways(problem, AIS(Warped(steps, shape)), runs, rng, tell)
@@ -288,9 +263,5 @@ def noise_of_runs(
 ) -> dict[int, float]:
     """Standard deviation of ln weight of single runs on the true structure, nats, by data size."""
     method = AIS(Warped(steps), moves)
-    return {
-        n: float(
-            anneal(true_model(), rows(n), runs=runs, rng=rng, method=method).log_weight.std(ddof=1)
-        )
-        for n in sizes
-    }
+    found = {n: anneal(true_model(), rows(n), runs=runs, rng=rng, method=method) for n in sizes}
+    return {n: float(annealed.log_weight.std(ddof=1)) for n, annealed in found.items()}

@@ -15,6 +15,7 @@ from bnlab.kernels import latent
 from bnlab.labs.datasets import Floats
 from bnlab.labs.running import Progress
 from bnlab.papers.beal2003 import world
+from bnlab.papers.beal2003.annealing import true_model
 from bnlab.papers.beal2003.printed import (
     LEAST,
     RANK_SCORES,
@@ -55,7 +56,12 @@ PRINTED_RUNS: Mapping[int, tuple[int, ...]] = {
 """Rank of the true structure by five single annealing runs, Table 6.3 of [Beal2003]."""
 
 structures, true_number = models, truth
-"""As the lab calls them: the 136 structures, and which of them made the data."""
+"""As the lab calls them: the 136 structures, and which of them made the data: `true_model()`."""
+
+
+def thesis_tables() -> list[Floats]:
+    """Tables of the thesis, one array (rows, states) a node, rows normalised."""
+    return [np.array(t) / np.sum(t, axis=1, keepdims=True) for t in TABLES]
 
 
 def causes_of(number: int) -> int:
@@ -65,10 +71,9 @@ def causes_of(number: int) -> int:
 
 @cache
 def _all_rows(seed: int) -> bn.Data:
-    tables = tuple(np.array(t) / np.sum(t, axis=1, keepdims=True) for t in TABLES)
     levels = tuple(tuple(map(str, range(1, k + 1))) for k in ARITIES)
-    dag = structures()[true_number()].parents
-    net = bn.BayesNet(dag, np.array(ARITIES), NAMES, levels, tables)
+    about = true_model().parents, np.array(ARITIES), NAMES, levels
+    net = bn.BayesNet(*about, tuple(thesis_tables()))
     return net.sample(max(SIZES), np.random.default_rng(seed)).select(NAMES[2:])
 
 

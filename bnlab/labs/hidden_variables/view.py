@@ -16,13 +16,13 @@ from bnlab.labs.hidden_variables.runs import (
     PARTS,
     SHAPES,
     STEP_STOPS,
-    TOLD,
     TRACES,
     Band,
     Traces,
     bands,
     ends,
     loop,
+    not_run,
     simulated,
     traces,
     two_scores,
@@ -208,9 +208,7 @@ class Steps(Experiment):
     def draw(self, found: Traces | None, size: int, shape: str, moves: str) -> Board:
         """The runs so far, and the two scores."""
         rules, caption = two_scores(size), "Not run yet: press Run. Each dot is a run of its own."
-        lines: Mapping[str, Floats] = {
-            name: np.full(len(self._stops), np.nan) for name in (TOLD, *FRESH)
-        }
+        lines: Mapping[str, Floats] = not_run(self._stops)
         if found is not None:
             lines, caption = found.lines, "Running."
             fresh = np.array([lines[name] for name in FRESH])

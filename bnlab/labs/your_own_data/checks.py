@@ -13,7 +13,7 @@ from bnlab import graphs
 from bnlab.data import Discretizer
 from bnlab.labs.board import check
 from bnlab.labs.datasets import Floats, Ints
-from bnlab.labs.your_own_data.table import write_garden
+from bnlab.labs.your_own_data.study import write_garden
 
 MOST_LEVELS = 3
 Pairs = set[tuple[int, int]]

@@ -1,16 +1,47 @@
-"""The analysis of the table on display, with a Stop button, and who wants to know of it."""
+"""The table: chosen, read, shown, read again when a control moves, and analysed.
 
-from collections.abc import Callable
+Those who want to know of a new reading or analysis watch. A garden is the table to begin with.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
+from pathlib import Path
+from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
 
-from bnlab.labs.board import stacked
+from bnlab.data import Discretizer, EqualFrequency, EqualWidth
+from bnlab.data.columns import Missing
+from bnlab.data.reader import in_python
+from bnlab.labs.board import choice, side_by_side, size_slider, stacked
 from bnlab.labs.running import Progress, Runner
-from bnlab.labs.your_own_data.table import Table
-from bnlab.reports import Analysis, Plan, Reading, analyse, choose_method
+from bnlab.pages import Cell, html
+from bnlab.reports import Analysis, Plan, Reading, analyse, choose_method, read_table
 from bnlab.running import Stopped
+
+AS_PROPOSED = "as proposed"
+RULES: dict[str, Callable[[int], Discretizer]] = {
+    "equally full levels": EqualFrequency,
+    "equally wide levels": EqualWidth,
+}
+MISSING: dict[str, Missing] = {"leave the row out": "drop", "a level of its own": "level"}
+BINS = (2, 3, 4, 5)
+MOST_LEVELS = 6  # shown
+LEFT = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;line-height:1.35;max-width:26em"
+
+GARDEN_ROWS = 240
+GARDEN_SEED = 9
+TRUTH = (
+    ("soil", "slugs"),
+    ("water", "growth"),
+    ("slugs", "growth"),
+    ("growth", "flowers"),
+    ("flowers", "bees"),
+)
+"""The edges of the network that the garden follows."""
 
 SEED = 1
 SECONDS = 30.0  # for an analysis
@@ -28,7 +59,127 @@ plan = choose_method(reading.data, **how)
 analysis = analyse(reading.data, rng=np.random.default_rng({seed}), plan=plan)
 """
 
-Watcher = Callable[[Analysis], None]
+_HEADER = ("plot", "soil", "slugs", "water", "growth", "flowers", "bees")
+_SLUGS = ("none", "few", "many")
+_GAPS = 3  # missing cells in each of two columns
+_BEST_WATER = (3.5, 6.5)  # litres: less or more is bad for growth
+
+
+class Table:
+    """A table of data, by name or uploaded, with what was read and controls to change it.
+
+    Parameters
+    ----------
+    path : of a CSV file
+    options : for `read_table`, where it asks for something to be said
+
+    Attributes
+    ----------
+    widget : what to display
+    upload : the button that takes a file from the reader's own machine
+    rule, bins : how measurements are cut
+    missing : what becomes of rows with missing cells
+    status : what went wrong, if something did; the reading is then that of before
+    reading : the `Reading`
+    code : the Python that reads the same, given `import bnlab as bn` and `read_table`
+    """
+
+    def __init__(self, path: str | Path, options: Mapping[str, Any] | None = None, /) -> None:
+        self._path, self._options = Path(path), dict(options or {})
+        self._watchers: list[Callable[[Reading], None]] = []
+        self.reading = read_table(self._path, **self._options)
+        self.code = f"read_table({str(path)!r}{in_python(self._options)})"
+        self.upload = widgets.FileUpload(
+            description="Another file", layout=widgets.Layout(width="160px")
+        )
+        self.rule = choice("measurements", [AS_PROPOSED, *RULES])
+        self.bins = size_slider("levels", BINS, 3)
+        self.bins.layout.width = "260px"
+        self.missing = choice("missing cells", [AS_PROPOSED, *MISSING])
+        self.status = widgets.HTML()
+        self._shown = widgets.HTML()
+        self.upload.observe(self._take, "value")
+        for control in (self.rule, self.bins, self.missing):
+            control.observe(self._change, "value")
+        self.widget = stacked(
+            side_by_side(self.upload, self.rule, self.bins, self.missing), self.status, self._shown
+        )
+        self._show()
+
+    def watch(self, watcher: Callable[[Reading], None], /) -> None:
+        """Call `watcher(reading)` whenever the table is read anew."""
+        self._watchers.append(watcher)
+
+    def use(self, path: str | Path, options: Mapping[str, Any] | None = None, /) -> None:
+        """Read another file; if it cannot be read, `status` says why and nothing changes."""
+        before = self._path, self._options
+        self._path, self._options = Path(path), dict(options or {})
+        if not self._read():
+            self._path, self._options = before
+
+    def _take(self, change: Any) -> None:
+        for file in change["new"]:
+            folder = tempfile.mkdtemp(prefix="bnlab-upload-")
+            path = Path(folder, Path(file["name"]).name)
+            path.write_bytes(bytes(file["content"]))
+            self.use(path)
+
+    def _change(self, change: Any) -> None:
+        self.bins.disabled = self.rule.value == AS_PROPOSED
+        self._read()
+
+    def _read(self) -> bool:
+        options = dict(self._options)
+        if self.rule.value != AS_PROPOSED:
+            options["discretize"] = RULES[self.rule.value](self.bins.value)
+        if self.missing.value != AS_PROPOSED:
+            options["missing"] = MISSING[self.missing.value]
+        try:
+            self.reading = read_table(self._path, **options)
+        except (ValueError, OSError) as error:
+            self.status.value = f'<p role="alert"><b>Not read:</b> {escape(str(error))}</p>'
+            return False
+        self.code = f"read_table({str(self._path)!r}{in_python(options)})"
+        self._show()
+        for watcher in self._watchers:
+            watcher(self.reading)
+        return True
+
+    def _show(self) -> None:
+        self.status.value = ""
+        self.bins.disabled = self.rule.value == AS_PROPOSED
+        self._shown.value = reading_html(self.reading)
+
+
+def reading_html(reading: Reading, /) -> str:
+    """What was read, as a table: a row for each column of the file."""
+    rows: list[list[Cell]] = []
+    for column in reading.columns:
+        pairs = list(zip(column.levels, column.counts, strict=True))
+        levels = ", ".join(f"{level} ({count:,})" for level, count in pairs[:MOST_LEVELS])
+        more = f" and {len(pairs) - MOST_LEVELS} more" if len(pairs) > MOST_LEVELS else ""
+        rows.append([column.name, column.role, levels + more, column.missing, column.note])
+    heads = ("column", "role", "levels (rows)", "missing", "what was done")
+    summary = (
+        f"{Path(reading.source).name}: {reading.data.n} variables, {reading.rows_kept:,} of "
+        f"{reading.rows_read:,} rows kept."
+    )
+    return f'<p role="status">{escape(summary)}</p>{table_html(heads, rows, LEFT)}'
+
+
+def table_html(heads: Sequence[str], rows: Iterable[Sequence[Cell]], style: str, /) -> str:
+    """A table, all cells in one style; the first column heads the rows."""
+    head = "".join(f'<th scope="col" style="{style}">{html(text)}</th>' for text in heads)
+    body = "".join(
+        f'<tr><th scope="row" style="{style}">{html(row[0])}</th>'
+        + "".join(f'<td style="{style}">{html(cell)}</td>' for cell in row[1:])
+        + "</tr>"
+        for row in rows
+    )
+    return (
+        '<table style="border-collapse:collapse">'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
 
 
 class Study:
@@ -51,7 +202,7 @@ class Study:
 
     def __init__(self, table: Table, /, *, seconds: float = SECONDS) -> None:
         self._table, self._seconds = table, seconds
-        self._watchers: list[Watcher] = []
+        self._watchers: list[Callable[[Analysis], None]] = []
         self.reading: Reading | None = None
         self.analysis: Analysis | None = None
         self.code = ""
@@ -64,7 +215,7 @@ class Study:
         self._choose(table.reading)
         table.watch(self._choose)
 
-    def watch(self, watcher: Watcher, /) -> None:
+    def watch(self, watcher: Callable[[Analysis], None], /) -> None:
         """Call `watcher(analysis)` after every analysis, and now if there is one."""
         self._watchers.append(watcher)
         if self.analysis is not None:
@@ -116,8 +267,10 @@ def status_html(text: str, /) -> str:
 
 def plan_html(plan: Plan, waiting: str, warnings: tuple[str, ...] = (), /) -> str:
     """A plan in words: method, why, guarantee, and what to beware of."""
-    parts = [f"<p><b>Method: {escape(plan.method)}.</b> {escape(' '.join(plan.why))}</p>"]
-    parts.append(f"<p><b>Guarantee.</b> {escape(' '.join(plan.guarantee))}</p>")
+    parts = [
+        f"<p><b>Method: {escape(plan.method)}.</b> {escape(' '.join(plan.why))}</p>",
+        f"<p><b>Guarantee.</b> {escape(' '.join(plan.guarantee))}</p>",
+    ]
     if plan.rejected:
         why_not = "; ".join(f"{method}: {reason}" for method, reason in plan.rejected)
         parts.append(f"<p><b>Not taken.</b> {escape(why_not)}.</p>")
@@ -125,3 +278,40 @@ def plan_html(plan: Plan, waiting: str, warnings: tuple[str, ...] = (), /) -> st
     if waiting:
         parts.append(status_html(waiting))
     return f'<div style="line-height:1.4;max-width:46em">{"".join(parts)}</div>'
+
+
+def write_garden(
+    folder: str | os.PathLike[str], /, *, rows: int = GARDEN_ROWS, seed: int = GARDEN_SEED
+) -> Path:
+    """Write garden.csv to a folder and return its path.
+
+    Semicolons between cells, a number for each plot, measurements, counts, labels, and a few cells
+    that nobody filled in. `TRUTH` has the edges behind it; water
+    helps growth in the middle of its range only.
+    """
+    rng = np.random.default_rng(seed)
+    clay = rng.random(rows) < 0.5
+    slugs = np.where(
+        clay, rng.choice(3, rows, p=[0.1, 0.3, 0.6]), rng.choice(3, rows, p=[0.7, 0.2, 0.1])
+    )
+    water = rng.uniform(0, 10, rows)
+    good = (water > _BEST_WATER[0]) & (water < _BEST_WATER[1])
+    growth = 12 + 6 * good - 2 * slugs + rng.normal(0, 1.5, rows)
+    flowers = rng.random(rows) < 1 / (1 + np.exp(12 - growth))
+    bees = rng.poisson(np.where(flowers, 40.0, 8.0))
+    cells = [
+        [f"P{i + 1:03d}" for i in range(rows)],
+        ["clay" if is_clay else "sand" for is_clay in clay],
+        [_SLUGS[level] for level in slugs],
+        [f"{litres:.1f}" for litres in water],
+        [f"{height:.1f}" for height in growth],
+        ["yes" if has else "no" for has in flowers],
+        [str(count) for count in bees],
+    ]
+    for column, marker in ((1, "?"), (3, "")):
+        for row in rng.choice(rows, _GAPS, replace=False):
+            cells[column][row] = marker
+    lines = map(";".join, [_HEADER, *zip(*cells, strict=True)])
+    path = Path(folder, "garden.csv")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path

@@ -19,7 +19,7 @@ from bnlab.labs.board import choice, side_by_side, size_slider, stacked
 from bnlab.labs.datasets import Floats
 from bnlab.labs.running import Experiment, Progress
 from bnlab.labs.view import Board, View
-from bnlab.labs.your_own_data.study import Study
+from bnlab.labs.your_own_data.study import Study, table_html
 from bnlab.reports import Analysis, Credible, sensitivity
 from bnlab.reports.exports import write_bif, write_csv, write_graphml
 from bnlab.reports.page import write_page
@@ -148,14 +148,12 @@ class Priors(Experiment):
             u, v = divmod(int(moved.argmax()), len(names))
             caption = f"{edges.sum():.1f} edges are expected, as in the analysis."
             if moved.max() >= SAME:
-                draws = (
-                    "" if np.isinf(worth) else f" From draws worth {worth:,.0f} independent ones."
-                )
                 caption = (
                     f"{edges.sum():.1f} edges are expected. Farthest from the analysis: "
-                    f"{names[u]} → {names[v]}, {usual[u, v]:.2f} there and {edges[u, v]:.2f} "
-                    f"here.{draws * bool(np.isfinite(worth))}"
+                    f"{names[u]} → {names[v]}, {usual[u, v]:.2f} there and {edges[u, v]:.2f} here."
                 )
+                if np.isfinite(worth):
+                    caption += f" From draws worth {worth:,.0f} independent ones."
         picture = plots.heat_map(edges, shown_names(names), name="prior_edges", title=title)
         return {"panel": (picture, caption)}
 
@@ -194,22 +192,13 @@ def edges_html(credible: Credible, names: tuple[str, ...], threshold: float, /) 
     values, n = credible.probability, len(names)
     order = [divmod(int(i), n) for i in np.argsort(-values, axis=None, kind="stable")]
     pairs = [(u, v) for u, v in order if u != v and values[u, v] >= threshold]
-    body = "".join(
-        f'<tr><th scope="row" style="{_CELL}">{escape(names[u])} → {escape(names[v])}</th>'
-        f'<td style="{_CELL}">{values[u, v]:.3f}</td><td style="{_CELL}">'
-        f"{_interval(credible, u, v)}</td></tr>"
+    rows = [
+        (f"{names[u]} → {names[v]}", float(values[u, v]), _interval(credible, u, v))
         for u, v in pairs[:MOST_LISTED]
-    )
+    ]
     hidden = len(pairs) - MOST_LISTED
     more = f"<p>and {hidden} more</p>" if hidden > 0 else ""
-    heads = "".join(
-        f'<th scope="col" style="{_CELL}">{text}</th>'
-        for text in ("edge", "probability", "interval")
-    )
-    return (
-        f'<table style="border-collapse:collapse"><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{body}</tbody></table>{more}"
-    )
+    return table_html(("edge", "probability", "interval"), rows, _CELL) + more
 
 
 def _interval(credible: Credible, u: int, v: int) -> str:
