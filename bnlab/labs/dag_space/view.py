@@ -9,15 +9,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs.board import choice, size_slider
-from bnlab.labs.dag_space.exact import (
-    PRIORS,
-    ROWS,
-    believed,
-    chain_network,
-    directed,
-    five,
-    sizes,
-)
+from bnlab.labs.dag_space import exact
 from bnlab.labs.dag_space.race import NEEDS_DAGS, RACERS, STOPS, Found, heads, race
 from bnlab.labs.dag_space.targets import (
     chain_sads,
@@ -35,7 +27,7 @@ SHOWN_CHAINS = 4
 DEPTH = {"coronary": 20, "wine": 40, "tic-tac-toe": 300}  # nats shown below the exact draws
 SET_ROWS = (0, 1, 2, 5, 10, 20, 40, 80, 200)
 MOST_PAIRS = 8
-PLAIN = next(iter(PRIORS))
+PLAIN = next(iter(exact.PRIORS))
 
 
 class Race(Experiment):
@@ -162,18 +154,18 @@ class Beliefs(View):
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
-        self._own, stops = data, sizes(data)
-        for prior, m in product(PRIORS, stops):  # now, so that the controls answer at once
-            believed(prior, m, data)
+        self._own, stops = data, exact.sizes(data)
+        for prior, m in product(exact.PRIORS, stops):  # now, so that the controls answer at once
+            exact.believed(prior, m, data)
         super().__init__(
-            prior=choice("prior", list(PRIORS), "order-modular"),
+            prior=choice("prior", list(exact.PRIORS), "order-modular"),
             rows=size_slider("rows", stops, 200 if 200 in stops else stops[-1]),
         )
 
     def draw(self, prior: str, rows: int) -> Board:
         """The edges under the prior, and those that it moves most."""
-        names, plain = five(self._own).names, believed(PLAIN, rows, self._own)
-        edges = believed(prior, rows, self._own)
+        names, plain = exact.five(self._own).names, exact.believed(PLAIN, rows, self._own)
+        edges = exact.believed(prior, rows, self._own)
         gap = np.abs(edges - plain) - np.eye(5)  # edges only
         most = np.argsort(-gap, axis=None, kind="stable")[:MOST_PAIRS]
         places = [divmod(int(i), 5) for i in most]
@@ -209,9 +201,9 @@ class Doing(View):
     """
 
     def __init__(self, net: bn.BayesNet | None = None) -> None:
-        self._net = chain_network() if net is None else net
+        self._net = exact.chain_network() if net is None else net
         for v, many, told in product(range(len(self._net.names)), SET_ROWS, (True, False)):
-            directed(v, many, told=told, net=self._net)
+            exact.directed(v, many, told=told, net=self._net)
         super().__init__(
             which=choice("set the variable", self._net.names),
             rows=size_slider("rows with it set", SET_ROWS, 20),
@@ -223,12 +215,13 @@ class Doing(View):
         listed = ", ".join(f"{names[u]} → {names[v]}" for u, v in arrows)
         titles = {"told": "The model knows which cells were set", "untold": "Nobody told the model"}
         said = {
-            "told": f"{which} set in {rows} of {ROWS} rows. The least probable of {listed} has ",
+            "told": f"{which} set in {rows} of {exact.ROWS} rows. The least probable of {listed} "
+            "has ",
             "untold": "The same rows, taken for observed: ",
         }
         board = {}
         for name, heading in titles.items():
-            edges = directed(names.index(which), rows, told=name == "told", net=self._net)
+            edges = exact.directed(names.index(which), rows, told=name == "told", net=self._net)
             least = min(edges[u, v] for u, v in arrows)
             picture = plots.heat_map(edges, names, name=name, title=heading)
             board[name] = picture, f"{said[name]}{least:.2f}."

@@ -10,35 +10,7 @@ from bokeh.models import BasicTickFormatter, FixedTicker
 from bnlab import plots
 from bnlab.labs.board import choice, size_slider
 from bnlab.labs.datasets import Floats
-from bnlab.labs.hidden_variables.runs import (
-    FRESH,
-    MOVES,
-    PARTS,
-    SHAPES,
-    STEP_STOPS,
-    TRACES,
-    Band,
-    Traces,
-    bands,
-    ends,
-    loop,
-    not_run,
-    simulated,
-    traces,
-    two_scores,
-)
-from bnlab.labs.hidden_variables.space import (
-    PRINTED_RANKS,
-    SEED,
-    SIZES,
-    TABLES,
-    Gold,
-    gold,
-    rank,
-    scored,
-    structures,
-    true_number,
-)
+from bnlab.labs.hidden_variables import runs, space
 from bnlab.labs.running import Experiment, Progress
 from bnlab.labs.view import Board, View
 from bnlab.running import Stopped
@@ -53,9 +25,9 @@ LOOP_STEPS = (64, 256, 1024, 4096)
 LOOP_ROWS = 480
 LOOP_RUNS = 6
 LABEL_SIZES = (10, 160, 480, 2560, 10_240)
-THESIS = list(SHAPES)[1]
+THESIS = list(runs.SHAPES)[1]
 STEPS = "annealing steps K"
-PARAMETERS = [model.free_parameters for model in structures()]
+PARAMETERS = [model.free_parameters for model in space.structures()]
 
 Found = dict[int, dict[int, dict[str, int]]]
 
@@ -70,21 +42,21 @@ class Scores(Experiment):
     panels : name -> Panel, with sources "map", "map_marks", and so on
     """
 
-    def __init__(self, *, sizes: Sequence[int] = SIZES, size: int = 480) -> None:
+    def __init__(self, *, sizes: Sequence[int] = space.SIZES, size: int = 480) -> None:
         for n in sizes:  # now, so that the slider answers at once
-            scored(n)
+            space.scored(n)
         super().__init__(size=size_slider("rows", sizes, size), label="Run SMC", unit="components")
 
-    def compute(self, progress: Progress, /, size: int) -> Gold | None:
+    def compute(self, progress: Progress, /, size: int) -> space.Gold | None:
         """Return the evidence of all structures; stopped, what was known before."""
         try:
-            return gold(size, progress=progress)
+            return space.gold(size, progress=progress)
         except Stopped:
             return self.results.get((size,))
 
-    def draw(self, found: Gold | None, size: int) -> Board:
+    def draw(self, found: space.Gold | None, size: int) -> Board:
         """Each score against the number of parameters, on one vertical axis."""
-        values = {**scored(size), "SMC": np.full(len(PARAMETERS), np.nan)}
+        values = {**space.scored(size), "SMC": np.full(len(PARAMETERS), np.nan)}
         if found is not None:
             values["SMC"] = found.log_value
         everything = np.concatenate(list(values.values()))
@@ -95,7 +67,7 @@ class Scores(Experiment):
                 plots.structure_scores(
                     PARAMETERS,
                     scores,
-                    true_number(),
+                    space.true_number(),
                     y_range=(low - room, high + room),
                     name=name.lower(),
                     title="SMC: the evidence" if name == "SMC" else name,
@@ -112,8 +84,8 @@ def _ranked(scores: Floats) -> str:
     if np.isnan(scores).all():
         return "Not run yet for these rows: press Run SMC."
     best = PARAMETERS[int(np.argmax(scores))]
-    winner = "the true one" if rank(scores) == 1 else f"one with {best} parameters"
-    return f"True structure (circle): rank {rank(scores)}; highest score (cross): {winner}."
+    winner = "the true one" if space.rank(scores) == 1 else f"one with {best} parameters"
+    return f"True structure (circle): rank {space.rank(scores)}; highest score (cross): {winner}."
 
 
 class Ranks(Experiment):
@@ -126,16 +98,16 @@ class Ranks(Experiment):
     ours, theirs : the `Panel`s, with sources "ranks" and "printed_ranks"
     """
 
-    def __init__(self, *, sizes: Sequence[int] = SIZES) -> None:
+    def __init__(self, *, sizes: Sequence[int] = space.SIZES) -> None:
         self._sizes = sizes
         super().__init__(sets=size_slider("data sets", SETS, 1), nothing={}, unit="sizes")
 
     def compute(self, progress: Progress, /, sets: int) -> Found:
         """Return the ranks in data sets of other seeds, one size after the other."""
         found: Found = {}
-        stops = list(product(range(SEED, SEED + sets), self._sizes))
+        stops = list(product(range(space.SEED, space.SEED + sets), self._sizes))
         for done, (seed, n) in enumerate(stops, start=1):
-            ranks = {name: rank(scores) for name, scores in scored(n, seed).items()}
+            ranks = {name: space.rank(scores) for name, scores in space.scored(n, seed).items()}
             found = {**found, seed: {**found.get(seed, {}), n: ranks}}
             if not progress(done, len(stops), found):
                 break
@@ -149,7 +121,7 @@ class Ranks(Experiment):
                 [known[n][name] for known in found.values() if n in known] for n in self._sizes
             ]
             ours[name] = np.array([np.median(r) if r else np.nan for r in of_size])
-            printed[name] = np.array([PRINTED_RANKS[n][name] for n in SIZES], float)
+            printed[name] = np.array([space.PRINTED_RANKS[n][name] for n in space.SIZES], float)
         whole = sum(len(known) == len(self._sizes) for known in found.values())
         said = f"{whole} complete data sets, medians. Rank 1: the true structure scores highest."
         return {
@@ -158,7 +130,7 @@ class Ranks(Experiment):
                 said if found else "Not run yet: press Run.",
             ),
             "theirs": (
-                _ranks(SIZES, printed, "printed_ranks", "Thesis, Table 6.1"),
+                _ranks(space.SIZES, printed, "printed_ranks", "Thesis, Table 6.1"),
                 "One data set, three restarts of each climb.",
             ),
         }
@@ -191,35 +163,40 @@ class Steps(Experiment):
     panel : the `Panel`, with sources "runs" and "runs_rules"
     """
 
-    def __init__(self, *, stops: Sequence[int] = STEP_STOPS) -> None:
+    def __init__(self, *, stops: Sequence[int] = runs.STEP_STOPS) -> None:
         for n in TRACE_SIZES:  # now, so that the slider answers at once
-            two_scores(n)
+            runs.two_scores(n)
         self._stops = stops
         super().__init__(
             size=size_slider("rows", TRACE_SIZES, 480),
-            shape=choice("schedule", list(SHAPES), THESIS),
-            moves=choice("moves", list(MOVES), list(MOVES)[1]),
+            shape=choice("schedule", list(runs.SHAPES), THESIS),
+            moves=choice("moves", list(runs.MOVES), list(runs.MOVES)[1]),
         )
 
-    def compute(self, progress: Progress, /, size: int, shape: str, moves: str) -> Traces:
+    def compute(self, progress: Progress, /, size: int, shape: str, moves: str) -> runs.Traces:
         """Return runs with each number of steps."""
-        return traces(size, SHAPES[shape], MOVES[moves], stops=self._stops, progress=progress)
+        return runs.traces(
+            size, runs.SHAPES[shape], runs.MOVES[moves], stops=self._stops, progress=progress
+        )
 
-    def draw(self, found: Traces | None, size: int, shape: str, moves: str) -> Board:
+    def draw(self, found: runs.Traces | None, size: int, shape: str, moves: str) -> Board:
         """The runs so far, and the two scores."""
-        rules, caption = two_scores(size), "Not run yet: press Run. Each dot is a run of its own."
-        lines: Mapping[str, Floats] = not_run(self._stops)
+        rules, caption = (
+            runs.two_scores(size),
+            "Not run yet: press Run. Each dot is a run of its own.",
+        )
+        lines: Mapping[str, Floats] = runs.not_run(self._stops)
         if found is not None:
             lines, caption = found.lines, "Running."
-            fresh = np.array([lines[name] for name in FRESH])
+            fresh = np.array([lines[name] for name in runs.FRESH])
             known = np.isfinite(fresh).all(axis=0)
             if known.any():
                 last = int(np.flatnonzero(known)[-1])
                 below = int((fresh[:, last] < next(iter(rules.values()))).sum())
                 caption = (
-                    f"At K = {self._stops[last]:,}: {below} of {TRACES} runs from the prior below "
-                    f"VB; they spread over {np.ptp(fresh[:, last]):.1f} nats. Values below the "
-                    "axis are left out."
+                    f"At K = {self._stops[last]:,}: {below} of {len(fresh)} runs from the prior "
+                    f"below VB; they spread over {np.ptp(fresh[:, last]):.1f} nats. Values below "
+                    "the axis are left out."
                 )
         picture = plots.log_curves(
             self._stops,
@@ -247,19 +224,19 @@ class Sides(Experiment):
     band, width : the two `Panel`s, with sources "band" and "width"
     """
 
-    def __init__(self, *, stops: Sequence[int] = STEP_STOPS[:-1]) -> None:
+    def __init__(self, *, stops: Sequence[int] = runs.STEP_STOPS[:-1]) -> None:
         self._stops = stops
         super().__init__(
             size=size_slider("rows", tuple(SIDE_ENDS), 80),
-            shape=choice("schedule", list(SHAPES), THESIS),
+            shape=choice("schedule", list(runs.SHAPES), THESIS),
             nothing=[],
         )
 
-    def compute(self, progress: Progress, /, size: int, shape: str) -> list[Band]:
+    def compute(self, progress: Progress, /, size: int, shape: str) -> list[runs.Band]:
         """Return both sides at each number of steps."""
-        return bands(size, SHAPES[shape], stops=self._stops, progress=progress)
+        return runs.bands(size, runs.SHAPES[shape], stops=self._stops, progress=progress)
 
-    def draw(self, found: list[Band], size: int, shape: str) -> Board:
+    def draw(self, found: list[runs.Band], size: int, shape: str) -> Board:
         """The means of both sides so far, and how far apart they are."""
         known = {band.steps: (band.upward, band.reverse) for band in found}
         upward, reverse = np.transpose([known.get(k, (np.nan, np.nan)) for k in self._stops])
@@ -268,7 +245,7 @@ class Sides(Experiment):
             last = found[-1]
             captions = (
                 f"K = {last.steps:,}, 20 runs each way: {last.upward:+.2f} and {last.reverse:+.2f} "
-                f"nats from the {simulated(size).reference_is} value. Bounds that hold with "
+                f"nats from the {runs.simulated(size).reference_is} value. Bounds that hold with "
                 f"probability 0.95 each: {last.low:+.2f} and {last.high:+.2f}.",
                 f"K = {last.steps:,}: {last.reverse - last.upward:.2f} nats.",
             )
@@ -311,17 +288,17 @@ class Loops(View):
     """
 
     def __init__(self) -> None:
-        for k, e, moves in product(LOOP_STEPS, SHAPES.values(), MOVES.values()):
-            loop(LOOP_ROWS, k, e, moves, LOOP_RUNS)  # now, so that the controls answer at once
+        for k, e, moves in product(LOOP_STEPS, runs.SHAPES.values(), runs.MOVES.values()):
+            runs.loop(LOOP_ROWS, k, e, moves, LOOP_RUNS)  # now, so that the controls answer at once
         super().__init__(
             steps=size_slider(STEPS, LOOP_STEPS, 256),
-            shape=choice("schedule", list(SHAPES), THESIS),
-            moves=choice("moves", list(MOVES)),
+            shape=choice("schedule", list(runs.SHAPES), THESIS),
+            moves=choice("moves", list(runs.MOVES)),
         )
 
     def draw(self, steps: int, shape: str, moves: str) -> Board:
         """Mean ln p(y | theta) by both, since parts differ in width, and what is accepted."""
-        now = loop(LOOP_ROWS, steps, SHAPES[shape], MOVES[moves], LOOP_RUNS)
+        now = runs.loop(LOOP_ROWS, steps, runs.SHAPES[shape], runs.MOVES[moves], LOOP_RUNS)
         gap, width = now.reverse - now.upward, np.diff(now.betas)
         worst = int(np.argmax(gap))
         accepted = plots.acceptance_path(now.betas[:-1], now.acceptance)
@@ -330,7 +307,7 @@ class Loops(View):
             "ratios": (
                 plots.hysteresis(now.upward / width, now.reverse / width),
                 f"Reverse − upward: {gap.sum():.1f} nats in all; the most in part {worst + 1} of "
-                f"{PARTS} ({gap[worst]:.1f}), from τ = {now.betas[worst]:.3g}.",
+                f"{runs.PARTS} ({gap[worst]:.1f}), from τ = {now.betas[worst]:.3g}.",
             ),
             "acceptance": (
                 accepted,
@@ -351,16 +328,16 @@ class Labels(View):
 
     def __init__(self) -> None:
         for n in LABEL_SIZES:  # now, so that the slider answers at once
-            ends(n)
+            runs.ends(n)
         super().__init__(size=size_slider("rows", LABEL_SIZES, 10))
 
     def draw(self, size: int) -> Board:
         """The probabilities of both hidden causes where each climb ended."""
-        first, second = (p < 0.5 for p in ends(size))
+        first, second = (p < 0.5 for p in runs.ends(size))
         quarters = [int((a & b).sum()) for a, b in product((first, ~first), (second, ~second))]
         return {
             "panel": (
-                plots.label_map(*ends(size), (TABLES[0][0][0], TABLES[1][0][0])),
+                plots.label_map(*runs.ends(size), (space.TABLES[0][0][0], space.TABLES[1][0][0])),
                 f"{size:,} rows: {', '.join(map(str, quarters))} of {first.size} climbs in the "
                 "four quarters.",
             )

@@ -5,18 +5,8 @@ from collections.abc import Mapping
 
 from bnlab import plots
 from bnlab.labs.board import Panel, size_slider
-from bnlab.labs.scaling_out.laws import (
-    Load,
-    amdahl,
-    annealing_steps,
-    dp_bytes,
-    dp_seconds,
-    move_terms,
-    parcel_bytes,
-    sized,
-    spoken,
-    worker_bytes,
-)
+from bnlab.labs.scaling_out import laws
+from bnlab.labs.scaling_out.laws import Load, sized, spoken
 from bnlab.labs.view import Board, View
 from bnlab.plots.series import Curves
 from bnlab.running import BYTES_A_SECOND, job_size
@@ -69,12 +59,12 @@ class SpeedUp(View):
         worth = max(p for p in CORES if p == 1 or 2 * load.speed_up(p) >= p)
         speeds: Curves = {
             "ideal": (CORES, CORES),
-            "Amdahl's law": (CORES, [amdahl(serial, p) for p in CORES]),
+            "Amdahl's law": (CORES, [laws.amdahl(serial, p) for p in CORES]),
             "these jobs": (CORES, [load.speed_up(p) for p in CORES]),
         }
         costs: Curves = {
             "ideal": (CORES, [1.0] * len(CORES)),
-            "Amdahl's law": (CORES, [p / amdahl(serial, p) for p in CORES]),
+            "Amdahl's law": (CORES, [p / laws.amdahl(serial, p) for p in CORES]),
             "these jobs": (CORES, [load.cost(p) / WORK for p in CORES]),
         }
         half = "half the cores' time is work"
@@ -128,7 +118,7 @@ class AnnealingPlan(View):
     """
 
     def __init__(self, seconds_a_move: float, price: float = PRICE) -> None:
-        self._a_term, self._price = seconds_a_move / move_terms(58), price
+        self._a_term, self._price = seconds_a_move / laws.move_terms(58), price
         super().__init__(
             n=size_slider("variables", SIZES, 58),
             chains=size_slider("chains", CHAINS, 10_000),
@@ -147,17 +137,14 @@ class AnnealingPlan(View):
         return self._load(n, chains)
 
     def _load(self, n: int, chains: int) -> Load:
-        seconds, parcel = annealing_seconds(n, self._a_term), parcel_bytes(n)
+        seconds, parcel = annealing_seconds(n, self._a_term), laws.parcel_bytes(n)
         size = job_size(chains, seconds, parcel)
         return Load(math.ceil(chains / size), size * seconds, START, parcel / BYTES_A_SECOND)
 
     def draw(self, n: int, chains: int, cores: int) -> Board:
         """Hours and cost by the number of cores, and those of yours."""
-        load, seconds, parcel = (
-            self._load(n, chains),
-            annealing_seconds(n, self._a_term),
-            parcel_bytes(n),
-        )
+        load, seconds = self._load(n, chains), annealing_seconds(n, self._a_term)
+        parcel, worker = laws.parcel_bytes(n), laws.worker_bytes(n)
         evenly, offered = chains * seconds / 3600, CORES[:11]
         money = self._price * load.cost(cores) / 3600
         hours = plots.core_curves(
@@ -187,15 +174,14 @@ class AnnealingPlan(View):
         return {
             "time": (
                 hours,
-                f"{chains:,} chains of {annealing_steps(n):,} steps, {spoken(seconds)} each. On "
-                f"{cores:,} cores: {spoken(load.wall(cores))}.",
+                f"{chains:,} chains of {laws.annealing_steps(n):,} steps, {spoken(seconds)} each. "
+                f"On {cores:,} cores: {spoken(load.wall(cores))}.",
             ),
             "money": (
                 cost,
                 f"{load.jobs:,} jobs of {math.ceil(chains / load.jobs):,} chains bring "
                 f"{sized(parcel)} each, {sized(load.jobs * parcel)} in all; a worker takes "
-                f"{sized(worker_bytes(n))}, all of them {sized(cores * worker_bytes(n))}. Cost "
-                f"{money:,.3g}.",
+                f"{sized(worker)}, all of them {sized(cores * worker)}. Cost {money:,.3g}.",
             ),
         }
 
@@ -215,24 +201,24 @@ class ExactPlan(View):
     """
 
     def __init__(self, seconds_a_term: float, seconds_a_move: float) -> None:
-        self._a_term, self._a_move_term = seconds_a_term, seconds_a_move / move_terms(58)
+        self._a_term, self._a_move_term = seconds_a_term, seconds_a_move / laws.move_terms(58)
         super().__init__(n=size_slider("variables", range(15, MOST + 1), 27))
 
     def draw(self, n: int) -> Board:
         """Memory beside that of computers, and time beside that of 10,000 annealing runs."""
         ns, level = list(range(15, MOST + 1)), [MOST, 15, LABELS]  # across, and back to its name
         large = [k for k in ns if k >= SIZES[0]]
-        memory = {"exact sum": (ns, [dp_bytes(k) / 1e9 for k in ns])}
+        memory = {"exact sum": (ns, [laws.dp_bytes(k) / 1e9 for k in ns])}
         memory |= {name: (level, [size / 1e9] * 3) for name, size in MEMORIES.items()}
 
         def chains(k: int) -> float:
             return 10_000 * annealing_seconds(max(k, SIZES[0]), self._a_move_term)
 
-        holds = [name for name, size in MEMORIES.items() if dp_bytes(n) <= size]
-        seconds = dp_seconds(n, self._a_term)
+        holds = [name for name, size in MEMORIES.items() if laws.dp_bytes(n) <= size]
+        seconds = laws.dp_seconds(n, self._a_term)
         gigabytes = plots.growth(
             memory,
-            {f"n = {n}": ([n], [dp_bytes(n) / 1e9])},
+            {f"n = {n}": ([n], [laws.dp_bytes(n) / 1e9])},
             title="Memory",
             y_label="memory (GB)",
             y_range=(0.001, 1e9),
@@ -241,7 +227,7 @@ class ExactPlan(View):
         )
         hours = plots.growth(
             {
-                "exact sum": (ns, [dp_seconds(k, self._a_term) / 3600 for k in ns]),
+                "exact sum": (ns, [laws.dp_seconds(k, self._a_term) / 3600 for k in ns]),
                 "10,000 chains of AIS": (large, [chains(k) / 3600 for k in large]),
                 "a year": (level, [8766.0] * 3),
             },
@@ -255,8 +241,8 @@ class ExactPlan(View):
         return {
             "memory": (
                 gigabytes,
-                f"{n} variables: {sized(dp_bytes(n))}. Least of these computers that holds it: "
-                f"{holds[0] if holds else 'none'}.",
+                f"{n} variables: {sized(laws.dp_bytes(n))}. Least of these computers that holds "
+                f"it: {holds[0] if holds else 'none'}.",
             ),
             "time": (
                 hours,
@@ -268,4 +254,4 @@ class ExactPlan(View):
 
 def annealing_seconds(n: int, seconds_a_term: float, /) -> float:
     """Seconds of a run of AIS of 16 n m steps, n > 22, at so many for each weight that is read."""
-    return annealing_steps(n) * move_terms(n) * seconds_a_term
+    return laws.annealing_steps(n) * laws.move_terms(n) * seconds_a_term

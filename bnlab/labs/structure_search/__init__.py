@@ -12,8 +12,7 @@ from bnlab.labs.structure_search.checks import (
     check_gain,
     check_search,
 )
-from bnlab.labs.structure_search.counting import ROWS_COUNTED, seconds_of_ways
-from bnlab.labs.structure_search.searches import (
+from bnlab.labs.structure_search.compared import (
     FINDERS,
     METHODS,
     NETWORKS,
@@ -30,6 +29,7 @@ from bnlab.labs.structure_search.searches import (
     shares,
     truths,
 )
+from bnlab.labs.structure_search.counting import ROWS_COUNTED, seconds_of_ways
 from bnlab.labs.structure_search.targets import (
     apart,
     average,

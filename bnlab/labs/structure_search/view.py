@@ -12,30 +12,8 @@ from bnlab import plots
 from bnlab.labs.board import choice, size_slider
 from bnlab.labs.datasets import DATASETS, Case, Floats, dataset_choice, title
 from bnlab.labs.running import Experiment, Progress
-from bnlab.labs.structure_search.searches import (
-    CHANGES,
-    CLIMBS,
-    NETWORKS,
-    ROWS,
-    SEARCHES,
-    Found,
-    distances,
-    found_dags,
-    on_one_clock,
-    shares,
-    truths,
-)
-from bnlab.labs.structure_search.targets import (
-    COUNTS,
-    apart,
-    average,
-    below,
-    classes,
-    exact,
-    move_gains,
-    names,
-    table,
-)
+from bnlab.labs.structure_search import compared, targets
+from bnlab.labs.structure_search.compared import CHANGES, NETWORKS, ROWS, SEARCHES
 from bnlab.labs.view import Board, View
 
 DRAWN = 8  # members of a class, at most
@@ -75,17 +53,17 @@ class Plateaus(View):
 
     def __init__(self, data: bn.Data | None = None) -> None:
         self._case: Case = "coronary" if data is None else data
-        count = len(classes(self._case)[0])
+        count = len(targets.classes(self._case)[0])
         super().__init__(rank=_step_slider("class, from the best", 1, 1, count))
 
     def draw(self, rank: int) -> Board:
         """The members of one class, and the class."""
-        scores, groups = classes(self._case)
+        scores, groups = targets.classes(self._case)
         members, shown = groups[rank - 1], groups[rank - 1][:DRAWN]
         own, whole = bn.graphs.to_adjacency(shown), bn.graphs.cpdag(shown[0])
         picture = plots.graph_gallery(
             np.concatenate([own, whole[None]]),
-            names(self._case)[:4],
+            targets.names(self._case)[:4],
             [*[f"{scores[rank - 1]:.3f}"] * len(shown), "the class"],
             np.concatenate([own & ~whole.T, (whole & ~whole.T)[None]]),
             across=3,
@@ -127,9 +105,9 @@ class Steps(View):
 
     def draw(self, dataset: Case, walk: str, step: int) -> Board:
         """The network so far, and what each next move gains."""
-        climb, labels = climbed(dataset, WALKS[walk]), names(dataset)
-        gains = move_gains(table(dataset), climb.path[step])
-        moves = gains[np.isfinite(gains)]
+        climb, labels = climbed(dataset, WALKS[walk]), targets.names(dataset)
+        gains = targets.move_gains(targets.table(dataset), climb.path[step])
+        moves, now = gains[np.isfinite(gains)], float(climb.trace[step])
         last = "The empty network."
         if step:
             kind, u, v = climb.steps[step - 1]
@@ -146,8 +124,8 @@ class Steps(View):
         return {
             "net": (
                 net,
-                f"{last} ln p(G, D) = {climb.trace[step]:.2f}, "
-                f"{below(dataset, float(climb.trace[step])):.2f} nats below the exact best.",
+                f"{last} ln p(G, D) = {now:.2f}, {targets.below(dataset, now):.2f} nats below the "
+                "exact best.",
             ),
             "gains": (
                 plots.move_gains(gains, labels),
@@ -160,7 +138,7 @@ class Steps(View):
 @cache
 def climbed(case: Case, tabu: int) -> bn.Climb:
     """Return the climb from the empty network, as shown by `Steps`."""
-    return bn.hill_climb(table(case), tabu=tabu, rng=np.random.default_rng(0))
+    return bn.hill_climb(targets.table(case), tabu=tabu, rng=np.random.default_rng(0))
 
 
 def _last_step(case: Case, walk: str) -> int:
@@ -193,7 +171,7 @@ class Clock(Experiment):
         self,
         data: bn.Data | None = None,
         *,
-        climbs: Mapping[str, int] = CLIMBS,
+        climbs: Mapping[str, int] = compared.CLIMBS,
         searches: int = SEARCHES,
     ) -> None:
         self._climbs, self._searches = climbs, searches
@@ -204,14 +182,14 @@ class Clock(Experiment):
             unit="searches by each method",
         )
 
-    def compute(self, progress: Progress, /, dataset: Case, changes: int) -> Found:
+    def compute(self, progress: Progress, /, dataset: Case, changes: int) -> compared.Found:
         """Return the times of the searches by all methods."""
         how: dict[str, Any] = {"climbs": self._climbs, "searches": self._searches}
-        return on_one_clock(dataset, **how, changes=changes, progress=progress)
+        return compared.on_one_clock(dataset, **how, changes=changes, progress=progress)
 
-    def draw(self, found: Found, dataset: Case, changes: int) -> Board:
+    def draw(self, found: compared.Found, dataset: Case, changes: int) -> Board:
         """The share of searches that are at the exact best by each time."""
-        by, runs = shares(found, TIMES), len(next(iter(found.values())))
+        by, runs = compared.shares(found, TIMES), len(next(iter(found.values())))
         picture = plots.time_curves(
             {method: {"": (TIMES, by[method])} for method in self._climbs},
             y_label="share of searches at the best network",
@@ -251,20 +229,20 @@ class Recovery(View):
     def __init__(self, net: bn.BayesNet | None = None) -> None:
         network = dataset_choice(list(NETWORKS), net, label="network")
         for each in NETWORKS if net is None else (net,):  # now, so that controls answer at once
-            distances(each)
-        count = len(truths(network.value))
+            compared.distances(each)
+        count = len(compared.truths(network.value))
         which = _step_slider("data set drawn", min(FIRST_DRAWN, count), 1, count, "300px")
         super().__init__(network=network, rows=size_slider("rows", ROWS, ROWS[-1]), which=which)
 
     def settle(self, moved: str) -> None:
         """Offer the data sets of another network."""
         if moved == "network":
-            self.controls["which"].max = len(truths(self.controls["network"].value))
+            self.controls["which"].max = len(compared.truths(self.controls["network"].value))
 
     def draw(self, network: str | bn.BayesNet, rows: int, which: int) -> Board:
         """Mean distances of the classes, and those found in one data set."""
-        off, net = distances(network), truths(network)[which - 1]
-        true, dags = bn.graphs.cpdag(net.dag), found_dags(network, which - 1, rows)
+        off, net = compared.distances(network), compared.truths(network)[which - 1]
+        true, dags = bn.graphs.cpdag(net.dag), compared.found_dags(network, which - 1, rows)
         others = {search: bn.graphs.cpdag(dags[search]) for search in RECOVERED}
         graphs = np.array([true, *others.values()])
         curves = plots.time_curves(
@@ -279,7 +257,10 @@ class Recovery(View):
         gallery = plots.graph_gallery(
             graphs,
             [label if len(label) <= 8 else label[:7] + "…" for label in net.names],
-            ["the true class", *(f"{name}: {apart(g, true)} off" for name, g in others.items())],
+            [
+                "the true class",
+                *(f"{name}: {targets.apart(g, true)} off" for name, g in others.items()),
+            ],
             graphs != true,
             across=3,
             title=f"Data set {which}, {rows:,} rows (marked: not as in the true class)",
@@ -288,7 +269,7 @@ class Recovery(View):
         means = [f"{search} {d[:, ROWS.index(rows)].mean():.2f}" for search, d in off.items()]
         named = network if isinstance(network, str) else "your network"
         return {
-            "curves": (curves, f"{named}: mean of {len(truths(network))} data sets."),
+            "curves": (curves, f"{named}: mean of {len(compared.truths(network))} data sets."),
             "gallery": (gallery, f"Mean of all data sets at these rows: {', '.join(means)}."),
         }
 
@@ -304,17 +285,21 @@ class Averages(View):
 
     def __init__(self, data: bn.Data | None = None) -> None:
         for case in DATASETS if data is None else (data,):  # now, so that the slider answers
-            for k in COUNTS:
-                average(case, k)
+            for k in targets.COUNTS:
+                targets.average(case, k)
         super().__init__(
             dataset=dataset_choice(DATASETS, data),
-            count=size_slider("the k best networks, k", COUNTS),
+            count=size_slider("the k best networks, k", targets.COUNTS),
         )
 
     def draw(self, dataset: Case, count: int) -> Board:
         """The edges by the k best, and the pairs that the winner gets most wrong."""
-        here, true, labels = average(dataset, count), exact(dataset).edges, names(dataset)
-        gap = np.abs(average(dataset, 1).edges - true).round(9)
+        here, true, labels = (
+            targets.average(dataset, count),
+            targets.exact(dataset).edges,
+            targets.names(dataset),
+        )
+        gap = np.abs(targets.average(dataset, 1).edges - true).round(9)
         order = np.argsort(-gap, axis=None, kind="stable")[:MOST_PAIRS]
         shown = [divmod(int(i), len(gap)) for i in order]
         pairs = plots.answer_pairs(
