@@ -20,11 +20,8 @@ def check_causes(function: Callable[[Floats, Sequence[int], bool], Any]) -> bool
         return np.asarray(function(values.copy(), causes, fair), np.float64)
 
     def one_by_one(fair: bool) -> list[float]:
-        sums = [
-            sum(np.exp(v) for v, c in zip(some, causes, strict=True) if c == k) for k in (0, 1, 2)
-        ]
-        if fair:
-            sums = [total / causes.count(k) for k, total in enumerate(sums)]
+        groups = [np.exp(some[[c == k for c in causes]]) for k in range(3)]
+        sums = [sum(group) / (len(group) if fair else 1) for group in groups]
         return [float(total / sum(sums)) for total in sums]
 
     return check(

@@ -10,7 +10,6 @@ import numpy as np
 
 import bnlab as bn
 from bnlab import graphs
-from bnlab.data import Discretizer
 from bnlab.labs.board import check
 from bnlab.labs.datasets import Floats, Ints
 from bnlab.labs.your_own_data.study import write_garden
@@ -66,11 +65,10 @@ def check_blanket(function: Callable[[Ints, int], int]) -> bool:
     collider = np.array([0, 0, 3])  # 0 -> 2 <- 1
 
     def all_agree() -> bool:
-        for dag in graphs.all_dags(4)[::7]:
-            found = [int(function(dag.copy(), v)) for v in range(4)]
-            if found != graphs.markov_blankets(dag).tolist():
-                return False
-        return True
+        return all(
+            [int(function(dag.copy(), v)) for v in range(4)] == graphs.markov_blankets(dag).tolist()
+            for dag in graphs.all_dags(4)[::7]
+        )
 
     return check(
         "Exercise 2",
@@ -95,18 +93,10 @@ def check_cuts(points: Sequence[float]) -> bool:
     def joined(seed: int, rows: int = 240) -> float:
         with TemporaryDirectory() as folder:
             path = write_garden(Path(folder), rows=rows, seed=seed)
-            rules: dict[str, Discretizer] = {
-                "water": bn.CutPoints(points),
-                "growth": bn.EqualFrequency(3),
-            }
-            data = bn.read_csv(
-                path,
-                drop=["plot", "bees", "soil", "slugs"],
-                missing="drop",
-                discretize=rules,
-            )
-        table = bn.score_families(data, bn.BDeu())
-        edges = bn.dag_posterior(table).edges
+            rules: Any = {"water": bn.CutPoints(points), "growth": bn.EqualFrequency(3)}
+            unused = ["plot", "bees", "soil", "slugs"]
+            data = bn.read_csv(path, drop=unused, missing="drop", discretize=rules)
+        edges = bn.dag_posterior(bn.score_families(data, bn.BDeu())).edges
         u, v = data.index("water"), data.index("growth")
         return float(edges[u, v] + edges[v, u])
 
