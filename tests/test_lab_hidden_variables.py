@@ -130,7 +130,8 @@ def test_simulated_tables_are_those_that_made_the_rows() -> None:
 def test_bands_are_means_and_bounds_of_runs_both_ways() -> None:
     band = runs.bands(8, 0.2, runs=20, stops=[100])[0]
     problem, rng = lab.simulated(8), np.random.default_rng([space.SEED, 8, 20])
-    up, back = runs.both_ways(problem, AIS(Warped(100)), 20, rng)
+    how = {"method": AIS(Warped(100)), "runs": 20, "rng": rng}
+    up, back = runs.both_ways(problem.data, problem.tables, **how)
     assert band.upward == pytest.approx(up.log_weight.mean() - problem.reference)
     assert band.reverse == pytest.approx(back.log_weight.mean() - problem.reference)
     assert band.low == pytest.approx(
@@ -165,7 +166,7 @@ def test_traces_start_at_the_truth_or_at_the_prior() -> None:
 def test_parts_of_the_schedule_add_up(steps: int) -> None:
     problem, method = lab.simulated(8), AIS(Warped(steps), ROWWISE)
     rng = np.random.default_rng([space.SEED, 8, steps])
-    up, back = runs.both_ways(problem, method, 3, rng)
+    up, back = runs.both_ways(problem.data, problem.tables, method=method, runs=3, rng=rng)
     found = runs.loop(8, steps, 0.2, ROWWISE, 3)
     assert found.upward.sum() == pytest.approx(up.log_ratio.sum(axis=1).mean())
     assert found.reverse.sum() == pytest.approx(back.log_ratio.sum(axis=1).mean())

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,6 @@ import bnlab as bn
 from bnlab.hidden import (
     AIS,
     SMC,
-    Annealed,
     JointDirichlet,
     RowDirichlet,
     Warped,
@@ -23,6 +22,7 @@ from bnlab.hidden import (
 from bnlab.labs.datasets import Floats
 from bnlab.labs.hidden_variables.space import NAMES, SEED, rows, thesis_tables, true_model
 from bnlab.labs.running import Progress
+from bnlab.papers.beal2003.annealing import both_ways
 from bnlab.papers.beal2003.world import ARITIES
 
 SHAPES: Mapping[str, float] = {
@@ -81,13 +81,7 @@ def traces(
 ) -> Traces:
     """Single upward runs: one from the tables that made the data, four from the prior.
 
-    Parameters
-    ----------
-    n : rows
-    shape : e of the schedule
-    moves : of the walk
-    stops : numbers of steps
-    progress : progress(steps done, steps in all, Traces so far); False stops
+    n : rows; shape : e of the schedule; stops : numbers of steps
     """
     found, rng = Traces(not_run(stops), two_scores(n)), np.random.default_rng([SEED, n])
     done, total = 0, (TRACES + 1) * sum(stops)
@@ -105,8 +99,8 @@ def traces(
 class Problem(NamedTuple):
     """Tables drawn from the prior, data simulated from them, and what ln p(data) is, nats."""
 
-    tables: tuple[Floats, ...]
     data: bn.Data
+    tables: tuple[Floats, ...]
     reference: float
     reference_is: str
 
@@ -124,7 +118,7 @@ def simulated(n: int, seed: int = SEED) -> Problem:
         value = bn.hidden.exact_evidence(true_model(), data)
     else:
         value = estimate_evidence(true_model(), data, runs=4, rng=rng, method=SMC(200))
-    return Problem(net.tables, data, value.log_value, "exact" if n <= 8 else "SMC")
+    return Problem(data, net.tables, value.log_value, "exact" if n <= 8 else "SMC")
 
 
 class Band(NamedTuple):
@@ -144,19 +138,6 @@ class Band(NamedTuple):
     high: float
 
 
-def both_ways(
-    problem: Problem,
-    method: AIS,
-    runs: int,
-    rng: np.random.Generator,
-    progress: Progress | None = None,
-) -> tuple[Annealed, Annealed]:
-    """Upward runs from the prior, and reverse runs from the tables that made the data."""
-    how: Any = {"runs": runs, "rng": rng, "method": method, "progress": progress}
-    up = anneal(true_model(), problem.data, **how)
-    return up, anneal(true_model(), problem.data, **how, start=problem.tables, reverse=True)
-
-
 def bands(
     n: int,
     shape: float,
@@ -167,17 +148,9 @@ def bands(
     stops: Sequence[int] = STEP_STOPS[:-1],
     progress: Progress = lambda *_: True,
 ) -> list[Band]:
-    """Both sides at each number of steps, with row-wise moves.
+    """Both sides at each number of steps, with row-wise moves; stopped, those that are complete.
 
-    Parameters
-    ----------
-    n : rows of simulated data
-    shape : e of the schedule
-    runs : of each direction
-    seed : of the problem and the runs
-    stops : numbers of steps
-    progress : progress(steps done, steps in all, bands so far); False stops, and the numbers of
-        steps that are complete remain
+    n : rows of simulated data; shape : e of the schedule; runs : of each direction
     """
     problem, rng = simulated(n, seed), np.random.default_rng([seed, n, runs])
     found: list[Band] = []
@@ -190,7 +163,8 @@ def bands(
             going = going and progress(done, total, found)
             return going
 
-        pair = both_ways(problem, AIS(Warped(steps, shape)), runs, rng, tell)
+        how = {"method": AIS(Warped(steps, shape)), "runs": runs, "rng": rng, "progress": tell}
+        pair = both_ways(problem.data, problem.tables, **how)
         if any(annealed.run.stopped for annealed in pair):
             break
         w, back = (annealed.log_weight - problem.reference for annealed in pair)
@@ -203,19 +177,12 @@ def bands(
 
 
 class Loop(NamedTuple):
-    """Ratios and acceptance in `PARTS` parts of a schedule.
+    """Ratios and acceptance in `PARTS` parts of a schedule."""
 
-    Attributes
-    ----------
-    upward, reverse : (PARTS,) mean ln ratio, nats
-    betas : (PARTS + 1,) inverse temperatures between which the parts lie
-    acceptance : (PARTS,) accepted share of the upward moves
-    """
-
-    upward: Floats
+    upward: Floats  # (PARTS,) mean ln ratio, nats
     reverse: Floats
-    betas: Floats
-    acceptance: Floats
+    betas: Floats  # (PARTS + 1,) inverse temperatures between which the parts lie
+    acceptance: Floats  # (PARTS,) accepted share of the upward moves
 
 
 @cache
@@ -224,7 +191,8 @@ def loop(
 ) -> Loop:
     """Forward against reverse ratios on simulated data [Beal2003, sec. 6.5.1]."""
     rng, method = np.random.default_rng([SEED, n, steps]), AIS(Warped(steps, shape), moves)
-    up, back = both_ways(simulated(n), method, runs, rng)
+    data, tables = simulated(n)[:2]
+    up, back = both_ways(data, tables, method=method, runs=runs, rng=rng)
     spans = up.acceptance.size
     of_span = np.arange(spans) * PARTS // spans
     starts = np.searchsorted(of_span, np.arange(PARTS + 1))  # in spans

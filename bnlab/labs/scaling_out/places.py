@@ -156,14 +156,13 @@ class Ledger:
     Attributes
     ----------
     sent, returned : bytes of each job, and of what came back
-    seconds : computing time of each job, and `unpacking` that of its parcel
+    seconds : computing time of each job
     """
 
     def __init__(self) -> None:
         self.sent: list[int] = []
         self.returned: list[int] = []
         self.seconds: list[float] = []
-        self.unpacking: list[float] = []
 
     @property
     def jobs(self) -> int:
@@ -176,15 +175,11 @@ class Ledger:
             yield self._done(pickle.dumps((fn, items)))
 
     def _done(self, parcel: bytes) -> Any:
-        begun = time.process_time()
-        fn, items = pickle.loads(parcel)
-        opened = time.process_time()
+        (fn, items), begun = pickle.loads(parcel), time.process_time()
         result = fn(*items)
-        ended = time.process_time()
+        self.seconds.append(time.process_time() - begun)
         self.sent.append(len(parcel))
         self.returned.append(len(pickle.dumps(result)))
-        self.unpacking.append(opened - begun)
-        self.seconds.append(ended - opened)
         return result
 
     def __repr__(self) -> str:

@@ -6,12 +6,7 @@ does not tell.
 
 from bnlab.labs.board import setup
 from bnlab.labs.datasets import DATASETS
-from bnlab.labs.structure_search.checks import (
-    alarm_table,
-    check_covered,
-    check_gain,
-    check_search,
-)
+from bnlab.labs.structure_search.checks import alarm_table, check_covered, check_gain, check_search
 from bnlab.labs.structure_search.compared import (
     FINDERS,
     METHODS,
@@ -45,11 +40,4 @@ from bnlab.labs.structure_search.targets import (
     scored,
     table,
 )
-from bnlab.labs.structure_search.view import (
-    Averages,
-    Clock,
-    Plateaus,
-    Recovery,
-    Steps,
-    climbed,
-)
+from bnlab.labs.structure_search.view import Averages, Clock, Plateaus, Recovery, Steps, climbed

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+import bnlab as bn
 from bnlab.hidden import (
     AIS,
     SMC,
+    Annealed,
     HiddenModel,
     JointDirichlet,
     RowDirichlet,
@@ -27,7 +29,7 @@ from bnlab.papers.beal2003.world import (
     thesis_network,
     truth,
 )
-from bnlab.papers.store import Floats
+from bnlab.papers.store import Floats, Ints
 
 STEPS = 16_384
 """K of the thesis' main experiments [Beal2003, sec. 6.4.1]."""
@@ -127,6 +129,14 @@ class Sides(NamedTuple):
         return out
 
 
+def both_ways(
+    rows: bn.Data | Ints, tables: Sequence[Floats], /, **how: Any
+) -> tuple[Annealed, Annealed]:
+    """Run upward from the prior, and in reverse from the tables that made the rows."""
+    up = anneal(true_model(), rows, **how)
+    return up, anneal(true_model(), rows, start=tables, reverse=True, **how)
+
+
 def both_sides(n: int, /, *, steps: Sequence[int] = LADDER, runs: int = 20) -> Sides:
     """Run row-wise AIS upward, and in reverse from the parameters that made the data.
 
@@ -134,15 +144,10 @@ def both_sides(n: int, /, *, steps: Sequence[int] = LADDER, runs: int = 20) -> S
     [GrosseEtAl2015]; the printed ones are rounded.
     """
     rows, start = data_of_draw(0)[:n], drawn_network(0).tables
-    model, rng = true_model(), stream(9, n)
-    found = []
-    for k in steps:
-        method = AIS(Warped(k), RowDirichlet())
-        upward = anneal(model, rows, runs=runs, rng=rng, method=method)
-        back = anneal(model, rows, runs=runs, rng=rng, method=method, start=start, reverse=True)
-        found.append((upward.log_weight, back.log_weight))
-    ahead, behind = np.array(found).transpose(1, 2, 0)
-    return Sides(ahead, behind)
+    how: dict[str, Any] = {"runs": runs, "rng": stream(9, n)}
+    each = [both_ways(rows, start, method=AIS(Warped(k), RowDirichlet()), **how) for k in steps]
+    upward, reverse = np.array([[a.log_weight, b.log_weight] for a, b in each]).transpose(1, 2, 0)
+    return Sides(upward, reverse)
 
 
 def gold(n: int, /, *, runs: int = 4) -> float:

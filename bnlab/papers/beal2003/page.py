@@ -268,9 +268,7 @@ VIOLATIONS = ("one run < VB*", "one run < VB", "rejected", "mean < VB*", "mean <
 
 
 @page.table(
-    "table_6_4",
-    *("n", *(f"{name}, {who}" for name in VIOLATIONS for who in WHO)),
-    form=".1f",
+    "table_6_4", *("n", *(f"{name}, {who}" for name in VIOLATIONS for who in WHO)), form=".1f"
 )
 def table_6_4() -> Rows:
     """Table 6.4: AIS below the VB bound, and rejected moves. Percent. Print names eight sizes from

@@ -311,9 +311,7 @@ def traces(speed: str, samplers: Sequence[str], words: str) -> Any:
 
 
 @page.table(
-    "figure_9",
-    *("data", "sampler", "lowest chain", "second", "third", "highest chain"),
-    form=".1f",
+    "figure_9", *("data", "sampler", "lowest chain", "second", "third", "highest chain"), form=".1f"
 )
 def late() -> Rows:
     """Figure 9 as numbers. Means of ln p(D | G) over the last 2,500 of 5,000 moves, the chains in

@@ -121,13 +121,7 @@ def global_chain(name: str, rng: np.random.Generator, /, *, local: float = 0.0) 
     exact = case(name).by_bdeu
     kernel = bn.Hybrid(exact.edges, local) if local else bn.Global(exact.edges)
     return bn.sample_structures(
-        exact.table,
-        draws=DRAWS_3,
-        rng=rng,
-        kernel=kernel,
-        chains=1,
-        burn_in=WARM_UP_3,
-        thin=THIN_3,
+        exact.table, draws=DRAWS_3, rng=rng, kernel=kernel, chains=1, burn_in=WARM_UP_3, thin=THIN_3
     )
 
 

@@ -356,9 +356,7 @@ def figure_windows() -> Any:
 
 
 @page.table(
-    "windows_numbers",
-    *("data", "factor", "found", "exact", "mass found", "mass exact"),
-    form=".3f",
+    "windows_numbers", *("data", "factor", "found", "exact", "mass found", "mass exact"), form=".3f"
 )
 def in_windows() -> Rows:
     """Occam's window as numbers. DAGs, and their posterior probabilities."""

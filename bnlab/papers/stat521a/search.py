@@ -106,12 +106,7 @@ def _climb(
     perturb: int | None = None,
 ) -> float:
     climb = bn.hill_climb(
-        alarm_table(m),
-        rng=stream(4),
-        choice=choice,
-        tabu=tabu,
-        restarts=restarts,
-        perturb=perturb,
+        alarm_table(m), rng=stream(4), choice=choice, tabu=tabu, restarts=restarts, perturb=perturb
     )
     return climb.log_target
 
