@@ -7,7 +7,6 @@ priors that are a choice, and rows in which somebody set a variable.
 from bnlab.labs.board import setup
 from bnlab.labs.dag_space.checks import check_acceptance, check_detours, check_sampler
 from bnlab.labs.dag_space.exact import (
-    PRIORS,
     after_setting,
     believed,
     chain_network,
@@ -18,18 +17,15 @@ from bnlab.labs.dag_space.exact import (
     mixed,
     no_path,
 )
-from bnlab.labs.dag_space.race import RACERS, heads, race
+from bnlab.labs.dag_space.race import RACERS, race
 from bnlab.labs.dag_space.targets import (
-    Target,
     chain_sads,
-    distinct,
     hybrid,
     log_proposal,
     mean_sads,
     second_half,
     stays,
     target,
-    usual_targets,
 )
 from bnlab.labs.dag_space.view import Beliefs, Doing, Race, Shares
 from bnlab.labs.datasets import DATASETS

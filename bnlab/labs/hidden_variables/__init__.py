@@ -5,7 +5,7 @@ Structures with hidden nodes: their scores, their evidence, and who sets the ran
 
 from bnlab.labs.board import setup
 from bnlab.labs.hidden_variables.checks import check_best_rank, check_causes, check_noisy_ranks
-from bnlab.labs.hidden_variables.runs import MOVES, SHAPES, noise_of_runs, simulated
+from bnlab.labs.hidden_variables.runs import MOVES, noise_of_runs, simulated
 from bnlab.labs.hidden_variables.space import (
     PRINTED_RANKS,
     PRINTED_RUNS,

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
@@ -33,20 +34,6 @@ from bnlab.running import Executor
 SEED = 2026
 PATIENCE = 120  # seconds, for MPI
 RANKS = Path(__file__).with_name("ranks.py")
-
-
-@contextmanager
-def threads(workers: int, /) -> Iterator[Executor]:
-    """So many threads of this process: nothing is sent, since kernels let other threads run."""
-    with ThreadPoolExecutor(workers) as executor:
-        yield executor
-
-
-@contextmanager
-def processes(workers: int, /) -> Iterator[Executor]:
-    """So many fresh processes on this machine."""
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as executor:
-        yield executor
 
 
 @contextmanager
@@ -86,7 +73,12 @@ def engines(workers: int, /) -> Iterator[Executor]:
 
 
 PLACES: Mapping[str, Callable[[int], AbstractContextManager[Executor]]] = MappingProxyType(
-    {"threads": threads, "processes": processes, "Dask": dask, "ipyparallel": engines}
+    {
+        "threads": ThreadPoolExecutor,  # nothing is sent, since kernels let other threads run
+        "processes": partial(ProcessPoolExecutor, mp_context=get_context("spawn")),
+        "Dask": dask,
+        "ipyparallel": engines,
+    }
 )
 """Name -> function of the number of workers, that gives a context with an executor."""
 

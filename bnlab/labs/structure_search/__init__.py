@@ -6,11 +6,10 @@ does not tell.
 
 from bnlab.labs.board import setup
 from bnlab.labs.datasets import DATASETS
-from bnlab.labs.structure_search.checks import alarm_table, check_covered, check_gain, check_search
+from bnlab.labs.structure_search.checks import check_covered, check_gain, check_search
 from bnlab.labs.structure_search.compared import (
     FINDERS,
     METHODS,
-    NETWORKS,
     ROWS,
     SOUGHT,
     TWENTY,
@@ -21,7 +20,6 @@ from bnlab.labs.structure_search.compared import (
     on_one_clock,
     reached,
     search,
-    shares,
     truths,
 )
 from bnlab.labs.structure_search.counting import ROWS_COUNTED, seconds_of_ways
@@ -36,7 +34,6 @@ from bnlab.labs.structure_search.targets import (
     data,
     exact,
     move_gains,
-    names,
     scored,
     table,
 )
