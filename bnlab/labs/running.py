@@ -87,10 +87,8 @@ class Runner(widgets.VBox):
     def turn(self) -> None:
         """Show the progress of the last run if it was for the present setting, and else none."""
         if not self.run_button.disabled:
-            asked, total, done, status = self._told
-            told = asked == self._setting()
-            self.bar.max = total
-            self.bar.value, self.status.value = (done, status) if told else (0, "")
+            asked, self.bar.max, *told = self._told
+            self.bar.value, self.status.value = told if asked == self._setting() else (0, "")
 
     def _progress(self, done: int, total: int, snapshot: Any) -> bool:
         self._latest = (done, total, snapshot)
@@ -130,11 +128,8 @@ class Runner(widgets.VBox):
     def _end(self, problem: str = "") -> None:
         self._tell(looking=False)
         self.run_button.disabled, self.stop_button.disabled = False, True
-        if problem:
-            status = problem
-        elif self._latest is None:
-            status = "done"
-        else:
+        status = problem or "done"
+        if self._latest is not None and not problem:
             done, total, _ = self._latest
             ending = "stopped at" if self._stopping else "done:"
             status = f"{ending} {done:,} of {total:,} {self._unit}"
