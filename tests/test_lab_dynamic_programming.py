@@ -85,11 +85,11 @@ def test_g_counts_pairs_of_order_and_graph_without_data(data: bn.Data) -> None:
     table = bn.score_families(data.prefix(0).select(list("ABCD")), bn.BDeu(), max_parents=3)
     sizes = [int(mask).bit_count() for mask in range(16)]
     counts = [1, 1, 4, 48, 1536]
-    np.testing.assert_allclose(lab.relative(table).forward, [counts[size] for size in sizes])
+    np.testing.assert_allclose(view.relative(table).forward, [counts[size] for size in sizes])
 
 
 def test_values_are_those_of_all_orders_and_graphs(four: bn.ScoreTable) -> None:
-    values = lab.relative(four)
+    values = view.relative(four)
     total = 0.0
     for order in permutations(range(4)):
         before = {v: sum(1 << u for u in order[:i]) for i, v in enumerate(order)}
@@ -106,7 +106,7 @@ def test_values_are_those_of_all_orders_and_graphs(four: bn.ScoreTable) -> None:
 
 
 def test_steps_fill_every_cell_once_in_an_order_that_can_be_computed(four: bn.ScoreTable) -> None:
-    steps = lab.steps(lab.relative(four), "ABCD")
+    steps = view.steps(view.relative(four), "ABCD")
     assert [len([s for s in steps if s.phase == p]) for p in ("alpha", "g", "b")] == [32, 16, 16]
     assert steps[-1].phase == "shares"
     for phase in ("g", "b"):
@@ -146,7 +146,7 @@ def test_walk_follows_its_lists(data: bn.Data) -> None:
     walk.rows.value = "20 rows"
     assert walk.step.value == 65
     table = bn.score_families(data.select(list("ABCD")), bn.BDeu(), max_parents=3)
-    assert walk.filled[0].forward[-1] == pytest.approx(lab.relative(table).forward[-1])
+    assert walk.filled[0].forward[-1] == pytest.approx(view.relative(table).forward[-1])
     shares = [float(share) for share in walk.panel.source("links").data["share"]]
     assert sum(shares) == pytest.approx(4, abs=0.02)
 
@@ -193,7 +193,7 @@ def test_costs_are_measured_and_extended(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_memory_is_what_the_formula_says() -> None:
     rows = random_network("child", np.random.default_rng(0)).sample(50, np.random.default_rng(1))
-    _, peak = lab.measure(rows, 15)
+    _, peak = view.measure(rows, 15)
     assert 1 <= peak / bn.exact.order_posterior_bytes(15) < 1.3
 
 
@@ -244,7 +244,7 @@ def test_a_moved_slider_moves_the_lattice(data: bn.Data) -> None:
     walk.step.value = 46
     caption, g = walk.panel.caption, walk.panel.source("cells").data["g"]
     table = bn.score_families(data.select(list("ABCD")), bn.BDeu(), max_parents=3)
-    expected = lab.relative(table).forward[0b1101]
+    expected = view.relative(table).forward[0b1101]
     assert caption.startswith("Step 46 of 65 (g, upward). g({A,C,D}) = ")
     assert float(caption.rsplit("= ", 1)[1]) == pytest.approx(expected, rel=1e-3)
     assert float(g[0b1101]) == pytest.approx(expected, rel=1e-2)

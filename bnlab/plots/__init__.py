@@ -6,82 +6,53 @@ moves builds the picture anew and lets `refresh` copy what differs to the one on
 """
 
 from bnlab.plots.annealing import (
-    acceptance_path,
-    bridge,
-    evidence_bounds,
-    heaviest,
-    hysteresis,
-    rate_histogram,
-    speed_up,
-    weight_pile,
+    acceptance_path as acceptance_path,
+    bridge as bridge,
+    evidence_bounds as evidence_bounds,
+    heaviest as heaviest,
+    hysteresis as hysteresis,
+    rate_histogram as rate_histogram,
+    speed_up as speed_up,
+    weight_pile as weight_pile,
 )
-from bnlab.plots.canvas import CYCLE, canvas, refresh
-from bnlab.plots.curves import closing, error_curve, log_curves, tempered_traces, traces
-from bnlab.plots.gallery import dag_gallery, graph_gallery
-from bnlab.plots.lattice import lattice
+from bnlab.plots.canvas import CYCLE as CYCLE, canvas as canvas, refresh as refresh
+from bnlab.plots.curves import (
+    closing as closing,
+    error_curve as error_curve,
+    log_curves as log_curves,
+    tempered_traces as tempered_traces,
+    traces as traces,
+)
+from bnlab.plots.gallery import dag_gallery as dag_gallery, graph_gallery as graph_gallery
+from bnlab.plots.lattice import lattice as lattice
 from bnlab.plots.marks import (
-    answer_pairs,
-    path_bars,
-    place_speeds,
-    published,
-    sensitivity,
-    share_bars,
+    answer_pairs as answer_pairs,
+    path_bars as path_bars,
+    place_speeds as place_speeds,
+    published as published,
+    sensitivity as sensitivity,
+    share_bars as share_bars,
 )
-from bnlab.plots.matrix import heat_map, move_gains, order_move
-from bnlab.plots.network import network, network_positions
+from bnlab.plots.matrix import (
+    heat_map as heat_map,
+    move_gains as move_gains,
+    order_move as order_move,
+)
+from bnlab.plots.network import network as network, network_positions as network_positions
 from bnlab.plots.points import (
-    acceptance_bars,
-    agreement,
-    chain_errors,
-    distances,
-    label_map,
-    structure_scores,
-    tempered_acceptance,
+    acceptance_bars as acceptance_bars,
+    agreement as agreement,
+    chain_errors as chain_errors,
+    distances as distances,
+    label_map as label_map,
+    structure_scores as structure_scores,
+    tempered_acceptance as tempered_acceptance,
 )
-from bnlab.plots.series import core_curves, growth, prior_curve, race, roc_curves, time_curves
-
-__all__ = [
-    "CYCLE",
-    "acceptance_bars",
-    "acceptance_path",
-    "agreement",
-    "answer_pairs",
-    "bridge",
-    "canvas",
-    "chain_errors",
-    "closing",
-    "core_curves",
-    "dag_gallery",
-    "distances",
-    "error_curve",
-    "evidence_bounds",
-    "graph_gallery",
-    "growth",
-    "heat_map",
-    "heaviest",
-    "hysteresis",
-    "label_map",
-    "lattice",
-    "log_curves",
-    "move_gains",
-    "network",
-    "network_positions",
-    "order_move",
-    "path_bars",
-    "place_speeds",
-    "prior_curve",
-    "published",
-    "race",
-    "rate_histogram",
-    "refresh",
-    "roc_curves",
-    "sensitivity",
-    "share_bars",
-    "speed_up",
-    "structure_scores",
-    "tempered_acceptance",
-    "tempered_traces",
-    "time_curves",
-    "traces",
-    "weight_pile",
-]
+from bnlab.plots.series import (
+    core_curves as core_curves,
+    growth as growth,
+    prior_curve as prior_curve,
+    race as race,
+    roc_curves as roc_curves,
+    time_curves as time_curves,
+)

@@ -77,8 +77,7 @@ def weight_pile(
     mean = picture.vspan(
         x="estimate", source=marks, line_color=INK, line_width=2, line_dash="dashed"
     )
-    items = {"exact": exact, "estimate: ln of the mean weight": mean}
-    legend_above(picture, entries(items))
+    legend_above(picture, entries({"exact": exact, "estimate: ln of the mean weight": mean}))
     hover(
         picture, [bars], ("from", "@left{0.0} nats"), ("to", "@right{0.0} nats"), (y_label, "@runs")
     )
@@ -238,6 +237,5 @@ def rate_histogram(
     look: dict[str, Any] = {"fill_color": COLOURS[0], "fill_alpha": 0.6}
     bars = histogram(picture, counts, ends, name="rates", count="count", **look)
     limit = picture.vspan(x=[allowed], line_color=INK, line_width=2, line_dash="dashed")
-    items = {"edges": bars, f"allowed: {allowed:g}": limit}
-    legend_below(picture, entries(items), columns=2)
+    legend_below(picture, entries({"edges": bars, f"allowed: {allowed:g}": limit}), columns=2)
     return picture

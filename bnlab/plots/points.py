@@ -84,8 +84,7 @@ def label_map(first: ArrayLike, second: ArrayLike, true: tuple[float, float], /)
     a, b = true
     look = {"marker": "x", "size": 14, "line_color": CYCLE[3], "line_width": 3}
     crosses = picture.scatter([a, 1 - a, a, 1 - a], [b, b, 1 - b, 1 - b], **look)
-    items = {"climb": dots, "true tables, states renamed": crosses}
-    legend_above(picture, entries(items))
+    legend_above(picture, entries({"climb": dots, "true tables, states renamed": crosses}))
     hover(picture, [dots], ("p(s1 = 1)", "@first{0.00}"), ("p(s2 = 1)", "@second{0.00}"))
     return picture
 
@@ -214,8 +213,7 @@ def tempered_acceptance(
     spread = ("accepted", "@rate{0.000} (chains: @low{0.000} to @high{0.000})")
     hover(picture, [dots], ("β", "@beta{0.000}"), spread)
     hover(picture, [bars], ("β", "@left{0.000} to @right{0.000}"), spread)
-    items = {"exchanges with the next": bars, "moves": dots}
-    legend_above(picture, entries(items))
+    legend_above(picture, entries({"exchanges with the next": bars, "moves": dots}))
     return picture
 
 

@@ -5,20 +5,12 @@ can be asked of them, and what they tell of the posterior that counts each DAG o
 """
 
 from bnlab.labs.board import setup
+from bnlab.labs.datasets import k2_posterior as posterior
 from bnlab.labs.direct_dag_sampling.checks import (
     check_certain,
     check_common_cause,
     check_draws_for_all,
     check_interval,
 )
-from bnlab.labs.direct_dag_sampling.view import (
-    PUBLISHED,
-    Certain,
-    Pile,
-    Questions,
-    TableOne,
-    dag_posterior,
-    posterior,
-    table_one,
-)
+from bnlab.labs.direct_dag_sampling.view import Certain, Pile, Questions, TableOne, dag_posterior
 from bnlab.papers.htw2016.study import repeated_edges

@@ -9,12 +9,4 @@ from bnlab.labs.dynamic_programming.checks import (
     check_blocked_edge,
     check_subset_sums,
 )
-from bnlab.labs.dynamic_programming.view import (
-    Costs,
-    FullSpeed,
-    Walk,
-    counts_panel,
-    measure,
-    relative,
-    steps,
-)
+from bnlab.labs.dynamic_programming.view import Costs, FullSpeed, Walk, counts_panel

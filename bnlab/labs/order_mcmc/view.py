@@ -159,10 +159,6 @@ class Steps(View):
         self._case: Case = "coronary" if data is None else data
         super().__init__(kind=choice("moves", KINDS), step=size_slider("move number", STEP_STOPS))
 
-    def edges(self) -> Floats:
-        """(n, n) edge probabilities, the mean over the orders after each of the moves so far."""
-        return walked_edges(self._case, **self.values())
-
     def draw(self, kind: str, step: int) -> Board:
         """The last move, and averages so far beside the exact ones."""
         exact, walk = posterior(self._case), steps(self._case, kind, STEP_STOPS[-1])[:step]
@@ -172,7 +168,8 @@ class Steps(View):
         if now.gain >= 0:
             verdict = "at least as good, so accepted"
         accepted = sum(each.move.accepted for each in walk)
-        so_far, every = "Average over the orders visited so far", factorial(len(names))
+        so_far = "Average over the orders visited so far"
+        every = f"Exact: all {factorial(len(names))} orders"
         return {
             "move": (
                 plots.order_move(now.order, now.move.proposed, names),
@@ -185,9 +182,7 @@ class Steps(View):
                 "where it stays once more.",
             ),
             "exact": (
-                plots.heat_map(
-                    exact.edges, names, name="exact", title=f"Exact: all {every} orders"
-                ),
+                plots.heat_map(exact.edges, names, name="exact", title=every),
                 "By dynamic programming, order-modular.",
             ),
         }
