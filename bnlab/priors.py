@@ -1,8 +1,8 @@
 """Modular structure priors: a factor q_v(G) for every node v and parent set G.
 
 A prior over DAGs is proportional to the product of the factors (structure-modular), or to that
-product times the number of node orders that agree with the DAG (order-modular): the method, not the
-factor, decides which, and every result says it.
+product times the number of node orders that the DAG is consistent with (order-modular): the
+method, not the factor, decides which, and every result says it.
 """
 
 import math

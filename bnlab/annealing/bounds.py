@@ -37,7 +37,7 @@ def lower_bound_from(
     """A bound below ln p(D) that holds with probability 1 - delta, from annealed draws.
 
     `lower_bound` of the mean weights of the independent runs, less ln of the same sum with
-    likelihood 1. Nothing else is asked of the runs than E[w] = Z: not that they came far.
+    likelihood 1. Only E[w] = Z is assumed; the runs need not have converged.
 
     Parameters
     ----------
@@ -197,6 +197,7 @@ def estimate_upper_bound(
     file = Checkpoint.at(checkpoint, identity)
     done = anneal(table, method, starts, rng.spawn(runs), -1, file, progress, executor)
     require_runs(done.log_w.size, bins)
+    # In reverse E[1/w] = n!/Z, so ln Z is about ln n! - ln mean(1/w); less ln Z without data.
     means = math.lgamma(table.n + 1) - log_prior_z - bin_means(-done.log_w, delta, bins)
     settings = {"runs": runs, "method": repr(method), "max_parents": table.max_parents}
     run = Run("reverse AIS", settings, seed, clock.seconds, stopped=done.log_w.size < runs)

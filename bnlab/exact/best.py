@@ -38,7 +38,8 @@ class BestDags(Record):
     dags : int64 (k, n) parent masks, all distinct, best first
     log_target : float64 (k,), nats; ln of prior factor times likelihood
     log_weight : float64 (k,), nats, decreasing; log_target, plus ln of the number of orders that
-        agree with the DAG if `prior` is order-modular. The posterior is proportional to its exp
+        the DAG is consistent with if `prior` is order-modular. The posterior is proportional to
+        its exp
     prior : "structure-modular" or "order-modular", which posterior they are the best of
     names : the n variable names
     run : Run
@@ -107,7 +108,7 @@ def map_dag(
     ----------
     table : ScoreTable from `score_families`
     prior : "structure-modular", where p(G | D) is proportional to prior factor times likelihood, or
-        "order-modular", where it is that times the number of orders that agree with G
+        "order-modular", where it is that times the number of orders that G is consistent with
     progress : called as progress(done, total, None) after each variable; False stops
 
     Returns
@@ -155,9 +156,9 @@ def k_best_dags(
     grow to a DAG within some nats of the best, more until there are k. Takes memory as `map_dag`,
     and about 20 bytes for each DAG kept. Of DAGs that tie for the last place some are listed.
 
-    Under the order-modular prior a DAG weighs l(G) times more, the number of orders that agree with
-    it. The structure-modular list is grown then until no DAG outside it can belong to the k best,
-    since l(G) <= n!. That takes few variables, or much data.
+    Under the order-modular prior a DAG weighs l(G) times more, the number of orders that it is
+    consistent with. The structure-modular list is grown then until no DAG outside it can belong to
+    the k best, since l(G) <= n!. That takes few variables, or much data.
 
     Parameters
     ----------

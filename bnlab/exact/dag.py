@@ -46,7 +46,7 @@ class LayerSums(NamedTuple):
 class DagPosterior(Record):
     """The exact posterior under a structure-modular prior: p(G) proportional to q(G).
 
-    Every DAG counts once, however many node orders agree with it. Make one with `dag_posterior`.
+    Every DAG counts once, however many orders it is consistent with. Make one with `dag_posterior`.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ def log_dag_prior_sum(table: ScoreTable, /) -> float:
     """ln of the sum over DAGs of the prior factor, nats: each DAG once, not once for each order.
 
     Takes log_z to log_evidence under a structure-modular prior. For factors q_i that depend on the
-    number of parents i only, by layers of equal depth, as [KuipersMoffa2015] by sources: a node's
+    number of parents i only, by layers of equal depth, as [KuipersMoffa2015] by roots: a node's
     parents lie in earlier layers, not all before the last one. With j nodes, s in the last layer,
     A(j, s) = C(j, s) sum_t A(j - s, t) (sum_i (C(j - s, i) - C(j - s - t, i)) q_i)**s, A(j, j) =
     q_0**j. No term is negative, unlike in the recurrence of [Robinson1973], so doubles do. Other

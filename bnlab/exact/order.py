@@ -43,7 +43,7 @@ class OrderSums(NamedTuple):
 class OrderPosterior(Record):
     """The exact posterior under an order-modular prior: p(G) proportional to q(G) l(G).
 
-    l(G) is the number of node orders that agree with G. Make one with `order_posterior`.
+    l(G) is the number of node orders that G is consistent with. Make one with `order_posterior`.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -
     Takes O(n 2**n) time and 8 * 2**(n-1) * (n + 5) bytes: 0.45 GB for n = 22, 4.0 GB for n = 25.
     There is no checkpoint: n = 27 takes minutes, and the file would hold nearly all its 17 GB.
     The prior is order-modular: p(G) is proportional to the prior factor times the number of orders
-    that agree with G; that is not the uniform prior over DAGs.
+    that G is consistent with; that is not the uniform prior over DAGs.
 
     Parameters
     ----------

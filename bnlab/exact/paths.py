@@ -34,9 +34,9 @@ def order_paths(
     Parameters
     ----------
     posterior : OrderPosterior from `order_posterior`
-    checkpoint : a file for the sources that are done, saved every 10 seconds or so, and at a stop.
-        If it is there, the same call goes on from it
-    progress : called as progress(done, total, None) after each source node u; False stops
+    checkpoint : a file for the ancestors u that are done, saved every 10 seconds or so, and at a
+        stop. If it is there, the same call goes on from it
+    progress : called as progress(done, total, None) after each ancestor u; False stops
 
     Raises
     ------

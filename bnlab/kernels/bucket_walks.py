@@ -41,7 +41,7 @@ def walk(order, source, plan, rng, record):
     plan: (bucket, lead, thin): `lead` moves, then `thin` before each record. A move swaps two nodes
     of different buckets; it changes the sums of these and of those between.
     record: (orders (T, n), log_targets (T,) of the orders, log_weights (T,) of the bucket orders,
-    tally (2,): moves tried and accepted, the lead left out). source as in `walks`.
+    tally (2,): moves tried and accepted, the lead left out). source as in `order_walks`.
     """
     bucket, lead, thin = plan
     orders, log_targets, log_weights, tally = record

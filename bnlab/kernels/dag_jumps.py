@@ -29,7 +29,7 @@ def walk(dag, waiting, source, plan, rng, record):
     """Move `dag` (n,) along: `lead` moves, then `thin` before each record.
 
     waiting (1,): moves still to be spent at the DAG, below 0 if that is not drawn yet; plan, record
-    and source as in `structures.walk`.
+    and source as in `dag_walks.walk`.
     """
     lead, thin = plan
     kept, log_targets, tally = record

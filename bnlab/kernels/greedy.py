@@ -6,7 +6,7 @@ A state is that of `kernels.dag_walks`: parent masks, masks of proper ancestors,
 each node's family. gains[v, u] is what ln beta_v gains when u joins or leaves the parents of v; the
 gain of a reversal is the sum of two of them, so a step changes one or two rows only.
 
-The ordered pair (u, v) stands for one change, as in `structures.local_move`: an edge u -> v is
+The ordered pair (u, v) stands for one change, as in `dag_walks.local_move`: an edge u -> v is
 deleted, an edge v -> u is reversed, else u -> v is added. A `source` is that of
 `kernels.lazy_scores`: families are looked up, or counted where they are not known yet.
 

@@ -1,6 +1,6 @@
 """Random walks on ordered partitions of nodes, and DAGs drawn from them.
 
-The first layer of a DAG's partition holds its sources; each further layer the sources of what is
+The first layer of a DAG's partition holds its roots; each further layer the roots of what is
 left without the layers before it. So every node has all parents in the layers before its own, and
 at least one in the last of them. The weight of a partition is the sum over its DAGs: the product
 over nodes of the sum of beta over such parent sets [KuipersMoffa2017]. These sums run over families

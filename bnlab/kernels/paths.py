@@ -1,4 +1,4 @@
-"""Ancestor probabilities under the order-modular prior, one source node at a time."""
+"""Ancestor probabilities under the order-modular prior, one ancestor at a time."""
 
 import numpy as np
 

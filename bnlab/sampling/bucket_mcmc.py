@@ -48,7 +48,7 @@ def sample_partial_orders(
     [NiinimakiParviainenKoivisto2011]. The larger the buckets, the smoother the landscape, and the
     dearer a move: 2**bucket sums for each bucket that it changes. With bucket=1 this is order-MCMC
     by swaps; with bucket=n draws are independent. Order-modular: p(order | D) is proportional to
-    the sum over the DAGs that agree with it of prior factor times likelihood.
+    the sum over the DAGs consistent with it of prior factor times likelihood.
 
     Parameters
     ----------

@@ -48,8 +48,8 @@ def sample_dags(
 
     From a `DagPosterior` the DAGs are independent draws from the structure-modular posterior: p(G |
     D) is proportional to prior factor times likelihood. They are drawn by layers
-    [TalvitieEtAl2019]. All others are order-modular, p(G | D) times the number of orders that agree
-    with G. From an `OrderPosterior` the DAGs are independent too: direct DAG sampling, DDS
+    [TalvitieEtAl2019]. All others are order-modular, p(G | D) times the number of orders that G is
+    consistent with. From an `OrderPosterior` the DAGs are independent too: direct DAG sampling, DDS
     [HeTianWu2016, sec. 3.2]. From draws of orders, weighted or along chains, each order L gets
     `draws` DAGs from p(G | L, D), a parent set for each node among its predecessors, and they keep
     its weight [NiinimakiKoivisto2013, sec. 3.2]. That needs no exact posterior and reaches 63
@@ -74,7 +74,7 @@ def sample_dags(
         nats, without the number of its orders. Given orders, log_weight and traces are those of the
         orders, repeated; where these are independent, traces["group"] says which DAGs come from one
         order and so depend on each other. Where annealing has left an order that no allowed DAG is
-        compatible with, log_weight and log_target are -inf.
+        consistent with, log_weight and log_target are -inf.
 
     Raises
     ------

@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 @checked
 @dataclass(frozen=True, slots=True, eq=False)
 class Joint(Record):
-    """A node order, a network that agrees with it, and data of the network.
+    """A node order, a network consistent with it, and data of the network.
 
     Given the data, `order` is an exact draw from the posterior over orders, and `network.dag` from
     the order-modular posterior over DAGs. Make one with `sample_joint`.

@@ -54,7 +54,7 @@ def sample_orders(
     `ScoreTable` they come along Metropolis chains (order-MCMC) [FriedmanKoller2003], which need no
     exact posterior and reach 63 variables. With a schedule of temperatures each is coupled with
     hotter ones (MC3), which free it where it would be stuck [NiinimakiKoivisto2013, sec. 2.3].
-    Order-modular: p(order | D) is proportional to the sum over the DAGs that agree with it of prior
+    Order-modular: p(order | D) is proportional to the sum over the DAGs consistent with it of prior
     factor times likelihood.
 
     Parameters

@@ -87,7 +87,7 @@ class CoupledWalk(NamedTuple):
 class OrderWalker:
     """The weights of the orders of a score table, laid out for walks.
 
-    The weight of an order is the sum over the DAGs that agree with it of prior factor times
+    The weight of an order is the sum over the DAGs consistent with it of prior factor times
     likelihood, [NiinimakiKoivisto2013, eq. 1]. Up to 22 variables it is read from a table of
     8 n 2**(n-1) bytes; beyond, families are summed as the walk goes, O(n C(n, k)) a move.
 

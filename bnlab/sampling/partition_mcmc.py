@@ -46,7 +46,7 @@ def sample_partitions(
 ) -> Draws:
     """DAGs along Markov chains on ordered partitions (partition MCMC), for up to 63 variables.
 
-    A DAG has one partition only: its sources, then the sources of what is left, and so on. The
+    A DAG has one partition only: its roots, then the roots of what is left, and so on. The
     chains walk on partitions, each weighed by the sum over its DAGs of prior factor times
     likelihood, and each kept partition gives one of its DAGs, drawn exactly [KuipersMoffa2017]. So
     DAGs with many orders gain nothing. Structure-modular: p(DAG | D) is proportional to prior
@@ -221,7 +221,7 @@ def partition_of(dag: Ints, /) -> Ints:
 
 
 def first_partition(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
-    """The partition (n,) of the best DAG that agrees with a random order.
+    """Return the partition (n,) of the best DAG consistent with a random order.
 
     Raises
     ------

@@ -147,7 +147,7 @@ def ellis_wong_dags(
     orders : Draws over "orders"; their weights are not used
     table : ScoreTable that the orders come from
     eps : share of the posterior given an order that may be left out, 0 <= eps < 1; with 0 every
-        DAG that agrees with the order is taken
+        DAG consistent with the order is taken
     rng : the only source of randomness
     max_dags : how many distinct DAGs there may be in all
     checkpoint : a file that keeps the DAGs of the orders that are done, saved every 10 seconds or

@@ -188,7 +188,7 @@ def family_count(n: int, max_parents: int, /) -> int:
 
 @checked
 def allowed_order(table: ScoreTable, /, *, rng: np.random.Generator) -> Ints:
-    """A random order (n,) that agrees with a DAG that the constraints allow.
+    """Draw a random order (n,) that some DAG allowed by the constraints is consistent with.
 
     Without constraints it is uniform. Else, of the nodes in random order, the first that has an
     allowed family among those placed is placed next; what is placed never hinders another node, so

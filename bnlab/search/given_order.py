@@ -1,4 +1,4 @@
-"""The best DAG that agrees with a given order of the variables."""
+"""The best DAG consistent with a given order of the variables."""
 
 import math
 

@@ -42,7 +42,7 @@ class DagSpace:
     Attributes
     ----------
     dags : int64 (N, n), parent masks
-    orders : int64 (N,), l(G), the number of orders that G agrees with
+    orders : int64 (N,), l(G), the number of orders that G is consistent with
     classes : int64 (N,), equal numbers for Markov-equivalent DAGs
     shapes : int64 (N,), equal numbers for DAGs that differ in the names of their nodes only
     """
@@ -76,7 +76,7 @@ def space(n: int, /) -> DagSpace:
 
 
 def count_orders(dags: ArrayLike, /) -> Ints:
-    """l(G), the number of node orders that each small DAG (..., n) agrees with: int64 (...)."""
+    """l(G) of small DAGs (..., n), the number of orders consistent with each: int64 (...)."""
     return np.asarray(np.rint(np.exp(log_count(dags))), np.int64)
 
 
