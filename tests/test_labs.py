@@ -17,12 +17,12 @@ from bnlab.labs import (
     hidden_variables,
     modular_priors,
     order_mcmc,
-    running,
     scaling_out,
     start_here,
     structure_search,
     your_own_data,
 )
+from bnlab.labs.view import Progress, Runner
 from bnlab.reports import analyse, read_table, sensitivity
 
 EDGES = [[0, 0.9], [0.1, 0]]
@@ -330,7 +330,7 @@ def test_size_slider_offers_its_sizes() -> None:
 
 def test_runner_runs_at_once() -> None:
     results: list[int] = []
-    runner = running.Runner(lambda progress: progress(7, 7, None) and 42, results.append)
+    runner = Runner(lambda progress: progress(7, 7, None) and 42, results.append)
     assert runner.run_now() == 42
     assert results == [42]
     assert runner.status.value == "done: 7 of 7 steps"
@@ -342,7 +342,7 @@ def test_stop_ends_the_work_with_what_it_has() -> None:
     results: list[int] = []
     started = threading.Event()
 
-    def work(progress: running.Progress) -> int:
+    def work(progress: Progress) -> int:
         for done in range(1, 100_000):
             if not progress(done, 100_000, done):
                 break
@@ -350,7 +350,7 @@ def test_stop_ends_the_work_with_what_it_has() -> None:
             threading.Event().wait(0.002)
         return done
 
-    runner = running.Runner(
+    runner = Runner(
         work, results.append, look=lambda done, total, snapshot: seen.append(snapshot), unit="draws"
     )
 
@@ -372,7 +372,7 @@ def test_stop_ends_the_work_with_what_it_has() -> None:
 
 def test_progress_of_one_setting_is_not_shown_for_another() -> None:
     setting = ["a"]
-    runner = running.Runner(
+    runner = Runner(
         lambda progress: progress(7, 7, None), lambda result: None, setting=lambda: setting[0]
     )
     runner.run_now()
@@ -385,12 +385,12 @@ def test_progress_of_one_setting_is_not_shown_for_another() -> None:
 def test_a_run_for_an_earlier_setting_says_so() -> None:
     setting, started = ["a"], threading.Event()
 
-    def work(progress: running.Progress) -> None:
+    def work(progress: Progress) -> None:
         while progress(3, 9, None):
             started.set()
             threading.Event().wait(0.002)
 
-    runner = running.Runner(work, lambda result: None, setting=lambda: setting[0])
+    runner = Runner(work, lambda result: None, setting=lambda: setting[0])
 
     async def click_run_then_move() -> None:
         runner.run_button.click()
@@ -412,10 +412,10 @@ def test_a_run_for_an_earlier_setting_says_so() -> None:
 
 
 def test_runner_shows_what_went_wrong() -> None:
-    def work(progress: running.Progress) -> None:
+    def work(progress: Progress) -> None:
         raise ValueError("n=99 is too many")
 
-    runner = running.Runner(work, lambda result: None)
+    runner = Runner(work, lambda result: None)
 
     async def run() -> None:
         with pytest.raises(ValueError, match="n=99"):

@@ -8,7 +8,7 @@ A lab builds its widget from these parts.
 - `choice`, `size_slider`, `side_by_side` and `stacked` make the controls and the layout.
 - `check(title, hint, test, ...)` is for exercises: it tests properties, not stored numbers.
 
-Long work, with a progress bar and a Stop button, is in `bnlab.labs.running`.
+Long work, with a progress bar and a Stop button, is in `bnlab.labs.view`.
 """
 
 import os

@@ -1,21 +1,32 @@
-"""A view: controls, and the pictures that a pure function of their values draws.
+"""Views: controls, and the pictures that a pure function of their values draws.
 
 A widget of a lab is a class with its controls and a method `draw`, which returns fresh pictures
 with their captions. When a control moves, what is on display becomes what `draw` returns, so that
-nothing can stay stale. Views that compute for long are `bnlab.labs.running.Experiment`s.
+nothing can stay stale.
+
+- `View` shows at once what its controls ask for.
+- `Runner(work, finish)` runs long work in a thread, or at once, with Run, Stop and progress.
+- `Experiment` is a view of such work; its result is shown for these values of the controls only.
 """
 
+import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import ipywidgets as widgets
 from bokeh.models import LayoutDOM
 
 from bnlab.labs.board import Panel, side_by_side, stacked
 
 Board = Mapping[str, tuple[LayoutDOM, str]]
 """Name -> picture and caption."""
+
+Progress = Callable[[int, int, Any], bool]
+"""`progress(done, total, snapshot)`: False asks the work to stop."""
+
+LOOK_EVERY = 0.1  # seconds between looks at the progress of running work
 
 
 class View(ABC):
@@ -88,4 +99,201 @@ class View(ABC):
 
     def follow(self) -> None:
         """React to controls that have moved."""
+        self.show()
+
+
+class Runner(widgets.VBox):
+    """A Run button, a Stop button and a progress bar around one long piece of work.
+
+    A click on Run starts `work` in a thread, so that the page stays alive, and Stop makes the
+    next call of its progress function return False. Code that cannot wait (a test, a notebook
+    run from top to bottom) calls `run_now()` instead, which does the same at once.
+
+    Parameters
+    ----------
+    work : `work(progress)` -> result; hand `progress` on to a package function, which returns what
+        it has when told to stop. It runs outside the kernel's main thread: no widgets in it.
+    finish : `finish(result)`, called in the kernel's main thread when the work is over or stopped
+    look : `look(done, total, snapshot)`, called there up to ten times a second while it runs
+    label : the text on the Run button
+    unit : what is counted, as in "draws"
+    setting : `setting()` is what the work is done for. Progress of one setting is not shown for
+        another when `turn()` has been called after the change.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[Progress], Any],
+        finish: Callable[[Any], None],
+        *,
+        look: Callable[[int, int, Any], None] | None = None,
+        label: str = "Run",
+        unit: str = "steps",
+        setting: Callable[[], Hashable] = lambda: None,
+    ) -> None:
+        self._work, self._finish, self._look, self._unit = work, finish, look, unit
+        self._setting = setting
+        self._told: tuple[Hashable, int, int, str] = (None, 100, 0, "")  # of the last run
+        self._stopping = False
+        self._latest: tuple[int, int, Any] | None = None
+        self.task: asyncio.Task[Any] | None = None
+        self.run_button = widgets.Button(description=label, button_style="primary", icon="play")
+        self.stop_button = widgets.Button(description="Stop", icon="stop", disabled=True)
+        self.bar = widgets.IntProgress(layout=widgets.Layout(width="220px"))
+        self.status = widgets.Label("")
+        self.run_button.on_click(lambda _: self.start())
+        self.stop_button.on_click(lambda _: self.stop())
+        super().__init__([side_by_side(self.run_button, self.stop_button, self.bar, self.status)])
+
+    def run_now(self) -> Any:
+        """Do the work here and now, finish it, and return its result."""
+        self._begin()
+        try:
+            result = self._work(self._progress)
+        finally:
+            self._end()
+        self._finish(result)
+        return result
+
+    def start(self) -> "asyncio.Task[Any]":
+        """Start the work in a thread and return the task that waits for it."""
+        self._begin()
+        self.task = asyncio.get_running_loop().create_task(self._run())
+        return self.task
+
+    def stop(self) -> None:
+        """Ask the work to stop; it ends with what it has."""
+        self._stopping = True
+        self.status.value = "stopping"
+
+    def turn(self) -> None:
+        """Show the progress of the last run if it was for the present setting, and else none."""
+        if not self.run_button.disabled:
+            asked, self.bar.max, *told = self._told
+            self.bar.value, self.status.value = told if asked == self._setting() else (0, "")
+
+    def _progress(self, done: int, total: int, snapshot: Any) -> bool:
+        self._latest = (done, total, snapshot)
+        return not self._stopping
+
+    async def _run(self) -> Any:
+        pending = asyncio.get_running_loop().run_in_executor(None, self._work, self._progress)
+        try:
+            while not pending.done():
+                await asyncio.wait([pending], timeout=LOOK_EVERY)
+                self._tell(looking=not pending.done())
+            result = pending.result()
+        except Exception as error:
+            self._end(f"{type(error).__name__}: {error}")
+            raise
+        self._end()
+        self._finish(result)
+        return result
+
+    def _begin(self) -> None:
+        if self.run_button.disabled:
+            raise ValueError("the work is running: press Stop first, or wait for it")
+        self._stopping, self._latest, self._asked = False, None, self._setting()
+        self.run_button.disabled, self.stop_button.disabled = True, False
+        self.bar.value, self.status.value = 0, "running"
+
+    def _tell(self, *, looking: bool) -> None:
+        if self._latest is None:
+            return
+        done, total, snapshot = self._latest
+        self.bar.max, self.bar.value = total, done
+        if not self._stopping:
+            self.status.value = f"{done:,} of {total:,} {self._unit}{self._of_earlier()}"
+        if looking and self._look is not None:
+            self._look(done, total, snapshot)
+
+    def _end(self, problem: str = "") -> None:
+        self._tell(looking=False)
+        self.run_button.disabled, self.stop_button.disabled = False, True
+        status = problem or "done"
+        if self._latest is not None and not problem:
+            done, total, _ = self._latest
+            ending = "stopped at" if self._stopping else "done:"
+            status = f"{ending} {done:,} of {total:,} {self._unit}"
+        self._told = self._asked, self.bar.max, self.bar.value, status
+        self.turn()
+        if earlier := self._of_earlier():
+            self.status.value = status + earlier
+
+    def _of_earlier(self) -> str:
+        return "" if self._asked == self._setting() else ", for the earlier setting"
+
+
+class Experiment(View):
+    """A view of long work on what the controls ask for; a result is shown for these values only.
+
+    When a control is moved, running work is stopped and its result goes, with its progress. A
+    result is back when all controls stand as they did.
+
+    Parameters
+    ----------
+    nothing : `found` as long as nothing is
+    label, unit : the text on the Run button, and what the progress counts
+
+    Attributes
+    ----------
+    runner : Run, Stop and progress; `runner.run_now()` runs at once
+    found : the result so far for what the controls ask, or `nothing`; `draw` has it first
+    latest : the last result, whatever was asked
+    """
+
+    def __init__(
+        self, *, nothing: Any = None, label: str = "Run", unit: str = "steps", **controls: Any
+    ) -> None:
+        self.found = self.latest = self._nothing = nothing
+        self._asked: Hashable = None
+        self.results: dict[Hashable, Any] = {}  # of each setting
+        self.runner = Runner(
+            self._run, self._finish, look=self._look, label=label, unit=unit, setting=self.setting
+        )
+        super().__init__(**controls)
+
+    @abstractmethod
+    def compute(self, progress: Progress, /, *args: Any, **values: Any) -> Any:
+        """Return the result for the values of the controls.
+
+        Each `progress(done, total, found)` with more in it brings another `found`: the page may
+        still be reading the last one.
+        """
+
+    def setting(self) -> Hashable:
+        """Return what a result belongs to: the values of the controls."""
+        return tuple(self.values().values())
+
+    def arrange(self) -> list[Any]:
+        """Return what to display: the runner stands under the controls."""
+        controls, *panels = super().arrange()
+        return [controls, self.runner, *panels]
+
+    def board(self) -> Board:
+        """Return fresh pictures and captions of what is found."""
+        return self.draw(self.found, **self.values())
+
+    def follow(self) -> None:
+        """Stop work on other values, and show what is known for these."""
+        if self.runner.run_button.disabled:
+            self.runner.stop()
+        self.runner.turn()
+        self.found = self.results.get(self.setting(), self._nothing)
+        self.show()
+
+    def _run(self, progress: Progress) -> tuple[Hashable, Any]:
+        asked = self._asked = self.setting()
+        return asked, self.compute(progress, **self.values())
+
+    def _finish(self, result: tuple[Hashable, Any]) -> None:
+        asked, self.latest = result
+        self.results[asked] = self.latest
+        self.found = self.results.get(self.setting(), self._nothing)
+        self.show(anew=True)
+
+    def _look(self, done: int, total: int, found: Any) -> None:
+        if found is None or found is self.found or self._asked != self.setting():
+            return
+        self.found = found
         self.show()

@@ -24,8 +24,7 @@ from bnlab.labs.datasets import (
     rows,
     title,
 )
-from bnlab.labs.running import Experiment, Progress
-from bnlab.labs.view import Board, View
+from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.sampling import OrderWalker
 
 SEED = 2013

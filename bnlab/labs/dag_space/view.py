@@ -13,8 +13,7 @@ from bnlab.labs.dag_space import exact
 from bnlab.labs.dag_space.race import NEEDS_DAGS, RACERS, STOPS, Found, heads, race
 from bnlab.labs.dag_space.targets import chain_sads, hybrid, second_half, target, usual_targets
 from bnlab.labs.datasets import DATASETS, Case, Floats, dataset_choice, title
-from bnlab.labs.running import Experiment, Progress
-from bnlab.labs.view import Board, View
+from bnlab.labs.view import Board, Experiment, Progress, View
 
 SHARES = (0.0, 0.1, 0.3, 0.6, 0.9, 0.97, 1.0)
 SHOWN_CHAINS = 4

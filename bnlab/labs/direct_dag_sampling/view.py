@@ -9,8 +9,7 @@ from bnlab import features, hoeffding_margin, plots
 from bnlab.exact import order_paths
 from bnlab.labs.board import choice, size_slider
 from bnlab.labs.datasets import OWN, Case, Floats, dataset_choice, k2_posterior as posterior, rows
-from bnlab.labs.running import Experiment, Progress
-from bnlab.labs.view import Board, View
+from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.papers.htw2016.printed import TABLE_1
 
 PUBLISHED = {key: TABLE_1[key] for key in TABLE_1 if key[0] in ("tic_tac_toe", "wine")}

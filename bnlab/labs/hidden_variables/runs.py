@@ -21,7 +21,7 @@ from bnlab.hidden import (
 )
 from bnlab.labs.datasets import Floats
 from bnlab.labs.hidden_variables.space import NAMES, SEED, rows, thesis_tables, true_model
-from bnlab.labs.running import Progress
+from bnlab.labs.view import Progress
 from bnlab.papers.beal2003.annealing import both_ways
 from bnlab.papers.beal2003.world import ARITIES
 

@@ -13,7 +13,7 @@ from bnlab.hidden import SMC, estimate_structures
 from bnlab.hidden.scoring import Score
 from bnlab.kernels import latent
 from bnlab.labs.datasets import Floats
-from bnlab.labs.running import Progress
+from bnlab.labs.view import Progress
 from bnlab.papers.beal2003 import world
 from bnlab.papers.beal2003.annealing import true_model
 from bnlab.papers.beal2003.printed import (

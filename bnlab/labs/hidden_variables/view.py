@@ -11,8 +11,7 @@ from bnlab import plots
 from bnlab.labs.board import choice, size_slider
 from bnlab.labs.datasets import Floats
 from bnlab.labs.hidden_variables import runs, space
-from bnlab.labs.running import Experiment, Progress
-from bnlab.labs.view import Board, View
+from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.running import Stopped
 
 SETS = (1, 2, 5, 10)

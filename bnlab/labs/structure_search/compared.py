@@ -14,8 +14,8 @@ import numpy as np
 
 import bnlab as bn
 from bnlab.labs.datasets import DATASETS, Case, Floats, Ints
-from bnlab.labs.running import Progress
 from bnlab.labs.structure_search.targets import MARGIN, SEED, apart, best, data, scored, table
+from bnlab.labs.view import Progress
 
 TABU = 20
 CHANGES = 16

@@ -11,10 +11,9 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.labs.board import choice, size_slider
 from bnlab.labs.datasets import DATASETS, Case, Floats, dataset_choice, title
-from bnlab.labs.running import Experiment, Progress
 from bnlab.labs.structure_search import compared, targets
 from bnlab.labs.structure_search.compared import CHANGES, NETWORKS, ROWS, SEARCHES
-from bnlab.labs.view import Board, View
+from bnlab.labs.view import Board, Experiment, Progress, View
 
 DRAWN = 8  # members of a class, at most
 WALKS: Mapping[str, int] = {"plain climb": 0, "with a tabu list of 5": 5}

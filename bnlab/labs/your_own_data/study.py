@@ -17,7 +17,7 @@ from bnlab.data import Discretizer, EqualFrequency, EqualWidth
 from bnlab.data.columns import Missing
 from bnlab.data.reader import in_python
 from bnlab.labs.board import choice, side_by_side, size_slider, stacked
-from bnlab.labs.running import Progress, Runner
+from bnlab.labs.view import Progress, Runner
 from bnlab.pages import Cell, html
 from bnlab.reports import Analysis, Plan, Reading, analyse, choose_method, read_table
 from bnlab.running import Stopped

@@ -17,8 +17,7 @@ from bnlab import plots
 from bnlab.data import Intervals
 from bnlab.labs.board import choice, side_by_side, size_slider, stacked
 from bnlab.labs.datasets import Floats
-from bnlab.labs.running import Experiment, Progress
-from bnlab.labs.view import Board, View
+from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.labs.your_own_data.study import Study, table_html
 from bnlab.reports import Analysis, Credible, sensitivity
 from bnlab.reports.exports import write_bif, write_csv, write_graphml
