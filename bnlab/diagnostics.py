@@ -16,7 +16,7 @@ LEAST_DRAWS = 4  # of a chain, so that each half has a variance
 
 @checked
 def sad(estimate: ArrayLike, reference: ArrayLike, /) -> float:
-    """Sum of absolute differences over the ordered pairs u != v [EatonMurphy2007, HeTianWu2016].
+    """Sum absolute differences over the ordered pairs u != v [EatonMurphy2007, HeTianWu2016].
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def sad(estimate: ArrayLike, reference: ArrayLike, /) -> float:
 
 @checked
 def max_error(estimate: ArrayLike, reference: ArrayLike, /) -> float:
-    """Largest absolute difference over the ordered pairs u != v.
+    """Return the largest absolute difference over the ordered pairs u != v.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def max_error(estimate: ArrayLike, reference: ArrayLike, /) -> float:
 
 @checked
 def roc(probabilities: ArrayLike, truth: ArrayLike, /) -> tuple[Floats, Floats]:
-    """Rates of false and of true positives as the threshold on the probabilities goes down.
+    """Return rates of false and true positives as the threshold on the probabilities goes down.
 
     Over the ordered pairs u != v, edges or paths [EatonMurphy2007, fig. 4 and 5]. Pairs of equal
     probability are called positive at once, so ties make a slope. For edges of either direction,
@@ -84,7 +84,7 @@ def roc(probabilities: ArrayLike, truth: ArrayLike, /) -> tuple[Floats, Floats]:
 
 @checked
 def auc(probabilities: ArrayLike, truth: ArrayLike, /) -> float:
-    """Area under the curve of `roc`, by the trapezoid rule.
+    """Return the area under the curve of `roc`, by the trapezoid rule.
 
     It is the probability that a present pair has a higher probability than an absent one, ties
     counting half: 1 is perfect, 0.5 no better than chance.
@@ -104,7 +104,7 @@ def auc(probabilities: ArrayLike, truth: ArrayLike, /) -> float:
 
 @checked
 def rhat(chains: Draws | ArrayLike, /) -> float:
-    """Rank-normalised split R-hat, the larger of bulk and tail [VehtariEtAl2021, sec. 4].
+    """Return rank-normalised split R-hat, the larger of bulk and tail [VehtariEtAl2021, sec. 4].
 
     Near 1 where the halves of all chains agree in location and in spread; [VehtariEtAl2021] asks
     for less than 1.01. It cannot see a peak that no chain has met. It is 1 if all values are equal,
@@ -133,7 +133,7 @@ def rhat(chains: Draws | ArrayLike, /) -> float:
 
 @checked
 def ess(chains: Draws | ArrayLike, /) -> float:
-    """Effective sample size: independent draws whose mean would be as accurate.
+    """Return the effective sample size: independent draws whose mean would be as accurate.
 
     The mean of the values has a standard error of about sd / sqrt(ess). By the autocorrelations of
     the halves of all chains, summed over Geyer's initial monotone sequence [Geyer1992, sec. 3.3],
@@ -171,7 +171,7 @@ def ess(chains: Draws | ArrayLike, /) -> float:
 
 @checked
 def weights_ess(log_weight: ArrayLike, /) -> float:
-    """Effective sample size of importance weights, (sum w)**2 / sum w**2 [KongLiuWong1994].
+    """Return the effective number of weighted draws, (sum w)**2 / sum w**2 [KongLiuWong1994].
 
     From 1, where one weight outweighs all others, to their number, where all are equal.
 

@@ -36,7 +36,7 @@ class Prior(Protocol):
     """
 
     def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
-        """ln q_v(G), shape (F,), in nats, for parent masks `parents` (F,) of node v out of n.
+        """Return ln q_v(G), shape (F,), nats, for parent masks `parents` (F,) of node v out of n.
 
         -inf forbids a family; other values lie within -1e8..1e8. Factors need not be normalised.
         """
@@ -55,7 +55,7 @@ class Uniform:
     """
 
     def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
-        """Zeros (F,)."""
+        """Return zeros (F,)."""
         return np.zeros(_check_masks(n, v, parents).shape)
 
 
@@ -71,7 +71,7 @@ class Fair:
     """
 
     def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
-        """-ln C(n - 1, |G|), shape (F,), nats."""
+        """Return -ln C(n - 1, |G|), shape (F,), nats."""
         masks = _check_masks(n, v, parents)
         by_size = np.array([-math.log(math.comb(n - 1, size)) for size in range(n)])
         return by_size[np.bitwise_count(masks)]
@@ -98,7 +98,7 @@ class EdgePenalty:
             )
 
     def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
-        """-nats |G|, shape (F,)."""
+        """Return -nats |G|, shape (F,)."""
         return -float(self.nats) * np.bitwise_count(_check_masks(n, v, parents))
 
 
@@ -141,7 +141,7 @@ class EdgeBeliefs(Record):
         self._set(beliefs=matrix)
 
     def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
-        """-strength E_v(G), shape (F,), nats."""
+        """Return -strength E_v(G), shape (F,), nats."""
         masks = _check_masks(n, v, parents)
         matrix = np.asarray(self.beliefs)
         if matrix.shape != (n, n):

@@ -317,7 +317,7 @@ class Draws(Record):
         Record.__post_init__(self)
 
     def prefix(self, draws: int, /) -> "Draws":
-        """The first `draws` draws of each chain: prefixes of one set are nested.
+        """Return the first `draws` draws of each chain: prefixes of one set are nested.
 
         Examples
         --------

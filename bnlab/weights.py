@@ -172,7 +172,7 @@ def resample_particles(log_w: Floats, rng: np.random.Generator) -> Ints:
 
 @checked
 def lower_bound(log_weights: ArrayLike, /, *, delta: float = 0.05, bins: int = BINS) -> Estimate:
-    """A bound below ln E[w] that holds with probability 1 - delta; w independent, not negative.
+    """Bound ln E[w] from below, with probability 1 - delta; w independent, not negative.
 
     delta**(1/bins) times the least of the means of `bins` equal parts of the weights, by Markov's
     inequality [NiinimakiKoivisto2013, Theorem 1].
@@ -199,7 +199,7 @@ def lower_bound(log_weights: ArrayLike, /, *, delta: float = 0.05, bins: int = B
 
 @checked
 def upper_bound(log_weights: ArrayLike, /, *, delta: float = 0.05, bins: int = BINS) -> Estimate:
-    """A bound above -ln E[1/w] that holds with probability 1 - delta; w independent, positive.
+    """Bound -ln E[1/w] from above, with probability 1 - delta; w independent, positive.
 
     Markov's inequality for 1/w, as `lower_bound`. Weights of annealing runs in reverse, from exact
     draws of the posterior, have E[1/w] = 1/Z [GrosseEtAl2015].

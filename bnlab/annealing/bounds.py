@@ -34,7 +34,7 @@ CHOSEN = "weights along temperatures that the runs chose themselves are biased, 
 def lower_bound_from(
     draws: Draws, /, *, table: ScoreTable, delta: float = 0.05, bins: int = BINS
 ) -> Estimate:
-    """A bound below ln p(D) that holds with probability 1 - delta, from annealed draws.
+    """Bound ln p(D) from below, with probability 1 - delta, by annealed draws.
 
     `lower_bound` of the mean weights of the independent runs, less ln of the same sum with
     likelihood 1. Only E[w] = Z is assumed; the runs need not have converged.
@@ -86,7 +86,7 @@ def estimate_lower_bound(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Estimate:
-    """A bound below ln p(D) that holds with probability 1 - delta, by annealing.
+    """Bound ln p(D) from below, with probability 1 - delta, by annealing.
 
     `lower_bound_from` the draws of `anneal_orders`.
 
@@ -143,7 +143,7 @@ def estimate_upper_bound(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Estimate:
-    """A bound above ln p(D) that holds with probability 1 - delta, by annealing in reverse.
+    """Bound ln p(D) from above, with probability 1 - delta, by annealing in reverse.
 
     Each run starts at an exact draw from the posterior and moves through the schedule from 1 to 0;
     the mean of 1/w is 1/Z then, and Markov's inequality bounds it [GrosseEtAl2015].

@@ -59,7 +59,7 @@ class EdgeBounds(Record):
 def bound_edges(
     draws: Draws, /, *, table: ScoreTable, upper: Estimate, delta: float = 0.05, bins: int = BINS
 ) -> EdgeBounds:
-    """Intervals for p(u -> v | D) from annealed orders and an upper bound on ln p(D).
+    """Bound p(u -> v | D) on both sides, by annealed orders and an upper bound on ln p(D).
 
     Theorem 1 of [NiinimakiKoivisto2013] bounds from below the mean of w p(u -> v | order, D), which
     is Z p(u -> v | D), and likewise the mean of w (1 - p(u -> v | order, D)). Divided by the upper

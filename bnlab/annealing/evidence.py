@@ -36,7 +36,7 @@ def estimate_evidence(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Estimate:
-    """ln p(D) under the order-modular prior, by annealing or by coupled chains.
+    """Estimate ln p(D) under the order-modular prior, by annealing or by coupled chains.
 
     `evidence_from` the draws of `anneal_orders`, or of `sample_orders` for MC3 with as many
     ensembles of coupled chains as there are runs [NiinimakiKoivisto2013, sec. 2.3 and 3.1].
@@ -93,7 +93,7 @@ def estimate_evidence(
 
 @checked
 def evidence_from(draws: Draws, /, *, table: ScoreTable) -> Estimate:
-    """ln p(D) from draws made along a schedule of temperatures: orders, or DAGs given them.
+    """Estimate ln p(D) from draws along a schedule of temperatures: orders, or DAGs given them.
 
     Annealed draws (`anneal_orders`): ln of the mean weight, less ln of the same sum with likelihood
     1. Draws of one run are averaged first, and the standard error is that of the mean of the runs

@@ -72,7 +72,7 @@ def anneal_orders(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Draws:
-    """Weighted node orders by annealing: independent runs of AIS or of SMC.
+    """Draw weighted node orders by annealing: independent runs of AIS or of SMC.
 
     Annealed importance sampling [NiinimakiKoivisto2013, sec. 3.1]: each run starts at a uniform
     order L_0, moves to L_1, ..., L_{r-1} by Metropolis at beta_i, and weighs n! prod_i (weight of

@@ -150,7 +150,7 @@ _SACHS = RemoteFile(
 
 @checked
 def list_datasets() -> dict[str, str]:
-    """The names that `load_dataset` knows, each with a line on content and source.
+    """Return the names that `load_dataset` knows, each with a line on content and source.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def list_datasets() -> dict[str, str]:
 
 @checked
 def load_dataset(name: str, /, *, missing: Missing = "level") -> Data:
-    """A known data set; `list_datasets()` names them all.
+    """Load a known data set; `list_datasets()` names them all.
 
     tic_tac_toe and coronary are made by the package; wine and iris come with scikit-learn. The
     others are downloaded once into `pooch.os_cache("bnlab")` and checked by SHA-256, unless the

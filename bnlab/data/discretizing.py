@@ -86,7 +86,7 @@ class CutPoints:
 
     @checked
     def cut_points(self, values: NDArray[np.float64], /) -> NDArray[np.float64]:
-        """The given points, whatever the values."""
+        """Return the given points, whatever the values."""
         return np.array(self.points)
 
 
@@ -107,7 +107,7 @@ class EqualWidth:
         _check_bins(self.bins)
 
     def cut_points(self, values: NDArray[np.float64], /) -> NDArray[np.float64]:
-        """Bounds (bins - 1,); raises ValueError when a bin would be empty."""
+        """Return bounds (bins - 1,); raise a ValueError when a bin would be empty."""
         _check_enough(_check_column(values), self.bins)
         low, high = float(values.min()), float(values.max())
         if high - low == float("inf"):
@@ -145,7 +145,7 @@ class EqualFrequency:
         _check_bins(self.bins)
 
     def cut_points(self, values: NDArray[np.float64], /) -> NDArray[np.float64]:
-        """Bounds (bins - 1,); raises ValueError when ties leave a bin empty."""
+        """Return bounds (bins - 1,); raise a ValueError when ties leave a bin empty."""
         _check_enough(_check_column(values), self.bins)
         shares = np.arange(1, self.bins) / self.bins
         points = np.quantile(values, shares, method="inverted_cdf")

@@ -135,7 +135,7 @@ class Data:
         levels: Sequence[Sequence[str]] | None = None,
         intervened: NDArray[np.bool_] | None = None,
     ) -> Data:
-        """Data from integer codes.
+        """Make data from integer codes.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class Data:
         missing_markers: Sequence[str] = MISSING_MARKERS,
         max_levels: int = DEFAULT_MAX_LEVELS,
     ) -> Data:
-        """Data from a pandas frame of discrete columns; its index is ignored.
+        """Make data from a pandas frame of discrete columns; its index is ignored.
 
         A categorical column keeps its categories and their order, used or not. Levels of other
         columns are the values seen: integers in increasing order, text in alphabetical order.
@@ -231,7 +231,7 @@ class Data:
         return data
 
     def index(self, name: str) -> int:
-        """Column number of the variable called `name`.
+        """Return the column number of the variable called `name`.
 
         Examples
         --------
@@ -243,7 +243,7 @@ class Data:
         return self.names.index(name)
 
     def select(self, names: Iterable[str]) -> Data:
-        """The variables called `names`, in that order.
+        """Select the variables called `names`, in that order.
 
         Examples
         --------
@@ -256,7 +256,7 @@ class Data:
         return self._part(np.arange(self.m), np.array(columns, np.int64))
 
     def prefix(self, m: int) -> Data:
-        """The first m rows, 0 <= m <= self.m: prefixes are nested.
+        """Return the first m rows, 0 <= m <= self.m: prefixes are nested.
 
         Examples
         --------
@@ -266,7 +266,7 @@ class Data:
         return self._rows(np.arange(self.m), m)
 
     def shuffled(self, rng: np.random.Generator) -> Data:
-        """The same rows in random order.
+        """Return the same rows in random order.
 
         Examples
         --------
@@ -276,7 +276,7 @@ class Data:
         return self.subsample(self.m, rng)
 
     def subsample(self, m: int, rng: np.random.Generator) -> Data:
-        """m rows drawn without replacement; equally seeded generators give nested subsamples.
+        """Draw m rows without replacement; equally seeded generators give nested subsamples.
 
         Examples
         --------

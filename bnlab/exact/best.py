@@ -65,7 +65,7 @@ class BestDags(Record):
         )
 
     def as_draws(self, *, log_z: float | None = None) -> Draws:
-        """The DAGs as weighted draws, for `features`: Bayesian averaging over the k best.
+        """Return the DAGs as weighted draws, for `features`: Bayesian averaging over the k best.
 
         [TianHeRam2010]. Given log_z, the sum over all DAGs under the same prior
         (DagPosterior.log_z, or OrderPosterior.log_z), nats, stats["mass"] (1,) is the posterior
@@ -98,7 +98,7 @@ def map_dag(
     prior: PriorKind = "structure-modular",
     progress: Progress | None = None,
 ) -> BestDags:
-    """The DAG of highest posterior probability, by a dynamic program over subsets of variables.
+    """Find the DAG of highest posterior probability, by a dynamic program over sets of variables.
 
     [SilanderMyllymaki2006], O(n 2**n) time and 8 * 2**(n-1) * (n + 2) bytes: 3.6 GB for n = 25. One
     of them if several share the highest; `k_best_dags` lists them. Under the order-modular prior
@@ -150,7 +150,7 @@ def k_best_dags(
     prior: PriorKind = "structure-modular",
     progress: Progress | None = None,
 ) -> BestDags:
-    """The k DAGs of highest posterior probability, all distinct, best first [TianHeRam2010].
+    """Find the k DAGs of highest posterior probability, distinct, best first [TianHeRam2010].
 
     A dynamic program keeps at most k DAGs on each set of variables, and only those that can still
     grow to a DAG within some nats of the best, more until there are k. Takes memory as `map_dag`,

@@ -88,7 +88,7 @@ class DagPosterior(Record):
 
 @checked
 def dag_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -> DagPosterior:
-    """Exact posterior over DAGs, each counted once [TianHe2009].
+    """Compute the exact posterior over DAGs, each counted once [TianHe2009].
 
     The prior is structure-modular: p(G) is proportional to the prior factor alone, so with
     `Uniform` all DAGs are alike before the data. Takes O(3**n) time and 2**(n-1) * (24 n + 88)

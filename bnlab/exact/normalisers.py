@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 @checked
 def log_dag_prior_sum(table: ScoreTable, /) -> float:
-    """ln of the sum over DAGs of the prior factor, nats: each DAG once, not once for each order.
+    """Return ln of the sum of the prior factor over DAGs, nats: each once, not once for each order.
 
     Takes log_z to log_evidence under a structure-modular prior. For factors q_i that depend on the
     number of parents i only, by layers of equal depth, as [KuipersMoffa2015] by roots: a node's

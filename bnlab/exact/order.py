@@ -82,7 +82,7 @@ class OrderPosterior(Record):
         )
 
     def log_alpha(self, v: int, predecessors: ArrayLike, /) -> Floats:
-        """ln alpha_v(S), nats: the sum of beta_v over parent sets within S, for masks S (...).
+        """Return ln alpha_v(S), nats: of the sum of beta_v over parent sets within masks S (...).
 
         Examples
         --------
@@ -105,7 +105,7 @@ class OrderPosterior(Record):
 
 @checked
 def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -> OrderPosterior:
-    """Exact posterior over orders and DAGs [KoivistoSood2004, Koivisto2006].
+    """Compute the exact posterior over orders and DAGs [KoivistoSood2004, Koivisto2006].
 
     Takes O(n 2**n) time and 8 * 2**(n-1) * (n + 5) bytes: 0.45 GB for n = 22, 4.0 GB for n = 25.
     There is no checkpoint: n = 27 takes minutes, and the file would hold nearly all its 17 GB.
@@ -171,7 +171,7 @@ def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -
 
 @checked
 def log_prior_sum(table: ScoreTable, /) -> float:
-    """ln of the sum over orders and DAGs of the prior factor, nats: log_z less log_evidence.
+    """Return ln of the sum of the prior factor over orders and DAGs: log_z less log_evidence, nats.
 
     At once for any n when the factor depends on the number of parents only; else by the dynamic
     program over subsets, with the memory that takes.
@@ -198,7 +198,7 @@ def log_prior_sum(table: ScoreTable, /) -> float:
 
 @checked
 def order_posterior_bytes(n: int, /, *, max_parents: int | None = None) -> int:
-    """Bytes that `order_posterior` takes for n variables, arrays like the score table aside.
+    """Return the bytes that `order_posterior` takes for n variables, without the score table.
 
     With max_parents, those arrays are counted too.
 
@@ -238,7 +238,7 @@ class Lattice:
 
 @checked
 def order_lattice(table: ScoreTable, /) -> Lattice:
-    """alpha, g and b of the order-modular dynamic program on all subsets of n <= 12 variables.
+    """Return alpha, g and b of the order-modular dynamic program on all sets of n <= 12 variables.
 
     Examples
     --------

@@ -24,7 +24,7 @@ def order_paths(
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Floats:
-    """Posterior probabilities (n, n) of paths, [u, v] = p(u is a proper ancestor of v | D).
+    """Compute posterior path probabilities (n, n), [u, v] = p(u is a proper ancestor of v | D).
 
     Under the order-modular prior, by a dynamic program over pairs of a set of nodes and its members
     that descend from u, for each u in turn [ParviainenKoivisto2011]. Takes O(n**2 3**n) time and

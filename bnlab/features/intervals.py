@@ -21,7 +21,7 @@ ROUNDING = 1e-9  # of an effective number of groups that is whole
 
 @checked
 def hoeffding_draws(eps: float, delta: float, /) -> int:
-    """Draws T >= ln(2 / delta) / (2 eps**2), so that |error| < eps with probability 1 - delta.
+    """Return T >= ln(2 / delta) / (2 eps**2): draws for |error| < eps with probability 1 - delta.
 
     [HeTianWu2016, Corollary 4 (iv)], for the posterior probability of any feature.
 
@@ -38,7 +38,7 @@ def hoeffding_draws(eps: float, delta: float, /) -> int:
 
 @checked
 def hoeffding_margin(draws: int, delta: float, /) -> float:
-    """eps such that |error| <= eps with probability 1 - delta after so many independent draws.
+    """Return eps so that |error| <= eps with probability 1 - delta after so many independent draws.
 
     eps = sqrt(ln(2 / delta) / (2 draws)) [Hoeffding1963], the inverse of `hoeffding_draws`. For c
     probabilities at once, ask for delta / c.

@@ -14,7 +14,7 @@ Feature = Callable[[Masks], NDArray[np.bool_]]
 
 @checked
 def edge(u: int, v: int, /) -> Feature:
-    """The edge u -> v.
+    """Return the feature of the edge u -> v.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def edge(u: int, v: int, /) -> Feature:
 
 @checked
 def path(u: int, v: int, /) -> Feature:
-    """A directed path from u to v, of any length.
+    """Return the feature of a directed path from u to v, of any length.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def path(u: int, v: int, /) -> Feature:
 
 @checked
 def limited_path(u: int, v: int, /, *, max_length: int) -> Feature:
-    """A directed path from u to v of at most `max_length` edges.
+    """Return the feature of a directed path from u to v of at most `max_length` edges.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def limited_path(u: int, v: int, /, *, max_length: int) -> Feature:
 
 @checked
 def combined(*present: Feature, absent: Sequence[Feature] = ()) -> Feature:
-    """All of `present` and none of `absent`.
+    """Return the feature of all of `present` and none of `absent`.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def combined(*present: Feature, absent: Sequence[Feature] = ()) -> Feature:
 
 @checked
 def function(f: Callable[[Masks], bool], /) -> Feature:
-    """Your own function of one DAG, given as its parent masks (n,).
+    """Make a feature of your own function of one DAG, given as its parent masks (n,).
 
     It is called once for each distinct DAG.
 

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 @checked
 def probability(draws: Draws, feature: Feature, /, *, delta: float = 0.05) -> FeatureEstimate:
-    """Posterior probability of a feature from DAG draws [HeTianWu2016, eq. 5].
+    """Estimate the posterior probability of a feature from DAG draws [HeTianWu2016, eq. 5].
 
     From independent, unweighted draws the interval is Hoeffding's [Hoeffding1963]: value +/-
     sqrt(ln(2 / delta) / (2 T)) holds the posterior probability with probability at least 1 - delta,
@@ -82,7 +82,7 @@ def modular_probability(
     table: ScoreTable,
     delta: float = 0.05,
 ) -> FeatureEstimate:
-    """Posterior expectation of a modular feature, f(G) = product of factor(v, parents of v).
+    """Estimate the posterior mean of a modular feature, f(G) = product of factor(v, parents of v).
 
     From order draws: the average of the exact expectations given each order, the product over nodes
     of sum factor beta / sum beta over the parent sets within the predecessors
@@ -127,7 +127,7 @@ def modular_probability(
 
 @checked
 def edges(draws: Draws, /, *, table: ScoreTable | None = None) -> Floats:
-    """Posterior probabilities (n, n) of all edges, [u, v] = p(u -> v | D).
+    """Return posterior probabilities (n, n) of all edges, [u, v] = p(u -> v | D).
 
     From DAG draws: the share of DAGs with the edge. From order draws: the average over orders of
     p(u -> v | order, D), which needs the score table [HeTianWu2016, eq. 15 and 17].
@@ -161,7 +161,7 @@ def edges(draws: Draws, /, *, table: ScoreTable | None = None) -> Floats:
 
 @checked
 def paths(draws: Draws, /, *, max_length: int | None = None) -> Floats:
-    """Posterior probabilities (n, n) of directed paths, [u, v] = p(u leads to v | D), from DAGs.
+    """Return posterior path probabilities (n, n), [u, v] = p(u leads to v | D), from DAGs.
 
     With `max_length`, of paths of at most so many edges.
 
@@ -184,7 +184,7 @@ def paths(draws: Draws, /, *, max_length: int | None = None) -> Floats:
 
 @checked
 def sound(probabilities: ArrayLike, draws: Draws, /) -> tuple[Floats, Floats]:
-    """Sound intervals (low, high) of many features at once, from the same distinct DAGs.
+    """Return sound intervals (low, high) of many features at once, from the same distinct DAGs.
 
     [Delta p, Delta p + 1 - Delta] holds the posterior for certain, up to rounding
     [HeTianWu2016, eq. 26].

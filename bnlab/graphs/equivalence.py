@@ -26,7 +26,7 @@ from bnlab.kernels import dags as kernels
 
 @checked
 def cpdag(dags: ArrayLike, /) -> Bools:
-    """The CPDAGs (..., n, n) of the equivalence classes of DAGs (..., n) [Chickering1995].
+    """Return the CPDAGs (..., n, n) of the equivalence classes of DAGs (..., n) [Chickering1995].
 
     Raises
     ------
@@ -52,7 +52,7 @@ def cpdag_masks(dags: Masks, /) -> tuple[Masks, Masks]:
 
 @checked
 def markov_equivalent(a: ArrayLike, b: ArrayLike, /) -> NDArray[np.bool_] | np.bool_:
-    """Whether DAGs (..., n) stand for the same independences; leading axes broadcast.
+    """Tell whether DAGs (..., n) stand for the same independences; leading axes broadcast.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def markov_equivalent(a: ArrayLike, b: ArrayLike, /) -> NDArray[np.bool_] | np.b
 
 @checked
 def v_structures(dag: ArrayLike, /) -> list[tuple[int, int, int]]:
-    """The (u, v, w), u < w, with u -> v <- w and no edge between u and w; sorted by v, u, w.
+    """List the (u, v, w), u < w, with u -> v <- w and no edge between u and w, by v, u, w.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def v_structures(dag: ArrayLike, /) -> list[tuple[int, int, int]]:
 
 @checked
 def consistent_extension(cpdag: ArrayLike, /) -> Masks:
-    """A DAG (n,) of a CPDAG, or of any partially directed graph (n, n) [DorTarsi1992].
+    """Direct a CPDAG, or any partially directed graph (n, n), to a DAG (n,) [DorTarsi1992].
 
     It has the graph's edges, the undirected ones in some direction, and its v-structures alone.
 

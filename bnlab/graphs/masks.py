@@ -66,7 +66,7 @@ def check_dags(dags: ArrayLike, /) -> Masks:
 
 @checked
 def topological_order(dag: ArrayLike, /) -> NDArray[np.int64]:
-    """An order (n,) in which parents come before children; ties go to the smaller node.
+    """Return an order (n,) in which parents come before children; ties go to the smaller node.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def topological_order(dag: ArrayLike, /) -> NDArray[np.int64]:
 
 @checked
 def ancestors(dags: ArrayLike, /) -> Masks:
-    """Masks of the proper ancestors of every node, same shape (..., n) as `dags`.
+    """Return masks of the proper ancestors of every node, same shape (..., n) as `dags`.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def ancestors(dags: ArrayLike, /) -> Masks:
 
 @checked
 def near_ancestors(dags: ArrayLike, /, *, max_length: int) -> Masks:
-    """Masks of the nodes with a directed path of 1 to `max_length` edges to each node, (..., n).
+    """Return masks (..., n) of nodes with a directed path of 1 to `max_length` edges to each node.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def near_ancestors(dags: ArrayLike, /, *, max_length: int) -> Masks:
 
 @checked
 def markov_blankets(dags: ArrayLike, /) -> Masks:
-    """Masks of the Markov blanket of every node, same shape (..., n) as `dags`.
+    """Return masks of the Markov blanket of every node, same shape (..., n) as `dags`.
 
     Its parents, its children and their other parents: given these, no other node tells anything
     about it [Pearl1988].
@@ -143,7 +143,7 @@ def markov_blankets(dags: ArrayLike, /) -> Masks:
 
 @checked
 def predecessor_masks(orders: Masks, /) -> Masks:
-    """Masks (..., n) of the nodes before node v, entry [..., v], in orders (..., n).
+    """Return masks (..., n) of the nodes before node v, entry [..., v], in orders (..., n).
 
     Examples
     --------
@@ -161,7 +161,7 @@ def predecessor_masks(orders: Masks, /) -> Masks:
 
 @checked
 def all_dags(n: int, /) -> Masks:
-    """Every labelled DAG on n <= 6 nodes: parent masks (N, n), N = 1, 3, 25, 543, 29281, 3781503.
+    """List all DAGs on n <= 6 nodes: parent masks (N, n), N = 1, 3, 25, 543, 29281, 3781503.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def all_dags(n: int, /) -> Masks:
 
 @checked
 def members(mask: int | np.int64, /) -> list[int]:
-    """The nodes of a mask in increasing order.
+    """Return the nodes of a mask in increasing order.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def members(mask: int | np.int64, /) -> list[int]:
 
 @checked
 def to_edges(dag: ArrayLike, /) -> list[tuple[int, int]]:
-    """The edges (u, v), u -> v, sorted.
+    """Return the edges (u, v), u -> v, sorted.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def to_edges(dag: ArrayLike, /) -> list[tuple[int, int]]:
 
 @checked
 def from_edges(n: int, edges: Iterable[tuple[int, int]], /) -> Masks:
-    """Parent masks (n,) of the DAG with these edges (u, v), u -> v.
+    """Return parent masks (n,) of the DAG with these edges (u, v), u -> v.
 
     Raises
     ------
@@ -240,7 +240,7 @@ def _pairs(edges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 @checked
 def to_adjacency(dags: ArrayLike, /) -> Bools:
-    """Adjacency matrices (..., n, n): entry [u, v] is True when u -> v.
+    """Return adjacency matrices (..., n, n): entry [u, v] is True when u -> v.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def to_adjacency(dags: ArrayLike, /) -> Bools:
 
 @checked
 def from_adjacency(adjacency: ArrayLike, /) -> Masks:
-    """Parent masks (n,) of the DAG whose edges u -> v are the true entries [u, v].
+    """Return parent masks (n,) of the DAG whose edges u -> v are the true entries [u, v].
 
     Raises
     ------
@@ -297,7 +297,7 @@ def check_matrix(adjacency: ArrayLike, /) -> Bools:
 
 @checked
 def to_networkx(dag: ArrayLike, /, *, names: Sequence[str] | None = None) -> nx.DiGraph:
-    """A networkx DiGraph with nodes 0..n-1, or with `names` in that order.
+    """Return a networkx DiGraph with nodes 0..n-1, or with `names` in that order.
 
     Examples
     --------
@@ -314,7 +314,7 @@ def to_networkx(dag: ArrayLike, /, *, names: Sequence[str] | None = None) -> nx.
 
 @checked
 def from_networkx(graph: nx.DiGraph, /, *, names: Sequence[str] | None = None) -> Masks:
-    """Parent masks (n,) of a networkx DiGraph; node i is `names[i]`, or the i-th node of the graph.
+    """Return parent masks (n,) of a networkx DiGraph; node i is `names[i]`, or its i-th node.
 
     Examples
     --------
@@ -332,7 +332,7 @@ def from_networkx(graph: nx.DiGraph, /, *, names: Sequence[str] | None = None) -
 
 @checked
 def layers(dag: ArrayLike, /) -> NDArray[np.int64]:
-    """The layer (n,) of each node for a drawing: 0 for roots, else 1 + the largest parent layer.
+    """Return the layer (n,) of each node: 0 for roots, else 1 + the largest layer of a parent.
 
     Examples
     --------

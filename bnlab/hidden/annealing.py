@@ -96,7 +96,7 @@ def anneal(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Annealed:
-    """Annealing runs from the prior to the posterior, or back [Beal2003, sec. 6.3.5 and 6.5.1].
+    """Anneal from the prior to the posterior, or back [Beal2003, sec. 6.3.5 and 6.5.1].
 
     JointDirichlet walks on the tables of the whole model, as the thesis does. The other moves walk
     on its connected parts one after the other, and there only on tables that some row leaves open:

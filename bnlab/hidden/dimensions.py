@@ -37,7 +37,7 @@ class Dimensions(NamedTuple):
 
 @checked
 def dimension(model: HiddenModel, /, *, rng: np.random.Generator) -> int:
-    """Rank of the Jacobian of ln p(observed nodes) with respect to the free parameters.
+    """Return the rank of the Jacobian of ln p(observed nodes) in the free parameters.
 
     At tables drawn at random it is, with probability 1, the dimension of the set of distributions
     that the observed nodes can have [GeigerHeckermanMeek1996], at most `free_parameters`.
@@ -87,7 +87,7 @@ def perturbation_dimensions(
     eps: float = 1e-5,
     tolerance: float = 1e-4,
 ) -> Dimensions:
-    """Ranks of matrices of perturbed log likelihoods [Beal2003, Algorithm 6.2].
+    """Return the ranks of matrices of perturbed log likelihoods [Beal2003, Algorithm 6.2].
 
     Entry (i, r) is the change of ln p(row i) at the r-th random perturbation of theta: of the
     distinct rows as observed, and completed at random. (The algorithm takes the values themselves,

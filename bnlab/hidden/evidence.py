@@ -50,7 +50,7 @@ def estimate_evidence(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Estimate:
-    """Ln p(data) in nats, the mean of independent unbiased estimates of p(data).
+    """Estimate ln p(data), nats, by the mean of independent unbiased estimates of p(data).
 
     SMC is the more exact by far at equal cost. The standard error of the logarithm is by the delta
     method from the spread of the runs; where that is many nats, few runs carry the mean, the
@@ -100,7 +100,7 @@ def estimate_structures(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> list[Estimate]:
-    """`estimate_evidence` of many structures on the same data, their connected parts once each.
+    """Estimate the evidence of many structures on the same data, each shared component once.
 
     The estimate of a structure is the product of the means of its parts, which are independent; the
     estimates of structures that share parts are not. JointDirichlet walks on whole structures.
@@ -176,7 +176,7 @@ def estimate_lower_bound(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Estimate:
-    """A bound below ln p(data) that holds with probability 1 - delta, whatever the weights' law.
+    """Bound ln p(data) from below, with probability 1 - delta, however the weights are distributed.
 
     Markov's inequality on the runs of `estimate_evidence`, whose mean is p(data): with one bin, ln
     of the mean less ln(1 / delta) [GrosseEtAl2015]; with more, the least of the bins' means, less
@@ -227,7 +227,7 @@ def estimate_upper_bound(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Estimate:
-    """A bound above ln p(data) that holds with probability 1 - delta, by annealing in reverse.
+    """Bound ln p(data) from above, with probability 1 - delta, by annealing in reverse.
 
     The mean of 1 / w over runs that start at exact draws from the posterior is 1 / p(data), and
     Markov's inequality bounds it [GrosseEtAl2015]. The tables that simulated the data are such a

@@ -20,7 +20,7 @@ MAX_TERMS = 50_000_000  # about a minute
 
 @checked
 def exact_evidence(model: HiddenModel, data: Data | ArrayLike, /) -> Estimate:
-    """ln p(data) in nats, by the sum over all completions of the data [Beal2003, eq. 6.12].
+    """Return ln p(data), nats, by the sum over all completions of the data [Beal2003, eq. 6.12].
 
     For each completion the tables are integrated out in closed form (eq. 6.9). Equal rows are
     completed together, so the number of terms is the product over distinct rows of C(k + H - 1, k)

@@ -92,7 +92,7 @@ def fit_em(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Fit:
-    """Maximum-likelihood or maximum-a-posteriori tables by EM [Beal2003, sec. 6.3.1].
+    """Fit maximum-likelihood or maximum-a-posteriori tables by EM [Beal2003, sec. 6.3.1].
 
     A climb ends when a step gains less than 1e-6 nats a row of data. MAP estimates depend on the
     basis: as probabilities a cell gets lambda - 1 pseudo-counts, which needs lambda >= 1; in the
@@ -140,7 +140,7 @@ def fit_vb(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Fit:
-    """The variational lower bound on ln p(data) by VBEM [Beal2003, sec. 6.3.4].
+    """Maximise the variational lower bound on ln p(data) by VBEM [Beal2003, sec. 6.3.4].
 
     With the tables of a MAP fit as `start`, the bound is at least the Cheeseman-Stutz score of that
     fit: it is the bound at the first step.

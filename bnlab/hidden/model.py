@@ -113,7 +113,7 @@ class HiddenModel(Record):
         return tuple(v for v in range(self.n) if v not in self.hidden)
 
     def rows(self, v: int, /) -> int:
-        """Joint states of the parents of node v: rows of its table."""
+        """Count the joint states of the parents of node v: rows of its table."""
         if not 0 <= v < self.n:
             raise ValueError(f"v={v}: nodes are 0..{self.n - 1}")
         return math.prod(int(self.arities[u]) for u in graphs.members(self.parents[v]))
@@ -200,7 +200,7 @@ class Part(NamedTuple):
 
 @checked
 def parts(model: HiddenModel, /) -> list[Part]:
-    """The connected parts with data, hidden nodes without observed descendants left out.
+    """List the components with data, hidden nodes without observed descendants left out.
 
     These can be summed out of every row, and then have no say in the evidence; a bound that kept
     them would lose by them for nothing.
@@ -281,7 +281,7 @@ def _fingerprint(model: HiddenModel) -> str:
 
 @checked
 def bipartite_structures(*, hidden: int = 2, observed: int = 4) -> list[Ints]:
-    """Parent masks of all graphs with edges from hidden to observed nodes only.
+    """List the parent masks of all DAGs with edges from hidden to observed nodes only.
 
     Nodes 0..hidden-1 are hidden. Graphs that differ by the names of hidden nodes are listed once:
     136 for two hidden and four observed nodes [Beal2003, sec. 6.4].

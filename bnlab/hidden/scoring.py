@@ -66,7 +66,7 @@ def score(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> dict[str, Estimate]:
-    """Scores of one structure, in nats; estimates of, or bounds on, ln p(data) [Beal2003, ch. 6].
+    """Score one structure, in nats: estimates of, or bounds on, ln p(data) [Beal2003, ch. 6].
 
     Connected parts of the graph are scored by themselves. Hidden nodes without observed descendants
     have no say in p(data): they are left out of every score, and of d and h below. (The thesis
@@ -131,7 +131,7 @@ def score_structures(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> list[dict[str, Estimate]]:
-    """`score` of many structures on the same data; parts that several share are scored once.
+    """Score many structures on the same data; components that several share are scored once.
 
     Parameters
     ----------

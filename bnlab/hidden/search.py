@@ -142,7 +142,7 @@ class Changes:
             raise ValueError(f"edges={self.edges}: choose from {', '.join(EDGES)}")
 
     def of(self, model: HiddenModel, /) -> list[HiddenModel]:
-        """All structures one change away, once each; hidden nodes first, the same for any names."""
+        """List each structure one change away once, hidden nodes first, whatever the names."""
         found: dict[object, HiddenModel] = {}
         for changed in self._each(in_order(model)):
             ordered = in_order(changed)

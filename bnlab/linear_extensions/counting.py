@@ -53,7 +53,7 @@ class Recursion(NamedTuple):
 
 @checked
 def count_linear_extensions(dag: ArrayLike, /, *, max_states: int = MAX_STATES) -> int:
-    """The exact number l(G) of linear extensions: node orders with parents before children.
+    """Count linear extensions exactly, l(G): node orders with parents before children.
 
     A memoised recursion over the connected components of the elements that remain
     [KangasEtAl2016], once in floating point and once modulo primes; counting is #P-complete
@@ -105,7 +105,7 @@ def count_linear_extensions(dag: ArrayLike, /, *, max_states: int = MAX_STATES) 
 def log_count(
     dags: ArrayLike, /, *, max_states: int = MAX_STATES, executor: Executor | None = None
 ) -> Floats:
-    """ln l(G) of many DAGs (..., n), float64 (...) in nats; absolute error below 1e-12.
+    """Return ln l(G) of many DAGs (..., n), float64 (...) in nats; absolute error below 1e-12.
 
     DAGs of the same transitive closure are counted once.
 
@@ -141,7 +141,7 @@ def log_count(
 def sample_linear_extensions(
     dag: ArrayLike, /, *, draws: int, rng: np.random.Generator, max_states: int = MAX_STATES
 ) -> Ints:
-    """Independent uniform linear extensions of a DAG: node orders with parents before children.
+    """Draw independent uniform linear extensions of a DAG: node orders, parents before children.
 
     The recursion of `count_linear_extensions` is walked from the whole set down; unconnected
     components interleave at random.

@@ -70,7 +70,7 @@ def estimate_linear_extensions(
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Estimate:
-    """An (eps, delta) estimate of the number l(G) of linear extensions: ln l(G) in nats.
+    """Estimate ln l(G), the number of linear extensions, to (eps, delta), in nats.
 
     With probability at least 1 - delta, the estimate of l(G) lies within (1 - eps) l(G) and
     (1 + eps) l(G). It is unbiased, and the bound is no asymptotic one: it follows from the exact

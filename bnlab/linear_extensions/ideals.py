@@ -59,7 +59,7 @@ class IdealLattice:
 
 @checked
 def ideal_lattice(dag: ArrayLike, /, *, max_ideals: int = MAX_IDEALS) -> IdealLattice:
-    """All ideals of a DAG and their linear extensions, counted [NiinimakiKoivisto2013, sec. 3.3].
+    """List all ideals of a DAG, with their linear extensions [NiinimakiKoivisto2013, sec. 3.3].
 
     l(I) = sum over the maximal elements v of I of l(I - v), l(empty set) = 1.
 
@@ -94,7 +94,7 @@ def ideal_lattice(dag: ArrayLike, /, *, max_ideals: int = MAX_IDEALS) -> IdealLa
 
 @checked
 def count_by_ideals(dag: ArrayLike, /, *, max_ideals: int = MAX_IDEALS) -> int:
-    """The exact number of linear extensions by the same sums, in integers of several words.
+    """Count linear extensions exactly by the same sums, in integers of several words.
 
     Slower than `count_linear_extensions`, by far for more than 30 nodes; kept to compare with.
 

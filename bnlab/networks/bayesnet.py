@@ -100,7 +100,7 @@ class BayesNet(Record):
         names: Sequence[str] | None = None,
         levels: Sequence[Sequence[str]] | None = None,
     ) -> BayesNet:
-        """The network of `dag` with rows drawn from a symmetric Dirichlet distribution.
+        """Make the network of `dag` with rows drawn from a symmetric Dirichlet distribution.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class BayesNet(Record):
         return cls(masks, described.arities, described.names, described.levels, tuple(tables))
 
     def sample(self, m: int, rng: np.random.Generator) -> Data:
-        """m independent rows, drawn parents first.
+        """Draw m independent rows, parents first.
 
         Equally seeded generators give nested samples: those of m = 100 begin those of m = 200.
 
@@ -158,7 +158,7 @@ class BayesNet(Record):
         return Data(values, self.arities, self.names, self.levels)
 
     def log_likelihood(self, data: Data) -> NDArray[np.float64]:
-        """Log probability (m,) of each row, in nats; -inf for impossible rows.
+        """Return the log probability (m,) of each row, in nats; -inf for impossible rows.
 
         A variable that was intervened on contributes no factor: its value was set, not drawn.
 

@@ -92,7 +92,7 @@ _NETWORKS = {
 
 @checked
 def list_networks() -> dict[str, str]:
-    """The names that `load_network` knows, each with a line on content and source.
+    """Return the names that `load_network` knows, each with a line on content and source.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def list_networks() -> dict[str, str]:
 
 @checked
 def load_network(name: str, /) -> BayesNet:
-    """A reference network with its published tables; `list_networks()` names them all.
+    """Load a reference network with its published tables; `list_networks()` names them all.
 
     cancer, lung_cancer, asia, earthquake and survey are part of the package. The others are
     downloaded once into `pooch.os_cache("bnlab")` and checked by SHA-256, unless the folder named
@@ -142,7 +142,7 @@ def load_network(name: str, /) -> BayesNet:
 def random_network(
     name: str, /, rng: np.random.Generator, *, concentration: float = 1.0
 ) -> BayesNet:
-    """The structure of child, alarm or insurance with random tables; needs no download.
+    """Draw a network with the DAG of child, alarm or insurance and random tables; no download.
 
     Nodes, arities and edges are those of the published network, states are labelled 0, 1, ...,
     and rows are drawn from a symmetric Dirichlet distribution with parameter `concentration`.

@@ -30,7 +30,7 @@ BLOCK_TERMS = 1 << 23  # terms in memory at a time, 64 MB
 def log_density(
     draws: Draws, data: Data, new_rows: Data | ArrayLike, /, *, score: Score = BDeu()
 ) -> Floats:
-    """ln p(x | D) of each new row x, averaged over DAGs [EatonMurphy2007, sec. 5.3].
+    """Return ln p(x | D) of each new row x, averaged over DAGs [EatonMurphy2007, sec. 5.3].
 
     p(x | D) = sum over G of w_G p(x | G, D), with the weights of the draws, and p(x | G, D) the
     product over nodes of the posterior mean (a_jk + N_jk) / (a_j + N_j), a the pseudo-counts of the
@@ -73,7 +73,7 @@ def log_density(
 def plug_in_log_density(
     dag: ArrayLike, data: Data, new_rows: Data | ArrayLike, /, *, score: Score = BDeu()
 ) -> Floats:
-    """ln p(x | G, D) of each new row x by one DAG G, such as a best DAG or a Chow-Liu tree.
+    """Return ln p(x | G, D) of each new row x by one DAG G, such as the best or a Chow-Liu tree.
 
     The parameters are averaged, the structure is not. Rows, score and errors as in `log_density`.
 
@@ -108,7 +108,7 @@ def log_class_posterior(
     *,
     score: Score = BDeu(),
 ) -> Floats:
-    """ln p(class | the other cells, G, D) of each new row by one DAG, such as `bnlab.tan` gives.
+    """Return ln p(class | other cells, G, D) of each new row by one DAG, such as that of `tan`.
 
     The joint densities of `plug_in_log_density` with every class in turn, normalised. The class of
     a new row is not looked at; other missing cells are summed out. The parameters are averaged, the

@@ -71,7 +71,7 @@ def check_rows(data: Data, new_rows: Data | ArrayLike, /) -> Rows:
 
 @checked
 def typed_row(data: Data, cells: Mapping[str, str | float | None], /) -> Codes:
-    """The codes (n,) of a row as somebody types it; -1 for cells that are missing or not given.
+    """Return the codes (n,) of a typed row; -1 for cells that are missing or not given.
 
     A label is itself. A number belongs to its interval where the column was cut, and elsewhere to
     the same number among the levels: 1, 1.0 and 01 are one. Beyond all values seen it belongs to

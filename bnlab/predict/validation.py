@@ -65,7 +65,7 @@ class CrossValidation(Record):
         return means
 
     def difference(self, one: str, other: str, /) -> tuple[float, float]:
-        """Mean over rows of ln p by `one` less ln p by `other`, and its standard error, nats.
+        """Return the mean over rows of ln p by `one` less by `other`, and its standard error, nats.
 
         The error is that of paired rows, sd / sqrt(rows), as if the rows were independent. Folds
         share most of their training rows, so it is somewhat too small.

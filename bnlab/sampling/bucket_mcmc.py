@@ -40,7 +40,7 @@ def sample_partial_orders(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Draws:
-    """Node orders along Markov chains on bucket orders (partial-order MCMC), up to 63 variables.
+    """Draw node orders along Markov chains on bucket orders (partial-order MCMC), n <= 63.
 
     A bucket order puts the variables into buckets, one after the other, and leaves the order within
     each open. It is weighed by the sum over all orders that extend it. A move swaps two variables

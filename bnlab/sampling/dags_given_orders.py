@@ -44,7 +44,7 @@ def sample_dags(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Draws:
-    """DAGs from an exact posterior, or by way of orders drawn before.
+    """Draw DAGs from an exact posterior, or by way of orders drawn before.
 
     From a `DagPosterior` the DAGs are independent draws from the structure-modular posterior: p(G |
     D) is proportional to prior factor times likelihood. They are drawn by layers

@@ -48,7 +48,7 @@ def sample_orders(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Draws:
-    """Node orders from the posterior over orders: independent draws, or Markov chains.
+    """Draw node orders from the posterior over orders, independently or along Markov chains.
 
     From an `OrderPosterior` the draws are independent (DOS) [HeTianWu2016, sec. 3.1]. From a
     `ScoreTable` they come along Metropolis chains (order-MCMC) [FriedmanKoller2003], which need no
@@ -247,7 +247,7 @@ def each_order(
     start: Ints | None = None,
     moves: Moves | None = None,
 ) -> Iterator[OrderStep]:
-    """The moves of a Metropolis walk on orders, one by one and without end, to look at.
+    """Yield the moves of a Metropolis chain on orders, one by one and without end, to look at.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ def sample_partitions(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Draws:
-    """DAGs along Markov chains on ordered partitions (partition MCMC), for up to 63 variables.
+    """Draw DAGs along Markov chains on ordered partitions (partition MCMC), for n <= 63.
 
     A DAG has one partition only: its roots, then the roots of what is left, and so on. The
     chains walk on partitions, each weighed by the sum over its DAGs of prior factor times

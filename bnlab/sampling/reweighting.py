@@ -43,7 +43,7 @@ KEY_BYTES = 150  # of each DAG in the dictionary of those that have appeared, be
 
 @checked
 def reweight_unique(draws: Draws, /, *, log_z: float | None = None) -> Draws:
-    """The distinct DAGs of draws, each weighed by prior factor times likelihood: IW-DDS.
+    """Weigh the distinct DAGs of draws by prior factor times likelihood: IW-DDS.
 
     With S the set of distinct DAGs, p-hat(f | D) = sum over G in S of f(G) p(G, D) / sum over G in
     S of p(G, D) [HeTianWu2016, eq. 24 and 25]. How often a DAG was drawn does not count, nor do
@@ -131,7 +131,7 @@ def ellis_wong_dags(
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Draws:
-    """A set of distinct DAGs, weighed by their own posterior [EllisWong2008].
+    """Draw distinct DAGs and weigh them by their own posterior [EllisWong2008].
 
     As told in [NiinimakiKoivisto2013, sec. 2.2]: from each distinct order, distinct DAGs are drawn
     until they hold a share of at least 1 - eps of the posterior given that order. The DAGs of all

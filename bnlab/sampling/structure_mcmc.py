@@ -59,7 +59,7 @@ def sample_structures(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Draws:
-    """DAGs along Markov chains that walk on DAGs (structure MCMC).
+    """Draw DAGs along Markov chains on DAGs (structure MCMC).
 
     Structure-modular: p(G | D) is proportional to prior factor times likelihood, each DAG once,
     times exp(log_prior(G)) if that is given. Up to 63 variables. Neighbouring draws resemble each

@@ -29,15 +29,15 @@ class Score(Protocol):
     """
 
     def cell_counts(self, cells: Floats, /) -> Floats:
-        """Pseudo-count of a cell of G + v, for numbers of cells (t,)."""
+        """Return the pseudo-count of a cell of G + v, for numbers of cells (t,)."""
         ...
 
     def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
-        """Pseudo-count of a cell of G, for numbers of cells (t,) and v's number of states."""
+        """Return the pseudo-count of a cell of G, for numbers of cells (t,) and of states of v."""
         ...
 
     def penalty(self, m: int, parameters: Floats, /) -> Floats:
-        """Nats to take off, for m rows and numbers of free parameters q (r - 1), (F,)."""
+        """Return nats to take off, for m rows and numbers of free parameters q (r - 1), (F,)."""
         ...
 
 
@@ -69,17 +69,17 @@ class BDeu:
             )
 
     def cell_counts(self, cells: Floats, /) -> Floats:
-        """Pseudo-counts ess / cells."""
+        """Return pseudo-counts ess / cells."""
         if not (cells >= 1).all():
             raise ValueError(f"cells={shown(cells)}: numbers of cells are at least 1")
         return float(self.ess) / cells
 
     def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
-        """Pseudo-counts ess / cells."""
+        """Return pseudo-counts ess / cells."""
         return self.cell_counts(cells)
 
     def penalty(self, m: int, parameters: Floats, /) -> Floats:
-        """Zeros."""
+        """Return zeros."""
         return np.zeros(parameters.shape)
 
 
@@ -95,15 +95,15 @@ class K2:
     """
 
     def cell_counts(self, cells: Floats, /) -> Floats:
-        """Ones."""
+        """Return ones."""
         return np.ones(cells.shape)
 
     def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
-        """Pseudo-count r, one for each state."""
+        """Return the pseudo-count r, one for each state."""
         return np.full(cells.shape, float(arity))
 
     def penalty(self, m: int, parameters: Floats, /) -> Floats:
-        """Zeros."""
+        """Return zeros."""
         return np.zeros(parameters.shape)
 
 
@@ -119,15 +119,15 @@ class LogLikelihood:
     """
 
     def cell_counts(self, cells: Floats, /) -> Floats:
-        """The mark of a likelihood."""
+        """Return the mark of a likelihood."""
         return np.full(cells.shape, counting.LIKELIHOOD)
 
     def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
-        """The mark of a likelihood."""
+        """Return the mark of a likelihood."""
         return np.full(cells.shape, counting.LIKELIHOOD)
 
     def penalty(self, m: int, parameters: Floats, /) -> Floats:
-        """Zeros."""
+        """Return zeros."""
         return np.zeros(parameters.shape)
 
 
@@ -143,7 +143,7 @@ class BIC(LogLikelihood):
     """
 
     def penalty(self, m: int, parameters: Floats, /) -> Floats:
-        """(ln m) / 2 for each parameter; nothing for m = 0 rows."""
+        """Return (ln m) / 2 for each parameter; nothing for m = 0 rows."""
         return 0.5 * math.log(max(m, 1)) * parameters
 
 
@@ -159,5 +159,5 @@ class AIC(LogLikelihood):
     """
 
     def penalty(self, m: int, parameters: Floats, /) -> Floats:
-        """1 for each parameter."""
+        """Return 1 for each parameter."""
         return parameters

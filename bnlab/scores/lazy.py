@@ -118,7 +118,7 @@ class LazyScores:
         return fingerprint(*self.source[1])
 
     def log_target(self, dags: ArrayLike, /) -> Floats:
-        """As `ScoreTable.log_target`: ln of prior factor times likelihood of DAGs (..., n), nats.
+        """Return ln of prior factor times likelihood of DAGs (..., n), as `ScoreTable.log_target`.
 
         Examples
         --------

@@ -101,7 +101,7 @@ class ScoreTable(Record):
         return fingerprint(self.parents, self.log_score, self.log_prior)
 
     def log_target(self, dags: ArrayLike, /) -> Floats:
-        """ln of prior factor times likelihood of DAGs (..., n), summed over families: (...), nats.
+        """Return ln of prior factor times likelihood (...) of DAGs (..., n), nats.
 
         -inf for a DAG with more than max_parents parents at a node, or a forbidden family;
         a ValueError for what is no DAG.

@@ -59,7 +59,7 @@ class DependencyNetwork(Record):
         return f"DependencyNetwork({len(self.names)} variables, {total} parents)"
 
     def conditional(self, v: int | str, rows: Data | ArrayLike, /) -> Floats:
-        """p(x_v | all the others) in each row, (rows, arity of v): one table is looked up.
+        """Look up p(x_v | all the others) for each row: (rows, arity of v).
 
         In collaborative filtering x_u = 1 says that item u was bought; a row of the basket, 1 for
         what is in it and 0 for the rest, gives the probability that v is bought as well.
@@ -99,7 +99,7 @@ class DependencyNetwork(Record):
         return out
 
     def sample(self, m: int, rng: np.random.Generator, *, sweeps: int = 100) -> Data:
-        """m rows, each the end of an ordered pseudo-Gibbs chain of its own.
+        """Draw m rows, each the end of an ordered pseudo-Gibbs chain of its own.
 
         A chain starts at independent uniform states; a sweep draws every variable in the order of
         their numbers, given all others as they stand. After many sweeps rows are draws from the
@@ -143,7 +143,7 @@ class DependencyNetwork(Record):
 def fit_dependency_network(
     table: ScoreTable, data: Data, /, *, score: Score = BDeu()
 ) -> DependencyNetwork:
-    """The best parent set of each variable by itself, with posterior means of its probabilities.
+    """Find each variable's best parent set by itself, with posterior means of its probabilities.
 
     Parent sets are the best of the table, score and prior factor together, of equally good ones, up
     to rounding, the smallest. Probabilities are (a_jk + N_jk) / (a_j + N_j), a the pseudo-counts of

@@ -101,7 +101,7 @@ class EquivalenceSearch(Record):
 def ges(
     table: ScoreTable | LazyScores, /, *, progress: Progress | None = None
 ) -> EquivalenceSearch:
-    """Greedy equivalence search from the empty graph [Chickering2002].
+    """Search equivalence classes greedily from the empty graph, GES [Chickering2002].
 
     The best valid insertion is made as long as one gains, then the best valid deletion. Gains below
     1e-8 nats are taken for rounding; of equal ones the first counts, by y, then by x.

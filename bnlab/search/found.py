@@ -70,7 +70,7 @@ class FoundDags(Record):
         return float(np.logaddexp.reduce(self.log_target))
 
     def as_draws(self, *, log_z: float | None = None) -> Draws:
-        """The DAGs as weighted draws, for `features`: Bayesian averaging over what was found.
+        """Return the DAGs as weighted draws, for `features`: Bayesian averaging over them.
 
         Weights are renormalised over the set. Given log_z, the sum over all DAGs under the same
         prior (DagPosterior.log_z), nats, stats["mass"] (1,) is Delta, the posterior probability of

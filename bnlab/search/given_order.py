@@ -14,7 +14,7 @@ Ints = NDArray[np.int64]
 
 @checked
 def best_dag_given_order(table: ScoreTable, order: ArrayLike, /) -> Ints:
-    """The DAG of highest log_target whose edges go forward in `order`: parent masks (n,).
+    """Find the DAG of highest log_target consistent with `order`: parent masks (n,).
 
     Each node takes its best parent set among its predecessors, by itself [CooperHerskovits1992];
     of equally good ones, up to rounding, the smallest, then the first in colexicographic order.

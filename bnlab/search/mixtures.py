@@ -78,7 +78,7 @@ class TreeMixture(Record):
         )
 
     def log_density(self, rows: Data | ArrayLike, /) -> Floats:
-        """ln p(x) of each row, (rows,), nats.
+        """Return ln p(x) of each row, (rows,), nats.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class TreeMixture(Record):
         return total
 
     def responsibilities(self, rows: Data | ArrayLike, /) -> Floats:
-        """p(component | x) of each row, (rows, components): a soft clustering.
+        """Return p(component | x) of each row, (rows, components): a soft clustering.
 
         A row of density 0 is answered with the weights.
 
@@ -137,7 +137,7 @@ def fit_tree_mixture(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> TreeMixture:
-    """A mixture of trees by EM, with a Chow-Liu tree in every M step [MeilaJordan2000, sec. 3].
+    """Fit a mixture of trees by EM, a Chow-Liu tree in every M step [MeilaJordan2000, sec. 3].
 
     The M step takes the rows of each component, weighted by its responsibilities, and `ess` rows
     more, spread evenly over all joint states: it finds the best tree and tables exactly. So the

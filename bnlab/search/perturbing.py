@@ -134,7 +134,7 @@ class _Rounds(Climbs):
 
 @checked
 def resampled(data: Data, share: float, /, *, rng: np.random.Generator) -> Data:
-    """As many rows, of which a share is taken out, and repeats of the others put in its place.
+    """Take out a share of the rows, and put repeats of the others in its place.
 
     Parameters
     ----------

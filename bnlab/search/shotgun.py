@@ -53,7 +53,7 @@ def shotgun_search(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> FoundDags:
-    """The best DAGs among all neighbours of the DAGs on random paths [HansDobraWest2007].
+    """Keep the best DAGs among all neighbours of DAGs on random paths [HansDobraWest2007].
 
     Structure-modular. Up to 63 variables. Each step scores all DAGs that are one addition, deletion
     or reversal of an edge away, by kept gains. One of each of the three kinds is drawn in

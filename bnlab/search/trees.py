@@ -21,7 +21,7 @@ FEWER_STATES = "use fewer variables (Data.select), or discretize into fewer stat
 
 @checked
 def chow_liu(data: Data, /) -> Ints:
-    """The tree of largest likelihood, rooted at node 0: parent masks (n,) [ChowLiu1968].
+    """Find the tree of largest likelihood, rooted at node 0: parent masks (n,) [ChowLiu1968].
 
     A spanning tree of largest total mutual information, grown from node 0. Where several edges are
     equally good, the smaller new node goes first, then the smaller parent.
@@ -46,7 +46,7 @@ def chow_liu(data: Data, /) -> Ints:
 
 @checked
 def tan(data: Data, target: int | str, /) -> Ints:
-    """Tree-augmented naive Bayes: parent masks (n,) [FriedmanGeigerGoldszmidt1997].
+    """Find the best tree-augmented naive Bayes: parent masks (n,) [FriedmanGeigerGoldszmidt1997].
 
     The class is a parent of every attribute, and the attributes form the tree of largest total
     mutual information given the class: the largest likelihood of all such DAGs. The first attribute
@@ -86,7 +86,7 @@ def tan(data: Data, target: int | str, /) -> Ints:
 
 @checked
 def maximum_branching(table: ScoreTable, /) -> Ints:
-    """The forest of highest log_target: parent masks (n,), at most one parent each [Edmonds1967].
+    """Find the forest of highest log_target, parent masks (n,) of at most one bit [Edmonds1967].
 
     A branching of largest total weight, where the edge u -> v weighs what it gains, score(v | u) -
     score(v | {}), prior factors included. The score need not be equivalent, nor the prior
@@ -126,7 +126,7 @@ def maximum_branching(table: ScoreTable, /) -> Ints:
 
 @checked
 def candidate_parents(data: Data, /, *, count: int = 8) -> dict[int, list[int]]:
-    """For each variable the `count` others of largest mutual information with it.
+    """Find, for each variable, the `count` others of largest mutual information with it.
 
     For `score_families(..., candidates=)`, which allows no other parents: the first step of the
     sparse-candidate algorithm [FriedmanNachmanPeer1999]. What works on that table then keeps to

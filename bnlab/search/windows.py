@@ -34,7 +34,7 @@ def occams_window(
     start: ArrayLike | None = None,
     progress: Progress | None = None,
 ) -> FoundDags:
-    """The DAGs within a Bayes factor of the best that a beam search reaches [MadiganRaftery1994].
+    """Find DAGs within a Bayes factor of the best, by beam search [MadiganRaftery1994].
 
     Structure-modular. Up to 63 variables. From the best DAG at hand the search goes on to all DAGs
     that are one addition, deletion or reversal of an edge away, and from those within `factor` of
