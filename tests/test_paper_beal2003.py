@@ -51,7 +51,7 @@ def test_percentages_of_single_runs_are_of_106_and_not_of_136():
     assert all(is_share(value, 136) for value in mean)
 
 
-# The two slips
+# The two misprints
 
 
 def test_nine_structures_have_more_parameters_than_the_true_one():

@@ -23,7 +23,7 @@ def count_orders(dag: np.ndarray) -> int:
     )
 
 
-# Slips of print
+# Misprints
 
 
 def test_the_fork_and_the_chain_of_the_slide_are_not_equivalent():

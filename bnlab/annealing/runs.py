@@ -240,7 +240,7 @@ def _ais_block(
     """ln w of each run: the sum of |beta_{i+1} - beta_i| ln weight(L_i), L_i moved to at beta_i.
 
     The first move, at beta = 0 from a uniform order or at beta = 1 from an exact draw, leaves the
-    law of the start as it is.
+    distribution of the start as it is.
     """
     walker, method, direction, starts, rngs = job
     # Made here: a job of many steps would bring more of them along than of all else.

@@ -35,7 +35,8 @@ def anneal_cloud(walker: OrderWalker, method: SMC, rng: np.random.Generator) -> 
 
     Each particle is a uniform order at first and weighs 1. A step of beta multiplies w by (weight
     of the order)**step. Resampling gives all particles the mean weight, which leaves the expected
-    sum of w f(order) as it is for any f, and moves leave the law at their beta as it is.
+    sum of w f(order) as it is for any f, and moves leave the distribution at
+    their beta as it is.
     """
     size, n = method.particles, walker.n
     moves = n if method.moves_each is None else method.moves_each

@@ -1,9 +1,9 @@
 """Local moves on DAGs with the rejected ones counted, not made.
 
-The chain of `structures.local_move` stays where it is most of the time. How long is geometric, with
+The chain of `dag_walks.local_move` stays where it is most of the time. How long is geometric, with
 the mean acceptance over all ordered pairs of nodes, and where it then goes is drawn in proportion
-to the acceptance of each pair. So this walk has the law of that chain at every move, at a cost for
-each change instead of each move.
+to the acceptance of each pair. So this walk is distributed as that chain at every move, at a cost
+for each change instead of each move.
 
 Toggling u among the parents of v changes ln weight by gains[v, u], and is accepted with probability
 odds[v, u]. Both depend on v and its parents alone and are remembered by them. totals[v] sums what

@@ -6,7 +6,8 @@ l(P) = l(R_0) times the product of p_i, the chance that a random extension of R_
 [BrightwellWinkler1991; TalvitieEtAl2018]. Extensions are drawn exactly, by coupling from the past
 [ProppWilson1996] on the order polytope, whose uniform points are sorted by uniform extensions
 [Stanley1986]. Each p_i is estimated by drawing until k extensions obeyed [Huber2017]; the relative
-error of that estimate has a known law, whatever p_i is, and so has the error of the product.
+error of that estimate has a known distribution, whatever p_i is, and so has the error of the
+product.
 """
 
 import math
@@ -74,7 +75,7 @@ def estimate_linear_extensions(
 
     With probability at least 1 - delta, the estimate of l(G) lies within (1 - eps) l(G) and
     (1 + eps) l(G). It is unbiased, and the bound is no asymptotic one: it follows from the exact
-    law of the relative error [Huber2017] by Chernoff's inequality. A DAG that `max_states`
+    distribution of the relative error [Huber2017] by Chernoff's inequality. A DAG that `max_states`
     components suffice for is counted exactly, and the estimate then says so.
 
     Parameters

@@ -236,8 +236,8 @@ class StructureWalker:
 class PriorWalker:
     """A walk on DAGs whose steps are accepted by one more factor, exp(log_prior).
 
-    A move of it is `thin` moves of `modular`, whose stationary law lacks that factor, and then one
-    acceptance by the ratio of the factor alone.
+    A move of it is `thin` moves of `modular`, whose stationary distribution lacks that factor, and
+    then one acceptance by the ratio of the factor alone.
     """
 
     modular: StructureWalker

@@ -124,7 +124,7 @@ def figure_6_3_print() -> Any:
     """Figure 6.3 as printed. Ranks of the true structure against rows."""
     columns = zip(printed.RANK_SCORES[5:], printed.TABLE_6_1.T[5:], strict=True)
     lines = {LABELS[name]: (printed.SIZES, column) for name, column in columns}
-    title = "Figure 6.3, in print"
+    title = "Figure 6.3, published"
     alt = f"{title}: rank of the true structure by five scores against the number of rows"
     return _against_size(lines, title=title, alt=alt, **RANK_AXIS)
 
