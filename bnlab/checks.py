@@ -89,7 +89,7 @@ def checked(thing: Thing, /) -> Thing:
 
 
 def shown(value: object, /) -> str:
-    """A value in a message: one short line.
+    """Return a value for a message: one short line.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def shown(value: object, /) -> str:
 
 
 def check_counts(*, least: int = 1, **counts: int) -> tuple[int, ...]:
-    """The counts, as Python's integers, which do not overflow as NumPy's do.
+    """Return the counts as Python's integers, which do not overflow as NumPy's do.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def check_steps(steps: int, /) -> None:
 
 
 def real(value: object, /) -> float:
-    """A number as a float; nan, which lies in no range, for what is no real number.
+    """Return a number as a float; nan, which lies in no range, for what is no real number.
 
     Examples
     --------

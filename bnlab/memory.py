@@ -14,7 +14,7 @@ OWN_GROUPS = Path("/proc/self/cgroup")
 
 
 def free_bytes() -> int | None:
-    """Bytes that this process may still take: the machine's, or its control groups' if less.
+    """Return the bytes that this process may still take: the machine's, or its control groups'.
 
     None where the operating system gives no answer.
     """

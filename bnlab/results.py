@@ -43,7 +43,7 @@ class Record:
 
 
 def read_only(array: NDArray[Any], /) -> NDArray[Any]:
-    """A view of an array that cannot be written to; the array itself stays as it is."""
+    """Return a view of an array that cannot be written to; the array itself stays as it is."""
     view = array.view()
     view.setflags(write=False)
     return view
@@ -63,7 +63,7 @@ def _frozen(value: Any) -> Any:
 
 @cache
 def package_versions() -> Mapping[str, str]:
-    """Versions of Python and of the packages whose arithmetic a result depends on."""
+    """Return the versions of Python and of the packages whose arithmetic a result depends on."""
     versions = {name: importlib.metadata.version(name) for name in ("numba", "numpy")}
     own = {"python": platform.python_version(), "bnlab": __version__}
     return MappingProxyType(own | versions)
@@ -96,7 +96,7 @@ def mass_of(
 
 
 def agree(rhat: Any, ess: Any, /) -> Any:
-    """Whether chains are to be trusted: R-hat of at most 1.01, and an ESS of at least 400.
+    """Tell whether chains are to be trusted: R-hat at most 1.01, and an ESS of at least 400.
 
     Of numbers or arrays; nan, where there is no R-hat, is not.
     """

@@ -135,7 +135,7 @@ def betas_of(schedule: Schedule, /) -> Floats:
 
 
 def log_sum(terms: Floats) -> float:
-    """ln of the sum of exp(terms), all finite."""
+    """Return ln of the sum of exp(terms), all finite."""
     top = terms.max()
     return float(top + math.log(np.exp(terms - top).sum()))
 
@@ -150,7 +150,7 @@ def log_mean(log_weights: Floats, /) -> tuple[float, float, Floats]:
 
 
 def conditional_ess(log_w: Floats, log_v: Floats) -> float:
-    """P (sum W v)**2 / sum W v**2, W the normalised weights [ZhouJohansenAston2016].
+    """Return P (sum W v)**2 / sum W v**2, W normalised weights [ZhouJohansenAston2016].
 
     How many of P particles are left, so to say, when weights W are multiplied by v; where all W are
     equal, the effective sample size (sum v)**2 / sum v**2.
@@ -160,7 +160,7 @@ def conditional_ess(log_w: Floats, log_v: Floats) -> float:
 
 
 def resample_particles(log_w: Floats, rng: np.random.Generator) -> Ints:
-    """Numbers (P,) of particles, each floor or ceil of P times its normalised weight times.
+    """Draw numbers (P,) of particles, each floor or ceil of P times its normalised weight times.
 
     Systematic resampling: one uniform number shifts P equally spaced points [Kitagawa1996]. In
     random order, so that any few of the particles stand for all.
@@ -186,7 +186,7 @@ def lower_bound(log_weights: ArrayLike, /, *, delta: float = 0.05, bins: int = B
     Returns
     -------
     Estimate
-        kind "lower_bound"; trace (bins,) holds ln of the means of the parts.
+        kind "lower_bound"; trace (bins,) holds ln of the means of the bins.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def upper_bound(log_weights: ArrayLike, /, *, delta: float = 0.05, bins: int = B
     Returns
     -------
     Estimate
-        kind "upper_bound"; trace (bins,) holds -ln of the means of 1/w in the parts.
+        kind "upper_bound"; trace (bins,) holds -ln of the means of 1/w in the bins.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def upper_bound(log_weights: ArrayLike, /, *, delta: float = 0.05, bins: int = B
 
 
 def bin_means(log_weights: ArrayLike, delta: float, bins: int) -> Floats:
-    """ln of the mean weight of each of `bins` parts, in the order of the runs."""
+    """Return ln of the mean weight of each of the `bins`, in the order of the runs."""
     flat = np.asarray(log_weights, np.float64).ravel()
     check_bound(flat.size, delta, bins)
     if not (flat < math.inf).all():  # nan, too
@@ -251,5 +251,5 @@ def require_runs(done: int, bins: int) -> None:
 def bound(
     log_value: float, kind: Kind, means: Floats, delta: float, run: Run | None = None
 ) -> Estimate:
-    """The record of a bound that fails with probability delta."""
+    """Return the record of a bound that fails with probability delta."""
     return Estimate(log_value, 0.0, kind, 1 - delta, means, run or Run("Markov bound"))

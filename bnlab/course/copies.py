@@ -63,7 +63,7 @@ class Exercise:
 
 @checked
 def student_copy(lab: Notebook, /) -> Notebook:
-    """A lab or a paper's page for students: no solutions, and no answers to what it asks them.
+    """Return a lab or a paper's page without solutions and without answers to what it asks.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def student_copy(lab: Notebook, /) -> Notebook:
 
 @checked
 def solved_copy(lab: Notebook, /) -> Notebook:
-    """A lab whose exercises are solved in the student's cells: nbgrader's source version.
+    """Return a lab with its exercises solved in the student's cells: nbgrader's source version.
 
     `nbgrader generate_assignment` takes out what stands between its marks; as its release goes to
     students, this copy has no results either, and the pictures of `student_copy` only.
@@ -100,12 +100,12 @@ def solved_copy(lab: Notebook, /) -> Notebook:
 
 @checked
 def exercises(lab: Notebook, /) -> list[Exercise]:
-    """The exercises of a lab, in order."""
+    """List the exercises of a lab, in order."""
     return [part for part in _parts(cells_of(lab)) if isinstance(part, Exercise)]
 
 
 def cells_of(lab: Notebook, /) -> list[Cell]:
-    """The cells of a notebook.
+    """Return the cells of a notebook.
 
     Raises
     ------

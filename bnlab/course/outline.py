@@ -32,7 +32,7 @@ class Outline:
 
 @checked
 def outline(lab: Notebook, /) -> Outline:
-    """The outline of a lab, from its first cell.
+    """Read the outline of a lab from its first cell.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def outline(lab: Notebook, /) -> Outline:
 
 @checked
 def timetable(labs: Sequence[tuple[str, Outline]], /) -> list[str]:
-    """The lines of a Markdown table of labs (file name, outline)."""
+    """Return the lines of a Markdown table of labs (file name, outline)."""
     return [
         "| Lab | Question | Afterwards you can | You need | Minutes | Exercises |",
         "|---|---|---|---|---:|---:|",

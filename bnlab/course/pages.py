@@ -53,7 +53,7 @@ class Page:
 
 @checked
 def lab_page(lab: Notebook, page: Page, /) -> str:
-    """A notebook as the text of a web page; links to notebooks become links to their pages.
+    """Return a notebook as the text of a web page; links to notebooks become links to their pages.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def lab_page(lab: Notebook, page: Page, /) -> str:
 
 @checked
 def text_page(markdown: str, page: Page, /) -> str:
-    """A text in Markdown as the text of a web page."""
+    """Return a text in Markdown as the text of a web page."""
     return _document(page, _mended(_html(markdown)))
 
 

@@ -269,7 +269,7 @@ def order_lattice(table: ScoreTable, /) -> Lattice:
 
 
 def unpack(packed: Ints, /) -> Floats:
-    """Natural logarithms of packed extended-range numbers, elementwise."""
+    """Return natural logarithms of packed extended-range numbers, elementwise."""
     fraction = np.asarray((packed & extended.FRACTION) / (1 << extended.FRACTION_BITS), np.float64)
     logs: Floats = np.log1p(fraction)
     return logs + (packed >> extended.FRACTION_BITS) * extended.LOG_2

@@ -43,7 +43,7 @@ def cpdag(dags: ArrayLike, /) -> Bools:
 
 
 def cpdag_masks(dags: Masks, /) -> tuple[Masks, Masks]:
-    """CPDAGs of known DAGs as masks (..., n): directed parents, and undirected neighbours."""
+    """Return CPDAGs of known DAGs as masks (..., n): directed parents, undirected neighbours."""
     flat = np.ascontiguousarray(dags, np.int64).reshape(-1, dags.shape[-1])
     directed, undirected = np.empty_like(flat), np.empty_like(flat)
     kernels.cpdags(flat, directed, undirected)
@@ -125,7 +125,7 @@ def consistent_extension(cpdag: ArrayLike, /) -> Masks:
 
 
 def extend_masks(directed: Masks, undirected: Masks, /) -> Masks:
-    """The same from masks (n,): directed parents, undirected neighbours.
+    """Do the same from masks (n,): directed parents, undirected neighbours.
 
     Raises
     ------

@@ -77,7 +77,7 @@ class Analysis(Record):
         return f"Analysis({self.data.n} variables, {self.plan.method}, {self.run.seconds:.2g} s)"
 
     def predict(self, row: Mapping[str, str | float | None], target: str, /) -> Floats:
-        """p(target | the cells of `row`, D), (levels of target,), averaged over 1,000 DAGs.
+        """Return p(target | cells of `row`, D), (levels of target,), averaged over 1,000 DAGs.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ def analyse(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Analysis:
-    """Edges, paths, Markov blankets, the best DAG and its network: the whole analysis of a table.
+    """Analyse a table: edges, paths, Markov blankets, the best DAG and its network.
 
     Structure-modular, by whatever method: every DAG counts once, times the prior factor.
 
@@ -193,7 +193,7 @@ def analyse(
 
 
 def mean_network(dag: Ints, data: Data, score: Score, /) -> BayesNet:
-    """The Bayesian network of a DAG with posterior mean parameters, (a_jk + N_jk) / (a_j + N_j).
+    """Return the network of a DAG with posterior mean parameters, (a_jk + N_jk) / (a_j + N_j).
 
     Raises
     ------

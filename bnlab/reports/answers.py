@@ -239,7 +239,7 @@ def _log_mean(log_weight: Floats) -> tuple[float, float]:
 
 
 def doubts(plan: Plan, told: Mapping[str, float], run: Run, /) -> tuple[str, ...]:
-    """Sentences on what the diagnostics say against the answer."""
+    """Return sentences on what the diagnostics say against the answer."""
     out = []
     if run.stopped:
         out.append("Stopped early: the answer is of the draws made until then.")

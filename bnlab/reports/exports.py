@@ -25,7 +25,7 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def edge_rows(analysis: Analysis, /) -> list[tuple[str, str, float, float, float]]:
-    """Every ordered pair of variables as (from, to, probability, low, high), likeliest first.
+    """List all ordered pairs of variables, (from, to, probability, low, high), likeliest first.
 
     Ties stand in the order of the columns of the table.
     """
@@ -54,7 +54,7 @@ def _of_chains(analysis: Analysis, parent: str, child: str) -> tuple[float, floa
 
 
 def csv_text(analysis: Analysis, /) -> str:
-    """What `write_csv` writes."""
+    """Return what `write_csv` writes."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     chains = analysis.edges.rhat is not None
@@ -77,7 +77,7 @@ def write_csv(analysis: Analysis, path: str | os.PathLike[str], /) -> None:
 
 
 def graphml_text(analysis: Analysis, /, *, at_least: float = CREDIBLE) -> str:
-    """What `write_graphml` writes."""
+    """Return what `write_graphml` writes."""
     graph = nx.DiGraph(name=f"edges of probability {at_least:g} or more")
     for name in analysis.data.names:
         if _NO_XML.search(name):
@@ -110,7 +110,7 @@ def write_graphml(
 
 
 def bif_text(analysis: Analysis, /) -> str:
-    """What `write_bif` writes."""
+    """Return what `write_bif` writes."""
     net = analysis.network
     names = _words(net.names, _NO_NAME)
     levels = [_words(labels, _NO_LABEL) for labels in net.levels]

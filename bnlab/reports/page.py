@@ -73,7 +73,7 @@ def write_page(
 def page(
     analysis: Analysis, reading: Reading, /, *, command: str, progress: Progress | None = None
 ) -> str:
-    """The HTML that `write_page` writes."""
+    """Return the HTML that `write_page` writes."""
     names, plan, run = analysis.data.names, analysis.plan, analysis.run
     threshold = pictures.drawn_from(analysis)
     places = pictures.layout(analysis, least=threshold)

@@ -94,7 +94,7 @@ def choose_method(
     free: int | None = None,
     method: Method | None = None,
 ) -> Plan:
-    """The first method of the list in `Plan` that fits into memory and time.
+    """Choose the first method of the list in `Plan` that fits into memory and time.
 
     The bytes are those by which the methods themselves refuse. The seconds are rough: of an idle
     machine with two cores. A plan depends on the table, the arguments and the free memory only, not

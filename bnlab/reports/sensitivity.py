@@ -64,7 +64,7 @@ def sensitivity(
     crossed: bool = True,
     progress: Progress | None = None,
 ) -> Sensitivity:
-    """Edges under several equivalent sample sizes of BDeu and structure priors.
+    """Compute edges under several equivalent sample sizes of BDeu and structure priors.
 
     Up to 17 variables each is exact: under 0.1 s up to 14, a second for 17. Up to 22, if the plan
     is an exact one, each averages 20,000 DAGs from the exact posterior over orders, weighed by one
