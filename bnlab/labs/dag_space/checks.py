@@ -11,7 +11,7 @@ import bnlab as bn
 from bnlab.labs.board import check
 from bnlab.labs.dag_space.targets import SEED, target
 from bnlab.labs.datasets import DATASETS, Ints
-from bnlab.labs.modular_priors.space import space
+from bnlab.labs.modular_priors.space import normalised, space
 
 LogPrior = Callable[[Ints], Any]
 Sampler = Callable[[bn.DagPosterior, bn.OrderPosterior, np.random.Generator], Any]
@@ -67,11 +67,8 @@ def check_detours(function: LogPrior) -> bool:
 
     def renamed() -> bool:
         edges = [(0, 2), (2, 3), (1, 3)]
-        values = {
-            float(function(bn.graphs.from_edges(4, [(p[u], p[v]) for u, v in edges])))
-            for p in permutations(range(4))
-        }
-        return values == {-1.0}
+        names = [[(p[u], p[v]) for u, v in edges] for p in permutations(range(4))]
+        return {float(function(bn.graphs.from_edges(4, each))) for each in names} == {-1.0}
 
     def untouched() -> bool:
         dag = np.array([0, 1, 2])
@@ -84,16 +81,9 @@ def check_detours(function: LogPrior) -> bool:
         table = bn.score_families(data.select(data.names[:4]).prefix(100), bn.BDeu(1.0))
         dags = space(4).dags
         log_p = table.log_target(dags) + [float(function(dag.copy())) for dag in dags]
-        p = np.exp(log_p - log_p.max())
-        exact = np.tensordot(p / p.sum(), bn.graphs.to_adjacency(dags), axes=1)
-        draws = bn.sample_structures(
-            table,
-            draws=2000,
-            rng=np.random.default_rng(SEED),
-            burn_in=500,
-            thin=20,
-            log_prior=function,
-        )
+        exact = np.tensordot(normalised(log_p), bn.graphs.to_adjacency(dags), axes=1)
+        walk: Any = {"draws": 2000, "burn_in": 500, "thin": 20, "log_prior": function}
+        draws = bn.sample_structures(table, rng=np.random.default_rng(SEED), **walk)
         return bool(bn.diagnostics.max_error(bn.features.edges(draws), exact) < 0.06)
 
     return check(

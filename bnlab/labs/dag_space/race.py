@@ -10,6 +10,7 @@ import numpy as np
 import bnlab as bn
 from bnlab.labs.dag_space.targets import SEED, Target, target
 from bnlab.labs.datasets import Case, Floats, Ints
+from bnlab.labs.modular_priors.space import normalised
 from bnlab.labs.view import Progress
 from bnlab.sampling import StructureKernel
 from bnlab.sampling.chains import ChainSampler
@@ -84,9 +85,8 @@ def distinct_draws(where: Target, /) -> Racer:
     rng, found = np.random.default_rng(SEED), np.empty((0, where.table.n), np.int64)
 
     def edges() -> list[Floats]:
-        log_w = where.table.log_target(found)
-        weight = np.exp(log_w - log_w.max())
-        return [np.tensordot(weight / weight.sum(), bn.graphs.to_adjacency(found), axes=1)]
+        weight = normalised(where.table.log_target(found))
+        return [np.tensordot(weight, bn.graphs.to_adjacency(found), axes=1)]
 
     while True:
         more = min(max(FIRST_DRAWS, len(found)), MOST_DRAWS)

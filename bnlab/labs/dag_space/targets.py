@@ -9,6 +9,7 @@ import numpy as np
 
 import bnlab as bn
 from bnlab.labs.datasets import Case, Floats, Ints, bdeu_table, chain
+from bnlab.labs.modular_priors.space import normalised
 from bnlab.sampling import StructureKernel
 
 SEED = 2007
@@ -49,8 +50,7 @@ def usual_targets(case: Case) -> tuple[float, float]:
     From the distinct DAGs of independent draws, which hold nearly all of it.
     """
     found = distinct(case)
-    weight = np.exp(found.log_weight[0] - found.log_weight.max())
-    weight /= weight.sum()
+    weight = normalised(found.log_weight[0])
     mean = weight @ found.log_target[0]
     return float(mean), float(np.sqrt(weight @ (found.log_target[0] - mean) ** 2))
 

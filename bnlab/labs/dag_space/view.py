@@ -161,11 +161,10 @@ class Beliefs(View):
         edges = exact.believed(prior, rows, self._own)
         gap = np.abs(edges - plain) - np.eye(5)  # edges only
         most = np.argsort(-gap, axis=None, kind="stable")[:MOST_PAIRS]
-        places = [divmod(int(i), 5) for i in most]
         pairs = plots.answer_pairs(
-            [plain[place] for place in places],
-            [edges[place] for place in places],
-            [f"{names[u]} → {names[v]}" for u, v in places],
+            plain.ravel()[most],
+            edges.ravel()[most],
+            [f"{names[i // 5]} → {names[i % 5]}" for i in most],
             posteriors=(PLAIN, "the prior chosen"),
             title="The edges that move most",
             alt="Probabilities of the eight edges that the prior moves most, under both priors",

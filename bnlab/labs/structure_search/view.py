@@ -293,36 +293,26 @@ class Averages(View):
 
     def draw(self, dataset: Case, count: int) -> Board:
         """The edges by the k best, and the pairs that the winner gets most wrong."""
-        here, true, labels = (
-            targets.average(dataset, count),
-            targets.exact(dataset).edges,
-            targets.names(dataset),
-        )
-        gap = np.abs(targets.average(dataset, 1).edges - true).round(9)
-        order = np.argsort(-gap, axis=None, kind="stable")[:MOST_PAIRS]
-        shown = [divmod(int(i), len(gap)) for i in order]
+        here, labels = targets.average(dataset, count), targets.names(dataset)
+        true, best = targets.exact(dataset).edges, targets.average(dataset, 1).edges
+        order = np.argsort(-np.abs(best - true).round(9), axis=None, kind="stable")[:MOST_PAIRS]
         pairs = plots.answer_pairs(
-            [float(here.edges[pair]) for pair in shown],
-            [float(true[pair]) for pair in shown],
-            [f"{labels[u]} → {labels[v]}" for u, v in shown],
+            here.edges.ravel()[order],
+            true.ravel()[order],
+            [f"{labels[i // len(labels)]} → {labels[i % len(labels)]}" for i in order],
             posteriors=("the k best", "all DAGs, exact"),
             title="Where the winner says most that nobody knows",
             x_label="probability of the edge",
             alt="Ten edges: their probabilities by the k best networks and by all of them",
         )
+        heading, sad = "Edges, by the k best networks", bn.diagnostics.sad(here.edges, true)
         many = f"{count:,} networks of {_dags_on(here.classes, 'class', 'es')}"
         if count == 1:
             many = "The best network alone"
         return {
             "heat": (
-                plots.heat_map(
-                    here.edges, labels, name="averaged", title="Edges, by the k best networks"
-                ),
+                plots.heat_map(here.edges, labels, name="averaged", title=heading),
                 f"{title(dataset)}. {many}: {here.mass:.1%} of the posterior probability.",
             ),
-            "pairs": (
-                pairs,
-                "SAD of all edges from the exact ones: "
-                f"{bn.diagnostics.sad(here.edges, true):.2f}.",
-            ),
+            "pairs": (pairs, f"SAD of all edges from the exact ones: {sad:.2f}."),
         }

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from html import escape
 from itertools import product
 from pathlib import Path
@@ -47,7 +47,7 @@ class Network(View):
     def __init__(self, study: Study, /) -> None:
         self._study, self._listed = study, widgets.HTML()
         super().__init__(threshold=size_slider("least probability", THRESHOLDS, 0.3))
-        study.watch(self._renew)
+        study.watch(lambda analysis: self.show(anew=True))
 
     def arrange(self) -> list[Any]:
         """Return what to display: the list stands beside the network."""
@@ -70,18 +70,11 @@ class Network(View):
     def show(self, *, anew: bool = False) -> None:
         """Bring the list up to date as well."""
         super().show(anew=anew)
-        analysis = self._study.done()
-        self._listed.value = edges_html(
-            analysis.edges, analysis.data.names, self.controls["threshold"].value
-        )
-
-    def _renew(self, analysis: Analysis) -> None:
-        self.show(anew=True)
+        edges, names = self._study.done().edges, self._study.done().data.names
+        self._listed.value = edges_html(edges, names, self.controls["threshold"].value)
 
 
-@cache
-def _layout(analysis: Analysis) -> Any:
-    return layout(analysis, least=THRESHOLDS[0])
+_layout = cache(partial(layout, least=THRESHOLDS[0]))
 
 
 class Priors(Experiment):
