@@ -5,7 +5,6 @@ Results are kept, by the name or by the table itself.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -54,19 +53,6 @@ def k2_posterior(case: Case, /) -> bn.OrderPosterior:
     """Return the posterior as in Table 1 of [HeTianWu2016]: K2, Fair prior, at most 5 parents."""
     table = bn.score_families(rows(case), bn.K2(), max_parents=5, prior=bn.Fair())
     return bn.order_posterior(table)
-
-
-def chain(draws: bn.Draws, which: int, /) -> bn.Draws:
-    """One of the chains, alone and without its stats; `which` counts from 0."""
-    only = slice(which, which + 1)
-    return replace(
-        draws,
-        values=draws.values[only],
-        log_weight=draws.log_weight[only],
-        log_target=draws.log_target[only],
-        stats={},
-        traces={label: values[only] for label, values in draws.traces.items()},
-    )
 
 
 def dataset_choice(

@@ -1,6 +1,7 @@
-"""What all papers share: long runs stored as arrays by name, random numbers, DAGs, weights."""
+"""What papers share: long runs stored by name, random numbers, DAGs, chains, weights."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import as_file, files
 from types import MappingProxyType
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import bnlab as bn
 from bnlab import graphs
 
 Array = NDArray[Any]
@@ -43,6 +45,19 @@ def random_dag(n: int, rng: np.random.Generator, /, max_parents: int = 3) -> Int
         count = rng.integers(0, min(place, max_parents) + 1)
         dag[v] = (np.int64(1) << rng.choice(order[:place], count, replace=False)).sum()
     return graphs.check_dag(dag)
+
+
+def chain(draws: bn.Draws, c: int, first: int = 0, /) -> bn.Draws:
+    """Return one of the chains, alone, from draw `first` on."""
+    one = slice(c, c + 1), slice(first, None)
+    return replace(
+        draws,
+        values=draws.values[one],
+        log_weight=draws.log_weight[one],
+        log_target=draws.log_target[one],
+        stats={},
+        traces={name: trace[one] for name, trace in draws.traces.items()},
+    )
 
 
 def normalised(log_weights: Floats, /) -> Floats:

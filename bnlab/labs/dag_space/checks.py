@@ -11,7 +11,8 @@ import bnlab as bn
 from bnlab.labs.board import check
 from bnlab.labs.dag_space.targets import SEED, target
 from bnlab.labs.datasets import DATASETS, Ints
-from bnlab.labs.modular_priors.space import normalised, space
+from bnlab.labs.modular_priors.space import space
+from bnlab.papers.store import normalised
 
 LogPrior = Callable[[Ints], Any]
 Sampler = Callable[[bn.DagPosterior, bn.OrderPosterior, np.random.Generator], Any]

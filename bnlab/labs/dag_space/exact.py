@@ -13,7 +13,8 @@ import numpy as np
 
 import bnlab as bn
 from bnlab.labs.datasets import Floats, Ints, rows as rows_of
-from bnlab.labs.modular_priors.space import log_factor, normalised, space
+from bnlab.labs.modular_priors.space import log_factor, space
+from bnlab.papers.store import normalised
 
 SIZES = (0, 20, 50, 100, 200, 500, 1000, 1841)
 CAUSE, EFFECT = 1, 0  # M. Work and Smoking

@@ -10,8 +10,8 @@ import numpy as np
 import bnlab as bn
 from bnlab.labs.dag_space.targets import SEED, Target, target
 from bnlab.labs.datasets import Case, Floats, Ints
-from bnlab.labs.modular_priors.space import normalised
 from bnlab.labs.view import Progress
+from bnlab.papers.store import normalised
 from bnlab.sampling import StructureKernel
 from bnlab.sampling.chains import ChainSampler
 from bnlab.sampling.partition_mcmc import PartitionWalker, first_partition

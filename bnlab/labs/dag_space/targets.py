@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import bnlab as bn
-from bnlab.labs.datasets import Case, Floats, Ints, bdeu_table, chain
-from bnlab.labs.modular_priors.space import normalised
+from bnlab.labs.datasets import Case, Floats, Ints, bdeu_table
+from bnlab.papers.store import chain, normalised
 from bnlab.sampling import StructureKernel
 
 SEED = 2007

@@ -99,12 +99,6 @@ def log_factor(prior: bn.Prior, dags: Ints, /) -> Floats:
     return np.asarray(np.sum([prior.log_factor(n, v, dags[:, v]) for v in range(n)], axis=0))
 
 
-def normalised(log_weight: Floats, /) -> Floats:
-    """Probabilities (N,) proportional to exp(log_weight)."""
-    weight = np.exp(log_weight - log_weight.max())
-    return np.asarray(weight / weight.sum())
-
-
 def log_prior(prior: LabPrior, everything: DagSpace, /, *, nats: float = 0.0) -> Floats:
     """ln p(G) of all DAGs, (N,), in nats, up to a constant; each arrow costs `nats` on top."""
     out = log_factor(prior.factor, everything.dags)

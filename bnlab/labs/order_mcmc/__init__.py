@@ -5,7 +5,6 @@ temperature, and chains coupled over temperatures.
 """
 
 from bnlab.labs.board import setup
-from bnlab.labs.datasets import chain
 from bnlab.labs.order_mcmc.checks import check_exchange, check_many_starts, check_reversal
 from bnlab.labs.order_mcmc.view import (
     Coupled,
@@ -20,3 +19,4 @@ from bnlab.labs.order_mcmc.view import (
     tempered,
     usual_weights,
 )
+from bnlab.papers.store import chain

@@ -19,11 +19,11 @@ from bnlab.labs.datasets import (
     Ints,
     Schedule,
     bdeu_table,
-    chain,
     dataset_choice,
     k2_posterior,
 )
 from bnlab.labs.view import Board, View
+from bnlab.papers.store import chain
 from bnlab.sampling import OrderStep, OrderWalker
 
 KINDS = ("swap", "adjacent", "relocate")

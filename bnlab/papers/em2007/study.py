@@ -11,7 +11,7 @@ import bnlab as bn
 from bnlab import graphs
 from bnlab.papers.em2007.cases import ESS, child, stream, synthetic
 from bnlab.papers.em2007.walks import SAMPLERS, walk
-from bnlab.papers.store import Array, Floats, Ints, stored
+from bnlab.papers.store import Array, Floats, Ints, chain, stored
 
 MAX_PARENTS = 3
 CHILD_RUNS = 10
@@ -171,19 +171,6 @@ def late_orders(data: bn.Data, key: int, /, *, runs: int = 5) -> Floats:
         late = [chain(chains.draws, c, EARLY) for c in range(runs)]
         out.append(np.mean([_mean(each, train, test) for each in late]))
     return np.array(out)
-
-
-def chain(draws: bn.Draws, c: int, first: int = 0, /) -> bn.Draws:
-    """Return one of the chains, alone, from draw `first` on."""
-    one = slice(c, c + 1), slice(first, None)
-    return replace(
-        draws,
-        values=draws.values[one],
-        log_weight=draws.log_weight[one],
-        log_target=draws.log_target[one],
-        stats={},
-        traces={name: trace[one] for name, trace in draws.traces.items()},
-    )
 
 
 def _mean(draws: bn.Draws, train: bn.Data, test: bn.Data) -> float:

@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 import bnlab as bn
-from bnlab.papers.em2007.study import chain, rows
+from bnlab.papers.em2007.study import rows
 from bnlab.papers.em2007.walks import walk
-from bnlab.papers.store import Array, Floats, stored, streams
+from bnlab.papers.store import Array, Floats, chain, stored, streams
 
 stream = streams(521)
 BDEU = bn.BDeu(1.0)
