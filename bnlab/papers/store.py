@@ -47,17 +47,20 @@ def random_dag(n: int, rng: np.random.Generator, /, max_parents: int = 3) -> Int
     return graphs.check_dag(dag)
 
 
-def chain(draws: bn.Draws, c: int, first: int = 0, /) -> bn.Draws:
-    """Return one of the chains, alone, from draw `first` on."""
-    one = slice(c, c + 1), slice(first, None)
+def taken(draws: bn.Draws, where: Any, /) -> bn.Draws:
+    """Return the draws that an index, or two, for chains and draws, take of them."""
     return replace(
         draws,
-        values=draws.values[one],
-        log_weight=draws.log_weight[one],
-        log_target=draws.log_target[one],
-        stats={},
-        traces={name: trace[one] for name, trace in draws.traces.items()},
+        values=draws.values[where],
+        log_weight=draws.log_weight[where],
+        log_target=draws.log_target[where],
+        traces={name: trace[where] for name, trace in draws.traces.items()},
     )
+
+
+def chain(draws: bn.Draws, c: int, first: int = 0, /) -> bn.Draws:
+    """Return one of the chains, alone and without its stats, from draw `first` on."""
+    return replace(taken(draws, np.s_[c : c + 1, first:]), stats={})
 
 
 def normalised(log_weights: Floats, /) -> Floats:

@@ -1,7 +1,7 @@
 """The posteriors of the lab, exact under both readings of the prior, and chains towards them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 
 import bnlab as bn
 from bnlab.labs.datasets import Case, Floats, Ints, bdeu_table
-from bnlab.papers.store import chain, normalised
+from bnlab.papers.store import chain, normalised, taken
 from bnlab.sampling import StructureKernel
 
 SEED = 2007
@@ -120,14 +120,7 @@ def hybrid(case: Case, share: float, *, chains: int = 8, draws: int = 100) -> bn
 
 def second_half(draws: bn.Draws, /) -> bn.Draws:
     """Draws without the first half of each chain, the burn-in."""
-    late = draws.values.shape[1] // 2
-    return replace(
-        draws,
-        values=draws.values[:, late:],
-        log_weight=draws.log_weight[:, late:],
-        log_target=draws.log_target[:, late:],
-        traces={label: values[:, late:] for label, values in draws.traces.items()},
-    )
+    return taken(draws, np.s_[:, draws.values.shape[1] // 2 :])
 
 
 def mean_sads(

@@ -10,7 +10,7 @@ import numpy as np
 
 import bnlab as bn
 from bnlab import diagnostics, features, graphs
-from bnlab.papers.store import Floats, normalised
+from bnlab.papers.store import Floats, normalised, taken
 
 SEED = 2013
 NAMES = ("MUSHROOM", "ALARM", "PROMOTERS")
@@ -154,14 +154,7 @@ class Sampler:
     def kept(self, count: int, runs: Sequence[int] = range(RUNS)) -> bn.Draws:
         """Return draws for estimates of runs after `count` orders: of MC3, the second half."""
         first = count // 2 if self.method == "MC3" else 0
-        chains, part = list(runs), slice(first * self.each, count * self.each)
-        return replace(
-            self.draws,
-            values=self.draws.values[chains, part],
-            log_weight=self.draws.log_weight[chains, part],
-            log_target=self.draws.log_target[chains, part],
-            traces={name: trace[chains, part] for name, trace in self.draws.traces.items()},
-        )
+        return taken(self.draws, np.s_[list(runs), first * self.each : count * self.each])
 
 
 def annealed(table: bn.ScoreTable, r: int, moves: int) -> Sampler:

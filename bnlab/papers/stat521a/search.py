@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,14 +72,8 @@ def distances(
     """Return distances by fresh rows, the same for all ways of learning."""
     test = alarm().sample(fresh, stream(2))
     truth = alarm().log_likelihood(test)
-    gaps = np.array(
-        [
-            [
-                [truth - density for density in _densities(alarm_rows(number).prefix(m), test)]
-                for m in sizes
-            ]
-            for number in range(data_sets)
-        ]
+    gaps = truth - np.array(
+        [[_densities(alarm_rows(i).prefix(m), test) for m in sizes] for i in range(data_sets)]
     )
     return Distance(gaps.mean(axis=-1), gaps.std(axis=-1, ddof=1) / fresh**0.5)
 
@@ -97,18 +91,8 @@ CHANGES = 15
 ROUNDS = 10
 
 
-def _climb(
-    m: int,
-    *,
-    choice: Literal["best", "first"] = "best",
-    tabu: int = 0,
-    restarts: int = 0,
-    perturb: int | None = None,
-) -> float:
-    climb = bn.hill_climb(
-        alarm_table(m), rng=stream(4), choice=choice, tabu=tabu, restarts=restarts, perturb=perturb
-    )
-    return climb.log_target
+def _climb(m: int, **options: Any) -> float:
+    return bn.hill_climb(alarm_table(m), rng=stream(4), **options).log_target
 
 
 def _perturbed(m: int) -> float:
@@ -169,11 +153,9 @@ def starts(m: int, /, draws: int = DRAWS) -> dict[str, Floats]:
 def two_runs(table: bn.ScoreTable, sampler: str, /, draws: int = DRAWS, key: int = 0) -> Floats:
     """Return edges (2, n, n) by two chains from random starts without their first halves."""
     walked = walk(table, sampler, draws=draws, chains=2, thin=THIN[sampler], key=key)
-    if walked.orders is None:
-        late = [chain(walked.draws, c, draws // 2) for c in range(2)]
-        return np.array([bn.features.edges(one) for one in late])
-    late = [chain(walked.orders, c, draws // 2) for c in range(2)]
-    return np.array([bn.features.edges(one, table=table) for one in late])
+    kept, scores = (walked.draws, None) if walked.orders is None else (walked.orders, table)
+    late = [chain(kept, c, draws // 2) for c in range(2)]
+    return np.array([bn.features.edges(one, table=scores) for one in late])
 
 
 @cache
