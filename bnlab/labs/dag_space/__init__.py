@@ -17,12 +17,13 @@ from bnlab.labs.dag_space.exact import (
     mixed,
     no_path,
 )
-from bnlab.labs.dag_space.race import RACERS, race
-from bnlab.labs.dag_space.targets import (
+from bnlab.labs.dag_space.race import (
+    RACERS,
     chain_sads,
     hybrid,
     log_proposal,
     mean_sads,
+    race,
     second_half,
     stays,
     target,

@@ -9,7 +9,7 @@ import numpy as np
 
 import bnlab as bn
 from bnlab.labs.board import check
-from bnlab.labs.dag_space.targets import SEED, target
+from bnlab.labs.dag_space.race import SEED, target
 from bnlab.labs.datasets import DATASETS, Ints
 from bnlab.labs.modular_priors.space import space
 from bnlab.papers.store import normalised

@@ -10,8 +10,19 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.labs.board import choice, size_slider
 from bnlab.labs.dag_space import exact
-from bnlab.labs.dag_space.race import NEEDS_DAGS, RACERS, STOPS, Found, heads, race
-from bnlab.labs.dag_space.targets import chain_sads, hybrid, second_half, target, usual_targets
+from bnlab.labs.dag_space.race import (
+    NEEDS_DAGS,
+    RACERS,
+    STOPS,
+    Found,
+    chain_sads,
+    heads,
+    hybrid,
+    race,
+    second_half,
+    target,
+    usual_targets,
+)
 from bnlab.labs.datasets import DATASETS, Case, Floats, dataset_choice, title
 from bnlab.labs.view import Board, Experiment, Progress, View
 

@@ -5,8 +5,8 @@ Structures with hidden nodes: their scores, their evidence, and who sets the ran
 
 from bnlab.labs.board import setup
 from bnlab.labs.hidden_variables.checks import check_best_rank, check_causes, check_noisy_ranks
-from bnlab.labs.hidden_variables.runs import MOVES, noise_of_runs, simulated
-from bnlab.labs.hidden_variables.space import (
+from bnlab.labs.hidden_variables.study import (
+    MOVES,
     PRINTED_RANKS,
     PRINTED_RUNS,
     SIZES,
@@ -14,9 +14,11 @@ from bnlab.labs.hidden_variables.space import (
     exp_digamma,
     gold,
     log_completed,
+    noise_of_runs,
     rank,
     rows,
     scored,
+    simulated,
     structures,
     thesis_tables,
     true_model,

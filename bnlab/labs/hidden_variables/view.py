@@ -10,7 +10,7 @@ from bokeh.models import BasicTickFormatter, FixedTicker
 from bnlab import plots
 from bnlab.labs.board import choice, size_slider
 from bnlab.labs.datasets import Floats
-from bnlab.labs.hidden_variables import runs, space
+from bnlab.labs.hidden_variables import study
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.running import Stopped
 
@@ -24,9 +24,9 @@ LOOP_STEPS = (64, 256, 1024, 4096)
 LOOP_ROWS = 480
 LOOP_RUNS = 6
 LABEL_SIZES = (10, 160, 480, 2560, 10_240)
-THESIS = list(runs.SHAPES)[1]
+THESIS = list(study.SHAPES)[1]
 STEPS = "annealing steps K"
-PARAMETERS = [model.free_parameters for model in space.structures()]
+PARAMETERS = [model.free_parameters for model in study.structures()]
 
 Found = dict[int, dict[int, dict[str, int]]]
 
@@ -41,21 +41,21 @@ class Scores(Experiment):
     panels : name -> Panel, with sources "map", "map_marks", and so on
     """
 
-    def __init__(self, *, sizes: Sequence[int] = space.SIZES, size: int = 480) -> None:
+    def __init__(self, *, sizes: Sequence[int] = study.SIZES, size: int = 480) -> None:
         for n in sizes:  # now, so that the slider answers at once
-            space.scored(n)
+            study.scored(n)
         super().__init__(size=size_slider("rows", sizes, size), label="Run SMC", unit="components")
 
-    def compute(self, progress: Progress, /, size: int) -> space.Gold | None:
+    def compute(self, progress: Progress, /, size: int) -> study.Gold | None:
         """Return the evidence of all structures; stopped, what was known before."""
         try:
-            return space.gold(size, progress=progress)
+            return study.gold(size, progress=progress)
         except Stopped:
             return self.results.get((size,))
 
-    def draw(self, found: space.Gold | None, size: int) -> Board:
+    def draw(self, found: study.Gold | None, size: int) -> Board:
         """Each score against the number of parameters, on one vertical axis."""
-        values = {**space.scored(size), "SMC": np.full(len(PARAMETERS), np.nan)}
+        values = {**study.scored(size), "SMC": np.full(len(PARAMETERS), np.nan)}
         if found is not None:
             values["SMC"] = found.log_value
         everything = np.concatenate(list(values.values()))
@@ -66,7 +66,7 @@ class Scores(Experiment):
                 plots.structure_scores(
                     PARAMETERS,
                     scores,
-                    space.true_number(),
+                    study.true_number(),
                     y_range=(low - room, high + room),
                     name=name.lower(),
                     title="SMC: the evidence" if name == "SMC" else name,
@@ -83,8 +83,8 @@ def _ranked(scores: Floats) -> str:
     if np.isnan(scores).all():
         return "Not run yet for these rows: press Run SMC."
     best = PARAMETERS[int(np.argmax(scores))]
-    winner = "the true one" if space.rank(scores) == 1 else f"one with {best} parameters"
-    return f"True structure (circle): rank {space.rank(scores)}; highest score (cross): {winner}."
+    winner = "the true one" if study.rank(scores) == 1 else f"one with {best} parameters"
+    return f"True structure (circle): rank {study.rank(scores)}; highest score (cross): {winner}."
 
 
 class Ranks(Experiment):
@@ -97,16 +97,16 @@ class Ranks(Experiment):
     ours, theirs : the `Panel`s, with sources "ranks" and "printed_ranks"
     """
 
-    def __init__(self, *, sizes: Sequence[int] = space.SIZES) -> None:
+    def __init__(self, *, sizes: Sequence[int] = study.SIZES) -> None:
         self._sizes = sizes
         super().__init__(sets=size_slider("data sets", SETS, 1), nothing={}, unit="sizes")
 
     def compute(self, progress: Progress, /, sets: int) -> Found:
         """Return the ranks in data sets of other seeds, one size after the other."""
         found: Found = {}
-        stops = list(product(range(space.SEED, space.SEED + sets), self._sizes))
+        stops = list(product(range(study.SEED, study.SEED + sets), self._sizes))
         for done, (seed, n) in enumerate(stops, start=1):
-            ranks = {name: space.rank(scores) for name, scores in space.scored(n, seed).items()}
+            ranks = {name: study.rank(scores) for name, scores in study.scored(n, seed).items()}
             found = {**found, seed: {**found.get(seed, {}), n: ranks}}
             if not progress(done, len(stops), found):
                 break
@@ -120,7 +120,7 @@ class Ranks(Experiment):
                 [known[n][name] for known in found.values() if n in known] for n in self._sizes
             ]
             ours[name] = np.array([np.median(r) if r else np.nan for r in of_size])
-            printed[name] = np.array([space.PRINTED_RANKS[n][name] for n in space.SIZES], float)
+            printed[name] = np.array([study.PRINTED_RANKS[n][name] for n in study.SIZES], float)
         whole = sum(len(known) == len(self._sizes) for known in found.values())
         said = f"{whole} complete data sets, medians. Rank 1: the true structure scores highest."
         return {
@@ -129,7 +129,7 @@ class Ranks(Experiment):
                 said if found else "Not run yet: press Run.",
             ),
             "theirs": (
-                _ranks(space.SIZES, printed, "printed_ranks", "Thesis, Table 6.1"),
+                _ranks(study.SIZES, printed, "printed_ranks", "Thesis, Table 6.1"),
                 "One data set, three restarts of each climb.",
             ),
         }
@@ -162,32 +162,32 @@ class Steps(Experiment):
     panel : the `Panel`, with sources "runs" and "runs_rules"
     """
 
-    def __init__(self, *, stops: Sequence[int] = runs.STEP_STOPS) -> None:
+    def __init__(self, *, stops: Sequence[int] = study.STEP_STOPS) -> None:
         for n in TRACE_SIZES:  # now, so that the slider answers at once
-            runs.two_scores(n)
+            study.two_scores(n)
         self._stops = stops
         super().__init__(
             size=size_slider("rows", TRACE_SIZES, 480),
-            shape=choice("schedule", list(runs.SHAPES), THESIS),
-            moves=choice("moves", list(runs.MOVES), list(runs.MOVES)[1]),
+            shape=choice("schedule", list(study.SHAPES), THESIS),
+            moves=choice("moves", list(study.MOVES), list(study.MOVES)[1]),
         )
 
-    def compute(self, progress: Progress, /, size: int, shape: str, moves: str) -> runs.Traces:
+    def compute(self, progress: Progress, /, size: int, shape: str, moves: str) -> study.Traces:
         """Return runs with each number of steps."""
-        return runs.traces(
-            size, runs.SHAPES[shape], runs.MOVES[moves], stops=self._stops, progress=progress
+        return study.traces(
+            size, study.SHAPES[shape], study.MOVES[moves], stops=self._stops, progress=progress
         )
 
-    def draw(self, found: runs.Traces | None, size: int, shape: str, moves: str) -> Board:
+    def draw(self, found: study.Traces | None, size: int, shape: str, moves: str) -> Board:
         """The runs so far, and the two scores."""
         rules, caption = (
-            runs.two_scores(size),
+            study.two_scores(size),
             "Not run yet: press Run. Each dot is a run of its own.",
         )
-        lines: Mapping[str, Floats] = runs.not_run(self._stops)
+        lines: Mapping[str, Floats] = study.not_run(self._stops)
         if found is not None:
             lines, caption = found.lines, "Running."
-            fresh = np.array([lines[name] for name in runs.FRESH])
+            fresh = np.array([lines[name] for name in study.FRESH])
             known = np.isfinite(fresh).all(axis=0)
             if known.any():
                 last = int(np.flatnonzero(known)[-1])
@@ -223,19 +223,19 @@ class Sides(Experiment):
     band, width : the two `Panel`s, with sources "band" and "width"
     """
 
-    def __init__(self, *, stops: Sequence[int] = runs.STEP_STOPS[:-1]) -> None:
+    def __init__(self, *, stops: Sequence[int] = study.STEP_STOPS[:-1]) -> None:
         self._stops = stops
         super().__init__(
             size=size_slider("rows", tuple(SIDE_ENDS), 80),
-            shape=choice("schedule", list(runs.SHAPES), THESIS),
+            shape=choice("schedule", list(study.SHAPES), THESIS),
             nothing=[],
         )
 
-    def compute(self, progress: Progress, /, size: int, shape: str) -> list[runs.Band]:
+    def compute(self, progress: Progress, /, size: int, shape: str) -> list[study.Band]:
         """Return both sides at each number of steps."""
-        return runs.bands(size, runs.SHAPES[shape], stops=self._stops, progress=progress)
+        return study.bands(size, study.SHAPES[shape], stops=self._stops, progress=progress)
 
-    def draw(self, found: list[runs.Band], size: int, shape: str) -> Board:
+    def draw(self, found: list[study.Band], size: int, shape: str) -> Board:
         """The means of both sides so far, and how far apart they are."""
         known = {band.steps: (band.upward, band.reverse) for band in found}
         upward, reverse = np.transpose([known.get(k, (np.nan, np.nan)) for k in self._stops])
@@ -244,7 +244,7 @@ class Sides(Experiment):
             last = found[-1]
             captions = (
                 f"K = {last.steps:,}, 20 runs each way: {last.upward:+.2f} and {last.reverse:+.2f} "
-                f"nats from the {runs.simulated(size).reference_is} value. Bounds that hold with "
+                f"nats from the {study.simulated(size).reference_is} value. Bounds that hold with "
                 f"probability 0.95 each: {last.low:+.2f} and {last.high:+.2f}.",
                 f"K = {last.steps:,}: {last.reverse - last.upward:.2f} nats.",
             )
@@ -287,17 +287,19 @@ class Loops(View):
     """
 
     def __init__(self) -> None:
-        for k, e, moves in product(LOOP_STEPS, runs.SHAPES.values(), runs.MOVES.values()):
-            runs.loop(LOOP_ROWS, k, e, moves, LOOP_RUNS)  # now, so that the controls answer at once
+        for k, e, moves in product(LOOP_STEPS, study.SHAPES.values(), study.MOVES.values()):
+            study.loop(
+                LOOP_ROWS, k, e, moves, LOOP_RUNS
+            )  # now, so that the controls answer at once
         super().__init__(
             steps=size_slider(STEPS, LOOP_STEPS, 256),
-            shape=choice("schedule", list(runs.SHAPES), THESIS),
-            moves=choice("moves", list(runs.MOVES)),
+            shape=choice("schedule", list(study.SHAPES), THESIS),
+            moves=choice("moves", list(study.MOVES)),
         )
 
     def draw(self, steps: int, shape: str, moves: str) -> Board:
         """Mean ln p(y | theta) by both, since parts differ in width, and what is accepted."""
-        now = runs.loop(LOOP_ROWS, steps, runs.SHAPES[shape], runs.MOVES[moves], LOOP_RUNS)
+        now = study.loop(LOOP_ROWS, steps, study.SHAPES[shape], study.MOVES[moves], LOOP_RUNS)
         gap, width = now.reverse - now.upward, np.diff(now.betas)
         worst = int(np.argmax(gap))
         accepted = plots.acceptance_path(now.betas[:-1], now.acceptance)
@@ -306,7 +308,7 @@ class Loops(View):
             "ratios": (
                 plots.hysteresis(now.upward / width, now.reverse / width),
                 f"Reverse − upward: {gap.sum():.1f} nats in all; the most in part {worst + 1} of "
-                f"{runs.PARTS} ({gap[worst]:.1f}), from τ = {now.betas[worst]:.3g}.",
+                f"{study.PARTS} ({gap[worst]:.1f}), from τ = {now.betas[worst]:.3g}.",
             ),
             "acceptance": (
                 accepted,
@@ -327,16 +329,16 @@ class Labels(View):
 
     def __init__(self) -> None:
         for n in LABEL_SIZES:  # now, so that the slider answers at once
-            runs.ends(n)
+            study.ends(n)
         super().__init__(size=size_slider("rows", LABEL_SIZES, 10))
 
     def draw(self, size: int) -> Board:
         """The probabilities of both hidden causes where each climb ended."""
-        first, second = (p < 0.5 for p in runs.ends(size))
+        first, second = (p < 0.5 for p in study.ends(size))
         quarters = [int((a & b).sum()) for a, b in product((first, ~first), (second, ~second))]
         return {
             "panel": (
-                plots.label_map(*runs.ends(size), (space.TABLES[0][0][0], space.TABLES[1][0][0])),
+                plots.label_map(*study.ends(size), (study.TABLES[0][0][0], study.TABLES[1][0][0])),
                 f"{size:,} rows: {', '.join(map(str, quarters))} of {first.size} climbs in the "
                 "four quarters.",
             )

@@ -13,28 +13,33 @@ from bnlab.labs.structure_search.compared import (
     ROWS,
     SOUGHT,
     TWENTY,
-    climbs_needed,
-    distances,
-    found_best,
-    found_dags,
-    on_one_clock,
-    reached,
-    search,
-    truths,
-)
-from bnlab.labs.structure_search.counting import ROWS_COUNTED, seconds_of_ways
-from bnlab.labs.structure_search.targets import (
     apart,
     average,
     below,
     best,
     classes,
+    climbs_needed,
     close_calls,
     count_classes,
     data,
+    distances,
     exact,
-    move_gains,
+    found_best,
+    found_dags,
+    on_one_clock,
+    reached,
     scored,
+    search,
     table,
+    truths,
 )
-from bnlab.labs.structure_search.view import Averages, Clock, Plateaus, Recovery, Steps, climbed
+from bnlab.labs.structure_search.counting import ROWS_COUNTED, seconds_of_ways
+from bnlab.labs.structure_search.view import (
+    Averages,
+    Clock,
+    Plateaus,
+    Recovery,
+    Steps,
+    climbed,
+    move_gains,
+)

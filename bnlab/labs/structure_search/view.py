@@ -10,8 +10,8 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs.board import choice, size_slider
-from bnlab.labs.datasets import DATASETS, Case, Floats, dataset_choice, title
-from bnlab.labs.structure_search import compared, targets
+from bnlab.labs.datasets import DATASETS, Case, Floats, Ints, dataset_choice, title
+from bnlab.labs.structure_search import compared
 from bnlab.labs.structure_search.compared import CHANGES, NETWORKS, ROWS, SEARCHES
 from bnlab.labs.view import Board, Experiment, Progress, View
 
@@ -52,17 +52,17 @@ class Plateaus(View):
 
     def __init__(self, data: bn.Data | None = None) -> None:
         self._case: Case = "coronary" if data is None else data
-        count = len(targets.classes(self._case)[0])
+        count = len(compared.classes(self._case)[0])
         super().__init__(rank=_step_slider("class, from the best", 1, 1, count))
 
     def draw(self, rank: int) -> Board:
         """The members of one class, and the class."""
-        scores, groups = targets.classes(self._case)
+        scores, groups = compared.classes(self._case)
         members, shown = groups[rank - 1], groups[rank - 1][:DRAWN]
         own, whole = bn.graphs.to_adjacency(shown), bn.graphs.cpdag(shown[0])
         picture = plots.graph_gallery(
             np.concatenate([own, whole[None]]),
-            targets.names(self._case)[:4],
+            compared.names(self._case)[:4],
             [*[f"{scores[rank - 1]:.3f}"] * len(shown), "the class"],
             np.concatenate([own & ~whole.T, (whole & ~whole.T)[None]]),
             across=3,
@@ -104,8 +104,8 @@ class Steps(View):
 
     def draw(self, dataset: Case, walk: str, step: int) -> Board:
         """The network so far, and what each next move gains."""
-        climb, labels = climbed(dataset, WALKS[walk]), targets.names(dataset)
-        gains = targets.move_gains(targets.table(dataset), climb.path[step])
+        climb, labels = climbed(dataset, WALKS[walk]), compared.names(dataset)
+        gains = move_gains(compared.table(dataset), climb.path[step])
         moves, now = gains[np.isfinite(gains)], float(climb.trace[step])
         last = "The empty network."
         if step:
@@ -123,7 +123,7 @@ class Steps(View):
         return {
             "net": (
                 net,
-                f"{last} ln p(G, D) = {now:.2f}, {targets.below(dataset, now):.2f} nats below the "
+                f"{last} ln p(G, D) = {now:.2f}, {compared.below(dataset, now):.2f} nats below the "
                 "exact best.",
             ),
             "gains": (
@@ -134,10 +134,29 @@ class Steps(View):
         }
 
 
+def move_gains(scores: bn.ScoreTable, dag: Ints, /) -> Floats:
+    """What each next move gains, (n, n) nats: [u, v] is for the pair u, v.
+
+    Where u -> v is there, of taking it away; where v -> u is there, of turning it round; else of
+    adding u -> v. nan where that closes a cycle or makes too many parents, and for u = v.
+    """
+    gains = np.full((dag.size, dag.size), np.nan)
+    now = scores.log_target(dag[None])[0]
+    for u, v in np.argwhere(~np.eye(dag.size, dtype=bool)):
+        after = dag.copy()
+        after[u] &= ~(np.int64(1) << v)
+        closes = bn.graphs.ancestors(after)[u] >> v & 1  # a path from v to u
+        if dag[v] >> u & 1 or not closes:
+            after[v] ^= np.int64(1) << u
+            gains[u, v] = scores.log_target(after[None])[0] - now
+    gains[np.isinf(gains)] = np.nan
+    return gains
+
+
 @cache
 def climbed(case: Case, tabu: int) -> bn.Climb:
     """Return the climb from the empty network, as shown by `Steps`."""
-    return bn.hill_climb(targets.table(case), tabu=tabu, rng=np.random.default_rng(0))
+    return bn.hill_climb(compared.table(case), tabu=tabu, rng=np.random.default_rng(0))
 
 
 def _last_step(case: Case, walk: str) -> int:
@@ -258,7 +277,7 @@ class Recovery(View):
             [label if len(label) <= 8 else label[:7] + "…" for label in net.names],
             [
                 "the true class",
-                *(f"{name}: {targets.apart(g, true)} off" for name, g in others.items()),
+                *(f"{name}: {compared.apart(g, true)} off" for name, g in others.items()),
             ],
             graphs != true,
             across=3,
@@ -284,17 +303,17 @@ class Averages(View):
 
     def __init__(self, data: bn.Data | None = None) -> None:
         for case in DATASETS if data is None else (data,):  # now, so that the slider answers
-            for k in targets.COUNTS:
-                targets.average(case, k)
+            for k in compared.COUNTS:
+                compared.average(case, k)
         super().__init__(
             dataset=dataset_choice(DATASETS, data),
-            count=size_slider("the k best networks, k", targets.COUNTS),
+            count=size_slider("the k best networks, k", compared.COUNTS),
         )
 
     def draw(self, dataset: Case, count: int) -> Board:
         """The edges by the k best, and the pairs that the winner gets most wrong."""
-        here, labels = targets.average(dataset, count), targets.names(dataset)
-        true, best = targets.exact(dataset).edges, targets.average(dataset, 1).edges
+        here, labels = compared.average(dataset, count), compared.names(dataset)
+        true, best = compared.exact(dataset).edges, compared.average(dataset, 1).edges
         order = np.argsort(-np.abs(best - true).round(9), axis=None, kind="stable")[:MOST_PAIRS]
         pairs = plots.answer_pairs(
             here.edges.ravel()[order],
