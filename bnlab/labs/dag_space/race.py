@@ -137,18 +137,11 @@ def mean_sads(
 ) -> dict[str, list[float]]:
     """Mean SAD of 8 chains after each number of moves, the first half of them left out."""
     where = target(case)
-    thin = where.table.n * (where.table.n - 1)
-    out = {}
+    thin, out = where.table.n * (where.table.n - 1), {}
+    walk: Any = {"draws": max(moves) // thin, "chains": 8, "burn_in": 0, "thin": thin}
     for label, kernel in kernels.items():
-        draws = bn.sample_structures(
-            where.table,
-            draws=max(moves) // thin,
-            rng=np.random.default_rng(SEED),
-            kernel=kernel,
-            chains=8,
-            burn_in=0,
-            thin=thin,
-        )
+        rng = np.random.default_rng(SEED)
+        draws = bn.sample_structures(where.table, kernel=kernel, rng=rng, **walk)
         halves = [second_half(draws.prefix(max(2, count // thin))) for count in moves]
         out[label] = [float(np.mean(chain_sads(half, where))) for half in halves]
     return out

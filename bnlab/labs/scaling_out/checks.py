@@ -44,13 +44,13 @@ def check_cores(function: Callable[[int, float, float, float], Any]) -> bool:
     def result(*given: float) -> Any:
         return function(*given)  # type: ignore[arg-type]
 
+    def searched(jobs: int, once: float, deadline: float) -> int | None:
+        cores = range(1, jobs + 1)
+        return next((p for p in cores if Load(jobs, 10.0, once).wall(p) <= deadline), None)
+
     def least() -> bool:
-        for jobs, once, deadline in product((1, 7, 100), (0.0, 30.0), (35.0, 60.0, 1000.0)):
-            load = Load(jobs, 10.0, once)
-            enough = [p for p in range(1, jobs + 1) if load.wall(p) <= deadline]
-            if result(jobs, 10.0, once, deadline) != (enough[0] if enough else None):
-                return False
-        return True
+        cases = product((1, 7, 100), (0.0, 30.0), (35.0, 60.0, 1000.0))
+        return all(result(jobs, 10.0, *rest) == searched(jobs, *rest) for jobs, *rest in cases)
 
     return check(
         "Exercise 2",

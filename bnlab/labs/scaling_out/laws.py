@@ -69,9 +69,8 @@ def worker_bytes(n: int, max_parents: int = 3) -> float:
     return BASE_BYTES + 4 * parcel + 8 * n * math.comb(n - 1, 2)
 
 
-def dp_bytes(n: int, /) -> int:
-    """Bytes of the exact sum over orders of n variables, any n."""
-    return bn.exact.order_posterior_bytes(n)
+dp_bytes = bn.exact.order_posterior_bytes
+"""Bytes of the exact sum over orders of n variables, any n."""
 
 
 def dp_seconds(n: int, seconds_a_term: float, /) -> float:
