@@ -1,10 +1,8 @@
 """All DAGs of a few variables, with the number of their orders and their equivalence classes."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,26 +11,7 @@ import bnlab as bn
 from bnlab import graphs
 from bnlab.labs.datasets import Bools, Floats, Ints
 from bnlab.linear_extensions import log_count
-
-
-class LabPrior(NamedTuple):
-    """p(G) is proportional to the product of q, times the number of orders of G if `by_orders`."""
-
-    factor: bn.Prior
-    by_orders: bool
-
-
-PRIORS: Mapping[str, LabPrior] = {
-    "Modular flat": LabPrior(bn.Uniform(), by_orders=True),
-    "Koivisto": LabPrior(bn.Fair(), by_orders=True),
-    "Ellis": LabPrior(bn.Fair(), by_orders=False),
-    "Uniform": LabPrior(bn.Uniform(), by_orders=False),
-}
-"""The four priors of [EatonMurphy2007, fig. 1], by the names that the paper gives them.
-
-"Ellis" is Koivisto's prior divided by the number of orders, counted exactly: what is left is the
-product of q = 1 / C(n - 1, number of parents).
-"""
+from bnlab.papers.em2007.cases import GraphPrior
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +78,7 @@ def log_factor(prior: bn.Prior, dags: Ints, /) -> Floats:
     return np.asarray(np.sum([prior.log_factor(n, v, dags[:, v]) for v in range(n)], axis=0))
 
 
-def log_prior(prior: LabPrior, everything: DagSpace, /, *, nats: float = 0.0) -> Floats:
+def log_prior(prior: GraphPrior, everything: DagSpace, /, *, nats: float = 0.0) -> Floats:
     """ln p(G) of all DAGs, (N,), in nats, up to a constant; each arrow costs `nats` on top."""
     out = log_factor(prior.factor, everything.dags)
     out = out + log_factor(bn.EdgePenalty(nats), everything.dags)

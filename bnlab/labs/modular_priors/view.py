@@ -9,8 +9,9 @@ import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.labs.board import choice, size_slider
 from bnlab.labs.datasets import Floats, Ints
-from bnlab.labs.modular_priors.space import PRIORS, log_prior, space
+from bnlab.labs.modular_priors.space import log_prior, space
 from bnlab.labs.view import Board, View
+from bnlab.papers.em2007.cases import PRIORS
 from bnlab.papers.store import normalised
 
 SEED = 2016

@@ -80,16 +80,24 @@ def synthetic(number: int, /, n: int = SYNTHETIC_NODES) -> tuple[bn.BayesNet, bn
     return network, network.sample(100 * n, rng)
 
 
-NODES = 5
-PRIORS: Mapping[str, tuple[bn.Prior, bool]] = {
-    "Modular flat": (bn.Uniform(), True),
-    "Koivisto": (bn.Fair(), True),
-    "Ellis": (bn.Fair(), False),
-    "Uniform": (bn.Uniform(), False),
-}
-"""Prior factor q, and whether p(G) has the number of orders of G as another factor.
+class GraphPrior(NamedTuple):
+    """p(G) is proportional to the product of q, times the number of orders of G if `by_orders`."""
 
-"Ellis" is Koivisto's prior divided by the number of orders, counted exactly.
+    factor: bn.Prior
+    by_orders: bool
+
+
+NODES = 5
+PRIORS: Mapping[str, GraphPrior] = {
+    "Modular flat": GraphPrior(bn.Uniform(), by_orders=True),
+    "Koivisto": GraphPrior(bn.Fair(), by_orders=True),
+    "Ellis": GraphPrior(bn.Fair(), by_orders=False),
+    "Uniform": GraphPrior(bn.Uniform(), by_orders=False),
+}
+"""The four priors of [EatonMurphy2007, fig. 1], by the names that the paper gives them.
+
+"Ellis" is Koivisto's prior divided by the number of orders, counted exactly: what is left is the
+product of q = 1 / C(n - 1, number of parents).
 """
 
 
