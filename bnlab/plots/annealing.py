@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, DataRange1d, LegendItem
+from bokeh.models import ColumnDataSource, DataRange1d
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
@@ -74,13 +74,11 @@ def weight_pile(
     bars = histogram(picture, counts, edges, name=name, count="runs", fill_color=PALE)
     marks = ColumnDataSource(data={"estimate": [float(estimate)]}, name=f"{name}_marks")
     exact = picture.vspan(x=[0], line_color=CYCLE[3], line_width=3)
-    mean = picture.vspan(
-        x="estimate", source=marks, line_color=INK, line_width=2, line_dash="dashed"
-    )
+    look = {"line_color": INK, "line_width": 2, "line_dash": "dashed"}
+    mean = picture.vspan(x="estimate", source=marks, **look)
     legend_above(picture, entries({"exact": exact, "estimate: ln of the mean weight": mean}))
-    hover(
-        picture, [bars], ("from", "@left{0.0} nats"), ("to", "@right{0.0} nats"), (y_label, "@runs")
-    )
+    tips = ("from", "@left{0.0} nats"), ("to", "@right{0.0} nats"), (y_label, "@runs")
+    hover(picture, [bars], *tips)
     return picture
 
 
@@ -112,10 +110,9 @@ def heaviest(log_weights: ArrayLike, /, *, most: int = 20) -> figure:
     values = np.asarray(log_weights, np.float64).ravel()
     shares = np.exp(np.sort(values)[::-1][:most] - np.logaddexp.reduce(values)).round(12)
     columns = {"rank": list(range(1, shares.size + 1)), "share": shares.tolist()}
-    look = {"width": 0.8, "fill_color": CYCLE[0], "line_color": None}
-    bars = picture.vbar(
-        "rank", top="share", source=ColumnDataSource(data=columns, name="heaviest"), **look
-    )
+    source = ColumnDataSource(data=columns, name="heaviest")
+    look = {"source": source, "width": 0.8, "fill_color": CYCLE[0], "line_color": None}
+    bars = picture.vbar("rank", top="share", **look)
     hover(picture, [bars], ("run", "number @rank by weight"), ("share", "@share{0.000}"))
     set_ticks(picture.xaxis, [1, *range(5, most + 1, 5)])
     picture.xgrid.grid_line_color = None
@@ -198,12 +195,11 @@ def speed_up(workers: Sequence[int], seconds: ArrayLike, /) -> figure:
     picture = canvas(title, alt, *axes, size=(420, 330), x=(0, most + 0.5), y=(0, most + 0.5))
     data = {"workers": list(workers), "times": (spent[0] / spent).tolist()}
     look = {"line_color": INK, "line_dash": "dashed", "line_width": 2}
-    items = [LegendItem(label="ideal", renderers=[picture.line([0, most], [0, most], **look)])]
+    ideal = picture.line([0, most], [0, most], **look)
     source = ColumnDataSource(data=data, name="speed_up")
     dots = picture.scatter("workers", "times", source=source, size=12, fill_color=CYCLE[0])
-    items.append(LegendItem(label="measured", renderers=[dots]))
     hover(picture, [dots], ("workers", "@workers"), ("times", "@times{0.00}"))
-    legend_above(picture, items)
+    legend_above(picture, entries({"ideal": ideal, "measured": dots}))
     for axis in (picture.xaxis, picture.yaxis):
         set_ticks(axis, [0, *workers])
     return picture

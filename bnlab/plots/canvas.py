@@ -132,9 +132,12 @@ def _legend(items: list[LegendItem], **look: object) -> Legend:
     )
 
 
-def entries(drawn: Mapping[str, object], /) -> list[LegendItem]:
-    """Legend entries: label -> what draws it."""
-    return [LegendItem(label=label, renderers=[glyph]) for label, glyph in drawn.items()]
+def entries(drawn: Mapping[str, Any], /) -> list[LegendItem]:
+    """Legend entries: label -> what draws it, one thing or a list."""
+    return [
+        LegendItem(label=label, renderers=glyphs if isinstance(glyphs, list) else [glyphs])
+        for label, glyphs in drawn.items()
+    ]
 
 
 def row_entries(drawn: object, labels: Iterable[str], /) -> list[LegendItem]:

@@ -18,6 +18,7 @@ from bnlab.plots.canvas import (
     PALE,
     Columns,
     canvas,
+    entries,
     hover,
     legend_above,
     legend_below,
@@ -50,12 +51,9 @@ def rules(
 ) -> list[LegendItem]:
     """Draw a broken horizontal line at each level; the source has a column for each."""
     source = ColumnDataSource(data={key: [float(y)] for key, y in levels.items()}, name=name)
-    items = []
-    for label, dash in zip(levels, dashes, strict=False):
-        look = {"line_color": INK, "line_dash": dash, "line_width": 2}
-        line = picture.hspan(y=label, source=source, **look)
-        items.append(LegendItem(label=label, renderers=[line]))
-    return items
+    look = {"source": source, "line_color": INK, "line_width": 2}
+    pairs = zip(levels, dashes, strict=False)
+    return entries({key: picture.hspan(y=key, line_dash=dash, **look) for key, dash in pairs})
 
 
 def lines(
@@ -315,7 +313,7 @@ def closing(
     band = shade(picture, "draws", "low", "high", name="closing")
     look = {"source": band.data_source, "line_color": INK, "line_width": 1.5}
     bars = picture.segment("draws", "low", "draws", "high", **look)
-    items.insert(0, LegendItem(label="certain interval", renderers=[band, bars]))
+    items = entries({"certain interval": [band, bars]}) + items
     certain = ("certain interval", "@low{0.0000} to @high{0.0000}")
     hover(picture, [bars], ("networks drawn", "@draws{0,0}"), certain)
     legend_below(picture, items, columns=2)

@@ -8,7 +8,6 @@ from bokeh.models import (
     BasicTicker,
     ColumnDataSource,
     Dodge,
-    LegendItem,
 )
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
@@ -23,6 +22,7 @@ from bnlab.plots.canvas import (
     WIDTH,
     Columns,
     canvas,
+    entries,
     from_rows,
     hover,
     legend_above,
@@ -170,11 +170,8 @@ def published(
     look = {"marker": "dash", "angle": np.pi / 2, "size": 22, "line_color": CYCLE[0]}
     our_mean = picture.scatter("ours", below, source=source, **look)
     our_mean.glyph.line_width = 3
-    items = [
-        LegendItem(label="published", renderers=[bar, diamond]),
-        LegendItem(label="our runs and their mean", renderers=[drawn, our_mean]),
-    ]
-    legend_below(picture, items, columns=2)
+    items = {"published": [bar, diamond], "our runs and their mean": [drawn, our_mean]}
+    legend_below(picture, entries(items), columns=2)
     tips = ("published", "@mean{0.0000} (@sd{0.0000})"), ("ours", "@ours{0.0000}")
     hover(picture, [diamond, our_mean], ("", "@label"), *tips)
     return picture
@@ -209,14 +206,14 @@ def answer_pairs(
     source = ColumnDataSource(data=columns, name=name)
     look = {"source": source, "line_width": 5, "line_color": "#c9c9c9"}
     picture.segment("first", "label", "second", "label", **look)
-    items = []
+    drawn = {}
     for i, (column, label) in enumerate(zip(("first", "second"), posteriors, strict=True)):
         look = {"marker": ("circle", "diamond")[i], "size": 12 + 3 * i, "fill_color": COLOURS[i]}
-        drawn = picture.scatter(column, "label", source=source, line_color="#ffffff", **look)
-        items.append(LegendItem(label=label, renderers=[drawn]))
-    legend_above(picture, items)
+        look |= {"source": source, "line_color": "#ffffff"}
+        drawn[label] = picture.scatter(column, "label", **look)
+    legend_above(picture, entries(drawn))
     tips = (posteriors[0], "@first{0.000}"), (posteriors[1], "@second{0.000}")
-    hover(picture, [item.renderers[0] for item in items], ("", "@label"), *tips)
+    hover(picture, [*drawn.values()], ("", "@label"), *tips)
     return picture
 
 

@@ -138,16 +138,10 @@ def heat_map(
     look: dict[str, Any] = {"name": name, "title": title, "alt": alt, "ends": ends}
     look["fill"] = {"field": "probability", "transform": mapper}
     picture, drawn = cells(names, columns, **look, line_color=None)
-    bar = ColorBar(
-        color_mapper=mapper,
-        ticker=BasicTicker(desired_num_ticks=5),
-        width=12,
-        padding=4,
-        bar_line_color=RULE,
-        major_label_text_font_size=SMALL_FONT_SIZE,
-        major_label_text_color=INK,
-    )
-    picture.add_layout(bar, "right")
+    bar: dict[str, Any] = {"width": 12, "padding": 4, "bar_line_color": RULE}
+    bar |= {"major_label_text_font_size": SMALL_FONT_SIZE, "major_label_text_color": INK}
+    ticker = BasicTicker(desired_num_ticks=5)
+    picture.add_layout(ColorBar(color_mapper=mapper, ticker=ticker, **bar), "right")
     hover(picture, [drawn], (what, "@parent → @child"), ("probability", "@probability{0.000}"))
     return picture
 

@@ -168,13 +168,8 @@ def network(
     columns = _columns(chosen, [True] * len(chosen), names, positions, WIDEST, (BOW,))
     picture = diagram(title=title, alt=alt, width=WIDTH, height=network_height(positions))
     source = ColumnDataSource(data=columns, name=name)
-    look: dict[str, Any] = {
-        "line_width": "width",
-        "line_alpha": "alpha",
-        "line_color": CYCLE[0],
-        "line_cap": "butt",
-    }
-    lines = picture.multi_line("xs", "ys", source=source, **look)
+    look: dict[str, Any] = {"line_width": "width", "line_alpha": "alpha", "line_cap": "butt"}
+    lines = picture.multi_line("xs", "ys", source=source, line_color=CYCLE[0], **look)
     look = {"fill_color": CYCLE[0], "fill_alpha": "alpha", "line_color": None}
     picture.patches("head_xs", "head_ys", source=source, **look)
     _draw_nodes(picture, names, positions)
