@@ -68,13 +68,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes, /) -> None:
 
 
 def place_of(path: str | os.PathLike[str], /) -> Path | None:
-    """The file that a path leads to through its links; None where it leads to no file.
-
-    Examples
-    --------
-    >>> place_of(os.devnull) is None
-    True
-    """
+    """The file that a path leads to through its links; None where it leads to no file."""
     place = Path.cwd() / path
     try:
         kind = os.stat(place).st_mode  # raises for a loop of links
@@ -91,15 +85,7 @@ def place_of(path: str | os.PathLike[str], /) -> Path | None:
 
 
 def check_place(path: str | os.PathLike[str], /) -> None:
-    """Raise a ValueError, before any work, where `write_whole` would fail.
-
-    Examples
-    --------
-    >>> check_place("no_such_folder/a.html")
-    Traceback (most recent call last):
-    ...
-    ValueError: no_such_folder/a.html: no place for a file; make the folder first, or name a file
-    """
+    """Raise a ValueError, before any work, where `write_whole` would fail."""
     try:
         place = place_of(path)
         if place is not None and (place.is_dir() or not place.parent.is_dir()):
@@ -117,15 +103,7 @@ def check_place(path: str | os.PathLike[str], /) -> None:
 def check_places(
     outputs: Sequence[str | os.PathLike[str]], source: str | os.PathLike[str] | None = None, /
 ) -> None:
-    """`check_place` of all outputs, which must differ from each other and from the source.
-
-    Examples
-    --------
-    >>> check_places(["a.csv", "./a.csv"])
-    Traceback (most recent call last):
-    ...
-    ValueError: ./a.csv and a.csv are one place; name a file for each
-    """
+    """`check_place` of all outputs, which must differ from each other and from the source."""
     for i, path in enumerate(outputs):
         if source is not None and _same(path, source):
             raise ValueError(f"{path} is the table itself; give the output another name")
@@ -190,75 +168,32 @@ def _remove_abandoned(target: Path) -> None:
 
 
 def write_text(path: str | os.PathLike[str], text: str, /) -> None:
-    """Write text whole, as UTF-8, gzipped if the name ends in .gz: equal texts as equal bytes.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp(), "small.txt.gz")
-    >>> write_text(target, "a,b")
-    >>> decompressed(target.read_bytes(), "small")
-    b'a,b'
-    """
+    """Write text whole, as UTF-8, gzipped if the name ends in .gz: equal texts as equal bytes."""
     raw = text.encode()
     write_whole(path, gzip.compress(raw, mtime=0) if Path(path).suffix == ".gz" else raw)
 
 
 def read_whole(path: str | os.PathLike[str], /) -> bytes:
-    """The content of a file; FileNotFoundError if there is none, ValueError if it is a folder.
-
-    Examples
-    --------
-    >>> read_whole(".")
-    Traceback (most recent call last):
-    ...
-    ValueError: . is a folder; name a file in it
-    """
+    """The content of a file; FileNotFoundError if there is none, ValueError if it is a folder."""
     if Path(path).is_dir():
         raise ValueError(f"{path} is a folder; name a file in it")
     return Path(path).read_bytes()
 
 
 def unpacked(path: str | os.PathLike[str], /) -> bytes:
-    """The content of a file or pipe, read once; decompressed if it is gzipped, whatever its name.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp(), "small.txt")
-    >>> write_whole(target, gzip.compress(b"a,b"))
-    >>> unpacked(target)
-    b'a,b'
-    """
+    """The content of a file or pipe, read once; decompressed if gzipped, whatever its name."""
     raw = read_whole(path)
     return decompressed(raw, str(path)) if raw.startswith(GZIP) else raw
 
 
 def lasts(path: str | os.PathLike[str], /) -> bool:
-    """Whether a path leads to a file that can be read again, not to a pipe or standard input.
-
-    Examples
-    --------
-    >>> lasts("/dev/stdin")
-    False
-    """
+    """Whether a path leads to a file that can be read again, not to a pipe or standard input."""
     lent = Path(path).absolute().as_posix().startswith(("/dev/stdin", "/dev/fd/", "/proc/"))
     return Path(path).is_file() and not lent
 
 
 def decompressed(packed: bytes, source: str, /) -> bytes:
-    """The content of a gzip file, which is measured before memory is taken.
-
-    Raises
-    ------
-    ValueError
-        If it is no complete gzip file, or if there is not the memory to read its content.
-
-    Examples
-    --------
-    >>> decompressed(gzip.compress(b"a,b"), "small.csv.gz")
-    b'a,b'
-    """
+    """The content of a gzip file, measured before memory is taken; ValueError if it is no such."""
     size = 0
     try:
         with gzip.open(io.BytesIO(packed)) as file:

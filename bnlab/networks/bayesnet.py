@@ -221,36 +221,6 @@ class BayesNet(Record):
         return rows
 
 
-@dataclass(frozen=True, slots=True)
-class NodeTable:
-    """A variable with its table in the parent order of its source: shape (*parent arities, r)."""
-
-    name: str
-    levels: tuple[str, ...]
-    parents: tuple[str, ...]
-    table: NDArray[np.float64]
-
-
-def assemble(nodes: Sequence[NodeTable]) -> BayesNet:
-    """The network of `nodes`, in their order, with parents sorted by node number."""
-    number = {node.name: v for v, node in enumerate(nodes)}
-    tables = []
-    dag = np.zeros(len(nodes), np.int64)
-    for v, node in enumerate(nodes):
-        parents = [number[name] for name in node.parents]
-        dag[v] = sum(1 << p for p in parents)
-        order = np.argsort(parents, kind="stable")
-        table = node.table.transpose(*(int(i) for i in order), len(parents))
-        tables.append(table.reshape(-1, len(node.levels)))
-    return BayesNet(
-        dag=dag,
-        arities=np.array([len(node.levels) for node in nodes], np.int64),
-        names=tuple(node.name for node in nodes),
-        levels=tuple(node.levels for node in nodes),
-        tables=tuple(tables),
-    )
-
-
 def bif_text(
     names: Sequence[str],
     levels: Sequence[Sequence[str]],

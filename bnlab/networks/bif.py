@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.checks import checked
@@ -32,7 +33,7 @@ from bnlab.data.cells import read_text
 from bnlab.errors import warn
 from bnlab.files import NUMBER
 from bnlab.graphs import MAX_NODES
-from bnlab.networks.bayesnet import ROW_TOLERANCE, BayesNet, NodeTable, assemble, check_table_size
+from bnlab.networks.bayesnet import ROW_TOLERANCE, BayesNet, check_table_size
 
 ROUNDING_TOLERANCE = 0.01
 TABLE_BYTES = 28  # of one probability, at most, while its table is made and checked
@@ -112,9 +113,20 @@ def parse_bif(text: str, source: str) -> tuple[BayesNet, Rounding]:
     file = _File(text.replace("\r\n", "\n").replace("\r", "\n"), source)
     file.read()
     file.check()
-    found = [file.node(file.blocks[name]) for name in file.variables]
-    rounding = Rounding(sum(r.rows for _, r in found), max(r.largest for _, r in found))
-    return assemble([node for node, _ in found]), rounding
+    number = {name: v for v, name in enumerate(file.variables)}
+    dag, tables, roundings = [], [], []
+    for name, own in file.variables.items():
+        block = file.blocks[name]
+        table, rounding = file.table(block)
+        parents = [number[parent] for parent in block.parents]
+        dag.append(sum(1 << p for p in parents))
+        order = (*np.argsort(parents, kind="stable").tolist(), len(parents))
+        tables.append(table.transpose(order).reshape(-1, len(own)))
+        roundings.append(rounding)
+    levels = tuple(map(tuple, file.variables.values()))
+    sizes = np.array([len(labels) for labels in levels], np.int64)
+    net = BayesNet(np.array(dag, np.int64), sizes, tuple(number), levels, tuple(tables))
+    return net, Rounding(sum(r.rows for r in roundings), max(r.largest for r in roundings))
 
 
 class _File:
@@ -310,7 +322,7 @@ class _File:
             if name not in self.blocks:
                 raise self.fail(f"variable {name!r} has no probability block", line)
 
-    def node(self, block: _Block) -> tuple[NodeTable, Rounding]:
+    def table(self, block: _Block) -> tuple[NDArray[np.float64], Rounding]:
         """Return the full table of one block, checked and renormalised."""
         name, own = block.name, self.variables[block.name]
         states = [self.variables[parent] for parent in block.parents]
@@ -348,8 +360,7 @@ class _File:
             )
         rounded = error > ROW_TOLERANCE
         table[rounded] /= sums[rounded][..., None]
-        node = NodeTable(name, tuple(own), block.parents, table)
-        return node, Rounding(int(rounded.sum()), float(error.max()) if rounded.any() else 0.0)
+        return table, Rounding(int(rounded.sum()), float(error.max()) if rounded.any() else 0.0)
 
     def _codes(
         self, block: _Block, states: list[dict[str, int]], labels: tuple[str, ...]

@@ -4,6 +4,7 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,10 +153,10 @@ def analyse(
     plan = choose_method(data, score=score, seconds=seconds) if plan is None else plan
     if checkpoint is not None:
         Checkpoint(checkpoint, {})  # refuses a place that can hold no file
-    clock, seed, steps = Clock(), seed_of(rng), Parts(progress)
-    steps.tell(0, "scoring families")
+    clock, seed = Clock(), seed_of(rng)
+    report_progress(progress, 0, 1000, "scoring families")
     table = score_families(data, score, max_parents=plan.max_parents, prior=prior)
-    found = answer(Task(table, plan, rng, steps.part, executor, checkpoint))
+    found = answer(Task(table, plan, rng, partial(_part, progress), executor, checkpoint))
     settings = {
         "method": plan.method,
         "max_parents": plan.max_parents,
@@ -218,20 +219,10 @@ def _relation(found: Answer, relation: Callable[[Ints], Ints]) -> Credible:
     return one_dag(relation(found.best))
 
 
-class Parts:
-    """Progress of the parts of an analysis, in thousandths of the whole."""
+def _part(progress: Progress | None, first: int, last: int, what: str) -> Progress:
+    """The progress of a part that goes from `first` to `last` thousandths of the whole."""
 
-    def __init__(self, progress: Progress | None) -> None:
-        self.progress = progress
+    def told(done: int, total: int, snapshot: object) -> bool:
+        return report_progress(progress, first + (last - first) * done // max(1, total), 1000, what)
 
-    def tell(self, done: int, what: str) -> bool:
-        """Tell how far the whole is; False when it is to stop."""
-        return report_progress(self.progress, done, 1000, what)
-
-    def part(self, first: int, last: int, what: str) -> Progress:
-        """The progress of a part that goes from `first` to `last`."""
-
-        def told(done: int, total: int, snapshot: object) -> bool:
-            return self.tell(first + (last - first) * done // max(1, total), what)
-
-        return told
+    return told

@@ -58,13 +58,7 @@ class Task:
 
 
 def answer(task: Task, /) -> Answer:
-    """Run the method of the plan.
-
-    Raises
-    ------
-    Stopped
-        If progress asked to stop before there was anything to tell.
-    """
+    """Run the method of the plan; Stopped if it was asked to stop before there was anything."""
     return _METHODS[task.plan.method](task)
 
 
@@ -127,9 +121,10 @@ def _exact_orders(task: Task) -> Answer:
     )
 
 
-def _partitions(task: Task) -> Answer:
-    plan = task.plan
-    draws = sample_partitions(
+def _walk(task: Task) -> Answer:
+    plan, on_orders = task.plan, task.plan.method == "orders"
+    sample = sample_orders if on_orders else sample_partitions
+    chains = draws = sample(
         task.table,
         draws=plan.draws,
         chains=plan.chains,
@@ -137,28 +132,30 @@ def _partitions(task: Task) -> Answer:
         thin=plan.thin,
         rng=task.rng,
         checkpoint=task.checkpoint,
-        progress=task.part(0, 950, "walking on partitions"),
+        progress=task.part(0, 900 if on_orders else 950, f"walking on {plan.method}"),
         executor=task.executor,
     )
-    return _from_chains(task, draws, draws, ())
-
-
-def _orders(task: Task) -> Answer:
-    plan = task.plan
-    orders = sample_orders(
-        task.table,
-        draws=plan.draws,
-        chains=plan.chains,
-        burn_in=plan.burn_in,
-        thin=plan.thin,
-        rng=task.rng,
-        checkpoint=task.checkpoint,
-        progress=task.part(0, 900, "walking on orders"),
-        executor=task.executor,
+    warnings: tuple[str, ...] = ()
+    if on_orders:
+        drawn = sample_dags(chains, draws=1, table=task.table, rng=task.rng, executor=task.executor)
+        draws, warnings = _unbiased(drawn, task.executor)
+    start = draws.values.reshape(-1, task.table.n)[int(draws.log_target.argmax())]
+    best = hill_climb(task.table, start=start, rng=task.rng).dag
+    told = {"draws": float(draws.log_weight.size)}
+    if chains.log_target.shape[1] >= LEAST_DRAWS:
+        told |= {"rhat": rhat(chains.log_target), "ess": ess(chains.log_target)}
+    if draws.log_weight.any():
+        told["effective draws"] = weights_ess(draws.log_weight)
+    each = [features.edges(_chain(draws, slice(c, c + 1))) for c in range(len(draws.values))]
+    told["largest difference of an edge between chains"] = float(np.ptp(each, axis=0).max())
+    return Answer(
+        best,
+        "the best DAG found",
+        draws,
+        diagnostics=told,
+        warnings=warnings,
+        stopped=chains.run.stopped,
     )
-    drawn = sample_dags(orders, draws=1, table=task.table, rng=task.rng, executor=task.executor)
-    draws, warnings = _unbiased(drawn, task.executor)
-    return _from_chains(task, orders, draws, warnings)
 
 
 def _search(task: Task) -> Answer:
@@ -179,8 +176,8 @@ def _search(task: Task) -> Answer:
 _METHODS: Mapping[Method, Callable[[Task], Answer]] = {
     "exact DAGs": _exact_dags,
     "exact orders": _exact_orders,
-    "partitions": _partitions,
-    "orders": _orders,
+    "partitions": _walk,
+    "orders": _walk,
     "search": _search,
 }
 
@@ -197,37 +194,9 @@ def _unbiased(drawn: Draws, executor: Executor | None) -> tuple[Draws, tuple[str
         return reweight_unique(drawn), (warning,)
 
 
-def _from_chains(task: Task, chains: Draws, draws: Draws, warnings: tuple[str, ...]) -> Answer:
-    place = int(draws.log_target.argmax())
-    start = draws.values.reshape(-1, task.table.n)[place]
-    best = hill_climb(task.table, start=start, rng=task.rng).dag
-    told, enough = {"draws": float(draws.log_weight.size)}, chains.log_target.shape[1]
-    if enough >= LEAST_DRAWS:
-        told |= {"rhat": rhat(chains.log_target), "ess": ess(chains.log_target)}
-    if draws.log_weight.any():
-        told["effective draws"] = weights_ess(draws.log_weight)
-    each = [features.edges(_chain(draws, c)) for c in range(len(draws.values))]
-    told["largest difference of an edge between chains"] = float(np.ptp(each, axis=0).max())
-    return Answer(
-        best,
-        "the best DAG found",
-        draws,
-        diagnostics=told,
-        warnings=warnings,
-        stopped=chains.run.stopped,
-    )
-
-
-def _chain(draws: Draws, c: int) -> Draws:
-    some = slice(c, c + 1)
-    return Draws(
-        draws.values[some],
-        draws.log_weight[some],
-        draws.log_target[some],
-        draws.over,
-        draws.prior,
-        draws.names,
-    )
+def _chain(draws: Draws, some: slice) -> Draws:
+    parts = (draws.values[some], draws.log_weight[some], draws.log_target[some])
+    return Draws(*parts, draws.over, draws.prior, draws.names)
 
 
 def _log_mean(log_weight: Floats) -> tuple[float, float]:

@@ -61,14 +61,8 @@ class Credible(Record):
 def credible(draws: Draws, relation: Callable[[Ints], Ints], /, *, delta: float = 0.05) -> Credible:
     """Posterior probabilities of a relation of all pairs, from draws of DAGs.
 
-    Intervals as in `features.probability`, each for its own pair.
-
-    Parameters
-    ----------
-    draws : Draws over "dags"
-    relation : from parent masks (..., n) to masks (..., n), bit u at v where it holds of u and v:
-        `graphs.ancestors`, `graphs.markov_blankets`; `np.asarray` for edges
-    delta : probability of a miss
+    Intervals as in `features.probability`. The relation goes from parent masks (..., n) to masks
+    with bit u at v where it holds of u and v: `graphs.ancestors`; `np.asarray` for edges.
     """
     n = draws.values.shape[-1]
     means = pair_means(draws, np.asarray(relation(draws.values)).reshape(-1, n), delta)
@@ -85,6 +79,12 @@ def one_dag(masks: Ints, /) -> Credible:
     return Credible(holds, np.zeros((n, n)), np.ones((n, n)) - np.eye(n), "none", 0.0)
 
 
+def ranked(values: Floats, /) -> list[tuple[int, int]]:
+    """The places (u, v) of a matrix, the largest first, ties in their order."""
+    order = np.argsort(-values, axis=None, kind="stable")
+    return [divmod(int(i), len(values)) for i in order]
+
+
 def evenly(draws: Draws, count: int, /) -> Draws:
     """At most so many of the draws, at even steps of their weight, so that none needs a weight.
 
@@ -94,12 +94,7 @@ def evenly(draws: Draws, count: int, /) -> Draws:
     count = min(count, len(flat))
     ends = np.cumsum(weights_of(draws))
     chosen = np.searchsorted(ends, (np.arange(count) + 0.5) / count * ends[-1])
-    return Draws(
-        flat[chosen][None],
-        np.zeros((1, count)),
-        draws.log_target.reshape(1, -1)[:, chosen],
-        draws.over,
-        draws.prior,
-        draws.names,
-        run=draws.run,
-    )
+    target = draws.log_target.reshape(1, -1)[:, chosen]
+    weights = np.zeros((1, count))
+    kinds = (draws.over, draws.prior, draws.names)
+    return Draws(flat[chosen][None], weights, target, *kinds, run=draws.run)

@@ -10,11 +10,11 @@ import re
 from collections.abc import Sequence
 
 import networkx as nx
-import numpy as np
 
 from bnlab.files import brief, write_text, write_whole
 from bnlab.networks.bayesnet import bif_text as network_text
 from bnlab.reports.analysis import Analysis
+from bnlab.reports.credible import ranked
 
 CREDIBLE = 0.1
 """Edges below this probability are left out of drawings and of GraphML."""
@@ -30,20 +30,9 @@ def edge_rows(analysis: Analysis, /) -> list[tuple[str, str, float, float, float
     Ties stand in the order of the columns of the table.
     """
     names, edges = analysis.data.names, analysis.edges
-    n = len(names)
-    order = np.argsort(-edges.probability, axis=None, kind="stable")
-    pairs = [divmod(int(i), n) for i in order]
-    return [
-        (
-            names[u],
-            names[v],
-            float(edges.probability[u, v]),
-            float(edges.low[u, v]),
-            float(edges.high[u, v]),
-        )
-        for u, v in pairs
-        if u != v
-    ]
+    p, low, high = (matrix.tolist() for matrix in (edges.probability, edges.low, edges.high))
+    pairs = [(u, v) for u, v in ranked(edges.probability) if u != v]
+    return [(names[u], names[v], p[u][v], low[u][v], high[u][v]) for u, v in pairs]
 
 
 def _of_chains(analysis: Analysis, parent: str, child: str) -> tuple[float, float, bool]:

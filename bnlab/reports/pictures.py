@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from bokeh.models import HoverTool
 from markupsafe import Markup, escape
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from bnlab import graphs, plots
 from bnlab.pages import Cell, Table
@@ -20,7 +20,7 @@ from bnlab.plots.canvas import CYCLE, INK, RULE, WIDTH
 from bnlab.plots.network import LINE_HEIGHT, network_height, node_data, pair_data
 from bnlab.priors import Prior
 from bnlab.reports.analysis import Analysis
-from bnlab.reports.credible import Credible
+from bnlab.reports.credible import Credible, ranked
 from bnlab.reports.exports import CREDIBLE
 from bnlab.reports.sensitivity import Sensitivity, nearest_one
 
@@ -43,16 +43,10 @@ def shown_names(names: Sequence[str], /) -> list[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """Which variables a network drawing shows, and where. Make it with `layout`.
+    """Which variables a network drawing shows, and where. Make it with `layout`."""
 
-    Attributes
-    ----------
-    shown : int64 (k,), numbers of the variables drawn, rising
-    places : float64 (k, 2) in [0, 1], as of `plots.network_positions`
-    """
-
-    shown: NDArray[np.int64]
-    places: Floats
+    shown: NDArray[np.int64]  # numbers of the variables drawn, rising
+    places: Floats  # as of `plots.network_positions`
 
     def of(self, credible: Credible, names: Sequence[str], /) -> tuple[Credible, list[str]]:
         """The probabilities and the names of the variables drawn."""
@@ -132,38 +126,19 @@ def best_picture(analysis: Analysis, drawn: Layout, /) -> Markup:
 def _drawing(
     analysis: Analysis, drawn: Layout, links: Mapping[str, Sequence[Any]], alt: str
 ) -> Markup:
-    pairs = [
-        (analysis.data.index(u), analysis.data.index(v))
-        for u, v in zip(links["parent"], links["child"], strict=True)
-    ]
-    trusted = analysis.edges.trusted
-    chains = analysis.edges.rhat is not None
-    return _svg(
-        links,
-        [_pair_told(analysis, u, v) for u, v in pairs],
-        [chains and not (trusted[u, v] and trusted[v, u]) for u, v in pairs],
-        [analysis.data.names[v] for v in drawn.shown],
-        drawn.places,
-        alt,
-    )
-
-
-def _svg(
-    links: Mapping[str, Sequence[Any]],
-    told: Sequence[str],
-    dashed: Sequence[bool],
-    names: Sequence[str],
-    places: ArrayLike,
-    alt: str,
-) -> Markup:
     """Draw the variables as boxes and the links as lines, which tell something when pointed at."""
-    height = network_height(places)
-    lines = [_line(links, i, text, bool(dashed[i]), height) for i, text in enumerate(told)]
-    boxes = node_data(names, places)
-    drawn = [_box(boxes, v, height) for v in range(len(names))]
+    names, height = analysis.data.names, network_height(drawn.places)
+    boxes = node_data([names[v] for v in drawn.shown], drawn.places)
+    parts = []
+    for i, ends in enumerate(zip(links["parent"], links["child"], strict=True)):
+        u, v = map(analysis.data.index, ends)
+        trusted = analysis.edges.trusted[u, v] and analysis.edges.trusted[v, u]
+        dashed = analysis.edges.rhat is not None and not trusted
+        parts.append(_line(links, i, _pair_told(analysis, u, v), dashed, height))
+    parts += [_box(boxes, v, height) for v in range(len(drawn.shown))]
     return Markup(
         f'<svg role="img" aria-label="{escape(alt)}" viewBox="0 0 {WIDTH} {height}" '
-        f'width="{WIDTH}" height="{height}">{"".join(lines)}{"".join(drawn)}</svg>'
+        f'width="{WIDTH}" height="{height}">{"".join(parts)}</svg>'
     )
 
 
@@ -278,10 +253,8 @@ def with_intervals(picture: Any, source: str, credible: Credible, names: Sequenc
 
 def _strongest(edges: Floats, names: Sequence[str]) -> str:
     """The three likeliest edges in words."""
-    values = np.asarray(edges)
-    n = len(names)
-    best = [divmod(int(i), n) for i in np.argsort(-values, axis=None, kind="stable")[:3]]
-    return ", ".join(f"{names[u]} to {names[v]} {values[u, v]:.2f}" for u, v in best)
+    best = ranked(np.asarray(edges))[:3]
+    return ", ".join(f"{names[u]} to {names[v]} {edges[u, v]:.2f}" for u, v in best)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +268,7 @@ class Comparison:
         """The likeliest edges and those that move most, the likeliest first."""
         mean, high = self.edges.mean(axis=0), self.edges.max(axis=0)
         spread = np.where(high >= LEAST, high - self.edges.min(axis=0), -1.0)
-        pairs = [*_largest(mean, LIKELIEST), *_largest(spread, MOST_MOVING)]
+        pairs = [*ranked(mean)[:LIKELIEST], *ranked(spread)[:MOST_MOVING]]
         return sorted({pair for pair in pairs if high[pair] >= LEAST}, key=lambda p: (-mean[p], p))
 
     def picture(self, names: tuple[str, ...], name: str, title: str) -> Any:
@@ -334,8 +307,3 @@ def comparisons(found: Sensitivity, /) -> tuple[Comparison, Comparison]:
 def prior_label(prior: Prior, /) -> str:
     """A structure prior in a word or two."""
     return repr(prior).removesuffix("()")
-
-
-def _largest(values: Floats, count: int) -> list[tuple[int, int]]:
-    order = np.argsort(-values, axis=None, kind="stable")[:count]
-    return [divmod(int(i), len(values)) for i in order]

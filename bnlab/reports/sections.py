@@ -12,7 +12,7 @@ from bnlab import graphs
 from bnlab.data.reader import ColumnReading, Reading
 from bnlab.pages import Cell, Table, html, render, table
 from bnlab.reports.analysis import Analysis
-from bnlab.reports.credible import Credible
+from bnlab.reports.credible import Credible, ranked
 from bnlab.reports.pictures import EVEN_ODDS, SURE, Comparison, comparisons
 from bnlab.reports.sensitivity import Sensitivity, nearest_one
 from bnlab.results import LEAST_ESS, MOST_RHAT
@@ -226,44 +226,63 @@ def edges_told(analysis: Analysis, /) -> Markup:
 
 def edges_table(analysis: Analysis, /) -> Markup:
     """The likeliest edges, to be sorted."""
-    names, edges = analysis.data.names, analysis.edges
-    either = edges.probability + edges.probability.T
-    ranked = _ranked(edges)
-    rows: list[list[Cell]] = [
-        [names[u], names[v], *_numbers(analysis, edges, u, v, float(either[u, v]))]
-        for u, v in ranked[:MOST_ROWS]
-    ]
+    p = analysis.edges.probability
     note = ""
     if analysis.plan.posterior:
         note = "The last column is the probability of an edge in either direction."
-    return _sortable(
-        f"{described(analysis, edges, 'Edges')} {_shown(ranked)}{note}",
-        ["from", "to", *_heads(analysis, edges, "either direction")],
-        rows,
+    return _pairs_table(
+        analysis, analysis.edges, p >= LEAST, "Edges", "either direction", p + p.T, note
     )
 
 
 def paths_table(analysis: Analysis, /) -> Markup:
     """The directed paths that the edges alone do not tell of."""
-    names, paths, edges = analysis.data.names, analysis.paths, analysis.edges.probability
-    more = paths.probability - edges >= LEAST
-    ranked = [pair for pair in _ranked(paths) if more[pair]]
-    rows: list[list[Cell]] = [
-        [names[u], names[v], *_numbers(analysis, paths, u, v, float(edges[u, v]))]
-        for u, v in ranked[:MOST_ROWS]
-    ]
+    p, edges = analysis.paths.probability, analysis.edges.probability
     beyond = f", likelier than the edge itself by {LEAST:g} or more"
     if analysis.plan.posterior is None:
         beyond = " without an edge"
-    return _sortable(
-        f"{described(analysis, paths, f'Paths{beyond},')} {_shown(ranked)}",
-        ["from", "to", *_heads(analysis, paths, "direct edge")],
-        rows,
-    )
+    more = (p >= LEAST) & (p - edges >= LEAST)
+    return _pairs_table(analysis, analysis.paths, more, f"Paths{beyond},", "direct edge", edges)
 
 
-def _sortable(caption: str, header: list[str], rows: list[list[Cell]]) -> Markup:
-    return table(Table(caption, header, rows, sortable=True))
+def _pairs_table(
+    analysis: Analysis,
+    credible: Credible,
+    listed: NDArray[np.bool_],
+    what: str,
+    last: str,
+    other: Floats,
+    note: str = "",
+) -> Markup:
+    """Pairs with their probability, interval and diagnostics, and another number of them."""
+    names = analysis.data.names
+    pairs = [(u, v) for u, v in ranked(credible.probability) if u != v and listed[u, v]]
+    told = _columns(analysis, credible)
+    rows: list[list[Cell]] = []
+    for u, v in pairs[:MOST_ROWS]:
+        numbers: list[Cell] = [float(matrix[u, v]) for matrix in told.values()]
+        if "ESS" in told:
+            rhat, size = float(told["R-hat"][u, v]), float(told["ESS"][u, v])
+            chains = [rhat, round(size)] if rhat == rhat else ["unknown", "unknown"]
+            numbers[-2:] = [*chains, "yes" if credible.trusted[u, v] else "no"]
+        rows.append([names[u], names[v], *numbers, *([float(other[u, v])] if told else [])])
+    hidden = len(pairs) - MOST_ROWS
+    shown = f"{hidden:,} more are not listed. " if hidden > 0 else ""
+    heads = [*told, *["to be trusted"] * ("ESS" in told), *([last] if told else [])]
+    caption = f"{described(analysis, credible, what)} {shown}{note}"
+    return table(Table(caption, ["from", "to", *heads], rows, sortable=True))
+
+
+def _columns(analysis: Analysis, credible: Credible) -> dict[str, Floats]:
+    """What is known of each pair, by the heads of its columns."""
+    if analysis.plan.posterior is None:
+        return {}
+    told = {"probability": credible.probability}
+    if credible.kind not in ("exact", "none"):
+        told |= {"low": credible.low, "high": credible.high}
+    if credible.rhat is not None and credible.ess is not None:
+        told |= {"R-hat": credible.rhat, "ESS": credible.ess}
+    return told
 
 
 def blankets_table(analysis: Analysis, /) -> Table:
@@ -379,46 +398,6 @@ def _levels(column: ColumnReading) -> Markup:
     shown = [f"{html(level)}&nbsp;({int(count):,})" for level, count in pairs[:MOST_LEVELS]]
     more = [f"and {len(pairs) - MOST_LEVELS} more"] if len(pairs) > MOST_LEVELS else []
     return Markup(", ".join([*shown, *more]))
-
-
-def _shown(ranked: Sequence[object]) -> str:
-    hidden = len(ranked) - MOST_ROWS
-    return f"{hidden:,} more are not listed. " if hidden > 0 else ""
-
-
-def _ranked(credible: Credible) -> list[tuple[int, int]]:
-    values = credible.probability
-    order = np.argsort(-values, axis=None, kind="stable")
-    pairs = [divmod(int(i), len(values)) for i in order]
-    return [(u, v) for u, v in pairs if u != v and values[u, v] >= LEAST]
-
-
-def _heads(analysis: Analysis, credible: Credible, last: str) -> list[str]:
-    """The heads above `_numbers`."""
-    if analysis.plan.posterior is None:
-        return []
-    bounds = [] if credible.kind in ("exact", "none") else ["low", "high"]
-    chains = [] if credible.rhat is None else ["R-hat", "ESS", "to be trusted"]
-    return ["probability", *bounds, *chains, last]
-
-
-def _numbers(
-    analysis: Analysis, credible: Credible, u: int, v: int, last: float
-) -> tuple[Cell, ...]:
-    """A probability, its interval if it has one, what its chains say, and the last column."""
-    p, low, high = (
-        float(matrix[u, v]) for matrix in (credible.probability, credible.low, credible.high)
-    )
-    if analysis.plan.posterior is None:
-        return ()
-    bounds = () if credible.kind in ("exact", "none") else (low, high)
-    if credible.rhat is None or credible.ess is None:
-        return (p, *bounds, last)
-    rhat, ess = float(credible.rhat[u, v]), float(credible.ess[u, v])
-    told: tuple[Cell, ...] = ("unknown", "unknown")
-    if rhat == rhat:
-        told = (rhat, round(ess))
-    return (p, *bounds, *told, "yes" if credible.trusted[u, v] else "no", last)
 
 
 def _members(analysis: Analysis, chosen: Sequence[int], v: int) -> str:
