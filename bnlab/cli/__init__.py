@@ -28,17 +28,10 @@ exit codes: 0 done, 1 failed (bad data, no file, no memory), 2 wrong options, 13
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; what it returns is the exit code.
+    """Run the command with these arguments, by default those of the process; return the exit code.
 
-    Parameters
-    ----------
-    argv : the arguments after the command's name; those of the process by default.
-
-    Returns
-    -------
-    int
-        0 done; 1 failed, with one line on stderr; 130 interrupted. Wrong options raise SystemExit
-        with code 2, as argparse does.
+    0 done; 1 failed, with one line on stderr; 130 interrupted. Wrong options raise SystemExit with
+    code 2, as argparse does.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # not every terminal has every letter

@@ -157,13 +157,7 @@ def infer_arity(codes: NDArray[np.int64], name: str) -> int:
 
 
 def node_number(names: Sequence[str], node: int | str, /) -> int:
-    """The number of a node that is given by its name or by its number.
-
-    Raises
-    ------
-    ValueError
-        If there is no such node.
-    """
+    """The number of a node that is given by its name or by its number; ValueError for others."""
     if isinstance(node, str):
         if node not in names:
             raise ValueError(f"no variable {node!r}; there are {', '.join(names)}")

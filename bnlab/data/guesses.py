@@ -284,8 +284,5 @@ def _ungrouped(number: str) -> str:
 
 
 def encoding_of(raw: bytes, /) -> str:
-    """UTF-16 if the content of a file begins as such files do, else UTF-8 (with a mark or not).
-
-    Latin-1 is never guessed: every file is one, so a wrong guess would not be noticed.
-    """
+    """UTF-16 if a file begins so, else UTF-8; never Latin-1, which every file could be."""
     return "utf-16" if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig"

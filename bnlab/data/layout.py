@@ -1,8 +1,8 @@
 """Where the table stands in a file: lines before it, delimiter, names of its columns."""
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,20 +24,13 @@ _OTHER = re.compile(
 _EXCEL = re.compile(r'"?sep=(.)"?\r?', re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Where a table stands in a file.
-
-    Attributes
-    ----------
-    delimiter, skip, header, names : for `read_csv`; names are None where the first line has them
-    notes : a sentence on each decision
-    """
+class Layout(NamedTuple):
+    """Where a table stands in a file: arguments of `read_csv`, and a note on each decision."""
 
     delimiter: str
     skip: int
     header: bool
-    names: tuple[str, ...] | None
+    names: tuple[str, ...] | None  # where the first line does not have them as they are
     notes: tuple[str, ...]
 
 
@@ -51,13 +44,7 @@ def layout(
     delimiter: str | None = None,
     header: bool | None = None,
 ) -> Layout:
-    """Find out where the table stands in the text of a file, but for what is given.
-
-    Raises
-    ------
-    ValueError
-        If it is doubtful what the delimiter is, or what the first line holds.
-    """
+    """Find out where the table stands in the text of a file, but for what is given."""
     other = _OTHER.match(text[:SAMPLE])
     if other is not None:
         kind = next(kind for kind, found in other.groupdict().items() if found is not None)
@@ -165,10 +152,7 @@ def _refuse_shape(rows: list[list[str]], source: str, divided: bool) -> None:
 
 
 def _columns_in_use(rows: list[list[str]]) -> int:
-    """How many columns there are but for empty ones at the end, as of lines that end with a comma.
-
-    All of them if that would be none, or if the lines have different numbers of cells.
-    """
+    """How many columns there are but for empty ones at the end; all, if lines differ."""
     width = len(rows[0]) if rows else 0
     if any(len(row) != width for row in rows):
         return width
@@ -256,13 +240,7 @@ def _unquoted(text: str, instead: str = "") -> list[str]:
 
 
 def delimiter_of(text: str, source: str, /) -> str:
-    """The one that cuts all lines into equally many cells; without any, white space.
-
-    Raises
-    ------
-    ValueError
-        If more than one does.
-    """
+    """The one that cuts all lines into equally many cells; an error if more than one does."""
     lines = [line for line in _unquoted(text) if line]
     counts = [[line.count(d) for line in lines] for d in DELIMITERS]
     even = [

@@ -23,27 +23,17 @@ FEW = 0.05  # share of rows, or of columns, that may be lost
 
 @dataclass
 class Found:
-    """What a table holds, as it is found out.
-
-    Attributes
-    ----------
-    columns : Column of each column, sequences cut into letters
-    rows, gaps : number of rows of cells, and of those with a missing cell among the variables
-    roles : of the columns that are no variables
-    why : a sentence on some columns
-    notes : a sentence on each decision
-    options : for `read_csv`
-    """
+    """What a table holds, as it is found out."""
 
     source: str
     lines: list[int]
-    columns: list[Column] = field(default_factory=list)
-    rows: int = 0
-    gaps: int = 0
-    roles: dict[str, Role] = field(default_factory=dict)
-    why: dict[str, Note] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    options: dict[str, Any] = field(default_factory=dict)
+    rows: int  # number of rows of cells
+    notes: list[str]  # a sentence on each decision
+    options: dict[str, Any]  # for `read_csv`
+    columns: list[Column] = field(default_factory=list)  # sequences are cut into letters
+    gaps: int = 0  # rows with a missing cell among the variables
+    roles: dict[str, Role] = field(default_factory=dict)  # of the columns that are no variables
+    why: dict[str, Note] = field(default_factory=dict)  # a sentence on some columns
 
     def kept(self, column: Column) -> Column:
         """A column without the rows that are left out for a missing cell."""
@@ -81,13 +71,7 @@ def _keeps_all(asked: Options) -> bool:
 
 
 def look(text: str, source: str, asked: Options, /) -> Found:
-    """Find out what the text of a table holds.
-
-    Raises
-    ------
-    ValueError
-        If it is no table, or something is doubtful.
-    """
+    """Find out what the text of a table holds; an error if it is none, or something is doubtful."""
     found = _cells(text, source, asked)
     if len(found.columns) > MOST_COLUMNS:
         raise ValueError(
@@ -132,10 +116,8 @@ def _cells(text: str, source: str, asked: Options) -> Found:
         **({} if place.names is None else {"names": place.names}),
     }
     stands = Options(**options)
-    table, notes = (
-        table_rows(text, source, replace(stands, decimal=asked.decimal or ".")),
-        [*place.notes],
-    )
+    notes: list[str] = [*place.notes]
+    table = table_rows(text, source, replace(stands, decimal=asked.decimal or "."))
     raw = [
         Column(name, list(cells), markers)
         for name, cells in zip(table.names, zip(*table.rows, strict=True), strict=True)
@@ -147,7 +129,7 @@ def _cells(text: str, source: str, asked: Options) -> Found:
         notes.append("Numbers have decimal commas.")
     elif asked.decimal == ",":
         options["decimal"] = ","
-    found = Found(source, table.lines, rows=len(table.rows), notes=notes, options=options)
+    found = Found(source, table.lines, len(table.rows), notes, options)
     for name, cells in zip(table.names, map(list, zip(*table.rows, strict=True)), strict=True):
         column = Column(name, cells, Markers.of(given, (asked.levels or {}).get(name)))
         if asked.letters is None:

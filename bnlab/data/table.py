@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.checks import check_generator, conforming, shown
+from bnlab.data.cells import frame_columns
 from bnlab.data.columns import (
     DEFAULT_MAX_LEVELS,
     MISSING_LABEL,
@@ -31,7 +32,6 @@ from bnlab.data.fields import (
     frozen,
     infer_arity,
 )
-from bnlab.data.frames import frame_columns
 from bnlab.data.markers import MISSING_MARKERS, Markers, warn_of
 from bnlab.errors import InputError, parts_of
 from bnlab.files import told_briefly

@@ -194,13 +194,7 @@ def analyse(
 
 
 def mean_network(dag: Ints, data: Data, score: Score, /) -> BayesNet:
-    """Return the network of a DAG with posterior mean parameters, (a_jk + N_jk) / (a_j + N_j).
-
-    Raises
-    ------
-    ValueError
-        If the score has no pseudo-counts, as BIC.
-    """
+    """Return the network of a DAG with posterior mean parameters, (a_jk + N_jk) / (a_j + N_j)."""
     tables, out = posterior_tables(data, score), []
     for v in range(data.n):
         family = [*members(dag[v]), v]
