@@ -41,23 +41,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.typed = typed
     try:
         return int(options.run(options))
-    except KeyboardInterrupt:
+    except (Exception, KeyboardInterrupt) as error:
         if options.debug:
             raise
-        print(f"bnlab {options.command}: interrupted", file=sys.stderr)
-        return INTERRUPTED
-    except Exception as error:
-        if options.debug:
-            raise
-        if isinstance(error, SystemError | ImportError) and _interrupted(error):
-            print(f"bnlab {options.command}: interrupted", file=sys.stderr)
-            return INTERRUPTED
-        print(f"bnlab {options.command}: {one_line(error)}", file=sys.stderr)
-        return USAGE if isinstance(error, Misuse) else FAILED
+        stopped = _interrupted(error)
+        said = "interrupted" if stopped else one_line(error)
+        print(f"bnlab {options.command}: {said}", file=sys.stderr)
+        return INTERRUPTED if stopped else USAGE if isinstance(error, Misuse) else FAILED
 
 
 def _interrupted(error: BaseException | None) -> bool:
     """Whether Ctrl-C is behind it: compiled modules may turn that into an error of their own."""
+    if not isinstance(error, KeyboardInterrupt | SystemError | ImportError):
+        return False
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None

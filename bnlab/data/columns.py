@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,17 +67,6 @@ class RawColumn:
     text: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EncodedTable:
-    """The fields of `Data`, before its own checks."""
-
-    values: NDArray[np.int32]
-    names: tuple[str, ...]
-    levels: tuple[tuple[str, ...], ...]
-    intervened: NDArray[np.bool_] | None
-    intervals: tuple[Intervals | None, ...]
-
-
 class _Encoded(NamedTuple):
     """One column as codes, with the labels of the codes, and how it was cut if it was."""
 
@@ -124,8 +113,8 @@ def encode_table(
     places: Sequence[str],
     declare: Words,
     leave_out: Words,
-) -> EncodedTable:
-    """Codes, levels and intervention mask of raw columns.
+) -> dict[str, Any]:
+    """The fields of `Data`, before its own checks.
 
     For messages, places[row] says where a row stands, and `declare` how to declare levels, and
     `leave_out` how to leave a column out (after those words).
@@ -160,13 +149,14 @@ def encode_table(
         repeats = _counts(by_name[count], keep, len(names), reader)
         values = np.repeat(values, repeats, axis=0)
         intervened = None if intervened is None else np.repeat(intervened, repeats, axis=0)
-    return EncodedTable(
-        values,
-        names,
-        tuple(column.labels for column in encoded),
-        intervened,
-        tuple(column.intervals for column in encoded),
-    )
+    return {
+        "values": values,
+        "arities": np.array([len(column.labels) for column in encoded], np.int64),
+        "names": names,
+        "levels": tuple(column.labels for column in encoded),
+        "intervened": intervened,
+        "intervals": tuple(column.intervals for column in encoded),
+    }
 
 
 def _complete_rows(columns: list[RawColumn], reader: _Reader) -> NDArray[np.int64]:

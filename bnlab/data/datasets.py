@@ -9,7 +9,7 @@ import numpy as np
 
 from bnlab.checks import checked
 from bnlab.data.cells import read_text
-from bnlab.data.columns import Missing, Options, check_missing
+from bnlab.data.columns import Missing, Options
 from bnlab.data.discretizing import CutPoints
 from bnlab.data.fetching import RemoteFile, fetch
 from bnlab.data.reader import parse_table
@@ -194,7 +194,6 @@ def load_dataset(name: str, /, *, missing: Missing = "level") -> Data:
     """
     if name not in _DATASETS:
         raise ValueError(f"no data set {name!r}; there are {', '.join(_DATASETS)}")
-    check_missing(missing)
     if name in _MADE:
         return _MADE[name]()
     file, options = _READ[name]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,6 @@ from bnlab.data.cells import frame_columns
 from bnlab.data.columns import (
     DEFAULT_MAX_LEVELS,
     MISSING_LABEL,
-    EncodedTable,
     Missing,
     Options,
     Rules,
@@ -320,16 +319,9 @@ def undeclared(data: Data, declared: Container[str], missing: Missing) -> dict[s
     }
 
 
-def from_encoded(table: EncodedTable, source: str) -> Data:
+def from_encoded(fields: Mapping[str, Any], source: str) -> Data:
     """The `Data` of an encoded table; what it refuses is told with the name of the source."""
     try:
-        return Data(
-            table.values,
-            np.array([len(column) for column in table.levels], np.int64),
-            table.names,
-            table.levels,
-            table.intervened,
-            table.intervals,
-        )
+        return Data(**fields)
     except ValueError as error:
         raise InputError(f"{source}: ", *parts_of(error)) from error

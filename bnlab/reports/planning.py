@@ -116,7 +116,7 @@ def choose_method(
         If there is one variable only or no row, the score has no pseudo-counts, an argument is out
         of its range, or the memory for the method asked for is not there.
     """
-    _check(data, max_parents, seconds, method)
+    _check(data, max_parents, seconds)
     check_score(score)
     n = data.n
     free = memory.free_bytes() if free is None else free
@@ -124,9 +124,7 @@ def choose_method(
     k, why = _parents(data, max_parents, seconds, free)
     costs = {name: _cost(name, data, k, seconds) for name in METHODS}
     if method in (None, "partitions", "orders") and max_parents is None:
-        exact = _fits(costs["exact DAGs"], seconds, free) or _fits(
-            costs["exact orders"], seconds, free
-        )
+        exact = None in [_reason(costs[name], seconds, free) for name in METHODS[:2]]
         while k > 1 and (method or not exact) and costs["partitions"].moves < LEAST_MOVES:
             k -= 1
             costs = {name: _cost(name, data, k, seconds) for name in METHODS}
@@ -134,7 +132,7 @@ def choose_method(
     rejected: list[tuple[Method, str]] = []
     chosen = method
     for name in METHODS:
-        reason = _reason(name, costs[name], seconds, free)
+        reason = _reason(costs[name], seconds, free)
         if chosen is None and (reason is None or name == "search"):
             chosen = name
         if name == chosen:
@@ -164,7 +162,7 @@ def choose_method(
     )
 
 
-def _check(data: Data, max_parents: int | None, seconds: float, method: str | None) -> None:
+def _check(data: Data, max_parents: int | None, seconds: float) -> None:
     if data.n < 2 or data.m < 1:
         raise ValueError(
             f"{data.n} variables and {data.m} rows: give at least two variables and one row"
@@ -173,8 +171,6 @@ def _check(data: Data, max_parents: int | None, seconds: float, method: str | No
         check_counts(max_parents=max_parents)
     if not 0 < seconds < math.inf:
         raise InputError(Setting("seconds", seconds), ": give a positive, finite number of seconds")
-    if method is not None and method not in METHODS:
-        raise ValueError(f"method={method!r}: choose one of {', '.join(METHODS)}")
 
 
 def _parents(
@@ -220,11 +216,7 @@ def _cost(method: Method, data: Data, k: int, seconds: float) -> _Cost:
     return _Cost(needed, first + moves / a_second + A_DRAW * CHAINS * KEPT, moves)
 
 
-def _fits(cost: _Cost, seconds: float, free: int) -> bool:
-    return cost.needed <= free and cost.seconds <= seconds
-
-
-def _reason(method: Method, cost: _Cost, seconds: float, free: int) -> str | None:
+def _reason(cost: _Cost, seconds: float, free: int) -> str | None:
     """Why a method does not fit, or None."""
     if cost.needed > free:
         return f"it needs {_gigabytes(cost.needed)}, and {_gigabytes(free)} are free"
