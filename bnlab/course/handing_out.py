@@ -99,11 +99,7 @@ def make_course(
     if there.exists() and (not there.is_dir() or any(there.iterdir())):
         raise ValueError(f"{folder} is there already, and not empty: name another folder")
     papers = sorted((here / "papers").glob("*.ipynb"))
-    works = [
-        *_copies(here, there, numbered, papers),
-        *_pages(here, there / "pages", numbered, papers, student_copy),
-        *_pages(here, there / "lecturers", numbered, papers, lambda lab: lab),
-    ]
+    works = list(_works(here, there, numbered, papers))
     was_there = there.exists()
     try:
         steps = Steps(progress, len(works), f"{folder} was not finished, and is removed")
@@ -117,53 +113,39 @@ def make_course(
         raise
 
 
-def _copies(
+def _works(
     here: Path, there: Path, labs: list[Path], papers: list[Path]
 ) -> Iterator[Callable[[], None]]:
-    students, source = there / "students", there / "source"
+    """What writes each file, with the pictures that it shows."""
     for path in (*labs, *papers):
-        yield partial(_write_copy, student_copy, path, students / path.relative_to(here))
+        yield partial(_hand_out, student_copy, path, there / "students" / path.relative_to(here))
     for lab in labs:
-        yield partial(_write_copy, solved_copy, lab, source / lab.stem / lab.name)
+        yield partial(_hand_out, solved_copy, lab, there / "source" / lab.stem / lab.name)
+    index = text_page((here / SYLLABUS).read_text(encoding="utf-8"), Page("Labs"))
+    script = (bokehjs_path() / "js" / BOKEH).read_bytes()
+    makers: dict[str, Make] = {"pages": student_copy, "lecturers": lambda lab: lab}
+    for folder, make in makers.items():
+        pages = there / folder
+        yield partial(_write, pages / BOKEH, script)
+        yield partial(_write, pages / "index.html", index.encode())
+        for root, group in (("", labs), ("../", papers)):
+            names = [(path.with_suffix(".html").name, _title(path)) for path in group]
+            places = [None, *names, None]
+            for i, path in enumerate(group):
+                place = Page(names[i][1], root, places[i], places[i + 2])
+                yield partial(_hand_out, make, path, pages / path.relative_to(here), place)
 
 
-def _pages(
-    here: Path, pages: Path, labs: list[Path], papers: list[Path], make: Make
-) -> Iterator[Callable[[], None]]:
-    yield partial(_copy_file, bokehjs_path() / "js" / BOKEH, pages / BOKEH)
-    yield partial(_write_index, here / SYLLABUS, pages / "index.html")
-    for root, group in (("", labs), ("../", papers)):
-        places = [None, *((path.with_suffix(".html").name, _title(path)) for path in group), None]
-        for i, path in enumerate(group):
-            place = Page(_title(path), root, places[i], places[i + 2])
-            yield partial(_write_page, make, path, pages / path.relative_to(here), place)
-
-
-def _copy_file(here: Path, there: Path) -> None:
-    _write(there, here.read_bytes())
-
-
-def _write_copy(make: Make, lab: Path, path: Path) -> None:
-    copy = make(_read(lab))
-    _write(path, (json.dumps(copy, indent=1, ensure_ascii=False) + "\n").encode())
-    _copy_pictures(copy, lab.parent, path.parent)
-
-
-def _write_page(make: Make, lab: Path, path: Path, place: Page) -> None:
-    shown = make(_read(lab))
-    _write(path.with_suffix(".html"), lab_page(shown, place).encode())
-    _copy_pictures(shown, lab.parent, path.parent)
-
-
-def _copy_pictures(lab: Notebook, here: Path, there: Path) -> None:
-    """The pictures that a notebook shows, to a folder beside it."""
-    for cell in lab["cells"]:
+def _hand_out(make: Make, lab: Path, path: Path, place: Page | None = None) -> None:
+    """Write a copy of a lab, as a notebook or as a page at its place."""
+    made = make(_read(lab))
+    if place is None:
+        _write(path, (json.dumps(made, indent=1, ensure_ascii=False) + "\n").encode())
+    else:
+        _write(path.with_suffix(".html"), lab_page(made, place).encode())
+    for cell in made["cells"]:
         for picture in _PICTURE.findall("".join(cell["source"])):
-            _copy_file(here / picture, there / picture)
-
-
-def _write_index(syllabus: Path, path: Path) -> None:
-    _write(path, text_page(syllabus.read_text(encoding="utf-8"), Page("Labs")).encode())
+            _write(path.parent / picture, (lab.parent / picture).read_bytes())
 
 
 def _write(path: Path, content: bytes) -> None:

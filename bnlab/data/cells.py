@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DECIMAL_COMMA = re.compile(r"[+-]?\d*+,\d++([eE][+-]?\d++)?", re.ASCII)
-_DELIMITERS = (",", ";", "\t", "|")
+DELIMITERS = (",", ";", "\t", "|")
 _SAVED = 'numpy.savetxt("table.csv", numpy.load({path!r}){part}, fmt="%s", delimiter=",")'
 _WRITTEN = 'pandas.read_{kind}({path!r}).to_csv("table.csv", index=False)'
 _OTHERS = {  # how they begin: what they are, and how to make a table of text
@@ -90,6 +90,11 @@ class Rows(NamedTuple):
     rows: list[list[str]]
     lines: list[int]
 
+    def with_points(self) -> Rows:
+        """The same with decimal points instead of commas."""
+        rows = [[_with_point(cell) for cell in row] for row in self.rows]
+        return self._replace(rows=rows)
+
 
 def table_rows(text: str, source: str, options: Options, /) -> Rows:
     """The cells of a table, as they are; a ValueError for what is none."""
@@ -121,9 +126,8 @@ def table_rows(text: str, source: str, options: Options, /) -> Rows:
                 Setting("skip"),
                 " for lines above the table",
             )
-    if decimal == ",":
-        rows = [[_with_point(cell) for cell in row] for row in rows]
-    return Rows(given, rows, lines)
+    table = Rows(given, rows, lines)
+    return table.with_points() if decimal == "," else table
 
 
 def _with_point(cell: str) -> str:
@@ -205,7 +209,7 @@ def guess_delimiter(text: str, /) -> str:
     """The most frequent of comma, semicolon, tab and bar in the first line; a space without any."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     unquoted = "".join(first.split('"')[::2])
-    best = max(_DELIMITERS, key=unquoted.count)
+    best = max(DELIMITERS, key=unquoted.count)
     return best if best in unquoted else " "
 
 

@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnlab.data.cells import below, guess_delimiter, split_cells
+from bnlab.data.cells import DELIMITERS, below, guess_delimiter, split_cells
 from bnlab.data.columns import number_in
 from bnlab.errors import InputError, Setting
 
-DELIMITERS = (",", ";", "\t", "|")
 LINES_COUNTED = 100
 MOST_BEFORE = 20  # lines of a title or of comments
 FIRST_YEAR, LAST_YEAR = 1800, 2100

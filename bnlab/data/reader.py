@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bnlab.checks import checked
-from bnlab.data.cells import by_letters, decoded, read_text, table_rows
+from bnlab.data.cells import Rows, by_letters, decoded, read_text, table_rows
 from bnlab.data.columns import (
     DEFAULT_MAX_LEVELS,
     Missing,
@@ -110,10 +110,14 @@ def read_csv(
 @told_briefly()
 def parse_table(text: str, source: str, options: Options, /) -> Data:
     """Return the table that text spells; `source` names it in messages."""
+    return _encoded(table_rows(text, source, options), source, options)
+
+
+def _encoded(table: Rows, source: str, options: Options) -> Data:
+    names, rows, lines = table
     drop = string_list("drop", options.drop or ())
     given = string_list("missing_markers", options.missing_markers)
     declared = options.levels if isinstance(options.levels, Mapping) else {}
-    names, rows, lines = table_rows(text, source, options)
     columns = by_letters(
         dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)),
         string_list("letters", options.letters or ()),
@@ -126,7 +130,7 @@ def parse_table(text: str, source: str, options: Options, /) -> Data:
             raise ValueError(
                 f"{source}: drop names the column {name!r}; there are {', '.join(columns)}"
             )
-    table = encode_table(
+    encoded = encode_table(
         [
             RawColumn(name, cells, Markers.of(given, declared.get(name)).missing(cells))
             for name, cells in columns.items()
@@ -138,7 +142,7 @@ def parse_table(text: str, source: str, options: Options, /) -> Data:
         declare=("pass ", Setting("levels")),
         leave_out=(" with ", Setting("drop")),
     )
-    return from_encoded(table, source)
+    return from_encoded(encoded, source)
 
 
 @checked
@@ -285,7 +289,7 @@ def read_table(
     for name in ("encoding", "missing_markers", "max_levels"):
         if getattr(asked, name) != getattr(Options(), name):
             options[name] = getattr(asked, name)
-    data = parse_table(text, source, Options(**options))
+    data = _encoded(found.table, source, Options(**options))
     if visible(text) != text:
         found.notes.append(
             "What nobody sees is made plain: invisible signs are left out, other spaces become "

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, Literal
 
-from bnlab.data.cells import table_rows
+from bnlab.data.cells import Rows, table_rows
 from bnlab.data.columns import Options
 from bnlab.data.discretizing import CutPoints, Discretizer, EqualFrequency, EqualWidth
 from bnlab.data.doubtful import doubts_of, has_decimal_commas, refuse, refuse_dressed, refuse_lines
@@ -26,8 +26,7 @@ class Found:
     """What a table holds, as it is found out."""
 
     source: str
-    lines: list[int]
-    rows: int  # number of rows of cells
+    table: Rows
     notes: list[str]  # a sentence on each decision
     options: dict[str, Any]  # for `read_csv`
     columns: list[Column] = field(default_factory=list)  # sequences are cut into letters
@@ -42,6 +41,11 @@ class Found:
         lost = {i for c in self.variables for i, cell in enumerate(c.cells) if cell in c.markers}
         cells = [cell for i, cell in enumerate(column.cells) if i not in lost]
         return Column(column.name, cells, column.markers)
+
+    @property
+    def rows(self) -> int:
+        """How many rows of cells there are."""
+        return len(self.table.rows)
 
     @property
     def named(self) -> bool:
@@ -80,13 +84,13 @@ def look(text: str, source: str, asked: Options, /) -> Found:
         )
     given = {*(asked.levels or {}), *(asked.drop or ())}
     said = [c for c in found.columns if c.name not in given]
-    refuse_lines(said, source, found.lines, asked.missing is None)
+    refuse_lines(said, source, found.table.lines, asked.missing is None)
     _counts_and_interventions(found, asked)
     settled = given | set(asked.discretize if isinstance(asked.discretize, Mapping) else ())
-    refuse_dressed([c for c in found.variables if c.name not in settled], source, found.lines)
+    refuse_dressed([c for c in found.variables if c.name not in settled], source, found.table.lines)
     _identifiers(found, asked, settled)
     unclear = [c for c in found.variables if c.name not in settled]
-    refuse(unclear, source, found.lines, asked.max_levels)
+    refuse(unclear, source, found.table.lines, asked.max_levels)
     _tell_labels(found, given)
     _missing(found, asked)
     _constants(found, asked, given)
@@ -124,12 +128,12 @@ def _cells(text: str, source: str, asked: Options) -> Found:
         if name not in (*(asked.levels or {}), *(asked.drop or ()))
     ]
     if asked.decimal is None and has_decimal_commas(raw, source):
-        table = table_rows(text, source, replace(stands, decimal=","))
+        table = table.with_points()
         options["decimal"] = ","
         notes.append("Numbers have decimal commas.")
     elif asked.decimal == ",":
         options["decimal"] = ","
-    found = Found(source, table.lines, len(table.rows), notes, options)
+    found = Found(source, table, notes, options)
     for name, cells in zip(table.names, map(list, zip(*table.rows, strict=True)), strict=True):
         column = Column(name, cells, Markers.of(given, (asked.levels or {}).get(name)))
         if asked.letters is None:
