@@ -80,7 +80,8 @@ def run(options: argparse.Namespace, /) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    output = options.output or Path(f"{_stem(options.data)}-report.html")
+    name = options.data.name.removesuffix(".gz") if lasts(options.data) else "table"
+    output = options.output or Path(f"{Path(name).stem}-report.html")
     _check_places(options, output)
     need("bokeh", "the report")
     from bnlab.reports.page import write_page
@@ -197,10 +198,6 @@ def _tell(options: argparse.Namespace, *sentences: str) -> None:
     if not options.quiet:
         for sentence in sentences:
             print(sentence, file=sys.stderr)
-
-
-def _stem(data: Path) -> str:
-    return Path(data.name.removesuffix(".gz")).stem if lasts(data) else "table"
 
 
 def words(typed: list[str], /) -> list[str]:

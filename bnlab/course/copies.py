@@ -263,7 +263,8 @@ def _parts(cells: Sequence[Cell]) -> Iterator[Cell | Exercise]:
             continue
         solutions = []
         while waiting and SOLUTION in waiting[0]["metadata"].get("tags", []):
-            solutions.append(_unmarked(_source(waiting.pop(0))))
+            lines = _source(waiting.pop(0)).splitlines()
+            solutions.append("\n".join(line for line in lines if line.strip() not in (BEGIN, END)))
         if not code or not solutions:
             what = "solution after it" if code else "code before it to change"
             raise ValueError(f"{ast.unparse(check)}: the check has no {what}")
@@ -313,8 +314,3 @@ def _is_code(cell: Cell) -> bool:
 def _source(cell: Cell) -> str:
     """The text of a cell, which notebooks on disk keep as lines."""
     return "".join(cell["source"])
-
-
-def _unmarked(solution: str) -> str:
-    lines = [line for line in solution.splitlines() if line.strip() not in (BEGIN, END)]
-    return "\n".join(lines)

@@ -92,7 +92,10 @@ class Rows(NamedTuple):
 
     def with_points(self) -> Rows:
         """The same with decimal points instead of commas."""
-        rows = [[_with_point(cell) for cell in row] for row in self.rows]
+        rows = [
+            [cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell for cell in row]
+            for row in self.rows
+        ]
         return self._replace(rows=rows)
 
 
@@ -128,10 +131,6 @@ def table_rows(text: str, source: str, options: Options, /) -> Rows:
             )
     table = Rows(given, rows, lines)
     return table.with_points() if decimal == "," else table
-
-
-def _with_point(cell: str) -> str:
-    return cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
 
 
 def by_letters(

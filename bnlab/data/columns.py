@@ -94,12 +94,6 @@ class _Reader:
         return InputError(f"{self.source}{place}: ", *message)
 
 
-def check_missing(missing: object) -> None:
-    """Refuse any other choice than those of `Missing`."""
-    if missing not in ("error", "drop", "level"):
-        raise ValueError(f'missing={missing!r}: choose "error", "drop" or "level"')
-
-
 def string_list(option: str, value: Iterable[str]) -> tuple[str, ...]:
     """`value` as a tuple; a bare string, which would fall apart into letters, is refused."""
     return tuple(conforming(option, value, Sequence[object]))
@@ -121,7 +115,7 @@ def encode_table(
     """
     reader = _Reader(source, places, declare, leave_out, options)
     count, intervention = options.count, options.intervention
-    check_missing(options.missing)
+    conforming("missing", options.missing, Missing)
     rules = options.discretize
     for rule in rules.values() if isinstance(rules, Mapping) else [rules]:
         if rule is not None:

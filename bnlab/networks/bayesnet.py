@@ -71,7 +71,8 @@ class BayesNet(Record):
         tables = []
         for v in range(n):
             table = np.array(self.tables[v], np.float64)
-            _check_table(table, self._configurations(v), int(self.arities[v]), self.names[v])
+            rows = math.prod(int(self.arities[p]) for p in members(dag[v]))
+            _check_table(table, rows, int(self.arities[v]), self.names[v])
             tables.append(table)
         self._set(tables=tuple(tables))
 
@@ -209,9 +210,6 @@ class BayesNet(Record):
         >>> net.write_bif(os.path.join(tempfile.mkdtemp(), "two.bif"))
         """
         write_text(path, bif_text(self.names, self.levels, self.dag, self.tables))
-
-    def _configurations(self, v: int) -> int:
-        return math.prod(int(self.arities[p]) for p in members(self.dag[v]))
 
     def _rows(self, values: NDArray[np.int32], v: int) -> NDArray[np.int64]:
         """Which row of tables[v] applies to each row of values (m, n)."""

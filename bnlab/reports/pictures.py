@@ -18,7 +18,6 @@ from bnlab import graphs, plots
 from bnlab.pages import Cell, Table
 from bnlab.plots.canvas import CYCLE, INK, RULE, WIDTH
 from bnlab.plots.network import LINE_HEIGHT, network_height, node_data, pair_data
-from bnlab.priors import Prior
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.credible import Credible, ranked
 from bnlab.reports.exports import CREDIBLE
@@ -299,11 +298,7 @@ def comparisons(found: Sensitivity, /) -> tuple[Comparison, Comparison]:
     return (
         Comparison(tuple(f"ess {size:g}" for size in found.ess), found.edges[:, 0]),
         Comparison(
-            tuple(prior_label(prior) for prior in found.priors), found.edges[nearest_one(found.ess)]
+            tuple(repr(prior).removesuffix("()") for prior in found.priors),
+            found.edges[nearest_one(found.ess)],
         ),
     )
-
-
-def prior_label(prior: Prior, /) -> str:
-    """A structure prior in a word or two."""
-    return repr(prior).removesuffix("()")

@@ -106,7 +106,8 @@ def sensitivity(
         scoring = clock.seconds
         for b, prior in enumerate(priors if crossed or a == base else priors[:1]):
             clock = Clock()
-            edges[a, b], effective[a, b] = find(_with_prior(table, prior))
+            factors = [prior.log_factor(data.n, v, table.parents[v]) for v in range(data.n)]
+            edges[a, b], effective[a, b] = find(replace(table, log_prior=np.stack(factors)))
             slowest = max(slowest, scoring + clock.seconds)
             steps.tick()
     return Sensitivity(tuple(ess), tuple(priors), edges, effective, how, k, slowest)
@@ -124,11 +125,6 @@ def _way(n: int, plan: Plan) -> tuple[str, Callable[[ScoreTable], tuple[Floats, 
     if n <= MOST_ORDERS and plan.method in ("exact DAGs", "exact orders"):
         return "draws", _by_draws
     return "short chains", _by_chains
-
-
-def _with_prior(table: ScoreTable, prior: Prior) -> ScoreTable:
-    rows = [prior.log_factor(table.n, v, table.parents[v]) for v in range(table.n)]
-    return replace(table, log_prior=np.stack(rows))
 
 
 def _exactly(table: ScoreTable) -> tuple[Floats, float]:
