@@ -99,7 +99,7 @@ def anneal(
     """Anneal from the prior to the posterior, or back [Beal2003, sec. 6.3.5 and 6.5.1].
 
     JointDirichlet walks on the tables of the whole model, as the thesis does. The other moves walk
-    on its connected parts one after the other, and there only on tables that some row leaves open:
+    on its components one after the other, and there only on tables that some row leaves open:
     all others are integrated out.
 
     Parameters

@@ -346,7 +346,7 @@ def _runs_of_part(
 
 
 def _split(model: HiddenModel, method: AIS | SMC) -> list[Part]:
-    """What is estimated by itself: connected parts, or the whole for walks on all tables."""
+    """What is estimated by itself: components, or the whole for walks on all tables."""
     if isinstance(method, AIS) and isinstance(method.moves, JointDirichlet):
         return [Part(model, tuple(range(len(model.observed))), tuple(range(model.n)))]
     return parts(model)

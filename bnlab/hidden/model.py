@@ -1,4 +1,4 @@
-"""Bayesian networks in which some nodes are never observed: data, connected parts, structures."""
+"""Bayesian networks in which some nodes are never observed: data, components, structures."""
 
 import itertools
 import math
@@ -191,7 +191,7 @@ def codes(model: HiddenModel, data: Data | ArrayLike, /) -> Ints:
 
 
 class Part(NamedTuple):
-    """A connected part of a model, the columns of the data that belong to it, and its nodes."""
+    """A component of a model, the columns of the data that belong to it, and its nodes."""
 
     model: HiddenModel
     columns: tuple[int, ...]

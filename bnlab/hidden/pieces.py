@@ -1,4 +1,4 @@
-"""What samplers walk on: connected parts with the tables that some row leaves open; SMC on them."""
+"""What samplers walk on: components with the tables that some row leaves open; SMC on them."""
 
 import math
 from typing import NamedTuple
@@ -97,7 +97,7 @@ class Pieces(NamedTuple):
 
 
 def open_pieces(model: HiddenModel, data: Data | ArrayLike, /) -> Pieces:
-    """The connected parts that have open tables, with the table rows that some completion reads."""
+    """The components that have open tables, with the table rows that some completion reads."""
     first, starts = _layout(model)
     base, known, pieces = np.zeros(first[-1]), 0.0, []
     for part in parts(model):

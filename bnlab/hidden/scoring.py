@@ -35,7 +35,7 @@ KINDS: dict[str, Kind] = {
 
 
 class PartScores(NamedTuple):
-    """What the scores of one connected part are made of, in nats.
+    """What the scores of one component are made of, in nats.
 
     vb is nan and rank is 0 where they are not wanted.
     """

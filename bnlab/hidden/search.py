@@ -39,7 +39,7 @@ LEAST_GAIN = 1e-6  # nats; less is rounding
 
 
 class PartScore(Protocol):
-    """The score, in nats, of a connected part on its columns; those of a structure's parts add up.
+    """The score, in nats, of a component on its columns; those of a structure's parts add up.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def search_structures(
     """Climb from structure to structure, always by the change that gains most.
 
     As structural EM [Friedman1998] the search adds and removes edges, and beyond it hidden nodes
-    and their states, but each structure is scored by itself: only the connected parts that a change
+    and their states, but each structure is scored by itself: only the components that a change
     touches are, and each distinct part once. The score of a part does not change once it is known,
     so that the climb ends even where scores are noisy.
 
@@ -296,7 +296,7 @@ def search_structures(
 
 
 class _Climb(Work):
-    """A climb, and the scores of connected parts: worked out when first wanted, or as saved."""
+    """A climb, and the scores of components: worked out when first wanted, or as saved."""
 
     def __init__(
         self,
