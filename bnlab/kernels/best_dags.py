@@ -41,8 +41,7 @@ class Heap(NamedTuple):
     """Scratch: a heap of slots by key, and what a slot stands for, all (n * k,).
 
     Slot s proposes node[s] = v as a sink on top of the DAG of rank[s] on the rest, with the family
-    allowed[v, at[s]]. allowed (n, k) lists the first choices[v] families of v
-    within the rest.
+    allowed[v, at[s]]. allowed (n, k) lists the first choices[v] families of v within the rest.
     """
 
     slots: NDArray[np.int32]
@@ -77,9 +76,8 @@ def _maxima(x, d):
 def best_completions(best, bound):
     """bound[S] = max over v not in S of best[v, S] + bound[S + v]; [SilanderMyllymaki2006].
 
-    What the nodes outside S add at most to a DAG whose nodes S have their parents in S; bound[0]
-    is the weight of the best DAG. best (n, 2**(n-1)) compact: the largest ln beta_v within a set;
-    bound (2**n,).
+    What the nodes outside S add at most to a DAG whose nodes S have their parents in S; bound
+    (2**n,). best (n, 2**(n-1)) compact: the largest ln beta_v within a set.
     """
     bound[:] = -np.inf
     bound[bound.size - 1] = 0.0
@@ -95,13 +93,12 @@ def best_dag(families, best, bound, dag):
     """Fill dag (n,) with a DAG of weight bound[0], node after node."""
     placed = np.int64(0)
     for _ in range(dag.size):
-        following, top = -1, -np.inf
+        following, top, f = -1, -np.inf, 0
         for v in range(dag.size):
             if not (placed >> v) & 1:
                 weight = best[v, compact(placed, v)] + bound[placed | 1 << v]
                 if weight > top:
                     following, top = v, weight
-        f = 0
         while families.parents[following, f] & ~placed:
             f += 1
         dag[following] = families.parents[following, f]
@@ -113,10 +110,9 @@ def best_lists(sets, k, families, lists, heap, bound, least):
     """List the k best DAGs on each set of nodes, of those that can grow to a weight of `least`.
 
     The candidates of a sink v are sums of two sorted lists, taken in decreasing order by one heap
-    for all v [TianHeRam2010]. A DAG with several sinks comes up once for each: it is kept where v
-    is the largest of them, so that all are distinct. With what the other nodes add at most, bound,
-    a list ends where `least` is out of reach. Does the sets sets[0] <= S < sets[1], as long as the
-    pool has room; returns the first not done.
+    for all v [TianHeRam2010]. A DAG with several sinks comes up once for each, and is kept where v
+    is the largest. With what the other nodes add at most, bound, a list ends where `least` is out
+    of reach. Does sets[0] <= S < sets[1], as long as the pool has room; returns the first not done.
     """
     for s in range(sets[0], sets[1]):
         entry = lists.first[s]
@@ -160,40 +156,33 @@ def trace(lists, families, dags):
 
 @kernel
 def _first_slots(s, families, lists, heap, least):
-    """Open a slot for the best DAG below each sink of s, of weight `least` or more; how many."""
-    size = 0
+    """Open a slot for the best DAG below each sink of s, of weight `least` or more; how many.
+
+    Lists the first families of each v within the rest, none of too little weight for that.
+    """
+    size, room = 0, heap.allowed.shape[1]
     for v in range(heap.choices.size):
         rest = s ^ (1 << v)
         if rest < s and lists.first[rest] < lists.first[rest + 1]:
-            weight = lists.weight[lists.first[rest]]
-            _allow(v, rest, families, heap, least - weight)
-            if heap.choices[v]:
+            weight, count = lists.weight[lists.first[rest]], 0
+            for f in range(families.parents.shape[1]):
+                log_beta = families.log_beta[v, f]
+                if log_beta < least - weight or log_beta == -np.inf or count == room:
+                    break
+                if families.parents[v, f] & ~rest == 0:
+                    heap.allowed[v, count] = f
+                    count += 1
+            heap.choices[v] = count
+            if count:
                 best = families.log_beta[v, heap.allowed[v, 0]]
-                _open(heap, size, size, v, 0, weight + best)
+                _open(heap, size, size, v, np.int64(0), weight + best)
                 size += 1
     return size
 
 
-@kernel
-def _allow(v, rest, families, heap, least):
-    """List the first families of v within `rest`, as many as fit, none of less than `least`."""
-    count = 0
-    for f in range(families.parents.shape[1]):
-        log_beta = families.log_beta[v, f]
-        if count == heap.allowed.shape[1] or log_beta < least or log_beta == -np.inf:
-            break
-        if families.parents[v, f] & ~rest == 0:
-            heap.allowed[v, count] = f
-            count += 1
-    heap.choices[v] = count
-
-
 @inlined
 def _keep(entry, slot, below, families, lists, heap):
-    """Make the slot's DAG an entry, on top of the entry `below`, if v is its largest sink.
-
-    Returns 1 if it is, or 0.
-    """
+    """Make the slot's DAG, on top of `below`, an entry if v is its largest sink: 1, or 0 if not."""
     v = heap.node[slot]
     f = heap.allowed[v, heap.at[slot]]
     others = lists.sinks[below] & ~families.parents[v, f]
@@ -210,14 +199,8 @@ def _keep(entry, slot, below, families, lists, heap):
 def _open(heap, size, slot, v, a, key):
     """Add a slot to a heap of `size`: v with its best family on top of the DAG of rank a."""
     heap.node[slot], heap.rank[slot], heap.at[slot], heap.key[slot] = v, a, 0, key
-    heap.slots[size] = slot
-    _sift_up(heap, size)
-
-
-@kernel
-def _sift_up(heap, i):
-    slot = heap.slots[i]
-    while i > 0 and heap.key[heap.slots[(i - 1) // 2]] < heap.key[slot]:
+    i = size
+    while i > 0 and heap.key[heap.slots[(i - 1) // 2]] < key:
         heap.slots[i] = heap.slots[(i - 1) // 2]
         i = (i - 1) // 2
     heap.slots[i] = slot

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.kernels import inlined, kernel
+from bnlab.kernels import kernel
 from bnlab.kernels.bits import compact, copy_to, total, trailing_zeros
 from bnlab.kernels.order_walks import TINY, log_sum_within, sum_row
 
@@ -38,10 +38,9 @@ class Candidates(NamedTuple):
 def walk(order, source, plan, rng, record):
     """Move a bucket order (n,) along in place, and draw linear orders from it.
 
-    plan: (bucket, lead, thin): `lead` moves, then `thin` before each record. A move swaps two nodes
-    of different buckets; it changes the sums of these and of those between.
-    record: (orders (T, n), log_targets (T,) of the orders, log_weights (T,) of the bucket orders,
-    tally (2,): moves tried and accepted, the lead left out). source as in `order_walks`.
+    plan: (bucket, lead, thin): `lead` moves, then `thin` before each record. record: (orders (T,
+    n), log_targets (T,) of the orders, log_weights (T,) of the bucket orders, tally (2,): moves
+    tried and accepted, the lead left out). source as in `order_walks`.
     """
     bucket, lead, thin = plan
     orders, log_targets, log_weights, tally = record
@@ -65,7 +64,7 @@ def walk(order, source, plan, rng, record):
 
 @kernel
 def move(state, source, plan, rng, tally, scratch):
-    """So many Metropolis moves of a state: order, nodes before each bucket, ln sum of each."""
+    """Swap nodes of different buckets of a state: order, nodes before each bucket, ln sums."""
     order, before, scores = state
     bucket, moves = plan
     if order.size <= bucket:  # one bucket: nothing to swap
@@ -103,10 +102,7 @@ def propose(n, bucket, rng):
 
 @kernel
 def rescore(source, order, span, before, scores, scratch):
-    """Fill the nodes before and ln sum of the buckets lo..hi - 1; before[lo] is given.
-
-    span: (lo, hi, bucket).
-    """
+    """Fill the nodes before and ln sum of buckets, span = (lo, hi, size); before[lo] is given."""
     lo, hi, bucket = span
     mask = before[lo]
     for i in range(lo, hi):
@@ -134,7 +130,10 @@ def extend(source, nodes, before, scratch):
         if isinstance(source, tuple):  # known by type: one branch is compiled
             fill_families(source, nodes, place, masks, sums, terms[place])
         else:
-            fill_dense(source, nodes, place, masks, terms[place])
+            v, own = nodes[place], 1 << place
+            for s in range(1 << nodes.size):
+                if not s & own:
+                    terms[place, s | own] = source[v, compact(masks[s], v)]
     for s in range(1, full + 1):
         rest = s
         while rest:
@@ -146,23 +145,12 @@ def extend(source, nodes, before, scratch):
 
 
 @kernel
-def fill_dense(table, nodes, place, masks, out):
+def fill_families(families, nodes, place, masks, sums, out):
     """out[S + place] = ln alpha of the node at `place` after `before` and S, for all S without it.
 
-    By a table (n, 2**(n-1)) over compact predecessors.
-    """
-    v, own = nodes[place], 1 << place
-    for s in range(1 << nodes.size):
-        if not s & own:
-            out[s | own] = table[v, compact(masks[s], v)]
-
-
-@kernel
-def fill_families(families, nodes, place, masks, sums, out):
-    """`fill_dense` by sums over families, as in `walks.score_families`.
-
-    Each family within all of the predecessors is read once, and added to the sum of its nodes in
-    the bucket; then sums over the subsets of each S are taken in place.
+    By sums over families, as in `order_walks.score_families`. Each family within all of the
+    predecessors is read once, and added to the sum of its nodes in the bucket; then sums over the
+    subsets of each S are taken in place.
     """
     weights, offsets, choose, first, log_beta, parents = families
     v, own, size = nodes[place], 1 << place, 1 << nodes.size
@@ -220,25 +208,15 @@ def spread(weights, lists, count, prefix, choose, sums):
     """
     base, size, code = prefix
     if size == 1:
-        spread_row(weights, lists, count, base, code, sums)
+        early = np.int64(lists.below[count])
+        sums[code] += sum_row(weights, base, lists.early, early)
+        for e in range(count - early):
+            late = lists.late[e]
+            sums[code | lists.codes[late]] += weights[base + lists.members[late]]
         return
     for t in range(size - 1, count):
         row = base + choose[lists.members[t], size]
-        codes = code | lists.codes[t]
-        if size == 2:
-            spread_row(weights, lists, t, row, codes, sums)
-        else:
-            spread(weights, lists, t, (row, size - 1, codes), choose, sums)
-
-
-@inlined
-def spread_row(weights, lists, count, base, code, sums):
-    """`spread` of size 1: the members before the bucket in four independent sums, then the rest."""
-    early = np.int64(lists.below[count])
-    sums[code] += sum_row(weights, base, lists.early, early)
-    for e in range(count - early):
-        late = lists.late[e]
-        sums[code | lists.codes[late]] += weights[base + lists.members[late]]
+        spread(weights, lists, t, (row, size - 1, code | lists.codes[t]), choose, sums)
 
 
 @kernel
@@ -257,10 +235,7 @@ def log_sum(terms, s):
 
 @kernel
 def draw(nodes, scratch, rng):
-    """Order the nodes of a bucket in place, from the last, by the terms of `extend`.
-
-    Returns the ln weight of that order.
-    """
+    """Order the nodes of a bucket in place, last first, by the terms of `extend`; its ln weight."""
     terms, g, _, _ = scratch
     given = nodes.copy()
     s, log_weight = (1 << nodes.size) - 1, 0.0

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from bnlab.kernels import kernel
+from bnlab.kernels.bits import exponentiate
 
 TINY = 1e-280  # products below this may have lost digits to underflow
 
@@ -20,9 +21,9 @@ def collect(shapes, maps, belief, message):
     """Multiply the sums of each clique into its parent's belief; return ln of the whole sum.
 
     shapes (Q, 6), children before parents: states H, states S shared with the parent, parent (-1
-    for a root), and where the clique's belief, message and maps begin. maps: of each clique the
-    shared state of its H states, then of its parent's. belief: unnormalised, and at the end of a
-    root's, shares; message: sums over the clique, 1 in all. -inf where a clique sums to 0.
+    for a root), and where belief, message and maps begin. maps: of each clique the shared state of
+    its H states, then of its parent's. belief: unnormalised, in the end a root's shares; message:
+    sums over the clique, 1 in all. -inf where a clique sums to 0.
     """
     log_sum = 0.0
     for q in range(shapes.shape[0]):
@@ -41,9 +42,8 @@ def collect(shapes, maps, belief, message):
         for s in range(shared):
             message[to + s] *= scale
         if parent >= 0:
-            begin, many = shapes[parent, 3], shapes[parent, 0]
-            for h in range(many):
-                belief[begin + h] *= message[to + maps[mapped + size + h]]
+            for h in range(shapes[parent, 0]):
+                belief[shapes[parent, 3] + h] *= message[to + maps[mapped + size + h]]
     return log_sum
 
 
@@ -98,10 +98,7 @@ def expect_cliques(theta, tree, factors, weight, counts):
 
 @kernel
 def load(shapes, tables, values, factors, r, belief):
-    """Fill each clique's belief with the product of its tables at row r; return ln of a scale.
-
-    The scale is 0 but where the product of a clique would underflow.
-    """
+    """Fill beliefs with products of tables at row r; ln of a scale, 0 but where one underflows."""
     log_scale = 0.0
     for q in range(shapes.shape[0]):
         size, at = shapes[q, 0], shapes[q, 3]
@@ -115,18 +112,14 @@ def load(shapes, tables, values, factors, r, belief):
             largest = max(largest, product)
         if largest > TINY:
             continue
-        best = -np.inf
-        for h in range(size):
-            total = 0.0
+        for h in range(at, at + size):
+            belief[h] = 0.0
             for j in range(first, end):
-                value = values[begin + factors[r, j] * size + h]
-                total += math.log(value) if value > 0.0 else -np.inf
-            belief[at + h] = total
-            best = max(best, total)
+                value = values[begin + factors[r, j] * size + h - at]
+                belief[h] += math.log(value) if value > 0.0 else -np.inf
+        best, _ = exponentiate(belief[at : at + size])
         if best == -np.inf:
             belief[at : at + size] = 0.0
-            continue
-        for h in range(size):
-            belief[at + h] = math.exp(belief[at + h] - best)
-        log_scale += best
+        else:
+            log_scale += best
     return log_scale

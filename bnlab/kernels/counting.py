@@ -1,11 +1,10 @@
 """Contingency counts and family scores.
 
-Scores are computed for sets of variables ("cliques"), not for families: a Dirichlet or likelihood
-score of node v with parents G is a sum over the cells of G + v minus a sum over the cells of G, and
-each set serves every family that it completes.
-
-Sets of equal size are ranked in colexicographic order: rank = sum over members x_1 < x_2 < ... of
-C(x_i, i). All sets of up to k members stand one size after the other.
+A Dirichlet or likelihood score of node v with parents G is a sum over the cells of G + v minus one
+over those of G. So scores are computed for sets of variables ("cliques"), each of which serves
+every family that it completes. Sets of equal size are ranked in colexicographic order: rank = sum
+over members x_1 < x_2 < ... of C(x_i, i). All sets of up to k members stand one size after the
+other.
 """
 
 import math
@@ -23,8 +22,8 @@ LIKELIHOOD = -1.0  # in place of a pseudo-count: the term is N ln N
 class Terms(NamedTuple):
     """What cells of N rows add to a score.
 
-    of_set (C,): which pseudo-count a set of variables has, by rank; pseudo_counts (t,); values
-    (t, L): the term of each and N < L, see `cell_term`.
+    of_set (C,): which pseudo-count a set of variables has, by rank; pseudo_counts (t,); values (t,
+    L): the term of each and N < L, see `cell_term`.
     """
 
     of_set: NDArray[np.int64]
@@ -36,8 +35,8 @@ class Split(NamedTuple):
     """The rows of data split by the variables of a set, at each of its sizes s = 0..k.
 
     member, partial (k + 1,): see `_next_clique`. rows (k + 1, m) int32: row numbers, group after
-    group; starts (k + 1, m + 2) int32: where groups begin; groups (k + 1,): how many there are;
-    singles (k + 1,): rows alone in their cell, which are no group; counts: zeros, scratch.
+    group; starts (k + 1, m + 2) int32: where groups begin; groups (k + 1,): how many; singles (k +
+    1,): rows alone in their cell, which are no group; counts: zeros, scratch.
     """
 
     member: NDArray[np.int64]
@@ -53,8 +52,8 @@ class Split(NamedTuple):
 def cell_term(pseudo_count, count):
     """Return what a cell of `count` rows, a float, adds: ln Gamma(a + N) - ln Gamma(a), or N ln N.
 
-    For large a the two logarithms agree in all their leading digits, so Stirling's series is
-    subtracted term by term instead; its first term left out is below 1e-17 from a = 100 on.
+    For large a the logarithms agree in their leading digits, so Stirling's series is subtracted
+    term by term instead; its first term left out is below 1e-17 from a = 100 on.
     """
     a, big_n = pseudo_count, count
     if count == 0.0:
@@ -124,9 +123,8 @@ def family_masks(n, k, out):
 def clique_scores(columns, arities, max_size, terms, out):
     """out[rank] = sum over the cells of a set of variables of its term, for all sets.
 
-    columns (n, m) int32 states; terms: `Terms`. The rows are split by one variable at a time; rows
-    alone in their cell stay alone and become a count. The last variable of the largest sets is only
-    counted.
+    columns (n, m) int32; terms: `Terms`. The rows are split by one variable at a time; rows alone
+    in their cell become a count. The last variable of the largest sets is only counted.
     """
     n, m = columns.shape
     split = Split(
@@ -147,33 +145,30 @@ def clique_scores(columns, arities, max_size, terms, out):
 @kernel
 def _score_cliques(columns, arities, choose, first, terms, split, out):
     """Fill `out` set by set, a set before those that extend it."""
-    n, m = columns.shape
     starts, groups, singles = split.starts, split.groups, split.singles
-    out[0] = _term(terms, terms.of_set[0], m)
-    size = _next_clique(0, split, choose, n)
+    out[0] = _term(terms, terms.of_set[0], columns.shape[1])
+    size = _next_clique(np.int64(0), split, choose, len(columns))
     while size > 0:
         x, above, rank = split.member[size], size - 1, first[size] + split.partial[size]
-        table = terms.of_set[rank]
+        table, total, single = terms.of_set[rank], 0.0, singles[above]
         if size + 1 < groups.size:
             _refine(split, size, columns[x], arities[x])
-            kept, left = starts[above, groups[above]], starts[size, groups[size]]
-            singles[size] = singles[above] + kept - left
-            total = 0.0
+            single += starts[above, groups[above]] - starts[size, groups[size]]
+            singles[size] = single
             for g in range(groups[size]):
                 total += _term(terms, table, starts[size, g + 1] - starts[size, g])
-            out[rank] = total + singles[size] * terms.values[table, 1]
         else:
             total = _sum_cells(split, above, columns[x], arities[x], terms, table)
-            out[rank] = total + singles[above] * terms.values[table, 1]
-        size = _next_clique(size, split, choose, n)
+        out[rank] = total + single * terms.values[table, 1]
+        size = _next_clique(size, split, choose, len(columns))
 
 
 @kernel
 def _next_clique(size, split, choose, n):
-    """Step to the next set of variables, a set before those that extend it; return its size.
+    """Step to the next set of variables, after its subsets; return its size, 0 after the last.
 
     split.member: the set's variables, ascending, in member[1:size + 1], and -1 before them;
-    partial: ranks of its first elements among the sets of equal size. 0 after the last set.
+    partial: ranks of its first elements among the sets of equal size.
     """
     member, partial = split.member, split.partial
     if size < member.size - 1:
@@ -254,11 +249,7 @@ def colex_rank(mask, choose):
 
 @kernel
 def family_scores(v, parents, choose, first, joint, marginal, out):
-    """out[f] = joint[rank of G_f + v] - marginal[rank of G_f]; parents (F,) masks of node v.
-
-    joint and marginal are indexed by clique rank; `choose` and `first` are the binomials and first
-    ranks that the ranks were made with.
-    """
+    """out[f] = joint[rank of G_f + v] - marginal[rank of G_f], clique ranks; parents (F,) masks."""
     for f in range(parents.size):
         size, rank = colex_rank(parents[f], choose)
         size_with, rank_with = colex_rank(parents[f] | np.int64(1) << v, choose)

@@ -2,9 +2,9 @@
 
 V is the set of all nodes, alpha_v(S) the sum of beta_v over parent sets within S. A number is a
 pair, mantissa * 2**exponent, in two arrays; exponents come from the heaviest term of each sum, so
-every addition is one of doubles between 0 and 1, and what underflows is nothing beside the sum.
-The signs come in pairs of a sum over DAGs and a part of it, so what is left after a subtraction is
-itself such a sum: the error is a small multiple of the rounding of the whole, not of what is left.
+every addition is one of doubles between 0 and 1, and what underflows is nothing beside the sum. The
+signs come in pairs of a sum over DAGs and a part of it: what is left after a subtraction is itself
+such a sum, its error a small multiple of the rounding of the whole.
 """
 
 import math
@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from bnlab.kernels import inlined, kernel
-from bnlab.kernels.bits import compact
+from bnlab.kernels.bits import compact, expand
 
 NOTHING = -(1 << 57)  # the exponent of 0; 64 of them still add up within an int64
 LOG_2 = math.log(2.0)
@@ -50,24 +50,13 @@ def add_to(total, total_exponent, terms, terms_exponent):
 
 
 @kernel
-def subset_sums(x, exponent):
-    """x[S] <- sum of x[G] over G subset of S, in place; (2**b,) pairs."""
+def zeta(x, exponent, up):
+    """x[S] <- sum of x[G] over all G within S, or if `up` that hold S, in place; (2**b,) pairs."""
     d = 1
     while d < x.size:
         for b in range(0, x.size, 2 * d):
-            m, e = b + d, b + 2 * d
-            add_to(x[m:e], exponent[m:e], x[b:m], exponent[b:m])
-        d *= 2
-
-
-@kernel
-def superset_sums(x, exponent):
-    """x[G] <- sum of x[S] over S superset of G, in place; (2**b,) pairs."""
-    d = 1
-    while d < x.size:
-        for b in range(0, x.size, 2 * d):
-            m, e = b + d, b + 2 * d
-            add_to(x[b:m], exponent[b:m], x[m:e], exponent[m:e])
+            to, of = (b, b + d) if up else (b + d, b)
+            add_to(x[to : to + d], exponent[to : to + d], x[of : of + d], exponent[of : of + d])
         d *= 2
 
 
@@ -84,15 +73,14 @@ def parent_set_sums(v, parents, log_beta, alpha, exponent):
     for f in range(parents.size):
         s = compact(parents[f], v)
         alpha[s], exponent[s] = mantissas[f], exponents[f]
-    subset_sums(alpha, exponent)
+    zeta(alpha, exponent, np.bool_(False))
 
 
 @kernel
 def heaviest(exponents, inside, completing):
     """Exponents of the heaviest orders of the nodes in S, and of those in W after the others.
 
-    exponents (n, 2**(n-1)) of alpha; inside, completing (2**n,). The sums over DAGs that `inside`
-    and `completing` stand for lie between 2**exponent and n! (2 F)**n times that.
+    Both (2**n,). The sums over DAGs lie between 2**exponent and n! (2 F)**n times that.
     """
     n, full = exponents.shape[0], inside.size - 1
     inside[0] = completing[0] = 0
@@ -132,7 +120,7 @@ def products(k, factor, power_of_two, p, e):
 def completions(w, k, b, b_exponent, p, e):
     """p[T] <- p[T] B(W - T) / 2**(exponent of B(W)): T has parents among the nodes outside W only.
 
-    T is a subset of W in compact form, p and e (2**k,) the products of alpha over it.
+    T within W, compact; p and e (2**k,) the products of alpha over it.
     """
     size = 1 << k
     rest = w
@@ -147,7 +135,7 @@ def completions(w, k, b, b_exponent, p, e):
 
 @kernel
 def alternate(h):
-    """Sum of (-1)**|T| h[T], by halves; h (2**k,) is spoilt. Every difference is one of sums."""
+    """Sum of (-1)**|T| h[T], h (2**k,), by halves in place. Every difference is one of sums."""
     half = h.size // 2
     while half:
         subtract(h[:half], h[half : 2 * half])
@@ -169,7 +157,7 @@ def backward(alpha, exponent, b, b_exponent, gamma, first, last):
     B(W) = sum over nonempty T subset of W of (-1)**(|T|+1) B(W - T) prod_{j in T} alpha_j(V - W);
     gamma_v(S) = sum over T outside S + v of (-1)**|T| B(V - S - v - T) prod_{j in T} alpha_j(S).
     For W in first..last-1; all its subsets are smaller. Both sums run over the same terms: those of
-    gamma_v are the ones with v in T, and are summed once the others are done with them.
+    gamma_v, the ones with v in T, are summed once the others are done with them.
     """
     n, full = alpha.shape[0], b.size - 1
     p, e = np.empty(b.size), np.empty(b.size, np.int64)
@@ -192,8 +180,8 @@ def forward(alpha, exponent, r, r_exponent, first, last):
     """R(S), the sum over the DAGs on S, as pairs with exponents `r_exponent`.
 
     R(S) = sum over nonempty T subset of S of (-1)**(|T|+1) R(S - T) prod_{j in T} alpha_j(S - T).
-    Adds the terms of all S that hold A, for A in first..last-1, to
-    r (2**n,), which starts as 1 at the empty set and 0 elsewhere.
+    Adds the terms of all S that hold A, for A in first..last-1, to r (2**n,), at first 1 for the
+    empty set.
     """
     n, full = alpha.shape[0], r.size - 1
     p, e = np.empty(r.size), np.empty(r.size, np.int64)
@@ -216,9 +204,8 @@ def share(r, r_exponent, b, b_exponent, v, gamma):
     From alpha_v(S) gamma_v(S) over 2**(exponent of B(V - S)), as `backward` leaves it.
     """
     full = b.size - 1
-    d = 1 << v
     for h in range(gamma.size):
-        s = (h & (d - 1)) | (h & -d) << 1
+        s = expand(h, v)
         scale = power(r_exponent[s] + b_exponent[full ^ s] - b_exponent[full])
         gamma[h] *= r[s] / b[full] * scale
 
@@ -227,14 +214,13 @@ def share(r, r_exponent, b, b_exponent, v, gamma):
 def family_posteriors(v, parents, log_beta, alpha, exponent, share_v, out):
     """out[f] = p(parents of v are G_f | D) = beta_v(G_f) times a sum over supersets S of G_f.
 
-    Of share_v(S) / alpha_v(S); [TianHe2009]. Families as in `parent_set_sums`; alpha, exponent and
-    share_v (2**(n-1),) of node v.
+    Of share_v(S) / alpha_v(S); [TianHe2009]. All (2**(n-1),) are those of node v.
     """
     x, e = np.zeros(share_v.size), np.full(share_v.size, NOTHING)
     for s in range(x.size):
         if share_v[s] > 0.0 and alpha[s] > 0.0:
             x[s], e[s] = share_v[s] / alpha[s], -exponent[s]
-    superset_sums(x, e)
+    zeta(x, e, np.bool_(True))
     mantissas, exponents = np.empty(parents.size), np.empty(parents.size, np.int64)
     from_log(log_beta, mantissas, exponents)
     for f in range(parents.size):
@@ -245,13 +231,10 @@ def family_posteriors(v, parents, log_beta, alpha, exponent, share_v, out):
 @kernel
 def descendants(v, share_v, out):
     """out[u] = p(u descends from v | D): the sum of share_v(S) over S without u and v; out (n,)."""
-    n = out.size
-    d = 1 << v
     out[:] = 0.0
     for h in range(share_v.size):
-        s = (h & (d - 1)) | (h & -d) << 1
-        for u in range(n):
-            if not (s >> u) & 1:
+        for u in range(out.size):
+            if not (expand(h, v) >> u) & 1:
                 out[u] += share_v[h]
     out[v] = 0.0
 
@@ -266,8 +249,7 @@ def next_layers(placed, last, which, uniforms, sums, out):
     leaves them. A mask 0 says that rounding has left no layer.
     """
     n, size = sums[0].shape[0], sums[2].size
-    waiting, e = np.empty(size), np.empty(size, np.int64)
-    cumulative = np.empty(size)
+    waiting, e, cumulative = np.empty(size), np.empty(size, np.int64), np.empty(size)
     nodes, factor, exponents = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64)
     current, a, k = -1, np.int64(-1), 0
     for t in range(which.size):

@@ -2,14 +2,13 @@
 
 The chain of `dag_walks.local_move` stays where it is most of the time. How long is geometric, with
 the mean acceptance over all ordered pairs of nodes, and where it then goes is drawn in proportion
-to the acceptance of each pair. So this walk is distributed as that chain at every move, at a cost
-for each change instead of each move.
+to the acceptance of each pair: the law of that chain at a cost for each change instead of each
+move.
 
 Toggling u among the parents of v changes ln weight by gains[v, u], and is accepted with probability
-odds[v, u]. Both depend on v and its parents alone and are remembered by them. totals[v] sums what
-is accepted of the pairs (u, v); after a change it is renewed where an edge or a path that matters
-is new or gone. All are pure functions of the DAG, so it does not matter where a walk is broken off
-and taken up.
+odds[v, u]; both are remembered by v and its parents. totals[v] sums what is accepted of the pairs
+(u, v), and is renewed where an edge or a path that matters is new or gone. All are pure functions
+of the DAG, so it does not matter where a walk is broken off and taken up.
 """
 
 import math
@@ -31,8 +30,7 @@ def walk(dag, waiting, source, plan, rng, record):
     waiting (1,): moves still to be spent at the DAG, below 0 if that is not drawn yet; plan, record
     and source as in `dag_walks.walk`.
     """
-    lead, thin = plan
-    kept, log_targets, tally = record
+    (lead, thin), (kept, log_targets, tally) = plan, record
     n = dag.size
     state = (dag, *start(dag, source))
     rates = begin(state, source)
@@ -107,19 +105,22 @@ def remember(state, source, memory, v):
 
 
 @kernel
-def chances(state, below, slots, memory, v):
-    """Sum of the acceptances of all pairs (u, v).
-
-    Where v leads to u, a pair has one if there is an edge v -> u to reverse and no other path.
-    """
-    dag = state[0]
+def chance(state, below, slots, memory, u, v):
+    """The acceptance of a pair; where v leads to u, of an edge v -> u that is the only path."""
     _, gains, odds = memory
-    blocked, slot, out = below[v], slots[v], 0.0
-    for u in range(dag.size):
-        if (blocked >> u) & 1 == 0:
-            out += odds[v, slot, u]
-        elif (dag[u] >> v) & 1 and not leads_around(state, v, u):
-            out += math.exp(min(0.0, gains[v, slot, u] + gains[u, slots[u], v]))
+    if (below[v] >> u) & 1 == 0:
+        return odds[v, slots[v], u]
+    if (state[0][u] >> v) & 1 and not leads_around(state, v, u):
+        return math.exp(min(0.0, gains[v, slots[v], u] + gains[u, slots[u], v]))
+    return 0.0
+
+
+@kernel
+def chances(state, below, slots, memory, v):
+    """Sum of the acceptances of all pairs (u, v)."""
+    out = 0.0
+    for u in range(below.size):
+        out += chance(state, below, slots, memory, u, v)
     return out
 
 
@@ -154,7 +155,6 @@ def jump(state, source, rates, before, rng):
 @kernel
 def choose(state, rates, rng):
     """A pair (u, v) in proportion to its acceptance."""
-    dag = state[0]
     totals, below, slots, memory = rates
     left = rng.random() * total(totals)
     at_v, at_u = -1, -1
@@ -165,16 +165,11 @@ def choose(state, rates, rng):
                 break
             left -= totals[v]
     v = at_v
-    _, gains, odds = memory
     for u in range(totals.size):
-        chance = 0.0
-        if (below[v] >> u) & 1 == 0:
-            chance = odds[v, slots[v], u]
-        elif (dag[u] >> v) & 1 and not leads_around(state, v, u):
-            chance = math.exp(min(0.0, gains[v, slots[v], u] + gains[u, slots[u], v]))
-        if chance > 0.0:
+        accepted = chance(state, below, slots, memory, u, v)
+        if accepted > 0.0:
             at_u = u
-            if left < chance:
+            if left < accepted:
                 break
-            left -= chance
+            left -= accepted
     return at_u, v

@@ -12,15 +12,7 @@ from numpy.typing import NDArray
 from bnlab.kernels import inlined, kernel
 from bnlab.kernels.bits import copy_to, total
 from bnlab.kernels.dag_walks import start
-from bnlab.kernels.greedy import (
-    ADDED,
-    DELETED,
-    MARGIN,
-    REVERSED,
-    change,
-    closes_cycle,
-    refresh,
-)
+from bnlab.kernels.greedy import ADDED, DELETED, MARGIN, REVERSED, change, closes_cycle, refresh
 
 
 class Store(NamedTuple):
@@ -59,8 +51,7 @@ def place_of(store, dag, hashed):
     """Where in the slots a DAG is, or where it belongs."""
     place = np.int64(hashed & np.uint64(store.slots.size - 1))
     while store.slots[place] >= 0:
-        row = store.slots[place]
-        v = 0
+        row, v = store.slots[place], 0
         while v < dag.size and store.dags[row, v] == dag[v]:
             v += 1
         if v == dag.size:
@@ -101,7 +92,7 @@ def keep(store, rows):
 def look_around(state, gains, store, least, found):
     """Put in all neighbours of a state that score `least` or more.
 
-    found (3, n * n) is set to the gains of all neighbours by kind and pair, -inf elsewhere.
+    found (3, n * n) is set to their gains by kind and pair, -inf elsewhere.
     """
     dag, _, scores = state
     n, now, hashed = dag.size, total(scores), hash_of(dag)
@@ -135,18 +126,14 @@ def has_room(store):
 
 @kernel
 def expand(rows, source, store, least):
-    """Put in all neighbours of the DAGs in `rows` (T,) that score `least` or more.
-
-    How many rows are done: fewer than T where there is no room for the next.
-    """
+    """Put in all neighbours of the DAGs in `rows` (T,) from `least` on; how many had room."""
     n = store.dags.shape[1]
     gains, found = np.full((n, n), -np.inf), np.empty((3, n * n))
     for t in range(rows.size):
         if not has_room(store):
             return t
         dag = store.dags[rows[t]].copy()
-        above, scores = start(dag, source[0])
-        state = dag, above, scores
+        state = dag, *start(dag, source[0])
         for v in range(n):
             refresh(state, gains, source, v)
         look_around(state, gains, store, least, found)
@@ -158,9 +145,9 @@ def shoot(state, gains, source, store, plan, marks, rng, trace):
     """Steps of a shotgun search [HansDobraWest2007], until `trace` (S,) is full; how many.
 
     Each looks at all neighbours, and goes to one of at most three, one of each kind. Fewer steps
-    than S: there is no room in the store for the neighbours of the next DAG, or it is time to begin
-    anew. plan: (power, patience). marks (2,): the highest score since the path began, and the steps
-    made since then. trace: the score after each step, nats.
+    than S: there is no room in the store for the next neighbours, or it is time to begin anew.
+    plan: (power, patience). marks (2,): the highest score since the path began, and the steps made
+    since then. trace: the score after each step, nats.
     """
     dag, _, scores = state
     power, patience = plan

@@ -1,16 +1,14 @@
 """Random walks on DAGs: local moves, global proposals, Gibbs steps and edge reversals.
 
-The weight of a DAG is the product over its nodes of beta_v(parents of v): prior factor times
-likelihood, each DAG once. A walk holds the parent masks, the masks of all proper ancestors, and
-ln beta of each node's family; ancestors change only when a move is accepted. Every move leaves the
-posterior as it is and is reversible on its own, and so is a mixture of them with fixed shares.
-
-A `source` of ln beta is (log_beta (n, F), choose (n, k + 1), first (k + 2,)): families by rank, as
-in `counting.family_ranks`.
+The weight of a DAG is the product over its nodes of beta_v(parents of v), each DAG once. A state is
+(dag, above, scores): the parent masks, the masks of all proper ancestors, which change only when a
+move is accepted, and ln beta of each node's family, all (n,). Every move leaves the posterior as it
+is and is reversible on its own, and so is a mixture of them with fixed shares. A `source` of ln
+beta is (log_beta (n, F), choose (n, k + 1), first (k + 2,)): families by rank, as in
+`counting.family_ranks`.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -28,43 +26,33 @@ def walk(dag, source, kernel, plan, rng, record):
     """Move `dag` (n,) along: `lead` moves, then `thin` before each record.
 
     kernel: (other, share, chances (n, n), parents (n, F), log_beta (n, F)): a move is of the kind
-    `other` with probability `share`, else local. chances[u, v] = q(u -> v) of global proposals;
-    the families, heaviest first, serve edge reversals. Where a kind is not used, they are (0, 0).
-    plan: (lead, thin). record: (kept (T, n) DAGs; log_targets (T,), nats; tally (4, 2): moves tried
-    and accepted, by kind).
+    `other` with probability `share`, else local. chances[u, v] = q(u -> v) of global proposals; the
+    families, heaviest first, serve edge reversals. Where a kind is not used, they are (0, 0). plan:
+    (lead, thin). record: (kept (T, n) DAGs; log_targets (T,), nats; tally (4, 2): moves tried and
+    accepted, by kind).
     """
-    lead, thin = plan
-    kept, log_targets, tally = record
-    above, scores = start(dag, source)
-    state, fresh = (dag, above, scores), dag.copy()
-    advance(state, source, kernel, lead, rng, tally, fresh)
-    for t in range(kept.shape[0]):
-        advance(state, source, kernel, thin, rng, tally, fresh)
-        copy_to(dag, kept[t])
-        log_targets[t] = total(scores)
-
-
-@kernel
-def advance(state, source, kernel, moves, rng, tally, fresh):
-    """Make so many moves; fresh (n,) is scratch."""
+    (lead, thin), (kept, log_targets, tally) = plan, record
     other, share, chances, parents, log_beta = kernel
-    families = parents, log_beta
-    if state[0].size == 1:  # one DAG only
-        moves = 0
-    for _ in range(moves):
-        kind = LOCAL
-        if share == 1.0 or (share > 0.0 and rng.random() < share):
-            kind = other
-        if kind == LOCAL:
-            accepted = local_move(state, source, rng)
-        elif kind == GLOBAL:
-            accepted = global_move(state, source, chances, rng, fresh)
-        elif kind == GIBBS:
-            accepted = gibbs_move(state, source, rng)
-        else:
-            accepted = reversal_move(state, families, rng)
-        tally[kind, 0] += 1
-        tally[kind, 1] += accepted
+    state, fresh = (dag, *start(dag, source)), dag.copy()
+    for t in range(-1, kept.shape[0]):
+        moves = lead if t < 0 else thin
+        for _ in range(moves if dag.size > 1 else 0):  # else there is one DAG only
+            kind = LOCAL
+            if share == 1.0 or (share > 0.0 and rng.random() < share):
+                kind = other
+            if kind == LOCAL:
+                accepted = local_move(state, source, rng)
+            elif kind == GLOBAL:
+                accepted = global_move(state, source, chances, rng, fresh)
+            elif kind == GIBBS:
+                accepted = gibbs_move(state, source, rng)
+            else:
+                accepted = reversal_move(state, parents, log_beta, rng)
+            tally[kind, 0] += 1
+            tally[kind, 1] += accepted
+        if t >= 0:
+            copy_to(dag, kept[t])
+            log_targets[t] = total(state[2])
 
 
 @kernel
@@ -93,10 +81,7 @@ def accept(gain, rng):
 
 @kernel
 def set_parents(state, v, mask, log_beta):
-    """Give v its parents in a state, which must stay acyclic.
-
-    Its descendants learn their ancestors, each when its parents among them have done so.
-    """
+    """Give v its parents in a state that stays acyclic, and v's descendants their ancestors."""
     dag, above, scores = state
     dag[v], scores[v] = mask, log_beta
     left = np.int64(1) << v
@@ -239,38 +224,28 @@ def gibbs_move(state, source, rng):
     return True
 
 
-class Reversal(NamedTuple):
-    """An edge u -> v that is reversed, and the new families of both, by place; u = -1 for none."""
-
-    u: int
-    v: int
-    f_u: int
-    f_v: int
-
-
 @kernel
-def reversal_move(state, families, rng):
+def reversal_move(state, parents, log_beta, rng):
     """Reverse a random edge and draw all parents of both ends anew; return whether it was done."""
-    parents, log_beta = families
-    move = accepted_reversal(state[0], parents, log_beta, rng)
-    if move.u < 0:
+    u, v, f_u, f_v = accepted_reversal(state[0], parents, log_beta, rng)
+    if u < 0:
         return False
-    set_parents(state, move.v, np.int64(0), 0.0)
-    set_parents(state, move.u, parents[move.u, move.f_u], log_beta[move.u, move.f_u])
-    set_parents(state, move.v, parents[move.v, move.f_v], log_beta[move.v, move.f_v])
+    set_parents(state, v, np.int64(0), 0.0)
+    set_parents(state, u, parents[u, f_u], log_beta[u, f_u])
+    set_parents(state, v, parents[v, f_v], log_beta[v, f_v])
     return True
 
 
 @kernel
 def accepted_reversal(dag, parents, log_beta, rng):
-    """Propose to reverse an edge u -> v of a DAG; return the `Reversal` if it is accepted.
+    """Propose to reverse an edge u -> v of a DAG; (u, v, places of their new families), or u = -1.
 
     u and v lose their parents; u gets new ones with v among them, then v gets new ones, each drawn
     in proportion to beta among those that close no cycle. Accepted with the ratio of the numbers of
     edges and of the sums that the way there and back were drawn from [GrzegorczykHusmeier2008].
     parents, log_beta (n, F): families, heaviest first.
     """
-    none = Reversal(-1, -1, -1, -1)
+    none = -1, -1, -1, -1
     edges = 0
     for mask in dag:
         edges += popcount(mask)
@@ -297,7 +272,7 @@ def accepted_reversal(dag, parents, log_beta, rng):
     edges_then += popcount(parents[u, f_u]) + popcount(parents[v, f_v])
     if not accept(gain + log_sum + math.log(edges / edges_then), rng):
         return none
-    return Reversal(u, v, f_u, f_v)
+    return u, v, f_u, f_v
 
 
 @kernel

@@ -14,22 +14,17 @@ from bnlab.kernels.bits import copy_to, trailing_zeros
 def topological_order(dag, order):
     """Fill `order` with a topological order of one DAG; return how many nodes it could place.
 
-    Fewer than n placed nodes means that the rest lie on or behind a cycle. Kahn's method on masks:
-    a node is ready when every parent is placed; the smallest ready node goes first.
+    Fewer than n: the rest lie on or behind a cycle. A node is ready when every parent is placed;
+    the smallest ready node goes first.
     """
-    n = dag.size
-    placed = np.int64(0)
-    count = 0
-    progress = True
-    while progress:
-        progress = False
-        for v in range(n):
-            if not (placed >> v) & 1 and dag[v] & ~placed == 0:
-                placed |= np.int64(1) << v
-                order[count] = v
-                count += 1
-                progress = True
-                break
+    placed, count, v = np.int64(0), 0, 0
+    while v < dag.size:
+        if not (placed >> v) & 1 and dag[v] & ~placed == 0:
+            placed |= np.int64(1) << v
+            order[count] = v
+            count, v = count + 1, 0
+        else:
+            v += 1
     return count
 
 
@@ -80,7 +75,7 @@ def markov_blankets(dags, out):
 def near_ancestors(dags, length, out):
     """out[t, v] = mask of the nodes with a directed path of 1..length edges to v in dags[t].
 
-    One breadth-first step a round: near_{s+1}(v) = pa(v) united with near_s(u) over the parents u.
+    near_{s+1}(v) = pa(v) united with near_s(u) over the parents u.
     """
     n = dags.shape[1]
     previous = np.empty(n, np.int64)
@@ -101,13 +96,10 @@ def enumerate_dags(n, out):
     """Write every DAG on n nodes to `out` (N, n), in increasing order of (dag[n-1], ..., dag[0]).
 
     Depth-first over the nodes n-1, ..., 0: `above[d, v]` holds the ancestors of v once d nodes have
-    their parents; a parent set is refused when one of its members descends from the node.
-    Returns N; with an empty `out` it only counts.
+    their parents. Returns N; with an empty `out` it only counts.
     """
-    dag = np.zeros(n, np.int64)
-    above = np.zeros((n + 1, n), np.int64)
-    choice = np.full(n, -1, np.int64)
-    count, depth = 0, 0
+    dag, choice = np.zeros(n, np.int64), np.full(n, -1, np.int64)
+    above, count, depth = np.zeros((n + 1, n), np.int64), 0, 0
     while depth >= 0:
         if depth == n:
             if out.shape[0] > 0:
@@ -131,17 +123,14 @@ def enumerate_dags(n, out):
 @kernel
 def _add_parents(v, parents, above, out):
     """Ancestors after giving v its parents; False when that closes a cycle."""
-    n = above.size
     gained = parents
-    for u in range(n):
+    for u in range(above.size):
         if (parents >> u) & 1:
             gained |= above[u]
-    if (gained >> v) & 1:
-        return False
-    for w in range(n):
+    for w in range(above.size):
         reaches = w == v or (above[w] >> v) & 1
         out[w] = above[w] | gained if reaches else above[w]
-    return True
+    return not (gained >> v) & 1
 
 
 @kernel
@@ -161,10 +150,8 @@ def compel(dag, order, directed, undirected):
     lacks, or y a parent that x lacks; otherwise those from the compelled parents of x.
     """
     undirected[:] = 0
-    for place in range(order.size):
-        y = order[place]
-        parents = dag[y]
-        directed[y] = 0
+    for place, y in enumerate(order):
+        parents, directed[y] = dag[y], 0
         if parents == 0:
             continue
         back = place - 1
@@ -174,8 +161,7 @@ def compel(dag, order, directed, undirected):
         forced = directed[x]
         if forced & ~parents or parents & ~dag[x] & ~(np.int64(1) << x):
             forced = parents
-        directed[y] = forced
-        free = parents & ~forced
+        directed[y], free = forced, parents & ~forced
         undirected[y] |= free
         while free:
             undirected[trailing_zeros(free)] |= np.int64(1) << y
@@ -197,15 +183,13 @@ def relations(directed, undirected):
 
 @kernel
 def extend(directed, undirected, dag):
-    """A DAG with these edges and no v-structure that they do not have [DorTarsi1992].
+    """A DAG with these edges and no other v-structures [DorTarsi1992]; False if there is none.
 
     Nodes are taken away one by one: a node with no child left, each of whose undirected neighbours
-    is joined to all its others. False if there is no such DAG.
+    is joined to all its others.
     """
     children, joined = relations(directed, undirected)
-    left = np.int64(0)
-    for v in range(dag.size):
-        left |= np.int64(1) << v
+    left = ((np.int64(1) << (dag.size - 1)) - 1) << 1 | 1
     for _ in range(dag.size):
         x = _removable(children, undirected, joined, left)
         if x < 0:
@@ -233,10 +217,7 @@ def _removable(children, undirected, joined, left):
 
 @kernel
 def pair_sums(masks, weights, out):
-    """out[u, v] = sum of weights[t] over the rows t whose mask of v has bit u; out (n, n).
-
-    masks (T, n), weights (T,).
-    """
+    """out[u, v] = sum of weights (T,) over the rows t of masks (T, n) whose mask of v has bit u."""
     n = masks.shape[1]
     out[:] = 0.0
     for t in range(len(masks)):

@@ -4,7 +4,7 @@ A value 2**e * (1 + f) with 0 <= f < 1 is stored as the integer e * 2**44 + f * 
 exponent of 20 bits above a fraction of 44 bits. The integers order like the values, products and
 sums are a few vectorisable instructions, and e**(+-180,000) fits, where a double ends at e**-745.
 Relative rounding error 2**-45 an operation. `ZERO` stands for 0: adding it changes nothing, and
-products with it stay at or below the smallest positive value, then are clamped back to it.
+products with it are clamped back to it.
 """
 
 import math

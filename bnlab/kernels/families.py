@@ -17,10 +17,10 @@ LIGHT = -70.0  # nats relative to the largest term: lighter ones do not change a
 def parent_sets(parents, log_beta, within, touched, uniforms, out_mask, out_log):
     """Draw a parent set within `within` that holds one of `touched`, by inversion.
 
-    p(G | S) = beta(G) / sum of beta over the G' that fit; [HeTianWu2016, eq. 16].
-    parents, log_beta (F,): the families of one node by decreasing weight; within, touched (T,)
-    sorted, and uniforms (T,) sorted where both are equal, so one scan serves all of them. Where
-    `touched` is 0, any set does. out_log is -inf where no family fits.
+    p(G | S) = beta(G) / sum of beta over the G' that fit; [HeTianWu2016, eq. 16]. parents, log_beta
+    (F,): the families of one node by decreasing weight; within, touched (T,) sorted, and uniforms
+    (T,) sorted where both are equal, so one scan serves all of them. Where `touched` is 0, any set
+    does. out_log is -inf where no family fits.
     """
     t = 0
     while t < within.size:
@@ -49,10 +49,7 @@ def fits(parents, allowed, needed):
 
 @kernel
 def restricted_sum(parents, log_beta, allowed, needed):
-    """Return the largest log weight of the families that fit, and the sum relative to it.
-
-    Summed in the order of the scan that inverts it, so the scan ends where the sum did.
-    """
+    """The largest log weight of the families that fit, and their sum relative to it, in order."""
     best, total = -np.inf, 0.0
     for f in range(parents.size):
         if not log_beta[f] > best + LIGHT:
@@ -92,24 +89,21 @@ def draw_family(parents, log_beta, allowed, needed, log_sum, u):
 def parent_expectations(parents, log_beta, predecessors, weights, out):
     """out[u] += sum over t of weights[t] p(u is a parent | predecessors[t]).
 
-    [HeTianWu2016, eq. 17], averaged over orders as in eq. 15.
-
-    parents, log_beta (F,) by decreasing weight; predecessors, weights (T,); out (n,). nan where no
-    family fits and the weight is not 0.
+    [HeTianWu2016, eq. 17], averaged over orders as in eq. 15. parents, log_beta (F,) by decreasing
+    weight; predecessors, weights (T,); out (n,). nan where no family fits and the weight is not 0.
     """
-    n = out.size
-    share = np.empty(n)
+    share = np.empty(out.size)
     for t in range(predecessors.size):
         if weights[t] == 0.0:
             continue
-        best, total = restricted_sum(parents, log_beta, predecessors[t], 0)
+        best, total = restricted_sum(parents, log_beta, predecessors[t], np.int64(0))
         share[:] = 0.0
         for f in range(parents.size):
             if not log_beta[f] > best + LIGHT:
                 break
             if parents[f] & ~predecessors[t] == 0:
                 term = math.exp(log_beta[f] - best)
-                for u in range(n):
+                for u in range(out.size):
                     if (parents[f] >> u) & 1:
                         share[u] += term
         out += weights[t] * share / total
@@ -119,11 +113,10 @@ def parent_expectations(parents, log_beta, predecessors, weights, out):
 def family_means(parents, log_beta, values, predecessors, out):
     """out[t] = sum over G of values(G) p(G | predecessors[t]) [NiinimakiKoivisto2013, sec. 2.2].
 
-    nan where no family fits.
-    parents, log_beta, values (F,) by decreasing weight; predecessors, out (T,).
+    nan where no family fits. parents, log_beta, values (F,) by decreasing weight.
     """
     for t in range(predecessors.size):
-        best, total = restricted_sum(parents, log_beta, predecessors[t], 0)
+        best, total = restricted_sum(parents, log_beta, predecessors[t], np.int64(0))
         out[t] = 0.0 if total > 0.0 else np.nan
         for f in range(parents.size):
             if not log_beta[f] > best + LIGHT:

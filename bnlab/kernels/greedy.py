@@ -1,14 +1,9 @@
 """Greedy searches: hill climbing on DAGs, and greedy equivalence search on CPDAGs.
 
-Hill climbing keeps the gains of all single-edge changes up to date as steps are made.
-
-A state is that of `kernels.dag_walks`: parent masks, masks of proper ancestors, and ln beta of
-each node's family. gains[v, u] is what ln beta_v gains when u joins or leaves the parents of v; the
-gain of a reversal is the sum of two of them, so a step changes one or two rows only.
-
-The ordered pair (u, v) stands for one change, as in `dag_walks.local_move`: an edge u -> v is
-deleted, an edge v -> u is reversed, else u -> v is added. A `source` is that of
-`kernels.lazy_scores`: families are looked up, or counted where they are not known yet.
+A state is that of `dag_walks`. gains[v, u], kept up to date, is what ln beta_v gains when u joins
+or leaves the parents of v; the gain of a reversal is the sum of two of them, so a step changes one
+or two rows only. The ordered pair (u, v) stands for one change, as in `dag_walks.local_move`. A
+`source` is that of `lazy_scores`: families are looked up, or counted where they are not known yet.
 
 Greedy equivalence search takes the best valid operator on a CPDAG [Chickering2002]. A `graph` is
 (directed, undirected, children, joined), masks (n,) each, as in `dags`. Only a gain above TIE
@@ -40,11 +35,11 @@ def refresh(state, gains, source, v):
 def climb(state, gains, memory, source, plan, steps, trace):
     """Make steps until none is left or the record is full; how many. Fewer than fit: the end.
 
-    memory: (best (n,) DAG so far; top (1,), its score; free (n, n), the step from which the pair
-    u, v may change again; marks (3,): steps made, steps made when `best` was found, and the pair
-    that was changed last). plan: (whether the first change that gains is made instead of the best
-    one, length of the tabu list, steps without a new best after which a tabu search ends).
-    Record: steps (S, 3) of kind, u, v; trace (S,), the score after each step, nats.
+    memory: (best (n,) DAG so far; top (1,), its score; free (n, n), the step from which the pair u,
+    v may change again; marks (3,): steps made, steps made when `best` was found, and the pair
+    changed last). plan: (whether the first change that gains is made, not the best; length of the
+    tabu list; steps without a new best after which a tabu search ends). Record: steps (S, 3) of
+    kind, u, v; trace (S,), the score after each step, nats.
     """
     dag, _, scores = state
     best, top, free, marks = memory
@@ -58,12 +53,10 @@ def climb(state, gains, memory, source, plan, steps, trace):
             return made
         u, v = pair // n, pair % n
         kind = change(state, gains, source, u, v)
-        marks[0] += 1
-        marks[2] = pair
+        marks[0], marks[2] = marks[0] + 1, pair
         free[u, v] = free[v, u] = marks[0] + tabu
         steps[made, 0] = kind
-        steps[made, 1] = v if kind == REVERSED else u
-        steps[made, 2] = u if kind == REVERSED else v
+        steps[made, 1], steps[made, 2] = (v, u) if kind == REVERSED else (u, v)
         trace[made] = total(scores)
         if trace[made] > top[0] + MARGIN:
             copy_to(dag, best)
@@ -76,8 +69,8 @@ def choose(state, gains, memory, plan):
     """The next change, n u + v, or -1 for none.
 
     The one that gains most, or the first that gains after the pair changed last; of equal ones the
-    first. Without a tabu list it must gain. With one it may lose, but a pair on the list changes
-    only for a score above all before.
+    first. With a tabu list it may lose, but a pair on the list changes only for a score above all
+    before.
     """
     dag, _, scores = state
     _, top, free, marks = memory
@@ -91,16 +84,13 @@ def choose(state, gains, memory, plan):
         u, v = pair // n, pair % n
         if u == v:
             continue
-        gain = gains[v, u]
-        if (dag[u] >> v) & 1:
-            gain += gains[u, v]
+        gain = gains[v, u] + (gains[u, v] if (dag[u] >> v) & 1 else 0.0)
         if not gain > most + MARGIN or (free[u, v] > marks[0] and not gain > needed):
             continue
-        if closes_cycle(state, u, v):
-            continue
-        most, chosen = gain, pair
-        if first and gain > MARGIN:
-            break
+        if not closes_cycle(state, u, v):
+            most, chosen = gain, pair
+            if first and gain > MARGIN:
+                break
     return chosen
 
 
@@ -138,9 +128,7 @@ def shake(state, gains, source, changes, rng):
     done, idle = 0, 0
     while done < changes and idle < 100 * n * (n - 1):
         u, v = random_pair(n, rng)
-        gain = gains[v, u]
-        if (state[0][u] >> v) & 1:
-            gain += gains[u, v]
+        gain = gains[v, u] + (gains[u, v] if (state[0][u] >> v) & 1 else 0.0)
         idle += 1
         if gain > -np.inf and not closes_cycle(state, u, v):
             change(state, gains, source, u, v)

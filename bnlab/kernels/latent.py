@@ -1,12 +1,11 @@
 """Discrete networks with hidden nodes: expectation and maximisation steps.
 
 The cells of all tables lie in one array theta; table row t has cells first[t]..first[t + 1] - 1.
-Rows of data that leave the same nodes open (the hidden ones, and missing cells) make a group with H
-joint states of these nodes. A factor of the group is what one node's table says, as a vector over
-the H states, given the observed part of the node's family: few distinct factors serve many rows,
-and the probability of a row's completions is an elementwise product of them. A row's factors come
-in two halves, and few products of a half serve many rows too: a row is then one of left times one
-of right, its probability their inner product, and its posterior shares need not be written down.
+Rows of data that leave the same nodes open make a group with H joint states of these nodes. A
+factor of the group is what one node's table says, as a vector over the H states, given the observed
+part of its family: the probability of a row's completions is an elementwise product of factors. It
+comes in two halves, and few products of a half serve many rows: a row's probability is the inner
+product of one of left and one of right, and its posterior shares need not be written down.
 """
 
 import math
@@ -14,7 +13,7 @@ import math
 import numpy as np
 
 from bnlab.kernels import kernel
-from bnlab.kernels.bits import copy_to
+from bnlab.kernels.bits import copy_to, exponentiate
 from bnlab.kernels.cliques import TINY, expect_cliques
 from bnlab.kernels.counting import cell_term
 
@@ -56,27 +55,20 @@ def expect(theta, groups, base, counts):
 def expect_forest(theta, forest, counts):
     """The part of `expect` of the groups with too many joint states to list.
 
-    forest: (sizes (G, 4): cliques, length of maps, length of cells, rows of each group; shapes,
-    maps, tables and cells of `expect_cliques`, factors (R, J) and weight (R,), of all groups).
+    forest: (sizes (G, 4): cliques, length of maps, length of cells, rows; then, of all groups,
+    shapes, maps, tables and cells of `expect_cliques`, factors (R, J) and weight (R,)).
     """
     if forest is None:  # known by type: nothing else is compiled
         return 0.0
     sizes, shapes, maps, tables, cells, factors, weight = forest
     log_likelihood = 0.0
-    clique, mapped, cell, row = 0, 0, 0, 0
+    q, at, c, r = 0, 0, 0, 0
     for g in range(sizes.shape[0]):
-        cliques, mapped_end = clique + sizes[g, 0], mapped + sizes[g, 1]
-        cell_end, row_end = cell + sizes[g, 2], row + sizes[g, 3]
-        tree = (
-            shapes[clique:cliques],
-            maps[mapped:mapped_end],
-            tables[clique:cliques],
-            cells[cell:cell_end],
-        )
-        log_likelihood += expect_cliques(
-            theta, tree, factors[row:row_end], weight[row:row_end], counts
-        )
-        clique, mapped, cell, row = cliques, mapped_end, cell_end, row_end
+        next_q, next_at = q + sizes[g, 0], at + sizes[g, 1]
+        next_c, next_r = c + sizes[g, 2], r + sizes[g, 3]
+        tree = shapes[q:next_q], maps[at:next_at], tables[q:next_q], cells[c:next_c]
+        log_likelihood += expect_cliques(theta, tree, factors[r:next_r], weight[r:next_r], counts)
+        q, at, c, r = next_q, next_at, next_c, next_r
     return log_likelihood
 
 
@@ -84,16 +76,13 @@ def expect_forest(theta, forest, counts):
 def expect_group(theta, cells, rows, halves, counts):
     """The part of `expect` of one group: adds to counts, returns its log-likelihood.
 
-    With l and r the products of a row's halves, the row's shares are w l r / (l . r): what falls to
-    the left half is l times the sum over its rows of w r / (l . r), and likewise on the right.
+    With l and r the products of a row's halves, its shares are w l r / (l . r): the left half gets
+    l times the sum over its rows of w r / (l . r), and likewise the right.
     """
     factors, shared, weight = rows
     left, first, of_row = halves
     many, size = cells.shape
-    values, sums = np.empty((many, size)), np.zeros((many, size))
-    for f in range(many):
-        for h in range(size):
-            values[f, h] = theta[cells[f, h]]
+    values, sums = gather(theta, cells), np.zeros((many, size))
     product, share = np.ones((first.size, size)), np.zeros((first.size, size))
     middle = (shared + factors.shape[1]) // 2
     for i in range(first.size):
@@ -127,6 +116,16 @@ def expect_group(theta, cells, rows, halves, counts):
 
 
 @kernel
+def gather(table, cells):
+    """What `table` says at cells (F, H)."""
+    out = np.empty(cells.shape)
+    for f in range(cells.shape[0]):
+        for h in range(cells.shape[1]):
+            out[f, h] = table[cells[f, h]]
+    return out
+
+
+@kernel
 def expect_unlikely(values, factors, weight, sums):
     """The part of `expect_group` of a row whose products underflow."""
     shares = np.empty(values.shape[1])
@@ -139,27 +138,15 @@ def expect_unlikely(values, factors, weight, sums):
 
 @kernel
 def log_shares(values, factors, shares):
-    """Fill the posterior shares of a row's states by sums of logs; return ln of their total.
-
-    Where all are impossible the shares are equal and the result is -inf.
-    """
-    best = -np.inf
+    """Fill a row's posterior shares by sums of logs; ln of their total, or -inf and equal ones."""
     for h in range(shares.size):
-        total = 0.0
+        shares[h] = 0.0
         for factor in factors:
             value = values[factor, h]
-            total += math.log(value) if value > 0.0 else -np.inf
-        shares[h] = total
-        best = max(best, total)
-    if best == -np.inf:
-        shares[:] = 1.0 / shares.size
-        return best
-    total = 0.0
+            shares[h] += math.log(value) if value > 0.0 else -np.inf
+    best, total = exponentiate(shares)
     for h in range(shares.size):
-        shares[h] = math.exp(shares[h] - best)
-        total += shares[h]
-    for h in range(shares.size):
-        shares[h] /= total
+        shares[h] = shares[h] / total if best > -np.inf else 1.0 / shares.size
     return best + math.log(total)
 
 
@@ -167,10 +154,10 @@ def log_shares(values, factors, shares):
 def climb(theta, groups, tables, added, limits, trace):
     """EM from theta (cells,), which it changes; return (iterations, whether the end was reached).
 
-    tables: (base (cells,), first (T + 1,)). `added` pseudo-counts a cell make the M step, and
-    added * sum ln theta the objective: 0 for ML, lambda - 1 for MAP [Beal2003, eq. 6.21, 6.23],
-    lambda for MAP in the softmax basis. limits: (gain at which to stop, most iterations);
-    trace[i]: objective at the i-th theta.
+    tables: (base (cells,), first (T + 1,)). `added` pseudo-counts a cell make the M step, and added
+    * sum ln theta the objective: 0 for ML, lambda - 1 for MAP [Beal2003, eq. 6.21, 6.23], lambda
+    for MAP in the softmax basis. limits: (least gain, most iterations); trace[i]: of the i-th
+    theta.
     """
     base, first = tables
     tolerance, most = limits
@@ -203,10 +190,9 @@ def maximise(counts, first, added, theta):
 
 @kernel
 def climb_bound(theta, groups, tables, strength, limits, trace):
-    """VBEM from theta (cells,), which it changes; return (iterations, whether the end was reached).
+    """VBEM as `climb`; trace[i]: the bound at q(s) of the i-th theta and the best q(theta) for it.
 
-    As `climb`. trace[i]: the lower bound at q(s) of the i-th theta and the best q(theta) for it, so
-    that the bound of the first theta is its Cheeseman-Stutz score [Beal2003, eq. 6.31, 6.37].
+    So the bound of the first theta is its Cheeseman-Stutz score [Beal2003, eq. 6.31, 6.37].
     """
     _, first = tables
     tolerance, most = limits
@@ -222,9 +208,9 @@ def climb_bound(theta, groups, tables, strength, limits, trace):
 
 @kernel
 def bound(theta, groups, tables, strength, counts):
-    """ln p(completed data) at the expected counts, plus the entropy of the completions.
+    """ln p(completed data) at expected counts, which it fills, plus the completions' entropy.
 
-    [Beal2003, eq. 6.31 and 6.37]; fills counts (cells,).
+    [Beal2003, eq. 6.31 and 6.37].
     """
     base, first = tables
     log_normaliser = expect(theta, groups, base, counts)
@@ -247,10 +233,7 @@ def dot_log(counts, theta):
 
 @kernel
 def log_dirichlet(counts, first, strength):
-    """ln of the integral over the tables of their prior times the cells to the counts.
-
-    [Beal2003, eq. 6.9], for counts that need not be whole.
-    """
+    """ln of the integral of prior times cells to the counts, whole or not [Beal2003, eq. 6.9]."""
     total = 0.0
     for t in range(first.size - 1):
         lo, hi = first[t], first[t + 1]
@@ -266,10 +249,7 @@ def log_dirichlet(counts, first, strength):
 
 @kernel
 def geometric_means(counts, first, strength, theta):
-    """VB M step: exp of the mean of ln theta under Dirichlet(strength + counts), a row.
-
-    [Beal2003, eq. 6.45]; the rows sum to less than 1.
-    """
+    """VB M step: exp of E ln theta under Dirichlet(strength + counts) [Beal2003, eq. 6.45]."""
     for t in range(first.size - 1):
         lo, hi = first[t], first[t + 1]
         total = 0.0

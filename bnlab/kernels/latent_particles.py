@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from bnlab.kernels import kernel
-from bnlab.kernels.bits import copy_to
+from bnlab.kernels.bits import copy_to, exponentiate
 from bnlab.kernels.counting import cell_term
 from bnlab.kernels.latent_walks import TINY, choose
 
@@ -23,8 +23,8 @@ from bnlab.kernels.latent_walks import TINY, choose
 def predict(rows, r, tables, counts, totals, shares):
     """Fill shares[:size] with the probabilities of row r and each of its states; return their sum.
 
-    -1 where a product has left the range of numbers: `predict_in_logs` then. (Called by callers, so
-    that this one stays short enough to be inlined: sweeps take twice as long without.)
+    -1 where a product leaves the range of numbers: `predict_in_logs` then, called by callers, so
+    that this one stays short enough to be inlined (sweeps take twice as long without).
     """
     cells, of_table, factors, start, size = rows
     prior, strength = tables
@@ -47,18 +47,13 @@ def predict_in_logs(rows, r, tables, counts, totals, shares):
     """As `predict`, relative to the largest share; return (its ln, their sum)."""
     cells, of_table, factors, start, size = rows
     prior, strength = tables
-    best, total = -np.inf, 0.0
     for h in range(size[r]):
         shares[h] = 0.0
         for j in range(factors.shape[1]):
             at = np.uint64(start[r] + np.int64(factors[r, j]) * size[r] + h)
             shares[h] += math.log(strength + counts[cells[at]])
             shares[h] -= math.log(prior[of_table[at]] + totals[of_table[at]])
-        best = max(best, shares[h])
-    for h in range(size[r]):
-        shares[h] = math.exp(shares[h] - best)
-        total += shares[h]
-    return best, total
+    return exponentiate(shares[: size[r]])
 
 
 @kernel
@@ -100,10 +95,10 @@ def sweep(order, rows, tables, power, states, counts, totals, rng):
 def filter_rows(order, rows, tables, particles, rng):
     """ln of an unbiased estimate of p(data): rows enter one by one, in the given order (m,).
 
-    particles: (states int32 (P, m), counts (P, cells), totals (P, T)), the counts all 0. Each
-    particle's weight is multiplied by the exact probability of the next row, whose state is drawn
-    from its posterior. Where the effective sample size falls below P / 2 particles are resampled
-    and make one sweep.
+    particles: (states int32 (P, m), counts (P, cells), totals (P, T)), the counts all 0. A
+    particle's weight is multiplied by the probability of the next row, whose state is drawn from
+    its posterior. Where the effective sample size falls below P / 2 particles are resampled and
+    make one sweep.
     """
     states, counts, totals = particles
     many = counts.shape[0]
@@ -132,28 +127,22 @@ def filter_rows(order, rows, tables, particles, rng):
 @kernel
 def summary(log_weight):
     """(ln of the mean weight, effective sample size)."""
-    best = log_weight.max()
-    total, squares = 0.0, 0.0
-    for p in range(log_weight.size):
-        weight = math.exp(log_weight[p] - best)
-        total += weight
-        squares += weight * weight
-    return best + math.log(total / log_weight.size), total * total / squares
+    weight, squares = log_weight.copy(), 0.0
+    best, total = exponentiate(weight)
+    for w in weight:
+        squares += w * w
+    return best + math.log(total / weight.size), total * total / squares
 
 
 @kernel
 def resample(log_weight, states, counts, totals, rng):
     """Systematic resampling in place: survivors stay, copies overwrite those that die out."""
-    many = log_weight.size
-    best = log_weight.max()
-    step = 0.0
-    for p in range(many):
-        step += math.exp(log_weight[p] - best)
-    step /= many
+    many, weight = log_weight.size, log_weight.copy()
+    step = exponentiate(weight)[1] / many
     copies, reached, mark = np.zeros(many, np.int64), 0.0, step * rng.random()
     left = many
     for p in range(many):
-        reached += math.exp(log_weight[p] - best)
+        reached += weight[p]
         while left > 0 and (mark < reached or p == many - 1):  # rounding may lose the last
             copies[p] += 1
             left -= 1
@@ -175,9 +164,9 @@ def resample(log_weight, states, counts, totals, rng):
 def anneal_completions(order, rows, tables, completed, betas, rng, record):
     """Collapsed Gibbs sweeps on the path p(completed data)**beta.
 
-    order (m,): distinct rows; completed: (states (m,), their first and then their last, counts
-    (cells,) and totals (T,), 0 and then those of the last states). Each step first weighs, then
-    moves; betas (K + 1,) rise from 0 or fall to it; record as in `latent_walks.anneal_tables`.
+    order (m,): distinct rows; completed: (states (m,), counts (cells,) and totals (T,), 0 at
+    first). Each step first weighs, then moves; betas (K + 1,) and record as in
+    `latent_walks.anneal_tables`.
     """
     states, counts, totals = completed
     spans, log_ratio, tally = record
@@ -216,10 +205,7 @@ def complete_rows(log_theta, order, rows, power, rng, states):
             for j in range(factors.shape[1]):
                 shares[h] += log_theta[cells[start[r] + factors[r, j] * size[r] + h]]
             shares[h] *= power
-        top, total = shares[: size[r]].max(), 0.0
-        for h in range(size[r]):
-            shares[h] = math.exp(shares[h] - top)
-            total += shares[h]
+        _, total = exponentiate(shares[: size[r]])
         states[i] = choose(shares, size[r], total, rng)
 
 
@@ -227,9 +213,8 @@ def complete_rows(log_theta, order, rows, power, rng, states):
 def add_rows(cells, state, k, tables, strength, counts, totals):
     """Add k rows that read the cells (J, H) at `state`; return the change of ln p(completed rows).
 
-    tables: (row_of (cells,), size (T,)): the table row of each cell, and its number of cells;
-    counts (cells,) and totals (T,) of the completed rows so far. Negative k takes rows away, and
-    returns 0.
+    tables: (row_of (cells,) and size (T,), the cells of each table row). Negative k takes rows
+    away, and returns 0.
     """
     row_of, size = tables
     gain = 0.0
@@ -250,8 +235,8 @@ def sum_completions(slots, cells, tables, strength, counts, totals):
     """ln of the sum over all completions of p(completed data), relative to counts at the start.
 
     Equal rows are completed together: all splits of their number over their states, each as often
-    as it can happen. slots (S, 3): distinct row, state, and how often the row occurs, a row's
-    states in turn; cells (R, J, H). Exhaustive: the product over rows of binomials, by odometer.
+    as it can happen, by odometer. slots (S, 3): distinct row, state, and how often the row occurs,
+    a row's states in turn; cells (R, J, H).
     """
     last = slots.shape[0] - 1
     chosen, left = np.full(last + 1, -1, np.int64), np.zeros(last + 1, np.int64)

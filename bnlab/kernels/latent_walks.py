@@ -10,7 +10,8 @@ import math
 import numpy as np
 
 from bnlab.kernels import kernel
-from bnlab.kernels.bits import copy_to
+from bnlab.kernels.bits import copy_to, exponentiate
+from bnlab.kernels.latent import gather
 
 TINY = 1e-150  # the product of two numbers above this has not underflown
 
@@ -19,12 +20,11 @@ TINY = 1e-150  # the product of two numbers above this has not underflown
 def anneal_tables(log_theta, problem, plan, rng, record):
     """Metropolis-Hastings with Dirichlet proposals [Beal2003, Algorithm 6.1].
 
-    log_theta moves along. Each step first weighs, then moves, which serves both directions: betas
-    (K + 1,) rise from 0 to 1 or fall back. problem: (groups, base (cells,), strength); plan:
-    (betas, width (a, b, c) of the proposals, Dirichlet(a + (b + c * beta) theta), ranges (W, 2) of
-    the cells of each table row that moves, blocks (B, 2) of ranges that are proposed together, in
-    turn); record: (spans (K,), where to add what each step says, log_ratio (S,), tally (S, 2) of
-    moves tried and accepted).
+    log_theta moves along. Each step first weighs, then moves: betas (K + 1,) rise from 0 to 1 or
+    fall back. problem: (groups, base (cells,), strength); plan: (betas, width (a, b, c) of the
+    proposals, Dirichlet(a + (b + c * beta) theta), ranges (W, 2) of the cells of each table row
+    that moves, blocks (B, 2) of ranges that are proposed together, in turn); record: (spans (K,),
+    where to add what each step says, log_ratio (S,), tally (S, 2) of moves tried and accepted).
     """
     groups, base, prior = problem
     betas, width, ranges, blocks = plan
@@ -66,21 +66,17 @@ def copy(tables, ranges, out):
 def propose(old, span, width, rng, new):
     """Draw one row of new from Dirichlet(shift + strength * theta) around the old one.
 
-    old, new: (ln theta, theta) of all cells; span: (first, last + 1) of the row; width: (shift,
-    strength, the prior's strength). Returns ln of the ratio of priors times the ratio of proposal
-    densities [Beal2003, eq. 6.59]; -inf where a cell leaves the range of numbers.
+    old, new: (ln theta, theta); span: (first, last + 1) of the row; width: (shift, strength, the
+    prior's strength). Returns ln of the ratio of priors times that of proposal densities [Beal2003,
+    eq. 6.59]; -inf where a cell leaves the range of numbers.
     """
     shift, strength, prior = width
     logs, values = new
-    top, total = -np.inf, 0.0
     for cell in range(span[0], span[1]):
-        logs[cell] = log_gamma_draw(shift + strength * old[1][cell], rng)
+        values[cell] = logs[cell] = log_gamma_draw(shift + strength * old[1][cell], rng)
         if logs[cell] == -np.inf:
             return -np.inf
-        top = max(top, logs[cell])
-    for cell in range(span[0], span[1]):
-        values[cell] = math.exp(logs[cell] - top)
-        total += values[cell]
+    top, total = exponentiate(values[span[0] : span[1]])
     log_sum, log_strength = top + math.log(total), math.log(max(strength, 1e-300))
     log_ratio = 0.0
     for cell in range(span[0], span[1]):
@@ -116,15 +112,11 @@ def draw_tables(parameters, ranges, rng, log_theta):
     """Rows log_theta[ranges[i, 0]:ranges[i, 1]] from Dirichlet(parameters (cells,)), in logs."""
     for i in range(ranges.shape[0]):
         lo, hi = ranges[i]
-        top, total = -np.inf, 0.0
         for cell in range(lo, hi):
             log_theta[cell] = log_gamma_draw(parameters[cell], rng)
-            top = max(top, log_theta[cell])
+        top, total = exponentiate(log_theta[lo:hi].copy())
         for cell in range(lo, hi):
-            total += math.exp(log_theta[cell] - top)
-        shift = top + math.log(total)
-        for cell in range(lo, hi):
-            log_theta[cell] -= shift
+            log_theta[cell] -= top + math.log(total)
 
 
 @kernel
@@ -144,16 +136,6 @@ def log_likelihood(tables, groups, base):
 
 
 @kernel
-def gather(table, cells):
-    """What `table` says at cells (F, H)."""
-    out = np.empty(cells.shape)
-    for f in range(cells.shape[0]):
-        for h in range(cells.shape[1]):
-            out[f, h] = table[cells[f, h]]
-    return out
-
-
-@kernel
 def dot(counts, log_theta):
     """Sum of counts times log_theta, with 0 * -inf = 0."""
     total = 0.0
@@ -165,10 +147,7 @@ def dot(counts, log_theta):
 
 @kernel
 def group_log_likelihood(tables, cells, factors, shared, weight):
-    """The part of one group: cells (F, H) of its factors, factors (R, J), weight (R,).
-
-    One logarithm serves several rows of equal weight.
-    """
+    """The part of one group, factors (R, J); one logarithm serves rows of equal weight."""
     values, prior = gather(tables[1], cells), np.ones(cells.shape[1])
     for j in range(shared):
         prior *= values[factors[0, j]]
@@ -195,25 +174,19 @@ def group_log_likelihood(tables, cells, factors, shared, weight):
 @kernel
 def from_logs(logs, factors, shares):
     """Fill shares (H,) relative to the largest product of factors; return (its ln, their sum)."""
-    best = -np.inf
     for h in range(shares.size):
         shares[h] = 0.0
-        for j in range(factors.size):
-            shares[h] += logs[factors[j], h]
-        best = max(best, shares[h])
-    total = 0.0
-    for h in range(shares.size):
-        shares[h] = math.exp(shares[h] - best)
-        total += shares[h]
-    return best, total
+        for factor in factors:
+            shares[h] += logs[factor, h]
+    return exponentiate(shares)
 
 
 @kernel
 def anneal_gibbs(log_theta, problem, plan, rng, record):
     """Gibbs sampling of tables and completions on the path p(theta) p(y, s | theta)**beta.
 
-    As `anneal_tables`; no counts of closed tables. plan: (betas (K + 1,), power that
-    p(y, s | theta) is raised to for the first completions, ranges (W, 2)).
+    As `anneal_tables`, without counts of closed tables. plan: (betas (K + 1,), power that p(y, s |
+    theta) is raised to for the first completions, ranges (W, 2)).
     """
     groups, _, strength = problem
     betas, power, ranges = plan

@@ -1,13 +1,13 @@
 """Scores of single families, counted when they are first asked for.
 
-A `source` is (families, counts). families: (log_beta (n, F), choose, first) as in
-`kernels.dag_walks`, nan where a family is not scored yet. counts: (columns (n, m) int32 states,
-words (sum of arities, m / 64) uint64, first (n,), arities (n,), log_prior (n, F), sizes (t,),
-cell_counts, parent_counts, penalties, each (t, n)): the last three are pseudo-counts and nats to
-take off for node v with sizes[t] parent configurations. In a finished table all of them are empty.
+A `source` is (families, counts). families: (log_beta (n, F), choose, first) as in `dag_walks`, nan
+where a family is not scored yet. counts: (columns (n, m) int32, words (sum of arities, m / 64)
+uint64, first (n,), arities (n,), log_prior (n, F), sizes (t,), cell_counts, parent_counts,
+penalties, each (t, n)): the last three are pseudo-counts and nats to take off for node v with
+sizes[t] parent configurations. In a finished table all of them are empty.
 
-`words` has the data again: bit i of its row first[v] + a is set where row i has state a at v. 64
-rows go into a word, so counting bits is the faster way for all but large families.
+`words` has the data again: bit i of its row first[v] + a is set where row i has state a at v.
+Counting bits, 64 rows at a time, is the faster way for all but large families.
 """
 
 import numpy as np
@@ -25,13 +25,11 @@ EIGHTS, BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 @kernel
 def log_beta_of(source, v, mask):
     """ln beta_v of a parent mask, worked out now if it was not yet; -inf for too many parents."""
-    families, counts = source
-    value = score(families, v, mask)
+    (log_beta, choose, first), counts = source
+    value = score(source[0], v, mask)
     if np.isnan(value):
-        log_beta, choose, first = families
         rank = family_rank(v, mask, choose, first)
-        value = counts[4][v, rank] + family_score(counts, v, mask)
-        log_beta[v, rank] = value
+        value = log_beta[v, rank] = counts[4][v, rank] + family_score(counts, v, mask)
     return value
 
 
@@ -84,8 +82,8 @@ def count_rows(columns, arities, v, mask, cells):
 def count_bits(words, first, arities, v, mask, cells):
     """As `count_rows`, 64 rows at a time: the words of v's states within those of each j.
 
-    The states of the parents count up like the digits of a number, the last of them first; each
-    digit keeps the words of the digits before it and its own.
+    The parents' states count up like the digits of a number, the last of them first; each digit
+    keeps the words of the digits before it and its own.
     """
     k = popcount(mask)
     parents, digits = np.empty(k, np.int64), np.zeros(k, np.int64)

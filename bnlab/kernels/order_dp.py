@@ -6,16 +6,8 @@ Sums run in packed extended-range arithmetic, in arrays by compact mask: see `bi
 import numpy as np
 
 from bnlab.kernels import kernel
-from bnlab.kernels.bits import compact, popcount, trailing_zeros
-from bnlab.kernels.extended import (
-    ZERO,
-    add_product_to,
-    add_to,
-    from_log,
-    mul,
-    set_product,
-    to_log,
-)
+from bnlab.kernels.bits import compact, trailing_zeros
+from bnlab.kernels.extended import ZERO, add_product_to, add_to, from_log, mul, set_product, to_log
 
 BLOCK = 1 << 8
 
@@ -24,58 +16,44 @@ BLOCK = 1 << 8
 def subset_sums(x, k):
     """Zeta transform in place: x[S] <- sum of x[G] over G subset of S; [KoivistoSood2004].
 
-    x (2**b,) packed, ZERO wherever G has more than k elements; those parts are skipped. The halves
-    of each block are added as soon as both are done, so the low stages run within the cache.
+    x (2**b,) packed, ZERO wherever G has more than k elements. By halves, so that small ones stay
+    within the cache: the sets with the last element have k - 1 others.
     """
-    block = min(BLOCK, x.size)
-    for c in range(x.size // block):
-        if popcount(c) <= k:
-            inner = x[c * block : (c + 1) * block]
-            d = 1
-            while d < block:
-                for b in range(0, block, 2 * d):
-                    add_to(inner[b + d : b + 2 * d], inner[b : b + d])
-                d *= 2
-        s, d = 0, block
-        while (c >> s) & 1:
-            prefix = c >> (s + 1)
-            if popcount(prefix) <= k:
-                b = prefix * 2 * d
+    d, half = 1, x.size // 2
+    if k >= 0 and x.size > BLOCK:
+        subset_sums(x[:half], k)
+        subset_sums(x[half:], k - 1)
+        add_to(x[half:], x[:half])
+    elif k >= 0:
+        while d < x.size:
+            for b in range(0, x.size, 2 * d):
                 add_to(x[b + d : b + 2 * d], x[b : b + d])
-            s, d = s + 1, d * 2
+            d *= 2
 
 
 @kernel
 def superset_sums(x, k):
     """Upward zeta transform in place: x[G] <- sum of x[S] over S superset of G, for |G| <= k.
 
-    x (2**b,) packed; entries of more than k elements are left unfinished. Mirror of `subset_sums`:
-    the largest halves are added first, and blocks that only feed larger G are skipped.
+    x (2**b,) packed; entries of more than k elements are left unfinished. As `subset_sums`.
     """
-    block = min(BLOCK, x.size)
-    blocks = x.size // block
-    for c in range(blocks):
-        d = ((c & -c) if c else blocks) * block // 2
-        while d >= block:
-            b = c * block
-            if popcount(b // (2 * d)) <= k:
+    d = x.size // 2
+    if k >= 0 and x.size > BLOCK:
+        add_to(x[:d], x[d:])
+        superset_sums(x[:d], k)
+        superset_sums(x[d:], k - 1)
+    elif k >= 0:
+        while d >= 1:
+            for b in range(0, x.size, 2 * d):
                 add_to(x[b : b + d], x[b + d : b + 2 * d])
             d //= 2
-        if popcount(c) <= k:
-            inner = x[c * block : (c + 1) * block]
-            d = block // 2
-            while d >= 1:
-                for b in range(0, block, 2 * d):
-                    add_to(inner[b : b + d], inner[b + d : b + 2 * d])
-                d //= 2
 
 
 @kernel
 def parent_set_sums(v, parents, log_beta, offset, k, alpha):
-    """alpha[S] = sum of beta_v(G) over G subset of S; [KoivistoSood2004, eq. 6].
+    """alpha[S] = sum of beta_v(G) exp(-offset) over G subset of S; [KoivistoSood2004, eq. 6].
 
-    parents, log_beta (F,): families of node v with |G| <= k; alpha (2**(n-1),) compact and packed;
-    beta is scaled by exp(-offset).
+    parents, log_beta (F,): families of node v with |G| <= k; alpha (2**(n-1),) compact and packed.
     """
     alpha[:] = ZERO
     for f in range(parents.size):
@@ -87,8 +65,8 @@ def parent_set_sums(v, parents, log_beta, offset, k, alpha):
 def forward(alpha, g):
     """g(S) = sum over i in S of alpha_i(S - i) g(S - i), g(0) = 1; [KoivistoSood2004, eq. 9].
 
-    alpha (n, 2**(n-1)), g (2**n,) packed. All sets that share their elements above node l, hold l,
-    and vary below it form one run, so the recurrence is a product of slices.
+    alpha (n, 2**(n-1)), g (2**n,) packed. Sets that share their elements above node l, hold l, and
+    vary below it form one run, so the recurrence is a product of slices.
     """
     g[:] = ZERO
     g[0] = 0
@@ -100,10 +78,7 @@ def forward(alpha, g):
 
 @kernel
 def backward(alpha, b):
-    """b(S) = sum over i not in S of alpha_i(S) b(S + i), b(V) = 1; [Koivisto2006].
-
-    Same shapes and runs as `forward`, from the full set down.
-    """
+    """b(S) = sum over i not in S of alpha_i(S) b(S + i), b(V) = 1; as `forward`; [Koivisto2006]."""
     b[:] = ZERO
     b[b.size - 1] = 0
     for c in range(b.size - 1, 0, -1):
@@ -117,7 +92,7 @@ def family_posteriors(v, parents, log_beta, offset, k, g, b, gamma, out):
     """out[f] = p(parents of v are G_f | D) = beta_v(G_f) gamma_v(G_f) / g(V); [Koivisto2006].
 
     gamma_v(G) = sum over S superset of G, v not in S, of g(S) b(S + v); `gamma` (2**(n-1),) is
-    scratch. Masks and weights as in `parent_set_sums`.
+    scratch.
     """
     d = 1 << v
     for base in range(0, g.size, 2 * d):
@@ -134,17 +109,15 @@ def family_posteriors(v, parents, log_beta, offset, k, g, b, gamma, out):
 def last_nodes(alpha, g, sets, which, uniforms, out):
     """out[t] = the last node of set sets[which[t]], drawn by inversion of uniforms[t].
 
-    p(i is last in S) = alpha_i(S - i) g(S - i) / g(S); [HeTianWu2016, eq. 18].
-    alpha (n, 2**(n-1)), g (2**n,) packed; sets (U,) masks; which (T,) sorted; uniforms (T,).
+    p(i is last in S) = alpha_i(S - i) g(S - i) / g(S); [HeTianWu2016, eq. 18]. sets (U,) masks;
+    which (T,) sorted; uniforms (T,).
     """
-    n = alpha.shape[0]
-    cumulative = np.empty(n)
-    current = -1
+    cumulative, current = np.empty(len(alpha)), -1
     for t in range(which.size):
         if which[t] != current:
             current = which[t]
             _last_node_probabilities(alpha, g, sets[current], cumulative)
-        threshold = uniforms[t] * cumulative[n - 1]
+        threshold = uniforms[t] * cumulative[-1]
         i = 0
         while cumulative[i] <= threshold:
             i += 1

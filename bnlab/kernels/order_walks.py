@@ -1,15 +1,11 @@
 """Random walks on node orders, at any temperature, alone or coupled.
 
 The weight of an order is the product over its nodes of alpha_v(predecessors of v), the sum of
-beta_v over the parent sets within the predecessors [FriedmanKoller2003]. ln alpha comes from a
-dense table over all predecessor sets (small n), or from sums over the families within the
-predecessors (any n <= 63). Both are pure functions of node and predecessors, so a walk depends on
-its first orders, its settings and its generator alone.
-
-Moves propose a neighbour symmetrically, and are accepted with probability min(1, ratio**beta).
-
-A `source` of ln alpha is the dense table (n, 2**(n-1)) by node and compact predecessors, or the
-families of `score_families`.
+beta_v over the parent sets within the predecessors [FriedmanKoller2003]. A `source` of ln alpha is
+the dense table (n, 2**(n-1)) by node and compact predecessors (small n), or the families of
+`score_families` (any n <= 63). Both are pure functions, so a walk depends on its first orders, its
+settings and its generator alone. Moves propose a neighbour symmetrically, and are accepted with
+probability min(1, ratio**beta).
 """
 
 import math
@@ -46,11 +42,10 @@ def walk(orders, source, plan, rng, record):
     """C coupled chains [NiinimakiKoivisto2013, sec. 2.3], or one alone; `orders` (C, n) move along.
 
     plan: (betas (T, C), thin, shares (2,)): before record t each chain c makes `thin` moves at
-    betas[t, c], and C - 1 exchanges of states are proposed; shares are the cumulative probabilities
-    of swaps, and of swaps or adjacent transpositions.
-    record: (kept (T, n) or (0, n), orders of the last chain, if wanted; log_weights (T, C) of all
-    orders at beta = 1; tally (B, C, 3, 2): moves tried and accepted by kind, added up in B equal
-    spans of the records; exchanges (C - 1, 2): tried and accepted, by pair).
+    betas[t, c], and C - 1 exchanges of states are proposed; shares as in `pick`. record: (kept (T,
+    n) or (0, n), orders of the last chain, if wanted; log_weights (T, C) of all at beta = 1; tally
+    (B, C, 3, 2): moves tried and accepted by kind, added up in B equal spans of the records;
+    exchanges (C - 1, 2): tried and accepted, by pair).
     """
     betas, thin, shares = plan
     kept, log_weights, tally, exchanges = record
@@ -84,7 +79,7 @@ def start(orders, source):
     """Predecessors and ln alpha by position, (C, n) each, of the orders (C, n)."""
     before, scores = np.zeros(orders.shape, np.int64), np.empty(orders.shape)
     for c in range(orders.shape[0]):
-        score(source, orders[c], 0, orders.shape[1] - 1, before[c], scores[c])
+        score(source, orders[c], np.int64(0), orders.shape[1] - 1, before[c], scores[c])
     return before, scores
 
 
@@ -100,9 +95,9 @@ def weigh(source, orders):
 
 @kernel
 def exchange(states, betas, log_weights, rng, tally):
-    """Propose that two random neighbours i, i + 1 exchange their rows of states and log_weights.
+    """Propose that two random neighbours i, j exchange their rows of states and log_weights.
 
-    Accepted with probability min(1, exp((beta_i - beta_j) (ln w_j - ln w_i))), j = i + 1
+    Accepted with probability min(1, exp((beta_i - beta_j) (ln w_j - ln w_i)))
     [NiinimakiKoivisto2013, sec. 2.3].
     """
     i = int(rng.random() * (betas.size - 1))
@@ -121,7 +116,7 @@ def exchange(states, betas, log_weights, rng, tally):
 
 @inlined
 def pick(shares, rng):
-    """The kind of the next move."""
+    """The kind of the next move, by cumulative shares (2,) of swaps and of adjacent ones."""
     u = rng.random()
     return SWAP if u < shares[0] else (ADJACENT if u < shares[1] else RELOCATE)
 
@@ -130,8 +125,7 @@ def pick(shares, rng):
 def propose(order, kind, rng, changed):
     """Write a neighbour of `order` to `changed` between positions lo and hi; return (lo, hi).
 
-    Swap of two positions, adjacent transposition, or one node taken out and put in elsewhere, each
-    uniform, so that the proposal is symmetric. One node alone stays.
+    Each uniform, so that the proposal is symmetric. One node alone stays.
     """
     n = order.size
     i = int(rng.random() * (n - 1 if kind == ADJACENT else n))
@@ -176,33 +170,27 @@ def adopt(lo, hi, proposed, current):
         scores[position] = fresh[position]
 
 
-@inlined
+@kernel
 def score(source, nodes, lo, hi, masks, out):
     """Fill ln alpha and predecessors of the positions lo..hi; masks[lo] is given."""
     if isinstance(source, tuple):  # known by type: one branch is compiled
         score_families(source, nodes, lo, hi, masks, out)
     else:
-        score_dense(source, nodes, lo, hi, masks, out)
-
-
-@kernel
-def score_dense(table, nodes, lo, hi, masks, out):
-    """`score` by a table (n, 2**(n-1)), predecessors compact."""
-    mask = masks[lo]
-    for position in range(lo, hi + 1):
-        v = nodes[position]
-        masks[position] = mask
-        out[position] = table[v, compact(mask, v)]
-        mask |= np.int64(1) << v
+        mask = masks[lo]
+        for position in range(lo, hi + 1):
+            v = nodes[position]
+            masks[position] = mask
+            out[position] = source[v, compact(mask, v)]
+            mask |= np.int64(1) << v
 
 
 @kernel
 def score_families(families, nodes, lo, hi, masks, out):
     """`score` by sums over families.
 
-    families: (weights (n, F + C(n-1, 2)) = exp(log_beta - offset) by rank, then zeros;
-    offsets (n,); choose (n, k + 1) and first (k + 2,) for n - 1 nodes, uint64; log_beta (n, F) and
-    parents (n, F), for predecessors where all weights underflow).
+    families: (weights (n, F + C(n-1, 2)) = exp(log_beta - offset) by rank, then zeros; offsets
+    (n,); choose (n, k + 1) and first (k + 2,) for n - 1 nodes, uint64; log_beta (n, F) and parents
+    (n, F), for predecessors where all weights underflow).
     """
     weights, offsets, choose, first, log_beta, parents = families
     scratch = np.zeros((5, choose.shape[0] + 4), np.uint64)
@@ -221,10 +209,7 @@ def score_families(families, nodes, lo, hi, masks, out):
 
 @kernel
 def sum_within(weights, mask, choose, first, lists):
-    """Sum of weights[rank(G)] over the sets G within a compact mask; lists: scratch.
-
-    Ranks are colexicographic within each size (counting).
-    """
+    """Sum of weights[rank(G)] over the sets G within a compact mask; lists: scratch."""
     inside, pairs = lists.inside, lists.pairs
     count, x = 0, 0
     while mask:
@@ -304,9 +289,9 @@ def sum_row(weights, base, members, count):
 
 @kernel
 def log_sum_within(log_beta, parents, mask, offset):
-    """ln of the sum of beta over the parents (F,) within `mask`, relative to the largest of them.
+    """ln of the sum of beta over the parents (F,) within `mask`, at least offset + FLOOR.
 
-    Where the scaled weights underflow; at least offset + FLOOR.
+    Where the scaled weights underflow.
     """
     best, total = -np.inf, 0.0
     for f in range(parents.size):
@@ -324,14 +309,13 @@ def log_sum_within(log_beta, parents, mask, offset):
 def move_each(orders, source, plan, rng, record):
     """Move each of the orders (P, n) along in place, as `walk` does.
 
-    plan: (beta, moves, shares (2,)): `moves` moves at `beta`; with moves = 0 they are only weighed.
-    record: (log_weights (P,) of the orders at beta = 1, tally (1, 1, 3, 2) of all moves together).
+    plan: (beta, moves, shares (2,)): `moves` moves at `beta`; none only weigh the orders. record:
+    (log_weights (P,) of the orders at beta = 1, tally (1, 1, 3, 2) of all moves together).
     """
     beta, moves, shares = plan
-    log_weights, tally = record
-    betas = np.full((1, 1), beta)
+    weights, tally = record[0].reshape(-1, 1), record[1]
     unkept, alone = np.empty((0, orders.shape[1]), np.int64), np.empty((0, 2), np.int64)
-    weights = log_weights.reshape(-1, 1)
+    plan_of_one = np.full((1, 1), beta), moves, shares
     for p in range(orders.shape[0]):
         kept = (unkept, weights[p : p + 1], tally, alone)
-        walk(orders[p : p + 1], source, (betas, moves, shares), rng, kept)
+        walk(orders[p : p + 1], source, plan_of_one, rng, kept)

@@ -1,12 +1,10 @@
 """Random walks on ordered partitions of nodes, and DAGs drawn from them.
 
-The first layer of a DAG's partition holds its roots; each further layer the roots of what is
-left without the layers before it. So every node has all parents in the layers before its own, and
-at least one in the last of them. The weight of a partition is the sum over its DAGs: the product
-over nodes of the sum of beta over such parent sets [KuipersMoffa2017]. These sums run over families
-that touch the last layer only, never over differences of larger sums, so they keep their digits.
-
-A partition is an array of n layer masks, the empty ones last.
+The first layer of a DAG's partition holds its roots; each further layer the roots of what is left
+without the layers before it. So every node has all parents in the layers before its own, and at
+least one in the last of them. The weight of a partition is the product over nodes of the sum of
+beta over such parent sets [KuipersMoffa2017], never a difference of larger sums, so it keeps its
+digits. A partition is an array of n layer masks, the empty ones last.
 """
 
 import math
@@ -50,9 +48,8 @@ def walk(state, fresh, lists, families, plan, rng, record):
 
     fresh: another `Partition`; both know nothing but the layers. plan: (lead, thin, shares (4,)):
     `lead` moves, then `thin` before each record; shares are the cumulative probabilities of the
-    first four kinds of move.
-    record: (dags (T, n), log_targets (T,) of the DAGs, log_weights (T,) of their partitions,
-    tally (5, 2): moves tried and accepted by kind, the lead left out).
+    first four kinds of move. record: (dags (T, n), log_targets (T,) of the DAGs, log_weights (T,)
+    of their partitions, tally (5, 2): moves tried and accepted by kind, the lead left out).
     """
     lead, thin, shares = plan
     dags, log_targets, log_weights, tally = record
@@ -64,9 +61,8 @@ def walk(state, fresh, lists, families, plan, rng, record):
             while kind < shares.size and u >= shares[kind]:
                 kind += 1
             accepted = move(state, fresh, lists, families, kind, rng)
-            if t >= 0:
-                tally[kind, 0] += 1
-                tally[kind, 1] += accepted
+            tally[kind, 0] += t >= 0
+            tally[kind, 1] += accepted and t >= 0
         if t >= 0:
             draw(families, state, rng, dags[t], fresh.scores)
             log_weights[t], log_targets[t] = total(state.scores), total(fresh.scores)
@@ -90,16 +86,15 @@ def move(state, fresh, lists, families, kind, rng):
 def reverse(state, fresh, lists, families, rng):
     """Draw a DAG, reverse one of its edges with new parents for both ends; whether that was done.
 
-    The partition becomes that of the new DAG [KuipersMoffa2017]. DAGs have their posterior given
-    the partition, and the move keeps that of DAGs, so it keeps that of partitions.
+    The partition becomes that of the new DAG: the move keeps the posterior of DAGs, so it keeps
+    that of partitions [KuipersMoffa2017].
     """
     dag = np.empty(state.layers.size, np.int64)
     draw(families, state, rng, dag, fresh.scores)
-    change = accepted_reversal(dag, families.parents, families.log_beta, rng)
-    if change.u < 0:
+    u, v, f_u, f_v = accepted_reversal(dag, families.parents, families.log_beta, rng)
+    if u < 0:
         return False
-    dag[change.u] = families.parents[change.u, change.f_u]
-    dag[change.v] = families.parents[change.v, change.f_v]
+    dag[u], dag[v] = families.parents[u, f_u], families.parents[v, f_v]
     divide(dag, fresh.layers)
     rescore(families, lists, fresh.layers, state, fresh)
     adopt(fresh, state)
@@ -128,10 +123,10 @@ def adopt(fresh, state):
 
 @kernel
 def propose(layers, kind, rng, changed):
-    """Write a neighbour to `changed`; return ln of the proposal's odds, back over there.
+    """Write a neighbour to `changed`; return ln of the proposal's odds, back over there, or -inf.
 
     Swaps of two nodes of different layers, or of two adjacent layers, and relocations are
-    symmetric. -inf where there is no such neighbour.
+    symmetric.
     """
     n, count = layers.size, 0
     while count < n and layers[count] != 0:
@@ -202,8 +197,7 @@ def join(layers, count, rng):
 def relocate(layers, count, rng):
     """Take one node out, and put it anywhere else among the other nodes' layers.
 
-    Into one of their L layers, or alone before, between or after them: 2 L + 1 places. Place 2 i is
-    alone before layer i, and place 2 i + 1 in it.
+    Place 2 i is alone before layer i, and place 2 i + 1 in it: 2 L + 1 places for L layers.
     """
     v = int(rng.random() * layers.size)
     bit = np.int64(1) << v
@@ -265,11 +259,10 @@ def log_ways(k, size):
 def rescore(families, lists, layers, state, fresh):
     """Fill predecessors, last layer before and ln weight by node; return the gain in ln weight.
 
-    Nodes for which neither of the first two has changed keep their weight. -inf as soon as a node
-    has no family; the rest is then left unfinished.
+    Nodes for which neither of the first two has changed keep their weight. Ends unfinished, with
+    -inf, as soon as a node has no family.
     """
-    before, last = np.int64(0), np.int64(0)
-    gain = 0.0
+    before, last, gain = np.int64(0), np.int64(0), 0.0
     for layer in layers:
         rest = layer
         while rest:
@@ -326,8 +319,7 @@ def list_members(before, last, choose, lists):
 def sum_touching(weights, lists, count, base, size, choose):
     """Sum of weights[base + rank(G)] over the sets G of `size` of the first `count` members.
 
-    Only sets with an element in `last` count: either the largest is there, and the others are any,
-    or the others touch it.
+    Only those with an element in `last`: the largest, and any others, or the others touch it.
     """
     below = lists.below
     if size == 1:

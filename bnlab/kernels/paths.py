@@ -26,13 +26,12 @@ def descendants(source, alpha, g, first, share, out):
 
     share[first[M] + rank of T] is the probability, given that the nodes M + source come first in
     the order, that T are those among them that descend from the source. Adding v last, with B the
-    nodes before it, w = p(v is last in B + v) and r = alpha_v(B less T and source) / alpha_v(B):
-    v has no parent in T + source with probability r, and joins T with probability 1 - r.
-    alpha (n, 2**(n-1)), g (2**n,) packed; share, of length 3**(n-1), is scratch; masks M and T are
-    compact, without the source's bit; out (n,).
+    nodes before it, w = p(v is last in B + v) and r = alpha_v(B less T and source) / alpha_v(B): v
+    has no parent in T + source with probability r, and joins T with probability 1 - r. alpha (n,
+    2**(n-1)), g (2**n,) packed; share (3**(n-1),) is scratch; M and T compact, without the source;
+    out (n,).
     """
-    n = alpha.shape[0]
-    one = np.int64(1)
+    n, one = alpha.shape[0], np.int64(1)
     for m in range(first.size):
         nodes = expand(m, source) | one << source
         here = share[first[m] : first[m] + (1 << popcount(m))]

@@ -1,12 +1,10 @@
 """Linear extensions of partial orders: exact counts, uniform draws, points of the order polytope.
 
-A poset on n <= 63 elements is a `Poset` as `arrange` lays it out: down[v] and up[v] are the masks
-of all elements below and above v, covers[v] of those directly above it, and the labels run against
-the order, so that the lowest bit of any set is one of its maximal elements.
-
-Counts are kept as densities: f(S) = l(S) / |S|!, the chance that a random order of the elements of
-S is one of its l(S) linear extensions. Then unconnected parts multiply, f(A + B) = f(A) f(B), and
-taking out the first element of the order gives f(S) = sum over minimal v of f(S - v) / |S|.
+A poset on n <= 63 elements is a `Poset` as `arrange` lays it out, with labels that run against the
+order: the lowest bit of any set is one of its maximal elements. Counts are kept as densities: f(S)
+= l(S) / |S|!, the chance that a random order of S is one of its l(S) linear extensions. Then
+unconnected parts multiply, f(A + B) = f(A) f(B), and taking out the first element of the order
+gives f(S) = sum over minimal v of f(S - v) / |S|.
 """
 
 from typing import NamedTuple
@@ -39,9 +37,8 @@ def arrange(above, label, poset):
     ranks = np.empty(n, np.int64)
     for v in range(n):
         ranks[v] = popcount(above[v]) * n + v
-    by_rank = np.argsort(ranks)
-    for place in range(n):
-        label[by_rank[place]] = n - 1 - place
+    for place, v in enumerate(np.argsort(ranks)):
+        label[v] = n - 1 - place
     poset.up[:] = 0
     for v in range(n):
         mask, rest = np.int64(0), above[v]
@@ -78,10 +75,7 @@ def minimal(down, part):
 
 @inlined
 def _component(up, pending, mins):
-    """The connected component of `pending` that holds the lowest of its minimal elements.
-
-    Every element lies above a minimal one, so a component is a union of upper sets that meet.
-    """
+    """The part of `pending` joined to its lowest minimal element: upper sets that meet."""
     first = mins & -mins
     part = (up[trailing_zeros(first)] & pending) | first
     left, grown = mins ^ first, True
@@ -147,11 +141,11 @@ def density(poset, keys, values, states, max_states):
     """Density f of the whole poset by recursion over components; (f, keys, values, states).
 
     f = -1 when more than `max_states` sets had to be kept. keys, values: the table of the sets
-    whose density is known, `states` many; it comes back larger, and may be handed in again.
-    A frame of the stack is a connected set `part` whose minimal elements `left` are still to be
-    taken out; `total` sums the densities found; what remains of the set that is being worked on is
-    `pending`, with minimal elements `mins`, and `product` the density of what is done of it.
-    Elements that are alone in being minimal or maximal drop out before a set is looked up.
+    whose density is known, `states` many; it comes back larger, and may be handed in again. A frame
+    of the stack is a connected set `part` whose minimal elements `left` are still to be taken out;
+    `total` sums the densities found; `pending`, with minimal elements `mins`, is what remains of
+    the set that is being worked on, and `product` the density of what is done of it. Elements that
+    are alone in being minimal or maximal drop out before a set is looked up.
     """
     n = poset.down.size
     masks, sums = np.zeros((n + 1, 5), np.int64), np.zeros((n + 1, 2))
@@ -208,7 +202,7 @@ def log_densities(above, max_states, out):
     for t in range(above.shape[0]):
         arrange(above[t], label, poset)
         keys, values = np.zeros(FIRST_SLOTS, np.int64), np.empty(FIRST_SLOTS)
-        f = density(poset, keys, values, 0, max_states)[0]
+        f = density(poset, keys, values, np.int64(0), max_states)[0]
         out[t] = np.log(f) if f > 0 else np.nan
 
 
@@ -296,8 +290,8 @@ def extensions(poset, keys, values, uniforms, times):
 
     uniforms (T, 2n). Every element starts with a uniform time. An unconnected part keeps the times
     of its elements, which interleaves the parts at random; within a part, the element that comes
-    first or last trades its time for the earliest or the latest. Which one comes first is drawn
-    with probability f(S - v) / (|S| f(S)).
+    first, drawn with probability f(S - v) / (|S| f(S)), or last trades its time for the earliest or
+    latest.
     """
     n = poset.down.size
     for t in range(uniforms.shape[0]):
@@ -332,12 +326,9 @@ def _first(poset, part, mins, keys, values, u):
 @kernel
 def _trade(times, part, bit, earliest):
     """Swap the time of element `bit` with the earliest, or else the latest, within `part`."""
-    v = trailing_zeros(bit)
-    best, rest = v, part
-    while rest:
-        u = trailing_zeros(rest)
-        rest &= rest - 1
-        if (times[u] < times[best]) == earliest and times[u] != times[best]:
+    v = best = trailing_zeros(bit)
+    for u in range(times.size):
+        if (part >> u) & 1 and (times[u] < times[best]) == earliest and times[u] != times[best]:
             best = u
     times[v], times[best] = times[best], times[v]
 
@@ -346,8 +337,8 @@ def _trade(times, part, bit, earliest):
 def larger_ideals(down, ideals, out):
     """Write the ideals of one more element to `out`; return how many; with empty `out` only count.
 
-    ideals (I,), all of one size. The lowest bit of an ideal is one of its maximal elements, so
-    adding elements below it makes every larger ideal exactly once.
+    ideals (I,), all of one size. The lowest bit of an ideal is one of its maximal elements: adding
+    elements below it makes every larger ideal exactly once.
     """
     count = 0
     for ideal in ideals:
@@ -383,11 +374,11 @@ def ideal_sums(up, ideals, keys, ranks, smaller, out):
 def gibbs_sweeps(below, above, uniforms, low, high):
     """Gibbs sweeps on the order polytope, from below and from above at once.
 
-    x[v] <- lower + u (upper - lower), where lower is the largest x below v (0 if none) and upper
-    the smallest x above v (1 if none): monotone in x, and the uniform distribution on
-    {x in [0, 1]**n : x[a] <= x[b] whenever a < b} is invariant. Any start between `low` and `high`
-    stays between them. below, above: (starts (n + 1,), elements (E,)) of the neighbours of every
-    element; uniforms (T, sweeps, n); low, high (T, n), changed in place.
+    x[v] <- lower + u (upper - lower), between the largest x below v (or 0) and the smallest above
+    (or 1): monotone in x, and the uniform distribution on {x in [0, 1]**n : x[a] <= x[b] whenever a
+    < b} is invariant. Any start between `low` and `high` stays between them. below, above: (starts
+    (n + 1,), elements (E,)) of the neighbours of every element; uniforms (T, sweeps, n); low, high
+    (T, n), changed in place.
     """
     (below_starts, belows), (above_starts, aboves) = below, above
     for t in range(uniforms.shape[0]):

@@ -15,9 +15,7 @@ def log_means(v, families, columns, rows, arities, pseudo_counts, counts, out):
     counts: zeros, int32; for families of more cells, rows are compared one by one.
     """
     n, m = columns.shape
-    members = np.empty(n, np.int64)
-    strides = np.empty(n, np.int64)
-    cells_of = np.empty(m, np.int64)
+    members, strides, cells_of = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(m, np.int64)
     for f in range(families.size):
         cells, size, mask = float(arities[v]), 0, families[f]
         while mask:

@@ -7,10 +7,9 @@ from bnlab.kernels import kernel
 
 @kernel
 def pair_counts(columns, weights, first, out):
-    """Add the weighted counts of all pairs of states to out (S, S).
+    """Add the weighted counts of all pairs of states to out (S, S), single states on its diagonal.
 
     State a of variable u has place first[u] + a; S = first[n]. columns (n, m) int32, weights (m,).
-    A diagonal block holds the counts of single states on its diagonal.
     """
     n, m = columns.shape
     for u in range(n):
@@ -29,8 +28,8 @@ def pair_counts(columns, weights, first, out):
 def information(pairs, first, out):
     """out[u, v] = mutual information of u and v times the number of rows, nats; 0 for u = v.
 
-    Sum over cells of N_ab ln(N_ab N / (N_a N_b)), of what `pair_counts` makes. Its terms are added
-    in ascending order, so that tables equal but for the order of states, or transposed, give equal
+    Sum over cells of N_ab ln(N_ab N / (N_a N_b)), of what `pair_counts` makes. Terms are added in
+    ascending order, so that tables equal but for the order of states, or transposed, give equal
     bits.
     """
     n = first.size - 1
@@ -56,17 +55,3 @@ def information(pairs, first, out):
             for term in np.sort(terms[:count]):
                 gain += term
             out[u, v] = out[v, u] = gain
-
-
-@kernel
-def log_density(columns, parents, first, log_p, out):
-    """out[i] = ln of the density of a tree at column i of columns (n, m).
-
-    parents (n,), the root its own; log_p[first[u] + a, first[v] + b] = ln p(x_v = b | x_u = a).
-    """
-    n, m = columns.shape
-    out[:] = 0.0
-    for v in range(n):
-        u = parents[v]
-        for i in range(m):
-            out[i] += log_p[first[u] + columns[u, i], first[v] + columns[v, i]]

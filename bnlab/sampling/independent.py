@@ -124,21 +124,21 @@ def dag_block(job: tuple[OrderPosterior, Floats]) -> Arrays:
     return dags_given(families, masks, uniforms[:, n:])
 
 
-def dags_given(families: list[tuple[Ints, Floats]], masks: Ints, uniforms: Floats) -> Arrays:
+def dags_given(
+    families: list[tuple[Ints, Floats]], masks: Ints, uniforms: Floats, touched: Ints | None = None
+) -> Arrays:
     """One DAG for each row of predecessor masks (T, n), from uniform numbers (T, n).
 
-    families: of each node, as from `families_by_weight`. log_target is -inf where a node has no
-    family within its predecessors.
+    families: of each node, as from `families_by_weight`. touched (T, n): masks of nodes of which
+    one must be a parent, if any is given. log_target is -inf where a node has no such family.
     """
+    touched = np.zeros_like(masks) if touched is None else touched
     dags, log_target = np.empty_like(masks), np.zeros(len(masks))
     chosen, log_chosen = np.empty(len(masks), np.int64), np.empty(len(masks))
-    for v, (parents, log_beta) in enumerate(families):
-        u = uniforms[:, v]
-        ranking = np.lexsort((u, masks[:, v]))
-        within = masks[ranking, v]
-        kernels.parent_sets(
-            parents, log_beta, within, np.zeros_like(within), u[ranking], chosen, log_chosen
-        )
+    for v, family in enumerate(families):
+        ranking = np.lexsort((uniforms[:, v], touched[:, v], masks[:, v]))
+        given = masks[ranking, v], touched[ranking, v], uniforms[ranking, v]
+        kernels.parent_sets(*family, *given, chosen, log_chosen)
         dags[ranking, v] = chosen
         log_target[ranking] += log_chosen
     return {"values": dags, "log_target": log_target}
@@ -175,24 +175,11 @@ def layer_block(job: tuple[DagPosterior, Floats]) -> Arrays:
     posterior, uniforms = job
     n = posterior.table.n
     within, touched = _layers(posterior, uniforms[:, :n])
-    dags, log_target = np.empty_like(within), np.zeros(len(within))
-    chosen, log_chosen = np.empty(len(within), np.int64), np.empty(len(within))
-    for v in range(n):
-        u = uniforms[:, n + v]
-        ranking = np.lexsort((u, touched[:, v], within[:, v]))
-        kernels.parent_sets(
-            *families_by_weight(posterior.table, v),
-            within[ranking, v],
-            touched[ranking, v],
-            u[ranking],
-            chosen,
-            log_chosen,
-        )
-        dags[ranking, v] = chosen
-        log_target[ranking] += log_chosen
-    if (log_target == -np.inf).any():
+    families = [families_by_weight(posterior.table, v) for v in range(n)]
+    block = dags_given(families, within, uniforms[:, n:], touched)
+    if (block["log_target"] == -np.inf).any():
         raise ValueError(ROUNDED)
-    return {"values": dags, "log_target": log_target}
+    return block
 
 
 def _layers(posterior: DagPosterior, uniforms: Floats) -> tuple[Ints, Ints]:

@@ -382,11 +382,9 @@ def _tree(problem: Problem, weights: Floats) -> Tree:
 
 def _log_p(problem: Problem, tree: Tree, out: Floats) -> None:
     """ln p(x | tree) of the distinct rows, (rows,), nats."""
-    first = problem.first
-    log_p = np.empty((first[-1], first[-1]))
-    for v, u in enumerate(tree.parents):
-        log_p[first[u] : first[u + 1], first[v] : first[v + 1]] = _log(tree.tables[v])
-    kernels.log_density(problem.columns, tree.parents, first, log_p, out)
+    out[:] = 0.0
+    for v, u in enumerate(tree.parents):  # the table of the root has one row
+        out += _log(tree.tables[v])[0 if u == v else problem.columns[u], problem.columns[v]]
 
 
 def _log_prior(problem: Problem, weights: Floats, trees: list[Tree]) -> float:
