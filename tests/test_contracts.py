@@ -213,6 +213,7 @@ def test_compiled_kernels_equal_their_python_source(monkeypatch):
         yield bn.order_posterior(table).edges
         yield bn.exact.order_paths(bn.order_posterior(table))
         yield bn.map_dag(table).dags
+        yield bn.chow_liu(data)
         yield bn.k_best_dags(table, 50).log_weight
         orders = bn.sample_orders(bn.order_posterior(table), draws=9, rng=np.random.default_rng(0))
         yield bn.features.edges(orders, table=table)

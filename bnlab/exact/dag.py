@@ -11,7 +11,6 @@ from bnlab.checks import checked
 from bnlab.exact.normalisers import factors_by_size, log_dag_prior_sum
 from bnlab.exact.order import edge_sums
 from bnlab.exact.over_dags import (
-    Alphas,
     blocks,
     dag_alphas,
     log_sum_over_dags,
@@ -135,8 +134,9 @@ def dag_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -> 
     log_beta = table.log_beta
     alphas = dag_alphas(table, log_beta, steps)
     b, shares = np.ones(1 << n), np.empty(alphas.values.shape)
+    sums = alphas.values, alphas.exponents, b, alphas.completing, shares
     for first, last in down:
-        _backward(alphas, b, shares, max(first, 1), last)
+        dag_dp.backward(*sums, max(first, 1), last)
         steps.tick()
     log_z = alphas.log_z(float(b[-1]))
     r = sums_inside(alphas, steps)
@@ -169,10 +169,6 @@ def dag_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -> 
         run,
         LayerSums(alphas.values, alphas.exponents, b, alphas.completing),
     )
-
-
-def _backward(alphas: Alphas, b: Floats, shares: Floats, first: int, last: int) -> None:
-    dag_dp.backward(alphas.values, alphas.exponents, b, alphas.completing, shares, first, last)
 
 
 def _check_rounding(table: ScoreTable, *ones: float) -> None:

@@ -58,7 +58,7 @@ def subset_maxima(x):
     """In place: x[S] <- largest x[G] over G subset of S; x (2**b,). Low stages within the cache."""
     block = min(BLOCK, x.size)
     for c in range(x.size // block):
-        _maxima(x[c * block : (c + 1) * block], 1)
+        _maxima(x[c * block : (c + 1) * block], np.int64(1))
     _maxima(x, block)
 
 
@@ -160,7 +160,7 @@ def _first_slots(s, families, lists, heap, least):
 
     Lists the first families of each v within the rest, none of too little weight for that.
     """
-    size, room = 0, heap.allowed.shape[1]
+    size, room = np.int64(0), heap.allowed.shape[1]
     for v in range(heap.choices.size):
         rest = s ^ (1 << v)
         if rest < s and lists.first[rest] < lists.first[rest + 1]:

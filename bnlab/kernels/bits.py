@@ -4,8 +4,6 @@ A function on the sets that avoid node v lives in an array of 2**(n-1): v's own 
 the index ("compact").
 """
 
-import math
-
 import numpy as np
 
 from bnlab.kernels import inlined, kernel
@@ -57,18 +55,3 @@ def total(values):
     for value in values:
         out += value
     return out
-
-
-@kernel
-def exponentiate(values):
-    """Make logs (n,) numbers relative to the largest of them; return (its ln, the sum of all).
-
-    Where all of them are -inf, they become 1.
-    """
-    best, whole = -np.inf, 0.0
-    for value in values:
-        best = max(best, value)
-    for i in range(values.size):
-        values[i] = math.exp(values[i] - best) if best > -np.inf else 1.0
-        whole += values[i]
-    return best, whole

@@ -48,7 +48,7 @@ def walk(order, source, plan, rng, record):
     before, scores = np.zeros(count + 1, np.int64), np.empty(count)
     sums, masks = np.empty((2, 1 << bucket)), np.empty(1 << bucket, np.int64)
     scratch = np.empty((bucket, 1 << bucket)), sums[0], sums[1], masks
-    rescore(source, order, (0, count, bucket), before, scores, scratch)
+    rescore(source, order, (np.int64(0), count, bucket), before, scores, scratch)
     state = order, before, scores
     move(state, source, (bucket, lead), rng, np.zeros_like(tally), scratch)
     for t in range(orders.shape[0]):

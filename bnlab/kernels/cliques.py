@@ -11,9 +11,23 @@ import math
 import numpy as np
 
 from bnlab.kernels import kernel
-from bnlab.kernels.bits import exponentiate
 
 TINY = 1e-280  # products below this may have lost digits to underflow
+
+
+@kernel
+def exponentiate(values):
+    """Make logs (n,) numbers relative to the largest of them; return (its ln, the sum of all).
+
+    Where all of them are -inf, they become 1.
+    """
+    best, whole = -np.inf, 0.0
+    for value in values:
+        best = max(best, value)
+    for i in range(values.size):
+        values[i] = math.exp(values[i] - best) if best > -np.inf else 1.0
+        whole += values[i]
+    return best, whole
 
 
 @kernel

@@ -135,37 +135,32 @@ def _add_parents(v, parents, above, out):
 
 @kernel
 def cpdags(dags, directed, undirected):
-    """The CPDAG of each of dags (N, n), in directed and undirected (N, n)."""
+    """The edges that all equivalent DAGs share, and the others, of each of dags (N, n).
+
+    Node by node [Chickering1995]: into a node y whose last parent is x, all edges are compelled if
+    x has a compelled parent that y lacks, or y a parent that x lacks; otherwise those from the
+    compelled parents of x.
+    """
     order = np.empty(dags.shape[1], np.int64)
+    directed[:] = undirected[:] = 0
     for t in range(dags.shape[0]):
         topological_order(dags[t], order)
-        compel(dags[t], order, directed[t], undirected[t])
-
-
-@kernel
-def compel(dag, order, directed, undirected):
-    """The edges that all equivalent DAGs share, and the others, node by node [Chickering1995].
-
-    Into a node y whose last parent is x, all edges are compelled if x has a compelled parent that y
-    lacks, or y a parent that x lacks; otherwise those from the compelled parents of x.
-    """
-    undirected[:] = 0
-    for place, y in enumerate(order):
-        parents, directed[y] = dag[y], 0
-        if parents == 0:
-            continue
-        back = place - 1
-        while not (parents >> order[back]) & 1:
-            back -= 1
-        x = order[back]
-        forced = directed[x]
-        if forced & ~parents or parents & ~dag[x] & ~(np.int64(1) << x):
-            forced = parents
-        directed[y], free = forced, parents & ~forced
-        undirected[y] |= free
-        while free:
-            undirected[trailing_zeros(free)] |= np.int64(1) << y
-            free &= free - 1
+        for place in range(order.size):
+            y = order[place]
+            parents, back = dags[t, y], place - 1
+            if parents == 0:
+                continue
+            while not (parents >> order[back]) & 1:
+                back -= 1
+            x = order[back]
+            forced = directed[t, x]
+            if forced & ~parents or parents & ~dags[t, x] & ~(np.int64(1) << x):
+                forced = parents
+            directed[t, y], free = forced, parents & ~forced
+            undirected[t, y] |= free
+            while free:
+                undirected[t, trailing_zeros(free)] |= np.int64(1) << y
+                free &= free - 1
 
 
 @kernel

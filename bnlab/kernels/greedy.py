@@ -155,7 +155,7 @@ def best_insert(graph, source):
                 continue
             stack[0, 0] = 0
             stack[1, 0] = joined_to_all(common, undirected[y] & ~joined[x], joined)
-            depth = 0
+            depth = np.int64(0)
             while depth >= 0:
                 tails = stack[0, depth]
                 before = parents | tails
@@ -184,7 +184,7 @@ def best_delete(graph, source):
                 continue
             common = undirected[y] & joined[x]
             stack[0, 0], stack[1, 0] = 0, common
-            depth = 0
+            depth = np.int64(0)
             while depth >= 0:
                 after = directed[y] & ~bit | stack[0, depth]
                 gain = log_beta_of(source, y, after) - log_beta_of(source, y, after | bit)

@@ -13,8 +13,8 @@ import math
 import numpy as np
 
 from bnlab.kernels import kernel
-from bnlab.kernels.bits import copy_to, exponentiate
-from bnlab.kernels.cliques import TINY, expect_cliques
+from bnlab.kernels.bits import copy_to
+from bnlab.kernels.cliques import TINY, expect_cliques, exponentiate
 from bnlab.kernels.counting import cell_term
 
 
@@ -127,27 +127,18 @@ def gather(table, cells):
 
 @kernel
 def expect_unlikely(values, factors, weight, sums):
-    """The part of `expect_group` of a row whose products underflow."""
-    shares = np.empty(values.shape[1])
-    log_total = log_shares(values, factors, shares)
-    for factor in factors:
-        for h in range(shares.size):
-            sums[factor, h] += weight * shares[h]
-    return weight * log_total
-
-
-@kernel
-def log_shares(values, factors, shares):
-    """Fill a row's posterior shares by sums of logs; ln of their total, or -inf and equal ones."""
+    """The part of `expect_group` of a row whose products underflow, by sums of logs."""
+    shares = np.zeros(values.shape[1])
     for h in range(shares.size):
-        shares[h] = 0.0
         for factor in factors:
             value = values[factor, h]
             shares[h] += math.log(value) if value > 0.0 else -np.inf
     best, total = exponentiate(shares)
     for h in range(shares.size):
-        shares[h] = shares[h] / total if best > -np.inf else 1.0 / shares.size
-    return best + math.log(total)
+        share = shares[h] / total if best > -np.inf else 1.0 / shares.size
+        for factor in factors:
+            sums[factor, h] += weight * share
+    return weight * (best + math.log(total))
 
 
 @kernel

@@ -14,7 +14,8 @@ import math
 import numpy as np
 
 from bnlab.kernels import kernel
-from bnlab.kernels.bits import copy_to, exponentiate
+from bnlab.kernels.bits import copy_to
+from bnlab.kernels.cliques import exponentiate
 from bnlab.kernels.counting import cell_term
 from bnlab.kernels.latent_walks import TINY, choose
 

@@ -10,7 +10,8 @@ import math
 import numpy as np
 
 from bnlab.kernels import kernel
-from bnlab.kernels.bits import copy_to, exponentiate
+from bnlab.kernels.bits import copy_to
+from bnlab.kernels.cliques import exponentiate
 from bnlab.kernels.latent import gather
 
 TINY = 1e-150  # the product of two numbers above this has not underflown

@@ -115,21 +115,15 @@ def last_nodes(alpha, g, sets, which, uniforms, out):
     cumulative, current = np.empty(len(alpha)), -1
     for t in range(which.size):
         if which[t] != current:
-            current = which[t]
-            _last_node_probabilities(alpha, g, sets[current], cumulative)
+            current, mask, total = which[t], sets[which[t]], 0.0
+            log_g = to_log(g[mask])
+            for i in range(cumulative.size):
+                if (mask >> i) & 1:
+                    rest = mask ^ (np.int64(1) << i)
+                    total += np.exp(to_log(mul(alpha[i, compact(rest, i)], g[rest])) - log_g)
+                cumulative[i] = total
         threshold = uniforms[t] * cumulative[-1]
         i = 0
         while cumulative[i] <= threshold:
             i += 1
         out[t] = i
-
-
-@kernel
-def _last_node_probabilities(alpha, g, mask, cumulative):
-    total = 0.0
-    log_g = to_log(g[mask])
-    for i in range(cumulative.size):
-        if (mask >> i) & 1:
-            rest = mask ^ (np.int64(1) << i)
-            total += np.exp(to_log(mul(alpha[i, compact(rest, i)], g[rest])) - log_g)
-        cumulative[i] = total

@@ -309,8 +309,8 @@ def log_sum_within(log_beta, parents, mask, offset):
 def move_each(orders, source, plan, rng, record):
     """Move each of the orders (P, n) along in place, as `walk` does.
 
-    plan: (beta, moves, shares (2,)): `moves` moves at `beta`; none only weigh the orders. record:
-    (log_weights (P,) of the orders at beta = 1, tally (1, 1, 3, 2) of all moves together).
+    plan: (beta, moves, shares (2,)): `moves` moves at `beta`; with moves = 0 they are only weighed.
+    record: (log_weights (P,) of the orders at beta = 1, tally (1, 1, 3, 2) of all moves together).
     """
     beta, moves, shares = plan
     weights, tally = record[0].reshape(-1, 1), record[1]

@@ -37,7 +37,7 @@ def descendants(source, alpha, g, first, share, out):
         here = share[first[m] : first[m] + (1 << popcount(m))]
         here[:] = 0.0
         here[0] = _last(alpha, g, nodes, source)
-        place = 0
+        place = np.int64(0)
         for bit in range(n - 1):
             if (m >> bit) & 1:
                 rest = m ^ (one << bit)

@@ -2,10 +2,13 @@
 
 from bnlab.search.climbing import hill_climb
 from bnlab.search.climbs import Climb
-from bnlab.search.dependency_networks import DependencyNetwork, fit_dependency_network
+from bnlab.search.dependency_networks import (
+    DependencyNetwork,
+    best_dag_given_order,
+    fit_dependency_network,
+)
 from bnlab.search.equivalence import EquivalenceSearch, Operator, ges
 from bnlab.search.found import FoundDags
-from bnlab.search.given_order import best_dag_given_order
 from bnlab.search.mixtures import TreeMixture, fit_tree_mixture
 from bnlab.search.perturbing import climb_perturbed, resampled
 from bnlab.search.shotgun import shotgun_search

@@ -140,8 +140,11 @@ def ges(
     _check_classes(table)
     clock = Clock()
     walk = _Walk(table, progress)
-    going = walk.climb("insert", kernels.best_insert, kernels.insert)
-    going = going and walk.climb("delete", kernels.best_delete, kernels.delete)
+    try:
+        going = walk.climb("insert", kernels.best_insert, kernels.insert)
+        going = going and walk.climb("delete", kernels.best_delete, kernels.delete)
+    except KeyboardInterrupt:
+        going = False
     dags = np.array(walk.dags[: len(walk.steps) + 1])  # an interrupt may fall between the two
     settings = {"max_parents": table.max_parents}
     run = Run("greedy equivalence search", settings, "", clock.seconds, stopped=not going)
@@ -175,12 +178,6 @@ class _Walk:
 
     def climb(self, kind: Kind, find: Find, make: Make) -> bool:
         """Make the best operator while one gains; False when progress asks to stop."""
-        try:
-            return self._climb(kind, find, make)
-        except KeyboardInterrupt:
-            return False
-
-    def _climb(self, kind: Kind, find: Find, make: Make) -> bool:
         while True:
             directed, undirected = cpdag_masks(self.dags[-1])
             graph = directed, undirected, *dags.relations(directed, undirected)

@@ -14,7 +14,7 @@ from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, fingerprint, iden
 from bnlab.checks import check_counts, check_generator, checked, real
 from bnlab.data import Data
 from bnlab.graphs import check_dags
-from bnlab.kernels import trees as kernels
+from bnlab.kernels import counting as kernels
 from bnlab.networks import BayesNet
 from bnlab.results import Record, Run
 from bnlab.running import Batch, Clock, Executor, Progress, run_steps, seed_of, spawn

@@ -9,7 +9,7 @@ from bnlab import memory
 from bnlab.checks import check_counts, checked
 from bnlab.data import Data
 from bnlab.data.fields import node_number
-from bnlab.kernels import trees as kernels
+from bnlab.kernels import counting as kernels
 from bnlab.scores import ScoreTable
 
 Floats = NDArray[np.float64]
