@@ -32,7 +32,7 @@ BOUNDS = ("inverted_triangle", "triangle")
 
 
 def bridge(betas: ArrayLike, orders: Mapping[str, ArrayLike], /) -> figure:
-    """The probability of each of up to eight orders at each inverse temperature.
+    """Draw the probability of each of up to eight orders at each inverse temperature.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def weight_pile(
     title: str = "Weights of the runs",
     alt: str = "Histogram of log weights of runs, with lines at the estimate and the exact value",
 ) -> figure:
-    """Histogram of ln weights around the exact value 0, and a line at the estimate.
+    """Draw a histogram of ln weights around the exact value 0, and a line at the estimate.
 
     Sources: `name`, columns `left`, `right` (nats) and `runs`, and `name` + "_marks", `estimate`.
 
@@ -94,7 +94,7 @@ def histogram(
 
 
 def heaviest(log_weights: ArrayLike, /, *, most: int = 20) -> figure:
-    """A bar for each of the heaviest runs: a few high bars mean a few runs that count.
+    """Draw a bar for each of the heaviest runs: a few high bars mean a few runs that count.
 
     The source "heaviest" has `rank` (from 1) and `share` of the whole weight.
 
@@ -120,7 +120,7 @@ def heaviest(log_weights: ArrayLike, /, *, most: int = 20) -> figure:
 
 
 def evidence_bounds(steps: Sequence[int], lower: ArrayLike, upper: ArrayLike, /) -> figure:
-    """A bound from below and one from above at each number of steps, with the exact value at 0.
+    """Draw bounds from below and above at each number of steps, with the exact value at 0.
 
     The source "bounds" has the columns `steps`, `upper` and `lower`.
 
@@ -145,7 +145,7 @@ def evidence_bounds(steps: Sequence[int], lower: ArrayLike, upper: ArrayLike, /)
 
 
 def hysteresis(upward: ArrayLike, reverse: ArrayLike, /) -> figure:
-    """What upward and reverse runs say of each part of a schedule; their gap is shaded.
+    """Draw what upward and reverse runs say of each part of a schedule; their gap is shaded.
 
     The source "ratios" has the columns `part` (from 1), `upward` and `reverse`.
 
@@ -167,7 +167,7 @@ def hysteresis(upward: ArrayLike, reverse: ArrayLike, /) -> figure:
 
 
 def acceptance_path(betas: ArrayLike, rates: ArrayLike, /) -> figure:
-    """A mark for each part of the schedule: where its steps are, and how many moves pass there.
+    """Draw a mark for each part of the schedule: where its steps are, and how many moves pass.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def acceptance_path(betas: ArrayLike, rates: ArrayLike, /) -> figure:
 
 
 def speed_up(workers: Sequence[int], seconds: ArrayLike, /) -> figure:
-    """seconds[0] / seconds against workers, beside the ideal; source columns `workers`, `times`."""
+    """Draw seconds[0] / seconds by workers, beside the ideal; source columns `workers`, `times`."""
     title = "Speed-up by more workers"
     alt = "Measured speed-up against the number of workers, beside the ideal line"
     spent = vector(seconds, len(workers), "seconds")
@@ -213,7 +213,7 @@ def rate_histogram(
     title: str,
     alt: str,
 ) -> figure:
-    """Histogram of the rates of edges, with a line at the rate allowed.
+    """Draw a histogram of the rates of edges, with a line at the rate allowed.
 
     The source "rates" has `left`, `right` and `count` of each bin. Bins begin at 0 and reach past
     the rate allowed and the largest of all.

@@ -58,7 +58,7 @@ def canvas(
     x: object = None,
     y: object = None,
 ) -> figure:
-    """An empty Bokeh figure in the style of the labs, without a tool bar.
+    """Make an empty Bokeh figure in the style of the labs, without a tool bar.
 
     Parameters
     ----------

@@ -120,7 +120,7 @@ def error_curve(
     title: str = "Error against number of draws",
     alt: str = "Error against the number of draws, on logarithmic axes, with its bounds",
 ) -> figure:
-    """What was measured at each number of draws beside its bounds, on logarithmic axes.
+    """Draw what was measured at each number of draws beside its bounds, on logarithmic axes.
 
     Sources: `name` and `name` + "_bounds", columns `draws` and the labels. Values that a
     logarithmic axis cannot show (0) are nan.
@@ -168,7 +168,7 @@ def log_curves(
     ticks: Sequence[float] | None = None,
     x_ticks: Sequence[float] | None = None,
 ) -> figure:
-    """Up to eight lines with markers over a logarithmic axis, and up to four horizontal lines.
+    """Draw up to eight lines with markers over a logarithmic axis, and up to four horizontal lines.
 
     Sources: `name`, columns `x` and the labels, and `name` + "_rules", a column for each level.
 
@@ -218,7 +218,7 @@ def traces(
     title: str = "Trace of each chain",
     alt: str = "Log weight of the current order of each chain, move by move",
 ) -> figure:
-    """A line for each chain, as many as there are colours.
+    """Draw a line for each chain, as many as there are colours.
 
     The source `name` has `place` and a column a chain, of 500 evenly spaced places of a longer one.
 
@@ -248,7 +248,7 @@ def traces(
 
 
 def tempered_traces(places: ArrayLike, betas: ArrayLike, tempered: ArrayLike, /) -> figure:
-    """A line for each of up to five temperatures: where neighbours overlap, states are exchanged.
+    """Draw a line for each of up to five temperatures: neighbours that overlap exchange states.
 
     Of more than five temperatures, five are shown, cold first: the ends and those evenly between.
     The source "tempered" is as of `traces`.
@@ -288,7 +288,7 @@ def closing(
     *,
     most: int,
 ) -> figure:
-    """A band that holds a probability for certain, estimates in it, and exact values as lines.
+    """Draw a band that holds a probability for certain, estimates in it, and exact values as lines.
 
     Sources: "closing", columns `draws`, `low`, `high` and the estimates, and "closing_levels".
 

@@ -25,7 +25,7 @@ MARKED, PLAIN = CYCLE[5], CYCLE[0]
 
 
 def dag_gallery(dags: ArrayLike, ratios: ArrayLike, alike: Sequence[int], /) -> figure:
-    """Eight small DAGs, the four most probable shapes over the four least probable.
+    """Draw eight small DAGs, the four most probable shapes over the four least probable.
 
     The source `arrows` has a row for each arrow: `xs`, `ys`, `head_xs` and `head_ys` (pixels). The
     source `shapes` has a row for each DAG: `x`, `y` (pixels, where the text hangs), `ratio` and
@@ -93,7 +93,7 @@ def graph_gallery(
     title: str,
     alt: str,
 ) -> figure:
-    """Small networks side by side, nodes on a circle, a line of text under each.
+    """Draw small networks side by side, nodes on a circle, a line of text under each.
 
     The source `name` has a row for each edge, in pixels: `xs`, `ys` (the line), `head_xs` and
     `head_ys` (its arrow head, a point where there is no direction), and `color`.

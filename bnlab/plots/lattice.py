@@ -57,7 +57,7 @@ def lattice(
     links: Collection[Link] = (),
     shares: ArrayLike | None = None,
 ) -> figure:
-    """Drawing of the lattice of n <= 4 variables, filled in as far as there are values.
+    """Draw the lattice of n <= 4 variables, filled in as far as there are values.
 
     The source `cells` has a row for each set, by bit mask: `set`, `x`, `y` (pixels), `g`, `b`
     (text), their fills and places, and the outline. The source `links` has a row for each link

@@ -77,7 +77,7 @@ def share_bars(
     title: str = "Share of the draws (bar) and exact probability (diamond)",
     alt: str = "Bars of the share of draws that have each thing, diamonds at its exact probability",
 ) -> figure:
-    """Bars of shares among draws, diamonds at exact probabilities.
+    """Draw bars of shares among draws, diamonds at exact probabilities.
 
     The source `name` has the columns `label`, `share`, `exact`, `low` and `high`.
 
@@ -119,7 +119,7 @@ def published(
     *,
     title: str = "Published mean ± 2 sd, and our runs",
 ) -> figure:
-    """Published values (diamond, bar of +/- 2 sd) with our runs (dots) and mean (bar) below each.
+    """Draw published values (diamond, bar of +/- 2 sd), with our runs and mean below each.
 
     Sources: "published", columns `label`, `mean`, `sd`, `low`, `high` (published mean +/- 2 sd) and
     `ours` (our mean), and "published_runs" with the `place` and the `value` of each run.
@@ -189,7 +189,7 @@ def answer_pairs(
     x_label: str = "posterior probability",
     alt: str,
 ) -> figure:
-    """Two answers to each question, joined by a line: the longer, the more they disagree.
+    """Draw two answers to each question, joined by a line: the longer, the more they disagree.
 
     The source `name` has the columns `label`, `first` and `second`.
 
@@ -218,7 +218,7 @@ def answer_pairs(
 
 
 def place_speeds(speeds: Mapping[str, Mapping[str, float]], /) -> figure:
-    """Speed-ups of two workers: a row of points for each place, and a kind of point for each call.
+    """Draw speed-ups of two workers: a row for each place, and a kind of point for each call.
 
     Lines mark no gain, and 2, which is all that can be hoped for. The source "speeds" has one row
     a point.
@@ -260,7 +260,7 @@ def sensitivity(
     title: str = "How edges move with the setting",
     alt: str = "Dot plot: a row for each edge, a mark for its probability under each setting",
 ) -> figure:
-    """Dot plot of edges under several settings.
+    """Draw a dot plot of edges under several settings.
 
     Every setting has a colour and a shape of its own; a line joins the extremes of an edge. The
     source `name` has the columns `edge`, `setting`, `probability`, `marker` and `colour`.
@@ -309,7 +309,7 @@ def path_bars(
     top: int = 8,
     margin: float = 0.0,
 ) -> figure:
-    """Bars of the `top` most probable paths, best first.
+    """Draw bars of the `top` most probable paths, best first.
 
     A bar is the probability of a path by any route, its whisker the interval, and the diamond the
     probability of the direct edge. Labels stand over the bars, so they change with the source

@@ -114,7 +114,7 @@ def heat_map(
     what: str = "edge",
     ends: tuple[str, str] = ("parent", "child"),
 ) -> figure:
-    """Heat map of edge probabilities, which are the column `probability` of the source `name`.
+    """Draw edge probabilities as a heat map: the column `probability` of the source `name`.
 
     Its other columns are `parent`, `child` (names), `label` (the printed number, empty where there
     is no room or the probability is under 0.005) and `ink` (its colour).
@@ -153,7 +153,7 @@ def _number(probability: float) -> str:
 
 
 def move_gains(gains: ArrayLike, names: Sequence[str], /) -> figure:
-    """Heat map of the gains of all next moves; the best is framed. Grey: no such move.
+    """Draw a heat map of the gains of all next moves; the best is framed. Grey: no such move.
 
     The source "gains" has the columns `parent`, `child`, `gain` (0 where there is no move), `shade`
     (the sign times ln(1 + |gain|), nan for no move), `label`, `ink` and `edge` (the colour of the
@@ -200,7 +200,7 @@ def _signed(gain: float) -> str:
 
 
 def order_move(order: ArrayLike, proposed: ArrayLike, names: Sequence[str], /) -> figure:
-    """Two orders as rows of boxes, first node on the left.
+    """Draw two orders as rows of boxes, first node on the left.
 
     The source "move" has a row for each place of each order: `place` (from 1), `row` ("now" or
     "proposed"), `node` (a name) and `fill`, a colour that marks the places where the orders differ.

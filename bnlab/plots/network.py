@@ -29,7 +29,7 @@ SWEEPS = 4
 
 
 def network_positions(edges: ArrayLike, /) -> Floats:
-    """Where to draw each variable, (n, 2) in [0, 1], causes above their effects.
+    """Place each variable for a drawing, (n, 2) in [0, 1], causes above their effects.
 
     Compute it once, from the posterior of all the data, and keep it while a slider moves: nodes
     then stay where they are and only the arrows change. The likeliest edges are taken one by one
@@ -150,7 +150,7 @@ def network(
     title: str = "Network: the wider, the more probable",
     alt: str = "Network of the variables; the wider an arrow, the more probable its edge",
 ) -> figure:
-    """Drawing of a network, an arrow for each edge at least `threshold`.
+    """Draw a network, with an arrow for each edge at least `threshold`.
 
     The source `name` has the columns `parent`, `child`, `probability`, `width` (pixels), `alpha`,
     the bent line `xs`, `ys` and the arrow head `head_xs`, `head_ys` (pixels). Weak edges come

@@ -38,7 +38,7 @@ def agreement(
     title: str = "Edge probabilities of the two chains",
     alt: str = "Edge probabilities of one run against those of another, with the diagonal",
 ) -> figure:
-    """A point for each edge, on the diagonal where two runs agree.
+    """Draw a point for each edge, on the diagonal where two runs agree.
 
     The source `name` has the columns `edge` (as "rain → wet"), `first` and `second`.
 
@@ -66,7 +66,7 @@ def agreement(
 
 
 def label_map(first: ArrayLike, second: ArrayLike, true: tuple[float, float], /) -> figure:
-    """Where climbs ended, by the probabilities that two hidden nodes are in their first state.
+    """Draw where climbs ended, by the probabilities that two hidden nodes are in their first state.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def structure_scores(
     title: str,
     alt: str = "A dot for each structure: its score against its number of parameters",
 ) -> figure:
-    """A dot for each structure, a circle around the true one, a cross on the highest.
+    """Draw a dot for each structure, a circle around the true one, a cross on the highest.
 
     Sources: `name`, columns `number`, `parameters` and `score`; `name` + "_marks", with `true_x`,
     `true_y`, `best_x` and `best_y`.
@@ -146,7 +146,7 @@ def chain_errors(
     y_range: tuple[float, float],
     title: str = "Error of each chain",
 ) -> figure:
-    """A dot for the error of each chain at each setting, those at `stop` darker.
+    """Draw a dot for the error of each chain at each setting, those at `stop` darker.
 
     The source "chain_errors" has the columns `place`, `error` and `alpha`.
 
@@ -182,7 +182,7 @@ def chain_errors(
 def tempered_acceptance(
     betas: ArrayLike, acceptance: ArrayLike, acceptance_exchange: ArrayLike, /
 ) -> figure:
-    """A dot for the moves at each temperature, a bar for the exchanges from each to the next.
+    """Draw a dot for the moves at each temperature, a bar for the exchanges from each to the next.
 
     Vertical lines go from the least to the most of a chain. The source "tempered_acceptance" has
     the columns `beta`, `rate` (mean over chains), `low` and `high`; "tempered_acceptance_exchanges"
@@ -227,7 +227,7 @@ def _over_chains(values: ArrayLike, size: int, what: str) -> Columns:
 
 
 def acceptance_bars(rates: Mapping[str, Mapping[str, float]], /) -> figure:
-    """Bars of acceptance in groups, as group -> kind of move -> share.
+    """Draw bars of acceptance in groups, as group -> kind of move -> share.
 
     The source "acceptance" has the columns `place` (group, kind) and `rate`.
     """
@@ -254,7 +254,7 @@ def acceptance_bars(rates: Mapping[str, Mapping[str, float]], /) -> figure:
 
 
 def distances(stops: Sequence[int], found: Mapping[str, ArrayLike], stop: int, /) -> figure:
-    """Total variation distances of two posteriors at a few data sizes, evenly spaced.
+    """Draw total variation distances of two posteriors at a few data sizes, evenly spaced.
 
     The source "distances" has `rows` and a column a line; the source "now" of the large marks, at
     the size `stop`, has `rows`, `distance` and `line`.

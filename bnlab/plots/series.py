@@ -98,7 +98,7 @@ def checked(curves: Series, what: str, log: str, /) -> None:
 
 
 def key(picture: figure, labels: Iterable[str], looks: Looks, /) -> list[LegendItem]:
-    """A legend of labels by their colours and markers, whether or not they have points yet."""
+    """Draw a legend of labels by their colours and markers, whether or not they have points yet."""
     shown = {label: looks[label] for label in labels}
     rows = [(math.nan, math.nan, colour, marker) for colour, _, marker in shown.values()]
     source = ColumnDataSource(data=from_rows("x y color marker", rows))
@@ -127,7 +127,7 @@ def time_curves(
     title: str,
     alt: str,
 ) -> figure:
-    """Curves over a logarithmic time axis, and level lines for exact values and bounds.
+    """Draw curves over a logarithmic time axis, and level lines for exact values and bounds.
 
     Sources: `name`, `name` + "_points" as of `series`, and `name` + "_rules".
 
@@ -176,7 +176,7 @@ def growth(
     y_range: tuple[float, float],
     alt: str,
 ) -> figure:
-    """Curves with their names at their ends, and points with a legend, over numbers of variables.
+    """Draw curves named at their ends, and points with a legend, over numbers of variables.
 
     Sources: `curves`, with the ends `end_x` and `end_y` too, and `points`, as of `series`.
 
@@ -214,7 +214,7 @@ def core_curves(
     title: str,
     alt: str,
 ) -> figure:
-    """Curves over the number of cores, the first one broken, and points on them or measured.
+    """Draw curves over the number of cores, the first one broken, and points on them or measured.
 
     Sources: `name` and `name` + "_points", as of `series`.
 
@@ -254,7 +254,7 @@ def roc_curves(
     title: str = "ROC",
     alt: str = "Share of present pairs found against share of absent pairs called present",
 ) -> figure:
-    """Curves of `diagnostics.roc`: label -> (false positive rates, true positive rates).
+    """Draw curves of `diagnostics.roc`: label -> (false positive rates, true positive rates).
 
     The source `name` has a row a curve, as of `series`.
     """
@@ -275,7 +275,7 @@ def race(
     y_range: tuple[float, float] = (0.01, 100.0),
     y_label: str = "SAD from the exact edges",
 ) -> figure:
-    """A line for each of up to eight samplers, and a bar from its best chain to its worst.
+    """Draw a line for each of up to eight samplers, and a bar from its best chain to its worst.
 
     Sources: "race_lines" and "race", as of `series`; y is the mean over chains, and "race" has
     the ends of the bars, `low` and `high`, too. Errors that are 0 are below the axis.
@@ -325,7 +325,7 @@ def prior_curve(
     title: str = "All DAGs, from the most to the least probable",
     alt: str = "Probability of every DAG, largest first, with four known priors for comparison",
 ) -> figure:
-    """The sorted probabilities of all DAGs, on two log axes, over those of known priors.
+    """Draw the sorted probabilities of all DAGs, on two log axes, over those of known priors.
 
     The source "curve" has the columns `rank` (1 to N) and `probability`; a step has its first and
     its last rank only. The known priors are in "curve_known", as of `series`.
