@@ -23,6 +23,9 @@ from bnlab import memory
 from bnlab.errors import InputError, Setting
 from bnlab.files import told_briefly
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 Thing = TypeVar("Thing", bound=Callable[..., Any])
 
 MAX_INTEGER = 2**63 - 1

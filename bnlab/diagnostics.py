@@ -4,12 +4,10 @@ import math
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bnlab.checks import checked
+from bnlab.checks import Bools, Floats, checked
 from bnlab.results import Draws
-
-Floats = NDArray[np.float64]
 
 LEAST_DRAWS = 4  # of a chain, so that each half has a variance
 
@@ -245,7 +243,7 @@ def _autocovariances(values: Floats) -> Floats:
     return covariances
 
 
-def _off_diagonal(probabilities: ArrayLike, truth: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
+def _off_diagonal(probabilities: ArrayLike, truth: ArrayLike) -> tuple[Floats, Bools]:
     scores, present = np.asarray(probabilities, np.float64), np.asarray(truth)
     if scores.shape != present.shape or scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
         raise ValueError(
@@ -265,12 +263,12 @@ def _off_diagonal(probabilities: ArrayLike, truth: ArrayLike) -> tuple[Floats, N
     return scores, present
 
 
-def _differences(estimate: ArrayLike, reference: ArrayLike) -> NDArray[np.float64]:
+def _differences(estimate: ArrayLike, reference: ArrayLike) -> Floats:
     a, b = np.asarray(estimate, float), np.asarray(reference, float)
     if a.shape != b.shape or a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise ValueError(f"two (n, n) matrices are compared; got shapes {a.shape} and {b.shape}")
     off_diagonal = ~np.eye(len(a), dtype=bool)
-    differences: NDArray[np.float64] = np.abs(a - b)[off_diagonal]
+    differences: Floats = np.abs(a - b)[off_diagonal]
     if np.isnan(differences).any():
         raise ValueError("nan among the probabilities: nothing to compare")
     return differences

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bnlab.checks import checked, real, shown
+from bnlab.checks import Floats, Ints, checked, real, shown
 from bnlab.graphs import MAX_NODES
 from bnlab.results import Record
 
@@ -35,7 +35,7 @@ class Prior(Protocol):
     array([0., 0., 0., 0.])
     """
 
-    def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
+    def log_factor(self, n: int, v: int, parents: Ints, /) -> Floats:
         """Return ln q_v(G), shape (F,), nats, for parent masks `parents` (F,) of node v out of n.
 
         -inf forbids a family; other values lie within -1e8..1e8. Factors need not be normalised.
@@ -54,7 +54,7 @@ class Uniform:
     array([0., 0.])
     """
 
-    def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
+    def log_factor(self, n: int, v: int, parents: Ints, /) -> Floats:
         """Return zeros (F,)."""
         return np.zeros(_check_masks(n, v, parents).shape)
 
@@ -70,7 +70,7 @@ class Fair:
     array([1.    , 0.3333, 0.3333])
     """
 
-    def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
+    def log_factor(self, n: int, v: int, parents: Ints, /) -> Floats:
         """Return -ln C(n - 1, |G|), shape (F,), nats."""
         masks = _check_masks(n, v, parents)
         by_size = np.array([-math.log(math.comb(n - 1, size)) for size in range(n)])
@@ -97,7 +97,7 @@ class EdgePenalty:
                 "not be, use forbidden= of score_families"
             )
 
-    def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
+    def log_factor(self, n: int, v: int, parents: Ints, /) -> Floats:
         """Return -nats |G|, shape (F,)."""
         return -float(self.nats) * np.bitwise_count(_check_masks(n, v, parents))
 
@@ -140,7 +140,7 @@ class EdgeBeliefs(Record):
             )
         self._set(beliefs=matrix)
 
-    def log_factor(self, n: int, v: int, parents: NDArray[np.int64], /) -> NDArray[np.float64]:
+    def log_factor(self, n: int, v: int, parents: Ints, /) -> Floats:
         """Return -strength E_v(G), shape (F,), nats."""
         masks = _check_masks(n, v, parents)
         matrix = np.asarray(self.beliefs)
@@ -149,11 +149,11 @@ class EdgeBeliefs(Record):
         column = matrix[:, v]
         nodes = np.arange(n, dtype=np.int64)
         chosen = (masks[:, None] >> nodes) & 1
-        energy: NDArray[np.float64] = column.sum() + (chosen * (1.0 - 2.0 * column)).sum(axis=1)
+        energy: Floats = column.sum() + (chosen * (1.0 - 2.0 * column)).sum(axis=1)
         return -float(self.strength) * energy
 
 
-def _check_masks(n: int, v: int, parents: NDArray[np.int64]) -> NDArray[np.int64]:
+def _check_masks(n: int, v: int, parents: Ints) -> Ints:
     if not 0 <= v < n <= MAX_NODES:
         raise ValueError(f"v={v}, n={n}: give a node 0..n-1, of n <= {MAX_NODES}")
     if parents.ndim != 1 or ((parents < 0) | (parents >> n > 0)).any():

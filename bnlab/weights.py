@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bnlab.checks import check_counts, check_steps, checked, real, shown
+from bnlab.checks import Floats, Ints, check_counts, check_steps, checked, real, shown
 from bnlab.results import Estimate, Kind, Run
 from bnlab.running import Stopped
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BINS = 9
 

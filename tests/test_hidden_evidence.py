@@ -24,7 +24,7 @@ from bnlab.hidden import (
     exact_evidence,
     score,
 )
-from bnlab.hidden.pieces import open_pieces, whole
+from bnlab.hidden.samplers import open_pieces, whole
 from bnlab.kernels import latent_particles, latent_walks
 from bnlab.weights import betas_of
 

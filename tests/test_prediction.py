@@ -12,7 +12,7 @@ import oracles
 import pytest
 
 import bnlab as bn
-from bnlab.predict import densities, exact, marginals, tables
+from bnlab.predict import densities, tables
 
 # The slow twin
 
@@ -231,7 +231,7 @@ def test_elimination_against_all_completions(monkeypatch, missing):
         monkeypatch.setattr(densities, "FEW_STATES", 0)
         eliminated = bn.predict.log_density(draws, data, rows)
         np.testing.assert_allclose(eliminated, listed, rtol=0, atol=1e-12)
-        monkeypatch.setattr(marginals, "MAX_STATES", 1 << 11)
+        monkeypatch.setattr(tables, "MAX_STATES", 1 << 11)
         np.testing.assert_allclose(bn.predict.log_density(draws, data, rows), listed, atol=1e-12)
         monkeypatch.undo()
         np.testing.assert_allclose(bn.predict.log_density(draws, data, rows), listed, atol=1e-12)
@@ -464,7 +464,7 @@ def test_bad_input_is_told_in_words():
 
 def test_exact_refuses_too_many_completions(monkeypatch):
     data = random_data(1, arities=[2, 3, 2, 2])
-    monkeypatch.setattr(exact, "MAX_RUNS", 11)
+    monkeypatch.setattr(densities, "MAX_RUNS", 11)
     with pytest.raises(ValueError, match="the rows have 12 completions"):
         bn.predict.exact_log_density(data, [[-1, -1, -1, 0]])
 

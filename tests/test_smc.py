@@ -11,7 +11,7 @@ import pytest
 from stopping import Stop
 
 import bnlab as bn
-from bnlab.annealing.smc import anneal_cloud, next_beta
+from bnlab.annealing.runs import anneal_cloud, next_beta
 from bnlab.sampling import OrderWalker
 from bnlab.weights import conditional_ess, resample_particles
 

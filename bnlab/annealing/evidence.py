@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab.annealing.methods import AIS, DEFAULT, MC3, SMC
-from bnlab.annealing.runs import anneal_orders, check_table
-from bnlab.checks import check_counts, checked
+from bnlab.annealing.runs import anneal_orders
+from bnlab.checks import Floats, check_counts, checked
 from bnlab.diagnostics import LEAST_DRAWS, ess, rhat
 from bnlab.exact import log_dag_prior_sum, log_prior_sum
 from bnlab.results import Draws, Estimate, Kind
@@ -18,8 +17,6 @@ from bnlab.running import Clock, Progress
 from bnlab.sampling import Executor, sample_orders
 from bnlab.scores import ScoreTable
 from bnlab.weights import log_mean
-
-Floats = NDArray[np.float64]
 
 BATCHES = 20  # of one chain alone, for its standard error
 
@@ -60,7 +57,6 @@ def estimate_evidence(
     >>> round(estimate.log_value, 4)
     -3.7534
     """
-    check_table(table)
     check_counts(least=2, runs=runs)
     clock, log_prior_z = Clock(), log_prior_sum(table)  # refused at once, not after the runs
     if isinstance(method, MC3):
@@ -129,25 +125,20 @@ def evidence_from(draws: Draws, /, *, table: ScoreTable) -> Estimate:
     >>> round(evidence_from(draws, table=table).log_value, 4)
     -3.7534
     """
-    check_draws(draws, table)
     if "beta" not in draws.stats:
         raise ValueError(
             f"draws by {draws.run.method or 'one temperature'} do not tell the evidence: anneal "
             "(anneal_orders), or couple chains (sample_orders with schedule=). An exact posterior "
             "has it, log_evidence"
         )
+    return _evidence(draws, log_prior_of(draws, table))
+
+
+def log_prior_of(draws: Draws, table: ScoreTable, /) -> float:
+    """Ln of the sum with likelihood 1, under the prior of the draws."""
     if table.names != draws.names:
         raise ValueError("the table is of other variables than the draws: pass the one they are of")
-    order_modular = draws.prior == "order-modular"
-    log_prior_z = log_prior_sum(table) if order_modular else log_dag_prior_sum(table)
-    return _evidence(draws, log_prior_z)
-
-
-def check_draws(draws: Draws, table: ScoreTable, /) -> None:
-    """Raise a ValueError for what are no draws, or no table."""
-    if not isinstance(draws, Draws):
-        raise ValueError(f"{type(draws).__name__}: pass Draws, as anneal_orders gives them")
-    check_table(table)
+    return (log_prior_sum if draws.prior == "order-modular" else log_dag_prior_sum)(table)
 
 
 def _evidence(draws: Draws, log_prior_z: float) -> Estimate:

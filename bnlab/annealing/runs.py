@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.annealing.methods import AIS, DEFAULT, SMC
-from bnlab.annealing.smc import anneal_cloud
 from bnlab.checkpoints import (
     Arrays,
     Checkpoint,
@@ -25,7 +24,8 @@ from bnlab.checkpoints import (
     nats,
     orders_of,
 )
-from bnlab.checks import check_counts, check_generator, checked
+from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
+from bnlab.kernels import order_walks
 from bnlab.results import Draws, Run
 from bnlab.running import (
     GENERATOR_BYTES,
@@ -39,10 +39,9 @@ from bnlab.running import (
 )
 from bnlab.sampling import OrderWalker, check_weight
 from bnlab.scores import ScoreTable
+from bnlab.weights import conditional_ess, log_sum, resample_particles
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
+HALVINGS = 50  # of the interval in which the next temperature is sought
 MAX_SPANS = 100  # parts of the schedule for which acceptance is told
 BLOCK_SECONDS = 0.1  # that `block_moves` take
 USUAL_STEPS = 50  # of a run that chooses its temperatures, to tell how long it will take
@@ -51,7 +50,8 @@ USUAL_STEPS = 50  # of a run that chooses its temperatures, to tell how long it 
 class Runs(NamedTuple):
     """R runs: last orders (R, n), ln w and ln target (R,) of AIS; (R, P, n) and (R, P) of SMC.
 
-    record: what blocks of AIS tell, tallies (blocks, spans, 3, 2), or runs of SMC, steps (R, S, 3).
+    record: what blocks of AIS tell, tallies (blocks, spans, 3, 2), or runs of SMC, steps (R, S, 3):
+    beta, the effective sample size there, and the share of moves accepted.
     """
 
     orders: Ints
@@ -117,22 +117,20 @@ def anneal_orders(
     >>> draws.log_weight.round(4)  # both orders weigh the same: all runs say ln Z
     array([[-2.3671, -2.3671, -2.3671]])
     """
-    check_table(table)
-    (runs,) = check_counts(runs=runs)
+    check_counts(runs=runs)
     check_generator(rng)
-    if not isinstance(method, AIS | SMC):
-        raise ValueError(f"method={method!r}: anneal with AIS() or SMC()")
     clock, seed = Clock(), seed_of(rng)
     file = Checkpoint.at(checkpoint, run_identity(table, runs, seed, method))
     size = 1 if isinstance(method, AIS) else method.particles
     require_memory(table.n, runs, size)
     rngs = rng.spawn(runs)
+    starts = None
     if isinstance(method, AIS):
         starts = np.array([child.permutation(table.n) for child in rngs])
-        done = anneal(table, method, starts, rngs, 1, file, progress, executor)
+    done = anneal(table, method, rngs, starts, 1, file, progress, executor)
+    if isinstance(method, AIS):
         stats, shape = _stats_of_ais(method, done.record), (1, len(done.log_w))
     else:
-        done = _anneal_clouds(table, method, rngs, file, progress, executor)
         stats, shape = _stats_of_smc(method, done.record), done.log_w.shape
     check_weight(table, done.orders, done.log_target)
     settings = {"runs": runs, "method": repr(method), "max_parents": table.max_parents}
@@ -150,25 +148,8 @@ def anneal_orders(
     )
 
 
-def check_table(table: ScoreTable, /) -> None:
-    """Raise a ValueError for what is no score table, such as a posterior.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data, score_families
-    >>> check_table(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()))
-    """
-    if not isinstance(table, ScoreTable):
-        raise ValueError(f"{type(table).__name__}: pass a ScoreTable (of a posterior, its table)")
-
-
 def require_memory(n: int, runs: int, size: int = 1, /) -> None:
-    """Refuse more runs, of `size` orders each, than there is memory for.
-
-    Examples
-    --------
-    >>> require_memory(20, 1000)
-    """
+    """Refuse more runs, of `size` orders each, than there is memory for."""
     memory.require(
         runs * (GENERATOR_BYTES + 17 * size * (n + 3)),
         task=f"{runs:,} runs of {size:,} orders, n={n}",
@@ -178,47 +159,32 @@ def require_memory(n: int, runs: int, size: int = 1, /) -> None:
 
 def anneal(
     table: ScoreTable,
-    method: AIS,
-    starts: Ints,
+    method: AIS | SMC,
     rngs: list[np.random.Generator],
+    starts: Ints | None,
     direction: int,
     file: Checkpoint | None,
     progress: Progress | None,
     executor: Executor | None,
 ) -> Runs:
-    """Runs of AIS from their starts, through the schedule upward (1) or downward (-1)."""
-    walker, steps = cache(lambda: OrderWalker.of(table)), method.schedule.betas.size
+    """Runs of AIS from their starts, through the schedule upward (1) or downward (-1); of SMC."""
+    walker, runs = cache(lambda: OrderWalker.of(table)), len(rngs)
+    moves = USUAL_STEPS if method.schedule is None else method.schedule.betas.size
+    if isinstance(method, SMC):
+        moves *= method.particles * (method.moves_each or table.n)
     batch = Batch(
-        _ais_block,
-        lambda part: (walker(), method, direction, starts[part], rngs[part]),
-        len(rngs),
+        _block,
+        lambda part: (
+            walker(),
+            method,
+            rngs[part],
+            None if starts is None else starts[part],
+            direction,
+        ),
+        runs,
         executor,
-        size=lambda: _block_size(walker(), steps, len(rngs), executor),
-        fits=fits(table, len(rngs), method),
-        join=joined,
-    )
-    run_steps(batch, file, progress)
-    return Runs(**batch.arrays())
-
-
-def _anneal_clouds(
-    table: ScoreTable,
-    method: SMC,
-    rngs: list[np.random.Generator],
-    file: Checkpoint | None,
-    progress: Progress | None,
-    executor: Executor | None,
-) -> Runs:
-    steps = USUAL_STEPS if method.schedule is None else method.schedule.betas.size
-    moves = steps * method.particles * (method.moves_each or table.n)
-    walker = cache(lambda: OrderWalker.of(table))
-    batch = Batch(
-        _smc_block,
-        lambda part: (walker(), method, rngs[part]),
-        len(rngs),
-        executor,
-        size=lambda: _block_size(walker(), moves, len(rngs), executor),
-        fits=fits(table, len(rngs), method),
+        size=lambda: _block_size(walker(), moves, runs, executor),
+        fits=fits(table, runs, method),
         join=joined,
     )
     run_steps(batch, file, progress)
@@ -234,15 +200,28 @@ def _block_size(walker: OrderWalker, moves: int, runs: int, executor: Executor |
     return max(size, job_size(runs, seconds, walker.log_beta.nbytes))
 
 
-def _ais_block(
-    job: tuple[OrderWalker, AIS, int, Ints, list[np.random.Generator]],
+def _block(
+    job: tuple[OrderWalker, AIS | SMC, list[np.random.Generator], Ints | None, int],
 ) -> Arrays:
+    walker, method, rngs, starts, direction = job
+    if isinstance(method, AIS) and starts is not None:
+        return _anneal_each(walker, method, rngs, starts, direction)._asdict()
+    runs = [anneal_cloud(walker, method, rng) for rng in rngs if isinstance(method, SMC)]
+    return joined([{name: of_run[None] for name, of_run in run._asdict().items()} for run in runs])
+
+
+def _anneal_each(
+    walker: OrderWalker,
+    method: AIS,
+    rngs: list[np.random.Generator],
+    starts: Ints,
+    direction: int,
+) -> Runs:
     """ln w of each run: the sum of |beta_{i+1} - beta_i| ln weight(L_i), L_i moved to at beta_i.
 
     The first move, at beta = 0 from a uniform order or at beta = 1 from an exact draw, leaves the
     distribution of the start as it is.
     """
-    walker, method, direction, starts, rngs = job
     # Made here: a job of many steps would bring more of them along than of all else.
     betas = np.asarray(method.schedule.betas, np.float64)[::direction]
     orders, log_w = starts.copy(), np.empty(len(starts))
@@ -253,29 +232,11 @@ def _ais_block(
         # Not a dot product: BLAS adds long ones in an order that depends on its threads.
         log_w[t] = np.sum(np.abs(np.diff(betas)) * walk.log_weights)
         tally += walk.tally
-    return Runs(orders, log_w, walker.log_weights(orders), tally)._asdict()
-
-
-def _smc_block(job: tuple[OrderWalker, SMC, list[np.random.Generator]]) -> Arrays:
-    walker, method, rngs = job
-    clouds = [anneal_cloud(walker, method, rng) for rng in rngs]
-    runs = [Runs(c.orders[None], c.log_w[None], c.log_target[None], c.steps[None]) for c in clouds]
-    return joined([run._asdict() for run in runs])
+    return Runs(orders, log_w, walker.log_weights(orders), tally)
 
 
 def fits(table: ScoreTable, runs: int, method: AIS | SMC, /) -> Callable[[Arrays], None]:
-    """What raises a ValueError for arrays of `Runs` that are none of these.
-
-    Examples
-    --------
-    >>> from bnlab import BDeu, Data, score_families
-    >>> table = score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu())
-    >>> done = Runs(np.array([[0, 1]]), np.zeros(1), np.zeros(1), np.zeros((1, 9, 3, 2), np.int64))
-    >>> fits(table, 1, AIS())(done._asdict())
-    Traceback (most recent call last):
-    ...
-    ValueError: record is int64 (1, 9, 3, 2), and should be int64 (1, 100, 3, 2) with runs <= 1
-    """
+    """What raises a ValueError for arrays of `Runs` that are none of these."""
     shape: tuple[int | str, ...]
     if isinstance(method, AIS):
         spans = min(MAX_SPANS, method.schedule.betas.size - 1)
@@ -351,3 +312,74 @@ def run_identity(table: ScoreTable, runs: int, seed: str, method: AIS | SMC) -> 
         given["schedule"] = fingerprint(np.asarray(method.schedule.betas))
     name = type(method).__name__
     return identity(name, **given, runs=runs, seed=seed, table=table.fingerprint)
+
+
+def anneal_cloud(walker: OrderWalker, method: SMC, rng: np.random.Generator) -> Runs:
+    """One run of SMC [DelMoralDoucetJasra2006]: the mean of its weights w estimates Z / n!.
+
+    Each particle is a uniform order at first and weighs 1. A step of beta multiplies w by (weight
+    of the order)**step. Resampling gives all particles the mean weight, which leaves the expected
+    sum of w f(order) as it is for any f, and moves leave the distribution at
+    their beta as it is.
+    """
+    size, n = method.particles, walker.n
+    moves = n if method.moves_each is None else method.moves_each
+    orders = rng.permuted(np.tile(np.arange(n), (size, 1)), axis=1)
+    log_w, log_target = np.zeros(size), np.empty(size)
+    _move(walker, orders, log_target, 0.0, 0, method, rng)
+    beta, steps = 0.0, []
+    for following in _ladder(method, log_w, log_target):
+        log_w += (following - beta) * log_target
+        beta = following
+        ess = conditional_ess(np.zeros(size), log_w)
+        if ess < method.resample * size:
+            orders = orders[resample_particles(log_w, rng)]
+            log_w[:] = log_sum(log_w) - math.log(size)
+        accepted = _move(walker, orders, log_target, beta, moves, method, rng)
+        steps.append((beta, ess, accepted))
+    return Runs(orders, log_w, log_target, np.array(steps))
+
+
+def _ladder(method: SMC, log_w: Floats, log_target: Floats) -> Iterator[float]:
+    """Inverse temperatures after 0: the given ones, or each chosen as the weights are by then."""
+    if method.schedule is not None:
+        yield from method.schedule.betas[1:].tolist()
+        return
+    beta = 0.0
+    while beta < 1:
+        beta = next_beta(beta, log_w, log_target, method.share)
+        yield beta
+
+
+def next_beta(beta: float, log_w: Floats, log_target: Floats, share: float) -> float:
+    """The next inverse temperature, at most 1, where the conditional ESS is `share` of particles.
+
+    By bisection; always above `beta`.
+    """
+    aim = share * log_w.size
+    if conditional_ess(log_w, (1 - beta) * log_target) >= aim:
+        return 1.0
+    low, high = beta, 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if conditional_ess(log_w, (middle - beta) * log_target) >= aim:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _move(
+    walker: OrderWalker,
+    orders: Ints,
+    log_target: Floats,
+    beta: float,
+    moves: int,
+    method: SMC,
+    rng: np.random.Generator,
+) -> float:
+    """Move the orders in place and weigh them; the share of the moves that was accepted."""
+    tally = np.zeros((1, 1, 3, 2), np.int64)
+    plan = (beta, moves, method.moves.shares)
+    order_walks.move_each(orders, walker.source, plan, rng, (log_target, tally))
+    return float(tally[..., 1].sum() / max(1, moves * len(orders)))

@@ -6,8 +6,19 @@ expectations.
 """
 
 from bnlab.features.intervals import hoeffding_draws, hoeffding_margin
-from bnlab.features.kinds import Feature, combined, edge, function, limited_path, path
-from bnlab.features.posterior import edges, modular_probability, paths, probability, sound
+from bnlab.features.posterior import (
+    Feature,
+    combined,
+    edge,
+    edges,
+    function,
+    limited_path,
+    modular_probability,
+    path,
+    paths,
+    probability,
+    sound,
+)
 
 __all__ = [
     "Feature",

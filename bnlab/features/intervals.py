@@ -5,15 +5,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bnlab.checks import checked, real
+from bnlab.checks import Floats, Ints, checked, real
 from bnlab.diagnostics import LEAST_DRAWS, ess, rhat, weights_ess
 from bnlab.kernels import dags as kernels
 from bnlab.results import Draws, FeatureEstimate, Interval
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MAX_DEGREES = 1000  # of Student's t; its interval is 0.1 % wider than the normal one there
 ROUNDING = 1e-9  # of an effective number of groups that is whole

@@ -1,21 +1,117 @@
-"""Posterior probabilities of features, edges and paths from draws."""
+"""Features of DAGs, and their posterior probabilities from draws."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnlab import graphs
-from bnlab.checks import checked, conforming
+from bnlab.checks import Bools, Floats, Ints, check_counts, checked, conforming
 from bnlab.features.intervals import ROUNDING, check_delta, mass_known, mean_of, weights_of
-from bnlab.features.kinds import Feature, Masks
-from bnlab.graphs import predecessor_masks
 from bnlab.kernels import dags as dag_kernels, families as kernels
 from bnlab.results import Draws, FeatureEstimate
 from bnlab.sampling import NO_DAG, check_orders, families_by_weight
 from bnlab.scores import ScoreTable
 
-Floats = NDArray[np.float64]
+Feature = Callable[[Ints], Bools]
+
+
+@checked
+def edge(u: int, v: int, /) -> Feature:
+    """Return the feature of the edge u -> v.
+
+    Examples
+    --------
+    >>> edge(0, 1)(np.array([[0, 1], [2, 0]]))
+    array([ True, False])
+    """
+    _check_pair(u, v)
+
+    def holds(dags: Ints) -> Bools:
+        return _has(dags, u, v)
+
+    return holds
+
+
+@checked
+def path(u: int, v: int, /) -> Feature:
+    """Return the feature of a directed path from u to v, of any length.
+
+    Examples
+    --------
+    >>> path(0, 2)(np.array([0, 1, 2]))
+    np.True_
+    """
+    _check_pair(u, v)
+
+    def holds(dags: Ints) -> Bools:
+        return _has(graphs.ancestors(dags), u, v)
+
+    return holds
+
+
+@checked
+def limited_path(u: int, v: int, /, *, max_length: int) -> Feature:
+    """Return the feature of a directed path from u to v of at most `max_length` edges.
+
+    Examples
+    --------
+    >>> limited_path(0, 3, max_length=2)(np.array([0, 1, 2, 4]))
+    np.False_
+    """
+    _check_pair(u, v)
+    check_counts(max_length=max_length)
+
+    def holds(dags: Ints) -> Bools:
+        return _has(graphs.near_ancestors(dags, max_length=max_length), u, v)
+
+    return holds
+
+
+@checked
+def combined(*present: Feature, absent: Sequence[Feature] = ()) -> Feature:
+    """Return the feature of all of `present` and none of `absent`.
+
+    Examples
+    --------
+    >>> fork = combined(path(0, 1), path(0, 2), absent=[path(1, 2)])
+    >>> fork(np.array([[0, 1, 1], [0, 1, 2]]))
+    array([ True, False])
+    """
+    if not present and not absent:
+        raise ValueError("combined() needs at least one feature")
+
+    def holds(dags: Ints) -> Bools:
+        yes = np.ones(dags.shape[:-1], bool)
+        for feature in present:
+            yes = yes & feature(dags)
+        for feature in absent:
+            yes = yes & ~feature(dags)
+        return yes
+
+    return holds
+
+
+@checked
+def function(f: Callable[[Ints], bool], /) -> Feature:
+    """Make a feature of your own function of one DAG, given as its parent masks (n,).
+
+    It is called once for each distinct DAG.
+
+    Examples
+    --------
+    >>> no_edges = function(lambda dag: not dag.any())
+    >>> no_edges(np.array([[0, 0], [0, 1], [0, 0]]))
+    array([ True, False,  True])
+    """
+
+    def holds(dags: Ints) -> Bools:
+        flat = dags.reshape(-1, dags.shape[-1])
+        distinct, which = np.unique(flat, axis=0, return_inverse=True)
+        values = np.array([bool(f(dag)) for dag in distinct])
+        return values[which].reshape(dags.shape[:-1])
+
+    return holds
 
 
 @checked
@@ -76,7 +172,7 @@ def probability(draws: Draws, feature: Feature, /, *, delta: float = 0.05) -> Fe
 @checked
 def modular_probability(
     draws: Draws,
-    factor: Callable[[int, Masks], ArrayLike],
+    factor: Callable[[int, Ints], ArrayLike],
     /,
     *,
     table: ScoreTable,
@@ -106,7 +202,7 @@ def modular_probability(
     """
     check_delta(delta)
     check_orders(draws, table)
-    masks = predecessor_masks(draws.values.reshape(-1, table.n))
+    masks = graphs.predecessor_masks(draws.values.reshape(-1, table.n))
     expectation = np.ones(len(masks))
     for v in range(table.n):
         parents, log_beta = families_by_weight(table, v)
@@ -146,7 +242,7 @@ def edges(draws: Draws, /, *, table: ScoreTable | None = None) -> Floats:
         return _pair_means(draws.values, weights)
     table = check_orders(draws, table)
     n = table.n
-    masks = predecessor_masks(draws.values.reshape(-1, n))
+    masks = graphs.predecessor_masks(draws.values.reshape(-1, n))
     out = np.zeros((n, n))
     for v in range(n):
         parents, log_beta = families_by_weight(table, v)
@@ -220,7 +316,7 @@ def sound(probabilities: ArrayLike, draws: Draws, /) -> tuple[Floats, Floats]:
     return low, low + (1 - mass)
 
 
-def _pair_means(masks: Masks, weights: Floats) -> Floats:
+def _pair_means(masks: Ints, weights: Floats) -> Floats:
     """Weighted share of rows whose mask of node v holds u: (n, n)."""
     n = masks.shape[-1]
     out = np.empty((n, n))
@@ -231,3 +327,16 @@ def _pair_means(masks: Masks, weights: Floats) -> Floats:
 def _check_allowed(expectations: Floats) -> None:
     if np.isnan(expectations).any():
         raise ValueError(NO_DAG)
+
+
+def _has(masks: Ints, u: int, v: int) -> Bools:
+    """Whether u is in the masks (..., n) of node v."""
+    if max(u, v) >= masks.shape[-1]:
+        raise ValueError(f"node {max(u, v)} is outside 0..{masks.shape[-1] - 1}")
+    has: Bools = masks[..., v] >> u & 1 == 1
+    return has
+
+
+def _check_pair(u: int, v: int) -> None:
+    if u == v or min(u, v) < 0:
+        raise ValueError(f"nodes {u} and {v}: give two different node numbers")

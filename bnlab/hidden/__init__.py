@@ -2,16 +2,16 @@
 
 from bnlab.hidden.annealing import Annealed, anneal
 from bnlab.hidden.completions import Completions, complete
-from bnlab.hidden.dimensions import Dimensions, dimension, perturbation_dimensions
 from bnlab.hidden.evidence import (
     estimate_evidence,
     estimate_lower_bound,
     estimate_structures,
     estimate_upper_bound,
+    exact_evidence,
 )
-from bnlab.hidden.exact import exact_evidence
 from bnlab.hidden.fitting import Fit, fit_em, fit_vb
-from bnlab.hidden.methods import (
+from bnlab.hidden.model import HiddenModel, bipartite_structures, parts
+from bnlab.hidden.samplers import (
     AIS,
     SMC,
     CompletionGibbs,
@@ -19,8 +19,13 @@ from bnlab.hidden.methods import (
     RowDirichlet,
     TemperedGibbs,
 )
-from bnlab.hidden.model import HiddenModel, bipartite_structures, parts
-from bnlab.hidden.scoring import score, score_structures
+from bnlab.hidden.scoring import (
+    Dimensions,
+    dimension,
+    perturbation_dimensions,
+    score,
+    score_structures,
+)
 from bnlab.hidden.search import Changes, Fitted, PartScore, Search, Simulated, search_structures
 from bnlab.weights import Warped
 

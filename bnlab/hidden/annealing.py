@@ -2,35 +2,35 @@
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, counts, fingerprint, nats
-from bnlab.checks import check_counts, check_generator, checked
+from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, counts, nats
+from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
 from bnlab.data import Data
 from bnlab.hidden.fitting import as_tables
-from bnlab.hidden.methods import (
+from bnlab.hidden.model import HiddenModel, identity_of, layout
+from bnlab.hidden.samplers import (
     AIS,
     CompletionGibbs,
     JointDirichlet,
     Moves,
+    Piece,
+    Pieces,
     RowDirichlet,
     TemperedGibbs,
+    open_pieces,
+    whole,
 )
-from bnlab.hidden.model import HiddenModel, identity_of
-from bnlab.hidden.pieces import Piece, Pieces, open_pieces, whole
 from bnlab.kernels import latent_particles, latent_walks
 from bnlab.results import Record, Run
 from bnlab.running import Batch, Clock, Executor, Progress, run_steps, seed_of, spawn
 from bnlab.weights import betas_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MAX_SPANS = 200  # parts of the schedule for which ratios and acceptance are told
 MAX_JOBS = 20  # on an executor that is not ours: each may send the data to a process again
@@ -143,33 +143,26 @@ def anneal(
     clock, seed = Clock(), seed_of(rng)
     plan = plan_of(model, data, method, reverse)
     first = None if start is None else _log_tables(model, start, runs)
-    identity = {
-        **identity_of(model, data),
-        "betas": fingerprint(plan.betas),
-        "moves": repr(method.moves),
-        "runs": runs,
-        "seed": seed,
-        "start": None if first is None else fingerprint(first),
-    }
-    spans = int(plan.spans.max()) + 1
+    settings = {"runs": runs, "method": repr(method), "strength": model.strength}
+    identity = identity_of(
+        repr(method.moves), [model], data, betas=plan.betas, runs=runs, seed=seed, start=first
+    )
+    spans, rngs = int(plan.spans.max()) + 1, spawn(rng, runs)
     kept = {
         "log_ratio": nats("runs", spans),
         "tally": counts("runs", spans, 2),
         "log_theta": Kept(np.float64, ("runs", plan.found.base.size), high=1e-9),
     }
-    rngs = spawn(rng, runs)
-    batch = Batch(
+    done = run_blocks(
         anneal_block,
         lambda part: (plan, None if first is None else first[part], rngs[part]),
         runs,
+        kept,
+        Checkpoint.at(checkpoint, identity),
+        progress,
         executor,
-        size=1 if executor is None else math.ceil(runs / MAX_JOBS),
-        fits=partial(check, kept=kept, runs=runs),
     )
-    run_steps(batch, Checkpoint.at(checkpoint, identity), progress)
-    done = batch.arrays()
     tried, accepted = done["tally"].sum(axis=0).T
-    settings = {"runs": runs, "method": repr(method), "strength": model.strength}
     name, stopped = "reverse AIS" if reverse else "AIS", len(done["tally"]) < runs
     return Annealed(
         plan.log_start + done["log_ratio"].sum(axis=1),
@@ -177,17 +170,32 @@ def anneal(
         plan.betas[::-1] if reverse else plan.betas,
         done["log_ratio"],
         np.divide(accepted, tried, out=np.full(len(tried), np.nan), where=tried > 0),
-        _stacked(model, np.exp(done["log_theta"])),
+        as_tables(model, np.exp(done["log_theta"])),
         reverse,
         Run(name, settings, seed, clock.seconds, stopped=stopped),
     )
 
 
+def run_blocks(
+    function: Callable[[Any], Arrays],
+    job: Callable[[slice], Any],
+    runs: int,
+    kept: Mapping[str, Kept],
+    file: Checkpoint | None,
+    progress: Progress | None,
+    executor: Executor | None,
+) -> Arrays:
+    """The arrays of all runs, or of those done when stopped."""
+    size = 1 if executor is None else math.ceil(runs / MAX_JOBS)
+    fits = partial(check, kept=kept, runs=runs)
+    batch = Batch(function, job, runs, executor, size=size, fits=fits)
+    run_steps(batch, file, progress)
+    return batch.arrays()
+
+
 class Plan(NamedTuple):
     """What all runs share; betas in the order of the walk.
 
-    Attributes
-    ----------
     found : Pieces
     moves : of the method
     betas : float64 (K + 1,)
@@ -307,9 +315,10 @@ def _log_tables(model: HiddenModel, start: Sequence[ArrayLike], runs: int) -> Fl
     if len(start) != model.n:
         raise ValueError(f"start holds {len(start)} tables: give one for each of {model.n} nodes")
     cells = []
-    for v, table in enumerate(start):
+    for v, (table, shape) in enumerate(
+        zip(start, map(tuple, layout(model).shapes.tolist()), strict=True)
+    ):
         array = np.asarray(table, np.float64)
-        shape = (model.rows(v), int(model.arities[v]))
         if array.shape not in (shape, (runs, *shape)):
             raise ValueError(
                 f"start[{v}] of shape {array.shape}: the table of node {v} is {shape}, or "
@@ -321,9 +330,3 @@ def _log_tables(model: HiddenModel, start: Sequence[ArrayLike], runs: int) -> Fl
         normal = np.maximum(array / totals, 1e-300)
         cells.append(np.broadcast_to(normal, (runs, *shape)).reshape(runs, -1))
     return np.asarray(np.log(np.concatenate(cells, axis=1)))
-
-
-def _stacked(model: HiddenModel, runs: Floats) -> tuple[Floats, ...]:
-    """One array (runs, rows, states) for each node."""
-    tables = [as_tables(model, cells) for cells in runs]
-    return tuple(np.stack(of_node) for of_node in zip(*tables, strict=True))

@@ -1,28 +1,27 @@
 """Data of a model with hidden nodes, counted: distinct rows and the ways to complete each."""
 
+import itertools
 import math
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
 
+import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab import graphs
-from bnlab.checks import checked
+from bnlab.checks import Floats, Ints, checked
 from bnlab.data import Data
-from bnlab.hidden.cliques import Nodes, clique_tree, shared_states
-from bnlab.hidden.model import MISSING, HiddenModel, codes
+from bnlab.hidden.model import MISSING, HiddenModel, Layout, codes, layout
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Nodes = tuple[int, ...]
 
 MAX_LISTED = 1024  # joint states of the open nodes; along cliques each costs ten times as much
+MAX_CLIQUE = 1 << 22  # joint states of a clique
 
 
 class Listed(NamedTuple):
     """Groups of rows whose open nodes' joint states are listed one by one.
 
-    Attributes
-    ----------
     shapes : int64 (G, 4), joint states, factors, distinct rows and shared factors of each group
     cells : uint32, the cells (factors, states) of the groups, one group after the other
     factors : uint32 (R, J), the factors of each distinct row, one for each open table; those that
@@ -35,12 +34,15 @@ class Listed(NamedTuple):
     factors: NDArray[np.uint32]
     weight: Floats
 
+    @property
+    def states(self) -> Ints:
+        """int64 (R,), the number of joint states of what each distinct row leaves open."""
+        return np.repeat(self.shapes[:, 0], self.shapes[:, 2])
+
 
 class Halves(NamedTuple):
     """The factors of the listed rows in two halves, which rows share: `latent.expect_group`.
 
-    Attributes
-    ----------
     sizes : int64 (G, 2), distinct left and right halves of each group
     first : uint32, of each half the first row of the group that has it, group after group
     of_row : uint32 (R, 2), each row's halves; the right ones are numbered after the left ones
@@ -54,8 +56,6 @@ class Halves(NamedTuple):
 class Forest(NamedTuple):
     """Groups of rows whose open nodes are summed over along cliques: `kernels.cliques`.
 
-    Attributes
-    ----------
     sizes : int64 (G, 4), cliques, length of maps, length of cells and distinct rows of each group
     shapes, maps, tables, cells : of `expect_cliques`, one group after the other
     factors : uint32 (R, J)
@@ -69,6 +69,9 @@ class Forest(NamedTuple):
     cells: Ints
     factors: NDArray[np.uint32]
     weight: Floats
+
+
+Group = TypeVar("Group", Listed, Halves, Forest)
 
 
 class Completions(NamedTuple):
@@ -131,46 +134,34 @@ def complete(
     >>> complete(model, Data.from_arrays([[0], [1], [1], [2]])).listed.weight
     array([1., 2., 1.])
     """
-    values = codes(model, data)
-    rows, weight = distinct_rows(values, model.arities[list(model.observed)], weight)
+    observed, places = list(model.observed), layout(model)
+    rows, weight = distinct_rows(codes(model, data), model.arities[observed], weight)
     full = np.full((len(rows), model.n), MISSING, np.int64)
-    full[:, list(model.observed)] = rows
-    families = np.array([_family(model, v) for v in range(model.n)])
-    patterns, which = np.unique(full == MISSING, axis=0, return_inverse=True)
-    offsets = np.append(0, np.cumsum([model.rows(v) * model.arities[v] for v in range(model.n)]))
-    is_open = (families & patterns.any(axis=0)).any(axis=1)
-    tables = Tables(model, offsets, np.flatnonzero(is_open))
-    listed: list[tuple[Ints, _Group]] = []
-    trees: list[tuple[Ints, _Tree]] = []
-    for number, pattern in enumerate(patterns):
-        members = np.flatnonzero(which == number)
-        nodes = tuple(np.flatnonzero(pattern).tolist())
-        if math.prod(int(model.arities[v]) for v in nodes) <= max(most, 1):
-            listed.append((members, _group(tables, full[members], nodes)))
+    full[:, observed] = rows
+    missing = full == MISSING
+    first, which = _distinct(missing, np.full(model.n, 2))
+    is_open = ((places.strides > 0) & missing.any(axis=0)).any(axis=1)
+    tables = Tables(model.arities, places, np.flatnonzero(is_open).tolist())
+    groups, trees = [tables.no_group()], [tables.no_tree()]
+    for number, pattern in enumerate(missing[first]):
+        of_pattern, nodes = which == number, tuple(np.flatnonzero(pattern).tolist())
+        given = full[of_pattern], weight[of_pattern], nodes
+        if math.prod(model.arities[pattern].tolist()) <= max(most, 1):
+            groups.append(tables.group(*given))
         else:
-            trees.append((members, _tree(tables, full[members], nodes)))
-    base = np.zeros(offsets[-1])
-    for v in np.flatnonzero(~is_open):
-        np.add.at(base, offsets[v] + cell_of(model, int(v), full), weight)
-    arities = [int(model.arities[v]) for v in range(model.n) for _ in range(model.rows(v))]
+            trees.append(tables.tree(*given))
+    closed = np.flatnonzero(~is_open)
+    base = np.zeros(places.starts[-1])
+    cells = places.starts[closed] + full @ places.strides[closed].T
+    np.add.at(base, cells, weight[:, None])
+    listed, halves = zip(*groups, strict=True)
     return Completions(
-        _joined(listed, weight, tables),
-        _halved(listed),
-        _planted(trees, weight, tables),
-        base,
-        np.append(0, np.cumsum(arities)),
-        int(weight.sum()),
+        _joined(listed), _joined(halves), _joined(trees), base, places.first, int(weight.sum())
     )
 
 
 def cells_of_rows(completions: Completions, /) -> Ints:
-    """The cells (R, J, H) that the completions of each distinct row read, -1 past its states.
-
-    Raises
-    ------
-    ValueError
-        If the completions are too many to list.
-    """
+    """The cells (R, J, H) that the completions of each distinct row read, -1 past its states."""
     if completions.forest.weight.size:
         raise ValueError(
             f"{completions.forest.weight.size} distinct rows have more than {MAX_LISTED:,} "
@@ -202,129 +193,103 @@ def distinct_rows(
     return values[first], np.bincount(which, weight, minlength=first.size).astype(np.float64)
 
 
-def _family(model: HiddenModel, v: int) -> NDArray[np.bool_]:
-    inside = np.zeros(model.n, bool)
-    inside[[v, *graphs.members(model.parents[v])]] = True
-    return inside
-
-
 class Tables(NamedTuple):
-    """The tables that some row leaves open: nodes, and where each node's cells begin."""
+    """The open tables, those of which some row leaves a node open: `nodes` says whose they are."""
 
-    model: HiddenModel
-    offsets: Ints
-    nodes: Ints
+    arities: Ints
+    places: Layout
+    nodes: list[int]
 
     def factors(self, v: int, rows: Ints, nodes: Nodes, joint: Ints, /) -> tuple[Ints, Ints]:
         """Cells (F, H) of node v's table, and the place in F (R,) of each of the rows (R, n).
 
         `joint` (H, k) holds states of the open `nodes`; the rows tell the other nodes' states.
         """
-        seen = _family(self.model, v)
-        seen[list(nodes)] = False
-        first, which = _distinct(rows[:, seen], self.model.arities[seen])
-        distinct = rows[first][:, seen]
-        states = np.zeros((len(distinct), len(joint), self.model.n), np.int64)
-        states[:, :, seen] = distinct[:, None]
-        states[:, :, list(nodes)] = joint
-        return self.offsets[v] + cell_of(self.model, v, states), which
+        strides, at_open = self.places.strides[v], list(nodes)
+        seen = strides > 0
+        seen[at_open] = False
+        first, which = _distinct(rows[:, seen], self.arities[seen])
+        begin = self.places.starts[v] + rows[first][:, seen] @ strides[seen]
+        return begin[:, None] + joint @ strides[at_open], which
+
+    def no_group(self) -> tuple[Listed, Halves]:
+        """What groups are joined to."""
+        none = np.zeros(0, np.uint32)
+        factors, of_row = np.zeros((0, len(self.nodes)), np.uint32), np.zeros((0, 2), np.uint32)
+        listed = Listed(np.zeros((0, 4), np.int64), none, factors, np.zeros(0))
+        return listed, Halves(np.zeros((0, 2), np.int64), none, of_row)
+
+    def group(self, rows: Ints, weight: Floats, nodes: Nodes, /) -> tuple[Listed, Halves]:
+        """One group of rows: factors that all of them share come first."""
+        joint = _joint(self.arities, nodes)
+        found = [self.factors(v, rows, nodes, joint) for v in self.nodes]
+        sizes = np.array([len(cells) for cells, _ in found], np.int64)
+        shared_first = np.argsort(sizes > 1, kind="stable")
+        shared, many = int((sizes == 1).sum()), int(sizes.sum())
+        places = np.array([which for _, which in found], np.int64).reshape(-1, len(rows)).T
+        factors = (places + np.cumsum(sizes) - sizes)[:, shared_first]
+        middle, each = (shared + sizes.size) // 2, np.full(sizes.size, many)
+        left, one = _distinct(factors[:, :middle], each[:middle])
+        right, other = _distinct(factors[:, middle:], each[middle:])
+        cells = np.concatenate([np.zeros(0, np.int64), *(cells.ravel() for cells, _ in found)])
+        return (
+            Listed(
+                np.array([(len(joint), many, len(rows), shared)]),
+                cells.astype(np.uint32),
+                np.ascontiguousarray(factors, np.uint32),
+                weight,
+            ),
+            Halves(
+                np.array([(left.size, right.size)]),
+                np.append(left, right).astype(np.uint32),
+                np.stack([one, left.size + other], axis=1).astype(np.uint32),
+            ),
+        )
+
+    def no_tree(self) -> Forest:
+        """What groups of the forest are joined to."""
+        sizes, shapes, tables = (np.zeros((0, width), np.int64) for width in (4, 6, 3))
+        none, factors = np.zeros(0, np.int64), np.zeros((0, len(self.nodes)), np.uint32)
+        return Forest(sizes, shapes, none, tables, none, factors, np.zeros(0))
+
+    def tree(self, rows: Ints, weight: Floats, nodes: Nodes, /) -> Forest:
+        """Cliques for the open nodes; each table belongs to a clique that holds its open nodes."""
+        inside = self.places.strides > 0
+        families = [tuple(u for u in nodes if inside[v, u]) for v in self.nodes]
+        tree = _clique_tree(families, self.arities)
+        shapes, tables = [], []
+        maps, cells, columns = list[Ints](), list[Ints](), list[Ints]()
+        at = to = mapped = begin = 0
+        for q, (clique, parent) in enumerate(zip(tree.cliques, tree.parents, strict=True)):
+            other = tree.cliques[parent] if parent >= 0 else ()
+            shared, up = _shared_states(clique, other, self.arities)
+            down = _shared_states(other, clique, self.arities)[1]
+            shapes.append((len(up), shared, parent, at, to, mapped))
+            maps += [up, down]
+            joint = _joint(self.arities, clique)
+            members = [v for v, home in zip(self.nodes, tree.home, strict=True) if home == q]
+            found = [self.factors(v, rows, clique, joint) for v in members]
+            starts = np.cumsum([0, *(len(of_node) for of_node, _ in found)])
+            tables.append((len(members), len(columns), begin))
+            columns += [start + which for start, (_, which) in zip(starts, found, strict=False)]
+            cells += [of_node.ravel() for of_node, _ in found]
+            begin += int(starts[-1]) * len(up)
+            at, to, mapped = at + len(up), to + shared, mapped + len(up) + len(down)
+        of_maps, of_cells = np.concatenate(maps), np.concatenate(cells)
+        return Forest(
+            np.array([(len(shapes), of_maps.size, of_cells.size, len(rows))]),
+            np.array(shapes),
+            of_maps,
+            np.array(tables),
+            of_cells,
+            np.stack(columns, axis=1).astype(np.uint32),
+            weight,
+        )
 
 
-class _Group(NamedTuple):
-    """One group of `Listed`: cells (F, H), factors (R, J), shared factors."""
-
-    cells: Ints
-    factors: Ints
-    shared: int
-
-
-class _Tree(NamedTuple):
-    """One group of `Forest`."""
-
-    shapes: Ints
-    maps: Ints
-    tables: Ints
-    cells: Ints
-    factors: Ints
-
-
-def _group(tables: Tables, rows: Ints, nodes: Nodes) -> _Group:
-    joint = _joint(tables.model, nodes)
-    found = [tables.factors(int(v), rows, nodes, joint) for v in tables.nodes]
-    varied = [len(cells) > 1 for cells, _ in found]
-    starts = np.cumsum([0, *(len(cells) for cells, _ in found)])
-    columns = [start + which for start, (_, which) in zip(starts, found, strict=False)]
-    order = np.argsort(varied, kind="stable")
-    empty = np.zeros((0, len(joint)), np.int64)
-    return _Group(
-        np.concatenate([empty, *(cells for cells, _ in found)]),
-        np.array(columns, np.int64).reshape(len(found), len(rows))[order].T,
-        len(varied) - sum(varied),
-    )
-
-
-def _tree(tables: Tables, rows: Ints, nodes: Nodes) -> _Tree:
-    """Cliques for the open nodes; each table belongs to a clique that holds its open nodes."""
-    model = tables.model
-    is_open = np.isin(np.arange(model.n), nodes)
-    families = [tuple(np.flatnonzero(_family(model, v) & is_open).tolist()) for v in tables.nodes]
-    tree = clique_tree(families, model.arities)
-    shapes, of_cliques = [], []
-    maps: list[Ints] = []
-    cells: list[Ints] = []
-    columns: list[Ints] = []
-    at = to = mapped = begin = 0
-    for q, (clique, parent) in enumerate(zip(tree.cliques, tree.parents, strict=True)):
-        other = tree.cliques[parent] if parent >= 0 else ()
-        shared, up = shared_states(clique, other, model.arities)
-        down = shared_states(other, clique, model.arities)[1]
-        shapes.append((len(up), shared, parent, at, to, mapped))
-        maps += [up, down]
-        members = [v for v, home in zip(tables.nodes, tree.home, strict=True) if home == q]
-        found = [tables.factors(int(v), rows, clique, _joint(model, clique)) for v in members]
-        starts = np.cumsum([0, *(len(of_node) for of_node, _ in found)])
-        of_cliques.append((len(members), len(columns), begin))
-        columns += [start + which for start, (_, which) in zip(starts, found, strict=False)]
-        cells += [of_node.ravel() for of_node, _ in found]
-        begin += int(starts[-1]) * len(up)
-        at, to, mapped = at + len(up), to + shared, mapped + len(up) + len(down)
-    return _Tree(
-        np.array(shapes),
-        np.concatenate(maps),
-        np.array(of_cliques),
-        np.concatenate(cells),
-        np.stack(columns, axis=1),
-    )
-
-
-def _joined(groups: list[tuple[Ints, _Group]], weight: Floats, tables: Tables) -> Listed:
-    none = np.zeros(0, np.int64)
-    rows = np.concatenate([none, *(members for members, _ in groups)])
-    shapes = [(*group.cells.shape[::-1], len(group.factors), group.shared) for _, group in groups]
-    factors = [np.zeros((0, tables.nodes.size), np.int64), *(group.factors for _, group in groups)]
-    return Listed(
-        np.array(shapes, np.int64).reshape(-1, 4),
-        np.concatenate([none, *(group.cells.ravel() for _, group in groups)]).astype(np.uint32),
-        np.concatenate(factors).astype(np.uint32),
-        weight[rows],
-    )
-
-
-def _halved(groups: list[tuple[Ints, _Group]]) -> Halves:
-    sizes, firsts, of_rows = [], [], [np.zeros((0, 2), np.int64)]
-    for _, group in groups:
-        middle = (group.shared + group.factors.shape[1]) // 2
-        many = np.full(group.factors.shape[1], len(group.cells))
-        left, one = _distinct(group.factors[:, :middle], many[:middle])
-        right, other = _distinct(group.factors[:, middle:], many[middle:])
-        sizes.append((left.size, right.size))
-        firsts += [left, right]
-        of_rows.append(np.stack([one, left.size + other], axis=1))
-    return Halves(
-        np.array(sizes, np.int64).reshape(-1, 2),
-        np.concatenate([np.zeros(0, np.int64), *firsts]).astype(np.uint32),
-        np.concatenate(of_rows).astype(np.uint32),
-    )
+def _joined(groups: Sequence[Group]) -> Group:
+    """All arrays of the groups, one group after the other."""
+    return type(groups[0])(*map(np.concatenate, zip(*groups, strict=True)))
 
 
 def _distinct(rows: Ints, arities: Ints) -> tuple[Ints, Ints]:
@@ -337,36 +302,77 @@ def _distinct(rows: Ints, arities: Ints) -> tuple[Ints, Ints]:
             radix = len(rows)
         number = number * arity + column
         radix *= arity
-    _, first, which = np.unique(number, return_index=True, return_inverse=True)
-    return first, which
+    if radix > 4 * len(rows) + 256:
+        _, first, which = np.unique(number, return_index=True, return_inverse=True)
+        return first, which
+    place, rank = np.full(radix, -1), np.empty(radix, np.int64)  # by number: no need to sort
+    place[number[::-1]] = np.arange(len(rows))[::-1]
+    found = np.flatnonzero(place >= 0)
+    rank[found] = np.arange(found.size)
+    return place[found], rank[number]
 
 
-def _planted(trees: list[tuple[Ints, _Tree]], weight: Floats, tables: Tables) -> Forest:
-    none = np.zeros(0, np.int64)
-    rows = np.concatenate([none, *(members for members, _ in trees)])
-    sizes = [(len(t.shapes), len(t.maps), len(t.cells), len(t.factors)) for _, t in trees]
-    factors = [np.zeros((0, tables.nodes.size), np.int64), *(tree.factors for _, tree in trees)]
-    return Forest(
-        np.array(sizes, np.int64).reshape(-1, 4),
-        np.concatenate([np.zeros((0, 6), np.int64), *(tree.shapes for _, tree in trees)]),
-        np.concatenate([none, *(tree.maps for _, tree in trees)]),
-        np.concatenate([np.zeros((0, 3), np.int64), *(tree.tables for _, tree in trees)]),
-        np.concatenate([none, *(tree.cells for _, tree in trees)]),
-        np.concatenate(factors).astype(np.uint32),
-        weight[rows],
-    )
-
-
-def _joint(model: HiddenModel, nodes: Nodes) -> Ints:
+def _joint(arities: Ints, nodes: Nodes) -> Ints:
     """All joint states (H, k) of nodes, the last varying fastest."""
-    states = np.indices([int(model.arities[v]) for v in nodes])
+    states = np.indices(arities[list(nodes)].tolist(), np.int64)
     return states.reshape(len(nodes), -1).T if nodes else np.zeros((1, 0), np.int64)
 
 
-def cell_of(model: HiddenModel, v: int, states: Ints, /) -> Ints:
-    """The cell of node v's table, within the table, that states (..., n) of all nodes read."""
-    row: Ints = np.zeros(states.shape[:-1], np.int64)
-    for u in graphs.members(model.parents[v]):
-        row = row * model.arities[u] + states[..., u]
-    cell: Ints = row * model.arities[v] + states[..., v]
-    return cell
+class _CliqueTree(NamedTuple):
+    """Cliques, children before parents: nodes, ascending, and place of the parent, -1 for none.
+
+    home : for each family asked for, the place of a clique that holds it
+    """
+
+    cliques: list[Nodes]
+    parents: list[int]
+    home: list[int]
+
+
+def _clique_tree(families: Sequence[Nodes], arities: Ints) -> _CliqueTree:
+    """Cover families of nodes by the cliques of a triangulated graph."""
+    graph: nx.Graph = nx.Graph()
+    graph.add_nodes_from(sorted({v for family in families for v in family}))
+    for family in families:
+        graph.add_edges_from(itertools.combinations(family, 2))
+    chordal, _ = nx.complete_to_chordal_graph(graph)
+    cliques = sorted(tuple(sorted(clique)) for clique in nx.chordal_graph_cliques(chordal))
+    for clique in cliques:
+        states = math.prod(int(arities[v]) for v in clique)
+        if states > MAX_CLIQUE:
+            raise ValueError(
+                f"summing over the hidden nodes takes tables of {states:,} joint states of the "
+                f"nodes {list(clique)}; at most {MAX_CLIQUE:,} are handled. Give hidden nodes "
+                "fewer states or common children, or drop the rows with most missing cells"
+            )
+    shared: nx.Graph = nx.Graph()
+    shared.add_nodes_from(range(len(cliques)))
+    for a, b in itertools.combinations(range(len(cliques)), 2):
+        if common := len(set(cliques[a]) & set(cliques[b])):
+            shared.add_edge(a, b, weight=common)
+    tree = nx.maximum_spanning_tree(shared)
+    parent = dict.fromkeys(range(len(cliques)), -1)
+    order: list[int] = []
+    for part in nx.connected_components(tree):
+        root = min(part)
+        parent.update({child: above for above, child in nx.bfs_edges(tree, root)})
+        order[:0] = reversed([root, *(child for _, child in nx.bfs_edges(tree, root))])
+    place = {q: i for i, q in enumerate(order)} | {-1: -1}
+    return _CliqueTree(
+        [cliques[q] for q in order],
+        [place[parent[q]] for q in order],
+        [
+            next(i for i, q in enumerate(order) if set(family) <= set(cliques[q]))
+            for family in families
+        ],
+    )
+
+
+def _shared_states(clique: Nodes, other: Nodes, arities: Ints) -> tuple[int, Ints]:
+    """How many joint states two cliques share, and which of them each state of `clique` has."""
+    number, count = np.zeros(1, np.int64), 1
+    states = _joint(arities, clique)
+    for place, v in enumerate(clique):
+        if v in other:
+            number, count = number * arities[v] + states[:, place], count * int(arities[v])
+    return count, np.broadcast_to(number, len(states))

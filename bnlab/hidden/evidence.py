@@ -1,4 +1,4 @@
-"""The evidence of models with hidden nodes by simulation: estimates, and bounds from both sides."""
+"""The evidence of models with hidden nodes: exact sums, estimates, bounds from both sides."""
 
 import math
 import os
@@ -7,34 +7,82 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnlab.checkpoints import Arrays, Checkpoint, check, nats
-from bnlab.checks import check_counts, check_generator, checked
+from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
 from bnlab.data import Data
-from bnlab.hidden.annealing import MAX_JOBS, anneal, anneal_block, plan_of
-from bnlab.hidden.methods import AIS, SMC, JointDirichlet
-from bnlab.hidden.model import (
-    HiddenModel,
-    Part,
-    check_model,
-    columns_of,
-    identity_of,
-    identity_of_all,
-    key_of,
-    parts,
-)
-from bnlab.hidden.pieces import filter_block, open_pieces
+from bnlab.hidden.annealing import anneal, anneal_block, plan_of, run_blocks
+from bnlab.hidden.completions import Completions, cells_of_rows, complete, table_rows
+from bnlab.hidden.model import HiddenModel, Part, columns_of, identity_of, parts
+from bnlab.hidden.samplers import AIS, SMC, JointDirichlet, filter_block, open_pieces
+from bnlab.kernels import latent, latent_particles
 from bnlab.results import Estimate, Run
 from bnlab.running import Batch, Clock, Executor, Progress, Stopped, run_steps, seed_of, spawn
 from bnlab.weights import BINS, bin_means, bound, check_bound, log_mean, require_runs
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Method = AIS | SMC | Literal["ais", "smc"]
 
+MAX_TERMS = 50_000_000  # about a minute
 DEFAULT = SMC()
 DEFAULT_AIS = AIS()
+
+
+@checked
+def exact_evidence(model: HiddenModel, data: Data | ArrayLike, /) -> Estimate:
+    """Return ln p(data), nats, by the sum over all completions of the data [Beal2003, eq. 6.12].
+
+    For each completion the tables are integrated out in closed form (eq. 6.9). Equal rows are
+    completed together, so the number of terms is the product over distinct rows of C(k + H - 1, k)
+    for a row that occurs k times and has H joint hidden states: about H**m for few rows. Connected
+    parts are summed by themselves.
+
+    Raises
+    ------
+    ValueError
+        If there are more than 50 million terms.
+
+    Examples
+    --------
+    >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
+    >>> round(exact_evidence(model, [[0], [1], [2]]).log_value, 4)
+    -3.8067
+    """
+    clock = Clock()
+    split = [(part, complete(part.model, columns_of(model, data, part))) for part in parts(model)]
+    terms = [_terms(completions) for _, completions in split]
+    if max(terms) > MAX_TERMS:
+        raise ValueError(
+            f"{max(terms):,} completions to sum over; at most {MAX_TERMS:,} are: take fewer rows, "
+            "or estimate_evidence"
+        )
+    log_value = math.fsum(_log_sum(completions, part.model.strength) for part, completions in split)
+    settings = {"terms": sum(terms), "strength": model.strength}
+    run = Run("sum over completions", settings, seconds=clock.seconds)
+    return Estimate(log_value, 0.0, "exact", run=run)
+
+
+def _terms(completions: Completions) -> int:
+    weight, states = completions.listed.weight.astype(int), completions.listed.states
+    return math.prod(map(math.comb, (weight + states - 1).tolist(), weight.tolist()))
+
+
+def _log_sum(completions: Completions, strength: float) -> float:
+    base, first = completions.base, completions.first
+    known = latent.log_dirichlet(base, first, strength)
+    cells = cells_of_rows(completions)
+    if cells.shape[1] == 0:
+        return float(known)
+    states, weight = completions.listed.states, completions.listed.weight
+    rows = np.repeat(np.arange(states.size), states)
+    state = np.arange(rows.size) - np.repeat(np.cumsum(states) - states, states)
+    slots = np.stack([rows, state, weight[rows].astype(np.int64)], axis=1)
+    counts = base.copy()
+    tables = table_rows(first)
+    totals = np.add.reduceat(counts, first[:-1])
+    return float(
+        known + latent_particles.sum_completions(slots, cells, tables, strength, counts, totals)
+    )
 
 
 @checked
@@ -79,11 +127,8 @@ def estimate_evidence(
     >>> round(estimate.log_value, 2)  # exactly -3.807
     -3.81
     """
-    clock, seed = Clock(), _seed_of(rng)
-    method = _chosen(method)
-    log_p = _log_weights(model, data, runs, rng, method, checkpoint, progress, executor)
+    log_p, run = _runs(model, data, runs, rng, method, checkpoint, progress, executor)
     log_value, stderr, trace = log_mean(log_p)
-    run = _run(model, runs, method, seed, clock, stopped=log_p.size < runs)
     return Estimate(log_value, stderr, "unbiased", trace=trace, run=run)
 
 
@@ -129,32 +174,30 @@ def estimate_structures(
     [-3.43, -3.24]
     """
     check_counts(runs=runs)
-    clock, seed = Clock(), _seed_of(rng)
-    method, models = _chosen(method), list(models)
-    split = [_split(model, method) for model in models]
-    distinct: dict[object, tuple[Part, Ints]] = {}
-    for model, of_model in zip(models, split, strict=True):
-        for part in of_model:
-            distinct.setdefault(key_of(part), (part, columns_of(model, data, part)))
+    check_generator(rng)
+    clock, seed, method, models = Clock(), seed_of(rng), _chosen(method), list(models)
     if not models:
         return []
+    split = [_split(model, method) for model in models]
+    distinct: dict[object, tuple[HiddenModel, Ints]] = {}
+    for model, of_model in zip(models, split, strict=True):
+        for part in of_model:
+            distinct.setdefault(part.key, (part.model, columns_of(model, data, part)))
     jobs = [
-        (part.model, columns, runs, child, method)
-        for (part, columns), child in zip(distinct.values(), rng.spawn(len(distinct)), strict=True)
+        (*problem, runs, child, method)
+        for problem, child in zip(distinct.values(), rng.spawn(len(distinct)), strict=True)
     ]
-    identity = {"method": repr(method), "runs": runs, "seed": seed}
     fits = partial(check, kept={"log_p": nats("parts", runs)}, parts=len(jobs))
     batch = Batch(_runs_of_part, lambda part: jobs[part.start], len(jobs), executor, fits=fits)
-    file = Checkpoint.at(checkpoint, {**identity_of_all(models, data), **identity})
-    if run_steps(batch, file, progress):
+    identity = identity_of(repr(method), models, data, runs=runs, seed=seed)
+    if run_steps(batch, Checkpoint.at(checkpoint, identity), progress):
         raise Stopped(
             f"stopped after {batch.count} of {len(jobs)} parts: no structure is estimated"
         )
-    done = batch.arrays()["log_p"]
-    means = {key: log_mean(log_p) for key, log_p in zip(distinct, done, strict=True)}
+    means = dict(zip(distinct, map(log_mean, batch.arrays()["log_p"]), strict=True))
     found = []
     for model, of_model in zip(models, split, strict=True):
-        values, stderrs, traces = zip(*(means[key_of(part)] for part in of_model), strict=True)
+        values, stderrs, traces = zip(*(means[part.key] for part in of_model), strict=True)
         run = _run(model, runs, method, seed, clock)
         stderr, trace = math.hypot(*stderrs), np.sum(traces, axis=0)
         found.append(Estimate(math.fsum(values), stderr, "unbiased", trace=trace, run=run))
@@ -202,12 +245,9 @@ def estimate_lower_bound(
     -4.1
     """
     check_bound(runs, delta, bins)
-    clock, seed = Clock(), _seed_of(rng)
-    method = _chosen(method)
-    log_p = _log_weights(model, data, runs, rng, method, checkpoint, progress, executor)
+    log_p, run = _runs(model, data, runs, rng, method, checkpoint, progress, executor)
     require_runs(log_p.size, bins)
     means = bin_means(log_p, delta, bins)
-    run = _run(model, runs, method, seed, clock, stopped=log_p.size < runs)
     return bound(float(means.min()) + math.log(delta) / bins, "lower_bound", means, delta, run)
 
 
@@ -256,8 +296,6 @@ def estimate_upper_bound(
     'upper_bound'
     """
     check_bound(runs, delta, bins)
-    if not isinstance(method, AIS):
-        raise ValueError(f"method={method!r}: only runs of AIS() go in reverse")
     if bins > 1 and any(np.ndim(table) < 3 for table in start):
         raise ValueError(
             f"bins={bins}: all runs depend on the one start, so they make a single bin. Leave "
@@ -283,30 +321,27 @@ def estimate_upper_bound(
 
 
 def _chosen(method: Method) -> AIS | SMC:
-    if method == "ais":
-        return DEFAULT_AIS
-    if method == "smc":
-        return DEFAULT
-    if isinstance(method, AIS | SMC):
-        return method
-    raise ValueError(f"method={method!r}: choose 'ais' or 'smc', or give AIS(..) or SMC(..)")
+    if isinstance(method, str):
+        return DEFAULT_AIS if method == "ais" else DEFAULT
+    return method
 
 
-def _log_weights(
+def _runs(
     model: HiddenModel,
     data: Data | ArrayLike,
     runs: int,
     rng: np.random.Generator,
-    method: AIS | SMC,
+    method: Method,
     checkpoint: str | os.PathLike[str] | None,
     progress: Progress | None,
     executor: Executor | None,
-) -> Floats:
+) -> tuple[Floats, Run]:
     """Ln of an unbiased estimate of p(data) from each run; fewer when stopped."""
     check_counts(runs=runs)
-    check_model(model)
+    check_generator(rng)
+    clock, seed, method = Clock(), seed_of(rng), _chosen(method)
     if isinstance(method, AIS):
-        return anneal(
+        log_p = anneal(
             model,
             data,
             runs=runs,
@@ -316,19 +351,19 @@ def _log_weights(
             progress=progress,
             executor=executor,
         ).log_weight
-    identity = {"method": repr(method), "runs": runs, "seed": seed_of(rng)}
-    fits = partial(check, kept={"log_p": nats("runs")}, runs=runs)
-    found, rngs = open_pieces(model, data), spawn(rng, runs)
-    batch = Batch(
-        filter_block,
-        lambda part: (found, method.particles, rngs[part]),
-        runs,
-        executor,
-        size=1 if executor is None else math.ceil(runs / MAX_JOBS),
-        fits=fits,
-    )
-    run_steps(batch, Checkpoint.at(checkpoint, {**identity_of(model, data), **identity}), progress)
-    return batch.arrays()["log_p"]
+    else:
+        found, rngs, particles = open_pieces(model, data), spawn(rng, runs), method.particles
+        identity = identity_of(repr(method), [model], data, runs=runs, seed=seed)
+        log_p = run_blocks(
+            filter_block,
+            lambda part: (found, particles, rngs[part]),
+            runs,
+            {"log_p": nats("runs")},
+            Checkpoint.at(checkpoint, identity),
+            progress,
+            executor,
+        )["log_p"]
+    return log_p, _run(model, runs, method, seed, clock, stopped=log_p.size < runs)
 
 
 def _runs_of_part(
@@ -353,18 +388,7 @@ def _split(model: HiddenModel, method: AIS | SMC) -> list[Part]:
 
 
 def _run(
-    model: HiddenModel,
-    runs: int,
-    method: AIS | SMC,
-    seed: str,
-    clock: Clock,
-    *,
-    stopped: bool = False,
+    model: HiddenModel, runs: int, method: AIS | SMC, seed: str, clock: Clock, stopped: bool = False
 ) -> Run:
     settings = {"runs": runs, "method": repr(method), "strength": model.strength}
     return Run(type(method).__name__, settings, seed, clock.seconds, stopped=stopped)
-
-
-def _seed_of(rng: np.random.Generator) -> str:
-    check_generator(rng)
-    return seed_of(rng)

@@ -1,22 +1,21 @@
 """EM and variational EM for discrete networks with hidden nodes."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bnlab.checks import check_counts, check_generator, checked
+from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
 from bnlab.data import Data
-from bnlab.hidden.completions import Completions, complete
-from bnlab.hidden.model import HiddenModel, check_model
+from bnlab.hidden.completions import Completions, complete, table_rows
+from bnlab.hidden.model import HiddenModel, layout
 from bnlab.kernels import latent
 from bnlab.results import Record, Run
 from bnlab.running import Clock, Executor, Progress, gather, seed_of, spawn
 
-Floats = NDArray[np.float64]
 Basis = Literal["probability", "softmax"]
 Objective = Literal["ml", "map"]
 
@@ -58,7 +57,7 @@ class Fit(Record):
     converged: bool
     restart: int
     values: Floats
-    iterations: NDArray[np.int64]
+    iterations: Ints
     run: Run
 
     def __repr__(self) -> str:
@@ -161,11 +160,6 @@ def fit_vb(
 
 def pseudo_counts(model: HiddenModel, objective: Objective, basis: Basis, /) -> float:
     """What the M step adds to each cell's count."""
-    check_model(model)
-    if objective not in ("ml", "map"):
-        raise ValueError(f"objective={objective!r}: choose 'ml' or 'map'")
-    if basis not in ("probability", "softmax"):
-        raise ValueError(f"basis={basis!r}: choose 'probability' or 'softmax'")
     if objective == "ml":
         return 0.0
     if basis == "softmax":
@@ -182,20 +176,18 @@ def climb(
     completions: Completions,
     strength: float,
     added: float | None,
-    theta: Floats,
     max_iterations: int,
+    theta: Floats,
+    /,
 ) -> Climb:
     """EM (`added` pseudo-counts) or VBEM (added=None) from one start."""
-    trace = np.empty(max_iterations)
-    theta = theta.copy()
-    limits = (PER_ROW * completions.m, max_iterations)
-    tables = (completions.base, completions.first)
-    if added is None:
-        done, converged = latent.climb_bound(
-            theta, completions.groups, tables, strength, limits, trace
-        )
-    else:
-        done, converged = latent.climb(theta, completions.groups, tables, added, limits, trace)
+    trace, theta = np.empty(max_iterations), theta.copy()
+    kernel, parameter = (latent.climb_bound, strength) if added is None else (latent.climb, added)
+    tables, limits = (
+        (completions.base, completions.first),
+        (PER_ROW * completions.m, max_iterations),
+    )
+    done, converged = kernel(theta, completions.groups, tables, parameter, limits, trace)
     return Climb(theta, trace[:done].copy(), converged)
 
 
@@ -203,7 +195,7 @@ def random_tables(completions: Completions, strength: float, rng: np.random.Gene
     """Tables (cells,) drawn from the prior, in logs where they would underflow."""
     gammas = np.log(rng.standard_gamma(strength + 1, completions.base.size))
     gammas += np.log1p(-rng.random(completions.base.size)) / strength
-    rows = np.repeat(np.arange(completions.first.size - 1), np.diff(completions.first))
+    rows, _ = table_rows(completions.first)
     tops = np.maximum.reduceat(gammas, completions.first[:-1])
     theta = np.exp(gammas - tops[rows])
     theta /= np.add.reduceat(theta, completions.first[:-1])[rows]
@@ -230,9 +222,10 @@ def _fit(
     starts = [random_tables(completions, model.strength, each) for each in spawn(rng, restarts)]
     if start is not None:
         starts.insert(0, flat_tables(model, start))
-    jobs = [(completions, model.strength, added, theta, max_iterations) for theta in starts]
-    ends = gather(_job, jobs, progress, executor)
-    best = int(np.argmax([end.trace[-1] for end in ends]))
+    start_from = partial(climb, completions, model.strength, added, max_iterations)
+    ends = gather(start_from, starts, progress, executor)
+    values = np.array([end.trace[-1] for end in ends])
+    best = int(values.argmax())
     counts = np.empty(completions.base.size)
     latent.expect(ends[best].theta, completions.groups, completions.base, counts)
     settings = {
@@ -241,39 +234,35 @@ def _fit(
         "pseudo_counts": added,
         "strength": model.strength,
     }
-    run = Run(method, settings, seed, clock.seconds, stopped=len(ends) < len(jobs))
+    run = Run(method, settings, seed, clock.seconds, stopped=len(ends) < len(starts))
     return Fit(
-        float(ends[best].trace[-1]),
+        float(values[best]),
         as_tables(model, ends[best].theta),
         as_tables(model, counts),
         ends[best].trace,
         bool(ends[best].converged),
         best,
-        np.array([end.trace[-1] for end in ends]),
+        values,
         np.array([end.trace.size for end in ends]),
         run,
     )
 
 
 def as_tables(model: HiddenModel, cells: Floats, /) -> tuple[Floats, ...]:
-    """One array (rows, states) for each node, out of the array of all cells."""
-    shapes = [(model.rows(v), int(model.arities[v])) for v in range(model.n)]
-    ends = np.cumsum([math.prod(shape) for shape in shapes])
-    parts = np.split(cells, ends[:-1])
-    return tuple(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True))
+    """One array (..., rows, states) for each node, out of arrays (..., cells) of all cells."""
+    places = layout(model)
+    tables = np.split(cells, places.starts[1:-1], axis=-1)
+    shapes = places.shapes.tolist()
+    return tuple(t.reshape(*cells.shape[:-1], *s) for t, s in zip(tables, shapes, strict=True))
 
 
 def flat_tables(model: HiddenModel, tables: Sequence[ArrayLike], /) -> Floats:
     """The inverse of `as_tables`: all cells in one array, checked."""
     arrays = [np.asarray(table, np.float64) for table in tables]
-    shapes = [(model.rows(v), int(model.arities[v])) for v in range(model.n)]
+    shapes = [tuple(shape) for shape in layout(model).shapes.tolist()]
     if [array.shape for array in arrays] != shapes:
         raise ValueError(f"tables of shapes {[a.shape for a in arrays]}: this model's are {shapes}")
     cells = np.concatenate([array.ravel() for array in arrays])
     if not ((cells >= 0) & (cells <= 1)).all():
         raise ValueError("tables hold probabilities, from 0 to 1")
     return cells
-
-
-def _job(job: tuple[Completions, float, float | None, Floats, int]) -> Climb:
-    return climb(*job)

@@ -1,25 +1,25 @@
 """Bayesian networks in which some nodes are never observed: data, components, structures."""
 
+import functools
 import itertools
 import math
+import operator
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
+import networkx as nx
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnlab import graphs
-from bnlab.checkpoints import fingerprint
-from bnlab.checks import check_counts, checked, real
+from bnlab.checkpoints import fingerprint, identity
+from bnlab.checks import Ints, check_counts, checked, real
 from bnlab.data import Data
 from bnlab.priors import LARGEST_LOG
-from bnlab.results import Record, package_versions
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from bnlab.results import Record
 
 MAX_CELLS = 10_000_000
 MISSING = -1
@@ -85,11 +85,11 @@ class HiddenModel(Record):
             )
         arities = states.astype(np.int64)
         self._set(parents=masks.copy(), arities=arities, hidden=nodes, strength=float(strength))
-        cells = sum(self.rows(v) * int(self.arities[v]) for v in range(self.n))
+        cells = arities @ np.where(_above(self), arities, 1.0).prod(axis=1)
         if cells > MAX_CELLS:
             raise ValueError(
-                f"the tables have {cells:,} cells; at most {MAX_CELLS:,} are handled: give nodes "
-                "fewer parents or states"
+                f"the tables have {cells:,.0f} cells; at most {MAX_CELLS:,} are handled: give "
+                "nodes fewer parents or states"
             )
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -121,7 +121,7 @@ class HiddenModel(Record):
     @property
     def free_parameters(self) -> int:
         """Sum over nodes of (states - 1) times rows [Beal2003, eq. 6.24]."""
-        return sum((int(self.arities[v]) - 1) * self.rows(v) for v in range(self.n))
+        return int(np.where(_above(self), self.arities, 1).prod(axis=1) @ (self.arities - 1))
 
     @property
     def in_use(self) -> frozenset[int]:
@@ -132,8 +132,12 @@ class HiddenModel(Record):
         >>> sorted(HiddenModel([0, 1, 1, 5], [2] * 4, hidden=[0, 2, 3]).in_use)
         [0, 1]
         """
-        above = graphs.ancestors(self.parents)
-        return frozenset(v for o in self.observed for v in (o, *graphs.members(above[o])))
+        parents, found, new = self.parents.tolist(), set[int](), set(self.observed)
+        while new:
+            found |= new
+            above = functools.reduce(operator.or_, (parents[v] for v in new))
+            new = {u for u in range(self.n) if above >> u & 1} - found
+        return frozenset(found)
 
     @property
     def aliases(self) -> int:
@@ -155,15 +159,8 @@ class HiddenModel(Record):
         return swaps * math.prod(math.factorial(int(self.arities[v])) for v in nodes)
 
 
-def check_model(model: HiddenModel, /) -> None:
-    """Raise a ValueError for what is no `HiddenModel`."""
-    if not isinstance(model, HiddenModel):
-        raise ValueError(f"{type(model).__name__}: pass a HiddenModel")
-
-
 def codes(model: HiddenModel, data: Data | ArrayLike, /) -> Ints:
     """Integer codes (m, observed), checked against the model; -1 where a cell is missing."""
-    check_model(model)
     values = np.asarray(data.values if isinstance(data, Data) else data)
     arities = model.arities[list(model.observed)]
     if values.ndim != 2 or values.shape[1] != arities.size:
@@ -190,12 +187,46 @@ def codes(model: HiddenModel, data: Data | ArrayLike, /) -> Ints:
     return values.astype(np.int64)
 
 
+class Layout(NamedTuple):
+    """Where the tables of a model lie in one array of cells.
+
+    shapes : int64 (n, 2), rows and states of each node's table
+    starts : int64 (n + 1,), the cells of node v are starts[v]..starts[v + 1] - 1
+    first : int64 (T + 1,), the cells of table row t are first[t]..first[t + 1] - 1
+    strides : int64 (n, n), states (n,) of all nodes read the cell starts[v] + states @ strides[v]
+    """
+
+    shapes: Ints
+    starts: Ints
+    first: Ints
+    strides: Ints
+
+
+def layout(model: HiddenModel, /) -> Layout:
+    """The places of all tables."""
+    above = _above(model)
+    rows = np.cumprod(np.where(above, model.arities, 1)[:, ::-1], axis=1)[:, ::-1]
+    later = np.append(rows[:, 1:], np.ones((model.n, 1), np.int64), axis=1)  # parents after u
+    shapes = np.stack([rows[:, 0], model.arities], axis=1)
+    return Layout(
+        shapes,
+        np.append(0, np.cumsum(shapes.prod(axis=1))),
+        np.append(0, np.cumsum(np.repeat(model.arities, shapes[:, 0]))),
+        above * later * model.arities[:, None] + np.eye(model.n, dtype=np.int64),
+    )
+
+
 class Part(NamedTuple):
     """A component of a model, the columns of the data that belong to it, and its nodes."""
 
     model: HiddenModel
     columns: tuple[int, ...]
     nodes: tuple[int, ...]
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """The same for parts that say the same of the same data."""
+        return *key_of(self.model), self.columns
 
 
 @checked
@@ -210,44 +241,28 @@ def parts(model: HiddenModel, /) -> list[Part]:
     >>> [part.columns for part in parts(HiddenModel([0, 1, 1, 0], [2] * 4, hidden=[0]))]
     [(0, 1), (2,)]
     """
-    check_model(model)
-    left = set(model.in_use)
-    neighbours = {v: {u for u in graphs.members(model.parents[v]) if u in left} for v in left}
-    for v in left:
-        for u in graphs.members(model.parents[v]):
-            neighbours[u].add(v)
-    column = {v: i for i, v in enumerate(model.observed)}
-    found: list[Part] = []
-    while left:
-        inside, fresh = set(), {min(left)}
-        while fresh:
-            inside |= fresh
-            fresh = {u for v in fresh for u in neighbours[v]} - inside
-        left -= inside
-        nodes = sorted(inside)
-        place = {v: i for i, v in enumerate(nodes)}
-        masks = [sum(1 << place[u] for u in graphs.members(model.parents[v])) for v in nodes]
-        part = HiddenModel(
-            masks,
-            model.arities[nodes],
-            hidden=[place[v] for v in nodes if v in model.hidden],
-            strength=model.strength,
-        )
-        columns = tuple(column[v] for v in nodes if v not in model.hidden)
-        found.append(Part(part, columns, tuple(nodes)))
-    return found
+    in_use, column = model.in_use, {v: i for i, v in enumerate(model.observed)}
+    graph = nx.Graph()
+    graph.add_nodes_from(in_use)
+    graph.add_edges_from((v, u) for v, u in np.argwhere(_above(model)).tolist() if v in in_use)
+    return [
+        Part(restricted(model, nodes), tuple(column[v] for v in nodes if v in column), tuple(nodes))
+        for nodes in sorted(map(sorted, nx.connected_components(graph)))
+    ]
 
 
-def key_of(part: Part, /) -> tuple[object, ...]:
-    """What parts have in common that say the same of the same data."""
-    model = part.model
-    return (
-        tuple(model.parents.tolist()),
-        tuple(model.arities.tolist()),
-        model.hidden,
-        part.columns,
-        model.strength,
-    )
+def restricted(model: HiddenModel, nodes: list[int], /) -> HiddenModel:
+    """The structure of these nodes, in this order."""
+    masks = _above(model)[np.ix_(nodes, nodes)] @ (1 << np.arange(len(nodes)))
+    hidden = tuple(i for i, v in enumerate(nodes) if v in model.hidden)
+    part = object.__new__(HiddenModel)  # of what has been checked
+    part._set(parents=masks, arities=model.arities[nodes], hidden=hidden, strength=model.strength)
+    return part
+
+
+def key_of(model: HiddenModel, /) -> tuple[object, ...]:
+    """The same for equal models."""
+    return model.parents.tobytes(), model.arities.tobytes(), model.hidden, model.strength
 
 
 def columns_of(model: HiddenModel, data: Data | ArrayLike, part: Part, /) -> Ints:
@@ -255,28 +270,23 @@ def columns_of(model: HiddenModel, data: Data | ArrayLike, part: Part, /) -> Int
     return codes(model, data)[:, list(part.columns)]
 
 
-def identity_of(model: HiddenModel, data: Data | ArrayLike, /) -> dict[str, object]:
-    """What makes a model and data the ones whose runs a file may keep."""
-    return {
-        "model": _fingerprint(model),
-        "strength": model.strength,
-        "data": fingerprint(codes(model, data)),
-        "bnlab": package_versions()["bnlab"],
-    }
+def identity_of(
+    method: str, models: Sequence[HiddenModel], data: Data | ArrayLike, /, **settings: object
+) -> dict[str, object]:
+    """What makes a call the one whose runs a file may keep."""
+    return identity(
+        method,
+        models=[fingerprint(m.parents, m.arities, np.array(m.hidden, np.int64)) for m in models],
+        strength=[model.strength for model in models],
+        data=codes(models[0], data),
+        **settings,
+    )
 
 
-def identity_of_all(models: Sequence[HiddenModel], data: Data | ArrayLike, /) -> dict[str, object]:
-    """The same of structures over the same observed nodes."""
-    return {
-        "models": [_fingerprint(model) for model in models],
-        "strength": [model.strength for model in models],
-        "data": fingerprint(*(codes(model, data) for model in models[:1])),
-        "bnlab": package_versions()["bnlab"],
-    }
-
-
-def _fingerprint(model: HiddenModel) -> str:
-    return fingerprint(model.parents, model.arities, np.array(model.hidden, np.int64))
+def _above(model: HiddenModel) -> Ints:
+    """(n, n), 1 at [v, u] where u is a parent of v."""
+    above: Ints = model.parents[:, None] >> np.arange(model.n) & 1
+    return above
 
 
 @checked
@@ -304,14 +314,8 @@ def bipartite_structures(*, hidden: int = 2, observed: int = 4) -> list[Ints]:
         raise ValueError(
             f"hidden={hidden}, observed={observed}: at most 20 possible edges (a million graphs)"
         )
-    children = itertools.combinations_with_replacement(range(1 << observed), hidden)
-    found = [_parents(sets, observed) for sets in children]
-    return sorted(found, key=lambda parents: sum(int(p).bit_count() for p in parents))
-
-
-def _parents(children: Sequence[int], observed: int) -> Ints:
-    """From the set of children of each hidden node to the parents of each node."""
-    masks = [
-        sum(1 << h for h, mask in enumerate(children) if mask >> v & 1) for v in range(observed)
-    ]
-    return np.array([0] * len(children) + masks, np.int64)
+    pairs = itertools.combinations_with_replacement(range(1 << observed), hidden)
+    children = np.array(list(pairs), np.int64)[:, :, None] >> np.arange(observed) & 1
+    masks = np.sum(children << np.arange(hidden)[:, None], axis=1)
+    few_first = np.argsort(children.sum(axis=(1, 2)), kind="stable")
+    return [np.append(np.zeros(hidden, np.int64), masks[i]) for i in few_first]

@@ -1,27 +1,40 @@
-"""Scores of structures with hidden nodes: MAP, BIC, Cheeseman-Stutz and the variational bound."""
+"""Scores of structures with hidden nodes, and how many of their parameters the data can tell."""
 
+import itertools
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnlab import memory
-from bnlab.checks import check_counts, check_generator, checked
+from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
 from bnlab.data import Data
-from bnlab.hidden.completions import Completions, complete, distinct_rows
-from bnlab.hidden.dimensions import dimension
-from bnlab.hidden.fitting import MAX_ITERATIONS, Basis, climb, pseudo_counts, random_tables
-from bnlab.hidden.model import HiddenModel, Part, codes, key_of, parts
+from bnlab.hidden.completions import (
+    Completions,
+    cells_of_rows,
+    complete,
+    distinct_rows,
+    table_rows,
+)
+from bnlab.hidden.fitting import (
+    MAX_ITERATIONS,
+    Basis,
+    climb,
+    flat_tables,
+    pseudo_counts,
+    random_tables,
+)
+from bnlab.hidden.model import HiddenModel, Part, codes, parts
 from bnlab.kernels import latent
 from bnlab.results import Estimate, Kind, Run
 from bnlab.running import Clock, Executor, Progress, Stopped, gather, seed_of
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Score = Literal["ml", "map", "bic", "bicp", "cs", "csd", "csd_rank", "vb"]
 
+MAX_CONFIGURATIONS = 20_000
+ROUNDING = 1e-9  # singular values below this share of the largest are zeros
 KINDS: dict[str, Kind] = {
     "ml": "plug_in",
     "map": "plug_in",
@@ -45,10 +58,9 @@ class PartScores(NamedTuple):
     log_prior: float  # ln p(theta_MAP)
     cs: float
     vb: float
-    parameters: int
-    rank: int  # how many of them the observed nodes can tell
-    hidden: int
-    capped: int  # climbs that ended at the largest iteration
+    parameters: float
+    rank: float  # how many of them the observed nodes can tell
+    hidden: float
 
 
 @checked
@@ -151,9 +163,6 @@ def score_structures(
     >>> [round(each["vb"].log_value, 4) for each in found]
     [-4.0666, -4.1443]
     """
-    unknown = set(scores) - set(KINDS)
-    if unknown:
-        raise ValueError(f"scores={sorted(unknown)}: choose from {', '.join(KINDS)}")
     check_counts(restarts=restarts, max_iterations=max_iterations)
     check_generator(rng)
     clock, seed = Clock(), seed_of(rng)
@@ -168,7 +177,7 @@ def score_structures(
     tables = [codes(model, data) for model in models]
     rows, weight = distinct_rows(tables[0], models[0].arities[list(models[0].observed)])
     split = [parts(model) for model in models]
-    distinct = {key_of(part): part for of_model in split for part in of_model}
+    distinct = {part.key: part for of_model in split for part in of_model}
     for model in models:
         pseudo_counts(model, "map", basis)
     jobs = [
@@ -183,7 +192,7 @@ def score_structures(
     run = Run("EM and VBEM", settings, seed, clock.seconds)
     m = len(tables[0])
     return [
-        _assembled(scores, [found[key_of(part)] for part in of_model], m, model, alias, run)
+        _assembled(scores, [found[part.key] for part in of_model], m, model, alias, run)
         for model, of_model in zip(models, split, strict=True)
     ]
 
@@ -197,21 +206,18 @@ def _score_part(
     starts = [random_tables(completions, model.strength, rng) for _ in range(restarts)]
     added = pseudo_counts(model, "map", basis)
 
-    def best(method: float | None, thetas: list[Floats]) -> tuple[Floats, float, int]:
-        ends = [climb(completions, model.strength, method, t, max_iterations) for t in thetas]
+    def best(method: float | None, thetas: list[Floats]) -> tuple[Floats, float]:
+        ends = [climb(completions, model.strength, method, max_iterations, t) for t in thetas]
         top = max(ends, key=lambda end: end.trace[-1])
-        return top.theta, float(top.trace[-1]), sum(not end.converged for end in ends)
+        return top.theta, float(top.trace[-1])
 
-    theta, _, capped = best(added, starts)
+    theta, _ = best(added, starts)
     log_likelihood = _log_likelihood(completions, theta)
     tables = (completions.base, completions.first)
     cs = latent.bound(theta, completions.groups, tables, model.strength, np.empty(theta.size))
-    vb, slow = math.nan, 0
-    if "vb" in wanted:
-        _, vb, slow = best(None, [theta, *starts])
-    ml = log_likelihood
-    if "ml" in wanted and added > 0:
-        ml = best(0.0, [theta, *starts])[1]
+    vb = best(None, [theta, *starts])[1] if "vb" in wanted else math.nan
+    needs_climb = "ml" in wanted and added > 0
+    ml = best(0.0, [theta, *starts])[1] if needs_climb else log_likelihood
     # Last, since it draws tables of its own.
     rank = dimension(model, rng=rng) if "csd_rank" in wanted else 0
     return PartScores(
@@ -223,7 +229,6 @@ def _score_part(
         model.free_parameters,
         rank,
         len(model.hidden),
-        capped + slow,
     )
 
 
@@ -235,20 +240,18 @@ def _assembled(
     alias: bool,
     run: Run,
 ) -> dict[str, Estimate]:
-    def total(name: str) -> float:
-        return math.fsum(getattr(part, name) for part in found)
-
+    total = PartScores(*map(math.fsum, zip(*found, strict=True)))
     log_m = math.log(max(m, 1))
-    bic = total("map") - 0.5 * total("parameters") * log_m
+    bic = total.map - 0.5 * total.parameters * log_m
     values = {
-        "ml": total("ml"),
-        "map": total("map"),
+        "ml": total.ml,
+        "map": total.map,
         "bic": bic,
-        "bicp": bic + total("log_prior"),
-        "cs": total("cs"),
-        "csd": total("cs") + 0.5 * total("hidden") * log_m,
-        "csd_rank": total("cs") + 0.5 * (total("parameters") - total("rank")) * log_m,
-        "vb": total("vb"),
+        "bicp": bic + total.log_prior,
+        "cs": total.cs,
+        "csd": total.cs + 0.5 * total.hidden * log_m,
+        "csd_rank": total.cs + 0.5 * (total.parameters - total.rank) * log_m,
+        "vb": total.vb,
     }
     log_aliases = math.log(model.aliases) if alias else 0.0
     results: dict[str, Estimate] = {}
@@ -272,3 +275,141 @@ def _log_prior(completions: Completions, strength: float, theta: Floats) -> floa
     sizes = np.diff(completions.first).tolist()
     constant = math.fsum(math.lgamma(strength * k) - k * math.lgamma(strength) for k in sizes)
     return constant + (strength - 1) * float(np.log(theta).sum()) if strength != 1 else constant
+
+
+class Dimensions(NamedTuple):
+    """Estimated degrees of freedom, of the observed nodes' distribution and of all nodes'.
+
+    Examples
+    --------
+    >>> Dimensions(observed=2, completed=5)
+    Dimensions(observed=2, completed=5)
+    """
+
+    observed: int
+    completed: int
+
+
+@checked
+def dimension(model: HiddenModel, /, *, rng: np.random.Generator) -> int:
+    """Return the rank of the Jacobian of ln p(observed nodes) in the free parameters.
+
+    At tables drawn at random it is, with probability 1, the dimension of the set of distributions
+    that the observed nodes can have [GeigerHeckermanMeek1996], at most `free_parameters`.
+
+    Parameters
+    ----------
+    model : HiddenModel
+    rng : draws the tables and, beyond 20,000 joint states of the observed nodes, which to look at
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> dimension(HiddenModel([0, 1], [3, 5], hidden=[0]), rng=rng)  # not 2 + 3 * 4
+    4
+    """
+    check_generator(rng)
+    # Hidden nodes without children would leave rounding errors for the rank to count.
+    return sum(_dimension_of_part(part.model, rng) for part in parts(model))
+
+
+def _dimension_of_part(model: HiddenModel, rng: np.random.Generator) -> int:
+    arities = model.arities[list(model.observed)].tolist()
+    if math.prod(arities) <= MAX_CONFIGURATIONS:
+        states = np.array(list(itertools.product(*map(range, arities))))
+    else:
+        states = rng.integers(0, arities, (MAX_CONFIGURATIONS, len(arities)))
+    completions = complete(model, states)
+    theta = random_tables(completions, 1.0, rng)
+    cells = cells_of_rows(completions)
+    products = theta[cells].prod(axis=1)
+    shares = products / products.sum(axis=1, keepdims=True)
+    scores = np.zeros((len(cells), theta.size))  # expected counts of each row's completions
+    for j in range(cells.shape[1]):
+        np.add.at(scores, (np.arange(len(cells))[:, None], cells[:, j]), shares)
+    scores /= theta
+    # Along the simplex: what moves a table row and keeps its sum.
+    row_of, _ = table_rows(completions.first)
+    tangent = scores - scores[:, completions.first[1:][row_of] - 1]
+    return _closed(completions) + _rank(tangent, ROUNDING)
+
+
+@checked
+def perturbation_dimensions(
+    model: HiddenModel,
+    data: Data | ArrayLike,
+    theta: Sequence[Floats],
+    /,
+    *,
+    draws: int,
+    rng: np.random.Generator,
+    eps: float = 1e-5,
+    tolerance: float = 1e-4,
+) -> Dimensions:
+    """Return the ranks of matrices of perturbed log likelihoods [Beal2003, Algorithm 6.2].
+
+    Entry (i, r) is the change of ln p(row i) at the r-th random perturbation of theta: of the
+    distinct rows as observed, and completed at random. (The algorithm takes the values themselves,
+    whose rank is 1 more.) Singular values below `tolerance` times the largest count as zeros: the
+    curvature of ln p leaves some of the order of eps. Unlike `dimension` it knows only the rows of
+    the data, and needs more draws and distinct rows than there are parameters.
+
+    Parameters
+    ----------
+    model, data : as in `complete`
+    theta : tables, as in `Fit.theta`; cells near 0 are first raised to 10 eps
+    draws : number of perturbations
+    rng : the only source of randomness
+    eps : relative size of a perturbation
+    tolerance : what counts as zero
+
+    Examples
+    --------
+    >>> model, rng = HiddenModel([0, 1], [2, 3], hidden=[0]), np.random.default_rng(0)
+    >>> theta = [np.array([[0.4, 0.6]]), np.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])]
+    >>> perturbation_dimensions(model, [[0], [1], [2]], theta, draws=50, rng=rng).observed
+    2
+    """
+    check_counts(draws=draws)
+    check_generator(rng)
+    if not 0 < eps <= 0.01:
+        raise ValueError(f"eps={eps:g}: a small number is needed, above 0 and up to 0.01")
+    completions = complete(model, data)
+    starts = completions.first[:-1]
+    rows, _ = table_rows(completions.first)
+    base = np.maximum(flat_tables(model, theta), 10 * eps)
+    base /= np.add.reduceat(base, starts)[rows]
+    cells = cells_of_rows(completions)
+    closed = _closed(completions)
+    if not cells.size:  # no table is open
+        return Dimensions(closed, closed)
+    memory.require(
+        draws * 32 * len(cells), task=f"{draws:,} perturbations", remedy="draw fewer of them"
+    )
+    filled = cells[np.arange(len(cells)), :, rng.integers(0, completions.listed.states)]
+
+    def log_p(tables: Floats) -> tuple[Floats, Floats]:
+        products = np.where(cells[:, 0] >= 0, tables[cells].prod(axis=1), 0.0)
+        return np.log(products.sum(axis=1)), np.log(tables[filled]).sum(axis=1)
+
+    changes = []
+    for _ in range(draws):
+        noise = rng.standard_normal(base.size)
+        noise -= np.add.reduceat(noise * base, starts)[rows]
+        changes.append(np.subtract(log_p(base * (1 + eps * noise)), log_p(base)))
+    seen, whole = (_rank(np.array(of_kind), tolerance) for of_kind in zip(*changes, strict=True))
+    return Dimensions(closed + seen, closed + whole)
+
+
+def _closed(completions: Completions) -> int:
+    """Free parameters of the tables that only observed nodes take part in."""
+    in_use = np.zeros(completions.base.size, bool)
+    in_use[completions.listed.cells] = True
+    open_rows = np.add.reduceat(in_use, completions.first[:-1]) > 0
+    sizes = np.diff(completions.first)
+    return int((sizes - 1)[~open_rows].sum())
+
+
+def _rank(matrix: Floats, tolerance: float) -> int:
+    values = np.linalg.svd(matrix, compute_uv=False)
+    return int((values > tolerance * values.max(initial=0.0)).sum())

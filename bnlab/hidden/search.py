@@ -8,16 +8,24 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnlab import graphs
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check
-from bnlab.checks import check_counts, check_generator, checked
+from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
 from bnlab.data import Data
 from bnlab.hidden.evidence import DEFAULT, estimate_evidence
-from bnlab.hidden.methods import AIS, SMC
-from bnlab.hidden.model import HiddenModel, codes, columns_of, identity_of, key_of, parts
-from bnlab.hidden.scoring import KINDS, Score, score
+from bnlab.hidden.model import (
+    HiddenModel,
+    codes,
+    columns_of,
+    identity_of,
+    key_of,
+    parts,
+    restricted,
+)
+from bnlab.hidden.samplers import AIS, SMC
+from bnlab.hidden.scoring import Score, score
 from bnlab.results import Record, Run
 from bnlab.running import (
     Clock,
@@ -30,11 +38,8 @@ from bnlab.running import (
     spread,
 )
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Edge = Literal["hidden-observed", "observed-observed", "observed-hidden", "hidden-hidden"]
 
-EDGES = ("hidden-observed", "observed-observed", "observed-hidden", "hidden-hidden")
 LEAST_GAIN = 1e-6  # nats; less is rounding
 
 
@@ -67,8 +72,6 @@ class Fitted:
     restarts: int = 3
 
     def __post_init__(self) -> None:
-        if self.name not in KINDS:
-            raise ValueError(f"name={self.name!r}: choose from {', '.join(KINDS)}")
         check_counts(restarts=self.restarts)
 
     def __call__(self, model: HiddenModel, data: Ints, /, *, rng: np.random.Generator) -> float:
@@ -138,57 +141,51 @@ class Changes:
             raise ValueError(f"states={self.states}: hidden nodes have at least 2 states")
         if any(children < 1 for children in self.children):
             raise ValueError(f"children={self.children}: new hidden nodes have at least one")
-        if not set(self.edges) <= set(EDGES):
-            raise ValueError(f"edges={self.edges}: choose from {', '.join(EDGES)}")
 
     def of(self, model: HiddenModel, /) -> list[HiddenModel]:
         """List each structure one change away once, hidden nodes first, whatever the names."""
         found: dict[object, HiddenModel] = {}
         for changed in self._each(in_order(model)):
             ordered = in_order(changed)
-            found.setdefault(_key(ordered), ordered)
-        found.pop(_key(in_order(model)), None)
+            found.setdefault(key_of(ordered), ordered)
+        found.pop(key_of(in_order(model)), None)
         return list(found.values())
 
     def _each(self, model: HiddenModel) -> Iterator[HiddenModel]:
         h, masks = len(model.hidden), model.parents.tolist()
-        yield from self._other_edges(model)
+
+        def made(masks: ArrayLike, arities: ArrayLike, hidden: int = h) -> HiddenModel:
+            return HiddenModel(masks, arities, hidden=range(hidden), strength=model.strength)
+
+        for other in self._other_edges(h, masks):
+            yield made(other, model.arities)
         for v in range(h):
-            yield _taken(model, [u for u in range(model.n) if u != v])
+            yield restricted(model, [u for u in range(model.n) if u != v])
             for states in self.states:
-                arities = model.arities.copy()
-                arities[v] = states
-                yield HiddenModel(masks, arities, hidden=range(h), strength=model.strength)
+                yield made(masks, np.where(np.arange(model.n) == v, states, model.arities))
         if h < self.max_hidden:
             free = [v for v in range(h, model.n) if masks[v].bit_count() < self.max_parents]
             for states, many in itertools.product(self.states, self.children):
                 for children in itertools.combinations(free, many):
-                    yield _with_parent_of(model, children, states)
+                    below = model.parents << 1  # the new node is the first
+                    below[list(children)] |= 1
+                    yield made(np.append(0, below), np.append(states, model.arities), h + 1)
 
-    def _other_edges(self, model: HiddenModel) -> Iterator[HiddenModel]:
-        h, masks, above = len(model.hidden), model.parents.tolist(), graphs.ancestors(model.parents)
-
-        def changed(*flips: tuple[int, int]) -> HiddenModel:
+    def _other_edges(self, h: int, masks: list[int]) -> Iterator[list[int]]:
+        above = graphs.ancestors(masks)
+        for u, v in itertools.permutations(range(len(masks)), 2):
+            kind = "-".join("hidden" if w < h else "observed" for w in (u, v))
+            fits = masks[v].bit_count() < self.max_parents and kind in self.edges
             other = list(masks)
-            for u, v in flips:
-                other[v] ^= 1 << u
-            return HiddenModel(other, model.arities, hidden=range(h), strength=model.strength)
-
-        for u, v in itertools.permutations(range(model.n), 2):
-            fits = masks[v].bit_count() < self.max_parents and self._may(u, v, h)
             if masks[v] >> u & 1:
-                yield changed((u, v))
-            elif masks[u] >> v & 1:
-                without = list(masks)
-                without[u] ^= 1 << v
-                if fits and not graphs.ancestors(without)[u] >> v & 1:
-                    yield changed((v, u), (u, v))
-            elif fits and not above[u] >> v & 1:
-                yield changed((u, v))
-
-    def _may(self, u: int, v: int, h: int) -> bool:
-        kinds = ("hidden" if u < h else "observed", "hidden" if v < h else "observed")
-        return "-".join(kinds) in self.edges
+                other[v] ^= 1 << u
+                yield other
+            elif fits:
+                turned = masks[u] >> v & 1
+                other[u] ^= turned << v
+                if not (graphs.ancestors(other) if turned else above)[u] >> v & 1:
+                    other[v] ^= 1 << u
+                    yield other
 
 
 @checked
@@ -283,9 +280,9 @@ def search_structures(
     check_generator(rng)
     clock, seed = Clock(), seed_of(rng)
     settings: dict[str, object] = {"part_score": repr(part_score), "changes": repr(changes)}
-    identity = {**identity_of(start, data), **settings, "seed": seed}
-    jobs = part_score, codes(start, data), rng, executor
-    climb = _Climb(in_order(start), changes, max_steps, *jobs)
+    identity = identity_of("greedy search", [start], data, **settings, seed=seed)
+    values = codes(start, data)
+    climb = _Climb(in_order(start), changes, max_steps, part_score, values, rng, executor)
     run_steps(climb, Checkpoint.at(checkpoint, identity), progress)
     if not climb.begun:
         raise Stopped("stopped before the start was scored")
@@ -348,20 +345,18 @@ class _Climb(Work):
         self._saved = saved["scores"].tolist()
 
     def _of(self, model: HiddenModel) -> float:
-        return sum(self._known[key_of(part)] for part in parts(model))
+        return sum(self._known[part.key] for part in parts(model))
 
     def _score(self, models: Iterable[HiddenModel]) -> Generator[tuple[int, int], None, None]:
         """Score the parts of models that are new."""
         wanted: dict[object, tuple[HiddenModel, Ints]] = {}
         for model in models:
             for part in parts(model):
-                if (key := key_of(part)) not in self._known:
+                if (key := part.key) not in self._known:
                     wanted.setdefault(key, (part.model, columns_of(model, self._data, part)))
         rngs = self._rng.spawn(len(wanted))
-        jobs = [
-            (self._part_score, *problem, rng)
-            for problem, rng in zip(wanted.values(), rngs, strict=True)
-        ]
+        problems = zip(wanted.values(), rngs, strict=True)
+        jobs = [(self._part_score, *problem, rng) for problem, rng in problems]
         before = self.count
         self._fresh = self._saved[before : before + len(jobs)]
         try:
@@ -393,31 +388,5 @@ def in_order(model: HiddenModel, /) -> HiddenModel:
     children = [[v for v in model.observed if model.parents[v] >> u & 1] for u in range(model.n)]
     used = [v for v in model.hidden if (model.parents >> v & 1).any()]
     used.sort(key=lambda v: (int(model.arities[v]), children[v], v))
-    ordered = _taken(model, [*used, *model.observed])
+    ordered = restricted(model, [*used, *model.observed])
     return ordered if len(used) == len(model.hidden) else in_order(ordered)
-
-
-def _taken(model: HiddenModel, nodes: list[int]) -> HiddenModel:
-    """The structure of these nodes, in this order."""
-    place = {v: i for i, v in enumerate(nodes)}
-    masks = [
-        sum(1 << place[u] for u in graphs.members(model.parents[v]) if u in place) for v in nodes
-    ]
-    hidden = [place[v] for v in model.hidden if v in place]
-    return HiddenModel(masks, model.arities[nodes], hidden=hidden, strength=model.strength)
-
-
-def _with_parent_of(model: HiddenModel, children: Iterable[int], states: int) -> HiddenModel:
-    """The structure with a new hidden node, the first one."""
-    masks = model.parents << 1
-    masks[list(children)] |= 1 << 0
-    return HiddenModel(
-        [0, *masks.tolist()],
-        np.append(states, model.arities),
-        hidden=range(len(model.hidden) + 1),
-        strength=model.strength,
-    )
-
-
-def _key(model: HiddenModel) -> tuple[object, ...]:
-    return tuple(model.parents.tolist()), tuple(model.arities.tolist()), len(model.hidden)

@@ -6,11 +6,11 @@ Counts, exact and estimated, uniform draws, and the correction of order-modular 
 from bnlab.linear_extensions.counting import (
     count_linear_extensions,
     log_count,
+    reweight_by_extensions,
     sample_linear_extensions,
 )
 from bnlab.linear_extensions.estimating import estimate_linear_extensions
 from bnlab.linear_extensions.ideals import IdealLattice, count_by_ideals, ideal_lattice
-from bnlab.linear_extensions.reweighting import reweight_by_extensions
 
 __all__ = [
     "IdealLattice",

@@ -32,15 +32,11 @@ from bnlab.checkpoints import (
     nats,
     restore_generators,
 )
-from bnlab.checks import check_counts, check_generator, checked, real
+from bnlab.checks import Bools, Floats, Ints, check_counts, check_generator, checked, real
 from bnlab.kernels import posets as kernels
 from bnlab.linear_extensions.counting import arranged, solve
 from bnlab.results import Estimate, Run
 from bnlab.running import Clock, Progress, Stopped, Work, run_steps, seed_of
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 MAX_STATES = 1_000_000
 PILOT_DRAWS = 400

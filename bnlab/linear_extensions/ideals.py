@@ -9,12 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
-from bnlab.checks import check_counts, checked
+from bnlab.checks import Floats, Ints, check_counts, checked
 from bnlab.kernels import posets as kernels
 from bnlab.linear_extensions.counting import arranged
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 MAX_IDEALS = 5_000_000
 LIMB_BITS = 56  # of an exact count; sums of 63 limbs fit 62 bits

@@ -1,8 +1,12 @@
 """Posterior predictive densities: averaged over DAGs, exact, by one DAG, and cross-validated."""
 
-from bnlab.predict.densities import log_class_posterior, log_density, plug_in_log_density
-from bnlab.predict.exact import exact_log_density
-from bnlab.predict.rows import typed_row
+from bnlab.predict.densities import (
+    exact_log_density,
+    log_class_posterior,
+    log_density,
+    plug_in_log_density,
+)
+from bnlab.predict.tables import typed_row
 from bnlab.predict.validation import CrossValidation, cross_validate
 
 __all__ = [

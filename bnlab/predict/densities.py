@@ -1,28 +1,37 @@
-"""Posterior predictive densities of rows, averaged over weighted DAGs or by one DAG."""
+"""Posterior predictive densities of rows: averaged over weighted DAGs, by one DAG, or exact."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
-from bnlab.checks import checked
+from bnlab.checks import Bools, Floats, Ints, checked
 from bnlab.data import Data
 from bnlab.data.fields import node_number
+from bnlab.exact import order_posterior
 from bnlab.graphs import check_dag, check_dags, members
 from bnlab.kernels import prediction as kernels
-from bnlab.predict.marginals import connected_terms
-from bnlab.predict.rows import Rows, check_rows, completed, missing_masks
-from bnlab.predict.tables import Tables, posterior_tables
+from bnlab.predict.tables import (
+    Rows,
+    Tables,
+    check_rows,
+    check_score,
+    completed,
+    connected_terms,
+    missing_masks,
+    posterior_tables,
+)
+from bnlab.priors import Prior, Uniform
 from bnlab.results import Draws
-from bnlab.scores import BDeu, Score
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from bnlab.running import Progress, Steps
+from bnlab.scores import BDeu, Score, ScoreTable, score_families
 
 FEW_STATES = 64  # joint states of missing cells that are listed, not summed DAG by DAG
+MAX_RUNS = 1 << 16  # of the dynamic program of an exact density
 BLOCK_TERMS = 1 << 23  # terms in memory at a time, 64 MB
 
 
@@ -151,11 +160,89 @@ def log_class_posterior(
     return posterior
 
 
+class ExactPosterior(Protocol):
+    """What `exact_log_density` asks of a posterior."""
+
+    @property
+    def log_z(self) -> float:
+        """ln of the sum of prior factor times likelihood, nats."""
+        ...
+
+
+@checked
+def exact_log_density(
+    data: Data,
+    new_rows: Data | ArrayLike,
+    /,
+    *,
+    score: Score = BDeu(),
+    max_parents: int = 3,
+    prior: Prior = Uniform(),
+    posterior: Callable[[ScoreTable], ExactPosterior] = order_posterior,
+    progress: Progress | None = None,
+) -> Floats:
+    """Return ln p(x | D) = ln p(x, D) - ln p(D) of each new row x [EatonMurphy2007, sec. 2.2].
+
+    The posterior runs once for the data and once more for every different row added to them; a row
+    with missing cells is a sum over all its completions. Intervened cells as in `log_density`.
+
+    Parameters
+    ----------
+    data : Data, m rows of n variables
+    new_rows : (rows, n) integer codes with -1 for a missing cell, or Data of the same variables
+    score, max_parents, prior : as in `score_families`; the score is BDeu or K2
+    posterior : which exact posterior the density belongs to: `order_posterior` (order-modular), or
+        `dag_posterior` (structure-modular)
+    progress : called as progress(done, total, None) after each run of the posterior; False stops
+
+    Returns
+    -------
+    float64 (rows,), nats
+
+    Raises
+    ------
+    ValueError
+        If rows do not fit the data, the score has no pseudo-counts, missing cells ask for more than
+        65,536 runs, or the posterior refuses.
+    Stopped
+        If `progress` returned False.
+
+    Examples
+    --------
+    >>> data = Data.from_arrays([[0, 0], [0, 0], [1, 1]])
+    >>> np.exp(exact_log_density(data, [[0, 0], [0, 1], [0, -1]])).round(3)
+    array([0.523, 0.102, 0.625])
+    """
+    rows = check_rows(data, new_rows)
+    check_score(score)
+
+    def log_z(extended: Data) -> float:
+        table = score_families(extended, score, max_parents=max_parents, prior=prior)
+        return posterior(table).log_z
+
+    complete, owner = _completions(data, rows)
+    held = np.zeros(complete.values.shape, bool)
+    if complete.intervened is not None:
+        held = complete.intervened
+    distinct, which = np.unique(
+        np.hstack([complete.values, held]).astype(np.int32), axis=0, return_inverse=True
+    )
+    log_p, steps = np.empty(len(distinct)), Steps(progress, len(distinct))
+    log_z_data = log_z(data) if len(distinct) else 0.0
+    for i, row in enumerate(distinct):
+        log_p[i] = log_z(_with_row(data, row[: data.n], row[data.n :] == 1)) - log_z_data
+        steps.tick()
+    if not len(rows.values):
+        return np.empty(0)
+    starts = np.searchsorted(owner, np.arange(len(rows.values)))
+    out: Floats = np.logaddexp.reduceat(log_p[which], starts)
+    return out
+
+
 def _weighted_dags(draws: Draws, data: Data) -> tuple[Ints, Floats]:
     """Distinct DAGs (U, n) of positive weight, and ln of their shares (U,)."""
-    if not isinstance(draws, Draws) or draws.over != "dags":
-        what = "orders" if isinstance(draws, Draws) else f"a {type(draws).__name__}"
-        raise ValueError(f"prediction averages over draws of DAGs, not {what}: use sample_dags")
+    if draws.over != "dags":
+        raise ValueError("prediction averages over draws of DAGs, not orders: use sample_dags")
     if draws.names != data.names:
         raise ValueError(
             f"the draws are of the variables {', '.join(draws.names)}, the data of "
@@ -242,3 +329,30 @@ def _complete_mixture(families: Families, log_weight: Floats, tables: Tables, ro
             log_weight, families.parts, np.concatenate(terms), out[start : start + block]
         )
     return out
+
+
+def _with_row(data: Data, row: Ints, held: Bools) -> Data:
+    """The data and one row more."""
+    values = np.vstack([data.values, row])
+    if data.intervened is None and not held.any():
+        return replace(data, values=values)
+    before = np.zeros(data.values.shape, bool) if data.intervened is None else data.intervened
+    return replace(data, values=values, intervened=np.vstack([before, held]))
+
+
+def _completions(data: Data, rows: Rows) -> tuple[Rows, Ints]:
+    """All completions of all rows, and of which row each is one, ascending."""
+    nodes = [members(mask) for mask in missing_masks(rows)]
+    runs = sum(math.prod(int(data.arities[v]) for v in some) for some in nodes)
+    if runs > MAX_RUNS:
+        raise ValueError(
+            f"the rows have {runs:,} completions, each a run of the dynamic program, and at most "
+            f"{MAX_RUNS:,} are handled: use log_density with draws"
+        )
+    parts = [
+        completed(rows.take(slice(t, t + 1)), some, data.arities) for t, some in enumerate(nodes)
+    ]
+    owner = np.repeat(np.arange(len(parts)), [len(part.values) for part in parts])
+    values = np.concatenate([rows.values[:0], *(part.values for part in parts)])
+    held = None if rows.intervened is None else rows.intervened[owner]
+    return Rows(values, held), owner

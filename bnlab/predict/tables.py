@@ -1,27 +1,173 @@
-"""Posterior means of the tables of families, with the pseudo-counts of a score."""
+"""Rows to predict, posterior mean tables of families, and sums over missing cells in each DAG."""
 
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checks import shown
+from bnlab import memory
+from bnlab.checks import Bools, Floats, Ints, checked, shown
 from bnlab.data import Data
+from bnlab.data.columns import MISSING_LABEL, codes_of, number_in
+from bnlab.data.markers import MISSING_MARKERS, Markers
+from bnlab.errors import warn
+from bnlab.graphs import ancestors, members
 from bnlab.kernels import prediction as kernels
 from bnlab.scores import Score
 
 Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Part = tuple[tuple[int, int], ...]  # families (v, parent mask), ascending
 
+MISSING = -1
+MAX_STATES = 1 << 22  # joint states of variables that meet in one sum
 DENSE_CELLS = 1 << 20  # of larger families no table of counts is made
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Rows of the variables of some data.
+
+    values : int32 (rows, n), codes, -1 for a missing cell
+    intervened : bool (rows, n), True where the variable was set, or None
+    """
+
+    values: Codes
+    intervened: Bools | None = None
+
+    def take(self, which: NDArray[np.int64] | slice, /) -> "Rows":
+        """Some of the rows."""
+        held = None if self.intervened is None else self.intervened[which]
+        return Rows(self.values[which], held)
+
+
+def check_rows(data: Data, new_rows: Data | ArrayLike, /) -> Rows:
+    """Rows of the variables of `data`, or a ValueError that says what does not fit."""
+    if isinstance(new_rows, Data):
+        _check_same_variables(data, new_rows)
+        return Rows(new_rows.values, new_rows.intervened)
+    try:
+        codes = np.asarray(new_rows)
+    except ValueError as error:
+        raise ValueError("new_rows is ragged: give every row all its cells") from error
+    if codes.ndim != 2 or codes.shape[1] != data.n:
+        raise ValueError(
+            f"new_rows has shape {codes.shape}; rows of {data.n} variables are an array "
+            f"(rows, {data.n})"
+        )
+    if codes.dtype != np.bool_ and not np.issubdtype(codes.dtype, np.integer):
+        raise ValueError(
+            f"new_rows are {codes.dtype}, but codes are integers 0..arity-1, or {MISSING} for a "
+            "missing cell"
+        )
+    wrong = (codes < MISSING) | (codes >= data.arities)
+    if wrong.any():
+        t, v = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"row {t}, variable {data.names[v]!r}: code {codes[t, v]} is none of the "
+            f"{data.arities[v]} states 0..{data.arities[v] - 1}, nor {MISSING} for a missing cell. "
+            "Declare states that the data have not seen in its arities"
+        )
+    return Rows(codes.astype(np.int32))
+
+
+@checked
+def typed_row(data: Data, cells: Mapping[str, str | float | None], /) -> Codes:
+    """Return the codes (n,) of a typed row; -1 for cells that are missing or not given.
+
+    A label is itself. A number belongs to its interval where the column was cut, and elsewhere to
+    the same number among the levels: 1, 1.0 and 01 are one. Beyond all values seen it belongs to
+    the outermost interval, and a `UserWarning` says so. None and what `read_csv` takes for missing
+    (?, NA, ...) are missing, unless they are labels.
+
+    Parameters
+    ----------
+    data : Data
+    cells : by name of variable
+
+    Raises
+    ------
+    ValueError
+        If there is no such variable, or no level for what is typed.
+
+    Examples
+    --------
+    >>> data = Data.from_arrays([[0, 2], [1, 1]], arities=[2, 3], names=["rain", "wind"])
+    >>> typed_row(data, {"rain": None, "wind": "02.0"})
+    array([-1,  2], dtype=int32)
+    """
+    codes = np.full(data.n, MISSING, np.int32)
+    for name, cell in cells.items():
+        codes[data.index(name)] = _typed_code(data, name, "" if cell is None else str(cell))
+    return codes
+
+
+def _typed_code(data: Data, name: str, cell: str) -> int:
+    v = data.index(name)
+    labels, intervals, text = data.levels[v], data.intervals[v], cell.strip()
+    if cell in labels or text in labels:
+        return labels.index(cell if cell in labels else text)
+    if text in Markers.of(MISSING_MARKERS):
+        return MISSING
+    number = number_in(text)
+    if intervals is None:
+        seen = tuple(label for label in labels if label != MISSING_LABEL)
+        code = codes_of(seen, [text]).get(text)
+    else:
+        code = None if number is None else intervals.code(number)
+    if code is None:
+        what = "level" if intervals is None else "number or level"
+        raise ValueError(f"{name!r} has no {what} {text!r}; there are {', '.join(labels)}")
+    if intervals is not None and number is not None and not intervals.covers(number):
+        warn(
+            f"{name!r} was seen from {intervals.low:g} to {intervals.high:g}; {text} is taken for "
+            f"{labels[code]}"
+        )
+    return code
+
+
+def missing_masks(rows: Rows, /) -> Ints:
+    """Mask (rows,) of the missing cells of each row."""
+    bits = np.int64(1) << np.arange(rows.values.shape[1], dtype=np.int64)
+    masks: Ints = np.where(rows.values == MISSING, bits, 0).sum(axis=1)
+    return masks
+
+
+def joint_states(sizes: list[int], /) -> Codes:
+    """All joint states (variables, product of sizes) of variables, the last one fastest."""
+    return np.indices(sizes, np.int32).reshape(len(sizes), math.prod(sizes))
+
+
+def completed(rows: Rows, nodes: list[int], arities: Ints, /) -> Rows:
+    """Every row with every joint state of `nodes`, the states of one row side by side."""
+    states = joint_states([int(arities[v]) for v in nodes])
+    values = np.repeat(rows.values, states.shape[1], axis=0)
+    values[:, nodes] = np.tile(states, len(rows.values)).T
+    held = rows.intervened
+    return Rows(values, None if held is None else np.repeat(held, states.shape[1], axis=0))
+
+
+def _check_same_variables(data: Data, rows: Data) -> None:
+    if rows.names != data.names:
+        raise ValueError(
+            f"new_rows has the variables {', '.join(rows.names)}, not {', '.join(data.names)}: "
+            "take those of the data, in their order (Data.select)"
+        )
+    for name, levels, known in zip(data.names, rows.levels, data.levels, strict=True):
+        if levels != known:
+            raise ValueError(
+                f"variable {name!r} has levels {levels} in new_rows and {known} in the data; "
+                "declare the same levels when reading both"
+            )
 
 
 class Tables(NamedTuple):
     """Data and a score, which together give each family its posterior mean table.
 
-    Attributes
-    ----------
     arities : (n,)
     columns : for each node the rows that count for it, those without an intervention on it: (n, m)
     score : Score with pseudo-counts
@@ -52,13 +198,7 @@ class Tables(NamedTuple):
 
 
 def posterior_tables(data: Data, score: Score, /) -> Tables:
-    """The tables of all families, given data and a score with pseudo-counts.
-
-    Raises
-    ------
-    ValueError
-        If the score has no pseudo-counts, as BIC.
-    """
+    """The tables of all families, given data and a score with pseudo-counts, not BIC."""
     check_score(score)
     columns = np.array(data.values.T, order="C")
     if data.intervened is None:
@@ -78,3 +218,130 @@ def check_score(score: Score, /) -> None:
             f"score={shown(score)} has no pseudo-counts, so no posterior of the parameters: pass "
             "BDeu or K2"
         )
+
+
+class Plan(NamedTuple):
+    """In which order the missing variables of a part go, and the largest table on the way."""
+
+    order: list[int]
+    states: int
+
+
+def connected_terms(dags: Ints, missing: int, tables: Tables, rows: Rows, /) -> tuple[Ints, Floats]:
+    """What each DAG's density is a product of, when all rows miss the same cells.
+
+    A missing cell without observed descendants sums to 1. The families of the other nodes fall into
+    parts that share no missing cell; a part that many DAGs have is summed once.
+    parts : (U, C) places in `terms`, -1 for none
+    terms : (P, rows), ln of the sum over the missing cells of the product of each part, nats
+    """
+    number: dict[Part, int] = {}
+    lists = [
+        [number.setdefault(part, len(number)) for part in _parts(dag, relevant, missing)]
+        for dag, relevant in zip(dags.tolist(), _relevant(dags, missing).tolist(), strict=True)
+    ]
+    plans = [_plan(part, missing, tables.arities) for part in number]
+    largest = max((plan.states for plan in plans), default=1)
+    if largest > MAX_STATES:
+        raise ValueError(
+            f"summing out the missing cells of the variables {members(missing)} takes a table of "
+            f"{largest:,} joint states in one of the DAGs; at most {MAX_STATES:,} are handled. "
+            "Give more cells, or DAGs with fewer parents"
+        )
+    count = len(rows.values)
+    block = max(1, MAX_STATES // largest)
+    memory.require(
+        8 * count * len(plans) + (4 * dags.shape[1] + 32) * largest * min(block, count),
+        task=f"summing out missing cells in {len(plans):,} parts of DAGs",
+        remedy="average fewer DAGs (Draws.prefix)",
+    )
+    terms = np.empty((len(plans), count))
+    for start in range(0, count, block):
+        some = rows.take(slice(start, start + block))
+        for i, (part, plan) in enumerate(zip(number, plans, strict=True)):
+            terms[i, start : start + block] = _sum_out(part, plan, missing, tables, some)
+    parts = np.full((len(dags), max(map(len, lists), default=0)), -1, np.int64)
+    for u, places in enumerate(lists):
+        parts[u, : len(places)] = places
+    return parts, terms
+
+
+def _relevant(dags: Ints, missing: int) -> Ints:
+    """Masks (U,) of the observed nodes and all their ancestors."""
+    n = dags.shape[1]
+    observed = [v for v in range(n) if not missing >> v & 1]
+    above = ancestors(dags)[:, observed]
+    relevant: Ints = np.bitwise_or.reduce(above, axis=1) | np.int64(sum(1 << v for v in observed))
+    return relevant
+
+
+def _parts(dag: list[int], relevant: int, missing: int) -> list[Part]:
+    """The families of the relevant nodes, grouped so that no two groups share a missing cell."""
+    groups: list[tuple[int, list[tuple[int, int]]]] = []
+    for v in members(relevant):
+        cells, families = (dag[v] | 1 << v) & missing, [(v, dag[v])]
+        apart = []
+        for other in groups:
+            if other[0] & cells:
+                cells, families = cells | other[0], other[1] + families
+            else:
+                apart.append(other)
+        groups = [*apart, (cells, families)]
+    return [tuple(sorted(families)) for _, families in groups]
+
+
+def _plan(part: Part, missing: int, arities: Ints) -> Plan:
+    """Greedily, the variable whose sum takes the smallest table goes next."""
+    scopes = [(parents | 1 << v) & missing for v, parents in part]
+    left = set(members(_union(scopes)))
+    order, largest = [], 1
+    while left:
+        cost = {v: _states(_union(s for s in scopes if s >> v & 1), arities) for v in left}
+        v = min(left, key=lambda v: (cost[v], v))
+        largest = max(largest, cost[v])
+        joined = _union(s for s in scopes if s >> v & 1) & ~(1 << v)
+        scopes = [s for s in scopes if not s >> v & 1] + [joined]
+        order.append(v)
+        left.remove(v)
+    return Plan(order, largest)
+
+
+def _sum_out(part: Part, plan: Plan, missing: int, tables: Tables, rows: Rows) -> Floats:
+    """ln of the sum over the missing cells of a part's product, (rows,), nats."""
+    factors = [_factor(v, parents, missing, tables, rows) for v, parents in part]
+    for v in plan.order:
+        met = [factor for factor in factors if factor[0] >> v & 1]
+        scope = _union(factor[0] for factor in met)
+        nodes = members(scope)
+        total = np.zeros(())
+        for within, log_value in met:
+            shape = [int(tables.arities[u]) if within >> u & 1 else 1 for u in nodes]
+            total = total + log_value.reshape(len(log_value), *shape)
+        summed = np.logaddexp.reduce(total, axis=1 + nodes.index(v))
+        factors = [f for f in factors if not f[0] >> v & 1] + [(scope & ~(1 << v), summed)]
+    out: Floats = np.sum([log_value for _, log_value in factors], axis=0)
+    return out
+
+
+def _factor(v: int, parents: int, missing: int, tables: Tables, rows: Rows) -> tuple[int, Floats]:
+    """The missing cells of a family, and ln of its mean probability at each of their states."""
+    family = parents | 1 << v
+    nodes = members(family & missing)
+    sizes = [int(tables.arities[u]) for u in nodes]
+    states = joint_states(sizes)
+    count = len(rows.values)
+    columns = np.empty((tables.arities.size, count * states.shape[1]), np.int32)
+    for u in members(family & ~missing):
+        columns[u] = np.repeat(rows.values[:, u], states.shape[1])
+    for u, column in zip(nodes, states, strict=True):
+        columns[u] = np.tile(column, count)
+    log_means = tables.log_means(v, np.array([parents]), columns)
+    return family & missing, log_means.reshape(count, *sizes)
+
+
+def _union(masks: Iterable[int]) -> int:
+    return reduce(or_, masks, 0)
+
+
+def _states(mask: int, arities: Ints) -> int:
+    return math.prod(int(arities[v]) for v in members(mask))

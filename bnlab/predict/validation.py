@@ -4,19 +4,16 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, fingerprint, identity
-from bnlab.checks import check_counts, check_generator, checked
+from bnlab.checks import Bools, Floats, Ints, check_counts, check_generator, checked
 from bnlab.data import Data
 from bnlab.results import Record, Run
 from bnlab.running import Batch, Clock, Executor, Progress, run_steps, seed_of
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Method = Callable[[Data, Data], ArrayLike]
 
 METHOD = "cross-validation"
@@ -142,7 +139,12 @@ def cross_validate(
     >>> cross_validate(data, {"tree": tree}, rng=np.random.default_rng(1))
     CrossValidation(10 folds of 20 rows, nats a row: tree -0.7656)
     """
-    folds = _checked(data, methods, folds, rng)
+    check_generator(rng)
+    check_counts(least=2, folds=folds)
+    if folds > data.m:
+        raise ValueError(f"folds={folds} of {data.m} rows: take at most one fold for each row")
+    if not methods:
+        raise ValueError("methods is a dict of name: function(train, test), with one at least")
     clock, seed = Clock(), seed_of(rng)
     if checkpoint is not None:
         Checkpoint(checkpoint, {})  # refuses a place that can hold no file
@@ -163,7 +165,7 @@ def cross_validate(
 
     batch = Batch(
         _predict_fold,
-        lambda part: _Job(data, dict(methods), fold, part.start),
+        lambda part: (data, dict(methods), fold, part.start),
         folds,
         executor,
         fits=fits,
@@ -177,21 +179,12 @@ def cross_validate(
     return CrossValidation(tuple(methods), log_density, fold, run)
 
 
-class _Job(NamedTuple):
-    """One fold to predict from all others."""
-
-    data: Data
-    methods: Mapping[str, Method]
-    fold: Ints
-    k: int
-
-
-def _predict_fold(job: _Job) -> Arrays:
+def _predict_fold(job: tuple[Data, dict[str, Method], Ints, int]) -> Arrays:
     """The number of a fold, and ln p (rows, methods) of its rows."""
-    held_out = job.fold == job.k
-    train, test = _rows(job.data, ~held_out), _rows(job.data, held_out)
-    out = np.empty((test.m, len(job.methods)))
-    for i, (name, method) in enumerate(job.methods.items()):
+    data, methods, fold, k = job
+    train, test = _rows(data, fold != k), _rows(data, fold == k)
+    out = np.empty((test.m, len(methods)))
+    for i, (name, method) in enumerate(methods.items()):
         given = np.asarray(method(train, test))
         log_p = given.astype(float) if given.dtype.kind in "iuf" else np.empty(0)
         if log_p.shape != (test.m,) or np.isnan(log_p).any():
@@ -200,22 +193,9 @@ def _predict_fold(job: _Job) -> Arrays:
                 "ln p of each row"
             )
         out[:, i] = log_p
-    return {"folds": np.array([job.k]), "log_density": out}
+    return {"folds": np.array([k]), "log_density": out}
 
 
-def _rows(data: Data, which: NDArray[np.bool_]) -> Data:
+def _rows(data: Data, which: Bools) -> Data:
     held = None if data.intervened is None else data.intervened[which]
     return replace(data, values=data.values[which], intervened=held)
-
-
-def _checked(
-    data: Data, methods: Mapping[str, Method], folds: int, rng: np.random.Generator
-) -> int:
-    """The folds, as an integer of Python's; a ValueError for what cannot be validated."""
-    check_generator(rng)
-    (folds,) = check_counts(least=2, folds=folds)
-    if folds > data.m:
-        raise ValueError(f"folds={folds} of {data.m} rows: take at most one fold for each row")
-    if not isinstance(methods, Mapping) or not methods:
-        raise ValueError("methods is a dict of name: function(train, test), with one at least")
-    return folds

@@ -1,25 +1,174 @@
-"""`score_families`: from data to a table of scores."""
+"""Decomposable scores of a family, a node with its parents; from data to a table of them."""
 
 import math
 from collections.abc import Iterable, Mapping, Sized
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.checks import check_counts, checked, conforming, shown
+from bnlab.checks import Floats, Ints, check_counts, checked, conforming, real, shown
 from bnlab.data import Data
 from bnlab.data.fields import node_number
-from bnlab.errors import Public, Setting
+from bnlab.errors import InputError, Public, Setting
 from bnlab.kernels import counting
 from bnlab.priors import Prior, Uniform
-from bnlab.scores.functions import Score
 from bnlab.scores.table import ScoreTable, array_bytes, check_log_prior, family_count
 
-Floats = NDArray[np.float64]
 Node = int | str
 
 TABULATED_TERMS = 1 << 22  # 32 MB; terms of larger cells, which are few, are computed on the spot
+
+
+class Score(Protocol):
+    """A decomposable score, ln p(D_v | D_G) or a stand-in for it.
+
+    It is a sum over the cells of G + v, minus a sum over the cells of G, minus a penalty; a cell of
+    N rows adds ln Gamma(a + N) - ln Gamma(a) for the pseudo-count a, or N ln N for likelihoods
+    (pseudo-count `LIKELIHOOD`).
+
+    Examples
+    --------
+    >>> score: Score = BDeu(ess=1.0)
+    >>> score.cell_counts(np.array([2.0, 4.0]))
+    array([0.5 , 0.25])
+    """
+
+    def cell_counts(self, cells: Floats, /) -> Floats:
+        """Return the pseudo-count of a cell of G + v, for numbers of cells (t,)."""
+        ...
+
+    def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
+        """Return the pseudo-count of a cell of G, for numbers of cells (t,) and of states of v."""
+        ...
+
+    def penalty(self, m: int, parameters: Floats, /) -> Floats:
+        """Return nats to take off, for m rows and numbers of free parameters q (r - 1), (F,)."""
+        ...
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class BDeu:
+    """Likelihood equivalent uniform Dirichlet score [HeckermanGeigerChickering1995].
+
+    The marginal likelihood with Dirichlet parameters ess / (q r) for q parent configurations and r
+    states: sum_j ln G(a) - ln G(a + N_j) + sum_k ln G(a/r + N_jk) - ln G(a/r), with a = ess / q.
+
+    Parameters
+    ----------
+    ess : float, equivalent sample size in rows, between 1e-100 and 1e100
+
+    Examples
+    --------
+    >>> BDeu(ess=1.0)
+    BDeu(ess=1.0)
+    """
+
+    ess: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 1e-100 <= real(self.ess) <= 1e100:
+            raise InputError(
+                Setting("ess", self.ess),
+                ": the equivalent sample size lies between 1e-100 and 1e100",
+            )
+
+    def cell_counts(self, cells: Floats, /) -> Floats:
+        """Return pseudo-counts ess / cells."""
+        if not (cells >= 1).all():
+            raise ValueError(f"cells={shown(cells)}: numbers of cells are at least 1")
+        return float(self.ess) / cells
+
+    def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
+        """Return pseudo-counts ess / cells."""
+        return self.cell_counts(cells)
+
+    def penalty(self, m: int, parameters: Floats, /) -> Floats:
+        """Return zeros."""
+        return np.zeros(parameters.shape)
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class K2:
+    """Marginal likelihood with all Dirichlet parameters 1 [CooperHerskovits1992].
+
+    Examples
+    --------
+    >>> K2().parent_counts(np.array([4.0]), 3)
+    array([3.])
+    """
+
+    def cell_counts(self, cells: Floats, /) -> Floats:
+        """Return ones."""
+        return np.ones(cells.shape)
+
+    def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
+        """Return the pseudo-count r, one for each state."""
+        return np.full(cells.shape, float(arity))
+
+    def penalty(self, m: int, parameters: Floats, /) -> Floats:
+        """Return zeros."""
+        return np.zeros(parameters.shape)
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class LogLikelihood:
+    """Maximised log likelihood, sum of N_jk ln(N_jk / N_j); it never prefers fewer parents.
+
+    Examples
+    --------
+    >>> LogLikelihood().penalty(100, np.array([2.0]))
+    array([0.])
+    """
+
+    def cell_counts(self, cells: Floats, /) -> Floats:
+        """Return the mark of a likelihood."""
+        return np.full(cells.shape, counting.LIKELIHOOD)
+
+    def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
+        """Return the mark of a likelihood."""
+        return np.full(cells.shape, counting.LIKELIHOOD)
+
+    def penalty(self, m: int, parameters: Floats, /) -> Floats:
+        """Return zeros."""
+        return np.zeros(parameters.shape)
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class BIC(LogLikelihood):
+    """Log likelihood less (ln m) / 2 for each free parameter [Schwarz1978].
+
+    Examples
+    --------
+    >>> BIC().penalty(100, np.array([4.0])).round(4)
+    array([9.2103])
+    """
+
+    def penalty(self, m: int, parameters: Floats, /) -> Floats:
+        """Return (ln m) / 2 for each parameter; nothing for m = 0 rows."""
+        return 0.5 * math.log(max(m, 1)) * parameters
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class AIC(LogLikelihood):
+    """Log likelihood less 1 for each free parameter [Akaike1974].
+
+    Examples
+    --------
+    >>> AIC().penalty(100, np.array([4.0]))
+    array([4.])
+    """
+
+    def penalty(self, m: int, parameters: Floats, /) -> Floats:
+        """Return 1 for each parameter."""
+        return parameters
 
 
 def score_families(
@@ -80,7 +229,7 @@ def score_families(
     return ScoreTable(parents, log_score, log_prior, data.names, k)
 
 
-def log_priors(prior: Prior, parents: NDArray[np.int64], names: tuple[str, ...], /) -> Floats:
+def log_priors(prior: Prior, parents: Ints, names: tuple[str, ...], /) -> Floats:
     """Ln of the prior factors of all families (n, F), checked."""
     out = np.empty(parents.shape)
     for v, masks in enumerate(parents):
@@ -140,7 +289,7 @@ def _score_nodes(
     columns: NDArray[np.int32],
     score: Score,
     k: int,
-    parents: NDArray[np.int64],
+    parents: Ints,
     out: Floats,
 ) -> None:
     """Fill rows `nodes` of `out` from the counts in `columns`."""
@@ -179,7 +328,7 @@ def _edge_masks(
     candidates: Mapping[Node, Iterable[Node]] | None,
     required: Iterable[tuple[Node, Node]],
     forbidden: Iterable[tuple[Node, Node]],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Ints, Ints]:
     """Masks (n,) of the parents that each node may have, and of those that it must have."""
     every = (1 << data.n) - 1
     allowed = np.array([every & ~(1 << v) for v in range(data.n)], np.int64)

@@ -8,17 +8,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import fingerprint
-from bnlab.checks import check_counts, checked
+from bnlab.checks import Floats, check_counts, checked
 from bnlab.data import Data
 from bnlab.errors import Public, Setting
 from bnlab.graphs import check_dags
 from bnlab.kernels import counting, lazy_scores as kernels
 from bnlab.priors import Prior, Uniform
-from bnlab.scores.families import log_priors
-from bnlab.scores.functions import Score
+from bnlab.scores.families import Score, log_priors
 from bnlab.scores.table import ScoreTable, family_count
 
-Floats = NDArray[np.float64]
 Source = tuple[tuple[NDArray[np.generic], ...], ...]
 
 MOST_CELLS = 1 << 22  # of one family

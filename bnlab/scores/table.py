@@ -4,17 +4,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnlab.checkpoints import fingerprint
-from bnlab.checks import checked
+from bnlab.checks import Bools, Floats, Ints, checked
 from bnlab.graphs import MAX_NODES, check_dags, members, predecessor_masks
 from bnlab.kernels import counting
 from bnlab.priors import LARGEST_LOG
 from bnlab.results import Record
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Names = tuple[str, ...]
 
 
@@ -50,7 +48,7 @@ class ScoreTable(Record):
            [-3.753, -1.751]])
     """
 
-    parents: NDArray[np.int64]
+    parents: Ints
     log_score: Floats
     log_prior: Floats
     names: tuple[str, ...]
@@ -155,9 +153,7 @@ def _check_families(table: ScoreTable, v: int) -> None:
         _refuse_any(low | (values > LARGEST_LOG), name, values, parents, table.names, v)
 
 
-def _refuse_any(
-    bad: NDArray[np.bool_], what: str, values: Floats, parents: Ints, names: Names, v: int
-) -> None:
+def _refuse_any(bad: Bools, what: str, values: Floats, parents: Ints, names: Names, v: int) -> None:
     if not bad.any():
         return
     f = int(bad.argmax())
