@@ -274,16 +274,11 @@ def joined(parts: Sequence[Arrays]) -> Arrays:
         record = sum(part["record"].sum(axis=0, keepdims=True) for part in parts)
         return {**end_to_end(parts), "record": np.asarray(record)}
     longest = max(part["record"].shape[1] for part in parts)
-    return end_to_end([part | {"record": _filled(part["record"], longest)} for part in parts])
-
-
-def _filled(record: NDArray[Any], length: int) -> NDArray[Any]:
-    """Followed by nan up to the length along its axis 1."""
-    if record.shape[1] == length:
-        return record
-    out = np.full((len(record), length, *record.shape[2:]), math.nan)
-    out[:, : record.shape[1]] = record
-    return out
+    filled = []
+    for part in parts:
+        after = (0, 0), (0, longest - part["record"].shape[1]), (0, 0)
+        filled.append(part | {"record": np.pad(part["record"], after, constant_values=math.nan)})
+    return end_to_end(filled)
 
 
 def _stats_of_ais(method: AIS, record: Ints) -> dict[str, Floats]:

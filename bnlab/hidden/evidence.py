@@ -366,9 +366,7 @@ def _runs(
     return log_p, _run(model, runs, method, seed, clock, stopped=log_p.size < runs)
 
 
-def _runs_of_part(
-    job: tuple[HiddenModel, Ints, int, np.random.Generator, AIS | SMC],
-) -> Arrays:
+def _runs_of_part(job: tuple[HiddenModel, Ints, int, np.random.Generator, AIS | SMC]) -> Arrays:
     """All runs of one part, one after the other: log_p (1, runs)."""
     model, columns, runs, rng, method = job
     rngs = spawn(rng, runs)

@@ -11,13 +11,7 @@ from numpy.typing import ArrayLike
 from bnlab import memory
 from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
 from bnlab.data import Data
-from bnlab.hidden.completions import (
-    Completions,
-    cells_of_rows,
-    complete,
-    distinct_rows,
-    table_rows,
-)
+from bnlab.hidden.completions import Completions, cells_of_rows, complete, distinct_rows, table_rows
 from bnlab.hidden.fitting import (
     MAX_ITERATIONS,
     Basis,
@@ -212,9 +206,9 @@ def _score_part(
         return top.theta, float(top.trace[-1])
 
     theta, _ = best(added, starts)
-    log_likelihood = _log_likelihood(completions, theta)
-    tables = (completions.base, completions.first)
-    cs = latent.bound(theta, completions.groups, tables, model.strength, np.empty(theta.size))
+    groups, base, counts = completions.groups, completions.base, np.empty(theta.size)
+    log_likelihood = latent.expect(theta, groups, base, counts) + latent.dot_log(base, theta)
+    cs = latent.bound(theta, groups, (base, completions.first), model.strength, counts)
     vb = best(None, [theta, *starts])[1] if "vb" in wanted else math.nan
     needs_climb = "ml" in wanted and added > 0
     ml = best(0.0, [theta, *starts])[1] if needs_climb else log_likelihood
@@ -262,12 +256,6 @@ def _assembled(
         named = Run(name.upper(), {**run.settings, "alias": alias}, run.seed, run.seconds)
         results[name] = Estimate(value, 0.0, kind, run=named)
     return results
-
-
-def _log_likelihood(completions: Completions, theta: Floats) -> float:
-    counts = np.empty(theta.size)
-    rows = latent.expect(theta, completions.groups, completions.base, counts)
-    return float(rows + latent.dot_log(completions.base, theta))
 
 
 def _log_prior(completions: Completions, strength: float, theta: Floats) -> float:
