@@ -1,4 +1,4 @@
-"""The samplers' settings, and what they walk on: connected parts with the tables that are open."""
+"""The samplers' settings, and what they walk on: components with the tables that are open."""
 
 import math
 from dataclasses import dataclass, field
