@@ -2,7 +2,7 @@
 
     uv run --extra test python benchmarks/scaling.py                  # about five minutes
     uv run --extra test python benchmarks/scaling.py --repeats 3 --places threads processes
-    uv run --extra test python benchmarks/scaling.py --picture notebooks/images/scaling_measured.png
+    uv run --extra test python tests/stills.py --measure scaling_measured  # the picture of lab 10
 
 For each place and call: seconds by the clock on the wall with one worker and with two, the best of
 the repeats, when the workers are up and have loaded what they need; the efficiency, which is the
@@ -14,20 +14,17 @@ last line says how busy it was. MPI's ranks talk over loopback; one more of them
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from pathlib import Path
 
 import numpy as np
 
 import bnlab as bn
 from bnlab.labs.scaling_out import PLACES, Ledger, absent, fingerprint, letters, wine
 from bnlab.labs.scaling_out.places import mpiexec
-from bnlab.plots import place_speeds
 from bnlab.running import Executor
 
 WARMING = 0.3  # share of a call that makes two jobs at least, so that all workers are ready
@@ -172,32 +169,10 @@ def report(repeats: int, places: list[str]) -> dict[str, dict[str, float]]:
     return speed
 
 
-def draw(speed: dict[str, dict[str, float]], file: Path) -> None:
-    """The picture of lab 10, as a browser shows it."""
-    from bokeh.embed import file_html
-    from bokeh.resources import INLINE
-    from playwright.sync_api import sync_playwright
-
-    picture = place_speeds(
-        {name: speed[name] for name in SHOWN}, workers=2, title="Two workers, measured", alt=""
-    )
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
-        page = browser.new_page()
-        page.set_content(file_html(picture, INLINE))
-        page.locator(".bk-Figure").wait_for()
-        page.wait_for_timeout(1000)  # drawn
-        page.locator(".bk-Figure").screenshot(path=file)
-        browser.close()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--places", nargs="+", choices=(*PLACES, "MPI"), help="all by default")
-    parser.add_argument("--picture", type=Path, help="draw the speed-ups into this file, too")
     parser.add_argument("--as-rank", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.as_rank:
@@ -207,12 +182,10 @@ def main() -> None:
             print(json.dumps(measured(executor, given.repeats)))
         return
     places = [name for name in given.places or (*PLACES, "MPI") if name not in absent()]
-    speed = report(given.repeats, places)
+    report(given.repeats, places)
     print(*absent().values(), sep="\n", end="")
     if hasattr(os, "getloadavg"):
         print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-    if given.picture is not None:
-        draw(speed, given.picture)
 
 
 if __name__ == "__main__":

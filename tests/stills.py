@@ -1,0 +1,513 @@
+"""The pictures of the notebooks: how each comes from the cells before it, and a way to redraw them.
+
+    uv run --extra test python tests/stills.py [NAME ...]              # all, or those named
+    uv run --extra test python tests/stills.py --measure NAME ...      # times measured anew
+
+A function below makes a picture of its name. Its arguments are names of the notebook, once the
+first code cell and those that begin as given have run; `shown` is what these cells have shown, and
+`keep(measure)` gives figures that were measured once and are kept in the file. It returns a row of
+figures, widgets and texts; lists in it are columns, lists in those rows again.
+"""
+
+import argparse
+import inspect
+import json
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import chdir
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from runpy import run_path
+from typing import Any
+
+from drawing import chromium, read, write
+
+from bnlab import plots
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = ROOT / "notebooks"
+
+
+@dataclass(frozen=True, slots=True)
+class Still:
+    """A picture. `loose`: its numbers are those of one machine. `slow`: made in over a second."""
+
+    name: str
+    notebook: str
+    make: Callable[..., Any]
+    cells: tuple[str, ...] = ()
+    slow: bool = False
+    loose: bool = False
+
+    @property
+    def file(self) -> Path:
+        return (NOTEBOOKS / self.notebook).parent / "images" / f"{self.name}.png"
+
+    def parts(self, *, measure: bool = False, long: bool = False) -> tuple[Any, Any]:
+        """What is drawn, and figures that were measured."""
+        kept: list[Any] = []
+
+        def keep(measuring: Callable[[], Any]) -> Any:
+            old = None if measure or not self.file.exists() else read(self.file)[1]
+            new = measuring() if old is None else old
+            kept.append(json.loads(json.dumps(new)))
+            return kept[0]
+
+        names = {"keep": keep, "long": long, **run(self.notebook, self.cells)}
+        wanted = inspect.signature(self.make).parameters
+        made = self.make(**{name: names[name] for name in wanted if name in names})
+        return made, kept[0] if kept else None
+
+
+STILLS: dict[str, Still] = {}
+
+
+def of(notebook: str, *cells: str, **settings: bool) -> Callable[[Any], Any]:
+    """Enter a function in the table."""
+
+    def enter(make: Any) -> Any:
+        STILLS[make.__name__] = Still(make.__name__, notebook, make, cells, **settings)
+        return make
+
+    return enter
+
+
+def run(notebook: str, cells: tuple[str, ...]) -> dict[str, Any]:
+    """The names that cells of a notebook define; `shown`, what they have shown."""
+    sources = _sources(notebook)
+    first = next(iter(sources)).replace("lab.setup()", "").replace("setup()", "")
+    shown: list[Any] = []
+    names: dict[str, Any] = {"__name__": notebook}
+    exec(first, names)
+    names |= {"show": shown.append, "shown": shown}
+    for start in cells:
+        source = [text for text in sources if text.startswith(start)]
+        assert len(source) == 1, f"{len(source)} cells of {notebook} begin with {start!r}"
+        exec(source[0], names)
+    return names
+
+
+@cache
+def _sources(notebook: str) -> list[str]:
+    cells = json.loads((NOTEBOOKS / f"{notebook}.ipynb").read_text(encoding="utf-8"))["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
+def at(view: Any, *panels: str, **stops: Any) -> list[Any]:
+    """Fresh pictures of a widget, its controls at these stops."""
+    for control, stop in stops.items():
+        view.controls[control].value = stop
+    board = view.board()
+    return [board[name][0] for name in panels or board]
+
+
+@of("00_start_here", "explorer = ")
+def start_here(explorer):
+    return explorer.widget
+
+
+@of("00_start_here", "explorer = ")
+def start_here_sizes(explorer):
+    return [[f"{m:,} rows", *at(explorer, "heat", size=m)] for m in (0, 200, 1841)]
+
+
+@of("01_modular_priors", "explorer = ")
+def prior_explorer(explorer):
+    return at(explorer, prior="Koivisto")
+
+
+@of("01_modular_priors", "washout = ", slow=True)
+def washout(washout):
+    return [[at(washout, size=m) for m in (200, 100_000)]]
+
+
+@of("02_dynamic_programming", "def count_dags", "ns = ")
+def dynamic_programming_counts(lab, counts):
+    return [lab.counts_panel(counts).figure]
+
+
+@of("02_dynamic_programming", "data = ", "walk = ")
+def dynamic_programming_lattice(walk):
+    return at(walk, variables="4", rows="20 rows", step=46)
+
+
+@of("02_dynamic_programming", "child = ", "speed = ", slow=True)
+def dynamic_programming_twenty(speed):
+    return at(speed)
+
+
+@of("02_dynamic_programming", "my_seconds", "alarm = ", slow=True)
+def dynamic_programming_costs(costs, keep):
+    costs.found = [tuple(row) for row in keep(lambda: costs.found)]
+    return at(costs)
+
+
+@of("03_order_mcmc", "steps = ")
+def order_mcmc_steps(steps):
+    at(steps, kind="swap", step=12)
+    return steps.widget
+
+
+@of("03_order_mcmc", "two = ", slow=True)
+def order_mcmc_two_chains(two):
+    at(two, case="tic-tac-toe", length=20_000)
+    return two.widget
+
+
+@of("03_order_mcmc", "heat = ", slow=True)
+def order_mcmc_temperature(heat):
+    return at(heat, beta=0.2)
+
+
+@of("03_order_mcmc", "ladder = ", slow=True)
+def order_mcmc_coupled(ladder):
+    return at(ladder, schedule="linear", temperatures=8)
+
+
+@of("04_direct_dag_sampling", "pile = ", slow=True)
+def draws_piling_up(pile):
+    few, more = (at(pile, "bars", drawn=draws) for draws in (10, 500))
+    all_of_them = at(pile, "curve", drawn=20_000)
+    heads = "10 networks", "500 networks", "up to 20,000 networks"
+    return [[head, *each] for head, each in zip(heads, (few, more, all_of_them), strict=True)]
+
+
+@of("04_direct_dag_sampling", "one = ", slow=True)
+def table_1(one):
+    return at(one)
+
+
+@of("04_direct_dag_sampling", "wine = ", "draws = bn.sample_dags(wine", "questions = ")
+def path_questions(questions):
+    ends = "total-phenols", "ash"
+    return [[f"from class via flavanoids to {end}", *at(questions, end=end)] for end in ends]
+
+
+@of("04_direct_dag_sampling", "certain = ", slow=True)
+def certain_interval(certain):
+    asked = {"tic-tac-toe": "bottom-right → class", "wine": "flavanoids → class"}
+    return [
+        [f"{name}, {question}", *at(certain, dataset=name, question=question, drawn=20_000)]
+        for name, question in asked.items()
+    ]
+
+
+@of("05_annealed_importance_sampling", "three = ", "labels = ", "betas = ")
+def annealed_bridge(shown):
+    return shown
+
+
+@of("05_annealed_importance_sampling", "pile = ", slow=True)
+def annealed_weights(pile):
+    rows = ([f"200 runs of {steps:,} steps", at(pile, steps=steps)] for steps in (10, 3000))
+    return [[part for row in rows for part in row]]
+
+
+@of("05_annealed_importance_sampling", "bounds = ", slow=True)
+def annealed_bounds(bounds):
+    return at(bounds)
+
+
+@of("05_annealed_importance_sampling", "shapes = ", slow=True)
+def annealed_schedules(shapes):
+    return at(shapes, schedule="harmonic", steps=300)
+
+
+@of("05_annealed_importance_sampling")
+def annealed_speed_up(plots, keep):
+    # in the notebook's cell: the fastest of five, on an idle machine
+    return [plots.speed_up([1, 2], keep(lambda: [0.24, 0.14]))]
+
+
+@of("06_hidden_variables", "rows = ", "def tables", "log_p = ", "settings = ", "at = ")
+def hidden_climbs(shown):
+    return shown
+
+
+@of("06_hidden_variables", "scores = ", slow=True)
+def hidden_scores(scores):
+    pictures = at(scores)
+    return [[pictures[:3], pictures[3:]]]
+
+
+@of("06_hidden_variables", "ranks = ", slow=True)
+def hidden_ranks(ranks):
+    return at(ranks)
+
+
+@of("06_hidden_variables", "steps = ", slow=True)
+def hidden_steps(steps):
+    return at(steps)
+
+
+@of("06_hidden_variables", "sides = ", slow=True)
+def hidden_sides(sides):
+    return at(sides)
+
+
+@of("06_hidden_variables", "loops = ", slow=True)
+def hidden_loops(loops):
+    return at(loops)
+
+
+@of("06_hidden_variables", "labels = ", slow=True)
+def hidden_labels(labels):
+    return [[f"{m:,} rows", *at(labels, size=m)] for m in (10, 2560, 10_240)]
+
+
+@of("07_dag_space", "race = ")
+def dag_space_race(race, keep):
+    race.found = keep(lambda: (race.runner.run_now(), race.found)[1])
+    return at(race)
+
+
+@of("07_dag_space", "shares = ", slow=True)
+def dag_space_shares(shares):
+    return at(shares)
+
+
+@of("07_dag_space", "beliefs = ")
+def dag_space_priors(beliefs):
+    return at(beliefs, prior="no path M. Work → Smoking", rows=200)
+
+
+@of("07_dag_space", "doing = ")
+def dag_space_doing(doing):
+    return at(doing, which="C", rows=20)
+
+
+@of("08_structure_search", "plateaus = ")
+def search_plateaus(plateaus):
+    return at(plateaus)
+
+
+@of("08_structure_search")
+def search_counting(lab, keep):
+    seconds = keep(lambda: [lab.seconds_of_ways(m) for m in lab.ROWS_COUNTED])
+    curves: dict[str, dict[str, Any]] = {}
+    for way in seconds[0]:
+        method, _, keeps = way.partition(", ")
+        times = [sum(found[way]) for found in seconds]
+        curves.setdefault(method, {})[keeps] = lab.ROWS_COUNTED, times
+    return [
+        plots.time_curves(
+            curves,
+            x_label="rows",
+            y_label="time of one climb (seconds)",
+            y_range=(0.002, 4),
+            y_axis_type="log",
+            title="Serving one climb on 37 variables",
+            alt="Time to serve one climb against the number of rows",
+        )
+    ]
+
+
+@of("08_structure_search", "steps = ")
+def search_steps(steps):
+    return at(steps, dataset="coronary", step=4)
+
+
+@of("08_structure_search", "clock = ")
+def search_clock(clock, keep):
+    clock.found = keep(lambda: (clock.runner.run_now(), clock.found)[1])
+    return at(clock)
+
+
+@of("08_structure_search", "recovery = ", slow=True)
+def search_recovery(recovery):
+    return [at(recovery, rows=50_000, which=12)]
+
+
+@of("08_structure_search", "averages = ", slow=True)
+def search_averages(averages):
+    return at(averages, dataset="coronary", count=1)
+
+
+GARDEN = ("folder = ", "table = ", "study = ")
+
+
+@of("09_your_own_data", *GARDEN[:2])
+def own_table(table):
+    return table.widget
+
+
+@of("09_your_own_data", *GARDEN, loose=True)
+def own_method(study):
+    return study.widget
+
+
+@of("09_your_own_data", *GARDEN, "network = ")
+def own_network(network):
+    return network.widget
+
+
+@of("09_your_own_data", *GARDEN, "predictor = ")
+def own_prediction(predictor):
+    predictor.known["growth"].value, predictor.known["flowers"].value = "17.5", "yes"
+    return predictor.widget
+
+
+@of("09_your_own_data", *GARDEN, "prior = ")
+def own_priors(prior):
+    at(prior, ess=100.0)
+    return prior.widget
+
+
+@of("09_your_own_data", *GARDEN, "exports = ", loose=True)
+def own_exports(exports, folder):
+    with chdir(folder):
+        Path("garden").mkdir()
+        exports.folder.value = "garden"
+        for name in exports.buttons:
+            exports.write(name)
+    return exports.widget
+
+
+@of("10_scaling_out")
+def scaling_measured(lab, keep):
+    def measured():
+        scaling = run_path(str(ROOT / "benchmarks" / "scaling.py"))
+        speed = scaling["report"](1, [p for p in (*lab.PLACES, "MPI") if p not in lab.absent()])
+        return {name: speed[name] for name in scaling["SHOWN"]}
+
+    return [lab.measured_speeds(keep(measured)).figure]
+
+
+@of("10_scaling_out", "speed = ")
+def scaling_speed_up(speed):
+    return at(speed)
+
+
+@of("10_scaling_out")
+def scaling_annealing(lab):
+    return at(lab.AnnealingPlan(1e-4))
+
+
+@of("10_scaling_out")
+def scaling_exact(lab):
+    return at(lab.ExactPlan(1e-8, 1e-4))
+
+
+# Papers: picture -> rows of figures of its page, which are named after the part of the name
+# before "_".
+PAGES = {
+    "em2007_figure_1": [["figure_1"]],
+    "em2007_figures_2_3": [["figure_2", "figure_2_moves"], ["figure_3", "figure_3_moves"]],
+    "em2007_figures_4_5": [["figure_4", "figure_5"]],
+    "em2007_figure_8_edges": [["figure_8_used", "figure_8_ignored"]],
+    "em2007_figure_9": [["figure_9_slow"], ["figure_9_fast"]],
+    "htw2016_table_1": [["figure_table_1"]],
+    "htw2016_iris": [["figures_iris_1"], ["figures_iris_2"]],
+    "htw2016_coronary": [["figures_coronary_1"], ["figures_coronary_2"]],
+    "htw2016_guarantee": [["figure_rates", "figure_bound"]],
+    "stat521a_learned": [["learned"]],
+    "stat521a_traces": [["traces_500", "traces_1000"]],
+    "stat521a_two_runs": [["two_runs_500"], ["two_runs_1000"]],
+    "stat521a_census": [["census_synthetic"], ["census_tic_tac_toe"]],
+    "stat521a_class": [["members"], ["bias"]],
+    "stat521a_roc": [["roc_90", "roc_5400"]],
+    "stat521a_beliefs": [["beliefs_areas", "beliefs_evidence"]],
+    "stat521a_found": [["found_edges", "found_paths"]],
+    "stat521a_predicted": [["predicted"]],
+    "stat521a_sets": [["windows", "visits"]],
+}
+LONG_PAGES = {
+    "nk2013_figure_1": [["figure_1_k3"], ["figure_1_k6"]],
+    "nk2013_figure_2": [["figure_2_mushroom", "figure_2_alarm"], ["figure_2_promoters"]],
+    "nk2013_figure_3_left": [
+        ["figure_3_left_mushroom", "figure_3_left_alarm"],
+        ["figure_3_left_promoters"],
+    ],
+    "nk2013_figure_3_right": [["figure_3_right", "agreement"]],
+}
+
+
+def of_page(page, rows, **settings):
+    """Rows of figures of a page."""
+    return [[[page.parts[name].make(**settings) for name in row] for row in rows]]
+
+
+TIMED = ("em2007_figures_2_3",)  # chains are walked when they are drawn: their clock is loose
+SLOW = (
+    *TIMED,
+    "em2007_figure_9",
+    "htw2016_coronary",
+    "htw2016_iris",
+    "stat521a_learned",
+    "stat521a_traces",
+    "stat521a_two_runs",
+    "stat521a_census",
+)
+
+for _name, _rows in PAGES.items():
+    STILLS[_name] = Still(
+        _name,
+        f"papers/{_name.partition('_')[0]}",
+        lambda page, rows=_rows: of_page(page, rows),
+        slow=_name in SLOW,
+        loose=_name in TIMED,
+    )
+
+for _name, _rows in LONG_PAGES.items():
+    STILLS[_name] = Still(
+        _name,
+        "papers/nk2013",
+        lambda page, study, long, rows=_rows: of_page(
+            page, rows, plan=study.LONG if long else study.LAB
+        ),
+        slow=True,
+        loose=True,
+    )
+
+
+@of("papers/em2007")
+def em2007_figures_6_8(page):
+    good = page.parts["figure_6"].make(title="Figure 6, the good ones", within=(0.02, 0.002))
+    rows = of_page(page, [["figure_6"], ["figure_7", "figure_8"]])
+    rows[0][0].append(good)
+    return rows
+
+
+@of("papers/htw2016", "sizes, left = ", slow=True)
+def htw2016_delta(shown):
+    return shown
+
+
+@of("papers/beal2003")
+def beal2003_figure_6_2(page):
+    sizes = (10, 160, 640, 1280, 2560, 5120, 10_240)
+    column = [page.parts["figure_6_2"].make(n=n) for n in sizes]
+    for picture in column:
+        picture.height = 210
+    for picture in column[:-1]:
+        picture.xaxis.axis_label = None
+    return [column]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of pictures; all by default")
+    parser.add_argument("--measure", action="store_true", help="measure times anew")
+    given = parser.parse_args()
+    failed = []
+    with chromium() as browser:
+        for name in given.names or STILLS:
+            still, begun = STILLS[name], time.perf_counter()
+            try:
+                made, figures = still.parts(measure=given.measure, long=True)
+                write(still.file, made, figures, browser)
+            except Exception:
+                failed.append(name)
+                traceback.print_exc()
+                continue
+            taken, size = time.perf_counter() - begun, still.file.stat().st_size
+            print(f"{name}: {size / 1000:.0f} kB, {taken:.1f} s", flush=True)
+    if failed:
+        sys.exit(f"not drawn: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()

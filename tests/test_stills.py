@@ -1,0 +1,81 @@
+"""The pictures of the notebooks show what the cells before them show today."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from drawing import facts, read, stale
+from stills import NOTEBOOKS, ROOT, STILLS, Still
+
+from bnlab import plots
+
+# Pictures that are older than what they should show. This set may only shrink.
+NOT_YET: set[str] = {
+    # their long runs take the better part of an hour on a busy machine
+    "nk2013_figure_1",
+    "nk2013_figure_2",
+    "nk2013_figure_3_left",
+    "nk2013_figure_3_right",
+}
+LINK = re.compile(r"!\[([^\]]*)\]\(([^)]+\.png)\)")
+
+
+@pytest.mark.parametrize(
+    "still",
+    [
+        pytest.param(still, id=name, marks=[pytest.mark.slow] if still.slow else [])
+        for name, still in STILLS.items()
+    ],
+)
+def test_no_picture_is_stale(still: Still, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(NOTEBOOKS)
+    if still.name in NOT_YET:
+        assert not read(still.file)[0], f"{still.name} is drawn anew: take it out of NOT_YET"
+        return
+    changed = stale(read(still.file)[0], facts(still.parts()[0]), loose=still.loose)
+    assert not changed, "\n".join(
+        [f"draw it anew and look at it: tests/stills.py {still.name}", *changed[:12]]
+    )
+
+
+def test_every_picture_is_made_here_and_shown_in_a_text() -> None:
+    files = set(NOTEBOOKS.rglob("*.png"))
+    assert {still.file for still in STILLS.values()} == files
+    assert NOT_YET <= set(STILLS)
+    texts = {ROOT / "README.md": (ROOT / "README.md").read_text(encoding="utf-8")}
+    for notebook in NOTEBOOKS.rglob("*.ipynb"):
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        texts[notebook] = "\n".join(
+            "".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"
+        )
+    links = [
+        (place.parent / link[1], link[0]) for place in texts for link in LINK.findall(texts[place])
+    ]
+    assert {file for file, _ in links} == files
+    assert all(len(alt) > 15 for _, alt in links)
+
+
+def picture(y, **look):
+    return plots.error_curve(
+        [1, 10, 100], {"a": np.array(y)}, {}, y_label="y", title="Errors", **look
+    )
+
+
+def test_what_counts_as_stale() -> None:
+    """Not the last digit of a number, nor a name of Bokeh; but a digit, a title and a colour."""
+    old = facts([picture([0.5, 0.25, 0.125]), "3 of 1,000 runs, 0.125"])
+    same = facts([picture([0.5, 0.25, 0.125 + 1e-15]), "3 of 1,000 runs, 0.124"])
+    assert stale(old, same) == []
+    for other in (
+        [picture([0.5, 0.25, 0.115]), "3 of 1,000 runs, 0.125"],
+        [picture([0.5, 0.25, 0.125]), "4 of 1,000 runs, 0.125"],
+        [picture([0.5, 0.25, 0.125]), "3 of 1,000 steps, 0.125"],
+    ):
+        assert len(stale(old, facts(other))) == 2
+    red = picture([0.5, 0.25, 0.125])
+    for renderer in red.renderers:
+        renderer.glyph.line_color = "#ff0000"
+    assert stale(old, facts([red, "3 of 1,000 runs, 0.125"]))
+    assert stale(old, old[:-1]) and not stale(old, old[::-1])
+    assert stale(old, facts(["3 of 9 runs, 1.0", picture([1, 2, 3])]), loose=True) == []
