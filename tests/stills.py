@@ -344,7 +344,7 @@ def own_network(network):
     return network.widget
 
 
-@of("09_your_own_data", *GARDEN, "predictor = ")
+@of("09_your_own_data", *GARDEN, "predictor = ", slow=True)
 def own_prediction(predictor):
     predictor.known["growth"].value, predictor.known["flowers"].value = "17.5", "yes"
     return predictor.widget
@@ -440,6 +440,9 @@ SLOW = (
     "stat521a_traces",
     "stat521a_two_runs",
     "stat521a_census",
+    "stat521a_class",
+    "stat521a_predicted",
+    "stat521a_sets",
 )
 
 for _name, _rows in PAGES.items():
@@ -476,7 +479,7 @@ def htw2016_delta(shown):
     return shown
 
 
-@of("papers/beal2003")
+@of("papers/beal2003", slow=True)
 def beal2003_figure_6_2(page):
     sizes = (10, 160, 640, 1280, 2560, 5120, 10_240)
     column = [page.parts["figure_6_2"].make(n=n) for n in sizes]
