@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.kernels import kernel
+from bnlab.kernels import inlined, kernel
 from bnlab.kernels.bits import compact, copy_to, total, trailing_zeros
 from bnlab.kernels.order_walks import TINY, log_sum_within, sum_row
 
@@ -208,15 +208,25 @@ def spread(weights, lists, count, prefix, choose, sums):
     """
     base, size, code = prefix
     if size == 1:
-        early = np.int64(lists.below[count])
-        sums[code] += sum_row(weights, base, lists.early, early)
-        for e in range(count - early):
-            late = lists.late[e]
-            sums[code | lists.codes[late]] += weights[base + lists.members[late]]
+        spread_row(weights, lists, count, base, code, sums)
         return
     for t in range(size - 1, count):
         row = base + choose[lists.members[t], size]
-        spread(weights, lists, t, (row, size - 1, code | lists.codes[t]), choose, sums)
+        codes = code | lists.codes[t]
+        if size == 2:
+            spread_row(weights, lists, t, row, codes, sums)
+        else:
+            spread(weights, lists, t, (row, size - 1, codes), choose, sums)
+
+
+@inlined
+def spread_row(weights, lists, count, base, code, sums):
+    """`spread` of size 1: the members before the bucket in four independent sums, then the rest."""
+    early = np.int64(lists.below[count])
+    sums[code] += sum_row(weights, base, lists.early, early)
+    for e in range(count - early):
+        late = lists.late[e]
+        sums[code | lists.codes[late]] += weights[base + lists.members[late]]
 
 
 @kernel

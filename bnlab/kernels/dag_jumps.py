@@ -105,22 +105,19 @@ def remember(state, source, memory, v):
 
 
 @kernel
-def chance(state, below, slots, memory, u, v):
-    """The acceptance of a pair; where v leads to u, of an edge v -> u that is the only path."""
-    _, gains, odds = memory
-    if (below[v] >> u) & 1 == 0:
-        return odds[v, slots[v], u]
-    if (state[0][u] >> v) & 1 and not leads_around(state, v, u):
-        return math.exp(min(0.0, gains[v, slots[v], u] + gains[u, slots[u], v]))
-    return 0.0
-
-
-@kernel
 def chances(state, below, slots, memory, v):
-    """Sum of the acceptances of all pairs (u, v)."""
-    out = 0.0
-    for u in range(below.size):
-        out += chance(state, below, slots, memory, u, v)
+    """Sum of the acceptances of all pairs (u, v).
+
+    Where v leads to u, a pair has one if there is an edge v -> u to reverse and no other path.
+    """
+    dag = state[0]
+    _, gains, odds = memory
+    blocked, slot, out = below[v], slots[v], 0.0
+    for u in range(dag.size):
+        if (blocked >> u) & 1 == 0:
+            out += odds[v, slot, u]
+        elif (dag[u] >> v) & 1 and not leads_around(state, v, u):
+            out += math.exp(min(0.0, gains[v, slot, u] + gains[u, slots[u], v]))
     return out
 
 
@@ -155,6 +152,7 @@ def jump(state, source, rates, before, rng):
 @kernel
 def choose(state, rates, rng):
     """A pair (u, v) in proportion to its acceptance."""
+    dag = state[0]
     totals, below, slots, memory = rates
     left = rng.random() * total(totals)
     at_v, at_u = -1, -1
@@ -165,11 +163,16 @@ def choose(state, rates, rng):
                 break
             left -= totals[v]
     v = at_v
+    _, gains, odds = memory
     for u in range(totals.size):
-        accepted = chance(state, below, slots, memory, u, v)
-        if accepted > 0.0:
+        chance = 0.0
+        if (below[v] >> u) & 1 == 0:
+            chance = odds[v, slots[v], u]
+        elif (dag[u] >> v) & 1 and not leads_around(state, v, u):
+            chance = math.exp(min(0.0, gains[v, slots[v], u] + gains[u, slots[u], v]))
+        if chance > 0.0:
             at_u = u
-            if left < accepted:
+            if left < chance:
                 break
-            left -= accepted
+            left -= chance
     return at_u, v

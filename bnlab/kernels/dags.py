@@ -14,17 +14,22 @@ from bnlab.kernels.bits import copy_to, trailing_zeros
 def topological_order(dag, order):
     """Fill `order` with a topological order of one DAG; return how many nodes it could place.
 
-    Fewer than n: the rest lie on or behind a cycle. A node is ready when every parent is placed;
-    the smallest ready node goes first.
+    Fewer than n placed nodes means that the rest lie on or behind a cycle. Kahn's method on masks:
+    a node is ready when every parent is placed; the smallest ready node goes first.
     """
-    placed, count, v = np.int64(0), 0, 0
-    while v < dag.size:
-        if not (placed >> v) & 1 and dag[v] & ~placed == 0:
-            placed |= np.int64(1) << v
-            order[count] = v
-            count, v = count + 1, 0
-        else:
-            v += 1
+    n = dag.size
+    placed = np.int64(0)
+    count = 0
+    progress = True
+    while progress:
+        progress = False
+        for v in range(n):
+            if not (placed >> v) & 1 and dag[v] & ~placed == 0:
+                placed |= np.int64(1) << v
+                order[count] = v
+                count += 1
+                progress = True
+                break
     return count
 
 
@@ -135,32 +140,40 @@ def _add_parents(v, parents, above, out):
 
 @kernel
 def cpdags(dags, directed, undirected):
-    """The edges that all equivalent DAGs share, and the others, of each of dags (N, n).
-
-    Node by node [Chickering1995]: into a node y whose last parent is x, all edges are compelled if
-    x has a compelled parent that y lacks, or y a parent that x lacks; otherwise those from the
-    compelled parents of x.
-    """
+    """The CPDAG of each of dags (N, n), in directed and undirected (N, n)."""
     order = np.empty(dags.shape[1], np.int64)
-    directed[:] = undirected[:] = 0
     for t in range(dags.shape[0]):
         topological_order(dags[t], order)
-        for place in range(order.size):
-            y = order[place]
-            parents, back = dags[t, y], place - 1
-            if parents == 0:
-                continue
-            while not (parents >> order[back]) & 1:
-                back -= 1
-            x = order[back]
-            forced = directed[t, x]
-            if forced & ~parents or parents & ~dags[t, x] & ~(np.int64(1) << x):
-                forced = parents
-            directed[t, y], free = forced, parents & ~forced
-            undirected[t, y] |= free
-            while free:
-                undirected[t, trailing_zeros(free)] |= np.int64(1) << y
-                free &= free - 1
+        compel(dags[t], order, directed[t], undirected[t])
+
+
+@kernel
+def compel(dag, order, directed, undirected):
+    """The edges that all equivalent DAGs share, and the others, node by node [Chickering1995].
+
+    Into a node y whose last parent is x, all edges are compelled if x has a compelled parent that y
+    lacks, or y a parent that x lacks; otherwise those from the compelled parents of x.
+    """
+    undirected[:] = 0
+    for place in range(order.size):
+        y = order[place]
+        parents = dag[y]
+        directed[y] = 0
+        if parents == 0:
+            continue
+        back = place - 1
+        while not (parents >> order[back]) & 1:
+            back -= 1
+        x = order[back]
+        forced = directed[x]
+        if forced & ~parents or parents & ~dag[x] & ~(np.int64(1) << x):
+            forced = parents
+        directed[y] = forced
+        free = parents & ~forced
+        undirected[y] |= free
+        while free:
+            undirected[trailing_zeros(free)] |= np.int64(1) << y
+            free &= free - 1
 
 
 @kernel

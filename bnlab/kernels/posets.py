@@ -305,12 +305,7 @@ def extensions(poset, keys, values, uniforms, times):
             if bit == 0:
                 u = uniforms[t, n + popcount(pending) - 1]
                 bit = _first(poset, whole, least, keys, values, u)
-            v = best = trailing_zeros(bit)
-            for u in range(n):  # the earliest of the times if v is minimal, else the latest
-                gap = times[t, best] - times[t, u]
-                if (whole >> u) & 1 and (gap > 0.0 if bit & least else gap < 0.0):
-                    best = u
-            times[t, v], times[t, best] = times[t, best], times[t, v]
+            _trade(times[t], whole, bit, bit & least != 0)
             pending ^= bit
             mins = _without(poset, bit, pending, mins)
 
@@ -326,6 +321,19 @@ def _first(poset, part, mins, keys, values, u):
         after = part ^ bit
         left -= _density_of(poset, after, _without(poset, bit, after, mins), keys, values)
     return bit
+
+
+@kernel
+def _trade(times, part, bit, earliest):
+    """Swap the time of element `bit` with the earliest, or else the latest, within `part`."""
+    v = trailing_zeros(bit)
+    best, rest = v, part
+    while rest:
+        u = trailing_zeros(rest)
+        rest &= rest - 1
+        if (times[u] < times[best]) == earliest and times[u] != times[best]:
+            best = u
+    times[v], times[best] = times[best], times[v]
 
 
 @kernel
