@@ -375,9 +375,10 @@ import sys, time
 import numpy as np
 import bnlab as bn
 from bnlab import checkpoints
+from bnlab.sampling import order_target
 
 checkpoints.EVERY_SECONDS = 0.0
-bn.sampling.order_target.BLOCK_TERMS = 1_000_000
+order_target.BLOCK_TERMS = 1_000_000
 data = bn.Data.from_arrays(np.random.default_rng(0).integers(0, 2, size=(25, 6)))
 bn.anneal_orders(
     bn.score_families(data, bn.BDeu(), max_parents=2),
