@@ -5,19 +5,15 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.checks import check_counts, checked
+from bnlab.checks import Floats, Ints, check_counts, checked
 from bnlab.errors import Public
 from bnlab.kernels import best_dags as kernels
 from bnlab.linear_extensions import log_count
 from bnlab.results import Draws, PriorKind, Record, Run, distinct_draws
 from bnlab.running import Clock, Progress, Steps
 from bnlab.scores import ScoreTable
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PARTS = 200  # of the sets, between which progress is told
 FIRST_GAP, WIDER = 1.0, 1.3  # nats below the best DAG, and how they grow until there are k

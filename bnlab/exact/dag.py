@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bnlab.checks import checked
+from bnlab.checks import Floats, Ints, checked
 from bnlab.exact.normalisers import factors_by_size, log_dag_prior_sum
 from bnlab.exact.order import edge_sums
 from bnlab.exact.over_dags import (
@@ -21,9 +20,6 @@ from bnlab.kernels import dag_dp
 from bnlab.results import PriorKind, Record, Run
 from bnlab.running import Clock, Progress, Steps
 from bnlab.scores import ScoreTable
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_ROUNDING = 1e-6  # sums that must be 1 may differ from it by this much
 

@@ -4,14 +4,11 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bnlab.checks import checked
+from bnlab.checks import Floats, checked
 from bnlab.exact.over_dags import NO_DAG, blocks, log_sum_over_dags, require_memory
 from bnlab.running import Steps
 from bnlab.scores import ScoreTable
-
-Floats = NDArray[np.float64]
 
 
 @checked

@@ -8,19 +8,16 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnlab import memory
-from bnlab.checks import check_counts, checked
+from bnlab.checks import Floats, Ints, check_counts, checked
 from bnlab.errors import Public
 from bnlab.exact.normalisers import log_order_prior_sum
 from bnlab.kernels import extended, order_dp
 from bnlab.results import PriorKind, Record, Run
 from bnlab.running import Clock, Progress, Steps, workers
 from bnlab.scores import ScoreTable, array_bytes
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Terms below the packed range are rounded up to its least number. A sum this far above it holds
 # every such term in its last bits, whatever their number and multipliers.

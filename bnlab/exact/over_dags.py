@@ -4,16 +4,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab import memory
+from bnlab.checks import Floats, Ints
 from bnlab.errors import Public
 from bnlab.kernels import dag_dp
 from bnlab.running import Steps
 from bnlab.scores import ScoreTable, array_bytes
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BLOCK_PAIRS = 30_000_000  # pairs of a set and a subset summed in about 100 ms
 NO_DAG = "the required and forbidden edges, or the prior, leave no DAG: relax them"

@@ -4,16 +4,13 @@ import os
 from collections.abc import Generator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, identity
-from bnlab.checks import checked
+from bnlab.checks import Floats, checked
 from bnlab.exact.order import OrderPosterior
 from bnlab.kernels import paths as kernels
 from bnlab.running import Progress, Stopped, Work, run_steps
-
-Floats = NDArray[np.float64]
 
 
 @checked

@@ -4,6 +4,7 @@ A DAG on n <= 63 nodes is an int64 array `dag` of shape (n,): bit u of `dag[v]` 
 Leading axes batch. There is no graph class: the functions here check, convert and enumerate.
 """
 
+from bnlab.checks import Bools
 from bnlab.graphs.equivalence import (
     consistent_extension,
     cpdag,
@@ -13,7 +14,6 @@ from bnlab.graphs.equivalence import (
 from bnlab.graphs.masks import (
     MAX_ENUMERATED_NODES,
     MAX_NODES,
-    Bools,
     Masks,
     all_dags,
     ancestors,

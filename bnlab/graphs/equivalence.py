@@ -11,16 +11,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checks import checked
-from bnlab.graphs.masks import (
-    Bools,
-    Masks,
-    check_dag,
-    check_dags,
-    check_matrix,
-    members,
-    to_adjacency,
-)
+from bnlab.checks import Bools, checked
+from bnlab.graphs.masks import Masks, check_dag, check_dags, check_matrix, members, to_adjacency
 from bnlab.kernels import dags as kernels
 
 

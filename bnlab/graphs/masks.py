@@ -7,11 +7,10 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checks import check_counts, checked, shown
+from bnlab.checks import Bools, check_counts, checked, shown
 from bnlab.kernels import dags as kernels
 
 Masks = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 MAX_NODES = 63
 MAX_ENUMERATED_NODES = 6

@@ -9,15 +9,9 @@ from functools import cache
 from typing import Any
 
 import ipywidgets as widgets
-import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab.labs.board import choice
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 Schedule = bn.Linear | bn.Harmonic
 SCHEDULES: Mapping[str, type[Schedule]] = {"linear": bn.Linear, "harmonic": bn.Harmonic}

@@ -11,8 +11,9 @@ import numpy as np
 
 import bnlab as bn
 from bnlab import graphs, plots
+from bnlab.checks import Bools, Floats, Ints
 from bnlab.labs.board import check, offer, setup as setup, size_slider
-from bnlab.labs.datasets import Bools, Case, Floats, Ints, dataset_choice, rows
+from bnlab.labs.datasets import Case, dataset_choice, rows
 from bnlab.labs.view import Board, View
 
 DATASETS = ("coronary", "tic_tac_toe", "wine", "iris", "cancer (simulated)")

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab import graphs
+from bnlab.checks import Floats, Ints
 
 Array = NDArray[Any]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Arrays = Mapping[str, Array]
 
 

@@ -8,6 +8,7 @@ from bokeh.models import ColumnDataSource, DataRange1d
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
+from bnlab.checks import Floats
 from bnlab.plots.canvas import (
     COLOURS,
     CYCLE,
@@ -15,7 +16,6 @@ from bnlab.plots.canvas import (
     INK,
     PALE,
     Columns,
-    Floats,
     canvas,
     entries,
     hover,

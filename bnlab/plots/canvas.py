@@ -44,7 +44,6 @@ BROKEN = DASHES[1:]
 """Of lines that are not data: exact values, bounds, the ideal."""
 
 Columns = dict[str, list[Any]]
-Floats = NDArray[np.float64]
 
 
 def canvas(

@@ -8,8 +8,9 @@ from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
 
+from bnlab.checks import Floats
 from bnlab.graphs import check_matrix, to_edges
-from bnlab.plots.canvas import CYCLE, RULE, Columns, Floats, diagram, write
+from bnlab.plots.canvas import CYCLE, RULE, Columns, diagram, write
 
 ACROSS = 4
 """DAGs in a row of `dag_gallery`."""

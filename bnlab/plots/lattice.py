@@ -13,7 +13,8 @@ from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
-from bnlab.plots.canvas import CYCLE, RULE, Columns, Floats, diagram, hover, write
+from bnlab.checks import Floats
+from bnlab.plots.canvas import CYCLE, RULE, Columns, diagram, hover, write
 
 Link = tuple[int, int]
 """(v, S): the link from S to S + v."""

@@ -15,6 +15,7 @@ from bokeh.palettes import PuOr11
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
+from bnlab.checks import Floats
 from bnlab.plots.canvas import (
     CYCLE,
     INK,
@@ -22,7 +23,6 @@ from bnlab.plots.canvas import (
     RULE,
     SMALL_FONT_SIZE,
     Columns,
-    Floats,
     canvas,
     hover,
     write,

@@ -9,7 +9,8 @@ from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
-from bnlab.plots.canvas import CYCLE, RULE, WIDTH, Columns, Floats, diagram, hover, write
+from bnlab.checks import Floats
+from bnlab.plots.canvas import CYCLE, RULE, WIDTH, Columns, diagram, hover, write
 from bnlab.plots.matrix import square
 
 WIDEST = 8.0  # pixels, of an edge with probability 1

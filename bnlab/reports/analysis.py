@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab.checkpoints import Checkpoint
-from bnlab.checks import check_generator, checked
+from bnlab.checks import Floats, Ints, check_generator, checked
 from bnlab.data import Data
 from bnlab.graphs import ancestors, markov_blankets, members
 from bnlab.networks import BayesNet
@@ -23,9 +22,6 @@ from bnlab.reports.planning import Plan, choose_method
 from bnlab.results import Draws, Estimate, Record, Run
 from bnlab.running import Clock, Executor, Progress, report_progress, seed_of
 from bnlab.scores import BDeu, Score, ScoreTable, score_families
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PREDICTORS = 1_000
 

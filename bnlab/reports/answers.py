@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab import features
+from bnlab.checks import Floats, Ints
 from bnlab.diagnostics import LEAST_DRAWS, ess, max_error, rhat, weights_ess
 from bnlab.exact import dag_posterior, log_dag_prior_sum, map_dag, order_posterior
 from bnlab.exact.normalisers import factors_by_size
@@ -20,9 +20,6 @@ from bnlab.running import Executor, Progress
 from bnlab.sampling import reweight_unique, sample_dags, sample_orders, sample_partitions
 from bnlab.scores import ScoreTable
 from bnlab.search import hill_climb
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 RESUMED: tuple[Method, ...] = ("partitions", "orders", "search")  # that keep a checkpoint
 

@@ -7,12 +7,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.checks import checked
+from bnlab.checks import Floats, Ints, checked
 from bnlab.features.intervals import pair_means, weights_of
 from bnlab.results import Draws, Record, agree
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 CredibleKind = Literal["exact", "sound", "Hoeffding", "asymptotic", "none"]
 
 

@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
 from bnlab import graphs, plots
+from bnlab.checks import Floats
 from bnlab.pages import Cell, Table
 from bnlab.plots.canvas import CYCLE, INK, RULE, WIDTH
 from bnlab.plots.network import LINE_HEIGHT, network_height, node_data, pair_data
@@ -22,8 +23,6 @@ from bnlab.reports.analysis import Analysis
 from bnlab.reports.credible import Credible, ranked
 from bnlab.reports.exports import CREDIBLE
 from bnlab.reports.sensitivity import Sensitivity, nearest_one
-
-Floats = NDArray[np.float64]
 
 ALL_SHOWN = 12  # variables
 SURE, EVEN_ODDS = 0.95, 0.5

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from bnlab import graphs
+from bnlab.checks import Floats
 from bnlab.data.reader import ColumnReading, Reading
 from bnlab.pages import Cell, Table, html, render, table
 from bnlab.reports.analysis import Analysis
@@ -16,8 +17,6 @@ from bnlab.reports.credible import Credible, ranked
 from bnlab.reports.pictures import EVEN_ODDS, SURE, Comparison, comparisons
 from bnlab.reports.sensitivity import Sensitivity, nearest_one
 from bnlab.results import LEAST_ESS, MOST_RHAT
-
-Floats = NDArray[np.float64]
 
 LEAST = 0.05
 """Edges and paths less probable than this are not listed."""

@@ -5,10 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab import features
-from bnlab.checks import checked
+from bnlab.checks import Floats, checked
 from bnlab.data import Data
 from bnlab.diagnostics import ess as ess_of, weights_ess
 from bnlab.exact import dag_posterior, order_posterior
@@ -20,8 +19,6 @@ from bnlab.results import Record
 from bnlab.running import Clock, Progress, Steps
 from bnlab.sampling import sample_dags, sample_partitions
 from bnlab.scores import BDeu, ScoreTable, score_families
-
-Floats = NDArray[np.float64]
 
 MOST_EXACT = 17  # variables: a second for each prior; under 0.1 s up to 14
 MOST_ORDERS = 22  # a second or two

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import Checkpoint, identity, nats, orders_of
-from bnlab.checks import check_counts, check_generator, checked
+from bnlab.checks import Ints, check_counts, check_generator, checked
 from bnlab.errors import Public
 from bnlab.kernels import bucket_walks
 from bnlab.results import Draws, Run
@@ -17,8 +17,6 @@ from bnlab.running import Executor, Progress, seed_of
 from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance
 from bnlab.sampling.order_target import OrderWalker, check_weight, walker_bytes
 from bnlab.scores import ScoreTable, allowed_order
-
-Ints = NDArray[np.int64]
 
 METHOD = "partial-order MCMC"
 BUCKET = 4

@@ -21,7 +21,7 @@ from bnlab.checkpoints import (
     generator_states,
     restore_generators,
 )
-from bnlab.checks import check_counts
+from bnlab.checks import Ints, check_counts
 from bnlab.running import (
     Clock,
     Crew,
@@ -32,8 +32,6 @@ from bnlab.running import (
     run_steps,
     workers,
 )
-
-Ints = NDArray[np.int64]
 
 CHAINS = 4
 BURN_IN = 10_000

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import Arrays
-from bnlab.checks import check_counts, check_generator, checked
+from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
 from bnlab.exact import DagPosterior, OrderPosterior
 from bnlab.graphs import predecessor_masks
 from bnlab.results import Draws, Run
@@ -24,9 +24,6 @@ from bnlab.sampling.independent import (
     sample_by_layers,
 )
 from bnlab.scores import ScoreTable
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BLOCK_FAMILIES = 100_000_000  # families scanned in about 100 ms
 NO_DAG = "an order has no DAG that the constraints allow: take more steps, to reach one that has"

@@ -5,11 +5,10 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import Arrays
-from bnlab.checks import check_counts, check_generator, checked
+from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
 from bnlab.exact import DagPosterior, OrderPosterior
 from bnlab.graphs import predecessor_masks
 from bnlab.kernels import dag_dp, families as kernels, order_dp
@@ -17,8 +16,6 @@ from bnlab.results import Draws, Over, Run
 from bnlab.running import MANY_PARTS, Batch, Clock, Executor, Progress, run_steps
 from bnlab.scores import ScoreTable
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Posterior = TypeVar("Posterior", OrderPosterior, DagPosterior)
 
 BLOCK_DRAWS = 8192

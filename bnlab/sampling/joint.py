@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bnlab.checks import check_counts, check_generator, checked
+from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
 from bnlab.data import Data
 from bnlab.exact.normalisers import factors_by_size, log_weights_of_sizes
 from bnlab.graphs import members
@@ -15,9 +15,6 @@ from bnlab.priors import Prior, Uniform
 from bnlab.results import Record, Run
 from bnlab.running import Clock, seed_of
 from bnlab.scores import K2, BDeu, score_families
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @checked

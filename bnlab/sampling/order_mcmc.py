@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import Checkpoint, fingerprint, identity, nats, orders_of
-from bnlab.checks import check_generator, checked, shown
+from bnlab.checks import Floats, Ints, check_generator, checked, shown
 from bnlab.errors import Public
 from bnlab.exact import OrderPosterior
 from bnlab.kernels import order_walks
@@ -27,9 +27,6 @@ from bnlab.sampling.order_target import (
 )
 from bnlab.scores import ScoreTable, allowed_order
 from bnlab.weights import Schedule, betas_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @checked

@@ -9,16 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.checks import checked, real
+from bnlab.checks import Floats, Ints, checked, real
 from bnlab.errors import Public
 from bnlab.exact.order import unpack
 from bnlab.graphs import predecessor_masks
 from bnlab.kernels import counting, order_dp, order_walks
 from bnlab.results import read_only
 from bnlab.scores import ScoreTable, family_count
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MAX_DENSE_NODES = 22
 BLOCK_TERMS = 100_000_000  # family weights read in about 100 ms

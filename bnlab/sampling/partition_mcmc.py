@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import Checkpoint, Kept, alike, dags_of, identity, nats
-from bnlab.checks import check_generator, checked
+from bnlab.checks import Floats, Ints, check_generator, checked
 from bnlab.errors import Public
 from bnlab.graphs import predecessor_masks
 from bnlab.kernels import order_walks, partition_walks
@@ -20,9 +20,6 @@ from bnlab.running import Executor, Progress, seed_of
 from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance
 from bnlab.sampling.order_target import OrderWalker, walker_bytes
 from bnlab.scores import ScoreTable, allowed_order, array_bytes
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 METHOD = "partition MCMC"
 KINDS = ("split_or_join", "swap", "adjacent", "relocate", "reverse")

@@ -9,7 +9,6 @@ from collections.abc import Generator, Iterator
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import (
@@ -23,7 +22,7 @@ from bnlab.checkpoints import (
     identity,
     restore_generators,
 )
-from bnlab.checks import check_counts, check_generator, checked, real
+from bnlab.checks import Floats, Ints, check_counts, check_generator, checked, real
 from bnlab.graphs import predecessor_masks
 from bnlab.results import Draws, Run, distinct_draws
 from bnlab.running import Clock, Progress, Work, run_steps, seed_of
@@ -31,8 +30,6 @@ from bnlab.sampling.dags_given_orders import NO_DAG, check_orders
 from bnlab.sampling.independent import families_by_weight
 from bnlab.scores import ScoreTable
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Dag = tuple[int, ...]
 Choices = list[tuple[list[int], list[float]]]
 Waiting = tuple[float, float, Dag, int, int]  # ln time, ln p of masks, masks, range (0, 0: all)

@@ -3,12 +3,10 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bnlab.checks import checked, real
+from bnlab.checks import Floats, checked, real
 from bnlab.results import Record
-
-Floats = NDArray[np.float64]
 
 CLIP = 1e-4  # least probability of each way to join a pair [EatonMurphy2007, sec. 3]
 ROUNDING = 1e-9  # by which p(u -> v) + p(v -> u) may exceed 1

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import Checkpoint, Kept, alike, dags_of, identity, nats
-from bnlab.checks import check_generator, checked
+from bnlab.checks import Floats, Ints, check_generator, checked
 from bnlab.kernels import counting, dag_jumps, dag_walks as kernels
 from bnlab.priors import LARGEST_LOG
 from bnlab.results import Draws, Run, read_only
@@ -28,8 +28,6 @@ from bnlab.sampling.structure_kernels import (
 )
 from bnlab.scores import ScoreTable, first_dags
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 LogPrior = Callable[[Ints], float]
 
 METHOD = "structure-MCMC"

@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnlab import memory
 from bnlab.checkpoints import Checkpoint, fingerprint, identity
-from bnlab.checks import check_counts, check_generator, checked, real
+from bnlab.checks import Ints, check_counts, check_generator, checked, real
 from bnlab.graphs import check_dag
 from bnlab.kernels import bits, dag_walks, greedy as kernels, lazy_scores
 from bnlab.running import Executor, Progress, run_steps, seed_of, workers
 from bnlab.scores import LazyScores, ScoreTable, Source, family_source, first_dags
 from bnlab.search.climbs import Climb, Climbed, Climbs, climbs_bytes
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Choice = Literal["best", "first"]
 
 METHOD = "hill climbing"

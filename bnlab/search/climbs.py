@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab.checkpoints import (
     SECONDS,
@@ -16,14 +15,11 @@ from bnlab.checkpoints import (
     dags_of,
     nats,
 )
-from bnlab.checks import checked
+from bnlab.checks import Floats, Ints, checked
 from bnlab.kernels.greedy import MARGIN
 from bnlab.results import Record, Run
 from bnlab.running import Clock, Work
 from bnlab.scores import LazyScores, ScoreTable
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 KINDS = ("add", "delete", "reverse")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checks import check_counts, check_generator, checked, shown
+from bnlab.checks import Floats, Ints, check_counts, check_generator, checked, shown
 from bnlab.data import Data
 from bnlab.data.fields import node_number
 from bnlab.graphs import members
@@ -15,9 +15,6 @@ from bnlab.networks.bayesnet import check_table_size
 from bnlab.results import Record, Run
 from bnlab.running import Clock
 from bnlab.scores import BDeu, Score, ScoreTable
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MAX_SWEEPS = 100_000
 

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.checks import checked
+from bnlab.checks import Floats, Ints, checked
 from bnlab.graphs import cpdag, members
 from bnlab.graphs.equivalence import cpdag_masks, extend_masks
 from bnlab.kernels import counting, dags, greedy as kernels
@@ -16,8 +16,6 @@ from bnlab.results import Record, Run
 from bnlab.running import Clock, Progress, report_progress
 from bnlab.scores import LazyScores, ScoreTable, Source, family_source
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Kind = Literal["insert", "delete"]
 Found = tuple[float, int, int, int]  # the gain, x, y and the mask of the nodes that go with them
 Find = Callable[[tuple[Ints, ...], Source], Found]

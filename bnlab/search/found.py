@@ -3,16 +3,12 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.checks import checked
+from bnlab.checks import Floats, Ints, checked
 from bnlab.kernels import dag_sets as kernels
 from bnlab.results import Draws, Record, Run, distinct_draws
 from bnlab.scores import ScoreTable
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BLOCK = 10_000  # DAGs that are scored at a time
 

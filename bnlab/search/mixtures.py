@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, fingerprint, identity, nats
-from bnlab.checks import check_counts, check_generator, checked, real
+from bnlab.checks import Floats, Ints, check_counts, check_generator, checked, real
 from bnlab.data import Data
 from bnlab.graphs import check_dags
 from bnlab.kernels import counting as kernels
@@ -25,9 +25,6 @@ from bnlab.search.trees import (
     masks_of,
     spanning_tree,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 METHOD = "EM"
 BLOCK = 10_000  # rows whose first responsibilities are drawn at a time

@@ -4,11 +4,11 @@ import os
 from collections.abc import Callable, Generator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnlab import memory
 from bnlab.checkpoints import Checkpoint, fingerprint, identity
-from bnlab.checks import check_counts, check_generator, checked, real
+from bnlab.checks import Ints, check_counts, check_generator, checked, real
 from bnlab.data import Data
 from bnlab.running import Progress, run_steps, seed_of
 from bnlab.scores import ScoreTable, first_dags
@@ -17,7 +17,6 @@ from bnlab.search.climbs import Climb, Climbs, climbs_bytes
 
 METHOD = "hill climbing, perturbed data"
 
-Ints = NDArray[np.int64]
 Perturbed = Callable[[float, np.random.Generator], ScoreTable]
 
 

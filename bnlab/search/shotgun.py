@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnlab import memory
 from bnlab.checkpoints import (
@@ -22,15 +22,12 @@ from bnlab.checkpoints import (
     nats,
     restore_generators,
 )
-from bnlab.checks import check_counts, check_generator, checked, real
+from bnlab.checks import Floats, Ints, check_counts, check_generator, checked, real
 from bnlab.kernels import bits, dag_sets as kernels, dag_walks, greedy
 from bnlab.results import Run
 from bnlab.running import Clock, Crew, Executor, Progress, Work, run_steps, seed_of, workers
 from bnlab.scores import ScoreTable, Source, family_source, first_dags
 from bnlab.search.found import FoundDags, ranked, store_bytes, stored
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 METHOD = "shotgun stochastic search"
 KEPT = ("dag", "dags", "scores", "marks")  # of each chain, in a checkpoint

@@ -6,14 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.checks import check_counts, checked
+from bnlab.checks import Floats, Ints, check_counts, checked
 from bnlab.data import Data
 from bnlab.data.fields import node_number
 from bnlab.kernels import counting as kernels
 from bnlab.scores import ScoreTable
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 COUNTS = "counting all pairs of states"
 FEWER_STATES = "use fewer variables (Data.select), or discretize into fewer states"

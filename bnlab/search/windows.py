@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checks import check_counts, checked, real
+from bnlab.checks import Ints, check_counts, checked, real
 from bnlab.kernels import dag_sets as kernels
 from bnlab.kernels.greedy import MARGIN
 from bnlab.results import Run
@@ -13,8 +13,6 @@ from bnlab.running import Clock, Progress, report_progress
 from bnlab.scores import ScoreTable, Source, first_dags
 from bnlab.search.climbing import PATIENCE, Climber
 from bnlab.search.found import FoundDags, ranked, stored
-
-Ints = NDArray[np.int64]
 
 TABU = 10
 WIDER = 50

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 import bnlab as bn
+from bnlab.checks import Floats
 from bnlab.labs.board import check
-from bnlab.labs.datasets import Floats, k2_posterior
+from bnlab.labs.datasets import k2_posterior
 
 Kernel = Callable[[float], Floats]
 

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 
 import bnlab as bn
 from bnlab import plots
+from bnlab.checks import Floats
 from bnlab.labs.board import choice, size_slider
 from bnlab.labs.datasets import (
     SCHEDULES,
     Case,
-    Floats,
     Schedule,
     dataset_choice,
     k2_posterior as posterior,

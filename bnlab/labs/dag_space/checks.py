@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 import bnlab as bn
+from bnlab.checks import Ints
 from bnlab.labs.board import check
 from bnlab.labs.dag_space.race import SEED, target
-from bnlab.labs.datasets import DATASETS, Ints
+from bnlab.labs.datasets import DATASETS
 from bnlab.labs.modular_priors.space import space
 from bnlab.papers.store import normalised
 

@@ -12,7 +12,8 @@ from types import MappingProxyType
 import numpy as np
 
 import bnlab as bn
-from bnlab.labs.datasets import Floats, Ints, rows as rows_of
+from bnlab.checks import Floats, Ints
+from bnlab.labs.datasets import rows as rows_of
 from bnlab.labs.modular_priors.space import log_factor, space
 from bnlab.papers.store import normalised
 

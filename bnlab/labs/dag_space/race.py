@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 import bnlab as bn
-from bnlab.labs.datasets import Case, Floats, Ints, bdeu_table
+from bnlab.checks import Floats, Ints
+from bnlab.labs.datasets import Case, bdeu_table
 from bnlab.labs.view import Progress
 from bnlab.papers.store import chain, normalised, taken
 from bnlab.sampling import StructureKernel

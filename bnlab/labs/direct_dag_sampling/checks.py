@@ -10,8 +10,8 @@ import numpy as np
 
 import bnlab as bn
 from bnlab import graphs, hoeffding_margin
+from bnlab.checks import Bools, Floats, Ints
 from bnlab.labs.board import check
-from bnlab.labs.datasets import Bools, Floats, Ints
 from bnlab.labs.direct_dag_sampling.view import SEED, dag_posterior, posterior
 
 

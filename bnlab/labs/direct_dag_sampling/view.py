@@ -6,9 +6,10 @@ import numpy as np
 
 import bnlab as bn
 from bnlab import features, hoeffding_margin, plots
+from bnlab.checks import Floats
 from bnlab.exact import order_paths
 from bnlab.labs.board import choice, size_slider
-from bnlab.labs.datasets import OWN, Case, Floats, dataset_choice, k2_posterior as posterior, rows
+from bnlab.labs.datasets import OWN, Case, dataset_choice, k2_posterior as posterior, rows
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.papers.htw2016.printed import TABLE_1
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import bnlab as bn
+from bnlab.checks import Floats
 from bnlab.labs.board import check
-from bnlab.labs.datasets import Floats
 
 SEED = 2016
 

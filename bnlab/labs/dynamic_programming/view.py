@@ -10,8 +10,8 @@ import numpy as np
 
 import bnlab as bn
 from bnlab import plots
+from bnlab.checks import Floats
 from bnlab.labs.board import Panel, choice, side_by_side, size_slider
-from bnlab.labs.datasets import Floats
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.plots.lattice import Link, set_name
 from bnlab.plots.series import Curves

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from bnlab.checks import Floats, Ints
 from bnlab.labs.board import check
-from bnlab.labs.datasets import Floats, Ints
 from bnlab.labs.hidden_variables.study import causes_of, structures
 
 

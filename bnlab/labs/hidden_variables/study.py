@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import bnlab as bn
+from bnlab.checks import Floats
 from bnlab.hidden import (
     AIS,
     SMC,
@@ -27,7 +28,6 @@ from bnlab.hidden import (
 )
 from bnlab.hidden.scoring import Score
 from bnlab.kernels import latent
-from bnlab.labs.datasets import Floats
 from bnlab.labs.view import Progress
 from bnlab.papers.beal2003 import printed, world
 from bnlab.papers.beal2003.annealing import both_ways, true_model

@@ -8,8 +8,8 @@ import numpy as np
 from bokeh.models import BasicTickFormatter, FixedTicker
 
 from bnlab import plots
+from bnlab.checks import Floats
 from bnlab.labs.board import choice, size_slider
-from bnlab.labs.datasets import Floats
 from bnlab.labs.hidden_variables import study
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.running import Stopped

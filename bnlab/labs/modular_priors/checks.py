@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from bnlab import graphs
+from bnlab.checks import Bools, Ints
 from bnlab.labs.board import check
-from bnlab.labs.datasets import Bools, Ints
 from bnlab.labs.modular_priors.space import count_orders, equivalence_classes, space
 
 Edges = Iterable[tuple[int, int]]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 import bnlab as bn
 from bnlab import graphs
-from bnlab.labs.datasets import Bools, Floats, Ints
+from bnlab.checks import Bools, Floats, Ints
 from bnlab.linear_extensions import log_count
 from bnlab.papers.em2007.cases import GraphPrior
 

@@ -7,8 +7,8 @@ import numpy as np
 
 import bnlab as bn
 from bnlab import graphs, plots
+from bnlab.checks import Floats, Ints
 from bnlab.labs.board import choice, size_slider
-from bnlab.labs.datasets import Floats, Ints
 from bnlab.labs.modular_priors.space import log_prior, space
 from bnlab.labs.view import Board, View
 from bnlab.papers.em2007.cases import PRIORS

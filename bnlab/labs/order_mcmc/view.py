@@ -11,17 +11,9 @@ from bokeh.plotting import figure
 
 import bnlab as bn
 from bnlab import diagnostics, features, plots
+from bnlab.checks import Floats, Ints
 from bnlab.labs.board import choice, size_slider
-from bnlab.labs.datasets import (
-    SCHEDULES,
-    Case,
-    Floats,
-    Ints,
-    Schedule,
-    bdeu_table,
-    dataset_choice,
-    k2_posterior,
-)
+from bnlab.labs.datasets import SCHEDULES, Case, Schedule, bdeu_table, dataset_choice, k2_posterior
 from bnlab.labs.view import Board, View
 from bnlab.papers.store import chain
 from bnlab.sampling import OrderStep, OrderWalker

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import bnlab as bn
+from bnlab.checks import Ints
 from bnlab.labs.board import check
-from bnlab.labs.datasets import Ints
 from bnlab.labs.structure_search.compared import MARGIN, SEED, below, table
 
 Score = Callable[[int, frozenset[int]], float]

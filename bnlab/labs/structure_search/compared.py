@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bnlab as bn
-from bnlab.labs.datasets import DATASETS, Bools, Case, Floats, Ints, bdeu_table, rows
+from bnlab.checks import Bools, Floats, Ints
+from bnlab.labs.datasets import DATASETS, Case, bdeu_table, rows
 from bnlab.labs.view import Progress
 
 SEED = 2022

@@ -15,9 +15,9 @@ import numpy as np
 from numba import njit
 
 import bnlab as bn
+from bnlab.checks import Ints
 from bnlab.kernels import lazy_scores as kernels
 from bnlab.kernels.bits import popcount, trailing_zeros
-from bnlab.labs.datasets import Ints
 from bnlab.labs.structure_search.compared import BDEU, MAX_PARENTS, SEED
 
 ROWS_COUNTED = (500, 2000, 10_000)

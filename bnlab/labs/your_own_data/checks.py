@@ -10,8 +10,8 @@ import numpy as np
 
 import bnlab as bn
 from bnlab import graphs
+from bnlab.checks import Floats, Ints
 from bnlab.labs.board import check
-from bnlab.labs.datasets import Floats, Ints
 from bnlab.labs.your_own_data.study import write_garden
 
 MOST_LEVELS = 3

@@ -14,9 +14,9 @@ from bokeh.models import HoverTool
 
 import bnlab as bn
 from bnlab import plots
+from bnlab.checks import Floats
 from bnlab.data import Intervals
 from bnlab.labs.board import choice, side_by_side, size_slider, stacked
-from bnlab.labs.datasets import Floats
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.labs.your_own_data.study import Study, table_html
 from bnlab.reports import Analysis, Credible, sensitivity

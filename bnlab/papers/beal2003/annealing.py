@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bnlab as bn
+from bnlab.checks import Floats, Ints
 from bnlab.hidden import (
     AIS,
     SMC,
@@ -29,7 +30,6 @@ from bnlab.papers.beal2003.world import (
     thesis_network,
     truth,
 )
-from bnlab.papers.store import Floats, Ints
 
 STEPS = 16_384
 """K of the thesis' main experiments [Beal2003, sec. 6.4.1]."""

@@ -8,11 +8,11 @@ from bokeh.models import ColumnDataSource, FixedTicker, NumeralTickFormatter
 from numpy.typing import ArrayLike
 
 from bnlab import plots
+from bnlab.checks import Floats
 from bnlab.hidden import Warped
 from bnlab.papers.beal2003 import printed, study, world
 from bnlab.papers.beal2003.annealing import LADDER, Sides, mean_of, traced
 from bnlab.papers.page import Page, Rows, pairs
-from bnlab.papers.store import Floats
 from bnlab.plots.canvas import INK, RULE
 from bnlab.plots.curves import log_curves
 

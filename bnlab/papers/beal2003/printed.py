@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnlab.papers.store import Ints
+from bnlab.checks import Ints
 
 SIZES = (
     *(10, 20, 40, 80, 110, 160, 230, 320, 400, 430, 480, 560, 640, 800, 960, 1120, 1280),

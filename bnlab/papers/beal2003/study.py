@@ -8,6 +8,7 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab.checks import Floats, Ints
 from bnlab.papers.beal2003.annealing import BATCHES, STEPS, Batches, batches, mean_of, particles
 from bnlab.papers.beal2003.printed import (
     DRAWS,
@@ -28,7 +29,7 @@ from bnlab.papers.beal2003.world import (
     scores_of_print,
     standing_in,
 )
-from bnlab.papers.store import Array, Floats, Ints, stored
+from bnlab.papers.store import Array, stored
 from bnlab.running import Progress, Stopped
 
 MILLI = 1000  # ln p is kept in thousandths of a nat

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bnlab as bn
+from bnlab.checks import Floats, Ints
 from bnlab.hidden import HiddenModel, bipartite_structures, dimension, parts, score_structures
 from bnlab.hidden.scoring import Score
 from bnlab.papers.beal2003.printed import SIZES, THETA
-from bnlab.papers.store import Floats, Ints, streams
+from bnlab.papers.store import streams
 from bnlab.running import Executor
 
 Rows = NDArray[np.int64] | NDArray[np.int32]

@@ -10,9 +10,9 @@ from bokeh.models import ColumnDataSource, NumeralTickFormatter
 
 import bnlab as bn
 from bnlab import plots
+from bnlab.checks import Floats
 from bnlab.papers.em2007 import cases, study, walks
 from bnlab.papers.page import Page, Rows
-from bnlab.papers.store import Floats
 from bnlab.plots.canvas import CYCLE, INK
 
 page = Page()

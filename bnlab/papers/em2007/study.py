@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 import bnlab as bn
 from bnlab import graphs
+from bnlab.checks import Floats, Ints
 from bnlab.papers.em2007.cases import ESS, child, stream, synthetic
 from bnlab.papers.em2007.walks import SAMPLERS, walk
-from bnlab.papers.store import Array, Floats, Ints, chain, stored
+from bnlab.papers.store import Array, chain, stored
 
 MAX_PARENTS = 3
 CHILD_RUNS = 10

@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 
 import bnlab as bn
 from bnlab import graphs
+from bnlab.checks import Floats, Ints
 from bnlab.graphs import predecessor_masks
 from bnlab.linear_extensions import log_count
 from bnlab.papers.em2007.cases import stream
-from bnlab.papers.store import Floats, Ints, random_dag
+from bnlab.papers.store import random_dag
 
 SAMPLERS = ("Local", "Gibbs", "Hybrid", "Global", "Order")
 """beta = 1, Gibbs, beta = 0.1 and beta = 0 walk on DAGs; the last walks on orders."""

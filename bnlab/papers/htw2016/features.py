@@ -7,7 +7,7 @@ import numpy as np
 
 import bnlab as bn
 from bnlab import graphs
-from bnlab.papers.store import Floats, Ints
+from bnlab.checks import Floats, Ints
 
 FEATURES = ("edge", "f1", "f2", "f3", "f4", "f5")
 """Edge; path i to j; path of at most 2 edges; i to j to k; i to j and to k; i to j, not to k."""

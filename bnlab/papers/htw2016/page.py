@@ -9,10 +9,10 @@ from bokeh.layouts import gridplot
 
 import bnlab as bn
 from bnlab import plots
+from bnlab.checks import Floats
 from bnlab.papers.htw2016 import printed, study
 from bnlab.papers.htw2016.features import FEATURES, MEANINGS, SAMPLERS, SIZES, beaten, errors
 from bnlab.papers.page import Page, Rows
-from bnlab.papers.store import Floats
 
 page = Page()
 

@@ -9,8 +9,9 @@ import numpy as np
 
 import bnlab as bn
 from bnlab import features, graphs
+from bnlab.checks import Floats
 from bnlab.papers.htw2016.printed import NAMES
-from bnlab.papers.store import Array, Floats, stored
+from bnlab.papers.store import Array, stored
 
 MAX_PARENTS = 5
 

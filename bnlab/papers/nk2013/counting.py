@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import graphs
+from bnlab.checks import Floats, Ints
 from bnlab.linear_extensions import ideal_lattice
 from bnlab.linear_extensions.counting import solve
-from bnlab.papers.store import Floats, Ints, random_dag
+from bnlab.papers.store import random_dag
 
 SIZES = (10, 16, 22, 28, 34, 40, 46, 52, 58, 63)
 """Numbers of nodes; the paper's axis ends at 60 or so, and masks of 64 bits hold 63 nodes."""

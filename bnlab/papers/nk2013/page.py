@@ -9,10 +9,10 @@ from bokeh.layouts import row
 
 import bnlab as bn
 from bnlab import plots
+from bnlab.checks import Floats
 from bnlab.papers.nk2013 import study
 from bnlab.papers.nk2013.counting import COMPONENTS, DAGS, IDEALS, METHODS, SIZES, Counts, count
 from bnlab.papers.page import Page, Rows
-from bnlab.papers.store import Floats
 
 page = Page()
 

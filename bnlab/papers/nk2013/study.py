@@ -10,7 +10,8 @@ import numpy as np
 
 import bnlab as bn
 from bnlab import diagnostics, features, graphs
-from bnlab.papers.store import Floats, normalised, taken
+from bnlab.checks import Floats
+from bnlab.papers.store import normalised, taken
 
 SEED = 2013
 NAMES = ("MUSHROOM", "ALARM", "PROMOTERS")

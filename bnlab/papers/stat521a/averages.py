@@ -8,10 +8,11 @@ from numpy.typing import ArrayLike
 
 import bnlab as bn
 from bnlab import graphs
+from bnlab.checks import Floats, Ints
 from bnlab.papers.em2007.cases import child
 from bnlab.papers.em2007.study import edges_and_paths
 from bnlab.papers.stat521a.search import BDEU, MAX_PARENTS, stream
-from bnlab.papers.store import Array, Floats, Ints, chain, random_dag, stored
+from bnlab.papers.store import Array, chain, random_dag, stored
 
 CHILD_SIZES = (100, 1000, 10_000)
 CHILD_SETS = 10

@@ -5,18 +5,15 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab import graphs
+from bnlab.checks import Bools, Floats
 from bnlab.exact import log_dag_prior_sum
 from bnlab.papers.em2007.study import PROTEINS, cell_network, rows_of
 from bnlab.papers.stat521a.averages import child_arrays
 from bnlab.papers.stat521a.search import BDEU, MAX_PARENTS, alarm_arrays, stream
-from bnlab.papers.store import Array, Floats, stored
-
-Bools = NDArray[np.bool_]
-
+from bnlab.papers.store import Array, stored
 
 N = 11
 CONDITIONS, EACH = 9, 600  # of the rows, one after the other

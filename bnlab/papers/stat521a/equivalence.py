@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike
 
 import bnlab as bn
 from bnlab import graphs
+from bnlab.checks import Floats, Ints
 from bnlab.linear_extensions import log_count
 from bnlab.papers.stat521a.search import BDEU, stream
-from bnlab.papers.store import Floats, Ints, normalised
+from bnlab.papers.store import normalised
 
 Class = tuple[tuple[bool, ...], ...]
 

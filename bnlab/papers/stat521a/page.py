@@ -8,9 +8,9 @@ from bokeh.layouts import gridplot
 
 import bnlab as bn
 from bnlab import plots
+from bnlab.checks import Floats
 from bnlab.papers.page import Page, Rows
 from bnlab.papers.stat521a import averages, cells, equivalence, search
-from bnlab.papers.store import Floats
 
 page = Page()
 

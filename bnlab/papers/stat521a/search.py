@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bnlab as bn
+from bnlab.checks import Floats
 from bnlab.papers.em2007.study import rows
 from bnlab.papers.em2007.walks import walk
-from bnlab.papers.store import Array, Floats, chain, stored, streams
+from bnlab.papers.store import Array, chain, stored, streams
 
 stream = streams(521)
 BDEU = bn.BDeu(1.0)
