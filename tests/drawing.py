@@ -195,9 +195,9 @@ def _plain(value: Any) -> str:
 
 
 def stale(old: Facts, new: Facts, *, loose: bool = False) -> list[str]:
-    """What has changed, in a line each; with `loose` texts only, without their numbers."""
+    """What has changed, in a line each; with `loose` words only, without numbers."""
     if loose:
-        before, after = ({(text, ()) for text, _ in each} for each in (old, new))
+        before, after = ({(word, ()) for word in _said(each)} for each in (old, new))
         gone, come = sorted(before - after), sorted(after - before)
     else:
         gone, come = [(text, tuple(numbers)) for text, numbers in old], []
@@ -213,6 +213,12 @@ def stale(old: Facts, new: Facts, *, loose: bool = False) -> list[str]:
         for sign, facts_ in (("-", gone), ("+", come))
         for text, numbers in facts_
     ]
+
+
+def _said(told: Facts) -> set[str]:
+    """The words of all facts and their colours, without numbers."""
+    words = {word for text, _ in told for word in re.split(r'[\s\[\],"=:]+', text)}
+    return {word for word in words if COLOUR.fullmatch(word) or not re.search(r"[\d#]", word)}
 
 
 def _close(old: Any, new: Any) -> bool:
