@@ -216,7 +216,7 @@ class Bounds(Experiment):
         gap = plots.error_curve(
             steps,
             {"gap": upper - lower},
-            {f"equal weights in all {BINS} parts": [LEAST_GAP] * len(steps)},
+            {f"equal weights in all {BINS} bins": [LEAST_GAP] * len(steps)},
             x_label=STEPS,
             y_label="upper − lower bound (nats)",
             y_range=(0.5, 40.0),

@@ -321,7 +321,7 @@ class Averages(View):
             true.ravel()[order],
             [f"{labels[i // len(labels)]} → {labels[i % len(labels)]}" for i in order],
             posteriors=("the k best", "all DAGs, exact"),
-            title="Where the winner says most that nobody knows",
+            title="Edges that the winner gets most wrong",
             x_label="probability of the edge",
             alt="Ten edges: their probabilities by the k best networks and by all of them",
         )
