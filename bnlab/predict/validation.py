@@ -133,9 +133,9 @@ def cross_validate(
 
     Examples
     --------
-    >>> from bnlab import chow_liu, prediction
+    >>> from bnlab import chow_liu, predict
     >>> data = Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 1]] * 5)
-    >>> tree = lambda train, test: prediction.plug_in_log_density(chow_liu(train), train, test)
+    >>> tree = lambda train, test: predict.plug_in_log_density(chow_liu(train), train, test)
     >>> cross_validate(data, {"tree": tree}, rng=np.random.default_rng(1))
     CrossValidation(10 folds of 20 rows, nats a row: tree -0.7656)
     """

@@ -149,6 +149,7 @@ class _Restarts(Climbs):
         super().__init__(scores, restarts + 1 if limit is None else None)
         self._climber, self._first, self._rng = climber, first, rng
         self._wanted, self._limit, self._executor = restarts + 1, limit, executor
+        self._told_at = 0.0  # seconds
 
     def steps(self) -> Generator[tuple[int, int], None, None]:
         if not self.begun:
@@ -167,14 +168,15 @@ class _Restarts(Climbs):
         """Climbs, or milliseconds: done and in all."""
         if self._limit is None:
             return self.count, self._wanted
-        return int(1e3 * min(self.seconds, self._limit)), int(1e3 * self._limit)
+        self._told_at = self.seconds
+        return int(1e3 * min(self._told_at, self._limit)), int(1e3 * self._limit)
 
     def _left(self) -> int:
-        """Climbs yet to be made, as far as can be told."""
+        """Climbs yet to be made: none only once the whole time has been told."""
         if self._limit is None:
             return self._wanted - self.count
-        fit = int((self._limit / self.seconds - 1) * self.count)  # at the pace so far
-        return max(1, min(fit, self.count)) if self.seconds < self._limit else 0
+        fit = int((self._limit / self._told_at - 1) * self.count)  # at the pace so far
+        return max(1, min(fit, self.count)) if self._told_at < self._limit else 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
