@@ -14,6 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 # Files that take minutes, begun first, so that no worker waits for another at the end.
 LONG = ("test_cold_start.py", "test_browser.py", "test_widgets.py", "test_bad_input.py")
+# Notebooks that start clusters, and the folder of those that take half a minute and more.
+LONG_NOTEBOOKS = {"10_scaling_out", "papers"}
 WEEK = 7 * 24 * 3600
 
 
@@ -44,8 +46,15 @@ os.environ["BOKEH_RESOURCES"] = "inline"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m "not slow"` is looked at
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long files first, then notebooks, then the rest (xdist takes files in this order)."""
+    for item in items:
+        if item.path.suffix == ".ipynb" and LONG_NOTEBOOKS & {
+            item.path.stem,
+            item.path.parent.name,
+        }:
+            item.add_marker("slow")
 
     def place(item: pytest.Item) -> int:
         if item.path.name in LONG:

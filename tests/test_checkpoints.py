@@ -426,6 +426,7 @@ test_checkpoints.chains(sys.argv[2], progress=lambda *_: time.sleep(0.05), kind=
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["coupled orders", "DAGs"])
 def test_a_killed_run_goes_on_to_the_same_end(kind, place):
     script = [sys.executable, "-c", KILLED, str(Path(__file__).parent), str(place), kind]

@@ -405,6 +405,7 @@ def command_of(page: str) -> list[str]:
     return arguments
 
 
+@pytest.mark.slow
 def test_report_is_the_same_bytes_and_its_command_makes_it_again(here: Path) -> None:
     first = bnlab("report", "weather.csv", "-o", "a page.html", folder=here)
     assert first.returncode == 0, first.stderr
@@ -433,6 +434,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setattr(sys.modules[f"bnlab.reports.{module}"], name, value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("free", "method"), [(6e7, "exact-orders"), (1e7, "partitions")], ids=["60 MB", "10 MB"]
 )
@@ -635,6 +637,7 @@ def test_a_place_that_may_not_be_written(here: Path, capsys: pytest.CaptureFixtu
     assert "Permission denied" in one_line(capsys)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="no SIGINT for one process")
 def test_ctrl_c_writes_what_is_at_hand(here: Path) -> None:
     write_table(here / "wide.csv", m=100, n=24)

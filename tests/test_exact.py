@@ -93,6 +93,7 @@ def test_scores_that_span_thousands_of_nats_within_a_node():
     assert posterior.edges == pytest.approx(edges, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_child_structure_with_five_thousand_rows():
     network = bn.random_network("child", rng=np.random.default_rng(1))
     data = network.sample(5000, np.random.default_rng(2))

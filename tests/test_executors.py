@@ -103,6 +103,7 @@ print(bn.anneal_orders(calls.five(), runs=4, rng=rng, method=method).log_weight.
 """
 
 
+@pytest.mark.slow
 def test_long_runs_do_not_depend_on_the_threads_of_blas():
     """Dask's workers have one each, whatever the machine has."""
     printed = [

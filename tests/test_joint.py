@@ -15,6 +15,7 @@ def joint(arities=(2, 3, 2, 2), m=20, seed=1, **options):
     return bn.sample_joint(arities, m=m, rng=np.random.default_rng(seed), **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [bn.Uniform(), bn.Fair(), bn.EdgePenalty(0.5)], ids=repr)
 def test_pairs_of_order_and_dag_come_as_often_as_their_prior_says(prior):
     """All 6 orders and the DAGs of up to one parent that agree with each, by chi-square."""

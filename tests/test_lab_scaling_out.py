@@ -203,6 +203,7 @@ def test_core_curves_refuse_what_they_cannot_show() -> None:
         plots.core_curves({}, {"x": ([1], [0])}, **look)
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_its_own_job(tmp_path: Path) -> None:
     """The pool breaks; the same call goes on from the file, to the same draws."""
     table = bn.score_families(bn.load_dataset("coronary"), bn.BDeu())
@@ -241,6 +242,7 @@ def test_killing_what_is_gone_does_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     lab.kill(1)
 
 
+@pytest.mark.slow
 def test_engines_end_when_the_block_fails() -> None:
     if "ipyparallel" in lab.absent():
         pytest.skip(lab.absent()["ipyparallel"])

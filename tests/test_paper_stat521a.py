@@ -269,6 +269,7 @@ def test_audit_of_the_edges_found():
     assert np.abs(edges[:, 4] - edges[:, 5]).max() < 0.01
 
 
+@pytest.mark.slow
 def test_averages_predict_better_while_rows_are_few():
     losses, masses = averages.losses()
     gain = losses[:, :, 3] - losses[:, :, 0]

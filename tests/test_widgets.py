@@ -150,6 +150,7 @@ CASES = [
     Case(scaling_out.ExactPlan, lambda: scaling_out.ExactPlan(1e-8, 1e-4)),
 ]
 RUNS = [case for case in CASES if case.runs]
+LONG = {"dag_space.Shares", "hidden_variables.Loops", "structure_search.Recovery"}
 
 
 @pytest.fixture(autouse=True)
@@ -309,7 +310,13 @@ def test_every_class_of_widgets_is_here() -> None:
     assert {case.of for case in CASES} == public
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=str(case), marks=[pytest.mark.slow] if str(case) in LONG else [])
+        for case in CASES
+    ],
+)
 def test_a_moved_widget_shows_what_a_new_one_shows(case: Case) -> None:
     made = case.make()
     for name in controls(made):
