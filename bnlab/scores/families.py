@@ -20,6 +20,13 @@ from bnlab.scores.table import ScoreTable, array_bytes, check_log_prior, family_
 Node = int | str
 
 TABULATED_TERMS = 1 << 22  # 32 MB; terms of larger cells, which are few, are computed on the spot
+FEWER_FAMILIES = (
+    "lower ",
+    Setting("max_parents"),
+    ", or use fewer variables (",
+    Public("Data.select"),
+    ")",
+)
 
 
 class Score(Protocol):
@@ -260,13 +267,7 @@ def _require_memory(n: int, k: int, m: int) -> None:
     memory.require(
         scoring_bytes(n, k, m=m),
         task=f"scoring all families of up to {k} parents of n={n} variables",
-        remedy=(
-            "lower ",
-            Setting("max_parents"),
-            ", or use fewer variables (",
-            Public("Data.select"),
-            ")",
-        ),
+        remedy=FEWER_FAMILIES,
     )
 
 

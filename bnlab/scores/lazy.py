@@ -10,11 +10,10 @@ from bnlab import memory
 from bnlab.checkpoints import fingerprint
 from bnlab.checks import Floats, check_counts, checked
 from bnlab.data import Data
-from bnlab.errors import Public, Setting
 from bnlab.graphs import check_dags
 from bnlab.kernels import counting, lazy_scores as kernels
 from bnlab.priors import Prior, Uniform
-from bnlab.scores.families import Score, log_priors
+from bnlab.scores.families import FEWER_FAMILIES, Score, log_priors
 from bnlab.scores.table import ScoreTable, family_count
 
 Source = tuple[tuple[NDArray[np.generic], ...], ...]
@@ -74,13 +73,7 @@ class LazyScores:
         memory.require(
             27 * shape[0] * shape[1] + 8 * _words(data) * int(arities.sum()),
             task=f"room for all families of up to {k} parents of n={n} variables",
-            remedy=(
-                "lower ",
-                Setting("max_parents"),
-                ", or use fewer variables (",
-                Public("Data.select"),
-                ")",
-            ),
+            remedy=FEWER_FAMILIES,
         )
         log_beta, parents = np.full(shape, np.nan), np.empty(shape, np.int64)
         counting.family_masks(n, k, parents)
