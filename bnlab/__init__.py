@@ -12,5 +12,6 @@ _public, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 def __getattr__(name: str) -> object:
     """Return a name of the stub, or else a module of the package: bnlab.reports needs no import."""
     if name in __all__ or name.startswith("_") or find_spec(f"bnlab.{name}") is None:
-        return _public(name)
+        globals()[name] = _public(name)  # not every version of lazy_loader keeps it
+        return globals()[name]
     return import_module(f"bnlab.{name}")
