@@ -3,6 +3,8 @@
 import asyncio
 import itertools
 import threading
+from collections import Counter
+from collections.abc import Callable
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -482,14 +484,20 @@ def test_explorer_of_a_table_of_your_own() -> None:
 
 
 def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> None:
-    assert not start_here.check_adjacent(lambda edges: edges)
-    assert not start_here.check_adjacent(lambda edges: None)
-    assert not start_here.check_adjacent(lambda edges: np.maximum(edges, edges.T))
-    assert start_here.check_adjacent(lambda edges: edges + edges.T)
+    def share(weight: Counter[frozenset[tuple[int, int]]], holds: Callable[..., bool]) -> float:
+        return sum(w for dag, w in weight.items() if holds(dag)) / sum(weight.values())
+
+    assert not start_here.check_probability(lambda weight, holds: 1)
+    assert not start_here.check_probability(lambda weight, holds: sum(map(holds, weight)) / 3)
+    assert not start_here.check_probability(
+        lambda weight, holds: share(weight, holds) * sum(weight.values()) / 6
+    )
+    assert not start_here.check_probability(lambda weight, holds: None)
+    assert start_here.check_probability(share)
     direct = lambda dags, u, w, v: (dags[:, w] >> u & 1 & dags[:, v] >> w) == 1  # noqa: E731
     assert not start_here.check_through(direct)
     assert not start_here.check_through(lambda dags, u, w, v: None)
     assert not start_here.check_direction([])
     assert not start_here.check_direction([(0, 1, 2)])
     assert not start_here.check_direction([(0, 0, 0), (1, 1, 0)] * 25)
-    assert capsys.readouterr().out.count("not yet") == 8
+    assert capsys.readouterr().out.count("not yet") == 9

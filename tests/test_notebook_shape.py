@@ -23,6 +23,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 LONGEST_OUTPUT = 50_000  # bytes: a static figure fits, a copy of BokehJS does not
 LONGEST_CELL = 15  # lines
 MOST_CELLS = 40
+NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?%?")
 SILENCERS = ("filterwarnings", "simplefilter", "catch_warnings", "%%capture")
 
 every_notebook = pytest.mark.parametrize(
@@ -122,3 +123,30 @@ def test_links_lead_somewhere(path: Path) -> None:
     targets = re.findall(r"(?<!!)\[[^\]]*\]\(([^)#\s]+)", text)
     near = [target for target in targets if "://" not in target]
     assert [target for target in near if not (path.parent / target).exists()] == []
+
+
+@every_notebook
+def test_numbers_quoted_in_the_text_are_those_of_the_outputs(path: Path) -> None:
+    """A number that quotes an output stands in backticks; so do all with three decimals."""
+    text = "\n".join("".join(cell["source"]) for cell in _cells(path, "markdown"))
+    if "lab.predict(" not in "".join("".join(c["source"]) for c in _cells(path, "code")):
+        return
+    printed = " ".join(_printed(cell) for cell in _cells(path, "code"))
+    outputs = set(NUMBER.findall(printed))
+    quoted = [
+        n for code in re.findall(r"`([^`]+)`", text) for n in NUMBER.findall(code) if n == code
+    ]
+    assert quoted
+    assert [number for number in quoted if number not in outputs] == []
+    prose = re.sub(
+        r"\$\$.*?\$\$|\$[^$]*\$|`[^`]*`|\]\([^)]*\)|!\[[^\]]*\]", " ", text, flags=re.DOTALL
+    )
+    assert re.findall(r"\d+\.\d{3,}", prose) == []
+
+
+def _printed(cell: dict[str, Any]) -> str:
+    texts = [
+        output.get("text") or output.get("data", {}).get("text/plain", "")
+        for output in cell["outputs"]
+    ]
+    return " ".join("".join(text) for text in texts)

@@ -3,6 +3,7 @@
 One data set, one slider: how the posterior over all DAGs moves as rows are added.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -14,7 +15,11 @@ from bnlab import graphs, plots
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.labs.board import check, offer, setup as setup, size_slider
 from bnlab.labs.datasets import Case, dataset_choice, rows
+from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
+
+Edge = tuple[int, int]
+Dag = frozenset[Edge]
 
 DATASETS = ("coronary", "tic_tac_toe", "wine", "iris", "cancer (simulated)")
 """The data sets of the widget; all of them work without a network."""
@@ -118,25 +123,26 @@ def _answer(case: Case, m: int) -> Answer:
     return answer(table(case), m)
 
 
-def check_adjacent(function: Callable[[Floats], Floats]) -> bool:
-    """Exercise 1: `function(edges)` is the probability that two variables are neighbours."""
-    edges = answer(table("coronary"), 200).edges
-    one = np.array([[0.0, 0.6], [0.3, 0.0]])
+def check_probability(function: Callable[[Counter[Dag], Callable[[Dag], bool]], float]) -> bool:
+    """Exercise 1: `function(weight, holds)` is the share of the weight on DAGs with a feature."""
+    weight = Counter({frozenset[Edge](): 4.0, frozenset({(0, 1)}): 2.0, frozenset({(1, 0)}): 1.0})
 
-    def result(matrix: Floats) -> Floats:
-        return np.asarray(function(matrix.copy()), np.float64)
+    def result(holds: Callable[[Dag], bool], times: float = 1.0) -> float:
+        return float(function(Counter({dag: times * w for dag, w in weight.items()}), holds))
 
     return check(
         "Exercise 1",
-        "return a matrix of the shape of edges",
-        lambda: result(edges).shape == edges.shape,
-        "who is neighbour of whom does not depend on the direction: the matrix is symmetric",
-        lambda: np.allclose(result(edges), result(edges).T),
-        "an edge u -> v makes u and v neighbours, so the answer is never below edges",
-        lambda: np.all(result(edges) >= edges - 1e-12),
-        "one DAG never has both u -> v and v -> u, so the two probabilities "
-        "of [[0, 0.6], [0.3, 0]] add",
-        lambda: np.allclose(result(one), [[0, 0.9], [0.9, 0]]),
+        "every DAG is a DAG: if holds(edges) is always true, the probability is 1",
+        lambda: np.isclose(result(lambda edges: True), 1),
+        "only shares count: twice the weight everywhere gives the same probability",
+        lambda: np.isclose(result(bool, 2.0), result(bool)),
+        "two features that exclude each other have probabilities that add",
+        lambda: np.isclose(
+            result(lambda edges: (0, 1) in edges) + result(lambda edges: (1, 0) in edges),
+            result(bool),
+        ),
+        "with weights 4 (no edge), 2 (0 -> 1) and 1 (1 -> 0), 0 -> 1 has probability 2/7",
+        lambda: np.isclose(result(lambda edges: (0, 1) in edges), 2 / 7),
     )
 
 

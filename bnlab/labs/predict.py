@@ -1,0 +1,241 @@
+"""Predictions: questions that the reader answers before the outcome is shown.
+
+`guess = predict("How many edges are left?")` asks; the answer counts once it is committed.
+`guess.reveal(outcome)`, in a later cell, says nothing until then, so that a notebook run from top
+to bottom answers no question for its reader. `review(guess, ...)` tells at the end how well one
+did, and where one was sure and wrong.
+"""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+import ipywidgets as widgets
+from bokeh.models import LayoutDOM
+from IPython.display import display
+
+from bnlab.labs.board import Panel, side_by_side, stacked
+
+SURE = ("a guess", "fairly sure", "certain")
+CLOSE = (
+    0.1  # what counts as right: this far away at most, of a probability or as a share of a number
+)
+
+Answer = float | str
+
+
+class Prediction:
+    """A question, and the answer that its reader commits to.
+
+    Make one with `predict`.
+
+    Attributes
+    ----------
+    question : str
+    answers : name -> number or choice; empty until the reader commits
+    sure : one of `SURE`
+    outcomes : name -> what came out; empty until `reveal` is called
+    """
+
+    def __init__(self, question: str, fields: dict[str, Any], between: tuple[float, float]) -> None:
+        self.question, self.fields, self._between = question, fields, between
+        self.answers: dict[str, Answer] = {}
+        self.outcomes: dict[str, Answer] = {}
+        self._within: float | None = None
+        self._listeners: list[Callable[[], None]] = []
+        self.sure_choice = widgets.ToggleButtons(options=SURE, description="I am", tooltips=())
+        self.commit_button = widgets.Button(description="Commit", button_style="primary")
+        self.commit_button.on_click(lambda _: self.commit())
+        self._status = _told("")
+
+    @property
+    def sure(self) -> str:
+        """How sure the reader is."""
+        return str(self.sure_choice.value)
+
+    @property
+    def committed(self) -> bool:
+        """Whether the reader has committed to an answer."""
+        return bool(self.answers)
+
+    def commit(self) -> None:
+        """Take what the fields hold as the answer, or say what is missing."""
+        try:
+            answers = {name: self._read(name) for name in self.fields}
+        except ValueError as error:
+            self._status.value = _paragraph(str(error))
+            return
+        self.answers = answers
+        for field in (*self.fields.values(), self.sure_choice, self.commit_button):
+            field.disabled = True
+        self._status.value = _paragraph(f"Committed: {_listed(answers)} ({self.sure}).")
+        self._tell()
+
+    def reveal(self, *outcome: Answer, within: float | None = None) -> None:
+        """Show what came out beside the answer, once there is one.
+
+        Parameters
+        ----------
+        outcome : a number or a choice for each part of the question
+        within : how far from it a number may be to count as right; without it 0.1 for a
+            probability, and a tenth of the outcome for any other number
+        """
+        self.outcomes = dict(zip(self.fields, outcome, strict=True))
+        self._within = within
+        shown = _told("The outcome stands here once you have committed to an answer.")
+
+        def show() -> None:
+            if self.committed:
+                shown.value = _table(
+                    ("", "you", "outcome", ""),
+                    [
+                        (name, _text(self.answers[name]), _text(value), self._verdict(name))
+                        for name, value in self.outcomes.items()
+                    ],
+                )
+
+        self.listen(show)
+        display(shown)  # type: ignore[no-untyped-call]
+
+    def right(self, name: str) -> bool:
+        """Whether the answer of this name is near enough to what came out."""
+        answer, outcome = self.answers[name], self.outcomes[name]
+        if isinstance(answer, str) or isinstance(outcome, str):
+            return answer == outcome
+        within = CLOSE if self._between == (0, 1) else CLOSE * abs(outcome)
+        return abs(answer - outcome) <= (within if self._within is None else self._within)
+
+    def listen(self, hear: Callable[[], None]) -> None:
+        """Call `hear` now, and whenever the answer or the outcome is there."""
+        self._listeners.append(hear)
+        self._tell()
+
+    def _tell(self) -> None:
+        for hear in self._listeners:
+            hear()
+
+    def _verdict(self, name: str) -> str:
+        return "right" if self.right(name) else "wrong"
+
+    def _read(self, name: str) -> Answer:
+        value, (least, most) = self.fields[name].value, self._between
+        if isinstance(self.fields[name], widgets.RadioButtons):
+            if value is None:
+                raise ValueError("Choose an answer first.")
+            return str(value)
+        text = str(value).replace(",", "").replace(" ", "")
+        try:
+            number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            raise ValueError(
+                f"{value or 'Nothing'} is not a number: type one{_of(name)}."
+            ) from None
+        if not least <= number <= most:
+            raise ValueError(f"{value} is not between {least:g} and {most:g}.")
+        return number
+
+
+def predict(
+    question: str,
+    /,
+    *,
+    options: Sequence[str] | None = None,
+    parts: Sequence[str] = ("",),
+    between: tuple[float, float] = (-1e300, 1e300),
+    picture: tuple[LayoutDOM, str] | None = None,
+) -> Prediction:
+    """Ask the reader for a number or a choice, and return what is asked.
+
+    Parameters
+    ----------
+    question : plain text
+    options : what to choose from; without them a number is asked for
+    parts : names of several numbers or choices asked for at once
+    between : the least and the largest number; (0, 1) for a probability
+    picture : a Bokeh figure, and the name of its source with a row for each option in turn: a
+        click on a mark chooses it, too
+    """
+    fields: dict[str, Any] = {}
+    for name in parts:
+        if options is None:
+            fields[name] = widgets.Text(description=name, placeholder="a number")
+        else:
+            fields[name] = widgets.RadioButtons(options=options, index=None, description=name)
+        fields[name].style = {"description_width": "initial"}
+    asked = Prediction(question, fields, between)
+    shown: list[widgets.Widget] = [widgets.HTML(f"<b>{escape(question)}</b>")]
+    if picture is not None:
+        panel = Panel(picture[0])
+        _choose_by_click(panel, picture[1], fields[parts[0]])
+        shown.append(panel)
+    row = side_by_side(asked.sure_choice, asked.commit_button)
+    display(stacked(*shown, *fields.values(), row, asked._status))  # type: ignore[no-untyped-call]
+    return asked
+
+
+def review(*asked: Prediction) -> None:
+    """Show how well the reader predicted, and where they were sure and wrong."""
+    shown = _told("")
+
+    def show() -> None:
+        known = [guess for guess in asked if guess.committed and guess.outcomes]
+        rows = [
+            (guess.question, _listed(guess.answers), _listed(guess.outcomes), guess.sure)
+            for guess in known
+        ]
+        right = [guess for guess in known if all(map(guess.right, guess.answers))]
+        wrong = sorted(
+            (guess for guess in known if guess not in right),
+            key=lambda guess: -SURE.index(guess.sure),
+        )
+        said = f"Right: {len(right)} of {len(known)}; not committed: {len(asked) - len(known)}."
+        if wrong and wrong[0].sure != SURE[0]:
+            said += f" You were {wrong[0].sure}, and wrong: {wrong[0].question}"
+        shown.value = _paragraph(said) + _table(("question", "you", "outcome", "you were"), rows)
+
+    for guess in asked:
+        guess.listen(show)
+    display(shown)  # type: ignore[no-untyped-call]
+
+
+def _choose_by_click(panel: Panel, source: str, field: widgets.RadioButtons) -> None:
+    def clicked(_attr: str, _old: list[int], new: list[int]) -> None:
+        if new and not field.disabled:
+            field.index = new[0]
+
+    panel.source(source).selected.on_change("indices", clicked)
+
+
+def _told(text: str) -> widgets.HTML:
+    return widgets.HTML(_paragraph(text) if text else "")
+
+
+def _paragraph(text: str) -> str:
+    return f'<p role="status" style="margin:0 4px 8px;line-height:1.35">{escape(text)}</p>'
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [("th", header), *(("td", row) for row in rows)]
+    cells = (
+        "".join(f'<{tag} style="padding:0 12px 0 4px">{escape(text)}</{tag}>' for text in row)
+        for tag, row in lines
+    )
+    return f'<table role="status">{"".join(f"<tr>{row}</tr>" for row in cells)}</table>'
+
+
+def _text(value: Answer) -> str:
+    return (
+        value
+        if isinstance(value, str)
+        else f"{value:,.4g}"
+        if abs(value) < 1e4
+        else f"{value:,.0f}"
+    )
+
+
+def _listed(values: dict[str, Answer]) -> str:
+    return ", ".join(f"{name} {_text(value)}".strip() for name, value in values.items())
+
+
+def _of(name: str) -> str:
+    return f" for {name}" if name else ""
