@@ -43,7 +43,9 @@ class Prediction:
         self.outcomes: dict[str, Answer] = {}
         self._within: float | None = None
         self._listeners: list[Callable[[], None]] = []
-        self.sure_choice = widgets.ToggleButtons(options=SURE, description="I am", tooltips=())
+        self.sure_choice = widgets.ToggleButtons(
+            options=SURE, description="How sure?", style={"button_width": "110px"}
+        )
         self.commit_button = widgets.Button(description="Commit", button_style="primary")
         self.commit_button.on_click(lambda _: self.commit())
         self._status = _told("")
