@@ -1,4 +1,4 @@
-"""A small call of every sampler, for the tests of what all of them promise.
+"""A small call of everything that takes long, for the tests of what all of it promises.
 
 As a program it makes all the calls on an MPI pool and saves their arrays:
 mpiexec -n 3 python -m mpi4py.futures tests/calls.py arrays.npz
@@ -6,9 +6,10 @@ mpiexec -n 3 python -m mpi4py.futures tests/calls.py arrays.npz
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, partial
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,26 @@ SMALL_BLOCKS = {
     "bnlab.sampling.structure_mcmc.BLOCK_PAIRS": 500,
     "bnlab.sampling.order_target.BLOCK_TERMS": 2_000,
 }
-"""Settings under which the calls are made of many jobs."""
+"""Settings under which the samplers are made of many jobs."""
+SMALLEST_BLOCKS = dict.fromkeys(
+    (
+        *SMALL_BLOCKS,
+        "bnlab.linear_extensions.estimating.BATCH_NUMBERS",
+        "bnlab.search.climbing.ROUND",
+        "bnlab.search.shotgun.ROUND",
+    ),
+    1,
+)
+"""Settings under which all calls are made of as many steps as there can be."""
+
+
+def data(n: int, seed: int = 3) -> bn.Data:
+    return bn.Data.from_arrays(np.random.default_rng(seed).integers(0, 2, size=(30, n)))
 
 
 @cache
-def table(n: int) -> bn.ScoreTable:
-    data = bn.Data.from_arrays(np.random.default_rng(3).integers(0, 2, size=(30, n)))
-    return bn.score_families(data, bn.BDeu(), max_parents=2)
+def table(n: int, seed: int = 3) -> bn.ScoreTable:
+    return bn.score_families(data(n, seed), bn.BDeu(), max_parents=2)
 
 
 def posterior() -> bn.OrderPosterior:
@@ -44,9 +58,9 @@ def orders() -> bn.Draws:
 
 @dataclass(frozen=True)
 class Call:
-    """A sampler, what it draws from, and its settings.
+    """A function, what it is about, and its settings.
 
-    count : the parameter that says how much is drawn; `usual` of it here
+    count : the parameter that says how much is drawn, "" if none does; `usual` of it here
     nested : the arrays that a longer run begins like a shorter one, and along which axis
     prior : which posterior the draws belong to
     """
@@ -62,11 +76,16 @@ class Call:
     def __call__(
         self, count: float | None = None, *, seed: int = 9, target: Any = None, **options: Any
     ) -> Any:
-        counts = {self.count: self.usual if count is None else count}
-        rng = np.random.default_rng(seed)
+        if self.count:
+            options[self.count] = self.usual if count is None else count
+        if self.takes("rng"):
+            options.setdefault("rng", np.random.default_rng(seed))
         target = self.target() if target is None else target
         targets = target if isinstance(target, tuple) else (target,)
-        return self.sampler(*targets, **counts, **self.options, **options, rng=rng)
+        return self.sampler(*targets, **{**self.options, **options})
+
+    def takes(self, option: str) -> bool:
+        return option in signature(self.sampler).parameters
 
 
 CHAINS = {"chains": 3, "burn_in": 20}
@@ -83,7 +102,7 @@ STRUCTURES = {
 ANNEALING = {"method": bn.AIS(bn.Linear(30))}
 CLOUDS = {"method": SMC(particles=20)}
 COUPLED = {"method": MC3(LADDER, draws=20, burn_in=20)}
-TEMPERED = {"values": 1, "log_weight": 1, "tempered": 1}
+TEMPERED = {"values": 1, "log_weight": 1, "traces tempered": 1}
 BY_RUN, TRACE, NOTHING = {"values": 0, "log_weight": 0}, {"trace": 0}, {}
 
 
@@ -91,9 +110,9 @@ def five() -> bn.ScoreTable:
     return table(5)
 
 
-def latent() -> tuple[bn.hidden.HiddenModel, np.ndarray]:
+def latent(seed: int = 2) -> tuple[bn.hidden.HiddenModel, np.ndarray]:
     model = bn.hidden.HiddenModel([0, 1, 1, 2], [2, 3, 2, 3], hidden=[0])
-    return model, np.random.default_rng(2).integers(0, 2, (9, 3))
+    return model, np.random.default_rng(seed).integers(0, 2, (9, 3))
 
 
 LATENT_SMC = {"method": bn.hidden.SMC(particles=9)}
@@ -147,12 +166,104 @@ CALLS = {
 }
 
 
-def arrays(result: bn.Draws | bn.Estimate) -> dict[str, np.ndarray]:
-    """All the numbers of a result, by name."""
-    if isinstance(result, bn.Estimate):
-        return {name: np.array(getattr(result, name)) for name in ("log_value", "stderr", "trace")}
-    fields = {name: getattr(result, name) for name in ("values", "log_weight", "log_target")}
-    return {**fields, **result.stats, **result.traces}
+def chain() -> tuple[bn.hidden.HiddenModel, np.ndarray]:
+    return bn.hidden.HiddenModel([0, 0, 0], [2, 2, 2], hidden=[]), latent()[1]
+
+
+def bipartite() -> tuple[list[bn.hidden.HiddenModel], np.ndarray]:
+    parents = bn.hidden.bipartite_structures()[:9]
+    models = [bn.hidden.HiddenModel(masks, [2] * 6, hidden=[0, 1]) for masks in parents]
+    return models, np.random.default_rng(2).integers(0, 2, (9, 4))
+
+
+def lazy() -> bn.LazyScores:
+    return bn.LazyScores(data(5), bn.BDeu(), 3)
+
+
+def folds() -> tuple[bn.Data, Mapping[str, Any]]:
+    return data(2).select(["x0"]), {"coins": coins}
+
+
+def coins(train: bn.Data, test: bn.Data) -> np.ndarray:
+    return np.log(np.where(test.values[:, 0] == 0, 0.2, 0.8)) / train.m
+
+
+def perturbed(share: float, rng: np.random.Generator) -> bn.ScoreTable:
+    return bn.score_families(bn.resampled(data(5), share, rng=rng), bn.BDeu(), max_parents=2)
+
+
+def coronary() -> bn.ScoreTable:
+    return bn.score_families(bn.load_dataset("coronary"), bn.BDeu())
+
+
+def many_orders() -> bn.Draws:
+    rng = np.random.default_rng(9)
+    return bn.sample_orders(bn.order_posterior(table(7)), draws=60, rng=rng)
+
+
+POSET = [0, 0, 0, 0, 1, 3, 6, 12, 8, 48, 96, 192]
+ENDS, TWO = {"ends": 0, "log_targets": 0}, {"components": 2, "max_iterations": 9}
+TO_ESTIMATE = {"eps": 0.2, "delta": 0.1, "max_states": 1}
+other = partial(Call, nested=NOTHING)
+OTHERS = {
+    "Ellis-Wong": Call(bn.ellis_wong_dags, many_orders, "", 0, {"table": table(7), "eps": 0.5}),
+    "cross-validation": other(bn.predict.cross_validate, folds, "folds", 9),
+    "climbs": Call(bn.hill_climb, five, "restarts", nested=ENDS),
+    "perturbed ends": Call(bn.hill_climb, five, "restarts", 40, {"perturb": 3}, ENDS),
+    "climbs by lazy scores": Call(bn.hill_climb, lazy, "restarts", nested=ENDS),
+    "climbs on perturbed data": other(bn.climb_perturbed, lambda: (five(), perturbed), "rounds"),
+    "shotgun": Call(bn.shotgun_search, five, "steps", 400, {"keep": 50}, {"trace": 1}),
+    "mixture": Call(bn.fit_tree_mixture, lambda: data(5), "restarts", 9, TWO, {"values": 0}),
+    "linear extensions": other(
+        bn.linear_extensions.estimate_linear_extensions, lambda: POSET, "", 0, TO_ESTIMATE
+    ),
+    "paths": other(bn.exact.order_paths, posterior, ""),
+    "hidden: runs": Call(bn.hidden.anneal, latent, "runs", 9, LATENT_AIS, {"log_weight": 0}),
+    "hidden: structures": other(bn.hidden.estimate_structures, bipartite, "runs", 2, LATENT_AIS),
+    "hidden: search": other(bn.hidden.search_structures, chain, ""),
+    # These are not resumed.
+    "hidden: EM": other(bn.hidden.fit_em, latent, "restarts", 9),
+    "hidden: VB": other(bn.hidden.fit_vb, latent, "restarts", 9),
+    "hidden: scores": other(bn.hidden.score, lambda: (*chain(), ["vb"]), ""),
+    "hidden: scores of structures": other(
+        bn.hidden.score_structures, lambda: (*bipartite(), ["vb"]), ""
+    ),
+    "GES": other(bn.ges, coronary, ""),
+    "Occam's window": other(bn.occams_window, five, "", 0, {"factor": 1e6}),
+    "best DAG": other(bn.map_dag, five, ""),
+    "best DAGs": other(bn.k_best_dags, lambda: (five(), 9), ""),
+    "order posterior": other(bn.order_posterior, five, ""),
+    "DAG posterior": other(bn.dag_posterior, five, ""),
+    "exact densities": other(
+        bn.predict.exact_log_density, lambda: (data(5), data(5).values[:9]), ""
+    ),
+}
+ALL = CALLS | OTHERS
+RESUMED = {
+    name: call for name, call in ALL.items() if call.takes("checkpoint") and name != "exact orders"
+}
+"""Those that a checkpoint is kept of; independent draws are made again."""
+
+
+def arrays(result: Any, name: str = "") -> dict[str, np.ndarray]:
+    """All the numbers of a result, by where they are in it."""
+    if is_dataclass(result):
+        parts = {each.name: getattr(result, each.name) for each in fields(result)}
+        parts.pop("run", None)
+    elif isinstance(result, Mapping):
+        parts = dict(result)
+    elif isinstance(result, list | tuple):
+        parts = {str(i): each for i, each in enumerate(result)}
+    elif isinstance(result, str | None):
+        return {}
+    else:
+        return {name: np.array(result)}
+    places = {part: f"{name} {part}".strip() for part in parts}
+    return {
+        place: array
+        for part, each in parts.items()
+        for place, array in arrays(each, places[part]).items()
+    }
 
 
 def differing(found: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> set[str]:
@@ -168,7 +279,8 @@ def everything(executor: Executor | None = None) -> dict[str, np.ndarray]:
     """The arrays of all calls, as "call: array"."""
     return {
         f"{name}: {key}": array
-        for name, call in CALLS.items()
+        for name, call in ALL.items()
+        if call.takes("executor") and name != "cross-validation"  # a function of this file
         for key, array in arrays(call(executor=executor)).items()
     }
 

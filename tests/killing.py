@@ -17,82 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import calls
-import numpy as np
 
 import bnlab as bn
 
-SEARCHES = ("bnlab.search.climbing.ROUND", "bnlab.search.shotgun.ROUND")
-BLOCKS = {name: 1 for name in (*calls.SMALL_BLOCKS, *SEARCHES)}
-NOT_RESUMED = {"exact orders"}  # independent draws
-RESUMED = [
-    name
-    for name, call in calls.CALLS.items()
-    if "checkpoint" in call.sampler.__annotations__ and name not in NOT_RESUMED
-]
-
-
-def ellis_wong(count: int = 40, **options: Any) -> bn.Draws:
-    posterior, rng = bn.order_posterior(calls.table(7)), np.random.default_rng(9)
-    orders = bn.sample_orders(posterior, draws=count, rng=rng)
-    return bn.ellis_wong_dags(orders, table=posterior.table, eps=0.5, rng=rng, **options)
-
-
-def coins(train: bn.Data, test: bn.Data) -> np.ndarray:
-    return np.log(np.where(test.values[:, 0] == 0, 0.2, 0.8)) / train.m
-
-
-def validation(count: int = 40, **options: Any) -> bn.predict.CrossValidation:
-    rng = np.random.default_rng(9)
-    data = bn.Data.from_arrays(rng.integers(0, 2, size=(count, 2)), arities=[2, 2])
-    return bn.predict.cross_validate(data, {"coins": coins}, folds=count, rng=rng, **options)
-
-
-def climbs(count: int = 40, **options: Any) -> bn.Climb:
-    return bn.hill_climb(calls.five(), restarts=count, rng=np.random.default_rng(9), **options)
-
-
-def perturbed_climbs(count: int = 40, **options: Any) -> bn.Climb:
-    def perturbed(share: float, rng: np.random.Generator) -> bn.ScoreTable:
-        return bn.score_families(bn.resampled(seen, share, rng=rng), bn.BDeu(), max_parents=2)
-
-    rng = np.random.default_rng(9)
-    seen = bn.Data.from_arrays(rng.integers(0, 2, size=(30, 5)))
-    return bn.climb_perturbed(perturbed(0.0, rng), perturbed, rounds=count, rng=rng, **options)
-
-
-def shots(count: int = 40, **options: Any) -> bn.FoundDags:
-    rng = np.random.default_rng(9)
-    return bn.shotgun_search(calls.five(), steps=count, keep=50, rng=rng, **options)
-
-
-def mixture(count: int = 40, **options: Any) -> bn.TreeMixture:
-    rng = np.random.default_rng(9)
-    seen = bn.Data.from_arrays(rng.integers(0, 2, size=(30, 5)))
-    settings = {"components": 2, "restarts": count, "max_iterations": 9}
-    return bn.fit_tree_mixture(seen, **settings, rng=rng, **options)
-
-
-OTHERS = {
-    "Ellis-Wong": ellis_wong,
-    "cross-validation": validation,
-    "climbs": climbs,
-    "climbs on perturbed data": perturbed_climbs,
-    "shotgun": shots,
-    "mixture": mixture,
-}
-CALLS = {**{name: calls.CALLS[name] for name in RESUMED}, **OTHERS}
-
-
-def arrays(result: Any) -> dict[str, np.ndarray]:
-    """All the numbers of a result, by name."""
-    if isinstance(result, bn.predict.CrossValidation):
-        return {"log_density": result.log_density, "fold": result.fold}
-    if isinstance(result, bn.Climb | bn.FoundDags | bn.TreeMixture):
-        found = {name: getattr(result, name) for name in {*result.__slots__} - {"names", "run"}}
-        trees = found.pop("networks", ())
-        found |= {f"table {i}": t for i, t in enumerate(t for net in trees for t in net.tables)}
-        return {name: np.array(part) for name, part in found.items()}
-    return calls.arrays(result)
+CALLS = {name: call for name, call in calls.RESUMED.items() if call.count or name == "Ellis-Wong"}
 
 
 class Nursery:
@@ -126,7 +54,7 @@ class Nursery:
 
 def set_up() -> None:
     """Small blocks, each of them saved, and time between them."""
-    for setting, value in BLOCKS.items():
+    for setting, value in calls.SMALLEST_BLOCKS.items():
         module, _, name = setting.rpartition(".")
         setattr(import_module(module), name, value)
     bn.checkpoints.EVERY_SECONDS, bn.checkpoints.SAVING_SHARE = 0.0, math.inf

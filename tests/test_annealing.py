@@ -2,16 +2,10 @@
 
 import itertools
 import math
-import subprocess
-import sys
-import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
 
 import numpy as np
 import oracles
 import pytest
-from stopping import Stop
 
 import bnlab as bn
 from bnlab.exact import log_prior_sum
@@ -205,57 +199,6 @@ def test_bounds_check_their_options(options, message):
 # Runs
 
 
-def anneal(executor=None, runs=60, progress=None):
-    return bn.anneal_orders(
-        small_table(n=6),
-        runs=runs,
-        rng=np.random.default_rng(8),
-        method=bn.AIS(bn.Linear(50)),
-        progress=progress,
-        executor=executor,
-    )
-
-
-def test_identical_runs_for_any_block_and_executor(monkeypatch):
-    plain = anneal()
-    with ThreadPoolExecutor(3) as executor:
-        assert (anneal(executor).log_weight == plain.log_weight).all()
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
-        assert (anneal(executor).log_weight == plain.log_weight).all()
-    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 20_000)
-    again = anneal()
-    assert (again.log_weight == plain.log_weight).all()
-    assert (again.values == plain.values).all()
-    assert (again.stats["acceptance"] == plain.stats["acceptance"]).all()
-    assert (anneal(runs=10).log_weight == plain.log_weight[:, :10]).all()
-
-
-@pytest.mark.parametrize("how", ["returns False", "interrupts"])
-def test_a_stopped_run_keeps_its_finished_runs(how, monkeypatch):
-    whole = anneal()
-    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 20_000)
-    stop = Stop(how)
-    part = anneal(progress=stop)
-    kept = part.log_weight.size
-    assert part.run.stopped
-    assert stop.told[-1] == (kept, 60)
-    assert 0 < kept < 60
-    assert (part.log_weight == whole.log_weight[:, :kept]).all()
-    with pytest.raises(bn.Stopped, match="bins=9"):
-        bn.estimate_lower_bound(
-            small_table(n=6), runs=60, rng=np.random.default_rng(8), progress=lambda *_: False
-        )
-
-
-@pytest.mark.parametrize(("options", "message"), [({"runs": 0}, "runs=0"), ({"rng": 1}, "rng=1")])
-def test_bad_settings_say_what_is_wrong(options, message):
-    settings = {"runs": 20, "rng": np.random.default_rng(0)} | options
-    with pytest.raises(ValueError, match=message):
-        bn.anneal_orders(small_table(), **settings)
-    with pytest.raises(ValueError, match=message):
-        bn.estimate_upper_bound(bn.order_posterior(small_table()), **settings)
-
-
 def test_a_schedule_must_be_one():
     class Falling:
         betas = np.array([1.0, 0.0])
@@ -276,12 +219,6 @@ CALLS = {
 }
 
 
-@pytest.fixture
-def short_blocks(monkeypatch):
-    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 20_000)
-    monkeypatch.setattr("bnlab.checkpoints.EVERY_SECONDS", 0.0)
-
-
 def call(name, /, seed=8, table=None, **options):
     options = {**CALLS[name], **options}
     table = small_table(n=6) if table is None else table
@@ -293,29 +230,6 @@ def same(one, other):
     pairs += [(one.log_target, other.log_target), (one.groups, other.groups)]
     pairs += [(one.stats[name], other.stats[name]) for name in {*one.stats, *other.stats}]
     return all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
-
-
-@pytest.mark.parametrize("method", CALLS)
-@pytest.mark.parametrize("how", ["returns False", "interrupts"])
-def test_a_stopped_run_goes_on_to_the_same_end(method, how, tmp_path, short_blocks):
-    told = []
-
-    def stop(done, total, snapshot):
-        told.append(done)
-        if len(told) == 3 and how == "interrupts":
-            raise KeyboardInterrupt
-        return len(told) < 3
-
-    path = tmp_path / "runs.ckpt"
-    part = call(method, checkpoint=path, progress=stop)
-    assert part.run.stopped
-    whole = call(method, checkpoint=path, progress=lambda done, *_: told.append(done))
-    assert told[3] > told[2]
-    assert same(whole, call(method))
-    assert not whole.run.stopped
-    finished = path.read_bytes()
-    assert same(call(method, checkpoint=path, progress=lambda *_: pytest.fail("no work")), whole)
-    assert path.read_bytes() == finished
 
 
 class Mine:
@@ -354,72 +268,3 @@ def test_the_checkpoint_of_another_run_is_refused(change, message, tmp_path, mon
     with pytest.raises(ValueError, match=message):
         call("AIS", checkpoint=path, **change)
     assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize("method", CALLS)
-def test_a_damaged_checkpoint_is_refused(method, tmp_path):
-    path = tmp_path / "runs.ckpt"
-    call(method, checkpoint=path)
-    good = path.read_bytes()
-    for bad in (b"", good[:-1], good[:100] + b"?" + good[101:], b"values\n1\n"):
-        path.write_bytes(bad)
-        with pytest.raises(ValueError, match="damaged"):
-            call(method, checkpoint=path)
-        assert path.read_bytes() == bad
-    with pytest.raises(ValueError, match="folder that exists"):
-        call(method, checkpoint=tmp_path / "none" / "runs.ckpt")
-
-
-KILLED = """
-import sys, time
-import numpy as np
-import bnlab as bn
-from bnlab import checkpoints
-from bnlab.sampling import order_target
-
-checkpoints.EVERY_SECONDS = 0.0
-order_target.BLOCK_TERMS = 1_000_000
-data = bn.Data.from_arrays(np.random.default_rng(0).integers(0, 2, size=(25, 6)))
-bn.anneal_orders(
-    bn.score_families(data, bn.BDeu(), max_parents=2),
-    runs=300,
-    rng=np.random.default_rng(8),
-    method=bn.AIS(bn.Linear(5000)),
-    checkpoint=sys.argv[1],
-    progress=lambda *_: time.sleep(0.05),
-)
-"""
-
-
-def test_a_killed_run_goes_on_to_the_same_end(tmp_path, monkeypatch):
-    path = tmp_path / "runs.ckpt"
-    with subprocess.Popen([sys.executable, "-W", "error", "-c", KILLED, str(path)]) as child:
-        while not path.exists() and child.poll() is None:
-            time.sleep(0.01)
-        child.kill()
-    assert child.returncode != 0
-    options = {"runs": 300, "method": bn.AIS(bn.Linear(5000))}
-    begun = []
-    walk = bn.sampling.OrderWalker.walk
-    monkeypatch.setattr(
-        bn.sampling.OrderWalker, "walk", lambda *a, **k: begun.append(1) or walk(*a, **k)
-    )
-    resumed = call("AIS", checkpoint=path, **options)
-    assert 0 < len(begun) < 300
-    assert same(resumed, call("AIS", **options))
-
-
-def test_runs_are_kept_when_progress_fails(tmp_path):
-    path, table = tmp_path / "run.ckpt", small_table()
-
-    def go(**options):
-        rng, method = np.random.default_rng(1), bn.AIS(bn.Linear(9))
-        return bn.anneal_orders(table, runs=3, rng=rng, method=method, **options)
-
-    def fail(done, total, snapshot):
-        raise RuntimeError("the screen is gone")
-
-    with pytest.raises(RuntimeError, match="the screen is gone"):
-        go(checkpoint=path, progress=fail)
-    assert path.exists()
-    assert (go(checkpoint=path).values == go().values).all()

@@ -1,9 +1,6 @@
 """Checkpoints: the file and its refusals; chains that are stopped, killed, and go on."""
 
 import itertools
-import os
-import subprocess
-import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -234,35 +231,6 @@ def short_rounds(monkeypatch):
         monkeypatch.setattr(f"bnlab.sampling.{setting}", value)
 
 
-@EVERY
-def test_a_finished_run_returns_its_draws_at_once(kind, place, monkeypatch):
-    whole = chains(None, kind=kind)
-    assert same(chains(place, kind=kind), whole)
-    content = place.read_bytes()
-    monkeypatch.setattr(engine, "_advance", None)
-    assert same(chains(place, progress=lambda *_: False, kind=kind), whole)
-    assert place.read_bytes() == content
-    assert files(place) == ["run.ckpt"]
-
-
-@EVERY
-@pytest.mark.parametrize("share", [0.05, 0.3, 0.7], ids=["burn-in", "first draws", "later"])
-def test_a_stopped_run_goes_on_to_the_same_end(kind, share, place, short_rounds):
-    whole = chains(None, kind=kind)
-    try:
-        part = chains(place, progress=until(share), kind=kind)
-        kept = part.values.shape[1]
-        assert part.run.stopped
-        assert (part.values == whole.values[:, :kept]).all()
-    except bn.Stopped:
-        assert share == 0.05
-    told = []
-    again = chains(place, progress=lambda *report: told.append(report), kind=kind)
-    assert same(again, whole)
-    assert told[0][0] > share * told[0][1]
-    assert told[-1][0] == told[-1][1]
-
-
 @pytest.fixture(scope="module")
 def processes():
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
@@ -383,63 +351,9 @@ def test_chains_of_another_sampler_are_refused(place):
         chains(place, kind="partitions")
 
 
-def test_chains_of_another_table_or_from_a_damaged_file_are_refused(place):
-    chains(place)
-    data = bn.Data.from_arrays(np.random.default_rng(1).integers(0, 3, size=(12, 5)))
-    other = bn.score_families(data, bn.BDeu(), max_parents=2)
-    settings = {"draws": 80, "chains": 3, "burn_in": 50, "thin": 7, "checkpoint": place}
-    before = place.read_bytes()
-    with pytest.raises(ValueError, match="its table is"):
-        bn.sample_orders(other, rng=np.random.default_rng(8), **settings)
-    assert place.read_bytes() == before
-    middle = len(before) // 2
-    for damaged in (before[:-9], before[:middle] + b"?" + before[middle + 1 :]):
-        place.write_bytes(damaged)
-        with pytest.raises(ValueError, match="damaged"):
-            chains(place)
-        assert place.read_bytes() == damaged
-
-
 def test_independent_draws_take_no_checkpoint(place):
     data = bn.Data.from_arrays([[0, 1], [1, 0]])
     posterior = bn.order_posterior(bn.score_families(data, bn.BDeu()))
     with pytest.raises(ValueError, match=r"checkpoint=.*independent"):
         bn.sample_orders(posterior, draws=5, rng=np.random.default_rng(0), checkpoint=place)
     assert not place.exists()
-
-
-def test_counts_of_numpy_are_counts(place):
-    assert same(chains(place, draws=np.int64(80)), chains(None))
-
-
-KILLED = """
-import sys, time
-from bnlab import checkpoints
-from bnlab.sampling import chains as engine
-
-sys.path.insert(0, sys.argv[1])
-import test_checkpoints
-
-checkpoints.EVERY_SECONDS = checkpoints.SAVING_SHARE = 0.02
-engine._block = lambda *_: 1
-test_checkpoints.chains(sys.argv[2], progress=lambda *_: time.sleep(0.05), kind=sys.argv[3])
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["coupled orders", "DAGs"])
-def test_a_killed_run_goes_on_to_the_same_end(kind, place):
-    script = [sys.executable, "-c", KILLED, str(Path(__file__).parent), str(place), kind]
-    child = subprocess.Popen(script, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
-    try:
-        while not place.exists():
-            assert child.poll() is None, "ended before it had saved anything"
-            time.sleep(0.01)
-        time.sleep(1)  # into the draws
-    finally:
-        child.kill()  # SIGKILL: no handler, no clean-up
-        child.wait()
-    told = []
-    again = chains(place, progress=lambda *report: told.append(report), kind=kind)
-    assert told, "the child had finished"
-    assert same(again, chains(None, kind=kind))

@@ -8,7 +8,7 @@ from types import ModuleType
 import calls
 import numpy as np
 import pytest
-from calls import CALLS, CHAINS
+from calls import ALL, CALLS, CHAINS, five
 
 import bnlab as bn
 from bnlab import kernels, reports
@@ -24,21 +24,9 @@ RANDOM = {
     and "rng" in inspect.signature(function).parameters
     and function is not bn.random_network  # a network, not draws from a target
 }
-ELSEWHERE = {  # fits, scores and lists of estimates: tests/test_hidden*.py ask the same of them
-    bn.fit_tree_mixture,  # tests/test_mixtures.py
-    bn.hidden.anneal,
-    bn.hidden.estimate_structures,
-    bn.hidden.fit_em,
-    bn.hidden.fit_vb,
-    bn.hidden.score,
-    bn.hidden.score_structures,
-    bn.hidden.search_structures,
-    bn.hill_climb,  # tests/test_search_climbing.py
-    bn.predict.cross_validate,  # tests/test_prediction.py
-    reports.analyse,  # tests/test_reports_analysis.py
-    bn.shotgun_search,  # tests/test_search_sets.py
-}
+ELSEWHERE = {reports.analyse}  # tests/test_reports_analysis.py
 SAMPLERS = {call.sampler for call in CALLS.values()}
+KNOWN = ELSEWHERE | {call.sampler for call in ALL.values()}
 DRAWING = [name for name, call in CALLS.items() if "estimate" not in call.sampler.__name__]
 
 
@@ -61,8 +49,8 @@ def test_one_calling_convention(name):
     if function in SAMPLERS:
         assert defaults.keys() >= {"progress", "executor"}
         assert len(defaults.keys() & {"draws", "runs"}) == 1
-    elif function not in ELSEWHERE:
-        assert "executor" not in defaults  # or it belongs to CALLS
+    elif function not in KNOWN:
+        assert "executor" not in defaults  # or it belongs to ALL
 
 
 @pytest.fixture
@@ -71,23 +59,31 @@ def small_blocks(monkeypatch):
         monkeypatch.setattr(setting, value)
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", ALL)
 def test_the_generator_is_the_only_randomness(name):
     np.random.seed(1)  # noqa: NPY002
     before = np.random.get_state()[1].copy()  # noqa: NPY002
-    first, second = (calls.arrays(CALLS[name]()) for _ in range(2))
+    first, second = (calls.arrays(ALL[name]()) for _ in range(2))
     assert calls.differing(first, second) == set()
     assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
-    assert calls.differing(first, calls.arrays(CALLS[name](seed=10)))
+    if name in CALLS:
+        assert calls.differing(first, calls.arrays(CALLS[name](seed=10)))
 
 
-@pytest.mark.parametrize("name", [name for name, call in CALLS.items() if call.nested])
+@pytest.mark.parametrize("name", [n for n, call in ALL.items() if call.count and call.nested])
 def test_a_longer_run_starts_like_a_shorter_one(name, small_blocks):
-    call = CALLS[name]
+    call = ALL[name]
     short, long = calls.arrays(call(4)), calls.arrays(call(30))
     for key, axis in call.nested.items():
-        assert short[key].shape[axis] == 4
-        assert np.array_equal(np.take(long[key], range(4), axis), short[key])
+        kept = short[key].shape[axis]
+        assert kept == 4 + (call.count == "restarts" and key in calls.ENDS)
+        assert np.array_equal(np.take(long[key], range(kept), axis), short[key])
+
+
+@pytest.mark.parametrize("name", [name for name in DRAWING if "chains" in CALLS[name].options])
+def test_fewer_chains_are_the_first_ones(name):
+    few = replace(CALLS[name], options=CALLS[name].options | {"chains": 2})()
+    assert np.array_equal(few.values, CALLS[name]().values[:2])
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -114,10 +110,44 @@ def test_draws_say_what_they_are_and_cannot_be_changed(name):
 
 
 @pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("count", [0, -1, 2.5])
-def test_counts_are_checked(name, count):
-    with pytest.raises(ValueError, match=f"{CALLS[name].count}={count}"):
-        CALLS[name](count)
+def test_settings_are_checked(name):
+    call = CALLS[name]
+    wrong = [(call.count, count) for count in (0, -1, 2.5)]
+    if CHAINS.keys() <= call.options.keys():
+        wrong += [("chains", 0), ("burn_in", -1), ("thin", 0), ("thin", 1.5)]
+    for option, value in wrong:
+        with pytest.raises(ValueError, match=f"{option}={value}"):
+            options = {**call.options, call.count: call.usual, option: value}
+            replace(call, options=options, count="")()
+
+
+@pytest.mark.parametrize("name", [name for name, call in ALL.items() if call.takes("rng")])
+@pytest.mark.parametrize("rng", [7, np.random], ids=["a number", "a module"])
+def test_what_is_no_generator_is_refused(name, rng):
+    with pytest.raises(ValueError, match=r"^rng=.* is no generator"):
+        ALL[name](rng=rng)
+
+
+@pytest.mark.parametrize("name", [name for name, call in ALL.items() if call.target is five])
+def test_what_is_no_table_is_refused(name):
+    for wrong in (calls.data(5), np.zeros(3), None):
+        with pytest.raises(ValueError, match="ScoreTable"):
+            ALL[name](target=(wrong,))
+
+
+@pytest.mark.parametrize("name", [name for name, call in ALL.items() if call.target is five])
+def test_constraints_that_leave_no_dag_are_refused(name):
+    cycle = bn.score_families(calls.data(5), bn.BDeu(), required=[(0, 1), (1, 2), (2, 0)])
+    with pytest.raises(ValueError, match="leave no DAG"):
+        ALL[name](target=cycle)
+
+
+@pytest.mark.parametrize("name", DRAWING)
+def test_memory_is_checked_before_it_is_taken(name, monkeypatch):
+    target = CALLS[name].target()
+    monkeypatch.setattr("bnlab.memory.free_bytes", lambda: 100)
+    with pytest.raises(ValueError, match=r"needs .* (bytes|B)"):
+        CALLS[name](target=target)
 
 
 @pytest.mark.parametrize("name", CALLS)

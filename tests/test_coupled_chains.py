@@ -4,14 +4,11 @@ import itertools
 import math
 import pickle
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
-from multiprocessing import get_context
 
 import numpy as np
 import oracles
 import pytest
-from stopping import Stop, draws_kept
 
 import bnlab as bn
 from bnlab.kernels import order_walks
@@ -283,43 +280,6 @@ def test_draws_are_of_the_coldest_chain_and_tell_of_the_others():
     assert draws.groups.tolist() == [[0] * 60, [1] * 60, [2] * 60]
     assert draws.prefix(7).traces["tempered"].shape == (3, 7, 3)
     assert same(pickle.loads(pickle.dumps(draws)), draws)
-
-
-@DENSE
-def test_identical_ensembles_for_any_block_and_executor(dense, monkeypatch):
-    table = small_table(n=6)
-    if not dense:
-        monkeypatch.setattr("bnlab.sampling.order_target.MAX_DENSE_NODES", 0)
-    plain = chains(table)
-    with ThreadPoolExecutor(3) as executor:
-        assert same(chains(table, executor), plain)
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
-        assert same(chains(table, executor), plain)
-    for terms in (1, 30_000):
-        monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", terms)
-        assert same(chains(table), plain)
-        with ThreadPoolExecutor(2) as executor:
-            assert same(chains(table, executor), plain)
-
-
-def test_more_draws_or_chains_start_like_fewer():
-    table = small_table(n=5)
-    whole = chains(table)
-    assert (chains(table, draws=10).values == whole.values[:, :10]).all()
-    assert (chains(table, chains=2).values == whole.values[:2]).all()
-
-
-@pytest.mark.parametrize("how", ["returns False", "interrupts"])
-def test_a_stopped_run_keeps_equally_many_draws_of_each_ensemble(how, monkeypatch):
-    table = small_table(n=5)
-    whole = chains(table)
-    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 4_000)
-    stop = Stop(how)
-
-    part = chains(table, progress=stop)
-    kept = draws_kept(part, whole)
-    assert (part.traces["tempered"] == whole.traces["tempered"][:, :kept]).all()
-    assert stop.told[-1] == (3 * (100 + 5 * kept), 3 * (100 + 5 * 60))
 
 
 class Falling:

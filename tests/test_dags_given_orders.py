@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import oracles
@@ -123,17 +122,6 @@ def test_blocks_change_nothing(families, rows, monkeypatch):
     again = bn.sample_dags(orders, draws=5, table=table, rng=np.random.default_rng(4))
     assert (again.values == plain.values).all()
     assert (again.log_target == plain.log_target).all()
-
-
-def test_threads_change_nothing(monkeypatch):
-    table, orders = small_table(6, max_parents=3), random_orders(6, 24, chains=2)
-    plain = bn.sample_dags(orders, draws=5, table=table, rng=np.random.default_rng(4))
-    monkeypatch.setattr("bnlab.sampling.dags_given_orders.BLOCK_FAMILIES", 1)
-    with ThreadPoolExecutor(3) as executor:
-        again = bn.sample_dags(
-            orders, draws=5, table=table, rng=np.random.default_rng(4), executor=executor
-        )
-    assert (again.values == plain.values).all()
 
 
 def test_fewer_orders_of_each_chain_give_the_first_dags_of_each():

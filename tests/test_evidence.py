@@ -193,19 +193,6 @@ def test_short_coupled_chains_say_that_they_are_not_to_be_trusted(posterior):
     assert annealed.rhat is None and annealed.trusted and "R-hat" not in repr(annealed)
 
 
-@pytest.mark.parametrize(
-    "method", [bn.AIS(bn.Linear(9)), bn.SMC(9), bn.MC3(bn.Linear(2), draws=9, burn_in=3)], ids=repr
-)
-def test_a_checkpoint_goes_with_the_estimate(method, tmp_path, posterior):
-    options = {"runs": 3, "method": method, "checkpoint": tmp_path / "runs.ckpt"}
-    first = bn.estimate_evidence(posterior.table, rng=RNG(1), **options)
-    assert options["checkpoint"].exists()
-    again = bn.estimate_evidence(posterior.table, rng=RNG(1), **options)
-    assert (again.log_value, again.stderr) == (first.log_value, first.stderr)
-    with pytest.raises(ValueError, match="another run"):
-        bn.estimate_evidence(posterior.table, rng=RNG(2), **options)
-
-
 # Refusals
 
 

@@ -5,61 +5,14 @@ import math
 import calls
 import numpy as np
 import pytest
-from killing import CALLS, arrays
+from calls import RESUMED, arrays
 
 import bnlab as bn
 from bnlab.checkpoints import IDENTITY, Checkpoint
 
 COUNT = 12
-POSET = [0, 0, 0, 0, 1, 3, 6, 12, 8, 48, 96, 192]
-
-
-def rng():
-    return np.random.default_rng(9)
-
-
-def paths(count=0, **options):
-    return bn.exact.order_paths(calls.posterior(), **options)
-
-
-def extensions(count=0, **options):
-    return bn.linear_extensions.estimate_linear_extensions(
-        POSET, eps=0.2, delta=0.1, rng=rng(), max_states=1, **options
-    )
-
-
-def structures(count=0, **options):
-    models = [bn.hidden.HiddenModel([0, 1, p], [2, 2, 2], hidden=[0]) for p in (0, 1)]
-    return bn.hidden.estimate_structures(models, [[0, 1], [1, 0]], runs=9, rng=rng(), **options)
-
-
-def hidden_search(count=0, **options):
-    start = bn.hidden.HiddenModel([0, 0, 0], [2, 2, 2], hidden=[])
-    return bn.hidden.search_structures(start, [[0, 0, 0], [1, 1, 1]] * 9, rng=rng(), **options)
-
-
-RESUMABLE = {
-    **CALLS,
-    "paths": paths,
-    "linear extensions": extensions,
-    "hidden structures": structures,
-    "hidden search": hidden_search,
-}
-
-
-def numbers(result):
-    """All the numbers of a result, by name."""
-    if isinstance(result, np.ndarray):
-        return {"paths": result}
-    if isinstance(result, list):
-        return {f"{i}": each.trace for i, each in enumerate(result)}
-    if isinstance(result, bn.hidden.Search):
-        return {"trace": result.trace, "parents": result.model.parents}
-    return arrays(result)
-
-
 QUICK = ("chains", "partitions", "local moves", "AIS", "climbs", "paths")
-EACH = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in RESUMABLE]
+EACH = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in RESUMED]
 FORGERIES = {
     "truncated": lambda a: a[: len(a) // 2],
     "empty": lambda a: a[:0],
@@ -91,12 +44,8 @@ CHECKED = {"partitions", *calls.STRUCTURES} - {"a prior of your own"}
 @pytest.fixture
 def quick(monkeypatch):
     """Small blocks, each of them saved."""
-    for setting in (
-        *calls.SMALL_BLOCKS,
-        "bnlab.search.climbing.ROUND",
-        "bnlab.search.shotgun.ROUND",
-    ):
-        monkeypatch.setattr(setting, 1)
+    for setting, value in calls.SMALLEST_BLOCKS.items():
+        monkeypatch.setattr(setting, value)
     monkeypatch.setattr("bnlab.checkpoints.EVERY_SECONDS", 0.0)
     monkeypatch.setattr("bnlab.checkpoints.SAVING_SHARE", math.inf)
 
@@ -136,8 +85,8 @@ def forged(name, array):
 
 @pytest.mark.parametrize("name", EACH)
 def test_what_no_run_saves_is_refused(name, tmp_path, quick):
-    call, path = RESUMABLE[name], tmp_path / "run.ckpt"
-    whole = numbers(call(COUNT))
+    call, path = RESUMED[name], tmp_path / "run.ckpt"
+    whole = arrays(call(COUNT))
     stopped(call, path)
     identity, kept = saved(path)
     file = Checkpoint(path, identity)
@@ -157,8 +106,8 @@ def test_what_no_run_saves_is_refused(name, tmp_path, quick):
             assert "\n" not in str(error)
             assert path.read_bytes() == content, what
         else:
-            if calls.differing(numbers(found), whole):
+            if calls.differing(arrays(found), whole):
                 accepted.append(what)
     assert {*accepted} <= PLAUSIBLE - ({WEIGHED} if name in CHECKED else set()), accepted
     file.save(kept)
-    assert not calls.differing(numbers(call(COUNT, checkpoint=path)), whole)
+    assert not calls.differing(arrays(call(COUNT, checkpoint=path)), whole)

@@ -497,17 +497,6 @@ def test_bad_settings_say_what_is_wrong(options, message):
             fit(model, [[0]], **options)
 
 
-def test_a_stopped_scoring_has_nothing_to_return():
-    models = [HiddenModel(p, ARITIES, hidden=[0, 1]) for p in bipartite_structures()]
-    with pytest.raises(bn.Stopped, match="parts"):
-        score_structures(
-            models,
-            random_rows(models[0], 20),
-            rng=np.random.default_rng(0),
-            progress=lambda done, total, snapshot: done < 3,
-        )
-
-
 def test_scores_do_not_depend_on_what_else_is_asked_for():
     model = HiddenModel([0, 1, 1, 2], [2, 3, 3, 3], hidden=[0])
     data = np.random.default_rng(1).integers(0, 3, (40, 3))

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -101,31 +100,6 @@ def test_walks_on_all_tables_take_structures_whole():
     assert seen == [2, 2]
 
 
-@pytest.mark.parametrize("pool", [ThreadPoolExecutor, ProcessPoolExecutor])
-def test_structures_are_the_same_for_any_executor(pool):
-    models = [HiddenModel(p, ARITIES, hidden=[0, 1]) for p in bipartite_structures()[10:16]]
-    data = np.random.default_rng(2).integers(0, 5, (9, 4))
-
-    def values(executor):
-        rng = np.random.default_rng(3)
-        return estimate_structures(models, data, runs=3, rng=rng, method=SHORT, executor=executor)
-
-    with pool(2) as executor:
-        there = values(executor)
-    assert [each.log_value for each in there] == [each.log_value for each in values(None)]
-
-
-def test_structures_stop_without_a_result():
-    with pytest.raises(Stopped, match="stopped after 1 of 2 parts"):
-        estimate_structures(
-            [HiddenModel([0, 1, 0], [2, 3, 2], hidden=[0])],
-            FEW,
-            runs=2,
-            rng=np.random.default_rng(1),
-            progress=lambda done, total, _: False,
-        )
-
-
 @pytest.mark.parametrize("method", [SMC(2), AIS(Warped(20)), AIS(Warped(5), TemperedGibbs())])
 @pytest.mark.parametrize("bins", [1, 5])
 def test_lower_bounds_fail_no_more_often_than_they_may(bins, method):
@@ -182,62 +156,6 @@ def test_forward_and_reverse_runs_hold_the_truth_between_them(m):
         low.append(up.log_weight.mean() - truth)
         high.append(down.log_weight.mean() - truth)
     assert np.mean(low) < 0 < np.mean(high)
-
-
-CALLS = {
-    "evidence by SMC": (estimate_evidence, {"method": SMC(8)}),
-    "evidence by AIS": (estimate_evidence, {"method": SHORT}),
-    "lower bound": (estimate_lower_bound, {"method": SHORT, "bins": 2}),
-    "upper bound": (
-        estimate_upper_bound,
-        {"method": SHORT, "start": [[[0.4, 0.6]], [[0.2, 0.3, 0.5]] * 2, [[0.9, 0.1]] * 2]},
-    ),
-}
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_a_stopped_run_goes_on_to_the_same_end(name, tmp_path):
-    function, options = CALLS[name]
-
-    def run(**more):
-        rng = np.random.default_rng(7)
-        return function(SMALL, FEW, runs=12, rng=rng, **options, **more)
-
-    whole, path = run(), tmp_path / "runs"
-    part = run(checkpoint=path, progress=lambda done, total, _: done < 5)
-    assert part.run.stopped
-    seen = []
-    again = run(checkpoint=path, progress=lambda done, total, _: seen.append(done))
-    assert seen == list(range(6, 13))
-    assert not again.run.stopped
-    assert again.log_value == whole.log_value
-    assert (again.trace == whole.trace).all()
-    assert run(checkpoint=path).log_value == whole.log_value
-
-
-def test_runs_that_go_on_end_at_the_same_tables(tmp_path):
-    def run(**more):
-        return anneal(SMALL, FEW, runs=6, rng=np.random.default_rng(7), method=SHORT, **more)
-
-    path = tmp_path / "runs"
-    run(checkpoint=path, progress=lambda done, total, _: done < 2)
-    again, once = run(checkpoint=path), run()
-    assert all((a == b).all() for a, b in zip(again.tables, once.tables, strict=True))
-    assert np.array_equal(again.acceptance, once.acceptance, equal_nan=True)
-
-
-def test_runs_are_kept_when_progress_fails(tmp_path):
-    def run(**more):
-        return anneal(SMALL, FEW, runs=6, rng=np.random.default_rng(7), method=SHORT, **more)
-
-    def fail(done, total, snapshot):
-        raise RuntimeError("the screen is gone")
-
-    path = tmp_path / "runs"
-    with pytest.raises(RuntimeError, match="the screen is gone"):
-        run(checkpoint=path, progress=fail)
-    assert path.exists()
-    assert (run(checkpoint=path).log_weight == run().log_weight).all()
 
 
 def test_estimates_of_structures_go_on_part_by_part(tmp_path):

@@ -3,7 +3,6 @@
 import itertools
 import math
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import oracles
@@ -356,37 +355,6 @@ def test_weights_are_sums_of_ratios_in_either_direction(moves):
         again = pickle.loads(pickle.dumps(found))
         assert (again.log_weight == found.log_weight).all()
         assert not again.tables[0].flags.writeable
-
-
-@pytest.mark.parametrize("method", [*METHODS, "joint"])
-def test_runs_are_the_same_for_any_executor_and_any_number_of_runs(method):
-    chosen = AIS(Warped(30), JointDirichlet()) if method == "joint" else METHODS[method][0]
-
-    def trace(runs, executor=None):
-        rng = np.random.default_rng(3)
-        return estimate_evidence(
-            SMALL, FEW, runs=runs, rng=rng, method=chosen, executor=executor
-        ).trace
-
-    with ThreadPoolExecutor(3) as executor:
-        in_blocks = trace(45, executor)
-    assert (in_blocks == trace(45)).all()
-    assert (in_blocks[:7] == trace(7)).all()
-
-
-@pytest.mark.parametrize("method", ["smc", "ais"])
-def test_progress_stops_with_the_runs_done(method):
-    found = estimate_evidence(
-        SMALL,
-        FEW,
-        runs=9,
-        rng=np.random.default_rng(3),
-        method=SMC(4) if method == "smc" else AIS(Warped(20)),
-        progress=lambda done, total, snapshot: done < 4,
-    )
-    assert found.run.stopped
-    assert found.trace.size == 4
-    assert "stopped early" in repr(found.run)
 
 
 def test_inputs_and_global_generators_stay_as_they_are():

@@ -213,32 +213,6 @@ def test_stops_with_the_steps_done():
         )
 
 
-@pytest.mark.parametrize("share", [0.0, 0.2, 0.6], ids=["at once", "early", "later"])
-def test_a_search_goes_on_with_the_scores_it_knows(share, tmp_path):
-    data = rows_from(
-        HiddenModel([0, 1, 1, 1], [2, 4, 4, 4], hidden=[0]), 100, np.random.default_rng(5)
-    )
-
-    def search(particles=4, **more):
-        rng = np.random.default_rng(1)
-        score = Simulated(SMC(particles))
-        return search_structures(empty([4] * 3), data, rng=rng, part_score=score, **more)
-
-    whole, path, told = search(), tmp_path / "scores", []
-    stop = max(1, int(share * whole.scored))
-    try:
-        assert search(checkpoint=path, progress=lambda done, *_: done < stop).run.stopped
-    except Stopped:
-        assert stop == 1
-    again = search(checkpoint=path, progress=lambda done, *_: told.append(done))
-    assert told[0] == stop + 1
-    assert (again.trace == whole.trace).all()
-    assert all(same(one, other) for one, other in zip(again.path, whole.path, strict=True))
-    assert (search(checkpoint=path, progress=pytest.fail).trace == whole.trace).all()
-    with pytest.raises(ValueError, match="checkpoint of another run: its part_score"):
-        search(5, checkpoint=path)
-
-
 def test_an_interrupt_keeps_the_steps_done():
     class Interrupted(Exact):
         def __call__(self, model, data, /, *, rng):

@@ -16,7 +16,7 @@ from pathlib import Path
 import calls
 import numpy as np
 import pytest
-from killing import CALLS, Nursery, arrays
+from killing import CALLS, Nursery
 
 from bnlab.checkpoints import MAGIC
 
@@ -52,7 +52,7 @@ def check_end(name, path):
     resumed = call(COUNT, checkpoint=path, progress=lambda done, *_: told.append(done))
     whole = call(COUNT)
     assert told and before, "nothing had been saved, or nothing was left to do"
-    assert calls.differing(arrays(resumed), arrays(whole)) == set()
+    assert calls.differing(calls.arrays(resumed), calls.arrays(whole)) == set()
     assert not resumed.run.stopped
     assert resumed.run.settings == whole.run.settings
 

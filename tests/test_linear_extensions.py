@@ -388,19 +388,6 @@ def test_two_chains_one_before_the_other_are_reached_in_small_steps():
     assert abs(drawn.at.trace[-1]) < 4 * math.sqrt(len(steps) / 400)
 
 
-def test_an_estimate_that_is_stopped_says_so():
-    dag, _ = zigzags()
-    with pytest.raises(bn.Stopped):
-        linear_extensions.estimate_linear_extensions(
-            dag,
-            eps=0.05,
-            delta=0.05,
-            rng=np.random.default_rng(0),
-            max_states=1,
-            progress=lambda done, total, snapshot: done > total,
-        )
-
-
 # The correction
 
 
@@ -522,19 +509,6 @@ def estimated(**options):
     return linear_extensions.estimate_linear_extensions(
         ESTIMATED, eps=0.2, delta=0.1, rng=rng, max_states=1, **options
     )
-
-
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.8])
-def test_a_stopped_estimate_goes_on_to_the_same_end(share, tmp_path, monkeypatch):
-    monkeypatch.setattr("bnlab.linear_extensions.estimating.BATCH_NUMBERS", 1)
-    whole, path, told = estimated(), tmp_path / "draws", []
-    with pytest.raises(bn.Stopped, match="unfinished"):
-        estimated(checkpoint=path, progress=lambda done, total, _: done < share * total)
-    again = estimated(checkpoint=path, progress=lambda *report: told.append(report))
-    assert told[0][0] > share * told[0][1]
-    assert (again.trace == whole.trace).all()
-    assert again.run.settings == whole.run.settings
-    assert estimated(checkpoint=path, progress=pytest.fail).log_value == whole.log_value
 
 
 def test_an_estimate_interrupted_within_a_batch_goes_on_to_the_same_end(tmp_path, monkeypatch):

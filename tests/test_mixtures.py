@@ -3,14 +3,12 @@
 import itertools
 import math
 import pickle
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 
 import networkx as nx
 import numpy as np
 import oracles
 import pytest
-from stopping import Stop
 
 import bnlab as bn
 from bnlab.search import mixtures
@@ -165,62 +163,6 @@ def test_it_finds_two_trees():
 def arrays(mixture):
     tables = [table for tree in mixture.networks for table in (tree.dag, *tree.tables)]
     return [mixture.weights, mixture.trace, mixture.values, *tables]
-
-
-def test_executors_give_the_same_bits():
-    data, options = random_data(4), {"components": 3, "restarts": 4}
-    usual = arrays(bn.fit_tree_mixture(data, **options, rng=generator()))
-    for kind in (ThreadPoolExecutor, ProcessPoolExecutor):
-        with kind(2) as executor:
-            other = bn.fit_tree_mixture(data, **options, rng=generator(), executor=executor)
-        assert all(map(np.array_equal, usual, arrays(other)))
-    again = arrays(bn.fit_tree_mixture(data, **options, rng=generator(2)))
-    assert not all(map(np.array_equal, usual, again))
-
-
-def test_more_restarts_are_never_worse():
-    data = random_data(21)
-    few, more = (
-        bn.fit_tree_mixture(data, components=3, restarts=count, rng=generator()) for count in (2, 6)
-    )
-    assert np.array_equal(more.values[:2], few.values)
-    assert more.value == more.values.max() >= few.value
-
-
-def test_it_stops_when_progress_says_so():
-    seen = []
-
-    def progress(done, total, snapshot):
-        seen.append((done, total))
-        return done < 2
-
-    mixture = bn.fit_tree_mixture(
-        random_data(5), components=2, restarts=5, rng=generator(), progress=progress
-    )
-    assert seen == [(1, 5), (2, 5)]
-    assert mixture.run.stopped
-    assert mixture.values.size == 2
-
-
-@pytest.mark.parametrize("how", ["returns False", "interrupts"])
-def test_a_stopped_fit_goes_on_to_the_same_end(how, tmp_path):
-    data, path, options = random_data(4), tmp_path / "starts", {"components": 3, "restarts": 6}
-    whole = bn.fit_tree_mixture(data, **options, rng=generator())
-    part = bn.fit_tree_mixture(
-        data, **options, rng=generator(), checkpoint=path, progress=Stop(how)
-    )
-    assert part.run.stopped
-    assert np.array_equal(part.values, whole.values[:4])
-    for progress in (Stop("returns False", 2), pytest.fail):  # the second time nothing is left
-        again = bn.fit_tree_mixture(
-            data, **options, rng=generator(), checkpoint=path, progress=progress
-        )
-        assert all(map(np.array_equal, arrays(again), arrays(whole)))
-        assert again.converged == whole.converged
-        assert again.run.settings == whole.run.settings
-        assert not again.run.stopped
-        told = getattr(progress, "told", [(5, 6), (6, 6)])
-        assert told == [(5, 6), (6, 6)]
 
 
 def test_the_starts_of_another_fit_are_refused(tmp_path):

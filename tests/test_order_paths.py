@@ -83,24 +83,6 @@ def test_progress_stops():
         order_paths(posterior, progress=lambda done, total, snapshot: done < 2)
 
 
-def test_a_stopped_run_goes_on_from_its_file(tmp_path):
-    posterior, path = bn.order_posterior(scored(5, 30, 3, seed=1)), tmp_path / "paths"
-    for share in (2, 4):
-        with pytest.raises(bn.Stopped, match=f"step {share} of 5"):
-            order_paths(posterior, checkpoint=path, progress=lambda done, *_, s=share: done < s)
-    seen = []
-    again = order_paths(posterior, checkpoint=path, progress=lambda done, *_: seen.append(done))
-    assert seen == [5]
-    assert (again == order_paths(posterior)).all()
-    assert (order_paths(posterior, checkpoint=path, progress=pytest.fail) == again).all()
-    other = bn.order_posterior(scored(5, 30, 3, seed=2))
-    with pytest.raises(ValueError, match="checkpoint of another run"):
-        order_paths(other, checkpoint=path)
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(ValueError, match="damaged"):
-        order_paths(posterior, checkpoint=path)
-
-
 def test_what_is_out_of_reach_is_refused(monkeypatch):
     table = scored(4, 30, 3, seed=1)
     with pytest.raises(ValueError, match="ScoreTable is no OrderPosterior"):

@@ -3,13 +3,11 @@
 import itertools
 import math
 from collections import Counter, defaultdict
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import oracles
 import pytest
-from stopping import Stop, draws_kept
 
 import bnlab as bn
 from bnlab.kernels import bucket_walks
@@ -290,27 +288,6 @@ def test_one_and_two_variables(n, bucket):
     assert draws.independent == (n <= bucket)
 
 
-def test_identical_chains_for_any_block_and_executor(monkeypatch):
-    table = small_table(n=6)
-    plain = chains(table)
-    with ThreadPoolExecutor(3) as executor:
-        assert (chains(table, executor).values == plain.values).all()
-    for terms in (1, 100_000):
-        monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", terms)
-        again = chains(table)
-        assert (again.values == plain.values).all()
-        assert (again.log_target == plain.log_target).all()
-        assert (again.stats["acceptance"] == plain.stats["acceptance"]).all()
-
-
-@pytest.mark.parametrize("how", ["returns False", "interrupts"])
-def test_a_stopped_run_keeps_equally_many_draws_of_each_chain(how, monkeypatch):
-    table = small_table(n=5)
-    whole = chains(table)
-    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 100_000)
-    draws_kept(chains(table, progress=Stop(how)), whole)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -324,18 +301,6 @@ def test_a_stopped_run_keeps_equally_many_draws_of_each_chain(how, monkeypatch):
 def test_bad_settings_say_what_is_wrong(options, message):
     with pytest.raises(ValueError, match=message):
         chains(small_table(), **options)
-
-
-def test_what_is_no_table_is_refused():
-    with pytest.raises(ValueError, match="pass a ScoreTable"):
-        chains(np.zeros(3))
-
-
-def test_memory_is_checked_before_it_is_taken(monkeypatch):
-    table = small_table(n=6)
-    monkeypatch.setattr("bnlab.memory.free_bytes", lambda: 1000)
-    with pytest.raises(ValueError, match="walking on partial orders needs"):
-        chains(table)
 
 
 def test_compiled_kernels_equal_their_python_source(monkeypatch):

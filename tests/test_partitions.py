@@ -3,12 +3,10 @@
 import itertools
 import math
 from collections import Counter, defaultdict
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import oracles
 import pytest
-from stopping import Stop, draws_kept
 
 import bnlab as bn
 from bnlab.kernels import partition_walks
@@ -413,43 +411,6 @@ def test_one_and_two_variables(n):
     assert len(np.unique(draws.values.reshape(-1, n), axis=0)) == [1, 3][n - 1]
 
 
-def test_identical_chains_for_any_block_and_executor(monkeypatch):
-    table = small_table(n=6)
-    plain = chains(table)
-    with ThreadPoolExecutor(3) as executor:
-        assert (chains(table, executor).values == plain.values).all()
-    for terms in (1, 30_000):
-        monkeypatch.setattr("bnlab.sampling.partition_mcmc.BLOCK_TERMS", terms)
-        again = chains(table)
-        assert (again.values == plain.values).all()
-        assert (again.log_target == plain.log_target).all()
-        for name, share in plain.stats.items():
-            assert (again.stats[name] == share).all()
-
-
-def test_more_draws_or_chains_start_like_fewer():
-    table = small_table(n=5)
-    whole = chains(table)
-    assert (chains(table, draws=10).values == whole.values[:, :10]).all()
-    assert (chains(table, chains=2).values == whole.values[:2]).all()
-
-
-@pytest.mark.parametrize("how", ["returns False", "interrupts"])
-def test_a_stopped_run_keeps_equally_many_draws_of_each_chain(how, monkeypatch):
-    table = small_table(n=5)
-    whole = chains(table)
-    monkeypatch.setattr("bnlab.sampling.partition_mcmc.BLOCK_TERMS", 30_000)
-    stop = Stop(how)
-
-    kept = draws_kept(chains(table, progress=stop), whole)
-    assert stop.told[-1] == (3 * (500 + 5 * kept), 3 * (500 + 5 * 200))
-
-
-def test_stopping_during_the_burn_in_leaves_nothing():
-    with pytest.raises(bn.Stopped, match="burn-in"):
-        chains(small_table(), progress=lambda *_: False, burn_in=10**6)
-
-
 @pytest.mark.parametrize("block", [1, 10, 1000])
 def test_rounds_cover_every_move(block):
     plan = ChainSettings(draws=17, burn_in=25, thin=3, chains=1)
@@ -463,42 +424,3 @@ def test_rounds_cover_every_move(block):
     assert sum(records for _, records in rounds) == 17
     assert rounds[0][0] % 3 == 1  # then the chains are a whole number of steps before their draws
     assert all(lead + 3 * records <= max(block, 3) + 2 for lead, records in rounds)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"draws": 0}, "draws=0"),
-        ({"chains": 0}, "chains=0"),
-        ({"thin": 1.5}, "thin=1.5"),
-        ({"burn_in": -1}, "burn_in=-1"),
-        ({"rng": 3}, "rng=3 is no generator"),
-    ],
-)
-def test_bad_settings_say_what_is_wrong(options, message):
-    settings = {"draws": 5, "rng": np.random.default_rng(0)} | options
-    with pytest.raises(ValueError, match=message):
-        bn.sample_partitions(small_table(), **settings)
-
-
-def test_what_is_no_table_is_refused():
-    with pytest.raises(ValueError, match="pass a ScoreTable"):
-        bn.sample_partitions(np.zeros(3), draws=5, rng=np.random.default_rng(0))
-
-
-def test_memory_is_checked_before_it_is_taken(monkeypatch):
-    table = small_table(n=6)
-    monkeypatch.setattr("bnlab.memory.free_bytes", lambda: 1000)
-    with pytest.raises(ValueError, match="walking on partitions needs"):
-        chains(table)
-
-
-def test_compiled_kernels_equal_their_python_source(monkeypatch):
-    table = small_table(n=5, k=4, required=[(0, 1)])
-    compiled = chains(table, draws=5, burn_in=20)
-    for name, function in vars(partition_walks).copy().items():
-        if hasattr(function, "py_func"):
-            monkeypatch.setattr(partition_walks, name, function.py_func)
-    plain = chains(table, draws=5, burn_in=20)
-    assert (plain.values == compiled.values).all()
-    assert plain.log_target == pytest.approx(compiled.log_target, abs=1e-12)

@@ -129,30 +129,6 @@ def test_stopping_keeps_the_finished_blocks():
     assert (part.values == whole.values[:, : 2 * BLOCK_DRAWS]).all()
 
 
-def test_an_interrupt_keeps_the_finished_blocks():
-    def interrupt(done, total, snapshot):
-        raise KeyboardInterrupt
-
-    part = bn.sample_dags(
-        small_posterior(), draws=BLOCK_DRAWS + 5, rng=np.random.default_rng(7), progress=interrupt
-    )
-    assert part.run.stopped
-    assert part.values.shape == (1, BLOCK_DRAWS, 4)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"draws": 0, "rng": np.random.default_rng(0)}, "draws=0"),
-        ({"draws": 5, "rng": 1234}, "rng=1234 is no generator"),
-        ({"draws": 5, "rng": np.random}, "is no generator"),
-    ],
-)
-def test_bad_settings_say_what_is_wrong(options, message):
-    with pytest.raises(ValueError, match=message):
-        bn.sample_dags(small_posterior(), **options)
-
-
 def test_rounds_of_blocks_change_nothing(monkeypatch):
     posterior = small_posterior()
     whole = bn.sample_dags(posterior, draws=1000, rng=np.random.default_rng(7))

@@ -3,13 +3,10 @@
 import itertools
 import math
 import pickle
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
 
 import numpy as np
 import oracles
 import pytest
-from stopping import Stop
 
 import bnlab as bn
 from bnlab import checkpoints
@@ -208,28 +205,6 @@ def test_a_single_dag_allowed_is_found():
 # Restarts
 
 
-@pytest.mark.parametrize("perturb", [None, 3])
-def test_more_restarts_only_add_climbs(perturb):
-    table = random_table(4, 9)
-    few, many = (climb(table, restarts=r, perturb=perturb) for r in (8, 24))
-    assert np.array_equal(few.ends, many.ends[:9])
-    assert many.log_target >= few.log_target >= climb(table).log_target
-    assert many.run.settings["restarts"] == 24
-
-
-def test_any_executor_gives_the_same_bits():
-    table = random_table(5, 8)
-    with (
-        ThreadPoolExecutor(3) as threads,
-        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process,
-    ):
-        for executor, perturb in itertools.product((threads, process), (None, 3)):
-            known = climb(table, restarts=20, perturb=perturb, tabu=3)
-            found = climb(table, restarts=20, perturb=perturb, tabu=3, executor=executor)
-            for name in ("dag", "start", "steps", "trace", "ends", "log_targets"):
-                assert np.array_equal(getattr(found, name), getattr(known, name))
-
-
 def test_random_starts_differ_and_are_dags():
     table = random_table(6, 10)
     starts = {
@@ -316,15 +291,6 @@ def test_the_share_of_perturbed_data_falls():
     assert shares == pytest.approx([0.8, 0.6, 0.4, 0.2])
 
 
-def test_perturbed_climbs_stop_when_told():
-    table = random_table(1, 4)
-    found = climb_perturbed(
-        table, lambda *_: table, rng=np.random.default_rng(3), progress=lambda done, *_: done < 2
-    )
-    assert found.run.stopped
-    assert len(found.ends) == 3
-
-
 def test_other_families_are_no_perturbation():
     table = random_table(1, 4)
     for other in (
@@ -382,21 +348,6 @@ def assert_same_climbs(one, other):
         assert np.array_equal(getattr(one, name), getattr(other, name))
     assert one.run.settings == other.run.settings
     assert (one.run.seed, one.run.stopped) == (other.run.seed, other.run.stopped)
-
-
-@KEPT
-@pytest.mark.parametrize("how", ["returns False", "interrupts"])
-def test_a_stopped_search_goes_on_to_the_same_end(kind, how, tmp_path):
-    path, whole = tmp_path / "climbs", kept_climbs(kind)
-    part = kept_climbs(kind, checkpoint=path, progress=Stop(how))
-    count = len(part.ends)
-    assert part.run.stopped
-    assert 1 < count < len(whole.ends)
-    assert np.array_equal(part.ends, whole.ends[:count])
-    progress = Stop("returns False", 2)
-    assert_same_climbs(kept_climbs(kind, checkpoint=path, progress=progress), whole)
-    assert progress.told[0][0] >= count - 1
-    assert_same_climbs(kept_climbs(kind, checkpoint=path), whole)
 
 
 @KEPT

@@ -2,9 +2,6 @@
 
 import itertools
 import math
-import pickle
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
 
 import numpy as np
 import oracles
@@ -271,30 +268,6 @@ def test_few_kept_are_the_best_of_many():
     assert np.array_equal(few.trace, many.trace)
     assert few.log_target == pytest.approx(many.log_target[:20], abs=MARGIN)
     assert rows(few.dags) <= rows(many.dags)
-
-
-def test_a_longer_search_starts_like_a_shorter_one():
-    table = random_table(4, 6)
-    short, long = (shot(table, steps=steps, keep=10**5) for steps in (700, 2500))
-    assert np.array_equal(long.trace[:, :700], short.trace)
-    assert rows(short.dags) <= rows(long.dags)
-    assert not np.array_equal(shot(table, seed=2).trace, shot(table).trace)
-
-
-def test_any_executor_gives_the_same_bits():
-    table = random_table(5, 7)
-    known = shot(table, steps=2100, keep=200)
-    with (
-        ThreadPoolExecutor(3) as threads,
-        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process,
-    ):
-        for executor in (threads, process):
-            found = shot(table, steps=2100, keep=200, executor=executor)
-            for name in ("dags", "log_target", "trace"):
-                assert np.array_equal(getattr(found, name), getattr(known, name))
-    copy = pickle.loads(pickle.dumps(known))
-    assert np.array_equal(copy.dags, known.dags)
-    assert "PCG64" in known.run.seed
 
 
 def test_without_patience_a_path_circles_around_an_optimum():

@@ -1,14 +1,10 @@
 """Sequential Monte Carlo on orders: weights, expectations, temperatures, resampling, runs."""
 
-import itertools
 import math
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
 
 import numpy as np
 import oracles
 import pytest
-from stopping import Stop
 
 import bnlab as bn
 from bnlab.annealing.runs import anneal_cloud, next_beta
@@ -211,43 +207,6 @@ def anneal(executor=None, runs=12, progress=None, method=bn.SMC(20, share=0.8)):
         progress=progress,
         executor=executor,
     )
-
-
-def same(one, other):
-    return all(
-        np.array_equal(a, b, equal_nan=True)
-        for a, b in itertools.chain(
-            [(one.values, other.values), (one.log_weight, other.log_weight)],
-            [(one.log_target, other.log_target), (one.groups, other.groups)],
-            [(one.stats[name], other.stats[name]) for name in {*one.stats, *other.stats}],
-        )
-    )
-
-
-def test_identical_runs_for_any_block_and_executor(monkeypatch):
-    plain = anneal()
-    assert (plain.groups == np.arange(12)[:, None]).all()
-    with ThreadPoolExecutor(3) as executor:
-        assert same(anneal(executor), plain)
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
-        assert same(anneal(executor), plain)
-    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 20_000)
-    assert same(anneal(), plain)
-    assert (anneal(runs=5).log_weight == plain.log_weight[:5]).all()
-
-
-@pytest.mark.parametrize("how", ["returns False", "interrupts"])
-def test_a_stopped_run_keeps_its_finished_runs(how, monkeypatch):
-    whole = anneal()
-    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 20_000)
-    stop = Stop(how)
-    part = anneal(progress=stop)
-    kept = len(part.log_weight)
-    assert part.run.stopped
-    assert stop.told[-1] == (kept, 12)
-    assert 0 < kept < 12
-    assert (part.log_weight == whole.log_weight[:kept]).all()
-    assert "stopped early" in repr(part)
 
 
 @pytest.mark.parametrize(

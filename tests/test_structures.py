@@ -7,7 +7,6 @@ import re
 import numpy as np
 import oracles
 import pytest
-from stopping import Stop
 
 import bnlab as bn
 from bnlab.kernels import dag_jumps, dag_walks as moves
@@ -499,12 +498,6 @@ def test_what_does_not_fit_is_refused(options, message):
         bn.sample_structures(small_table(k=1), **options)
 
 
-def test_constraints_that_leave_no_dag_are_refused():
-    table = small_table(required=[(0, 1), (1, 2), (2, 0)])
-    with pytest.raises(ValueError, match="leave no DAG"):
-        bn.sample_structures(table, draws=5, rng=np.random.default_rng(0))
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -525,37 +518,6 @@ def test_global_proposals_are_clipped():
     assert chances[0, 1] == pytest.approx(1 / (1 + 3e-4), abs=1e-3)
     assert chances[1, 0] == pytest.approx(1e-4, rel=1e-3)
     assert 1 - chances.sum() == pytest.approx(1e-4, rel=1e-3)
-
-
-@pytest.mark.parametrize("how", ["returns False", "interrupts"])
-@pytest.mark.parametrize("log_prior", [None, few_edges])
-def test_stopped_chains_keep_equally_many_draws(how, log_prior, monkeypatch):
-    monkeypatch.setattr("bnlab.sampling.structure_mcmc.BLOCK_MOVES", 20)
-    monkeypatch.setattr("bnlab.sampling.structure_mcmc.STEP_SECONDS", 0.01)
-
-    def chains(**options):
-        return bn.sample_structures(
-            small_table(),
-            draws=100,
-            thin=5,
-            burn_in=50,
-            log_prior=log_prior,
-            rng=np.random.default_rng(8),
-            **options,
-        )
-
-    whole, part = chains(), chains(progress=Stop(how))
-    kept = part.values.shape[1]
-    assert part.run.stopped
-    assert 0 < kept < 100
-    assert (part.values == whole.values[:, :kept]).all()
-
-
-def test_stopping_during_the_burn_in_leaves_nothing():
-    with pytest.raises(bn.Stopped, match="burn-in"):
-        bn.sample_structures(
-            small_table(), draws=5, rng=np.random.default_rng(0), progress=lambda *_: False
-        )
 
 
 def test_draws_that_do_not_fit_into_memory_are_refused():

@@ -3,13 +3,10 @@
 import itertools
 import math
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
 
 import numpy as np
 import oracles
 import pytest
-from stopping import Stop, draws_kept
 
 import bnlab as bn
 from bnlab.kernels import order_walks
@@ -251,11 +248,6 @@ def test_steps_start_at_an_order(start):
         bn.each_order(small_table(), rng=np.random.default_rng(0), start=start)
 
 
-def test_steps_need_a_generator():
-    with pytest.raises(ValueError, match="rng=3 is no generator"):
-        bn.each_order(small_table(), rng=3)
-
-
 # Chains
 
 
@@ -284,63 +276,6 @@ def test_draws_carry_their_log_targets_and_settings():
     assert draws.run.settings["thin"] == 5
     assert draws.run.settings["moves"] == repr(Moves())
     assert set(draws.stats) == {"acceptance_swap"}
-
-
-@DENSE
-def test_identical_chains_for_any_block_and_executor(dense, monkeypatch):
-    table = small_table(n=6)
-    if not dense:
-        monkeypatch.setattr("bnlab.sampling.order_target.MAX_DENSE_NODES", 0)
-    plain = chains(table)
-    with ThreadPoolExecutor(3) as executor:
-        assert (chains(table, executor).values == plain.values).all()
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
-        assert (chains(table, executor).values == plain.values).all()
-    for terms in (1, 30_000):
-        monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", terms)
-        again = chains(table)
-        assert (again.values == plain.values).all()
-        assert (again.log_target == plain.log_target).all()
-        assert (again.stats["acceptance_swap"] == plain.stats["acceptance_swap"]).all()
-
-
-def test_more_draws_or_chains_start_like_fewer():
-    table = small_table(n=5)
-    whole = chains(table)
-    assert (chains(table, draws=10).values == whole.values[:, :10]).all()
-    assert (chains(table, chains=2).values == whole.values[:2]).all()
-
-
-@pytest.mark.parametrize("how", ["returns False", "interrupts"])
-def test_a_stopped_run_keeps_equally_many_draws_of_each_chain(how, monkeypatch):
-    table = small_table(n=5)
-    whole = chains(table)
-    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 8_000)
-    stop = Stop(how)
-
-    kept = draws_kept(chains(table, progress=stop), whole)
-    assert stop.told[-1] == (3 * (500 + 5 * kept), 3 * (500 + 5 * 200))
-
-
-def test_stopping_during_the_burn_in_leaves_nothing():
-    with pytest.raises(bn.Stopped, match="burn-in"):
-        chains(small_table(), progress=lambda *_: False)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"draws": 0}, "draws=0"),
-        ({"chains": 0}, "chains=0"),
-        ({"thin": 1.5}, "thin=1.5"),
-        ({"burn_in": -1}, "burn_in=-1"),
-        ({"rng": 3}, "rng=3 is no generator"),
-    ],
-)
-def test_bad_settings_say_what_is_wrong(options, message):
-    settings = {"draws": 5, "rng": np.random.default_rng(0)} | options
-    with pytest.raises(ValueError, match=message):
-        bn.sample_orders(small_table(), **settings)
 
 
 @pytest.mark.parametrize("option", ["chains", "burn_in", "thin", "moves"])
