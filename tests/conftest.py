@@ -12,10 +12,20 @@ import pooch
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-# Files that take minutes, begun first, so that no worker waits for another at the end.
-LONG = ("test_cold_start.py", "test_browser.py", "test_widgets.py", "test_bad_input.py")
-# Notebooks that start clusters, and the folder of those that take half a minute and more.
-LONG_NOTEBOOKS = {"10_scaling_out", "papers"}
+# Files that are begun first. One worker compiles the kernels in the contracts, for all processes to
+# come, while the other does what needs few of them. Then what takes minutes, so that no worker
+# waits for another at the end.
+LONG = (
+    "test_contracts.py",
+    "test_cold_start.py",
+    "test_course.py",
+    "test_fuzzing.py",
+    "test_browser.py",
+    "test_widgets.py",
+    "test_bad_input.py",
+)
+# A notebook that starts clusters, one that searches, and the folder of the papers.
+LONG_NOTEBOOKS = {"08_structure_search", "10_scaling_out", "papers"}
 WEEK = 7 * 24 * 3600
 
 
