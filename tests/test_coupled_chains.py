@@ -109,10 +109,10 @@ def test_one_step_transitions_are_those_of_the_exact_matrix(dense):
 
 
 @DENSE
-@pytest.mark.parametrize("n", [4, 5])
-def test_every_temperature_visits_all_orders_as_it_should(dense, n):
+def test_every_temperature_visits_all_orders_as_it_should(dense):
     """A chi-square test of each chain, from the coldest to the hottest."""
-    table, total = small_table(n=n), 20_000
+    n, total = 4, 20_000
+    table = small_table(n=n)
     walker, rng = OrderWalker.of(table, dense=dense), np.random.default_rng(6)
     betas = SCHEDULE.betas
     states = np.array([rng.permutation(n) for _ in betas])

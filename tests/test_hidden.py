@@ -231,7 +231,7 @@ def test_cheeseman_stutz_is_the_published_formula():
     assert cs == pytest.approx(completed + log_likelihood - at_theta, abs=1e-9)
 
 
-@pytest.mark.parametrize("m", [4, 8])
+@pytest.mark.parametrize("m", [4, 6])
 def test_bounds_stay_below_the_evidence_on_all_136_structures(m):
     models = [HiddenModel(p, ARITIES, hidden=[0, 1]) for p in bipartite_structures()]
     values = random_rows(models[-1], m, seed=m)

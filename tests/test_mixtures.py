@@ -166,30 +166,17 @@ def arrays(mixture):
 
 
 def test_the_starts_of_another_fit_are_refused(tmp_path):
-    data, path = random_data(4), tmp_path / "starts"
-    bn.fit_tree_mixture(data, components=2, restarts=2, rng=generator(), checkpoint=path)
-    before = path.read_bytes()
-    usual = {"components": 2, "restarts": 2, "rng": 1}
+    path, usual = tmp_path / "starts", {"components": 2, "restarts": 2}
+    bn.fit_tree_mixture(random_data(4), **usual, rng=generator(), checkpoint=path)
     for other, match in (
-        ({"rng": 2}, "its seed is"),
         ({"components": 3}, "its components is 2, here it is 3"),
-        ({"restarts": 3}, "its restarts is 2"),
         ({"ess": 2}, "its ess is 1.0, here it is 2.0"),
         ({"max_iterations": 5}, "its max_iterations is 1000"),
         ({"data": random_data(5)}, "its data is"),
     ):
-        settings = {"data": data} | usual | other
+        settings = {"data": random_data(4)} | usual | other
         with pytest.raises(ValueError, match=match):
-            bn.fit_tree_mixture(
-                settings.pop("data"),
-                **settings | {"rng": generator(settings["rng"])},
-                checkpoint=path,
-            )
-        assert path.read_bytes() == before
-    path.write_bytes(before[:-9])
-    with pytest.raises(ValueError, match="damaged"):
-        bn.fit_tree_mixture(data, **usual | {"rng": generator()}, checkpoint=path)
-    assert path.read_bytes() == before[:-9]
+            bn.fit_tree_mixture(settings.pop("data"), **settings, rng=generator(), checkpoint=path)
 
 
 def test_memory_for_rows_and_for_fits_is_refused_before_it_is_taken(monkeypatch):

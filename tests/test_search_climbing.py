@@ -398,30 +398,16 @@ def test_climbs_are_saved_when_that_is_due(kind, tmp_path, monkeypatch):
 
 @KEPT
 def test_the_climbs_of_another_search_are_refused(kind, tmp_path):
-    path = tmp_path / "climbs"
+    path, start = tmp_path / "climbs", np.zeros(7, np.int64)
     kept_climbs(kind, checkpoint=path)
-    before = path.read_bytes()
-    start = np.zeros(7, np.int64)
     start[1] = 1
-    others = [
-        ({"seed": 4}, "its seed is"),
+    for other, match in (
         ({"data": random_data(6, 7)}, "its table is"),
         ({"start": start}, "its start is"),
         ({"tabu": 2}, "its tabu is 0, here it is 2"),
-    ]
-    others.append(
-        ({"rounds": 11}, "its rounds is 10, here it is 11")
-        if kind == "perturbed data"
-        else ({"restarts": 30}, "its restarts is 29, here it is 30")
-    )
-    for other, match in others:
+    ):
         with pytest.raises(ValueError, match=match):
             kept_climbs(kind, checkpoint=path, **other)
-        assert path.read_bytes() == before
-    path.write_bytes(before[:-9])
-    with pytest.raises(ValueError, match="damaged"):
-        kept_climbs(kind, checkpoint=path)
-    assert path.read_bytes() == before[:-9]
 
 
 def test_a_search_of_another_kind_is_refused(tmp_path):
@@ -580,15 +566,9 @@ def test_odd_options_are_refused(options, message):
 
 def test_other_tables_and_generators_are_refused():
     with pytest.raises(ValueError, match="pass a ScoreTable"):
-        climb(random_data(1, 3))
-    with pytest.raises(ValueError, match="pass a ScoreTable"):
         climb_perturbed(
             bn.LazyScores(random_data(1, 3), bn.BDeu()), None, rng=np.random.default_rng(1)
         )
-    with pytest.raises(ValueError, match="is no generator"):
-        bn.hill_climb(random_table(1, 3), rng=3)
-    with pytest.raises(ValueError, match="leave no DAG"):
-        climb(random_table(1, 3, required=[(0, 1), (1, 2), (2, 0)]))
 
 
 def test_a_result_is_frozen_and_survives_pickling():

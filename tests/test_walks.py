@@ -176,7 +176,7 @@ def test_one_step_transitions_are_those_of_the_exact_matrix(dense, moves):
 
 
 @DENSE
-@pytest.mark.parametrize(("n", "beta"), [(4, 1.0), (5, 1.0), (5, 0.3)])
+@pytest.mark.parametrize(("n", "beta"), [(4, 1.0), (5, 0.3)])
 def test_frequencies_of_all_orders_pass_a_chi_square_test(dense, n, beta):
     table = small_table(n=n, m=12, arity=3)
     log_beta = oracles.families_of(table)
