@@ -81,3 +81,11 @@ def data_dir() -> Path:
     if not folder:
         pytest.skip("BNLAB_DATA_DIR names no folder of data files")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def tic_tac_toe():
+    """The exact posterior over orders given the board of tic-tac-toe."""
+    import bnlab as bn
+
+    return bn.order_posterior(bn.score_families(bn.load_dataset("tic_tac_toe"), bn.BDeu()))

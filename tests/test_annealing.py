@@ -6,27 +6,12 @@ import math
 import numpy as np
 import oracles
 import pytest
+from tables import close, small_table
 
 import bnlab as bn
 from bnlab.exact import log_prior_sum
 
 MIXTURE = bn.Moves(swap=2, adjacent=1, relocate=1)
-
-
-def small_table(n=4, k=2, m=25, seed=0, **options):
-    data = bn.Data.from_arrays(np.random.default_rng(seed).integers(0, 2, size=(m, n)))
-    return bn.score_families(data, bn.BDeu(), max_parents=k, **options)
-
-
-@pytest.fixture(scope="module")
-def tic_tac_toe():
-    return bn.order_posterior(bn.score_families(bn.load_dataset("tic_tac_toe"), bn.BDeu()))
-
-
-def close(values, expected):
-    """The mean of exp(values) is exp(expected) within four standard errors."""
-    weights = np.exp(np.asarray(values) - expected)
-    return abs(weights.mean() - 1) <= 4 * weights.std() / math.sqrt(weights.size)
 
 
 # Schedules

@@ -7,16 +7,12 @@ from dataclasses import replace
 import numpy as np
 import oracles
 import pytest
+from tables import close, small_table
 
 import bnlab as bn
 from bnlab.exact import log_prior_sum
 
 SHORT = bn.AIS(bn.Linear(12))
-
-
-def small_table(n=4, k=2, m=25, seed=0, **options):
-    data = bn.Data.from_arrays(np.random.default_rng(seed).integers(0, 2, size=(m, n)))
-    return bn.score_families(data, bn.BDeu(), max_parents=k, **options)
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +27,6 @@ def posterior(table):
 
 def anneal(table, runs=90, method=SHORT, seed=1):
     return bn.anneal_orders(table, runs=runs, rng=np.random.default_rng(seed), method=method)
-
-
-def close(values, expected):
-    """The mean of exp(values) is exp(expected) within four standard errors."""
-    weights = np.exp(np.asarray(values) - expected)
-    return abs(weights.mean() - 1) <= 4 * weights.std() / math.sqrt(weights.size)
 
 
 # From draws

@@ -241,12 +241,6 @@ def test_a_machine_without_the_memory_is_told_at_once(work, fits, monkeypatch):
         assert part in str(error.value)
 
 
-def test_constraints_that_leave_no_dag_are_refused():
-    table = shape_of(3, 2, required=[(0, 1), (1, 2), (2, 0)])
-    with pytest.raises(ValueError, match="leave no DAG"):
-        bn.dag_posterior(table)
-
-
 def test_sums_that_lost_their_digits_are_refused(monkeypatch):
     monkeypatch.setattr("bnlab.exact.dag.MOST_ROUNDING", 0.0)
     with pytest.raises(ValueError, match="n=9: the signed sums over DAGs lose too many digits"):

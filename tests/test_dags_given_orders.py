@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import oracles
 import pytest
+from tables import some_orders
 
 import bnlab as bn
 from bnlab.graphs import predecessor_masks
@@ -14,13 +15,6 @@ from bnlab.graphs import predecessor_masks
 def small_table(n, m=20, seed=3, **options):
     data = bn.Data.from_arrays(np.random.default_rng(seed).integers(0, 2, size=(m, n)))
     return bn.score_families(data, bn.BDeu(), **options)
-
-
-def some_orders(rows, names, chains=1, **options):
-    """Orders by hand, as draws of equal weight."""
-    values = np.resize(rows, (chains, len(rows) // chains, len(rows[0])))
-    zeros = np.zeros(values.shape[:2])
-    return bn.Draws(values, zeros, zeros, "orders", "order-modular", names, **options)
 
 
 def random_orders(n, count, chains=1):

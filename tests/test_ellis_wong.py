@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import oracles
 import pytest
+from tables import some_orders
 
 import bnlab as bn
 from bnlab.graphs import predecessor_masks
@@ -17,12 +18,6 @@ def small_table(n, m=20, seed=3, **options):
     values = np.random.default_rng(seed).integers(0, 2, size=(m, n))
     data = bn.Data.from_arrays(values, arities=[2] * n)
     return bn.score_families(data, bn.BDeu(), **options)
-
-
-def some_orders(rows, names):
-    values = np.array(rows)[None]
-    zeros = np.zeros(values.shape[:2])
-    return bn.Draws(values, zeros, zeros, "orders", "order-modular", names)
 
 
 def agree(n, *orders):

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import oracles
 import pytest
+from tables import uneven_table
 
 import bnlab as bn
 from bnlab.exact import log_dag_prior_sum, log_prior_sum
@@ -13,23 +14,9 @@ from bnlab.exact import log_dag_prior_sum, log_prior_sum
 RNG = np.random.default_rng
 
 
-def uneven_table(n=4, m=150, **options):
-    """Orders whose weights span ten nats: the last variable needs two parents."""
-    rng = RNG(0)
-    values = rng.integers(0, 2, size=(m, n))
-    values[:, -1] = (values[:, 0] & values[:, 1]) ^ (rng.random(m) < 0.1)
-    values[:, 2] = values[:, 0] | values[:, -1]
-    return bn.score_families(bn.Data.from_arrays(values), bn.BDeu(), max_parents=2, **options)
-
-
 @pytest.fixture(scope="module")
 def posterior():
     return bn.order_posterior(uneven_table())
-
-
-@pytest.fixture(scope="module")
-def tic_tac_toe():
-    return bn.order_posterior(bn.score_families(bn.load_dataset("tic_tac_toe"), bn.BDeu()))
 
 
 def dag_evidence(table):

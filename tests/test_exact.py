@@ -185,25 +185,6 @@ def test_scores_beyond_the_packed_range_are_refused_not_wrong():
         bn.order_posterior(table)
 
 
-def test_constraints_that_leave_no_dag_are_refused():
-    data = bn.Data.from_arrays([[0, 0, 0], [1, 1, 1]])
-    cycle = [(0, 1), (1, 2), (2, 0)]
-    table = bn.score_families(data, bn.BDeu(), required=cycle)
-    with pytest.raises(ValueError, match="leave no DAG"):
-        bn.order_posterior(table)
-
-
-def test_progress_is_told_and_can_stop():
-    table = random_table(np.random.default_rng(0), 5, 2)
-    seen = []
-    bn.order_posterior(table, progress=lambda done, total, _: seen.append((done, total)))
-    assert seen == [(i + 1, seen[0][1]) for i in range(seen[0][1])]
-    with pytest.raises(bn.Stopped, match="stopped after step 3"):
-        bn.order_posterior(table, progress=lambda done, total, _: np.bool_(done < 3))
-    with pytest.raises(ValueError, match="Data is no ScoreTable"):
-        bn.order_posterior(bn.load_dataset("coronary"))
-
-
 def test_the_posterior_states_its_prior_and_is_read_only():
     posterior = bn.order_posterior(random_table(np.random.default_rng(0), 3, 2))
     assert posterior.prior == "order-modular"

@@ -10,7 +10,6 @@ import pytest
 import bnlab as bn
 from bnlab.graphs import predecessor_masks
 from bnlab.sampling import families_by_weight, independent
-from bnlab.sampling.independent import BLOCK_DRAWS
 
 UNIFORM = bn.Uniform()
 
@@ -108,25 +107,6 @@ def test_uniform_numbers_at_the_ends_of_their_range(sample):
     rows = block((posterior, Extreme()((64, 10))))
     assert np.isfinite(rows["log_target"]).all()
     assert sample(posterior, draws=1, rng=rng).values.shape == (1, 1, 5)
-
-
-def test_stopping_keeps_the_finished_blocks():
-    posterior = small_posterior()
-    whole = bn.sample_dags(posterior, draws=3 * BLOCK_DRAWS, rng=np.random.default_rng(7))
-    told = []
-
-    def stop_after_two(done, total, snapshot):
-        told.append((done, total))
-        return len(told) < 2
-
-    part = bn.sample_dags(
-        posterior, draws=3 * BLOCK_DRAWS, rng=np.random.default_rng(7), progress=stop_after_two
-    )
-    assert told == [(BLOCK_DRAWS, 3 * BLOCK_DRAWS), (2 * BLOCK_DRAWS, 3 * BLOCK_DRAWS)]
-    assert part.run.stopped
-    assert "stopped early" in repr(part)
-    assert not whole.run.stopped
-    assert (part.values == whole.values[:, : 2 * BLOCK_DRAWS]).all()
 
 
 def test_rounds_of_blocks_change_nothing(monkeypatch):

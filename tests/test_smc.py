@@ -5,6 +5,7 @@ import math
 import numpy as np
 import oracles
 import pytest
+from tables import close, small_table, uneven_table
 
 import bnlab as bn
 from bnlab.annealing.runs import anneal_cloud, next_beta
@@ -14,34 +15,9 @@ from bnlab.weights import conditional_ess, resample_particles
 MIXTURE = bn.Moves(swap=2, adjacent=1, relocate=1)
 
 
-def small_table(n=4, k=2, m=25, seed=0, **options):
-    data = bn.Data.from_arrays(np.random.default_rng(seed).integers(0, 2, size=(m, n)))
-    return bn.score_families(data, bn.BDeu(), max_parents=k, **options)
-
-
-def uneven_table(n=4, m=150):
-    """Orders whose weights span ten nats: the last needs two parents."""
-    rng = np.random.default_rng(0)
-    values = rng.integers(0, 2, size=(m, n))
-    values[:, -1] = (values[:, 0] & values[:, 1]) ^ (rng.random(m) < 0.1)
-    values[:, 2] = values[:, 0] | values[:, -1]
-    return bn.score_families(bn.Data.from_arrays(values), bn.BDeu(), max_parents=2)
-
-
-@pytest.fixture(scope="module")
-def tic_tac_toe():
-    return bn.order_posterior(bn.score_families(bn.load_dataset("tic_tac_toe"), bn.BDeu()))
-
-
 def run_means(draws):
     """ln of the mean weight of each run."""
     return np.logaddexp.reduce(draws.log_weight, axis=1) - math.log(draws.log_weight.shape[1])
-
-
-def close(values, expected):
-    """The mean of exp(values) is exp(expected) within four standard errors."""
-    weights = np.exp(np.asarray(values) - expected)
-    return abs(weights.mean() - 1) <= 4 * weights.std() / math.sqrt(weights.size)
 
 
 # Weights

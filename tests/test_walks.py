@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import oracles
 import pytest
+from tables import small_table
 
 import bnlab as bn
 from bnlab.kernels import order_walks
@@ -19,11 +20,6 @@ KINDS = {
 }
 MIXTURE = Moves(swap=2, adjacent=1, relocate=1)
 DENSE = pytest.mark.parametrize("dense", [True, False], ids=["dense", "families"])
-
-
-def small_table(n=4, k=2, m=25, seed=0, arity=2, **options):
-    data = bn.Data.from_arrays(np.random.default_rng(seed).integers(0, arity, size=(m, n)))
-    return bn.score_families(data, bn.BDeu(), max_parents=k, **options)
 
 
 class Script:

@@ -1,0 +1,35 @@
+"""Score tables, draws and comparisons that several files of tests need."""
+
+import math
+
+import numpy as np
+
+import bnlab as bn
+
+
+def small_table(n=4, k=2, m=25, seed=0, arity=2, **options):
+    """Rows of independent columns, all values alike."""
+    data = bn.Data.from_arrays(np.random.default_rng(seed).integers(0, arity, size=(m, n)))
+    return bn.score_families(data, bn.BDeu(), max_parents=k, **options)
+
+
+def uneven_table(n=4, m=150, **options):
+    """Orders whose weights span ten nats: the last variable needs two parents."""
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 2, size=(m, n))
+    values[:, -1] = (values[:, 0] & values[:, 1]) ^ (rng.random(m) < 0.1)
+    values[:, 2] = values[:, 0] | values[:, -1]
+    return bn.score_families(bn.Data.from_arrays(values), bn.BDeu(), max_parents=2, **options)
+
+
+def some_orders(rows, names, chains=1, **options):
+    """Orders by hand, as draws of equal weight."""
+    values = np.resize(rows, (chains, len(rows) // chains, len(rows[0])))
+    zeros = np.zeros(values.shape[:2])
+    return bn.Draws(values, zeros, zeros, "orders", "order-modular", names, **options)
+
+
+def close(log_values, expected):
+    """Whether the mean of their exponentials is exp(expected) within four standard errors."""
+    weights = np.exp(np.asarray(log_values) - expected)
+    return abs(weights.mean() - 1) <= 4 * weights.std() / math.sqrt(weights.size)
