@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from ast import literal_eval
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from string import Formatter
 from types import FrameType
@@ -68,9 +68,9 @@ class Note(str):
         return note
 
     @classmethod
-    def of(cls, template: str, /, **values: object) -> Note:
-        """Return the note that a template makes, as `parts` reads it."""
-        return cls(*parts(template, **values))
+    def of(cls, said: str, remedy: str, /, **values: object) -> Note:
+        """Return a note of a text as it is and a template, as `_joined` reads it."""
+        return cls(*_joined(said, remedy, values))
 
     def spelled(self, spell: Spell, /) -> str:
         """Return the text with what it names as `spell` writes it."""
@@ -82,20 +82,20 @@ class InputError(ValueError):
 
     Examples
     --------
-    >>> error = InputError("rain.csv: say so with ", Setting("decimal", ","))
+    >>> error = InputError.of("rain.csv: 1,5 is no number. ", "Say so with {decimal=','}")
     >>> str(error)
-    'rain.csv: say so with decimal=","'
+    'rain.csv: 1,5 is no number. Say so with decimal=","'
     >>> error.spelled(lambda setting: f"--{setting.name} {setting.value}")
-    'rain.csv: say so with --decimal ,'
+    'rain.csv: 1,5 is no number. Say so with --decimal ,'
     """
 
     def __init__(self, *parts: Part) -> None:
         super().__init__(*parts)
 
     @classmethod
-    def of(cls, template: str, /, **values: object) -> InputError:
-        """Return the error that a template makes, as `parts` reads it."""
-        return cls(*parts(template, **values))
+    def of(cls, said: str, remedy: str, /, **values: object) -> InputError:
+        """Return the error of a text as it is and a template, as `_joined` reads it."""
+        return cls(*_joined(said, remedy, values))
 
     def __str__(self) -> str:
         return self.spelled(str)
@@ -105,40 +105,27 @@ class InputError(ValueError):
         return _spelled(self.args, spell)
 
 
-def parts(template: str, /, **values: object) -> list[Part]:
-    """The parts of a message: `{name=}` and `{name=value}` are settings, other fields are values.
-
-    Examples
-    --------
-    >>> print(Note.of("x holds {it!r}: see {missing_markers=} or {skip=1}", it="9"))
-    x holds '9': see missing_markers= or skip=1
-    """
-    found: list[Part] = []
-    for piece in _pieces(template, values):
-        if isinstance(piece, str) and found and isinstance(found[-1], str):
-            found[-1] += piece
-        else:
-            found.append(piece)
-    return found
-
-
-def _pieces(template: str, values: dict[str, object]) -> Iterator[Part]:
-    for text, field, spec, conversion in _FORMATTER.parse(template):
-        yield text
+def _joined(said: str, template: str, values: dict[str, object]) -> list[Part]:
+    """What is said, and a template: `{name=}` and `{name=literal}` are settings, others values."""
+    found: list[Part] = [said]
+    formatter = Formatter()
+    for text, field, spec, conversion in formatter.parse(template):
+        piece: object = ""
         name, equals, literal = (field or "").partition("=")
         if equals:
-            yield Setting(name, literal_eval(literal) if literal else ...)
+            piece = Setting(name, literal_eval(literal) if literal else ...)
         elif name:
-            value, _ = _FORMATTER.get_field(name, (), values)
-            if isinstance(value, Setting | Public):
-                yield value
-            elif isinstance(value, tuple) and not conversion:
-                yield from value
+            value, _ = formatter.get_field(name, (), values)
+            named = isinstance(value, Named | tuple) and not conversion
+            piece = (
+                value if named else format(formatter.convert_field(value, conversion), spec or "")
+            )
+        for part in (text, *(piece if isinstance(piece, tuple) else (piece,))):
+            if isinstance(part, str) and isinstance(found[-1], str):
+                found[-1] += part
             else:
-                yield format(_FORMATTER.convert_field(value, conversion), spec or "")
-
-
-_FORMATTER = Formatter()
+                found.append(part)
+    return found
 
 
 def parts_of(error: Exception, /) -> tuple[Part, ...]:

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from mutations import mutations
 
 import bnlab as bn
-from bnlab.data.columns import Options
 from bnlab.data.reader import parse_table
+from bnlab.data.text import Options
 
 
 def small():

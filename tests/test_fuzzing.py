@@ -28,7 +28,7 @@ def folder():
 @pytest.fixture
 def few_cells(monkeypatch):
     """A table that counts blow up, and the table of a node, have at most 100,000 entries here."""
-    monkeypatch.setattr("bnlab.data.columns.MAX_CELLS", 10**5)
+    monkeypatch.setattr("bnlab.data.encoding.MAX_CELLS", 10**5)
     monkeypatch.setattr("bnlab.networks.bayesnet.MAX_TABLE_ENTRIES", 10**5)
 
 

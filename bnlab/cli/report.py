@@ -118,8 +118,8 @@ def _check_places(options: argparse.Namespace, output: Path) -> None:
 
 
 def _read(options: argparse.Namespace) -> Reading:
-    from bnlab.data.columns import DEFAULT_MAX_LEVELS
     from bnlab.data.markers import MISSING_MARKERS
+    from bnlab.data.text import DEFAULT_MAX_LEVELS
     from bnlab.reports import read_table
 
     typed = {name: vars(options)[name] for name in known.TABLE}

@@ -1,220 +1,47 @@
-"""From raw columns of text to codes: missing cells, levels, counts and interventions.
+"""`Column`: the cells of one column, of a file or a frame, and what they most likely hold.
 
-The files of `read_csv` and the frames of `Data.from_frame` meet here as lists of strings. Columns
-of numbers are compared as numbers, so that 1, 1.0 and 01 are one level, and all others as text.
+Each guess rests on something that chance hardly brings about: a wrong one would spoil the data
+without a word. What is doubtful is refused or told by `bnlab.data.doubts`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bnlab import memory
-from bnlab.checks import conforming
-from bnlab.data.discretizing import Discretizer, EqualFrequency, Intervals, check_rule, discretize
-from bnlab.data.markers import MISSING_MARKERS
-from bnlab.errors import InputError, Part, Setting, parts_of
+from bnlab.checks import Bools, shown
+from bnlab.data.discretizing import CutPoints, Discretizer, EqualFrequency, discretize
+from bnlab.data.markers import Markers
+from bnlab.errors import InputError
 from bnlab.files import NUMBER
 
-Missing = Literal["error", "drop", "level"]
-Rules = Mapping[str, Discretizer] | Discretizer | None
-Words = tuple[Part, ...]  # of a message
+if TYPE_CHECKING:
+    import pandas as pd
 
-DEFAULT_MAX_LEVELS = 64
-MISSING_LABEL = "missing"
-MAX_CELLS = 10**9
-REPEATED_BYTES = 16  # of a cell of a contingency table: its codes while they are checked and copied
+Kind = Literal["labels", "whole numbers", "measurements"]
+
+MOST_CODES = 24  # different whole numbers that may be codes; more are measurements
+FEW_CODES = 12  # of which there may be less than three cells each
+OWN_LABELS = 0.9  # share of rows with a label that no other has, in a column of identifiers
+FEWEST_ROWS = 10  # in which different labels say that they are identifiers
+SEQUENCE_LENGTH, MOST_LETTERS = 8, 20  # the shortest sequence; letters in use: amino acids have 20
+COUNT_NAMES = {"count", "counts", "freq", "frequency", "n"}
+PERHAPS_COUNTS = COUNT_NAMES | set(
+    "total totals cases number num freq. count(*) nobs anzahl häufigkeit effectif"
+    " fälle frecuencia frequenza observed repeats".split()
+)
+INTERVENTION_NAMES = {"int", "intervention", "interventions", "intervened", "do"}
+_NAMES = "ids?|nr|no|key|index|names?|identifier|row|patient|subject|case|sample"
+IDENTIFIER_NAME = re.compile(rf"(.*[ _.-])?({_NAMES})([ _.-].*)?", re.IGNORECASE)
+BINS = 3
 _WHOLE_NUMBER = re.compile(r"([+-]?)0*+(\d*+)(\.0*)?", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The arguments of `read_csv`, with its defaults; `read_table` finds out what is None."""
-
-    delimiter: str | None = None
-    decimal: str | None = "."
-    skip: int | None = 0
-    header: bool | None = True
-    names: Sequence[str] | None = None
-    letters: Sequence[str] | None = ()
-    drop: Sequence[str] | None = ()
-    levels: Mapping[str, Sequence[str]] | None = None
-    discretize: Rules = None
-    count: str | Literal[False] | None = None
-    intervention: str | Literal[False] | None = None
-    missing: Missing | None = "error"
-    missing_markers: Sequence[str] = MISSING_MARKERS
-    encoding: str | None = "utf-8-sig"
-    max_levels: int = DEFAULT_MAX_LEVELS
-
-
-@dataclass(frozen=True, slots=True)
-class RawColumn:
-    """One column as read: cells (text), which are missing, and categories if declared.
-
-    `text` marks strings of a frame: "01" and "1" are then two levels.
-    """
-
-    name: str
-    cells: list[str]
-    missing: NDArray[np.bool_]
-    declared: tuple[str, ...] | None = None
-    text: bool = False
-
-
-class _Encoded(NamedTuple):
-    """One column as codes, with the labels of the codes, and how it was cut if it was."""
-
-    codes: NDArray[np.int32]
-    labels: tuple[str, ...]
-    intervals: Intervals | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Where the columns come from (for messages) and how to turn each into codes."""
-
-    source: str
-    places: Sequence[str]
-    declare: Words
-    leave_out: Words
-    options: Options
-
-    @property
-    def levels(self) -> Mapping[str, Sequence[str]]:
-        return self.options.levels or {}
-
-    def fail(self, *message: Part, row: int | None = None) -> ValueError:
-        place = "" if row is None else f", {self.places[row]}"
-        return InputError(f"{self.source}{place}: ", *message)
-
-
-def string_list(option: str, value: Iterable[str]) -> tuple[str, ...]:
-    """`value` as a tuple; a bare string, which would fall apart into letters, is refused."""
-    return tuple(conforming(option, value, Sequence[object]))
-
-
-def encode_table(
-    columns: list[RawColumn],
-    options: Options,
-    *,
-    source: str,
-    places: Sequence[str],
-    declare: Words,
-    leave_out: Words,
-) -> dict[str, Any]:
-    """The fields of `Data`, before its own checks.
-
-    For messages, places[row] says where a row stands, and `declare` how to declare levels, and
-    `leave_out` how to leave a column out (after those words).
-    """
-    reader = _Reader(source, places, declare, leave_out, options)
-    count, intervention = options.count, options.intervention
-    conforming("missing", options.missing, Missing)
-    rules = options.discretize
-    for rule in rules.values() if isinstance(rules, Mapping) else [rules]:
-        if rule is not None:
-            check_rule(rule)
-    if count is not None and count == intervention:
-        raise reader.fail(f"count and intervention both name the column {count!r}; they are two")
-    by_name = {column.name: column for column in columns}
-    wanted = [("count", count), ("intervention", intervention)]
-    wanted += [("levels", name) for name in reader.levels]
-    wanted += [("discretize", name) for name in rules] if isinstance(rules, Mapping) else []
-    for option, name in wanted:
-        if name and name not in by_name:
-            raise reader.fail(f"{option} names the column {name!r}; there are {', '.join(by_name)}")
-    variables = [c for c in columns if c.name not in (count, intervention)]
-    if not variables or not columns[0].cells:
-        raise reader.fail("no data: at least one row and one column of observations are needed")
-    keep = _complete_rows(variables, reader)
-    encoded = [_encode_column(column, keep, reader) for column in variables]
-    values = np.stack([column.codes for column in encoded], axis=1)
-    names = tuple(column.name for column in variables)
-    intervened = None
-    if intervention:
-        intervened = _intervention_mask(by_name[intervention], names, keep, reader)
-    if count:
-        repeats = _counts(by_name[count], keep, len(names), reader)
-        values = np.repeat(values, repeats, axis=0)
-        intervened = None if intervened is None else np.repeat(intervened, repeats, axis=0)
-    return {
-        "values": values,
-        "arities": np.array([len(column.labels) for column in encoded], np.int64),
-        "names": names,
-        "levels": tuple(column.labels for column in encoded),
-        "intervened": intervened,
-        "intervals": tuple(column.intervals for column in encoded),
-    }
-
-
-def _complete_rows(columns: list[RawColumn], reader: _Reader) -> NDArray[np.int64]:
-    """Numbers of the rows to keep."""
-    gaps = np.stack([column.missing for column in columns], axis=1)
-    rows = np.flatnonzero(gaps.any(axis=1))
-    if reader.options.missing == "error" and rows.size:
-        totals = [(c.name, int(c.missing.sum())) for c in columns if c.missing.any()]
-        shown = ", ".join(f"{name!r} ({total})" for name, total in totals[:4])
-        more = f" and {len(totals) - 4} more" if len(totals) > 4 else ""
-        first = ", ".join(reader.places[row] for row in rows[:3])
-        rest = ", ..." if rows.size > 3 else ""
-        cells = [c.cells[row] for c in columns for row in np.flatnonzero(c.missing)]
-        written = [repr(cell) for cell in dict.fromkeys(cells) if cell]
-        marked = (f", as {', '.join(written[:3])} (", Setting("missing_markers"), ")")
-        raise reader.fail(
-            f"{int(gaps.sum())} missing cells in {rows.size} of {len(gaps)} rows ({first}{rest}), "
-            f"columns {shown}{more}",
-            *(marked if written else ()),
-            ". Pass ",
-            Setting("missing", "drop"),
-            " to leave those rows out, or ",
-            Setting("missing", "level"),
-            f' to make "{MISSING_LABEL}" a level of its own',
-        )
-    if reader.options.missing == "drop":
-        if rows.size == len(gaps):
-            raise reader.fail(
-                "every row has a missing cell; ", Setting("missing", "drop"), " would leave none"
-            )
-        return np.flatnonzero(~gaps.any(axis=1))
-    return np.arange(len(gaps))
-
-
-def _encode_column(column: RawColumn, keep: NDArray[np.int64], reader: _Reader) -> _Encoded:
-    missing = column.missing[keep]
-    rows = keep[~missing]
-    present = [column.cells[row] for row in rows]
-    if not present:
-        raise reader.fail(f"column {column.name!r} has no values; leave it out", *reader.leave_out)
-    rule = _rule_for(column, present, reader)
-    if rule is not None:
-        some, labels, intervals = _cut(column, rows, present, rule, reader)
-    else:
-        code_of, labels = _levels(column, rows, present, reader)
-        some, intervals = np.array([code_of[cell] for cell in present], np.int32), None
-    codes = np.full(len(keep), len(labels), np.int32)
-    codes[~missing] = some
-    if missing.any():
-        if MISSING_LABEL in labels:
-            raise reader.fail(
-                f"column {column.name!r} has both missing cells and a level {MISSING_LABEL!r}: "
-                "rename the level, or count it among the missing markers"
-            )
-        labels = (*labels, MISSING_LABEL)
-    if len(labels) < 2:
-        raise reader.fail(
-            f"column {column.name!r} is constant (only {labels[0]!r}). Leave it out",
-            *reader.leave_out,
-            ", or ",
-            *reader.declare,
-            " to declare the levels that did not occur",
-        )
-    return _Encoded(codes, labels, intervals)
 
 
 def number_in(cell: str) -> int | float | None:
@@ -223,104 +50,6 @@ def number_in(cell: str) -> int | float | None:
         return None
     whole = _WHOLE_NUMBER.fullmatch(cell)
     return float(cell) if whole is None else int(whole[1] + (whole[2] or "0"))
-
-
-def _rule_for(column: RawColumn, present: list[str], reader: _Reader) -> Discretizer | None:
-    """The rule meant for this column; one rule for all is used on measurements only."""
-    rules = reader.options.discretize
-    if rules is None or isinstance(rules, Mapping):
-        return None if rules is None else rules.get(column.name)
-    if column.declared is not None or column.name in reader.levels:
-        return None
-    distinct = dict.fromkeys(present)
-    numbers = [number_in(cell) for cell in distinct]
-    if any(number is None for number in numbers):
-        return None
-    measured = any(number % 1 for number in numbers if number is not None)
-    return rules if measured or len(distinct) > reader.options.max_levels else None
-
-
-def _cut(
-    column: RawColumn,
-    rows: NDArray[np.int64],
-    present: list[str],
-    rule: Discretizer,
-    reader: _Reader,
-) -> _Encoded:
-    numbers = np.empty(len(present))
-    for i, cell in enumerate(present):
-        number = number_in(cell)
-        if number is None:
-            raise reader.fail(
-                f"column {column.name!r} cannot be discretized: {cell!r} is no number",
-                row=int(rows[i]),
-            )
-        numbers[i] = number
-    try:
-        codes, labels, points = discretize(numbers, rule)
-    except ValueError as error:
-        raise reader.fail(f"column {column.name!r}: ", *parts_of(error)) from error
-    return _Encoded(codes, labels, Intervals(points, float(numbers.min()), float(numbers.max())))
-
-
-def _levels(
-    column: RawColumn, rows: NDArray[np.int64], present: list[str], reader: _Reader
-) -> tuple[dict[str, int], tuple[str, ...]]:
-    """The code of each distinct cell, and the labels of the codes."""
-    name = column.name
-    distinct = dict.fromkeys(present)
-    declared = reader.levels.get(name, column.declared)
-    if declared is not None:
-        labels = tuple(map(str, conforming(f"levels[{name!r}]", declared, Sequence[object])))
-        code_of = codes_of(labels, distinct)
-        stray = next((cell for cell in distinct if cell not in code_of), None)
-        if stray is not None:
-            raise reader.fail(
-                f"column {name!r} holds {stray!r}, not among its declared levels "
-                f"{', '.join(labels)}",
-                row=int(rows[present.index(stray)]),
-            )
-        return code_of, labels
-    spelled = {cell: number_in(cell) for cell in distinct}
-    words = [cell for cell, number in spelled.items() if number is None]
-    numbers = {cell: number for cell, number in spelled.items() if number is not None}
-    remedy = Setting("discretize", {name: EqualFrequency(3)})
-    fraction = next((cell for cell, number in numbers.items() if number % 1), None)
-    many = len(distinct) > reader.options.max_levels
-    if words and numbers and (fraction is not None or many):
-        row = int(rows[min(present.index(word) for word in words)])
-        raise reader.fail(
-            f"column {name!r} mixes numbers with text ({column.cells[row]!r}). Correct the "
-            "cell, or mark it as missing",
-            row=row,
-        )
-    if fraction is not None:
-        raise reader.fail(
-            f"column {name!r} holds measurements such as {fraction}, not levels. Discretize it, "
-            "for instance ",
-            remedy,
-            row=int(rows[present.index(fraction)]),
-        )
-    if many:
-        advice: Words = ("Discretize it with ", remedy)
-        if words:
-            advice = ("It looks like an identifier: leave it out", *reader.leave_out)
-        raise reader.fail(
-            f"column {name!r} has {len(distinct)} distinct values in {len(present)} rows, more "
-            "than ",
-            Setting("max_levels", reader.options.max_levels),
-            ". ",
-            *advice,
-            ", or raise ",
-            Setting("max_levels"),
-        )
-    if words:
-        labels = tuple(sorted(distinct))
-    elif column.text:
-        labels = tuple(sorted(distinct, key=lambda cell: (numbers[cell], cell)))
-    else:
-        labels = tuple(str(int(number)) for number in sorted(set(numbers.values())))
-    return codes_of(labels, distinct), labels
 
 
 def codes_of(labels: tuple[str, ...], cells: Iterable[str]) -> dict[str, int]:
@@ -336,54 +65,237 @@ def codes_of(labels: tuple[str, ...], cells: Iterable[str]) -> dict[str, int]:
     return {cell: code for cell, code in codes.items() if code is not None}
 
 
-def _intervention_mask(
-    column: RawColumn, names: tuple[str, ...], keep: NDArray[np.int64], reader: _Reader
-) -> NDArray[np.bool_]:
-    mask = np.zeros((len(keep), len(names)), np.bool_)
-    for i, row in enumerate(keep):
-        cell = column.cells[row]
-        if column.missing[row] or cell in ("0", "0.0"):
-            continue
-        if cell in names:
-            mask[i, names.index(cell)] = True
-            continue
-        number = number_in(cell)
-        if number is None or number % 1 or not 1 <= number <= len(names):
-            raise reader.fail(
-                f"intervention column {column.name!r} holds {cell!r}: 0 means none, otherwise "
-                f"give the name of a variable or its number 1..{len(names)}",
-                row=int(row),
-            )
-        mask[i, int(number) - 1] = True
-    return mask
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The cells of a column as text, and which of them are gaps, that is missing.
+
+    Of a frame: the levels that a categorical column has `declared`, and whether its cells are
+    `text`, of which "01" and "1" are two levels.
+    """
+
+    name: str
+    cells: list[str]
+    gaps: Bools
+    declared: tuple[str, ...] | None = None
+    text: bool = False
+
+    def kept(self, rows: Sequence[int]) -> Column:
+        """The same column with some of the rows."""
+        return Column(self.name, [self.cells[row] for row in rows], self.gaps[rows])
+
+    @cached_property
+    def distinct(self) -> Counter[str]:
+        """How often each cell occurs that is not missing."""
+        return Counter(c for c, gap in zip(self.cells, self.gaps, strict=True) if not gap)
+
+    @property
+    def present(self) -> int:
+        """How many cells are not missing."""
+        return self.distinct.total()
+
+    @property
+    def missing(self) -> int:
+        """How many cells are missing."""
+        return len(self.cells) - self.present
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The different cells that are no numbers."""
+        return [cell for cell in self.distinct if number_in(cell) is None]
+
+    @cached_property
+    def numbers(self) -> list[int | float]:
+        """The different numbers, ascending."""
+        found = {number_in(cell) for cell in self.distinct}
+        return sorted(number for number in found if number is not None)
+
+    @property
+    def levels(self) -> int:
+        """How many different values there are."""
+        return len(self.words) + len(self.numbers)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether it holds both numbers and words."""
+        return bool(self.words and self.numbers)
+
+    @property
+    def fractions(self) -> bool:
+        """Whether some number is not whole."""
+        return any(number % 1 for number in self.numbers)
+
+    @property
+    def kind(self) -> Kind:
+        """Labels if a cell is no number; measurements if one has a fraction, or they are many."""
+        if self.words or not self.numbers:
+            return "labels"
+        different = len(self.numbers)
+        few = different <= FEW_CODES or 3 * different <= self.present
+        codes = not self.fractions and different <= MOST_CODES and few
+        return "whole numbers" if codes else "measurements"
+
+    @property
+    def own_labels(self) -> bool:
+        """Whether it has words, and almost every cell one of its own."""
+        cells = self.present
+        return bool(self.words) and cells >= FEWEST_ROWS and self.levels >= OWN_LABELS * cells
+
+    @property
+    def is_sequence(self) -> bool:
+        """Many words of one length over few letters: DNA, RNA, proteins."""
+        own = len(self.words) >= max(FEWEST_ROWS, OWN_LABELS * len(self.cells))
+        if self.numbers or not (own or len(self.words) > MOST_CODES):
+            return False
+        letters = set("".join(self.words))
+        return (
+            len({len(word) for word in self.words}) == 1
+            and len(self.words[0]) >= SEQUENCE_LENGTH
+            and len(letters) <= MOST_LETTERS
+            and all(letter.isalpha() or letter == "-" for letter in letters)
+        )
+
+    @property
+    def is_identifier(self) -> bool:
+        """Whether almost every row has a label of its own, or the rows are numbered."""
+        rows = len(self.cells)
+        if rows < FEWEST_ROWS or self.levels < OWN_LABELS * rows:
+            return False
+        if self.words or IDENTIFIER_NAME.fullmatch(self.name):
+            return True
+        numbers = list(map(number_in, self.cells))
+        first = numbers[0]
+        return isinstance(first, int) and numbers == list(range(first, first + rows))
+
+    @property
+    def can_be_counts(self) -> bool:
+        """Whether each of its cells is a whole number of at least 0."""
+        whole = bool(self.numbers) and not self.words and not self.missing
+        return whole and self.numbers[0] >= 0 and not self.fractions
+
+    @property
+    def named_like_counts(self) -> bool:
+        """Whether its name says that it counts rows, and its cells look like numbers at least."""
+        names = COUNT_NAMES if self.fractions else PERHAPS_COUNTS
+        digits = all(word[:1].isdigit() for word in self.words)
+        return self.name.casefold() in names and bool(self.distinct) and digits
+
+    def holds_interventions(self, names: Sequence[str]) -> bool:
+        """Whether its name says so, and its cells are 0, variables or their numbers."""
+        numbers = all(number % 1 == 0 and 0 <= number <= len(names) for number in self.numbers)
+        words = all(word in names for word in self.words)
+        return self.name.casefold() in INTERVENTION_NAMES and numbers and words
+
+    @property
+    def rises(self) -> bool:
+        """Whether its numbers rise from row to row."""
+        known = [number for number in map(number_in, self.cells) if number is not None]
+        return len(known) >= FEWEST_ROWS and all(a < b for a, b in pairwise(known))
+
+    def rule(self, bins: int = BINS) -> Discretizer:
+        """How to cut measurements: three equally filled intervals, or two where ties forbid it."""
+        values = [float(cell) for cell in self.distinct.elements()]
+        for count in range(bins, 1, -1):
+            try:
+                discretize(values, EqualFrequency(count))
+            except ValueError:
+                continue
+            return EqualFrequency(count)
+        # A constant is refused, by its name, when it is cut.
+        return CutPoints([float(self.numbers[-2])]) if len(self.numbers) > 1 else EqualFrequency(2)
 
 
-def _counts(
-    column: RawColumn, keep: NDArray[np.int64], n: int, reader: _Reader
-) -> NDArray[np.int64]:
-    counts = np.empty(len(keep), np.int64)
-    total = 0
-    for i, row in enumerate(keep):
-        number = None if column.missing[row] else number_in(column.cells[row])
-        if number is None or number < 0 or number % 1:
-            raise reader.fail(
-                f"count column {column.name!r} holds {column.cells[row]!r}; whole numbers >= 0 "
-                "are needed",
-                row=int(row),
+def cut_letters(
+    columns: Sequence[Column],
+    letters: Sequence[str],
+    source: str,
+    lines: Sequence[int],
+    make: Callable[[str, list[str]], Column],
+    /,
+) -> list[Column]:
+    """The columns, those of sequences cut into one for each letter; a missing cell into as many."""
+    for name in letters:
+        if name not in [column.name for column in columns]:
+            raise ValueError(f"{source}: letters names the column {name!r}, which there is not")
+    out: list[Column] = []
+    for column in columns:
+        name, cells = column.name, list(zip(column.cells, column.gaps, strict=True))
+        if name not in letters:
+            out.append(column)
+            continue
+        length = next((len(cell) for cell, gap in cells if not gap), 0)
+        for (cell, gap), line in zip(cells, lines, strict=True):
+            if not gap and len(cell) != length:
+                raise InputError.of(
+                    f"{source}, line {line}: column {name!r} has {len(cell)} letters where "
+                    f"{length} are expected. ",
+                    "Correct the cell, or leave the column out of {letters=}",
+                )
+        out += [
+            make(f"{name}.{i + 1}", [cell if gap else cell[i] for cell, gap in cells])
+            for i in range(length)
+        ]
+    return out
+
+
+def frame_columns(frame: pd.DataFrame, markers: Markers) -> list[Column]:
+    """The columns of a pandas frame as text."""
+    import pandas as pd
+
+    if not isinstance(frame, pd.DataFrame):
+        raise ValueError(f"from_frame takes a pandas DataFrame; got {shown(frame)}")
+    columns: list[Column] = []
+    for position, label in enumerate(frame.columns):
+        if not isinstance(label, (str, int, np.integer)):
+            raise ValueError(
+                f"frame: column {position} is called {label!r}; names are strings (or whole "
+                "numbers, which become strings). Rename it"
             )
-        total += int(number)
-        if total * n > MAX_CELLS:
-            raise reader.fail(
-                f"the counts of {column.name!r} stand for more than {MAX_CELLS // n} rows; "
-                "that table is too large to write out",
-                row=int(row),
-            )
-        counts[i] = int(number)
-    if not total:
-        raise reader.fail(f"the counts of {column.name!r} are all zero")
-    memory.require(
-        REPEATED_BYTES * total * n,
-        task=f"{reader.source}: a table of {total} rows",
-        remedy="divide the counts, or leave variables out",
-    )
-    return counts
+        name = str(label)
+        if any(name == column.name for column in columns):
+            raise ValueError(f"frame: the column {name!r} occurs twice; rename one")
+        series = frame.iloc[:, position]
+        missing, declared = series.isna().to_numpy(bool), None
+        if isinstance(series.dtype, pd.CategoricalDtype):
+            levels = series.cat.categories
+            declared = tuple(str(level) for level in levels if not _gap(level, markers))
+        else:
+            _check_series(series, missing, name)
+        text = any(isinstance(cell, str) for cell in series[~missing])
+        missing = missing | np.array([_gap(cell, markers) for cell in series], np.bool_)
+        cells = [
+            "" if gap and not isinstance(cell, str) else str(cell)
+            for cell, gap in zip(series, missing, strict=True)
+        ]
+        columns.append(Column(name, cells, missing, declared, text))
+    return columns
+
+
+def _gap(cell: object, markers: Markers) -> bool:
+    """Missing, as in a file: a marker, empty text, or nothing but white space."""
+    return isinstance(cell, str) and (not cell.strip() or cell in markers)
+
+
+def _check_series(series: pd.Series, missing: Bools, name: str) -> None:
+    """Refuse cells without levels, and mixtures: 1 beside "1" would silently become one level."""
+    from pandas.api import types
+
+    kinds = (types.is_bool_dtype, types.is_object_dtype, types.is_numeric_dtype)
+    if not any(check(series.dtype) for check in (*kinds, types.is_string_dtype)):
+        raise ValueError(
+            f"frame: column {name!r} has type {series.dtype}, which has no levels. "
+            "Leave it out, or turn it into categories"
+        )
+    if types.is_float_dtype(series.dtype) and np.isinf(series[~missing]).any():
+        row = int(np.flatnonzero(np.isinf(series.to_numpy(float, na_value=np.nan)))[0])
+        raise ValueError(
+            f"frame, row {row}: column {name!r} holds {series.iloc[row]}, no finite "
+            "number. Correct the cell, or make it missing"
+        )
+    found: dict[str, object] = {}
+    for cell in series[~missing] if series.dtype == object else ():
+        numeric = isinstance(cell, (int, float, np.number)) and not isinstance(cell, bool)
+        kind = "text" if isinstance(cell, str) else type(cell).__name__
+        found.setdefault("numbers" if numeric else kind, cell)
+    if len(found) > 1:
+        told = " and ".join(f"{kind} ({cell!r})" for kind, cell in found.items())
+        raise ValueError(f"frame: column {name!r} mixes {told}; convert it to one type")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bnlab.checks import checked
-from bnlab.data.cells import read_text
-from bnlab.data.columns import Missing, Options
 from bnlab.data.discretizing import CutPoints
 from bnlab.data.fetching import RemoteFile, fetch
 from bnlab.data.reader import parse_table
 from bnlab.data.table import Data
+from bnlab.data.text import Missing, Options, read_text
+
+_GITHUB = "https://raw.githubusercontent.com"
 
 # Cut points and codes with which He, Tian & Wu (2016) discretised UCI's tables; their case files
 # follow from them row by row. Proline, the last column of wine, was left out there.
@@ -99,54 +102,6 @@ _TUMOR_NAMES = (
     "brain skin neck supraclavicular axillar mediastinum abdominal class"
 ).split()
 
-_GITHUB = "https://raw.githubusercontent.com"
-_MUSHROOM = RemoteFile(
-    "raw/mushroom/agaricus-lepiota.data",
-    f"{_GITHUB}/jbmasemza/Decision_trees/c43b845a39c9192d58658beab49ae08d3a338161"
-    "/Data/agaricus-lepiota.data",
-    "e65d082030501a3ebcbcd7c9f7c71aa9d28fdfff463bf4cf4716a3fe13ac360e",
-)
-_PROMOTERS = RemoteFile(
-    "raw/promoters/promoters.data",
-    f"{_GITHUB}/farhan-137/dna-promoter-classifier/585478d4bcbeb8a6293f777d9d1abfae91c6db59"
-    "/data/promoters.data",
-    "9cba9e8661ab04760d69b857f62259233446f2dce5ec9b515efe0b23c315bb29",
-)
-_ZOO = RemoteFile(
-    "raw/zoo/zoo.data",
-    f"{_GITHUB}/layeeq07/DataSets/36b24b14416fcfda083dbcaa7527979b0a2171ef/zoo.data",
-    "cddc71c26ab9bc82795b8f4ff114cade41885d92720c6af29ffb69bcf73f0315",
-)
-_GERMAN = RemoteFile(
-    "raw/german/german.data",
-    f"{_GITHUB}/uknowwho/pafer/2156a51ab19a41b359307d5488c1b5d836aea59f/german.data",
-    "b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871",
-)
-_VOTES = RemoteFile(
-    "raw/votes/house-votes-84.data",
-    f"{_GITHUB}/KaloshinPE/MEM_detector/4ce48e4c82a75942e034726dd139d66609669603"
-    "/data/house-votes-84.data",
-    "c87c14110a5ba91d4a1e313ec7392824458152bf071fa5f5452340488337936e",
-)
-_TUMOR = RemoteFile(
-    "raw/primary-tumor/primary-tumor.data",
-    f"{_GITHUB}/wilsonjr/OverlapRemoval/d09420b0ae13c9065af0a6ab53fc59c5b601e9f4"
-    "/datasets/primary-tumor.data",
-    "2a34f9e98eac75b6126c7f86abba8ad24e83063e5b31f1fbc9857b8188fd2b77",
-)
-_SACHS = RemoteFile(
-    "raw/sachs/sachs.interventional.txt",
-    f"{_GITHUB}/GregoryTomy/Bayesian-Networks/32a336bf64f854da97bb1b6d1c46c0639982ab13"
-    "/data/sachs.interventional.txt",
-    "2823492b28b53599f4a6ef55f6f41336e3891994e6b3a2e3229af5479217f91f",
-    twins=(
-        (
-            "sachs_interventional.csv",
-            "f4b70352930aade8f37ff9e6da0a0ecfa1b6bb1373f67b68f026ac6a7df54a2e",
-        ),
-    ),
-)
-
 
 @checked
 def list_datasets() -> dict[str, str]:
@@ -157,7 +112,7 @@ def list_datasets() -> dict[str, str]:
     >>> sorted(list_datasets())[:3]
     ['coronary', 'german', 'iris']
     """
-    return dict(_DATASETS)
+    return {name: known.about for name, known in _DATASETS.items()}
 
 
 @checked
@@ -194,14 +149,14 @@ def load_dataset(name: str, /, *, missing: Missing = "level") -> Data:
     """
     if name not in _DATASETS:
         raise ValueError(f"no data set {name!r}; there are {', '.join(_DATASETS)}")
-    if name in _MADE:
-        return _MADE[name]()
-    file, options = _READ[name]
-    text = _scikit_learn(name) if file is None else read_text(fetch(file), "utf-8")
-    if file is _PROMOTERS:  # a column for each position
-        lines = [line.split(",") for line in text.splitlines()]
-        text = "\n".join(",".join((sign, *sequence.strip())) for sign, _, sequence in lines)
-    return parse_table(text, name, replace(options, missing=missing))
+    _, source, options = _DATASETS[name]
+    found = read_text(fetch(source), "utf-8") if isinstance(source, RemoteFile) else source()
+    if isinstance(found, Data):
+        return found
+    if name == "promoters":  # a column for each position
+        lines = [line.split(",") for line in found.splitlines()]
+        found = "\n".join(",".join((sign, *sequence.strip())) for sign, _, sequence in lines)
+    return parse_table(found, name, replace(options, missing=missing))
 
 
 def _tic_tac_toe() -> Data:
@@ -241,31 +196,98 @@ def _coronary() -> Data:
     )
 
 
-def _scikit_learn(name: str) -> str:
-    """The table as text, class and measurements as in the files of UCI."""
+def _wine() -> str:
+    table = _scikit_learn("wine")
+    rows = [",".join(map(repr, row)) for row in table.data[:, : len(_WINE_CUTS)].tolist()]
+    return "\n".join(f"{kind + 1},{row}" for kind, row in zip(table.target, rows, strict=True))
+
+
+def _iris() -> str:
+    table = _scikit_learn("iris")
+    kinds = [f"Iris-{table.target_names[kind]}" for kind in table.target]
+    rows = [",".join(map(repr, row)) for row in table.data.tolist()]
+    return "\n".join(f"{row},{kind}" for kind, row in zip(kinds, rows, strict=True))
+
+
+def _scikit_learn(name: str) -> Any:
     try:
         from sklearn import datasets
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"the data set {name} comes with scikit-learn: pip install bnlab[data]"
         ) from error
-    table = datasets.load_wine() if name == "wine" else datasets.load_iris()
-    rows = [",".join(map(repr, row)) for row in table.data[:, : len(_WINE_CUTS)].tolist()]
-    if name == "wine":
-        return "\n".join(f"{kind + 1},{row}" for kind, row in zip(table.target, rows, strict=True))
-    kinds = [f"Iris-{table.target_names[kind]}" for kind in table.target]
-    return "\n".join(f"{row},{kind}" for kind, row in zip(kinds, rows, strict=True))
+    return getattr(datasets, f"load_{name}")()
+
+
+class _Known(NamedTuple):
+    """A data set: a line about it; its file, or what makes its data or text; how text is read."""
+
+    about: str
+    source: RemoteFile | Callable[[], Data | str]
+    options: Options = Options()
 
 
 _POSITIONS = [f"p{position}" for position in range(-50, 8) if position]
-_READ: dict[str, tuple[RemoteFile | None, Options]] = {
-    "wine": (None, Options(header=False, names=["class", *_WINE_CUTS], discretize=_WINE_CUTS)),
-    "iris": (None, Options(header=False, names=[*_IRIS_CUTS, "class"], discretize=_IRIS_CUTS)),
-    "mushroom": (_MUSHROOM, Options(header=False, names=_MUSHROOM_NAMES, drop=["veil-type"])),
-    "promoters": (_PROMOTERS, Options(header=False, names=["class", *_POSITIONS])),
-    "zoo": (_ZOO, Options(header=False, names=_ZOO_NAMES, drop=["animal"])),
-    "german": (
-        _GERMAN,
+_DATASETS = {
+    "tic_tac_toe": _Known(
+        "958 final boards of tic-tac-toe and whether x won, 10 variables [UCI 101, Aha 1991]",
+        _tic_tac_toe,
+    ),
+    "wine": _Known(
+        "178 wines of three cultivars, 13 variables [UCI 109, Aeberhard & Forina 1991; coded as "
+        "in He, Tian & Wu 2016]",
+        _wine,
+        Options(header=False, names=["class", *_WINE_CUTS], discretize=_WINE_CUTS),
+    ),
+    "iris": _Known(
+        "150 irises of three species, 5 variables [UCI 53, Fisher 1936; coded as in He, Tian & "
+        "Wu 2016]",
+        _iris,
+        Options(header=False, names=[*_IRIS_CUTS, "class"], discretize=_IRIS_CUTS),
+    ),
+    "coronary": _Known(
+        "1841 men and six risk factors of coronary heart disease [Reinis et al. 1981; Edwards "
+        "2000]",
+        _coronary,
+    ),
+    "mushroom": _Known(
+        "8124 mushrooms, edible or poisonous, 22 variables [UCI 73, Schlimmer 1981]",
+        RemoteFile(
+            "raw/mushroom/agaricus-lepiota.data",
+            f"{_GITHUB}/jbmasemza/Decision_trees/c43b845a39c9192d58658beab49ae08d3a338161"
+            "/Data/agaricus-lepiota.data",
+            "e65d082030501a3ebcbcd7c9f7c71aa9d28fdfff463bf4cf4716a3fe13ac360e",
+        ),
+        Options(header=False, names=_MUSHROOM_NAMES, drop=["veil-type"]),
+    ),
+    "promoters": _Known(
+        "106 E. coli sequences of 57 bases, promoter or not, 58 variables [UCI 67, Harley, "
+        "Reynolds & Noordewier 1990]",
+        RemoteFile(
+            "raw/promoters/promoters.data",
+            f"{_GITHUB}/farhan-137/dna-promoter-classifier"
+            "/585478d4bcbeb8a6293f777d9d1abfae91c6db59/data/promoters.data",
+            "9cba9e8661ab04760d69b857f62259233446f2dce5ec9b515efe0b23c315bb29",
+        ),
+        Options(header=False, names=["class", *_POSITIONS]),
+    ),
+    "zoo": _Known(
+        "101 animals of seven classes, 17 variables [UCI 111, Forsyth 1990]",
+        RemoteFile(
+            "raw/zoo/zoo.data",
+            f"{_GITHUB}/layeeq07/DataSets/36b24b14416fcfda083dbcaa7527979b0a2171ef/zoo.data",
+            "cddc71c26ab9bc82795b8f4ff114cade41885d92720c6af29ffb69bcf73f0315",
+        ),
+        Options(header=False, names=_ZOO_NAMES, drop=["animal"]),
+    ),
+    "german": _Known(
+        "1000 credits, good or bad, 21 variables [UCI 144, Hofmann 1994; coded as in He, Tian & "
+        "Wu 2016]",
+        RemoteFile(
+            "raw/german/german.data",
+            f"{_GITHUB}/uknowwho/pafer/2156a51ab19a41b359307d5488c1b5d836aea59f/german.data",
+            "b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871",
+        ),
         Options(
             header=False,
             names=_GERMAN_NAMES,
@@ -273,47 +295,40 @@ _READ: dict[str, tuple[RemoteFile | None, Options]] = {
             discretize=_GERMAN_CUTS,
         ),
     ),
-    "votes": (_VOTES, Options(header=False, names=_VOTES_NAMES)),
-    "primary_tumor": (  # four lines come first, then a row number in each row; 0 is missing
-        _TUMOR,
+    "votes": _Known(
+        "435 members of the US House in 1984 and 16 votes, 17 variables [UCI 105, Schlimmer 1987]",
+        RemoteFile(
+            "raw/votes/house-votes-84.data",
+            f"{_GITHUB}/KaloshinPE/MEM_detector/4ce48e4c82a75942e034726dd139d66609669603"
+            "/data/house-votes-84.data",
+            "c87c14110a5ba91d4a1e313ec7392824458152bf071fa5f5452340488337936e",
+        ),
+        Options(header=False, names=_VOTES_NAMES),
+    ),
+    "primary_tumor": _Known(  # four lines come first, then a row number in each row; 0 is missing
+        "339 tumours and where they began, 18 variables [UCI 83, Zwitter & Soklic 1988]",
+        RemoteFile(
+            "raw/primary-tumor/primary-tumor.data",
+            f"{_GITHUB}/wilsonjr/OverlapRemoval/d09420b0ae13c9065af0a6ab53fc59c5b601e9f4"
+            "/datasets/primary-tumor.data",
+            "2a34f9e98eac75b6126c7f86abba8ad24e83063e5b31f1fbc9857b8188fd2b77",
+        ),
         Options(skip=4, header=False, names=_TUMOR_NAMES, drop=["row"], missing_markers=["0"]),
     ),
-    "sachs": (_SACHS, Options(intervention="INT")),
-}
-_MADE = {"tic_tac_toe": _tic_tac_toe, "coronary": _coronary}
-_DATASETS = {
-    "tic_tac_toe": (
-        "958 final boards of tic-tac-toe and whether x won, 10 variables [UCI 101, Aha 1991]"
-    ),
-    "wine": (
-        "178 wines of three cultivars, 13 variables [UCI 109, Aeberhard & Forina 1991; coded as "
-        "in He, Tian & Wu 2016]"
-    ),
-    "iris": (
-        "150 irises of three species, 5 variables [UCI 53, Fisher 1936; coded as in He, Tian & "
-        "Wu 2016]"
-    ),
-    "coronary": (
-        "1841 men and six risk factors of coronary heart disease [Reinis et al. 1981; Edwards 2000]"
-    ),
-    "mushroom": ("8124 mushrooms, edible or poisonous, 22 variables [UCI 73, Schlimmer 1981]"),
-    "promoters": (
-        "106 E. coli sequences of 57 bases, promoter or not, 58 variables [UCI 67, Harley, "
-        "Reynolds & Noordewier 1990]"
-    ),
-    "zoo": "101 animals of seven classes, 17 variables [UCI 111, Forsyth 1990]",
-    "german": (
-        "1000 credits, good or bad, 21 variables [UCI 144, Hofmann 1994; coded as in He, Tian & "
-        "Wu 2016]"
-    ),
-    "votes": (
-        "435 members of the US House in 1984 and 16 votes, 17 variables [UCI 105, Schlimmer 1987]"
-    ),
-    "primary_tumor": (  # four lines come first, then a row number in each row; 0 is missing
-        "339 tumours and where they began, 18 variables [UCI 83, Zwitter & Soklic 1988]"
-    ),
-    "sachs": (
+    "sachs": _Known(
         "5400 cells and 11 signalling proteins, five of them set by intervention in 3600 cells "
-        "[Sachs et al. 2005; levels of Scutari & Denis 2014]"
+        "[Sachs et al. 2005; levels of Scutari & Denis 2014]",
+        RemoteFile(
+            "raw/sachs/sachs.interventional.txt",
+            f"{_GITHUB}/GregoryTomy/Bayesian-Networks/32a336bf64f854da97bb1b6d1c46c0639982ab13"
+            "/data/sachs.interventional.txt",
+            "2823492b28b53599f4a6ef55f6f41336e3891994e6b3a2e3229af5479217f91f",
+            twins={
+                "sachs_interventional.csv": (
+                    "f4b70352930aade8f37ff9e6da0a0ecfa1b6bb1373f67b68f026ac6a7df54a2e"
+                ),
+            },
+        ),
+        Options(intervention="INT"),
     ),
 }

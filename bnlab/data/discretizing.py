@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.checks import checked, shown
-from bnlab.errors import InputError, Part, Public
+from bnlab.errors import InputError, Public
 from bnlab.files import told_briefly
 
 
@@ -90,9 +90,43 @@ class CutPoints:
         return np.array(self.points)
 
 
+class _Bins:
+    """What rules with a number of bins check."""
+
+    bins: int
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.bins, (int, np.integer)) or self.bins < 2:
+            raise ValueError(f"bins={self.bins!r}: an integer of at least 2 is needed")
+
+    def _check_enough(self, values: NDArray[np.float64]) -> None:
+        """Refuse, before there are cut points, what leaves bins empty wherever they lie."""
+        if values.min() == values.max():
+            raise ValueError(
+                f"all values are {values[0]:g}: a constant cannot be cut into {self.bins} bins"
+            )
+        if self.bins > values.size:
+            raise ValueError(f"{self.bins} bins for {values.size} values: use fewer bins")
+
+    def _filled(
+        self, values: NDArray[np.float64], points: NDArray[np.float64], remedy: str, other: str
+    ) -> NDArray[np.float64]:
+        """The cut points, if no bin is empty."""
+        filled = len(np.unique(np.searchsorted(points, values, side="left")))
+        if filled < self.bins:
+            told = ", ".join(f"{point:.6g}" for point in points)
+            raise InputError.of(
+                f"only {filled} of {self.bins} bins would hold values (cut points {told}): ",
+                f"use fewer bins or {remedy} ({{other}})",
+                other=Public(other),
+            )
+        return points
+
+
 @checked
 @dataclass(frozen=True, slots=True)
-class EqualWidth:
+class EqualWidth(_Bins):
     """Cut the range from the smallest to the largest value into `bins` equal intervals.
 
     Examples
@@ -103,31 +137,24 @@ class EqualWidth:
 
     bins: int
 
-    def __post_init__(self) -> None:
-        _check_bins(self.bins)
-
     def cut_points(self, values: NDArray[np.float64], /) -> NDArray[np.float64]:
         """Return bounds (bins - 1,); raise a ValueError when a bin would be empty."""
-        _check_enough(_check_column(values), self.bins)
+        self._check_enough(_check_column(values))
         low, high = float(values.min()), float(values.max())
         if high - low == float("inf"):
-            raise InputError(
-                f"the range from {low:g} to {high:g} is too wide for double precision: cut it "
-                "with ",
-                Public("EqualFrequency"),
-                " or ",
-                Public("CutPoints"),
+            raise InputError.of(
+                f"the range from {low:g} to {high:g} is too wide for double precision: ",
+                "cut it with {one} or {other}",
+                one=Public("EqualFrequency"),
+                other=Public("CutPoints"),
             )
         points = np.linspace(low, high, self.bins + 1)[1:-1]
-        _check_filled(
-            values, points, self.bins, "equal frequencies (", Public("EqualFrequency"), ")"
-        )
-        return points
+        return self._filled(values, points, "equal frequencies", "EqualFrequency")
 
 
 @checked
 @dataclass(frozen=True, slots=True)
-class EqualFrequency:
+class EqualFrequency(_Bins):
     """Cut at quantiles, so that `bins` intervals hold about equally many values.
 
     The cut points are values of the column: the smallest x with at least i/bins of the values
@@ -141,18 +168,12 @@ class EqualFrequency:
 
     bins: int
 
-    def __post_init__(self) -> None:
-        _check_bins(self.bins)
-
     def cut_points(self, values: NDArray[np.float64], /) -> NDArray[np.float64]:
         """Return bounds (bins - 1,); raise a ValueError when ties leave a bin empty."""
-        _check_enough(_check_column(values), self.bins)
+        self._check_enough(_check_column(values))
         shares = np.arange(1, self.bins) / self.bins
         points = np.quantile(values, shares, method="inverted_cdf")
-        _check_filled(
-            values, points, self.bins, "cut points of your own (", Public("CutPoints"), ")"
-        )
-        return points
+        return self._filled(values, points, "cut points of your own", "CutPoints")
 
 
 @told_briefly()
@@ -220,28 +241,3 @@ def _interval_labels(points: NDArray[np.float64]) -> tuple[str, ...]:
         texts = [repr(float(point)) for point in points]
     inner = [f"({low}, {high}]" for low, high in pairwise(texts)]
     return (f"<= {texts[0]}", *inner, f"> {texts[-1]}")
-
-
-def _check_bins(bins: int) -> None:
-    if not isinstance(bins, (int, np.integer)) or bins < 2:
-        raise ValueError(f"bins={bins!r}: an integer of at least 2 is needed")
-
-
-def _check_enough(values: NDArray[np.float64], bins: int) -> None:
-    """Refuse, before there are cut points, what leaves bins empty wherever they lie."""
-    if values.min() == values.max():
-        raise ValueError(f"all values are {values[0]:g}: a constant cannot be cut into {bins} bins")
-    if bins > values.size:
-        raise ValueError(f"{bins} bins for {values.size} values: use fewer bins")
-
-
-def _check_filled(
-    values: NDArray[np.float64], points: NDArray[np.float64], bins: int, *remedy: Part
-) -> None:
-    filled = len(np.unique(np.searchsorted(points, values, side="left")))
-    if filled < bins:
-        raise InputError(
-            f"only {filled} of {bins} bins would hold values (cut points "
-            f"{', '.join(f'{point:.6g}' for point in points)}): use fewer bins or ",
-            *remedy,
-        )

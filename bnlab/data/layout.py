@@ -4,10 +4,8 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
-import numpy as np
-
-from bnlab.data.cells import DELIMITERS, below, guess_delimiter, split_cells
 from bnlab.data.columns import number_in
+from bnlab.data.text import DELIMITERS, Options, below, guess_delimiter, split_cells
 from bnlab.errors import InputError, Setting
 
 LINES_COUNTED = 100
@@ -20,6 +18,7 @@ _OTHER = re.compile(
     r"|(?P<SQL>(?:create|insert|select|drop)\s+(?:table|into|\*)))",
     re.IGNORECASE,
 )
+_SIGNS = {" ": "white space", "\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
 _EXCEL = re.compile(r'"?sep=(.)"?\r?', re.IGNORECASE)
 
 
@@ -33,29 +32,21 @@ class Layout(NamedTuple):
     notes: tuple[str, ...]
 
 
-def layout(
-    text: str,
-    source: str,
-    markers: frozenset[str],
-    /,
-    *,
-    skip: int | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-) -> Layout:
-    """Find out where the table stands in the text of a file, but for what is given."""
+def layout(text: str, source: str, markers: frozenset[str], asked: Options, /) -> Layout:
+    """Find out where the table stands in the text of a file, but for what is asked for."""
     other = _OTHER.match(text[:SAMPLE])
     if other is not None:
-        kind = next(kind for kind, found in other.groupdict().items() if found is not None)
-        raise ValueError(f"{source}: holds {kind}, no lines of cells. Save its table as CSV")
-    before = lines_before(text) if skip is None else skip
-    body = below(text, before)
-    given = delimiter is not None
+        raise ValueError(
+            f"{source}: holds {other.lastgroup}, no lines of cells. Save its table as CSV"
+        )
+    before = lines_before(text) if asked.skip is None else asked.skip
+    body, delimiter, header = below(text, before), asked.delimiter, asked.header
     if delimiter is None:
-        said = _EXCEL.fullmatch(text.split("\n", 1)[0]) if before == 1 and skip is None else None
+        excel = before == 1 and asked.skip is None
+        said = _EXCEL.fullmatch(text.split("\n", 1)[0]) if excel else None
         delimiter = delimiter_of(body, source) if said is None else said[1]
     rows, lines = split_cells(text, source, delimiter, before)
-    _refuse_shape(rows, source, given)
+    _refuse_shape(rows, source, asked.delimiter is not None)
     notes = [f"The first {before} lines are not part of the table."] if before else []
     if before == 1:
         notes = ["The first line is not part of the table."]
@@ -69,29 +60,36 @@ def layout(
             f"Line {empty[0] + 1} is empty: lines above and below it are read as one table, though "
             "they may be two."
         )
+    divided = f"Cells are divided by {_SIGNS.get(delimiter, repr(delimiter))}. The first line holds"
     names = None if header is False else _short_header(rows, markers, header)
     if names is not None:
         notes.append(
-            f"Cells are divided by {_sign(delimiter)}. The first line holds names, one fewer than "
-            f"there are columns: the {'first' if names[0] == 'row' else 'last'} column has none."
+            f"{divided} names, one fewer than there are columns: the "
+            f"{'first' if names[0] == 'row' else 'last'} column has none."
         )
         return Layout(delimiter, lines[0], False, names, tuple(notes))
-    asked, width = header, _columns_in_use(rows)
     if header is None:
+        width = _columns_in_use(rows)
         header = has_header([row[:width] for row in rows], markers) if len(rows) > 1 else True
     if header is None:
-        raise InputError(
+        raise InputError.of(
             f"{source}, line {before + 1}: are {', '.join(rows[0][:3])}, ... names or data? Some "
-            "of the cells speak for names, some against. Say it with ",
-            Setting("header", True),
-            " or ",
-            Setting("header", False),
-            ", or pass over lines above the names with ",
-            Setting("skip"),
+            "of the cells speak for names, some against. ",
+            "Say it with {header=True} or {header=False}, or pass over lines above the names with "
+            "{skip=}",
         )
     if header and (again := [i for i, row in enumerate(rows) if i and row == rows[0]]):
         raise ValueError(f"{source}, line {lines[again[0]]}: the header once more. Remove the line")
-    notes.append(_first_line(header, delimiter, asked))
+    if asked.header is not None:
+        why = f"{'names' if header else 'data'}, as asked."
+    elif header:
+        why = "names: none of its cells is a number or is found below in its column."
+    else:
+        why = (
+            "data, since some of its cells are numbers or are found below in their columns; "
+            "columns are called x0, x1, ..."
+        )
+    notes.append(f"{divided} {why}")
     if header and rows:
         first = list(rows[0])
         if len(first) > 1 and not first[0]:
@@ -124,17 +122,16 @@ def _short_header(
 def _refuse_shape(rows: list[list[str]], source: str, divided: bool) -> None:
     """Refuse a table of one column, or one whose columns are its rows."""
     width = len(rows[0]) if rows else 0
-    if width == 1 and all(len(row) == 1 for row in rows) and not divided:
-        raise InputError(
-            f"{source}: only one column, as {rows[0][0]!r}. Say with ",
-            Setting("delimiter"),
-            " what divides the cells of a line; quotation marks around a whole line are to "
-            "be removed",
-        )
     if any(len(row) != width for row in rows):
         return
+    if width == 1 and not divided:
+        raise InputError.of(
+            f"{source}: only one column, as {rows[0][0]!r}. ",
+            "Say with {delimiter=} what divides the cells of a line; quotation marks around a "
+            "whole line are to be removed",
+        )
     if 2 < width == len(rows) and {row[0] for row in rows[1:]} == set(rows[0][1:]):
-        raise InputError(
+        raise ValueError(
             f"{source}: the names of the rows are those of the columns, as in a matrix of "
             "correlations. Each line of a table is to be a case"
         )
@@ -157,26 +154,6 @@ def _columns_in_use(rows: list[list[str]]) -> int:
         return width
     used = [v for v in range(width) if any(row[v] for row in rows)]
     return used[-1] + 1 if used else width
-
-
-def _sign(delimiter: str) -> str:
-    signs = {" ": "white space", "\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
-    return signs.get(delimiter, repr(delimiter))
-
-
-def _first_line(header: bool, delimiter: str, asked: bool | None) -> str:
-    cells = f"Cells are divided by {_sign(delimiter)}."
-    if asked is not None:
-        return f"{cells} The first line holds {'names' if header else 'data'}, as asked."
-    if header:
-        return (
-            f"{cells} The first line holds names: none of its cells is a number or is found below "
-            "in its column."
-        )
-    return (
-        f"{cells} The first line holds data, since some of its cells are numbers or are found "
-        "below in their columns; columns are called x0, x1, ..."
-    )
 
 
 def lines_before(text: str, /) -> int:
@@ -241,20 +218,15 @@ def _unquoted(text: str, instead: str = "") -> list[str]:
 def delimiter_of(text: str, source: str, /) -> str:
     """The one that cuts all lines into equally many cells; an error if more than one does."""
     lines = [line for line in _unquoted(text) if line]
-    counts = [[line.count(d) for line in lines] for d in DELIMITERS]
-    even = [
-        d
-        for d, cells in zip(DELIMITERS, counts, strict=True)
-        if cells and 0 < min(cells) == max(cells)
-    ]
+    counts = {d: {line.count(d) for line in lines} for d in DELIMITERS}
+    even = [d for d, found in counts.items() if len(found) == 1 and 0 not in found]
     if len(even) > 1:
-        told = " and ".join(repr(d) for d in even)
-        raise InputError(
-            f"{source}, line 1: {told} each cut all lines into equally many cells. Say which it is "
-            "with ",
-            Setting("delimiter", even[0]),
-            " or ",
-            Setting("delimiter", even[1]),
+        raise InputError.of(
+            f"{source}, line 1: {' and '.join(map(repr, even))} each cut all lines into equally "
+            "many cells. ",
+            "Say which it is with {one} or {other}",
+            one=Setting("delimiter", even[0]),
+            other=Setting("delimiter", even[1]),
         )
     return even[0] if even else guess_delimiter(text)
 
@@ -270,26 +242,19 @@ def has_header(rows: list[list[str]], markers: frozenset[str], /) -> bool | None
         [row[v] for row in rows[1:] if len(row) > v and row != first] for v in range(len(first))
     ]
     number = [number_in(cell) is not None for cell in first]
-    text = [
-        not is_number and cell not in markers for cell, is_number in zip(first, number, strict=True)
-    ]
-    seen = [cell in set(column) for cell, column in zip(first, columns, strict=True)]
-    fresh = [
-        is_text and cell not in column and 2 * len(set(column)) <= len(column)
-        for is_text, cell, column in zip(text, first, columns, strict=True)
-    ]
-    gaps = any(cell in markers for cell in first[1:])
-    if not any(number) and not gaps and not any(np.logical_and(seen, text)):
+    seen = [cell in column for cell, column in zip(first, columns, strict=True)]
+    text = [v for v, cell in enumerate(first) if not number[v] and cell not in markers]
+    text_seen = any(seen[v] for v in text)
+    if not any(number) and not text_seen and not any(cell in markers for cell in first[1:]):
         return True
+    fresh = any(not seen[v] and 2 * len(set(columns[v])) <= len(columns[v]) for v in text)
     over_numbers = any(
-        is_text
-        and column
-        and all(number_in(cell) is not None or cell in markers for cell in column)
-        for is_text, column in zip(text, columns, strict=True)
+        columns[v] and all(number_in(cell) is not None or cell in markers for cell in columns[v])
+        for v in text
     )
-    odd = any(number) and any(text) and not any(seen)
-    names = any(fresh) and not any(np.logical_and(seen, text))
-    return None if over_numbers or odd or names or _series(first, columns) else False
+    odd = any(number) and bool(text) and not any(seen)
+    doubtful = over_numbers or odd or (fresh and not text_seen) or _series(first, columns)
+    return None if doubtful else False
 
 
 def _series(first: list[str], columns: list[list[str]]) -> bool:

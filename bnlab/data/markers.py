@@ -1,14 +1,11 @@
-"""Cells that mean missing, labels that perhaps do, and labels that are perhaps one."""
+"""Which cells mean missing, which labels perhaps do, and which labels are perhaps one."""
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
-
-from bnlab.errors import Note, Setting, warn
-from bnlab.files import brief
 
 MISSING_MARKERS = (
     *("", "?", "NA", "N/A", "N.A.", "n.a", "n. a.", "<NA>", "NaN", "-NaN", "NaT"),
@@ -55,9 +52,8 @@ class Markers(frozenset[str]):
     @classmethod
     def of(cls, given: Iterable[str], declared: object = None) -> "Markers":
         """The given markers but for those that are declared to be levels, if any are."""
-        kept = (
-            {str(level).casefold() for level in declared} if isinstance(declared, Iterable) else ()
-        )
+        levels = declared if isinstance(declared, Iterable) else ()
+        kept = {str(level).casefold() for level in levels}
         markers = {str(marker) for marker in given if str(marker).casefold() not in kept}
         return cls(markers | {m.casefold() for m in markers if m.casefold() in _USUAL})
 
@@ -91,20 +87,8 @@ def perhaps_missing(label: str, others: Iterable[str], /) -> bool:
     return folded in _USUAL or word in _DOUBTFUL or word in _USUAL
 
 
-def doubts(name: str, labels: Sequence[str], /, *, markers: bool = True) -> list[Note]:
-    """Notes on the labels of a column: those that may mean missing (if asked), or look alike."""
-    found = []
-    perhaps = [label for label in labels if markers and perhaps_missing(label, labels)]
-    if perhaps:
-        it, means = ("it", "it means") if len(perhaps) == 1 else ("them", "they mean")
-        found.append(
-            Note(
-                f"{name} has the level{'s' * (len(perhaps) > 1)} {', '.join(map(repr, perhaps))}: "
-                f"count {it} among ",
-                Setting("missing_markers"),
-                f" if {means} missing.",
-            )
-        )
+def alike(labels: Iterable[str], /) -> list[str]:
+    """Groups of labels that look or sound alike, each in words."""
     spelled: dict[str, list[str]] = {}
     for label in sorted(labels):
         spelled.setdefault(_spoken(label), []).append(label)
@@ -114,28 +98,13 @@ def doubts(name: str, labels: Sequence[str], /, *, markers: bool = True) -> list
         for short, long in _SHORT
         if short in spelled and long in spelled
     ]
-    if groups:
-        told = ", ".join(" and ".join(map(_shown, group)) for group in groups[:4])
-        found.append(
-            Note(f"{name} has {told} as different levels: write them alike if they mean the same.")
-        )
-    return found
-
-
-def warn_of(labels: Mapping[str, Sequence[str]], source: str, given: Sequence[str], /) -> None:
-    """A `UserWarning` for such columns: of missing cells, if the markers given are the usual."""
-    for name, seen in labels.items():
-        for sentence in doubts(name, seen, markers=tuple(given) == MISSING_MARKERS):
-            warn(f"{brief(source)}: {brief(sentence)}")
+    return [" and ".join(map(_shown, group)) for group in groups]
 
 
 def _spoken(label: str) -> str:
     """A label without what does not sound: capitals, widths, dashes, points and blanks."""
-    text = (
-        unicodedata.normalize("NFKC", visible(label).translate(_PLAIN))
-        .casefold()
-        .translate(_CYRILLIC)
-    )
+    text = unicodedata.normalize("NFKC", visible(label).translate(_PLAIN))
+    text = text.casefold().translate(_CYRILLIC)
     text = re.sub(r"[\s.,;:_'\"`]+(?!\d)|\s+", " ", text)
     return re.sub(r" *- *", "-", text).strip() or label
 

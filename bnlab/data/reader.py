@@ -1,6 +1,7 @@
 """`read_csv`, and `read_table` for a file that nobody has described."""
 
 import os
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -8,21 +9,23 @@ from typing import Any, Literal
 import numpy as np
 
 from bnlab.checks import checked
-from bnlab.data.cells import Rows, by_letters, decoded, read_text, table_rows
-from bnlab.data.columns import (
+from bnlab.data.columns import Column, Kind
+from bnlab.data.doubts import warn_of
+from bnlab.data.encoding import Encoder
+from bnlab.data.markers import MISSING_MARKERS, visible
+from bnlab.data.roles import Found, Role, columns_of, look
+from bnlab.data.table import Data, encoded, undeclared
+from bnlab.data.text import (
     DEFAULT_MAX_LEVELS,
     Missing,
     Options,
-    RawColumn,
     Rules,
-    encode_table,
+    decoded,
+    read_text,
     string_list,
+    table_rows,
 )
-from bnlab.data.guesses import Column, Kind, encoding_of
-from bnlab.data.markers import MISSING_MARKERS, Markers, visible, warn_of
-from bnlab.data.roles import Found, Role, look
-from bnlab.data.table import Data, from_encoded, undeclared
-from bnlab.errors import Note, Setting, Spell
+from bnlab.errors import Note, Spell
 from bnlab.files import brief, lasts, told_briefly, unpacked
 
 
@@ -110,39 +113,20 @@ def read_csv(
 @told_briefly()
 def parse_table(text: str, source: str, options: Options, /) -> Data:
     """Return the table that text spells; `source` names it in messages."""
-    return _encoded(table_rows(text, source, options), source, options)
+    table = table_rows(text, source, options)
+    columns = columns_of(table, source, options)
+    return _encoded(columns, source, table.lines, options)
 
 
-def _encoded(table: Rows, source: str, options: Options) -> Data:
-    names, rows, lines = table
-    drop = string_list("drop", options.drop or ())
-    given = string_list("missing_markers", options.missing_markers)
-    declared = options.levels if isinstance(options.levels, Mapping) else {}
-    columns = by_letters(
-        dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)),
-        string_list("letters", options.letters or ()),
-        Markers.of(given),
-        source,
-        lines,
-    )
+def _encoded(columns: list[Column], source: str, lines: list[int], options: Options) -> Data:
+    drop, names = string_list("drop", options.drop or ()), [column.name for column in columns]
     for name in drop:
-        if name not in columns:
-            raise ValueError(
-                f"{source}: drop names the column {name!r}; there are {', '.join(columns)}"
-            )
-    encoded = encode_table(
-        [
-            RawColumn(name, cells, Markers.of(given, declared.get(name)).missing(cells))
-            for name, cells in columns.items()
-            if name not in drop
-        ],
-        options,
-        source=source,
-        places=[f"line {line}" for line in lines],
-        declare=("pass ", Setting("levels")),
-        leave_out=(" with ", Setting("drop")),
-    )
-    return from_encoded(encoded, source)
+        if name not in names:
+            there = ", ".join(names)
+            raise ValueError(f"{source}: drop names the column {name!r}; there are {there}")
+    places = [f"line {line}" for line in lines]
+    kept = [column for column in columns if column.name not in drop]
+    return encoded(kept, Encoder(source, places, options))
 
 
 @checked
@@ -280,37 +264,38 @@ def read_table(
     """
     arguments = {name: value for name, value in locals().items() if name != "path"}
     raw, source = unpacked(path), str(path)
-    encoding = encoding_of(raw) if encoding is None else encoding
+    if encoding is None:  # never Latin-1, which every file could be
+        encoding = "utf-16" if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig"
     text = decoded(raw, source, encoding)
     missing_markers = string_list("missing_markers", missing_markers)
     asked = Options(**arguments | {"encoding": encoding, "missing_markers": missing_markers})
     found = look(text, source, asked)
-    options = dict(found.options)
     for name in ("encoding", "missing_markers", "max_levels"):
         if getattr(asked, name) != getattr(Options(), name):
-            options[name] = getattr(asked, name)
-    data = _encoded(found.table, source, Options(**options))
+            found.options[name] = getattr(asked, name)
+    data = _encoded(found.columns, source, found.table.lines, Options(**found.options))
     if visible(text) != text:
         found.notes.append(
             "What nobody sees is made plain: invisible signs are left out, other spaces become "
             "blanks, and accents are part of their letters."
         )
     _tell_copies(found, data)
-    kept = found.rows - (found.gaps if options.get("missing") == "drop" else 0)
+    least, most = int(data.arities.min()), int(data.arities.max())
+    states = f"{least}" if least == most else f"{least} to {most}"
     return Reading(
         source,
         data,
         tuple(_column(column, found, data) for column in found.columns),
         found.rows,
-        kept,
-        options["header"],
-        options["delimiter"],
+        len(found.complete) if found.options.get("missing") == "drop" else found.rows,
+        found.options["header"],
+        found.options["delimiter"],
         (
             Note(f"Read as {encoding.removesuffix('-sig').upper()}."),
             *map(brief, found.notes),
-            Note(_size(data)),
+            Note(f"{data.m:,} rows of {data.n} variables with {states} levels."),
         ),
-        options,
+        found.options,
         lasts(path),
     )
 
@@ -351,12 +336,6 @@ def _tell_copies(found: Found, data: Data) -> None:
                 f"{name} tells the same as {other} in every row: what depends on one depends on "
                 "the other, so leave one out.",
             )
-
-
-def _size(data: Data) -> str:
-    least, most = int(data.arities.min()), int(data.arities.max())
-    states = f"{least}" if least == most else f"{least} to {most}"
-    return f"{data.m:,} rows of {data.n} variables with {states} levels."
 
 
 def in_python(options: Mapping[str, Any], /) -> str:

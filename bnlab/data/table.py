@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,37 +10,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.checks import check_generator, conforming, shown
-from bnlab.data.cells import frame_columns
-from bnlab.data.columns import (
-    DEFAULT_MAX_LEVELS,
-    MISSING_LABEL,
-    Missing,
-    Options,
-    Rules,
-    encode_table,
-    string_list,
-)
+from bnlab.data.columns import Column, frame_columns
 from bnlab.data.discretizing import Intervals
-from bnlab.data.fields import (
-    as_codes,
-    check_arities,
-    check_intervals,
-    check_levels,
-    check_names,
-    check_variable,
-    frozen,
-    infer_arity,
-)
-from bnlab.data.markers import MISSING_MARKERS, Markers, warn_of
+from bnlab.data.doubts import warn_of
+from bnlab.data.encoding import MISSING_LABEL, Encoder
+from bnlab.data.markers import MISSING_MARKERS, Markers
+from bnlab.data.text import DEFAULT_MAX_LEVELS, Missing, Options, Rules, string_list
 from bnlab.errors import InputError, parts_of
 from bnlab.files import told_briefly
+from bnlab.results import Record
 
 if TYPE_CHECKING:
     import pandas as pd
 
+MAX_VARIABLES = 63
+MAX_ARITY = 10**6
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Data:
+class Data(Record):
     """m complete observations of n discrete variables, checked once and read-only from then on.
 
     A row subset keeps the arities and levels of the whole: they describe the variables, not the
@@ -77,33 +65,22 @@ class Data:
     intervals: tuple[Intervals | None, ...] = ()
 
     def __post_init__(self) -> None:
-        codes = as_codes(self.values)
+        codes = _as_codes(self.values)
         m, n = codes.shape
-        names = check_names(self.names, n)
-        arities = check_arities(self.arities, n)
-        levels = check_levels(self.levels, names)
+        names = _check_names(self.names, n)
+        arities = _check_arities(self.arities, n)
+        levels = _check_levels(self.levels, names)
         for v in range(n):
-            check_variable(codes[:, v], int(arities[v]), names[v], levels[v])
-        mask = None if self.intervened is None else np.asarray(self.intervened)
+            _check_variable(codes[:, v], int(arities[v]), names[v], levels[v])
+        mask = None if self.intervened is None else np.array(self.intervened)
         if mask is not None and (mask.shape != (m, n) or mask.dtype != np.bool_):
             raise ValueError(
                 f"intervened must be a bool array of shape {(m, n)}, like values; "
                 f"got {mask.dtype} of shape {mask.shape}"
             )
-        fields = {
-            "values": frozen(codes, np.int32),
-            "arities": frozen(arities, np.int64),
-            "names": names,
-            "levels": levels,
-            "intervened": None if mask is None else frozen(mask, np.bool_),
-            "intervals": check_intervals(self.intervals, names, levels),
-        }
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        # Rebuilt through the constructor: unpickled arrays would otherwise be writable.
-        return Data, tuple(getattr(self, name) for name in self.__slots__)
+        intervals = _check_intervals(self.intervals, names, levels)
+        self._set(values=np.array(codes, np.int32, order="C"), arities=arities, names=names)
+        self._set(levels=levels, intervened=mask, intervals=intervals)
 
     def __repr__(self) -> str:
         low, high = int(self.arities.min()), int(self.arities.max())
@@ -156,16 +133,16 @@ class Data:
         >>> Data.from_arrays([[0, 1], [1, 0]], arities=[2, 3]).arities
         array([2, 3])
         """
-        codes = as_codes(values)
+        codes = _as_codes(values)
         n = codes.shape[1]
-        named = check_names([f"x{v}" for v in range(n)] if names is None else names, n)
-        labels = None if levels is None else check_levels(levels, named)
+        named = _check_names([f"x{v}" for v in range(n)] if names is None else names, n)
+        labels = None if levels is None else _check_levels(levels, named)
         if arities is None:
             arities = [
-                infer_arity(codes[:, v], named[v]) if labels is None else len(labels[v])
+                _infer_arity(codes[:, v], named[v]) if labels is None else len(labels[v])
                 for v in range(n)
             ]
-        sizes = check_arities(arities, n)
+        sizes = _check_arities(arities, n)
         labels = labels or tuple(tuple(map(str, range(size))) for size in sizes)
         return cls(codes.astype(np.int32), sizes, named, labels, intervened)
 
@@ -208,24 +185,18 @@ class Data:
                 raise ValueError(f"frame: {option}={shown(name)}: give the name of a column")
         missing = conforming("missing", missing, Missing)
         max_levels = conforming("max_levels", max_levels, int)
-        markers = Markers.of(string_list("missing_markers", missing_markers))
-        columns, places = frame_columns(frame, markers)
-        table = encode_table(
-            columns,
-            Options(
-                discretize=discretize,
-                count=count,
-                intervention=intervention,
-                missing=missing,
-                max_levels=max_levels,
-            ),
-            source="frame",
-            places=places,
-            declare=("convert the column to a categorical",),
-            leave_out=(),
+        columns = frame_columns(frame, Markers.of(string_list("missing_markers", missing_markers)))
+        options = Options(
+            discretize=discretize,
+            count=count,
+            intervention=intervention,
+            missing=missing,
+            max_levels=max_levels,
         )
+        places = [f"row {row}" for row in range(len(frame))]
+        declare, leave_out = "convert the column to a categorical", ""
+        data = encoded(columns, Encoder("frame", places, options, declare, leave_out))
         declared = {column.name for column in columns if column.declared is not None}
-        data = from_encoded(table, "frame")
         warn_of(undeclared(data, declared, missing), "frame", missing_markers)
         return data
 
@@ -262,7 +233,7 @@ class Data:
         >>> Data.from_arrays([[0, 1], [1, 0]]).prefix(1).values
         array([[0, 1]], dtype=int32)
         """
-        return self._rows(np.arange(self.m), m)
+        return self._part(np.arange(self._checked(m)), np.arange(self.n))
 
     def shuffled(self, rng: np.random.Generator) -> Data:
         """Return the same rows in random order.
@@ -283,19 +254,15 @@ class Data:
         1
         """
         check_generator(rng)
-        self._check_rows(m)
-        return self._rows(rng.permutation(self.m), m)
+        m = self._checked(m)
+        return self._part(rng.permutation(self.m)[:m], np.arange(self.n))
 
-    def _check_rows(self, m: int) -> None:
+    def _checked(self, m: int) -> int:
         if not 0 <= conforming("m", m, int) <= self.m:
             raise ValueError(
                 f"m={shown(m)} rows asked of {self.m}; choose a whole number 0 <= m <= {self.m}"
             )
-
-    def _rows(self, order: NDArray[np.int64], m: int) -> Data:
-        """The first m rows in the given order of all."""
-        self._check_rows(m)
-        return self._part(order[:m], np.arange(self.n))
+        return m
 
     def _part(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Data:
         cells = np.ix_(rows, columns)
@@ -309,7 +276,7 @@ class Data:
         )
 
 
-def undeclared(data: Data, declared: Container[str], missing: Missing) -> dict[str, list[str]]:
+def undeclared(data: Data, declared: Collection[str], missing: Missing) -> dict[str, list[str]]:
     """The labels that were read, of columns that were neither cut nor declared."""
     gap = MISSING_LABEL if missing == "level" else None
     return {
@@ -319,9 +286,145 @@ def undeclared(data: Data, declared: Container[str], missing: Missing) -> dict[s
     }
 
 
-def from_encoded(fields: Mapping[str, Any], source: str) -> Data:
-    """The `Data` of an encoded table; what it refuses is told with the name of the source."""
+def encoded(columns: Sequence[Column], encoder: Encoder) -> Data:
+    """The `Data` of columns; what it refuses is told with the name of their source."""
+    fields = encoder.encode(columns)
     try:
         return Data(**fields)
     except ValueError as error:
-        raise InputError(f"{source}: ", *parts_of(error)) from error
+        raise InputError(f"{encoder.source}: ", *parts_of(error)) from error
+
+
+def _as_codes(values: ArrayLike) -> NDArray[np.int64]:
+    """Return (m, n) codes as int64, or refuse them."""
+    if np.ma.is_masked(values):
+        raise ValueError("values are masked in places: drop those rows, or give them a code")
+    try:
+        codes = np.asarray(values)
+    except ValueError as error:
+        raise ValueError("values must be a rectangular (m, n) array; rows are ragged") from error
+    if codes.ndim != 2 or codes.shape[1] == 0:
+        raise ValueError(f"values must be an (m, n) array with n >= 1; got shape {codes.shape}")
+    if codes.shape[1] > MAX_VARIABLES:
+        raise ValueError(
+            f"{codes.shape[1]} variables; sets of variables are 64-bit masks, so at most "
+            f"{MAX_VARIABLES} fit. Choose fewer columns"
+        )
+    if codes.dtype != np.bool_ and not np.issubdtype(codes.dtype, np.integer):
+        raise ValueError(
+            f"values are {codes.dtype}, but codes are integers 0..arity-1. Use .astype(int) on "
+            "whole numbers, discretize on measurements, Data.from_frame or read_csv on labels"
+        )
+    if codes.size and codes.max() > np.iinfo(np.int32).max:
+        raise ValueError(f"code {codes.max()} does not fit 32 bits; recode to 0, 1, 2, ...")
+    return codes.astype(np.int64)
+
+
+def _check_names(names: Sequence[str], n: int) -> tuple[str, ...]:
+    checked = string_list("names", names)
+    if len(checked) != n:
+        raise ValueError(f"{len(checked)} names for {n} columns; give one for each")
+    for v, name in enumerate(checked):
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"names are non-empty strings; got {name!r}")
+        if name in checked[:v]:
+            raise ValueError(f"the name {name!r} occurs twice; rename one of the columns")
+    return checked
+
+
+def _check_arities(arities: ArrayLike, n: int) -> NDArray[np.int64]:
+    sizes = np.asarray(arities)
+    if sizes.shape != (n,) or not np.issubdtype(sizes.dtype, np.integer):
+        raise ValueError(f"arities must be {n} integers, one for each column; got {shown(arities)}")
+    if sizes.size and sizes.max() > MAX_ARITY:
+        raise ValueError(f"arity {sizes.max()} is beyond {MAX_ARITY}; join states, or leave it out")
+    return sizes.astype(np.int64)
+
+
+def _one_each(field: str, given: Sequence[Any], names: tuple[str, ...]) -> None:
+    if len(given) != len(names):
+        raise ValueError(
+            f"{field} has {len(given)} entries for {len(names)} columns; give one for each"
+        )
+
+
+def _check_levels(
+    levels: Sequence[Sequence[str]], names: tuple[str, ...]
+) -> tuple[tuple[str, ...], ...]:
+    columns = tuple(levels) if isinstance(levels, Iterable) else ()
+    _one_each("levels", columns, names)
+    return tuple(
+        tuple(map(str, conforming(f"levels of {name!r}", column, Sequence[object])))
+        for name, column in zip(names, columns, strict=True)
+    )
+
+
+def _check_intervals(
+    intervals: Sequence[Intervals | None],
+    names: tuple[str, ...],
+    levels: tuple[tuple[str, ...], ...],
+) -> tuple[Intervals | None, ...]:
+    given = tuple(conforming("intervals", intervals, Sequence[object])) or (None,) * len(names)
+    if not all(cut is None or hasattr(cut, "cut_points") for cut in given):
+        raise ValueError(f"intervals={shown(intervals)}: give Intervals or None for each column")
+    _one_each("intervals", given, names)
+    for name, cut, labels in zip(names, given, levels, strict=True):
+        if cut is not None and len(labels) <= len(cut.cut_points):
+            raise ValueError(
+                f"variable {name!r} has {len(labels)} levels, too few for "
+                f"{len(cut.cut_points)} cut points"
+            )
+    return given
+
+
+def _check_variable(
+    codes: NDArray[np.int64], arity: int, name: str, levels: tuple[str, ...]
+) -> None:
+    if arity < 2:
+        raise ValueError(
+            f"variable {name!r} has {arity} level{'' if arity == 1 else 's'}: a constant tells "
+            "nothing about the others. Leave it out, or declare the states that did not occur"
+        )
+    if len(levels) != arity:
+        raise ValueError(f"variable {name!r} has arity {arity} but {len(levels)} level labels")
+    if len(set(levels)) < arity:
+        twice = next(label for label in levels if levels.count(label) > 1)
+        raise ValueError(f"variable {name!r} has two levels labelled {twice!r}; rename one")
+    if codes.size and not 0 <= codes.min() <= codes.max() < arity:
+        row = int(np.flatnonzero((codes < 0) | (codes >= arity))[0])
+        raise ValueError(
+            f"row {row}, variable {name!r}: code {codes[row]} is outside 0..{arity - 1}. "
+            "Recode the column, or raise its arity"
+        )
+
+
+def _infer_arity(codes: NDArray[np.int64], name: str) -> int:
+    """Return the number of states, all of which occur."""
+    if not codes.size:
+        raise ValueError("no rows to infer arities from; pass arities=")
+    seen = np.unique(codes)
+    if seen[0] < 0:
+        row = int(np.flatnonzero(codes < 0)[0])
+        raise ValueError(f"row {row}, variable {name!r}: code {seen[0]} is negative")
+    if len(seen) == 1:
+        raise ValueError(
+            f"variable {name!r} is constant (only code {seen[0]}). Leave it out, or pass arities="
+        )
+    if len(seen) <= seen[-1]:
+        gap = int(np.flatnonzero(seen != np.arange(len(seen)))[0])
+        raise ValueError(
+            f"variable {name!r} holds code {seen[-1]} but never code {gap}. Pass arities= if "
+            "that state exists, or recode the column to 0, 1, 2, ..."
+        )
+    return len(seen)
+
+
+def node_number(names: Sequence[str], node: int | str, /) -> int:
+    """The number of a node that is given by its name or by its number; ValueError for others."""
+    if isinstance(node, str):
+        if node not in names:
+            raise ValueError(f"no variable {node!r}; there are {', '.join(names)}")
+        return list(names).index(node)
+    if not isinstance(node, int | np.integer) or not 0 <= node < len(names):
+        raise ValueError(f"node {node!r} is neither a name nor a number in 0..{len(names) - 1}")
+    return int(node)

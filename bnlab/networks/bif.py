@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.checks import checked
-from bnlab.data.cells import read_text
+from bnlab.data.text import read_text
 from bnlab.errors import warn
 from bnlab.files import NUMBER
 from bnlab.graphs import MAX_NODES

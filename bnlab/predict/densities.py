@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab import memory
 from bnlab.checks import Bools, Floats, Ints, checked
 from bnlab.data import Data
-from bnlab.data.fields import node_number
+from bnlab.data.table import node_number
 from bnlab.exact import order_posterior
 from bnlab.graphs import check_dag, check_dags, members
 from bnlab.kernels import prediction as kernels

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab import memory
 from bnlab.checks import Bools, Floats, Ints, checked, shown
 from bnlab.data import Data
-from bnlab.data.columns import MISSING_LABEL, codes_of, number_in
+from bnlab.data.columns import codes_of, number_in
+from bnlab.data.encoding import MISSING_LABEL
 from bnlab.data.markers import MISSING_MARKERS, Markers
 from bnlab.errors import warn
 from bnlab.graphs import ancestors, members

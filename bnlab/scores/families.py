@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bnlab import memory
 from bnlab.checks import Floats, Ints, check_counts, checked, conforming, real, shown
 from bnlab.data import Data
-from bnlab.data.fields import node_number
+from bnlab.data.table import node_number
 from bnlab.errors import InputError, Public, Setting
 from bnlab.kernels import counting
 from bnlab.priors import Prior, Uniform

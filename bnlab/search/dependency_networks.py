@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab.checks import Floats, Ints, check_counts, check_generator, checked, shown
 from bnlab.data import Data
-from bnlab.data.fields import node_number
+from bnlab.data.table import node_number
 from bnlab.graphs import members
 from bnlab.kernels.greedy import TIE
 from bnlab.networks.bayesnet import check_table_size

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from bnlab import memory
 from bnlab.checks import Floats, Ints, check_counts, checked
 from bnlab.data import Data
-from bnlab.data.fields import node_number
+from bnlab.data.table import node_number
 from bnlab.kernels import counting as kernels
 from bnlab.scores import ScoreTable
 

@@ -14,8 +14,8 @@ import ipywidgets as widgets
 import numpy as np
 
 from bnlab.data import Discretizer, EqualFrequency, EqualWidth
-from bnlab.data.columns import Missing
 from bnlab.data.reader import in_python
+from bnlab.data.text import Missing
 from bnlab.labs.board import choice, side_by_side, size_slider, stacked
 from bnlab.labs.view import Progress, Runner
 from bnlab.pages import Cell, html

@@ -1,0 +1,279 @@
+"""From columns of text to codes: missing cells, levels, counts and interventions.
+
+The files of `read_csv` and the frames of `Data.from_frame` meet here. Columns of numbers are
+compared as numbers, so that 1, 1.0 and 01 are one level, and all others as text.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab import memory
+from bnlab.checks import Bools, Ints, conforming
+from bnlab.data.columns import Column, codes_of, number_in
+from bnlab.data.discretizing import Discretizer, EqualFrequency, Intervals, check_rule, discretize
+from bnlab.data.text import Missing, Options
+from bnlab.errors import InputError, Setting, parts_of
+
+MISSING_LABEL = "missing"
+MAX_CELLS = 10**9
+REPEATED_BYTES = 16  # of a cell of a contingency table: its codes while they are checked and copied
+
+
+class _Encoded(NamedTuple):
+    """One column as codes, with the labels of the codes, and how it was cut if it was."""
+
+    codes: NDArray[np.int32]
+    labels: tuple[str, ...]
+    intervals: Intervals | None
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """Where columns come from, for messages, and how to turn them into codes.
+
+    places[row] says where a row stands; `declare` is how to declare levels, and `leave_out` how to
+    leave a column out (after those words).
+    """
+
+    source: str
+    places: Sequence[str]
+    options: Options
+    declare: str = "pass {levels=}"
+    leave_out: str = " with {drop=}"
+
+    def fail(
+        self, said: str, remedy: str = "", row: int | None = None, **values: Any
+    ) -> ValueError:
+        place = "" if row is None else f", {self.places[row]}"
+        return InputError.of(f"{self.source}{place}: {said}", remedy, **values)
+
+    def encode(self, columns: Sequence[Column], /) -> dict[str, Any]:
+        """The fields of `Data`, before its own checks."""
+        count, intervention = self.options.count, self.options.intervention
+        levels, rules = self.options.levels or {}, self.options.discretize
+        conforming("missing", self.options.missing, Missing)
+        for rule in rules.values() if isinstance(rules, Mapping) else [rules]:
+            if rule is not None:
+                check_rule(rule)
+        if count is not None and count == intervention:
+            raise self.fail(f"count and intervention both name the column {count!r}; they are two")
+        by_name = {column.name: column for column in columns}
+        wanted = [("count", count), ("intervention", intervention)]
+        wanted += [("levels", name) for name in levels]
+        wanted += [("discretize", name) for name in rules] if isinstance(rules, Mapping) else []
+        for option, name in wanted:
+            if name and name not in by_name:
+                there = ", ".join(by_name)
+                raise self.fail(f"{option} names the column {name!r}; there are {there}")
+        variables = [c for c in columns if c.name not in (count, intervention)]
+        if not variables or not columns[0].cells:
+            raise self.fail("no data: at least one row and one column of observations are needed")
+        keep = self._complete_rows(variables)
+        encoded = [self._column(column, keep) for column in variables]
+        values = np.stack([column.codes for column in encoded], axis=1)
+        names = tuple(column.name for column in variables)
+        intervened = None
+        if intervention:
+            intervened = self._intervened(by_name[intervention], names, keep)
+        if count:
+            repeats = self._repeats(by_name[count], keep, len(names))
+            values = np.repeat(values, repeats, axis=0)
+            intervened = None if intervened is None else np.repeat(intervened, repeats, axis=0)
+        return {
+            "values": values,
+            "arities": np.array([len(column.labels) for column in encoded], np.int64),
+            "names": names,
+            "levels": tuple(column.labels for column in encoded),
+            "intervened": intervened,
+            "intervals": tuple(column.intervals for column in encoded),
+        }
+
+    def _complete_rows(self, columns: Sequence[Column]) -> Ints:
+        """Numbers of the rows to keep."""
+        gaps = np.stack([column.gaps for column in columns], axis=1)
+        rows = np.flatnonzero(gaps.any(axis=1))
+        if self.options.missing == "error" and rows.size:
+            totals = [f"{c.name!r} ({int(c.gaps.sum())})" for c in columns if c.gaps.any()]
+            more = f" and {len(totals) - 4} more" if len(totals) > 4 else ""
+            places = ", ".join(self.places[row] for row in rows[:3])
+            cells = [c.cells[row] for c in columns for row in np.flatnonzero(c.gaps)]
+            written = ", ".join([repr(cell) for cell in dict.fromkeys(cells) if cell][:3])
+            marked = " ({missing_markers=})" if written else ""
+            raise self.fail(
+                f"{int(gaps.sum())} missing cells in {rows.size} of {len(gaps)} rows ({places}"
+                f"{', ...' * (rows.size > 3)}), columns {', '.join(totals[:4])}{more}"
+                f"{f', as {written}' if written else ''}",
+                f"{marked}. Pass {{missing='drop'}} to leave those rows out, or "
+                f"{{missing='level'}} to make \"{MISSING_LABEL}\" a level of its own",
+            )
+        if self.options.missing == "drop":
+            if rows.size == len(gaps):
+                raise self.fail(
+                    "every row has a missing cell; ", "{missing='drop'} would leave none"
+                )
+            return np.flatnonzero(~gaps.any(axis=1))
+        return np.arange(len(gaps))
+
+    def _column(self, column: Column, keep: Ints) -> _Encoded:
+        name, missing = column.name, column.gaps[keep]
+        rows = keep[~missing]
+        present = [column.cells[row] for row in rows]
+        if not present:
+            raise self.fail(f"column {name!r} has no values; ", f"leave it out{self.leave_out}")
+        rule = self._rule(column, present)
+        if rule is not None:
+            some, labels, intervals = self._cut(name, rows, present, rule)
+        else:
+            code_of, labels = self._levels(column, rows, present)
+            some, intervals = np.array([code_of[cell] for cell in present], np.int32), None
+        codes = np.full(len(keep), len(labels), np.int32)
+        codes[~missing] = some
+        if missing.any():
+            if MISSING_LABEL in labels:
+                raise self.fail(
+                    f"column {name!r} has both missing cells and a level {MISSING_LABEL!r}: "
+                    "rename the level, or count it among the missing markers"
+                )
+            labels = (*labels, MISSING_LABEL)
+        if len(labels) < 2:
+            raise self.fail(
+                f"column {name!r} is constant (only {labels[0]!r}). ",
+                f"Leave it out{self.leave_out}, or {self.declare} to declare the levels that did "
+                "not occur",
+            )
+        return _Encoded(codes, labels, intervals)
+
+    def _rule(self, column: Column, present: list[str]) -> Discretizer | None:
+        """The rule meant for this column; one rule for all is used on measurements only."""
+        rules = self.options.discretize
+        if rules is None or isinstance(rules, Mapping):
+            return None if rules is None else rules.get(column.name)
+        if column.declared is not None or column.name in (self.options.levels or {}):
+            return None
+        numbers = [number_in(cell) for cell in dict.fromkeys(present)]
+        if any(number is None for number in numbers):
+            return None
+        measured = any(number % 1 for number in numbers if number is not None)
+        return rules if measured or len(numbers) > self.options.max_levels else None
+
+    def _cut(self, name: str, rows: Ints, present: list[str], rule: Discretizer) -> _Encoded:
+        found = [number_in(cell) for cell in present]
+        if None in found:
+            i = found.index(None)
+            raise self.fail(
+                f"column {name!r} cannot be discretized: {present[i]!r} is no number",
+                row=int(rows[i]),
+            )
+        numbers = np.array(found, np.float64)
+        try:
+            codes, labels, points = discretize(numbers, rule)
+        except ValueError as error:
+            raise self.fail(f"column {name!r}: ", "{why}", why=parts_of(error)) from error
+        return _Encoded(
+            codes, labels, Intervals(points, float(numbers.min()), float(numbers.max()))
+        )
+
+    def _levels(
+        self, column: Column, rows: Ints, present: list[str]
+    ) -> tuple[dict[str, int], tuple[str, ...]]:
+        """The code of each distinct cell, and the labels of the codes."""
+        name, most = column.name, self.options.max_levels
+        distinct = dict.fromkeys(present)
+        declared = (self.options.levels or {}).get(name, column.declared)
+        if declared is not None:
+            labels = tuple(map(str, conforming(f"levels[{name!r}]", declared, Sequence[object])))
+            code_of = codes_of(labels, distinct)
+            stray = next((cell for cell in distinct if cell not in code_of), None)
+            if stray is not None:
+                raise self.fail(
+                    f"column {name!r} holds {stray!r}, not among its declared levels "
+                    f"{', '.join(labels)}",
+                    row=int(rows[present.index(stray)]),
+                )
+            return code_of, labels
+        spelled = {cell: number_in(cell) for cell in distinct}
+        words = [cell for cell, number in spelled.items() if number is None]
+        numbers = {cell: number for cell, number in spelled.items() if number is not None}
+        rule = Setting("discretize", {name: EqualFrequency(3)})
+        fraction = next((cell for cell, number in numbers.items() if number % 1), None)
+        many = len(distinct) > most
+        if words and numbers and (fraction is not None or many):
+            row = int(rows[min(present.index(word) for word in words)])
+            raise self.fail(
+                f"column {name!r} mixes numbers with text ({column.cells[row]!r}). Correct the "
+                "cell, or mark it as missing",
+                row=row,
+            )
+        if fraction is not None:
+            raise self.fail(
+                f"column {name!r} holds measurements such as {fraction}, not levels. ",
+                "Discretize it, for instance {rule}",
+                row=int(rows[present.index(fraction)]),
+                rule=rule,
+            )
+        if many:
+            advice = "Discretize it with {rule}"
+            if words:
+                advice = f"It looks like an identifier: leave it out{self.leave_out}"
+            raise self.fail(
+                f"column {name!r} has {len(distinct)} distinct values in {len(present)} rows, more "
+                "than ",
+                f"{{most}}. {advice}, or raise {{max_levels=}}",
+                most=Setting("max_levels", most),
+                rule=rule,
+            )
+        if words:
+            labels = tuple(sorted(distinct))
+        elif column.text:
+            labels = tuple(sorted(distinct, key=lambda cell: (numbers[cell], cell)))
+        else:
+            labels = tuple(str(int(number)) for number in sorted(set(numbers.values())))
+        return codes_of(labels, distinct), labels
+
+    def _intervened(self, column: Column, names: tuple[str, ...], keep: Ints) -> Bools:
+        mask = np.zeros((len(keep), len(names)), np.bool_)
+        for i, row in enumerate(keep):
+            cell = column.cells[row]
+            if column.gaps[row] or cell in ("0", "0.0"):
+                continue
+            number = names.index(cell) + 1 if cell in names else number_in(cell)
+            if number is None or number % 1 or not 1 <= number <= len(names):
+                raise self.fail(
+                    f"intervention column {column.name!r} holds {cell!r}: 0 means none, otherwise "
+                    f"give the name of a variable or its number 1..{len(names)}",
+                    row=int(row),
+                )
+            mask[i, int(number) - 1] = True
+        return mask
+
+    def _repeats(self, column: Column, keep: Ints, n: int) -> Ints:
+        """How often each row occurred."""
+        counts, total = np.empty(len(keep), np.int64), 0
+        for i, row in enumerate(keep):
+            number = None if column.gaps[row] else number_in(column.cells[row])
+            if number is None or number < 0 or number % 1:
+                raise self.fail(
+                    f"count column {column.name!r} holds {column.cells[row]!r}; whole numbers >= 0 "
+                    "are needed",
+                    row=int(row),
+                )
+            total += int(number)
+            if total * n > MAX_CELLS:
+                raise self.fail(
+                    f"the counts of {column.name!r} stand for more than {MAX_CELLS // n} rows; "
+                    "that table is too large to write out",
+                    row=int(row),
+                )
+            counts[i] = int(number)
+        if not total:
+            raise self.fail(f"the counts of {column.name!r} are all zero")
+        memory.require(
+            REPEATED_BYTES * total * n,
+            task=f"{self.source}: a table of {total} rows",
+            remedy="divide the counts, or leave variables out",
+        )
+        return counts
