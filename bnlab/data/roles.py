@@ -147,7 +147,8 @@ def _cells(text: str, source: str, asked: Options) -> Found:
             columns = columns_of(table, source, asked)
             notes.append("Numbers have decimal commas.")
     options |= {"decimal": ","} if commas else {}
-    cut = [name for name in table.names if name not in [column.name for column in columns]]
+    whole = {column.name for column in columns}
+    cut = [name for name in table.names if name not in whole]
     if cut:
         options["letters"] = tuple(cut)
     for name in cut:
