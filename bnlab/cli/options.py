@@ -1,6 +1,6 @@
 """The options of `bnlab report`: what may be typed behind them, and how remedies name them.
 
-The text is checked before anything large is imported; the objects of bnlab are made later.
+What makes objects of bnlab imports it only when its option is given.
 """
 
 from __future__ import annotations
@@ -30,10 +30,7 @@ METHODS: Mapping[str, Method] = {
     "orders": "orders",
     "search": "search",
 }
-LEAST_BINS = 2
-MOST_NATS = 1e8  # as in `bnlab.priors`
 _SIGNS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "bar": "|"}
-Rule = tuple[str | None, str, tuple[float, ...]]
 Value = TypeVar("Value")
 
 
@@ -68,37 +65,44 @@ def delimiter(text: str, /) -> str:
     return sign
 
 
-def prior(text: str, /) -> tuple[str, float]:
-    """The name of a prior over DAGs, and its number of nats for each edge."""
+def prior(text: str, /) -> Prior:
+    """A prior over DAGs."""
+    from bnlab.priors import LARGEST_LOG, EdgePenalty, Fair, Uniform
+
     name, _, number = text.partition(":")
-    if name in ("uniform", "fair") and not number:
-        return name, 0.0
+    if text in ("uniform", "fair"):
+        return Fair() if text == "fair" else Uniform()
     try:
         nats = float(number)
     except ValueError:
         nats = math.nan
     if name != "penalty" or not math.isfinite(nats):
         raise argparse.ArgumentTypeError(f"{text!r} is none of uniform, fair and penalty:NATS")
-    if abs(nats) > MOST_NATS:
+    if abs(nats) > LARGEST_LOG:
         raise argparse.ArgumentTypeError(f"{text!r}: NATS are -1e8 to 1e8")
-    return name, nats
+    return EdgePenalty(nats)
 
 
-def rule(text: str, /) -> Rule:
-    """How to cut measurements into levels: the column or None, the kind, its numbers."""
+def rule(text: str, /) -> tuple[str | None, Discretizer]:
+    """How to cut measurements into levels, and the column, or None for all."""
+    from bnlab.data import CutPoints, EqualFrequency, EqualWidth
+
     column, equals, how = text.rpartition("=")
     kind, _, numbers = how.partition(":")
     try:
-        values = tuple(float(number) for number in numbers.split(","))
-        fits = kind == "cuts" or (kind in ("width", "frequency") and int(numbers) >= LEAST_BINS)
-    except ValueError:
-        fits = False
-    if not fits:
+        made: Discretizer
+        if kind == "cuts":
+            made = CutPoints([float(number) for number in numbers.split(",")])
+        elif kind in ("width", "frequency"):
+            made = EqualWidth(int(numbers)) if kind == "width" else EqualFrequency(int(numbers))
+        else:
+            raise ValueError
+    except ValueError as error:
         raise argparse.ArgumentTypeError(
             f"{text!r} is none of width:BINS, frequency:BINS and cuts:X,Y, perhaps with COLUMN=; "
-            f"BINS are {LEAST_BINS} or more"
-        )
-    return column if equals else None, kind, values
+            "BINS are 2 or more, and X,Y rise"
+        ) from error
+    return column if equals else None, made
 
 
 def levels(text: str, /) -> tuple[str, list[str]]:
@@ -125,7 +129,7 @@ MODEL = {
     "prior": Option(
         "P",
         "uniform (default), fair, or penalty:NATS for each edge",
-        {"type": prior, "default": ("uniform", 0.0)},
+        {"type": prior},
     ),
     "max_parents": Option("K", "of each variable", {"type": natural}),
     "seconds": Option("S", "to spend, about (60)", {"type": positive, "default": 60.0}),
@@ -192,16 +196,17 @@ def add(group: argparse._ArgumentGroup, options: Mapping[str, Option], /) -> Non
             )
 
 
-def rules(given: Sequence[Rule] | None, /) -> Mapping[str, Discretizer] | Discretizer | None:
+def rules(
+    given: Sequence[tuple[str | None, Discretizer]] | None, /
+) -> Mapping[str, Discretizer] | Discretizer | None:
     """What `discretize=` takes: one rule for all measurements, or a rule by column; or a Misuse."""
     if not given:
         return None
-    if any(column is None for column, _, _ in given):
+    if any(column is None for column, _ in given):
         if len(given) > 1:
             raise Misuse("--discretize: one rule for all columns, or COLUMN=RULE for each")
-        return _discretizer(*given[0][1:])
-    named = [(str(column), _discretizer(kind, values)) for column, kind, values in given]
-    return once("--discretize", named)
+        return given[0][1]
+    return once("--discretize", [(str(column), rule) for column, rule in given])
 
 
 def once(option: str, given: Sequence[tuple[str, Value]], /) -> dict[str, Value]:
@@ -213,33 +218,20 @@ def once(option: str, given: Sequence[tuple[str, Value]], /) -> dict[str, Value]
     return said
 
 
-def _discretizer(kind: str, values: tuple[float, ...]) -> Discretizer:
-    from bnlab.data import CutPoints, EqualFrequency, EqualWidth
-
-    if kind == "cuts":
-        return CutPoints(values)
-    return (EqualWidth if kind == "width" else EqualFrequency)(int(values[0]))
-
-
 def said(name: str, value: object, /) -> list[str]:
     """What is typed after the option for that argument, once for each, to give it that value."""
-    if isinstance(value, Mapping):
-        return [f"{column}={_rule_text(rule)}" for column, rule in value.items()]
-    if isinstance(value, tuple | list):
-        return [str(one) for one in value]
-    names = {"method": METHODS, "delimiter": _SIGNS}.get(name, {})
-    return [next((text for text, meant in names.items() if meant == value), _rule_text(value))]
-
-
-def _rule_text(value: object) -> str:
-    """A rule to cut measurements as it is typed; other values as text."""
     from bnlab.data import CutPoints, EqualFrequency, EqualWidth
 
+    if isinstance(value, Mapping):
+        return [f"{column}={said(name, rule)[0]}" for column, rule in value.items()]
+    if isinstance(value, tuple | list):
+        return [str(one) for one in value]
     if isinstance(value, CutPoints):
-        return f"cuts:{','.join(map(repr, value.points))}"
+        return [f"cuts:{','.join(map(repr, value.points))}"]
     if isinstance(value, EqualFrequency | EqualWidth):
-        return f"{'width' if isinstance(value, EqualWidth) else 'frequency'}:{value.bins}"
-    return str(value)
+        return [f"{'width' if isinstance(value, EqualWidth) else 'frequency'}:{value.bins}"]
+    names = {"method": METHODS, "delimiter": _SIGNS}.get(name, {})
+    return [next((text for text, meant in names.items() if meant == value), str(value))]
 
 
 def score(name: str, ess: float | None, /) -> Score:
@@ -251,16 +243,6 @@ def score(name: str, ess: float | None, /) -> Score:
     if ess is not None:
         raise Misuse(f"--ess is for bdeu; {name} has no equivalent sample size")
     return K2()
-
-
-def made_prior(given: tuple[str, float], /) -> Prior:
-    """The prior that the option describes."""
-    from bnlab.priors import EdgePenalty, Fair, Uniform
-
-    name, nats = given
-    if name == "penalty":
-        return EdgePenalty(nats)
-    return Fair() if name == "fair" else Uniform()
 
 
 INSTEAD = {

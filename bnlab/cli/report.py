@@ -164,6 +164,7 @@ def _planned(options: argparse.Namespace, reading: Reading) -> tuple[int, Plan]:
 def _analysed(options: argparse.Namespace, reading: Reading, seed: int, plan: Plan) -> Analysis:
     import numpy as np
 
+    from bnlab.priors import Uniform
     from bnlab.reports import analyse
     from bnlab.running import Stopped
 
@@ -173,7 +174,7 @@ def _analysed(options: argparse.Namespace, reading: Reading, seed: int, plan: Pl
                 reading.data,
                 rng=np.random.default_rng(seed),
                 score=known.score(options.score, options.ess),
-                prior=known.made_prior(options.prior),
+                prior=options.prior or Uniform(),
                 plan=plan,
                 checkpoint=options.checkpoint,
                 progress=progress,

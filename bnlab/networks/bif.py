@@ -15,12 +15,10 @@ its last parent fastest, as that format defines it.
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import networkx as nx
@@ -66,15 +64,13 @@ class _Numbers(NamedTuple):
     values: list[float]
 
 
-@dataclass(slots=True)
-class _Block:
-    """A probability block."""
+class _Block(NamedTuple):
+    """A probability block; its entries by the states of the parents, or "table" or "default"."""
 
     line: int
     name: str
     parents: tuple[str, ...]
-    rows: dict[tuple[str, ...], _Numbers] = field(default_factory=dict)
-    others: dict[str, _Numbers] = field(default_factory=dict)  # "table" or "default"
+    entries: dict[tuple[str, ...] | str, _Numbers]
 
 
 @checked
@@ -115,13 +111,12 @@ def parse_bif(text: str, source: str) -> tuple[BayesNet, Rounding]:
     file.check()
     number = {name: v for v, name in enumerate(file.variables)}
     dag, tables, roundings = [], [], []
-    for name, own in file.variables.items():
-        block = file.blocks[name]
-        table, rounding = file.table(block)
-        parents = [number[parent] for parent in block.parents]
+    for name in file.variables:
+        table, rounding = file.table(file.blocks[name])
+        parents = [number[parent] for parent in file.blocks[name].parents]
         dag.append(sum(1 << p for p in parents))
         order = (*np.argsort(parents, kind="stable").tolist(), len(parents))
-        tables.append(table.transpose(order).reshape(-1, len(own)))
+        tables.append(table.transpose(order).reshape(-1, table.shape[-1]))
         roundings.append(rounding)
     levels = tuple(map(tuple, file.variables.values()))
     sizes = np.array([len(labels) for labels in levels], np.int64)
@@ -212,11 +207,7 @@ class _File:
 
     def read(self) -> None:
         """Take the whole file."""
-        readers = {
-            "network": self.network,
-            "variable": self.variable,
-            "probability": self.probability,
-        }
+        readers = {read.__name__: read for read in (self.network, self.variable, self.probability)}
         while (token := self.take()).kind != "end":
             if token.text not in readers or token.kind != "word":
                 raise self.fail(
@@ -235,10 +226,9 @@ class _File:
     def variable(self) -> None:
         name, _, line = self.label("the name of a variable")
         codes: dict[str, int] = {}
-        if name in self.variables:
-            raise self.fail(f"a second variable {name!r}", line)
-        if not name:
-            raise self.fail("a variable without a name", line)
+        if name in self.variables or not name:
+            fault = f"a second variable {name!r}" if name else "a variable without a name"
+            raise self.fail(fault, line)
         if len(self.variables) == MAX_NODES:
             raise self.fail(
                 f"a variable beyond the first {MAX_NODES}: sets of variables are 64-bit masks", line
@@ -249,18 +239,14 @@ class _File:
                     f"expected one type and properties, found {token.text!r}", token.line
                 )
             self.expect("discrete", "[")
-            arity = self.label("the number of states")
+            arity, _, at = self.label("the number of states")
             self.expect("]", "{")
             levels = self.labels("}", "a state")
             self.expect(";")
-            if arity.text != str(len(levels)):
-                raise self.fail(
-                    f"{name!r} announces {arity.text} states and lists {len(levels)}", arity.line
-                )
+            if arity != str(len(levels)):
+                raise self.fail(f"{name!r} announces {arity} states and lists {len(levels)}", at)
             if len(levels) < 2:
-                raise self.fail(
-                    f"{name!r} needs at least 2 states and has {len(levels)}", arity.line
-                )
+                raise self.fail(f"{name!r} needs at least 2 states and has {len(levels)}", at)
             for level in levels:
                 if level.text in codes:
                     raise self.fail(f"{name!r} has two states {level.text!r}", level.line)
@@ -278,19 +264,20 @@ class _File:
             raise self.fail(f"a second probability block of {name!r}", line)
         if len({name, *parents}) <= len(parents):
             raise self.fail(f"a variable occurs twice in the block of {name!r}", line)
-        block = self.blocks[name] = _Block(line, name, parents)
+        entries: dict[tuple[str, ...] | str, _Numbers] = {}
         for token in self.statements():
-            if token.text in ("table", "default") and token.text not in block.others:
-                block.others[token.text] = self.numbers()
+            if token.text in ("table", "default") and token.text not in entries:
+                entries[token.text] = self.numbers()
             elif token.kind == "mark" and token.text == "(":
                 states = tuple(state.text for state in self.labels(")", "a state or ')'"))
-                if states in block.rows:
+                if states in entries:
                     raise self.fail(f"a second row for {', '.join(states)}", token.line)
-                block.rows[states] = self.numbers()
+                entries[states] = self.numbers()
             else:
                 raise self.fail(
                     f"expected one table, one default or rows, found {token.text!r}", token.line
                 )
+        self.blocks[name] = _Block(line, name, parents, entries)
 
     def check(self) -> None:
         """Refuse what is no network, or too large a one, before any table is made."""
@@ -324,33 +311,31 @@ class _File:
 
     def table(self, block: _Block) -> tuple[NDArray[np.float64], Rounding]:
         """Return the full table of one block, checked and renormalised."""
-        name, own = block.name, self.variables[block.name]
-        states = [self.variables[parent] for parent in block.parents]
-        rows = {self._codes(block, states, labels): row for labels, row in block.rows.items()}
-        if not block.others:
-            for labels in itertools.product(*states):
-                if tuple(codes[x] for codes, x in zip(states, labels, strict=True)) not in rows:
-                    given = f" given {', '.join(labels)}" if labels else ""
-                    raise self.fail(f"no probabilities of {name!r}{given}", block.line)
-        table = np.empty((*map(len, states), len(own)))
-        lines = np.full(table.shape[:-1], block.line)
-        if "table" in block.others:
-            line, values = block.others["table"]
-            if block.rows or "default" in block.others:
+        block_line, name, parents, entries = block
+        own, states = len(self.variables[name]), [self.variables[parent] for parent in parents]
+        table = np.full((*map(len, states), own), np.nan)
+        lines = np.full(table.shape[:-1], block_line)
+        for key in sorted(entries, key=lambda key: key != "default"):  # rows go before it
+            line, values = entries[key]
+            if key == "table" and len(entries) > 1:
                 raise self.fail(f"{name!r} has a table beside other entries", line)
-            if len(values) != table.size:
+            if key == "table" and len(values) != table.size:
                 raise self.fail(
                     f"the table of {name!r} needs {table.size} numbers and has {len(values)}", line
                 )
-            own_first = np.reshape(values, (table.shape[-1], *table.shape[:-1]))
-            table[...] = np.moveaxis(own_first, 0, -1)
-        default = [((), block.others["default"])] if "default" in block.others else []
-        for where, (line, values) in [*default, *rows.items()]:
-            if len(values) != len(own):
-                raise self.fail(
-                    f"{name!r} has {len(own)} states; here are {len(values)} numbers", line
-                )
+            if key == "table":
+                table[...] = np.moveaxis(np.reshape(values, (own, *table.shape[:-1])), 0, -1)
+                continue
+            if len(values) != own:
+                raise self.fail(f"{name!r} has {own} states; here are {len(values)} numbers", line)
+            where = self._codes(block, key, line) if isinstance(key, tuple) else ()
             table[where], lines[where] = values, line
+        gaps = np.isnan(table[..., 0])
+        if gaps.any():
+            first = np.unravel_index(int(gaps.argmax()), gaps.shape)
+            labels = ", ".join(list(codes)[i] for codes, i in zip(states, first, strict=True))
+            given = f" given {labels}" if labels else ""
+            raise self.fail(f"no probabilities of {name!r}{given}", block_line)
         sums = table.sum(axis=-1)
         error = np.abs(sums - 1)
         if error.max() > ROUNDING_TOLERANCE:
@@ -362,16 +347,18 @@ class _File:
         table[rounded] /= sums[rounded][..., None]
         return table, Rounding(int(rounded.sum()), float(error.max()) if rounded.any() else 0.0)
 
-    def _codes(
-        self, block: _Block, states: list[dict[str, int]], labels: tuple[str, ...]
-    ) -> tuple[int, ...]:
+    def _codes(self, block: _Block, labels: tuple[str, ...], line: int) -> tuple[int, ...]:
         """Return the codes of a configuration of parents."""
-        line = block.rows[labels].line
-        if len(labels) != len(states):
+        if len(labels) != len(block.parents):
             raise self.fail(
-                f"{block.name!r} has {len(states)} parents; here are {len(labels)} states", line
+                f"{block.name!r} has {len(block.parents)} parents; here are {len(labels)} states",
+                line,
             )
-        for label, parent, codes in zip(labels, block.parents, states, strict=True):
+        for label, parent in zip(labels, block.parents, strict=True):
+            codes = self.variables[parent]
             if label not in codes:
                 raise self.fail(f"{label!r} is no state of {parent!r} ({', '.join(codes)})", line)
-        return tuple(codes[label] for label, codes in zip(labels, states, strict=True))
+        return tuple(
+            self.variables[parent][label]
+            for label, parent in zip(labels, block.parents, strict=True)
+        )
