@@ -5,15 +5,14 @@ One table says what is looked for in a column, and the sentence for what is foun
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from math import prod
 
 from bnlab.data.columns import FEW_CODES, IDENTIFIER_NAME, MOST_CODES, Column, number_in
-from bnlab.data.markers import MISSING_MARKERS, alike, perhaps_missing
+from bnlab.data.markers import alike, perhaps_missing
 from bnlab.data.text import DECIMAL_COMMA
-from bnlab.errors import InputError, Note, Setting, warn
-from bnlab.files import brief
+from bnlab.errors import InputError, Note, Setting
 
 FEWEST_LINES = 5
 ALL = frozenset({"all", "alle", "both", "tous", "todos", "tutti"})  # at one end of a table
@@ -264,13 +263,6 @@ def told_of_labels(name: str, labels: Sequence[str], /, *, gaps: bool = True) ->
             f"{name} has {', '.join(groups[:4])} as different levels: write them alike if they "
             "mean the same."
         )
-
-
-def warn_of(labels: Mapping[str, Sequence[str]], source: str, given: Sequence[str], /) -> None:
-    """A `UserWarning` for such columns: of missing cells, if the markers given are the usual."""
-    for name, seen in labels.items():
-        for sentence in told_of_labels(name, seen, gaps=tuple(given) == MISSING_MARKERS):
-            warn(f"{brief(source)}: {brief(sentence)}")
 
 
 def refuse_lines(

@@ -2,7 +2,7 @@
 
 import re
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any
 
 from bnlab.data.columns import number_in
 from bnlab.data.text import DELIMITERS, Options, below, guess_delimiter, split_cells
@@ -22,18 +22,14 @@ _SIGNS = {" ": "white space", "\t": "tabs", ",": "commas", ";": "semicolons", "|
 _EXCEL = re.compile(r'"?sep=(.)"?\r?', re.IGNORECASE)
 
 
-class Layout(NamedTuple):
-    """Where a table stands in a file: arguments of `read_csv`, and a note on each decision."""
+def layout(
+    text: str, source: str, markers: frozenset[str], asked: Options, /
+) -> tuple[dict[str, Any], list[str]]:
+    """Where the table stands in the text of a file, but for what is asked for.
 
-    delimiter: str
-    skip: int
-    header: bool
-    names: tuple[str, ...] | None  # where the first line does not have them as they are
-    notes: tuple[str, ...]
-
-
-def layout(text: str, source: str, markers: frozenset[str], asked: Options, /) -> Layout:
-    """Find out where the table stands in the text of a file, but for what is asked for."""
+    Told as options of `read_csv` (delimiter and header, and if need be skip and names), and as a
+    note on each decision.
+    """
     other = _OTHER.match(text[:SAMPLE])
     if other is not None:
         raise ValueError(
@@ -67,7 +63,7 @@ def layout(text: str, source: str, markers: frozenset[str], asked: Options, /) -
             f"{divided} names, one fewer than there are columns: the "
             f"{'first' if names[0] == 'row' else 'last'} column has none."
         )
-        return Layout(delimiter, lines[0], False, names, tuple(notes))
+        return _options(delimiter, lines[0], False, names), notes
     if header is None:
         width = _columns_in_use(rows)
         header = has_header([row[:width] for row in rows], markers) if len(rows) > 1 else True
@@ -96,7 +92,14 @@ def layout(text: str, source: str, markers: frozenset[str], asked: Options, /) -
             first[0] = "row"
         first = [name or f"column {v}" for v, name in enumerate(first, start=1)]
         names = None if first == rows[0] else tuple(first)
-    return Layout(delimiter, before, header, names, tuple(notes))
+    return _options(delimiter, before, header, names), notes
+
+
+def _options(
+    delimiter: str, skip: int, header: bool, names: tuple[str, ...] | None
+) -> dict[str, Any]:
+    found: dict[str, Any] = {"delimiter": delimiter, "header": header}
+    return found | ({"skip": skip} if skip else {}) | ({} if names is None else {"names": names})
 
 
 def _short_header(

@@ -10,11 +10,10 @@ import numpy as np
 
 from bnlab.checks import checked
 from bnlab.data.columns import Column, Kind
-from bnlab.data.doubts import warn_of
 from bnlab.data.encoding import Encoder
 from bnlab.data.markers import MISSING_MARKERS, visible
 from bnlab.data.roles import Found, Role, columns_of, look
-from bnlab.data.table import Data, encoded, undeclared
+from bnlab.data.table import Data, encoded, warn_of_labels
 from bnlab.data.text import (
     DEFAULT_MAX_LEVELS,
     Missing,
@@ -105,8 +104,9 @@ def read_csv(
     (('no', 'yes'), ('calm', 'strong'))
     """
     arguments = {name: value for name, value in locals().items() if name != "path"}
-    data = parse_table(read_text(path, encoding), str(path), Options(**arguments))
-    warn_of(undeclared(data, levels or (), missing), str(path), missing_markers)
+    options = Options(**arguments)
+    data = parse_table(read_text(path, encoding), str(path), options)
+    warn_of_labels(data, levels or (), options, str(path))
     return data
 
 

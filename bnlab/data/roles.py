@@ -131,11 +131,7 @@ def columns_of(table: Rows, source: str, options: Options, /) -> list[Column]:
 
 def _cells(text: str, source: str, asked: Options) -> Found:
     """Where the table stands, and its columns."""
-    place = layout(text, source, Markers.of(asked.missing_markers), asked)
-    options: dict[str, Any] = {"delimiter": place.delimiter, "header": place.header}
-    options |= {"skip": place.skip} if place.skip else {}
-    options |= {} if place.names is None else {"names": place.names}
-    notes: list[str] = [*place.notes]
+    options, notes = layout(text, source, Markers.of(asked.missing_markers), asked)
     table = table_rows(text, source, Options(**options, decimal=asked.decimal or "."))
     columns = columns_of(table, source, asked)
     said = {*(asked.levels or {}), *(asked.drop or ())}

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab.checks import check_generator, conforming, shown
 from bnlab.data.columns import Column, frame_columns
 from bnlab.data.discretizing import Intervals
-from bnlab.data.doubts import warn_of
+from bnlab.data.doubts import told_of_labels
 from bnlab.data.encoding import MISSING_LABEL, Encoder
 from bnlab.data.markers import MISSING_MARKERS, Markers
 from bnlab.data.text import DEFAULT_MAX_LEVELS, Missing, Options, Rules, string_list
-from bnlab.errors import InputError, parts_of
-from bnlab.files import told_briefly
+from bnlab.errors import InputError, parts_of, warn
+from bnlab.files import brief, told_briefly
 from bnlab.results import Record
 
 if TYPE_CHECKING:
@@ -191,13 +191,14 @@ class Data(Record):
             count=count,
             intervention=intervention,
             missing=missing,
+            missing_markers=missing_markers,
             max_levels=max_levels,
         )
         places = [f"row {row}" for row in range(len(frame))]
         declare, leave_out = "convert the column to a categorical", ""
         data = encoded(columns, Encoder("frame", places, options, declare, leave_out))
         declared = {column.name for column in columns if column.declared is not None}
-        warn_of(undeclared(data, declared, missing), "frame", missing_markers)
+        warn_of_labels(data, declared, options, "frame")
         return data
 
     def index(self, name: str) -> int:
@@ -276,14 +277,18 @@ class Data(Record):
         )
 
 
-def undeclared(data: Data, declared: Collection[str], missing: Missing) -> dict[str, list[str]]:
-    """The labels that were read, of columns that were neither cut nor declared."""
-    gap = MISSING_LABEL if missing == "level" else None
-    return {
-        name: [label for label in data.levels[v] if label != gap]
-        for v, name in enumerate(data.names)
-        if data.intervals[v] is None and name not in declared
-    }
+def warn_of_labels(data: Data, declared: Collection[str], options: Options, source: str, /) -> None:
+    """A `UserWarning` for labels that may mean missing, or the same, unless they are declared.
+
+    Those that may mean missing are told only if the markers are the usual ones.
+    """
+    gap = MISSING_LABEL if options.missing == "level" else None
+    usual = tuple(options.missing_markers) == MISSING_MARKERS
+    for v, name in enumerate(data.names):
+        if data.intervals[v] is None and name not in declared:
+            labels = [label for label in data.levels[v] if label != gap]
+            for sentence in told_of_labels(name, labels, gaps=usual):
+                warn(f"{brief(source)}: {brief(sentence)}")
 
 
 def encoded(columns: Sequence[Column], encoder: Encoder) -> Data:
