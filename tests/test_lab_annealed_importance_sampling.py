@@ -10,7 +10,7 @@ from pictures import check_plot, columns
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import annealed_importance_sampling as lab
-from bnlab.labs.annealed_importance_sampling.view import LEAST_GAP, SHAPE_STOPS, step_stops
+from bnlab.labs.annealed_importance_sampling import LEAST_GAP, SHAPE_STOPS, step_stops
 
 NAN = float("nan")
 

@@ -10,7 +10,7 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.exact import order_paths
 from bnlab.labs import direct_dag_sampling as lab
-from bnlab.labs.direct_dag_sampling.view import PUBLISHED, table_one
+from bnlab.labs.direct_dag_sampling import PUBLISHED
 
 LABELS = ["rain → wet", "wet → rain"]
 NAN = float("nan")
@@ -84,8 +84,7 @@ def test_table_one_stops_after_a_run_when_told() -> None:
         seen.append((done, total))
         return done < 2
 
-    rng = np.random.default_rng(1)
-    found = table_one(rng=rng, runs=5, draws=50, progress=stop_at_two)
+    found = lab.TableOne(runs=5, draws=50).compute(stop_at_two)
     assert seen == [(1, 5), (2, 5)]
     assert {key: len(runs) for key, runs in found.items()} == {
         key: 0 if key[1] == "PO-MCMC" else 2 for key in PUBLISHED

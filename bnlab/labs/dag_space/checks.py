@@ -12,7 +12,7 @@ from bnlab.checks import Ints
 from bnlab.labs.board import check
 from bnlab.labs.dag_space.race import SEED, target
 from bnlab.labs.datasets import DATASETS
-from bnlab.labs.modular_priors.space import space
+from bnlab.labs.modular_priors import space
 from bnlab.papers.store import normalised
 
 LogPrior = Callable[[Ints], Any]

@@ -14,7 +14,7 @@ import numpy as np
 import bnlab as bn
 from bnlab.checks import Floats, Ints
 from bnlab.labs.datasets import rows as rows_of
-from bnlab.labs.modular_priors.space import log_factor, space
+from bnlab.labs.modular_priors import log_factor, space
 from bnlab.papers.store import normalised
 
 SIZES = (0, 20, 50, 100, 200, 500, 1000, 1841)

@@ -1,18 +1,28 @@
-"""The prior explorer, and two posteriors as rows are added."""
+"""The views and the checks of notebooks/01_modular_priors.ipynb.
 
+Priors on all DAGs of five variables, one by one: which they favour, what data can do about it, and
+what the number of orders of a DAG can.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache
-from math import log
+from itertools import permutations
+from math import factorial, log
+from numbers import Integral
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import bnlab as bn
 from bnlab import graphs, plots
-from bnlab.checks import Floats, Ints
-from bnlab.labs.board import choice, size_slider
-from bnlab.labs.modular_priors.space import log_prior, space
+from bnlab.checks import Bools, Floats, Ints
+from bnlab.labs.board import check, choice, setup as setup, size_slider
 from bnlab.labs.view import Board, View
-from bnlab.papers.em2007.cases import PRIORS
-from bnlab.papers.store import normalised
+from bnlab.linear_extensions import log_count
+from bnlab.papers.em2007.cases import PRIORS as PRIORS, GraphPrior
+from bnlab.papers.store import normalised as normalised
 
 SEED = 2016
 NODES = 5
@@ -26,6 +36,90 @@ SHOWN = 4  # shapes at either end of the gallery
 POSTERIORS = ("order-modular", "structure-modular")
 _NUMBERS = {1: "One", 2: "Two", 3: "Three", 4: "Four"}
 TRUE_ARROWS = ((0, 1), (0, 2), (1, 3), (2, 3), (2, 4))
+
+Edges = Iterable[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DagSpace:
+    """All N DAGs of n variables.
+
+    Attributes
+    ----------
+    dags : int64 (N, n), parent masks
+    orders : int64 (N,), l(G), the number of orders that G is consistent with
+    classes : int64 (N,), equal numbers for Markov-equivalent DAGs
+    shapes : int64 (N,), equal numbers for DAGs that differ in the names of their nodes only
+    """
+
+    dags: Ints
+    orders: Ints
+    classes: Ints
+    shapes: Ints
+
+    @property
+    def edges(self) -> Bools:
+        """Adjacency matrices (N, n, n), [:, u, v] where u -> v."""
+        return graphs.to_adjacency(self.dags)
+
+
+@cache
+def space(n: int, /) -> DagSpace:
+    """All DAGs of n <= 5 variables."""
+    if not 1 <= n <= 5:
+        raise ValueError(f"n={n}: listing all DAGs is for 1 to 5 variables (29,281 DAGs)")
+    dags = graphs.all_dags(n)
+    arrays = dags, count_orders(dags), equivalence_classes(dags), _shapes(dags)
+    for array in arrays:
+        array.setflags(write=False)
+    return DagSpace(*arrays)
+
+
+def count_orders(dags: ArrayLike, /) -> Ints:
+    """l(G) of small DAGs (..., n), the number of orders consistent with each: int64 (...)."""
+    return np.asarray(np.rint(np.exp(log_count(dags))), np.int64)
+
+
+def equivalence_classes(dags: ArrayLike, /) -> Ints:
+    """A number for each DAG (N, n), equal where skeletons and v-structures are: int64 (N,)."""
+    arrows = graphs.to_adjacency(dags)
+    joined = arrows | arrows.swapaxes(1, 2)
+    columns = [np.zeros(len(arrows), bool)]  # a single variable has no pairs
+    for u in range(arrows.shape[-1]):
+        for w in range(u):
+            meet = arrows[:, u] & arrows[:, w] & ~joined[:, u, w, None]
+            columns += [joined[:, u, w], *meet.T]
+    keys = np.packbits(np.stack(columns, axis=1), axis=1)
+    return np.unique(keys, axis=0, return_inverse=True)[1].reshape(len(keys))
+
+
+def log_factor(prior: bn.Prior, dags: Ints, /) -> Floats:
+    """ln of the product of the prior factors of DAGs (N, n): (N,), nats."""
+    n = dags.shape[1]
+    return np.asarray(np.sum([prior.log_factor(n, v, dags[:, v]) for v in range(n)], axis=0))
+
+
+def log_prior(prior: GraphPrior, everything: DagSpace, /, *, nats: float = 0.0) -> Floats:
+    """ln p(G) of all DAGs, (N,), in nats, up to a constant; each arrow costs `nats` on top."""
+    out = log_factor(prior.factor, everything.dags)
+    out = out + log_factor(bn.EdgePenalty(nats), everything.dags)
+    return out + np.log(everything.orders) if prior.by_orders else out
+
+
+def _shapes(dags: Ints) -> Ints:
+    """A number for each DAG (N, n), equal where a renaming of the nodes makes them equal: (N,)."""
+    n = dags.shape[1]
+    arrows = graphs.to_adjacency(dags)
+    bits = np.int64(1) << np.arange(n * n, dtype=np.int64).reshape(n, n)
+    index = {int(key): i for i, key in enumerate((arrows * bits).sum(axis=(1, 2)))}
+    renamings = np.array(list(permutations(range(n))))
+    shapes = np.full(len(dags), -1, np.int64)
+    for i, one in enumerate(arrows):
+        if shapes[i] < 0:
+            renamed = one[renamings[:, :, None], renamings[:, None, :]]
+            same = {index[int(key)] for key in (renamed * bits).sum(axis=(1, 2))}
+            shapes[list(same)] = shapes.max() + 1
+    return shapes
 
 
 @cache
@@ -211,3 +305,84 @@ def _drawings() -> tuple[Ints, Ints]:
     ranked = np.lexsort((length, everything.shapes))
     counts = np.bincount(everything.shapes)
     return ranked[np.cumsum(counts) - counts], counts
+
+
+def check_corrected(function: Callable[[Bools, Ints], Any]) -> bool:
+    """Exercise 1: `function(has, orders)` turns order-modular draws to the uniform prior."""
+    everything = space(4)
+    # Every DAG as often as the order-modular prior has it: the draws of a perfect sampler.
+    drawn = np.repeat(np.arange(len(everything.dags)), everything.orders)
+    edge = everything.edges[:, 0, 1]
+
+    def result(has: Any, orders: Any) -> float:
+        return float(function(np.array(has, bool), np.array(orders, np.int64)))
+
+    return check(
+        "Exercise 1",
+        "return one number between 0 and 1",
+        lambda: 0 <= result([1, 0, 1], [2, 1, 1]) <= 1,
+        "where all DAGs have as many orders, nothing is to be corrected: the share of hits",
+        lambda: np.isclose(result([1, 0, 0, 0], [6, 6, 6, 6]), 0.25),
+        "weights must add up to 1: an event and its contrary have the answers p and 1 - p",
+        lambda: np.isclose(result([1, 0, 1], [2, 1, 6]) + result([0, 1, 0], [2, 1, 6]), 1),
+        "a fork (2 orders) is drawn twice as often as a chain (1 order), so one draw of it "
+        "counts half: [True, False] with orders [2, 1] gives 1/3",
+        lambda: np.isclose(result([1, 0], [2, 1]), 1 / 3),
+        "from perfect order-modular draws of all DAGs on 4 nodes it must find the share of "
+        "DAGs with the edge 0 → 1",
+        lambda: np.isclose(result(edge[drawn], everything.orders[drawn]), edge.mean()),
+    )
+
+
+def check_count(function: Callable[[Ints], Any]) -> bool:
+    """Exercise 2: `function(dag)` counts the orders of a DAG, given as parent masks."""
+    everything = space(4)
+
+    def result(dag: Any) -> int:
+        return int(function(np.array(dag, np.int64)))
+
+    return check(
+        "Exercise 2",
+        "return a whole number, at least 1",
+        lambda: isinstance(function(np.array([0, 1])), Integral) and result([0, 1]) >= 1,
+        "the chain 0 → 1 → 2 → 3 has one order",
+        lambda: result([0, 1, 2, 4]) == 1,
+        "the fork 0 ← 1 → 2 has two",
+        lambda: result([2, 0, 2]) == 2,
+        "four nodes without arrows have 4! orders",
+        lambda: result([0] * 4) == factorial(4),
+        "over all DAGs on 4 nodes the counts add up to 4! · 2⁶ = 1,536",
+        lambda: sum(result(dag) for dag in everything.dags) == 1536,
+        "some DAG on 4 nodes has another count",
+        lambda: [result(dag) for dag in everything.dags] == everything.orders.tolist(),
+        "ten nodes without arrows have 10! orders (do not list them: add up over sets)",
+        lambda: result([0] * 10) == factorial(10),
+    )
+
+
+def check_pair(first: Edges, second: Edges) -> bool:
+    """Exercise 3: two equivalent DAGs on 6 nodes with odds of at least 10; prints the odds."""
+
+    def both() -> Ints:
+        return np.stack([graphs.from_edges(6, list(edges)) for edges in (first, second)])
+
+    def odds() -> float:
+        counts = count_orders(both())
+        return float(counts[0] / counts[1])
+
+    solved = check(
+        "Exercise 3",
+        "give two lists of arrows (u, v) between the nodes 0 to 5, both without a cycle",
+        lambda: both().shape == (2, 6),
+        "the two are not equivalent: they need the same neighbours, and arrows that meet at "
+        "the same nodes where their tails are no neighbours",
+        lambda: len(set(equivalence_classes(both()))) == 1,
+        "the first should be the more probable one",
+        lambda: odds() > 1,
+        "reach odds of at least 10: a star gets to 5; how many orders has a path, if its "
+        "arrows leave from the middle?",
+        lambda: odds() >= 10,
+    )
+    if solved:
+        print(f"Odds {odds():.4g}, whatever the data say.")
+    return solved
