@@ -12,7 +12,7 @@ from pictures import check_plot, columns
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import order_mcmc as lab
-from bnlab.labs.datasets import SCHEDULES
+from bnlab.labs.board import SCHEDULES
 from bnlab.labs.order_mcmc.view import KINDS, first_draws, pair, walked_edges
 from bnlab.sampling import OrderWalker
 

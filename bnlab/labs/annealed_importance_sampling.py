@@ -17,14 +17,17 @@ from numpy.typing import ArrayLike
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
-from bnlab.labs.board import check, choice, setup as setup, size_slider
-from bnlab.labs.datasets import (
+from bnlab.labs.board import (
     SCHEDULES,
     Case,
     Schedule,
+    check,
+    choice,
     dataset_choice,
     k2_posterior as posterior,
     rows,
+    setup as setup,
+    size_slider,
     title,
 )
 from bnlab.labs.view import Board, Experiment, Progress, View

@@ -1,4 +1,4 @@
-"""What all labs share: set-up, pictures that stay true, controls, checks.
+"""What all labs share: set-up, pictures that stay true, controls, checks, data sets.
 
 A lab builds its widget from these parts.
 
@@ -7,13 +7,16 @@ A lab builds its widget from these parts.
   `panel.refresh(picture, caption)` moves it and `panel.show(picture, caption)` replaces it.
 - `choice`, `size_slider`, `side_by_side` and `stacked` make the controls and the layout.
 - `check(title, hint, test, ...)` is for exercises: it tests properties, not stored numbers.
+- What a lab computes of a data set it computes of a `Case`: a name, or a table of the reader's own.
+  Results are kept, by the name or by the table itself.
 
 Long work, with a progress bar and a Stop button, is in `bnlab.labs.view`.
 """
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from html import escape
 from typing import Any
 
@@ -24,7 +27,19 @@ from bokeh.models import ColumnDataSource, LayoutDOM
 from bokeh.resources import Resources
 from jupyter_bokeh import BokehModel
 
+import bnlab as bn
 from bnlab.plots.canvas import refresh
+
+Schedule = bn.Linear | bn.Harmonic
+SCHEDULES: Mapping[str, type[Schedule]] = {"linear": bn.Linear, "harmonic": bn.Harmonic}
+
+Case = str | bn.Data
+"""A data set by name, or a table of the reader's own."""
+
+DATASETS = ("coronary", "wine", "tic-tac-toe")
+"""Data sets of 6, 13 and 10 variables; all of them work without a network."""
+
+OWN = "your table"
 
 _HYPHEN = re.compile(r"(?<![\w.-])-(?=\d)")  # in place of a minus; axes have a minus
 
@@ -198,3 +213,39 @@ def check(title: str, *properties: Any) -> bool:
             return False
     print(f"{title}: right. {len(tests)} of {len(tests)} properties hold.")
     return True
+
+
+def title(case: Case, /) -> str:
+    """Return what captions call a case."""
+    return case if isinstance(case, str) else OWN
+
+
+@cache
+def rows(case: Case, /) -> bn.Data:
+    """Return all rows of a case."""
+    return bn.load_dataset(case.replace("-", "_")) if isinstance(case, str) else case
+
+
+@cache
+def bdeu_table(case: Case, /) -> bn.ScoreTable:
+    """Return the BDeu scores of families of at most three parents, ess 1, each DAG alike."""
+    return bn.score_families(rows(case), bn.BDeu(1.0), max_parents=3)
+
+
+@cache
+def k2_posterior(case: Case, /) -> bn.OrderPosterior:
+    """Return the posterior as in Table 1 of [HeTianWu2016]: K2, Fair prior, at most 5 parents."""
+    table = bn.score_families(rows(case), bn.K2(), max_parents=5, prior=bn.Fair())
+    return bn.order_posterior(table)
+
+
+def dataset_choice(
+    offered: Sequence[str], data: Any = None, value: str | None = None, *, label: str = "data set"
+) -> widgets.Dropdown:
+    """Return the list of the data sets offered, or, not shown, the reader's own table alone."""
+    if data is None:
+        return choice(label, offered, value)
+    out = choice(label, [OWN])
+    out.options = [(OWN, data)]
+    out.layout.display = "none"
+    return out

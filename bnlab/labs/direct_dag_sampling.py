@@ -16,8 +16,17 @@ import bnlab as bn
 from bnlab import features, graphs, hoeffding_margin, plots
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.exact import order_paths
-from bnlab.labs.board import check, choice, setup as setup, size_slider
-from bnlab.labs.datasets import OWN, Case, dataset_choice, k2_posterior as posterior, rows
+from bnlab.labs.board import (
+    OWN,
+    Case,
+    check,
+    choice,
+    dataset_choice,
+    k2_posterior as posterior,
+    rows,
+    setup as setup,
+    size_slider,
+)
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.papers.htw2016.printed import TABLE_1
 from bnlab.papers.htw2016.study import repeated_edges as repeated_edges

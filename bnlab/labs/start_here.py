@@ -13,8 +13,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.checks import Bools, Floats, Ints
-from bnlab.labs.board import check, offer, setup as setup, size_slider
-from bnlab.labs.datasets import Case, dataset_choice, rows
+from bnlab.labs.board import Case, check, dataset_choice, offer, rows, setup as setup, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 

@@ -4,7 +4,7 @@ Walks on networks themselves: samplers that race towards the same edges, local a
 priors that are a choice, and rows in which somebody set a variable.
 """
 
-from bnlab.labs.board import setup
+from bnlab.labs.board import DATASETS, setup
 from bnlab.labs.dag_space.checks import check_acceptance, check_detours, check_sampler
 from bnlab.labs.dag_space.exact import (
     after_setting,
@@ -29,4 +29,3 @@ from bnlab.labs.dag_space.race import (
     target,
 )
 from bnlab.labs.dag_space.view import Beliefs, Doing, Race, Shares
-from bnlab.labs.datasets import DATASETS

@@ -9,9 +9,8 @@ import numpy as np
 
 import bnlab as bn
 from bnlab.checks import Ints
-from bnlab.labs.board import check
+from bnlab.labs.board import DATASETS, check
 from bnlab.labs.dag_space.race import SEED, target
-from bnlab.labs.datasets import DATASETS
 from bnlab.labs.modular_priors import space
 from bnlab.papers.store import normalised
 

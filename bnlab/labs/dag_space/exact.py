@@ -13,7 +13,7 @@ import numpy as np
 
 import bnlab as bn
 from bnlab.checks import Floats, Ints
-from bnlab.labs.datasets import rows as rows_of
+from bnlab.labs.board import rows as rows_of
 from bnlab.labs.modular_priors import log_factor, space
 from bnlab.papers.store import normalised
 

@@ -14,7 +14,7 @@ import numpy as np
 
 import bnlab as bn
 from bnlab.checks import Floats, Ints
-from bnlab.labs.datasets import Case, bdeu_table
+from bnlab.labs.board import Case, bdeu_table
 from bnlab.labs.view import Progress
 from bnlab.papers.store import chain, normalised, taken
 from bnlab.sampling import StructureKernel

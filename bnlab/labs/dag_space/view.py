@@ -9,7 +9,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
-from bnlab.labs.board import choice, size_slider
+from bnlab.labs.board import DATASETS, Case, choice, dataset_choice, size_slider, title
 from bnlab.labs.dag_space import exact
 from bnlab.labs.dag_space.race import (
     NEEDS_DAGS,
@@ -24,7 +24,6 @@ from bnlab.labs.dag_space.race import (
     target,
     usual_targets,
 )
-from bnlab.labs.datasets import DATASETS, Case, dataset_choice, title
 from bnlab.labs.view import Board, Experiment, Progress, View
 
 SHARES = (0.0, 0.1, 0.3, 0.6, 0.9, 0.97, 1.0)

@@ -10,8 +10,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import features
 from bnlab.checks import Floats, Ints
-from bnlab.labs.board import check
-from bnlab.labs.datasets import k2_posterior
+from bnlab.labs.board import check, k2_posterior
 
 SEED = 2003
 BUDGET = 100_000  # moves

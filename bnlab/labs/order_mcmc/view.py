@@ -12,8 +12,16 @@ from bokeh.plotting import figure
 import bnlab as bn
 from bnlab import diagnostics, features, plots
 from bnlab.checks import Floats, Ints
-from bnlab.labs.board import choice, size_slider
-from bnlab.labs.datasets import SCHEDULES, Case, Schedule, bdeu_table, dataset_choice, k2_posterior
+from bnlab.labs.board import (
+    SCHEDULES,
+    Case,
+    Schedule,
+    bdeu_table,
+    choice,
+    dataset_choice,
+    k2_posterior,
+    size_slider,
+)
 from bnlab.labs.view import Board, View
 from bnlab.papers.store import chain
 from bnlab.sampling import OrderStep, OrderWalker

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 import bnlab as bn
-from bnlab.labs.datasets import bdeu_table
+from bnlab.labs.board import bdeu_table
 from bnlab.labs.scaling_out.laws import ROWS, sized
 from bnlab.running import Executor
 

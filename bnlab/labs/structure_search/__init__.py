@@ -4,8 +4,7 @@ Searches for one good network, what each finds and what it misses, and what the 
 does not tell.
 """
 
-from bnlab.labs.board import setup
-from bnlab.labs.datasets import DATASETS
+from bnlab.labs.board import DATASETS, setup
 from bnlab.labs.structure_search.checks import check_covered, check_gain, check_search
 from bnlab.labs.structure_search.compared import (
     FINDERS,

@@ -15,7 +15,7 @@ import numpy as np
 
 import bnlab as bn
 from bnlab.checks import Bools, Floats, Ints
-from bnlab.labs.datasets import DATASETS, Case, bdeu_table, rows
+from bnlab.labs.board import DATASETS, Case, bdeu_table, rows
 from bnlab.labs.view import Progress
 
 SEED = 2022

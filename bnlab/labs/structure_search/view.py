@@ -10,8 +10,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats, Ints
-from bnlab.labs.board import choice, size_slider
-from bnlab.labs.datasets import DATASETS, Case, dataset_choice, title
+from bnlab.labs.board import DATASETS, Case, choice, dataset_choice, size_slider, title
 from bnlab.labs.structure_search import compared
 from bnlab.labs.structure_search.compared import CHANGES, NETWORKS, ROWS, SEARCHES
 from bnlab.labs.view import Board, Experiment, Progress, View
