@@ -141,10 +141,8 @@ def sandwich(
 class Pile(View):
     """Weights of annealing runs: a few that count at few steps, all alike at many.
 
-    Attributes
-    ----------
-    dataset, steps, runs : the controls; runs are nested prefixes of one set for each `steps.value`
-    weights, shares : the two `Panel`s, with sources "weights", "weights_marks" and "heaviest"
+    Controls `dataset`, `steps` and `runs`, nested prefixes of one set; panels `weights` and
+    `shares`.
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
@@ -181,16 +179,13 @@ class Pile(View):
 class Bounds(Experiment):
     """Lower and upper bounds on the evidence, closing as runs get more steps.
 
+    Controls `dataset` and `runs`, the number for each bound; panels `bounds` and `gap`; `found` is
+    what `sandwich` returns.
+
     Parameters
     ----------
     data : a table of your own, in the place of the data sets
     stops : numbers of annealing steps; from nm / 16 to 16 nm if not given
-
-    Attributes
-    ----------
-    dataset, runs : the controls; `runs.value` runs of each bound
-    found : (steps, lower, upper) nats from the exact evidence, as `sandwich` returns
-    bounds, gap : the two `Panel`s, with sources "bounds" and "gap"
     """
 
     def __init__(self, data: bn.Data | None = None, *, stops: Sequence[int] | None = None) -> None:
@@ -240,10 +235,7 @@ class Bounds(Experiment):
 class Shapes(View):
     """Schedules: where their steps lie, how many moves pass there, what spread of ln w is left.
 
-    Attributes
-    ----------
-    schedule, dataset, steps : the controls
-    acceptance, spread : the two `Panel`s, with sources "acceptance_path" and "spread"
+    Controls `schedule`, `dataset` and `steps`; panels `acceptance` and `spread`.
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:

@@ -56,10 +56,8 @@ def dag_posterior(case: Case) -> bn.DagPosterior:
 class Pile(View):
     """Draws piling up into edge probabilities, and their error beside Hoeffding's bound.
 
-    Attributes
-    ----------
-    dataset, drawn : the controls; `drawn.value` DAGs are used, nested prefixes of one set
-    bars, curve : the two `Panel`s, with sources "shares" and "measured"
+    Controls `dataset` and `drawn`, the number of DAGs, nested prefixes of one set; panels `bars`
+    and `curve`.
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
@@ -122,16 +120,13 @@ def _estimates(case: Case) -> Floats:
 class Questions(View):
     """Questions about three variables, put to the same draws: edges, paths, combined paths.
 
+    Controls `start`, `via` and `end`; panel `bars`.
+
     Parameters
     ----------
     draws : independent DAGs, from `bn.sample_dags`
     edges : (n, n) exact edge probabilities, for comparison
     start, via, end : names of the variables to begin with; the first three if not given
-
-    Attributes
-    ----------
-    start, via, end : the three lists of variables
-    bars : the `Panel`, with the source "answers"
     """
 
     def __init__(
@@ -198,10 +193,8 @@ def _asked(u: int, w: int, v: int) -> dict[str, features.Feature]:
 class Certain(View):
     """The interval that is certain, closing as distinct DAGs come in [HeTianWu2016, eq. 26].
 
-    Attributes
-    ----------
-    dataset, question, drawn : the controls; `drawn.value` DAGs, nested prefixes of one set
-    panel : the `Panel`, with the sources "closing" and "closing_levels"
+    Controls `dataset`, `question` and `drawn`, the number of DAGs, nested prefixes of one set;
+    panel `panel`.
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
@@ -280,10 +273,7 @@ class TableOne(Experiment):
 
     On a table of your own there are no printed numbers.
 
-    Attributes
-    ----------
-    found : (data set, method) -> SAD of each run
-    panel : the `Panel`, with the sources "published" and "published_runs"
+    Panel `panel`; `found` is (data set, method) -> SAD of each run.
     """
 
     def __init__(

@@ -134,10 +134,8 @@ def cancer() -> bn.Data:
 class PriorExplorer(View):
     """All DAGs of five variables under one of the four priors, with a cost for each arrow.
 
-    Attributes
-    ----------
-    prior, divisor : the controls; each arrow divides the probability by `divisor.value` on top
-    curve, gallery : the `Panel`s, with sources "curve", and "arrows" and "shapes"
+    Controls `prior` and `divisor`, by which each arrow divides the probability on top; panels
+    `curve` and `gallery`.
     """
 
     def __init__(self) -> None:
@@ -187,16 +185,13 @@ class Washout(View):
 
     Exact, over all 29,281 DAGs: BDeu with equivalent sample size 1, q = 1.
 
+    Control `size`, the number of rows; panels `edges`, `members` and `lines`. `posteriors` is
+    {rows: (order-modular (29281,), structure-modular (29281,))}.
+
     Parameters
     ----------
     data : a table of your own, of which the first five variables are taken; in the place of the
         true network stands the most probable one given all rows
-
-    Attributes
-    ----------
-    size : the slider; `size.value` is the number of rows
-    posteriors : {rows: (order-modular (29281,), structure-modular (29281,))}
-    edges, members, lines : the three `Panel`s, with sources "edges", "members" and "now"
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:

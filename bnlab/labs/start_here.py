@@ -72,14 +72,11 @@ def answer(data: bn.Data, m: int) -> Answer:
 class Explorer(View):
     """Heat map, network and most probable paths of a table, with a slider for the rows used.
 
+    Controls `dataset` and `size`, the number of rows; panels `heat`, `net` and `bars`.
+
     Parameters
     ----------
     data : a table of your own; without it, a list of known data sets stands over the slider
-
-    Attributes
-    ----------
-    dataset, size : the controls; `size.value` is the number of rows
-    heat, net, bars : the `Panel`s, with sources "edges", "links" and "paths"
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:

@@ -37,16 +37,13 @@ PLAIN = next(iter(exact.PRIORS))
 class Race(Experiment):
     """Eight samplers towards the same edges, each with its own clock.
 
+    Controls `dataset` and `share` of local moves of the hybrid; panel `panel`; `found` is sampler
+    -> [(seconds, SAD of each chain)].
+
     Parameters
     ----------
     data : a table of your own, in the place of the data sets
     stops : seconds at which errors are taken, rising
-
-    Attributes
-    ----------
-    dataset, share : the controls; share of local moves of the hybrid sampler
-    found : sampler -> [(seconds, SAD of each chain)]
-    panel : the `Panel`, with sources "race" and "race_lines"
     """
 
     def __init__(self, data: bn.Data | None = None, *, stops: Sequence[float] = STOPS) -> None:
@@ -80,10 +77,7 @@ class Race(Experiment):
 class Shares(View):
     """Hybrid chains by their share of local moves: 8 chains each, n (n - 1) x 100 moves.
 
-    Attributes
-    ----------
-    dataset, share : the controls; the share is beta in the paper
-    errors, trace : the `Panel`s, with sources "chain_errors" and "hybrid_trace"
+    Controls `dataset` and `share`, beta in the paper; panels `errors` and `trace`.
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
@@ -147,14 +141,11 @@ def share_errors(case: Case) -> Floats:
 class Beliefs(View):
     """The same rows under five priors: five variables, exact, by the sum over 29,281 DAGs.
 
+    Controls `prior` and `rows`; panels `heat` and `moved`.
+
     Parameters
     ----------
     data : a table of your own, of which the first five variables are taken
-
-    Attributes
-    ----------
-    prior, rows : the controls
-    heat, moved : the `Panel`s, with sources "believed" and "answers"
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
@@ -193,14 +184,11 @@ class Beliefs(View):
 class Doing(View):
     """A -> B -> C -> D with some rows in which one variable was set: what the model sees in it.
 
+    Controls `which` and `rows`, of 400, in which that variable was set; panels `told` and `untold`.
+
     Parameters
     ----------
     net : a network of your own, in the place of the chain
-
-    Attributes
-    ----------
-    which, rows : the controls; in `rows.value` of 400 rows the variable was set
-    told, untold : the `Panel`s, with sources "told" and "untold"
     """
 
     def __init__(self, net: bn.BayesNet | None = None) -> None:

@@ -132,15 +132,12 @@ def number(value: float) -> str:
 class Walk(View):
     """The lattice of the first 3 or 4 variables of a table, filled in step by step.
 
+    Controls `variables`, `rows` and `step`, the number of steps done; buttons `back`, `forth` and
+    `play`; panel `panel`.
+
     Parameters
     ----------
     data : a table of at least 4 variables
-
-    Attributes
-    ----------
-    variables, rows, step : the controls; `step.value` steps are done
-    back, forth, play : the buttons
-    panel : the `Panel`, with sources "cells" and "links"
     """
 
     def __init__(self, data: bn.Data) -> None:
@@ -231,11 +228,8 @@ def counts_panel(counts: Curves) -> Panel:
 class FullSpeed(Experiment):
     """The exact posterior of the first n variables of a table, with Run and Stop.
 
-    Attributes
-    ----------
-    size : the slider; `size.value` is the number of variables
-    found : the `OrderPosterior` of as many variables; None before it, `bn.Stopped` without it
-    panel : the `Panel`, with the source "edges"
+    Control `size`, the number of variables; panel `panel`. `found` is the `OrderPosterior`, None
+    before it and `bn.Stopped` without it.
     """
 
     def __init__(self, data: bn.Data, *, start: int = 20, most: int = TARGET) -> None:
@@ -301,15 +295,12 @@ def rate(found: Measured) -> float:
 class Costs(Experiment):
     """Time and memory of the exact posterior against the number of variables.
 
+    Panels `time` and `memory`; `found` is a list of (n, seconds, bytes).
+
     Parameters
     ----------
     data : a table of at least 18 variables
     seconds, gigabytes : what you expect for 22 variables, or None
-
-    Attributes
-    ----------
-    found : list of (n, seconds, bytes)
-    time, memory : the two `Panel`s, with sources "curves" and "points"
     """
 
     def __init__(

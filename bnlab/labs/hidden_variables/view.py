@@ -34,11 +34,8 @@ Found = dict[int, dict[int, dict[str, int]]]
 class Scores(Experiment):
     """Six scores of the 136 structures, the true one and the winner marked.
 
-    Attributes
-    ----------
-    size : the slider, rows of data
-    found : Gold, the evidence by SMC for as many rows, or None before Run
-    panels : name -> Panel, with sources "map", "map_marks", and so on
+    Control `size`, the rows of data; panels `map`, `bic` and so on by score; `found` is the
+    evidence by SMC, a Gold, or None before Run.
     """
 
     def __init__(self, *, sizes: Sequence[int] = study.SIZES, size: int = 480) -> None:
@@ -90,11 +87,8 @@ def _ranked(scores: Floats) -> str:
 class Ranks(Experiment):
     """Rank of the true structure against the rows of data, ours beside the thesis'.
 
-    Attributes
-    ----------
-    sets : the slider, number of data sets
-    found : data set -> {rows: {score: rank}}, as far as they are run
-    ours, theirs : the `Panel`s, with sources "ranks" and "printed_ranks"
+    Control `sets`, the number of data sets; panels `ours` and `theirs`; `found` is data set ->
+    {rows: {score: rank}}.
     """
 
     def __init__(self, *, sizes: Sequence[int] = study.SIZES) -> None:
@@ -155,11 +149,8 @@ def _ranks(sizes: Sequence[int], lines: dict[str, Floats], name: str, title: str
 class Steps(Experiment):
     """ln weights of single runs against the number of steps, beside VB and BIC.
 
-    Attributes
-    ----------
-    size, shape, moves : the slider of rows, the lists of schedule shapes and of moves
-    found : Traces, or None before the first run
-    panel : the `Panel`, with sources "runs" and "runs_rules"
+    Controls `size`, the rows, `shape` of the schedule, and `moves`; panel `panel`; `found` is
+    Traces, or None before Run.
     """
 
     def __init__(self, *, stops: Sequence[int] = study.STEP_STOPS) -> None:
@@ -216,11 +207,8 @@ class Steps(Experiment):
 class Sides(Experiment):
     """Upward and reverse runs on simulated data: the band between them closes.
 
-    Attributes
-    ----------
-    size, shape : the slider of rows and the list of schedule shapes
-    found : list of Band
-    band, width : the two `Panel`s, with sources "band" and "width"
+    Controls `size`, the rows, and `shape` of the schedule; panels `band` and `width`; `found` is a
+    list of Band.
     """
 
     def __init__(self, *, stops: Sequence[int] = study.STEP_STOPS[:-1]) -> None:
@@ -280,10 +268,7 @@ class Sides(Experiment):
 class Loops(View):
     """Ratios of upward and reverse runs, and accepted moves, along the schedule.
 
-    Attributes
-    ----------
-    steps, shape, moves : the slider of annealing steps, the lists of schedule shapes and of moves
-    ratios, acceptance : the two `Panel`s, with sources "ratios" and "acceptance_path"
+    Controls `steps`, `shape` of the schedule, and `moves`; panels `ratios` and `acceptance`.
     """
 
     def __init__(self) -> None:
@@ -321,10 +306,7 @@ class Loops(View):
 class Labels(View):
     """Where climbs ended: hidden states have no names, so each climb picks its own.
 
-    Attributes
-    ----------
-    size : the slider, rows of data
-    panel : the `Panel`, with source "labels"
+    Control `size`, the rows of data; panel `panel`.
     """
 
     def __init__(self) -> None:

@@ -147,10 +147,7 @@ def edge_given_orders(draws: bn.Draws, table: bn.ScoreTable, u: int, v: int, /) 
 class Steps(View):
     """A walk on the orders of the coronary data, or of a table of your own, move by move.
 
-    Attributes
-    ----------
-    kind, step : the controls; `step.value` is the number of moves made
-    move, walked, exact : the `Panel`s, with sources "move", "walked" and "exact"
+    Controls `kind` and `step`, the number of moves made; panels `move`, `walked` and `exact`.
     """
 
     beside = (("move",), ("walked", "exact"))
@@ -199,10 +196,8 @@ def walked_edges(case: Case, kind: str, step: int) -> Floats:
 class TwoChains(View):
     """Two chains from two random orders: their traces, and whether their edges agree.
 
-    Attributes
-    ----------
-    case, length : the controls; `length.value` draws of each chain, nested prefixes
-    trace, scatter : the `Panel`s, with sources "trace" and "agreement"
+    Controls `case` and `length`, the draws of each chain, nested prefixes; panels `trace` and
+    `scatter`.
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
@@ -238,10 +233,7 @@ class TwoChains(View):
 class Temperature(View):
     """Two walks at one temperature, on the posterior that keeps two chains apart, or on your own.
 
-    Attributes
-    ----------
-    beta : the slider; `beta.value` is the inverse temperature
-    trace, scatter : the `Panel`s, with sources "hot_trace" and "hot_agreement"
+    Control `beta`, the inverse temperature; panels `trace` and `scatter`.
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
@@ -285,11 +277,8 @@ class Temperature(View):
 class Coupled(View):
     """Two runs of coupled chains beside two single chains, for as many moves.
 
-    Attributes
-    ----------
-    schedule, temperatures : the controls; `temperatures.value` coupled chains of a run
-    trace, accepted, scatter : the `Panel`s, with sources "averages", "tempered_acceptance",
-        "tempered_acceptance_exchanges" and "coupled_agreement"
+    Controls `schedule` and `temperatures`, the chains of a run; panels `trace`, `accepted` and
+    `scatter`.
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:

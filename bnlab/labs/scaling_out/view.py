@@ -37,11 +37,8 @@ def measured_speeds(speeds: Mapping[str, Mapping[str, float]], /) -> Panel:
 class SpeedUp(View):
     """An hour of computing, in jobs that cannot be divided, on 1 to 4,096 cores.
 
-    Attributes
-    ----------
-    jobs, serial, parcel : the sliders: number of jobs, share of the work for one core only, and
-        megabytes sent with each job
-    speed, cost : the `Panel`s, with sources "speed", "speed_points", "cost" and "cost_points"
+    Controls `jobs`, `serial`, the share of the work for one core only, and `parcel`, the megabytes
+    sent with each job; panels `speed` and `cost`.
     """
 
     def __init__(self) -> None:
@@ -106,15 +103,12 @@ def _holding(curves: Curves) -> tuple[float, float]:
 class AnnealingPlan(View):
     """Chains of AIS, each of 16 n m steps for m = 106 rows: hours, memory and money.
 
+    Controls `n`, `chains` and `cores`; panels `time` and `money`.
+
     Parameters
     ----------
     seconds_a_move : of a move on orders of 58 variables, measured
     price : of a core for an hour, in a currency of your choice
-
-    Attributes
-    ----------
-    n, chains, cores : the sliders
-    time, money : the `Panel`s, with sources "hours", "hours_points", "money" and "money_points"
     """
 
     def __init__(self, seconds_a_move: float, price: float = PRICE) -> None:
@@ -189,15 +183,12 @@ class AnnealingPlan(View):
 class ExactPlan(View):
     """The exact sum over orders beyond what fits here: memory, and time on one core.
 
+    Control `n`; panels `memory` and `time`.
+
     Parameters
     ----------
     seconds_a_term : for each of its n 2**n terms, measured
     seconds_a_move : of a move on orders of 58 variables, measured; for comparison
-
-    Attributes
-    ----------
-    n : the slider
-    memory, time : the `Panel`s, with sources "curves" and "points"
     """
 
     def __init__(self, seconds_a_term: float, seconds_a_move: float) -> None:

@@ -40,14 +40,11 @@ def _dags_on(count: int, noun: str, plural: str = "s") -> str:
 class Plateaus(View):
     """Four variables of the coronary data: 543 DAGs on 185 plateaus, one at a time.
 
+    Control `rank`, 1 for the class of highest score; panel `panel`.
+
     Parameters
     ----------
     data : a table of your own, of which the first four variables are taken
-
-    Attributes
-    ----------
-    rank : the slider, 1 for the class of highest score
-    panel : the `Panel`, with source "gallery"
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
@@ -83,10 +80,7 @@ class Plateaus(View):
 class Steps(View):
     """Hill climbing from the empty network, step by step, with the gains of all next moves.
 
-    Attributes
-    ----------
-    dataset, walk, step : the controls; `step.value` steps are made
-    net, gains : the `Panel`s, with sources "climbed" and "gains"
+    Controls `dataset`, `walk` and `step`, the number of steps made; panels `net` and `gains`.
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
@@ -172,17 +166,14 @@ def _places(case: Case) -> Floats:
 class Clock(Experiment):
     """Four ways out of local optima: the share of searches that are there, against time.
 
+    Controls `dataset` and `changes` to the perturbed network; panel `panel`; `found` is method ->
+    (seconds until the best network, seconds in all) of each search.
+
     Parameters
     ----------
     data : a table of your own, in the place of the data sets
     climbs : method -> climbs of a search
     searches : of each method
-
-    Attributes
-    ----------
-    dataset, changes : the controls; random changes of the perturbed network
-    found : method -> (seconds until the best network, seconds in all) of each search
-    panel : the `Panel`, with sources "reached" and "reached_points"
     """
 
     def __init__(
@@ -232,14 +223,12 @@ class Clock(Experiment):
 class Recovery(View):
     """How far searches end from the class of a known network, as rows are added.
 
+    Controls `network`, `rows` and `which`, the number of the data set drawn; panels `curves` and
+    `gallery`.
+
     Parameters
     ----------
     net : a network of your own, in the place of those on the list
-
-    Attributes
-    ----------
-    network, rows, which : the controls; `which.value` is the number of the data set drawn
-    curves, gallery : the `Panel`s, with sources "distance" and "gallery"
     """
 
     beside = (("curves",), ("gallery",))
@@ -295,10 +284,7 @@ class Recovery(View):
 class Averages(View):
     """The k best networks together, beside the exact average over all.
 
-    Attributes
-    ----------
-    dataset, count : the controls; `count.value` is k
-    heat, pairs : the `Panel`s, with sources "averaged" and "answers"
+    Controls `dataset` and `count`, k; panels `heat` and `pairs`.
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:

@@ -38,10 +38,7 @@ Found = dict[tuple[float, float], tuple[Floats, float]]
 class Network(View):
     """The edges of at least some probability, drawn and listed with their intervals.
 
-    Attributes
-    ----------
-    threshold : the slider
-    panel : the `Panel`, with source "links"
+    Control `threshold`; panel `panel`.
     """
 
     def __init__(self, study: Study, /) -> None:
@@ -83,12 +80,8 @@ class Priors(Experiment):
     Up to 14 variables the sliders answer at once. For more, Run goes through all their stops, and
     those that are done can be looked at.
 
-    Attributes
-    ----------
-    ess : the slider of the equivalent sample size of BDeu
-    nats : the slider of the price of an edge
-    found : (ess, nats) -> edges and what they are worth, as far as they are run
-    panel : the `Panel`, with source "prior_edges"
+    Controls `ess`, the equivalent sample size of BDeu, and `nats`, the price of an edge; panel
+    `panel`; `found` is (ess, nats) -> edges and what they are worth.
     """
 
     def __init__(self, study: Study, /) -> None:
@@ -209,12 +202,8 @@ _CELL = "text-align:left;padding:1px 14px 1px 0;font-weight:normal"
 class Predictor(View):
     """What we would expect of one variable, knowing some of the others.
 
-    Attributes
-    ----------
-    target : the list of variables to predict
-    known : by variable the list of its levels, "(not known)" first; a field for the number where
-        measurements were cut
-    panel : the `Panel`, with source "prediction"
+    Control `target`; by variable in `known` the list of its levels, "(not known)" first, or a field
+    for the number where measurements were cut; panel `panel`.
     """
 
     def __init__(self, study: Study, /) -> None:
