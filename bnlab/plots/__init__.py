@@ -5,20 +5,13 @@ moves builds the picture anew and lets `refresh` copy what differs to the one on
 `lab` extra; `import bnlab` does not import this.
 """
 
-from bnlab.plots.annealing import (
-    acceptance_path as acceptance_path,
-    bridge as bridge,
-    evidence_bounds as evidence_bounds,
-    heaviest as heaviest,
-    hysteresis as hysteresis,
-    rate_histogram as rate_histogram,
-    speed_up as speed_up,
-    weight_pile as weight_pile,
-)
 from bnlab.plots.canvas import CYCLE as CYCLE, canvas as canvas, refresh as refresh
 from bnlab.plots.curves import (
+    bridge as bridge,
     closing as closing,
     error_curve as error_curve,
+    evidence_bounds as evidence_bounds,
+    hysteresis as hysteresis,
     log_curves as log_curves,
     tempered_traces as tempered_traces,
     traces as traces,
@@ -41,12 +34,17 @@ from bnlab.plots.matrix import (
 from bnlab.plots.network import network as network, network_positions as network_positions
 from bnlab.plots.points import (
     acceptance_bars as acceptance_bars,
+    acceptance_path as acceptance_path,
     agreement as agreement,
     chain_errors as chain_errors,
     distances as distances,
+    heaviest as heaviest,
     label_map as label_map,
+    rate_histogram as rate_histogram,
+    speed_up as speed_up,
     structure_scores as structure_scores,
     tempered_acceptance as tempered_acceptance,
+    weight_pile as weight_pile,
 )
 from bnlab.plots.series import (
     core_curves as core_curves,

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from bnlab.plots.canvas import (
     BROKEN,
     COLOURS,
+    CYCLE,
     DASHES,
     INK,
     MARKERS,
@@ -26,6 +27,9 @@ from bnlab.plots.canvas import (
     set_ticks,
     vector,
 )
+
+BETA = "inverse temperature β: uniform at 0, posterior at 1"
+BOUNDS = ("inverted_triangle", "triangle")
 
 MOST_POINTS = 500
 """Points of a trace that are drawn; a longer one is shown at evenly spaced places."""
@@ -318,4 +322,67 @@ def closing(
     hover(picture, [bars], ("networks drawn", "@draws{0,0}"), certain)
     legend_below(picture, items, columns=2)
     set_ticks(picture.xaxis, round_numbers(1, most), number="0,0")
+    return picture
+
+
+def bridge(betas: ArrayLike, orders: Mapping[str, ArrayLike], /) -> figure:
+    """Draw the probability of each of up to eight orders at each inverse temperature.
+
+    Parameters
+    ----------
+    betas : (k,) inverse temperatures
+    orders : name of an order -> (k,) probabilities, columns of the source "bridge" beside `beta`
+    """
+    title = "Probability of each order along the bridge"
+    alt = "A line for each order: its probability as beta goes from 0, all equal, to 1"
+    picture = canvas(title, alt, BETA, "probability", size=(480, 330), x=(-0.01, 1.01), y=(0, 1))
+    data = wide("beta", betas, orders)
+    legend_above(picture, lines(picture, data, name="bridge", dashes=DASHES, width=2.5))
+    return picture
+
+
+def evidence_bounds(steps: Sequence[int], lower: ArrayLike, upper: ArrayLike, /) -> figure:
+    """Draw bounds from below and above at each number of steps, with the exact value at 0.
+
+    The source "bounds" has the columns `steps`, `upper` and `lower`.
+
+    Parameters
+    ----------
+    steps : k numbers of annealing steps, at least 1
+    lower, upper : (k,) ln of the bounds less the exact value, nats; nan where not computed
+    """
+    title = "Bounds on the evidence"
+    alt = "Lower and upper bounds on the evidence against annealing steps, and the exact line"
+    axes = "annealing steps of a run", "ln p(D) − exact value (nats)"
+    picture = canvas(
+        title, alt, *axes, log="x", size=(480, 420), x=(min(steps) / 1.5, max(steps) * 1.5)
+    )
+    data = wide("steps", steps, {"upper": upper, "lower": lower})
+    labels, colours = ("upper bound", "lower bound"), (CYCLE[3], CYCLE[0])
+    items = lines(picture, data, name="bounds", labels=labels, colours=colours, markers=BOUNDS)
+    shade(picture, "steps", "lower", "upper", name="bounds")
+    legend_above(picture, items + rules(picture, {"exact": 0.0}, name="bounds_rules"))
+    set_ticks(picture.xaxis, steps, number="0,0")
+    return picture
+
+
+def hysteresis(upward: ArrayLike, reverse: ArrayLike, /) -> figure:
+    """Draw what upward and reverse runs say of each part of a schedule; their gap is shaded.
+
+    The source "ratios" has the columns `part` (from 1), `upward` and `reverse`.
+
+    Parameters
+    ----------
+    upward, reverse : (k,) ln ratios of the parts over their widths in τ
+    """
+    title = "Slope of ln Z in each part of the schedule"
+    alt = "Slope of ln Z by upward and by reverse runs in each part of the schedule"
+    parts = np.arange(1, np.asarray(upward).size + 1)
+    axes = "part of the schedule, from prior to posterior", "ln ratio ÷ width in τ (nats)"
+    picture = canvas(title, alt, *axes, size=(480, 380), x=(0.5, parts.size + 0.5))
+    data = wide("part", parts, {"upward": upward, "reverse": reverse})
+    colours = (CYCLE[0], CYCLE[3])
+    items = lines(picture, data, name="ratios", colours=colours, markers=BOUNDS[::-1])
+    legend_above(picture, items)
+    shade(picture, "part", "upward", "reverse", name="ratios")
     return picture
