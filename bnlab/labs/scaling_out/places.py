@@ -33,7 +33,6 @@ from bnlab.running import Executor
 
 SEED = 2026
 PATIENCE = 120  # seconds, for MPI
-RANKS = Path(__file__).with_name("ranks.py")
 
 
 @contextmanager
@@ -192,8 +191,8 @@ def mpiexec() -> str | None:
     return shutil.which("mpiexec", path=os.pathsep.join([beside, os.environ.get("PATH", "")]))
 
 
-def on_ranks(workers: int, /, *arguments: str) -> dict[str, Any]:
-    """What `ranks.py` finds on an MPI pool of so many workers; one more rank leads them.
+def on_ranks(workers: int, /) -> dict[str, Any]:
+    """What `main` finds on an MPI pool of so many workers; one more rank leads them.
 
     Raises
     ------
@@ -202,7 +201,7 @@ def on_ranks(workers: int, /, *arguments: str) -> dict[str, Any]:
     """
     command = [mpiexec() or "mpiexec", "-n", str(workers + 1), sys.executable]
     result = subprocess.run(
-        [*command, "-m", "mpi4py.futures", str(RANKS), *arguments],
+        [*command, "-m", "mpi4py.futures", __file__],
         env={**os.environ, "MPIEXEC_TIMEOUT": str(PATIENCE)},
         capture_output=True,
         text=True,
@@ -218,3 +217,23 @@ def kill(pid: int, /) -> None:
     """End a process at once, as a power cut or a full memory does, if it is still there."""
     with suppress(ProcessLookupError):
         os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))  # Windows: SIGTERM does so
+
+
+def main() -> None:
+    """Print, on an MPI pool, the fingerprint, the number of workers and the seconds, as JSON.
+
+    The calls are timed the second time, when all workers have loaded what they need.
+    """
+    from mpi4py.futures import MPIPoolExecutor
+
+    with MPIPoolExecutor(backoff=1e-5) as executor:
+        three_calls(wine(), executor)
+        begun = time.perf_counter()
+        found = three_calls(wine(), executor)
+        seconds = time.perf_counter() - begun
+        told = {"fingerprint": found, "workers": executor.num_workers, "seconds": seconds}
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()
