@@ -11,7 +11,6 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from bokeh.models import BasicTickFormatter
 from numpy.typing import ArrayLike
 
 import bnlab as bn
@@ -45,6 +44,7 @@ BINS = 9
 LEAST_GAP = -2 * np.log(0.05) / BINS  # nats, between bounds from weights that are all equal
 
 STEPS = "annealing steps of a run"
+TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)  # nats
 
 Kernel = Callable[[float], Floats]
 Found = list[tuple[int, float, float]]
@@ -222,13 +222,15 @@ class Bounds(Experiment):
             x_label=STEPS,
             y_label="upper − lower bound (nats)",
             y_range=(0.5, 40.0),
+            ticks=TICKS,
+            x_ticks=steps,
             name="gap",
             title="Gap between the bounds",
             alt="Gap between the bounds against annealing steps, and the least possible gap",
         )
         return {
             "bounds": (plots.evidence_bounds(steps, lower, upper), captions[0]),
-            "gap": (_ticked(gap, steps), captions[1]),
+            "gap": (gap, captions[1]),
         }
 
 
@@ -260,6 +262,8 @@ class Shapes(View):
             x_label=STEPS,
             y_label="standard deviation of ln w (nats)",
             y_range=(0.1, 100.0),
+            ticks=TICKS,
+            x_ticks=SHAPE_STOPS,
             name="spread",
             title=f"Spread of the weights of {SHAPE_RUNS} runs",
             alt="Standard deviation of ln weight against annealing steps, for both schedules",
@@ -272,20 +276,11 @@ class Shapes(View):
                 f"goes from {shape.betas[-2]:.4g} to 1.",
             ),
             "spread": (
-                _ticked(spread, SHAPE_STOPS),
+                spread,
                 f"{title(dataset)}, {schedule}, {steps:,} steps: ln w has standard deviation "
                 f"{spreads[schedule][SHAPE_STOPS.index(steps)]:.3g} nats.",
             ),
         }
-
-
-def _ticked(picture: Any, steps: Sequence[int]) -> Any:
-    """Set ticks at the numbers of steps, and numbers instead of powers of ten."""
-    picture.xaxis.ticker = list(steps)
-    picture.yaxis.ticker = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50]
-    picture.yaxis.formatter = BasicTickFormatter()
-    picture.axis.minor_tick_line_color = None
-    return picture
 
 
 @cache

@@ -120,6 +120,8 @@ def error_curve(
     x_label: str = "number of draws",
     y_label: str = "error",
     y_range: tuple[float, float] | None = None,
+    ticks: Sequence[float] | None = None,
+    x_ticks: Sequence[float] | None = None,
     name: str = "measured",
     title: str = "Error against number of draws",
     alt: str = "Error against the number of draws, on logarithmic axes, with its bounds",
@@ -135,6 +137,7 @@ def error_curve(
     measured : label -> (k,) values, lines with markers
     bounds : label -> (k,) values, broken lines without markers
     y_range : ends of the vertical axis; fits the data if None
+    ticks, x_ticks : of the vertical axis, and of the other; powers of ten and the like if None
     """
     sizes = np.asarray(draws, np.float64)
     low, high = sizes.min() / 1.3, sizes.max() * 1.3
@@ -145,8 +148,11 @@ def error_curve(
     items = lines(picture, limits, name=f"{name}_bounds", colours=[INK], dashes=BROKEN)
     items += lines(picture, found, name=name, markers=MARKERS, number="0.0000")
     legend_below(picture, items, columns=2)
-    shown = [tick for tick in round_numbers(low, high) if low <= tick <= high]
-    set_ticks(picture.xaxis, shown, number="0,0")
+    if x_ticks is None:
+        x_ticks = [tick for tick in round_numbers(low, high) if low <= tick <= high]
+    set_ticks(picture.xaxis, x_ticks, number="0,0")
+    if ticks is not None:
+        set_ticks(picture.yaxis, ticks)
     return picture
 
 

@@ -5,7 +5,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from bokeh.models import BasicTickFormatter, FixedTicker
 
 from bnlab import plots
 from bnlab.checks import Floats
@@ -255,13 +254,12 @@ class Sides(Experiment):
             x_label=STEPS,
             y_label="reverse − upward (nats)",
             y_range=(0.05, 1000.0),
+            ticks=(0.1, 1, 10, 100, 1000),
+            x_ticks=self._stops,
             name="width",
             title="Width of the band",
             alt="Difference of the means of reverse and upward runs against annealing steps",
         )
-        width.xaxis.ticker = FixedTicker(ticks=list(self._stops))
-        width.yaxis.formatter = BasicTickFormatter()
-        width.axis.minor_tick_line_color = None
         return {"band": (band, captions[0]), "width": (width, captions[1])}
 
 
