@@ -20,8 +20,7 @@ from bnlab import graphs, plots
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.labs.board import check, choice, setup as setup, size_slider
 from bnlab.labs.view import Board, View
-from bnlab.linear_extensions import log_count
-from bnlab.papers.em2007.cases import PRIORS as PRIORS, GraphPrior
+from bnlab.papers.em2007.cases import PRIORS as PRIORS, GraphPrior, count_orders, log_factor
 from bnlab.papers.store import normalised as normalised
 
 SEED = 2016
@@ -42,20 +41,12 @@ Edges = Iterable[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DagSpace:
-    """All N DAGs of n variables.
+    """All N DAGs of n variables."""
 
-    Attributes
-    ----------
-    dags : int64 (N, n), parent masks
-    orders : int64 (N,), l(G), the number of orders that G is consistent with
-    classes : int64 (N,), equal numbers for Markov-equivalent DAGs
-    shapes : int64 (N,), equal numbers for DAGs that differ in the names of their nodes only
-    """
-
-    dags: Ints
-    orders: Ints
-    classes: Ints
-    shapes: Ints
+    dags: Ints  # (N, n), parent masks
+    orders: Ints  # (N,), l(G), the number of orders that G is consistent with
+    classes: Ints  # (N,), equal numbers for Markov-equivalent DAGs
+    shapes: Ints  # (N,), equal numbers for DAGs that differ in the names of their nodes only
 
     @property
     def edges(self) -> Bools:
@@ -75,11 +66,6 @@ def space(n: int, /) -> DagSpace:
     return DagSpace(*arrays)
 
 
-def count_orders(dags: ArrayLike, /) -> Ints:
-    """l(G) of small DAGs (..., n), the number of orders consistent with each: int64 (...)."""
-    return np.asarray(np.rint(np.exp(log_count(dags))), np.int64)
-
-
 def equivalence_classes(dags: ArrayLike, /) -> Ints:
     """A number for each DAG (N, n), equal where skeletons and v-structures are: int64 (N,)."""
     arrows = graphs.to_adjacency(dags)
@@ -91,12 +77,6 @@ def equivalence_classes(dags: ArrayLike, /) -> Ints:
             columns += [joined[:, u, w], *meet.T]
     keys = np.packbits(np.stack(columns, axis=1), axis=1)
     return np.unique(keys, axis=0, return_inverse=True)[1].reshape(len(keys))
-
-
-def log_factor(prior: bn.Prior, dags: Ints, /) -> Floats:
-    """ln of the product of the prior factors of DAGs (N, n): (N,), nats."""
-    n = dags.shape[1]
-    return np.asarray(np.sum([prior.log_factor(n, v, dags[:, v]) for v in range(n)], axis=0))
 
 
 def log_prior(prior: GraphPrior, everything: DagSpace, /, *, nats: float = 0.0) -> Floats:

@@ -21,7 +21,6 @@ from bnlab.labs.dag_space.race import (
     RACERS,
     chain_sads,
     hybrid,
-    log_proposal,
     mean_sads,
     race,
     second_half,

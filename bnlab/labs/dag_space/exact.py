@@ -14,7 +14,8 @@ import numpy as np
 import bnlab as bn
 from bnlab.checks import Floats, Ints
 from bnlab.labs.board import rows as rows_of
-from bnlab.labs.modular_priors import log_factor, space
+from bnlab.labs.modular_priors import space
+from bnlab.papers.em2007.cases import log_factor
 from bnlab.papers.store import normalised
 
 SIZES = (0, 20, 50, 100, 200, 500, 1000, 1841)

@@ -16,6 +16,7 @@ import bnlab as bn
 from bnlab.checks import Floats, Ints
 from bnlab.labs.board import Case, bdeu_table
 from bnlab.labs.view import Progress
+from bnlab.papers.em2007.cases import proposal
 from bnlab.papers.store import chain, normalised, taken
 from bnlab.sampling import StructureKernel
 from bnlab.sampling.chains import ChainSampler
@@ -28,18 +29,11 @@ USUAL_DRAWS = 4000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """A data set with its exact posteriors: BDeu with ess 1, at most three parents, q = 1.
-
-    Attributes
-    ----------
-    table : ScoreTable
-    orders : OrderPosterior, order-modular
-    dags : DagPosterior, structure-modular: what the samplers of the lab walk towards
-    """
+    """A data set with its exact posteriors: BDeu with ess 1, at most three parents, q = 1."""
 
     table: bn.ScoreTable
-    orders: bn.OrderPosterior
-    dags: bn.DagPosterior
+    orders: bn.OrderPosterior  # order-modular
+    dags: bn.DagPosterior  # structure-modular: what the samplers of the lab walk towards
 
     def sad(self, edges: Floats, /) -> float:
         """Sum of absolute differences from the exact structure-modular edges."""
@@ -79,24 +73,6 @@ def chain_sads(draws: bn.Draws, where: Target, /) -> list[float]:
     return [where.sad(bn.features.edges(alone)) for alone in chains]
 
 
-def log_proposal(dags: Ints, chances: Floats, /) -> Floats:
-    """ln q(G) of the global proposal, nats. It adds up to 1 over all graphs, cyclic ones too.
-
-    Parameters
-    ----------
-    dags : (N, n) parent masks
-    chances : (n, n), as `bn.Global(edges).chances`
-    """
-    edge = bn.graphs.to_adjacency(dags)
-    neither = ~(edge | edge.transpose(0, 2, 1))
-    upper = np.triu(np.ones(chances.shape, bool), 1)
-    log_edge = np.log(chances + np.eye(len(chances)))  # the diagonal has no edge
-    log_none = np.log(1 - chances - chances.T)
-    terms = np.where(edge, log_edge, 0) + np.where(neither & upper, log_none, 0)
-    total: Floats = terms.sum((1, 2))
-    return total
-
-
 def stays(case: Case, parts: Sequence[float], /) -> list[float]:
     """How long a chain of global moves stays, for these parts of the posterior.
 
@@ -111,7 +87,7 @@ def stays(case: Case, parts: Sequence[float], /) -> list[float]:
     where, found = target(case), distinct(case)
     log_p = found.log_weight[0] - where.dags.log_z
     chances = bn.Global(where.orders.edges).chances
-    stay = np.exp(log_p - log_proposal(found.values[0], chances))
+    stay = np.exp(log_p - proposal(found.values[0], chances, absent=True))
     rising = np.argsort(stay)
     share = np.cumsum(np.exp(log_p[rising])) / np.exp(log_p).sum()
     return [float(stay[rising][np.searchsorted(share, part)]) for part in parts]
@@ -278,20 +254,8 @@ def race(
     """Let samplers compute for the same time, in turns, and compare them on the way.
 
     The clock of a sampler runs while it draws, and begins at the time of the exact posterior that
-    it needs, if any. Reading off the edges is not on the clock.
-
-    Parameters
-    ----------
-    case : a data set, or a table of your own
-    share : of local moves of the hybrid
-    stops : seconds of each sampler's clock, rising, at which errors are taken
-    samplers : names in `RACERS`
-    progress : progress(ms done, ms in all, found so far); False stops, and what is found remains
-
-    Returns
-    -------
-    dict
-        Sampler -> [(seconds, SAD of each chain from the exact structure-modular edges)].
+    it needs, if any. Reading off the edges, at so many seconds of it, is not on the clock.
+    `share` is of local moves of the hybrid; `progress` counts milliseconds.
     """
     where = target(case)
     found: Found = {label: [] for label in samplers}

@@ -121,15 +121,7 @@ class Gold(NamedTuple):
     stderr: Floats
 
 
-def gold(
-    n: int,
-    seed: int = SEED,
-    /,
-    *,
-    particles: int = PARTICLES,
-    runs: int = 2,
-    progress: Progress | None = None,
-) -> Gold:
+def gold(n: int, /, *, progress: Progress | None = None) -> Gold:
     """The evidence of all 136 structures by sequential Monte Carlo over rows: the gold standard.
 
     Raises
@@ -137,9 +129,9 @@ def gold(
     Stopped
         If `progress` returned False.
     """
-    rng = np.random.default_rng([seed, n, particles])
+    rng = np.random.default_rng([SEED, n, PARTICLES])
     found = estimate_structures(
-        structures(), rows(n, seed), runs=runs, rng=rng, method=SMC(particles), progress=progress
+        structures(), rows(n), runs=2, rng=rng, method=SMC(PARTICLES), progress=progress
     )
     return Gold(np.array([e.log_value for e in found]), np.array([e.stderr for e in found]))
 
@@ -187,16 +179,10 @@ TOLD, FRESH = "from the true tables", tuple(f"run {i + 1}" for i in range(TRACES
 
 
 class Traces(NamedTuple):
-    """ln weights of single runs at some numbers of steps, beside two scores, nats.
+    """ln weights of single runs at some numbers of steps, beside two scores, nats."""
 
-    Attributes
-    ----------
-    lines : label -> (k,) ln weight of a run with each number of steps, nan where not run
-    rules : score name -> its value
-    """
-
-    lines: Mapping[str, Floats]
-    rules: Mapping[str, float]
+    lines: Mapping[str, Floats]  # label -> (k,), one with each number of steps, nan where not run
+    rules: Mapping[str, float]  # score name -> its value
 
 
 def not_run(stops: Sequence[int]) -> dict[str, Floats]:
@@ -248,12 +234,12 @@ class Problem(NamedTuple):
 
 
 @cache
-def simulated(n: int, seed: int = SEED) -> Problem:
+def simulated(n: int) -> Problem:
     """The true structure with tables from its prior, n rows of data, and their evidence.
 
     The evidence is the sum over completions up to 8 rows, and by SMC above.
     """
-    rng = np.random.default_rng([seed, n])
+    rng = np.random.default_rng([SEED, n])
     net = bn.BayesNet.random_tables(true_model().parents, ARITIES, rng, names=NAMES)
     data = net.sample(n, rng).select(NAMES[2:])
     if n <= 8:
@@ -264,19 +250,12 @@ def simulated(n: int, seed: int = SEED) -> Problem:
 
 
 class Band(NamedTuple):
-    """What runs from both ends say at one number of steps, nats from the reference.
-
-    Attributes
-    ----------
-    steps : int
-    upward, reverse : means of ln weight, below and above the truth on average
-    low, high : bounds that hold with probability 0.95 each
-    """
+    """What runs from both ends say at one number of steps, nats from the reference."""
 
     steps: int
-    upward: float
+    upward: float  # means of ln weight, below and above the truth on average
     reverse: float
-    low: float
+    low: float  # bounds that hold with probability 0.95 each
     high: float
 
 
@@ -286,7 +265,6 @@ def bands(
     /,
     *,
     runs: int = 20,
-    seed: int = SEED,
     stops: Sequence[int] = STEP_STOPS[:-1],
     progress: Progress = lambda *_: True,
 ) -> list[Band]:
@@ -294,7 +272,7 @@ def bands(
 
     n : rows of simulated data; shape : e of the schedule; runs : of each direction
     """
-    problem, rng = simulated(n, seed), np.random.default_rng([seed, n, runs])
+    problem, rng = simulated(n), np.random.default_rng([SEED, n, runs])
     found: list[Band] = []
     done, total, going = 0, 2 * runs * sum(stops), True
     for steps in stops:

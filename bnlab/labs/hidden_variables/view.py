@@ -33,8 +33,8 @@ Found = dict[int, dict[int, dict[str, int]]]
 class Scores(Experiment):
     """Six scores of the 136 structures, the true one and the winner marked.
 
-    Control `size`, the rows of data; panels `map`, `bic` and so on by score; `found` is the
-    evidence by SMC, a Gold, or None before Run.
+    Control `size`, the rows of data; `panels` by score; `found` is the evidence by SMC, a Gold, or
+    None before Run.
     """
 
     def __init__(self, *, sizes: Sequence[int] = study.SIZES, size: int = 480) -> None:

@@ -11,20 +11,12 @@ ROWS = 106
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Work in jobs that cannot be divided.
+    """Work in jobs that cannot be divided."""
 
-    Attributes
-    ----------
-    jobs : how many
-    seconds : of each
-    once : seconds before and after, for which all but one core wait
-    send : seconds to send a job; one follows the other, while the workers work
-    """
-
-    jobs: int
-    seconds: float
-    once: float = 0.0
-    send: float = 0.0
+    jobs: int  # how many
+    seconds: float  # of each
+    once: float = 0.0  # seconds before and after, for which all but one core wait
+    send: float = 0.0  # seconds to send a job; one follows the other, while the workers work
 
     def wall(self, cores: int, /) -> float:
         """Seconds by the clock on the wall."""

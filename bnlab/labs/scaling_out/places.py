@@ -142,18 +142,12 @@ def letters(n: int = 58, /) -> bn.Data:
 
 
 class Ledger:
-    """Does jobs one after another, here, each packed and unpacked as if it went to a worker.
-
-    Attributes
-    ----------
-    sent, returned : bytes of each job, and of what came back
-    seconds : computing time of each job
-    """
+    """Does jobs one after another, here, each packed and unpacked as if it went to a worker."""
 
     def __init__(self) -> None:
-        self.sent: list[int] = []
-        self.returned: list[int] = []
-        self.seconds: list[float] = []
+        self.sent: list[int] = []  # bytes of each job
+        self.returned: list[int] = []  # and of what came back
+        self.seconds: list[float] = []  # of computing
 
     @property
     def jobs(self) -> int:

@@ -77,18 +77,11 @@ def apart(first: Bools, second: Bools, /) -> int:
 
 
 class Average(NamedTuple):
-    """An average over the k best networks.
+    """An average over the k best networks."""
 
-    Attributes
-    ----------
-    edges : (n, n) probabilities
-    mass : the posterior probability of the k networks together
-    classes : how many Markov equivalence classes they are of
-    """
-
-    edges: Floats
-    mass: float
-    classes: int
+    edges: Floats  # (n, n) probabilities
+    mass: float  # the posterior probability of the k networks together
+    classes: int  # how many Markov equivalence classes they are of
 
 
 @cache
@@ -155,9 +148,7 @@ def search(
 ) -> bn.Climb:
     """So many climbs on a data set by one of `METHODS`, in one thread.
 
-    Parameters
-    ----------
-    changes : random changes between the best network so far and the next start ("perturbed DAG")
+    A "perturbed DAG" has so many random `changes` from the best network so far.
     """
     if method == "perturbed data":
         return bn.climb_perturbed(

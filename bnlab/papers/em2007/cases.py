@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 import bnlab as bn
 from bnlab import graphs
-from bnlab.checks import Floats
+from bnlab.checks import Floats, Ints
 from bnlab.linear_extensions import log_count
 from bnlab.papers.store import normalised, random_dag, streams
 
@@ -102,14 +102,25 @@ product of q = 1 / C(n - 1, number of parents).
 """
 
 
+def count_orders(dags: ArrayLike, /) -> Ints:
+    """Return l(G) of small DAGs (..., n), the number of orders consistent with each: (...)."""
+    return np.asarray(np.rint(np.exp(log_count(dags))), np.int64)
+
+
+def log_factor(prior: bn.Prior, dags: Ints, /) -> Floats:
+    """Return ln of the product of the prior factors of DAGs (N, n): (N,), nats."""
+    n = dags.shape[1]
+    return np.asarray(np.sum([prior.log_factor(n, v, dags[:, v]) for v in range(n)], axis=0))
+
+
 @cache
 def probabilities() -> dict[str, Floats]:
     """Return p(G) of all 29,281 DAGs, (N,), under each of PRIORS."""
     dags = graphs.all_dags(NODES)
-    orders = np.rint(np.exp(log_count(dags)))
+    orders = count_orders(dags)
     out = {}
     for name, (prior, by_orders) in PRIORS.items():
-        log_p = np.sum([prior.log_factor(NODES, v, dags[:, v]) for v in range(NODES)], axis=0)
+        log_p = log_factor(prior, dags)
         if by_orders:
             log_p = log_p + np.log(orders)
         out[name] = normalised(log_p)
