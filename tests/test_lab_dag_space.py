@@ -10,8 +10,7 @@ from pictures import check_plot
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import dag_space as lab
-from bnlab.labs.dag_space.race import chains, distinct_draws, exact_draws
-from bnlab.labs.dag_space.view import SHARES, share_errors
+from bnlab.labs.dag_space.race import SHARES, chains, distinct_draws, exact_draws, share_errors
 from bnlab.labs.modular_priors import space
 from bnlab.papers.em2007.cases import proposal
 

@@ -4,11 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import (
-    BasicTicker,
-    ColumnDataSource,
-    Dodge,
-)
+from bokeh.models import BasicTicker, ColumnDataSource, Dodge
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 

@@ -5,12 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import (
-    ColumnDataSource,
-    HoverTool,
-    LegendItem,
-    PrintfTickFormatter,
-)
+from bokeh.models import ColumnDataSource, HoverTool, LegendItem, PrintfTickFormatter
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 

@@ -7,6 +7,8 @@ priors that are a choice, and rows in which somebody set a variable.
 from bnlab.labs.board import DATASETS, setup
 from bnlab.labs.dag_space.checks import check_acceptance, check_detours, check_sampler
 from bnlab.labs.dag_space.exact import (
+    Beliefs,
+    Doing,
     after_setting,
     believed,
     chain_network,
@@ -19,6 +21,8 @@ from bnlab.labs.dag_space.exact import (
 )
 from bnlab.labs.dag_space.race import (
     RACERS,
+    Race,
+    Shares,
     chain_sads,
     hybrid,
     mean_sads,
@@ -27,4 +31,3 @@ from bnlab.labs.dag_space.race import (
     stays,
     target,
 )
-from bnlab.labs.dag_space.view import Beliefs, Doing, Race, Shares

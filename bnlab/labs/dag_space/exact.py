@@ -1,4 +1,4 @@
-"""Exact edges: of five variables under each prior, and of a chain with rows that somebody set.
+"""Exact edges under priors, and of a chain with rows that somebody set; their views.
 
 Five variables have 29,281 DAGs, which are all summed. Data alone cannot direct the chain
 A -> B -> C -> D; rows in which a variable was set can.
@@ -7,14 +7,17 @@ A -> B -> C -> D; rows in which a variable was set can.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from types import MappingProxyType
 
 import numpy as np
 
 import bnlab as bn
+from bnlab import plots
 from bnlab.checks import Floats, Ints
-from bnlab.labs.board import rows as rows_of
+from bnlab.labs.board import choice, rows as rows_of, size_slider
 from bnlab.labs.modular_priors import space
+from bnlab.labs.view import Board, View
 from bnlab.papers.em2007.cases import log_factor
 from bnlab.papers.store import normalised
 
@@ -26,6 +29,9 @@ ROWS = 400
 NAMES = ("A", "B", "C", "D")
 NOISE = 0.2
 SEED = 2007
+SET_ROWS = (0, 1, 2, 5, 10, 20, 40, 80, 200)
+MOST_PAIRS = 8
+PLAIN = "each DAG alike"
 
 
 @cache
@@ -57,7 +63,7 @@ def _of_each(log_prior: Callable[[Ints], float]) -> Callable[[], Floats]:
 
 PRIORS: Mapping[str, Callable[[], Floats]] = MappingProxyType(
     {
-        "each DAG alike": lambda: np.zeros(len(space(5).dags)),
+        PLAIN: lambda: np.zeros(len(space(5).dags)),
         "order-modular": lambda: np.log(space(5).orders),
         "Fair": lambda: log_factor(bn.Fair(), space(5).dags),
         "at most 4 edges": _of_each(few_edges),
@@ -136,3 +142,83 @@ def directed(v: int, many: int, *, told: bool = True, net: bn.BayesNet | None = 
     """
     data = mixed(v, many, net) if told else replace(mixed(v, many, net), intervened=None)
     return bn.dag_posterior(bn.score_families(data, bn.BDeu(1.0))).edges
+
+
+class Beliefs(View):
+    """The same rows under five priors: five variables, exact, by the sum over 29,281 DAGs.
+
+    Controls `prior` and `rows`; panels `heat` and `moved`.
+
+    Parameters
+    ----------
+    data : a table of your own, of which the first five variables are taken
+    """
+
+    def __init__(self, data: bn.Data | None = None) -> None:
+        self._own, stops = data, sizes(data)
+        for prior, m in product(PRIORS, stops):  # now, so that the controls answer at once
+            believed(prior, m, data)
+        super().__init__(
+            prior=choice("prior", list(PRIORS), "order-modular"),
+            rows=size_slider("rows", stops, 200 if 200 in stops else stops[-1]),
+        )
+
+    def draw(self, prior: str, rows: int) -> Board:
+        """The edges under the prior, and those that it moves most."""
+        names, plain = five(self._own).names, believed(PLAIN, rows, self._own)
+        edges = believed(prior, rows, self._own)
+        gap = np.abs(edges - plain) - np.eye(5)  # edges only
+        most = np.argsort(-gap, axis=None, kind="stable")[:MOST_PAIRS]
+        pairs = plots.answer_pairs(
+            plain.ravel()[most],
+            edges.ravel()[most],
+            [f"{names[i // 5]} → {names[i % 5]}" for i in most],
+            posteriors=(PLAIN, "the prior chosen"),
+            title="The edges that move most",
+            alt="Probabilities of the eight edges that the prior moves most, under both priors",
+        )
+        said = f"{rows:,} rows" if rows else "No rows, the prior itself"
+        return {
+            "heat": (
+                plots.heat_map(edges, names, name="believed"),
+                f"{prior}. {said}, {edges.sum():.2f} edges expected.",
+            ),
+            "moved": (pairs, f"SAD from “{PLAIN}”: {bn.diagnostics.sad(edges, plain):.2f}."),
+        }
+
+
+class Doing(View):
+    """A -> B -> C -> D with some rows in which one variable was set: what the model sees in it.
+
+    Controls `which` and `rows`, of 400, in which that variable was set; panels `told` and `untold`.
+
+    Parameters
+    ----------
+    net : a network of your own, in the place of the chain
+    """
+
+    def __init__(self, net: bn.BayesNet | None = None) -> None:
+        self._net = chain_network() if net is None else net
+        for v, many, told in product(range(len(self._net.names)), SET_ROWS, (True, False)):
+            directed(v, many, told=told, net=self._net)
+        super().__init__(
+            which=choice("set the variable", self._net.names),
+            rows=size_slider("rows with it set", SET_ROWS, 20),
+        )
+
+    def draw(self, which: str, rows: int) -> Board:
+        """The edges, by a model that knows which cells were set, and by one that does not."""
+        names, arrows = self._net.names, bn.graphs.to_edges(self._net.dag)
+        listed = ", ".join(f"{names[u]} → {names[v]}" for u, v in arrows)
+        titles = {"told": "The model knows which cells were set", "untold": "Nobody told the model"}
+        said = {
+            "told": f"{which} set in {rows} of {ROWS} rows. The least probable of {listed} has ",
+            "untold": "The same rows, taken for observed: ",
+        }
+        board = {}
+        for name, heading in titles.items():
+            edges = directed(names.index(which), rows, told=name == "told", net=self._net)
+            least = min(edges[u, v] for u, v in arrows)
+            picture = plots.heat_map(edges, names, name=name, title=heading)
+            board[name] = picture, f"{said[name]}{least:.2f}."
+        return board

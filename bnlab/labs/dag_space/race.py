@@ -1,4 +1,4 @@
-"""The race: samplers of very different kinds towards the same edges, on the same clock.
+"""Samplers of very different kinds race towards the same edges, on the same clock; their views.
 
 The posteriors are exact under both readings of the prior; chains walk towards them.
 """
@@ -7,15 +7,17 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 import bnlab as bn
+from bnlab import plots
 from bnlab.checks import Floats, Ints
-from bnlab.labs.board import Case, bdeu_table
-from bnlab.labs.view import Progress
+from bnlab.labs.board import DATASETS, Case, bdeu_table, dataset_choice, size_slider, title
+from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.papers.em2007.cases import proposal
 from bnlab.papers.store import chain, normalised, taken
 from bnlab.sampling import StructureKernel
@@ -25,6 +27,9 @@ from bnlab.sampling.structure_mcmc import StructureWalker
 
 SEED = 2007
 USUAL_DRAWS = 4000
+SHARES = (0.0, 0.1, 0.3, 0.6, 0.9, 0.97, 1.0)
+SHOWN_CHAINS = 4
+DEPTH = {"coronary": 20, "wine": 40, "tic-tac-toe": 300}  # nats shown below the exact draws
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,7 +136,6 @@ FIRST_DRAWS, MOST_DRAWS = 100, 10_000  # independent draws between looks at the 
 
 Found = dict[str, list[tuple[float, list[float]]]]
 """Sampler -> (seconds, SAD of each of its chains from the exact edges) so far."""
-
 
 Racer = Iterator[Callable[[], list[Floats]]]
 """A sampler that computes for some milliseconds whenever it is asked for its next item.
@@ -281,3 +285,107 @@ def race(
                 point = clock[label], [where.sad(p) for p in edges[label]()]
                 found = {**found, label: [*found[label], point]}
     return found
+
+
+class Race(Experiment):
+    """Eight samplers towards the same edges, each with its own clock.
+
+    Controls `dataset` and `share` of local moves of the hybrid; panel `panel`; `found` is sampler
+    -> [(seconds, SAD of each chain)].
+
+    Parameters
+    ----------
+    data : a table of your own, in the place of the data sets
+    stops : seconds at which errors are taken, rising
+    """
+
+    def __init__(self, data: bn.Data | None = None, *, stops: Sequence[float] = STOPS) -> None:
+        self._stops = stops
+        super().__init__(
+            dataset=dataset_choice(DATASETS, data, "wine"),
+            share=size_slider("local moves of the hybrid", SHARES, 0.1),
+            nothing={label: [] for label in RACERS},
+            unit="ms",
+        )
+
+    def compute(self, progress: Progress, /, dataset: Case, share: float) -> Found:
+        """Return the errors of all samplers on the way."""
+        return race(dataset, share=share, stops=self._stops, progress=progress)
+
+    def draw(self, found: Found, dataset: Case, share: float) -> Board:
+        """The errors against the clock of each sampler."""
+        caption = "Press Run. Each sampler gets the same time; its own clock counts."
+        last = {label: points[-1] for label, points in found.items() if points}
+        if last:
+            best = min(last, key=lambda label: float(np.mean(last[label][1])))
+            caption = (
+                f"{title(dataset)}. Line: mean over chains; bar: best to worst chain. Least error "
+                f"so far: {best}, {np.mean(last[best][1]):.2f} after {last[best][0]:.2g} s. For "
+                f"comparison: the exact edges themselves took {1000 * heads(dataset)[1]:.2g} ms, "
+                f"which is on the clock of {NEEDS_DAGS[0]}."
+            )
+        return {"panel": (plots.race(found, (self._stops[0], self._stops[-1])), caption)}
+
+
+class Shares(View):
+    """Hybrid chains by their share of local moves: 8 chains each, n (n - 1) x 100 moves.
+
+    Controls `dataset` and `share`, beta in the paper; panels `errors` and `trace`.
+    """
+
+    def __init__(self, data: bn.Data | None = None) -> None:
+        cases = DATASETS if data is None else (data,)
+        for case, share in product(cases, SHARES):  # now, so that the slider answers at once
+            hybrid(case, share)
+        super().__init__(
+            dataset=dataset_choice(DATASETS, data, "wine"),
+            share=size_slider("share of local moves", SHARES, 1.0),
+        )
+
+    def draw(self, dataset: Case, share: float) -> Board:
+        """The error of each chain at all shares, and some chains at this one."""
+        draws, (mean, sd) = hybrid(dataset, share), usual_targets(dataset)
+        errors, n = share_errors(dataset), draws.values.shape[2]
+        lowest = draws.log_target[:SHOWN_CHAINS].min()
+        depth = DEPTH[dataset] if isinstance(dataset, str) else mean + 6 - lowest
+        trace = plots.traces(
+            n * (n - 1) * np.arange(1.0, draws.values.shape[1] + 1),
+            {f"chain {c}": line for c, line in enumerate(draws.log_target[:SHOWN_CHAINS], 1)},
+            band=(mean - 2 * sd, mean + 2 * sd),
+            y_range=(mean - depth, mean + 6),
+            y_label="ln p(G, D) (nats)",
+            name="hybrid_trace",
+            title="Four of the chains",
+            alt="Log target of the DAGs of four chains, with the range of exact draws shaded",
+        )
+        here = errors[SHARES.index(share)]
+        rates = [
+            f"{draws.stats[key].mean():.2%} of the {kind} moves accepted"
+            for kind in ("local", "global")
+            if (key := f"acceptance_{kind}") in draws.stats
+        ]
+        return {
+            "errors": (
+                plots.chain_errors(
+                    SHARES,
+                    errors,
+                    share,
+                    x_label="share of local moves, β",
+                    y_range=(0.1, 50.0),
+                    title="Error of each of 8 chains, second half",
+                ),
+                f"{title(dataset)}, β = {share:g}: SAD {here.min():.2f} to {here.max():.2f}, mean "
+                f"{here.mean():.2f}.",
+            ),
+            "trace": (
+                trace,
+                f"{', '.join(rates)}. Shaded: mean ± 2 standard deviations of the exact posterior.",
+            ),
+        }
+
+
+@cache
+def share_errors(case: Case) -> Floats:
+    """Return the SAD of the second half of each chain of `hybrid`, (shares, 8)."""
+    where = target(case)
+    return np.array([chain_sads(second_half(hybrid(case, share)), where) for share in SHARES])
