@@ -73,16 +73,15 @@ def test_errors_of_edges_with_and_without_weights() -> None:
     assert weighted < 1 < plain
 
 
-def test_sandwich_is_by_the_package_and_counts_its_moves() -> None:
+def test_bounds_are_by_the_package_and_counts_its_moves() -> None:
     told = []
 
     def tell(done: int, total: int, found: list) -> bool:
         told.append((done, total, len(found)))
         return True
 
-    rng = np.random.default_rng(1)
-    found = lab.sandwich("coronary", runs=9, rng=rng, stops=[100, 1000], progress=tell)
-    again = np.random.default_rng(1)
+    found = lab.Bounds(stops=[100, 1000]).compute(tell, "coronary", 9)
+    again = np.random.default_rng(lab.SEED)
     exact, method = lab.posterior("coronary"), bn.AIS(bn.Linear(100))
     lower = bn.estimate_lower_bound(exact.table, runs=9, rng=again, method=method)
     upper = bn.estimate_upper_bound(exact, runs=9, rng=again, method=method)
@@ -94,14 +93,13 @@ def test_sandwich_is_by_the_package_and_counts_its_moves() -> None:
     assert all(later[0] >= now[0] for now, later in pairwise(told))
 
 
-def test_a_stopped_sandwich_keeps_what_is_complete() -> None:
+def test_stopped_bounds_keep_what_is_complete() -> None:
     def stop(done: int, total: int, found: list) -> bool:
         return not found
 
-    rng = np.random.default_rng(1)
-    found = lab.sandwich("coronary", runs=9, rng=rng, stops=[10, 100, 1000], progress=stop)
+    found = lab.Bounds(stops=[10, 100, 1000]).compute(stop, "coronary", 9)
     assert [steps for steps, _, _ in found] == [10, 100]  # one block of runs: too late to stop it
-    long = lab.sandwich("coronary", runs=9, rng=rng, stops=[500_000], progress=lambda *_: False)
+    long = lab.Bounds(stops=[500_000]).compute(lambda *_: False, "coronary", 9)
     assert long == []
 
 

@@ -8,12 +8,16 @@ from pictures import check_plot, columns
 from bnlab import plots
 from bnlab.hidden import AIS, RowDirichlet, Warped, anneal, exact_evidence, score
 from bnlab.labs import hidden_variables as lab
-from bnlab.labs.hidden_variables import study
-from bnlab.labs.hidden_variables.study import PARTS
-from bnlab.labs.hidden_variables.view import LOOP_ROWS, LOOP_RUNS
+from bnlab.labs.hidden_variables import runs, scores
+from bnlab.labs.hidden_variables.runs import LOOP_ROWS, LOOP_RUNS, PARTS, THESIS
+from bnlab.papers.beal2003.annealing import both_ways
 
 NAN = float("nan")
 ROWWISE = RowDirichlet()
+
+
+def go_on(*_: object) -> bool:
+    return True
 
 
 def curves():
@@ -81,7 +85,7 @@ def test_the_class_of_structures_is_that_of_the_thesis() -> None:
 
 
 def test_tables_are_those_in_print() -> None:
-    for printed, table in zip(study.TABLES, lab.thesis_tables(), strict=True):
+    for printed, table in zip(scores.TABLES, lab.thesis_tables(), strict=True):
         np.testing.assert_allclose(printed, table, atol=0.021)
         np.testing.assert_allclose(table.sum(axis=1), 1)
 
@@ -128,10 +132,10 @@ def test_simulated_tables_are_those_that_made_the_rows() -> None:
 
 
 def test_bands_are_means_and_bounds_of_runs_both_ways() -> None:
-    band = study.bands(8, 0.2, runs=20, stops=[100])[0]
-    problem, rng = lab.simulated(8), np.random.default_rng([study.SEED, 8, 20])
+    band = lab.Sides(stops=[100]).compute(go_on, 8, THESIS)[0]
+    problem, rng = lab.simulated(8), np.random.default_rng([scores.SEED, 8, 20])
     how = {"method": AIS(Warped(100)), "runs": 20, "rng": rng}
-    up, back = study.both_ways(problem.data, problem.tables, **how)
+    up, back = both_ways(problem.data, problem.tables, **how)
     assert band.upward == pytest.approx(up.log_weight.mean() - problem.reference)
     assert band.reverse == pytest.approx(back.log_weight.mean() - problem.reference)
     assert band.low == pytest.approx(
@@ -147,27 +151,28 @@ def test_a_stopped_band_keeps_what_is_complete() -> None:
         told.append((done, total))
         return not found
 
-    found = study.bands(8, 0.2, runs=4, stops=[10, 2000], progress=stop)
+    found = lab.Sides(stops=[10, 2000]).compute(stop, 8, THESIS)
     assert [band.steps for band in found] == [10]
-    assert told[-1][1] == 2 * 4 * 2010
-    assert study.bands(8, 0.2, runs=4, stops=[2000, 3000], progress=lambda *_: False) == []
+    assert told[-1][1] == 2 * 20 * 2010
+    assert lab.Sides(stops=[2000, 3000]).compute(lambda *_: False, 8, THESIS) == []
 
 
 def test_traces_start_at_the_truth_or_at_the_prior() -> None:
-    found = study.traces(40, 0.2, ROWWISE, stops=[4, 64])
-    names = list(found.lines)
+    steps = lab.Steps(stops=[4, 64])
+    found = steps.compute(go_on, 40, THESIS, "one row at a time")
+    names = list(found)
     assert names[0] == "from the true tables"
-    assert found.lines[names[0]][0] > max(found.lines[name][0] for name in names[1:])
-    stopped = study.traces(40, 0.2, ROWWISE, stops=[4, 64], progress=lambda *_: False)
-    assert [np.isfinite(line).sum() for line in stopped.lines.values()] == [1, 0, 0, 0, 0]
+    assert found[names[0]][0] > max(found[name][0] for name in names[1:])
+    stopped = steps.compute(lambda *_: False, 40, THESIS, "one row at a time")
+    assert [np.isfinite(line).sum() for line in stopped.values()] == [1, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("steps", [64, 256])
 def test_parts_of_the_schedule_add_up(steps: int) -> None:
     problem, method = lab.simulated(8), AIS(Warped(steps), ROWWISE)
-    rng = np.random.default_rng([study.SEED, 8, steps])
-    up, back = study.both_ways(problem.data, problem.tables, method=method, runs=3, rng=rng)
-    found = study.loop(8, steps, 0.2, ROWWISE, 3)
+    rng = np.random.default_rng([scores.SEED, 8, steps])
+    up, back = both_ways(problem.data, problem.tables, method=method, runs=3, rng=rng)
+    found = runs.loop(8, steps, 0.2, ROWWISE, 3)
     assert found.upward.sum() == pytest.approx(up.log_ratio.sum(axis=1).mean())
     assert found.reverse.sum() == pytest.approx(back.log_ratio.sum(axis=1).mean())
     assert found.betas.size == PARTS + 1
@@ -177,7 +182,7 @@ def test_parts_of_the_schedule_add_up(steps: int) -> None:
 
 def test_slopes_of_parts_are_of_one_magnitude() -> None:
     """Ratios over widths are mean log likelihoods, whatever the parts' widths."""
-    found = study.loop(LOOP_ROWS, 256, 0.2, ROWWISE, LOOP_RUNS)
+    found = runs.loop(LOOP_ROWS, 256, 0.2, ROWWISE, LOOP_RUNS)
     slopes = found.reverse / np.diff(found.betas)
     assert (np.diff(slopes) > -20).all()
     assert 0.8 < slopes[0] / slopes[-1] < 1.3
@@ -232,7 +237,7 @@ def test_steps_show_runs_beside_vb_and_bic() -> None:
     steps.moves.value = "one row at a time"
     steps.runner.run_now()
     line = steps.panel.source("runs").data["run 1"]
-    assert line == steps.found.lines["run 1"].tolist()
+    assert line == steps.found["run 1"].tolist()
     assert set(steps.panel.source("runs_rules").data) >= {"VB, a lower bound", "BIC"}
     assert "4 of 4 runs from the prior below VB" in steps.panel.caption
     steps.shape.value = "linear"
@@ -263,7 +268,7 @@ def test_loops_answer_from_runs_made_before() -> None:
     loops.steps.value = 64
     loops.shape.value = "linear"
     loops.moves.value = "all rows at once (thesis)"
-    expected = study.loop(LOOP_ROWS, 64, 1e9, lab.MOVES[loops.moves.value], LOOP_RUNS)
+    expected = runs.loop(LOOP_ROWS, 64, 1e9, lab.MOVES[loops.moves.value], LOOP_RUNS)
     accepted = loops.acceptance.source("acceptance_path").data
     np.testing.assert_allclose(accepted["rate"], expected.acceptance)
     width = np.diff(expected.betas)

@@ -102,7 +102,7 @@ def test_the_clock_stops_with_what_it_has() -> None:
         told.append((done, total, len(found["restarts"])))
         return False
 
-    found = lab.on_one_clock("wine", climbs=FEW, searches=3, progress=stop)
+    found = lab.Clock(climbs=FEW, searches=3).compute(stop, "wine", 16)
     assert told == [(1, 3, 1)]
     assert [len(searches) for searches in found.values()] == [1, 1]
     assert all(reached <= end for searches in found.values() for reached, end in searches)

@@ -91,53 +91,6 @@ def step_stops(case: Case) -> list[int]:
     return [round(cells * 4.0**k) for k in (-2, -1, 0, 1, 2)]
 
 
-def sandwich(
-    case: Case,
-    *,
-    runs: int,
-    rng: np.random.Generator,
-    stops: Sequence[int] | None = None,
-    progress: Progress | None = None,
-) -> Found:
-    """Return bounds on the evidence, each right with probability 0.95, at each number of steps.
-
-    There are `runs` of each bound. `progress(moves done, moves in all, bounds so far)` is called
-    on the way; when it says False, the bounds that are complete remain.
-    """
-    exact, stops = posterior(case), step_stops(case) if stops is None else stops
-    total, done, going = 2 * runs * sum(stops), 0, True
-    found: Found = []
-
-    def tell(before: int, steps: int) -> Progress:
-        def told(finished: int, of: int, snapshot: object) -> bool:
-            nonlocal going
-            if progress is not None:
-                going = progress(before + finished * steps, total, found) is not False
-            return going
-
-        return told
-
-    for steps in stops:
-        moves, method = runs * steps, bn.AIS(bn.Linear(steps))
-        try:
-            lower = bn.estimate_lower_bound(
-                exact.table, runs=runs, rng=rng, method=method, progress=tell(done, steps)
-            )
-            upper = bn.estimate_upper_bound(
-                exact, runs=runs, rng=rng, method=method, progress=tell(done + moves, steps)
-            )
-        except bn.Stopped:
-            break
-        if lower.run.stopped or upper.run.stopped:
-            break
-        done += 2 * moves
-        low, high = (bound.log_value - exact.log_evidence for bound in (lower, upper))
-        found = [*found, (steps, low, high)]
-        if not going:  # too late for these bounds, in time for the next
-            break
-    return found
-
-
 class Pile(View):
     """Weights of annealing runs: a few that count at few steps, all alike at many.
 
@@ -179,8 +132,7 @@ class Pile(View):
 class Bounds(Experiment):
     """Lower and upper bounds on the evidence, closing as runs get more steps.
 
-    Controls `dataset` and `runs`, the number for each bound; panels `bounds` and `gap`; `found` is
-    what `sandwich` returns.
+    Controls `dataset` and `runs`, the number for each bound; panels `bounds` and `gap`.
 
     Parameters
     ----------
@@ -198,8 +150,35 @@ class Bounds(Experiment):
         )
 
     def compute(self, progress: Progress, /, dataset: Case, runs: int) -> Found:
-        """Return the bounds at each number of steps."""
-        return sandwich(dataset, runs=runs, rng=self._rng, stops=self._stops, progress=progress)
+        """Return bounds, each right with probability 0.95, at each number of steps in turn."""
+        exact, stops = posterior(dataset), self._stops or step_stops(dataset)
+        total, done, going = 2 * runs * sum(stops), 0, True
+        found: Found = []
+
+        def tell(before: int, steps: int) -> Progress:
+            def told(finished: int, of: int, snapshot: object) -> bool:
+                nonlocal going
+                going = progress(before + finished * steps, total, found)
+                return going
+
+            return told
+
+        for steps in stops:
+            moves = runs * steps
+            how: Any = {"runs": runs, "rng": self._rng, "method": bn.AIS(bn.Linear(steps))}
+            try:
+                lower = bn.estimate_lower_bound(exact.table, **how, progress=tell(done, steps))
+                upper = bn.estimate_upper_bound(exact, **how, progress=tell(done + moves, steps))
+            except bn.Stopped:
+                break
+            if lower.run.stopped or upper.run.stopped:
+                break
+            done += 2 * moves
+            low, high = (bound.log_value - exact.log_evidence for bound in (lower, upper))
+            found = [*found, (steps, low, high)]
+            if not going:  # too late for these bounds, in time for the next
+                break
+        return found
 
     def draw(self, found: Found, dataset: Case, runs: int) -> Board:
         """The bounds, nan where there is none yet, and the gap between them."""

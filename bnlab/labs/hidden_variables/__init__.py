@@ -5,23 +5,23 @@ Structures with hidden nodes: their scores, their evidence, and who sets the ran
 
 from bnlab.labs.board import setup
 from bnlab.labs.hidden_variables.checks import check_best_rank, check_causes, check_noisy_ranks
-from bnlab.labs.hidden_variables.study import (
-    MOVES,
+from bnlab.labs.hidden_variables.runs import MOVES, Loops, Sides, Steps, noise_of_runs, simulated
+from bnlab.labs.hidden_variables.scores import (
     PRINTED_RANKS,
     PRINTED_RUNS,
     SIZES,
+    Labels,
+    Ranks,
+    Scores,
     causes_of,
     exp_digamma,
     gold,
     log_completed,
-    noise_of_runs,
     rank,
     rows,
     scored,
-    simulated,
     structures,
     thesis_tables,
     true_model,
     true_number,
 )
-from bnlab.labs.hidden_variables.view import Labels, Loops, Ranks, Scores, Sides, Steps

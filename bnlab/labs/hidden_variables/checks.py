@@ -7,7 +7,7 @@ import numpy as np
 
 from bnlab.checks import Floats, Ints
 from bnlab.labs.board import check
-from bnlab.labs.hidden_variables.study import causes_of, structures
+from bnlab.labs.hidden_variables.scores import causes_of, structures
 
 
 def check_causes(function: Callable[[Floats, Sequence[int], bool], Any]) -> bool:

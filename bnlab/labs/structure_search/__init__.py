@@ -25,7 +25,6 @@ from bnlab.labs.structure_search.compared import (
     exact,
     found_best,
     found_dags,
-    on_one_clock,
     reached,
     scored,
     search,

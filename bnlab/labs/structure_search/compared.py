@@ -16,7 +16,6 @@ import numpy as np
 import bnlab as bn
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.labs.board import DATASETS, Case, bdeu_table, rows
-from bnlab.labs.view import Progress
 
 SEED = 2022
 MAX_PARENTS = 3
@@ -182,30 +181,6 @@ def climbs_needed(
     rngs = np.random.default_rng(SEED).spawn(searches)
     found = [search(case, method, most, rng, changes=changes) for rng in rngs]
     return np.array([first_hit(case, climb) for climb in found])
-
-
-def on_one_clock(
-    case: Case,
-    *,
-    climbs: Mapping[str, int] = CLIMBS,
-    searches: int = SEARCHES,
-    changes: int = CHANGES,
-    progress: Progress | None = None,
-) -> Found:
-    """Searches by every method in turn, each timed; stops with what it has.
-
-    The seconds until the best network are the search's own, in proportion to its climbs.
-    """
-    found: Found = {method: [] for method in climbs}
-    for done, rng in enumerate(np.random.default_rng(SEED).spawn(searches), start=1):
-        for method, count in climbs.items():
-            climb = search(case, method, count, rng.spawn(1)[0], changes=changes)
-            share = first_hit(case, climb) / len(climb.ends)
-            times = share * climb.run.seconds, climb.run.seconds
-            found = {**found, method: [*found[method], times]}
-        if progress is not None and not progress(done, searches, found):
-            break
-    return found
 
 
 def shares(found: Found, stops: Sequence[float], /) -> dict[str, Floats]:

@@ -1,0 +1,330 @@
+"""Annealing runs on the true structure: against steps, from both sides, along the schedule."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+import bnlab as bn
+from bnlab import plots
+from bnlab.checks import Floats
+from bnlab.hidden import (
+    AIS,
+    SMC,
+    JointDirichlet,
+    RowDirichlet,
+    Warped,
+    anneal,
+    estimate_evidence,
+    score,
+)
+from bnlab.labs.board import choice, size_slider
+from bnlab.labs.hidden_variables.scores import NAMES, SEED, rows, thesis_tables
+from bnlab.labs.view import Board, Experiment, Progress, View
+from bnlab.papers.beal2003.annealing import both_ways, true_model
+from bnlab.papers.beal2003.world import ARITIES
+
+SHAPES: Mapping[str, float] = {
+    "e = 0.05": 0.05,
+    "e = 0.2 (thesis)": 0.2,
+    "e = 1": 1.0,
+    "linear": 1e9,
+}
+"""Shapes of the schedule (6.73), from slowest at the prior to even."""
+
+MOVES: Mapping[str, JointDirichlet | RowDirichlet] = {
+    "one row at a time": RowDirichlet(),
+    "all rows at once (thesis)": JointDirichlet(),
+}
+PARTS = 16  # of a schedule, for ratios and acceptance
+STEP_STOPS = (16, 64, 256, 1024, 4096, 16_384)
+TRACES = 4  # runs from the prior in the figure after 6.10
+TOLD, FRESH = "from the true tables", tuple(f"run {i + 1}" for i in range(TRACES))
+TRACE_SIZES = (80, 480, 2560)
+SIDE_ENDS = {8: (-8.0, 8.0), 80: (-90.0, 30.0), 480: (-620.0, 80.0)}  # rows -> axis, nats
+LOOP_STEPS = (64, 256, 1024, 4096)
+LOOP_ROWS = 480
+LOOP_RUNS = 6
+THESIS = list(SHAPES)[1]
+STEPS = "annealing steps K"
+SIDE_RUNS = 20  # of each direction
+
+Lines = dict[str, Floats]
+"""Label -> ln weight of a single run with each number of steps, nats; nan where not run."""
+
+
+def not_run(stops: Sequence[int]) -> Lines:
+    """Label -> (stops,) nan."""
+    return {name: np.full(len(stops), np.nan) for name in (TOLD, *FRESH)}
+
+
+@cache
+def two_scores(n: int) -> Mapping[str, float]:
+    """VB and BIC of the true structure, without the alias term."""
+    rng = np.random.default_rng([SEED, n])
+    found = score(true_model(), rows(n), ["vb", "bic"], rng=rng)
+    return {"VB, a lower bound": found["vb"].log_value, "BIC": found["bic"].log_value}
+
+
+class Problem(NamedTuple):
+    """Tables drawn from the prior, data simulated from them, and what ln p(data) is, nats."""
+
+    data: bn.Data
+    tables: tuple[Floats, ...]
+    reference: float
+    reference_is: str
+
+
+@cache
+def simulated(n: int) -> Problem:
+    """The true structure with tables from its prior, n rows of data, and their evidence.
+
+    The evidence is the sum over completions up to 8 rows, and by SMC above.
+    """
+    rng = np.random.default_rng([SEED, n])
+    net = bn.BayesNet.random_tables(true_model().parents, ARITIES, rng, names=NAMES)
+    data = net.sample(n, rng).select(NAMES[2:])
+    if n <= 8:
+        value = bn.hidden.exact_evidence(true_model(), data)
+    else:
+        value = estimate_evidence(true_model(), data, runs=4, rng=rng, method=SMC(200))
+    return Problem(data, net.tables, value.log_value, "exact" if n <= 8 else "SMC")
+
+
+class Band(NamedTuple):
+    """What runs from both ends say at one number of steps, nats from the reference."""
+
+    steps: int
+    upward: float  # means of ln weight, below and above the truth on average
+    reverse: float
+    low: float  # bounds that hold with probability 0.95 each
+    high: float
+
+
+class Loop(NamedTuple):
+    """Ratios and acceptance in `PARTS` parts of a schedule."""
+
+    upward: Floats  # (PARTS,) mean ln ratio, nats
+    reverse: Floats
+    betas: Floats  # (PARTS + 1,) inverse temperatures between which the parts lie
+    acceptance: Floats  # (PARTS,) accepted share of the upward moves
+
+
+@cache
+def loop(
+    n: int, steps: int, shape: float, moves: JointDirichlet | RowDirichlet, runs: int = 10
+) -> Loop:
+    """Forward against reverse ratios on simulated data [Beal2003, sec. 6.5.1]."""
+    rng, method = np.random.default_rng([SEED, n, steps]), AIS(Warped(steps, shape), moves)
+    data, tables = simulated(n)[:2]
+    up, back = both_ways(data, tables, method=method, runs=runs, rng=rng)
+    spans = up.acceptance.size
+    of_span = np.arange(spans) * PARTS // spans
+    starts = np.searchsorted(of_span, np.arange(PARTS + 1))  # in spans
+    edges = -(-starts * steps // spans)  # in steps: span i begins at step ceil(i K / spans)
+
+    def summed(values: Floats) -> Floats:
+        return np.bincount(of_span, values, PARTS).astype(np.float64)
+
+    return Loop(
+        summed(up.log_ratio.mean(axis=0)),
+        summed(back.log_ratio.mean(axis=0)),
+        up.betas[edges],
+        summed(np.nan_to_num(up.acceptance)) / summed(np.isfinite(up.acceptance) * 1.0),
+    )
+
+
+def noise_of_runs(
+    sizes: Iterable[int],
+    moves: JointDirichlet | RowDirichlet,
+    /,
+    *,
+    steps: int,
+    runs: int,
+    rng: np.random.Generator,
+) -> dict[int, float]:
+    """Standard deviation of ln weight of single runs on the true structure, nats, by data size."""
+    method = AIS(Warped(steps), moves)
+    found = {n: anneal(true_model(), rows(n), runs=runs, rng=rng, method=method) for n in sizes}
+    return {n: float(annealed.log_weight.std(ddof=1)) for n, annealed in found.items()}
+
+
+class Steps(Experiment):
+    """ln weights of single runs against the number of steps, beside VB and BIC.
+
+    Controls `size`, the rows, `shape` of the schedule, and `moves`; panel `panel`; `found` is
+    Traces, or None before Run.
+    """
+
+    def __init__(self, *, stops: Sequence[int] = STEP_STOPS) -> None:
+        for n in TRACE_SIZES:  # now, so that the slider answers at once
+            two_scores(n)
+        self._stops = stops
+        super().__init__(
+            size=size_slider("rows", TRACE_SIZES, 480),
+            shape=choice("schedule", list(SHAPES), THESIS),
+            moves=choice("moves", list(MOVES), list(MOVES)[1]),
+        )
+
+    def compute(self, progress: Progress, /, size: int, shape: str, moves: str) -> Lines:
+        """Return single upward runs: one from the tables behind the data, four from the prior."""
+        found, rng = not_run(self._stops), np.random.default_rng([SEED, size])
+        done, total = 0, (TRACES + 1) * sum(self._stops)
+        for (k, steps), (name, line) in product(enumerate(self._stops), found.items()):
+            start = thesis_tables() if name == TOLD else None
+            method = AIS(Warped(steps, SHAPES[shape]), MOVES[moves])
+            run = anneal(true_model(), rows(size), runs=1, rng=rng, method=method, start=start)
+            line[k] = run.log_weight[0]
+            done += steps
+            if not progress(done, total, dict(found)):
+                break
+        return found
+
+    def draw(self, found: Lines | None, size: int, shape: str, moves: str) -> Board:
+        """The runs so far, and the two scores."""
+        rules, caption = two_scores(size), "Not run yet: press Run. Each dot is a run of its own."
+        if found is not None:
+            caption = "Running."
+            fresh = np.array([found[name] for name in FRESH])
+            known = np.isfinite(fresh).all(axis=0)
+            if known.any():
+                last = int(np.flatnonzero(known)[-1])
+                below = int((fresh[:, last] < next(iter(rules.values()))).sum())
+                caption = (
+                    f"At K = {self._stops[last]:,}: {below} of {len(fresh)} runs from the prior "
+                    f"below VB; they spread over {np.ptp(fresh[:, last]):.1f} nats. Values below "
+                    "the axis are left out."
+                )
+        picture = plots.log_curves(
+            self._stops,
+            not_run(self._stops) if found is None else found,
+            rules,
+            x_label=STEPS,
+            y_label="ln weight of a run (nats)",
+            title=f"Single annealing runs, {size:,} rows",
+            alt="ln weight of single runs against annealing steps, with lines at VB and BIC",
+            name="runs",
+            y_range=(min(rules.values()) - 150, max(rules.values()) + 70),
+        )
+        picture.legend[0].ncols = 3
+        picture.height += 60
+        return {"panel": (picture, caption)}
+
+
+class Sides(Experiment):
+    """Upward and reverse runs on simulated data: the band between them closes.
+
+    Controls `size`, the rows, and `shape` of the schedule; panels `band` and `width`; `found` is a
+    list of Band.
+    """
+
+    def __init__(self, *, stops: Sequence[int] = STEP_STOPS[:-1]) -> None:
+        self._stops = stops
+        super().__init__(
+            size=size_slider("rows", tuple(SIDE_ENDS), 80),
+            shape=choice("schedule", list(SHAPES), THESIS),
+            nothing=[],
+        )
+
+    def compute(self, progress: Progress, /, size: int, shape: str) -> list[Band]:
+        """Return both sides at each number of steps that is complete, with row-wise moves."""
+        problem, rng = simulated(size), np.random.default_rng([SEED, size, SIDE_RUNS])
+        found: list[Band] = []
+        done, total, going = 0, 2 * SIDE_RUNS * sum(self._stops), True
+        for steps in self._stops:
+
+            def tell(*_: object, steps: int = steps, found: list[Band] = found) -> bool:
+                nonlocal done, going
+                done += steps
+                going = going and progress(done, total, found)
+                return going
+
+            how = {"method": AIS(Warped(steps, SHAPES[shape])), "runs": SIDE_RUNS, "rng": rng}
+            pair = both_ways(problem.data, problem.tables, **how, progress=tell)
+            if any(annealed.run.stopped for annealed in pair):
+                break
+            w, back = (annealed.log_weight - problem.reference for annealed in pair)
+            low, high = bn.lower_bound(w, bins=1), bn.lower_bound(-back, bins=1)
+            ends = (float(w.mean()), float(back.mean()), low.log_value, -high.log_value)
+            found = [*found, Band(steps, *ends)]
+            if not going:
+                break
+        return found
+
+    def draw(self, found: list[Band], size: int, shape: str) -> Board:
+        """The means of both sides so far, and how far apart they are."""
+        known = {band.steps: (band.upward, band.reverse) for band in found}
+        upward, reverse = np.transpose([known.get(k, (np.nan, np.nan)) for k in self._stops])
+        captions = "Press Run: the least number of steps comes first.", "Not run yet."
+        if found:
+            last = found[-1]
+            captions = (
+                f"K = {last.steps:,}, {SIDE_RUNS} runs each way: {last.upward:+.2f} and "
+                f"{last.reverse:+.2f} nats from the {simulated(size).reference_is} value. Bounds "
+                f"that hold with probability 0.95 each: {last.low:+.2f} and {last.high:+.2f}.",
+                f"K = {last.steps:,}: {last.reverse - last.upward:.2f} nats.",
+            )
+        band = plots.log_curves(
+            self._stops,
+            {"upward, mean": upward, "reverse, mean": reverse},
+            {"exact" if size <= 8 else "evidence by SMC": 0.0},
+            x_label=STEPS,
+            y_label="mean ln weight − reference (nats)",
+            title=f"The evidence from both sides, {size} simulated rows",
+            alt="Mean log weight of upward and reverse runs against annealing steps",
+            name="band",
+            y_range=SIDE_ENDS[size],
+            band=("upward, mean", "reverse, mean"),
+        )
+        width = plots.error_curve(
+            self._stops,
+            {"width": reverse - upward},
+            {},
+            x_label=STEPS,
+            y_label="reverse − upward (nats)",
+            y_range=(0.05, 1000.0),
+            ticks=(0.1, 1, 10, 100, 1000),
+            x_ticks=self._stops,
+            name="width",
+            title="Width of the band",
+            alt="Difference of the means of reverse and upward runs against annealing steps",
+        )
+        return {"band": (band, captions[0]), "width": (width, captions[1])}
+
+
+class Loops(View):
+    """Ratios of upward and reverse runs, and accepted moves, along the schedule.
+
+    Controls `steps`, `shape` of the schedule, and `moves`; panels `ratios` and `acceptance`.
+    """
+
+    def __init__(self) -> None:
+        for k, e, moves in product(LOOP_STEPS, SHAPES.values(), MOVES.values()):
+            loop(LOOP_ROWS, k, e, moves, LOOP_RUNS)  # now, so that the controls answer at once
+        super().__init__(
+            steps=size_slider(STEPS, LOOP_STEPS, 256),
+            shape=choice("schedule", list(SHAPES), THESIS),
+            moves=choice("moves", list(MOVES)),
+        )
+
+    def draw(self, steps: int, shape: str, moves: str) -> Board:
+        """Mean ln p(y | theta) by both, since parts differ in width, and what is accepted."""
+        now = loop(LOOP_ROWS, steps, SHAPES[shape], MOVES[moves], LOOP_RUNS)
+        gap, width = now.reverse - now.upward, np.diff(now.betas)
+        worst = int(np.argmax(gap))
+        accepted = plots.acceptance_path(now.betas[:-1], now.acceptance)
+        accepted.xaxis.axis_label = "inverse temperature τ"
+        return {
+            "ratios": (
+                plots.hysteresis(now.upward / width, now.reverse / width),
+                f"Reverse − upward: {gap.sum():.1f} nats in all; the most in part {worst + 1} of "
+                f"{PARTS} ({gap[worst]:.1f}), from τ = {now.betas[worst]:.3g}.",
+            ),
+            "acceptance": (
+                accepted,
+                f"Accepted: {now.acceptance[0]:.0%} in the first part, {now.acceptance[-1]:.0%} "
+                "in the last; a mark for each part.",
+            ),
+        }
