@@ -16,7 +16,7 @@ from pictures import check_plot
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import scaling_out as lab
-from bnlab.labs.scaling_out import view
+from bnlab.labs.scaling_out import plans
 from bnlab.labs.scaling_out.places import engines
 from bnlab.sampling import OrderWalker
 
@@ -137,7 +137,7 @@ def test_speed_up_follows_its_sliders() -> None:
     speed.jobs.value, speed.serial.value, speed.parcel.value = 20, 0.0, 0.0
     lines = speed.speed.source("speed").data
     assert lines["label"] == ["ideal", "Amdahl's law", "these jobs"]
-    assert lines["ys"][0] == lines["ys"][1] == list(map(float, view.CORES))
+    assert lines["ys"][0] == lines["ys"][1] == list(map(float, plans.CORES))
     assert lines["ys"][2][:6] == [1, 2, 4, pytest.approx(20 / 3), 10, 20]
     assert speed.cost.source("cost").data["ys"][2][-1] == pytest.approx(4096 / 20)
     assert speed.speed.source("speed_points").data["x"] == [32]
@@ -162,7 +162,7 @@ def test_the_plan_makes_the_jobs_that_the_package_makes() -> None:
 
     plan = lab.AnnealingPlan(1e-4)
     walker = OrderWalker.of(bn.score_families(lab.letters(), bn.BDeu(1.0), max_parents=3))
-    for chains in view.CHAINS:
+    for chains in plans.CHAINS:
         plan.chains.value = chains
         size = _block_size(walker, lab.annealing_steps(58), chains, lab.Ledger())
         assert plan.load.jobs == pytest.approx(-(-chains // size), rel=0.5)

@@ -12,8 +12,8 @@ from bnlab import plots
 from bnlab.kernels import dag_walks
 from bnlab.labs import structure_search as lab
 from bnlab.labs.structure_search import counting
-from bnlab.labs.structure_search.compared import first_hit, random_dag, tables
-from bnlab.labs.structure_search.view import WALKS
+from bnlab.labs.structure_search.searches import first_hit, random_dag, tables
+from bnlab.labs.structure_search.surface import WALKS
 
 FEW = {"restarts": 3, "perturbed data": 2}
 

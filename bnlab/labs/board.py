@@ -173,6 +173,19 @@ def size_slider(label: str, sizes: Sequence[float], value: float | None = None) 
     )
 
 
+def step_slider(label: str, value: int, low: int, high: int, width: str = "460px") -> Any:
+    """A slider over all numbers from low to high. Arrow keys work."""
+    return widgets.IntSlider(
+        value,
+        low,
+        high,
+        description=label,
+        continuous_update=False,
+        style={"description_width": "initial"},
+        layout=widgets.Layout(width=width),
+    )
+
+
 def offer(slider: Any, sizes: Sequence[float], value: float) -> None:
     """Give a slider of `size_slider` other numbers, and let it stand at this one."""
     slider.options = [(f"{size:,}", size) for size in sizes]

@@ -6,17 +6,6 @@ bring and cost; plans for ten thousand annealing runs and for the exact sum past
 
 from bnlab.labs.board import setup
 from bnlab.labs.scaling_out.checks import check_cores, check_executor, check_plan
-from bnlab.labs.scaling_out.laws import (
-    Load,
-    amdahl,
-    annealing_steps,
-    dp_bytes,
-    dp_seconds,
-    parcel_bytes,
-    sized,
-    spoken,
-    worker_bytes,
-)
 from bnlab.labs.scaling_out.places import (
     PLACES,
     Ledger,
@@ -29,4 +18,18 @@ from bnlab.labs.scaling_out.places import (
     three_calls,
     wine,
 )
-from bnlab.labs.scaling_out.view import AnnealingPlan, ExactPlan, SpeedUp, measured_speeds
+from bnlab.labs.scaling_out.plans import (
+    AnnealingPlan,
+    ExactPlan,
+    Load,
+    SpeedUp,
+    amdahl,
+    annealing_steps,
+    dp_bytes,
+    dp_seconds,
+    measured_speeds,
+    parcel_bytes,
+    sized,
+    spoken,
+    worker_bytes,
+)

@@ -5,8 +5,8 @@ from itertools import product
 from typing import Any
 
 from bnlab.labs.board import check
-from bnlab.labs.scaling_out.laws import ROWS, Load, annealing_steps
 from bnlab.labs.scaling_out.places import three_calls, wine
+from bnlab.labs.scaling_out.plans import ROWS, Load, annealing_steps
 
 LEAST_CHAINS = 20
 LEAST_USE = 0.8  # of a budget

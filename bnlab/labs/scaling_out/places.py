@@ -28,7 +28,7 @@ import numpy as np
 
 import bnlab as bn
 from bnlab.labs.board import bdeu_table
-from bnlab.labs.scaling_out.laws import ROWS, sized
+from bnlab.labs.scaling_out.plans import ROWS, sized
 from bnlab.running import Executor
 
 SEED = 2026

@@ -6,38 +6,38 @@ does not tell.
 
 from bnlab.labs.board import DATASETS, setup
 from bnlab.labs.structure_search.checks import check_covered, check_gain, check_search
-from bnlab.labs.structure_search.compared import (
+from bnlab.labs.structure_search.counting import ROWS_COUNTED, seconds_of_ways
+from bnlab.labs.structure_search.searches import (
     FINDERS,
     METHODS,
     ROWS,
     SOUGHT,
     TWENTY,
+    Clock,
+    Recovery,
     apart,
+    climbs_needed,
+    distances,
+    found_best,
+    found_dags,
+    reached,
+    search,
+    truths,
+)
+from bnlab.labs.structure_search.surface import (
+    Averages,
+    Plateaus,
+    Steps,
     average,
     below,
     best,
     classes,
-    climbs_needed,
+    climbed,
     close_calls,
     count_classes,
     data,
-    distances,
     exact,
-    found_best,
-    found_dags,
-    reached,
-    scored,
-    search,
-    table,
-    truths,
-)
-from bnlab.labs.structure_search.counting import ROWS_COUNTED, seconds_of_ways
-from bnlab.labs.structure_search.view import (
-    Averages,
-    Clock,
-    Plateaus,
-    Recovery,
-    Steps,
-    climbed,
     move_gains,
+    scored,
+    table,
 )

@@ -9,7 +9,7 @@ import numpy as np
 import bnlab as bn
 from bnlab.checks import Ints
 from bnlab.labs.board import check
-from bnlab.labs.structure_search.compared import MARGIN, SEED, below, table
+from bnlab.labs.structure_search.surface import MARGIN, SEED, below, table
 
 Score = Callable[[int, frozenset[int]], float]
 Gain = Callable[[Score, Any, str, int, int], Any]

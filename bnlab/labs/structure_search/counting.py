@@ -18,7 +18,7 @@ import bnlab as bn
 from bnlab.checks import Ints
 from bnlab.kernels import lazy_scores as kernels
 from bnlab.kernels.bits import popcount, trailing_zeros
-from bnlab.labs.structure_search.compared import BDEU, MAX_PARENTS, SEED
+from bnlab.labs.structure_search.surface import BDEU, MAX_PARENTS, SEED
 
 ROWS_COUNTED = (500, 2000, 10_000)
 TABU = 10

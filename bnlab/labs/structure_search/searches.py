@@ -1,4 +1,4 @@
-"""Best networks, searches, and known networks: what is compared.
+"""Searches compared: on one clock, by whether they find the best, by how near the truth they end.
 
 On the clock a search is a row of climbs. The plain climb from the empty network comes first in all
 of them.
@@ -6,131 +6,23 @@ of them.
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 import bnlab as bn
+from bnlab import plots
 from bnlab.checks import Bools, Floats, Ints
-from bnlab.labs.board import DATASETS, Case, bdeu_table, rows
-
-SEED = 2022
-MAX_PARENTS = 3
-BDEU = bn.BDeu(1.0)
-MARGIN = 1e-6  # nats; scores nearer than this are one score, summed in another order
-COUNTS = (1, 3, 10, 30, 100, 300, 1000)  # the k best networks
-SQUARES = ("a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1", "won")
-
-
-data, table = rows, bdeu_table
-"""As the lab calls them: all rows of a case, and its BDeu scores with up to three parents."""
-
-
-def scored(chosen: bn.Data, score: bn.Score = BDEU, /) -> bn.ScoreTable:
-    """The scores of families of up to three parents, BDeu with ess 1 by default; each DAG alike."""
-    return bn.score_families(chosen, score, max_parents=MAX_PARENTS)
-
-
-@cache
-def best(case: Case) -> bn.BestDags:
-    """The network of highest score of a case, by the exact dynamic program."""
-    return bn.map_dag(table(case))
-
-
-def below(case: Case, log_target: float, /) -> float:
-    """How many nats a score is below the best there is; 0 within rounding."""
-    gap = float(best(case).log_target[0] - log_target)
-    return gap if gap > MARGIN else 0.0
-
-
-def names(case: Case, /) -> tuple[str, ...]:
-    """Return the names of the variables, squares of the board as in chess."""
-    return SQUARES if case == "tic-tac-toe" else data(case).names
-
-
-@cache
-def classes(case: Case, first: int = 4) -> tuple[Floats, tuple[Ints, ...]]:
-    """The Markov equivalence classes of the first variables, best first: scores and members.
-
-    Returns
-    -------
-    tuple
-        (C,) nats, and C arrays (members, n).
-    """
-    few = data(case).select(data(case).names[:first])
-    dags = bn.graphs.all_dags(first)
-    log_target = bn.score_families(few, bn.BDeu(1.0)).log_target(dags)
-    _, number = np.unique(bn.graphs.cpdag(dags), axis=0, return_inverse=True)
-    groups = [np.flatnonzero(number == c) for c in range(number.max() + 1)]
-    groups.sort(key=lambda group: (-round(float(log_target[group[0]]), 6), group[0]))
-    return log_target[[group[0] for group in groups]], tuple(dags[group] for group in groups)
-
-
-def apart(first: Bools, second: Bools, /) -> int:
-    """Structural Hamming distance of two CPDAGs (n, n): pairs of nodes joined in another way."""
-    other = first != second
-    return int(np.triu(other | other.T).sum())
-
-
-class Average(NamedTuple):
-    """An average over the k best networks."""
-
-    edges: Floats  # (n, n) probabilities
-    mass: float  # the posterior probability of the k networks together
-    classes: int  # how many Markov equivalence classes they are of
-
-
-@cache
-def exact(case: Case) -> bn.DagPosterior:
-    """The exact structure-modular posterior of a case."""
-    return bn.dag_posterior(table(case))
-
-
-@cache
-def _listed(case: Case) -> bn.BestDags:
-    return bn.k_best_dags(table(case), COUNTS[-1])
-
-
-@cache
-def average(case: Case, k: int) -> Average:
-    """The k best networks of a case, weighed by their probabilities."""
-    first = _first(_listed(case), k)
-    draws = first.as_draws(log_z=exact(case).log_z)
-    edges: Floats = bn.features.edges(draws)
-    return Average(edges, float(draws.stats["mass"][0]), count_classes(first.dags))
-
-
-def count_classes(dags: Ints, /) -> int:
-    """How many Markov equivalence classes DAGs (k, n) are of."""
-    return len(np.unique(bn.graphs.cpdag(dags), axis=0))
-
-
-def close_calls(case: Case, score: bn.Score, factor: float = 3.0, most: int = 250) -> bn.BestDags:
-    """All DAGs within a Bayes factor of the best one, under a score of a case.
-
-    Raises
-    ------
-    ValueError
-        If there are more than `most`.
-    """
-    listed = bn.k_best_dags(scored(data(case), score), most)
-    count = int((listed.log_target > listed.log_target[0] - np.log(factor)).sum())
-    if count == most:
-        raise ValueError(f"more than {most} DAGs within a factor of {factor:g}: raise most")
-    return _first(listed, count)
-
-
-def _first(listed: bn.BestDags, count: int) -> bn.BestDags:
-    columns = ("dags", "log_target", "log_weight")
-    return replace(listed, **{name: getattr(listed, name)[:count] for name in columns})
-
+from bnlab.labs.board import DATASETS, Case, dataset_choice, size_slider, step_slider, title
+from bnlab.labs.structure_search.surface import MARGIN, SEED, best, data, scored, table
+from bnlab.labs.view import Board, Experiment, Progress, View
 
 TABU = 20
 CHANGES = 16
 SEARCHES = 20
+
 CLIMBS: Mapping[str, int] = MappingProxyType(
     {"restarts": 400, "tabu, restarts": 200, "perturbed DAG": 600, "perturbed data": 60}
 )
@@ -140,6 +32,41 @@ METHODS = tuple(CLIMBS)
 
 Found = dict[str, list[tuple[float, float]]]
 """Method -> (seconds until the best network, inf if never; seconds in all) of each search."""
+
+RUNS = 10
+RESTARTS = 50
+FEW_TABU = 10
+STEPS = 250
+CHILD = "child, 15 nodes"
+
+SOUGHT = (*DATASETS[1:], CHILD)
+"""Where the best network is sought: wine, tic-tac-toe, and 15 of the 20 nodes of child."""
+
+Finder = Callable[[bn.ScoreTable, np.random.Generator], float]
+
+NODES = 7
+MOST_RANDOM_PARENTS = 3
+ROWS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
+TWENTY = "20 random networks"
+
+NETWORKS: Mapping[str, int] = MappingProxyType({TWENTY: 20, "asia": 5, "survey": 5})
+"""Network -> number of data sets; all of them work without a download."""
+
+OWN_SETS = 5
+
+Net = str | bn.BayesNet
+"""One of `NETWORKS`, or a network of your own."""
+
+TIMES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # seconds
+SOME_CHANGES = (2, 4, 8, 16, 32)
+RECOVERED = ("hill climbing", "GES")
+FIRST_DRAWN = 12
+
+
+def apart(first: Bools, second: Bools, /) -> int:
+    """Structural Hamming distance of two CPDAGs (n, n): pairs of nodes joined in another way."""
+    other = first != second
+    return int(np.triu(other | other.T).sum())
 
 
 def search(
@@ -190,17 +117,6 @@ def shares(found: Found, stops: Sequence[float], /) -> dict[str, Floats]:
         there, end = np.array(searches or [(np.inf, -np.inf)]).T
         out[method] = np.where(by <= np.median(end), (there[:, None] <= by).mean(axis=0), np.nan)
     return out
-
-
-RUNS = 10
-RESTARTS = 50
-FEW_TABU = 10
-STEPS = 250
-CHILD = "child, 15 nodes"
-SOUGHT = (*DATASETS[1:], CHILD)
-"""Where the best network is sought: wine, tic-tac-toe, and 15 of the 20 nodes of child."""
-
-Finder = Callable[[bn.ScoreTable, np.random.Generator], float]
 
 
 def _climb(**options: Any) -> Finder:
@@ -255,19 +171,6 @@ def found_best(case: Case, runs: int = RUNS) -> Mapping[str, float]:
         for method, search in FINDERS.items():
             there[method] += search(table, rng) > top - MARGIN
     return MappingProxyType({method: count / runs for method, count in there.items()})
-
-
-NODES = 7
-MOST_RANDOM_PARENTS = 3
-ROWS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
-TWENTY = "20 random networks"
-NETWORKS: Mapping[str, int] = MappingProxyType({TWENTY: 20, "asia": 5, "survey": 5})
-"""Network -> number of data sets; all of them work without a download."""
-
-OWN_SETS = 5
-
-Net = str | bn.BayesNet
-"""One of `NETWORKS`, or a network of your own."""
 
 
 def _ended(table: bn.ScoreTable, tabu: int = 0) -> Ints:
@@ -353,3 +256,133 @@ def reached(network: Net) -> Mapping[str, Floats]:
 
     hits = _of_each(network, there)
     return MappingProxyType({search: each.mean(axis=0) for search, each in hits.items()})
+
+
+class Clock(Experiment):
+    """Four ways out of local optima: the share of searches that are there, against time.
+
+    Controls `dataset` and `changes` to the perturbed network; panel `panel`; `found` is method ->
+    (seconds until the best network, seconds in all) of each search.
+
+    Parameters
+    ----------
+    data : a table of your own, in the place of the data sets
+    climbs : method -> climbs of a search
+    searches : of each method
+    """
+
+    def __init__(
+        self,
+        data: bn.Data | None = None,
+        *,
+        climbs: Mapping[str, int] = CLIMBS,
+        searches: int = SEARCHES,
+    ) -> None:
+        self._climbs, self._searches = climbs, searches
+        super().__init__(
+            dataset=dataset_choice(DATASETS, data, "tic-tac-toe"),
+            changes=size_slider("changes to a perturbed network", SOME_CHANGES, CHANGES),
+            nothing={method: [] for method in climbs},
+            unit="searches by each method",
+        )
+
+    def compute(self, progress: Progress, /, dataset: Case, changes: int) -> Found:
+        """Return the times of searches by every method in turn.
+
+        The seconds until the best network are the search's own, in proportion to its climbs.
+        """
+        found: Found = {method: [] for method in self._climbs}
+        rngs = np.random.default_rng(SEED).spawn(self._searches)
+        for done, rng in enumerate(rngs, start=1):
+            for method, count in self._climbs.items():
+                climb = search(dataset, method, count, rng.spawn(1)[0], changes=changes)
+                share = first_hit(dataset, climb) / len(climb.ends)
+                times = share * climb.run.seconds, climb.run.seconds
+                found = {**found, method: [*found[method], times]}
+            if not progress(done, self._searches, found):
+                break
+        return found
+
+    def draw(self, found: Found, dataset: Case, changes: int) -> Board:
+        """The share of searches that are at the exact best by each time."""
+        by, runs = shares(found, TIMES), len(next(iter(found.values())))
+        picture = plots.time_curves(
+            {method: {"": (TIMES, by[method])} for method in self._climbs},
+            y_label="share of searches at the best network",
+            y_range=(-0.03, 1.03),
+            x_label="time of the search (seconds)",
+            name="reached",
+            title="Who has reached the exact best by when",
+            alt="Share of searches that have reached the best network against time, four methods",
+        )
+        caption = f"Press Run: {self._searches} searches by each method, one after the other."
+        if runs:
+            rates = [
+                f"{method} {1e3 * np.median([end for _, end in done]) / self._climbs[method]:.2g}"
+                for method, done in found.items()
+            ]
+            caption = (
+                f"{title(dataset)}, {runs} searches. Milliseconds a climb: {', '.join(rates)}."
+            )
+        return {"panel": (picture, caption)}
+
+
+class Recovery(View):
+    """How far searches end from the class of a known network, as rows are added.
+
+    Controls `network`, `rows` and `which`, the number of the data set drawn; panels `curves` and
+    `gallery`.
+
+    Parameters
+    ----------
+    net : a network of your own, in the place of those on the list
+    """
+
+    beside = (("curves",), ("gallery",))
+
+    def __init__(self, net: bn.BayesNet | None = None) -> None:
+        network = dataset_choice(list(NETWORKS), net, label="network")
+        for each in NETWORKS if net is None else (net,):  # now, so that controls answer at once
+            distances(each)
+        count = len(truths(network.value))
+        which = step_slider("data set drawn", min(FIRST_DRAWN, count), 1, count, "300px")
+        super().__init__(network=network, rows=size_slider("rows", ROWS, ROWS[-1]), which=which)
+
+    def settle(self, moved: str) -> None:
+        """Offer the data sets of another network."""
+        if moved == "network":
+            self.controls["which"].max = len(truths(self.controls["network"].value))
+
+    def draw(self, network: str | bn.BayesNet, rows: int, which: int) -> Board:
+        """Mean distances of the classes, and those found in one data set."""
+        off, net = distances(network), truths(network)[which - 1]
+        true, dags = bn.graphs.cpdag(net.dag), found_dags(network, which - 1, rows)
+        others = {search: bn.graphs.cpdag(dags[search]) for search in RECOVERED}
+        graphs = np.array([true, *others.values()])
+        curves = plots.time_curves(
+            {search: {"": (ROWS, values.mean(axis=0))} for search, values in off.items()},
+            y_label="pairs joined in another way (mean)",
+            y_range=(-0.3, 9.3),
+            x_label="rows",
+            name="distance",
+            title="Distance of the class found from the true one",
+            alt="Mean structural Hamming distance of four searches against the number of rows",
+        )
+        gallery = plots.graph_gallery(
+            graphs,
+            [label if len(label) <= 8 else label[:7] + "…" for label in net.names],
+            [
+                "the true class",
+                *(f"{name}: {apart(g, true)} off" for name, g in others.items()),
+            ],
+            graphs != true,
+            across=3,
+            title=f"Data set {which}, {rows:,} rows (marked: not as in the true class)",
+            alt="The true class and those found by hill climbing and GES, differences marked",
+        )
+        means = [f"{search} {d[:, ROWS.index(rows)].mean():.2f}" for search, d in off.items()]
+        named = network if isinstance(network, str) else "your network"
+        return {
+            "curves": (curves, f"{named}: mean of {len(truths(network))} data sets."),
+            "gallery": (gallery, f"Mean of all data sets at these rows: {', '.join(means)}."),
+        }

@@ -1,16 +1,18 @@
-"""Speed-up and cost, ten thousand chains, and the exact sum."""
+"""Plans: how long, how much, how dear; speed-up and cost, ten thousand chains, the exact sum."""
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
+import bnlab as bn
 from bnlab import plots
 from bnlab.labs.board import Panel, size_slider
-from bnlab.labs.scaling_out import laws
-from bnlab.labs.scaling_out.laws import Load, sized, spoken
 from bnlab.labs.view import Board, View
 from bnlab.plots.series import Curves
 from bnlab.running import BYTES_A_SECOND, job_size
 
+BASE_BYTES = 200e6  # of a worker that has loaded Python, NumPy, numba and bnlab
+ROWS = 106
 CORES = tuple(2**i for i in range(13))
 WORK = 3600.0  # seconds of computing, in the first widget
 JOBS = (4, 20, 100, 500, 2000, 10_000)
@@ -23,6 +25,83 @@ PRICE = 0.05  # of a core for an hour: set your own
 MOST = 45
 LABELS = 23
 MEMORIES = {"laptop": 16e9, "server": 1e12, "largest to rent": 32e12, "supercomputer": 5e15}
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Work in jobs that cannot be divided."""
+
+    jobs: int  # how many
+    seconds: float  # of each
+    once: float = 0.0  # seconds before and after, for which all but one core wait
+    send: float = 0.0  # seconds to send a job; one follows the other, while the workers work
+
+    def wall(self, cores: int, /) -> float:
+        """Seconds by the clock on the wall."""
+        sending = self.jobs * self.send + self.seconds
+        return self.once + max(sending, math.ceil(self.jobs / cores) * self.seconds)
+
+    def speed_up(self, cores: int, /) -> float:
+        """How many times faster than one core that need not send anything."""
+        return (self.once + self.jobs * self.seconds) / self.wall(cores)
+
+    def cost(self, cores: int, /) -> float:
+        """Core-seconds that are paid for, those of waiting cores among them."""
+        return cores * self.wall(cores)
+
+
+def amdahl(serial: float, cores: float, /) -> float:
+    """The speed-up if a share of the work is for one core and the rest divides evenly.
+
+    [Amdahl1967]
+    """
+    return 1 / (serial + (1 - serial) / cores)
+
+
+def annealing_steps(n: int, factor: int = 16, rows: int = ROWS) -> int:
+    """Steps of a run of AIS: factor * n * m, to 16 in [NiinimakiKoivisto2013]."""
+    return factor * n * rows
+
+
+def move_terms(n: int, max_parents: int = 3) -> float:
+    """What a move on orders of n > 22 variables costs, in family weights read, roughly."""
+    return (20.0 + math.comb(n, max_parents + 1) / n) * (1 + n / 3)
+
+
+def parcel_bytes(n: int, max_parents: int = 3) -> int:
+    """Bytes that a job brings along: ln of each family's weight."""
+    return 8 * n * sum(math.comb(n - 1, size) for size in range(max_parents + 1))
+
+
+def worker_bytes(n: int, max_parents: int = 3) -> float:
+    """Bytes that a worker takes for n > 22: itself, the parcel, and what it lays out from it."""
+    parcel = parcel_bytes(n, max_parents)
+    return BASE_BYTES + 4 * parcel + 8 * n * math.comb(n - 1, 2)
+
+
+dp_bytes = bn.exact.order_posterior_bytes
+"""Bytes of the exact sum over orders of n variables, any n."""
+
+
+def dp_seconds(n: int, seconds_a_term: float, /) -> float:
+    """Seconds of the exact sum: so many for each of n 2**n terms."""
+    return seconds_a_term * n * 2.0**n
+
+
+def spoken(seconds: float, /) -> str:
+    """A time in words."""
+    units = (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60))
+    for unit, length in units:
+        if seconds >= length * (2 if unit in ("years", "days") else 1):
+            return f"{seconds / length:,.2g} {unit}"
+    return f"{seconds:.2g} seconds"
+
+
+def sized(count: float, /) -> str:
+    """A number of bytes in words."""
+    units = (("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+    unit, size = next((each for each in units if count >= each[1]), units[-1])
+    return f"{count / size:.0f} {unit}" if count >= 10 * size else f"{count / size:.2g} {unit}"
 
 
 def measured_speeds(speeds: Mapping[str, Mapping[str, float]], /) -> Panel:
@@ -56,12 +135,12 @@ class SpeedUp(View):
         worth = max(p for p in CORES if p == 1 or 2 * load.speed_up(p) >= p)
         speeds: Curves = {
             "ideal": (CORES, CORES),
-            "Amdahl's law": (CORES, [laws.amdahl(serial, p) for p in CORES]),
+            "Amdahl's law": (CORES, [amdahl(serial, p) for p in CORES]),
             "these jobs": (CORES, [load.speed_up(p) for p in CORES]),
         }
         costs: Curves = {
             "ideal": (CORES, [1.0] * len(CORES)),
-            "Amdahl's law": (CORES, [p / laws.amdahl(serial, p) for p in CORES]),
+            "Amdahl's law": (CORES, [p / amdahl(serial, p) for p in CORES]),
             "these jobs": (CORES, [load.cost(p) / WORK for p in CORES]),
         }
         half = "half the cores' time is work"
@@ -112,7 +191,7 @@ class AnnealingPlan(View):
     """
 
     def __init__(self, seconds_a_move: float, price: float = PRICE) -> None:
-        self._a_term, self._price = seconds_a_move / laws.move_terms(58), price
+        self._a_term, self._price = seconds_a_move / move_terms(58), price
         super().__init__(
             n=size_slider("variables", SIZES, 58),
             chains=size_slider("chains", CHAINS, 10_000),
@@ -131,14 +210,14 @@ class AnnealingPlan(View):
         return self._load(n, chains)
 
     def _load(self, n: int, chains: int) -> Load:
-        seconds, parcel = annealing_seconds(n, self._a_term), laws.parcel_bytes(n)
+        seconds, parcel = annealing_seconds(n, self._a_term), parcel_bytes(n)
         size = job_size(chains, seconds, parcel)
         return Load(math.ceil(chains / size), size * seconds, START, parcel / BYTES_A_SECOND)
 
     def draw(self, n: int, chains: int, cores: int) -> Board:
         """Hours and cost by the number of cores, and those of yours."""
         load, seconds = self._load(n, chains), annealing_seconds(n, self._a_term)
-        parcel, worker = laws.parcel_bytes(n), laws.worker_bytes(n)
+        parcel, worker = parcel_bytes(n), worker_bytes(n)
         evenly, offered = chains * seconds / 3600, CORES[:11]
         money = self._price * load.cost(cores) / 3600
         hours = plots.core_curves(
@@ -168,7 +247,7 @@ class AnnealingPlan(View):
         return {
             "time": (
                 hours,
-                f"{chains:,} chains of {laws.annealing_steps(n):,} steps, {spoken(seconds)} each. "
+                f"{chains:,} chains of {annealing_steps(n):,} steps, {spoken(seconds)} each. "
                 f"On {cores:,} cores: {spoken(load.wall(cores))}.",
             ),
             "money": (
@@ -192,24 +271,24 @@ class ExactPlan(View):
     """
 
     def __init__(self, seconds_a_term: float, seconds_a_move: float) -> None:
-        self._a_term, self._a_move_term = seconds_a_term, seconds_a_move / laws.move_terms(58)
+        self._a_term, self._a_move_term = seconds_a_term, seconds_a_move / move_terms(58)
         super().__init__(n=size_slider("variables", range(15, MOST + 1), 27))
 
     def draw(self, n: int) -> Board:
         """Memory beside that of computers, and time beside that of 10,000 annealing runs."""
         ns, level = list(range(15, MOST + 1)), [MOST, 15, LABELS]  # across, and back to its name
         large = [k for k in ns if k >= SIZES[0]]
-        memory = {"exact sum": (ns, [laws.dp_bytes(k) / 1e9 for k in ns])}
+        memory = {"exact sum": (ns, [dp_bytes(k) / 1e9 for k in ns])}
         memory |= {name: (level, [size / 1e9] * 3) for name, size in MEMORIES.items()}
 
         def chains(k: int) -> float:
             return 10_000 * annealing_seconds(max(k, SIZES[0]), self._a_move_term)
 
-        holds = [name for name, size in MEMORIES.items() if laws.dp_bytes(n) <= size]
-        seconds = laws.dp_seconds(n, self._a_term)
+        holds = [name for name, size in MEMORIES.items() if dp_bytes(n) <= size]
+        seconds = dp_seconds(n, self._a_term)
         gigabytes = plots.growth(
             memory,
-            {f"n = {n}": ([n], [laws.dp_bytes(n) / 1e9])},
+            {f"n = {n}": ([n], [dp_bytes(n) / 1e9])},
             title="Memory",
             y_label="memory (GB)",
             y_range=(0.001, 1e9),
@@ -218,7 +297,7 @@ class ExactPlan(View):
         )
         hours = plots.growth(
             {
-                "exact sum": (ns, [laws.dp_seconds(k, self._a_term) / 3600 for k in ns]),
+                "exact sum": (ns, [dp_seconds(k, self._a_term) / 3600 for k in ns]),
                 "10,000 chains of AIS": (large, [chains(k) / 3600 for k in large]),
                 "a year": (level, [8766.0] * 3),
             },
@@ -232,7 +311,7 @@ class ExactPlan(View):
         return {
             "memory": (
                 gigabytes,
-                f"{n} variables: {sized(laws.dp_bytes(n))}. Least of these computers that holds "
+                f"{n} variables: {sized(dp_bytes(n))}. Least of these computers that holds "
                 f"it: {holds[0] if holds else 'none'}.",
             ),
             "time": (
@@ -245,4 +324,4 @@ class ExactPlan(View):
 
 def annealing_seconds(n: int, seconds_a_term: float, /) -> float:
     """Seconds of a run of AIS of 16 n m steps, n > 22, at so many for each weight that is read."""
-    return laws.annealing_steps(n) * laws.move_terms(n) * seconds_a_term
+    return annealing_steps(n) * move_terms(n) * seconds_a_term
