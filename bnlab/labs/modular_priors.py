@@ -67,15 +67,9 @@ def space(n: int, /) -> DagSpace:
 
 
 def equivalence_classes(dags: ArrayLike, /) -> Ints:
-    """A number for each DAG (N, n), equal where skeletons and v-structures are: int64 (N,)."""
-    arrows = graphs.to_adjacency(dags)
-    joined = arrows | arrows.swapaxes(1, 2)
-    columns = [np.zeros(len(arrows), bool)]  # a single variable has no pairs
-    for u in range(arrows.shape[-1]):
-        for w in range(u):
-            meet = arrows[:, u] & arrows[:, w] & ~joined[:, u, w, None]
-            columns += [joined[:, u, w], *meet.T]
-    keys = np.packbits(np.stack(columns, axis=1), axis=1)
+    """A number for each DAG (N, n), equal for Markov-equivalent ones: int64 (N,)."""
+    matrices = graphs.cpdag(dags)
+    keys = np.packbits(matrices.reshape(len(matrices), -1), axis=1)
     return np.unique(keys, axis=0, return_inverse=True)[1].reshape(len(keys))
 
 
