@@ -85,10 +85,7 @@ class Table:
     """
 
     def __init__(self, path: str | Path, options: Mapping[str, Any] | None = None, /) -> None:
-        self._path, self._options = Path(path), dict(options or {})
         self._watchers: list[Callable[[Reading], None]] = []
-        self.reading = read_table(self._path, **self._options)
-        self.code = f"read_table({str(path)!r}{in_python(self._options)})"
         self.upload = widgets.FileUpload(
             description="Another file", layout=widgets.Layout(width="160px")
         )
@@ -98,13 +95,13 @@ class Table:
         self.missing = choice("missing cells", [AS_PROPOSED, *MISSING])
         self.status = widgets.HTML()
         self._shown = widgets.HTML()
+        self._read(Path(path), dict(options or {}))
         self.upload.observe(self._take, "value")
         for control in (self.rule, self.bins, self.missing):
             control.observe(self._change, "value")
         self.widget = stacked(
             side_by_side(self.upload, self.rule, self.bins, self.missing), self.status, self._shown
         )
-        self._show()
 
     def watch(self, watcher: Callable[[Reading], None], /) -> None:
         """Call `watcher(reading)` whenever the table is read anew."""
@@ -112,10 +109,13 @@ class Table:
 
     def use(self, path: str | Path, options: Mapping[str, Any] | None = None, /) -> None:
         """Read another file; if it cannot be read, `status` says why and nothing changes."""
-        before = self._path, self._options
-        self._path, self._options = Path(path), dict(options or {})
-        if not self._read():
-            self._path, self._options = before
+        try:
+            self._read(Path(path), dict(options or {}))
+        except (ValueError, OSError) as error:
+            self.status.value = f'<p role="alert"><b>Not read:</b> {escape(str(error))}</p>'
+            return
+        for watcher in self._watchers:
+            watcher(self.reading)
 
     def _take(self, change: Any) -> None:
         for file in change["new"]:
@@ -126,26 +126,17 @@ class Table:
 
     def _change(self, change: Any) -> None:
         self.bins.disabled = self.rule.value == AS_PROPOSED
-        self._read()
+        self.use(self._path, self._options)
 
-    def _read(self) -> bool:
-        options = dict(self._options)
+    def _read(self, path: Path, given: dict[str, Any]) -> None:
+        options = dict(given)
         if self.rule.value != AS_PROPOSED:
             options["discretize"] = RULES[self.rule.value](self.bins.value)
         if self.missing.value != AS_PROPOSED:
             options["missing"] = MISSING[self.missing.value]
-        try:
-            self.reading = read_table(self._path, **options)
-        except (ValueError, OSError) as error:
-            self.status.value = f'<p role="alert"><b>Not read:</b> {escape(str(error))}</p>'
-            return False
-        self.code = f"read_table({str(self._path)!r}{in_python(options)})"
-        self._show()
-        for watcher in self._watchers:
-            watcher(self.reading)
-        return True
-
-    def _show(self) -> None:
+        self.reading = read_table(path, **options)
+        self._path, self._options = path, given
+        self.code = f"read_table({str(path)!r}{in_python(options)})"
         self.status.value = ""
         self.bins.disabled = self.rule.value == AS_PROPOSED
         self._shown.value = reading_html(self.reading)
