@@ -22,12 +22,13 @@ KINDS = ("edges", "paths")
 TIE = 1.000001  # Bayes factor: DAGs of one class, summed in another order
 
 
-def discover(number: int, m: int, /, draws: int = CHILD_DRAWS) -> Floats:
+def discover(number: int, m: int, /) -> Floats:
     """Return areas under the ROC curve on m rows of data set `number`, (METHODS, KINDS)."""
     network, rows = child(number)
     table = bn.score_families(rows.prefix(m), BDEU, max_parents=MAX_PARENTS)
     best = bn.map_dag(table).dags[0]
-    everywhere = bn.sample_dags(bn.order_posterior(table), draws=draws, rng=stream(9, number, m))
+    posterior, rng = bn.order_posterior(table), stream(9, number, m)
+    everywhere = bn.sample_dags(posterior, draws=CHILD_DRAWS, rng=rng)
     fair = bn.reweight_by_extensions(everywhere).log_weight[0]
     sets: list[tuple[Ints, Floats | None]] = [
         (bn.hill_climb(table, rng=stream(10, number)).dag[None], None),
@@ -47,9 +48,9 @@ def areas(dags: ArrayLike, truth: ArrayLike, weights: ArrayLike | None = None, /
     return np.array([bn.diagnostics.auc(*pair) for pair in pairs])
 
 
-def child_arrays(data_sets: int = CHILD_SETS, draws: int = CHILD_DRAWS) -> dict[str, Array]:
+def child_arrays() -> dict[str, Array]:
     """Compute "child areas" (sizes, data sets, METHODS, KINDS), a minute or so."""
-    found = [[discover(number, m, draws) for number in range(data_sets)] for m in CHILD_SIZES]
+    found = [[discover(number, m) for number in range(CHILD_SETS)] for m in CHILD_SIZES]
     return {"child areas": np.array(found, np.float32)}
 
 
@@ -68,32 +69,30 @@ WAYS = ("DAGs", "orders", f"{BEST} best", "MAP", "Chow-Liu tree", "true structur
 
 
 @cache
-def losses(
-    sizes: tuple[int, ...] = SIZES, networks: int = NETWORKS, draws: int = DRAWS
-) -> tuple[Floats, Floats]:
+def losses() -> tuple[Floats, Floats]:
     """Return KL(true || predicted), nats, (networks, sizes, WAYS), and masses of the 100 best.
 
     Networks of seven nodes; DAGs and orders are means over independent exact draws.
     """
-    found = [_of_one(number, sizes, draws) for number in range(networks)]
+    found = [_of_one(number) for number in range(NETWORKS)]
     gaps, masses = zip(*found, strict=True)
     return np.array(gaps), np.array(masses)
 
 
-def _of_one(number: int, sizes: tuple[int, ...], draws: int) -> tuple[Floats, Floats]:
+def _of_one(number: int) -> tuple[Floats, Floats]:
     rng = stream(11, number)
     dag = random_dag(NODES, rng)
     network = bn.BayesNet.random_tables(dag, rng.integers(2, 4, NODES), rng)
-    rows, test = network.sample(max(sizes), rng), network.sample(FRESH, rng)
+    rows, test = network.sample(SIZES[-1], rng), network.sample(FRESH, rng)
     truth, gaps, masses = network.log_likelihood(test).mean(), [], []
-    for m in sizes:
+    for m in SIZES:
         data = rows.prefix(m)
         table = bn.score_families(data, BDEU, max_parents=MAX_PARENTS)
         posterior = bn.dag_posterior(table)
         best = bn.k_best_dags(table, BEST).as_draws(log_z=posterior.log_z)
         averages = (
-            bn.sample_dags(posterior, draws=draws, rng=rng),
-            bn.sample_dags(bn.order_posterior(table), draws=draws, rng=rng),
+            bn.sample_dags(posterior, draws=DRAWS, rng=rng),
+            bn.sample_dags(bn.order_posterior(table), draws=DRAWS, rng=rng),
             best,
         )
         plug_ins = (bn.map_dag(table).dags[0], bn.chow_liu(data), dag)

@@ -48,13 +48,13 @@ class Bias(NamedTuple):
     sad: Floats  # (sizes,), edge probabilities of one from those of the other
 
 
-def bias(number: int, /, sizes: tuple[int, ...] = SIZES) -> Bias:
+def bias(number: int, /) -> Bias:
     """Return the posteriors for growing parts of data set `number` of the cancer network."""
-    rows = bn.load_network("cancer").sample(max(sizes), stream(1, number))
+    rows = bn.load_network("cancer").sample(SIZES[-1], stream(1, number))
     dags, log_orders = everything()
     edges, members = graphs.to_adjacency(dags), true_class()
     alike, modular, sad = [], [], []
-    for m in sizes:
+    for m in SIZES:
         table = bn.score_families(rows.prefix(m), BDEU, max_parents=4)
         log_p = table.log_target(dags)
         both = [normalised(log_p), normalised(log_p + log_orders)]
@@ -65,9 +65,9 @@ def bias(number: int, /, sizes: tuple[int, ...] = SIZES) -> Bias:
 
 
 @cache
-def biases(sizes: tuple[int, ...] = SIZES, data_sets: int = DATA_SETS) -> Bias:
+def biases() -> Bias:
     """Return the means over data sets."""
-    found = [bias(number, sizes) for number in range(data_sets)]
+    found = [bias(number) for number in range(DATA_SETS)]
     return Bias(*(np.mean(part, axis=0) for part in zip(*found, strict=True)))
 
 

@@ -42,9 +42,9 @@ def alarm_arrays(network: bn.BayesNet, /) -> dict[str, Array]:
 
 
 @cache
-def alarm_rows(number: int = 0, m: int = 5000) -> bn.Data:
-    """Return rows drawn from ALARM, others for each number."""
-    return alarm().sample(m, stream(0, number))
+def alarm_rows(number: int = 0) -> bn.Data:
+    """Return 5,000 rows drawn from ALARM, others for each number."""
+    return alarm().sample(SIZES[-1], stream(0, number))
 
 
 @cache
@@ -133,29 +133,29 @@ THIN = {"Local": 5000, "Order": 20, "Hybrid": 20}
 
 
 @cache
-def starts(m: int, /, draws: int = DRAWS) -> dict[str, Floats]:
-    """Return ln p(D, G) (draws,) along chains of DAGs from two starts, and along orders."""
+def starts(m: int, /) -> dict[str, Floats]:
+    """Return ln p(D, G) (DRAWS,) along chains of DAGs from two starts, and along orders."""
     table = alarm_table(m)
     found = bn.hill_climb(table, tabu=20, rng=stream(4)).dag
     walked = bn.sample_structures(
         table,
-        draws=draws,
+        draws=DRAWS,
         rng=stream(6),
         chains=2,
         burn_in=0,
         thin=THIN["Local"],
         start=[np.zeros(table.n, np.int64), found],
     )
-    orders = walk(table, "Order", draws=draws, chains=1, thin=THIN["Order"], key=m)
+    orders = walk(table, "Order", draws=DRAWS, chains=1, thin=THIN["Order"], key=m)
     lines = (*walked.log_target, orders.draws.log_target[0])
     return dict(zip(("DAGs, from none", "DAGs, from search", "orders"), lines, strict=True))
 
 
-def two_runs(table: bn.ScoreTable, sampler: str, /, draws: int = DRAWS, key: int = 0) -> Floats:
+def two_runs(table: bn.ScoreTable, sampler: str, /) -> Floats:
     """Return edges (2, n, n) by two chains from random starts without their first halves."""
-    walked = walk(table, sampler, draws=draws, chains=2, thin=THIN[sampler], key=key)
+    walked = walk(table, sampler, draws=DRAWS, chains=2, thin=THIN[sampler])
     kept, scores = (walked.draws, None) if walked.orders is None else (walked.orders, table)
-    late = [chain(kept, c, draws // 2) for c in range(2)]
+    late = [chain(kept, c, DRAWS // 2) for c in range(2)]
     return np.array([bn.features.edges(one, table=scores) for one in late])
 
 
