@@ -20,7 +20,7 @@ from bnlab import graphs, plots
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.labs.board import check, choice, setup as setup, size_slider
 from bnlab.labs.view import Board, View
-from bnlab.papers.em2007.cases import PRIORS as PRIORS, GraphPrior, count_orders, log_factor
+from bnlab.papers.em2007.cases import PRIORS as PRIORS, count_orders, log_factor, log_prior
 from bnlab.papers.store import normalised as normalised
 
 SEED = 2016
@@ -71,13 +71,6 @@ def equivalence_classes(dags: ArrayLike, /) -> Ints:
     matrices = graphs.cpdag(dags)
     keys = np.packbits(matrices.reshape(len(matrices), -1), axis=1)
     return np.unique(keys, axis=0, return_inverse=True)[1].reshape(len(keys))
-
-
-def log_prior(prior: GraphPrior, everything: DagSpace, /, *, nats: float = 0.0) -> Floats:
-    """ln p(G) of all DAGs, (N,), in nats, up to a constant; each arrow costs `nats` on top."""
-    out = log_factor(prior.factor, everything.dags)
-    out = out + log_factor(bn.EdgePenalty(nats), everything.dags)
-    return out + np.log(everything.orders) if prior.by_orders else out
 
 
 def _shapes(dags: Ints) -> Ints:
@@ -151,7 +144,9 @@ class PriorExplorer(View):
 @cache
 def prior_probabilities(prior: str, divisor: int) -> Floats:
     """Return the probability of each DAG of five variables under one of `PRIORS`, (29281,)."""
-    return normalised(log_prior(PRIORS[prior], space(NODES), nats=log(divisor)))
+    everything = space(NODES)
+    penalty = log_factor(bn.EdgePenalty(log(divisor)), everything.dags)
+    return normalised(log_prior(PRIORS[prior], everything.dags, everything.orders) + penalty)
 
 
 class Washout(View):

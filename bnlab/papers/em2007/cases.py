@@ -113,18 +113,18 @@ def log_factor(prior: bn.Prior, dags: Ints, /) -> Floats:
     return np.asarray(np.sum([prior.log_factor(n, v, dags[:, v]) for v in range(n)], axis=0))
 
 
+def log_prior(prior: GraphPrior, dags: Ints, orders: Ints, /) -> Floats:
+    """Return ln p(G) of DAGs (N, n), up to a constant, given the number of orders of each: (N,)."""
+    out = log_factor(prior.factor, dags)
+    return out + np.log(orders) if prior.by_orders else out
+
+
 @cache
 def probabilities() -> dict[str, Floats]:
     """Return p(G) of all 29,281 DAGs, (N,), under each of PRIORS."""
     dags = graphs.all_dags(NODES)
     orders = count_orders(dags)
-    out = {}
-    for name, (prior, by_orders) in PRIORS.items():
-        log_p = log_factor(prior, dags)
-        if by_orders:
-            log_p = log_p + np.log(orders)
-        out[name] = normalised(log_p)
-    return out
+    return {name: normalised(log_prior(prior, dags, orders)) for name, prior in PRIORS.items()}
 
 
 def kl_to_uniform(p: Floats, /) -> float:
