@@ -16,8 +16,11 @@ from bnlab.plots.curves import (
     tempered_traces as tempered_traces,
     traces as traces,
 )
-from bnlab.plots.gallery import dag_gallery as dag_gallery, graph_gallery as graph_gallery
-from bnlab.plots.lattice import lattice as lattice
+from bnlab.plots.diagrams import (
+    dag_gallery as dag_gallery,
+    graph_gallery as graph_gallery,
+    lattice as lattice,
+)
 from bnlab.plots.marks import (
     answer_pairs as answer_pairs,
     path_bars as path_bars,

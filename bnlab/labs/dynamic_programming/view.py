@@ -13,7 +13,7 @@ from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.labs.board import Panel, choice, side_by_side, size_slider
 from bnlab.labs.view import Board, Experiment, Progress, View
-from bnlab.plots.lattice import Link, set_name
+from bnlab.plots.diagrams import Link, set_name
 from bnlab.plots.series import Curves
 
 MAX_PARENTS = 3
