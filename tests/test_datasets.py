@@ -14,7 +14,7 @@ import pytest
 
 import bnlab as bn
 from bnlab.data import list_datasets
-from bnlab.data.fetching import RemoteFile, fetch
+from bnlab.files import RemoteFile, fetch
 
 OFFLINE = ["tic_tac_toe", "wine", "iris", "coronary"]
 FETCHED = ["mushroom", "promoters", "zoo", "german", "votes", "primary_tumor", "sachs"]

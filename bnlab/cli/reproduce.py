@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bnlab.cli.report import words
 from bnlab.cli.terminal import DONE, INTERRUPTED, Failure, need, shown
@@ -45,14 +43,12 @@ examples:
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A part with its table or figure, and the seconds that it took; or why it is `missing`."""
+class Made(NamedTuple):
+    """A part with its table or figure, or why it is `missing`."""
 
     part: Part
-    table: Table | None
-    figure: Any
-    seconds: float
+    table: Table | None = None
+    figure: Any = None
     missing: str = ""
 
 
@@ -113,15 +109,11 @@ def make(part: Part, /) -> Made:
     """Make a part; a file of data that is not at hand leaves it empty, with the reason."""
     from bnlab.papers.page import Table
 
-    start = time.perf_counter()
     try:
         found = part.make()
     except (FileNotFoundError, ModuleNotFoundError) as error:
-        return Made(part, None, None, time.perf_counter() - start, str(error))
-    seconds = time.perf_counter() - start
-    if isinstance(found, Table):
-        return Made(part, found, None, seconds)
-    return Made(part, None, found, seconds)
+        return Made(part, missing=str(error))
+    return Made(part, found) if isinstance(found, Table) else Made(part, figure=found)
 
 
 def write_paper(

@@ -11,10 +11,10 @@ import numpy as np
 
 from bnlab.checks import checked
 from bnlab.data.discretizing import CutPoints
-from bnlab.data.fetching import RemoteFile, fetch
 from bnlab.data.reader import parse_table
 from bnlab.data.table import Data
 from bnlab.data.text import Missing, Options, read_text
+from bnlab.files import RemoteFile, fetch
 
 _GITHUB = "https://raw.githubusercontent.com"
 

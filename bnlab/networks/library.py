@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from bnlab.checks import checked
-from bnlab.data.fetching import RemoteFile, fetch
 from bnlab.data.text import read_text
+from bnlab.files import RemoteFile, fetch
 from bnlab.networks.bayesnet import BayesNet
 from bnlab.networks.bif import parse_bif
 

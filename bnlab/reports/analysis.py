@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -153,20 +154,12 @@ def analyse(
     report_progress(progress, 0, 1000, "scoring families")
     table = score_families(data, score, max_parents=plan.max_parents, prior=prior)
     found = answer(Task(table, plan, rng, partial(_part, progress), executor, checkpoint))
-    settings = {
-        "method": plan.method,
-        "max_parents": plan.max_parents,
-        "score": repr(score),
-        "prior": repr(prior),
-        "draws": plan.draws,
-        "chains": plan.chains,
-        "burn_in": plan.burn_in,
-        "thin": plan.thin,
-    }
-    edges, paths = found.edges, found.paths
+    settings: dict[str, Any] = {"method": plan.method, "max_parents": plan.max_parents}
+    settings |= {"score": repr(score), "prior": repr(prior)}
+    settings |= {name: getattr(plan, name) for name in ("draws", "chains", "burn_in", "thin")}
+    edges = _relation(found, np.asarray) if found.edges is None else found.edges
+    paths = _relation(found, ancestors) if found.paths is None else found.paths
     blankets = _relation(found, markov_blankets)
-    edges = _relation(found, np.asarray) if edges is None else edges
-    paths = _relation(found, ancestors) if paths is None else paths
     run = Run("analysis", settings, seed, clock.seconds, stopped=found.stopped)
     return Analysis(
         data,

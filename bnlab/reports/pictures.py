@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 from bokeh.models import HoverTool
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from bnlab import graphs, plots
 from bnlab.checks import Floats
-from bnlab.pages import Cell, Table
+from bnlab.pages import Cell, Table, render
 from bnlab.plots.canvas import CYCLE, INK, RULE, WIDTH
 from bnlab.plots.network import LINE_HEIGHT, network_height, node_data, pair_data
 from bnlab.reports.analysis import Analysis
@@ -49,14 +49,9 @@ class Layout:
     def of(self, credible: Credible, names: Sequence[str], /) -> tuple[Credible, list[str]]:
         """The probabilities and the names of the variables drawn."""
         part = np.ix_(self.shown, self.shown)
-        few = replace(
-            credible,
-            probability=credible.probability[part],
-            low=credible.low[part],
-            high=credible.high[part],
-            rhat=None if credible.rhat is None else credible.rhat[part],
-            ess=None if credible.ess is None else credible.ess[part],
-        )
+        matrices = ("probability", "low", "high", "rhat", "ess")
+        known = {name: getattr(credible, name) for name in matrices}
+        few = replace(credible, **{name: m[part] for name, m in known.items() if m is not None})
         return few, shown_names([names[v] for v in self.shown])
 
 
@@ -125,52 +120,23 @@ def _drawing(
     analysis: Analysis, drawn: Layout, links: Mapping[str, Sequence[Any]], alt: str
 ) -> Markup:
     """Draw the variables as boxes and the links as lines, which tell something when pointed at."""
-    names, height = analysis.data.names, network_height(drawn.places)
-    boxes = node_data([names[v] for v in drawn.shown], drawn.places)
-    parts = []
-    for i, ends in enumerate(zip(links["parent"], links["child"], strict=True)):
-        u, v = map(analysis.data.index, ends)
-        trusted = analysis.edges.trusted[u, v] and analysis.edges.trusted[v, u]
-        dashed = analysis.edges.rhat is not None and not trusted
-        parts.append(_line(links, i, _pair_told(analysis, u, v), dashed, height))
-    parts += [_box(boxes, v, height) for v in range(len(drawn.shown))]
-    return Markup(
-        f'<svg role="img" aria-label="{escape(alt)}" viewBox="0 0 {WIDTH} {height}" '
-        f'width="{WIDTH}" height="{height}">{"".join(parts)}</svg>'
+    index, edges = analysis.data.index, analysis.edges
+    pairs = [(index(u), index(v)) for u, v in zip(links["parent"], links["child"], strict=True)]
+    sure = edges.trusted & edges.trusted.T
+    return render(
+        "network.svg",
+        alt=alt,
+        width=WIDTH,
+        height=network_height(drawn.places),
+        line=LINE_HEIGHT,
+        links=links,
+        told=[_pair_told(analysis, u, v) for u, v in pairs],
+        dashed=[edges.rhat is not None and not sure[pair] for pair in pairs],
+        boxes=node_data([analysis.data.names[v] for v in drawn.shown], drawn.places),
+        color=CYCLE[0],
+        ink=INK,
+        rule=RULE,
     )
-
-
-def _line(links: Mapping[str, Sequence[Any]], i: int, text: str, dashed: bool, height: int) -> str:
-    width, opacity = links["width"][i], f"{links['alpha'][i]:.3f}"
-    path = "L".join(_points(links["xs"][i], links["ys"][i], height))
-    broken = ' stroke-dasharray="7 5"' if dashed else ""
-    head = " ".join(_points(links["head_xs"][i], links["head_ys"][i], height))
-    tip = f'<polygon points="{head}" fill="{CYCLE[0]}"/>' if head else ""
-    return (
-        f'<g class="link" opacity="{opacity}"><title>{escape(text)}</title><path d="M{path}" '
-        f'fill="none" stroke="{CYCLE[0]}" stroke-width="{width:.2f}"{broken}/>{tip}</g>'
-    )
-
-
-def _box(boxes: Mapping[str, Sequence[Any]], v: int, height: int) -> str:
-    x, y = boxes["x"][v], height - boxes["y"][v]
-    wide, high = boxes["width"][v], boxes["height"][v]
-    rows = boxes["label"][v].split("\n")
-    first = y - LINE_HEIGHT * (len(rows) - 1) / 2
-    spans = "".join(
-        f'<tspan x="{x:.1f}" y="{first + LINE_HEIGHT * i:.1f}">{escape(row)}</tspan>'
-        for i, row in enumerate(rows)
-    )
-    return (
-        f'<g><title>{escape(boxes["name"][v])}</title><rect x="{x - wide / 2:.1f}" '
-        f'y="{y - high / 2:.1f}" width="{wide:.1f}" height="{high:.1f}" rx="8" fill="#ffffff" '
-        f'stroke="{RULE}" stroke-width="1.5"/><text fill="{INK}" font-size="13" '
-        f'text-anchor="middle" dominant-baseline="central">{spans}</text></g>'
-    )
-
-
-def _points(xs: Sequence[float], ys: Sequence[float], height: int) -> list[str]:
-    return [f"{x:.1f} {height - y:.1f}" for x, y in zip(xs, ys, strict=True)]
 
 
 def _pair_told(analysis: Analysis, u: int, v: int) -> str:
