@@ -114,60 +114,70 @@ def start_here_sizes(explorer):
     return [[f"{m:,} rows", *at(explorer, "heat", size=m)] for m in (0, 200, 1841)]
 
 
-@of("01_modular_priors", "explorer = ")
+@of("01_bayesian_networks", "net = ", "evidence = ")
+def bayesian_networks_evidence(evidence):
+    return at(evidence, asked="Burglary", known_2="True")
+
+
+@of("01_bayesian_networks", "growth = ")
+def bayesian_networks_growth(growth):
+    return at(growth)
+
+
+@of("02_modular_priors", "explorer = ")
 def prior_explorer(explorer):
     return at(explorer, prior="Koivisto")
 
 
-@of("01_modular_priors", "washout = ", slow=True)
+@of("02_modular_priors", "washout = ", slow=True)
 def washout(washout):
     return [[at(washout, size=m) for m in (200, 100_000)]]
 
 
-@of("02_dynamic_programming", "def count_dags", "ns = ")
+@of("03_dynamic_programming", "def count_dags", "ns = ")
 def dynamic_programming_counts(lab, counts):
     return [lab.counts_panel(counts).figure]
 
 
-@of("02_dynamic_programming", "data = ", "walk = ")
+@of("03_dynamic_programming", "data = ", "walk = ")
 def dynamic_programming_lattice(walk):
     return at(walk, variables="4", rows="20 rows", step=46)
 
 
-@of("02_dynamic_programming", "child = ", "speed = ", slow=True)
+@of("03_dynamic_programming", "child = ", "speed = ", slow=True)
 def dynamic_programming_twenty(speed):
     return at(speed)
 
 
-@of("02_dynamic_programming", "my_seconds", "alarm = ", slow=True)
+@of("03_dynamic_programming", "my_seconds", "alarm = ", slow=True)
 def dynamic_programming_costs(costs, keep):
     costs.found = [tuple(row) for row in keep(lambda: costs.found)]
     return at(costs)
 
 
-@of("03_order_mcmc", "steps = ")
+@of("04_order_mcmc", "steps = ")
 def order_mcmc_steps(steps):
     at(steps, kind="swap", step=12)
     return steps.widget
 
 
-@of("03_order_mcmc", "two = ", slow=True)
+@of("04_order_mcmc", "two = ", slow=True)
 def order_mcmc_two_chains(two):
     at(two, case="tic-tac-toe", length=20_000)
     return two.widget
 
 
-@of("03_order_mcmc", "heat = ", slow=True)
+@of("04_order_mcmc", "heat = ", slow=True)
 def order_mcmc_temperature(heat):
     return at(heat, beta=0.2)
 
 
-@of("03_order_mcmc", "ladder = ", slow=True)
+@of("04_order_mcmc", "ladder = ", slow=True)
 def order_mcmc_coupled(ladder):
     return at(ladder, schedule="linear", temperatures=8)
 
 
-@of("04_direct_dag_sampling", "pile = ", slow=True)
+@of("05_direct_dag_sampling", "pile = ", slow=True)
 def draws_piling_up(pile):
     few, more = (at(pile, "bars", drawn=draws) for draws in (10, 500))
     all_of_them = at(pile, "curve", drawn=20_000)
@@ -175,18 +185,18 @@ def draws_piling_up(pile):
     return [[head, *each] for head, each in zip(heads, (few, more, all_of_them), strict=True)]
 
 
-@of("04_direct_dag_sampling", "one = ", slow=True)
+@of("05_direct_dag_sampling", "one = ", slow=True)
 def table_1(one):
     return at(one)
 
 
-@of("04_direct_dag_sampling", "wine = ", "draws = bn.sample_dags(wine", "questions = ")
+@of("05_direct_dag_sampling", "wine = ", "draws = bn.sample_dags(wine", "questions = ")
 def path_questions(questions):
     ends = "total-phenols", "ash"
     return [[f"from class via flavanoids to {end}", *at(questions, end=end)] for end in ends]
 
 
-@of("04_direct_dag_sampling", "certain = ", slow=True)
+@of("05_direct_dag_sampling", "certain = ", slow=True)
 def certain_interval(certain):
     asked = {"tic-tac-toe": "bottom-right → class", "wine": "flavanoids → class"}
     return [
@@ -195,96 +205,96 @@ def certain_interval(certain):
     ]
 
 
-@of("05_annealed_importance_sampling", "three = ", "labels = ", "betas = ")
+@of("06_annealed_importance_sampling", "three = ", "labels = ", "betas = ")
 def annealed_bridge(shown):
     return shown
 
 
-@of("05_annealed_importance_sampling", "pile = ", slow=True)
+@of("06_annealed_importance_sampling", "pile = ", slow=True)
 def annealed_weights(pile):
     rows = ([f"200 runs of {steps:,} steps", at(pile, steps=steps)] for steps in (10, 3000))
     return [[part for row in rows for part in row]]
 
 
-@of("05_annealed_importance_sampling", "bounds = ", slow=True)
+@of("06_annealed_importance_sampling", "bounds = ", slow=True)
 def annealed_bounds(bounds):
     return at(bounds)
 
 
-@of("05_annealed_importance_sampling", "shapes = ", slow=True)
+@of("06_annealed_importance_sampling", "shapes = ", slow=True)
 def annealed_schedules(shapes):
     return at(shapes, schedule="harmonic", steps=300)
 
 
-@of("05_annealed_importance_sampling")
+@of("06_annealed_importance_sampling")
 def annealed_speed_up(plots, keep):
     # in the notebook's cell: the fastest of five, on an idle machine
     return [plots.speed_up([1, 2], keep(lambda: [0.24, 0.14]))]
 
 
-@of("06_hidden_variables", "rows = ", "def tables", "log_p = ", "settings = ", "at = ")
+@of("07_hidden_variables", "rows = ", "def tables", "log_p = ", "settings = ", "at = ")
 def hidden_climbs(shown):
     return shown
 
 
-@of("06_hidden_variables", "scores = ", slow=True)
+@of("07_hidden_variables", "scores = ", slow=True)
 def hidden_scores(scores):
     pictures = at(scores)
     return [[pictures[:3], pictures[3:]]]
 
 
-@of("06_hidden_variables", "ranks = ", slow=True)
+@of("07_hidden_variables", "ranks = ", slow=True)
 def hidden_ranks(ranks):
     return at(ranks)
 
 
-@of("06_hidden_variables", "steps = ", slow=True)
+@of("07_hidden_variables", "steps = ", slow=True)
 def hidden_steps(steps):
     return at(steps)
 
 
-@of("06_hidden_variables", "sides = ", slow=True)
+@of("07_hidden_variables", "sides = ", slow=True)
 def hidden_sides(sides):
     return at(sides)
 
 
-@of("06_hidden_variables", "loops = ", slow=True)
+@of("07_hidden_variables", "loops = ", slow=True)
 def hidden_loops(loops):
     return at(loops)
 
 
-@of("06_hidden_variables", "labels = ", slow=True)
+@of("07_hidden_variables", "labels = ", slow=True)
 def hidden_labels(labels):
     return [[f"{m:,} rows", *at(labels, size=m)] for m in (10, 2560, 10_240)]
 
 
-@of("07_dag_space", "race = ")
+@of("08_dag_space", "race = ")
 def dag_space_race(race, keep):
     race.found = keep(lambda: (race.runner.run_now(), race.found)[1])
     return at(race)
 
 
-@of("07_dag_space", "shares = ", slow=True)
+@of("08_dag_space", "shares = ", slow=True)
 def dag_space_shares(shares):
     return at(shares)
 
 
-@of("07_dag_space", "beliefs = ")
+@of("08_dag_space", "beliefs = ")
 def dag_space_priors(beliefs):
     return at(beliefs, prior="no path M. Work → Smoking", rows=200)
 
 
-@of("07_dag_space", "doing = ")
+@of("08_dag_space", "doing = ")
 def dag_space_doing(doing):
     return at(doing, which="C", rows=20)
 
 
-@of("08_structure_search", "plateaus = ")
+@of("09_structure_search", "plateaus = ")
 def search_plateaus(plateaus):
     return at(plateaus)
 
 
-@of("08_structure_search")
+@of("09_structure_search")
 def search_counting(lab, keep):
     seconds = keep(lambda: [lab.seconds_of_ways(m) for m in lab.ROWS_COUNTED])
     curves: dict[str, dict[str, Any]] = {}
@@ -305,23 +315,23 @@ def search_counting(lab, keep):
     ]
 
 
-@of("08_structure_search", "steps = ")
+@of("09_structure_search", "steps = ")
 def search_steps(steps):
     return at(steps, dataset="coronary", step=4)
 
 
-@of("08_structure_search", "clock = ")
+@of("09_structure_search", "clock = ")
 def search_clock(clock, keep):
     clock.found = keep(lambda: (clock.runner.run_now(), clock.found)[1])
     return at(clock)
 
 
-@of("08_structure_search", "recovery = ", slow=True)
+@of("09_structure_search", "recovery = ", slow=True)
 def search_recovery(recovery):
     return [at(recovery, rows=50_000, which=12)]
 
 
-@of("08_structure_search", "averages = ", slow=True)
+@of("09_structure_search", "averages = ", slow=True)
 def search_averages(averages):
     return at(averages, dataset="coronary", count=1)
 
@@ -329,34 +339,34 @@ def search_averages(averages):
 GARDEN = ("folder = ", "table = ", "study = ")
 
 
-@of("09_your_own_data", *GARDEN[:2])
+@of("10_your_own_data", *GARDEN[:2])
 def own_table(table):
     return table.widget
 
 
-@of("09_your_own_data", *GARDEN, loose=True)
+@of("10_your_own_data", *GARDEN, loose=True)
 def own_method(study):
     return study.widget
 
 
-@of("09_your_own_data", *GARDEN, "network = ")
+@of("10_your_own_data", *GARDEN, "network = ")
 def own_network(network):
     return network.widget
 
 
-@of("09_your_own_data", *GARDEN, "predictor = ", slow=True)
+@of("10_your_own_data", *GARDEN, "predictor = ", slow=True)
 def own_prediction(predictor):
     predictor.known["growth"].value, predictor.known["flowers"].value = "17.5", "yes"
     return predictor.widget
 
 
-@of("09_your_own_data", *GARDEN, "prior = ")
+@of("10_your_own_data", *GARDEN, "prior = ")
 def own_priors(prior):
     at(prior, ess=100.0)
     return prior.widget
 
 
-@of("09_your_own_data", *GARDEN, "exports = ", loose=True)
+@of("10_your_own_data", *GARDEN, "exports = ", loose=True)
 def own_exports(exports, folder):
     with chdir(folder):
         Path("garden").mkdir()
@@ -366,7 +376,7 @@ def own_exports(exports, folder):
     return exports.widget
 
 
-@of("10_scaling_out")
+@of("11_scaling_out")
 def scaling_measured(lab, keep):
     def measured():
         scaling = run_path(str(ROOT / "benchmarks" / "scaling.py"))
@@ -376,17 +386,17 @@ def scaling_measured(lab, keep):
     return [lab.measured_speeds(keep(measured)).figure]
 
 
-@of("10_scaling_out", "speed = ")
+@of("11_scaling_out", "speed = ")
 def scaling_speed_up(speed):
     return at(speed)
 
 
-@of("10_scaling_out")
+@of("11_scaling_out")
 def scaling_annealing(lab):
     return at(lab.AnnealingPlan(1e-4))
 
 
-@of("10_scaling_out")
+@of("11_scaling_out")
 def scaling_exact(lab):
     return at(lab.ExactPlan(1e-8, 1e-4))
 

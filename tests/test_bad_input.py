@@ -370,7 +370,7 @@ BY_KIND = list(GOOD)
 TABLES = [np.full(shape, 1 / shape[1]) for shape in [(1, 2), (2, 2), (2, 2)]]
 NET = bn.load_network("cancer")
 LAB = json.loads(
-    (pathlib.Path(__file__).parents[1] / "notebooks/01_modular_priors.ipynb").read_text()
+    (pathlib.Path(__file__).parents[1] / "notebooks/02_modular_priors.ipynb").read_text()
 )
 CELLS = {"values": [[0, 1], [1, 0]], "arities": [2, 2], "names": ["a", "b"]}
 SMALL = bn.Data.from_arrays(np.random.default_rng(1).integers(0, 2, (9, 3)))

@@ -24,6 +24,7 @@ import pytest
 import bnlab as bn
 from bnlab.labs import (
     annealed_importance_sampling,
+    bayesian_networks,
     dag_space,
     direct_dag_sampling,
     dynamic_programming,
@@ -142,6 +143,14 @@ def _cost(jobs: int) -> list[float]:
     return list(shown.cost.source("cost_points").data["y"])
 
 
+def _gains_of_an_edge(difference: float) -> list[float]:
+    gains = [
+        [bayesian_networks.gain(difference, m, table) for m in bayesian_networks.SIZES]
+        for table in range(bayesian_networks.TABLES)
+    ]
+    return list(np.median(gains, axis=0))
+
+
 def _ratios(divisor: int) -> list[float]:
     explorer = modular_priors.PriorExplorer()
     explorer.divisor.value = divisor
@@ -158,7 +167,15 @@ LABS = [
         expected=lambda: _coronary_edges(-3),
     ),
     Lab(
-        notebook="01_modular_priors.ipynb",
+        notebook="01_bayesian_networks.ipynb",
+        cells=("growth = ",),
+        keys=("ArrowRight",),  # 0.1, 0.2
+        source="gains",
+        column="middle",
+        expected=lambda: _gains_of_an_edge(0.2),
+    ),
+    Lab(
+        notebook="02_modular_priors.ipynb",
         cells=("explorer = ",),
         keys=("ArrowRight", "ArrowRight"),
         source="shapes",
@@ -166,7 +183,7 @@ LABS = [
         expected=lambda: _ratios(3),
     ),
     Lab(
-        notebook="02_dynamic_programming.ipynb",
+        notebook="03_dynamic_programming.ipynb",
         cells=("data = ", "walk = "),
         keys=("ArrowRight",) * 17,  # g({A,B}), from two links
         source="links",
@@ -174,7 +191,7 @@ LABS = [
         expected=lambda: _bold_links(17),
     ),
     Lab(
-        notebook="03_order_mcmc.ipynb",
+        notebook="04_order_mcmc.ipynb",
         cells=("steps = ",),
         keys=("ArrowRight",) * 9,
         source="walked",
@@ -182,7 +199,7 @@ LABS = [
         expected=lambda: _walked(10),
     ),
     Lab(
-        notebook="04_direct_dag_sampling.ipynb",
+        notebook="05_direct_dag_sampling.ipynb",
         cells=("pile = ",),
         keys=("ArrowRight", "ArrowRight"),
         source="shares",
@@ -190,7 +207,7 @@ LABS = [
         expected=lambda: _shares(500),
     ),
     Lab(
-        notebook="05_annealed_importance_sampling.ipynb",
+        notebook="06_annealed_importance_sampling.ipynb",
         cells=("pile = ",),
         keys=("ArrowRight",) * 5,
         source="heaviest",
@@ -198,7 +215,7 @@ LABS = [
         expected=lambda: _weights(3000),
     ),
     Lab(
-        notebook="06_hidden_variables.ipynb",
+        notebook="07_hidden_variables.ipynb",
         cells=("scores = ",),
         keys=("ArrowLeft",),
         source="vb",
@@ -206,7 +223,7 @@ LABS = [
         expected=lambda: _variational_bounds(160),
     ),
     Lab(
-        notebook="07_dag_space.ipynb",
+        notebook="08_dag_space.ipynb",
         cells=("doing = ",),
         keys=("ArrowRight", "ArrowLeft", "ArrowLeft"),  # 20, 40, 20, 10
         source="told",
@@ -214,7 +231,7 @@ LABS = [
         expected=lambda: _told(10),
     ),
     Lab(
-        notebook="08_structure_search.ipynb",
+        notebook="09_structure_search.ipynb",
         cells=("steps = ",),
         keys=("ArrowRight",) * 4,
         source="gains",
@@ -222,7 +239,7 @@ LABS = [
         expected=lambda: _gains(4),
     ),
     Lab(
-        notebook="09_your_own_data.ipynb",
+        notebook="10_your_own_data.ipynb",
         cells=("folder = ", "table = lab", "study = ", "prior = "),
         keys=("ArrowRight", "ArrowRight"),  # 1, 3, 10
         source="prior_edges",
@@ -231,7 +248,7 @@ LABS = [
         slider=1,
     ),
     Lab(
-        notebook="10_scaling_out.ipynb",
+        notebook="11_scaling_out.ipynb",
         cells=("speed = ",),
         keys=("ArrowLeft", "ArrowLeft"),  # 500, 100, 20 jobs
         source="cost_points",

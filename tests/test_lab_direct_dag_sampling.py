@@ -1,4 +1,4 @@
-"""Lab 04 without a browser: its pictures, its widgets, its checks."""
+"""Lab 05 without a browser: its pictures, its widgets, its checks."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Lab 02 without a browser: its pictures, its steps, its widgets, its checks."""
+"""Lab 03 without a browser: its pictures, its steps, its widgets, its checks."""
 
 import asyncio
 import math

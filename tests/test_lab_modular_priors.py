@@ -1,4 +1,4 @@
-"""Lab 01 without a browser: the enumeration, its pictures, its widgets, and its checks."""
+"""Lab 02 without a browser: the enumeration, its pictures, its widgets, and its checks."""
 
 import itertools
 from math import comb

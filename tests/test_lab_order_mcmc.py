@@ -1,4 +1,4 @@
-"""Lab 03 without a browser: its walks, its pictures, its widgets and its checks."""
+"""Lab 04 without a browser: its walks, its pictures, its widgets and its checks."""
 
 import itertools
 import math

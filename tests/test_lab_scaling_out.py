@@ -1,4 +1,4 @@
-"""Lab 10 without a browser: its places, its books, its formulas, its widgets and its checks."""
+"""Lab 11 without a browser: its places, its books, its formulas, its widgets and its checks."""
 
 import operator
 import os

@@ -1,4 +1,4 @@
-"""Lab 08 without a browser: its searches, its pictures, its widgets and its checks."""
+"""Lab 09 without a browser: its searches, its pictures, its widgets and its checks."""
 
 import itertools
 

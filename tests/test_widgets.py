@@ -26,6 +26,7 @@ import bnlab as bn
 from bnlab import labs
 from bnlab.labs import (
     annealed_importance_sampling,
+    bayesian_networks,
     dag_space,
     direct_dag_sampling,
     dynamic_programming,
@@ -97,6 +98,11 @@ ais, hidden, space, search = (
 )
 CASES = [
     Case(start_here.Explorer, start_here.Explorer),
+    Case(
+        bayesian_networks.Evidence,
+        lambda: bayesian_networks.Evidence(bn.load_network("earthquake")),
+    ),
+    Case(bayesian_networks.Growth, bayesian_networks.Growth),
     Case(modular_priors.PriorExplorer, modular_priors.PriorExplorer),
     Case(modular_priors.Washout, modular_priors.Washout),
     Case(dynamic_programming.Walk, lambda: dynamic_programming.Walk(cancer())),

@@ -1,4 +1,4 @@
-"""The views and the checks of notebooks/04_direct_dag_sampling.ipynb.
+"""The views and the checks of notebooks/05_direct_dag_sampling.ipynb.
 
 Independent DAGs from the exact order-modular posterior: how they pile up into probabilities, what
 can be asked of them, and what they tell of the posterior that counts each DAG once.

@@ -1,4 +1,4 @@
-"""The views and the checks of notebooks/01_modular_priors.ipynb.
+"""The views and the checks of notebooks/02_modular_priors.ipynb.
 
 Priors on all DAGs of five variables, one by one: which they favour, what data can do about it, and
 what the number of orders of a DAG can.

@@ -1,4 +1,4 @@
-"""The views and the checks of notebooks/02_dynamic_programming.ipynb.
+"""The views and the checks of notebooks/03_dynamic_programming.ipynb.
 
 The lattice of subsets filled in one term at a time, the same on twenty variables, what it costs.
 """

@@ -1,4 +1,4 @@
-"""The views and the checks of notebooks/03_order_mcmc.ipynb.
+"""The views and the checks of notebooks/04_order_mcmc.ipynb.
 
 Metropolis walks on node orders: one move at a time, two chains beside each other, walks at one
 temperature, and chains coupled over temperatures.

@@ -1,0 +1,259 @@
+"""The views and the checks of notebooks/01_bayesian_networks.ipynb.
+
+Evidence on the nodes of a small network, and the gain of one edge as rows are added.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from math import log
+from typing import Any
+
+import numpy as np
+
+import bnlab as bn
+from bnlab import graphs, plots
+from bnlab.checks import Floats, Ints
+from bnlab.labs.board import check, choice, setup as setup, size_slider
+from bnlab.labs.predict import predict as predict, review as review
+from bnlab.labs.view import Board, View
+
+UNKNOWN = "unknown"
+MOST_STATES = 1 << 16
+SIZES = (10, 30, 100, 300, 1000, 3000)
+TABLES = 20
+DIFFERENCES = (0.0, 0.05, 0.1, 0.2, 0.4)
+STRENGTHS = (1, 10, 100)
+SEED = 1995
+
+
+class Evidence(View):
+    """A network, a variable, and what is known of the others: what depends on it, and how much.
+
+    Parameters
+    ----------
+    net : a network of few nodes
+    """
+
+    def __init__(self, net: bn.BayesNet) -> None:
+        if np.prod(net.arities, dtype=float) > MOST_STATES:
+            raise ValueError(
+                f"net has more than {MOST_STATES:,} joint states: choose a smaller one"
+            )
+        self.network, self._joint = net, joint(net)
+        self._places = plots.network_positions(graphs.to_adjacency(net.dag).astype(float))
+        known = {
+            f"known_{v}": choice(name, (UNKNOWN, *net.levels[v]))
+            for v, name in enumerate(net.names)
+        }
+        super().__init__(asked=choice("ask about", net.names), **known)
+
+    def draw(self, asked: str, **known: str) -> Board:
+        """Draw edges on open paths wide, and the probability of each variable's first level."""
+        net, v = self.network, self.network.names.index(asked)
+        given = {
+            u: net.levels[u].index(level)
+            for u, level in enumerate(known.values())
+            if level != UNKNOWN
+        }
+        reached, paths = flow(net.dag, v, set(given))
+        wide = graphs.to_adjacency(net.dag) * np.where(paths, 1.0, 0.2)
+        before, after = (first_levels(self._joint, each) for each in ({}, given))
+        names = [
+            f"{name} = {net.levels[u][given[u]]}" if u in given else name
+            for u, name in enumerate(net.names)
+        ]
+        told = ", ".join(net.names[u] for u in sorted(reached)) or "nobody"
+        labels = [
+            f"{name} = {levels[0]}" for name, levels in zip(net.names, net.levels, strict=True)
+        ]
+        return {
+            "net": (
+                plots.network(wide, names, self._places, title="Wide: on an open path"),
+                f"Depends on {asked}, given what is known: {told}.",
+            ),
+            "bars": (
+                plots.share_bars(
+                    after,
+                    before,
+                    labels,
+                    title="Now (bar) and with nothing known (diamond)",
+                    alt="Bars of probabilities given what is known, diamonds without it",
+                ),
+                "Exact: sums of the product of the tables.",
+            ),
+        }
+
+
+def joint(net: bn.BayesNet, /) -> Floats:
+    """Return p(x) of a network, an axis for each variable."""
+    out = np.ones(tuple(net.arities))
+    for v, table in enumerate(net.tables):
+        axes = [*graphs.members(net.dag[v]), v]
+        shape = [int(net.arities[u]) if u in axes else 1 for u in range(net.n)]
+        out = out * table.reshape([int(net.arities[u]) for u in axes]).transpose(
+            np.argsort(axes)
+        ).reshape(shape)
+    return out
+
+
+def first_levels(joint: Floats, given: dict[int, int], /) -> list[float]:
+    """Return p(first level | given) of each variable."""
+    index = tuple(
+        slice(given[v], given[v] + 1) if v in given else slice(None) for v in range(joint.ndim)
+    )
+    rest = joint[index] / joint[index].sum()
+    return [
+        float(given[v] == 0)
+        if v in given
+        else float(rest.sum(axis=tuple(u for u in range(joint.ndim) if u != v))[0])
+        for v in range(joint.ndim)
+    ]
+
+
+def flow(dag: Ints, asked: int, known: set[int], /) -> tuple[set[int], Floats]:
+    """Return the nodes with an open path from one, and [u, v] = 1 where one runs along u -> v."""
+    n = len(dag)
+    edges = graphs.to_adjacency(dag)
+    lineage = graphs.ancestors(dag)
+    above = known | {a for v in known for a in graphs.members(lineage[v])}
+    seen, balls, paths = set(), [(asked, True)], np.zeros((n, n))
+    while balls:
+        v, from_child = balls.pop()
+        if (v, from_child) in seen:
+            continue
+        seen.add((v, from_child))
+        if v not in known:
+            balls += [(w, False) for w in np.flatnonzero(edges[v]).tolist()]
+            paths[v] = np.maximum(paths[v], edges[v])
+        if (v not in known) if from_child else (v in above):
+            balls += [(u, True) for u in np.flatnonzero(edges[:, v]).tolist()]
+            paths[:, v] = np.maximum(paths[:, v], edges[:, v])
+    return {v for v, _ in seen} - known - {asked}, paths
+
+
+class Growth(View):
+    """What the edge x → y gains as rows are added, in 20 simulated tables.
+
+    Controls: how far p(y | x) differs between the values of x, and BDeu's equivalent sample size.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            difference=size_slider("difference", DIFFERENCES, 0.1),
+            ess=size_slider("ess", STRENGTHS, 1),
+        )
+
+    def draw(self, difference: float, ess: int) -> Board:
+        """Draw the lowest, the middle and the highest gain of the tables."""
+        gains = [[gain(difference, m, table, ess) for m in SIZES] for table in range(TABLES)]
+        low, middle, high = np.quantile(gains, (0, 0.5, 1), axis=0)
+        lines = {"highest": high, "middle": middle, "lowest": low}
+        picture = plots.log_curves(
+            SIZES,
+            lines,
+            {"pays above": 0.0},
+            x_label="rows",
+            y_label="gain of the edge (nats)",
+            title=f"{TABLES} tables",
+            alt="Gain of the edge against rows: lowest, middle and highest of the tables",
+            name="gains",
+            band=("lowest", "highest"),
+        )
+        pays = [m for m, value in zip(SIZES, middle, strict=True) if value > 0]
+        said = f"from {pays[0]:,} rows on" if pays else f"not up to {SIZES[-1]:,} rows"
+        return {"gains": (picture, f"In most tables the edge pays {said}.")}
+
+
+@cache
+def gain(difference: float, rows: int, table: int, ess: float = 1.0, /) -> float:
+    """Return ln p(y | x) less ln p(y), nats: what the edge x -> y gains in a simulated table.
+
+    y is 1 with probability 1/2 - difference / 2 where x = 0, and 1/2 + difference / 2 where x = 1;
+    the first rows of one table are those of the smaller ones.
+    """
+    rng = np.random.default_rng([SEED, table])
+    x = rng.random(SIZES[-1])[:rows] < 0.5
+    y = rng.random(SIZES[-1])[:rows] < 0.5 + difference * (x - 0.5)
+    data = bn.Data.from_arrays(np.column_stack([x, y]).astype(int), arities=[2, 2])
+    score = bn.score_families(data, bn.BDeu(ess), max_parents=1).log_score[1]
+    return float(score[1] - score[0])
+
+
+Rows = list[tuple[tuple[int, ...], int]]
+
+
+def check_family_score(function: Callable[[Rows, int, int, float], float]) -> bool:
+    """Exercise 1: `function(columns, q, r, ess)` is ln p(child | parents) under BDeu."""
+    rng = np.random.default_rng(3)
+    values = np.column_stack(
+        [rng.integers(0, 3, 40), rng.integers(0, 2, 40), rng.integers(0, 4, 40)]
+    )
+    columns: Rows = [((int(a), int(b)), int(c)) for a, b, c in values]
+    data = bn.Data.from_arrays(values, arities=[3, 2, 4])
+    tables = {ess: bn.score_families(data, bn.BDeu(ess), max_parents=2) for ess in (1.0, 5.0)}
+
+    def result(rows: Rows, ess: float = 1.0) -> float:
+        return float(function(list(rows), 6, 4, ess))
+
+    return check(
+        "Exercise 1",
+        "without rows nothing is predicted: ln 1 = 0",
+        lambda: result([]) == 0,
+        "the first row of all is predicted with probability 1 / r",
+        lambda: np.isclose(result(columns[:1]), -log(4)),
+        "the order of the rows does not matter",
+        lambda: np.isclose(result(columns), result(columns[::-1])),
+        "rows with different values of the parents say nothing of each other: their scores add",
+        lambda: np.isclose(
+            result(columns),
+            sum(result([row for row in columns if row[0] == j]) for j in {j for j, _ in columns}),
+        ),
+        "for 40 rows and ess = 1 it differs from what the package finds",
+        lambda: np.isclose(result(columns), tables[1.0].log_score[2, 3]),
+        "for ess = 5 it differs from what the package finds",
+        lambda: np.isclose(result(columns, 5.0), tables[5.0].log_score[2, 3]),
+    )
+
+
+def check_equivalent(function: Callable[[list[int]], Any]) -> bool:
+    """Exercise 2: `function(dag)` lists the DAGs that are Markov equivalent to one."""
+    dags = graphs.all_dags(4)
+    classes = {tuple(cpdag.ravel().tolist()) for cpdag in graphs.cpdag(dags)}
+
+    def result(dag: Sequence[int]) -> list[tuple[int, ...]]:
+        return [tuple(map(int, each)) for each in function(list(map(int, dag)))]
+
+    def same(dag: Sequence[int]) -> set[tuple[int, ...]]:
+        return {tuple(each) for each in dags[graphs.markov_equivalent(dags, dag)].tolist()}
+
+    chain, collider = [0, 1, 2, 4], [0, 5, 0, 0]
+    return check(
+        "Exercise 2",
+        "return a list of DAGs on the same nodes, dag itself among them, none twice",
+        lambda: tuple(chain) in result(chain) and len(set(result(chain))) == len(result(chain)),
+        "a v-structure stays: 0 -> 1 <- 2 is equivalent to itself alone",
+        lambda: set(result(collider)) == {tuple(collider)},
+        "the chain 0 -> 1 -> 2 -> 3 has four equivalent DAGs, itself included",
+        lambda: len(result(chain)) == 4,
+        f"on four nodes there are {len(classes)} classes; yours differ from them",
+        lambda: all(set(result(dag)) == same(dag) for dag in dags[::7]),
+    )
+
+
+def check_together(rows: Sequence[Sequence[int]]) -> bool:
+    """Exercise 3: rows (a, b, c) in which c has much to learn from a and b, nothing from one."""
+
+    def gains() -> list[float]:
+        data = bn.Data.from_arrays([list(row) for row in rows], arities=[2, 2, 2])
+        score = bn.score_families(data, bn.BDeu(1.0), max_parents=2).log_score[2]
+        return [float(value - score[0]) for value in score[1:]]
+
+    return check(
+        "Exercise 3",
+        "my_rows is a list of rows with three numbers, each 0 or 1",
+        lambda: len(rows) > 0 and all(len(row) == 3 and set(row) <= {0, 1} for row in rows),
+        "a alone and b alone should not gain: each must leave c as open as before",
+        lambda: max(gains()[:2]) <= 0,
+        "a and b together should gain more than 5 nats",
+        lambda: gains()[2] > 5,
+    )

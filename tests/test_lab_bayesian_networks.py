@@ -1,0 +1,94 @@
+"""Lab 01: what its pictures and its checks of exercises say."""
+
+from collections import Counter
+from math import lgamma
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import bnlab as bn
+from bnlab import graphs
+from bnlab.labs import bayesian_networks as lab
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_open_paths_are_those_that_do_not_d_separate(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    dag = graphs.all_dags(5)[rng.integers(29_281)]
+    graph = graphs.to_networkx(dag)
+    asked, *others = rng.permutation(5).tolist()
+    known = set(others[: rng.integers(4)])
+    reached, paths = lab.flow(dag, asked, known)
+    apart = {
+        v
+        for v in set(others) - known
+        if nx.is_d_separator(graph, {asked}, {v}, {int(u) for u in known})
+    }
+    assert reached == set(others) - known - apart
+    assert not (paths > graphs.to_adjacency(dag)).any()
+    ends = paths.any(axis=0) | paths.any(axis=1)
+    assert all(ends[v] for v in reached)
+
+
+def test_probabilities_are_sums_of_the_product_of_the_tables() -> None:
+    net = bn.load_network("asia")
+    joint = lab.joint(net)
+    data = net.sample(50, np.random.default_rng(1))
+    log_p = [np.log(joint[tuple(row)]) for row in data.values]
+    assert np.allclose(log_p, net.log_likelihood(data))
+    assert joint.sum() == pytest.approx(1)
+    shares = lab.first_levels(joint, {3: 1})
+    assert shares[3] == 0
+    assert shares[0] == pytest.approx(joint[0, :, :, 1].sum() / joint[:, :, :, 1].sum())
+
+
+def test_networks_of_too_many_states_are_refused() -> None:
+    with pytest.raises(ValueError, match="joint states"):
+        lab.Evidence(bn.random_network("child", np.random.default_rng(1)))
+
+
+def test_gain_is_a_ratio_of_marginal_likelihoods() -> None:
+    small, large = lab.gain(0.0, 1000, 0), lab.gain(0.4, 1000, 0)
+    assert small < 0 < large
+    assert lab.gain(0.4, 10, 0) != large
+
+
+def score(columns: list[Any], q: int, r: int, ess: float) -> float:
+    counts, totals = Counter(columns), Counter(j for j, _ in columns)
+    out = sum(lgamma(ess / (q * r) + n) - lgamma(ess / (q * r)) for n in counts.values())
+    return out + sum(lgamma(ess / q) - lgamma(ess / q + n) for n in totals.values())
+
+
+def equivalent(dag: list[int]) -> list[list[int]]:
+    dags = graphs.all_dags(len(dag))
+    return dags[graphs.markov_equivalent(dags, dag)].tolist()
+
+
+def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> None:
+    assert lab.check_family_score(score)
+    assert not lab.check_family_score(lambda columns, q, r, ess: None)
+    assert not lab.check_family_score(lambda columns, q, r, ess: score(columns, 1, r, ess))
+    assert not lab.check_family_score(lambda columns, q, r, ess: score(columns, q, r, q * r))
+    assert not lab.check_family_score(lambda columns, q, r, ess: score(columns, q, r, 1.0))
+    assert lab.check_equivalent(equivalent)
+    assert not lab.check_equivalent(lambda dag: [])
+    assert not lab.check_equivalent(lambda dag: [dag])
+    assert not lab.check_equivalent(lambda dag: equivalent(dag) * 2)
+    assert not lab.check_equivalent(
+        lambda dag: [
+            each
+            for each in graphs.all_dags(len(dag)).tolist()
+            if (
+                graphs.cpdag(each) | graphs.cpdag(each).T == graphs.cpdag(dag) | graphs.cpdag(dag).T
+            ).all()
+        ]
+    )
+    xor = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)]
+    assert lab.check_together(xor * 10)
+    assert not lab.check_together([])
+    assert not lab.check_together(xor)
+    assert not lab.check_together([(a, b, a | b) for a, b, _ in xor * 10])
+    assert not lab.check_together([(0, 1, 2)])
+    assert capsys.readouterr().out.count("not yet") == 12
