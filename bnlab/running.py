@@ -7,6 +7,7 @@ when it is asked to, and keeps what is made in a checkpoint.
 import math
 import os
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -84,7 +85,7 @@ def spawn(rng: np.random.Generator, count: int, /) -> list[np.random.Generator]:
     return rng.spawn(count)
 
 
-class Work:
+class Work(ABC):
     """Base of what `run_steps` makes step by step.
 
     A step commits its result in one assignment at its end, so an interrupt leaves the state of the
@@ -96,17 +97,17 @@ class Work:
         """Whether there is anything to return yet; if not, Ctrl-C is passed on."""
         return True
 
+    @abstractmethod
     def steps(self) -> Generator[tuple[int, int], None, None]:
         """Make the steps that are left, and yield (done, total) after each."""
-        raise NotImplementedError
 
+    @abstractmethod
     def arrays(self) -> Arrays:
         """Return what a checkpoint keeps of the steps made."""
-        raise NotImplementedError
 
+    @abstractmethod
     def restore(self, saved: Arrays) -> None:
         """Take up what a checkpoint kept, or raise a ValueError if no such work keeps that."""
-        raise NotImplementedError
 
 
 def run_steps(work: Work, file: Checkpoint | None, progress: Progress | None, /) -> bool:
@@ -320,26 +321,6 @@ class Batch(Work):
         self._parts = [saved]
 
 
-class _Gathered(Work):
-    """What a function gives for each of the jobs, as it comes in."""
-
-    def __init__(
-        self, function: Callable[[Any], Any], jobs: Sequence[Any], executor: Executor | None
-    ) -> None:
-        self._spread = spread(function, jobs, executor)
-        self._total, self.results = len(jobs), list[Any]()
-
-    @property
-    def begun(self) -> bool:
-        return bool(self.results)
-
-    def steps(self) -> Generator[tuple[int, int], None, None]:
-        with closing(self._spread) as results:
-            for result in results:
-                self.results.append(result)
-                yield len(self.results), self._total
-
-
 def gather(
     function: Callable[[Job], Result],
     jobs: Sequence[Job],
@@ -348,6 +329,14 @@ def gather(
     /,
 ) -> list[Result]:
     """Return what the function gives for the jobs, in their order; of the first when stopped."""
-    work = _Gathered(function, jobs, executor)
-    run_steps(work, None, progress)
-    return work.results
+    results: list[Result] = []
+    try:
+        with closing(spread(function, jobs, executor)) as coming:
+            for result in coming:
+                results.append(result)
+                if not report_progress(progress, len(results), len(jobs)):
+                    break
+    except KeyboardInterrupt:
+        if not results:
+            raise
+    return results
