@@ -191,7 +191,6 @@ MODULES = [
     kernels.order_dp,
     kernels.order_walks,
     kernels.partition_walks,
-    kernels.paths,
 ]
 """Those that score, solve and sample; the others have tests of this kind of their own."""
 KERNELS = {

@@ -1,14 +1,18 @@
 """Number formats, subset transforms and ranks, each against the obvious way."""
 
+import ast
+import importlib
 import itertools
 import math
+from pathlib import Path
 
 import numpy as np
 import oracles
 import pytest
 
+import bnlab
 from bnlab.exact.order import unpack
-from bnlab.kernels import bits, counting, extended, order_dp
+from bnlab.kernels import bits, counting, extended, families, order_dp
 
 RNG = np.random.default_rng(20240)
 
@@ -113,3 +117,49 @@ def test_family_ranks_invert_the_listing(n, k):
         too_large = np.array([((1 << (k + 1)) - 1) << 1])
         counting.family_ranks(0, too_large, choose, first, rank)
         assert rank[0] == -1
+
+
+@pytest.mark.parametrize("nats", [-25.0, -50.0, -69.0])
+def test_sums_over_families_leave_out_only_what_is_70_nats_lighter(nats):
+    """The chance of a light family is right to the last digits, and is drawn where it can be."""
+    parents, log_beta = np.array([0b00, 0b01, 0b10]), np.array([3.0, 3.0, 3.0 + nats])
+    within, weights = np.array([0b11]), np.ones(1)
+    share, mean = np.zeros(2), np.empty(1)
+    families.parent_expectations(parents, log_beta, within, weights, share)
+    families.family_means(parents, log_beta, np.array([0.0, 0.0, 1.0]), within, mean)
+    light = math.exp(nats) / (2.0 + math.exp(nats))
+    assert share == pytest.approx([(1.0 - light) / 2.0, light], rel=1e-12, abs=0.0)
+    assert mean == pytest.approx([light], rel=1e-12, abs=0.0)
+    u = np.array([min(1.0 - light / 2.0, np.nextafter(1.0, 0.0))])
+    drawn, log_drawn = np.empty(1, np.int64), np.empty(1)
+    families.parent_sets(parents, log_beta, within, np.zeros(1, np.int64), u, drawn, log_drawn)
+    assert drawn == (0b10 if light > 1e-15 else 0b01)
+
+
+def uses(path):
+    """(module, name) of the kernels that the Python functions of a file name."""
+    tree, modules = ast.parse(path.read_text(encoding="utf-8")), {}
+    if path.parent.name == "kernels":
+        plain = [f for f in tree.body if isinstance(f, ast.FunctionDef) and not f.decorator_list]
+        names = [node for f in plain for node in ast.walk(f) if isinstance(node, ast.Name)]
+        yield from ((path.stem, node.id) for node in names)
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "bnlab.kernels":
+            modules |= {alias.asname or alias.name: alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bnlab.kernels."):
+            yield from ((node.module.split(".")[2], alias.name) for alias in node.names)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            yield modules.get(node.value.id), node.attr
+
+
+def test_python_calls_no_kernel_that_only_kernels_may_call():
+    """Such a call would end the process: numba has compiled no way in."""
+    package, inner = Path(bnlab.__file__).parent, set()
+    for source in (package / "kernels").glob("[a-z]*.py"):
+        for name, kernel in vars(importlib.import_module(f"bnlab.kernels.{source.stem}")).items():
+            if getattr(kernel, "targetoptions", {}).get("no_cpython_wrapper"):
+                inner.add((source.stem, name))
+    assert ("bits", "copy_to") in inner
+    files = [*package.rglob("*.py"), *Path(__file__).parent.glob("*.py")]
+    assert not [(path, use) for path in files for use in uses(path) if use in inner]

@@ -9,7 +9,7 @@ from bnlab import memory
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, identity
 from bnlab.checks import Floats, checked
 from bnlab.exact.order import OrderPosterior
-from bnlab.kernels import paths as kernels
+from bnlab.kernels import order_dp as kernels
 from bnlab.running import Progress, Stopped, Work, run_steps
 
 

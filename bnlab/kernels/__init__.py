@@ -11,6 +11,10 @@ from numba import config, njit
 
 kernel: Any = njit(cache=True, nogil=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]
 """Compile a function when it is first called, keep the machine code, and run without the GIL."""
+inner: Any = njit(  # type: ignore[call-overload]
+    cache=True, nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True
+)
+"""The same, sooner compiled, of a function that only kernels may call: Python has no way in."""
 inlined = njit(cache=True, nogil=True, inline="always")
 """The same of a function that is written out wherever a kernel calls it."""
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.kernels import inlined, kernel
+from bnlab.kernels import inlined, inner, kernel
 from bnlab.kernels.bits import compact, trailing_zeros
 
 BLOCK = 1 << 10
@@ -62,7 +62,7 @@ def subset_maxima(x):
     _maxima(x, block)
 
 
-@kernel
+@inner
 def _maxima(x, d):
     """The stages of `subset_maxima` from bit d on."""
     while d < x.size:
@@ -154,7 +154,7 @@ def trace(lists, families, dags):
             left ^= 1 << v
 
 
-@kernel
+@inner
 def _first_slots(s, families, lists, heap, least):
     """Open a slot for the best DAG below each sink of s, of weight `least` or more; how many.
 
@@ -195,7 +195,7 @@ def _keep(entry, slot, below, families, lists, heap):
     return 1
 
 
-@kernel
+@inner
 def _open(heap, size, slot, v, a, key):
     """Add a slot to a heap of `size`: v with its best family on top of the DAG of rank a."""
     heap.node[slot], heap.rank[slot], heap.at[slot], heap.key[slot] = v, a, 0, key
@@ -206,7 +206,7 @@ def _open(heap, size, slot, v, a, key):
     heap.slots[i] = slot
 
 
-@kernel
+@inner
 def _sift_down(heap, size):
     """Let the slot at the top sink to its place among the first `size`."""
     i, slot = 0, heap.slots[0]

@@ -1,12 +1,14 @@
-"""Bit tricks on masks of nodes, held as non-negative int64, and loops over small arrays.
+"""Bit tricks on masks of nodes, held as non-negative int64, and what all walks share.
 
 A function on the sets that avoid node v lives in an array of 2**(n-1): v's own bit is taken out of
 the index ("compact").
 """
 
+import math
+
 import numpy as np
 
-from bnlab.kernels import inlined, kernel
+from bnlab.kernels import inlined, inner, kernel
 
 
 @inlined
@@ -41,7 +43,7 @@ def expand(mask, v):
     return (mask - low) << 1 | low
 
 
-@kernel
+@inner
 def copy_to(values, out):
     """Copy an array (n,); unlike out[:] = values this compiles no text of errors."""
     for i in range(out.size):
@@ -55,3 +57,9 @@ def total(values):
     for value in values:
         out += value
     return out
+
+
+@inlined
+def accept(gain, rng):
+    """Metropolis: with probability min(1, exp(gain)); never where gain is -inf or nan."""
+    return gain >= 0.0 or rng.random() < math.exp(gain)

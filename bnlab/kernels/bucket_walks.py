@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.kernels import inlined, kernel
-from bnlab.kernels.bits import compact, copy_to, total, trailing_zeros
-from bnlab.kernels.order_walks import TINY, log_sum_within, sum_row
+from bnlab.kernels import inlined, inner, kernel
+from bnlab.kernels.bits import accept, compact, copy_to, total, trailing_zeros
+from bnlab.kernels.order_walks import TINY, gain_of, log_sum_within, sum_row
 
 
 class Candidates(NamedTuple):
@@ -75,11 +75,8 @@ def move(state, source, plan, rng, tally, scratch):
         lo, hi = min(i, j) // bucket, max(i, j) // bucket + 1
         changed[i], changed[j] = order[j], order[i]
         rescore(source, changed, (lo, hi, bucket), fresh_before, fresh, scratch)
-        gain = 0.0
-        for a in range(lo, hi):
-            gain += fresh[a] - scores[a]
         tally[0] += 1
-        if gain >= 0.0 or rng.random() < math.exp(gain):
+        if accept(gain_of(fresh, scores, lo, hi - 1), rng):
             tally[1] += 1
             order[i], order[j] = changed[i], changed[j]
             copy_to(fresh_before[lo:hi], before[lo:hi])
@@ -100,7 +97,7 @@ def propose(n, bucket, rng):
     return i, j + size if j >= start else j
 
 
-@kernel
+@inner
 def rescore(source, order, span, before, scores, scratch):
     """Fill the nodes before and ln sum of buckets, span = (lo, hi, size); before[lo] is given."""
     lo, hi, bucket = span
@@ -144,7 +141,7 @@ def extend(source, nodes, before, scratch):
     return g[full]
 
 
-@kernel
+@inner
 def fill_families(families, nodes, place, masks, sums, out):
     """out[S + place] = ln alpha of the node at `place` after `before` and S, for all S without it.
 
@@ -174,7 +171,7 @@ def fill_families(families, nodes, place, masks, sums, out):
             out[s | own] = log_sum_within(log_beta[v], parents[v], masks[s], offsets[v])
 
 
-@kernel
+@inner
 def list_members(nodes, place, before, lists):
     """Fill `Candidates` for the node at `place`; return how many there are."""
     mask, v, count, early = before, nodes[place], 0, 0
@@ -229,7 +226,7 @@ def spread_row(weights, lists, count, base, code, sums):
         sums[code | lists.codes[late]] += weights[base + lists.members[late]]
 
 
-@kernel
+@inner
 def log_sum(terms, s):
     """ln of the sum of exp(terms[place, s]) over the places in s."""
     best, total = -np.inf, 0.0

@@ -10,12 +10,12 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import kernel
+from bnlab.kernels import inner, kernel
 
 TINY = 1e-280  # products below this may have lost digits to underflow
 
 
-@kernel
+@inner
 def exponentiate(values):
     """Make logs (n,) numbers relative to the largest of them; return (its ln, the sum of all).
 
@@ -30,7 +30,7 @@ def exponentiate(values):
     return best, whole
 
 
-@kernel
+@inner
 def collect(shapes, maps, belief, message):
     """Multiply the sums of each clique into its parent's belief; return ln of the whole sum.
 
@@ -61,7 +61,7 @@ def collect(shapes, maps, belief, message):
     return log_sum
 
 
-@kernel
+@inner
 def distribute(shapes, maps, belief, message):
     """From the roots back: make every belief the posterior shares of the clique's states."""
     for q in range(shapes.shape[0] - 1, -1, -1):
@@ -79,7 +79,7 @@ def distribute(shapes, maps, belief, message):
             belief[at + h] *= weight[s] * message[to + s]
 
 
-@kernel
+@inner
 def expect_cliques(theta, tree, factors, weight, counts):
     """E step of rows that leave the same nodes open: adds to counts, returns ln p(rows).
 

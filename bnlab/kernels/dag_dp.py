@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import inlined, kernel
+from bnlab.kernels import inlined, inner, kernel
 from bnlab.kernels.bits import compact, expand
 
 NOTHING = -(1 << 57)  # the exponent of 0; 64 of them still add up within an int64
@@ -27,7 +27,7 @@ def power(exponent):
     return np.int64((max(exponent, -1023) + 1023) << 52).view(np.float64)
 
 
-@kernel
+@inner
 def from_log(x, mantissa, exponent):
     """exp(x) as pairs with mantissas in [1, 2), roundings aside; x (F,)."""
     for f in range(x.size):
@@ -39,7 +39,7 @@ def from_log(x, mantissa, exponent):
             exponent[f] = e
 
 
-@kernel
+@inner
 def add_to(total, total_exponent, terms, terms_exponent):
     """total += terms for pairs in arrays that do not overlap, at the larger exponent of the two."""
     for i in range(total.size):
@@ -49,7 +49,7 @@ def add_to(total, total_exponent, terms, terms_exponent):
         total_exponent[i] = top
 
 
-@kernel
+@inner
 def zeta(x, exponent, up):
     """x[S] <- sum of x[G] over all G within S, or if `up` that hold S, in place; (2**b,) pairs."""
     d = 1
@@ -94,7 +94,7 @@ def heaviest(exponents, inside, completing):
         inside[s], completing[s] = last, first
 
 
-@kernel
+@inner
 def alphas_at(a, nodes, alpha, exponent, factor, power_of_two):
     """alpha_i(A) for the nodes i outside A, ascending, as pairs; how many they are."""
     k = 0
@@ -106,7 +106,7 @@ def alphas_at(a, nodes, alpha, exponent, factor, power_of_two):
     return k
 
 
-@kernel
+@inner
 def products(k, factor, power_of_two, p, e):
     """p[T] = p[0] times the product of `factor` over T, for all T < 2**k, with exponents e[T]."""
     for i in range(k):
@@ -133,7 +133,7 @@ def completions(w, k, b, b_exponent, p, e):
         p[t] *= power(e[t] - top)
 
 
-@kernel
+@inner
 def alternate(h):
     """Sum of (-1)**|T| h[T], h (2**k,), by halves in place. Every difference is one of sums."""
     half = h.size // 2
@@ -272,7 +272,7 @@ def next_layers(placed, last, which, uniforms, sums, out):
                 out[t] |= ((c >> i) & 1) << nodes[i]
 
 
-@kernel
+@inner
 def exactly(h):
     """h[L] <- sum of (-1)**|C - L| h[C] over C superset of L, in place; (2**k,).
 
@@ -285,7 +285,7 @@ def exactly(h):
         d //= 2
 
 
-@kernel
+@inner
 def shares_touching(a, last, nodes, sums, out):
     """out[i] = the share of alpha_i(A) in parent sets that hold a node of the last layer."""
     for i in range(nodes.size):
@@ -300,7 +300,7 @@ def shares_touching(a, last, nodes, sums, out):
                 out[i] = 0.0
 
 
-@kernel
+@inner
 def accumulate(k, waiting, factor, cumulative):
     """Running sums over nonempty layers L of waiting[L] times the factors of L; their total."""
     cumulative[0] = 1.0

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import kernel
+from bnlab.kernels import inner, kernel
 from bnlab.kernels.bits import copy_to, total, trailing_zeros
 from bnlab.kernels.dag_walks import LOCAL, leads_around, score, set_parents, start
 
@@ -86,7 +86,7 @@ def begin(state, source):
     return totals, below, slots, memory
 
 
-@kernel
+@inner
 def remember(state, source, memory, v):
     """The slot of node v's parents, filled now if it is not."""
     dag, _, scores = state
@@ -104,7 +104,7 @@ def remember(state, source, memory, v):
     return slot
 
 
-@kernel
+@inner
 def chances(state, below, slots, memory, v):
     """Sum of the acceptances of all pairs (u, v).
 
@@ -149,7 +149,7 @@ def jump(state, source, rates, before, rng):
         totals[w] = chances(state, below, slots, memory, w)
 
 
-@kernel
+@inner
 def choose(state, rates, rng):
     """A pair (u, v) in proportion to its acceptance."""
     dag = state[0]

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.kernels import inlined, kernel
+from bnlab.kernels import inlined, inner, kernel
 from bnlab.kernels.bits import copy_to, total
-from bnlab.kernels.dag_walks import start
-from bnlab.kernels.greedy import ADDED, DELETED, MARGIN, REVERSED, change, closes_cycle, refresh
+from bnlab.kernels.dag_walks import closes_cycle, start
+from bnlab.kernels.greedy import ADDED, DELETED, MARGIN, REVERSED, change, refresh
 
 
 class Store(NamedTuple):
@@ -88,7 +88,7 @@ def keep(store, rows):
     fill(store, store.dags[: rows.size], store.scores[: rows.size])
 
 
-@kernel
+@inner
 def look_around(state, gains, store, least, found):
     """Put in all neighbours of a state that score `least` or more.
 

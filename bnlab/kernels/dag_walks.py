@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import inlined, kernel
-from bnlab.kernels.bits import copy_to, popcount, total, trailing_zeros
+from bnlab.kernels import inlined, inner, kernel
+from bnlab.kernels.bits import accept, copy_to, popcount, total, trailing_zeros
 from bnlab.kernels.counting import family_rank
 from bnlab.kernels.dags import ancestors, topological_order
 from bnlab.kernels.families import draw_family, log_restricted_sum
@@ -73,13 +73,7 @@ def score(source, v, mask):
     return log_beta[v, rank] if rank >= 0 else -np.inf
 
 
-@kernel
-def accept(gain, rng):
-    """Metropolis: with probability min(1, exp(gain)); never where gain is -inf or nan."""
-    return gain >= 0.0 or rng.random() < math.exp(gain)
-
-
-@kernel
+@inner
 def set_parents(state, v, mask, log_beta):
     """Give v its parents in a state that stays acyclic, and v's descendants their ancestors."""
     dag, above, scores = state
@@ -101,7 +95,7 @@ def set_parents(state, v, mask, log_beta):
                 left ^= np.int64(1) << w
 
 
-@kernel
+@inner
 def leads_around(state, u, v):
     """Whether there is a path from u to v by another parent of v than u."""
     dag, above, _ = state
@@ -113,6 +107,15 @@ def leads_around(state, u, v):
     return False
 
 
+@inner
+def closes_cycle(state, u, v):
+    """Whether the change of the pair (u, v) would close a cycle."""
+    dag, above, _ = state
+    if (above[u] >> v) & 1 == 0:
+        return False
+    return (dag[u] >> v) & 1 == 0 or leads_around(state, v, u)
+
+
 @inlined
 def random_pair(n, rng):
     """One of the n (n - 1) ordered pairs of different nodes, each as likely."""
@@ -122,7 +125,7 @@ def random_pair(n, rng):
     return u + (u >= v), v
 
 
-@kernel
+@inner
 def local_move(state, source, rng):
     """Add, delete or reverse one edge [MadiganYork1995, GiudiciCastelo2003]; whether it was done.
 
@@ -130,13 +133,12 @@ def local_move(state, source, rng):
     reversed, else u -> v is added. Each change has one pair, and so has the way back: the proposal
     is symmetric. A pair that would close a cycle stays, so no neighbours need be counted.
     """
-    dag, above, scores = state
-    n = dag.size
-    u, v = random_pair(n, rng)
+    dag, _, scores = state
+    u, v = random_pair(dag.size, rng)
+    if closes_cycle(state, u, v):
+        return False
     bit_u, bit_v = np.int64(1) << u, np.int64(1) << v
     backwards = (dag[u] & bit_v) != 0
-    if (above[u] & bit_v) != 0 and not (backwards and not leads_around(state, v, u)):
-        return False
     fresh_v = score(source, v, dag[v] ^ bit_u)
     gain = fresh_v - scores[v]
     fresh_u = scores[u]
@@ -151,7 +153,7 @@ def local_move(state, source, rng):
     return True
 
 
-@kernel
+@inner
 def global_move(state, source, chances, rng, fresh):
     """A whole DAG from chances (n, n), whatever the last one was [EatonMurphy2007, sec. 3].
 
@@ -187,7 +189,7 @@ def global_move(state, source, chances, rng, fresh):
     return True
 
 
-@kernel
+@inner
 def gibbs_move(state, source, rng):
     """Join a random pair u, v anew: not at all, u -> v or v -> u; whether that changed it.
 
@@ -224,7 +226,7 @@ def gibbs_move(state, source, rng):
     return True
 
 
-@kernel
+@inner
 def reversal_move(state, parents, log_beta, rng):
     """Reverse a random edge and draw all parents of both ends anew; return whether it was done."""
     u, v, f_u, f_v = accepted_reversal(state[0], parents, log_beta, rng)
@@ -236,7 +238,7 @@ def reversal_move(state, parents, log_beta, rng):
     return True
 
 
-@kernel
+@inner
 def accepted_reversal(dag, parents, log_beta, rng):
     """Propose to reverse an edge u -> v of a DAG; (u, v, places of their new families), or u = -1.
 
@@ -275,7 +277,7 @@ def accepted_reversal(dag, parents, log_beta, rng):
     return u, v, f_u, f_v
 
 
-@kernel
+@inner
 def _new_family(parents, log_beta, allowed, needed, rng):
     """Draw one of the families that fit; return it, -1 for none, and ln of their sum."""
     log_sum = log_restricted_sum(parents, log_beta, allowed, needed)
@@ -284,7 +286,7 @@ def _new_family(parents, log_beta, allowed, needed, rng):
     return draw_family(parents, log_beta, allowed, needed, log_sum, rng.random()), log_sum
 
 
-@kernel
+@inlined
 def nth_edge(dag, place):
     """The edge (u, v), u -> v, at a place among all edges of a DAG, by v, then u."""
     v = 0
@@ -297,7 +299,7 @@ def nth_edge(dag, place):
     return trailing_zeros(rest), v
 
 
-@kernel
+@inner
 def descendants(dag, v):
     """Mask of the nodes that v leads to in a DAG (n,), v among them."""
     found, before = np.int64(1) << v, np.int64(0)

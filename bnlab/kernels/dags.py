@@ -6,7 +6,7 @@ A partially directed graph is two arrays of masks (n,): `directed[v]` holds the 
 
 import numpy as np
 
-from bnlab.kernels import kernel
+from bnlab.kernels import inner, kernel
 from bnlab.kernels.bits import copy_to, trailing_zeros
 
 
@@ -125,7 +125,7 @@ def enumerate_dags(n, out):
     return count
 
 
-@kernel
+@inner
 def _add_parents(v, parents, above, out):
     """Ancestors after giving v its parents; False when that closes a cycle."""
     gained = parents
@@ -147,7 +147,7 @@ def cpdags(dags, directed, undirected):
         compel(dags[t], order, directed[t], undirected[t])
 
 
-@kernel
+@inner
 def compel(dag, order, directed, undirected):
     """The edges that all equivalent DAGs share, and the others, node by node [Chickering1995].
 
@@ -207,7 +207,7 @@ def extend(directed, undirected, dag):
     return True
 
 
-@kernel
+@inner
 def _removable(children, undirected, joined, left):
     """The smallest node of `left` that may come last in it; -1 if there is none."""
     for x in range(children.size):

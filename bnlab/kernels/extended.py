@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import inlined, kernel
+from bnlab.kernels import inlined, inner, kernel
 
 FRACTION_BITS = 44
 FRACTION = (1 << FRACTION_BITS) - 1
@@ -70,21 +70,21 @@ def to_log(a):
     return (a >> FRACTION_BITS) * LOG_2 + math.log1p(fraction)
 
 
-@kernel
+@inner
 def add_to(total, terms):
     """total[i] += terms[i] for packed arrays that do not overlap."""
     for i in range(total.size):
         total[i] = add(total[i], terms[i])
 
 
-@kernel
+@inner
 def add_product_to(total, a, b):
     """total[i] += a[i] * b[i] for packed arrays that do not overlap."""
     for i in range(total.size):
         total[i] = add(total[i], mul(a[i], b[i]))
 
 
-@kernel
+@inner
 def set_product(out, a, b):
     """out[i] = a[i] * b[i] for packed arrays that do not overlap."""
     for i in range(out.size):

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import inlined, kernel
+from bnlab.kernels import inlined, inner, kernel
 
 LIGHT = -70.0  # nats relative to the largest term: lighter ones do not change a sum
 
@@ -47,7 +47,7 @@ def fits(parents, allowed, needed):
     return parents & ~allowed == 0 and (needed == 0 or parents & needed != 0)
 
 
-@kernel
+@inner
 def restricted_sum(parents, log_beta, allowed, needed):
     """The largest log weight of the families that fit, and their sum relative to it, in order."""
     best, total = -np.inf, 0.0
@@ -60,14 +60,14 @@ def restricted_sum(parents, log_beta, allowed, needed):
     return best, total
 
 
-@kernel
+@inner
 def log_restricted_sum(parents, log_beta, allowed, needed):
     """Return ln of the sum of beta over the families that fit."""
     best, total = restricted_sum(parents, log_beta, allowed, needed)
     return best + math.log(total) if total > 0.0 else -np.inf
 
 
-@kernel
+@inner
 def draw_family(parents, log_beta, allowed, needed, log_sum, u):
     """Return a family that fits by inversion of u, given ln of their sum; -1 where none fits.
 

@@ -12,9 +12,9 @@ counts, and an operator replaces an earlier one only if it gains TIE more: less 
 
 import numpy as np
 
-from bnlab.kernels import kernel
+from bnlab.kernels import inner, kernel
 from bnlab.kernels.bits import copy_to, popcount, total, trailing_zeros
-from bnlab.kernels.dag_walks import leads_around, random_pair, set_parents
+from bnlab.kernels.dag_walks import closes_cycle, random_pair, set_parents
 from bnlab.kernels.lazy_scores import log_beta_of
 
 ADDED, DELETED, REVERSED = 0, 1, 2
@@ -64,7 +64,7 @@ def climb(state, gains, memory, source, plan, steps, trace):
     return trace.size
 
 
-@kernel
+@inner
 def choose(state, gains, memory, plan):
     """The next change, n u + v, or -1 for none.
 
@@ -92,15 +92,6 @@ def choose(state, gains, memory, plan):
             if first and gain > MARGIN:
                 break
     return chosen
-
-
-@kernel
-def closes_cycle(state, u, v):
-    """Whether the change of the pair (u, v) would close a cycle."""
-    dag, above, _ = state
-    if (above[u] >> v) & 1 == 0:
-        return False
-    return (dag[u] >> v) & 1 == 0 or leads_around(state, v, u)
 
 
 @kernel
@@ -194,7 +185,7 @@ def best_delete(graph, source):
     return best
 
 
-@kernel
+@inner
 def next_clique(depth, stack, joined, most):
     """Step from one clique of up to `most` nodes to the next; its size, or -1 after the last.
 
@@ -212,7 +203,7 @@ def next_clique(depth, stack, joined, most):
     return depth
 
 
-@kernel
+@inner
 def is_clique(nodes, joined):
     """Whether every two of the nodes are joined."""
     rest = nodes
@@ -224,7 +215,7 @@ def is_clique(nodes, joined):
     return True
 
 
-@kernel
+@inner
 def joined_to_all(nodes, candidates, joined):
     """The candidates that are joined to each of the nodes."""
     while nodes:
@@ -233,7 +224,7 @@ def joined_to_all(nodes, candidates, joined):
     return candidates
 
 
-@kernel
+@inner
 def is_blocked(graph, y, x, wall):
     """Whether every path from y to x along y -> or y - edges meets the wall."""
     _, undirected, children, _ = graph
@@ -272,7 +263,7 @@ def delete(directed, undirected, x, y, heads):
         heads &= heads - 1
 
 
-@kernel
+@inner
 def _point(directed, undirected, u, v):
     """u - v becomes u -> v."""
     directed[v] |= np.int64(1) << u

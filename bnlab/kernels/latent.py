@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import kernel
+from bnlab.kernels import inlined, inner, kernel
 from bnlab.kernels.bits import copy_to
 from bnlab.kernels.cliques import TINY, expect_cliques, exponentiate
 from bnlab.kernels.counting import cell_term
@@ -34,24 +34,33 @@ def expect(theta, groups, base, counts):
     -inf where a row is impossible.
     """
     listed, halves, forest = groups
-    shapes, cells, factors, weight = listed
     sizes, first, of_row = halves
     copy_to(base, counts)
-    log_likelihood, cell, row, half = 0.0, 0, 0, 0
-    for g in range(shapes.shape[0]):
-        size, many, rows, shared = shapes[g]
-        left, right = sizes[g]
-        of_group = cells[cell : cell + size * many].reshape(many, size)
-        of_rows = (factors[row : row + rows], shared, weight[row : row + rows])
-        of_halves = (left, first[half : half + left + right], of_row[row : row + rows])
-        log_likelihood += expect_group(theta, of_group, of_rows, of_halves, counts)
-        cell += size * many
-        row += rows
+    log_likelihood, at, half = 0.0, (0, 0), 0
+    for g in range(sizes.shape[0]):
+        row, left, right = at[1], sizes[g, 0], sizes[g, 1]
+        cells, rows, at = group_at(listed, g, at)
+        of_halves = (left, first[half : half + left + right], of_row[row : at[1]])
+        log_likelihood += expect_group(theta, cells, rows, of_halves, counts)
         half += left + right
     return log_likelihood + expect_forest(theta, forest, counts)
 
 
-@kernel
+@inlined
+def group_at(listed, g, at):
+    """Group g, from cell and row `at` on: its cells (F, H), rows, and where the next begins.
+
+    rows: (factors (R, J), the number of shared ones, weight (R,)).
+    """
+    shapes, cells, factors, weight = listed
+    size, many, rows, shared = shapes[g]
+    cell, row = at
+    end, last = cell + size * many, row + rows
+    of_rows = (factors[row:last], shared, weight[row:last])
+    return cells[cell:end].reshape(many, size), of_rows, (end, last)
+
+
+@inner
 def expect_forest(theta, forest, counts):
     """The part of `expect` of the groups with too many joint states to list.
 
@@ -115,7 +124,7 @@ def expect_group(theta, cells, rows, halves, counts):
     return log_likelihood
 
 
-@kernel
+@inner
 def gather(table, cells):
     """What `table` says at cells (F, H)."""
     out = np.empty(cells.shape)
@@ -125,7 +134,7 @@ def gather(table, cells):
     return out
 
 
-@kernel
+@inner
 def expect_unlikely(values, factors, weight, sums):
     """The part of `expect_group` of a row whose products underflow, by sums of logs."""
     shares = np.zeros(values.shape[1])
@@ -167,7 +176,7 @@ def climb(theta, groups, tables, added, limits, trace):
     return most, False
 
 
-@kernel
+@inner
 def maximise(counts, first, added, theta):
     """M step: rows of counts plus `added`, normalised; a row without any counts is uniform."""
     for t in range(first.size - 1):
@@ -238,7 +247,7 @@ def log_dirichlet(counts, first, strength):
     return total
 
 
-@kernel
+@inner
 def geometric_means(counts, first, strength, theta):
     """VB M step: exp of E ln theta under Dirichlet(strength + counts) [Beal2003, eq. 6.45]."""
     for t in range(first.size - 1):

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import kernel
+from bnlab.kernels import inner, kernel
 from bnlab.kernels.bits import copy_to
 from bnlab.kernels.cliques import exponentiate
 from bnlab.kernels.counting import cell_term
@@ -210,7 +210,7 @@ def complete_rows(log_theta, order, rows, power, rng, states):
         states[i] = choose(shares, size[r], total, rng)
 
 
-@kernel
+@inner
 def add_rows(cells, state, k, tables, strength, counts, totals):
     """Add k rows that read the cells (J, H) at `state`; return the change of ln p(completed rows).
 

@@ -9,10 +9,10 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import kernel
+from bnlab.kernels import inner, kernel
 from bnlab.kernels.bits import copy_to
 from bnlab.kernels.cliques import exponentiate
-from bnlab.kernels.latent import gather
+from bnlab.kernels.latent import gather, group_at
 
 TINY = 1e-150  # the product of two numbers above this has not underflown
 
@@ -63,7 +63,7 @@ def copy(tables, ranges, out):
             out[0][cell], out[1][cell] = tables[0][cell], tables[1][cell]
 
 
-@kernel
+@inner
 def propose(old, span, width, rng, new):
     """Draw one row of new from Dirichlet(shift + strength * theta) around the old one.
 
@@ -98,7 +98,7 @@ def log_density(log_x, shape, log_shape):
     return (shape - 1.0) * log_x - math.lgamma(shape)
 
 
-@kernel
+@inner
 def log_gamma_draw(shape, rng):
     """ln of a Gamma(shape) variate, which may underflow itself: G(a) = G(a + 1) U**(1 / a)."""
     if shape >= 1.0:
@@ -123,20 +123,14 @@ def draw_tables(parameters, ranges, rng, log_theta):
 @kernel
 def log_likelihood(tables, groups, base):
     """ln p(data | theta); tables: (ln theta, theta), base (cells,): counts of closed tables."""
-    shapes, cells, factors, weight = groups
-    total = dot(base, tables[0])
-    cell, row = 0, 0
-    for g in range(shapes.shape[0]):
-        size, many, rows, shared = shapes[g]
-        of_group = cells[cell : cell + size * many].reshape(many, size)
-        of_rows = factors[row : row + rows]
-        total += group_log_likelihood(tables, of_group, of_rows, shared, weight[row : row + rows])
-        cell += size * many
-        row += rows
+    total, at = dot(base, tables[0]), (0, 0)
+    for g in range(groups[0].shape[0]):
+        cells, rows, at = group_at(groups, g, at)
+        total += group_log_likelihood(tables, cells, rows)
     return total
 
 
-@kernel
+@inner
 def dot(counts, log_theta):
     """Sum of counts times log_theta, with 0 * -inf = 0."""
     total = 0.0
@@ -146,9 +140,10 @@ def dot(counts, log_theta):
     return total
 
 
-@kernel
-def group_log_likelihood(tables, cells, factors, shared, weight):
-    """The part of one group, factors (R, J); one logarithm serves rows of equal weight."""
+@inner
+def group_log_likelihood(tables, cells, rows):
+    """The part of one group; one logarithm serves rows of equal weight."""
+    factors, shared, weight = rows
     values, prior = gather(tables[1], cells), np.ones(cells.shape[1])
     for j in range(shared):
         prior *= values[factors[0, j]]
@@ -172,7 +167,7 @@ def group_log_likelihood(tables, cells, factors, shared, weight):
     return log_total + times * math.log(running)
 
 
-@kernel
+@inner
 def from_logs(logs, factors, shares):
     """Fill shares (H,) relative to the largest product of factors; return (its ln, their sum)."""
     for h in range(shares.size):
@@ -203,29 +198,24 @@ def anneal_gibbs(log_theta, problem, plan, rng, record):
             tally[spans[t]] += 1
 
 
-@kernel
+@inner
 def draw_counts(log_theta, groups, power, rng, counts):
     """Complete each row, a state with probability proportional to p(y, s | theta)**power."""
-    shapes, cells, factors, weight = groups
     counts[:] = 0.0
-    cell, row = 0, 0
-    for g in range(shapes.shape[0]):
-        size, many, rows, shared = shapes[g]
-        of_group = cells[cell : cell + size * many].reshape(many, size)
-        sums = np.zeros((many, size))
-        of_rows = factors[row : row + rows]
-        logs = power * gather(log_theta, of_group)
-        draw_group(logs, of_rows, shared, weight[row : row + rows], rng, sums)
-        for f in range(many):
-            for h in range(size):
-                counts[of_group[f, h]] += sums[f, h]
-        cell += size * many
-        row += rows
+    at = (0, 0)
+    for g in range(groups[0].shape[0]):
+        cells, rows, at = group_at(groups, g, at)
+        sums = np.zeros(cells.shape)
+        draw_group(power * gather(log_theta, cells), rows, rng, sums)
+        for f in range(cells.shape[0]):
+            for h in range(cells.shape[1]):
+                counts[cells[f, h]] += sums[f, h]
 
 
-@kernel
-def draw_group(logs, factors, shared, weight, rng, sums):
+@inner
+def draw_group(logs, rows, rng, sums):
     """Add to sums (F, H) how often the completed rows of one group use each factor's states."""
+    factors, shared, weight = rows
     values, shares = np.exp(logs), np.empty(logs.shape[1])
     prior, taken, drawn = np.ones(shares.size), np.empty(shares.size), np.zeros(shares.size)
     for j in range(shared):
@@ -251,7 +241,7 @@ def draw_group(logs, factors, shared, weight, rng, sums):
         copy_to(drawn, sums[factors[0, j]])
 
 
-@kernel
+@inner
 def choose(shares, size, total, rng):
     """A state out of `size`, with probability shares[state] / total."""
     left = rng.random() * total

@@ -12,7 +12,7 @@ Counting bits, 64 rows at a time, is the faster way for all but large families.
 
 import numpy as np
 
-from bnlab.kernels import kernel
+from bnlab.kernels import inner, kernel
 from bnlab.kernels.bits import popcount, trailing_zeros
 from bnlab.kernels.counting import cell_term, family_rank
 from bnlab.kernels.dag_walks import score
@@ -22,7 +22,7 @@ TWOS, FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 EIGHTS, BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 
-@kernel
+@inner
 def log_beta_of(source, v, mask):
     """ln beta_v of a parent mask, worked out now if it was not yet; -inf for too many parents."""
     (log_beta, choose, first), counts = source
@@ -33,7 +33,7 @@ def log_beta_of(source, v, mask):
     return value
 
 
-@kernel
+@inner
 def family_score(counts, v, mask):
     """The score of one family, nats: a sum over its cells, less one over its configurations."""
     columns, words, first, arities = counts[:4]
@@ -108,7 +108,7 @@ def count_bits(words, first, arities, v, mask, cells):
             digits[d] += 1
 
 
-@kernel
+@inner
 def shared_bits(left, right):
     """Bits set in both of two rows of words; in this form the compiler has one instruction."""
     total = np.uint64(0)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.kernels import inlined, kernel
-from bnlab.kernels.bits import compact, copy_to, total
+from bnlab.kernels import inlined, inner, kernel
+from bnlab.kernels.bits import accept, compact, copy_to, total
 from bnlab.kernels.extended import LOG_2
 
 SWAP, ADJACENT, RELOCATE = 0, 1, 2
@@ -64,7 +64,7 @@ def walk(orders, source, plan, rng, record):
                 masks[lo] = mask[lo]
                 score(source, changed, lo, hi, masks, fresh)
                 tally[span, c, kind, 0] += 1
-                if accept(beta, lo, hi, fresh, alpha, rng):
+                if accept(beta * gain_of(fresh, alpha, lo, hi), rng):
                     tally[span, c, kind, 1] += 1
                     adopt(lo, hi, (changed, masks, fresh), (order, mask, alpha))
             log_weights[t, c] = total(alpha)
@@ -93,7 +93,7 @@ def weigh(source, orders):
     return out
 
 
-@kernel
+@inner
 def exchange(states, betas, log_weights, rng, tally):
     """Propose that two random neighbours i, j exchange their rows of states and log_weights.
 
@@ -104,7 +104,7 @@ def exchange(states, betas, log_weights, rng, tally):
     j = i + 1
     gain = (betas[i] - betas[j]) * (log_weights[j] - log_weights[i])
     tally[i, 0] += 1
-    if gain >= 0.0 or rng.random() < math.exp(gain):
+    if accept(gain, rng):
         tally[i, 1] += 1
         orders, before, scores = states
         for position in range(orders.shape[1]):
@@ -150,13 +150,12 @@ def propose(order, kind, rng, changed):
 
 
 @inlined
-def accept(beta, lo, hi, fresh, scores, rng):
-    """Metropolis: accept with probability min(1, exp(beta * gain))."""
+def gain_of(fresh, scores, lo, hi):
+    """What the scores at positions lo..hi gain together."""
     gain = 0.0
     for position in range(lo, hi + 1):
         gain += fresh[position] - scores[position]
-    gain *= beta
-    return gain >= 0.0 or rng.random() < math.exp(gain)
+    return gain
 
 
 @inlined
@@ -184,7 +183,7 @@ def score(source, nodes, lo, hi, masks, out):
             mask |= np.int64(1) << v
 
 
-@kernel
+@inner
 def score_families(families, nodes, lo, hi, masks, out):
     """`score` by sums over families.
 
@@ -207,25 +206,35 @@ def score_families(families, nodes, lo, hi, masks, out):
         mask |= np.int64(1) << v
 
 
-@kernel
+@inner
 def sum_within(weights, mask, choose, first, lists):
     """Sum of weights[rank(G)] over the sets G within a compact mask; lists: scratch."""
-    inside, pairs = lists.inside, lists.pairs
-    count, x = 0, 0
-    while mask:
-        if mask & 1:
-            inside[count] = x
-            pairs[count] = choose[x, 2] if choose.shape[1] > 2 else 0
-            count += 1
-        mask >>= 1
-        x += 1
-    total = weights[0]
+    count, total = list_members(mask, np.int64(0), choose, lists), weights[0]
     for size in range(1, min(first.size - 2, count) + 1):
         total += sum_of_size(weights, lists, count, first[size], size, choose)
     return total
 
 
-@kernel
+@inner
+def list_members(before, last, choose, lists):
+    """Fill `Members` with compact sets; return the size of `before`."""
+    inside, pairs, below, recent = lists.inside, lists.pairs, lists.below, lists.recent
+    count, touching, x = 0, 0, 0
+    below[0] = 0
+    while before >> x:
+        if (before >> x) & 1:
+            inside[count] = x
+            pairs[count] = choose[x, 2] if choose.shape[1] > 2 else 0
+            if (last >> x) & 1:
+                recent[touching] = x
+                touching += 1
+            count += 1
+            below[count] = touching
+        x += 1
+    return count
+
+
+@inner
 def sum_of_size(weights, lists, count, base, size, choose):
     """Sum of weights[base + rank(G)] over the sets G of `size` of the first `count` members."""
     inside, pairs, rows = lists.inside, lists.pairs, lists.rows
@@ -250,7 +259,7 @@ def sum_of_size(weights, lists, count, base, size, choose):
     return total
 
 
-@kernel
+@inner
 def sum_triples(weights, inside, pairs, rows, count):
     """Sum of weights[rows[t] + pairs[s] + inside[r]] over r < s < t < count.
 
@@ -287,7 +296,7 @@ def sum_row(weights, base, members, count):
     return (sum0 + sum1) + (sum2 + sum3)
 
 
-@kernel
+@inner
 def log_sum_within(log_beta, parents, mask, offset):
     """ln of the sum of beta over the parents (F,) within `mask`, at least offset + FLOOR.
 

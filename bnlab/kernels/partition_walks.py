@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.kernels import kernel
-from bnlab.kernels.bits import compact, copy_to, popcount, total, trailing_zeros
+from bnlab.kernels import inlined, inner, kernel
+from bnlab.kernels.bits import accept, compact, copy_to, popcount, total, trailing_zeros
 from bnlab.kernels.dag_walks import accepted_reversal
 from bnlab.kernels.families import draw_family, log_restricted_sum
-from bnlab.kernels.order_walks import TINY, sum_of_size, sum_row
+from bnlab.kernels.order_walks import TINY, list_members, sum_of_size, sum_row
 
 SPLIT_OR_JOIN, SWAP, ADJACENT, RELOCATE, REVERSE = 0, 1, 2, 3, 4
 
@@ -68,7 +68,7 @@ def walk(state, fresh, lists, families, plan, rng, record):
             log_weights[t], log_targets[t] = total(state.scores), total(fresh.scores)
 
 
-@kernel
+@inlined
 def move(state, fresh, lists, families, kind, rng):
     """Make a Metropolis-Hastings move of a state; return whether it was accepted."""
     if kind == REVERSE:
@@ -76,13 +76,13 @@ def move(state, fresh, lists, families, kind, rng):
     gain = propose(state.layers, kind, rng, fresh.layers)
     if gain > -np.inf:
         gain += rescore(families, lists, fresh.layers, state, fresh)
-    accepted = gain >= 0.0 or rng.random() < math.exp(gain)
+    accepted = accept(gain, rng)
     if accepted:
         adopt(fresh, state)
     return accepted
 
 
-@kernel
+@inner
 def reverse(state, fresh, lists, families, rng):
     """Draw a DAG, reverse one of its edges with new parents for both ends; whether that was done.
 
@@ -113,7 +113,7 @@ def divide(dag, layers):
         placed |= layers[i]
 
 
-@kernel
+@inner
 def adopt(fresh, state):
     """Copy a proposal to the state."""
     for v in range(state.layers.size):
@@ -121,7 +121,7 @@ def adopt(fresh, state):
         state.last[v], state.scores[v] = fresh.last[v], fresh.scores[v]
 
 
-@kernel
+@inlined
 def propose(layers, kind, rng, changed):
     """Write a neighbour to `changed`; return ln of the proposal's odds, back over there, or -inf.
 
@@ -153,7 +153,7 @@ def propose(layers, kind, rng, changed):
     return 0.0
 
 
-@kernel
+@inner
 def split(layers, count, rng):
     """Split a layer in two: the layer, the size of the first part and the part are uniform."""
     big, k, at = large(layers), 0, -1
@@ -179,7 +179,7 @@ def split(layers, count, rng):
     return log_ways(k, size) + math.log(big) - math.log(count)
 
 
-@kernel
+@inner
 def join(layers, count, rng):
     """Join two adjacent layers, uniformly."""
     if count == 1:
@@ -193,7 +193,7 @@ def join(layers, count, rng):
     return math.log(count - 1) - ways - math.log(large(layers))
 
 
-@kernel
+@inner
 def relocate(layers, count, rng):
     """Take one node out, and put it anywhere else among the other nodes' layers.
 
@@ -220,7 +220,7 @@ def relocate(layers, count, rng):
     return 0.0
 
 
-@kernel
+@inner
 def layer_of(layers, v):
     """The layer that holds node v."""
     at = 0
@@ -229,7 +229,7 @@ def layer_of(layers, v):
     return at
 
 
-@kernel
+@inner
 def large(layers):
     """How many layers have at least two nodes."""
     count = 0
@@ -238,7 +238,7 @@ def large(layers):
     return count
 
 
-@kernel
+@inner
 def member(mask, i):
     """Element number i of a set."""
     for _ in range(i):
@@ -246,7 +246,7 @@ def member(mask, i):
     return trailing_zeros(mask)
 
 
-@kernel
+@inner
 def log_ways(k, size):
     """ln of the splits of a layer of k: k - 1 sizes, and C(k, size) parts of one size."""
     ways = float(k - 1)
@@ -281,7 +281,7 @@ def rescore(families, lists, layers, state, fresh):
     return gain
 
 
-@kernel
+@inner
 def score(families, lists, v, before, last):
     """ln of the sum of beta_v(G) over G within `before` that touch `last`; G empty if last is."""
     weights, choose, first = families.weights[v], families.choose, families.first
@@ -296,26 +296,7 @@ def score(families, lists, v, before, last):
     return log_restricted_sum(families.parents[v], families.log_beta[v], before, last)
 
 
-@kernel
-def list_members(before, last, choose, lists):
-    """Fill `Members` with compact sets; return the size of `before`."""
-    inside, pairs, below, recent = lists.inside, lists.pairs, lists.below, lists.recent
-    count, touching, x = 0, 0, 0
-    below[0] = 0
-    while before >> x:
-        if (before >> x) & 1:
-            inside[count] = x
-            pairs[count] = choose[x, 2] if choose.shape[1] > 2 else 0
-            if (last >> x) & 1:
-                recent[touching] = x
-                touching += 1
-            count += 1
-            below[count] = touching
-        x += 1
-    return count
-
-
-@kernel
+@inner
 def sum_touching(weights, lists, count, base, size, choose):
     """Sum of weights[base + rank(G)] over the sets G of `size` of the first `count` members.
 
@@ -339,7 +320,7 @@ def sum_touching(weights, lists, count, base, size, choose):
     return total
 
 
-@kernel
+@inner
 def sum_pairs(weights, lists, count, base, touched):
     """`sum_touching` of size 2, or the sum over all pairs if the set is `touched` already."""
     below = lists.below
@@ -353,7 +334,7 @@ def sum_pairs(weights, lists, count, base, touched):
     return total
 
 
-@kernel
+@inner
 def draw(families, state, rng, dag, scores):
     """Draw a DAG (n,) of a partition by inversion, node by node, and its ln weight by node (n,)."""
     parents, log_beta = families.parents, families.log_beta

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.kernels import inlined, kernel
+from bnlab.kernels import inlined, inner, kernel
 from bnlab.kernels.bits import copy_to, popcount, trailing_zeros
 
 ONE = np.int64(1)
@@ -125,7 +125,7 @@ def find(keys, mask):
     return slot
 
 
-@kernel
+@inner
 def _grown(keys, values):
     """The same table with four times the slots."""
     wide_keys, wide_values = np.zeros(4 * keys.size, np.int64), np.empty(4 * keys.size)
@@ -247,7 +247,7 @@ def residues(poset, states, keys, ranks, primes, out):
     copy_to(product, out[n + 1 + states.size])
 
 
-@kernel
+@inner
 def _product(poset, pending, mins, table, primes, known, product):
     """The density of a set modulo primes, from what is known of its irreducible parts."""
     keys, ranks = table
@@ -267,7 +267,7 @@ def _product(poset, pending, mins, table, primes, known, product):
                 product[r] = product[r] * known[row, r] % primes[r]
 
 
-@kernel
+@inner
 def _density_of(poset, pending, mins, keys, values):
     """The density of a set all of whose irreducible parts are in the table."""
     product = 1.0
@@ -310,7 +310,7 @@ def extensions(poset, keys, values, uniforms, times):
             mins = _without(poset, bit, pending, mins)
 
 
-@kernel
+@inner
 def _first(poset, part, mins, keys, values, u):
     """The bit of the first element of a random extension of `part`, by inversion of u."""
     left = u * values[find(keys, part)] * popcount(part)
@@ -323,7 +323,7 @@ def _first(poset, part, mins, keys, values, u):
     return bit
 
 
-@kernel
+@inner
 def _trade(times, part, bit, earliest):
     """Swap the time of element `bit` with the earliest, or else the latest, within `part`."""
     v = trailing_zeros(bit)

@@ -14,7 +14,7 @@ from bnlab.data import Data
 from bnlab.data.table import node_number
 from bnlab.exact import order_posterior
 from bnlab.graphs import check_dag, check_dags, members
-from bnlab.kernels import prediction as kernels
+from bnlab.kernels import counting as kernels
 from bnlab.predict.tables import (
     Rows,
     Tables,

@@ -18,7 +18,7 @@ from bnlab.data.encoding import MISSING_LABEL
 from bnlab.data.markers import MISSING_MARKERS, Markers
 from bnlab.errors import warn
 from bnlab.graphs import ancestors, members
-from bnlab.kernels import prediction as kernels
+from bnlab.kernels import counting as kernels
 from bnlab.scores import Score
 
 Codes = NDArray[np.int32]

@@ -14,6 +14,7 @@ from bnlab.checks import Floats, Ints, check_generator, checked, shown
 from bnlab.errors import Public
 from bnlab.exact import OrderPosterior
 from bnlab.kernels import order_walks
+from bnlab.kernels.bits import accept
 from bnlab.results import Draws, Run
 from bnlab.running import Executor, Progress, seed_of
 from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance
@@ -117,20 +118,7 @@ def sample_orders(
                 )
         return sample(target, order_block, "orders", "DOS", draws, rng, progress, executor)
     plan = ChainSettings.of(draws, burn_in, thin, chains, target.n)
-    moves = Moves() if moves is None else moves
-    return _by_chains(target, plan, moves, schedule, rng, checkpoint, progress, executor)
-
-
-def _by_chains(
-    table: ScoreTable,
-    plan: ChainSettings,
-    moves: Moves,
-    schedule: Schedule | None,
-    rng: np.random.Generator,
-    checkpoint: str | os.PathLike[str] | None,
-    progress: Progress | None,
-    executor: Executor | None,
-) -> Draws:
+    table, moves = target, Moves() if moves is None else moves
     betas = np.ones(1) if schedule is None else betas_of(schedule)
     check_generator(rng)
     memory.require(
@@ -291,7 +279,7 @@ def _steps(
         lo, hi = order_walks.propose(order, kind, rng, changed)
         masks[lo] = before[lo]
         order_walks.score(source, changed, lo, hi, masks, fresh)
-        accepted = order_walks.accept(1.0, lo, hi, fresh, scores, rng)
+        accepted = accept(order_walks.gain_of(fresh, scores, lo, hi), rng)
         proposed = np.concatenate([order[:lo], changed[lo : hi + 1], order[hi + 1 :]])
         if accepted:
             order_walks.adopt(lo, hi, (changed, masks, fresh), (order, before, scores))
