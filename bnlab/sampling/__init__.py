@@ -3,8 +3,7 @@
 from bnlab.running import Executor
 from bnlab.sampling.bucket_mcmc import sample_partial_orders
 from bnlab.sampling.dags_given_orders import NO_DAG, check_orders, sample_dags
-from bnlab.sampling.independent import families_by_weight
-from bnlab.sampling.joint import Joint, sample_joint
+from bnlab.sampling.independent import Joint, families_by_weight, sample_joint
 from bnlab.sampling.order_mcmc import OrderStep, each_order, sample_orders
 from bnlab.sampling.order_target import Moves, OrderWalker, check_weight
 from bnlab.sampling.partition_mcmc import sample_partitions

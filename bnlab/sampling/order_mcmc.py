@@ -140,7 +140,7 @@ def sample_orders(
         (orders_of(table.n), nats(betas.size)),
         ((len(KINDS) + 1) * betas.size - 1, 2),
     )
-    chains = Chains(
+    run = Chains(
         lambda: CoupledWalker(OrderWalker.of(table), betas, moves),
         starts,
         plan,
@@ -148,8 +148,8 @@ def sample_orders(
         layout,
         executor,
     )
-    chains.run(Checkpoint.at(checkpoint, identified), progress)
-    orders, log_weights = chains.records
+    run.run(Checkpoint.at(checkpoint, identified), progress)
+    orders, log_weights = run.records
     log_target = log_weights[:, :, -1]
     check_weight(table, orders, log_target)
     return Draws(
@@ -159,9 +159,9 @@ def sample_orders(
         "orders",
         "order-modular",
         table.names,
-        stats=_acceptance(chains.tally, betas, moves, coupled=schedule is not None),
+        stats=_acceptance(run.tally, betas, moves, coupled=schedule is not None),
         traces={} if schedule is None else {"tempered": log_weights},
-        run=Run(method, settings, seed, chains.seconds, stopped=chains.stopped),
+        run=Run(method, settings, seed, run.seconds, stopped=run.stopped),
     )
 
 

@@ -59,19 +59,8 @@ class Moves:
 class Walk(NamedTuple):
     """Records of a walk: orders (T, n), ln weight at beta = 1 (T,), tally (spans, 3, 2).
 
-    The tally counts moves tried and accepted, by kind.
-    """
-
-    orders: Ints
-    log_weights: Floats
-    tally: Ints
-
-
-class CoupledWalk(NamedTuple):
-    """Records of C coupled chains: orders (T, n) of the last, ln weights at beta = 1 (T, C).
-
-    tally (spans, C, 3, 2) counts moves tried and accepted, by kind; exchanges (C - 1, 2) likewise,
-    of each chain with the next.
+    The tally counts moves tried and accepted, by kind. Of C coupled chains: the orders of the last,
+    ln weights (T, C), tally (spans, C, 3, 2), and exchanges (C - 1, 2) of each with the next.
     """
 
     orders: Ints
@@ -136,7 +125,7 @@ class OrderWalker:
         """
         plan = betas[:, None], thin, moves.shares
         record = self._walk(order[None], plan, rng, betas.size if keep else 0, spans)
-        return Walk(record.orders, record.log_weights[:, 0], record.tally[:, 0])
+        return record._replace(log_weights=record.log_weights[:, 0], tally=record.tally[:, 0])
 
     def walk_coupled(
         self,
@@ -146,7 +135,7 @@ class OrderWalker:
         thin: int,
         moves: Moves,
         rng: np.random.Generator,
-    ) -> CoupledWalk:
+    ) -> Walk:
         """Move `orders` (C, n) along in place, each at its own of the betas (C,).
 
         Before each record, each of them makes `thin` moves, and then C - 1 times a random one and
@@ -162,9 +151,9 @@ class OrderWalker:
         rng: np.random.Generator,
         kept: int,
         spans: int,
-    ) -> CoupledWalk:
+    ) -> Walk:
         records, chains = plan[0].shape
-        record = CoupledWalk(
+        record = Walk(
             np.empty((kept, self.n), np.int64),
             np.empty((records, chains)),
             np.zeros((spans, chains, 3, 2), np.int64),

@@ -63,19 +63,23 @@ class Global(Record):
     @property
     def chances(self) -> Floats:
         """(n, n) q(u -> v): `edges` clipped, each pair made to add up to 1 again."""
-        return _clipped(np.asarray(self.edges))
+        edges = np.asarray(self.edges)
+        ways = np.stack([edges, edges.T, 1 - edges - edges.T]).clip(CLIP, 1 - CLIP)
+        chances: Floats = ways[0] / ways.sum(axis=0)
+        np.fill_diagonal(chances, 0.0)
+        return chances
 
 
 @checked
 @dataclass(frozen=True, slots=True, eq=False)
-class Hybrid(Record):
+class Hybrid(Global):
     """A local move with probability `local`, else a global one [EatonMurphy2007, sec. 3].
 
     Each kind is accepted by its own ratio, so that it leaves the posterior as it is by itself.
 
     Attributes
     ----------
-    edges : (n, n) probabilities of u -> v, as in `Global`
+    edges, chances : (n, n), as in `Global`
     local : share of local moves, 0 to 1; beta in the paper
 
     Examples
@@ -84,18 +88,12 @@ class Hybrid(Record):
     Hybrid(local=0.1)
     """
 
-    edges: ArrayLike = field(repr=False)
     local: float = 0.1
 
     def __post_init__(self) -> None:
-        self._set(edges=_edge_probabilities(self.edges))
+        Global.__post_init__(self)
         if not 0 <= real(self.local) <= 1:
             raise ValueError(f"local={self.local}: the share of local moves is within 0..1")
-
-    @property
-    def chances(self) -> Floats:
-        """(n, n) q(u -> v), as in `Global`."""
-        return _clipped(np.asarray(self.edges))
 
 
 @checked
@@ -156,10 +154,3 @@ def _edge_probabilities(edges: ArrayLike) -> Floats:
             "of u -> v and v -> u are at least 0 and add up to at most 1"
         )
     return matrix
-
-
-def _clipped(edges: Floats) -> Floats:
-    ways = np.stack([edges, edges.T, 1 - edges - edges.T]).clip(CLIP, 1 - CLIP)
-    chances: Floats = ways[0] / ways.sum(axis=0)
-    np.fill_diagonal(chances, 0.0)
-    return chances

@@ -116,7 +116,7 @@ def sample_structures(
     jumping = _shares(kernel)[1] == 0
     chain_bytes = 16 * table.n * table.n * dag_jumps.REMEMBERED if jumping else 0
     memory.require(
-        structure_walker_bytes(table, kernel)
+        table.log_score.nbytes * (4 if isinstance(kernel, EdgeReversal) else 1)
         + plan.chains * chain_bytes
         + plan.bytes_of(table.n, 1, saved=checkpoint is not None),
         task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on DAGs",
@@ -180,7 +180,7 @@ class StructureWalker:
         n, k = table.n, table.max_parents
         other, probability = _shares(kernel)
         chances = np.empty((0, 0))
-        if isinstance(kernel, Global | Hybrid):
+        if isinstance(kernel, Global):
             chances = kernel.chances
             if chances.shape != (n, n):
                 raise ValueError(
@@ -341,20 +341,15 @@ def _layout(table: ScoreTable, *, modular: bool) -> Layout:
     return Layout(state, (dags_of(table.n), nats()), tally, weigh)
 
 
-def structure_walker_bytes(table: ScoreTable, kernel: StructureKernel, /) -> int:
-    """Bytes that `StructureWalker.of` takes, at most."""
-    return table.log_score.nbytes * (4 if isinstance(kernel, EdgeReversal) else 1)
-
-
 def _shares(kernel: StructureKernel) -> tuple[int, float]:
     """The kind of moves other than local ones, and their share."""
     match kernel:
         case Local():
             return kernels.GIBBS, 0.0
-        case Global():
-            return kernels.GLOBAL, 1.0
         case Hybrid():
             return kernels.GLOBAL, 1.0 - kernel.local
+        case Global():
+            return kernels.GLOBAL, 1.0
         case Gibbs():
             return kernels.GIBBS, 1.0
         case EdgeReversal():
