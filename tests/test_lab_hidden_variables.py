@@ -160,11 +160,11 @@ def test_a_stopped_band_keeps_what_is_complete() -> None:
 def test_traces_start_at_the_truth_or_at_the_prior() -> None:
     steps = lab.Steps(stops=[4, 64])
     found = steps.compute(go_on, 40, THESIS, "one row at a time")
-    names = list(found)
+    names = list(found.lines)
     assert names[0] == "from the true tables"
-    assert found[names[0]][0] > max(found[name][0] for name in names[1:])
+    assert found.lines[names[0]][0] > max(found.lines[name][0] for name in names[1:])
     stopped = steps.compute(lambda *_: False, 40, THESIS, "one row at a time")
-    assert [np.isfinite(line).sum() for line in stopped.values()] == [1, 0, 0, 0, 0]
+    assert [np.isfinite(line).sum() for line in stopped.lines.values()] == [1, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("steps", [64, 256])

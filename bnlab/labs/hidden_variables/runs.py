@@ -51,11 +51,15 @@ THESIS = list(SHAPES)[1]
 STEPS = "annealing steps K"
 SIDE_RUNS = 20  # of each direction
 
-Lines = dict[str, Floats]
-"""Label -> ln weight of a single run with each number of steps, nats; nan where not run."""
+
+class Traces(NamedTuple):
+    """ln weights of single runs at some numbers of steps, beside two scores, nats."""
+
+    lines: Mapping[str, Floats]  # label -> (k,), one with each number of steps, nan where not run
+    rules: Mapping[str, float]  # score name -> its value
 
 
-def not_run(stops: Sequence[int]) -> Lines:
+def not_run(stops: Sequence[int]) -> dict[str, Floats]:
     """Label -> (stops,) nan."""
     return {name: np.full(len(stops), np.nan) for name in (TOLD, *FRESH)}
 
@@ -168,26 +172,27 @@ class Steps(Experiment):
             moves=choice("moves", list(MOVES), list(MOVES)[1]),
         )
 
-    def compute(self, progress: Progress, /, size: int, shape: str, moves: str) -> Lines:
+    def compute(self, progress: Progress, /, size: int, shape: str, moves: str) -> Traces:
         """Return single upward runs: one from the tables behind the data, four from the prior."""
-        found, rng = not_run(self._stops), np.random.default_rng([SEED, size])
+        found = Traces(not_run(self._stops), two_scores(size))
+        rng = np.random.default_rng([SEED, size])
         done, total = 0, (TRACES + 1) * sum(self._stops)
-        for (k, steps), (name, line) in product(enumerate(self._stops), found.items()):
+        for (k, steps), (name, line) in product(enumerate(self._stops), found.lines.items()):
             start = thesis_tables() if name == TOLD else None
             method = AIS(Warped(steps, SHAPES[shape]), MOVES[moves])
             run = anneal(true_model(), rows(size), runs=1, rng=rng, method=method, start=start)
             line[k] = run.log_weight[0]
             done += steps
-            if not progress(done, total, dict(found)):
+            if not progress(done, total, found._replace()):
                 break
         return found
 
-    def draw(self, found: Lines | None, size: int, shape: str, moves: str) -> Board:
+    def draw(self, found: Traces | None, size: int, shape: str, moves: str) -> Board:
         """The runs so far, and the two scores."""
         rules, caption = two_scores(size), "Not run yet: press Run. Each dot is a run of its own."
         if found is not None:
             caption = "Running."
-            fresh = np.array([found[name] for name in FRESH])
+            fresh = np.array([found.lines[name] for name in FRESH])
             known = np.isfinite(fresh).all(axis=0)
             if known.any():
                 last = int(np.flatnonzero(known)[-1])
@@ -199,7 +204,7 @@ class Steps(Experiment):
                 )
         picture = plots.log_curves(
             self._stops,
-            not_run(self._stops) if found is None else found,
+            not_run(self._stops) if found is None else found.lines,
             rules,
             x_label=STEPS,
             y_label="ln weight of a run (nats)",
