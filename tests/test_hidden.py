@@ -486,7 +486,6 @@ def test_data_tables_are_taken_too():
     [
         ({"restarts": 0}, "restarts=0"),
         ({"max_iterations": 0}, "max_iterations=0"),
-        ({"rng": 3}, "rng=3"),
     ],
 )
 def test_bad_settings_say_what_is_wrong(options, message):

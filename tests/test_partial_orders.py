@@ -282,11 +282,9 @@ def test_one_and_two_variables(n, bucket):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"draws": 0}, "draws=0"),
         ({"bucket": 0}, "bucket=0"),
         ({"bucket": 2.5}, "bucket=2.5"),
         ({"bucket": 17}, "bucket=17: 1 to 16"),
-        ({"burn_in": -1}, "burn_in=-1"),
     ],
 )
 def test_bad_settings_say_what_is_wrong(options, message):

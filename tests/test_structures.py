@@ -479,10 +479,6 @@ def test_edges_and_paths_agree_with_the_exact_posterior_of_ten_variables(name):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"thin": 0}, "thin=0"),
-        ({"chains": 0}, "chains=0"),
-        ({"burn_in": -1}, "burn_in=-1"),
-        ({"rng": 1}, "rng=1 is no generator"),
         ({"kernel": bn.Local}, "the class Local: pass a Local or a Global"),
         ({"kernel": bn.Global(np.zeros((4, 4)))}, "for a table of 3 variables"),
         ({"log_prior": 1.0}, "log_prior=1.0: pass a function"),
