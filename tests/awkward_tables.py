@@ -127,7 +127,6 @@ def marked(marker: str) -> str:
     return study(x=("a", "b", marker, "a", "b", "b", marker))
 
 
-GRID = [("w", "x", "y", "z")[i % 4] for i in range(30)]
 MESSY: dict[str, Awkward] = {}
 
 # Counts

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from clicking import run_then_move
-from pictures import check_plot, columns
+from pictures import columns
 
 import bnlab as bn
 from bnlab import plots
@@ -31,21 +31,6 @@ def test_heaviest_runs_hold_their_shares_of_the_whole_weight() -> None:
 def test_speed_up_is_relative_to_the_first() -> None:
     picture = plots.speed_up([1, 2, 4], [6.0, 4.0, 2.0])
     assert picture.select_one({"name": "speed_up"}).data["times"] == [1, 1.5, 3]
-
-
-@pytest.mark.parametrize(
-    ("name", "picture"),
-    [
-        ("bridge", lambda: plots.bridge([0, 1], {"A B": [0.5, 0.9], "B A": [0.5, 0.1]})),
-        ("weights", lambda: plots.weight_pile([-3, -1], -1.5, (-5, 5))),
-        ("heaviest", lambda: plots.heaviest([-3, -1])),
-        ("bounds", lambda: plots.evidence_bounds([10, 100], [-3, NAN], [2, NAN])),
-        ("acceptance_path", lambda: plots.acceptance_path([0, 0.5], [1, 0.4])),
-        ("speed_up", lambda: plots.speed_up([1, 2], [2, 1])),
-    ],
-)
-def test_pictures_are_complete(name: str, picture) -> None:
-    check_plot(picture(), name)
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -5,7 +5,6 @@ from itertools import islice, pairwise
 import numpy as np
 import pytest
 from clicking import run_then_move
-from pictures import check_plot
 
 import bnlab as bn
 from bnlab import plots
@@ -194,21 +193,6 @@ def test_a_race_of_older_settings_is_stopped_and_not_shown() -> None:
     race.dataset.value = "coronary"
     run_then_move(race, race.dataset, "wine", seconds=0.3)
     assert not any(race.found.values())
-
-
-@pytest.mark.parametrize(
-    ("name", "picture"),
-    [
-        ("race", lambda: plots.race({"local": [(0.1, [1.0, 2.0])]}, (0.1, 1))),
-        (
-            "chain_errors",
-            lambda: plots.chain_errors([0, 1], [[1], [2]], 1, x_label="share", y_range=(1, 9)),
-        ),
-        ("roc", lambda: plots.roc_curves({"exact": ([0, 1], [0, 1])})),
-    ],
-)
-def test_pictures_are_complete(name: str, picture) -> None:
-    check_plot(picture(), name)
 
 
 def test_what_does_not_fit_is_refused() -> None:

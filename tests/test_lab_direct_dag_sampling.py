@@ -4,7 +4,7 @@ import asyncio
 
 import numpy as np
 import pytest
-from pictures import check_plot, columns
+from pictures import columns
 
 import bnlab as bn
 from bnlab import plots
@@ -39,24 +39,6 @@ def test_published_data_has_two_standard_deviations_and_our_means() -> None:
     assert data["high"] == pytest.approx([0.7, 0.3])
     assert np.isnan(data["ours"][0])
     assert data["ours"][1] == pytest.approx(0.15)
-
-
-def _closing():
-    lines, levels = {"IW-DDS": [0.4, 0.3]}, {"exact": 0.3}
-    return plots.closing([1, 10], [0, 0.2], [1, 0.4], lines, levels, most=100)
-
-
-@pytest.mark.parametrize(
-    ("name", "picture"),
-    [
-        ("shares", lambda: plots.share_bars([0.5, 0.1], [0.4, NAN], LABELS, margin=0.1)),
-        ("measured", lambda: plots.error_curve([1, 9], {"error": [1, 0]}, {"bound": [1, 0.3]})),
-        ("closing", lambda: _closing()),
-        ("published", lambda: plots.published([(0.5, 0.1)], [[0.4]], ["DDS"])),
-    ],
-)
-def test_pictures_are_complete(name: str, picture) -> None:
-    check_plot(picture(), name)
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from pictures import check_picture, columns
+from pictures import columns
 
 import bnlab as bn
 from bnlab import plots
@@ -73,12 +73,6 @@ def test_growth_refuses_what_a_log_scale_cannot_show() -> None:
         plots.growth({}, {"time": ([8], [0])}, **look)
     with pytest.raises(ValueError, match="'time' has 2 numbers of variables and 1 values"):
         plots.growth({"time": ([8, 9], [1])}, **look)
-
-
-@pytest.mark.parametrize("names", [("cells", "links"), ("curves", "points")])
-def test_pictures_are_complete(names: tuple[str, str]) -> None:
-    picture = plots.lattice("ABCD") if "cells" in names else lab.counts_panel({}).figure._model
-    check_picture(picture, *names)
 
 
 def test_g_counts_pairs_of_order_and_graph_without_data(data: bn.Data) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from clicking import run_then_move
-from pictures import check_plot, columns
+from pictures import columns
 
 from bnlab import plots
 from bnlab.hidden import AIS, RowDirichlet, Warped, anneal, exact_evidence, score
@@ -18,38 +18,6 @@ ROWWISE = RowDirichlet()
 
 def go_on(*_: object) -> bool:
     return True
-
-
-def curves():
-    return plots.log_curves(
-        [10, 100],
-        {"a": [1, NAN], "b": [2, 3]},
-        {"rule": 0.0},
-        x_label="steps",
-        y_label="nats",
-        title="Curves",
-        alt="Two lines against annealing steps",
-        name="curves",
-        band=("a", "b"),
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "picture"),
-    [
-        (
-            "vb",
-            lambda: plots.structure_scores(
-                [18, 50], [-9.0, -8.0], 1, y_range=(-10, -7), name="vb", title="VB"
-            ),
-        ),
-        ("curves", curves),
-        ("ratios", lambda: plots.hysteresis([-5, -1], [-3, -1])),
-        ("labels", lambda: plots.label_map([0.1], [0.9], (0.12, 0.08))),
-    ],
-)
-def test_pictures_are_complete(name: str, picture) -> None:
-    check_plot(picture(), name)
 
 
 def test_scores_that_are_missing_have_no_winner() -> None:

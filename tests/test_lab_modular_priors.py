@@ -5,8 +5,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from bokeh.embed import json_item
-from pictures import check_plot, columns
+from pictures import columns
 
 import bnlab as bn
 from bnlab import plots
@@ -92,17 +91,6 @@ def test_what_does_not_fit_is_refused() -> None:
         plots.answer_pairs([0.5] * 2, [0.5] * 2, ["a", "a"], **look)
     with pytest.raises(ValueError, match="7 rows"):
         plots.distances([0, 10], {"DAGs": [0.1, 0.2]}, 7)
-
-
-def test_pictures_are_complete() -> None:
-    explorer, washout = lab.PriorExplorer(), lab.Washout()
-    panels = [explorer.curve, explorer.gallery, washout.edges, washout.members, washout.lines]
-    names = ["curve", "shapes", "edges", "members", "now"]
-    for panel, name in zip(panels, names, strict=True):
-        assert panel.source(name).data
-        assert panel.caption
-        check_plot(panel.figure._model, name)
-    assert json_item(plots.dag_gallery(np.zeros((8, 3), int), [1.0] * 8, [1] * 8))
 
 
 @pytest.mark.parametrize("name", lab.PRIORS)

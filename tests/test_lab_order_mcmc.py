@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from pictures import check_plot, columns
+from pictures import columns
 
 import bnlab as bn
 from bnlab import plots
@@ -87,19 +87,6 @@ def test_long_traces_are_thinned_and_keep_their_ends() -> None:
     assert (data["place"][0], data["place"][-1], data["chain 1"][-1]) == (0, 9999, -9999)
     with pytest.raises(ValueError, match=r"shape \(2,\), but 3 values"):
         plots.traces([1, 2, 3], {"chain 1": [1, 2]})
-
-
-@pytest.mark.parametrize(
-    ("name", "picture"),
-    [
-        ("move", lambda: plots.order_move([0, 1, 2], [2, 1, 0], NAMES)),
-        ("trace", lambda: plots.traces([1, 2], {"a": [-9, -8], "b": [-7, -8]}, band=(-8, -7))),
-        ("acceptance", lambda: plots.acceptance_bars({"wine": {"swap": 0.5}})),
-        ("agreement", lambda: plots.agreement(EDGES, EDGES.T, NAMES)),
-    ],
-)
-def test_pictures_are_complete(name: str, picture) -> None:
-    check_plot(picture(), name)
 
 
 def test_steps_average_over_every_visit() -> None:

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from clicking import run_then_move
-from pictures import check_plot, columns
+from pictures import columns
 
 import bnlab as bn
 from bnlab import plots
@@ -239,22 +239,6 @@ def test_gains_frame_the_best_move_only_if_it_gains() -> None:
         data = columns(plots.move_gains([[np.nan, gain], [np.nan, np.nan]], ["a", "b"]), "gains")
         assert sum(colour != "#ffffff" for colour in data["edge"]) == framed
     assert data["label"] == ["-2.0", ""]
-
-
-@pytest.mark.parametrize(
-    ("name", "picture"),
-    [
-        ("gains", lambda: plots.move_gains([[np.nan, 2], [-1, np.nan]], ["a", "b"])),
-        (
-            "gallery",
-            lambda: plots.graph_gallery(
-                [[[0, 1], [1, 0]]], ["a", "b"], ["one"], title="One", alt="Two nodes and a line"
-            ),
-        ),
-    ],
-)
-def test_pictures_are_complete(name: str, picture) -> None:
-    check_plot(picture(), name)
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -132,17 +132,23 @@ def test_path_bars_of_two_variables_are_two() -> None:
     assert data["path"] == [0.9, 0.1]
 
 
-@pytest.mark.parametrize("name", ["edges", "links", "paths", "tempered_acceptance", "tempered"])
-def test_pictures_are_complete(edges: np.ndarray, name: str) -> None:
-    betas, rates = [0, 0.5, 1], np.full((2, 3), 0.4)
-    picture = {
-        "tempered_acceptance": lambda: plots.tempered_acceptance(betas, rates, rates[:, :2]),
-        "tempered": lambda: plots.tempered_traces([1, 2], betas, rates),
-        "edges": lambda: plots.heat_map(edges, NAMES),
-        "links": lambda: plots.network(edges, NAMES, plots.network_positions(edges)),
-        "paths": lambda: plots.path_bars(edges, edges, NAMES),
-    }[name]()
-    check_plot(picture, name)
+PICTURES = {
+    "tempered": lambda: plots.tempered_traces([1, 2], [0, 0.5, 1], np.full((2, 3), 0.4)),
+    "bridge": lambda: plots.bridge([0, 1], {"A B": [0.5, 0.9], "B A": [0.5, 0.1]}),
+    "speed_up": lambda: plots.speed_up([1, 2], [2, 1]),
+    "roc": lambda: plots.roc_curves({"exact": ([0, 1], [0, 1])}),
+    "acceptance": lambda: plots.acceptance_bars({"wine": {"swap": 0.5}}),
+    "ratios": lambda: plots.hysteresis([-5, -1], [-3, -1]),
+    "chain_errors": lambda: plots.chain_errors(
+        [0, 1], [[1], [2]], 1, x_label="share", y_range=(1, 9)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures_of_no_widget_are_complete(name: str) -> None:
+    """Or of one that takes long; test_widgets.py looks at all the others."""
+    check_plot(PICTURES[name](), name)
 
 
 @pytest.mark.parametrize("call", [plots.heat_map, lambda e, n: plots.path_bars(e, e, n)])

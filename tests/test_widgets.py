@@ -21,6 +21,7 @@ import ipywidgets
 import numpy as np
 import pytest
 from jupyter_bokeh import BokehModel
+from pictures import check_plot
 
 import bnlab as bn
 from bnlab import labs
@@ -38,6 +39,7 @@ from bnlab.labs import (
     structure_search,
     your_own_data,
 )
+from bnlab.labs.board import Figure
 from bnlab.labs.view import View
 
 CONTROLS = (
@@ -329,6 +331,9 @@ def test_a_moved_widget_shows_what_a_new_one_shows(case: Case) -> None:
         for stop in some(stops(controls(made)[name]), values(made)[name]):
             controls(made)[name].value = stop
             check(case, made)
+    for part in parts(made.widget):
+        if isinstance(part, Figure):
+            check_plot(part.picture)
 
 
 @cache
