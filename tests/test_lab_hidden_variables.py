@@ -205,7 +205,7 @@ def test_steps_show_runs_beside_vb_and_bic() -> None:
     steps.moves.value = "one row at a time"
     steps.runner.run_now()
     line = steps.panel.source("runs").data["run 1"]
-    assert line == steps.found["run 1"].tolist()
+    assert line == steps.found.lines["run 1"].tolist()
     assert set(steps.panel.source("runs_rules").data) >= {"VB, a lower bound", "BIC"}
     assert "4 of 4 runs from the prior below VB" in steps.panel.caption
     steps.shape.value = "linear"
