@@ -13,13 +13,7 @@ from types import FrameType
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """An argument that a message names: `name=value`, or `name=` where the value is the caller's.
-
-    Examples
-    --------
-    >>> print(Setting("decimal", ","), Setting("drop", ()), Setting("missing_markers"))
-    decimal="," drop=() missing_markers=
-    """
+    """An argument that a message names: `name=value`, or `name=` for a value of the caller's."""
 
     name: str
     value: object = ...
@@ -49,16 +43,7 @@ Spell = Callable[[Named], str]
 
 
 class Note(str):
-    """A text that knows the settings and names in it.
-
-    Examples
-    --------
-    >>> note = Note("x holds 9: see ", Setting("missing_markers"))
-    >>> print(note)
-    x holds 9: see missing_markers=
-    >>> print(note.spelled(lambda setting: f"--{setting.name}"))
-    x holds 9: see --missing_markers
-    """
+    """A text that knows the settings and names in it."""
 
     parts: tuple[Part, ...]
 

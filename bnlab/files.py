@@ -49,14 +49,6 @@ def write_whole(path: str | os.PathLike[str], content: bytes, /) -> None:
     ------
     OSError
         That names `path` and the reason: no room, no permission. A file there stays as it was.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp(), "small.txt")
-    >>> write_whole(target, b"done")
-    >>> target.read_bytes()
-    b'done'
     """
     try:
         target = place_of(path)
@@ -302,13 +294,7 @@ def told_briefly() -> Iterator[None]:
 
 
 def brief(text: str, /) -> Note:
-    """Return one printable line of moderate length.
-
-    Examples
-    --------
-    >>> brief("tab" + chr(9) + "é")
-    'tab\\\\té'
-    """
+    """Return one printable line of moderate length."""
     return Note(*_brief(Note(text).parts))
 
 

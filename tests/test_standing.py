@@ -20,8 +20,8 @@ MODULES = sorted((ROOT / "bnlab").rglob("*.py"))
 CORE = {"lazy_loader", "networkx", "numba", "numpy"}
 MAY_IMPORT = {
     "kernels": {"numpy", "numba"},
-    "data": CORE | {"pandas", "sklearn", "pooch", "tqdm"},
-    "networks": CORE | {"pooch", "tqdm"},
+    "data": CORE | {"pandas", "sklearn"},
+    "files": CORE | {"pooch"},
     "plots": CORE | {"bokeh"},
     "papers": CORE | {"bokeh"},
     "pages": CORE | {"bokeh", "jinja2", "markupsafe"},

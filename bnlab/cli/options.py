@@ -126,11 +126,7 @@ MODEL = {
     "seed": Option("N", "default: drawn, and told", {"type": natural}),
     "score": Option("NAME", "default: bdeu", {"choices": ("bdeu", "k2"), "default": "bdeu"}),
     "ess": Option("X", "equivalent sample size of bdeu (1)", {"type": positive}),
-    "prior": Option(
-        "P",
-        "uniform (default), fair, or penalty:NATS for each edge",
-        {"type": prior},
-    ),
+    "prior": Option("P", "uniform (default), fair, or penalty:NATS for each edge", {"type": prior}),
     "max_parents": Option("K", "of each variable", {"type": natural}),
     "seconds": Option("S", "to spend, about (60)", {"type": positive, "default": 60.0}),
     "method": Option("NAME", "default: what fits, and why", {"choices": METHODS}),
@@ -257,17 +253,7 @@ INSTEAD = {
 
 
 def as_option(setting: Named, /) -> str:
-    """Return a setting or a public name as an option; as in Python if there is none.
-
-    Examples
-    --------
-    >>> from bnlab.errors import Setting
-    >>> print(as_option(Setting("header", False)), as_option(Setting("missing_markers")))
-    --no-header --missing-marker TEXT
-    >>> from bnlab.data import EqualFrequency
-    >>> as_option(Setting("discretize", {"age [y]": EqualFrequency(3)}))
-    "--discretize 'age [y]=frequency:3'"
-    """
+    """Return a setting or a public name as an option; as in Python if there is none."""
     if isinstance(setting, Public):
         return INSTEAD.get(setting.name, setting.name)
     found = {**MODEL, **TABLE}.get(setting.name)

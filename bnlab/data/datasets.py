@@ -326,7 +326,7 @@ _DATASETS = {
             twins={
                 "sachs_interventional.csv": (
                     "f4b70352930aade8f37ff9e6da0a0ecfa1b6bb1373f67b68f026ac6a7df54a2e"
-                ),
+                )
             },
         ),
         Options(intervention="INT"),

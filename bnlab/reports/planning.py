@@ -76,11 +76,15 @@ class Plan:
 
 
 class _Cost(NamedTuple):
-    """What a method takes, and its moves a chain if it walks."""
+    """What a method takes, and the length of its run; `moves` of a chain if it walks."""
 
     needed: int
     seconds: float
+    draws: int
+    chains: int = 1
     moves: int = 0
+    burn_in: int = 0
+    thin: int = 1
 
 
 @checked
@@ -116,7 +120,14 @@ def choose_method(
         If there is one variable only or no row, the score has no pseudo-counts, an argument is out
         of its range, or the memory for the method asked for is not there.
     """
-    _check(data, max_parents, seconds)
+    if data.n < 2 or data.m < 1:
+        raise ValueError(
+            f"{data.n} variables and {data.m} rows: give at least two variables and one row"
+        )
+    if max_parents is not None:
+        check_counts(max_parents=max_parents)
+    if not 0 < seconds < math.inf:
+        raise InputError(Setting("seconds", seconds), ": give a positive, finite number of seconds")
     check_score(score)
     n = data.n
     free = memory.free_bytes() if free is None else free
@@ -144,33 +155,21 @@ def choose_method(
         rejected.append((name, reason or "it fits, but another was asked for"))
     assert chosen is not None
     cost = costs[chosen]
-    draws, chains, burn_in, thin = _length(chosen, cost.moves)
     size = f"{n} variables, {data.m:,} rows, families of up to {k} parents"
     return Plan(
         chosen,
         (f"{size}.", *why, _told(chosen, n, cost, free)),
-        _guarantee(chosen, draws, k),
+        _guarantee(chosen, cost.draws, k),
         k,
         cost.needed,
         cost.seconds,
         None if chosen == "search" else "structure-modular",
-        draws,
+        cost.draws,
         tuple(rejected),
-        chains,
-        burn_in,
-        thin,
+        cost.chains,
+        cost.burn_in,
+        cost.thin,
     )
-
-
-def _check(data: Data, max_parents: int | None, seconds: float) -> None:
-    if data.n < 2 or data.m < 1:
-        raise ValueError(
-            f"{data.n} variables and {data.m} rows: give at least two variables and one row"
-        )
-    if max_parents is not None:
-        check_counts(max_parents=max_parents)
-    if not 0 < seconds < math.inf:
-        raise InputError(Setting("seconds", seconds), ": give a positive, finite number of seconds")
 
 
 def _parents(
@@ -204,16 +203,18 @@ def _cost(method: Method, data: Data, k: int, seconds: float) -> _Cost:
     n, first = data.n, scoring_seconds(data, k)
     if method == "exact DAGs":
         time = A_PAIR_OF_SETS * 3.0**n + A_DRAW * INDEPENDENT
-        return _Cost(posterior_bytes(n, max_parents=k), first + time)
+        return _Cost(posterior_bytes(n, max_parents=k), first + time, INDEPENDENT)
     if method == "exact orders":
         time = A_NODE_AND_SET * n * 2.0**n + A_DRAW * WEIGHTED
-        return _Cost(order_posterior_bytes(n, max_parents=k), first + time)
+        return _Cost(order_posterior_bytes(n, max_parents=k), first + time, WEIGHTED)
     if method == "search":
-        return _Cost(scoring_bytes(n, k), first + A_CLIMB * RESTARTS)
+        return _Cost(scoring_bytes(n, k), first + A_CLIMB * RESTARTS, RESTARTS)
     a_second = 10 * block_moves(n, k) * WORKERS / CHAINS
     moves = int(min(MOST_MOVES, 0.3 * seconds * a_second))
     needed = partition_walker_bytes(n, k) if method == "partitions" else walker_bytes(n, k)
-    return _Cost(needed, first + moves / a_second + A_DRAW * CHAINS * KEPT, moves)
+    time = first + moves / a_second + A_DRAW * CHAINS * KEPT
+    burn_in = moves // 4
+    return _Cost(needed, time, KEPT, CHAINS, moves, burn_in, max(1, (moves - burn_in) // KEPT))
 
 
 def _reason(cost: _Cost, seconds: float, free: int) -> str | None:
@@ -225,15 +226,6 @@ def _reason(cost: _Cost, seconds: float, free: int) -> str | None:
     if cost.seconds > seconds:
         return f"it would take {_about(cost.seconds)}, more than {seconds:g} s"
     return None
-
-
-def _length(method: Method, moves: int) -> tuple[int, int, int, int]:
-    """Draws, chains, burn_in and thin."""
-    if method in ("partitions", "orders"):
-        burn_in = moves // 4
-        return KEPT, CHAINS, burn_in, max(1, (moves - burn_in) // KEPT)
-    draws = {"exact DAGs": INDEPENDENT, "exact orders": WEIGHTED, "search": RESTARTS}[method]
-    return draws, 1, 0, 1
 
 
 def _told(method: Method, n: int, cost: _Cost, free: int) -> str:
