@@ -6,6 +6,7 @@ import math
 import operator
 import os
 from collections.abc import Generator, Iterator
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -210,23 +211,21 @@ def ellis_wong_dags(
     )
 
 
+@dataclass(eq=False)
 class _Found(Work):
     """The distinct DAGs (U, n) of the orders that are done, in the order in which they were met."""
 
-    def __init__(
-        self,
-        table: ScoreTable,
-        families: list[tuple[Ints, Floats]],
-        orders: Ints,
-        masks: Ints,
-        eps: float,
-        max_dags: int,
-        rng: np.random.Generator,
-    ) -> None:
-        self._table, self._families, self._orders, self._masks = table, families, orders, masks
-        self._eps, self._max_dags, self._rng = eps, max_dags, rng
+    table: ScoreTable
+    families: list[tuple[Ints, Floats]]
+    orders: Ints
+    masks: Ints
+    eps: float
+    max_dags: int
+    rng: np.random.Generator
+
+    def __post_init__(self) -> None:
         self._found: dict[Dag, None] = {}
-        self._at = 0, 0, generator_states([rng])  # orders done, their DAGs, the generator then
+        self._at = 0, 0, generator_states([self.rng])  # orders done, their DAGs, the generator then
 
     @property
     def begun(self) -> bool:
@@ -238,20 +237,18 @@ class _Found(Work):
         return np.array(list(islice(self._found, self._at[1])), np.int64)
 
     def steps(self) -> Generator[tuple[int, int], None, None]:
-        for done in range(self._at[0], len(self._orders)):
+        for done in range(self._at[0], len(self.orders)):
             mass = 0.0
-            for dag, log_share in distinct_dags(
-                within(self._families, self._masks[done]), self._rng
-            ):
+            for dag, log_share in distinct_dags(within(self.families, self.masks[done]), self.rng):
                 self._found[dag] = None
-                if len(self._found) > self._max_dags:
+                if len(self._found) > self.max_dags:
                     reach = f"reach {mass:.6g}"
-                    raise _too_many(self._max_dags, self._orders[done], reach, self._eps)
+                    raise _too_many(self.max_dags, self.orders[done], reach, self.eps)
                 mass += math.exp(log_share)
-                if self._eps > 0 and mass >= 1 - self._eps:
+                if self.eps > 0 and mass >= 1 - self.eps:
                     break
-            self._at = done + 1, len(self._found), generator_states([self._rng])
-            yield done + 1, len(self._orders)
+            self._at = done + 1, len(self._found), generator_states([self.rng])
+            yield done + 1, len(self.orders)
 
     def arrays(self) -> Arrays:
         done, count, generator = self._at
@@ -260,18 +257,18 @@ class _Found(Work):
 
     def restore(self, saved: Arrays) -> None:
         one = {
-            "orders": Kept(np.int64, (), 0, len(self._orders)),
+            "orders": Kept(np.int64, (), 0, len(self.orders)),
             "count": Kept(np.int64, (), 0),
         }
-        kept = {"dags": dags_of(self._table.n, "DAGs"), **one, "generator": GENERATORS}
-        check(saved, kept, DAGs=self._max_dags)
+        kept = {"dags": dags_of(self.table.n, "DAGs"), **one, "generator": GENERATORS}
+        check(saved, kept, DAGs=self.max_dags)
         dags, count, orders = saved["dags"], int(saved["count"]), int(saved["orders"])
         distinct = len(np.unique(dags, axis=0)) if len(dags) else 0
         if not distinct == len(dags) == count or bool(count) != bool(orders):
             raise ValueError(f"it should hold the {count} distinct DAGs of {orders} orders")
-        if not (self._table.log_target(dags) > -math.inf).all():
+        if not (self.table.log_target(dags) > -math.inf).all():
             raise ValueError("it has DAGs that the table forbids")
-        restore_generators([self._rng], saved["generator"])
+        restore_generators([self.rng], saved["generator"])
         self._found = dict.fromkeys(map(tuple, dags.tolist()))
         self._at = orders, count, saved["generator"]
 
