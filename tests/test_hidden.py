@@ -25,6 +25,7 @@ from bnlab.hidden import (
     score_structures,
     search_structures,
 )
+from bnlab.hidden.completions import counted
 from bnlab.hidden.fitting import as_tables, climb, random_tables
 from bnlab.kernels import latent
 
@@ -86,7 +87,7 @@ def model(request):
 def test_expected_counts_are_those_of_all_completions(model, missing, most):
     """By lists of joint states, along cliques, and mixed."""
     values = random_rows(model, 12, missing=missing)
-    completions = complete(model, values, most=most)
+    completions = counted(model, np.asarray(values), None, most)
     theta = random_tables(completions, 1.0, np.random.default_rng(1))
     counts = np.empty(theta.size)
     rows = latent.expect(theta, completions.groups, completions.base, counts)
@@ -102,21 +103,23 @@ def test_expected_counts_are_those_of_all_completions(model, missing, most):
 
 
 @pytest.mark.parametrize("most", [1024, 0])
-def test_rows_too_improbable_for_doubles(most):
+@pytest.mark.parametrize("p", [1e-12, 1e-4, 1e-3])  # at 1e-3 products of rows, of any weight
+def test_rows_too_improbable_for_doubles(most, p):
     model = HiddenModel([0] + [1] * 40, [2] * 41, hidden=[0])
-    values = np.zeros((3, 40), int)
-    completions = complete(model, values, most=most)
-    theta = np.full(completions.base.size, 1e-12)
+    values = np.tri(9, 40, dtype=int)
+    weight = np.array([3.0, 1.0, 1.0, 2.5, 1.0, 3.0, 1.0, 1.0, 3.0])
+    completions = counted(model, values, weight, most)
+    theta = np.full(completions.base.size, p)
     counts = np.empty(theta.size)
     log_p = latent.expect(theta, completions.groups, completions.base, counts)
-    assert log_p == pytest.approx(3 * (math.log(2) + 41 * math.log(1e-12)))
-    assert counts[:2] == pytest.approx([1.5, 1.5])
+    assert log_p == pytest.approx(weight.sum() * (math.log(2) + 41 * math.log(p)))
+    assert counts[:2] == pytest.approx(weight.sum() / 2)
 
 
 @pytest.mark.parametrize("most", [1024, 0])
 def test_an_impossible_row_has_probability_0(most):
     model = HiddenModel([0, 1], [2, 2], hidden=[0])
-    completions = complete(model, [[0]], most=most)
+    completions = counted(model, np.array([[0]]), None, most)
     theta = np.array([0.5, 0.5, 0.0, 1.0, 0.0, 1.0])
     counts = np.empty(6)
     assert latent.expect(theta, completions.groups, completions.base, counts) == -math.inf

@@ -45,7 +45,7 @@ class Halves(NamedTuple):
 
     sizes : int64 (G, 2), distinct left and right halves of each group
     first : uint32, of each half the first row of the group that has it, group after group
-    of_row : uint32 (R, 2), each row's halves; the right ones are numbered after the left ones
+    of_row : uint32 (R, 3), by weight: a row and its halves, the right numbered after the left ones
     """
 
     sizes: Ints
@@ -105,14 +105,7 @@ class Completions(NamedTuple):
 
 
 @checked
-def complete(
-    model: HiddenModel,
-    data: Data | ArrayLike,
-    /,
-    *,
-    weight: Floats | None = None,
-    most: int = MAX_LISTED,
-) -> Completions:
+def complete(model: HiddenModel, data: Data | ArrayLike, /) -> Completions:
     """Count the distinct rows of data, and list what can be read off the tables for each.
 
     Parameters
@@ -120,8 +113,6 @@ def complete(
     model : HiddenModel
     data : Data whose columns are the observed nodes in node order, or integer codes (m, observed)
         in which -1 marks a missing cell, treated as hidden in its row
-    weight : (m,), how often each row stands for itself; once by default
-    most : joint states of a row's open nodes that are listed; more are summed over along cliques
 
     Raises
     ------
@@ -134,8 +125,18 @@ def complete(
     >>> complete(model, Data.from_arrays([[0], [1], [1], [2]])).listed.weight
     array([1., 2., 1.])
     """
+    return counted(model, codes(model, data))
+
+
+def counted(
+    model: HiddenModel, rows: Ints, weight: Floats | None = None, most: int = MAX_LISTED, /
+) -> Completions:
+    """`complete` of codes (m, observed), where row i stands for weight[i] rows, once by default.
+
+    most : joint states of a row's open nodes that are listed; more are summed over along cliques
+    """
     observed, places = list(model.observed), layout(model)
-    rows, weight = distinct_rows(codes(model, data), model.arities[observed], weight)
+    rows, weight = distinct_rows(rows, model.arities[observed], weight)
     full = np.full((len(rows), model.n), MISSING, np.int64)
     full[:, observed] = rows
     missing = full == MISSING
@@ -200,49 +201,52 @@ class Tables(NamedTuple):
     places: Layout
     nodes: list[int]
 
-    def factors(self, v: int, rows: Ints, nodes: Nodes, joint: Ints, /) -> tuple[Ints, Ints]:
-        """Cells (F, H) of node v's table, and the place in F (R,) of each of the rows (R, n).
+    def factors(
+        self, members: list[int], rows: Ints, nodes: Nodes, joint: Ints, /
+    ) -> tuple[Ints, Ints, Ints]:
+        """Cells (F, H) of the tables of `members`, each row's place in F (R, members), and sizes.
 
-        `joint` (H, k) holds states of the open `nodes`; the rows tell the other nodes' states.
+        `joint` (H, k) holds states of the open `nodes`; the rows (R, n) tell those of the others.
         """
-        strides, at_open = self.places.strides[v], list(nodes)
-        seen = strides > 0
-        seen[at_open] = False
-        first, which = _distinct(rows[:, seen], self.arities[seen])
-        begin = self.places.starts[v] + rows[first][:, seen] @ strides[seen]
-        return begin[:, None] + joint @ strides[at_open], which
+        starts, strides, at_open = self.places.starts, self.places.strides[members], list(nodes)
+        given = strides.copy()
+        given[:, at_open] = 0
+        begin = (starts[members] + rows @ given.T).ravel()
+        first, which = _distinct(begin[:, None], starts[-1:])
+        member = np.arange(begin.size)[first] % max(len(members), 1)
+        cells = begin[first][:, None] + (strides[:, at_open] @ joint.T)[member]
+        sizes = np.bincount(member, minlength=len(members))
+        return cells, which.reshape(len(rows), len(members)), sizes
 
     def no_group(self) -> tuple[Listed, Halves]:
         """What groups are joined to."""
         none = np.zeros(0, np.uint32)
-        factors, of_row = np.zeros((0, len(self.nodes)), np.uint32), np.zeros((0, 2), np.uint32)
+        factors, of_row = np.zeros((0, len(self.nodes)), np.uint32), np.zeros((0, 3), np.uint32)
         listed = Listed(np.zeros((0, 4), np.int64), none, factors, np.zeros(0))
         return listed, Halves(np.zeros((0, 2), np.int64), none, of_row)
 
     def group(self, rows: Ints, weight: Floats, nodes: Nodes, /) -> tuple[Listed, Halves]:
         """One group of rows: factors that all of them share come first."""
         joint = _joint(self.arities, nodes)
-        found = [self.factors(v, rows, nodes, joint) for v in self.nodes]
-        sizes = np.array([len(cells) for cells, _ in found], np.int64)
-        shared_first = np.argsort(sizes > 1, kind="stable")
-        shared, many = int((sizes == 1).sum()), int(sizes.sum())
-        places = np.array([which for _, which in found], np.int64).reshape(-1, len(rows)).T
-        factors = (places + np.cumsum(sizes) - sizes)[:, shared_first]
+        cells, factors, sizes = self.factors(self.nodes, rows, nodes, joint)
+        shared, many = int((sizes == 1).sum()), len(cells)
+        factors = factors[:, np.argsort(sizes > 1, kind="stable")]
         middle, each = (shared + sizes.size) // 2, np.full(sizes.size, many)
         left, one = _distinct(factors[:, :middle], each[:middle])
         right, other = _distinct(factors[:, middle:], each[middle:])
-        cells = np.concatenate([np.zeros(0, np.int64), *(cells.ravel() for cells, _ in found)])
+        by_weight = np.argsort(weight, kind="stable")
+        of_row = np.stack([by_weight, one[by_weight], left.size + other[by_weight]], axis=1)
         return (
             Listed(
                 np.array([(len(joint), many, len(rows), shared)]),
-                cells.astype(np.uint32),
+                cells.ravel().astype(np.uint32),
                 np.ascontiguousarray(factors, np.uint32),
                 weight,
             ),
             Halves(
                 np.array([(left.size, right.size)]),
                 np.append(left, right).astype(np.uint32),
-                np.stack([one, left.size + other], axis=1).astype(np.uint32),
+                of_row.astype(np.uint32),
             ),
         )
 
@@ -268,12 +272,11 @@ class Tables(NamedTuple):
             maps += [up, down]
             joint = _joint(self.arities, clique)
             members = [v for v, home in zip(self.nodes, tree.home, strict=True) if home == q]
-            found = [self.factors(v, rows, clique, joint) for v in members]
-            starts = np.cumsum([0, *(len(of_node) for of_node, _ in found)])
+            of_clique, which, _ = self.factors(members, rows, clique, joint)
             tables.append((len(members), len(columns), begin))
-            columns += [start + which for start, (_, which) in zip(starts, found, strict=False)]
-            cells += [of_node.ravel() for of_node, _ in found]
-            begin += int(starts[-1]) * len(up)
+            columns += list(which.T)
+            cells.append(of_clique.ravel())
+            begin += of_clique.size
             at, to, mapped = at + len(up), to + shared, mapped + len(up) + len(down)
         of_maps, of_cells = np.concatenate(maps), np.concatenate(cells)
         return Forest(

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab.checkpoints import Arrays
 from bnlab.checks import Floats, Ints, check_counts, checked
 from bnlab.data import Data
-from bnlab.hidden.completions import Completions, complete, table_rows
-from bnlab.hidden.model import HiddenModel, columns_of, layout, parts
+from bnlab.hidden.completions import Completions, counted, table_rows
+from bnlab.hidden.model import HiddenModel, codes, columns_of, layout, parts
 from bnlab.kernels import latent, latent_particles
 from bnlab.weights import Schedule, Warped
 
@@ -237,7 +237,7 @@ def whole(model: HiddenModel, data: Data | ArrayLike, /) -> Pieces:
 
 def listed(model: HiddenModel, data: Data | ArrayLike, /) -> Completions:
     """Completions with all joint states of what each row leaves open listed."""
-    completions = complete(model, data, most=MAX_STATES)
+    completions = counted(model, codes(model, data), None, MAX_STATES)
     rows = int(completions.forest.weight.sum())
     if rows:
         raise ValueError(

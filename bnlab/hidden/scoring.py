@@ -11,7 +11,14 @@ from numpy.typing import ArrayLike
 from bnlab import memory
 from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
 from bnlab.data import Data
-from bnlab.hidden.completions import Completions, cells_of_rows, complete, distinct_rows, table_rows
+from bnlab.hidden.completions import (
+    Completions,
+    cells_of_rows,
+    complete,
+    counted,
+    distinct_rows,
+    table_rows,
+)
 from bnlab.hidden.fitting import (
     MAX_ITERATIONS,
     Basis,
@@ -196,7 +203,7 @@ def _score_part(
 ) -> PartScores:
     part, rows, weight, wanted, restarts, rng, basis, max_iterations = job
     model = part.model
-    completions = complete(model, rows[:, list(part.columns)], weight=weight)
+    completions = counted(model, rows[:, list(part.columns)], weight)
     starts = [random_tables(completions, model.strength, rng) for _ in range(restarts)]
     added = pseudo_counts(model, "map", basis)
 
@@ -307,7 +314,7 @@ def _dimension_of_part(model: HiddenModel, rng: np.random.Generator) -> int:
         states = np.array(list(itertools.product(*map(range, arities))))
     else:
         states = rng.integers(0, arities, (MAX_CONFIGURATIONS, len(arities)))
-    completions = complete(model, states)
+    completions = counted(model, states)
     theta = random_tables(completions, 1.0, rng)
     cells = cells_of_rows(completions)
     products = theta[cells].prod(axis=1)

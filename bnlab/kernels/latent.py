@@ -14,8 +14,10 @@ import numpy as np
 
 from bnlab.kernels import inlined, inner, kernel
 from bnlab.kernels.bits import copy_to
-from bnlab.kernels.cliques import TINY, expect_cliques, exponentiate
+from bnlab.kernels.cliques import expect_cliques, exponentiate
 from bnlab.kernels.counting import cell_term
+
+LEAST = 1e-140  # products of two numbers above this have not lost digits to underflow
 
 
 @kernel
@@ -27,8 +29,8 @@ def expect(theta, groups, base, counts):
     rows R, shared factors S; cells uint32: of each group (F, H), one after the other; factors
     uint32 (R, J) of all groups' rows, the S that all rows of a group share first; weight (R,) of
     the rows). halves: (sizes (G, 2): distinct left and right halves of a group; first uint32: of
-    each half the first row that has it; of_row uint32 (R, 2): each row's halves, the right ones
-    numbered after the left ones; rows and halves are counted within their group).
+    each half the first row that has it; of_row uint32 (R, 3), by weight: a row and its halves, the
+    right ones numbered after the left ones; rows and halves are counted within their group).
     forest: groups that are summed over along cliques, see `expect_forest`; None where none are.
     base (cells,): counts of the nodes that no row leaves open, which `counts` (cells,) begins with.
     -inf where a row is impossible.
@@ -86,7 +88,8 @@ def expect_group(theta, cells, rows, halves, counts):
     """The part of `expect` of one group: adds to counts, returns its log-likelihood.
 
     With l and r the products of a row's halves, its shares are w l r / (l . r): the left half gets
-    l times the sum over its rows of w r / (l . r), and likewise the right.
+    l times the sum over its rows of w r / (l . r), and likewise the right. Rows come by weight, so
+    that one logarithm serves many of them: w ln (p of one times p of the next ...).
     """
     factors, shared, weight = rows
     left, first, of_row = halves
@@ -98,20 +101,23 @@ def expect_group(theta, cells, rows, halves, counts):
         for j in range(0 if i < left else middle, middle if i < left else factors.shape[1]):
             for h in range(size):
                 product[i, h] *= values[factors[first[i], j], h]
-    log_likelihood = 0.0
-    for r in range(weight.size):
-        one, other = of_row[r, 0], of_row[r, 1]
+    log_likelihood, joint, times = 0.0, 1.0, 1.0
+    for row, one, other in of_row:
         total = 0.0
         for h in range(size):
             total += product[one, h] * product[other, h]
-        if total > TINY:
-            log_likelihood += weight[r] * math.log(total)
-            scale = weight[r] / total
+        if total > LEAST:
+            if joint < LEAST or weight[row] != times:
+                log_likelihood += times * math.log(joint)
+                joint, times = 1.0, weight[row]
+            joint *= total
+            scale = times / total
             for h in range(size):
                 share[one, h] += scale * product[other, h]
                 share[other, h] += scale * product[one, h]
         else:
-            log_likelihood += expect_unlikely(values, factors[r], weight[r], sums)
+            log_likelihood += expect_unlikely(values, factors[row], weight[row], sums)
+    log_likelihood += times * math.log(joint)
     for i in range(first.size):
         for h in range(size):
             share[i, h] *= product[i, h]
