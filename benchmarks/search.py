@@ -151,7 +151,7 @@ def sets_of_dags() -> None:
         table = bn.score_families(bn.load_dataset(name), bn.BDeu())
         log_z = bn.dag_posterior(table).log_z
         starts = climb(table, restarts=6000, tabu=10).ends
-        ways: dict[str, Callable[[], bn.FoundDags | bn.BestDags]] = {
+        ways: dict[str, Callable[[], bn.BestDags]] = {
             "1000 best": lambda t=table: bn.k_best_dags(t, 1000),
             "window, factor=20": lambda t=table, s=starts: bn.occams_window(t, start=s),
             "window, factor=1e4": lambda t=table, s=starts: bn.occams_window(

@@ -36,7 +36,6 @@ from .data import (
     read_csv as read_csv,
 )
 from .exact import (
-    BestDags as BestDags,
     DagPosterior as DagPosterior,
     OrderPosterior as OrderPosterior,
     dag_posterior as dag_posterior,
@@ -69,6 +68,7 @@ from .priors import (
     Uniform as Uniform,
 )
 from .results import (
+    BestDags as BestDags,
     Draws as Draws,
     Estimate as Estimate,
     FeatureEstimate as FeatureEstimate,
@@ -112,7 +112,6 @@ from .search import (
     Climb as Climb,
     DependencyNetwork as DependencyNetwork,
     EquivalenceSearch as EquivalenceSearch,
-    FoundDags as FoundDags,
     TreeMixture as TreeMixture,
     best_dag_given_order as best_dag_given_order,
     candidate_parents as candidate_parents,

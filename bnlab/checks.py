@@ -43,7 +43,7 @@ _REMEDIES = {
     "Data": "make it a Data (read_csv, from_frame)",
     "DataFrame": "give a pandas DataFrame",
     "DiGraph": "give a networkx DiGraph, not an undirected graph",
-    "Draws": "draw some (sample_dags, ...); of BestDags or FoundDags, pass as_draws()",
+    "Draws": "draw some (sample_dags, ...); of BestDags, pass as_draws()",
     "Executor": "pass one that has map, such as concurrent.futures.ThreadPoolExecutor()",
     "Generator": "pass numpy.random.default_rng(seed)",
     "HiddenModel": "pass a HiddenModel(parents, arities, hidden=...)",

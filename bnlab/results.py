@@ -182,8 +182,10 @@ class Estimate(Record):
         return self.rhat is None or bool(agree(self.rhat, self.ess))
 
     def __repr__(self) -> str:
+        simulated = self.stderr or self.kind == "unbiased"
+        error = f" +/- {self.stderr:.2f}" if simulated else ""
         return (
-            f"log p = {self.log_value:.2f} +/- {self.stderr:.2f} ({self.run.method}, {self.kind}, "
+            f"log p = {self.log_value:.2f}{error} ({self.run.method}, {self.kind}, "
             f"{self.run.seconds:.2g} s{_told(self.rhat, self.ess)})"
         )
 
@@ -366,27 +368,79 @@ class Draws(Record):
         return f"Draws({each} {self.over} of {n} variables, {self.prior}{stopped})"
 
 
-def distinct_draws(
-    dags: NDArray[np.int64],
-    log_weight: NDArray[np.float64],
-    names: tuple[str, ...],
-    run: Run,
-    /,
-    *,
-    log_z: float | None,
-    log_target: NDArray[np.float64] | None = None,
-    prior: PriorKind = "structure-modular",
-) -> Draws:
-    """Distinct DAGs (U, n) as one group of draws; with their mass if log_z, nats, is known."""
-    weights = log_weight[None]
-    return Draws(
-        dags[None],
-        weights,
-        weights if log_target is None else log_target[None],
-        "dags",
-        prior,
-        names,
-        stats=mass_of(weights, log_z),
-        traces={"group": np.zeros(weights.shape, np.int64)},
-        run=run,
-    )
+@checked
+@dataclass(frozen=True, slots=True, eq=False)
+class BestDags(Record):
+    """Distinct DAGs of high posterior probability: the k best, or those that a search met.
+
+    `k_best_dags`, `map_dag`, `occams_window` and `shotgun_search` make them.
+
+    Attributes
+    ----------
+    dags : int64 (k, n) parent masks, all distinct, best first
+    log_target : float64 (k,), nats; ln of prior factor times likelihood
+    log_weight : float64 (k,), nats, decreasing; ln of the posterior up to a constant: log_target,
+        plus ln of the number of orders that the DAG is consistent with if `prior` is order-modular
+    prior : "structure-modular" or "order-modular", which posterior they are the best of
+    names : the n variable names
+    run : Run
+    trace : float64 (chains, T), nats, how a search went: see there
+
+    Examples
+    --------
+    >>> zeros = np.zeros(1)
+    >>> BestDags(np.zeros((1, 2), np.int64), zeros, zeros, "structure-modular", ("a", "b"))
+    BestDags(1 of 2 variables, structure-modular, ln weight 0.0000 to 0.0000)
+    """
+
+    dags: NDArray[np.int64]
+    log_target: NDArray[np.float64]
+    log_weight: NDArray[np.float64]
+    prior: PriorKind
+    names: tuple[str, ...]
+    run: Run = field(default_factory=lambda: Run(""))
+    trace: NDArray[np.float64] = field(default_factory=lambda: np.empty((1, 0)))
+
+    def __repr__(self) -> str:
+        stopped = ", stopped early" if self.run.stopped else ""
+        return (
+            f"BestDags({len(self.dags)} of {len(self.names)} variables, {self.prior}, "
+            f"ln weight {self.log_weight[0]:.4f} to {self.log_weight[-1]:.4f}{stopped})"
+        )
+
+    @property
+    def dag(self) -> NDArray[np.int64]:
+        """The best DAG (n,)."""
+        return np.asarray(self.dags[0])
+
+    @property
+    def log_mass(self) -> float:
+        """ln of the sum of exp(log_weight), nats: a lower bound on log_z of the posterior."""
+        return float(np.logaddexp.reduce(self.log_weight))
+
+    def as_draws(self, *, log_z: float | None = None) -> Draws:
+        """Return the DAGs as one group of weighted draws: averaging over them [TianHeRam2010].
+
+        Given log_z, nats, that of the DagPosterior or OrderPosterior under the same prior,
+        stats["mass"] (1,) is Delta, the posterior probability of all these DAGs together, and
+        intervals of features are certain, as after `reweight_unique`.
+
+        Raises
+        ------
+        ValueError
+            If log_z is less than `log_mass`.
+
+        Examples
+        --------
+        >>> from bnlab import BDeu, Data, features, k_best_dags, score_families
+        >>> best = k_best_dags(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()), 2)
+        >>> features.probability(best.as_draws(log_z=-2.549445), features.edge(0, 1))
+        p = 0.5000, in [0.4000, 0.6000] for certain (2 distinct DAGs)
+        """
+        weights = self.log_weight[None]
+        return Draws(
+            *(self.dags[None], weights, self.log_target[None], "dags", self.prior, self.names),
+            stats=mass_of(weights, log_z),
+            traces={"group": np.zeros(weights.shape, np.int64)},
+            run=self.run,
+        )

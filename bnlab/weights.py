@@ -5,7 +5,7 @@ Shared by orders and hidden variables.
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -137,13 +137,16 @@ def log_sum(terms: Floats) -> float:
     return float(top + math.log(np.exp(terms - top).sum()))
 
 
-def log_mean(log_weights: Floats, /) -> tuple[float, float, Floats]:
-    """Return ln of the mean of weights (T,), its standard error by the delta method, its trace."""
+def mean_weight(log_weights: Floats, kind: Kind, run: Run, /) -> Estimate:
+    """Estimate ln of the mean of weights (T,) of independent runs, after each of them.
+
+    The standard error is by the delta method; of one run it is infinite.
+    """
     count = log_weights.size
     trace = np.logaddexp.accumulate(log_weights) - np.log(np.arange(1, count + 1))
     relative = np.exp(log_weights - trace[-1])
     stderr = relative.std(ddof=1) / math.sqrt(count) if count > 1 else math.inf
-    return float(trace[-1]), float(stderr), trace
+    return Estimate(float(trace[-1]), float(stderr), kind, trace=trace, run=run)
 
 
 def conditional_ess(log_w: Floats, log_v: Floats) -> float:
@@ -188,10 +191,9 @@ def lower_bound(log_weights: ArrayLike, /, *, delta: float = 0.05, bins: int = B
     Examples
     --------
     >>> lower_bound(np.zeros(90))  # 0.05**(1/9) = 0.717
-    log p = -0.33 +/- 0.00 (Markov bound, lower_bound, 0 s)
+    log p = -0.33 (Markov bound, lower_bound, 0 s)
     """
-    means = bin_means(log_weights, delta, bins)
-    return bound(float(means.min()) + math.log(delta) / bins, "lower_bound", means, delta)
+    return markov_bound(log_weights, "lower_bound", delta, bins)
 
 
 @checked
@@ -213,21 +215,31 @@ def upper_bound(log_weights: ArrayLike, /, *, delta: float = 0.05, bins: int = B
     Examples
     --------
     >>> upper_bound(np.zeros(90))
-    log p = 0.33 +/- 0.00 (Markov bound, upper_bound, 0 s)
+    log p = 0.33 (Markov bound, upper_bound, 0 s)
     """
-    means = -bin_means(-np.asarray(log_weights, np.float64), delta, bins)
-    return bound(float(means.max()) - math.log(delta) / bins, "upper_bound", means, delta)
+    return markov_bound(log_weights, "upper_bound", delta, bins)
 
 
-def bin_means(log_weights: ArrayLike, delta: float, bins: int) -> Floats:
-    """Return ln of the mean weight of each of the `bins`, in the order of the runs."""
-    flat = np.asarray(log_weights, np.float64).ravel()
+def markov_bound(
+    log_weights: ArrayLike,
+    kind: Literal["lower_bound", "upper_bound"],
+    delta: float,
+    bins: int,
+    /,
+    *,
+    shift: float = 0.0,
+    run: Run | None = None,
+) -> Estimate:
+    """Bound shift + ln E[w] from below, or shift - ln E[1/w] from above, by weights of runs."""
+    flat, sign = np.asarray(log_weights, np.float64).ravel(), 1 if kind == "lower_bound" else -1
     check_bound(flat.size, delta, bins)
-    if not (flat < math.inf).all():  # nan, too
+    if not (sign * flat < math.inf).all():  # nan, too
         raise ValueError("a log weight is nan or infinite: nothing is bounded by it")
-    return np.array(
-        [np.logaddexp.reduce(part) - math.log(part.size) for part in np.array_split(flat, bins)]
-    )
+    parts = np.array_split(sign * flat, bins)
+    means = [np.logaddexp.reduce(part) - math.log(part.size) for part in parts]
+    trace = shift + sign * np.array(means)
+    log_value = sign * (float((sign * trace).min()) + math.log(delta) / bins)
+    return Estimate(log_value, 0.0, kind, 1 - delta, trace, run or Run("Markov bound"))
 
 
 def check_bound(runs: int, delta: float, bins: int) -> None:
@@ -243,10 +255,3 @@ def require_runs(done: int, bins: int) -> None:
     """Raise Stopped unless so many runs fill the bins."""
     if done < bins:
         raise Stopped(f"stopped after {done} runs: a bound with bins={bins} needs as many")
-
-
-def bound(
-    log_value: float, kind: Kind, means: Floats, delta: float, run: Run | None = None
-) -> Estimate:
-    """Return the record of a bound that fails with probability delta."""
-    return Estimate(log_value, 0.0, kind, 1 - delta, means, run or Run("Markov bound"))

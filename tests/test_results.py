@@ -19,6 +19,12 @@ def test_an_estimate_reads_as_one_line():
     assert repr(estimate) == "log p = -1432.08 +/- 0.03 (AIS, 64 chains, unbiased, 2.1 s)"
 
 
+@pytest.mark.parametrize("kind", ["exact", "lower_bound", "upper_bound"])
+def test_exact_values_and_bounds_tell_no_standard_error(kind):
+    estimate = bn.Estimate(-1432.08, 0.0, kind, run=Run("sum", seconds=2.1))
+    assert repr(estimate) == f"log p = -1432.08 (sum, {kind}, 2.1 s)"
+
+
 def test_every_result_is_frozen():
     estimate = bn.Estimate(-1.0, stderr=0.0, kind="exact")
     with pytest.raises(AttributeError):

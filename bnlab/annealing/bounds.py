@@ -26,7 +26,7 @@ from bnlab.sampling import (
     sample_orders,
 )
 from bnlab.scores import ScoreTable
-from bnlab.weights import BINS, bin_means, bound as markov_bound, check_bound, require_runs
+from bnlab.weights import BINS, check_bound, markov_bound, require_runs
 
 CHOSEN = "weights along temperatures that the runs chose themselves are biased, and bound nothing"
 
@@ -62,13 +62,8 @@ def lower_bound_from(
     -4.0863
     """
     check_unbiased(draws, table)
-    return _lower(draws, log_prior_of(draws, table), delta, bins)
-
-
-def _lower(draws: Draws, log_prior_z: float, delta: float, bins: int) -> Estimate:
-    means = bin_means(group_means(draws), delta, bins) - log_prior_z
-    log_value = float(means.min()) + math.log(delta) / bins
-    return markov_bound(log_value, "lower_bound", means, delta, draws.run)
+    shift = -log_prior_of(draws, table)
+    return markov_bound(group_means(draws), "lower_bound", delta, bins, shift=shift, run=draws.run)
 
 
 @checked
@@ -121,9 +116,9 @@ def estimate_lower_bound(
         progress=progress,
         executor=executor,
     )
-    require_runs(np.unique(draws.groups).size, bins)
-    bound = _lower(draws, log_prior_z, delta, bins)
-    return replace(bound, run=replace(bound.run, seconds=clock.seconds))
+    means, run = group_means(draws), replace(draws.run, seconds=clock.seconds)
+    require_runs(means.size, bins)
+    return markov_bound(means, "lower_bound", delta, bins, shift=-log_prior_z, run=run)
 
 
 @checked
@@ -179,25 +174,23 @@ def estimate_upper_bound(
     check_bound(runs, delta, bins)
     check_generator(rng)
     clock, seed = Clock(), seed_of(rng)
-    if checkpoint is not None:
-        Checkpoint(checkpoint, {})  # refuses a place that can hold no file
-    require_memory((target.table if isinstance(target, OrderPosterior) else target).n, runs)
+    table = target.table if isinstance(target, OrderPosterior) else target
+    order = np.empty(0, np.int64) if start is None else _checked_start(start, table)
+    identity = {**run_identity(table, runs, seed, method), "start": fingerprint(order)}
+    file = Checkpoint.at(checkpoint, identity)
+    require_memory(table.n, runs)
     if isinstance(target, OrderPosterior):
-        table, log_prior_z = target.table, target.log_z - target.log_evidence
+        log_prior_z = target.log_z - target.log_evidence
         starts = sample_orders(target, draws=runs, rng=rng).values[0].copy()
     else:
-        table, log_prior_z = target, log_prior_sum(target)
-        starts = np.tile(_checked_start(start, table), (runs, 1))
-    identity = {**run_identity(table, runs, seed, method), "starts": fingerprint(starts)}
-    file = Checkpoint.at(checkpoint, identity)
+        log_prior_z, starts = log_prior_sum(table), np.tile(order, (runs, 1))
     done = anneal(table, method, rng.spawn(runs), starts, -1, file, progress, executor)
     require_runs(done.log_w.size, bins)
-    # In reverse E[1/w] = n!/Z, so ln Z is about ln n! - ln mean(1/w); less ln Z without data.
-    means = math.lgamma(table.n + 1) - log_prior_z - bin_means(-done.log_w, delta, bins)
     settings = {"runs": runs, "method": repr(method), "max_parents": table.max_parents}
     run = Run("reverse AIS", settings, seed, clock.seconds, stopped=done.log_w.size < runs)
-    log_value = float(means.max()) - math.log(delta) / bins
-    return markov_bound(log_value, "upper_bound", means, delta, run)
+    # In reverse E[1/w] = n!/Z, so ln Z is about ln n! - ln mean(1/w); less ln Z without data.
+    shift = math.lgamma(table.n + 1) - log_prior_z
+    return markov_bound(done.log_w, "upper_bound", delta, bins, shift=shift, run=run)
 
 
 def check_unbiased(draws: Draws, table: ScoreTable, /) -> None:
@@ -232,7 +225,7 @@ def _bins_of(target: object, start: object, bins: int | None) -> int:
     return 1
 
 
-def _checked_start(start: ArrayLike | None, table: ScoreTable) -> Ints:
+def _checked_start(start: ArrayLike, table: ScoreTable) -> Ints:
     order, n = np.asarray(start), table.n
     if order.shape != (n,) or not np.array_equal(np.sort(order), np.arange(n)):
         raise ValueError(f"start={start!r} is no order of the nodes 0..{n - 1}")

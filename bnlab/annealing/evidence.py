@@ -12,11 +12,11 @@ from bnlab.annealing.runs import anneal_orders
 from bnlab.checks import Floats, check_counts, checked
 from bnlab.diagnostics import LEAST_DRAWS, ess, rhat
 from bnlab.exact import log_dag_prior_sum, log_prior_sum
-from bnlab.results import Draws, Estimate, Kind
+from bnlab.results import Draws, Estimate
 from bnlab.running import Clock, Progress
 from bnlab.sampling import Executor, sample_orders
 from bnlab.scores import ScoreTable
-from bnlab.weights import log_mean
+from bnlab.weights import mean_weight
 
 BATCHES = 20  # of one chain alone, for its standard error
 
@@ -151,10 +151,8 @@ def _by_weights(draws: Draws, log_prior_z: float) -> Estimate:
     log_p = group_means(draws) - log_prior_z
     if not np.isfinite(log_p).any():
         raise ValueError("no draw has a log_weight that is a number: anneal again")
-    log_value, stderr, trace = log_mean(log_p)
     chosen = draws.stats["beta"].ndim > 1  # by each run for itself
-    kind: Kind = "asymptotic" if chosen else "unbiased"
-    return Estimate(log_value, stderr, kind, trace=trace, run=draws.run)
+    return mean_weight(log_p, "asymptotic" if chosen else "unbiased", draws.run)
 
 
 def group_means(draws: Draws, /) -> Floats:

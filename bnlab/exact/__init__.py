@@ -1,6 +1,6 @@
 """Exact posteriors by dynamic programming over subsets of variables, and what priors sum to."""
 
-from bnlab.exact.best import BestDags, k_best_dags, map_dag
+from bnlab.exact.best import k_best_dags, map_dag
 from bnlab.exact.dag import DagPosterior, dag_posterior
 from bnlab.exact.normalisers import log_dag_prior_sum
 from bnlab.exact.order import (
@@ -14,7 +14,6 @@ from bnlab.exact.order import (
 from bnlab.exact.paths import order_paths
 
 __all__ = [
-    "BestDags",
     "DagPosterior",
     "Lattice",
     "OrderPosterior",

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from bnlab.checks import Floats, Ints, check_counts, checked
 from bnlab.errors import Public
 from bnlab.kernels import best_dags as kernels
 from bnlab.linear_extensions import log_count
-from bnlab.results import Draws, PriorKind, Record, Run, distinct_draws
+from bnlab.results import BestDags, PriorKind, Run
 from bnlab.running import Clock, Progress, Steps
 from bnlab.scores import ScoreTable
 
@@ -22,68 +21,6 @@ MOST_LISTED = 1 << 17  # of DAGs: 25 s for 13 variables
 ENTRY_BYTES = 20
 FEWER = ("ask for fewer DAGs, or choose fewer variables with ", Public("Data.select"))
 NO_DAG = "the required and forbidden edges, or the prior, leave no DAG: relax them"
-
-
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
-class BestDags(Record):
-    """The k DAGs of highest posterior probability. Make them with `k_best_dags` or `map_dag`.
-
-    Attributes
-    ----------
-    dags : int64 (k, n) parent masks, all distinct, best first
-    log_target : float64 (k,), nats; ln of prior factor times likelihood
-    log_weight : float64 (k,), nats, decreasing; log_target, plus ln of the number of orders that
-        the DAG is consistent with if `prior` is order-modular. The posterior is proportional to
-        its exp
-    prior : "structure-modular" or "order-modular", which posterior they are the best of
-    names : the n variable names
-    run : Run
-
-    Examples
-    --------
-    >>> zeros = np.zeros(1)
-    >>> BestDags(np.zeros((1, 2), np.int64), zeros, zeros, "structure-modular", ("a", "b"))
-    BestDags(1 of 2 variables, structure-modular, ln weight 0.0000 to 0.0000)
-    """
-
-    dags: Ints
-    log_target: Floats
-    log_weight: Floats
-    prior: PriorKind
-    names: tuple[str, ...]
-    run: Run = field(default_factory=lambda: Run(""))
-
-    def __repr__(self) -> str:
-        return (
-            f"BestDags({len(self.dags)} of {len(self.names)} variables, {self.prior}, "
-            f"ln weight {self.log_weight[0]:.4f} to {self.log_weight[-1]:.4f})"
-        )
-
-    def as_draws(self, *, log_z: float | None = None) -> Draws:
-        """Return the DAGs as weighted draws, for `features`: Bayesian averaging over the k best.
-
-        [TianHeRam2010]. Given log_z, the sum over all DAGs under the same prior
-        (DagPosterior.log_z, or OrderPosterior.log_z), nats, stats["mass"] (1,) is the posterior
-        probability of the k best together, and intervals of features are certain, as after
-        `reweight_unique`.
-
-        Examples
-        --------
-        >>> from bnlab import BDeu, Data, features, score_families
-        >>> best = k_best_dags(score_families(Data.from_arrays([[0, 0], [1, 1]]), BDeu()), 2)
-        >>> features.probability(best.as_draws(log_z=-2.549445), features.edge(0, 1))
-        p = 0.5000, in [0.4000, 0.6000] for certain (2 distinct DAGs)
-        """
-        return distinct_draws(
-            self.dags,
-            self.log_weight,
-            self.names,
-            self.run,
-            log_z=log_z,
-            log_target=self.log_target,
-            prior=self.prior,
-        )
 
 
 @checked

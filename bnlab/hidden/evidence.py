@@ -19,7 +19,7 @@ from bnlab.hidden.samplers import AIS, SMC, JointDirichlet, filter_block, open_p
 from bnlab.kernels import latent, latent_particles
 from bnlab.results import Estimate, Run
 from bnlab.running import Batch, Clock, Executor, Progress, Stopped, run_steps, seed_of, spawn
-from bnlab.weights import BINS, bin_means, bound, check_bound, log_mean, require_runs
+from bnlab.weights import BINS, check_bound, markov_bound, mean_weight, require_runs
 
 Method = AIS | SMC | Literal["ais", "smc"]
 
@@ -128,8 +128,7 @@ def estimate_evidence(
     -3.81
     """
     log_p, run = _runs(model, data, runs, rng, method, checkpoint, progress, executor)
-    log_value, stderr, trace = log_mean(log_p)
-    return Estimate(log_value, stderr, "unbiased", trace=trace, run=run)
+    return mean_weight(log_p, "unbiased", run)
 
 
 @checked
@@ -194,13 +193,18 @@ def estimate_structures(
         raise Stopped(
             f"stopped after {batch.count} of {len(jobs)} parts: no structure is estimated"
         )
-    means = dict(zip(distinct, map(log_mean, batch.arrays()["log_p"]), strict=True))
+    means = {
+        key: mean_weight(log_p, "unbiased", Run(""))
+        for key, log_p in zip(distinct, batch.arrays()["log_p"], strict=True)
+    }
     found = []
     for model, of_model in zip(models, split, strict=True):
-        values, stderrs, traces = zip(*(means[part.key] for part in of_model), strict=True)
+        of_parts = [means[part.key] for part in of_model]
+        log_value = math.fsum(mean.log_value for mean in of_parts)
+        stderr = math.hypot(*(mean.stderr for mean in of_parts))
+        trace = np.sum([mean.trace for mean in of_parts], axis=0)
         run = _run(model, runs, method, seed, clock)
-        stderr, trace = math.hypot(*stderrs), np.sum(traces, axis=0)
-        found.append(Estimate(math.fsum(values), stderr, "unbiased", trace=trace, run=run))
+        found.append(Estimate(log_value, stderr, "unbiased", trace=trace, run=run))
     return found
 
 
@@ -247,8 +251,7 @@ def estimate_lower_bound(
     check_bound(runs, delta, bins)
     log_p, run = _runs(model, data, runs, rng, method, checkpoint, progress, executor)
     require_runs(log_p.size, bins)
-    means = bin_means(log_p, delta, bins)
-    return bound(float(means.min()) + math.log(delta) / bins, "lower_bound", means, delta, run)
+    return markov_bound(log_p, "lower_bound", delta, bins, run=run)
 
 
 @checked
@@ -314,10 +317,7 @@ def estimate_upper_bound(
         executor=executor,
     )
     require_runs(found.log_weight.size, bins)
-    means = -bin_means(-found.log_weight, delta, bins)
-    return bound(
-        float(means.max()) - math.log(delta) / bins, "upper_bound", means, delta, found.run
-    )
+    return markov_bound(found.log_weight, "upper_bound", delta, bins, run=found.run)
 
 
 def _chosen(method: Method) -> AIS | SMC:

@@ -146,14 +146,12 @@ def cross_validate(
     if not methods:
         raise ValueError("methods is a dict of name: function(train, test), with one at least")
     clock, seed = Clock(), seed_of(rng)
-    if checkpoint is not None:
-        Checkpoint(checkpoint, {})  # refuses a place that can hold no file
-    fold = np.empty(data.m, np.int64)
-    fold[rng.permutation(data.m)] = np.arange(data.m) % folds
     settings = {"folds": folds, "methods": tuple(methods)}
     held = () if data.intervened is None else (data.intervened,)
     rows = fingerprint(data.values, data.arities, *held)
     file = Checkpoint.at(checkpoint, identity(METHOD, **settings, data=rows, seed=seed))
+    fold = np.empty(data.m, np.int64)
+    fold[rng.permutation(data.m)] = np.arange(data.m) % folds
 
     def fits(saved: Arrays) -> None:
         density = Kept(np.float64, ("rows", len(methods)))

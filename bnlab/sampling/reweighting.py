@@ -25,7 +25,7 @@ from bnlab.checkpoints import (
 )
 from bnlab.checks import Floats, Ints, check_counts, check_generator, checked, real
 from bnlab.graphs import predecessor_masks
-from bnlab.results import Draws, Run, distinct_draws
+from bnlab.results import BestDags, Draws, Run
 from bnlab.running import Clock, Progress, Work, run_steps, seed_of
 from bnlab.sampling.dags_given_orders import NO_DAG, check_orders
 from bnlab.sampling.independent import families_by_weight
@@ -105,9 +105,9 @@ def reweight_unique(draws: Draws, /, *, log_z: float | None = None) -> Draws:
         draws.run.seconds + clock.seconds,
         stopped=draws.run.stopped,
     )
-    return distinct_draws(
-        flat[first], draws.log_target[weigh][first], draws.names, run, log_z=log_z
-    )
+    log_target = draws.log_target[weigh][first]
+    found = BestDags(flat[first], log_target, log_target, "structure-modular", draws.names, run)
+    return found.as_draws(log_z=log_z)
 
 
 def _first_appearances(rows: Ints) -> Ints:

@@ -8,7 +8,6 @@ from bnlab.search.dependency_networks import (
     fit_dependency_network,
 )
 from bnlab.search.equivalence import EquivalenceSearch, Operator, ges
-from bnlab.search.found import FoundDags
 from bnlab.search.mixtures import TreeMixture, fit_tree_mixture
 from bnlab.search.perturbing import climb_perturbed, resampled
 from bnlab.search.shotgun import shotgun_search
@@ -19,7 +18,6 @@ __all__ = [
     "Climb",
     "DependencyNetwork",
     "EquivalenceSearch",
-    "FoundDags",
     "Operator",
     "TreeMixture",
     "best_dag_given_order",

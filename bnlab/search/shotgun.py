@@ -24,10 +24,10 @@ from bnlab.checkpoints import (
 )
 from bnlab.checks import Floats, Ints, check_counts, check_generator, checked, real
 from bnlab.kernels import bits, dag_sets as kernels, dag_walks, greedy
-from bnlab.results import Run
+from bnlab.results import BestDags, Run
 from bnlab.running import Clock, Crew, Executor, Progress, Work, run_steps, seed_of, workers
 from bnlab.scores import ScoreTable, Source, family_source, first_dags
-from bnlab.search.found import FoundDags, ranked, store_bytes, stored
+from bnlab.search.found import ranked, store_bytes, stored
 
 METHOD = "shotgun stochastic search"
 KEPT = ("dag", "dags", "scores", "marks")  # of each chain, in a checkpoint
@@ -49,7 +49,7 @@ def shotgun_search(
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
-) -> FoundDags:
+) -> BestDags:
     """Keep the best DAGs among all neighbours of DAGs on random paths [HansDobraWest2007].
 
     Structure-modular. Up to 63 variables. Each step scores all DAGs that are one addition, deletion
@@ -82,7 +82,7 @@ def shotgun_search(
 
     Returns
     -------
-    FoundDags
+    BestDags
         with trace (chains, steps): ln of prior factor times likelihood of the DAG at hand after
         each step, nats.
 
@@ -97,7 +97,7 @@ def shotgun_search(
     >>> from bnlab import BDeu, Data, score_families
     >>> table = score_families(Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 1]]), BDeu())
     >>> shotgun_search(table, steps=5, rng=np.random.default_rng(1))  # all there are
-    FoundDags(3 of 2 variables, ln target -5.5044 to -7.5068)
+    BestDags(3 of 2 variables, structure-modular, ln weight -5.5044 to -7.5068)
     """
     clock = Clock()
     steps, chains = check_counts(steps=steps, chains=chains)
@@ -123,8 +123,9 @@ def shotgun_search(
     del search  # and what the chains hold, before it is ranked
     found = np.unique(found, axis=0)
     dags, log_target = ranked(table, found)
+    dags, best = dags[:keep], log_target[:keep]
     run = Run(METHOD, settings, seed, clock.seconds, stopped=stopped)
-    return FoundDags(dags[:keep], log_target[:keep], trace, table.names, run)
+    return BestDags(dags, best, best, "structure-modular", table.names, run, trace)
 
 
 class _Plan(NamedTuple):

@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab.checks import Ints, check_counts, checked, real
 from bnlab.kernels import dag_sets as kernels
 from bnlab.kernels.greedy import MARGIN
-from bnlab.results import Run
+from bnlab.results import BestDags, Run
 from bnlab.running import Clock, Progress, report_progress
 from bnlab.scores import ScoreTable, Source, first_dags
 from bnlab.search.climbing import PATIENCE, Climber
-from bnlab.search.found import FoundDags, ranked, stored
+from bnlab.search.found import ranked, stored
 
 TABU = 10
 WIDER = 50
@@ -31,7 +31,7 @@ def occams_window(
     most: int = 200_000,
     start: ArrayLike | None = None,
     progress: Progress | None = None,
-) -> FoundDags:
+) -> BestDags:
     """Find DAGs within a Bayes factor of the best, by beam search [MadiganRaftery1994].
 
     Structure-modular. Up to 63 variables. From the best DAG at hand the search goes on to all DAGs
@@ -44,7 +44,7 @@ def occams_window(
     It is a heuristic: a DAG beyond a deeper valley is missed. With `reach` and `width` without
     limit every DAG would be met; run.settings["dropped"] counts the DAGs within `reach` that the
     beam left out, and only if that is 0 are all there that paths within `reach` lead to. What was
-    found of the whole posterior, FoundDags.as_draws(log_z=) says where log_z is known.
+    found of the whole posterior, BestDags.as_draws(log_z=) says where log_z is known.
     The second rule of Madigan and Raftery, which leaves out models that a simpler one inside them
     beats, is not applied: the set then would not hold the mass that it has.
 
@@ -66,7 +66,7 @@ def occams_window(
 
     Returns
     -------
-    FoundDags
+    BestDags
         with trace (1, T): ln of the sum over the window after each round, nats.
 
     Raises
@@ -80,7 +80,7 @@ def occams_window(
     >>> from bnlab import BDeu, Data, score_families
     >>> table = score_families(Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 1]]), BDeu())
     >>> occams_window(table, factor=3)  # without an edge it is e**2 times less
-    FoundDags(2 of 2 variables, ln target -5.5044 to -5.5044)
+    BestDags(2 of 2 variables, structure-modular, ln weight -5.5044 to -5.5044)
     """
     clock = Clock()
     if not 1 < real(factor) < math.inf:
@@ -110,7 +110,9 @@ def occams_window(
     del beam  # and all that it met, before the window is ranked
     dags, log_target = ranked(table, found)
     run = Run("Occam's window", settings, "", clock.seconds, stopped=stopped)
-    return FoundDags(dags, log_target, np.array([trace]), table.names, run)
+    return BestDags(
+        dags, log_target, log_target, "structure-modular", table.names, run, np.array([trace])
+    )
 
 
 class _Beam:
