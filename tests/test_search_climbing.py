@@ -434,9 +434,9 @@ def test_a_search_goes_on_for_what_is_left_of_its_time(tmp_path):
 def test_memory_for_climbs_is_refused_before_it_is_taken(monkeypatch):
     table = random_table(1, 4)
     monkeypatch.setattr("bnlab.memory.free_bytes", lambda: 1000)
-    with pytest.raises(ValueError, match="100 restarts: hill climbing needs 4,040 bytes"):
+    with pytest.raises(ValueError, match="101 climbs: hill climbing needs 4,040 bytes"):
         climb(table, restarts=100)
-    with pytest.raises(ValueError, match="100 rounds: climbing on perturbed data needs 4,040"):
+    with pytest.raises(ValueError, match="101 climbs: hill climbing needs 4,040"):
         climb_perturbed(table, lambda *_: table, rng=np.random.default_rng(1), rounds=100)
 
 

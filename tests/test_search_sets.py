@@ -11,7 +11,7 @@ import bnlab as bn
 from bnlab import features
 from bnlab.kernels import dag_sets
 from bnlab.search import shotgun, windows
-from bnlab.search.found import stored
+from bnlab.search.windows import stored
 
 MARGIN = 1e-7
 EVERYTHING = 1e300

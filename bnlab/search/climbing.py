@@ -9,14 +9,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnlab import memory
-from bnlab.checkpoints import Checkpoint, fingerprint, identity
 from bnlab.checks import Ints, check_counts, check_generator, checked, real
 from bnlab.graphs import check_dag
 from bnlab.kernels import bits, dag_walks, greedy as kernels, lazy_scores
-from bnlab.running import Executor, Progress, run_steps, seed_of, workers
+from bnlab.running import Executor, Progress, workers
 from bnlab.scores import LazyScores, ScoreTable, Source, family_source, first_dags
-from bnlab.search.climbs import Climb, Climbed, Climbs, climbs_bytes
+from bnlab.search.climbs import Climb, Climbed, Climbs
 
 Choice = Literal["best", "first"]
 
@@ -100,12 +98,11 @@ def hill_climb(
     seconds = _checked_seconds(seconds, restarts)
     check_generator(rng)
     climber = Climber.of(table, choice, tabu, patience)
-    memory.require(
-        climbs_bytes(table.n, restarts + 1),
-        task=f"n={table.n}, {restarts} restarts: hill climbing",
-        remedy="ask for fewer restarts",
-    )
-    seed, first = seed_of(rng), first_dag(table, start)
+    first = first_dag(table, start)
+    origin = None
+    if perturb is None:  # random DAGs
+        again = restarts > 0 or seconds is not None
+        origin = first_dag(table, None) if again and start is not None else first
     settings = {
         "choice": choice,
         "tabu": climber.plan[1],
@@ -115,68 +112,31 @@ def hill_climb(
         "seconds": seconds,
         "max_parents": table.max_parents,
     }
-    identified = identity(
-        METHOD, start=fingerprint(first), **settings, seed=seed, table=table.fingerprint
-    )
-    climbs = _Restarts(table, climber, first, restarts, seconds, rng, executor)
-    if perturb is None:
-        again = restarts > 0 or seconds is not None
-        climbs.origin = first_dag(table, None) if again and start is not None else first
-        climbs.changes = table.n
-    else:
-        climbs.changes = perturb
-    stopped = run_steps(climbs, Checkpoint.at(checkpoint, identified), progress)
-    settings["restarts"] = climbs.count - 1
-    return climbs.result(METHOD, settings, seed, stopped=stopped)
 
+    def make(climbs: Climbs) -> Generator[tuple[int, int], None, None]:
+        if not climbs.begun:
+            climbs.add([climber.climb(first)])
+        for _ in range(climbs.count - 1):
+            rng.spawn(1)  # the streams of the climbs that are done
+        with workers(executor, ROUND) as chosen:
+            while True:
+                at, count = climbs.seconds, climbs.count
+                if seconds is None:
+                    yield count, restarts + 1
+                    left = restarts + 1 - count
+                else:
+                    yield int(1e3 * min(at, seconds)), int(1e3 * seconds)
+                    fit = int((seconds / at - 1) * count)  # at the pace so far
+                    left = max(1, min(fit, count)) if at < seconds else 0
+                if left <= 0:
+                    return
+                begin = climbs.best.dag if origin is None else origin
+                rngs = rng.spawn(min(ROUND, left))
+                jobs = [(climber, begin, perturb or table.n, child) for child in rngs]
+                climbs.add(list(chosen.map(_climb_one, jobs)))
 
-class _Restarts(Climbs):
-    """Climbs that begin after random changes to `origin`, or to the best DAG so far if None."""
-
-    origin: Ints | None = None
-    changes = 0
-
-    def __init__(
-        self,
-        scores: ScoreTable | LazyScores,
-        climber: "Climber",
-        first: Ints,
-        restarts: int,
-        limit: float | None,
-        rng: np.random.Generator,
-        executor: Executor | None,
-    ) -> None:
-        super().__init__(scores, restarts + 1 if limit is None else None)
-        self._climber, self._first, self._rng = climber, first, rng
-        self._wanted, self._limit, self._executor = restarts + 1, limit, executor
-        self._told_at = 0.0  # seconds
-
-    def steps(self) -> Generator[tuple[int, int], None, None]:
-        if not self.begun:
-            self.add([self._climber.climb(self._first)])
-        for _ in range(self.count - 1):
-            self._rng.spawn(1)  # the streams of the climbs that are done
-        yield self._told()
-        with workers(self._executor, ROUND) as chosen:
-            while (count := min(ROUND, self._left())) > 0:
-                begin = self.best.dag if self.origin is None else self.origin
-                jobs = [(self._climber, begin, self.changes, rng) for rng in self._rng.spawn(count)]
-                self.add(list(chosen.map(_climb_one, jobs)))
-                yield self._told()
-
-    def _told(self) -> tuple[int, int]:
-        """Climbs, or milliseconds: done and in all."""
-        if self._limit is None:
-            return self.count, self._wanted
-        self._told_at = self.seconds
-        return int(1e3 * min(self._told_at, self._limit)), int(1e3 * self._limit)
-
-    def _left(self) -> int:
-        """Climbs yet to be made: none only once the whole time has been told."""
-        if self._limit is None:
-            return self._wanted - self.count
-        fit = int((self._limit / self._told_at - 1) * self.count)  # at the pace so far
-        return max(1, min(fit, self.count)) if self._told_at < self._limit else 0
+    climbs = Climbs(table, restarts + 1 if seconds is None else None, make)
+    return climbs.search(METHOD, settings, first, rng, checkpoint, progress)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,24 +1,29 @@
 """`Climb`, what a search over DAGs returns, and how climbs are gathered and kept for it."""
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from bnlab import memory
 from bnlab.checkpoints import (
     SECONDS,
     Arrays,
+    Checkpoint,
     Kept,
     alike,
     check,
     dags_of,
+    fingerprint,
+    identity,
     nats,
 )
 from bnlab.checks import Floats, Ints, checked
 from bnlab.kernels.greedy import MARGIN
 from bnlab.results import Record, Run
-from bnlab.running import Clock, Work
+from bnlab.running import Clock, Progress, Work, run_steps, seed_of
 from bnlab.scores import LazyScores, ScoreTable
 
 KINDS = ("add", "delete", "reverse")
@@ -104,14 +109,51 @@ class Climbs(Work):
     ----------
     scores : of the DAGs, to compare those in a file with
     most : climbs there may be; None for no limit
+    make : makes the climbs that are left and adds them; its steps are those of the search
     """
 
-    def __init__(self, scores: ScoreTable | LazyScores, most: int | None, /) -> None:
-        self._scores, self._most = scores, most
+    def __init__(
+        self,
+        scores: ScoreTable | LazyScores,
+        most: int | None,
+        make: Callable[["Climbs"], Generator[tuple[int, int], None, None]],
+        /,
+    ) -> None:
+        self._scores, self._most, self._make = scores, most, make
+        memory.require(
+            8 * (scores.n + 1) * (most or 1),
+            task=f"n={scores.n}, {most or 1:,} climbs: hill climbing",
+            remedy="make fewer climbs",
+        )
         self._clock, self._before = Clock(), 0.0
         self._ends = np.empty((most or 1, scores.n), np.int64)
         self._log_targets = np.empty(most or 1)
         self._at: tuple[Climbed | None, int] = None, 0
+
+    def search(
+        self,
+        method: str,
+        settings: Mapping[str, object],
+        start: Ints,
+        rng: np.random.Generator,
+        checkpoint: str | os.PathLike[str] | None,
+        progress: Progress | None,
+    ) -> Climb:
+        """Make the climbs, those apart that a file has, and return them all."""
+        seed, table = seed_of(rng), self._scores
+        identified = identity(
+            method, start=fingerprint(start), **settings, seed=seed, table=table.fingerprint
+        )
+        stopped = run_steps(self, Checkpoint.at(checkpoint, identified), progress)
+        if "restarts" in settings:  # by the clock, as many as there was time for
+            settings = {**settings, "restarts": self.count - 1}
+        run = Run(method, settings, seed, self._clock.seconds, stopped=stopped)
+        first, dag, log_target, steps, trace = self.best
+        ends, log_targets = self._ends[: self.count], self._log_targets[: self.count]
+        return Climb(dag, log_target, first, steps, trace, ends, log_targets, table.names, run)
+
+    def steps(self) -> Generator[tuple[int, int], None, None]:
+        return self._make(self)
 
     @property
     def begun(self) -> bool:
@@ -164,27 +206,11 @@ class Climbs(Work):
         self._ends[:count], self._log_targets[:count] = saved["ends"], saved["log_targets"]
         self._at, self._before = (_climbed(saved), count), float(saved["seconds"])
 
-    def result(
-        self, method: str, settings: Mapping[str, object], seed: str, *, stopped: bool
-    ) -> Climb:
-        """All climbs, as they are returned."""
-        start, dag, log_target, steps, trace = self.best
-        ends, log_targets = self._ends[: self.count], self._log_targets[: self.count]
-        run = Run(method, settings, seed, self._clock.seconds, stopped=stopped)
-        return Climb(
-            dag, log_target, start, steps, trace, ends, log_targets, self._scores.names, run
-        )
-
     def _grow(self, needed: int) -> None:
         if needed > len(self._log_targets):
             more = max(needed, 2 * len(self._log_targets)) - len(self._log_targets)
             self._ends = np.pad(self._ends, ((0, more), (0, 0)))
             self._log_targets = np.pad(self._log_targets, (0, more))
-
-
-def climbs_bytes(n: int, climbs: int, /) -> int:
-    """Bytes that the ends of so many climbs take."""
-    return 8 * (n + 1) * climbs
 
 
 def _check(scores: ScoreTable | LazyScores, most: int | None, saved: Arrays) -> None:

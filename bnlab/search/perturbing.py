@@ -6,14 +6,12 @@ from collections.abc import Callable, Generator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnlab import memory
-from bnlab.checkpoints import Checkpoint, fingerprint, identity
-from bnlab.checks import Ints, check_counts, check_generator, checked, real
+from bnlab.checks import check_counts, check_generator, checked, real
 from bnlab.data import Data
-from bnlab.running import Progress, run_steps, seed_of
+from bnlab.running import Progress
 from bnlab.scores import ScoreTable, first_dags
 from bnlab.search.climbing import PATIENCE, Climber
-from bnlab.search.climbs import Climb, Climbs, climbs_bytes
+from bnlab.search.climbs import Climb, Climbs
 
 METHOD = "hill climbing, perturbed data"
 
@@ -82,53 +80,27 @@ def climb_perturbed(
     share = real(share)
     check_generator(rng)
     climber = Climber.of(table, "best", tabu, patience)
-    memory.require(
-        climbs_bytes(table.n, rounds + 1),
-        task=f"n={table.n}, {rounds} rounds: climbing on perturbed data",
-        remedy="make fewer rounds",
-    )
-    seed, first = seed_of(rng), first_dags(table, start, 1)[0]
+    first = first_dags(table, start, 1)[0]
     settings = {"rounds": rounds, "share": share, "max_parents": table.max_parents}
     settings |= {"tabu": climber.plan[1], "patience": climber.plan[2]}
-    identified = identity(
-        METHOD, start=fingerprint(first), **settings, seed=seed, table=table.fingerprint
-    )
-    climbs = _Rounds(table, perturbed, climber, first, rounds, share, rng)
-    stopped = run_steps(climbs, Checkpoint.at(checkpoint, identified), progress)
-    return climbs.result(METHOD, settings, seed, stopped=stopped)
 
-
-class _Rounds(Climbs):
-    """A climb from a first DAG, and one from the end of a climb on each perturbed table."""
-
-    def __init__(
-        self,
-        table: ScoreTable,
-        perturbed: Perturbed,
-        climber: Climber,
-        first: Ints,
-        rounds: int,
-        share: float,
-        rng: np.random.Generator,
-    ) -> None:
-        super().__init__(table, rounds + 1)
-        self._table, self._perturbed, self._climber, self._first = table, perturbed, climber, first
-        self._rounds, self._share, self._rng = rounds, share, rng
-
-    def steps(self) -> Generator[tuple[int, int], None, None]:
-        if not self.begun:
-            self.add([self._climber.climb(self._first)])
-            yield 0, self._rounds
-        made = self.count - 1
-        for done in range(self._rounds):
-            (child,) = self._rng.spawn(1)
+    def make(climbs: Climbs) -> Generator[tuple[int, int], None, None]:
+        if not climbs.begun:
+            climbs.add([climber.climb(first)])
+            yield 0, rounds
+        made = climbs.count - 1
+        for done in range(rounds):
+            (child,) = rng.spawn(1)
             if done < made:  # by a call before this one
                 continue
-            other = self._perturbed(self._share * (1 - done / self._rounds), child)
-            _check_alike(self._table, other)
-            dag = self._climber.on(other).climb(self.last).dag
-            self.add([self._climber.climb(dag)])
-            yield done + 1, self._rounds
+            other = perturbed(share * (1 - done / rounds), child)
+            _check_alike(table, other)
+            dag = climber.on(other).climb(climbs.last).dag
+            climbs.add([climber.climb(dag)])
+            yield done + 1, rounds
+
+    climbs = Climbs(table, rounds + 1, make)
+    return climbs.search(METHOD, settings, first, rng, checkpoint, progress)
 
 
 @checked

@@ -27,7 +27,7 @@ from bnlab.kernels import bits, dag_sets as kernels, dag_walks, greedy
 from bnlab.results import BestDags, Run
 from bnlab.running import Clock, Crew, Executor, Progress, Work, run_steps, seed_of, workers
 from bnlab.scores import ScoreTable, Source, family_source, first_dags
-from bnlab.search.found import ranked, store_bytes, stored
+from bnlab.search.windows import ranked, store_bytes, stored
 
 METHOD = "shotgun stochastic search"
 KEPT = ("dag", "dags", "scores", "marks")  # of each chain, in a checkpoint

@@ -5,19 +5,19 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checks import Ints, check_counts, checked, real
+from bnlab import memory
+from bnlab.checks import Floats, Ints, check_counts, checked, real
 from bnlab.kernels import dag_sets as kernels
 from bnlab.kernels.greedy import MARGIN
 from bnlab.results import BestDags, Run
 from bnlab.running import Clock, Progress, report_progress
 from bnlab.scores import ScoreTable, Source, first_dags
 from bnlab.search.climbing import PATIENCE, Climber
-from bnlab.search.found import ranked, stored
 
 TABU = 10
 WIDER = 50
 FIRST_ROWS = 1000
-BLOCK = 10_000  # DAGs between which progress is told
+BLOCK = 10_000  # DAGs that are scored at a time, and between which progress is told
 
 
 @checked
@@ -168,3 +168,38 @@ class _Beam:
         size = 2 * self._store.scores.size
         self._store = stored(self.dags, self.scores, size)
         self._closed = np.concatenate([self._closed, np.zeros(size - self._closed.size, bool)])
+
+
+def ranked(table: ScoreTable, dags: Ints, /) -> tuple[Ints, Floats]:
+    """Distinct DAGs (U, n), best first, with their log_target (U,), summed anew by the table."""
+    blocks = range(0, len(dags), BLOCK)
+    log_target = np.concatenate([table.log_target(dags[i : i + BLOCK]) for i in blocks])
+    ranking = np.lexsort((*dags.T[::-1], log_target))[::-1]
+    return dags[ranking], log_target[ranking]
+
+
+def stored(dags: Ints, scores: Floats, rows: int, /) -> kernels.Store:
+    """A store of distinct DAGs (T, n) that has room for so many.
+
+    Raises
+    ------
+    ValueError
+        If memory is short.
+    """
+    n = dags.shape[1]
+    memory.require(
+        store_bytes(n, rows),
+        task=f"a set of {rows:,} DAGs of n={n} variables",
+        remedy="ask for fewer DAGs, or for a narrower window",
+    )
+    slots = np.full(1 << rows.bit_length() + 1, -1, np.int64)
+    store = kernels.Store(
+        slots, np.empty((rows, n), np.int64), np.empty(rows), np.zeros(1, np.int64)
+    )
+    kernels.fill(store, dags, scores)
+    return store
+
+
+def store_bytes(n: int, rows: int, /) -> int:
+    """Bytes that `stored` takes for so many DAGs."""
+    return 8 * (rows * (n + 1) + (1 << rows.bit_length() + 1))
