@@ -495,7 +495,7 @@ GOOD |= {
         "rng": RNG,
         "method": HIDDEN_AIS,
     },
-    "hidden.parts": {"model": MODEL},
+    "hidden.components": {"model": MODEL},
     "hidden.perturbation_dimensions": {
         "model": MODEL,
         "latent_data": LATENT,
@@ -529,7 +529,7 @@ GOOD |= {
         "model": MODEL,
         "latent_data": LATENT,
         "rng": RNG,
-        "part_score": bn.hidden.Fitted("vb", restarts=1),
+        "component_score": bn.hidden.Fitted("vb", restarts=1),
         "changes": bn.hidden.Changes(states=(2,), children=(2,)),
         "max_steps": 1,
     },
@@ -771,7 +771,7 @@ ELSEWHERE |= {"hidden.CompletionGibbs", "hidden.TemperedGibbs"}
 ELSEWHERE |= {
     "Prior",
     "Score",
-    "hidden.PartScore",
+    "hidden.ComponentScore",
 }
 ELSEWHERE |= {"hidden.Completions", "hidden.Dimensions"}
 

@@ -15,11 +15,11 @@ from bnlab.hidden import (
     HiddenModel,
     bipartite_structures,
     complete,
+    components,
     dimension,
     exact_evidence,
     fit_em,
     fit_vb,
-    parts,
     perturbation_dimensions,
     score,
     score_structures,
@@ -288,7 +288,7 @@ def test_nodes_that_no_observed_one_depends_on_cost_no_score_anything():
             whole,
             values,
             rng=np.random.default_rng(5),
-            part_score=Fitted(name, restarts=9),
+            component_score=Fitted(name, restarts=9),
             changes=Changes(edges=(), states=(2,), max_hidden=0),
             max_steps=1,
         )
@@ -351,7 +351,7 @@ def test_too_many_completions_are_refused_at_once():
         exact_evidence(model, random_rows(model, 40))
 
 
-# Models, parts and structures
+# Models, components and structures
 
 
 def test_136_bipartite_structures():
@@ -365,7 +365,7 @@ def test_136_bipartite_structures():
     relabelled = {tuple(sorted([str(p), str(_swapped(p))])) for p in structures}
     assert len(relabelled) == 136
     connected = {
-        (tuple(part.model.parents), part.columns) for model in models for part in parts(model)
+        (tuple(one.model.parents), one.columns) for model in models for one in components(model)
     }
     assert len(connected) == 114
 

@@ -23,7 +23,7 @@ from bnlab.hidden import (
     exact_evidence,
     score,
 )
-from bnlab.hidden.samplers import open_pieces, whole
+from bnlab.hidden.samplers import open_model
 from bnlab.kernels import latent_particles, latent_walks
 from bnlab.weights import betas_of
 
@@ -178,12 +178,12 @@ def test_weighted_ends_are_draws_from_the_posterior(moves):
 
 @pytest.mark.parametrize("power", [0.4, 1.0])
 def test_a_sweep_leaves_the_law_of_completions_as_it_is(power):
-    piece = open_pieces(SMALL, FEW[:3]).pieces[0]
-    rows, tables, order = piece.rows, piece.tables, piece.order
+    walked = open_model(SMALL, FEW[:3]).components[0]
+    rows, tables, order = walked.rows, walked.tables, walked.order
     every = list(itertools.product([0, 1], repeat=3))
 
     def counted(states):
-        counts, totals = np.zeros(piece.cells.size), np.zeros(tables[0].size)
+        counts, totals = np.zeros(walked.cells.size), np.zeros(tables[0].size)
         for r, state in zip(order, states, strict=True):
             latent_particles.add(rows, r, state, 1.0, counts, totals)
         return counts, totals
@@ -213,21 +213,21 @@ def test_walks_on_tables_leave_the_joint_law_as_it_is(moves):
         theta = [rng.dirichlet([1.5] * 2, 1), rng.dirichlet([1.5] * 3, 2)]
         states = rng.choice(2, 4, p=theta[0][0])
         data = np.array([[rng.choice(3, p=theta[1][s])] for s in states])
-        piece = open_pieces(model, data).pieces[0]
+        walked = open_model(model, data).components[0]
         log_theta = np.log(np.concatenate([table.ravel() for table in theta]))
-        before.append([*np.exp(log_theta), *stats_of(log_theta, piece)])
-        problem = (piece.completions.listed, piece.base, 1.5)
+        before.append([*np.exp(log_theta), *stats_of(log_theta, walked)])
+        problem = (walked.completions.listed, walked.base, 1.5)
         record = (np.zeros(7, np.int64), np.zeros(1), np.zeros((1, 2), np.int64))
         betas = np.ones(8)
         blocks = np.array([[0, 3]]) if moves == "joint" else np.array([[0, 1], [1, 2], [2, 3]])
         if moves == "gibbs":
-            plan = (betas, 1.0, piece.ranges)
+            plan = (betas, 1.0, walked.ranges)
             latent_walks.anneal_gibbs(log_theta, problem, plan, rng, record)
         else:
             width = (0.0, 12.0, 0.0) if moves == "joint" else (1.5, 0.0, 1.2)
-            plan = (betas, width, piece.ranges, blocks)
+            plan = (betas, width, walked.ranges, blocks)
             latent_walks.anneal_tables(log_theta, problem, plan, rng, record)
-        after.append([*np.exp(log_theta), *stats_of(log_theta, piece)])
+        after.append([*np.exp(log_theta), *stats_of(log_theta, walked)])
     before, after = np.array(before), np.array(after)
     assert (before != after).any()
     for power in (1, 2):
@@ -235,9 +235,9 @@ def test_walks_on_tables_leave_the_joint_law_as_it_is(moves):
         assert (abs(change.mean(axis=0)) < 4 * change.std(axis=0) / math.sqrt(3000)).all()
 
 
-def stats_of(log_theta, piece):
+def stats_of(log_theta, walked):
     tables = (log_theta, np.exp(log_theta))
-    value = latent_walks.log_likelihood(tables, piece.completions.listed, piece.base)
+    value = latent_walks.log_likelihood(tables, walked.completions.listed, walked.base)
     return [value, value * log_theta[2]]
 
 
@@ -245,14 +245,14 @@ def test_log_likelihood_is_that_of_the_rows():
     rng = np.random.default_rng(9)
     data = rng.integers(0, 5, (40, 4))
     model = HiddenModel([0, 0, 1, 3, 3, 2], ARITIES, hidden=[0, 1])
-    piece = whole(model, data).pieces[0]
-    log_theta = np.zeros(piece.cells.size)
-    latent_walks.draw_tables(np.ones(log_theta.size), piece.ranges, rng, log_theta)
+    walked = open_model(model, data, joint=True).components[0]
+    log_theta = np.zeros(walked.cells.size)
+    latent_walks.draw_tables(np.ones(log_theta.size), walked.ranges, rng, log_theta)
     from_values = latent_walks.log_likelihood(
-        (log_theta, np.exp(log_theta)), piece.completions.listed, piece.base
+        (log_theta, np.exp(log_theta)), walked.completions.listed, walked.base
     )
     from_logs = latent_walks.log_likelihood(
-        (log_theta, np.zeros(log_theta.size)), piece.completions.listed, piece.base
+        (log_theta, np.zeros(log_theta.size)), walked.completions.listed, walked.base
     )
     assert from_values == pytest.approx(from_logs, abs=1e-9)
     y = data
@@ -272,12 +272,12 @@ def test_log_likelihood_is_that_of_the_rows():
 
 
 def test_predictions_in_logs_are_the_same():
-    piece = open_pieces(SMALL, FEW).pieces[0]
+    walked = open_model(SMALL, FEW).components[0]
     rng = np.random.default_rng(1)
-    counts = rng.integers(0, 9, piece.cells.size).astype(float)
-    totals = np.add.reduceat(counts, piece.completions.first[:-1])
+    counts = rng.integers(0, 9, walked.cells.size).astype(float)
+    totals = np.add.reduceat(counts, walked.completions.first[:-1])
     shares = np.empty((2, 2))
-    arguments = (piece.rows, 1, piece.tables, counts, totals)
+    arguments = (walked.rows, 1, walked.tables, counts, totals)
     total = latent_particles.predict(*arguments, shares[0])
     scale, rest = latent_particles.predict_in_logs(*arguments, shares[1])
     assert scale + math.log(rest) == pytest.approx(math.log(total))
@@ -299,10 +299,10 @@ def test_predictions_whose_products_leave_the_range_of_numbers():
 def test_many_rows_of_many_columns_have_a_finite_likelihood():
     data = np.random.default_rng(3).integers(0, 500, (1100, 62))
     model = HiddenModel([0] + [1] * 62, [2] + [500] * 62, hidden=[0])
-    piece = whole(model, data).pieces[0]
-    log_theta = np.log(np.repeat([0.5, 0.002], [2, piece.cells.size - 2]))
+    walked = open_model(model, data, joint=True).components[0]
+    log_theta = np.log(np.repeat([0.5, 0.002], [2, walked.cells.size - 2]))
     found = latent_walks.log_likelihood(
-        (log_theta, np.exp(log_theta)), piece.completions.listed, piece.base
+        (log_theta, np.exp(log_theta)), walked.completions.listed, walked.base
     )
     assert found == pytest.approx(data.size * math.log(0.002))
 

@@ -72,7 +72,10 @@ def test_finds_two_hidden_causes():
     truth = HiddenModel([0, 0, 1, 1, 1, 2, 2, 2], [2, 3, 4, 4, 4, 4, 4, 4], hidden=[0, 1])
     data = rows_from(truth, 1500, np.random.default_rng(8))
     found = search_structures(
-        empty([4] * 6), data, rng=np.random.default_rng(1), part_score=Fitted("bic", restarts=5)
+        empty([4] * 6),
+        data,
+        rng=np.random.default_rng(1),
+        component_score=Fitted("bic", restarts=5),
     )
     assert same(found.model, truth)
 
@@ -82,7 +85,7 @@ def test_finds_edges_between_observed_nodes():
     data = rows_from(truth, 800, np.random.default_rng(2))
     changes = Changes(max_hidden=0, edges=("observed-observed",))
     found = search_structures(
-        empty([3] * 4), data, rng=np.random.default_rng(1), part_score=Exact(), changes=changes
+        empty([3] * 4), data, rng=np.random.default_rng(1), component_score=Exact(), changes=changes
     )
     best = max(
         (exact_evidence(HiddenModel(dag, [3] * 4, hidden=[]), data).log_value, dag)
@@ -104,17 +107,17 @@ def test_each_step_is_the_best_change_and_each_part_is_scored_once():
     data = rows_from(
         HiddenModel([0, 1, 1, 1], [2, 3, 3, 3], hidden=[0]), 5, np.random.default_rng(5)
     )
-    part_score, changes = Exact(), Changes(states=(2, 3))
+    component_score, changes = Exact(), Changes(states=(2, 3))
     with ThreadPoolExecutor(1) as executor:
         found = search_structures(
             empty([3] * 3, 0.5),
             data,
             rng=np.random.default_rng(1),
-            part_score=part_score,
+            component_score=component_score,
             changes=changes,
             executor=executor,
         )
-    assert len(part_score.asked) == len(set(part_score.asked)) == found.scored
+    assert len(component_score.asked) == len(set(component_score.asked)) == found.scored
     assert (np.diff(found.trace) > 0).all()
     assert len(found.path) == found.trace.size
     for model, value in zip(found.path, found.trace, strict=True):
@@ -162,8 +165,8 @@ def test_changes_keep_to_what_is_allowed():
 
 
 @pytest.mark.parametrize("pool", [ThreadPoolExecutor, ProcessPoolExecutor])
-@pytest.mark.parametrize("part_score", [Fitted("cs", 1), Simulated(SMC(8), 2)])
-def test_searches_are_the_same_for_any_executor(part_score, pool):
+@pytest.mark.parametrize("component_score", [Fitted("cs", 1), Simulated(SMC(8), 2)])
+def test_searches_are_the_same_for_any_executor(component_score, pool):
     data = rows_from(
         HiddenModel([0, 1, 1, 1], [2, 4, 4, 4], hidden=[0]), 60, np.random.default_rng(5)
     )
@@ -171,7 +174,7 @@ def test_searches_are_the_same_for_any_executor(part_score, pool):
     def search(executor):
         rng = np.random.default_rng(3)
         return search_structures(
-            empty([4] * 3), data, rng=rng, part_score=part_score, executor=executor
+            empty([4] * 3), data, rng=rng, component_score=component_score, executor=executor
         )
 
     with pool(2) as executor:
@@ -221,7 +224,7 @@ def test_an_interrupt_keeps_the_steps_done():
             return super().__call__(model, data, rng=rng)
 
     found = search_structures(
-        empty([3] * 3), [[0, 0, 0]], rng=np.random.default_rng(1), part_score=Interrupted()
+        empty([3] * 3), [[0, 0, 0]], rng=np.random.default_rng(1), component_score=Interrupted()
     )
     assert found.run.stopped
     assert found.trace.size == 1

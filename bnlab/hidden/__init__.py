@@ -10,7 +10,7 @@ from bnlab.hidden.evidence import (
     exact_evidence,
 )
 from bnlab.hidden.fitting import Fit, fit_em, fit_vb
-from bnlab.hidden.model import HiddenModel, bipartite_structures, parts
+from bnlab.hidden.model import HiddenModel, bipartite_structures, components
 from bnlab.hidden.samplers import (
     AIS,
     SMC,
@@ -26,7 +26,14 @@ from bnlab.hidden.scoring import (
     score,
     score_structures,
 )
-from bnlab.hidden.search import Changes, Fitted, PartScore, Search, Simulated, search_structures
+from bnlab.hidden.search import (
+    Changes,
+    ComponentScore,
+    Fitted,
+    Search,
+    Simulated,
+    search_structures,
+)
 from bnlab.weights import Warped
 
 __all__ = [
@@ -36,12 +43,12 @@ __all__ = [
     "Changes",
     "CompletionGibbs",
     "Completions",
+    "ComponentScore",
     "Dimensions",
     "Fit",
     "Fitted",
     "HiddenModel",
     "JointDirichlet",
-    "PartScore",
     "RowDirichlet",
     "Search",
     "Simulated",
@@ -50,6 +57,7 @@ __all__ = [
     "anneal",
     "bipartite_structures",
     "complete",
+    "components",
     "dimension",
     "estimate_evidence",
     "estimate_lower_bound",
@@ -58,7 +66,6 @@ __all__ = [
     "exact_evidence",
     "fit_em",
     "fit_vb",
-    "parts",
     "perturbation_dimensions",
     "score",
     "score_structures",

@@ -20,12 +20,11 @@ from bnlab.hidden.samplers import (
     CompletionGibbs,
     JointDirichlet,
     Moves,
-    Piece,
-    Pieces,
+    OpenComponent,
+    OpenModel,
     RowDirichlet,
     TemperedGibbs,
-    open_pieces,
-    whole,
+    open_model,
 )
 from bnlab.kernels import latent_particles, latent_walks
 from bnlab.results import Record, Run
@@ -196,14 +195,14 @@ def run_blocks(
 class Plan(NamedTuple):
     """What all runs share; betas in the order of the walk.
 
-    found : Pieces
+    found : OpenModel
     moves : of the method
     betas : float64 (K + 1,)
     spans : int64 (K,), where in log_ratio and tally each step counts
     log_start : see `Annealed`
     """
 
-    found: Pieces
+    found: OpenModel
     moves: Moves
     betas: Floats
     spans: Ints
@@ -218,13 +217,12 @@ def plan_of(
 ) -> Plan:
     """What to walk on, and along which temperatures."""
     betas = betas_of(method.schedule)
-    walks_on_all = isinstance(method.moves, JointDirichlet)
-    found = whole(model, data) if walks_on_all else open_pieces(model, data)
+    found = open_model(model, data, joint=isinstance(method.moves, JointDirichlet))
     steps = betas.size - 1
     spans = np.arange(steps) * min(MAX_SPANS, steps) // steps
     log_start = found.known
     if isinstance(method.moves, TemperedGibbs | CompletionGibbs):
-        log_start += math.fsum(piece.log_completions for piece in found.pieces)
+        log_start += math.fsum(component.log_completions for component in found.components)
     direction = -1 if reverse else 1
     return Plan(
         found, method.moves, betas[::direction].copy(), spans[::direction].copy(), log_start
@@ -254,60 +252,63 @@ def _anneal_one(
     record: tuple[Ints, Floats, Ints],
     log_theta: Floats,
 ) -> None:
-    """One run over all pieces; tables that do not move are drawn at its last temperature."""
+    """One run over all components; tables that do not move are drawn at its last temperature."""
     found = plan.found
     ranges = np.stack([found.first[:-1], found.first[1:]], axis=1)
     last = found.strength + plan.betas[-1] * found.base
     latent_walks.draw_tables(last, ranges, rng, log_theta)
-    for piece in found.pieces:
-        first = None if start is None else start[piece.cells]
-        moved = _walk(piece, plan, first, rng, record)
-        log_theta[piece.cells[piece.moving]] = moved[piece.moving]
+    for component in found.components:
+        first = None if start is None else start[component.cells]
+        moved = _walk(component, plan, first, rng, record)
+        log_theta[component.cells[component.moving]] = moved[component.moving]
 
 
 def _walk(
-    piece: Piece,
+    component: OpenComponent,
     plan: Plan,
     start: Floats | None,
     rng: np.random.Generator,
     record: tuple[Ints, Floats, Ints],
 ) -> Floats:
-    """Walk on one piece; its last tables (cells,) in logs."""
-    strength, betas, moves = piece.strength, plan.betas, plan.moves
-    prior = np.full(piece.cells.size, strength)
-    log_theta = np.zeros(piece.cells.size) if start is None else start.copy()
+    """Walk on one component; its last tables (cells,) in logs."""
+    strength, betas, moves = component.strength, plan.betas, plan.moves
+    prior = np.full(component.cells.size, strength)
+    log_theta = np.zeros(component.cells.size) if start is None else start.copy()
     power = 0.0 if start is None else 1.0
     if start is None:
-        latent_walks.draw_tables(prior, piece.ranges, rng, log_theta)
-    problem = (piece.completions.listed, piece.base, strength)
+        latent_walks.draw_tables(prior, component.ranges, rng, log_theta)
+    problem = (component.completions.listed, component.base, strength)
     if isinstance(moves, CompletionGibbs):
-        rows, order = piece.rows, piece.order
+        rows, order = component.rows, component.order
         states = np.empty(order.size, np.int32)
-        counts, totals = np.zeros(piece.cells.size), np.zeros(len(piece.completions.first) - 1)
+        counts, totals = (
+            np.zeros(component.cells.size),
+            np.zeros(len(component.completions.first) - 1),
+        )
         latent_particles.complete_rows(log_theta, order, rows, power, rng, states)
         completed = (states, counts, totals)
         latent_particles.anneal_completions(
-            order, rows, piece.tables, completed, betas, rng, record
+            order, rows, component.tables, completed, betas, rng, record
         )
-        latent_walks.draw_tables(prior + betas[-1] * counts, piece.ranges, rng, log_theta)
+        latent_walks.draw_tables(prior + betas[-1] * counts, component.ranges, rng, log_theta)
     elif isinstance(moves, TemperedGibbs):
-        latent_walks.anneal_gibbs(log_theta, problem, (betas, power, piece.ranges), rng, record)
+        latent_walks.anneal_gibbs(log_theta, problem, (betas, power, component.ranges), rng, record)
     else:
-        width, blocks = _proposals(moves, piece)
-        walk = (betas, width, piece.ranges, blocks)
+        width, blocks = _proposals(moves, component)
+        walk = (betas, width, component.ranges, blocks)
         latent_walks.anneal_tables(log_theta, problem, walk, rng, record)
     return log_theta
 
 
 def _proposals(
-    moves: JointDirichlet | RowDirichlet, piece: Piece
+    moves: JointDirichlet | RowDirichlet, component: OpenComponent
 ) -> tuple[tuple[float, float, float], Ints]:
     """Width of the proposals, and which table rows (B, 2) are proposed together."""
-    rows = np.arange(len(piece.ranges) + 1)
+    rows = np.arange(len(component.ranges) + 1)
     if isinstance(moves, JointDirichlet):
         return (0.0, moves.strength, 0.0), rows[None, [0, -1]]
-    growth = moves.growth * piece.completions.m
-    return (piece.strength, 0.0, growth), np.stack([rows[:-1], rows[1:]], axis=1)
+    growth = moves.growth * component.completions.m
+    return (component.strength, 0.0, growth), np.stack([rows[:-1], rows[1:]], axis=1)
 
 
 def _log_tables(model: HiddenModel, start: Sequence[ArrayLike], runs: int) -> Floats:

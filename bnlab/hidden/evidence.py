@@ -14,8 +14,8 @@ from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
 from bnlab.data import Data
 from bnlab.hidden.annealing import anneal, anneal_block, plan_of, run_blocks
 from bnlab.hidden.completions import Completions, cells_of_rows, complete, table_rows
-from bnlab.hidden.model import HiddenModel, Part, columns_of, identity_of, parts
-from bnlab.hidden.samplers import AIS, SMC, JointDirichlet, filter_block, open_pieces
+from bnlab.hidden.model import Component, HiddenModel, columns_of, components, identity_of, whole
+from bnlab.hidden.samplers import AIS, SMC, JointDirichlet, filter_block, open_model
 from bnlab.kernels import latent, latent_particles
 from bnlab.results import Estimate, Run
 from bnlab.running import Batch, Clock, Executor, Progress, Stopped, run_steps, seed_of, spawn
@@ -34,8 +34,8 @@ def exact_evidence(model: HiddenModel, data: Data | ArrayLike, /) -> Estimate:
 
     For each completion the tables are integrated out in closed form (eq. 6.9). Equal rows are
     completed together, so the number of terms is the product over distinct rows of C(k + H - 1, k)
-    for a row that occurs k times and has H joint hidden states: about H**m for few rows. Connected
-    parts are summed by themselves.
+    for a row that occurs k times and has H joint hidden states: about H**m for few rows. Components
+    are summed by themselves.
 
     Raises
     ------
@@ -49,14 +49,14 @@ def exact_evidence(model: HiddenModel, data: Data | ArrayLike, /) -> Estimate:
     -3.8067
     """
     clock = Clock()
-    split = [(part, complete(part.model, columns_of(model, data, part))) for part in parts(model)]
-    terms = [_terms(completions) for _, completions in split]
+    split = [complete(one.model, columns_of(model, data, one)) for one in components(model)]
+    terms = [_terms(completions) for completions in split]
     if max(terms) > MAX_TERMS:
         raise ValueError(
             f"{max(terms):,} completions to sum over; at most {MAX_TERMS:,} are: take fewer rows, "
             "or estimate_evidence"
         )
-    log_value = math.fsum(_log_sum(completions, part.model.strength) for part, completions in split)
+    log_value = math.fsum(_log_sum(completions, model.strength) for completions in split)
     settings = {"terms": sum(terms), "strength": model.strength}
     run = Run("sum over completions", settings, seconds=clock.seconds)
     return Estimate(log_value, 0.0, "exact", run=run)
@@ -146,23 +146,24 @@ def estimate_structures(
 ) -> list[Estimate]:
     """Estimate the evidence of many structures on the same data, each shared component once.
 
-    The estimate of a structure is the product of the means of its parts, which are independent; the
-    estimates of structures that share parts are not. JointDirichlet walks on whole structures.
+    The estimate of a structure is the product of the means of its components, which are
+    independent; the estimates of structures that share components are not. JointDirichlet walks on
+    whole structures.
 
     Parameters
     ----------
     models : structures over the same observed nodes
-    data, runs, rng, method, executor : as in `estimate_evidence`; runs of each part
-    checkpoint : a file for the finished parts, saved every 10 seconds or so, at a stop and at the
-        end. If it is there, the same call goes on from it, to the very same estimates
-    progress : progress(done, total, None) after each distinct part; False stops
+    data, runs, rng, method, executor : as in `estimate_evidence`; runs of each component
+    checkpoint : a file for the finished components, saved every 10 seconds or so, at a stop and at
+        the end. If it is there, the same call goes on from it, to the very same estimates
+    progress : progress(done, total, None) after each distinct component; False stops
 
     Raises
     ------
     ValueError
         If an option is out of range, or the checkpoint is damaged or belongs to another run.
     Stopped
-        If `progress` returned False: not all parts have an estimate then.
+        If `progress` returned False: not all components have an estimate then.
 
     Examples
     --------
@@ -180,18 +181,18 @@ def estimate_structures(
     split = [_split(model, method) for model in models]
     distinct: dict[object, tuple[HiddenModel, Ints]] = {}
     for model, of_model in zip(models, split, strict=True):
-        for part in of_model:
-            distinct.setdefault(part.key, (part.model, columns_of(model, data, part)))
+        for one in of_model:
+            distinct.setdefault(one.key, (one.model, columns_of(model, data, one)))
     jobs = [
         (*problem, runs, child, method)
         for problem, child in zip(distinct.values(), rng.spawn(len(distinct)), strict=True)
     ]
-    fits = partial(check, kept={"log_p": nats("parts", runs)}, parts=len(jobs))
-    batch = Batch(_runs_of_part, lambda part: jobs[part.start], len(jobs), executor, fits=fits)
+    fits = partial(check, kept={"log_p": nats("components", runs)}, components=len(jobs))
+    batch = Batch(_runs_of_one, lambda place: jobs[place.start], len(jobs), executor, fits=fits)
     identity = identity_of(repr(method), models, data, runs=runs, seed=seed)
     if run_steps(batch, Checkpoint.at(checkpoint, identity), progress):
         raise Stopped(
-            f"stopped after {batch.count} of {len(jobs)} parts: no structure is estimated"
+            f"stopped after {batch.count} of {len(jobs)} components: no structure is estimated"
         )
     means = {
         key: mean_weight(log_p, "unbiased", Run(""))
@@ -199,10 +200,10 @@ def estimate_structures(
     }
     found = []
     for model, of_model in zip(models, split, strict=True):
-        of_parts = [means[part.key] for part in of_model]
-        log_value = math.fsum(mean.log_value for mean in of_parts)
-        stderr = math.hypot(*(mean.stderr for mean in of_parts))
-        trace = np.sum([mean.trace for mean in of_parts], axis=0)
+        of_components = [means[one.key] for one in of_model]
+        log_value = math.fsum(mean.log_value for mean in of_components)
+        stderr = math.hypot(*(mean.stderr for mean in of_components))
+        trace = np.sum([mean.trace for mean in of_components], axis=0)
         run = _run(model, runs, method, seed, clock)
         found.append(Estimate(log_value, stderr, "unbiased", trace=trace, run=run))
     return found
@@ -352,11 +353,11 @@ def _runs(
             executor=executor,
         ).log_weight
     else:
-        found, rngs, particles = open_pieces(model, data), spawn(rng, runs), method.particles
+        found, rngs, particles = open_model(model, data), spawn(rng, runs), method.particles
         identity = identity_of(repr(method), [model], data, runs=runs, seed=seed)
         log_p = run_blocks(
             filter_block,
-            lambda part: (found, particles, rngs[part]),
+            lambda some: (found, particles, rngs[some]),
             runs,
             {"log_p": nats("runs")},
             Checkpoint.at(checkpoint, identity),
@@ -366,23 +367,22 @@ def _runs(
     return log_p, _run(model, runs, method, seed, clock, stopped=log_p.size < runs)
 
 
-def _runs_of_part(job: tuple[HiddenModel, Ints, int, np.random.Generator, AIS | SMC]) -> Arrays:
-    """All runs of one part, one after the other: log_p (1, runs)."""
+def _runs_of_one(job: tuple[HiddenModel, Ints, int, np.random.Generator, AIS | SMC]) -> Arrays:
+    """All runs of one component, one after the other: log_p (1, runs)."""
     model, columns, runs, rng, method = job
     rngs = spawn(rng, runs)
     if isinstance(method, SMC):
-        log_p = filter_block((open_pieces(model, columns), method.particles, rngs))["log_p"]
+        log_p = filter_block((open_model(model, columns), method.particles, rngs))["log_p"]
     else:
         plan = plan_of(model, columns, method)
         log_p = plan.log_start + anneal_block((plan, None, rngs))["log_ratio"].sum(axis=1)
     return {"log_p": log_p[None]}
 
 
-def _split(model: HiddenModel, method: AIS | SMC) -> list[Part]:
+def _split(model: HiddenModel, method: AIS | SMC) -> list[Component]:
     """What is estimated by itself: components, or the whole for walks on all tables."""
-    if isinstance(method, AIS) and isinstance(method.moves, JointDirichlet):
-        return [Part(model, tuple(range(len(model.observed))), tuple(range(model.n)))]
-    return parts(model)
+    joint = isinstance(method, AIS) and isinstance(method.moves, JointDirichlet)
+    return [whole(model)] if joint else components(model)
 
 
 def _run(

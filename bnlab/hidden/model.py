@@ -216,8 +216,8 @@ def layout(model: HiddenModel, /) -> Layout:
     )
 
 
-class Part(NamedTuple):
-    """A component of a model, the columns of the data that belong to it, and its nodes."""
+class Component(NamedTuple):
+    """A component as a model, the columns of the data that belong to it, and its nodes."""
 
     model: HiddenModel
     columns: tuple[int, ...]
@@ -225,12 +225,12 @@ class Part(NamedTuple):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """The same for parts that say the same of the same data."""
+        """The same for components that say the same of the same data."""
         return *key_of(self.model), self.columns
 
 
 @checked
-def parts(model: HiddenModel, /) -> list[Part]:
+def components(model: HiddenModel, /) -> list[Component]:
     """List the components with data, hidden nodes without observed descendants left out.
 
     These can be summed out of every row, and then have no say in the evidence; a bound that kept
@@ -238,26 +238,33 @@ def parts(model: HiddenModel, /) -> list[Part]:
 
     Examples
     --------
-    >>> [part.columns for part in parts(HiddenModel([0, 1, 1, 0], [2] * 4, hidden=[0]))]
+    >>> model = HiddenModel([0, 1, 1, 0], [2] * 4, hidden=[0])
+    >>> [component.columns for component in components(model)]
     [(0, 1), (2,)]
     """
     in_use, column = model.in_use, {v: i for i, v in enumerate(model.observed)}
     graph = nx.Graph()
     graph.add_nodes_from(in_use)
     graph.add_edges_from((v, u) for v, u in np.argwhere(_above(model)).tolist() if v in in_use)
-    return [
-        Part(restricted(model, nodes), tuple(column[v] for v in nodes if v in column), tuple(nodes))
-        for nodes in sorted(map(sorted, nx.connected_components(graph)))
-    ]
+    found = []
+    for nodes in sorted(map(sorted, nx.connected_components(graph))):
+        columns = tuple(column[v] for v in nodes if v in column)
+        found.append(Component(restricted(model, nodes), columns, tuple(nodes)))
+    return found
+
+
+def whole(model: HiddenModel, /) -> Component:
+    """The model as if it were a single component."""
+    return Component(model, tuple(range(len(model.observed))), tuple(range(model.n)))
 
 
 def restricted(model: HiddenModel, nodes: list[int], /) -> HiddenModel:
     """The structure of these nodes, in this order."""
     masks = _above(model)[np.ix_(nodes, nodes)] @ (1 << np.arange(len(nodes)))
     hidden = tuple(i for i, v in enumerate(nodes) if v in model.hidden)
-    part = object.__new__(HiddenModel)  # of what has been checked
-    part._set(parents=masks, arities=model.arities[nodes], hidden=hidden, strength=model.strength)
-    return part
+    made = object.__new__(HiddenModel)  # of what has been checked
+    made._set(parents=masks, arities=model.arities[nodes], hidden=hidden, strength=model.strength)
+    return made
 
 
 def key_of(model: HiddenModel, /) -> tuple[object, ...]:
@@ -265,9 +272,9 @@ def key_of(model: HiddenModel, /) -> tuple[object, ...]:
     return model.parents.tobytes(), model.arities.tobytes(), model.hidden, model.strength
 
 
-def columns_of(model: HiddenModel, data: Data | ArrayLike, part: Part, /) -> Ints:
-    """The columns (m, observed) of a part, checked against the whole model."""
-    return codes(model, data)[:, list(part.columns)]
+def columns_of(model: HiddenModel, data: Data | ArrayLike, component: Component, /) -> Ints:
+    """The columns (m, observed) of a component, checked against the whole model."""
+    return codes(model, data)[:, list(component.columns)]
 
 
 def identity_of(

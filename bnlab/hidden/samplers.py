@@ -11,13 +11,13 @@ from bnlab.checkpoints import Arrays
 from bnlab.checks import Floats, Ints, check_counts, checked
 from bnlab.data import Data
 from bnlab.hidden.completions import Completions, counted, table_rows
-from bnlab.hidden.model import HiddenModel, codes, columns_of, layout, parts
+from bnlab.hidden.model import HiddenModel, columns_of, components, layout, whole
 from bnlab.kernels import latent, latent_particles
 from bnlab.weights import Schedule, Warped
 
 MAX_STATES = 1 << 14
 Unsigned = NDArray[np.uint32]
-Job = tuple["Pieces", int, list[np.random.Generator]]
+Job = tuple["OpenModel", int, list[np.random.Generator]]
 Rows = tuple[Unsigned, Unsigned, Unsigned, Ints, Ints]
 
 
@@ -141,13 +141,13 @@ def _check_positive(**values: float) -> None:
             raise ValueError(f"{name}={value}: give a number above 0")
 
 
-class Piece(NamedTuple):
-    """A part of a model whose tables, or whose rows' completions, are walked on.
+class OpenComponent(NamedTuple):
+    """A component whose tables, or whose rows' completions, are walked on.
 
-    completions : Completions, of the part
+    completions : Completions, of the component
     base : float64 (cells,), the counts that a walk on tables weighs besides the rows
     ranges : int64 (W, 2), first and last + 1 cell of the table rows that move
-    cells : int64 (cells,), places of the part's cells among all cells of the model
+    cells : int64 (cells,), places of the component's cells among all cells of the model
     strength : of the prior
     """
 
@@ -190,58 +190,53 @@ class Piece(NamedTuple):
         return (self.strength * states).astype(np.float64), self.strength
 
 
-class Pieces(NamedTuple):
-    """The pieces of a model, and what stays outside of them.
+class OpenModel(NamedTuple):
+    """The open components of a model, and what stays outside of them.
 
-    pieces : list of Piece
-    known : ln evidence, in nats, of tables that no row leaves open and no piece walks on
+    components : list of OpenComponent
+    known : ln evidence, in nats, of tables that no row leaves open and no component walks on
     base : float64 (cells,), counts of all tables of the model that no row leaves open
     first : int64 (T + 1,), table row t of the model has the cells first[t]..first[t + 1] - 1
     strength : of the prior
     """
 
-    pieces: list[Piece]
+    components: list[OpenComponent]
     known: float
     base: Floats
     first: Ints
     strength: float
 
 
-def open_pieces(model: HiddenModel, data: Data | ArrayLike, /) -> Pieces:
-    """The components that have open tables, with the table rows that some completion reads."""
+def open_model(model: HiddenModel, data: Data | ArrayLike, /, *, joint: bool = False) -> OpenModel:
+    """The components that have open tables, with the table rows that some completion reads.
+
+    joint : the whole model as a single one instead, with all of its tables
+    """
     places = layout(model)
-    first, starts = places.first, places.starts
-    base, known, pieces = np.zeros(first[-1]), 0.0, []
-    for part in parts(model):
-        completions = listed(part.model, columns_of(model, data, part))
-        cells = np.concatenate([np.arange(starts[v], starts[v + 1]) for v in part.nodes])
+    base, known, found = np.zeros(places.first[-1]), 0.0, list[OpenComponent]()
+    for component in [whole(model)] if joint else components(model):
+        completions = listed(component.model, columns_of(model, data, component))
+        cells = np.concatenate([np.arange(*places.starts[v : v + 2]) for v in component.nodes])
         base[cells] = completions.base
-        known += latent.log_dirichlet(completions.base, completions.first, model.strength)
-        if completions.listed.factors.shape[1]:
-            row_of, _ = table_rows(completions.first)
-            read = np.unique(row_of[completions.listed.cells])
-            ranges = np.stack([completions.first[read], completions.first[read + 1]], axis=1)
-            nothing = np.zeros(cells.size)
-            pieces.append(Piece(completions, nothing, ranges, cells, model.strength))
-    return Pieces(pieces, float(known), base, first, model.strength)
+        first = completions.first
+        if joint:
+            read, held = np.arange(first.size - 1), completions.base
+        else:
+            known += latent.log_dirichlet(completions.base, first, model.strength)
+            read = np.unique(table_rows(first)[0][completions.listed.cells])
+            held = np.zeros(cells.size)
+        if joint or completions.listed.factors.shape[1]:
+            ranges = np.stack([first[read], first[read + 1]], axis=1)
+            found.append(OpenComponent(completions, held, ranges, cells, model.strength))
+    return OpenModel(found, float(known), base, places.first, model.strength)
 
 
-def whole(model: HiddenModel, data: Data | ArrayLike, /) -> Pieces:
-    """The model in one piece, with all of its tables."""
-    completions = listed(model, data)
-    first = completions.first
-    ranges = np.stack([first[:-1], first[1:]], axis=1)
-    piece = Piece(completions, completions.base, ranges, np.arange(first[-1]), model.strength)
-    return Pieces([piece], 0.0, completions.base, first, model.strength)
-
-
-def listed(model: HiddenModel, data: Data | ArrayLike, /) -> Completions:
+def listed(model: HiddenModel, rows: Ints, /) -> Completions:
     """Completions with all joint states of what each row leaves open listed."""
-    completions = counted(model, codes(model, data), None, MAX_STATES)
-    rows = int(completions.forest.weight.sum())
-    if rows:
+    completions = counted(model, rows, None, MAX_STATES)
+    if left := int(completions.forest.weight.sum()):
         raise ValueError(
-            f"{rows} rows leave nodes open with more than {MAX_STATES:,} joint states, which "
+            f"{left} rows leave nodes open with more than {MAX_STATES:,} joint states, which "
             "sampling would have to list: leave out the rows with most missing cells, or give "
             "hidden nodes fewer states; fit_vb and score handle them"
         )
@@ -251,26 +246,26 @@ def listed(model: HiddenModel, data: Data | ArrayLike, /) -> Completions:
 def filter_block(job: Job, /) -> Arrays:
     """Ln of one unbiased estimate of p(data) for each generator: log_p (runs,).
 
-    The job holds pieces of a model, the number of particles and the generators. Each run takes the
-    rows in a random order of its own. Connected parts are filtered by themselves and their
-    estimates multiplied, which are independent; tables that no row leaves open are integrated out
-    beforehand, and rows that leave nothing open come first.
+    The job holds the open model, the number of particles and the generators. Each run takes the
+    rows in a random order of its own. Components are filtered by themselves and their estimates
+    multiplied, which are independent; tables that no row leaves open are integrated out beforehand,
+    and rows that leave nothing open come first.
     """
     found, particles, rngs = job
     log_p = [
-        found.known + math.fsum(_filter(piece, particles, rng) for piece in found.pieces)
+        found.known + math.fsum(_filter(each, particles, rng) for each in found.components)
         for rng in rngs
     ]
     return {"log_p": np.array(log_p)}
 
 
-def _filter(piece: Piece, particles: int, rng: np.random.Generator) -> float:
-    rows, tables = piece.rows, piece.tables
-    order = rng.permutation(piece.order)
-    order = order[np.argsort(piece.completions.listed.states[order] > 1, kind="stable")]
+def _filter(component: OpenComponent, particles: int, rng: np.random.Generator) -> float:
+    rows, tables = component.rows, component.tables
+    order = rng.permutation(component.order)
+    order = order[np.argsort(component.completions.listed.states[order] > 1, kind="stable")]
     clouds = (
         np.empty((particles, order.size), np.int32),
-        np.zeros((particles, piece.cells.size)),
-        np.zeros((particles, len(piece.completions.first) - 1)),
+        np.zeros((particles, component.cells.size)),
+        np.zeros((particles, len(component.completions.first) - 1)),
     )
     return float(latent_particles.filter_rows(order, rows, tables, clouds, rng))

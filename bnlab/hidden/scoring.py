@@ -27,7 +27,7 @@ from bnlab.hidden.fitting import (
     pseudo_counts,
     random_tables,
 )
-from bnlab.hidden.model import HiddenModel, Part, codes, parts
+from bnlab.hidden.model import Component, HiddenModel, codes, components
 from bnlab.kernels import latent
 from bnlab.results import Estimate, Kind, Run
 from bnlab.running import Clock, Executor, Progress, Stopped, gather, seed_of
@@ -48,7 +48,7 @@ KINDS: dict[str, Kind] = {
 }
 
 
-class PartScores(NamedTuple):
+class Terms(NamedTuple):
     """What the scores of one component are made of, in nats.
 
     vb is nan and rank is 0 where they are not wanted.
@@ -81,9 +81,9 @@ def score(
 ) -> dict[str, Estimate]:
     """Score one structure, in nats: estimates of, or bounds on, ln p(data) [Beal2003, ch. 6].
 
-    Connected parts of the graph are scored by themselves. Hidden nodes without observed descendants
-    have no say in p(data): they are left out of every score, and of d and h below. (The thesis
-    counts them in d, so that its BIC takes off ln m / 2 for each parameter of theirs.)
+    Components are scored by themselves. Hidden nodes without observed descendants have no say in
+    p(data): they are left out of every score, and of d and h below. (The thesis counts them in d,
+    so that its BIC takes off ln m / 2 for each parameter of theirs.)
 
     "ml", "map": ln p(data | theta) at the best tables found; "bic": map - d/2 ln m for d free
     parameters (eq. 6.24, 6.26); "bicp": that plus ln p(theta_MAP); "cs": Cheeseman-Stutz (eq.
@@ -102,7 +102,7 @@ def score(
     alias : add ln S, S = model.aliases, to all but "ml" and "map"
     basis : of the MAP estimate, as in `fit_em`
     max_iterations : of a climb
-    executor : where parts are scored; threads by default
+    executor : where components are scored; threads by default
 
     Returns
     -------
@@ -150,7 +150,7 @@ def score_structures(
     ----------
     models : structures over the same observed nodes
     data, scores, restarts, rng, alias, basis, max_iterations, executor : as in `score`
-    progress : progress(done, total, None) after each distinct part; False stops
+    progress : progress(done, total, None) after each distinct component; False stops
 
     Raises
     ------
@@ -177,33 +177,34 @@ def score_structures(
     )
     tables = [codes(model, data) for model in models]
     rows, weight = distinct_rows(tables[0], models[0].arities[list(models[0].observed)])
-    split = [parts(model) for model in models]
-    distinct = {part.key: part for of_model in split for part in of_model}
+    split = [components(model) for model in models]
+    distinct = {one.key: one for of_model in split for one in of_model}
     for model in models:
         pseudo_counts(model, "map", basis)
     jobs = [
-        (part, rows, weight, frozenset(scores), restarts, child, basis, max_iterations)
-        for part, child in zip(distinct.values(), rng.spawn(len(distinct)), strict=True)
+        (one, rows, weight, frozenset(scores), restarts, child, basis, max_iterations)
+        for one, child in zip(distinct.values(), rng.spawn(len(distinct)), strict=True)
     ]
-    done = gather(_score_part, jobs, progress, executor)
+    done = gather(_score_component, jobs, progress, executor)
     if len(done) < len(jobs):
-        raise Stopped(f"stopped after {len(done)} of {len(jobs)} parts: no structure is scored")
+        told = f"stopped after {len(done)} of {len(jobs)} components"
+        raise Stopped(f"{told}: no structure is scored")
     found = dict(zip(distinct, done, strict=True))
     settings = {"restarts": restarts, "basis": basis, "max_iterations": max_iterations}
     run = Run("EM and VBEM", settings, seed, clock.seconds)
     m = len(tables[0])
     return [
-        _assembled(scores, [found[part.key] for part in of_model], m, model, alias, run)
+        _assembled(scores, [found[one.key] for one in of_model], m, model, alias, run)
         for model, of_model in zip(models, split, strict=True)
     ]
 
 
-def _score_part(
-    job: tuple[Part, Ints, Floats, frozenset[Score], int, np.random.Generator, Basis, int],
-) -> PartScores:
-    part, rows, weight, wanted, restarts, rng, basis, max_iterations = job
-    model = part.model
-    completions = counted(model, rows[:, list(part.columns)], weight)
+def _score_component(
+    job: tuple[Component, Ints, Floats, frozenset[Score], int, np.random.Generator, Basis, int],
+) -> Terms:
+    component, rows, weight, wanted, restarts, rng, basis, max_iterations = job
+    model = component.model
+    completions = counted(model, rows[:, list(component.columns)], weight)
     starts = [random_tables(completions, model.strength, rng) for _ in range(restarts)]
     added = pseudo_counts(model, "map", basis)
 
@@ -221,7 +222,7 @@ def _score_part(
     ml = best(0.0, [theta, *starts])[1] if needs_climb else log_likelihood
     # Last, since it draws tables of its own.
     rank = dimension(model, rng=rng) if "csd_rank" in wanted else 0
-    return PartScores(
+    return Terms(
         ml,
         log_likelihood,
         _log_prior(completions, model.strength, theta),
@@ -235,13 +236,13 @@ def _score_part(
 
 def _assembled(
     scores: Collection[Score],
-    found: list[PartScores],
+    found: list[Terms],
     m: int,
     model: HiddenModel,
     alias: bool,
     run: Run,
 ) -> dict[str, Estimate]:
-    total = PartScores(*map(math.fsum, zip(*found, strict=True)))
+    total = Terms(*map(math.fsum, zip(*found, strict=True)))
     log_m = math.log(max(m, 1))
     bic = total.map - 0.5 * total.parameters * log_m
     values = {
@@ -305,10 +306,10 @@ def dimension(model: HiddenModel, /, *, rng: np.random.Generator) -> int:
     """
     check_generator(rng)
     # Hidden nodes without children would leave rounding errors for the rank to count.
-    return sum(_dimension_of_part(part.model, rng) for part in parts(model))
+    return sum(_dimension_of_component(one.model, rng) for one in components(model))
 
 
-def _dimension_of_part(model: HiddenModel, rng: np.random.Generator) -> int:
+def _dimension_of_component(model: HiddenModel, rng: np.random.Generator) -> int:
     arities = model.arities[list(model.observed)].tolist()
     if math.prod(arities) <= MAX_CONFIGURATIONS:
         states = np.array(list(itertools.product(*map(range, arities))))

@@ -1,4 +1,4 @@
-"""Greedy search for structures with hidden nodes, around any score that adds up over parts."""
+"""Greedy search for structures with hidden nodes, around scores that add up over components."""
 
 import itertools
 import os
@@ -19,9 +19,9 @@ from bnlab.hidden.model import (
     HiddenModel,
     codes,
     columns_of,
+    components,
     identity_of,
     key_of,
-    parts,
     restricted,
 )
 from bnlab.hidden.samplers import AIS, SMC
@@ -34,16 +34,16 @@ Edge = Literal["hidden-observed", "observed-observed", "observed-hidden", "hidde
 LEAST_GAIN = 1e-6  # nats; less is rounding
 
 
-class PartScore(Protocol):
-    """The score, in nats, of a component on its columns; those of a structure's parts add up.
+class ComponentScore(Protocol):
+    """The score, in nats, of a component on its columns; those of a structure's components add up.
 
     Examples
     --------
-    >>> part_score: PartScore = Fitted("bic")
+    >>> component_score: ComponentScore = Fitted("bic")
     """
 
     def __call__(self, model: HiddenModel, data: Ints, /, *, rng: np.random.Generator) -> float:
-        """The score of one part."""
+        """The score of one component."""
         ...
 
 
@@ -66,7 +66,7 @@ class Fitted:
         check_counts(restarts=self.restarts)
 
     def __call__(self, model: HiddenModel, data: Ints, /, *, rng: np.random.Generator) -> float:
-        """The score of one part."""
+        """The score of one component."""
         found = score(model, data, [self.name], restarts=self.restarts, rng=rng, executor=_Here())
         return found[self.name].log_value
 
@@ -90,7 +90,7 @@ class Simulated:
         check_counts(runs=self.runs)
 
     def __call__(self, model: HiddenModel, data: Ints, /, *, rng: np.random.Generator) -> float:
-        """The score of one part."""
+        """The score of one component."""
         return estimate_evidence(
             model, data, runs=self.runs, rng=rng, method=self.method, executor=_Here()
         ).log_value
@@ -190,7 +190,7 @@ class Search(Record):
     log_value : float, its score in nats
     trace : float64 (steps + 1,), the score at the start and after each step
     path : the structures at the start and after each step
-    scored : how many distinct parts were scored
+    scored : how many distinct components were scored
     run : Run
 
     Examples
@@ -223,7 +223,7 @@ def search_structures(
     /,
     *,
     rng: np.random.Generator,
-    part_score: PartScore = BOUND,
+    component_score: ComponentScore = BOUND,
     changes: Changes = CHANGES,
     max_steps: int = 100,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -234,24 +234,24 @@ def search_structures(
 
     As structural EM [Friedman1998] the search adds and removes edges, and beyond it hidden nodes
     and their states, but each structure is scored by itself: only the components that a change
-    touches are, and each distinct part once. The score of a part does not change once it is known,
-    so that the climb ends even where scores are noisy.
+    touches are, and each distinct one once. The score of a component does not change once it is
+    known, so that the climb ends even where scores are noisy.
 
     Parameters
     ----------
     start : HiddenModel to begin with, such as one without edges and hidden nodes
     data : as in `complete`
     rng : the only source of randomness; equal states give equal searches for any executor
-    part_score : Fitted("vb"), any of the scores of `score`; Simulated(SMC()); or what else says the
-        nats of a part. Without the alias term, which does not add up over parts
+    component_score : Fitted("vb"), any of the scores of `score`; Simulated(SMC()); or what else
+        says the nats of a component. Without the alias term, which does not add up over components
     changes : Changes
     max_steps : after which the search ends in any case
-    checkpoint : a file for the scores of parts, saved every 10 seconds or so, at a stop and at the
-        end. If it is there, the same call, or one with more steps, scores none of them again.
-        `part_score` is known there by its repr
-    progress : progress(done, total, None) after each part, of those known to be wanted so far;
+    checkpoint : a file for the scores of components, saved every 10 seconds or so, at a stop and at
+        the end. If it is there, the same call, or one with more steps, scores none of them again.
+        `component_score` is known there by its repr
+    progress : progress(done, total, None) after each component, of those known to be wanted so far;
         False stops with the steps done
-    executor : where parts are scored; threads by default
+    executor : where components are scored; threads by default
 
     Raises
     ------
@@ -270,10 +270,13 @@ def search_structures(
     check_counts(max_steps=max_steps)
     check_generator(rng)
     clock, seed = Clock(), seed_of(rng)
-    settings: dict[str, object] = {"part_score": repr(part_score), "changes": repr(changes)}
+    settings: dict[str, object] = {
+        "component_score": repr(component_score),
+        "changes": repr(changes),
+    }
     identity = identity_of("greedy search", [start], data, **settings, seed=seed)
     values = codes(start, data)
-    climb = _Climb(in_order(start), changes, max_steps, part_score, values, rng, executor)
+    climb = _Climb(in_order(start), changes, max_steps, component_score, values, rng, executor)
     run_steps(climb, Checkpoint.at(checkpoint, identity), progress)
     if not climb.begun:
         raise Stopped("stopped before the start was scored")
@@ -291,13 +294,13 @@ class _Climb(Work):
         start: HiddenModel,
         changes: Changes,
         max_steps: int,
-        part_score: PartScore,
+        component_score: ComponentScore,
         data: Ints,
         rng: np.random.Generator,
         executor: Executor | None,
     ) -> None:
         self._start, self._changes, self._max_steps = start, changes, max_steps
-        self._part_score, self._data, self._rng, self._executor = part_score, data, rng, executor
+        self._score_of, self._data, self._rng, self._executor = component_score, data, rng, executor
         self._known: dict[object, float] = {}
         self._fresh: list[float] = []  # scores that follow those known
         self._saved: list[float] = []  # in the order in which they were wanted
@@ -332,22 +335,22 @@ class _Climb(Work):
         return {"scores": np.array([*scores, *self._saved[len(scores) :]], float)}
 
     def restore(self, saved: Arrays) -> None:
-        check(saved, {"scores": Kept(np.float64, ("parts",))})
+        check(saved, {"scores": Kept(np.float64, ("components",))})
         self._saved = saved["scores"].tolist()
 
     def _of(self, model: HiddenModel) -> float:
-        return sum(self._known[part.key] for part in parts(model))
+        return sum(self._known[one.key] for one in components(model))
 
     def _score(self, models: Iterable[HiddenModel]) -> Generator[tuple[int, int], None, None]:
-        """Score the parts of models that are new."""
+        """Score the components of models that are new."""
         wanted: dict[object, tuple[HiddenModel, Ints]] = {}
         for model in models:
-            for part in parts(model):
-                if (key := part.key) not in self._known:
-                    wanted.setdefault(key, (part.model, columns_of(model, self._data, part)))
+            for one in components(model):
+                if (key := one.key) not in self._known:
+                    wanted.setdefault(key, (one.model, columns_of(model, self._data, one)))
         rngs = self._rng.spawn(len(wanted))
         problems = zip(wanted.values(), rngs, strict=True)
-        jobs = [(self._part_score, *problem, rng) for problem, rng in problems]
+        jobs = [(self._score_of, *problem, rng) for problem, rng in problems]
         before = self.count
         self._fresh = self._saved[before : before + len(jobs)]
         try:
@@ -362,9 +365,9 @@ class _Climb(Work):
             self._fresh = []
 
 
-def _score_one(job: tuple[PartScore, HiddenModel, Ints, np.random.Generator]) -> float:
-    part_score, model, columns, rng = job
-    return part_score(model, columns, rng=rng)
+def _score_one(job: tuple[ComponentScore, HiddenModel, Ints, np.random.Generator]) -> float:
+    component_score, model, columns, rng = job
+    return component_score(model, columns, rng=rng)
 
 
 class _Here:

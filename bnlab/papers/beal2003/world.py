@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab.checks import Floats, Ints
-from bnlab.hidden import HiddenModel, bipartite_structures, dimension, parts, score_structures
+from bnlab.hidden import (
+    HiddenModel,
+    bipartite_structures,
+    components,
+    dimension,
+    score_structures,
+)
 from bnlab.hidden.scoring import Score
 from bnlab.papers.beal2003.printed import SIZES, THETA
 from bnlab.papers.store import streams
@@ -49,7 +55,7 @@ def unused_parameters() -> Ints:
 
     Eq. 6.24 counts them in d, so the thesis' BIC does, and the package's does not.
     """
-    used = [sum(part.model.free_parameters for part in parts(model)) for model in models()]
+    used = [sum(one.model.free_parameters for one in components(model)) for model in models()]
     return parameters() - used
 
 
