@@ -375,9 +375,9 @@ def test_errors_name_the_value_and_the_remedy():
         ({"runs": 0}, "runs=0"),
         ({"rng": 1}, "rng=1"),
         ({"reverse": True}, "reverse=True needs start="),
-        ({"start": ok[:2]}, "start holds 2 tables"),
-        ({"start": [ok[1], *ok[1:]]}, r"start\[0\] of shape \(2, 3\)"),
-        ({"start": [[[0.5, 0.9]], *ok[1:]]}, r"start\[0\]: rows of probabilities"),
+        ({"start": ok[:2]}, "2 tables: give one for each of 3"),
+        ({"start": [ok[1], *ok[1:]]}, r"node 0: its table is \(1, 2\), or \(2, 1, 2\) .*, not \(2, 3\)"),
+        ({"start": [[[0.5, 0.9]], *ok[1:]]}, "rows of probabilities sum to 1, not 1.4"),
     ]:
         with pytest.raises(ValueError, match=message):
             anneal(SMALL, FEW, **{"runs": 2, "rng": rng, **arguments})

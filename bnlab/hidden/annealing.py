@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, counts, nats
 from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
 from bnlab.data import Data
-from bnlab.hidden.fitting import as_tables
+from bnlab.hidden.fitting import as_tables, flat_tables
 from bnlab.hidden.model import HiddenModel, identity_of, layout
 from bnlab.hidden.samplers import (
     AIS,
@@ -313,21 +313,10 @@ def _proposals(
 
 def _log_tables(model: HiddenModel, start: Sequence[ArrayLike], runs: int) -> Floats:
     """Ln of the tables (runs, cells), rows normalised; cells that are 0 get 1e-300."""
-    if len(start) != model.n:
-        raise ValueError(f"start holds {len(start)} tables: give one for each of {model.n} nodes")
-    cells = []
-    for v, (table, shape) in enumerate(
-        zip(start, map(tuple, layout(model).shapes.tolist()), strict=True)
-    ):
-        array = np.asarray(table, np.float64)
-        if array.shape not in (shape, (runs, *shape)):
-            raise ValueError(
-                f"start[{v}] of shape {array.shape}: the table of node {v} is {shape}, or "
-                f"{(runs, *shape)} with one for each run"
-            )
-        totals = array.sum(axis=-1, keepdims=True)
-        if not ((array >= 0).all() and (abs(totals - 1) < 0.02).all()):
-            raise ValueError(f"start[{v}]: rows of probabilities sum to 1")
-        normal = np.maximum(array / totals, 1e-300)
-        cells.append(np.broadcast_to(normal, (runs, *shape)).reshape(runs, -1))
-    return np.asarray(np.log(np.concatenate(cells, axis=1)))
+    cells, first = flat_tables(model, start, runs), layout(model).first
+    totals = np.add.reduceat(cells, first[:-1], axis=1)
+    wrong = totals[abs(totals - 1) >= 0.02]
+    if wrong.size:
+        raise ValueError(f"start: rows of probabilities sum to 1, not {wrong[0]:g}")
+    cells /= np.repeat(totals, np.diff(first), axis=1)
+    return np.log(np.maximum(cells, 1e-300))

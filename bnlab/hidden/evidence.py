@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from bnlab.checkpoints import Arrays, Checkpoint, check, nats
 from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
 from bnlab.data import Data
-from bnlab.hidden.annealing import anneal, anneal_block, plan_of, run_blocks
+from bnlab.hidden.annealing import Plan, anneal, anneal_block, plan_of, run_blocks
 from bnlab.hidden.completions import Completions, cells_of_rows, complete, table_rows
 from bnlab.hidden.model import Component, HiddenModel, columns_of, components, identity_of, whole
-from bnlab.hidden.samplers import AIS, SMC, JointDirichlet, filter_block, open_model
+from bnlab.hidden.samplers import AIS, SMC, JointDirichlet, OpenModel, filter_block, open_model
 from bnlab.kernels import latent, latent_particles
 from bnlab.results import Estimate, Run
 from bnlab.running import Batch, Clock, Executor, Progress, Stopped, run_steps, seed_of, spawn
@@ -341,41 +341,40 @@ def _runs(
     check_counts(runs=runs)
     check_generator(rng)
     clock, seed, method = Clock(), seed_of(rng), _chosen(method)
-    if isinstance(method, AIS):
-        log_p = anneal(
-            model,
-            data,
-            runs=runs,
-            rng=rng,
-            method=method,
-            checkpoint=checkpoint,
-            progress=progress,
-            executor=executor,
-        ).log_weight
-    else:
-        found, rngs, particles = open_model(model, data), spawn(rng, runs), method.particles
-        identity = identity_of(repr(method), [model], data, runs=runs, seed=seed)
-        log_p = run_blocks(
-            filter_block,
-            lambda some: (found, particles, rngs[some]),
-            runs,
-            {"log_p": nats("runs")},
-            Checkpoint.at(checkpoint, identity),
-            progress,
-            executor,
-        )["log_p"]
+    opened, rngs = _opened(model, data, method), spawn(rng, runs)
+    betas = opened.betas if isinstance(opened, Plan) else None
+    identity = identity_of(repr(method), [model], data, betas=betas, runs=runs, seed=seed)
+    log_p = run_blocks(
+        _log_p,
+        lambda some: (opened, method, rngs[some]),
+        runs,
+        {"log_p": nats("runs")},
+        Checkpoint.at(checkpoint, identity),
+        progress,
+        executor,
+    )["log_p"]
     return log_p, _run(model, runs, method, seed, clock, stopped=log_p.size < runs)
+
+
+def _opened(model: HiddenModel, data: Data | ArrayLike, method: AIS | SMC) -> Plan | OpenModel:
+    """What the runs walk on."""
+    return plan_of(model, data, method) if isinstance(method, AIS) else open_model(model, data)
+
+
+def _log_p(job: tuple[Plan | OpenModel, AIS | SMC, list[np.random.Generator]]) -> Arrays:
+    """Ln of an unbiased estimate of p(data) for each generator: log_p (runs,)."""
+    opened, method, rngs = job
+    if isinstance(opened, OpenModel):
+        assert isinstance(method, SMC)
+        return filter_block((opened, method.particles, rngs))
+    log_ratio = anneal_block((opened, None, rngs))["log_ratio"]
+    return {"log_p": opened.log_start + log_ratio.sum(axis=1)}
 
 
 def _runs_of_one(job: tuple[HiddenModel, Ints, int, np.random.Generator, AIS | SMC]) -> Arrays:
     """All runs of one component, one after the other: log_p (1, runs)."""
     model, columns, runs, rng, method = job
-    rngs = spawn(rng, runs)
-    if isinstance(method, SMC):
-        log_p = filter_block((open_model(model, columns), method.particles, rngs))["log_p"]
-    else:
-        plan = plan_of(model, columns, method)
-        log_p = plan.log_start + anneal_block((plan, None, rngs))["log_ratio"].sum(axis=1)
+    log_p = _log_p((_opened(model, columns, method), method, spawn(rng, runs)))["log_p"]
     return {"log_p": log_p[None]}
 
 

@@ -221,7 +221,7 @@ def _fit(
     completions = complete(model, data)
     starts = [random_tables(completions, model.strength, each) for each in spawn(rng, restarts)]
     if start is not None:
-        starts.insert(0, flat_tables(model, start))
+        starts.insert(0, flat_tables(model, start)[0])
     start_from = partial(climb, completions, model.strength, added, max_iterations)
     ends = gather(start_from, starts, progress, executor)
     values = np.array([end.trace[-1] for end in ends])
@@ -256,13 +256,17 @@ def as_tables(model: HiddenModel, cells: Floats, /) -> tuple[Floats, ...]:
     return tuple(t.reshape(*cells.shape[:-1], *s) for t, s in zip(tables, shapes, strict=True))
 
 
-def flat_tables(model: HiddenModel, tables: Sequence[ArrayLike], /) -> Floats:
-    """The inverse of `as_tables`: all cells in one array, checked."""
-    arrays = [np.asarray(table, np.float64) for table in tables]
-    shapes = [tuple(shape) for shape in layout(model).shapes.tolist()]
-    if [array.shape for array in arrays] != shapes:
-        raise ValueError(f"tables of shapes {[a.shape for a in arrays]}: this model's are {shapes}")
-    cells = np.concatenate([array.ravel() for array in arrays])
-    if not ((cells >= 0) & (cells <= 1)).all():
-        raise ValueError("tables hold probabilities, from 0 to 1")
-    return cells
+def flat_tables(model: HiddenModel, tables: Sequence[ArrayLike], runs: int = 1, /) -> Floats:
+    """The inverse of `as_tables`, checked: cells (runs, cells), of tables for all runs or each."""
+    if len(tables) != model.n:
+        raise ValueError(f"{len(tables)} tables: give one for each of {model.n} nodes")
+    cells = []
+    for v, (table, shape) in enumerate(zip(tables, layout(model).shapes.tolist(), strict=True)):
+        array = np.asarray(table, np.float64)
+        if array.shape not in (tuple(shape), (runs, *shape)):
+            each = f", or {(runs, *shape)} with one for each run" if runs > 1 else ""
+            raise ValueError(f"node {v}: its table is {tuple(shape)}{each}, not {array.shape}")
+        if not ((array >= 0) & (array <= 1)).all():
+            raise ValueError(f"node {v}: its table holds probabilities, from 0 to 1")
+        cells.append(np.broadcast_to(array, (runs, *shape)).reshape(runs, -1))
+    return np.concatenate(cells, axis=1)

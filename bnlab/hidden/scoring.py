@@ -373,7 +373,7 @@ def perturbation_dimensions(
     completions = complete(model, data)
     starts = completions.first[:-1]
     rows, _ = table_rows(completions.first)
-    base = np.maximum(flat_tables(model, theta), 10 * eps)
+    base = np.maximum(flat_tables(model, theta)[0], 10 * eps)
     base /= np.add.reduceat(base, starts)[rows]
     cells = cells_of_rows(completions)
     closed = _closed(completions)
