@@ -193,20 +193,13 @@ def run_blocks(
 
 
 class Plan(NamedTuple):
-    """What all runs share; betas in the order of the walk.
-
-    found : OpenModel
-    moves : of the method
-    betas : float64 (K + 1,)
-    spans : int64 (K,), where in log_ratio and tally each step counts
-    log_start : see `Annealed`
-    """
+    """What all runs share; betas in the order of the walk."""
 
     found: OpenModel
     moves: Moves
-    betas: Floats
-    spans: Ints
-    log_start: float
+    betas: Floats  # (K + 1,)
+    spans: Ints  # (K,), where in log_ratio and tally each step counts
+    log_start: float  # see `Annealed`
 
 
 Job = tuple[Plan, Floats | None, list[np.random.Generator]]

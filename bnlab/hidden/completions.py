@@ -20,19 +20,12 @@ MAX_CLIQUE = 1 << 22  # joint states of a clique
 
 
 class Listed(NamedTuple):
-    """Groups of rows whose open nodes' joint states are listed one by one.
+    """Groups of rows whose open nodes' joint states are listed one by one."""
 
-    shapes : int64 (G, 4), joint states, factors, distinct rows and shared factors of each group
-    cells : uint32, the cells (factors, states) of the groups, one group after the other
-    factors : uint32 (R, J), the factors of each distinct row, one for each open table; those that
-        the rows of a group share come first
-    weight : float64 (R,), how often the row occurs
-    """
-
-    shapes: Ints
-    cells: NDArray[np.uint32]
-    factors: NDArray[np.uint32]
-    weight: Floats
+    shapes: Ints  # (G, 4), joint states, factors, distinct rows and shared factors of each group
+    cells: NDArray[np.uint32]  # (factors, states) of the groups, one group after the other
+    factors: NDArray[np.uint32]  # (R, J) of each row, one for each open table, shared ones first
+    weight: Floats  # (R,), how often the row occurs
 
     @property
     def states(self) -> Ints:
@@ -41,34 +34,26 @@ class Listed(NamedTuple):
 
 
 class Halves(NamedTuple):
-    """The factors of the listed rows in two halves, which rows share: `latent.expect_group`.
+    """The factors of the listed rows in two halves, which rows share: `latent.expect_group`."""
 
-    sizes : int64 (G, 2), distinct left and right halves of each group
-    first : uint32, of each half the first row of the group that has it, group after group
-    of_row : uint32 (R, 3), by weight: a row and its halves, the right numbered after the left ones
-    """
-
-    sizes: Ints
-    first: NDArray[np.uint32]
-    of_row: NDArray[np.uint32]
+    sizes: Ints  # (G, 2), distinct left and right halves of each group
+    first: NDArray[np.uint32]  # of each half the first row of the group that has it
+    of_row: NDArray[np.uint32]  # (R, 3), by weight: a row and its halves, right after left ones
 
 
 class Forest(NamedTuple):
     """Groups of rows whose open nodes are summed over along cliques: `kernels.cliques`.
 
-    sizes : int64 (G, 4), cliques, length of maps, length of cells and distinct rows of each group
-    shapes, maps, tables, cells : of `expect_cliques`, one group after the other
-    factors : uint32 (R, J)
-    weight : float64 (R,)
+    shapes, maps, tables and cells are of `expect_cliques`, one group after the other.
     """
 
-    sizes: Ints
+    sizes: Ints  # (G, 4), cliques, length of maps, length of cells and distinct rows of each group
     shapes: Ints
     maps: Ints
     tables: Ints
     cells: Ints
-    factors: NDArray[np.uint32]
-    weight: Floats
+    factors: NDArray[np.uint32]  # (R, J)
+    weight: Floats  # (R,)
 
 
 Group = TypeVar("Group", Listed, Halves, Forest)
@@ -322,14 +307,11 @@ def _joint(arities: Ints, nodes: Nodes) -> Ints:
 
 
 class _CliqueTree(NamedTuple):
-    """Cliques, children before parents: nodes, ascending, and place of the parent, -1 for none.
+    """Cliques, children before parents."""
 
-    home : for each family asked for, the place of a clique that holds it
-    """
-
-    cliques: list[Nodes]
-    parents: list[int]
-    home: list[int]
+    cliques: list[Nodes]  # ascending
+    parents: list[int]  # the place of the parent, -1 for none
+    home: list[int]  # for each family asked for, the place of a clique that holds it
 
 
 def _clique_tree(families: Sequence[Nodes], arities: Ints) -> _CliqueTree:

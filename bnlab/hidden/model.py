@@ -188,18 +188,12 @@ def codes(model: HiddenModel, data: Data | ArrayLike, /) -> Ints:
 
 
 class Layout(NamedTuple):
-    """Where the tables of a model lie in one array of cells.
+    """Where the tables of a model lie in one array of cells."""
 
-    shapes : int64 (n, 2), rows and states of each node's table
-    starts : int64 (n + 1,), the cells of node v are starts[v]..starts[v + 1] - 1
-    first : int64 (T + 1,), the cells of table row t are first[t]..first[t + 1] - 1
-    strides : int64 (n, n), states (n,) of all nodes read the cell starts[v] + states @ strides[v]
-    """
-
-    shapes: Ints
-    starts: Ints
-    first: Ints
-    strides: Ints
+    shapes: Ints  # (n, 2), rows and states of each node's table
+    starts: Ints  # (n + 1,), the cells of node v are starts[v]..starts[v + 1] - 1
+    first: Ints  # (T + 1,), the cells of table row t are first[t]..first[t + 1] - 1
+    strides: Ints  # (n, n), states (n,) of all nodes read the cell starts[v] + states @ strides[v]
 
 
 def layout(model: HiddenModel, /) -> Layout:

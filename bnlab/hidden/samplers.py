@@ -142,19 +142,12 @@ def _check_positive(**values: float) -> None:
 
 
 class OpenComponent(NamedTuple):
-    """A component whose tables, or whose rows' completions, are walked on.
-
-    completions : Completions, of the component
-    base : float64 (cells,), the counts that a walk on tables weighs besides the rows
-    ranges : int64 (W, 2), first and last + 1 cell of the table rows that move
-    cells : int64 (cells,), places of the component's cells among all cells of the model
-    strength : of the prior
-    """
+    """A component whose tables, or whose rows' completions, are walked on."""
 
     completions: Completions
-    base: Floats
-    ranges: Ints
-    cells: Ints
+    base: Floats  # (cells,), the counts that a walk on tables weighs besides the rows
+    ranges: Ints  # (W, 2), first and last + 1 cell of the table rows that move
+    cells: Ints  # (cells,), their places among all cells of the model
     strength: float
 
     @property
@@ -191,19 +184,12 @@ class OpenComponent(NamedTuple):
 
 
 class OpenModel(NamedTuple):
-    """The open components of a model, and what stays outside of them.
-
-    components : list of OpenComponent
-    known : ln evidence, in nats, of tables that no row leaves open and no component walks on
-    base : float64 (cells,), counts of all tables of the model that no row leaves open
-    first : int64 (T + 1,), table row t of the model has the cells first[t]..first[t + 1] - 1
-    strength : of the prior
-    """
+    """The open components of a model, and what stays outside of them."""
 
     components: list[OpenComponent]
-    known: float
-    base: Floats
-    first: Ints
+    known: float  # ln evidence, nats, of tables that no row leaves open and no component walks on
+    base: Floats  # (cells,), counts of all tables that no row leaves open
+    first: Ints  # (T + 1,), table row t has the cells first[t]..first[t + 1] - 1
     strength: float
 
 

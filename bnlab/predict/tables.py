@@ -31,14 +31,10 @@ DENSE_CELLS = 1 << 20  # of larger families no table of counts is made
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Rows of the variables of some data.
+    """Rows of the variables of some data."""
 
-    values : int32 (rows, n), codes, -1 for a missing cell
-    intervened : bool (rows, n), True where the variable was set, or None
-    """
-
-    values: Codes
-    intervened: Bools | None = None
+    values: Codes  # (rows, n), -1 for a missing cell
+    intervened: Bools | None = None  # (rows, n), where the variable was set
 
     def take(self, which: NDArray[np.int64] | slice, /) -> "Rows":
         """Some of the rows."""
@@ -167,15 +163,10 @@ def _check_same_variables(data: Data, rows: Data) -> None:
 
 
 class Tables(NamedTuple):
-    """Data and a score, which together give each family its posterior mean table.
-
-    arities : (n,)
-    columns : for each node the rows that count for it, those without an intervention on it: (n, m)
-    score : Score with pseudo-counts
-    """
+    """Data and a score, which together give each family its posterior mean table."""
 
     arities: Ints
-    columns: list[Codes]
+    columns: list[Codes]  # (n, m) for each node, of the rows without an intervention on it
     score: Score
 
     def log_means(self, v: int, families: Ints, rows: Codes, /) -> Floats:

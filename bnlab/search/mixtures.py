@@ -213,29 +213,21 @@ def fit_tree_mixture(
 
 
 class Problem(NamedTuple):
-    """What every climb of a fit shares.
+    """What every climb of a fit shares."""
 
-    Attributes
-    ----------
-    columns : int32 (n, rows), the distinct rows
-    counts : float64 (rows,), how often each occurs
-    first : where the states of each variable begin, (n + 1,)
-    components, ess, max_iterations : as asked for
-    """
-
-    columns: NDArray[np.int32]
-    counts: Floats
-    first: Ints
+    columns: NDArray[np.int32]  # (n, rows), the distinct rows
+    counts: Floats  # (rows,), how often each occurs
+    first: Ints  # (n + 1,), where the states of each variable begin
     components: int
     ess: float
     max_iterations: int
 
 
 class Tree(NamedTuple):
-    """parents (n,), the root its own; tables (q, r) of each node."""
+    """A tree with its tables."""
 
-    parents: Ints
-    tables: list[Floats]
+    parents: Ints  # (n,), the root its own
+    tables: list[Floats]  # (q, r) of each node
 
 
 def _problem(data: Data, components: int, ess: float, max_iterations: int) -> Problem:

@@ -137,16 +137,13 @@ class _Plan(NamedTuple):
 
 
 class _Chain(NamedTuple):
-    """A chain: its first DAG, the one at hand, and the best DAGs that it has looked at.
-
-    marks : as in `kernels.dag_sets.shoot`
-    """
+    """A chain: its first DAG, the one at hand, and the best DAGs that it has looked at."""
 
     start: Ints
     dag: Ints
     dags: Ints
     scores: Floats
-    marks: Floats
+    marks: Floats  # as in `kernels.dag_sets.shoot`
     rng: np.random.Generator
 
 
