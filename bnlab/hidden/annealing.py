@@ -14,7 +14,7 @@ from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, counts, nats
 from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
 from bnlab.data import Data
 from bnlab.hidden.fitting import as_tables, flat_tables
-from bnlab.hidden.model import HiddenModel, identity_of, layout
+from bnlab.hidden.model import HiddenModel, identity_of
 from bnlab.hidden.samplers import (
     AIS,
     CompletionGibbs,
@@ -306,10 +306,10 @@ def _proposals(
 
 def _log_tables(model: HiddenModel, start: Sequence[ArrayLike], runs: int) -> Floats:
     """Ln of the tables (runs, cells), rows normalised; cells that are 0 get 1e-300."""
-    cells, first = flat_tables(model, start, runs), layout(model).first
-    totals = np.add.reduceat(cells, first[:-1], axis=1)
-    wrong = totals[abs(totals - 1) >= 0.02]
-    if wrong.size:
-        raise ValueError(f"start: rows of probabilities sum to 1, not {wrong[0]:g}")
-    cells /= np.repeat(totals, np.diff(first), axis=1)
-    return np.log(np.maximum(cells, 1e-300))
+    cells = []
+    for v, table in enumerate(as_tables(model, flat_tables(model, start, runs))):
+        totals = table.sum(axis=-1, keepdims=True)
+        if not (abs(totals - 1) < 0.02).all():
+            raise ValueError(f"node {v}: rows of its table are probabilities that sum to 1")
+        cells.append(np.maximum(table / totals, 1e-300).reshape(runs, -1))
+    return np.asarray(np.log(np.concatenate(cells, axis=1)))
