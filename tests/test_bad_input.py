@@ -476,7 +476,7 @@ GOOD |= {
     "predict.cross_validate": {"data": SMALL, "methods": {"a": rates}, "folds": 2, "rng": RNG},
     "predict.typed_row": {"data": DATA, "cells": {"x0": "0"}},
     "hidden.anneal": {**LATENT_RUN, "method": HIDDEN_AIS, "start": TABLES, "reverse": False},
-    "hidden.complete": {"model": MODEL, "latent_data": LATENT, "weight": np.ones(3), "most": 100},
+    "hidden.complete": {"model": MODEL, "latent_data": LATENT},
     "hidden.estimate_lower_bound": {**LATENT_RUN, "method": HIDDEN_AIS, "delta": 0.5, "bins": 1},
     "hidden.estimate_upper_bound": {
         "model": MODEL,
