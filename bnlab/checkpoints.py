@@ -117,8 +117,8 @@ class Checkpoint:
     Parameters
     ----------
     path : where the file is, or will be
-    identity : plain values that make this run what it is: method, settings, seed, target. A file
-        with another identity is refused.
+    identity : what makes this run what it is: method, settings, seed, target. Of arrays, and of
+        what has a `fingerprint`, a digest is taken. A file with another identity is refused.
     """
 
     @classmethod
@@ -130,7 +130,7 @@ class Checkpoint:
 
     def __init__(self, path: str | os.PathLike[str], identity: Mapping[str, object], /) -> None:
         self._path = Path(path)
-        self._identity = json.loads(json.dumps(dict(identity)))
+        self._identity = json.loads(json.dumps(dict(identity), default=_digest))
         self._due = time.monotonic() + EVERY_SECONDS
         other = self._path.exists() and not self._path.is_file()
         if other or not self._path.parent.is_dir():
@@ -220,12 +220,8 @@ def end_to_end(parts: Sequence[Arrays], /) -> Arrays:
 
 
 def identity(method: str, /, **parts: object) -> dict[str, object]:
-    """Return what identifies a run in its checkpoint: plain values, and digests of arrays."""
-    plain = {
-        name: fingerprint(part) if isinstance(part, np.ndarray) else part
-        for name, part in parts.items()
-    }
-    return {"bnlab": __version__, "method": method, **plain}
+    """Return what identifies a run in its checkpoint; digests are taken when there is one."""
+    return {"bnlab": __version__, "method": method, **parts}
 
 
 def fingerprint(*arrays: NDArray[Any]) -> str:
@@ -247,6 +243,11 @@ def restore_generators(rngs: Sequence[np.random.Generator], states: NDArray[np.u
     """Put generators into saved states."""
     for rng, state in zip(rngs, json.loads(states.tobytes(), object_hook=_array), strict=True):
         rng.bit_generator.state = state
+
+
+def _digest(part: Any) -> str:
+    """What stands for an array, a table or scores in an identity."""
+    return fingerprint(part) if isinstance(part, np.ndarray) else str(part.fingerprint)
 
 
 def _plain(value: Any) -> Any:

@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, update_wrapper
 from numbers import Real
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, SupportsIndex, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -232,6 +232,8 @@ def conforming(name: str, value: Any, hint: Any, /) -> Any:
 
 def _as(value: Any, hint: Any) -> Any:
     """The value as what the annotation says, or `_Refused`."""
+    if type(value) is hint and hint is not int:
+        return value
     if np.ma.is_masked(value):
         raise _Refused(" is masked in places: leave these out, or fill them")
     if hint in _BASICS:
@@ -406,6 +408,7 @@ def _as_path(value: Any) -> Any:
 
 _BASICS: dict[Any, Callable[[Any], Any]] = {
     int: _as_integer,
+    SupportsIndex: _as_integer,
     float: _as_float,
     bool: _as_bool,
     str: _as_text,

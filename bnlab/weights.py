@@ -128,7 +128,8 @@ def betas_of(schedule: Schedule, /) -> Floats:
     """Return the inverse temperatures of a schedule, or raise a ValueError for what is none."""
     if isinstance(schedule, type) or not hasattr(schedule, "betas"):
         raise ValueError(f"schedule={schedule!r}: pass Linear, Harmonic or Betas")
-    return Betas(tuple(schedule.betas)).betas
+    own = isinstance(schedule, Linear | Harmonic | Betas)
+    return schedule.betas if own else Betas(tuple(schedule.betas)).betas
 
 
 def log_sum(terms: Floats) -> float:

@@ -11,7 +11,6 @@ from tables import small_table
 
 import bnlab as bn
 from bnlab.kernels import partition_walks
-from bnlab.kernels.order_walks import Members
 from bnlab.sampling.chains import ChainSettings
 from bnlab.sampling.partition_mcmc import KINDS, PartitionWalker, first_partition, partition_of
 from bnlab.scores import allowed_order
@@ -203,7 +202,7 @@ def node_scores(walker, layers):
         partition_walks.Partition(layers, np.full(n, -1), np.full(n, -1), np.zeros(n))
         for layers in (layers, np.zeros(n, np.int64))
     )
-    lists = Members(*np.zeros((5, n + 4), np.uint64))
+    lists = np.zeros((5, n + 4), np.uint64)
     return partition_walks.rescore(walker.source, lists, layers, unknown, fresh), fresh
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from bnlab.annealing.evidence import group_means, log_prior_of
 from bnlab.annealing.methods import AIS, DEFAULT, SMC
 from bnlab.annealing.runs import anneal, anneal_orders, require_memory, run_identity
-from bnlab.checkpoints import Checkpoint, fingerprint
+from bnlab.checkpoints import Checkpoint
 from bnlab.checks import Floats, Ints, check_generator, checked
 from bnlab.exact import OrderPosterior, log_prior_sum
 from bnlab.graphs import predecessor_masks
@@ -176,7 +176,7 @@ def estimate_upper_bound(
     clock, seed = Clock(), seed_of(rng)
     table = target.table if isinstance(target, OrderPosterior) else target
     order = np.empty(0, np.int64) if start is None else _checked_start(start, table)
-    identity = {**run_identity(table, runs, seed, method), "start": fingerprint(order)}
+    identity = {**run_identity(table, runs, seed, method), "start": order}
     file = Checkpoint.at(checkpoint, identity)
     require_memory(table.n, runs)
     if isinstance(target, OrderPosterior):

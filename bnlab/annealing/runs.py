@@ -19,7 +19,6 @@ from bnlab.checkpoints import (
     check,
     counts,
     end_to_end,
-    fingerprint,
     identity,
     nats,
     orders_of,
@@ -302,11 +301,11 @@ def _stats_of_smc(method: SMC, record: Floats) -> dict[str, Floats]:
 
 def run_identity(table: ScoreTable, runs: int, seed: str, method: AIS | SMC) -> dict[str, object]:
     """What makes a call the one whose runs a file may keep."""
-    given = {field.name: repr(getattr(method, field.name)) for field in fields(method)}
+    given: dict[str, object] = {f.name: repr(getattr(method, f.name)) for f in fields(method)}
     if method.schedule is not None:
-        given["schedule"] = fingerprint(np.asarray(method.schedule.betas))
+        given["schedule"] = np.asarray(method.schedule.betas)
     name = type(method).__name__
-    return identity(name, **given, runs=runs, seed=seed, table=table.fingerprint)
+    return identity(name, **given, runs=runs, seed=seed, table=table)
 
 
 def anneal_cloud(walker: OrderWalker, method: SMC, rng: np.random.Generator) -> Runs:

@@ -58,7 +58,7 @@ def order_paths(
         remedy="choose fewer variables with Data.select, or draw DAGs with sample_dags and use "
         "features.paths",
     )
-    identified = identity("order paths", table=table.fingerprint)
+    identified = identity("order paths", table=table)
     work = _Paths(posterior)
     if run_steps(work, Checkpoint.at(checkpoint, identified), progress):
         raise Stopped(f"stopped after step {work.done} of {n}: no result yet")

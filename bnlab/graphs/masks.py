@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Iterable, Sequence
+from typing import SupportsIndex
 
 import networkx as nx
 import numpy as np
@@ -180,7 +181,7 @@ def all_dags(n: int, /) -> Masks:
 
 
 @checked
-def members(mask: int | np.int64, /) -> list[int]:
+def members(mask: SupportsIndex, /) -> list[int]:
     """Return the nodes of a mask in increasing order.
 
     Examples
@@ -188,7 +189,8 @@ def members(mask: int | np.int64, /) -> list[int]:
     >>> members(6)
     [1, 2]
     """
-    return [u for u in range(int(mask).bit_length()) if int(mask) >> u & 1]
+    bits = operator.index(mask)
+    return [u for u in range(bits.bit_length()) if bits >> u & 1]
 
 
 @checked

@@ -9,29 +9,17 @@ A bucket order is an array of n nodes, cut every `bucket` places.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab.kernels import inlined, inner, kernel
 from bnlab.kernels.bits import accept, compact, copy_to, total, trailing_zeros
 from bnlab.kernels.order_walks import TINY, gain_of, log_sum_within, sum_row
 
-
-class Candidates(NamedTuple):
-    """What may be parents of a node of a bucket, all (n + 4,) uint64.
-
-    members: compact; codes: the bit of each one's place in the bucket, 0 for those before it;
-    below: how many of the first s members are before the bucket; early: those; late: where the
-    others are.
-    """
-
-    members: NDArray[np.uint64]
-    codes: NDArray[np.uint64]
-    below: NDArray[np.uint64]
-    early: NDArray[np.uint64]
-    late: NDArray[np.uint64]
+# Rows of the (5, n + 4) uint64 lists of what may be parents of a node of a bucket: members, as bits
+# of compact masks; the bit of each one's place in the bucket, 0 for those before it; how many of
+# the first s members are before the bucket; those; where the others are.
+MEMBERS, CODES, BELOW, EARLY, LATE = range(5)
 
 
 @kernel
@@ -151,8 +139,7 @@ def fill_families(families, nodes, place, masks, sums, out):
     """
     weights, offsets, choose, first, log_beta, parents = families
     v, own, size = nodes[place], 1 << place, 1 << nodes.size
-    scratch = np.zeros((5, choose.shape[0] + 4), np.uint64)
-    lists = Candidates(scratch[0], scratch[1], scratch[2], scratch[3], scratch[4])
+    lists = np.zeros((5, choose.shape[0] + 4), np.uint64)
     count = list_members(nodes, place, masks[0], lists)
     sums[:size] = 0.0
     sums[0] = weights[v, 0]
@@ -173,7 +160,7 @@ def fill_families(families, nodes, place, masks, sums, out):
 
 @inner
 def list_members(nodes, place, before, lists):
-    """Fill `Candidates` for the node at `place`; return how many there are."""
+    """Fill the lists for the node at `place`; return how many there are."""
     mask, v, count, early = before, nodes[place], 0, 0
     for u in nodes:
         mask |= np.int64(1) << u
@@ -182,18 +169,18 @@ def list_members(nodes, place, before, lists):
             break
         if x == v or not (mask >> x) & 1:
             continue
-        lists.members[count] = x - (x > v)
-        lists.codes[count] = 0
+        lists[MEMBERS, count] = x - (x > v)
+        lists[CODES, count] = 0
         if (before >> x) & 1:
-            lists.early[early] = lists.members[count]
+            lists[EARLY, early] = lists[MEMBERS, count]
             early += 1
         else:
-            lists.late[count - early] = count
+            lists[LATE, count - early] = count
             for i in range(nodes.size):
                 if nodes[i] == x:
-                    lists.codes[count] = 1 << i
+                    lists[CODES, count] = 1 << i
         count += 1
-        lists.below[count] = early
+        lists[BELOW, count] = early
     return count
 
 
@@ -208,8 +195,8 @@ def spread(weights, lists, count, prefix, choose, sums):
         spread_row(weights, lists, count, base, code, sums)
         return
     for t in range(size - 1, count):
-        row = base + choose[lists.members[t], size]
-        codes = code | lists.codes[t]
+        row = base + choose[lists[MEMBERS, t], size]
+        codes = code | lists[CODES, t]
         if size == 2:
             spread_row(weights, lists, t, row, codes, sums)
         else:
@@ -219,11 +206,11 @@ def spread(weights, lists, count, prefix, choose, sums):
 @inlined
 def spread_row(weights, lists, count, base, code, sums):
     """`spread` of size 1: the members before the bucket in four independent sums, then the rest."""
-    early = np.int64(lists.below[count])
-    sums[code] += sum_row(weights, base, lists.early, early)
+    early = np.int64(lists[BELOW, count])
+    sums[code] += sum_row(weights, base, lists[EARLY], early)
     for e in range(count - early):
-        late = lists.late[e]
-        sums[code | lists.codes[late]] += weights[base + lists.members[late]]
+        late = lists[LATE, e]
+        sums[code | lists[CODES, late]] += weights[base + lists[MEMBERS, late]]
 
 
 @inner

@@ -9,10 +9,8 @@ probability min(1, ratio**beta).
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab.kernels import inlined, inner, kernel
 from bnlab.kernels.bits import accept, compact, copy_to, total
@@ -23,18 +21,10 @@ TINY = 1e-250  # sums of scaled weights below this have lost digits to underflow
 FLOOR = -(1 << 18) * LOG_2  # ln alpha, less its offset, where no family is allowed: packed ZERO
 
 
-class Members(NamedTuple):
-    """Predecessors of a node for sums over sets of them, all (n + 4,) uint64.
-
-    inside: members x; pairs: C(x, 2); rows: scratch. Where sets must touch the last layer of a
-    partition, below: how many of the first s members are in it; recent: those.
-    """
-
-    inside: NDArray[np.uint64]
-    pairs: NDArray[np.uint64]
-    rows: NDArray[np.uint64]
-    below: NDArray[np.uint64]
-    recent: NDArray[np.uint64]
+# Rows of the (5, n + 4) uint64 lists of predecessors, for sums over their sets: members x; C(x, 2);
+# scratch; where sets must touch the last layer of a partition, how many of the first s members are
+# in it, and those. One array costs less to hand on than a record of five.
+INSIDE, PAIRS, ROWS, BELOW, RECENT = range(5)
 
 
 @kernel
@@ -192,8 +182,7 @@ def score_families(families, nodes, lo, hi, masks, out):
     (n, F), for predecessors where all weights underflow).
     """
     weights, offsets, choose, first, log_beta, parents = families
-    scratch = np.zeros((5, choose.shape[0] + 4), np.uint64)
-    lists = Members(scratch[0], scratch[1], scratch[2], scratch[3], scratch[4])
+    lists = np.zeros((5, choose.shape[0] + 4), np.uint64)
     mask = masks[lo]
     for position in range(lo, hi + 1):
         v = nodes[position]
@@ -217,8 +206,8 @@ def sum_within(weights, mask, choose, first, lists):
 
 @inner
 def list_members(before, last, choose, lists):
-    """Fill `Members` with compact sets; return the size of `before`."""
-    inside, pairs, below, recent = lists.inside, lists.pairs, lists.below, lists.recent
+    """Fill the lists with compact sets; return the size of `before`."""
+    inside, pairs, below, recent = lists[INSIDE], lists[PAIRS], lists[BELOW], lists[RECENT]
     count, touching, x = 0, 0, 0
     below[0] = 0
     while before >> x:
@@ -237,7 +226,7 @@ def list_members(before, last, choose, lists):
 @inner
 def sum_of_size(weights, lists, count, base, size, choose):
     """Sum of weights[base + rank(G)] over the sets G of `size` of the first `count` members."""
-    inside, pairs, rows = lists.inside, lists.pairs, lists.rows
+    inside, pairs, rows = lists[INSIDE], lists[PAIRS], lists[ROWS]
     total = 0.0
     if size == 1:
         for r in range(count):

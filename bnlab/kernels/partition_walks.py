@@ -17,7 +17,16 @@ from bnlab.kernels import inlined, inner, kernel
 from bnlab.kernels.bits import accept, compact, copy_to, popcount, total, trailing_zeros
 from bnlab.kernels.dag_walks import accepted_reversal
 from bnlab.kernels.families import draw_family, log_restricted_sum
-from bnlab.kernels.order_walks import TINY, list_members, sum_of_size, sum_row
+from bnlab.kernels.order_walks import (
+    BELOW,
+    INSIDE,
+    PAIRS,
+    RECENT,
+    TINY,
+    list_members,
+    sum_of_size,
+    sum_row,
+)
 
 SPLIT_OR_JOIN, SWAP, ADJACENT, RELOCATE, REVERSE = 0, 1, 2, 3, 4
 
@@ -302,14 +311,14 @@ def sum_touching(weights, lists, count, base, size, choose):
 
     Only those with an element in `last`: the largest, and any others, or the others touch it.
     """
-    below = lists.below
+    below = lists[BELOW]
     if size == 1:
-        return sum_row(weights, base, lists.recent, np.int64(below[count]))
+        return sum_row(weights, base, lists[RECENT], np.int64(below[count]))
     if size == 2:
         return sum_pairs(weights, lists, count, base, size > 2)
     total = 0.0
     for t in range(size - 1, count):
-        row = base + choose[lists.inside[t], size]
+        row = base + choose[lists[INSIDE][t], size]
         touched = below[t + 1] > below[t]
         if size == 3:
             total += sum_pairs(weights, lists, t, row, touched)
@@ -323,14 +332,14 @@ def sum_touching(weights, lists, count, base, size, choose):
 @inner
 def sum_pairs(weights, lists, count, base, touched):
     """`sum_touching` of size 2, or the sum over all pairs if the set is `touched` already."""
-    below = lists.below
+    below = lists[BELOW]
     total = 0.0
     for s in range(1, count):
-        row = base + lists.pairs[s]
+        row = base + lists[PAIRS][s]
         if touched or below[s + 1] > below[s]:
-            total += sum_row(weights, row, lists.inside, s)
+            total += sum_row(weights, row, lists[INSIDE], s)
         else:
-            total += sum_row(weights, row, lists.recent, np.int64(below[s]))
+            total += sum_row(weights, row, lists[RECENT], np.int64(below[s]))
     return total
 
 

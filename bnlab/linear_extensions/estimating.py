@@ -26,7 +26,6 @@ from bnlab.checkpoints import (
     Kept,
     check,
     counts,
-    fingerprint,
     generator_states,
     identity,
     nats,
@@ -116,7 +115,7 @@ def estimate_linear_extensions(
     steps = _steps(above, blocks, rng)
     k = successes(eps, delta, len(steps)) if steps else 0
     settings: dict[str, object] = {"eps": eps, "delta": delta, "max_states": max_states}
-    identified = identity("relaxations", dag=fingerprint(above), seed=seed, **settings)
+    identified = identity("relaxations", dag=above, seed=seed, **settings)
     drawn = _Drawn(steps, k, log_first, rng)
     if run_steps(drawn, Checkpoint.at(checkpoint, identified), progress):
         raise Stopped(

@@ -95,7 +95,7 @@ def sample_partial_orders(
     rngs = rng.spawn(plan.chains)
     starts = [allowed_order(table, rng=child) for child in rngs]
     settings = {**plan.settings, "bucket": size, "max_parents": table.max_parents}
-    identified = identity(METHOD, **settings, seed=seed, table=table.fingerprint)
+    identified = identity(METHOD, **settings, seed=seed, table=table)
     layout = Layout(orders_of(table.n), (orders_of(table.n), nats(), nats()), (2,))
     run = Chains(
         lambda: PartialOrderWalker(OrderWalker.of(table), size),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.checkpoints import Checkpoint, fingerprint, identity, nats, orders_of
+from bnlab.checkpoints import Checkpoint, identity, nats, orders_of
 from bnlab.checks import Floats, Ints, check_generator, checked, shown
 from bnlab.errors import Public
 from bnlab.exact import OrderPosterior
@@ -131,8 +131,8 @@ def sample_orders(
     if schedule is not None:
         settings["schedule"] = repr(schedule)
     method, seed = "order-MCMC" if schedule is None else "MC3", seed_of(rng)
-    of_all = {**settings, "schedule": fingerprint(betas)}
-    identified = identity(method, **of_all, seed=seed, table=table.fingerprint)
+    of_all = {**settings, "schedule": betas}
+    identified = identity(method, **of_all, seed=seed, table=table)
     rngs = rng.spawn(plan.chains)
     starts = [np.array([allowed_order(table, rng=child) for _ in betas]) for child in rngs]
     layout = Layout(

@@ -14,7 +14,7 @@ from bnlab.checkpoints import Checkpoint, Kept, alike, dags_of, identity, nats
 from bnlab.checks import Floats, Ints, check_generator, checked
 from bnlab.errors import Public
 from bnlab.graphs import predecessor_masks
-from bnlab.kernels import order_walks, partition_walks
+from bnlab.kernels import partition_walks
 from bnlab.results import Draws, Run
 from bnlab.running import Executor, Progress, seed_of
 from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance
@@ -98,7 +98,7 @@ def sample_partitions(
     rngs = rng.spawn(plan.chains)
     starts = [first_partition(table, child) for child in rngs]
     settings = {**plan.settings, "max_parents": table.max_parents}
-    identified = identity(METHOD, **settings, seed=seed, table=table.fingerprint)
+    identified = identity(METHOD, **settings, seed=seed, table=table)
     run = Chains(lambda: PartitionWalker.of(table), starts, plan, rngs, layout_of(table), executor)
     run.run(Checkpoint.at(checkpoint, identified), progress)
     dags, log_targets, log_weights = run.records
@@ -146,7 +146,7 @@ class PartitionWalker:
             np.zeros((len(KINDS), 2), np.int64),
         )
         here, fresh = (_partition(layers) for layers in (state, state.copy()))
-        lists = order_walks.Members(*np.zeros((5, self.n + 4), np.uint64))
+        lists = np.zeros((5, self.n + 4), np.uint64)
         plan = lead, thin, SHARES
         partition_walks.walk(here, fresh, lists, self.source, plan, rng, record)
         return record

@@ -189,7 +189,7 @@ def ellis_wong_dags(
         if max_dags * largest < 1 - eps:
             raise _too_many(max_dags, order, f"reach {max_dags * largest:.2g} at most", eps)
     settings = {"eps": real(eps), "max_dags": max_dags}
-    identified = identity(METHOD, **settings, orders=distinct, seed=seed, table=table.fingerprint)
+    identified = identity(METHOD, **settings, orders=distinct, seed=seed, table=table)
     found = _Found(table, families, distinct, masks, real(eps), max_dags, rng)
     stopped = run_steps(found, Checkpoint.at(checkpoint, identified), progress)
     dags = found.dags

@@ -137,7 +137,7 @@ def sample_structures(
         plan = ChainSettings(plan.draws, -(-plan.burn_in // plan.thin), 1, plan.chains)
     else:
         starts = np.pad(starts, ((0, 0), (0, 1)), constant_values=-1)
-    of_all |= {**settings, "starts": starts, "seed": seed, "table": table.fingerprint}
+    of_all |= {**settings, "starts": starts, "seed": seed, "table": table}
     layout = _layout(table, modular=log_prior is None)
     run = Chains(lambda: walker, list(starts), plan, rngs, layout, executor)
     run.run(Checkpoint.at(checkpoint, identity(METHOD, **of_all)), progress)

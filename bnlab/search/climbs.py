@@ -16,7 +16,6 @@ from bnlab.checkpoints import (
     alike,
     check,
     dags_of,
-    fingerprint,
     identity,
     nats,
 )
@@ -141,9 +140,7 @@ class Climbs(Work):
     ) -> Climb:
         """Make the climbs, those apart that a file has, and return them all."""
         seed, table = seed_of(rng), self._scores
-        identified = identity(
-            method, start=fingerprint(start), **settings, seed=seed, table=table.fingerprint
-        )
+        identified = identity(method, start=start, **settings, seed=seed, table=table)
         stopped = run_steps(self, Checkpoint.at(checkpoint, identified), progress)
         if "restarts" in settings:  # by the clock, as many as there was time for
             settings = {**settings, "restarts": self.count - 1}

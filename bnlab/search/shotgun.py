@@ -114,7 +114,7 @@ def shotgun_search(
     seed, starts = seed_of(rng), first_dags(table, start, chains)
     settings = {"steps": steps, "chains": chains, "power": power, "patience": patience}
     settings |= {"keep": keep, "max_parents": table.max_parents}
-    identified = identity(METHOD, **settings, seed=seed, table=table.fingerprint, starts=starts)
+    identified = identity(METHOD, **settings, seed=seed, table=table, starts=starts)
     search = _Search(
         table, starts, rng.spawn(chains), _Plan(power, patience, keep), steps, executor
     )
