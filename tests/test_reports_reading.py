@@ -487,6 +487,25 @@ class TestGuesses:
         reading = read_table(tmp_path / "table.csv", drop=["note"])
         assert reading.data.names == ("a", "b") and reading.options["drop"] == ("note",)
 
+    @pytest.mark.parametrize(("different", "left_out"), [(9, True), (8, False)])
+    def test_labels_of_nine_rows_in_ten_name_the_rows(self, different, left_out, tmp_path):
+        rows = "".join(
+            f"id{min(i, different - 1)},{'xy'[i % 2]},{'uv'[i // 2 % 2]}\n" for i in range(10)
+        )
+        names = read_table(write(tmp_path, "who,a,b\n" + rows), max_levels=10).data.names
+        assert ("who" not in names) == left_out
+
+    @pytest.mark.parametrize(("largest", "refused"), [(9, True), (10, False)])
+    def test_more_than_ten_times_the_others_may_mean_missing(self, largest, refused, tmp_path):
+        values = [1, 2, largest, 99]
+        rows = "".join(f"{values[i % 4]},{'xy'[i // 4 % 2]}\n" for i in range(40))
+        path = write(tmp_path, "x,a\n" + rows)
+        if refused:
+            with pytest.raises(ValueError, match="holds 99 beside numbers from 1 to 9"):
+                read_table(path)
+        else:
+            assert read_table(path).data.arities.tolist() == [4, 2]
+
     def test_a_constant_in_a_made_file_is_an_error(self, tmp_path):
         """Only files without a header, and at most one column in twenty."""
         few = "".join(f"{'xy'[i % 2]},k\n" for i in range(30))
