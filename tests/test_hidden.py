@@ -20,6 +20,7 @@ from bnlab.hidden import (
     exact_evidence,
     fit_em,
     fit_vb,
+    fitting,
     perturbation_dimensions,
     score,
     score_structures,
@@ -520,3 +521,9 @@ def test_perturbations_of_a_model_without_open_tables():
     tables = fit_em(model, data, rng=np.random.default_rng(1)).theta
     rng = np.random.default_rng(2)
     assert perturbation_dimensions(model, data, tables, draws=5, rng=rng) == (5, 5)
+
+
+def test_of_climbs_that_tie_the_first_is_the_best():
+    """Which of two equal optima a score is taken at must not hang on the last digit."""
+    assert fitting.highest(np.array([-3.0, -2.0 - 1e-12, -2.0])) == 1
+    assert fitting.highest(np.array([-2.0 - 1e-6, -2.0, -3.0])) == 1

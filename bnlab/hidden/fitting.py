@@ -21,6 +21,7 @@ Objective = Literal["ml", "map"]
 
 PER_ROW = 1e-6  # a gain below this, in nats a row, is the end [Beal2003, sec. 6.4.1]
 MAX_ITERATIONS = 1000
+TIE = 1e-9  # nats: a climb that ends higher by less is as good, the rest is rounding
 
 
 @checked
@@ -191,6 +192,11 @@ def climb(
     return Climb(theta, trace[:done].copy(), converged)
 
 
+def highest(values: Floats, /) -> int:
+    """Return which climb ended highest; of ties the first, on every processor."""
+    return int((values >= values.max() - TIE).argmax())
+
+
 def random_tables(completions: Completions, strength: float, rng: np.random.Generator, /) -> Floats:
     """Tables (cells,) drawn from the prior, in logs where they would underflow."""
     gammas = np.log(rng.standard_gamma(strength + 1, completions.base.size))
@@ -225,7 +231,7 @@ def _fit(
     start_from = partial(climb, completions, model.strength, added, max_iterations)
     ends = gather(start_from, starts, progress, executor)
     values = np.array([end.trace[-1] for end in ends])
-    best = int(values.argmax())
+    best = highest(values)
     counts = np.empty(completions.base.size)
     latent.expect(ends[best].theta, completions.groups, completions.base, counts)
     settings = {

@@ -24,6 +24,7 @@ from bnlab.hidden.fitting import (
     Basis,
     climb,
     flat_tables,
+    highest,
     pseudo_counts,
     random_tables,
 )
@@ -210,8 +211,8 @@ def _score_component(
 
     def best(method: float | None, thetas: list[Floats]) -> tuple[Floats, float]:
         ends = [climb(completions, model.strength, method, max_iterations, t) for t in thetas]
-        top = max(ends, key=lambda end: end.trace[-1])
-        return top.theta, float(top.trace[-1])
+        values = np.array([end.trace[-1] for end in ends])
+        return ends[highest(values)].theta, float(values.max())
 
     theta, _ = best(added, starts)
     groups, base, counts = completions.groups, completions.base, np.empty(theta.size)
