@@ -527,3 +527,15 @@ def test_of_climbs_that_tie_the_first_is_the_best():
     """Which of two equal optima a score is taken at must not hang on the last digit."""
     assert fitting.highest(np.array([-3.0, -2.0 - 1e-12, -2.0])) == 1
     assert fitting.highest(np.array([-2.0 - 1e-6, -2.0, -3.0])) == 1
+
+
+@pytest.mark.parametrize(
+    ("x", "psi"),
+    [(1, -0.57721566490153287), (0.5, -1.9635100260214235), (10, 2.2517525890667211)],
+)
+def test_exp_digamma_to_the_last_digits(x, psi):
+    """-gamma, -gamma - 2 ln 2, and the ninth harmonic number less gamma."""
+    assert psi == pytest.approx(
+        -np.euler_gamma + {1: 0, 0.5: -2 * math.log(2), 10: sum(1 / i for i in range(1, 10))}[x]
+    )
+    assert latent.exp_digamma(float(x)) == pytest.approx(math.exp(psi), rel=1e-12)

@@ -495,6 +495,11 @@ class TestGuesses:
         names = read_table(write(tmp_path, "who,a,b\n" + rows), max_levels=10).data.names
         assert ("who" not in names) == left_out
 
+    def test_counts_are_not_negative(self, tmp_path):
+        rows = "".join(f"{'xy'[i % 2]},{'uv'[i // 2]},{i - 1}\n" for i in range(4))
+        with pytest.raises(ValueError, match=r"'count' count rows\? Its name says so, .*'-1'"):
+            read_table(write(tmp_path, "a,b,count\n" + rows))
+
     @pytest.mark.parametrize(("largest", "refused"), [(9, True), (10, False)])
     def test_more_than_ten_times_the_others_may_mean_missing(self, largest, refused, tmp_path):
         values = [1, 2, largest, 99]
