@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab import graphs
-from bnlab.checkpoints import fingerprint, identity
+from bnlab.checkpoints import identity
 from bnlab.checks import Ints, check_counts, checked, real
 from bnlab.data import Data
 from bnlab.priors import LARGEST_LOG
@@ -277,7 +277,7 @@ def identity_of(
     """What makes a call the one whose runs a file may keep."""
     return identity(
         method,
-        models=[fingerprint(m.parents, m.arities, np.array(m.hidden, np.int64)) for m in models],
+        models=[[m.parents, m.arities, m.hidden] for m in models],
         strength=[model.strength for model in models],
         data=codes(models[0], data),
         **settings,

@@ -6,6 +6,7 @@ Evidence on the nodes of a small network, and the gain of one edge as rows are a
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import log
+from string import ascii_letters
 from typing import Any
 
 import numpy as np
@@ -86,28 +87,20 @@ class Evidence(View):
 
 def joint(net: bn.BayesNet, /) -> Floats:
     """Return p(x) of a network, an axis for each variable."""
-    out = np.ones(tuple(net.arities))
+    out, every = np.ones(tuple(net.arities)), ascii_letters[: net.n]
     for v, table in enumerate(net.tables):
         axes = [*graphs.members(net.dag[v]), v]
-        shape = [int(net.arities[u]) if u in axes else 1 for u in range(net.n)]
-        out = out * table.reshape([int(net.arities[u]) for u in axes]).transpose(
-            np.argsort(axes)
-        ).reshape(shape)
+        of_table = "".join(every[u] for u in axes)
+        out = np.einsum(f"{every},{of_table}->{every}", out, table.reshape(net.arities[axes]))
     return out
 
 
 def first_levels(joint: Floats, given: dict[int, int], /) -> list[float]:
     """Return p(first level | given) of each variable."""
-    index = tuple(
-        slice(given[v], given[v] + 1) if v in given else slice(None) for v in range(joint.ndim)
-    )
-    rest = joint[index] / joint[index].sum()
-    return [
-        float(given[v] == 0)
-        if v in given
-        else float(rest.sum(axis=tuple(u for u in range(joint.ndim) if u != v))[0])
-        for v in range(joint.ndim)
-    ]
+    kept, every = np.zeros(joint.shape), ascii_letters[: joint.ndim]
+    agreeing = tuple(given.get(v, slice(None)) for v in range(joint.ndim))
+    kept[agreeing] = joint[agreeing]
+    return [float(np.einsum(f"{every}->{v}", kept)[0] / kept.sum()) for v in every]
 
 
 def flow(dag: Ints, asked: int, known: set[int], /) -> tuple[set[int], Floats]:

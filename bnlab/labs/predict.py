@@ -17,9 +17,7 @@ from IPython.display import display
 from bnlab.labs.board import Panel, side_by_side, stacked
 
 SURE = ("a guess", "fairly sure", "certain")
-CLOSE = (
-    0.1  # what counts as right: this far away at most, of a probability or as a share of a number
-)
+CLOSE = 0.1  # how far off an answer may be: in probability, or as a share of any other number
 
 Answer = float | str
 
@@ -86,12 +84,14 @@ class Prediction:
         self._within = within
         shown = _told("The outcome stands here once you have committed to an answer.")
 
+        verdict = {True: "right", False: "wrong"}
+
         def show() -> None:
             if self.committed:
                 shown.value = _table(
                     ("", "you", "outcome", ""),
                     [
-                        (name, _text(self.answers[name]), _text(value), self._verdict(name))
+                        (name, _text(self.answers[name]), _text(value), verdict[self.right(name)])
                         for name, value in self.outcomes.items()
                     ],
                 )
@@ -115,9 +115,6 @@ class Prediction:
     def _tell(self) -> None:
         for hear in self._listeners:
             hear()
-
-    def _verdict(self, name: str) -> str:
-        return "right" if self.right(name) else "wrong"
 
     def _read(self, name: str) -> Answer:
         value, (least, most) = self.fields[name].value, self._between

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, fingerprint, identity
+from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, identity
 from bnlab.checks import Bools, Floats, Ints, check_counts, check_generator, checked
 from bnlab.data import Data
 from bnlab.results import Record, Run
@@ -148,7 +148,7 @@ def cross_validate(
     clock, seed = Clock(), seed_of(rng)
     settings = {"folds": folds, "methods": tuple(methods)}
     held = () if data.intervened is None else (data.intervened,)
-    rows = fingerprint(data.values, data.arities, *held)
+    rows = [data.values, data.arities, *held]
     file = Checkpoint.at(checkpoint, identity(METHOD, **settings, data=rows, seed=seed))
     fold = np.empty(data.m, np.int64)
     fold[rng.permutation(data.m)] = np.arange(data.m) % folds

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
-from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, fingerprint, identity, nats
+from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, identity, nats
 from bnlab.checks import Floats, Ints, check_counts, check_generator, checked, real
 from bnlab.data import Data
 from bnlab.graphs import check_dags
@@ -189,8 +189,7 @@ def fit_tree_mixture(
         "ess": real(ess),
         "max_iterations": max_iterations,
     }
-    codes = fingerprint(data.values, data.arities)
-    identified = identity(METHOD, data=codes, seed=seed, **settings)
+    identified = identity(METHOD, data=[data.values, data.arities], seed=seed, **settings)
     problem = _problem(data, components, real(ess), max_iterations)
     file = Checkpoint.at(checkpoint, identified)
     _require_memory(problem, restarts)
