@@ -199,7 +199,7 @@ def peers() -> None:
         table = scores(n)
         weights = np.full((n, 1 << (n - 1)), -np.inf)
         for v, parents in enumerate(table.parents):
-            weights[v, parents % (1 << v) + (parents >> (v + 1) << v)] = table.log_beta[v]
+            weights[v, parents % (1 << v) + (parents >> (v + 1) << v)] = table.log_phi[v]
         took = seconds(lambda w=weights: sumu.aps(w, normalize=True), 3)
         ours = seconds(lambda t=table: bn.dag_posterior(t), 3)
         report(f"sumu aps, families n={n}", took, f"{took / ours:,.1f} times as long as here")
@@ -216,8 +216,8 @@ def partition_mcmc_of_sumu(n: int = 20, m: int = 1000, candidates: int = 10) -> 
         from sumu import gadget, mcmc
 
     table, rng = scores(n, m), np.random.default_rng(0)
-    log_beta = [
-        dict(zip(map(int, table.parents[v]), map(float, table.log_beta[v]), strict=True))
+    log_phi = [
+        dict(zip(map(int, table.parents[v]), map(float, table.log_phi[v]), strict=True))
         for v in range(n)
     ]
     chosen = {
@@ -228,7 +228,7 @@ def partition_mcmc_of_sumu(n: int = 20, m: int = 1000, candidates: int = 10) -> 
     others = {v: {} for v in range(n)}
     for v in range(n):
         place = {u: 1 << i for i, u in enumerate(chosen[v])}
-        for mask, score in log_beta[v].items():
+        for mask, score in log_phi[v].items():
             parents = bn.graphs.members(mask)
             if all(u in place for u in parents):
                 restricted[v, sum(place[u] for u in parents)] = score

@@ -2,7 +2,7 @@
 
     uv run --extra test python benchmarks/scaling.py                  # about five minutes
     uv run --extra test python benchmarks/scaling.py --repeats 3 --places threads processes
-    uv run --extra test python tests/stills.py --measure scaling_measured  # the picture of lab 11
+    uv run --extra test python tests/stills.py --measure scaling_measured  # the picture of lab 15
 
 For each place and call: seconds by the clock on the wall with one worker and with two, the best of
 the repeats, when the workers are up and have loaded what they need; the efficiency, which is the

@@ -25,7 +25,7 @@ LONG = (
     "test_bad_input.py",
 )
 # A notebook that starts clusters, one that searches, and the folder of the papers.
-LONG_NOTEBOOKS = {"09_structure_search", "11_scaling_out", "papers"}
+LONG_NOTEBOOKS = {"13_structure_search", "15_scaling_out", "papers"}
 WEEK = 7 * 24 * 3600
 
 

@@ -377,7 +377,7 @@ def check_scores(table: bn.ScoreTable, file: File, folder: Path) -> None:
     bn.write_scores(table, folder / "again.jkl")
     again = bn.read_scores(folder / "again.jkl")
     assert again.names == table.names and again.max_parents == table.max_parents
-    assert np.array_equal(again.log_beta, table.log_beta)
+    assert np.array_equal(again.log_phi, table.log_phi)
 
 
 # What can go wrong with a file

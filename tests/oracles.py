@@ -156,36 +156,36 @@ def sequential_bdeu(values, arities, v, parents, ess=1.0):
     return math.log(total.numerator) - math.log(total.denominator)
 
 
-# Posteriors by enumeration. `log_beta` is a list of dicts: log_beta[v][parent mask], nats.
+# Posteriors by enumeration. `log_phi` is a list of dicts: log_phi[v][parent mask], nats.
 
 
 def families_of(table):
     """The table's families as one dict a node, parent mask -> ln beta."""
-    beta = table.log_beta
+    beta = table.log_phi
     return [
         {int(m): float(b) for m, b in zip(table.parents[v], beta[v], strict=True)}
         for v in range(table.n)
     ]
 
 
-def dag_log_weight(log_beta, dag):
-    return sum(log_beta[v].get(int(mask), -math.inf) for v, mask in enumerate(dag))
+def dag_log_weight(log_phi, dag):
+    return sum(log_phi[v].get(int(mask), -math.inf) for v, mask in enumerate(dag))
 
 
-def order_log_alphas(log_beta, order):
+def order_log_alphas(log_phi, order):
     """ln alpha_v(predecessors of v) along the order, as pairs (v, ln alpha, predecessor mask)."""
     before, out = 0, []
     for v in order:
-        out.append((v, log_sum(b for m, b in log_beta[v].items() if not m & ~before), before))
+        out.append((v, log_sum(b for m, b in log_phi[v].items() if not m & ~before), before))
         before |= 1 << v
     return out
 
 
-def order_modular_over_dags(log_beta):
+def order_modular_over_dags(log_phi):
     """(ln Z, edges, families, DAG probabilities) with every DAG weighed by its number of orders."""
-    n = len(log_beta)
+    n = len(log_phi)
     weights = {
-        dag: dag_log_weight(log_beta, dag) + math.log(len(orders_of(dag))) for dag in all_dags(n)
+        dag: dag_log_weight(log_phi, dag) + math.log(len(orders_of(dag))) for dag in all_dags(n)
     }
     log_z = log_sum(weights.values())
     edges = np.zeros((n, n))
@@ -199,11 +199,11 @@ def order_modular_over_dags(log_beta):
     return log_z, edges, families, posterior
 
 
-def order_modular_over_orders(log_beta):
+def order_modular_over_orders(log_phi):
     """(ln Z, edges, order probabilities) by summing over all orders."""
-    n = len(log_beta)
+    n = len(log_phi)
     weights = {
-        order: sum(alpha for _, alpha, _ in order_log_alphas(log_beta, order))
+        order: sum(alpha for _, alpha, _ in order_log_alphas(log_phi, order))
         for order in itertools.permutations(range(n))
     }
     log_z = log_sum(weights.values())
@@ -217,13 +217,13 @@ def order_modular_over_orders(log_beta):
     edges = np.zeros((n, n))
     for v in range(n):
         for before in np.flatnonzero(share[v]):
-            edges[:, v] += share[v, before] * edges_given_predecessors(log_beta[v], int(before), n)
+            edges[:, v] += share[v, before] * edges_given_predecessors(log_phi[v], int(before), n)
     return log_z, edges, posterior
 
 
-def edges_given_predecessors(log_beta_v, before, n):
+def edges_given_predecessors(log_phi_v, before, n):
     """p(u is a parent of v | its predecessors), (n,)."""
-    inside = {m: b for m, b in log_beta_v.items() if not m & ~before}
+    inside = {m: b for m, b in log_phi_v.items() if not m & ~before}
     total = log_sum(inside.values())
     out = np.zeros(n)
     for m, b in inside.items():
@@ -232,16 +232,16 @@ def edges_given_predecessors(log_beta_v, before, n):
     return out
 
 
-def order_dp(log_beta):
+def order_dp(log_phi):
     """ln Z by the dynamic program over subsets, in log domain throughout.
 
     Returns (ln Z, edges): the recurrences written out, with no number-range tricks.
     """
-    n = len(log_beta)
+    n = len(log_phi)
     full = (1 << n) - 1
     alpha = [np.full(1 << n, -np.inf) for _ in range(n)]
     for v in range(n):
-        for mask, b in log_beta[v].items():
+        for mask, b in log_phi[v].items():
             alpha[v][mask] = b
         for u in range(n):
             if u != v:
@@ -269,7 +269,7 @@ def order_dp(log_beta):
             if u != v:
                 shaped = gamma.reshape(-1, 2, 1 << u)
                 shaped[:, 0] = np.logaddexp(shaped[:, 0], shaped[:, 1])
-        for mask, beta in log_beta[v].items():
+        for mask, beta in log_phi[v].items():
             p = math.exp(beta + gamma[mask] - g[full])
             for u in members(mask):
                 edges[u, v] += p
@@ -279,9 +279,9 @@ def order_dp(log_beta):
 # Orders
 
 
-def order_log_weight(log_beta, order):
+def order_log_weight(log_phi, order):
     """ln of the sum over the DAGs that agree with an order of prior factor times likelihood."""
-    return sum(alpha for _, alpha, _ in order_log_alphas(log_beta, order))
+    return sum(alpha for _, alpha, _ in order_log_alphas(log_phi, order))
 
 
 def neighbours(order, kind):
@@ -301,11 +301,11 @@ def neighbours(order, kind):
     return out
 
 
-def transition_matrix(log_beta, n, beta, weights):
+def transition_matrix(log_phi, n, beta, weights):
     """Metropolis on all orders: (orders, matrix, log weights); `weights` by kind of move."""
     orders = list(itertools.permutations(range(n)))
     number = {order: i for i, order in enumerate(orders)}
-    log_weight = [order_log_weight(log_beta, order) for order in orders]
+    log_weight = [order_log_weight(log_phi, order) for order in orders]
     matrix = np.zeros((len(orders), len(orders)))
     for kind, weight in weights.items():
         for order, i in number.items():
@@ -336,9 +336,9 @@ def count_linear_extensions(dag):
     return ways(frozenset(range(len(dag))))
 
 
-def structure_modular_over_dags(log_beta):
+def structure_modular_over_dags(log_phi):
     """(ln Z, DAG probabilities) with every DAG weighed once."""
-    weights = {dag: dag_log_weight(log_beta, dag) for dag in all_dags(len(log_beta))}
+    weights = {dag: dag_log_weight(log_phi, dag) for dag in all_dags(len(log_phi))}
     log_z = log_sum(weights.values())
     return log_z, {dag: math.exp(w - log_z) for dag, w in weights.items()}
 
@@ -552,9 +552,9 @@ def one_edge_away(dag):
             yield (kind, a, b), tuple(other)
 
 
-def occams_window(log_beta, dag, gap, reach):
+def occams_window(log_phi, dag, gap, reach):
     """DAGs at most `gap` nats below the best met; neighbours of all within `reach` are met."""
-    score = {dag: dag_log_weight(log_beta, dag)}
+    score = {dag: dag_log_weight(log_phi, dag)}
     expanded = set()
     while True:
         least = max(score.values()) - reach
@@ -563,7 +563,7 @@ def occams_window(log_beta, dag, gap, reach):
             break
         expanded.update(rows)
         for _, other in itertools.chain.from_iterable(map(one_edge_away, rows)):
-            weight = dag_log_weight(log_beta, other)
+            weight = dag_log_weight(log_phi, other)
             if weight >= least:
                 score[other] = weight
     best = max(score.values())

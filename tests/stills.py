@@ -205,96 +205,96 @@ def certain_interval(certain):
     ]
 
 
-@of("06_annealed_importance_sampling", "three = ", "labels = ", "betas = ")
+@of("07_annealed_importance_sampling", "three = ", "labels = ", "betas = ")
 def annealed_bridge(shown):
     return shown
 
 
-@of("06_annealed_importance_sampling", "pile = ", slow=True)
+@of("07_annealed_importance_sampling", "pile = ", slow=True)
 def annealed_weights(pile):
     rows = ([f"200 runs of {steps:,} steps", at(pile, steps=steps)] for steps in (10, 3000))
     return [[part for row in rows for part in row]]
 
 
-@of("06_annealed_importance_sampling", "bounds = ", slow=True)
+@of("07_annealed_importance_sampling", "bounds = ", slow=True)
 def annealed_bounds(bounds):
     return at(bounds)
 
 
-@of("06_annealed_importance_sampling", "shapes = ", slow=True)
+@of("07_annealed_importance_sampling", "shapes = ", slow=True)
 def annealed_schedules(shapes):
     return at(shapes, schedule="harmonic", steps=300)
 
 
-@of("06_annealed_importance_sampling")
+@of("07_annealed_importance_sampling")
 def annealed_speed_up(plots, keep):
     # in the notebook's cell: the fastest of five, on an idle machine
     return [plots.speed_up([1, 2], keep(lambda: [0.24, 0.14]))]
 
 
-@of("07_hidden_variables", "rows = ", "def tables", "log_p = ", "settings = ", "at = ")
+@of("09_hidden_variables", "rows = ", "def tables", "log_p = ", "settings = ", "at = ")
 def hidden_climbs(shown):
     return shown
 
 
-@of("07_hidden_variables", "scores = ", slow=True)
+@of("09_hidden_variables", "scores = ", slow=True)
 def hidden_scores(scores):
     pictures = at(scores)
     return [[pictures[:3], pictures[3:]]]
 
 
-@of("07_hidden_variables", "ranks = ", slow=True)
+@of("09_hidden_variables", "ranks = ", slow=True)
 def hidden_ranks(ranks):
     return at(ranks)
 
 
-@of("07_hidden_variables", "steps = ", slow=True)
+@of("09_hidden_variables", "steps = ", slow=True)
 def hidden_steps(steps):
     return at(steps)
 
 
-@of("07_hidden_variables", "sides = ", slow=True)
+@of("09_hidden_variables", "sides = ", slow=True)
 def hidden_sides(sides):
     return at(sides)
 
 
-@of("07_hidden_variables", "loops = ", slow=True)
+@of("09_hidden_variables", "loops = ", slow=True)
 def hidden_loops(loops):
     return at(loops)
 
 
-@of("07_hidden_variables", "labels = ", slow=True)
+@of("09_hidden_variables", "labels = ", slow=True)
 def hidden_labels(labels):
     return [[f"{m:,} rows", *at(labels, size=m)] for m in (10, 2560, 10_240)]
 
 
-@of("08_dag_space", "race = ")
+@of("11_dag_space", "race = ")
 def dag_space_race(race, keep):
     race.found = keep(lambda: (race.runner.run_now(), race.found)[1])
     return at(race)
 
 
-@of("08_dag_space", "shares = ", slow=True)
+@of("11_dag_space", "shares = ", slow=True)
 def dag_space_shares(shares):
     return at(shares)
 
 
-@of("08_dag_space", "beliefs = ")
+@of("11_dag_space", "beliefs = ")
 def dag_space_priors(beliefs):
     return at(beliefs, prior="no path M. Work → Smoking", rows=200)
 
 
-@of("08_dag_space", "doing = ")
+@of("11_dag_space", "doing = ")
 def dag_space_doing(doing):
     return at(doing, which="C", rows=20)
 
 
-@of("09_structure_search", "plateaus = ")
+@of("13_structure_search", "plateaus = ")
 def search_plateaus(plateaus):
     return at(plateaus)
 
 
-@of("09_structure_search")
+@of("13_structure_search")
 def search_counting(lab, keep):
     seconds = keep(lambda: [lab.seconds_of_ways(m) for m in lab.ROWS_COUNTED])
     curves: dict[str, dict[str, Any]] = {}
@@ -315,23 +315,23 @@ def search_counting(lab, keep):
     ]
 
 
-@of("09_structure_search", "steps = ")
+@of("13_structure_search", "steps = ")
 def search_steps(steps):
     return at(steps, dataset="coronary", step=4)
 
 
-@of("09_structure_search", "clock = ")
+@of("13_structure_search", "clock = ")
 def search_clock(clock, keep):
     clock.found = keep(lambda: (clock.runner.run_now(), clock.found)[1])
     return at(clock)
 
 
-@of("09_structure_search", "recovery = ", slow=True)
+@of("13_structure_search", "recovery = ", slow=True)
 def search_recovery(recovery):
     return [at(recovery, rows=50_000, which=12)]
 
 
-@of("09_structure_search", "averages = ", slow=True)
+@of("13_structure_search", "averages = ", slow=True)
 def search_averages(averages):
     return at(averages, dataset="coronary", count=1)
 
@@ -339,34 +339,34 @@ def search_averages(averages):
 GARDEN = ("folder = ", "table = ", "study = ")
 
 
-@of("10_your_own_data", *GARDEN[:2])
+@of("14_your_own_data", *GARDEN[:2])
 def own_table(table):
     return table.widget
 
 
-@of("10_your_own_data", *GARDEN, loose=True)
+@of("14_your_own_data", *GARDEN, loose=True)
 def own_method(study):
     return study.widget
 
 
-@of("10_your_own_data", *GARDEN, "network = ")
+@of("14_your_own_data", *GARDEN, "network = ")
 def own_network(network):
     return network.widget
 
 
-@of("10_your_own_data", *GARDEN, "predictor = ", slow=True)
+@of("14_your_own_data", *GARDEN, "predictor = ", slow=True)
 def own_prediction(predictor):
     predictor.known["growth"].value, predictor.known["flowers"].value = "17.5", "yes"
     return predictor.widget
 
 
-@of("10_your_own_data", *GARDEN, "prior = ")
+@of("14_your_own_data", *GARDEN, "prior = ")
 def own_priors(prior):
     at(prior, ess=100.0)
     return prior.widget
 
 
-@of("10_your_own_data", *GARDEN, "exports = ", loose=True)
+@of("14_your_own_data", *GARDEN, "exports = ", loose=True)
 def own_exports(exports, folder):
     with chdir(folder):
         Path("garden").mkdir()
@@ -376,7 +376,7 @@ def own_exports(exports, folder):
     return exports.widget
 
 
-@of("11_scaling_out")
+@of("15_scaling_out")
 def scaling_measured(lab, keep):
     def measured():
         scaling = run_path(str(ROOT / "benchmarks" / "scaling.py"))
@@ -386,17 +386,17 @@ def scaling_measured(lab, keep):
     return [lab.measured_speeds(keep(measured)).figure]
 
 
-@of("11_scaling_out", "speed = ")
+@of("15_scaling_out", "speed = ")
 def scaling_speed_up(speed):
     return at(speed)
 
 
-@of("11_scaling_out")
+@of("15_scaling_out")
 def scaling_annealing(lab):
     return at(lab.AnnealingPlan(1e-4))
 
 
-@of("11_scaling_out")
+@of("15_scaling_out")
 def scaling_exact(lab):
     return at(lab.ExactPlan(1e-8, 1e-4))
 

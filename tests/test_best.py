@@ -28,8 +28,8 @@ def random_table(n, k, seed):
 
 def all_weights(table, prior):
     """{DAG: ln weight} by enumeration, weight 0 left out."""
-    log_beta = oracles.families_of(table)
-    weights = {dag: oracles.dag_log_weight(log_beta, dag) for dag in oracles.all_dags(table.n)}
+    log_phi = oracles.families_of(table)
+    weights = {dag: oracles.dag_log_weight(log_phi, dag) for dag in oracles.all_dags(table.n)}
     if prior == "order-modular":
         weights = {dag: w + math.log(len(oracles.orders_of(dag))) for dag, w in weights.items()}
     return {dag: w for dag, w in weights.items() if w > -math.inf}

@@ -151,7 +151,7 @@ def test_target_start_and_bins_must_fit(table, posterior):
 
 def edge_bounds_twin(draws, table, upper, delta, bins):
     """The definition, order by order."""
-    log_beta, n = oracles.families_of(table), table.n
+    log_phi, n = oracles.families_of(table), table.n
     log_u = upper.log_value + log_prior_sum(table)
     low, high = np.full((n, n), math.inf), np.full((n, n), -math.inf)
     weights = np.exp(draws.log_weight[0] - log_u)
@@ -161,7 +161,7 @@ def edge_bounds_twin(draws, table, upper, delta, bins):
             order = draws.values[0, t].tolist()
             for v in range(n):
                 before = sum(1 << u for u in order[: order.index(v)])
-                p = np.asarray(oracles.edges_given_predecessors(log_beta[v], before, n))
+                p = np.asarray(oracles.edges_given_predecessors(log_phi[v], before, n))
                 present[:, v] += weights[t] * p / rows.size
                 absent[:, v] += weights[t] * (1 - p) / rows.size
         factor = (delta / 2) ** (1 / bins)

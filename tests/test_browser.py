@@ -207,7 +207,7 @@ LABS = [
         expected=lambda: _shares(500),
     ),
     Lab(
-        notebook="06_annealed_importance_sampling.ipynb",
+        notebook="07_annealed_importance_sampling.ipynb",
         cells=("pile = ",),
         keys=("ArrowRight",) * 5,
         source="heaviest",
@@ -215,7 +215,7 @@ LABS = [
         expected=lambda: _weights(3000),
     ),
     Lab(
-        notebook="07_hidden_variables.ipynb",
+        notebook="09_hidden_variables.ipynb",
         cells=("scores = ",),
         keys=("ArrowLeft",),
         source="vb",
@@ -223,7 +223,7 @@ LABS = [
         expected=lambda: _variational_bounds(160),
     ),
     Lab(
-        notebook="08_dag_space.ipynb",
+        notebook="11_dag_space.ipynb",
         cells=("doing = ",),
         keys=("ArrowRight", "ArrowLeft", "ArrowLeft"),  # 20, 40, 20, 10
         source="told",
@@ -231,7 +231,7 @@ LABS = [
         expected=lambda: _told(10),
     ),
     Lab(
-        notebook="09_structure_search.ipynb",
+        notebook="13_structure_search.ipynb",
         cells=("steps = ",),
         keys=("ArrowRight",) * 4,
         source="gains",
@@ -239,7 +239,7 @@ LABS = [
         expected=lambda: _gains(4),
     ),
     Lab(
-        notebook="10_your_own_data.ipynb",
+        notebook="14_your_own_data.ipynb",
         cells=("folder = ", "table = lab", "study = ", "prior = "),
         keys=("ArrowRight", "ArrowRight"),  # 1, 3, 10
         source="prior_edges",
@@ -248,7 +248,7 @@ LABS = [
         slider=1,
     ),
     Lab(
-        notebook="11_scaling_out.ipynb",
+        notebook="15_scaling_out.ipynb",
         cells=("speed = ",),
         keys=("ArrowLeft", "ArrowLeft"),  # 500, 100, 20 jobs
         source="cost_points",

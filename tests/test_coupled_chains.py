@@ -68,9 +68,9 @@ def exchanges_matrix(log_weight, betas):
 
 def joint_transition(table, betas, thin, weights):
     """(matrix, target) of coupled chains on all tuples of orders."""
-    log_beta, moved, target = oracles.families_of(table), np.ones((1, 1)), np.ones(1)
+    log_phi, moved, target = oracles.families_of(table), np.ones((1, 1)), np.ones(1)
     for beta in betas:
-        _, matrix, log_weight = oracles.transition_matrix(log_beta, table.n, beta, weights)
+        _, matrix, log_weight = oracles.transition_matrix(log_phi, table.n, beta, weights)
         moved = np.kron(moved, np.linalg.matrix_power(matrix, thin))
         law = np.exp(beta * log_weight - oracles.log_sum(beta * log_weight))
         target = np.kron(target, law)
@@ -122,8 +122,8 @@ def test_every_temperature_visits_all_orders_as_it_should(dense):
         for c, order in enumerate(states.tolist()):
             seen[c][tuple(order)] += 1
     orders = list(itertools.permutations(range(n)))
-    log_beta = oracles.families_of(table)
-    log_weight = np.array([oracles.order_log_weight(log_beta, order) for order in orders])
+    log_phi = oracles.families_of(table)
+    log_weight = np.array([oracles.order_log_weight(log_phi, order) for order in orders])
     degrees = len(orders) - 1
     for beta, counter in zip(betas, seen, strict=True):
         expected = total * np.exp(beta * log_weight - oracles.log_sum(beta * log_weight))
@@ -265,8 +265,8 @@ def test_draws_are_of_the_coldest_chain_and_tell_of_the_others():
     assert draws.values.shape == (3, 60, 5)
     assert draws.traces["tempered"].shape == (3, 60, 3)
     assert (draws.log_target == draws.traces["tempered"][:, :, -1]).all()
-    log_beta = oracles.families_of(table)
-    expected = [oracles.order_log_weight(log_beta, order) for order in draws.values[1].tolist()]
+    log_phi = oracles.families_of(table)
+    expected = [oracles.order_log_weight(log_phi, order) for order in draws.values[1].tolist()]
     assert draws.log_target[1] == pytest.approx(expected, abs=1e-10)
     assert {name: value.shape for name, value in draws.stats.items()} == {
         "beta": (3,),

@@ -123,7 +123,7 @@ def test_under_a_known_order_each_node_stands_for_itself(n):
         oracles.log_sum(b for b in family.values()) for family in oracles.families_of(table)
     )
     assert posterior.log_z == pytest.approx(expected, abs=1e-11)
-    free = np.exp(table.log_beta - np.logaddexp.reduce(table.log_beta, axis=1, keepdims=True))
+    free = np.exp(table.log_phi - np.logaddexp.reduce(table.log_phi, axis=1, keepdims=True))
     assert posterior.families == pytest.approx(free, abs=1e-12)
 
 

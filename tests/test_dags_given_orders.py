@@ -28,10 +28,10 @@ def annealed(table, runs, seed=1):
     return bn.anneal_orders(table, runs=runs, rng=np.random.default_rng(seed), method=method)
 
 
-def given_order(log_beta, order):
+def given_order(log_phi, order):
     """p(G | order, D) of every DAG that agrees with the order, by enumeration."""
     weights = {
-        dag: oracles.dag_log_weight(log_beta, dag)
+        dag: oracles.dag_log_weight(log_phi, dag)
         for dag in oracles.all_dags(len(order))
         if tuple(order) in oracles.orders_of(dag)
     }

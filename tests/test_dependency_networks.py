@@ -76,7 +76,7 @@ def test_each_parent_set_is_the_best_of_its_node():
         table = bn.score_families(data, bn.BDeu(), max_parents=2, prior=bn.Fair())
         net = bn.fit_dependency_network(table, data)
         for v, row in enumerate(oracles.families_of(table)):
-            scores = dict(zip(row, table.log_beta[v], strict=True))
+            scores = dict(zip(row, table.log_phi[v], strict=True))
             assert scores[int(net.parents[v])] == max(scores.values())
 
 

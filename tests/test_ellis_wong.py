@@ -97,10 +97,10 @@ def test_first_failure_one_order_changes_nothing():
     """eps = 0 and one order: on average over orders, the order-modular posterior with its bias
     [NiinimakiKoivisto2013, sec. 2.2]."""
     table = small_table(4, m=10)
-    log_beta = oracles.families_of(table)
-    *_, of_orders = oracles.order_modular_over_orders(log_beta)
-    *_, biased = oracles.order_modular_over_dags(log_beta)
-    _, unbiased = oracles.structure_modular_over_dags(log_beta)
+    log_phi = oracles.families_of(table)
+    *_, of_orders = oracles.order_modular_over_orders(log_phi)
+    *_, biased = oracles.order_modular_over_dags(log_phi)
+    _, unbiased = oracles.structure_modular_over_dags(log_phi)
     feature = bn.features.path(0, 3)
 
     def expectation(posterior):

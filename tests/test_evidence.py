@@ -32,8 +32,8 @@ def dag_evidence(table):
 def tempered(table, betas, chains, draws, rng):
     """Draws as coupled chains give them, but independent at each temperature, by enumeration."""
     orders = list(itertools.permutations(range(table.n)))
-    log_beta = oracles.families_of(table)
-    log_w = np.array([oracles.order_log_weight(log_beta, order) for order in orders])
+    log_phi = oracles.families_of(table)
+    log_w = np.array([oracles.order_log_weight(log_phi, order) for order in orders])
     trace = np.empty((chains, draws, len(betas)))
     for i, beta in enumerate(betas):
         p = np.exp(beta * (log_w - log_w.max()))

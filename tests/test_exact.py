@@ -118,11 +118,11 @@ def test_families_and_edges_are_probabilities():
 
 def test_log_alpha_sums_the_families_within_a_set():
     table = random_table(np.random.default_rng(3), 5, 2)
-    log_beta = oracles.families_of(table)
+    log_phi = oracles.families_of(table)
     posterior = bn.order_posterior(table)
     for v in range(5):
         sets = [s for s in range(32) if not s >> v & 1]
-        expected = [oracles.log_sum(b for m, b in log_beta[v].items() if not m & ~s) for s in sets]
+        expected = [oracles.log_sum(b for m, b in log_phi[v].items() if not m & ~s) for s in sets]
         assert posterior.log_alpha(v, sets) == pytest.approx(expected, abs=1e-11)
         for wrong in ([1 << v], [-1], [32]):
             with pytest.raises(ValueError, match="predecessors among the others"):
@@ -132,14 +132,14 @@ def test_log_alpha_sums_the_families_within_a_set():
 def test_the_lattice_holds_every_quantity_of_the_recurrences():
     n = 4
     table = random_table(np.random.default_rng(6), n, 2)
-    log_beta = oracles.families_of(table)
+    log_phi = oracles.families_of(table)
     lattice = bn.order_lattice(table)
     for s in range(1 << n):
         inside, outside = oracles.members(s), oracles.members(15 ^ s)
         alpha = lattice.log_alpha[:, s]
         assert (alpha[inside] == -math.inf).all()
         for v in outside:
-            direct = oracles.log_sum(b for m, b in log_beta[v].items() if not m & ~s)
+            direct = oracles.log_sum(b for m, b in log_phi[v].items() if not m & ~s)
             assert alpha[v] == pytest.approx(direct, abs=1e-11)
         if s:
             g = [lattice.log_alpha[i, s ^ 1 << i] + lattice.log_forward[s ^ 1 << i] for i in inside]

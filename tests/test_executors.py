@@ -124,7 +124,7 @@ def test_long_runs_do_not_depend_on_the_threads_of_blas():
 def test_a_walker_brings_only_the_families_along_and_is_laid_out_once(n):
     walker = OrderWalker.of(calls.table(n))
     pickled = pickle.dumps(walker)
-    assert len(pickled) < walker.log_beta.nbytes + 1000
+    assert len(pickled) < walker.log_phi.nbytes + 1000
     received = pickle.loads(pickled)
     assert pickle.loads(pickled) is received
     assert isinstance(received.source, tuple) == isinstance(walker.source, tuple)
@@ -205,4 +205,4 @@ def test_long_runs_are_spread_over_more_jobs(steps, runs, jobs):
     data = bn.Data.from_arrays(np.zeros((1, 37), int), arities=[2] * 37)
     walker = OrderWalker.of(bn.score_families(data, bn.BDeu(), max_parents=3))
     assert -(-runs // _block_size(walker, steps, runs, ThreadPoolExecutor)) == jobs
-    assert jobs * walker.log_beta.nbytes <= MAX_BYTES
+    assert jobs * walker.log_phi.nbytes <= MAX_BYTES

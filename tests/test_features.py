@@ -170,11 +170,11 @@ def test_matrices_equal_the_features_one_by_one(draws):
 
 def test_edges_of_orders_average_the_exact_expectations(posterior):
     orders = bn.sample_orders(posterior, draws=200, rng=np.random.default_rng(0))
-    log_beta = oracles.families_of(posterior.table)
+    log_phi = oracles.families_of(posterior.table)
     expected = np.zeros((4, 4))
     for order in orders.values[0].tolist():
-        for v, _, before in oracles.order_log_alphas(log_beta, order):
-            expected[:, v] += oracles.edges_given_predecessors(log_beta[v], before, 4) / 200
+        for v, _, before in oracles.order_log_alphas(log_phi, order):
+            expected[:, v] += oracles.edges_given_predecessors(log_phi[v], before, 4) / 200
     assert features.edges(orders, table=posterior.table) == pytest.approx(expected, abs=1e-12)
 
 
@@ -390,8 +390,8 @@ EDGES = {"edge": [(0, 2)], "pair": [(0, 2), (3, 1)], "fork": [(0, 1), (0, 2)]}
 def test_modular_features_of_annealed_orders_equal_enumeration(name, posterior):
     """Within four standard errors; and exactly, weighing every order by its posterior."""
     wanted, table = EDGES[name], posterior.table
-    log_beta = oracles.families_of(table)
-    *_, exact = oracles.order_modular_over_dags(log_beta)
+    log_phi = oracles.families_of(table)
+    *_, exact = oracles.order_modular_over_dags(log_phi)
     p = sum(q for dag, q in exact.items() if all(dag[v] >> u & 1 for u, v in wanted))
 
     def factor(v, parents):
@@ -408,7 +408,7 @@ def test_modular_features_of_annealed_orders_equal_enumeration(name, posterior):
     assert 0 < estimate.stderr < 0.02
     assert abs(estimate.value - p) <= 4 * estimate.stderr
     assert (estimate.interval, estimate.draws) == ("asymptotic", 500)
-    *_, of_orders = oracles.order_modular_over_orders(log_beta)
+    *_, of_orders = oracles.order_modular_over_orders(log_phi)
     log_p = np.log([list(of_orders.values())])
     every = bn.Draws(
         np.array([list(of_orders)]), log_p, log_p, "orders", "order-modular", table.names

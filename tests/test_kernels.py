@@ -129,17 +129,17 @@ def test_family_ranks_invert_the_listing(n, k):
 @pytest.mark.parametrize("nats", [-25.0, -50.0, -69.0])
 def test_sums_over_families_leave_out_only_what_is_70_nats_lighter(nats):
     """The chance of a light family is right to the last digits, and is drawn where it can be."""
-    parents, log_beta = np.array([0b00, 0b01, 0b10]), np.array([3.0, 3.0, 3.0 + nats])
+    parents, log_phi = np.array([0b00, 0b01, 0b10]), np.array([3.0, 3.0, 3.0 + nats])
     within, weights = np.array([0b11]), np.ones(1)
     share, mean = np.zeros(2), np.empty(1)
-    families.parent_expectations(parents, log_beta, within, weights, share)
-    families.family_means(parents, log_beta, np.array([0.0, 0.0, 1.0]), within, mean)
+    families.parent_expectations(parents, log_phi, within, weights, share)
+    families.family_means(parents, log_phi, np.array([0.0, 0.0, 1.0]), within, mean)
     light = math.exp(nats) / (2.0 + math.exp(nats))
     assert share == pytest.approx([(1.0 - light) / 2.0, light], rel=1e-12, abs=0.0)
     assert mean == pytest.approx([light], rel=1e-12, abs=0.0)
     u = np.array([min(1.0 - light / 2.0, np.nextafter(1.0, 0.0))])
     drawn, log_drawn = np.empty(1, np.int64), np.empty(1)
-    families.parent_sets(parents, log_beta, within, np.zeros(1, np.int64), u, drawn, log_drawn)
+    families.parent_sets(parents, log_phi, within, np.zeros(1, np.int64), u, drawn, log_drawn)
     assert drawn == (0b10 if light > 1e-15 else 0b01)
 
 

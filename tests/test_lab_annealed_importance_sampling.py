@@ -1,4 +1,4 @@
-"""Lab 06 without a browser: its pictures, its widgets and its checks."""
+"""Lab 07 without a browser: its pictures, its widgets and its checks."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Lab 08 without a browser: its race, its pictures, its widgets and its checks."""
+"""Lab 11 without a browser: its race, its pictures, its widgets and its checks."""
 
 from itertools import islice, pairwise
 

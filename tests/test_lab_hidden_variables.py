@@ -1,4 +1,4 @@
-"""Lab 07 without a browser: its pictures, its widgets and its checks."""
+"""Lab 09 without a browser: its pictures, its widgets and its checks."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Lab 11 without a browser: its places, its books, its formulas, its widgets and its checks."""
+"""Lab 15 without a browser: its places, its books, its formulas, its widgets and its checks."""
 
 import operator
 import os
@@ -100,7 +100,7 @@ def test_a_worker_takes_what_the_plan_says(n: int) -> None:
     table = bn.score_families(lab.letters(n), bn.BDeu(1.0), max_parents=3)
     walker = OrderWalker.of(table)
     assert isinstance(walker.source, tuple)
-    arrays = sum(array.nbytes for array in walker.source)  # log_beta among them
+    arrays = sum(array.nbytes for array in walker.source)  # log_phi among them
     kept = len(pickle.dumps(walker))  # the parcel, by which the next job finds the layout
     expected = lab.worker_bytes(n) - lab.worker_bytes(2)
     assert arrays + kept == pytest.approx(expected, rel=0.02)

@@ -1,4 +1,4 @@
-"""Lab 09 without a browser: its searches, its pictures, its widgets and its checks."""
+"""Lab 13 without a browser: its searches, its pictures, its widgets and its checks."""
 
 import itertools
 
@@ -320,8 +320,8 @@ def test_a_climb_asks_for_the_families_that_lazy_scores_count() -> None:
     rows = lab.data("wine")
     scores = bn.LazyScores(rows, bn.BDeu(1.0))
     requests = counting.asked(bn.hill_climb(scores, tabu=10, rng=np.random.default_rng(0)))
-    families, log_beta = scores.source[0], scores.source[0][0]
-    assert requests[:, 2].max() + 1 == np.isfinite(log_beta).sum()
+    families, log_phi = scores.source[0], scores.source[0][0]
+    assert requests[:, 2].max() + 1 == np.isfinite(log_phi).sum()
     numbers = {number: (v, mask) for v, mask, number in requests.tolist()}
     assert len(numbers) == len(set(numbers.values())) < len(requests)
     expected = sum(dag_walks.score(families, v, mask) for v, mask, _ in requests)

@@ -31,8 +31,8 @@ def extensions(buckets):
         yield tuple(itertools.chain(*parts))
 
 
-def log_weight(log_beta, buckets):
-    return oracles.log_sum([oracles.order_log_weight(log_beta, o) for o in extensions(buckets)])
+def log_weight(log_phi, buckets):
+    return oracles.log_sum([oracles.order_log_weight(log_phi, o) for o in extensions(buckets)])
 
 
 def proposals(buckets):
@@ -45,10 +45,10 @@ def proposals(buckets):
     return out
 
 
-def transition_matrix(log_beta, n, size):
+def transition_matrix(log_phi, n, size):
     """(bucket orders, matrix, posterior): Metropolis, written out."""
     states = sorted({buckets_of(o, size) for o in itertools.permutations(range(n))}, key=str)
-    log_weights = np.array([log_weight(log_beta, state) for state in states])
+    log_weights = np.array([log_weight(log_phi, state) for state in states])
     number = {state: i for i, state in enumerate(states)}
     matrix = np.zeros((len(states), len(states)))
     for i, state in enumerate(states):
@@ -66,16 +66,16 @@ def transition_matrix(log_beta, n, size):
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 6])
 def test_weights_of_bucket_orders(dense, size):
     table = small_table(n=6, k=3, arity=3)
-    log_beta = oracles.families_of(table)
+    log_phi = oracles.families_of(table)
     walker = PartialOrderWalker(OrderWalker.of(table, dense=dense), size)
     for seed in range(5):
         rng = np.random.default_rng(seed)
         order = rng.permutation(6)
         orders, log_targets, log_weights, _ = walker.walk(order, 5, 2, 3, rng)
-        expected = log_weight(log_beta, buckets_of(order.tolist(), size))
+        expected = log_weight(log_phi, buckets_of(order.tolist(), size))
         assert log_weights[-1] == pytest.approx(expected, abs=1e-9)
         assert buckets_of(orders[-1].tolist(), size) == buckets_of(order.tolist(), size)
-        expected = [oracles.order_log_weight(log_beta, o) for o in orders.tolist()]
+        expected = [oracles.order_log_weight(log_phi, o) for o in orders.tolist()]
         assert log_targets == pytest.approx(expected, abs=1e-9)
 
 
@@ -94,7 +94,7 @@ def test_weights_where_scores_span_thousands_of_nats(dense):
         5000, np.random.default_rng(2)
     )
     table = bn.score_families(data.select(data.names[:12]), bn.BDeu(), max_parents=3)
-    log_beta = oracles.families_of(table)
+    log_phi = oracles.families_of(table)
     walker = PartialOrderWalker(OrderWalker.of(table, dense=dense), 3)
     for seed in range(3):
         rng = np.random.default_rng(seed)
@@ -104,7 +104,7 @@ def test_weights_where_scores_span_thousands_of_nats(dense):
             oracles.log_sum(
                 sum(
                     a
-                    for v, a, _ in oracles.order_log_alphas(log_beta, [*before, *inner])
+                    for v, a, _ in oracles.order_log_alphas(log_phi, [*before, *inner])
                     if v in inner
                 )
                 for inner in itertools.permutations(bucket)
@@ -118,13 +118,13 @@ def test_weights_where_scores_span_thousands_of_nats(dense):
 
 def test_bucket_orders_of_one_size_divide_the_orders_among_them():
     """So their weights add up to the same sum, whatever the size."""
-    log_beta = oracles.families_of(small_table(n=5))
+    log_phi = oracles.families_of(small_table(n=5))
     orders = list(itertools.permutations(range(5)))
     for size, count in ((1, 120), (2, 30), (3, 10), (4, 5), (5, 1)):
         states = {buckets_of(order, size) for order in orders}
         assert len(states) == count
-        log_z = oracles.log_sum([log_weight(log_beta, state) for state in states])
-        assert log_z == pytest.approx(oracles.order_modular_over_orders(log_beta)[0], abs=1e-10)
+        log_z = oracles.log_sum([log_weight(log_phi, state) for state in states])
+        assert log_z == pytest.approx(oracles.order_modular_over_orders(log_phi)[0], abs=1e-10)
 
 
 def test_many_variables():
@@ -132,8 +132,8 @@ def test_many_variables():
     data = bn.Data.from_arrays(rng.integers(0, 2, size=(30, 40)))
     table = bn.score_families(data, bn.BDeu(), max_parents=2)
     draws = bn.sample_partial_orders(table, draws=2, burn_in=20, chains=2, bucket=3, rng=rng)
-    log_beta = oracles.families_of(table)
-    expected = [oracles.order_log_weight(log_beta, o) for o in draws.values[1].tolist()]
+    log_phi = oracles.families_of(table)
+    expected = [oracles.order_log_weight(log_phi, o) for o in draws.values[1].tolist()]
     assert draws.log_target[1] == pytest.approx(expected, abs=1e-8)
     assert (draws.traces["log_partial_order"] > draws.log_target).all()
 
@@ -165,9 +165,9 @@ def test_the_exact_transition_matrix_is_in_detailed_balance(size):
 
 
 def test_buckets_of_one_make_the_matrix_of_order_mcmc():
-    log_beta = oracles.families_of(small_table())
-    states, matrix, _ = transition_matrix(log_beta, 4, 1)
-    orders, by_orders, _ = oracles.transition_matrix(log_beta, 4, 1.0, {"swap": 1})
+    log_phi = oracles.families_of(small_table())
+    states, matrix, _ = transition_matrix(log_phi, 4, 1)
+    orders, by_orders, _ = oracles.transition_matrix(log_phi, 4, 1.0, {"swap": 1})
     place = [states.index(buckets_of(order, 1)) for order in orders]
     assert matrix[np.ix_(place, place)] == pytest.approx(by_orders, abs=1e-14)
 

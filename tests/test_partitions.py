@@ -47,14 +47,14 @@ def layers_of(dag):
     return tuple(layers)
 
 
-def log_weight(log_beta, partition):
+def log_weight(log_phi, partition):
     """ln of the product over nodes of the sum over families that fit."""
     total, before, last = 0.0, frozenset(), frozenset()
     for layer in partition:
         for v in layer:
             fitting = [
                 b
-                for mask, b in log_beta[v].items()
+                for mask, b in log_phi[v].items()
                 if before >= (parents := set(oracles.members(mask)))
                 and (parents & last or not last)
             ]
@@ -117,12 +117,12 @@ def tuple_of(layers):
     return tuple(frozenset(oracles.members(int(mask))) for mask in layers if mask)
 
 
-def reversals(log_beta, dag):
+def reversals(log_phi, dag):
     """Probability of each (edge u -> v, DAG with new parents of u, v among them, and of v)."""
 
     def ways(changed, node, needed=None):
         fitting = {}
-        for mask, b in log_beta[node].items():
+        for mask, b in log_phi[node].items():
             other = (*changed[:node], mask, *changed[node + 1 :])
             if (needed is None or mask >> needed & 1) and oracles.is_acyclic(other):
                 fitting[other] = math.exp(b)
@@ -138,12 +138,12 @@ def reversals(log_beta, dag):
     return out
 
 
-def reversal_matrix(log_beta, n):
+def reversal_matrix(log_phi, n):
     """(partitions, matrix, posterior) of edge reversals of a DAG drawn from the partition."""
     states = partitions_of(n)
     number = {state: i for i, state in enumerate(states)}
-    dags = oracles.structure_modular_over_dags(log_beta)[1]
-    offers = {dag: reversals(log_beta, dag) for dag in dags}
+    dags = oracles.structure_modular_over_dags(log_phi)[1]
+    offers = {dag: reversals(log_phi, dag) for dag in dags}
     target, flow = np.zeros(len(states)), np.zeros((len(states), len(states)))
     for dag, weight in dags.items():
         i = number[layers_of(dag)]
@@ -156,13 +156,13 @@ def reversal_matrix(log_beta, n):
     return states, matrix, target
 
 
-def transition_matrix(log_beta, n, kind):
+def transition_matrix(log_phi, n, kind):
     """(partitions, matrix, posterior): Metropolis-Hastings, written out."""
     if kind == "reverse":
-        return reversal_matrix(log_beta, n)
+        return reversal_matrix(log_phi, n)
     states = partitions_of(n)
     number = {state: i for i, state in enumerate(states)}
-    log_weights = np.array([log_weight(log_beta, state) for state in states])
+    log_weights = np.array([log_weight(log_phi, state) for state in states])
     offers = [proposals(state, kind) for state in states]
     matrix = np.zeros((len(states), len(states)))
     for i, state in enumerate(states):
@@ -183,16 +183,16 @@ def transition_matrix(log_beta, n, kind):
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_partitions_divide_the_dags_among_them(n):
     """Fubini numbers; each DAG has one partition, and the weights add up over DAGs."""
-    log_beta = oracles.families_of(small_table(n=n, k=n - 1))
+    log_phi = oracles.families_of(small_table(n=n, k=n - 1))
     states = partitions_of(n)
     assert len(states) == len(set(states)) == [1, 3, 13, 75][n - 1]
     by_partition = defaultdict(list)
     for dag in oracles.all_dags(n):
-        by_partition[layers_of(dag)].append(oracles.dag_log_weight(log_beta, dag))
+        by_partition[layers_of(dag)].append(oracles.dag_log_weight(log_phi, dag))
         assert tuple_of(partition_of(np.array(dag))) == layers_of(dag)
     assert by_partition.keys() == set(states)
     for state, log_weights in by_partition.items():
-        assert oracles.log_sum(log_weights) == pytest.approx(log_weight(log_beta, state), abs=1e-10)
+        assert oracles.log_sum(log_weights) == pytest.approx(log_weight(log_phi, state), abs=1e-10)
 
 
 def node_scores(walker, layers):
@@ -215,11 +215,11 @@ def random_partition(n, rng):
 @pytest.mark.parametrize("k", [0, 1, 2, 3, 4, 5, 6])
 def test_weights_of_partitions(k):
     table = small_table(n=7, k=k, arity=3)
-    log_beta, walker = oracles.families_of(table), PartitionWalker.of(table)
+    log_phi, walker = oracles.families_of(table), PartitionWalker.of(table)
     for seed in range(20):
         state = random_partition(7, np.random.default_rng(seed))
         found, _ = node_scores(walker, masks(state))
-        assert found == pytest.approx(log_weight(log_beta, state), abs=1e-9)
+        assert found == pytest.approx(log_weight(log_phi, state), abs=1e-9)
 
 
 def test_weights_where_scores_span_thousands_of_nats():
@@ -228,12 +228,12 @@ def test_weights_where_scores_span_thousands_of_nats():
         5000, np.random.default_rng(2)
     )
     table = bn.score_families(data.select(data.names[:12]), bn.BDeu(), max_parents=3)
-    log_beta, walker = oracles.families_of(table), PartitionWalker.of(table)
-    assert np.ptp(table.log_beta, axis=1).max() > 2000
+    log_phi, walker = oracles.families_of(table), PartitionWalker.of(table)
+    assert np.ptp(table.log_phi, axis=1).max() > 2000
     for seed in range(20):
         state = random_partition(12, np.random.default_rng(seed))
         found, _ = node_scores(walker, masks(state))
-        assert found == pytest.approx(log_weight(log_beta, state), abs=1e-8)
+        assert found == pytest.approx(log_weight(log_phi, state), abs=1e-8)
 
 
 @pytest.mark.parametrize("n", [24, 40, 63])
@@ -241,10 +241,10 @@ def test_many_variables(n):
     rng = np.random.default_rng(n)
     data = bn.Data.from_arrays(rng.integers(0, 2, size=(30, n)))
     table = bn.score_families(data, bn.BDeu(), max_parents=2)
-    log_beta, walker = oracles.families_of(table), PartitionWalker.of(table)
+    log_phi, walker = oracles.families_of(table), PartitionWalker.of(table)
     state = first_partition(table, rng)
     dags, log_targets, log_weights, tally = walker.walk(state, 50, 3, 50, rng)
-    assert log_weights[-1] == pytest.approx(log_weight(log_beta, tuple_of(state)), abs=1e-8)
+    assert log_weights[-1] == pytest.approx(log_weight(log_phi, tuple_of(state)), abs=1e-8)
     assert (partition_of(dags[-1]) == state).all()
     assert log_targets == pytest.approx(table.log_target(dags), abs=1e-8)
     assert tally[:, 0].sum() == 150
@@ -385,8 +385,8 @@ def test_draws_say_what_they_are():
     assert draws.run.settings["thin"] == 5
     assert set(draws.stats) == {f"acceptance_{kind}" for kind in KINDS}
     assert all((0 < share).all() and (share <= 1).all() for share in draws.stats.values())
-    log_beta = oracles.families_of(table)
-    expected = [log_weight(log_beta, layers_of(dag)) for dag in draws.values[1].tolist()]
+    log_phi = oracles.families_of(table)
+    expected = [log_weight(log_phi, layers_of(dag)) for dag in draws.values[1].tolist()]
     assert draws.traces["log_partition"][1] == pytest.approx(expected, abs=1e-9)
     assert not draws.log_weight.any()
     assert not draws.independent

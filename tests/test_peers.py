@@ -89,10 +89,10 @@ def order_posterior_by_aps(table, aps):
     alpha_v(S) e**(40 |S|) all others vanish, and aps gives the posterior of predecessor sets.
     """
     n, bonus = table.n, 40.0
-    log_beta = oracles.families_of(table)
+    log_phi = oracles.families_of(table)
     sets = [[s for s in range(1 << n) if not s >> v & 1] for v in range(n)]
     alpha = [
-        {s: oracles.log_sum(b for m, b in log_beta[v].items() if not m & ~s) for s in sets[v]}
+        {s: oracles.log_sum(b for m, b in log_phi[v].items() if not m & ~s) for s in sets[v]}
         for v in range(n)
     ]
     weights = [[alpha[v][s] + bonus * s.bit_count() for s in sets[v]] for v in range(n)]
@@ -102,7 +102,7 @@ def order_posterior_by_aps(table, aps):
         for p, s in zip(before[v], sets[v], strict=True):
             for f, mask in enumerate(table.parents[v]):
                 if not int(mask) & ~s:
-                    out[v, f] += p * math.exp(log_beta[v][int(mask)] - alpha[v][s])
+                    out[v, f] += p * math.exp(log_phi[v][int(mask)] - alpha[v][s])
     return out
 
 
@@ -127,6 +127,6 @@ def test_structure_modular_families_equal_those_of_aps(n, k):
     weights, compact = np.full((n, 1 << (n - 1)), -np.inf), np.empty(shape.parents.shape, int)
     for v in range(n):
         compact[v] = table.parents[v] % (1 << v) + (table.parents[v] >> (v + 1) << v)
-        weights[v, compact[v]] = table.log_beta[v]
+        weights[v, compact[v]] = table.log_phi[v]
     expected = np.exp(np.take_along_axis(sumu.aps(weights, normalize=True), compact, 1))
     assert bn.dag_posterior(table).families == pytest.approx(expected, abs=1e-9)

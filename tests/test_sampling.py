@@ -46,10 +46,10 @@ def test_dag_frequencies_follow_the_exact_posterior(prior):
 
 def test_log_targets_are_the_log_posteriors():
     posterior = small_posterior()
-    log_beta = oracles.families_of(posterior.table)
+    log_phi = oracles.families_of(posterior.table)
     orders = bn.sample_orders(posterior, draws=50, rng=np.random.default_rng(3))
     for order, log_target in zip(orders.values[0], orders.log_target[0], strict=True):
-        alphas = oracles.order_log_alphas(log_beta, order.tolist())
+        alphas = oracles.order_log_alphas(log_phi, order.tolist())
         assert log_target == pytest.approx(sum(a for _, a, _ in alphas), abs=1e-10)
     dags = bn.sample_dags(posterior, draws=50, rng=np.random.default_rng(3))
     assert dags.log_target == pytest.approx(posterior.table.log_target(dags.values), abs=1e-10)
@@ -143,8 +143,8 @@ def test_draws_need_a_posterior():
 def test_families_by_weight_are_sorted_and_allowed():
     data = bn.Data.from_arrays(np.random.default_rng(0).integers(0, 2, size=(30, 4)))
     table = bn.score_families(data, bn.BDeu(), forbidden=[(1, 0)])
-    parents, log_beta = families_by_weight(table, 0)
-    assert (np.diff(log_beta) <= 0).all()
+    parents, log_phi = families_by_weight(table, 0)
+    assert (np.diff(log_phi) <= 0).all()
     assert not (parents & 2).any()
     assert set(parents.tolist()) == {0, 4, 8, 12}
 

@@ -25,7 +25,7 @@ def test_a_table_returns_from_its_file(tmp_path):
     again = bn.read_scores(tmp_path / "t.jkl")
     assert again.names == table.names
     assert (again.parents == table.parents).all()
-    assert (again.log_beta == table.log_beta).all()
+    assert (again.log_phi == table.log_phi).all()
     edges = bn.order_posterior(again).edges
     assert edges == pytest.approx(bn.order_posterior(table).edges, abs=1e-12)
     assert [p.name for p in tmp_path.iterdir()] == ["t.jkl"]
@@ -35,7 +35,7 @@ def test_families_left_out_have_no_weight(tmp_path):
     table = bn.read_scores(write(tmp_path, GOOD))
     assert table.max_parents == 2
     allowed = {
-        name: {int(m): s for m, s in zip(table.parents[v], table.log_beta[v], strict=True)}
+        name: {int(m): s for m, s in zip(table.parents[v], table.log_phi[v], strict=True)}
         for v, name in enumerate(table.names)
     }
     assert allowed["a"] == {0: -3.5, 2: -2.5, 4: -math.inf, 6: -2.25}
@@ -46,7 +46,7 @@ def test_families_left_out_have_no_weight(tmp_path):
 def test_comments_and_blank_lines_are_skipped(tmp_path):
     text = "\ufeff# scores\n\n" + GOOD.replace("b 1\n", "b 1\n  # the root\n\n")
     again = bn.read_scores(write(tmp_path, text))
-    assert (again.log_beta == bn.read_scores(write(tmp_path, GOOD)).log_beta).all()
+    assert (again.log_phi == bn.read_scores(write(tmp_path, GOOD)).log_phi).all()
 
 
 @pytest.mark.parametrize(

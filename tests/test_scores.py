@@ -217,9 +217,9 @@ def test_too_many_families_are_refused_before_they_are_made(monkeypatch):
 def test_log_target_sums_the_families_of_each_dag():
     data = random_data(np.random.default_rng(5), 4, 60)
     table = bn.score_families(data, bn.BDeu(), max_parents=2, prior=bn.Fair())
-    log_beta = oracles.families_of(table)
+    log_phi = oracles.families_of(table)
     dags = bn.graphs.all_dags(4)
-    expected = [oracles.dag_log_weight(log_beta, dag) for dag in dags]
+    expected = [oracles.dag_log_weight(log_phi, dag) for dag in dags]
     assert table.log_target(dags) == pytest.approx(expected, rel=1e-13)
     assert (table.log_target(dags) == -math.inf).any()  # three parents are too many here
     assert table.log_target(dags.reshape(3, 181, 4)).shape == (3, 181)

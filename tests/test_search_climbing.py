@@ -48,13 +48,13 @@ def climb(table, seed=1, **options):
 
 def families(table):
     return [
-        dict(zip(map(int, parents), map(float, log_beta), strict=True))
-        for parents, log_beta in zip(table.parents, table.log_beta, strict=True)
+        dict(zip(map(int, parents), map(float, log_phi), strict=True))
+        for parents, log_phi in zip(table.parents, table.log_phi, strict=True)
     ]
 
 
-def scored(log_beta, dag):
-    return math.fsum(log_beta[v].get(p, -math.inf) for v, p in enumerate(dag))
+def scored(log_phi, dag):
+    return math.fsum(log_phi[v].get(p, -math.inf) for v, p in enumerate(dag))
 
 
 def changes(dag):
@@ -71,24 +71,24 @@ def changes(dag):
             yield step, tuple(other)
 
 
-def climbed(log_beta, dag):
+def climbed(log_phi, dag):
     """Steps of the steepest climb, and where it ends."""
     steps = []
     while True:
-        most, chosen, now = 0.0, None, scored(log_beta, dag)
+        most, chosen, now = 0.0, None, scored(log_phi, dag)
         for step, other in changes(dag):
-            if scored(log_beta, other) - now > most + MARGIN:
-                most, chosen = scored(log_beta, other) - now, (step, other)
+            if scored(log_phi, other) - now > most + MARGIN:
+                most, chosen = scored(log_phi, other) - now, (step, other)
         if chosen is None:
             return steps, dag
         steps.append(chosen[0])
         dag = chosen[1]
 
 
-def assert_local_optimum(log_beta, dag):
+def assert_local_optimum(log_phi, dag):
     dag = tuple(dag.tolist())
-    best = max((scored(log_beta, other) for _, other in changes(dag)), default=-math.inf)
-    assert best <= scored(log_beta, dag) + 2 * MARGIN
+    best = max((scored(log_phi, other) for _, other in changes(dag)), default=-math.inf)
+    assert best <= scored(log_phi, dag) + 2 * MARGIN
 
 
 # The climb itself

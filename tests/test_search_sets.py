@@ -237,10 +237,10 @@ def test_a_long_search_looks_at_every_dag():
 def test_steps_have_the_law_of_the_algorithm(power):
     """One of each kind in proportion to weight**power, then one of these likewise."""
     table = bn.score_families(random_data(8, 3), bn.K2())  # no two DAGs score alike
-    log_beta, start, chains = oracles.families_of(table), (0, 1, 2), 4000
+    log_phi, start, chains = oracles.families_of(table), (0, 1, 2), 4000
     kinds = {0: [], 1: [], 2: []}
     for (kind, _, _), dag in oracles.one_edge_away(start):
-        kinds[kind].append((dag, math.exp(power * (oracles.dag_log_weight(log_beta, dag) + 90))))
+        kinds[kind].append((dag, math.exp(power * (oracles.dag_log_weight(log_phi, dag) + 90))))
     expected = dict.fromkeys((dag for kind in kinds.values() for dag, _ in kind), 0.0)
     for three in itertools.product(*filter(None, kinds.values())):
         chance = math.prod(

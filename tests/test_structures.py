@@ -45,18 +45,18 @@ def small_table(n=3, m=12, seed=0, arity=2, k=2, **options):
 # Transition matrices: {dag: {dag: probability}}, by what a move is said to do
 
 
-def weight(log_beta, dag):
+def weight(log_phi, dag):
     """Prior factor times likelihood, 0 for what is no DAG or is forbidden."""
     if not oracles.is_acyclic(dag):
         return 0.0
-    return math.prod(math.exp(log_beta[v].get(p, -math.inf)) for v, p in enumerate(dag))
+    return math.prod(math.exp(log_phi[v].get(p, -math.inf)) for v, p in enumerate(dag))
 
 
 def changed(dag, **parents):
     return tuple(parents.get(f"v{v}", p) for v, p in enumerate(dag))
 
 
-def local_proposals(log_beta, dag):
+def local_proposals(log_phi, dag):
     """[(DAG, probability there, probability back)], among them what is no DAG."""
     n, out = len(dag), []
     for u, v in itertools.permutations(range(n), 2):
@@ -81,7 +81,7 @@ def global_chance(chances, dag):
     return q
 
 
-def global_proposals(log_beta, dag):
+def global_proposals(log_phi, dag):
     chances = edges(len(dag)).clip(1e-4)
     np.fill_diagonal(chances, 0)
     for u, v in itertools.combinations(range(len(dag)), 2):
@@ -91,68 +91,68 @@ def global_proposals(log_beta, dag):
     return [(o, global_chance(chances, o), back) for o in oracles.all_dags(len(dag))]
 
 
-def parents_drawn(log_beta, dag, v, needed):
+def parents_drawn(log_phi, dag, v, needed):
     """{parents of v: probability} in proportion to beta, those with `needed` and no cycle."""
     weights = {
         mask: math.exp(b)
-        for mask, b in log_beta[v].items()
+        for mask, b in log_phi[v].items()
         if mask & needed == needed and oracles.is_acyclic(changed(dag, **{f"v{v}": mask}))
     }
     return {mask: w / sum(weights.values()) for mask, w in weights.items()}
 
 
-def reversal_paths(log_beta, dag, u, v):
+def reversal_paths(log_phi, dag, u, v):
     """{DAG: probability} after u -> v was chosen: u gets parents with v, then v gets others."""
     out = {}
     orphans = changed(dag, **{f"v{u}": 0, f"v{v}": 0})
-    for new_u, p in parents_drawn(log_beta, orphans, u, 1 << v).items():
+    for new_u, p in parents_drawn(log_phi, orphans, u, 1 << v).items():
         half = changed(orphans, **{f"v{u}": new_u})
-        for new_v, q in parents_drawn(log_beta, half, v, 0).items():
+        for new_v, q in parents_drawn(log_phi, half, v, 0).items():
             out[changed(half, **{f"v{v}": new_v})] = p * q
     return out
 
 
-def reversal_proposals(log_beta, dag):
+def reversal_proposals(log_phi, dag):
     """Each edge has its own way there, and back by the edge turned round."""
     out = []
     chosen = [(u, v) for v in range(len(dag)) for u in oracles.members(dag[v])]
     for u, v in chosen:
-        for other, p in reversal_paths(log_beta, dag, u, v).items():
+        for other, p in reversal_paths(log_phi, dag, u, v).items():
             edges_then = sum(len(oracles.members(mask)) for mask in other)
-            back = reversal_paths(log_beta, other, v, u)[dag] / edges_then
+            back = reversal_paths(log_phi, other, v, u)[dag] / edges_then
             out.append((other, p / len(chosen), back))
     return out
 
 
-def metropolis(log_beta, proposals):
+def metropolis(log_phi, proposals):
     """The matrix of a kernel: each proposal accepted by min(1, its ratio), else the DAG stays."""
-    dags = list(oracles.all_dags(len(log_beta)))
+    dags = list(oracles.all_dags(len(log_phi)))
     matrix = np.zeros((len(dags), len(dags)))
     for i, dag in enumerate(dags):
-        if weight(log_beta, dag) == 0:
+        if weight(log_phi, dag) == 0:
             matrix[i, i] = 1
             continue
-        for other, there, back in proposals(log_beta, dag):
-            ratio = weight(log_beta, other) * back / (weight(log_beta, dag) * there)
+        for other, there, back in proposals(log_phi, dag):
+            ratio = weight(log_phi, other) * back / (weight(log_phi, dag) * there)
             if ratio > 0:
                 matrix[i, dags.index(other)] += there * min(1.0, ratio)
         matrix[i, i] += 1 - matrix[i].sum()
     return matrix
 
 
-def gibbs_matrix(log_beta):
+def gibbs_matrix(log_phi):
     """A random pair drawn anew among its three ways."""
-    dags = list(oracles.all_dags(len(log_beta)))
-    n, matrix = len(log_beta), np.zeros((len(dags), len(dags)))
+    dags = list(oracles.all_dags(len(log_phi)))
+    n, matrix = len(log_phi), np.zeros((len(dags), len(dags)))
     for i, dag in enumerate(dags):
-        if weight(log_beta, dag) == 0:
+        if weight(log_phi, dag) == 0:
             matrix[i, i] = 1
             continue
         for u, v in itertools.combinations(range(n), 2):
             apart = changed(dag, **{f"v{u}": dag[u] & ~(1 << v), f"v{v}": dag[v] & ~(1 << u)})
             forth = changed(apart, **{f"v{v}": apart[v] | 1 << u})
             back = changed(apart, **{f"v{u}": apart[u] | 1 << v})
-            weights = {way: weight(log_beta, way) for way in (apart, forth, back)}
+            weights = {way: weight(log_phi, way) for way in (apart, forth, back)}
             for way, w in weights.items():
                 if w > 0:
                     p = w / sum(weights.values()) / math.comb(n, 2)
@@ -160,13 +160,13 @@ def gibbs_matrix(log_beta):
     return matrix
 
 
-def transition_matrix(log_beta, name):
+def transition_matrix(log_phi, name):
     if name == "gibbs":
-        return gibbs_matrix(log_beta)
-    local = metropolis(log_beta, local_proposals)
+        return gibbs_matrix(log_phi)
+    local = metropolis(log_phi, local_proposals)
     if name == "local":
         return local
-    other = metropolis(log_beta, reversal_proposals if name == "reversal" else global_proposals)
+    other = metropolis(log_phi, reversal_proposals if name == "reversal" else global_proposals)
     share = {"global": 1.0, "hybrid": 0.6, "reversal": 0.3}[name]
     return share * other + (1 - share) * local
 
@@ -234,9 +234,9 @@ def test_compiled_moves_equal_their_python_source(name, monkeypatch):
 
 def exact(table, log_prior=None):
     """{dag: probability} over all DAGs."""
-    log_beta = oracles.families_of(table)
+    log_phi = oracles.families_of(table)
     weights = {
-        dag: weight(log_beta, dag) * math.exp(log_prior(np.array(dag)) if log_prior else 0.0)
+        dag: weight(log_phi, dag) * math.exp(log_prior(np.array(dag)) if log_prior else 0.0)
         for dag in oracles.all_dags(table.n)
     }
     total = math.fsum(weights.values())

@@ -40,8 +40,8 @@ class Script:
 def test_weights_of_orders(dense, k):
     table = small_table(n=7, k=k, arity=3)
     orders = np.array([np.random.default_rng(t).permutation(7) for t in range(20)])
-    log_beta = oracles.families_of(table)
-    expected = [oracles.order_log_weight(log_beta, order.tolist()) for order in orders]
+    log_phi = oracles.families_of(table)
+    expected = [oracles.order_log_weight(log_phi, order.tolist()) for order in orders]
     walker = OrderWalker.of(table, dense=dense)
     assert walker.log_weights(orders) == pytest.approx(expected, abs=1e-9)
 
@@ -53,9 +53,9 @@ def test_weights_of_orders_where_scores_span_thousands_of_nats(dense):
     )
     table = bn.score_families(data.select(data.names[:12]), bn.BDeu(), max_parents=3)
     orders = np.array([np.random.default_rng(t).permutation(12) for t in range(20)])
-    log_beta = oracles.families_of(table)
-    expected = [oracles.order_log_weight(log_beta, order.tolist()) for order in orders]
-    assert np.ptp(table.log_beta, axis=1).max() > 2000
+    log_phi = oracles.families_of(table)
+    expected = [oracles.order_log_weight(log_phi, order.tolist()) for order in orders]
+    assert np.ptp(table.log_phi, axis=1).max() > 2000
     walker = OrderWalker.of(table, dense=dense)
     assert walker.log_weights(orders) == pytest.approx(expected, abs=1e-8)
 
@@ -81,8 +81,8 @@ def test_many_variables_by_families(n):
     walker = OrderWalker.of(table)
     order = rng.permutation(n)
     walk = walker.walk(order, np.ones(3), 50, MIXTURE, rng)
-    log_beta = oracles.families_of(table)
-    expected = [oracles.order_log_weight(log_beta, o.tolist()) for o in walk.orders]
+    log_phi = oracles.families_of(table)
+    expected = [oracles.order_log_weight(log_phi, o.tolist()) for o in walk.orders]
     assert walk.log_weights == pytest.approx(expected, abs=1e-8)
     assert (np.sort(walk.orders, axis=1) == np.arange(n)).all()
 
@@ -124,13 +124,13 @@ def test_moves_are_accepted_with_the_metropolis_probability(dense, beta, moves, 
     for function in vars(order_walks).copy().values():
         if hasattr(function, "py_func"):
             monkeypatch.setattr(order_walks, function.__name__, function.py_func)
-    log_beta, rng = oracles.families_of(table), np.random.default_rng(0)
+    log_phi, rng = oracles.families_of(table), np.random.default_rng(0)
     for _ in range(60):
         start, numbers = rng.permutation(4), rng.random(3)
         proposal = walker.walk(start.copy(), np.zeros(1), 1, moves, Script(*numbers, 0.0)).orders[0]
         gain = beta * (
-            oracles.order_log_weight(log_beta, proposal.tolist())
-            - oracles.order_log_weight(log_beta, start.tolist())
+            oracles.order_log_weight(log_phi, proposal.tolist())
+            - oracles.order_log_weight(log_phi, start.tolist())
         )
         for u, expected in (
             (math.exp(min(gain, 0)) * (1 - 1e-9), proposal),
@@ -143,8 +143,8 @@ def test_moves_are_accepted_with_the_metropolis_probability(dense, beta, moves, 
 @pytest.mark.parametrize("beta", [1.0, 0.5, 0.0])
 @pytest.mark.parametrize("weights", [{"swap": 1}, {"adjacent": 1}, {"relocate": 1, "swap": 2}])
 def test_the_exact_transition_matrix_leaves_the_target_invariant(beta, weights):
-    log_beta = oracles.families_of(small_table(n=4))
-    _, matrix, log_weight = oracles.transition_matrix(log_beta, 4, beta, weights)
+    log_phi = oracles.families_of(small_table(n=4))
+    _, matrix, log_weight = oracles.transition_matrix(log_phi, 4, beta, weights)
     target = np.exp(beta * (log_weight - log_weight.max()))
     target /= target.sum()
     assert target @ matrix == pytest.approx(target, abs=1e-14)
@@ -175,9 +175,9 @@ def test_one_step_transitions_are_those_of_the_exact_matrix(dense, moves):
 @pytest.mark.parametrize(("n", "beta"), [(4, 1.0), (5, 0.3)])
 def test_frequencies_of_all_orders_pass_a_chi_square_test(dense, n, beta):
     table = small_table(n=n, m=12, arity=3)
-    log_beta = oracles.families_of(table)
+    log_phi = oracles.families_of(table)
     orders = list(itertools.permutations(range(n)))
-    target = np.array([beta * oracles.order_log_weight(log_beta, order) for order in orders])
+    target = np.array([beta * oracles.order_log_weight(log_phi, order) for order in orders])
     target = np.exp(target - oracles.log_sum(target))
     rng, total = np.random.default_rng(6), 30_000
     walk = OrderWalker.of(table, dense=dense).walk(
@@ -266,8 +266,8 @@ def test_edges_along_chains_approach_the_exact_ones():
 def test_draws_carry_their_log_targets_and_settings():
     table = small_table(n=5)
     draws = chains(table)
-    log_beta = oracles.families_of(table)
-    expected = [oracles.order_log_weight(log_beta, order) for order in draws.values[1].tolist()]
+    log_phi = oracles.families_of(table)
+    expected = [oracles.order_log_weight(log_phi, order) for order in draws.values[1].tolist()]
     assert draws.log_target[1] == pytest.approx(expected, abs=1e-10)
     assert draws.run.settings["thin"] == 5
     assert draws.run.settings["moves"] == repr(Moves())

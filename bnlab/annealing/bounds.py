@@ -363,10 +363,10 @@ def _least_means(
             continue
         terms = np.exp(log_terms[rows] - top)
         means = np.zeros((n, n))
-        for v, (parents, log_beta) in enumerate(families):
+        for v, (parents, log_phi) in enumerate(families):
             distinct, which = np.unique(masks[rows, v], return_inverse=True)
             weights = np.bincount(which, terms)
-            kernels.parent_expectations(parents, log_beta, distinct, weights, means[v])
+            kernels.parent_expectations(parents, log_phi, distinct, weights, means[v])
         if np.isnan(means).any():
             raise ValueError(NO_DAG)
         np.minimum(present, top + _log(means.T), out=present)

@@ -196,7 +196,7 @@ def _block_size(walker: OrderWalker, moves: int, runs: int, executor: Executor |
     if executor is None:
         return size
     seconds = BLOCK_SECONDS * moves / walker.block_moves
-    return max(size, job_size(runs, seconds, walker.log_beta.nbytes))
+    return max(size, job_size(runs, seconds, walker.log_phi.nbytes))
 
 
 def _block(

@@ -141,9 +141,9 @@ def _structure_modular(table: ScoreTable, k: int, progress: Progress | None) -> 
     )
     families = _families(table)
     bound = _completions(table, Steps(progress, total=n))[1]
-    finite = families.log_beta > -math.inf
-    low = np.where(finite, families.log_beta, math.inf).min(axis=1)
-    widest, gap = float((families.log_beta[:, 0] - low).sum()), FIRST_GAP
+    finite = families.log_phi > -math.inf
+    low = np.where(finite, families.log_phi, math.inf).min(axis=1)
+    widest, gap = float((families.log_phi[:, 0] - low).sum()), FIRST_GAP
     while True:
         least = float(bound[0]) - gap if gap < widest else -math.inf
         dags = _within(families, k, bound, least, progress)
@@ -195,10 +195,10 @@ def _completions(table: ScoreTable, steps: Steps) -> tuple[Floats, Floats]:
     n = table.n
     memory.require(_bytes(table), task=f"n={n}: the best DAG", remedy=FEWER)
     best, bound = np.full((n, 1 << (n - 1)), -math.inf), np.empty(1 << n)
-    log_beta = table.log_beta
+    log_phi = table.log_phi
     for v in range(n):
         low = table.parents[v] & ((1 << v) - 1)
-        best[v, (table.parents[v] - low) >> 1 | low] = log_beta[v]
+        best[v, (table.parents[v] - low) >> 1 | low] = log_phi[v]
         kernels.subset_maxima(best[v])
         steps.tick()
     kernels.best_completions(best, bound)
@@ -237,9 +237,9 @@ def _bytes(table: ScoreTable) -> int:
 
 
 def _families(table: ScoreTable) -> kernels.Families:
-    log_beta = table.log_beta
-    ranking = np.argsort(-log_beta, axis=1, kind="stable")
+    log_phi = table.log_phi
+    ranking = np.argsort(-log_phi, axis=1, kind="stable")
     return kernels.Families(
         np.take_along_axis(table.parents, ranking, axis=1),
-        np.take_along_axis(log_beta, ranking, axis=1),
+        np.take_along_axis(log_phi, ranking, axis=1),
     )

@@ -127,8 +127,8 @@ def dag_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -> 
     log_prior_z = (
         log_dag_prior_sum(table) if closed else log_sum_over_dags(table, table.log_prior, steps)
     )
-    log_beta = table.log_beta
-    alphas = dag_alphas(table, log_beta, steps)
+    log_phi = table.log_phi
+    alphas = dag_alphas(table, log_phi, steps)
     b, shares = np.ones(1 << n), np.empty(alphas.values.shape)
     sums = alphas.values, alphas.exponents, b, alphas.completing, shares
     for first, last in down:
@@ -144,7 +144,7 @@ def dag_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -> 
         dag_dp.family_posteriors(
             v,
             table.parents[v],
-            log_beta[v] - alphas.log_scale[v],
+            log_phi[v] - alphas.log_scale[v],
             alphas.values[v],
             alphas.exponents[v],
             shares[v],

@@ -138,9 +138,9 @@ def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -
     ticks = Steps(progress, total=2 * n + 2)
     log_prior_z = _log_prior_sum(table, alpha, g)
     ticks.tick()
-    log_beta = table.log_beta
-    offsets = log_beta.max(axis=1)
-    _fill_alpha(table, log_beta, offsets, alpha, ticks)
+    log_phi = table.log_phi
+    offsets = log_phi.max(axis=1)
+    _fill_alpha(table, log_phi, offsets, alpha, ticks)
     b, gamma = np.empty_like(g), np.empty(half, np.int64)
     log_z = _forward(alpha, g, b) + offsets.sum()
     ticks.tick()
@@ -149,7 +149,7 @@ def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -
         order_dp.family_posteriors(
             v,
             table.parents[v],
-            log_beta[v],
+            log_phi[v],
             offsets[v],
             table.max_parents,
             g,
@@ -252,9 +252,9 @@ def order_lattice(table: ScoreTable, /) -> Lattice:
         )
     alpha, g = np.empty((n, 1 << (n - 1)), np.int64), np.empty(1 << n, np.int64)
     b = np.empty_like(g)
-    log_beta = table.log_beta
-    offsets = log_beta.max(axis=1)
-    _fill_alpha(table, log_beta, offsets, alpha, Steps(None, total=n))
+    log_phi = table.log_phi
+    offsets = log_phi.max(axis=1)
+    _fill_alpha(table, log_phi, offsets, alpha, Steps(None, total=n))
     _forward(alpha, g, b)
     sets = np.arange(1 << n)
     member = (sets >> np.arange(n)[:, None]) & 1 == 1
@@ -296,11 +296,11 @@ def _require_memory(table: ScoreTable) -> None:
 
 
 def _fill_alpha(
-    table: ScoreTable, log_beta: Floats, offsets: Floats, alpha: Ints, ticks: Steps
+    table: ScoreTable, log_phi: Floats, offsets: Floats, alpha: Ints, ticks: Steps
 ) -> None:
     def fill(v: int) -> None:
         order_dp.parent_set_sums(
-            v, table.parents[v], log_beta[v], offsets[v], table.max_parents, alpha[v]
+            v, table.parents[v], log_phi[v], offsets[v], table.max_parents, alpha[v]
         )
 
     with _mapping(table.n) as on_threads:

@@ -38,13 +38,13 @@ class Alphas(NamedTuple):
         )
 
 
-def dag_alphas(table: ScoreTable, log_beta: Floats, steps: Steps, /) -> Alphas:
-    """The alphas of all nodes and sets, n steps, for weights log_beta (n, F) in nats."""
+def dag_alphas(table: ScoreTable, log_phi: Floats, steps: Steps, /) -> Alphas:
+    """The alphas of all nodes and sets, n steps, for weights log_phi (n, F) in nats."""
     n = table.n
     values, exponents = np.empty((n, 1 << (n - 1))), np.empty((n, 1 << (n - 1)), np.int64)
-    log_scale = log_beta.max(axis=1)
+    log_scale = log_phi.max(axis=1)
     for v in range(n):
-        scaled = log_beta[v] - log_scale[v]
+        scaled = log_phi[v] - log_scale[v]
         dag_dp.parent_set_sums(v, table.parents[v], scaled, values[v], exponents[v])
         steps.tick()
     inside, completing = np.empty(1 << n, np.int64), np.empty(1 << n, np.int64)
@@ -82,12 +82,12 @@ def sums_inside(alphas: Alphas, steps: Steps, /) -> Floats:
     return r
 
 
-def log_sum_over_dags(table: ScoreTable, log_beta: Floats, steps: Steps, /) -> float:
+def log_sum_over_dags(table: ScoreTable, log_phi: Floats, steps: Steps, /) -> float:
     """ln of the sum over DAGs of the product of beta_v, nats; n + len(blocks) steps.
 
     O(3**n) time and `sum_bytes` memory [TianHe2009].
     """
-    alphas = dag_alphas(table, log_beta, steps)
+    alphas = dag_alphas(table, log_phi, steps)
     return alphas.log_z(float(sums_inside(alphas, steps)[-1]))
 
 

@@ -205,7 +205,7 @@ def modular_probability(
     masks = graphs.predecessor_masks(draws.values.reshape(-1, table.n))
     expectation = np.ones(len(masks))
     for v in range(table.n):
-        parents, log_beta = families_by_weight(table, v)
+        parents, log_phi = families_by_weight(table, v)
         values = conforming(f"factor({v}, parents)", factor(v, parents), Floats)
         if values.shape != parents.shape or not ((values >= 0) & (values <= 1)).all():
             raise ValueError(
@@ -214,7 +214,7 @@ def modular_probability(
             )
         distinct, which = np.unique(masks[:, v], return_inverse=True)
         means = np.empty(distinct.size)
-        kernels.family_means(parents, log_beta, values, distinct, means)
+        kernels.family_means(parents, log_phi, values, distinct, means)
         expectation *= means[which]
     expectation[weights_of(draws) == 0] = 0.0  # an annealed order may have no DAG, and no weight
     _check_allowed(expectation)
@@ -245,11 +245,11 @@ def edges(draws: Draws, /, *, table: ScoreTable | None = None) -> Floats:
     masks = graphs.predecessor_masks(draws.values.reshape(-1, n))
     out = np.zeros((n, n))
     for v in range(n):
-        parents, log_beta = families_by_weight(table, v)
+        parents, log_phi = families_by_weight(table, v)
         distinct, which = np.unique(masks[:, v], return_inverse=True)
         share = np.bincount(which, weights)
         column = np.zeros(n)
-        kernels.parent_expectations(parents, log_beta, distinct, share, column)
+        kernels.parent_expectations(parents, log_phi, distinct, share, column)
         out[:, v] = column
     _check_allowed(out)
     return np.minimum(out, 1.0)

@@ -19,7 +19,7 @@ class Families(NamedTuple):
     """Parent masks and ln beta, nats, of each node by decreasing weight, both (n, F)."""
 
     parents: NDArray[np.int64]
-    log_beta: NDArray[np.float64]
+    log_phi: NDArray[np.float64]
 
 
 class Lists(NamedTuple):
@@ -126,13 +126,13 @@ def best_lists(sets, k, families, lists, heap, bound, least):
             below = lists.first[s ^ (1 << v)] + a
             entry += _keep(entry, slot, below, families, lists, heap)
             if heap.at[slot] == 0 and below + 1 < lists.first[(s ^ (1 << v)) + 1]:
-                best = families.log_beta[v, heap.allowed[v, 0]]
+                best = families.log_phi[v, heap.allowed[v, 0]]
                 _open(heap, size, slots, v, a + 1, lists.weight[below + 1] + best)
                 size, slots = size + 1, slots + 1
             heap.at[slot] += 1
             if heap.at[slot] < heap.choices[v]:
                 f = heap.allowed[v, heap.at[slot]]
-                heap.key[slot] = lists.weight[below] + families.log_beta[v, f]
+                heap.key[slot] = lists.weight[below] + families.log_phi[v, f]
             else:
                 size -= 1
                 heap.slots[0] = heap.slots[size]
@@ -166,15 +166,15 @@ def _first_slots(s, families, lists, heap, least):
         if rest < s and lists.first[rest] < lists.first[rest + 1]:
             weight, count = lists.weight[lists.first[rest]], 0
             for f in range(families.parents.shape[1]):
-                log_beta = families.log_beta[v, f]
-                if log_beta < least - weight or log_beta == -np.inf or count == room:
+                log_phi = families.log_phi[v, f]
+                if log_phi < least - weight or log_phi == -np.inf or count == room:
                     break
                 if families.parents[v, f] & ~rest == 0:
                     heap.allowed[v, count] = f
                     count += 1
             heap.choices[v] = count
             if count:
-                best = families.log_beta[v, heap.allowed[v, 0]]
+                best = families.log_phi[v, heap.allowed[v, 0]]
                 _open(heap, size, size, v, np.int64(0), weight + best)
                 size += 1
     return size

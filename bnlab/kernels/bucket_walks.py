@@ -137,7 +137,7 @@ def fill_families(families, nodes, place, masks, sums, out):
     predecessors is read once, and added to the sum of its nodes in the bucket; then sums over the
     subsets of each S are taken in place.
     """
-    weights, offsets, choose, first, log_beta, parents = families
+    weights, offsets, choose, first, log_phi, parents = families
     v, own, size = nodes[place], 1 << place, 1 << nodes.size
     lists = np.zeros((5, choose.shape[0] + 4), np.uint64)
     count = list_members(nodes, place, masks[0], lists)
@@ -155,7 +155,7 @@ def fill_families(families, nodes, place, masks, sums, out):
         if sums[s] > TINY:
             out[s | own] = math.log(sums[s]) + offsets[v]
         else:
-            out[s | own] = log_sum_within(log_beta[v], parents[v], masks[s], offsets[v])
+            out[s | own] = log_sum_within(log_phi[v], parents[v], masks[s], offsets[v])
 
 
 @inner

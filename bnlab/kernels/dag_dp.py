@@ -61,13 +61,13 @@ def zeta(x, exponent, up):
 
 
 @kernel
-def parent_set_sums(v, parents, log_beta, alpha, exponent):
+def parent_set_sums(v, parents, log_phi, alpha, exponent):
     """alpha[S] = sum of beta_v(G) over G subset of S, (2**(n-1),) pairs, compact.
 
-    parents, log_beta (F,): the families of node v, the heaviest log_beta 0.
+    parents, log_phi (F,): the families of node v, the heaviest log_phi 0.
     """
     mantissas, exponents = np.empty(parents.size), np.empty(parents.size, np.int64)
-    from_log(log_beta, mantissas, exponents)
+    from_log(log_phi, mantissas, exponents)
     alpha[:] = 0.0
     exponent[:] = NOTHING
     for f in range(parents.size):
@@ -211,7 +211,7 @@ def share(r, r_exponent, b, b_exponent, v, gamma):
 
 
 @kernel
-def family_posteriors(v, parents, log_beta, alpha, exponent, share_v, out):
+def family_posteriors(v, parents, log_phi, alpha, exponent, share_v, out):
     """out[f] = p(parents of v are G_f | D) = beta_v(G_f) times a sum over supersets S of G_f.
 
     Of share_v(S) / alpha_v(S); [TianHe2009]. All (2**(n-1),) are those of node v.
@@ -222,7 +222,7 @@ def family_posteriors(v, parents, log_beta, alpha, exponent, share_v, out):
             x[s], e[s] = share_v[s] / alpha[s], -exponent[s]
     zeta(x, e, np.bool_(True))
     mantissas, exponents = np.empty(parents.size), np.empty(parents.size, np.int64)
-    from_log(log_beta, mantissas, exponents)
+    from_log(log_phi, mantissas, exponents)
     for f in range(parents.size):
         s = compact(parents[f], v)
         out[f] = mantissas[f] * x[s] * power(exponents[f] + e[s])

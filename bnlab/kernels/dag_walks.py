@@ -4,7 +4,7 @@ The weight of a DAG is the product over its nodes of beta_v(parents of v), each 
 (dag, above, scores): the parent masks, the masks of all proper ancestors, which change only when a
 move is accepted, and ln beta of each node's family, all (n,). Every move leaves the posterior as it
 is and is reversible on its own, and so is a mixture of them with fixed shares. A `source` of ln
-beta is (log_beta (n, F), choose (n, k + 1), first (k + 2,)): families by rank, as in
+beta is (log_phi (n, F), choose (n, k + 1), first (k + 2,)): families by rank, as in
 `counting.family_ranks`.
 """
 
@@ -25,14 +25,14 @@ LOCAL, GLOBAL, GIBBS, REVERSAL = 0, 1, 2, 3
 def walk(dag, source, kernel, plan, rng, record):
     """Move `dag` (n,) along: `lead` moves, then `thin` before each record.
 
-    kernel: (other, share, chances (n, n), parents (n, F), log_beta (n, F)): a move is of the kind
+    kernel: (other, share, chances (n, n), parents (n, F), log_phi (n, F)): a move is of the kind
     `other` with probability `share`, else local. chances[u, v] = q(u -> v) of global proposals; the
     families, heaviest first, serve edge reversals. Where a kind is not used, they are (0, 0). plan:
     (lead, thin). record: (kept (T, n) DAGs; log_targets (T,), nats; tally (4, 2): moves tried and
     accepted, by kind).
     """
     (lead, thin), (kept, log_targets, tally) = plan, record
-    other, share, chances, parents, log_beta = kernel
+    other, share, chances, parents, log_phi = kernel
     state, fresh = (dag, *start(dag, source)), dag.copy()
     for t in range(-1, kept.shape[0]):
         moves = lead if t < 0 else thin
@@ -47,7 +47,7 @@ def walk(dag, source, kernel, plan, rng, record):
             elif kind == GIBBS:
                 accepted = gibbs_move(state, source, rng)
             else:
-                accepted = reversal_move(state, parents, log_beta, rng)
+                accepted = reversal_move(state, parents, log_phi, rng)
             tally[kind, 0] += 1
             tally[kind, 1] += accepted
         if t >= 0:
@@ -68,16 +68,16 @@ def start(dag, source):
 @inlined
 def score(source, v, mask):
     """ln beta_v of a parent mask; -inf for more than k parents."""
-    log_beta, choose, first = source
+    log_phi, choose, first = source
     rank = family_rank(v, mask, choose, first)
-    return log_beta[v, rank] if rank >= 0 else -np.inf
+    return log_phi[v, rank] if rank >= 0 else -np.inf
 
 
 @inner
-def set_parents(state, v, mask, log_beta):
+def set_parents(state, v, mask, log_phi):
     """Give v its parents in a state that stays acyclic, and v's descendants their ancestors."""
     dag, above, scores = state
-    dag[v], scores[v] = mask, log_beta
+    dag[v], scores[v] = mask, log_phi
     left = np.int64(1) << v
     for w in range(dag.size):
         left |= ((above[w] >> v) & 1) << w
@@ -227,25 +227,25 @@ def gibbs_move(state, source, rng):
 
 
 @inner
-def reversal_move(state, parents, log_beta, rng):
+def reversal_move(state, parents, log_phi, rng):
     """Reverse a random edge and draw all parents of both ends anew; return whether it was done."""
-    u, v, f_u, f_v = accepted_reversal(state[0], parents, log_beta, rng)
+    u, v, f_u, f_v = accepted_reversal(state[0], parents, log_phi, rng)
     if u < 0:
         return False
     set_parents(state, v, np.int64(0), 0.0)
-    set_parents(state, u, parents[u, f_u], log_beta[u, f_u])
-    set_parents(state, v, parents[v, f_v], log_beta[v, f_v])
+    set_parents(state, u, parents[u, f_u], log_phi[u, f_u])
+    set_parents(state, v, parents[v, f_v], log_phi[v, f_v])
     return True
 
 
 @inner
-def accepted_reversal(dag, parents, log_beta, rng):
+def accepted_reversal(dag, parents, log_phi, rng):
     """Propose to reverse an edge u -> v of a DAG; (u, v, places of their new families), or u = -1.
 
     u and v lose their parents; u gets new ones with v among them, then v gets new ones, each drawn
     in proportion to beta among those that close no cycle. Accepted with the ratio of the numbers of
     edges and of the sums that the way there and back were drawn from [GrzegorczykHusmeier2008].
-    parents, log_beta (n, F): families, heaviest first.
+    parents, log_phi (n, F): families, heaviest first.
     """
     none = -1, -1, -1, -1
     edges = 0
@@ -259,14 +259,14 @@ def accepted_reversal(dag, parents, log_beta, rng):
     dag[u], dag[v] = 0, 0
     below_u, below_v = descendants(dag, u), descendants(dag, v)
     dag[v] = old_v
-    gain = -log_restricted_sum(parents[u], log_beta[u], ~descendants(dag, u), np.int64(0))
-    gain -= log_restricted_sum(parents[v], log_beta[v], ~below_v, bit_u)
-    f_u, log_sum = _new_family(parents[u], log_beta[u], ~below_u, bit_v, rng)
+    gain = -log_restricted_sum(parents[u], log_phi[u], ~descendants(dag, u), np.int64(0))
+    gain -= log_restricted_sum(parents[v], log_phi[v], ~below_v, bit_u)
+    f_u, log_sum = _new_family(parents[u], log_phi[u], ~below_u, bit_v, rng)
     f_v = -1
     if f_u >= 0:
         dag[u], dag[v] = parents[u, f_u], 0
         gain += log_sum
-        f_v, log_sum = _new_family(parents[v], log_beta[v], ~descendants(dag, v), np.int64(0), rng)
+        f_v, log_sum = _new_family(parents[v], log_phi[v], ~descendants(dag, v), np.int64(0), rng)
     dag[u], dag[v] = old_u, old_v
     if f_v < 0:
         return none
@@ -278,12 +278,12 @@ def accepted_reversal(dag, parents, log_beta, rng):
 
 
 @inner
-def _new_family(parents, log_beta, allowed, needed, rng):
+def _new_family(parents, log_phi, allowed, needed, rng):
     """Draw one of the families that fit; return it, -1 for none, and ln of their sum."""
-    log_sum = log_restricted_sum(parents, log_beta, allowed, needed)
+    log_sum = log_restricted_sum(parents, log_phi, allowed, needed)
     if log_sum == -np.inf:
         return -1, log_sum
-    return draw_family(parents, log_beta, allowed, needed, log_sum, rng.random()), log_sum
+    return draw_family(parents, log_phi, allowed, needed, log_sum, rng.random()), log_sum
 
 
 @inlined

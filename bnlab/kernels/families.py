@@ -14,10 +14,10 @@ LIGHT = -70.0  # nats relative to the largest term: lighter ones do not change a
 
 
 @kernel
-def parent_sets(parents, log_beta, within, touched, uniforms, out_mask, out_log):
+def parent_sets(parents, log_phi, within, touched, uniforms, out_mask, out_log):
     """Draw a parent set within `within` that holds one of `touched`, by inversion.
 
-    p(G | S) = beta(G) / sum of beta over the G' that fit; [HeTianWu2016, eq. 16]. parents, log_beta
+    p(G | S) = beta(G) / sum of beta over the G' that fit; [HeTianWu2016, eq. 16]. parents, log_phi
     (F,): the families of one node by decreasing weight; within, touched (T,) sorted, and uniforms
     (T,) sorted where both are equal, so one scan serves all of them. Where `touched` is 0, any set
     does. out_log is -inf where no family fits.
@@ -27,7 +27,7 @@ def parent_sets(parents, log_beta, within, touched, uniforms, out_mask, out_log)
         allowed, needed, end = within[t], touched[t], t
         while end < within.size and within[end] == allowed and touched[end] == needed:
             end += 1
-        best, total = restricted_sum(parents, log_beta, allowed, needed)
+        best, total = restricted_sum(parents, log_phi, allowed, needed)
         f, reached = -1, 0.0
         if total == 0.0:
             out_mask[t:end], out_log[t:end] = 0, -np.inf
@@ -36,8 +36,8 @@ def parent_sets(parents, log_beta, within, touched, uniforms, out_mask, out_log)
             while reached <= uniforms[t] * total:
                 f += 1
                 if fits(parents[f], allowed, needed):
-                    reached += math.exp(log_beta[f] - best)
-            out_mask[t], out_log[t] = parents[f], log_beta[f]
+                    reached += math.exp(log_phi[f] - best)
+            out_mask[t], out_log[t] = parents[f], log_phi[f]
             t += 1
 
 
@@ -48,61 +48,61 @@ def fits(parents, allowed, needed):
 
 
 @inner
-def restricted_sum(parents, log_beta, allowed, needed):
+def restricted_sum(parents, log_phi, allowed, needed):
     """The largest log weight of the families that fit, and their sum relative to it, in order."""
     best, total = -np.inf, 0.0
     for f in range(parents.size):
-        if not log_beta[f] > best + LIGHT:
+        if not log_phi[f] > best + LIGHT:
             break
         if fits(parents[f], allowed, needed):
-            best = max(best, log_beta[f])
-            total += math.exp(log_beta[f] - best)
+            best = max(best, log_phi[f])
+            total += math.exp(log_phi[f] - best)
     return best, total
 
 
 @inner
-def log_restricted_sum(parents, log_beta, allowed, needed):
+def log_restricted_sum(parents, log_phi, allowed, needed):
     """Return ln of the sum of beta over the families that fit."""
-    best, total = restricted_sum(parents, log_beta, allowed, needed)
+    best, total = restricted_sum(parents, log_phi, allowed, needed)
     return best + math.log(total) if total > 0.0 else -np.inf
 
 
 @inner
-def draw_family(parents, log_beta, allowed, needed, log_sum, u):
+def draw_family(parents, log_phi, allowed, needed, log_sum, u):
     """Return a family that fits by inversion of u, given ln of their sum; -1 where none fits.
 
     Families too light to change the sum are drawn only if nothing else fits.
     """
     chosen, left = -1, u
     for f in range(parents.size):
-        if chosen >= 0 and not log_beta[f] > log_sum + LIGHT:
+        if chosen >= 0 and not log_phi[f] > log_sum + LIGHT:
             break
         if fits(parents[f], allowed, needed):
             chosen = f
-            left -= math.exp(log_beta[f] - log_sum)
+            left -= math.exp(log_phi[f] - log_sum)
             if left < 0.0:
                 break
     return chosen
 
 
 @kernel
-def parent_expectations(parents, log_beta, predecessors, weights, out):
+def parent_expectations(parents, log_phi, predecessors, weights, out):
     """out[u] += sum over t of weights[t] p(u is a parent | predecessors[t]).
 
-    [HeTianWu2016, eq. 17], averaged over orders as in eq. 15. parents, log_beta (F,) by decreasing
+    [HeTianWu2016, eq. 17], averaged over orders as in eq. 15. parents, log_phi (F,) by decreasing
     weight; predecessors, weights (T,); out (n,). nan where no family fits and the weight is not 0.
     """
     share = np.empty(out.size)
     for t in range(predecessors.size):
         if weights[t] == 0.0:
             continue
-        best, total = restricted_sum(parents, log_beta, predecessors[t], np.int64(0))
+        best, total = restricted_sum(parents, log_phi, predecessors[t], np.int64(0))
         share[:] = 0.0
         for f in range(parents.size):
-            if not log_beta[f] > best + LIGHT:
+            if not log_phi[f] > best + LIGHT:
                 break
             if parents[f] & ~predecessors[t] == 0:
-                term = math.exp(log_beta[f] - best)
+                term = math.exp(log_phi[f] - best)
                 for u in range(out.size):
                     if (parents[f] >> u) & 1:
                         share[u] += term
@@ -110,17 +110,17 @@ def parent_expectations(parents, log_beta, predecessors, weights, out):
 
 
 @kernel
-def family_means(parents, log_beta, values, predecessors, out):
+def family_means(parents, log_phi, values, predecessors, out):
     """out[t] = sum over G of values(G) p(G | predecessors[t]) [NiinimakiKoivisto2013, sec. 2.2].
 
-    nan where no family fits. parents, log_beta, values (F,) by decreasing weight.
+    nan where no family fits. parents, log_phi, values (F,) by decreasing weight.
     """
     for t in range(predecessors.size):
-        best, total = restricted_sum(parents, log_beta, predecessors[t], np.int64(0))
+        best, total = restricted_sum(parents, log_phi, predecessors[t], np.int64(0))
         out[t] = 0.0 if total > 0.0 else np.nan
         for f in range(parents.size):
-            if not log_beta[f] > best + LIGHT:
+            if not log_phi[f] > best + LIGHT:
                 break
             if parents[f] & ~predecessors[t] == 0:
-                term = math.exp(log_beta[f] - best)
+                term = math.exp(log_phi[f] - best)
                 out[t] += values[f] * term / total

@@ -15,7 +15,7 @@ import numpy as np
 from bnlab.kernels import inner, kernel
 from bnlab.kernels.bits import copy_to, popcount, total, trailing_zeros
 from bnlab.kernels.dag_walks import closes_cycle, random_pair, set_parents
-from bnlab.kernels.lazy_scores import log_beta_of
+from bnlab.kernels.lazy_scores import log_phi_of
 
 ADDED, DELETED, REVERSED = 0, 1, 2
 MARGIN = 1e-7  # nats; a smaller gain is rounding
@@ -28,7 +28,7 @@ def refresh(state, gains, source, v):
     dag, _, scores = state
     for u in range(dag.size):
         if u != v:
-            gains[v, u] = log_beta_of(source, v, dag[v] ^ (np.int64(1) << u)) - scores[v]
+            gains[v, u] = log_phi_of(source, v, dag[v] ^ (np.int64(1) << u)) - scores[v]
 
 
 @kernel
@@ -102,9 +102,9 @@ def change(state, gains, source, u, v):
     kind = DELETED if dag[v] & bit_u else ADDED
     if dag[u] & bit_v:
         kind = REVERSED
-        set_parents(state, u, dag[u] ^ bit_v, log_beta_of(source, u, dag[u] ^ bit_v))
+        set_parents(state, u, dag[u] ^ bit_v, log_phi_of(source, u, dag[u] ^ bit_v))
         refresh(state, gains, source, u)
-    set_parents(state, v, dag[v] ^ bit_u, log_beta_of(source, v, dag[v] ^ bit_u))
+    set_parents(state, v, dag[v] ^ bit_u, log_phi_of(source, v, dag[v] ^ bit_u))
     refresh(state, gains, source, v)
     return kind
 
@@ -150,8 +150,8 @@ def best_insert(graph, source):
             while depth >= 0:
                 tails = stack[0, depth]
                 before = parents | tails
-                gain = log_beta_of(source, y, before | np.int64(1) << x)
-                gain -= log_beta_of(source, y, before)
+                gain = log_phi_of(source, y, before | np.int64(1) << x)
+                gain -= log_phi_of(source, y, before)
                 if gain > best[0] + TIE and is_blocked(graph, y, x, common | tails):
                     best = (gain, x, y, tails)
                 depth = next_clique(depth, stack, joined, room)
@@ -178,7 +178,7 @@ def best_delete(graph, source):
             depth = np.int64(0)
             while depth >= 0:
                 after = directed[y] & ~bit | stack[0, depth]
-                gain = log_beta_of(source, y, after) - log_beta_of(source, y, after | bit)
+                gain = log_phi_of(source, y, after) - log_phi_of(source, y, after | bit)
                 if gain > best[0] + TIE:
                     best = (gain, x, y, common & ~stack[0, depth])
                 depth = next_clique(depth, stack, joined, n)

@@ -1,6 +1,6 @@
 """Scores of single families, counted when they are first asked for.
 
-A `source` is (families, counts). families: (log_beta (n, F), choose, first) as in `dag_walks`, nan
+A `source` is (families, counts). families: (log_phi (n, F), choose, first) as in `dag_walks`, nan
 where a family is not scored yet. counts: (columns (n, m) int32, words (sum of arities, m / 64)
 uint64, first (n,), arities (n,), log_prior (n, F), sizes (t,), cell_counts, parent_counts,
 penalties, each (t, n)): the last three are pseudo-counts and nats to take off for node v with
@@ -23,13 +23,13 @@ EIGHTS, BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 
 @inner
-def log_beta_of(source, v, mask):
+def log_phi_of(source, v, mask):
     """ln beta_v of a parent mask, worked out now if it was not yet; -inf for too many parents."""
-    (log_beta, choose, first), counts = source
+    (log_phi, choose, first), counts = source
     value = score(source[0], v, mask)
     if np.isnan(value):
         rank = family_rank(v, mask, choose, first)
-        value = log_beta[v, rank] = counts[4][v, rank] + family_score(counts, v, mask)
+        value = log_phi[v, rank] = counts[4][v, rank] + family_score(counts, v, mask)
     return value
 
 
@@ -136,4 +136,4 @@ def log_targets(source, dags, out):
     for t in range(dags.shape[0]):
         out[t] = 0.0
         for v in range(dags.shape[1]):
-            out[t] += log_beta_of(source, v, dags[t, v])
+            out[t] += log_phi_of(source, v, dags[t, v])

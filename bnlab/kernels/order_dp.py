@@ -61,14 +61,14 @@ def superset_sums(x, k):
 
 
 @kernel
-def parent_set_sums(v, parents, log_beta, offset, k, alpha):
+def parent_set_sums(v, parents, log_phi, offset, k, alpha):
     """alpha[S] = sum of beta_v(G) exp(-offset) over G subset of S; [KoivistoSood2004, eq. 6].
 
-    parents, log_beta (F,): families of node v with |G| <= k; alpha (2**(n-1),) compact and packed.
+    parents, log_phi (F,): families of node v with |G| <= k; alpha (2**(n-1),) compact and packed.
     """
     alpha[:] = ZERO
     for f in range(parents.size):
-        alpha[compact(parents[f], v)] = from_log(log_beta[f] - offset)
+        alpha[compact(parents[f], v)] = from_log(log_phi[f] - offset)
     subset_sums(alpha, k)
 
 
@@ -99,7 +99,7 @@ def backward(alpha, b):
 
 
 @kernel
-def family_posteriors(v, parents, log_beta, offset, k, g, b, gamma, out):
+def family_posteriors(v, parents, log_phi, offset, k, g, b, gamma, out):
     """out[f] = p(parents of v are G_f | D) = beta_v(G_f) gamma_v(G_f) / g(V); [Koivisto2006].
 
     gamma_v(G) = sum over S superset of G, v not in S, of g(S) b(S + v); `gamma` (2**(n-1),) is
@@ -113,7 +113,7 @@ def family_posteriors(v, parents, log_beta, offset, k, g, b, gamma, out):
     log_z = to_log(g[g.size - 1])
     for f in range(parents.size):
         log_gamma = to_log(gamma[compact(parents[f], v)])
-        out[f] = np.exp(log_beta[f] - offset + log_gamma - log_z)
+        out[f] = np.exp(log_phi[f] - offset + log_gamma - log_z)
 
 
 @inlined

@@ -177,11 +177,11 @@ def score(source, nodes, lo, hi, masks, out):
 def score_families(families, nodes, lo, hi, masks, out):
     """`score` by sums over families.
 
-    families: (weights (n, F + C(n-1, 2)) = exp(log_beta - offset) by rank, then zeros; offsets
-    (n,); choose (n, k + 1) and first (k + 2,) for n - 1 nodes, uint64; log_beta (n, F) and parents
+    families: (weights (n, F + C(n-1, 2)) = exp(log_phi - offset) by rank, then zeros; offsets
+    (n,); choose (n, k + 1) and first (k + 2,) for n - 1 nodes, uint64; log_phi (n, F) and parents
     (n, F), for predecessors where all weights underflow).
     """
-    weights, offsets, choose, first, log_beta, parents = families
+    weights, offsets, choose, first, log_phi, parents = families
     lists = np.zeros((5, choose.shape[0] + 4), np.uint64)
     mask = masks[lo]
     for position in range(lo, hi + 1):
@@ -191,7 +191,7 @@ def score_families(families, nodes, lo, hi, masks, out):
         if total > TINY:
             out[position] = math.log(total) + offsets[v]
         else:
-            out[position] = log_sum_within(log_beta[v], parents[v], mask, offsets[v])
+            out[position] = log_sum_within(log_phi[v], parents[v], mask, offsets[v])
         mask |= np.int64(1) << v
 
 
@@ -286,7 +286,7 @@ def sum_row(weights, base, members, count):
 
 
 @inner
-def log_sum_within(log_beta, parents, mask, offset):
+def log_sum_within(log_phi, parents, mask, offset):
     """ln of the sum of beta over the parents (F,) within `mask`, at least offset + FLOOR.
 
     Where the scaled weights underflow.
@@ -294,12 +294,12 @@ def log_sum_within(log_beta, parents, mask, offset):
     best, total = -np.inf, 0.0
     for f in range(parents.size):
         if parents[f] & ~mask == 0:
-            best = max(best, log_beta[f])
+            best = max(best, log_phi[f])
     if best <= offset + FLOOR:
         return offset + FLOOR
     for f in range(parents.size):
         if parents[f] & ~mask == 0:
-            total += math.exp(log_beta[f] - best)
+            total += math.exp(log_phi[f] - best)
     return best + math.log(total)
 
 

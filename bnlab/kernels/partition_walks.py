@@ -32,13 +32,13 @@ SPLIT_OR_JOIN, SWAP, ADJACENT, RELOCATE, REVERSE = 0, 1, 2, 3, 4
 
 
 class Families(NamedTuple):
-    """The families of `order_walks.score_families`, and in log_beta, parents (n, F) by weight."""
+    """The families of `order_walks.score_families`, and in log_phi, parents (n, F) by weight."""
 
     weights: NDArray[np.float64]
     offsets: NDArray[np.float64]
     choose: NDArray[np.uint64]
     first: NDArray[np.uint64]
-    log_beta: NDArray[np.float64]
+    log_phi: NDArray[np.float64]
     parents: NDArray[np.int64]
 
 
@@ -100,7 +100,7 @@ def reverse(state, fresh, lists, families, rng):
     """
     dag = np.empty(state.layers.size, np.int64)
     draw(families, state, rng, dag, fresh.scores)
-    u, v, f_u, f_v = accepted_reversal(dag, families.parents, families.log_beta, rng)
+    u, v, f_u, f_v = accepted_reversal(dag, families.parents, families.log_phi, rng)
     if u < 0:
         return False
     dag[u], dag[v] = families.parents[u, f_u], families.parents[v, f_v]
@@ -302,7 +302,7 @@ def score(families, lists, v, before, last):
             total += sum_touching(weights, lists, count, first[size], size, choose)
     if total > TINY:  # else all weights underflow
         return math.log(total) + families.offsets[v]
-    return log_restricted_sum(families.parents[v], families.log_beta[v], before, last)
+    return log_restricted_sum(families.parents[v], families.log_phi[v], before, last)
 
 
 @inner
@@ -346,11 +346,11 @@ def sum_pairs(weights, lists, count, base, touched):
 @inner
 def draw(families, state, rng, dag, scores):
     """Draw a DAG (n,) of a partition by inversion, node by node, and its ln weight by node (n,)."""
-    parents, log_beta = families.parents, families.log_beta
+    parents, log_phi = families.parents, families.log_phi
     for v in range(dag.size):
         before, last, log_sum = state.before[v], state.last[v], state.scores[v]
         dag[v], scores[v] = 0, log_sum
         u = rng.random()
-        f = draw_family(parents[v], log_beta[v], before, last, log_sum, u) if last else -1
+        f = draw_family(parents[v], log_phi[v], before, last, log_sum, u) if last else -1
         if f >= 0:
-            dag[v], scores[v] = parents[v, f], log_beta[v, f]
+            dag[v], scores[v] = parents[v, f], log_phi[v, f]

@@ -1,4 +1,4 @@
-"""The views and the checks of notebooks/06_annealed_importance_sampling.ipynb.
+"""The views and the checks of notebooks/07_annealed_importance_sampling.ipynb.
 
 Annealed runs from uniform orders to the posterior: their weights, the evidence, bounds on it.
 """

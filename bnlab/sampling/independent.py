@@ -47,10 +47,10 @@ def batch_bytes(rows: int, draws: int, uniforms: int) -> int:
 @checked
 def families_by_weight(table: ScoreTable, v: int, /) -> tuple[Ints, Floats]:
     """Allowed parent masks of node v and their ln beta (nats), heaviest first."""
-    log_beta = table.log_prior[v] + table.log_score[v]
-    ranking = np.argsort(-log_beta, kind="stable")
-    ranking = ranking[log_beta[ranking] > -np.inf]
-    return table.parents[v][ranking], log_beta[ranking]
+    log_phi = table.log_prior[v] + table.log_score[v]
+    ranking = np.argsort(-log_phi, kind="stable")
+    ranking = ranking[log_phi[ranking] > -np.inf]
+    return table.parents[v][ranking], log_phi[ranking]
 
 
 def sample(

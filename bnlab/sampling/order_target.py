@@ -77,18 +77,18 @@ class OrderWalker:
     likelihood, [NiinimakiKoivisto2013, eq. 1]. Up to 22 variables it is read from a table of
     8 n 2**(n-1) bytes; beyond, families are summed as the walk goes, O(n C(n, k)) a move.
 
-    A pickle holds `log_beta` alone, ln of the family weights (n, F): a process lays them out anew
+    A pickle holds `log_phi` alone, ln of the family weights (n, F): a process lays them out anew
     when it gets them, and keeps the last layout for the next job.
     """
 
     n: int
     max_parents: int
-    log_beta: Floats
+    log_phi: Floats
     source: Floats | tuple[NDArray[np.generic], ...]
 
     def __reduce__(self) -> tuple[object, ...]:
         dense = not isinstance(self.source, tuple)
-        return _received, (self.n, self.max_parents, dense, self.log_beta.tobytes())
+        return _received, (self.n, self.max_parents, dense, self.log_phi.tobytes())
 
     @classmethod
     def of(cls, table: ScoreTable, /, *, dense: bool | None = None) -> "OrderWalker":
@@ -106,7 +106,7 @@ class OrderWalker:
             task=f"n={table.n}: walking on orders",
             remedy=("choose fewer variables with ", Public("Data.select")),
         )
-        return _laid_out(table.n, table.max_parents, dense, table.log_beta, table.parents)
+        return _laid_out(table.n, table.max_parents, dense, table.log_phi, table.parents)
 
     def walk(
         self,
@@ -183,10 +183,10 @@ def check_weight(table: ScoreTable, orders: Ints, log_target: Floats, /) -> None
     next to nothing, the least weight there is in place of its own.
     """
     heaviest = orders.reshape(-1, table.n)[log_target.argmax()]
-    before, log_beta = predecessor_masks(heaviest), table.log_beta
+    before, log_phi = predecessor_masks(heaviest), table.log_phi
     within = table.parents & ~before[:, None] == 0
-    best = np.where(within, log_beta, -math.inf).max(axis=1)
-    if (best <= log_beta.max(axis=1) + order_walks.FLOOR).any():
+    best = np.where(within, log_phi, -math.inf).max(axis=1)
+    if (best <= log_phi.max(axis=1) + order_walks.FLOOR).any():
         raise ValueError(
             f"no weight within e**-180,000 of the best families: the heaviest of the orders met, "
             f"{heaviest.tolist()}, has no DAG that the constraints allow, or too small a weight. "
@@ -203,39 +203,37 @@ def walker_bytes(n: int, max_parents: int, /, *, dense: bool | None = None) -> i
 
 
 @lru_cache(maxsize=1)
-def _received(n: int, max_parents: int, dense: bool, log_beta: bytes) -> OrderWalker:
+def _received(n: int, max_parents: int, dense: bool, log_phi: bytes) -> OrderWalker:
     """The walker of a pickle. A process that gets many jobs of one run lays it out once."""
-    weights = np.frombuffer(log_beta).reshape(n, -1).copy()
+    weights = np.frombuffer(log_phi).reshape(n, -1).copy()
     parents = np.empty(weights.shape, np.int64)
     counting.family_masks(n, max_parents, parents)
     return _laid_out(n, max_parents, dense, weights, read_only(parents))
 
 
-def _laid_out(
-    n: int, max_parents: int, dense: bool, log_beta: Floats, parents: Ints
-) -> OrderWalker:
+def _laid_out(n: int, max_parents: int, dense: bool, log_phi: Floats, parents: Ints) -> OrderWalker:
     fill = _dense if dense else _families
-    return OrderWalker(n, max_parents, log_beta, fill(n, max_parents, log_beta, parents))
+    return OrderWalker(n, max_parents, log_phi, fill(n, max_parents, log_phi, parents))
 
 
-def _dense(n: int, k: int, log_beta: Floats, parents: Ints) -> Floats:
+def _dense(n: int, k: int, log_phi: Floats, parents: Ints) -> Floats:
     """ln alpha_v(S) for all S, (n, 2**(n-1)), S compact."""
-    offsets = log_beta.max(axis=1)
+    offsets = log_phi.max(axis=1)
     packed, out = np.empty(1 << (n - 1), np.int64), np.empty((n, 1 << (n - 1)))
     for v in range(n):
-        order_dp.parent_set_sums(v, parents[v], log_beta[v], offsets[v], k, packed)
+        order_dp.parent_set_sums(v, parents[v], log_phi[v], offsets[v], k, packed)
         out[v] = unpack(packed)
         out[v] += offsets[v]
     return out
 
 
-def _families(n: int, k: int, log_beta: Floats, parents: Ints) -> tuple[NDArray[np.generic], ...]:
+def _families(n: int, k: int, log_phi: Floats, parents: Ints) -> tuple[NDArray[np.generic], ...]:
     """The arrays of `kernels.order_walks.score_families`."""
-    offsets = log_beta.max(axis=1)
-    weights = np.zeros((n, log_beta.shape[1] + math.comb(n - 1, 2)))
-    scaled = weights[:, : log_beta.shape[1]]
-    np.subtract(log_beta, offsets[:, None], out=scaled)
+    offsets = log_phi.max(axis=1)
+    weights = np.zeros((n, log_phi.shape[1] + math.comb(n - 1, 2)))
+    scaled = weights[:, : log_phi.shape[1]]
+    np.subtract(log_phi, offsets[:, None], out=scaled)
     np.exp(scaled, out=scaled)
     choose = counting.binomials(n - 1, k).astype(np.uint64)
     first = counting.first_ranks(n - 1, k).astype(np.uint64)
-    return weights, offsets, choose, first, log_beta, parents
+    return weights, offsets, choose, first, log_phi, parents

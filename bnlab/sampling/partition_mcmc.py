@@ -119,16 +119,16 @@ def sample_partitions(
 class PartitionWalker:
     """The families of a score table, laid out for walks on partitions.
 
-    A pickle holds `log_beta` alone, as that of an `OrderWalker`.
+    A pickle holds `log_phi` alone, as that of an `OrderWalker`.
     """
 
     n: int
     max_parents: int
-    log_beta: Floats
+    log_phi: Floats
     source: partition_walks.Families
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _received, (OrderWalker(self.n, self.max_parents, self.log_beta, ()),)
+        return _received, (OrderWalker(self.n, self.max_parents, self.log_phi, ()),)
 
     @classmethod
     def of(cls, table: ScoreTable, /) -> "PartitionWalker":
@@ -171,11 +171,11 @@ def block_moves(n: int, max_parents: int, /) -> int:
 
 def _ranked(orders: OrderWalker) -> PartitionWalker:
     """The families of a walk on orders, those of each node by weight."""
-    *laid_out, log_beta, parents = orders.source
-    ranking = np.argsort(-orders.log_beta, axis=1, kind="stable")
-    by_weight = (np.take_along_axis(a, ranking, axis=1) for a in (log_beta, parents))
+    *laid_out, log_phi, parents = orders.source
+    ranking = np.argsort(-orders.log_phi, axis=1, kind="stable")
+    by_weight = (np.take_along_axis(a, ranking, axis=1) for a in (log_phi, parents))
     families = partition_walks.Families(*laid_out, *by_weight)
-    return PartitionWalker(orders.n, orders.max_parents, orders.log_beta, families)
+    return PartitionWalker(orders.n, orders.max_parents, orders.log_phi, families)
 
 
 @lru_cache(maxsize=1)
@@ -225,7 +225,7 @@ def first_partition(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
     ValueError
         If the constraints leave no DAG.
     """
-    before, log_beta = predecessor_masks(allowed_order(table, rng=rng)), table.log_beta
+    before, log_phi = predecessor_masks(allowed_order(table, rng=rng)), table.log_phi
     within = table.parents & ~before[:, None] == 0
-    best = np.where(within, log_beta, -math.inf).argmax(axis=1)
+    best = np.where(within, log_phi, -math.inf).argmax(axis=1)
     return partition_of(table.parents[np.arange(table.n), best])

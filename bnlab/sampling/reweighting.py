@@ -280,11 +280,11 @@ def within(families: list[tuple[Ints, Floats]], masks: Ints, /) -> Choices:
     where a node has no family.
     """
     out = []
-    for (parents, log_beta), mask in zip(families, masks, strict=True):
+    for (parents, log_phi), mask in zip(families, masks, strict=True):
         fits = parents & ~mask == 0
         if not fits.any():
             raise ValueError(NO_DAG)
-        tails = np.logaddexp.accumulate(log_beta[fits][::-1])[::-1]
+        tails = np.logaddexp.accumulate(log_phi[fits][::-1])[::-1]
         out.append((parents[fits].tolist(), [*(tails - tails[:1]).tolist(), -math.inf]))
     return out
 

@@ -186,7 +186,7 @@ class StructureWalker:
                 raise ValueError(
                     f"edges {chances.shape} of {kernel!r} for a table of {n} variables"
                 )
-        source = table.log_beta, counting.binomials(n - 1, k), counting.first_ranks(n - 1, k)
+        source = table.log_phi, counting.binomials(n - 1, k), counting.first_ranks(n - 1, k)
         return _laid_out(source, other, probability, chances)
 
     def walk(
@@ -313,15 +313,15 @@ def _laid_out(
     source: tuple[NDArray[Any], ...], other: int, probability: float, chances: Floats
 ) -> StructureWalker:
     """With the families of each node by weight, if there are edge reversals."""
-    log_beta, choose = source[:2]
-    n, parents, sorted_beta = len(log_beta), np.empty((0, 0), np.int64), np.empty((0, 0))
+    log_phi, choose = source[:2]
+    n, parents, sorted_beta = len(log_phi), np.empty((0, 0), np.int64), np.empty((0, 0))
     if other == kernels.REVERSAL:
-        ranking = np.argsort(-log_beta, axis=1, kind="stable")
-        listed = np.empty(log_beta.shape, np.int64)
+        ranking = np.argsort(-log_phi, axis=1, kind="stable")
+        listed = np.empty(log_phi.shape, np.int64)
         counting.family_masks(n, choose.shape[1] - 1, listed)
         parents = np.take_along_axis(listed, ranking, axis=1)
         del listed  # so that no more than four tables stand in memory at once
-        sorted_beta = np.take_along_axis(log_beta, ranking, axis=1)
+        sorted_beta = np.take_along_axis(log_phi, ranking, axis=1)
     return StructureWalker(n, source, (other, probability, chances, parents, sorted_beta))
 
 

@@ -51,13 +51,13 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str], /) -> None:
             )
     check_place(path)
     lines = [str(table.n)]
-    log_beta = table.log_beta
+    log_phi = table.log_phi
     for v, name in enumerate(table.names):
-        allowed = np.flatnonzero(log_beta[v] > -math.inf)
+        allowed = np.flatnonzero(log_phi[v] > -math.inf)
         lines.append(f"{name} {len(allowed)}")
         for f in allowed:
             parents = [table.names[u] for u in members(table.parents[v, f])]
-            lines.append(" ".join([repr(float(log_beta[v, f])), str(len(parents)), *parents]))
+            lines.append(" ".join([repr(float(log_phi[v, f])), str(len(parents)), *parents]))
     write_whole(path, ("\n".join(lines) + "\n").encode())
 
 
@@ -81,7 +81,7 @@ def read_scores(path: str | os.PathLike[str], /) -> ScoreTable:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     text = "2\\na 2\\n-3.5 0\\n-2.5 1 b\\nb 1\\n-3.0 0\\n"
     ...     _ = pathlib.Path(folder, "two.jkl").write_text(text)
-    ...     read_scores(f"{folder}/two.jkl").log_beta
+    ...     read_scores(f"{folder}/two.jkl").log_phi
     array([[-3.5, -2.5],
            [-3. , -inf]])
     """

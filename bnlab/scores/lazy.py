@@ -75,11 +75,11 @@ class LazyScores:
             task=f"room for all families of up to {k} parents of n={n} variables",
             remedy=FEWER_FAMILIES,
         )
-        log_beta, parents = np.full(shape, np.nan), np.empty(shape, np.int64)
+        log_phi, parents = np.full(shape, np.nan), np.empty(shape, np.int64)
         counting.family_masks(n, k, parents)
         log_prior = log_priors(self.prior, parents, data.names)
-        log_beta[np.isneginf(log_prior)] = -math.inf
-        families = log_beta, counting.binomials(n - 1, k), counting.first_ranks(n - 1, k)
+        log_phi[np.isneginf(log_prior)] = -math.inf
+        families = log_phi, counting.binomials(n - 1, k), counting.first_ranks(n - 1, k)
         object.__setattr__(self, "max_parents", k)
         object.__setattr__(self, "source", (families, _counts(data, self.score, k, log_prior)))
 
@@ -87,10 +87,10 @@ class LazyScores:
         return LazyScores, (self.data, self.score, self.max_parents, self.prior)
 
     def __repr__(self) -> str:
-        log_beta = self.source[0][0]
+        log_phi = self.source[0][0]
         return (
             f"LazyScores({self.n} variables, up to {self.max_parents} parents, "
-            f"{int((~np.isnan(log_beta)).sum())} of {log_beta.size} families scored)"
+            f"{int((~np.isnan(log_phi)).sum())} of {log_phi.size} families scored)"
         )
 
     @property
@@ -133,7 +133,7 @@ def family_source(scores: ScoreTable | LazyScores, /) -> Source:
     if isinstance(scores, LazyScores):
         return scores.source
     n, k = scores.n, scores.max_parents
-    families = scores.log_beta, counting.binomials(n - 1, k), counting.first_ranks(n - 1, k)
+    families = scores.log_phi, counting.binomials(n - 1, k), counting.first_ranks(n - 1, k)
     none, nothing = np.empty((0, 0)), np.empty(0, np.int64)
     rows = np.empty((0, 0), np.int32), np.empty((0, 0), np.uint64), nothing
     return families, (*rows, nothing, none, np.empty(0), none, none, none)

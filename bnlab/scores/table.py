@@ -89,7 +89,7 @@ class ScoreTable(Record):
         return len(self.names)
 
     @property
-    def log_beta(self) -> Floats:
+    def log_phi(self) -> Floats:
         """ln beta_v(G) = log_prior + log_score, (n, F), nats [KoivistoSood2004]."""
         return self.log_prior + self.log_score
 
@@ -137,8 +137,8 @@ def _check_families(table: ScoreTable, v: int) -> None:
     parents, log_score, log_prior = table.parents[v], table.log_score[v], table.log_prior[v]
     check_log_prior(log_prior, parents, table.names, v)
     _refuse_any(~(log_score <= LARGEST_LOG), "log_score", log_score, parents, table.names, v)
-    log_beta = log_prior + log_score
-    allowed = log_beta > -math.inf
+    log_phi = log_prior + log_score
+    allowed = log_phi > -math.inf
     if not allowed.any():
         raise ValueError(
             f"no parent set of {table.names[v]!r} is allowed: relax the required, forbidden or "
@@ -146,7 +146,7 @@ def _check_families(table: ScoreTable, v: int) -> None:
         )
     smallest = parents[allowed.argmax()]
     larger = (parents & smallest == smallest) & (parents != smallest)
-    for name, values in (("log_score", log_score), ("log_prior + log_score", log_beta)):
+    for name, values in (("log_score", log_score), ("log_prior + log_score", log_phi)):
         if values[allowed.argmax()] < -LARGEST_LOG:
             larger[:] = False
         low = allowed & ~larger & (values < -LARGEST_LOG)
@@ -195,7 +195,7 @@ def allowed_order(table: ScoreTable, /, *, rng: np.random.Generator) -> Ints:
     ValueError
         If the constraints leave no DAG.
     """
-    allowed = [table.parents[v][log_beta > -math.inf] for v, log_beta in enumerate(table.log_beta)]
+    allowed = [table.parents[v][log_phi > -math.inf] for v, log_phi in enumerate(table.log_phi)]
     waiting, order, placed = rng.permutation(table.n).tolist(), list[int](), 0
     while waiting:
         free = (v for v in waiting if (allowed[v] & ~np.int64(placed) == 0).any())
@@ -226,7 +226,7 @@ def first_dags(table: ScoreTable, start: ArrayLike | None, chains: int, /) -> In
     if start is None:
         order = allowed_order(table, rng=np.random.default_rng(0))
         before = predecessor_masks(order)
-        allowed = (table.parents & ~before[:, None] == 0) & (table.log_beta > -math.inf)
+        allowed = (table.parents & ~before[:, None] == 0) & (table.log_phi > -math.inf)
         dag = table.parents[np.arange(table.n), allowed.argmax(axis=1)]  # families rise in size
         return np.tile(dag, (chains, 1))
     dags = check_dags(start)

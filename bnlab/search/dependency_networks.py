@@ -167,7 +167,7 @@ def fit_dependency_network(
     """
     _check(table, data, score)
     clock = Clock()
-    best = first_best(table.log_beta)
+    best = first_best(table.log_phi)
     parents = table.parents[np.arange(table.n), best]
     tables = tuple(_means(data, v, int(parents[v]), score) for v in range(data.n))
     run = Run("best parent sets", {"score": repr(score)}, seconds=clock.seconds)
@@ -251,12 +251,12 @@ def best_dag_given_order(table: ScoreTable, order: ArrayLike, /) -> Ints:
     return dag
 
 
-def first_best(log_beta: NDArray[np.float64], /) -> Ints:
+def first_best(log_phi: NDArray[np.float64], /) -> Ints:
     """The place along the last axis of the first family as good as the best, up to rounding.
 
     Scores of equal counts differ by the order in which their terms were added.
     """
-    best = log_beta.max(axis=-1, keepdims=True)
+    best = log_phi.max(axis=-1, keepdims=True)
     tie = TIE * (1 + 1e-5 * np.abs(np.where(np.isfinite(best), best, 0.0)))
-    first: Ints = (log_beta >= best - tie).argmax(axis=-1)
+    first: Ints = (log_phi >= best - tie).argmax(axis=-1)
     return first

@@ -150,11 +150,11 @@ def ges(
 
 
 def _check_classes(table: ScoreTable | LazyScores) -> None:
-    (log_beta, *_), _ = family_source(table)
-    if not (log_beta == -math.inf).any():
+    (log_phi, *_), _ = family_source(table)
+    if not (log_phi == -math.inf).any():
         return
-    v, f = np.argwhere(log_beta == -math.inf)[0]
-    parents = np.empty(log_beta.shape, np.int64)
+    v, f = np.argwhere(log_phi == -math.inf)[0]
+    parents = np.empty(log_phi.shape, np.int64)
     counting.family_masks(table.n, table.max_parents, parents)
     raise ValueError(
         f"the parents {members(parents[v, f])} of {table.names[v]!r} are forbidden: the "

@@ -143,7 +143,7 @@ def _check_alike(table: ScoreTable, other: ScoreTable) -> None:
     if (
         other.names != table.names
         or other.max_parents != table.max_parents
-        or (np.isneginf(other.log_beta) != np.isneginf(table.log_beta)).any()
+        or (np.isneginf(other.log_phi) != np.isneginf(table.log_phi)).any()
     ):
         raise ValueError(
             f"the perturbed table, {other!r}, is not for the families of {table!r}: score both "

@@ -109,10 +109,10 @@ def maximum_branching(table: ScoreTable, /) -> Ints:
     n = table.n
     # Node n stands for having no parent, so that a forest becomes a tree that it is the root of.
     weight = np.full((n + 1, n + 1), -math.inf)
-    log_beta = table.log_beta
+    log_phi = table.log_phi
     for v in range(n):
-        weight[n, v] = log_beta[v, 0]
-        for mask, value in zip(table.parents[v, 1:n], log_beta[v, 1:n], strict=True):
+        weight[n, v] = log_phi[v, 0]
+        for mask, value in zip(table.parents[v, 1:n], log_phi[v, 1:n], strict=True):
             if np.bitwise_count(mask) == 1:
                 weight[int(mask).bit_length() - 1, v] = value
     parents = _arborescence(weight)

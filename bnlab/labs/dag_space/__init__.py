@@ -1,4 +1,4 @@
-"""The views and the checks of notebooks/08_dag_space.ipynb.
+"""The views and the checks of notebooks/11_dag_space.ipynb.
 
 Walks on networks themselves: samplers that race towards the same edges, local and global moves,
 priors that are a choice, and rows in which somebody set a variable.

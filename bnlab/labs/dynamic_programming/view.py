@@ -57,12 +57,12 @@ class Step(NamedTuple):
 def relative(table: bn.ScoreTable) -> Relative:
     """The lattice of a table, in units of the weight of the graph without arrows."""
     lattice = bn.order_lattice(table)
-    nothing = table.log_beta[:, 0]  # the first family of each row has no parents
+    nothing = table.log_phi[:, 0]  # the first family of each row has no parents
     n = table.n
     inside = ((np.arange(1 << n) >> np.arange(n)[:, None]) & 1) * nothing[:, None]
     alpha = np.exp(lattice.log_alpha - nothing[:, None])
     alpha[np.isneginf(lattice.log_alpha)] = np.nan
-    weights = np.exp(table.log_beta - nothing[:, None])
+    weights = np.exp(table.log_phi - nothing[:, None])
     return Relative(
         tuple(
             dict(zip(masks.tolist(), row.tolist(), strict=True))

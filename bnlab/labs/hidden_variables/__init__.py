@@ -1,4 +1,4 @@
-"""The views and the checks of notebooks/07_hidden_variables.ipynb.
+"""The views and the checks of notebooks/09_hidden_variables.ipynb.
 
 Structures with hidden nodes: their scores, their evidence, and who sets the rank of the true one.
 """

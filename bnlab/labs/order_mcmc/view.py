@@ -137,7 +137,7 @@ def edge_given_orders(draws: bn.Draws, table: bn.ScoreTable, u: int, v: int, /) 
     place = draws.values.argsort(axis=2)
     before = (place < place[:, :, [v]]) @ (1 << np.arange(table.n))
     sets, which = np.unique(before, return_inverse=True)
-    beta = np.exp(table.log_beta[v] - table.log_beta[v].max())
+    beta = np.exp(table.log_phi[v] - table.log_phi[v].max())
     within = (table.parents[v] & ~sets[:, None]) == 0
     with_u = within & (table.parents[v] >> u & 1 == 1)
     given: Floats = (with_u @ beta / (within @ beta))[which].reshape(before.shape)

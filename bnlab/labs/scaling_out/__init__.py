@@ -1,4 +1,4 @@
-"""The views and the checks of notebooks/11_scaling_out.ipynb.
+"""The views and the checks of notebooks/15_scaling_out.ipynb.
 
 The same calls on threads, processes, Dask, ipyparallel and MPI; what they send; what more cores
 bring and cost; plans for ten thousand annealing runs and for the exact sum past 27 variables.

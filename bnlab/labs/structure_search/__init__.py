@@ -1,4 +1,4 @@
-"""The views and the checks of notebooks/09_structure_search.ipynb.
+"""The views and the checks of notebooks/13_structure_search.ipynb.
 
 Searches for one good network, what each finds and what it misses, and what the best network alone
 does not tell.

@@ -47,7 +47,7 @@ def check_gain(function: Gain) -> bool:
         def score(w: int, parents: frozenset[int]) -> float:
             asked.append(w)
             place = np.flatnonzero(_four().parents[w] == sum(1 << x for x in parents))
-            return float(_four().log_beta[w, place[0]])
+            return float(_four().log_phi[w, place[0]])
 
         parents = [frozenset(bn.graphs.members(int(mask))) for mask in dag]
         return float(function(score, parents, kind, u, v)), len(asked)

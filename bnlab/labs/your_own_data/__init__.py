@@ -1,4 +1,4 @@
-"""The views and the checks of notebooks/10_your_own_data.ipynb.
+"""The views and the checks of notebooks/14_your_own_data.ipynb.
 
 From a file that nobody has tidied up to probabilities, predictions and a report.
 """

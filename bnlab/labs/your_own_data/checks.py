@@ -1,4 +1,4 @@
-"""Checks of the exercises of notebooks/10_your_own_data.ipynb: properties, not stored numbers."""
+"""Checks of the exercises of notebooks/14_your_own_data.ipynb: properties, not stored numbers."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
