@@ -1,6 +1,7 @@
 """Lab 02 without a browser: the enumeration, its pictures, its widgets, and its checks."""
 
 import itertools
+import math
 from math import comb
 
 import numpy as np
@@ -61,7 +62,8 @@ def test_equivalent_dags_have_the_same_score_and_numbers_of_parents() -> None:
 
 
 def test_curve_keeps_the_ends_of_each_step() -> None:
-    p = lab.normalised(np.log(lab.space(3).orders))
+    orders = lab.space(3).orders
+    p = orders / orders.sum()
     data = columns(plots.prior_curve(p, {}, y_range=(0.01, 1)), "curve")
     assert data["rank"] == [1, 1, 2, 7, 8, 13, 14, 25]
     assert data["probability"] == pytest.approx(np.repeat([6, 3, 2, 1], 2) / 48)
@@ -141,34 +143,43 @@ def test_washout_is_the_package_and_never_moves_within_the_class() -> None:
     np.testing.assert_allclose(distance, [0.25, 0], atol=0.001)
 
 
-def test_corrected_draws_are_draws_from_the_other_posterior() -> None:
-    everything = lab.space(5)
-    table = bn.score_families(lab.cancer().prefix(500), bn.BDeu(1.0), max_parents=4)
-    draws = bn.sample_dags(bn.order_posterior(table), draws=4000, rng=np.random.default_rng(3))
-    weight = 1 / lab.count_orders(draws.values[0])
-    has = bn.graphs.to_adjacency(draws.values[0])
-    edges = np.tensordot(weight / weight.sum(), has, axes=1)
-    exact = np.tensordot(
-        lab.normalised(table.log_target(everything.dags)), everything.edges, axes=1
+def prior(dag: list[frozenset[int]], rho: list[float], *, orders: bool = True) -> float:
+    n = len(dag)
+    total = math.prod(sum(comb(k, j) * rho[j] for j in range(k + 1)) for k in range(n))
+    ell = sum(
+        all(dag[v] <= set(order[:i]) for i, v in enumerate(order))
+        for order in itertools.permutations(range(n))
     )
-    assert np.abs(edges - exact).max() < 4 * 0.5 / np.sqrt(weight.sum() ** 2 / (weight**2).sum())
+    weight = math.prod(rho[len(parents)] for parents in dag)
+    return weight * (ell if orders else 1) / (math.factorial(n) * total)
 
 
-def test_check_of_corrected_probabilities(capsys: pytest.CaptureFixture[str]) -> None:
-    assert not lab.check_corrected(lambda has, orders: None)
-    assert not lab.check_corrected(lambda has, orders: has.mean())
-    assert not lab.check_corrected(lambda has, orders: (has / orders).mean())
-    assert not lab.check_corrected(lambda has, orders: np.average(has, weights=orders))
-    assert lab.check_corrected(lambda has, orders: np.average(has, weights=1 / orders))
+def test_check_of_priors(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not lab.check_prior(lambda dag, rho: None)
+    assert not lab.check_prior(lambda dag, rho: 1 / 4)
+    assert not lab.check_prior(lambda dag, rho: prior(dag, rho, orders=False))
+    assert not lab.check_prior(lambda dag, rho: prior(dag, [1] * len(rho)))
+    assert lab.check_prior(prior)
     assert capsys.readouterr().out.count("not yet") == 4
 
 
-def test_check_of_counts(capsys: pytest.CaptureFixture[str]) -> None:
-    assert not lab.check_count(lambda dag: None)
-    assert not lab.check_count(lambda dag: 1)
-    assert not lab.check_count(lambda dag: int(np.prod(np.arange(1, 1 + (dag == 0).sum()))))
-    assert lab.check_count(lambda dag: int(lab.count_orders(dag)))
-    assert capsys.readouterr().out.count("not yet") == 3
+def test_check_of_factors(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not lab.check_against(lambda k: None)
+    assert not lab.check_against(lambda k: 1)
+    assert not lab.check_against(lambda k: 2**k)
+    assert not lab.check_against(lambda k: 2 if k else 1)
+    assert lab.check_against(lambda k: 1 + k)
+    assert capsys.readouterr().out.count("not yet") == 4
+
+
+def test_k2_is_bdeu_with_an_imagined_row_in_each_cell() -> None:
+    """What the lab says of families with k parents, all with two values."""
+    data = bn.load_dataset("coronary")
+    k2 = bn.score_families(data, bn.K2(), max_parents=5)
+    for k in range(6):
+        bdeu = bn.score_families(data, bn.BDeu(2.0 ** (k + 1)), max_parents=5)
+        has = np.bitwise_count(k2.parents) == k
+        np.testing.assert_allclose(k2.log_score[has], bdeu.log_score[has], rtol=1e-12)
 
 
 def test_check_of_pairs(capsys: pytest.CaptureFixture[str]) -> None:

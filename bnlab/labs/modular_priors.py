@@ -1,15 +1,13 @@
 """The views and the checks of notebooks/02_modular_priors.ipynb.
 
-Priors on all DAGs of five variables, one by one: which they favour, what data can do about it, and
-what the number of orders of a DAG can.
+Priors on all DAGs of five variables, one by one: which they favour, and what rows can do about it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
-from math import factorial, log
-from numbers import Integral
+from math import log
 from typing import Any
 
 import numpy as np
@@ -19,9 +17,10 @@ import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.labs.board import check, choice, setup as setup, size_slider
+from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.papers.em2007.cases import PRIORS as PRIORS, count_orders, log_factor, log_prior
-from bnlab.papers.store import normalised as normalised
+from bnlab.papers.store import normalised
 
 SEED = 2016
 NODES = 5
@@ -34,7 +33,7 @@ MOST_MEMBERS = 8  # of a class, shown
 SHOWN = 4  # shapes at either end of the gallery
 POSTERIORS = ("order-modular", "structure-modular")
 _NUMBERS = {1: "One", 2: "Two", 3: "Three", 4: "Four"}
-TRUE_ARROWS = ((0, 1), (0, 2), (1, 3), (2, 3), (2, 4))
+TRUE_EDGES = ((0, 1), (0, 2), (1, 3), (2, 3), (2, 4))
 
 Edges = Iterable[tuple[int, int]]
 
@@ -44,7 +43,7 @@ class DagSpace:
     """All N DAGs of n variables."""
 
     dags: Ints  # (N, n), parent masks
-    orders: Ints  # (N,), l(G), the number of orders that G is consistent with
+    orders: Ints  # (N,), ℓ(G), the number of orders that G is consistent with
     classes: Ints  # (N,), equal numbers for Markov-equivalent DAGs
     shapes: Ints  # (N,), equal numbers for DAGs that differ in the names of their nodes only
 
@@ -76,12 +75,12 @@ def equivalence_classes(dags: ArrayLike, /) -> Ints:
 def _shapes(dags: Ints) -> Ints:
     """A number for each DAG (N, n), equal where a renaming of the nodes makes them equal: (N,)."""
     n = dags.shape[1]
-    arrows = graphs.to_adjacency(dags)
+    edges = graphs.to_adjacency(dags)
     bits = np.int64(1) << np.arange(n * n, dtype=np.int64).reshape(n, n)
-    index = {int(key): i for i, key in enumerate((arrows * bits).sum(axis=(1, 2)))}
+    index = {int(key): i for i, key in enumerate((edges * bits).sum(axis=(1, 2)))}
     renamings = np.array(list(permutations(range(n))))
     shapes = np.full(len(dags), -1, np.int64)
-    for i, one in enumerate(arrows):
+    for i, one in enumerate(edges):
         if shapes[i] < 0:
             renamed = one[renamings[:, :, None], renamings[:, None, :]]
             same = {index[int(key)] for key in (renamed * bits).sum(axis=(1, 2))}
@@ -93,22 +92,22 @@ def _shapes(dags: Ints) -> Ints:
 def cancer() -> bn.Data:
     """100,000 rows drawn from the cancer network of Friedman, Murphy & Russell, always the same.
 
-    Its arrows are A → B, A → C, B → D, C → D and C → E.
+    Its edges are A → B, A → C, B → D, C → D and C → E.
     """
     return bn.load_network("cancer").sample(ROWS, np.random.default_rng(SEED))
 
 
 class PriorExplorer(View):
-    """All DAGs of five variables under one of the four priors, with a cost for each arrow.
+    """All DAGs of five variables under one of the four priors, with a cost for each edge.
 
-    Controls `prior` and `divisor`, by which each arrow divides the probability on top; panels
+    Controls `prior` and `divisor`, by which each edge divides the probability on top; panels
     `curve` and `gallery`.
     """
 
     def __init__(self) -> None:
         super().__init__(
             prior=choice("prior", list(PRIORS)),
-            divisor=size_slider("each arrow divides by", DIVISORS),
+            divisor=size_slider("each edge divides by", DIVISORS),
         )
 
     @property
@@ -121,7 +120,7 @@ class PriorExplorer(View):
         p = prior_probabilities(prior, divisor)
         others = {name: prior_probabilities(name, 1) for name in PRIORS}
         kl = np.sum(p * np.log(p * p.size))
-        lead = prior + (f", divided by {divisor} for each arrow" if divisor > 1 else "")
+        lead = prior + (f", divided by {divisor} for each edge" if divisor > 1 else "")
         spread = len(p) * np.exp(-kl)
         return {
             "curve": (
@@ -135,7 +134,7 @@ class PriorExplorer(View):
                 "Every DAG is as probable as any other: any eight would do."
                 if np.ptp(np.log(p)) < 1e-9
                 else "One drawing a shape: DAGs that differ in the names of their nodes only are "
-                "equally probable, and are counted under it. Where shapes tie, few arrows come "
+                "equally probable, and are counted under it. Where shapes tie, few edges come "
                 "first.",
             ),
         }
@@ -152,7 +151,7 @@ def prior_probabilities(prior: str, divisor: int) -> Floats:
 class Washout(View):
     """The cancer network under two priors, as rows are added: what washes out, and what does not.
 
-    Exact, over all 29,281 DAGs: BDeu with equivalent sample size 1, q = 1.
+    Exact, over all 29,281 DAGs: BDeu with equivalent sample size 1, ρ = 1.
 
     Control `size`, the number of rows; panels `edges`, `members` and `lines`. `posteriors` is
     {rows: (order-modular (29281,), structure-modular (29281,))}.
@@ -175,16 +174,16 @@ class Washout(View):
             "of DAGs": [float(np.abs(gap).sum() / 2) for gap in gaps],
             "of equivalence classes": [float(np.abs(gap).sum() / 2) for gap in by_class],
         }
-        true = graphs.from_edges(NODES, TRUE_ARROWS)
+        true = graphs.from_edges(NODES, TRUE_EDGES)
         if data is not None:
             true = self._all.dags[int(self.posteriors[shown.m][1].argmax())]
         self._true = int(np.argmax(np.all(self._all.dags == true, axis=1)))
         same = np.flatnonzero(self._all.classes == self._all.classes[self._true])
         self._class = same[np.argsort(-self._all.orders[same])][:MOST_MEMBERS]
-        arrows, joined = graphs.to_edges(true), np.any(self._all.edges[same], axis=0)
-        free = [(u, v) for u, v in arrows if joined[v, u]]
+        edges, joined = graphs.to_edges(true), np.any(self._all.edges[same], axis=0)
+        free = [(u, v) for u, v in edges if joined[v, u]]
         both = [pair for u, v in free for pair in ((u, v), (v, u))]
-        self._pairs = both + [pair for pair in arrows if pair not in free] or [(0, 1), (1, 0)]
+        self._pairs = both + [pair for pair in edges if pair not in free] or [(0, 1), (1, 0)]
         super().__init__(size=size_slider("rows", sizes, 1000 if 1000 in sizes else shown.m))
 
     def draw(self, size: int) -> Board:
@@ -204,7 +203,7 @@ class Washout(View):
                     title=f"Edges of the {self._kind} network",
                     alt="Posterior probabilities of eight edges under two priors",
                 ),
-                f"{size:,} rows. Both posteriors are exact, with q = 1; one counts the orders of "
+                f"{size:,} rows. Both posteriors are exact, with ρ = 1; one counts the orders of "
                 "a DAG, the other does not.",
             ),
             "members": (
@@ -253,9 +252,9 @@ def _favoured(p: Floats) -> tuple[Ints, Floats, list[int]]:
     """Return the shapes at both ends: a DAG of each, its ratio to uniform, how many are alike."""
     drawn, alike = _drawings()
     dags, of_shape = space(NODES).dags[drawn], p[drawn]
-    arrows = np.bitwise_count(dags).sum(axis=1)
+    edges = np.bitwise_count(dags).sum(axis=1)
     # Sums in another order differ in their last digits: round, so that ties are ties.
-    ranked = np.lexsort((arrows, -np.log(of_shape).round(9)))
+    ranked = np.lexsort((edges, -np.log(of_shape).round(9)))
     ends = np.concatenate([ranked[:SHOWN], ranked[-SHOWN:]])
     return dags[ends], of_shape[ends] * len(p), [int(count) for count in alike[ends]]
 
@@ -271,56 +270,59 @@ def _drawings() -> tuple[Ints, Ints]:
     return ranked[np.cumsum(counts) - counts], counts
 
 
-def check_corrected(function: Callable[[Bools, Ints], Any]) -> bool:
-    """Exercise 1: `function(has, orders)` turns order-modular draws to the uniform prior."""
-    everything = space(4)
-    # Every DAG as often as the order-modular prior has it: the draws of a perfect sampler.
-    drawn = np.repeat(np.arange(len(everything.dags)), everything.orders)
-    edge = everything.edges[:, 0, 1]
+def check_prior(function: Callable[[list[frozenset[int]], list[float]], Any]) -> bool:
+    """Exercise 1: `function(dag, rho)` is the order-modular prior probability of one DAG."""
 
-    def result(has: Any, orders: Any) -> float:
-        return float(function(np.array(has, bool), np.array(orders, np.int64)))
+    def result(dag: ArrayLike, rho: Sequence[float]) -> float:
+        return float(function([frozenset(graphs.members(P)) for P in np.asarray(dag)], list(rho)))
+
+    def agree(n: int, factor: Sequence[float]) -> bool:
+        everything = space(n)
+        sizes = np.bitwise_count(everything.dags)
+        weight = everything.orders * np.asarray(factor)[sizes].prod(axis=1)
+        found = [result(dag, factor) for dag in everything.dags]
+        return np.allclose(found, weight / weight.sum())
 
     return check(
         "Exercise 1",
-        "return one number between 0 and 1",
-        lambda: 0 <= result([1, 0, 1], [2, 1, 1]) <= 1,
-        "where all DAGs have as many orders, nothing is to be corrected: the share of hits",
-        lambda: np.isclose(result([1, 0, 0, 0], [6, 6, 6, 6]), 0.25),
-        "weights must add up to 1: an event and its contrary have the answers p and 1 - p",
-        lambda: np.isclose(result([1, 0, 1], [2, 1, 6]) + result([0, 1, 0], [2, 1, 6]), 1),
-        "a fork (2 orders) is drawn twice as often as a chain (1 order), so one draw of it "
-        "counts half: [True, False] with orders [2, 1] gives 1/3",
-        lambda: np.isclose(result([1, 0], [2, 1]), 1 / 3),
-        "from perfect order-modular draws of all DAGs on 4 nodes it must find the share of "
-        "DAGs with the edge 0 → 1",
-        lambda: np.isclose(result(edge[drawn], everything.orders[drawn]), edge.mean()),
+        "a probability lies between 0 and 1",
+        lambda: 0 <= result([0, 1], [1, 1]) <= 1,
+        "on two nodes, and with the factor 1, the edge 0 → 1 is one of four pairs",
+        lambda: np.isclose(result([0, 1], [1, 1]), 1 / 4),
+        "the fork 0 ← 1 → 2 should be twice as probable as the chain 0 → 1 → 2",
+        lambda: np.isclose(result([2, 0, 2], [1, 1, 1]), 2 * result([0, 1, 2], [1, 1, 1])),
+        "over the 25 DAGs on three nodes, with the factor 1, it differs from the enumeration",
+        lambda: agree(3, [1, 1, 1]),
+        "over the 543 DAGs on four nodes, with the fair factor, it differs from the enumeration",
+        lambda: agree(4, [1, 1 / 3, 1 / 3, 1]),
+        "on seven nodes the DAG without edges has probability 2 ** -21 with the factor 1",
+        lambda: np.isclose(result([0] * 7, [1] * 7), 2.0**-21, rtol=1e-9, atol=0),
     )
 
 
-def check_count(function: Callable[[Ints], Any]) -> bool:
-    """Exercise 2: `function(dag)` counts the orders of a DAG, given as parent masks."""
-    everything = space(4)
+def check_against(function: Callable[[int], Any]) -> bool:
+    """Exercise 2: `function(k)`, a factor that makes the order-modular prior nearly uniform."""
 
-    def result(dag: Any) -> int:
-        return int(function(np.array(dag, np.int64)))
+    def kl(n: int) -> float:
+        everything = space(n)
+        factor = np.array([float(function(k)) for k in range(n)])
+        p = normalised(
+            np.log(everything.orders)
+            + np.log(factor)[np.bitwise_count(everything.dags)].sum(axis=1)
+        )
+        return float(np.sum(p * np.log(len(p) * p)))
 
     return check(
         "Exercise 2",
-        "return a whole number, at least 1",
-        lambda: isinstance(function(np.array([0, 1])), Integral) and result([0, 1]) >= 1,
-        "the chain 0 → 1 → 2 → 3 has one order",
-        lambda: result([0, 1, 2, 4]) == 1,
-        "the fork 0 ← 1 → 2 has two",
-        lambda: result([2, 0, 2]) == 2,
-        "four nodes without arrows have 4! orders",
-        lambda: result([0] * 4) == factorial(4),
-        "over all DAGs on 4 nodes the counts add up to 4! · 2⁶ = 1,536",
-        lambda: sum(result(dag) for dag in everything.dags) == 1536,
-        "some DAG on 4 nodes has another count",
-        lambda: [result(dag) for dag in everything.dags] == everything.orders.tolist(),
-        "ten nodes without arrows have 10! orders (do not list them: add up over sets)",
-        lambda: result([0] * 10) == factorial(10),
+        "return a positive number for each of k = 0, 1, 2, 3",
+        lambda: all(float(function(k)) > 0 for k in range(4)),
+        "on two variables the DAG without edges has two orders, and each edge one: what makes up "
+        "for that",
+        lambda: abs(kl(2)) < 1e-9,
+        "on three variables KL should be below 0.03 nats",
+        lambda: kl(3) < 0.03,
+        "on four variables KL should be below 0.1 nats",
+        lambda: kl(4) < 0.1,
     )
 
 
@@ -336,15 +338,15 @@ def check_pair(first: Edges, second: Edges) -> bool:
 
     solved = check(
         "Exercise 3",
-        "give two lists of arrows (u, v) between the nodes 0 to 5, both without a cycle",
+        "give two lists of edges (u, v) between the nodes 0 to 5, both without a cycle",
         lambda: both().shape == (2, 6),
-        "the two are not equivalent: they need the same neighbours, and arrows that meet at "
+        "the two are not equivalent: they need the same neighbours, and edges that meet at "
         "the same nodes where their tails are no neighbours",
         lambda: len(set(equivalence_classes(both()))) == 1,
         "the first should be the more probable one",
         lambda: odds() > 1,
         "reach odds of at least 10: a star gets to 5; how many orders has a path, if its "
-        "arrows leave from the middle?",
+        "edges leave from the middle?",
         lambda: odds() >= 10,
     )
     if solved:
