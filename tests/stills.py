@@ -177,32 +177,19 @@ def order_mcmc_coupled(ladder):
     return at(ladder, schedule="linear", temperatures=8)
 
 
-@of("05_direct_dag_sampling", "pile = ", slow=True)
-def draws_piling_up(pile):
-    few, more = (at(pile, "bars", drawn=draws) for draws in (10, 500))
-    all_of_them = at(pile, "curve", drawn=20_000)
-    heads = "10 networks", "500 networks", "up to 20,000 networks"
-    return [[head, *each] for head, each in zip(heads, (few, more, all_of_them), strict=True)]
+@of("05_direct_dag_sampling", "workers = ", "walk = ")
+def dds_walk_down(walk):
+    return at(walk, "lattice", number=1, step=0) + at(walk, "net", number=1, step=8)
 
 
-@of("05_direct_dag_sampling", "one = ", slow=True)
-def table_1(one):
-    return at(one)
+@of("05_direct_dag_sampling", "workers = ", "hundred = ", slow=True)
+def dds_hundred_experiments(hundred):
+    return [at(hundred, drawn=draws) for draws in (300, 4612)]
 
 
-@of("05_direct_dag_sampling", "wine = ", "draws = bn.sample_dags(wine", "questions = ")
-def path_questions(questions):
-    ends = "total-phenols", "ash"
-    return [[f"from class via flavanoids to {end}", *at(questions, end=end)] for end in ends]
-
-
-@of("05_direct_dag_sampling", "certain = ", slow=True)
-def certain_interval(certain):
-    asked = {"tic-tac-toe": "bottom-right → class", "wine": "flavanoids → class"}
-    return [
-        [f"{name}, {question}", *at(certain, dataset=name, question=question, drawn=20_000)]
-        for name, question in asked.items()
-    ]
+@of("05_direct_dag_sampling", "workers = ", "more = ", slow=True)
+def dds_more_rows(more):
+    return at(more, size=1841, drawn=4612)
 
 
 @of("07_annealed_importance_sampling", "three = ", "labels = ", "betas = ")

@@ -99,10 +99,13 @@ def _bold_links(steps: int) -> list[float]:
     return list(walk.panel.source("links").data["width"])
 
 
-def _shares(draws: int) -> list[float]:
-    pile = direct_dag_sampling.Pile()
-    pile.drawn.value = draws
-    return list(pile.bars.source("shares").data["share"])
+def _experiments(draws: int) -> list[float]:
+    workers = bn.load_dataset("coronary").shuffled(np.random.default_rng(1))
+    names = ["M. Work", "P. Work", "Pressure", "Proteins"]
+    table = bn.score_families(workers.select(names), bn.BDeu(1.0), max_parents=3)
+    hundred = direct_dag_sampling.Hundred(bn.order_posterior(table), 1, 3)
+    hundred.drawn.value = draws
+    return list(hundred.panel.source("experiments").data["estimate"])
 
 
 def _walked(move: int) -> list[float]:
@@ -200,11 +203,11 @@ LABS = [
     ),
     Lab(
         notebook="05_direct_dag_sampling.ipynb",
-        cells=("pile = ",),
-        keys=("ArrowRight", "ArrowRight"),
-        source="shares",
-        column="share",
-        expected=lambda: _shares(500),
+        cells=("workers = ", "hundred = "),
+        keys=("ArrowRight", "ArrowRight"),  # 100, 300, 1000
+        source="experiments",
+        column="estimate",
+        expected=lambda: _experiments(1000),
     ),
     Lab(
         notebook="07_annealed_importance_sampling.ipynb",

@@ -1,259 +1,195 @@
-"""Lab 05 without a browser: its pictures, its widgets, its checks."""
+"""Lab 05 without a browser: its widgets and its checks."""
 
-import asyncio
+from functools import cache
+from math import log, sqrt
 
 import numpy as np
 import pytest
-from pictures import columns
 
 import bnlab as bn
-from bnlab import plots
-from bnlab.exact import order_paths
 from bnlab.labs import direct_dag_sampling as lab
-from bnlab.labs.direct_dag_sampling import PUBLISHED
+from bnlab.labs.direct_dag_sampling import checks
 
-LABELS = ["rain → wet", "wet → rain"]
-NAN = float("nan")
-
-
-def test_share_bars_cut_their_whiskers_to_probabilities() -> None:
-    data = columns(plots.share_bars([0.95, 0.02], [0.9, NAN], LABELS, margin=0.1), "shares")
-    assert data["label"] == LABELS
-    assert data["low"] == pytest.approx([0.85, 0])
-    assert data["high"] == pytest.approx([1, 0.12])
-    assert np.isnan(data["exact"][1])
+NAMES = ["M. Work", "P. Work", "Pressure", "Proteins"]
 
 
-def test_error_curve_leaves_out_what_a_logarithmic_axis_cannot_show() -> None:
-    data = columns(plots.error_curve([10, 100], {"worst": [0.5, 0.0]}, {}), "measured")
-    assert data["draws"] == [10, 100]
-    assert data["worst"][0] == 0.5
-    assert np.isnan(data["worst"][1])
+@cache
+def workers() -> bn.Data:
+    return bn.load_dataset("coronary").shuffled(np.random.default_rng(1))
 
 
-def test_published_data_has_two_standard_deviations_and_our_means() -> None:
-    picture = plots.published([(0.5, 0.1), (0.2, 0.05)], [[], [0.1, 0.2]], ["a", "b"])
-    assert columns(picture, "published_runs")["value"] == [0.1, 0.2]
-    data = columns(picture, "published")
-    assert data["low"] == pytest.approx([0.3, 0.1])
-    assert data["high"] == pytest.approx([0.7, 0.3])
-    assert np.isnan(data["ours"][0])
-    assert data["ours"][1] == pytest.approx(0.15)
+@cache
+def table() -> bn.ScoreTable:
+    return bn.score_families(workers().select(NAMES), bn.BDeu(1.0))
 
 
-def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"shares has shape \(1,\), but 2 values"):
-        plots.share_bars([0.5], [0.5, 0.5], LABELS)
-    with pytest.raises(ValueError, match="not all different"):
-        plots.share_bars([0.5, 0.5], [0.5, 0.5], ["a", "a"])
-    with pytest.raises(ValueError, match="3 labels"):
-        plots.published([(0.5, 0.1)], [[0.5]], ["a", "b", "c"])
-
-
-def test_repeated_edges_are_runs_of_the_package() -> None:
-    exact = lab.posterior("coronary")
-    found = lab.repeated_edges(exact, [5, 50], runs=3, rng=np.random.default_rng(1))
-    stream = np.random.default_rng(1).spawn(3)[2]
-    draws = bn.sample_dags(exact, draws=50, rng=stream)
-    np.testing.assert_array_equal(found[2, 1], bn.features.edges(draws))
-    assert found.shape == (3, 2, 6, 6)
-
-
-def test_table_one_stops_after_a_run_when_told() -> None:
-    seen = []
-
-    def stop_at_two(done: int, total: int, snapshot: object) -> bool:
-        seen.append((done, total))
-        return done < 2
-
-    found = lab.TableOne(runs=5, draws=50).compute(stop_at_two)
-    assert seen == [(1, 5), (2, 5)]
-    assert {key: len(runs) for key, runs in found.items()} == {
-        key: 0 if key[1] == "PO-MCMC" else 2 for key in PUBLISHED
-    }
-
-
-def test_pile_shows_the_first_draws_of_one_set() -> None:
-    pile = lab.Pile()
-    pile.dataset.value = "coronary"
-    pile.drawn.value = 500
-    exact = lab.posterior("coronary")
-    draws = bn.sample_dags(exact, draws=20_000, rng=np.random.default_rng(2016))
-    edges = bn.features.edges(draws.prefix(500))
-    names = exact.table.names
-    shown = pile.bars.source("shares").data
-    for label, share, truth in zip(shown["label"], shown["share"], shown["exact"], strict=True):
-        u, v = (names.index(name) for name in label.split(" → "))
-        assert share == edges[u, v]
-        assert truth == exact.edges[u, v]
-    curve = pile.curve.source("measured").data
-    last = curve["draws"].index(500)
-    assert curve["largest error"][last] == bn.diagnostics.max_error(edges, exact.edges)
-    assert np.isnan(curve["largest error"][last + 1])
-    assert "500 networks" in pile.bars.caption
-
-
-def test_questions_are_answered_by_the_draws() -> None:
-    exact = lab.posterior("coronary")
-    draws = bn.sample_dags(exact, draws=500, rng=np.random.default_rng(1))
-    questions = lab.Questions(draws, exact.edges)
-    questions.end.value = "Family"
-    data = questions.bars.source("answers").data
-    answers = dict(zip(data["label"], data["share"], strict=True))
-    path = bn.features.probability(draws, bn.features.path(0, 5)).value
-    assert answers["path from ⇝ to"] == path
-    assert answers["path from ⇝ to"] == pytest.approx(
-        answers["edge from → to"] + answers["path, but no edge"]
-    )
-    assert data["exact"][0] == exact.edges[0, 5]
-    questions.via.value = "Family"
-    assert questions.bars.caption == "Choose three different variables."
-    assert np.isnan(questions.bars.source("answers").data["share"]).all()
-    questions.via.value = questions.start.value
-    assert np.isnan(questions.bars.source("answers").data["share"]).all()
-
-
-def test_certain_interval_is_that_of_the_package() -> None:
-    certain = lab.Certain()
-    certain.dataset.value = "coronary"
-    certain.drawn.value = 1000
-    certain.question.value = "Family ⇝ Pressure"
-    exact, truth = lab.posterior("coronary"), lab.dag_posterior("coronary")
-    draws = bn.sample_dags(exact, draws=20_000, rng=np.random.default_rng(2016))
-    u, v = (truth.table.names.index(name) for name in ("Family", "Pressure"))
-    path = bn.features.path(u, v)
-    distinct = bn.reweight_unique(draws.prefix(1000), log_z=truth.log_z)
-    expected = bn.features.probability(distinct, path)
-    shown = certain.panel.source("closing").data
-    assert shown["draws"][-1] == 1000
-    assert (shown["low"][-1], shown["high"][-1]) == (expected.low, expected.high)
-    assert shown["IW-DDS"][-1] == expected.value
-    corrected = bn.reweight_by_extensions(draws).prefix(1000)
-    weighed = bn.features.probability(corrected, path).value
-    assert shown["weighed by 1/l(G)"][-1] == weighed
-    levels = certain.panel.source("closing_levels").data
-    assert levels["each network once, exact"] == [truth.ancestors[u, v]]
-    assert levels["each of its orders once, exact"] == [order_paths(exact)[u, v]]
-    low, high, level = shown["low"], shown["high"], truth.ancestors[u, v]
-    assert all(a <= level <= b for a, b in zip(low, high, strict=True))
-    assert np.all(np.diff(np.subtract(high, low)) <= 1e-12)
-
-
-def test_certain_asks_what_the_two_posteriors_differ_about() -> None:
-    certain = lab.Certain()
-    certain.dataset.value = "wine"
-    exact, truth = lab.posterior("wine"), lab.dag_posterior("wine")
-    gap = np.abs(exact.edges - truth.edges)
-    u, v = (truth.table.names.index(name) for name in certain.question.options[0].split(" → "))
-    assert gap[u, v] == gap.max()
-    assert certain.question.value == certain.question.options[0]
-    assert certain.panel.caption.startswith(certain.question.value)
-
-
-def test_table_one_runs_at_once_and_with_a_click() -> None:
-    table = lab.TableOne(runs=3, draws=50)
-    assert np.isnan(table.panel.source("published").data["ours"]).all()
-    table.runner.run_now()
-    result = table.found
-    assert table.panel.source("published").data["ours"][1] == pytest.approx(
-        np.mean(result["tic_tac_toe", "DOS"])
+@cache
+def phi() -> tuple[dict[frozenset[int], float], ...]:
+    return tuple(
+        {
+            frozenset(bn.graphs.members(P)): float(np.exp(x - x_v.max()))
+            for P, x in zip(P_v, x_v, strict=True)
+        }
+        for P_v, x_v in zip(table().parents, table().log_phi, strict=True)
     )
 
-    async def click() -> None:
-        table.runner.run_button.click()
-        await table.runner.task
 
-    asyncio.run(click())
-    assert table.found != result
-    assert len(table.panel.source("published_runs").data["value"]) == 4 * 3
-    assert table.runner.status.value == "done: 3 of 3 runs"
+def test_a_walk_ends_in_an_order_and_a_dag_consistent_with_it() -> None:
+    walk = lab.WalkDown(workers().select(NAMES), "MWBP")
+    for number in (1, 7, 20):
+        walk.number.value = number
+        for step in range(9):
+            walk.step.value = step
+            left = walk.lattice.source("sets").data["outline_width"]
+            assert sum(width > 1 for width in left) == 1 + min(step, 4)
+        order = walk.lattice.figure.picture.title.text.split(": ")[1].split(" ")
+        assert sorted(order) == sorted("MWBP")
+        links = walk.net.source("links").data
+        place = dict(zip(NAMES, (order.index(letter) for letter in "MWBP"), strict=True))
+        assert all(
+            place[u] < place[v] for u, v in zip(links["parent"], links["child"], strict=True)
+        )
 
 
-def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> None:
-    assert not lab.check_draws_for_all(lambda eps, delta, count: None)
-    assert not lab.check_draws_for_all(lambda e, d, count: bn.hoeffding_draws(e, d))
-    assert not lab.check_draws_for_all(lambda e, d, count: count * bn.hoeffding_draws(e, d))
-    assert lab.check_draws_for_all(lambda e, d, count: bn.hoeffding_draws(e, d / count))
+def test_links_carry_the_probability_of_the_last_place() -> None:
+    walk = lab.WalkDown(workers().select(NAMES), "MWBP")
+    down = walk.lattice.source("down").data
+    labels = dict(label.split() for label in down["label"] if label)
+    orders = bn.sample_orders(
+        bn.order_posterior(table()), draws=20_000, rng=np.random.default_rng(1)
+    ).values[0]
+    for v, letter in enumerate("MWBP"):
+        assert float(labels[letter]) == pytest.approx((orders[:, -1] == v).mean(), abs=0.015)
+    walk.size.value = 0
+    labels = [label.split()[1] for label in walk.lattice.source("down").data["label"] if label]
+    assert labels == ["0.2500"] * 4
 
-    def parents_only(dags: np.ndarray, u: int, v: int) -> np.ndarray:
-        return (dags[:, u] & dags[:, v]) != 0
 
-    assert not lab.check_common_cause(lambda dags, u, v: None)
-    assert not lab.check_common_cause(parents_only)
-    assert lab.check_common_cause(lambda dags, u, v: parents_only(bn.graphs.ancestors(dags), u, v))
+def test_experiments_are_prefixes_of_one_set_of_draws() -> None:
+    posterior = bn.order_posterior(table())
+    hundred = lab.Hundred(posterior, 1, 3, stops=(300, 1000))
+    draws = bn.sample_dags(posterior, draws=100 * 1000, rng=np.random.default_rng(2016))
+    has = bn.features.path(1, 3)(draws.values[0]).reshape(100, 1000)
+    shown = hundred.panel.source("experiments").data["estimate"]
+    np.testing.assert_allclose(shown, has[:, :300].mean(axis=1))
+    truth = hundred.panel.source("experiments_exact").data["exact"]
+    assert truth == [bn.exact.order_paths(posterior)[1, 3]]
+    hundred.drawn.value = 1000
+    assert "at most 89.9 on average" in hundred.panel.caption
+
+
+def test_more_rows_move_the_diamonds_and_more_draws_the_whiskers() -> None:
+    more = lab.MoreRows(workers(), "P. Work", "M. Work", "Proteins")
+    u, v = workers().index("P. Work"), workers().index("Proteins")
+    posterior = bn.order_posterior(bn.score_families(workers(), bn.BDeu(1.0), max_parents=5))
+    draws = bn.sample_dags(posterior, draws=20_000, rng=np.random.default_rng(1841)).prefix(4612)
+    path = bn.features.probability(draws, bn.features.path(u, v))
+    shown = dict(more.estimates.source("shares").data)
+    assert shown["share"][-1] == path.value
+    assert (shown["low"][-1], shown["high"][-1]) == pytest.approx((path.low, path.high))
+    assert shown["exact"][-1] == bn.exact.order_paths(posterior)[u, v]
+    assert f"{len(np.unique(draws.values[0], axis=0))} distinct" in more.dags.caption
+    most = dict(more.dags.source("most_drawn").data)
+    np.testing.assert_allclose(most["share"], most["exact"], atol=0.02)
+    more.drawn.value = 20_000
+    now = more.estimates.source("shares").data
+    assert now["exact"] == shown["exact"]
+    assert now["high"][-1] - now["low"][-1] < shown["high"][-1] - shown["low"][-1]
+    more.size.value = 0
+    assert np.isnan(more.estimates.source("shares").data["share"][1:]).all()
+
+
+def alpha(v: int, S: frozenset[int]) -> float:
+    return sum(weight for P, weight in phi()[v].items() if P <= S)
+
+
+@cache
+def b(S: frozenset[int]) -> float:
+    return sum(alpha(v, S) * b(S | {v}) for v in range(4) if v not in S) if len(S) < 4 else 1.0
+
+
+def forward(rng, backward=b, parents_of=lambda v, S: S):
+    order, dag, S = [], [None] * 4, frozenset()
+    while len(order) < 4:
+        nodes = [v for v in range(4) if v not in S]
+        v = rng.choices(nodes, [alpha(v, S) * backward(S | {v}) for v in nodes])[0]
+        inside = [P for P in phi()[v] if P <= parents_of(v, S)]
+        dag[v] = rng.choices(inside, [phi()[v][P] for P in inside])[0]
+        order, S = [*order, v], S | {v}
+    return order, tuple(dag)
+
+
+def test_check_of_draws_from_the_front(capsys: pytest.CaptureFixture[str]) -> None:
+    def anywhere(rng):
+        return forward(rng, parents_of=lambda v, S: frozenset(range(4)) - {v})
+
+    def first_at_random(rng):
+        return forward(rng, backward=lambda S: 1.0)
+
+    def no_parents(rng):
+        return forward(rng, parents_of=lambda v, S: frozenset())
+
+    assert lab.check_draw_forward(b, forward, phi())
+    assert not lab.check_draw_forward(lambda S: None, forward, phi())
+    assert not lab.check_draw_forward(lambda S: b(S) if not S else 2.0, forward, phi())
+    assert not lab.check_draw_forward(b, anywhere, phi())
+    assert not lab.check_draw_forward(b, first_at_random, phi())
+    assert not lab.check_draw_forward(b, no_parents, phi())
+    said = capsys.readouterr().out
+    assert said.count("not yet") == 5
+    assert "first places" in said
+    assert "chi-square" in said
+
+
+def test_distribution_is_that_of_the_package() -> None:
+    exact = checks._distribution(phi())
+    edges = np.zeros((4, 4))
+    for dag, p in exact.items():
+        for v, P in enumerate(dag):
+            edges[list(P), v] += p
+    np.testing.assert_allclose(edges, bn.order_posterior(table()).edges, atol=1e-9)
+
+
+def test_check_of_estimates(capsys: pytest.CaptureFixture[str]) -> None:
+    exact = checks._distribution(phi())
+
+    def feature(dag):
+        return 0 in dag[1]
+
+    def right(dags, has, delta):
+        share = sum(map(has, dags)) / len(dags)
+        margin = sqrt(log(2 / delta) / (2 * len(dags)))
+        return share, sqrt(share * (1 - share) / len(dags)), margin
+
+    def normal(dags, has, delta):
+        share, stderr, _ = right(dags, has, delta)
+        return share, stderr, 2 * stderr
+
+    def narrow(dags, has, delta):
+        return (*right(dags, has, delta)[:2], 0.1 / sqrt(len(dags)))
+
+    def one_sigma(dags, has, delta):
+        share, stderr, margin = right(dags, has, delta)
+        return share, stderr * sqrt(len(dags)), margin
+
+    assert lab.check_estimate(feature, right, exact)
+    assert not lab.check_estimate(lambda dag: True, right, exact)
+    for wrong in (normal, narrow, one_sigma, lambda *given: None):
+        assert not lab.check_estimate(feature, wrong, exact)
     assert capsys.readouterr().out.count("not yet") == 5
 
 
-def test_check_of_certain_intervals(capsys: pytest.CaptureFixture[str]) -> None:
-    def parts(dags: np.ndarray, log_target: np.ndarray, log_z: float) -> np.ndarray:
-        first = np.unique(dags, axis=0, return_index=True)[1]
-        return first, np.exp(log_target[first] - log_z)
+def test_check_of_what_rows_settle(capsys: pytest.CaptureFixture[str]) -> None:
+    data = workers().select(NAMES)
 
-    def right(dags: np.ndarray, log_target: np.ndarray, has: np.ndarray, log_z: float) -> tuple:
-        first, p = parts(dags, log_target, log_z)
-        low = p[has[first]].sum()
-        return low, low + 1 - p.sum()
+    def joined(dag):
+        return 0 in dag[3] or 3 in dag[0]
 
-    def repeated(dags: np.ndarray, log_target: np.ndarray, has: np.ndarray, log_z: float) -> tuple:
-        p = np.exp(log_target - log_z)
-        return p[has].sum(), p[has].sum() + 1 - p.sum()
+    def direction(dag):
+        return 1 in dag[0]
 
-    def no_property(dags: np.ndarray, log_target: np.ndarray, has: np.ndarray, z: float) -> tuple:
-        return 0, 1 - parts(dags, log_target, z)[1].sum()
-
-    assert not lab.check_certain(lambda *given: None)
-    assert not lab.check_certain(lambda *given: (0, 1))
-    assert not lab.check_certain(repeated)
-    assert not lab.check_certain(no_property)
-    assert lab.check_certain(right)
-    said = capsys.readouterr().out
-    assert "counts once" in said
-    assert "exact probability" in said
-
-
-def test_check_of_intervals(capsys: pytest.CaptureFixture[str]) -> None:
-    def hoeffding(hits: np.ndarray, delta: float) -> tuple[float, float]:
-        spread = bn.hoeffding_margin(len(hits), delta)
-        return max(0, hits.mean() - spread), min(1, hits.mean() + spread)
-
-    def normal(hits: np.ndarray, delta: float) -> tuple[float, float]:
-        spread = 1.96 * hits.std() / len(hits) ** 0.5
-        return max(0, hits.mean() - spread), min(1, hits.mean() + spread)
-
-    assert not lab.check_interval(lambda hits, delta: None)
-    assert not lab.check_interval(hoeffding)
-    assert not lab.check_interval(normal)
-    said = capsys.readouterr().out
-    assert "half as wide" in said
-    assert "misses small or large" in said
-
-
-def test_moved_controls_move_the_data() -> None:
-    pile, certain = lab.Pile(), lab.Certain()
-    pile.dataset.value = "wine"
-    pile.drawn.value = 1000
-    certain.drawn.value = 5000
-    exact = lab.posterior("wine")
-    draws = bn.sample_dags(exact, draws=20_000, rng=np.random.default_rng(2016))
-    questions = lab.Questions(
-        draws, exact.edges, start="class", via="flavanoids", end="total-phenols"
-    )
-    questions.end.value = "ash"
-    error = bn.diagnostics.sad(bn.features.edges(draws.prefix(1000)), exact.edges) / 156
-    names = exact.table.names
-    edge = exact.edges[names.index("class"), names.index("ash")]
-    shown = [
-        pile.curve.source("measured").data["mean error"][9],
-        questions.bars.source("answers").data["exact"][0],
-        certain.panel.source("closing").data["high"][-1],
-    ]
-    np.testing.assert_allclose(shown, [error, edge, _high(5000)], rtol=1e-12)
-
-
-def _high(size: int) -> float:
-    """Upper end of the certain interval of the first question about tic-tac-toe."""
-    exact, truth = lab.posterior("tic_tac_toe"), lab.dag_posterior("tic_tac_toe")
-    draws = bn.sample_dags(exact, draws=20_000, rng=np.random.default_rng(2016)).prefix(size)
-    u, v = np.unravel_index(np.abs(exact.edges - truth.edges).argmax(), (10, 10))
-    distinct = bn.reweight_unique(draws, log_z=truth.log_z)
-    return bn.features.probability(distinct, bn.features.edge(int(u), int(v))).high
+    assert lab.check_settled(joined, direction, data, 0.4)
+    assert not lab.check_settled(joined, direction, data, None)
+    assert not lab.check_settled(direction, joined, data, 0.4)
+    assert not lab.check_settled(lambda dag: True, direction, data, 0.4)
+    assert "0.9978" in capsys.readouterr().out

@@ -262,3 +262,64 @@ def test_a_picture_with_other_categories_is_not_refreshed(edges: np.ndarray) -> 
     assert shown.html_attributes["aria-label"] == "Half the edges"
     assert max(shown.select_one({"name": "edges"}).data["probability"]) == 0.999 / 2
     assert not refresh(shown, plots.heat_map(edges, NAMES[::-1]))
+
+
+BARS = ["rain → wet", "wet → rain"]
+
+
+def test_share_bars_cut_their_whiskers_to_probabilities() -> None:
+    data = columns(plots.share_bars([0.95, 0.02], [0.9, float("nan")], BARS, margin=0.1), "shares")
+    assert data["label"] == BARS
+    assert data["low"] == pytest.approx([0.85, 0])
+    assert data["high"] == pytest.approx([1, 0.12])
+    assert np.isnan(data["exact"][1])
+
+
+def test_error_curve_leaves_out_what_a_logarithmic_axis_cannot_show() -> None:
+    data = columns(plots.error_curve([10, 100], {"worst": [0.5, 0.0]}, {}), "measured")
+    assert data["draws"] == [10, 100]
+    assert data["worst"][0] == 0.5
+    assert np.isnan(data["worst"][1])
+
+
+def test_published_data_has_two_standard_deviations_and_our_means() -> None:
+    picture = plots.published([(0.5, 0.1), (0.2, 0.05)], [[], [0.1, 0.2]], ["a", "b"])
+    assert columns(picture, "published_runs")["value"] == [0.1, 0.2]
+    data = columns(picture, "published")
+    assert data["low"] == pytest.approx([0.3, 0.1])
+    assert data["high"] == pytest.approx([0.7, 0.3])
+    assert np.isnan(data["ours"][0])
+    assert data["ours"][1] == pytest.approx(0.15)
+
+
+def test_bars_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"shares has shape \(1,\), but 2 values"):
+        plots.share_bars([0.5], [0.5, 0.5], BARS)
+    with pytest.raises(ValueError, match="not all different"):
+        plots.share_bars([0.5, 0.5], [0.5, 0.5], ["a", "a"])
+    with pytest.raises(ValueError, match="3 labels"):
+        plots.published([(0.5, 0.1)], [[0.5]], ["a", "b", "c"])
+
+
+def test_walk_down_marks_the_way_and_what_is_next() -> None:
+    chances = np.full((2, 4), np.nan)
+    chances[0, 0b10], chances[1, 0b01], chances[0, 0], chances[1, 0] = 0.25, 0.75, 1.0, 1.0
+    data = columns(plots.walk_down("ab", chances, [0b11, 0b01], title="Walk"), "down")
+    rows = dict(zip(data["link"], zip(data["label"], data["color"], strict=True), strict=True))
+    assert rows["{a} to ∅: a last"][0] == "a 1.0000"
+    assert [label for label, _ in rows.values()].count("") == 3
+    assert len({colour for _, colour in rows.values()}) == 3  # walked, next, neither
+    sets = columns(plots.walk_down("ab", chances, [0b11], title="Walk"), "sets")
+    assert sets["set"] == ["∅", "{a}", "{b}", "{a,b}"]
+    assert sets["outline_width"] == [1.0, 1.0, 1.0, 3.0]
+    assert sets["y"] == sorted(sets["y"])
+
+
+def test_experiments_outside_the_band_have_another_colour() -> None:
+    picture = plots.experiments([0.5, 0.53, 0.4], 0.5, 0.05, title="Three")
+    data = columns(picture, "experiments")
+    assert data["estimate"] == [0.5, 0.53, 0.4]
+    assert data["color"][0] == data["color"][1] != data["color"][2]
+    band = columns(picture, "experiments_exact")
+    assert (band["low"], band["exact"], band["high"]) == ([0.45], [0.5], [0.55])
+    check_plot(picture, "experiments", "experiments_exact")

@@ -71,9 +71,8 @@ def rows(network: str) -> bn.Data:
 
 
 @cache
-def wine() -> tuple[bn.Draws, Any]:
-    exact = direct_dag_sampling.posterior("wine")
-    return bn.sample_dags(exact, draws=300, rng=np.random.default_rng(1)), exact.edges
+def few_rows() -> bn.OrderPosterior:
+    return bn.order_posterior(bn.score_families(cancer(), bn.BDeu(1.0)))
 
 
 @cache
@@ -118,10 +117,18 @@ CASES = [
     Case(order_mcmc.TwoChains, order_mcmc.TwoChains),
     Case(order_mcmc.Temperature, order_mcmc.Temperature),
     Case(order_mcmc.Coupled, order_mcmc.Coupled),
-    Case(direct_dag_sampling.Pile, direct_dag_sampling.Pile),
-    Case(direct_dag_sampling.Questions, lambda: direct_dag_sampling.Questions(*wine())),
-    Case(direct_dag_sampling.Certain, direct_dag_sampling.Certain),
-    Case(direct_dag_sampling.TableOne, lambda: direct_dag_sampling.TableOne(runs=1, draws=50)),
+    Case(
+        direct_dag_sampling.WalkDown,
+        lambda: direct_dag_sampling.WalkDown(cancer().select(["A", "B", "C"])),
+    ),
+    Case(
+        direct_dag_sampling.Hundred,
+        lambda: direct_dag_sampling.Hundred(few_rows(), 0, 2, stops=(10, 20)),
+    ),
+    Case(
+        direct_dag_sampling.MoreRows,
+        lambda: direct_dag_sampling.MoreRows(cancer(), "A", "B", "C"),
+    ),
     Case(ais.Pile, ais.Pile),
     Case(ais.Bounds, lambda: ais.Bounds(stops=[10, 30]), runs=True),
     Case(ais.Shapes, ais.Shapes),
@@ -349,9 +356,6 @@ OWN: dict[type, Callable[[], Any]] = {
     order_mcmc.TwoChains: lambda: order_mcmc.TwoChains(own()),
     order_mcmc.Temperature: lambda: order_mcmc.Temperature(own()),
     order_mcmc.Coupled: lambda: order_mcmc.Coupled(own()),
-    direct_dag_sampling.Pile: lambda: direct_dag_sampling.Pile(own()),
-    direct_dag_sampling.Certain: lambda: direct_dag_sampling.Certain(own()),
-    direct_dag_sampling.TableOne: lambda: direct_dag_sampling.TableOne(own(), runs=1, draws=50),
     ais.Pile: lambda: ais.Pile(own()),
     ais.Bounds: lambda: ais.Bounds(own(), stops=[10, 30]),
     ais.Shapes: lambda: ais.Shapes(own()),

@@ -20,6 +20,7 @@ from bnlab.plots.diagrams import (
     dag_gallery as dag_gallery,
     graph_gallery as graph_gallery,
     lattice as lattice,
+    walk_down as walk_down,
 )
 from bnlab.plots.marks import (
     answer_pairs as answer_pairs,
@@ -41,6 +42,7 @@ from bnlab.plots.points import (
     agreement as agreement,
     chain_errors as chain_errors,
     distances as distances,
+    experiments as experiments,
     heaviest as heaviest,
     label_map as label_map,
     rate_histogram as rate_histogram,

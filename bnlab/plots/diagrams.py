@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab.checks import Floats
 from bnlab.graphs import check_matrix, to_edges
-from bnlab.plots.canvas import CYCLE, RULE, Columns, diagram, hover, write
+from bnlab.plots.canvas import CYCLE, RULE, Columns, diagram, from_rows, hover, write
 
 Link = tuple[int, int]
 """(v, S): the link from S to S + v."""
@@ -26,6 +26,7 @@ LARGEST = 4
 WIDTH, HEIGHT = 740, 440  # pixels of the frame
 BOX = (108, 48)  # pixels: name above, two cells below
 CELL = (54, 25)  # pixels
+SET_BOX = (92, 28)  # pixels, of a set without cells
 LETTER, LABEL_HEIGHT = 7.4, 18  # pixels of the numbers on links
 EDGE_OF_PAGE = 4  # pixels
 ALPHA, FORWARD, BACKWARD, NOW = CYCLE[3], CYCLE[0], CYCLE[1], CYCLE[5]
@@ -103,6 +104,58 @@ def lattice(
     boxes = _cells(names, places, g, b, now, used)
     _draw_boxes(picture, ColumnDataSource(data=boxes, name="cells"))
     _draw_key(picture)
+    return picture
+
+
+def walk_down(
+    names: Sequence[str], chances: ArrayLike, walked: Sequence[int], /, *, title: str
+) -> figure:
+    """Draw the lattice of n <= 4 variables and a walk on it, from the full set down.
+
+    The source `sets` has a row for each set, by bit mask: `set`, `x`, `y` (pixels), `outline` and
+    `outline_width`. The source `down` has a row for each link: `link`, `chance`, its ends, `color`,
+    `width`, and the `label` of those that lead on from where the walk stands.
+
+    Parameters
+    ----------
+    names : the n variable names, short; bit v of a mask stands for names[v]
+    chances : (n, 2**n) probabilities that v is the last of the set S + v
+    walked : the sets visited so far, the full one first
+    """
+    alt = "Lattice of subsets, the full set on top: the walk so far, and where it can go next"
+    places, n = _places(len(names)), len(names)
+    values = _values(chances, (n, len(places)), names)
+    picture = diagram(title=title, alt=alt, width=WIDTH, height=HEIGHT)
+    rows: list[list[object]] = []
+    for v, s in ((v, s) for s in range(len(places)) for v in range(n) if not s >> v & 1):
+        above, chance = s | 1 << v, float(values[v, s])
+        here, taken = above == walked[-1], s in walked and above in walked
+        start, end = places[above] - (0, SET_BOX[1] / 2), places[s] + (0, SET_BOX[1] / 2)
+        at = start + 0.6 * (end - start)
+        label = f"{names[v]} {chance:.4f}" if here else ""
+        colour, width = (NOW, 4.0) if taken else (ALPHA, 1 + 12 * chance) if here else (RULE, 0.5)
+        link = f"{set_name(above, names)} to {set_name(s, names)}: {names[v]} last"
+        rows.append([link, chance, *start, *end, colour, width, label, *at, LETTER * len(label)])
+    columns = from_rows("link chance x0 y0 x1 y1 color width label x y label_width", rows)
+    source = ColumnDataSource(data=columns, name="down")
+    look: dict[str, Any] = {"line_color": "color", "line_width": "width"}
+    lines = picture.segment("x0", "y0", "x1", "y1", source=source, **look)
+    look = {"width": "label_width", "height": LABEL_HEIGHT, "fill_color": "#ffffff"}
+    picture.rect("x", "y", source=source, line_color=None, **look)
+    write(picture, "x", "y", "label", source=source, bold=True)
+    outline = [3.0 if s == walked[-1] else 2.0 if s in walked else 1.0 for s in range(len(places))]
+    sets: Columns = {
+        "set": [set_name(s, names) for s in range(len(places))],
+        "x": places[:, 0].tolist(),
+        "y": places[:, 1].tolist(),
+        "outline": [NOW if w > 1 else RULE for w in outline],
+        "outline_width": list(outline),
+    }
+    boxes = ColumnDataSource(data=sets, name="sets")
+    look = {"fill_color": "#ffffff", "line_color": "outline", "line_width": "outline_width"}
+    picture.rect("x", "y", width=SET_BOX[0], height=SET_BOX[1], source=boxes, **look)
+    write(picture, "x", "y", "set", source=boxes, bold=True)
+    hover(picture, [lines], ("link", "@link"), ("probability", "@chance{0.0000}"))
     return picture
 
 

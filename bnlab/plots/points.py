@@ -349,6 +349,47 @@ def heaviest(log_weights: ArrayLike, /, *, most: int = 20) -> figure:
     return picture
 
 
+def experiments(estimates: ArrayLike, exact: float, eps: float, /, *, title: str) -> figure:
+    """Draw a dot for the estimate of each experiment, and a band of +/- eps around the exact value.
+
+    Sources: "experiments", columns `experiment` (from 1), `estimate` and `color`, and
+    "experiments_exact", columns `low`, `exact`, `high` and `top`.
+
+    Parameters
+    ----------
+    estimates : (k,) estimates of one probability
+    exact : that probability
+    eps : the error allowed
+    """
+    found = np.asarray(estimates, np.float64)
+    alt = "A dot for each experiment at its estimate, a line at the exact value, a band around it"
+    axes = "share of the draws", "experiment"
+    reach = max(8 * eps, 1.1 * float(np.abs(found - exact).max()))
+    picture = canvas(
+        title, alt, *axes, size=(600, 400), x=(exact - reach, exact + reach), y=(0, len(found) + 1)
+    )
+    level = {"low": [exact - eps], "exact": [exact], "high": [exact + eps], "top": [len(found) + 1]}
+    truth = ColumnDataSource(data=level, name="experiments_exact")
+    look: dict[str, Any] = {"fill_color": PALE, "fill_alpha": 0.5, "line_color": None}
+    band = picture.quad("low", "high", top="top", bottom=0, source=truth, **look)
+    line = picture.vspan("exact", source=truth, line_color=INK, line_width=2)
+    outside = np.abs(found - exact) >= eps
+    columns: Columns = {
+        "experiment": list(range(1, len(found) + 1)),
+        "estimate": found.tolist(),
+        "color": [COLOURS[1] if out else COLOURS[0] for out in outside],
+    }
+    source = ColumnDataSource(data=columns, name="experiments")
+    dots = picture.scatter(
+        "estimate", "experiment", source=source, size=7, fill_color="color", line_color=None
+    )
+    legend_below(
+        picture, entries({"experiment": dots, f"within {eps:g}": band, "exact": line}), columns=3
+    )
+    hover(picture, [dots], ("experiment", "@experiment"), ("estimate", "@estimate{0.0000}"))
+    return picture
+
+
 def rate_histogram(
     rates: ArrayLike,
     allowed: float,
