@@ -116,7 +116,7 @@ def start_here_sizes(explorer):
 
 @of("01_bayesian_networks", "net = ", "evidence = ")
 def bayesian_networks_evidence(evidence):
-    return at(evidence, asked="Burglary", known_2="True")
+    return at(evidence, asked="Burglary")
 
 
 @of("01_bayesian_networks", "growth = ")

@@ -63,7 +63,7 @@ class Evidence(View):
             f"{name} = {net.levels[u][given[u]]}" if u in given else name
             for u, name in enumerate(net.names)
         ]
-        told = ", ".join(net.names[u] for u in sorted(reached)) or "nobody"
+        told = ", ".join(net.names[u] for u in sorted(reached)) or "none"
         labels = [
             f"{name} = {levels[0]}" for name, levels in zip(net.names, net.levels, strict=True)
         ]
@@ -125,7 +125,7 @@ def flow(dag: Ints, asked: int, known: set[int], /) -> tuple[set[int], Floats]:
 
 
 class Growth(View):
-    """What the edge x → y gains as rows are added, in 20 simulated tables.
+    """What the edge x → y gains as rows are added, in 20 simulated data sets.
 
     Controls: how far p(y | x) differs between the values of x, and BDeu's equivalent sample size.
     """
@@ -137,8 +137,8 @@ class Growth(View):
         )
 
     def draw(self, difference: float, ess: int) -> Board:
-        """Draw the lowest, the middle and the highest gain of the tables."""
-        gains = [[gain(difference, m, table, ess) for m in SIZES] for table in range(TABLES)]
+        """Draw the lowest, the middle and the highest gain of the data sets."""
+        gains = [[gain(difference, m, repeat, ess) for m in SIZES] for repeat in range(TABLES)]
         low, middle, high = np.quantile(gains, (0, 0.5, 1), axis=0)
         lines = {"highest": high, "middle": middle, "lowest": low}
         picture = plots.log_curves(
@@ -147,24 +147,24 @@ class Growth(View):
             {"pays above": 0.0},
             x_label="rows",
             y_label="gain of the edge (nats)",
-            title=f"{TABLES} tables",
-            alt="Gain of the edge against rows: lowest, middle and highest of the tables",
+            title=f"{TABLES} data sets",
+            alt="Gain of the edge against rows: lowest, middle and highest of the data sets",
             name="gains",
             band=("lowest", "highest"),
         )
         pays = [m for m, value in zip(SIZES, middle, strict=True) if value > 0]
         said = f"from {pays[0]:,} rows on" if pays else f"not up to {SIZES[-1]:,} rows"
-        return {"gains": (picture, f"In most tables the edge pays {said}.")}
+        return {"gains": (picture, f"In most data sets the edge pays {said}.")}
 
 
 @cache
-def gain(difference: float, rows: int, table: int, ess: float = 1.0, /) -> float:
-    """Return ln p(y | x) less ln p(y), nats: what the edge x -> y gains in a simulated table.
+def gain(difference: float, rows: int, repeat: int, ess: float = 1.0, /) -> float:
+    """Return ln p(y | x) less ln p(y), nats: what the edge x -> y gains in simulated data.
 
     y is 1 with probability 1/2 - difference / 2 where x = 0, and 1/2 + difference / 2 where x = 1;
-    the first rows of one table are those of the smaller ones.
+    the smaller sizes are the first rows of the larger ones.
     """
-    rng = np.random.default_rng([SEED, table])
+    rng = np.random.default_rng([SEED, repeat])
     x = rng.random(SIZES[-1])[:rows] < 0.5
     y = rng.random(SIZES[-1])[:rows] < 0.5 + difference * (x - 0.5)
     data = bn.Data.from_arrays(np.column_stack([x, y]).astype(int), arities=[2, 2])
@@ -176,35 +176,35 @@ Rows = list[tuple[tuple[int, ...], int]]
 
 
 def check_family_score(function: Callable[[Rows, int, int, float], float]) -> bool:
-    """Exercise 1: `function(columns, q, r, ess)` is ln p(child | parents) under BDeu."""
+    """Exercise 1: `function(rows, q, r, ess)` is ln p(child | parents) under BDeu."""
     rng = np.random.default_rng(3)
     values = np.column_stack(
         [rng.integers(0, 3, 40), rng.integers(0, 2, 40), rng.integers(0, 4, 40)]
     )
-    columns: Rows = [((int(a), int(b)), int(c)) for a, b, c in values]
+    rows: Rows = [((int(a), int(b)), int(c)) for a, b, c in values]
     data = bn.Data.from_arrays(values, arities=[3, 2, 4])
     tables = {ess: bn.score_families(data, bn.BDeu(ess), max_parents=2) for ess in (1.0, 5.0)}
 
-    def result(rows: Rows, ess: float = 1.0) -> float:
-        return float(function(list(rows), 6, 4, ess))
+    def result(some: Rows, ess: float = 1.0) -> float:
+        return float(function(list(some), 6, 4, ess))
 
     return check(
         "Exercise 1",
         "without rows nothing is predicted: ln 1 = 0",
         lambda: result([]) == 0,
         "the first row of all is predicted with probability 1 / r",
-        lambda: np.isclose(result(columns[:1]), -log(4)),
+        lambda: np.isclose(result(rows[:1]), -log(4)),
         "the order of the rows does not matter",
-        lambda: np.isclose(result(columns), result(columns[::-1])),
-        "rows with different values of the parents say nothing of each other: their scores add",
+        lambda: np.isclose(result(rows), result(rows[::-1])),
+        "rows with different values of the parents are scored independently: their scores add",
         lambda: np.isclose(
-            result(columns),
-            sum(result([row for row in columns if row[0] == j]) for j in {j for j, _ in columns}),
+            result(rows),
+            sum(result([row for row in rows if row[0] == j]) for j in {j for j, _ in rows}),
         ),
         "for 40 rows and ess = 1 it differs from what the package finds",
-        lambda: np.isclose(result(columns), tables[1.0].log_score[2, 3]),
+        lambda: np.isclose(result(rows), tables[1.0].log_score[2, 3]),
         "for ess = 5 it differs from what the package finds",
-        lambda: np.isclose(result(columns, 5.0), tables[5.0].log_score[2, 3]),
+        lambda: np.isclose(result(rows, 5.0), tables[5.0].log_score[2, 3]),
     )
 
 
@@ -230,6 +230,8 @@ def check_equivalent(function: Callable[[list[int]], Any]) -> bool:
         lambda: len(result(chain)) == 4,
         f"on four nodes there are {len(classes)} classes; yours differ from them",
         lambda: all(set(result(dag)) == same(dag) for dag in dags[::7]),
+        "a chain of eight nodes has eight: turn covered edges, do not list all DAGs",
+        lambda: len(set(result([0, *(1 << v for v in range(7))]))) == 8,
     )
 
 

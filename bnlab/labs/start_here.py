@@ -20,7 +20,7 @@ from bnlab.labs.view import Board, View
 Edge = tuple[int, int]
 Dag = frozenset[Edge]
 
-DATASETS = ("coronary", "tic_tac_toe", "wine", "iris", "cancer (simulated)")
+DATASETS = ("coronary", "tic_tac_toe", "wine", "iris")
 """The data sets of the widget; all of them work without a network."""
 
 SEED = 2016
@@ -41,7 +41,7 @@ class Answer(NamedTuple):
 
 @cache
 def table(case: Case) -> bn.Data:
-    """Return one of `DATASETS`, its rows shuffled with a fixed seed, or a table as it is.
+    """Return a data set, its rows shuffled with a fixed seed, or a table as it is.
 
     So the first m rows of a data set are a random sample that grows as m does.
     """
@@ -128,7 +128,7 @@ def check_probability(function: Callable[[Counter[Dag], Callable[[Dag], bool]], 
 
     return check(
         "Exercise 1",
-        "every DAG is a DAG: if holds(edges) is always true, the probability is 1",
+        "if holds(edges) is true of every DAG, the probability is 1",
         lambda: np.isclose(result(lambda edges: True), 1),
         "only shares count: twice the weight everywhere gives the same probability",
         lambda: np.isclose(result(bool, 2.0), result(bool)),
@@ -153,7 +153,7 @@ def check_through(function: Callable[[Ints, int, int, int], Any]) -> bool:
     chain = np.array([[0, 1, 2, 0]])
     return check(
         "Exercise 2",
-        "return one truth value a DAG",
+        "return one truth value for each DAG",
         lambda: result(0, 1, 2).shape == (len(dags),),
         "in the DAG 0 -> 1 -> 2 (masks 0, 1, 2, 0) node 0 reaches 2 through 1",
         lambda: bool(np.asarray(function(chain, 0, 1, 2)).all()),
@@ -179,8 +179,8 @@ def check_direction(rows: Sequence[Iterable[int]]) -> bool:
         lambda: 1 <= len(rows) <= 100 and all(len(list(row)) == 3 for row in rows),
         "each number is 0 or 1",
         lambda: all(value in (0, 1) for row in rows for value in row),
-        "some two variables should be neighbours with probability above 0.9: let one column "
-        "depend on the others",
+        "some two variables should be neighbours with probability above 0.9: does it show which "
+        "column depends on the other two?",
         lambda: (edges() + edges().T).max() > 0.9,
         "some edge should have probability above 0.9: two neighbours alone never show a "
         "direction, so think of what three variables can do that two cannot",
