@@ -261,6 +261,22 @@ LABS = [
 ]
 
 
+ASKING = "asking.ipynb"
+ASKS = (
+    "from bnlab.labs.predict import predict",
+    "guess = predict('How probable?', between=(0, 1))",
+    "guess.reveal(0.375)",
+)
+
+
+def asking() -> dict[str, Any]:
+    """A notebook with one prediction, and its outcome."""
+    whole = json.loads((NOTEBOOKS / LABS[0].notebook).read_text(encoding="utf-8"))
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    cells = [cell | {"id": f"c{i}", "source": code} for i, code in enumerate(ASKS)]
+    return {**whole, "cells": cells}
+
+
 def shortened(lab: Lab) -> dict[str, Any]:
     """The first cell of the lab and those that make the widget."""
     whole = json.loads((NOTEBOOKS / lab.notebook).read_text(encoding="utf-8"))
@@ -282,6 +298,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
     (home / "notebooks").mkdir()
     for lab in LABS:
         (home / "notebooks" / lab.notebook).write_text(json.dumps(shortened(lab)))
+    (home / "notebooks" / ASKING).write_text(json.dumps(asking()))
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -384,5 +401,41 @@ def test_a_person_moves_the_slider(
         reload(page)
         page.locator(".widget-slider .noUi-handle").nth(lab.slider).wait_for(state="attached")
         assert shown(page, lab.source, lab.column, expected), "a reload shows older data"
+    finally:
+        page.close()
+
+
+def tab_to(page: Any, place: str) -> None:
+    """Press Tab until the focus is there."""
+    for _ in range(40):
+        if page.evaluate("place => document.activeElement.matches(place)", place):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not lead to {place}")
+
+
+def test_a_prediction_by_keyboard_alone_outlives_a_reload(
+    server: Callable[[str], str], browser: Any
+) -> None:
+    page = open_and_run(browser, server(ASKING))
+    try:
+        field, commit = ".widget-text input", "button.mod-primary"
+        page.locator(field).wait_for()
+        page.get_by_text("once you have committed").wait_for()
+        assert "0.375" not in page.locator(".jp-OutputArea-output").all_inner_texts()[-1]
+        page.evaluate("() => window.jupyterapp.commands.execute('notebook:move-cursor-up')")
+        tab_to(page, field)
+        page.keyboard.type("0.4")
+        tab_to(page, f"{commit}, .widget-toggle-buttons button")
+        page.keyboard.press("ArrowRight")
+        tab_to(page, commit)
+        page.keyboard.press("Space")
+        for _ in range(2):
+            page.get_by_text("Committed: 0.4").wait_for()
+            outcome = page.locator("table[role=status]")
+            outcome.wait_for()
+            assert "0.375" in outcome.inner_text() and "right" in outcome.inner_text()
+            assert page.locator(field).is_disabled() and page.locator(commit).is_disabled()
+            reload(page)
     finally:
         page.close()

@@ -276,42 +276,74 @@ def test_labs_are_copied_with_papers_and_pictures(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["labs", "--no-open"]) == 0
-    copied = {p.relative_to("bnlab-labs").as_posix() for p in Path("bnlab-labs").rglob("*.*")}
+    copies = {
+        path.relative_to("bnlab-labs").as_posix(): path
+        for path in Path("bnlab-labs").rglob("*.*")
+        if path.is_file()
+    }
     shipped = {
         path.relative_to(ROOT / "notebooks").as_posix()
         for path in (ROOT / "notebooks").rglob("*.*")
-        if path.suffix in (".ipynb", ".png", ".md") and ".ipynb_checkpoints" not in path.parts
+        if path.suffix in (".ipynb", ".md") and ".ipynb_checkpoints" not in path.parts
     }
-    assert shipped <= copied
+    pictures = {
+        f"{name.rpartition('/')[0]}/{picture}".lstrip("/")
+        for name in shipped
+        for picture in re.findall(r"\]\((images/[^)]+)\)", copies[name].read_text("utf-8"))
+    }
+    assert copies.keys() == shipped | pictures | {labs.RECORD}
     assert "files copied" in capsys.readouterr().out
 
 
 def test_changed_labs_are_kept_and_others_brought_up_to_date(tmp_path: Path) -> None:
     source, folder = tmp_path / "source", tmp_path / "mine"
     source.mkdir()
-    for name in ("a.ipynb", "b.ipynb", "c.ipynb"):
+    for name in ("a.md", "b.md", "c.md"):
         (source / name).write_text("version 1")
     assert labs.copy_to(source, folder) == (3, [])
-    (folder / "a.ipynb").write_text("my answer")
-    (folder / "c.ipynb").unlink()
-    for name in ("a.ipynb", "b.ipynb"):
+    (folder / "a.md").write_text("my answer")
+    (folder / "c.md").unlink()
+    for name in ("a.md", "b.md"):
         (source / name).write_text("version 2")
-    assert labs.copy_to(source, folder) == (2, ["a.ipynb"])
-    texts = [(folder / f"{name}.ipynb").read_text() for name in "abc"]
+    assert labs.copy_to(source, folder) == (2, ["a.md"])
+    texts = [(folder / f"{name}.md").read_text() for name in "abc"]
     assert texts == ["my answer", "version 2", "version 1"]
-    assert labs.copy_to(source, folder) == (0, ["a.ipynb"])
+    assert labs.copy_to(source, folder) == (0, ["a.md"])
+
+
+def test_a_copy_is_brought_up_to_date_until_it_is_run(tmp_path: Path) -> None:
+    source, folder = tmp_path / "source", tmp_path / "mine"
+    source.mkdir()
+
+    def write(path: Path, code: str, **cell: object) -> None:
+        whole = {"cell_type": "code", "metadata": {}, "source": code, "outputs": []} | cell
+        lab = {"cells": [whole], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+        path.write_text(json.dumps(lab))
+
+    def code() -> str:
+        (cell,) = json.loads((folder / "a.ipynb").read_text())["cells"]
+        return str(cell["source"])
+
+    write(source / "a.ipynb", "x = 1", execution_count=3)
+    assert labs.copy_to(source, folder) == (1, [])
+    assert labs.copy_to(source, folder) == (0, [])
+    write(source / "a.ipynb", "x = 2", execution_count=3)
+    assert labs.copy_to(source, folder) == (1, []) and code() == "x = 2"
+    write(folder / "a.ipynb", "x = 2", execution_count=1)
+    write(source / "a.ipynb", "x = 3", execution_count=3)
+    assert labs.copy_to(source, folder) == (0, ["a.ipynb"]) and code() == "x = 2"
 
 
 def test_a_file_that_was_there_before_is_kept(tmp_path: Path) -> None:
     source, folder = tmp_path / "source", tmp_path / "mine"
     for place in (source, folder):
         place.mkdir()
-        (place / "a.ipynb").write_text(place.name)
+        (place / "a.md").write_text(place.name)
     (folder / labs.RECORD).write_text("spoilt {")
-    assert labs.copy_to(source, folder) == (0, ["a.ipynb"])
+    assert labs.copy_to(source, folder) == (0, ["a.md"])
     (folder / labs.RECORD).write_text("[1]")
-    assert labs.copy_to(source, folder) == (0, ["a.ipynb"])
-    assert (folder / "a.ipynb").read_text() == "mine"
+    assert labs.copy_to(source, folder) == (0, ["a.md"])
+    assert (folder / "a.md").read_text() == "mine"
     assert json.loads((folder / labs.RECORD).read_text()) == {}
 
 

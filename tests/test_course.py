@@ -29,6 +29,8 @@ from bnlab.course import (
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 LABS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+PAPERS = sorted((NOTEBOOKS / "papers").glob("*.ipynb"))
+TEXTS = sorted(NOTEBOOKS.glob("*.md"))
 PICTURE = re.compile(r"\]\(images/([^)]+)\)")
 CHROMIUM = "/usr/bin/chromium"
 NBGRADER = "nbgrader==0.9.6"
@@ -72,29 +74,25 @@ def test_students_get_the_exercises_without_their_solutions(path):
     copy = student_copy(lab)
     assert lab == read(path)
     assert len(exercises(lab)) >= 3
-    assert not any("solution" in cell["metadata"].get("tags", []) for cell in copy["cells"])
-    text = json.dumps(copy)
-    assert "SOLUTION" not in text
-    assert not re.search(r"\bsolved_\d|\w_solved\b", text)
-    kept = [source for source in code_of(lab) if "check_" not in source]
-    ours = [s for s in kept if "BEGIN SOLUTION" not in s and "_solved" not in s]
-    assert [source for source in ours if source not in code_of(copy)] == []
+    solved = [c for c in lab["cells"] if "solution" in c["metadata"].get("tags", [])]
+    assert code_of(copy) == [s for s in code_of(lab) if s not in code_of({"cells": solved})]
+    nbformat.validate(nbformat.reads(json.dumps(copy), as_version=4))
 
 
 @every_lab
 def test_answers_are_the_students_and_checks_are_locked(path):
     lab = read(path)
-    copy = student_copy(lab)
+    copy = solved_copy(lab)
     names = [
         name for i in range(1, len(exercises(lab)) + 1) for name in (f"answer-{i}", f"check-{i}")
     ]
     roles = {"answer": (False, True, False), "check": (True, False, True)}
     assert grades(copy) == [(name, *roles[name.split("-")[0]]) for name in names]
-    assert grades(solved_copy(lab)) == grades(copy)
     nbformat.validate(nbformat.reads(json.dumps(copy), as_version=4))
-    marked = [source for source in code_of(solved_copy(lab)) if "### BEGIN SOLUTION" in source]
+    marked = [source for source in code_of(copy) if "### BEGIN SOLUTION" in source]
     assert len(marked) == len(exercises(lab))
     assert all(source.endswith("### END SOLUTION") for source in marked)
+    assert not re.search(r"\bsolved_\d", json.dumps(copy))
 
 
 def test_answer_and_check_may_share_a_cell_or_not():
@@ -105,8 +103,10 @@ def test_answer_and_check_may_share_a_cell_or_not():
     together = lab_of(("a, b = 0, 0\n\n\nsolved_1 = lab.check_x(a, b)",), solution)
     apart = lab_of(("a, b = 0, 0",), ("solved_1 = lab.check_x(a, b)",), solution)
     for lab in (together, apart):
-        assert code_of(student_copy(lab)) == ["a, b = 0, 0", "assert lab.check_x(a, b)"]
-        answer = code_of(solved_copy(lab))[0].splitlines()
+        assert code_of(student_copy(lab)) == code_of(lab)[:-1]
+        given, check = code_of(solved_copy(lab))
+        assert check == "assert lab.check_x(a, b)"
+        answer = given.splitlines()
         assert answer[0] == "a, b = 0, 0"
         assert [line for line in answer[1:] if line] == [
             "### BEGIN SOLUTION",
@@ -139,8 +139,7 @@ def test_syllabus_says_what_the_labs_say():
     table = text.split("<!-- labs -->\n")[1].split("<!-- end -->")[0].splitlines()
     assert table == timetable([(path.name, outline(read(path))) for path in LABS])
     assert [path.name for path in LABS if text.count(f"({path.name})") < 2] == []
-    papers = [path.name for path in (NOTEBOOKS / "papers").glob("*.ipynb")]
-    assert [name for name in papers if f"(papers/{name})" not in text] == []
+    assert [path.name for path in PAPERS if f"(papers/{path.name})" not in text] == []
 
 
 @pytest.fixture(scope="module")
@@ -157,31 +156,54 @@ def course(command):
     return command[0]
 
 
-def solution_lines(lab):
-    """The lines that only solutions have; not the short ones, which say little."""
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory):
+    """The folder that `bnlab labs` makes."""
+    folder = tmp_path_factory.mktemp("labs") / "out"
+    with redirect_stdout(StringIO()):
+        assert main(["labs", str(folder), "--no-open"]) == 0
+    return folder
+
+
+def solution_lines(lab, shortest=1):
+    """The lines that only solutions have."""
     cells = [(c, "".join(c["source"]).splitlines()) for c in lab["cells"]]
     solved = [lines for c, lines in cells if "solution" in c["metadata"].get("tags", [])]
     given = {x.strip() for c, lines in cells if lines not in solved for x in lines}
     lines = {line.strip() for cell in solved for line in cell}
-    return {line for line in lines - given if len(line) > 8 and "SOLUTION" not in line}
+    return {line for line in lines - given if len(line) >= shortest and "SOLUTION" not in line}
 
 
 def answers_in_pictures(lab):
-    """The pictures in text between a prediction and its explanation."""
-    text = "\n".join("".join(c["source"]) for c in lab["cells"] if c["cell_type"] == "markdown")
-    asked = re.split(r"^#+ Predict \d|\*\*Predict \d", text, flags=re.MULTILINE)[1:]
-    return [name for part in asked for name in PICTURE.findall(part.split("**Explain")[0])]
+    """The pictures in text between a prediction and its outcome."""
+    found, waiting, asked = [], set(), False
+    for cell in lab["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            waiting |= set(re.findall(r"(\w+) = lab\.predict\(", text))
+            waiting -= set(re.findall(r"(\w+)\.reveal\(", text))
+            continue
+        turns = re.split(r"((?:^#+ |\*\*)Predict \d|\*\*Explain)", text, flags=re.MULTILINE)
+        for turn in turns:
+            if re.fullmatch(r".*(Predict \d|\*\*Explain)", turn):
+                asked = "Predict" in turn
+            elif asked or waiting:
+                found += PICTURE.findall(turn)
+    return found
 
 
-def test_students_see_no_answers(course):
-    """Copies and pages of every lab and paper: not run, not solved; lecturers' pages are."""
-    papers = sorted((NOTEBOOKS / "papers").glob("*.ipynb"))
-    for path in (*LABS, *papers):
+def test_no_copy_holds_an_answer(course, copied):
+    """Neither learners' copies nor students' nor nbgrader's sources; the first two no solution."""
+    for path in (*LABS, *PAPERS):
         lab, name = read(path), path.relative_to(NOTEBOOKS)
-        copies = [read(course / "students" / name)]
+        copies = [read(copied / name), read(course / "students" / name)]
+        lines = solution_lines(lab)
+        assert len(lines) >= 3 or path in PAPERS
+        for copy in copies:
+            assert not lines & {line.strip() for s in code_of(copy) for line in s.splitlines()}
+            assert "SOLUTION" not in json.dumps(copy)
         if path in LABS:
             copies.append(read(course / "source" / path.stem / path.name))
-            assert len(solution_lines(lab)) >= 3
         for copy in copies:
             assert "widgets" not in copy["metadata"]
             for cell in copy["cells"]:
@@ -190,12 +212,11 @@ def test_students_see_no_answers(course):
                 assert cell.get("execution_count") is None
                 assert set(cell["metadata"]) <= {"tags", "nbgrader"}
             assert answers_in_pictures(copy) == []
-        students = copies[0]
-        assert not solution_lines(lab) & {
-            line.strip()
-            for cell in students["cells"]
-            for line in "".join(cell["source"]).splitlines()
-        }
+
+
+def test_pages_for_students_hold_no_answers_and_those_for_lecturers_all(course):
+    for path in (*LABS, *PAPERS):
+        lab, name = read(path), path.relative_to(NOTEBOOKS)
         shown = {
             folder: (course / folder / name).with_suffix(".html").read_text(encoding="utf-8")
             for folder in ("pages", "lecturers")
@@ -203,15 +224,15 @@ def test_students_see_no_answers(course):
         plain = {
             folder: html.unescape(re.sub(r"<[^>]*>", "", page)) for folder, page in shown.items()
         }
+        lines = solution_lines(lab, shortest=9)  # shorter ones stand within others
         assert "output_area" not in shown["pages"].split("</style>")[1]
         assert "Results are left out" in shown["pages"]
-        assert [line for line in solution_lines(lab) if line in plain["pages"]] == []
+        assert [line for line in lines if line in plain["pages"]] == []
         assert shown["lecturers"].split("</style>")[1].count("output_area") >= 10
-        assert [line for line in solution_lines(lab) if line not in plain["lecturers"]] == []
+        assert [line for line in lines if line not in plain["lecturers"]] == []
         assert PICTURE.findall(json.dumps(lab)) == re.findall(
             r'src="images/([^"]+)"', shown["lecturers"]
         )
-    assert sum(len(answers_in_pictures(read(path))) for path in LABS) > 10
 
 
 def test_pictures_of_answers_go_with_their_captions():
@@ -233,10 +254,20 @@ def test_pictures_of_answers_go_with_their_captions():
     ]
 
 
+def test_pictures_of_outcomes_wait_for_all_that_is_asked():
+    pictures = [f"Text.\n\n![{name}](images/{name}.png)\n\n*So.*\n\nMore." for name in "abcd"]
+    codes = ["x = lab.predict(", "y = lab.predict(1)\nx.reveal(2)", "y.reveal(3)"]
+    lab = lab_of(*((code,) for code in codes))
+    for place, text in zip((0, 2, 4, 6), pictures, strict=True):
+        lab["cells"].insert(place, {"cell_type": "markdown", "metadata": {}, "source": text})
+    kept = [cell["source"] for cell in student_copy(lab)["cells"][::2]]
+    assert kept == [pictures[0], "Text.\n\nMore.", "Text.\n\nMore.", pictures[3]]
+
+
 def test_pages_are_whole(course):
     """Each link and picture leads to a file beside it, nothing comes from a network."""
     pages = sorted([*(course / "pages").rglob("*.html"), *(course / "lecturers").rglob("*.html")])
-    assert len(pages) == 2 * (1 + len(LABS) + len(list((NOTEBOOKS / "papers").glob("*.ipynb"))))
+    assert len(pages) == 2 * (len(TEXTS) + len(LABS) + len(PAPERS))
     for page in pages:
         text = page.read_text(encoding="utf-8")
         used = re.findall(r'(?:src|href)="([^"#]+)(?:#[^"]*)?"', text)
@@ -266,10 +297,13 @@ def test_formulas_widgets_and_names_on_a_page():
         {"output_type": "display_data", "metadata": {}, "data": widget},
         {"output_type": "stream", "name": "stdout", "text": "3 < 4\n"},
     ]
-    text = "# T\n\n$\\frac{1}{2}$ [on](01_x.ipynb#a) [paper](papers/y.ipynb)\n\n| a |\n|---|\n| b |"
+    text = "# T\n\n$\\frac{1}{2}$ [on](01_x.ipynb#a) [paper](papers/y.ipynb) [up](../SYLLABUS.md)"
+    text += " [a](A_B.md)\n\n| a |\n|---|\n| b |"
     lab["cells"].insert(0, {"cell_type": "markdown", "metadata": {}, "source": text})
     page = lab_page(lab, Page("a < b", "../", None, ("next.html", "Q & A")))
     for part in ("<mfrac>", 'href="01_x.html#a"', 'href="papers/y.html"', '<th scope="col">'):
+        assert part in page
+    for part in ('href="../index.html"', 'href="A_B.html"'):
         assert part in page
     for part in ("a &lt; b</title>", "Q &amp; A", "3 &lt; 4", "controls to move", "../index.html"):
         assert part in page

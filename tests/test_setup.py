@@ -21,7 +21,7 @@ EXTRAS = PROJECT["project"]["optional-dependencies"]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
-LAB_COMMAND = "uv run --extra lab jupyter lab notebooks/00_start_here.ipynb"
+LAB_COMMAND = "uv run --extra lab bnlab labs"
 TEST_COMMAND = "uv run --extra test pytest"
 PIP_COMMAND = "pip install --no-deps -e ."
 # In environment.yml but no dependency of the package: what binder/postBuild installs with.
@@ -79,6 +79,12 @@ def test_post_build_warms_the_cache_with_a_program_that_runs() -> None:
     program = re.search(r"<<'PYTHON'\n(.*)\nPYTHON\n", script, re.DOTALL)
     assert program
     exec(program[1], {})
+
+
+def test_binder_opens_a_copy_that_post_build_makes() -> None:
+    script = (ROOT / "binder" / "postBuild").read_text(encoding="utf-8")
+    assert "\npython -m bnlab labs --no-open\n" in script
+    assert "(https://mybinder.org/v2/gh/bnlab/bnlab/HEAD?urlpath=lab/tree/bnlab-labs/" in README
 
 
 def test_binder_dry_run() -> None:

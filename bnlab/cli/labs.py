@@ -1,4 +1,4 @@
-"""`bnlab labs`: a copy of the labs in a folder of the user's, open in JupyterLab."""
+"""`bnlab labs`: the labs in a folder of the user's, without answers, open in JupyterLab."""
 
 import argparse
 import hashlib
@@ -9,15 +9,17 @@ from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 from bnlab.cli.terminal import DONE, FAILED, Failure, need
+from bnlab.course.copies import pictures_in, student_copy, written
 from bnlab.files import write_whole
 
 FIRST = "00_start_here.ipynb"
 RECORD = ".bnlab-labs.json"  # what was copied: a file that still is so may be replaced
-KINDS = ("*.ipynb", "*.md", "images/*", "papers/*.ipynb", "papers/images/*")
+KINDS = ("*.ipynb", "*.md", "papers/*.ipynb")  # with the pictures that they show
 
 HELP = "copy the labs to a folder and open JupyterLab there"
 DESCRIPTION = "Copy the labs to a folder of yours and open JupyterLab there."
 EPILOG = """\
+The copies hold no results and no solutions: these are in the folder notebooks of the repository.
 Labs that you have changed are never overwritten: they stay, and the command says which.
 
 examples:
@@ -74,8 +76,7 @@ def copy_to(source: Path, folder: Path, /) -> tuple[int, list[str]]:
     record = _record(folder)
     copied, kept = 0, []
     try:
-        for path in sorted(path for kind in KINDS for path in source.glob(kind)):
-            name, content = path.relative_to(source).as_posix(), path.read_bytes()
+        for name, content in sorted(_contents(source).items()):
             target, digest = folder / name, hashlib.sha256(content).hexdigest()
             if target.exists():
                 here = hashlib.sha256(target.read_bytes()).hexdigest()
@@ -93,6 +94,19 @@ def copy_to(source: Path, folder: Path, /) -> tuple[int, list[str]]:
         if folder.is_dir():
             write_whole(folder / RECORD, json.dumps(record, indent=1).encode())
     return copied, kept
+
+
+def _contents(source: Path) -> dict[str, bytes]:
+    """What each copy holds: of a notebook the students' copy."""
+    found = {}
+    for path in (path for kind in KINDS for path in source.glob(kind)):
+        content = path.read_bytes()
+        if path.suffix == ".ipynb":
+            content = written(student_copy(json.loads(content)))
+        found[path] = content
+        for picture in pictures_in(content.decode()):
+            found[path.parent / picture] = (path.parent / picture).read_bytes()
+    return {path.relative_to(source).as_posix(): content for path, content in found.items()}
 
 
 def _record(folder: Path) -> dict[str, str]:

@@ -3,6 +3,9 @@
 All of it is made from the labs themselves, each of which holds its exercises and solutions.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from bnlab.course.copies import (
     Exercise,
     Outline,
@@ -12,7 +15,9 @@ from bnlab.course.copies import (
     student_copy,
     timetable,
 )
-from bnlab.course.handing_out import Page, lab_page, make_course, text_page
+
+if TYPE_CHECKING:
+    from bnlab.course.handing_out import Page, lab_page, make_course, text_page
 
 __all__ = [
     "Exercise",
@@ -27,3 +32,10 @@ __all__ = [
     "text_page",
     "timetable",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Load what writes web pages when it is asked for: copies need no nbconvert."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.handing_out"), name)

@@ -1,11 +1,12 @@
 """Copies of a lab for a class, made from the one lab that holds exercises and solutions.
 
 In a lab an exercise is code for the student to change, then `solved_1 = lab.check_something(...)`,
-then cells with the tag "solution". In a copy the code and the check are two cells with the
-metadata of nbgrader: the first is the student's, the second is locked and graded.
+then cells with the tag "solution". Copies lack the solutions and are as if never run. For nbgrader
+the code and the check become two cells: the first is the student's, the second is locked and
+graded.
 
-A lab asks for predictions under headings "Predict 1", and answers them in cells that run and in
-text that begins with "Explain". Copies hold no results of cells, and no pictures in between.
+A lab asks by `guess = lab.predict(...)` and answers by `guess.reveal(...)`, or under headings
+"Predict 1" and in text that begins with "Explain". Copies hold no pictures in between.
 """
 
 import ast
@@ -34,6 +35,8 @@ _TURN = re.compile(
     r"|(?P<shows>(?:<details[^!]*)?!\[[^\]]*\]\([^)]*\)\s*(?:\*(?!\*).*\s*)?(?:</details>\s*)?)",
     re.MULTILINE,
 )
+_PICTURE = re.compile(r"\]\((images/[^)]+)\)")
+_ASKS, _REVEALS = re.compile(r"(\w+) = lab\.predict\("), re.compile(r"(\w+)\.reveal\(")
 
 
 @checked
@@ -75,15 +78,10 @@ def student_copy(lab: Notebook, /) -> Notebook:
     -------
     dict
         The copy, as if it had never been run: no outputs, no numbers of cells, no state of
-        widgets. Pictures between a prediction and the text that explains it are left out. Its
-        checks fail until their exercises are solved, and "Run all" goes on after them.
-
-    Raises
-    ------
-    ValueError
-        If a check has no code before it that a student could change, or no solution after it.
+        widgets. Pictures between a prediction and its outcome are left out.
     """
-    return _copied(lab, solved=False)
+    cells = cells_of(lab)
+    return _like(lab, _unanswered([cell for cell in cells if SOLUTION not in _tags(cell)]))
 
 
 @checked
@@ -91,13 +89,29 @@ def solved_copy(lab: Notebook, /) -> Notebook:
     """Return a lab with its exercises solved in the student's cells: nbgrader's source version.
 
     `nbgrader generate_assignment` takes out what stands between its marks; as its release goes to
-    students, this copy has no results either, and the pictures of `student_copy` only.
+    students, this copy has no results either, and the pictures of `student_copy` only. A check
+    that fails does not stop "Run all".
 
     Parameters
     ----------
     lab : as for `student_copy`
+
+    Raises
+    ------
+    ValueError
+        If a check has no code before it that a student could change, or no solution after it.
     """
-    return _copied(lab, solved=True)
+    cells, number = list[Cell](), 0
+    for part in _parts(cells_of(lab)):
+        if not isinstance(part, Exercise):
+            cells.append(part)
+            continue
+        number += 1
+        cells.append(_graded(f"answer-{number}", part.solved_answer, solution=True, locked=False))
+        check = f"assert {ast.unparse(part.check)}"
+        cells.append(_graded(f"check-{number}", check, grade=True, points=1))
+        cells[-1]["metadata"]["tags"] = [GOES_ON]
+    return _like(lab, _unanswered(cells))
 
 
 @checked
@@ -191,43 +205,51 @@ def cells_of(lab: Notebook, /) -> list[Cell]:
     return list(cells)
 
 
-def _copied(lab: Notebook, *, solved: bool) -> Notebook:
-    cells, number, asked = list[Cell](), 0, False
-    for part in _parts(cells_of(lab)):
-        if not isinstance(part, Exercise):
-            cell = _unrun(part)
-            if not _is_code(cell):
-                cell["source"], asked = _without_answers(_source(cell), asked)
-            if _source(cell):
-                cells.append(cell)
-            continue
-        number += 1
-        answer = part.solved_answer if solved else part.answer
-        cells.append(_graded(f"answer-{number}", answer, solution=True, locked=False))
-        check = _graded(
-            f"check-{number}", f"assert {ast.unparse(part.check)}", grade=True, points=1
-        )
-        check["metadata"]["tags"] = [GOES_ON]
-        cells.append(check)
+def pictures_in(text: str, /) -> list[str]:
+    """Return the files of the pictures that a text in Markdown, or a notebook's file, shows."""
+    return _PICTURE.findall(text)
+
+
+def written(lab: Notebook, /) -> bytes:
+    """Return a notebook as a file holds it."""
+    return (json.dumps(lab, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _like(lab: Notebook, cells: list[Cell]) -> Notebook:
+    """The notebook with other cells, and without the state of its widgets."""
     whole = copy.deepcopy({key: value for key, value in lab.items() if key != "cells"})
     whole.get("metadata", {}).pop("widgets", None)
     return {**whole, "cells": cells}
 
 
+def _unanswered(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells as if never run, without pictures between a prediction and its outcome."""
+    kept, waiting, asked = list[Cell](), set[str](), False
+    for cell in map(_unrun, cells):
+        if _is_code(cell):
+            waiting |= set(_ASKS.findall(_source(cell)))
+            waiting -= set(_REVEALS.findall(_source(cell)))
+        else:
+            cell["source"], asked = _without_answers(_source(cell), asked, bool(waiting))
+        if _source(cell):
+            kept.append(cell)
+    return kept
+
+
 def _unrun(cell: Cell) -> Cell:
     """A cell as if it had never been run."""
     fresh = copy.deepcopy(cell)
-    fresh["metadata"].pop("execution", None)
+    fresh.get("metadata", {}).pop("execution", None)
     return fresh | {"outputs": [], "execution_count": None} if _is_code(cell) else fresh
 
 
-def _without_answers(text: str, asked: bool) -> tuple[str, bool]:
+def _without_answers(text: str, asked: bool, waiting: bool) -> tuple[str, bool]:
     """Text without its pictures between a prediction and its explanation; whether one is open."""
     kept, place = "", 0
     for found in _TURN.finditer(text):
         if found["shows"] is None:
             asked = found["asks"] is not None
-        elif asked:
+        elif asked or waiting:
             kept += text[place : found.start()]
             place = found.end()
     return kept + text[place:], asked
@@ -262,7 +284,7 @@ def _parts(cells: Sequence[Cell]) -> Iterator[Cell | Exercise]:
             yield cell
             continue
         solutions = []
-        while waiting and SOLUTION in waiting[0]["metadata"].get("tags", []):
+        while waiting and SOLUTION in _tags(waiting[0]):
             lines = _source(waiting.pop(0)).splitlines()
             solutions.append("\n".join(line for line in lines if line.strip() not in (BEGIN, END)))
         if not code or not solutions:
@@ -273,7 +295,7 @@ def _parts(cells: Sequence[Cell]) -> Iterator[Cell | Exercise]:
 
 def _split(cell: Cell) -> tuple[str, ast.Call] | None:
     """The code before a check, and the check, if a cell ends with one."""
-    if not _is_code(cell) or SOLUTION in cell["metadata"].get("tags", []):
+    if not _is_code(cell) or SOLUTION in _tags(cell):
         return None
     source = _source(cell)
     try:
@@ -309,6 +331,10 @@ def _function(call: ast.Call) -> str:
 
 def _is_code(cell: Cell) -> bool:
     return bool(cell["cell_type"] == "code")
+
+
+def _tags(cell: Cell) -> list[str]:
+    return list(cell.get("metadata", {}).get("tags", []))
 
 
 def _source(cell: Cell) -> str:

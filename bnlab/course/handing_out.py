@@ -26,7 +26,15 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments.formatters import HtmlFormatter
 
 from bnlab.checks import checked
-from bnlab.course.copies import Cell, Notebook, cells_of, solved_copy, student_copy
+from bnlab.course.copies import (
+    Cell,
+    Notebook,
+    cells_of,
+    pictures_in,
+    solved_copy,
+    student_copy,
+    written,
+)
 from bnlab.files import write_whole
 from bnlab.pages import render
 from bnlab.running import Progress, Steps
@@ -40,9 +48,8 @@ COLOURS = "xcode"  # of code: every colour contrasts with our background by 4.5 
 BOKEH = "bokeh.min.js"
 _HEADER = re.compile(r"<th(?=[ >])")
 _EMPTY_HEADER = re.compile(r"<th[^>]*></th>")
-_LINK = re.compile(r'href="((?:\.\./)?[\w/]+)\.ipynb(#[^"]*)?"')
-SYLLABUS = "SYLLABUS.md"
-_PICTURE = re.compile(r"\]\((images/[^)]+)\)")
+_LINK = re.compile(r'href="((?:\.\./)?[\w/]+)\.(?:ipynb|md)(#[^"]*)?"')
+SYLLABUS = "SYLLABUS"
 
 Make = Callable[[Notebook], Notebook]
 
@@ -73,7 +80,8 @@ def make_course(
 ) -> None:
     """Write copies for students, sources for nbgrader, and web pages.
 
-    - `students/`: labs and papers' pages by `student_copy`: no solutions, no results
+    - `students/`: labs and papers' pages by `student_copy`: no solutions, no results; the texts
+      beside them
     - `source/`: one assignment a lab, solved, as `nbgrader generate_assignment` expects it
     - `pages/`: what students get, for a browser, from `index.html`, the syllabus
     - `lecturers/`: labs and papers for a browser, with solutions and results
@@ -92,9 +100,9 @@ def make_course(
     """
     here, there = Path(labs), Path(os.path.realpath(folder))
     numbered = sorted(here.glob("[0-9][0-9]_*.ipynb"))
-    if not numbered:
+    if not numbered or not (here / f"{SYLLABUS}.md").is_file():
         raise ValueError(
-            f"{here} holds no labs: name the folder of notebooks 00_..., 01_... and so on"
+            f"{here} holds no labs: name the folder of notebooks 00_..., 01_... and {SYLLABUS}.md"
         )
     if there.exists() and (not there.is_dir() or any(there.iterdir())):
         raise ValueError(f"{folder} is there already, and not empty: name another folder")
@@ -121,13 +129,17 @@ def _works(
         yield partial(_hand_out, student_copy, path, there / "students" / path.relative_to(here))
     for lab in labs:
         yield partial(_hand_out, solved_copy, lab, there / "source" / lab.stem / lab.name)
-    index = text_page((here / SYLLABUS).read_text(encoding="utf-8"), Page("Labs"))
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(here.glob("*.md"))}
+    for name, text in texts.items():
+        yield partial(_write, there / "students" / f"{name}.md", text.encode())
     script = (bokehjs_path() / "js" / BOKEH).read_bytes()
     makers: dict[str, Make] = {"pages": student_copy, "lecturers": lambda lab: lab}
     for folder, make in makers.items():
         pages = there / folder
         yield partial(_write, pages / BOKEH, script)
-        yield partial(_write, pages / "index.html", index.encode())
+        for name, text in texts.items():
+            page = text_page(text, Page(text.partition("\n")[0].removeprefix("# ")))
+            yield partial(_write, pages / f"{_page_of(name)}.html", page.encode())
         for root, group in (("", labs), ("../", papers)):
             names = [(path.with_suffix(".html").name, _title(path)) for path in group]
             places = [None, *names, None]
@@ -140,11 +152,11 @@ def _hand_out(make: Make, lab: Path, path: Path, place: Page | None = None) -> N
     """Write a copy of a lab, as a notebook or as a page at its place."""
     made = make(_read(lab))
     if place is None:
-        _write(path, (json.dumps(made, indent=1, ensure_ascii=False) + "\n").encode())
+        _write(path, written(made))
     else:
         _write(path.with_suffix(".html"), lab_page(made, place).encode())
     for cell in made["cells"]:
-        for picture in _PICTURE.findall("".join(cell["source"])):
+        for picture in pictures_in("".join(cell["source"])):
             _write(path.parent / picture, (lab.parent / picture).read_bytes())
 
 
@@ -245,10 +257,15 @@ def _still(output: Cell) -> Cell:
 
 def _mended(body: str) -> str:
     """Links to pages, columns with headers, and code that a keyboard can scroll."""
-    body = _LINK.sub(lambda found: f'href="{found[1]}.html{found[2] or ""}"', body)
+    body = _LINK.sub(lambda found: f'href="{_page_of(found[1])}.html{found[2] or ""}"', body)
     body = _EMPTY_HEADER.sub("<td></td>", body)
     body = _HEADER.sub('<th scope="col"', body)
     return body.replace("<pre>", '<pre tabindex="0">')
+
+
+def _page_of(name: str) -> str:
+    """The page of a notebook or text: pages begin with the syllabus."""
+    return re.sub(rf"\b{SYLLABUS}$", "index", name)
 
 
 def _document(page: Page, body: str) -> str:
