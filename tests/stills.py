@@ -219,38 +219,31 @@ def annealed_speed_up(plots, keep):
     return [plots.speed_up([1, 2], keep(lambda: [0.24, 0.14]))]
 
 
-@of("09_hidden_variables", "rows = ", "def tables", "log_p = ", "settings = ", "at = ")
-def hidden_climbs(shown):
-    return shown
+@of("09_hidden_scores", "rows = ")
+def hidden_model(lab, cause):
+    return [lab.drawing(lab.true_model(), "The questionnaire"), lab.drawing(cause, "Five rows")]
 
 
-@of("09_hidden_variables", "scores = ", slow=True)
+@of("09_hidden_scores", "rows = ", "methods, rng = ", "sizes, gaps = ")
+def hidden_gaps(sizes, gaps, methods):
+    lines = {name.upper(): [gaps[m][i] for m in sizes] for i, name in enumerate(methods)}
+    text = {"x_label": "rows m", "y_label": "score − ln p(D), mean of 20 tables (nats)"}
+    text |= {"title": "Three scores and the exact sum", "alt": "Errors of scores", "name": "gaps"}
+    return plots.log_curves(sizes, lines, {"exact": 0.0}, y_range=(-3.2, 0.4), **text)
+
+
+@of("09_hidden_scores", "scores = lab", slow=True)
 def hidden_scores(scores):
     pictures = at(scores)
-    return [[pictures[:3], pictures[3:]]]
+    return [[pictures[:2], pictures[2:]]]
 
 
-@of("09_hidden_variables", "ranks = ", slow=True)
+@of("09_hidden_scores", "ranks = ", slow=True)
 def hidden_ranks(ranks):
     return at(ranks)
 
 
-@of("09_hidden_variables", "steps = ", slow=True)
-def hidden_steps(steps):
-    return at(steps)
-
-
-@of("09_hidden_variables", "sides = ", slow=True)
-def hidden_sides(sides):
-    return at(sides)
-
-
-@of("09_hidden_variables", "loops = ", slow=True)
-def hidden_loops(loops):
-    return at(loops)
-
-
-@of("09_hidden_variables", "labels = ", slow=True)
+@of("09_hidden_scores", "labels = ", slow=True)
 def hidden_labels(labels):
     return [[f"{m:,} rows", *at(labels, size=m)] for m in (10, 2560, 10_240)]
 

@@ -28,7 +28,7 @@ from bnlab.labs import (
     dag_space,
     direct_dag_sampling,
     dynamic_programming,
-    hidden_variables,
+    hidden_scores,
     modular_priors,
     order_mcmc,
     scaling_out,
@@ -121,7 +121,7 @@ def _weights(steps: int) -> list[float]:
 
 
 def _variational_bounds(rows: int) -> list[float]:
-    return hidden_variables.scored(rows)["VB"].tolist()
+    return hidden_scores.scored(rows)["VB"].tolist()
 
 
 def _told(rows: int) -> list[float]:
@@ -218,8 +218,8 @@ LABS = [
         expected=lambda: _weights(3000),
     ),
     Lab(
-        notebook="09_hidden_variables.ipynb",
-        cells=("scores = ",),
+        notebook="09_hidden_scores.ipynb",
+        cells=("scores = lab",),
         keys=("ArrowLeft",),
         source="vb",
         column="score",

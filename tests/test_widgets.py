@@ -31,7 +31,8 @@ from bnlab.labs import (
     dag_space,
     direct_dag_sampling,
     dynamic_programming,
-    hidden_variables,
+    hidden_annealing,
+    hidden_scores,
     modular_priors,
     order_mcmc,
     scaling_out,
@@ -91,9 +92,10 @@ def cancer() -> bn.Data:
     return bn.load_network("cancer").sample(20, np.random.default_rng(1))
 
 
-ais, hidden, space, search = (
+ais, hidden, annealed, space, search = (
     annealed_importance_sampling,
-    hidden_variables,
+    hidden_scores,
+    hidden_annealing,
     dag_space,
     structure_search,
 )
@@ -132,12 +134,12 @@ CASES = [
     Case(ais.Pile, ais.Pile),
     Case(ais.Bounds, lambda: ais.Bounds(stops=[10, 30]), runs=True),
     Case(ais.Shapes, ais.Shapes),
-    Case(hidden.Scores, lambda: hidden.Scores(sizes=(10, 40), size=40), runs=True),
+    Case(hidden.Scores, lambda: hidden.Scores(sizes=(10, 40), size=40)),
     Case(hidden.Ranks, lambda: hidden.Ranks(sizes=(10, 40)), runs=True),
-    Case(hidden.Steps, lambda: hidden.Steps(stops=[16, 64]), runs=True),
-    Case(hidden.Sides, lambda: hidden.Sides(stops=[16, 64]), runs=True),
-    Case(hidden.Loops, hidden.Loops),
     Case(hidden.Labels, hidden.Labels),
+    Case(annealed.Steps, lambda: annealed.Steps(stops=[16, 64]), runs=True),
+    Case(annealed.Sides, lambda: annealed.Sides(stops=[16, 64]), runs=True),
+    Case(annealed.Loops, annealed.Loops),
     Case(space.Race, lambda: space.Race(stops=[0.01, 0.02]), runs=True),
     Case(space.Shares, space.Shares),
     Case(space.Beliefs, space.Beliefs),
@@ -165,7 +167,7 @@ CASES = [
     Case(scaling_out.ExactPlan, lambda: scaling_out.ExactPlan(1e-8, 1e-4)),
 ]
 RUNS = [case for case in CASES if case.runs]
-LONG = {"dag_space.Shares", "hidden_variables.Loops", "structure_search.Recovery"}
+LONG = {"dag_space.Shares", "hidden_annealing.Loops", "structure_search.Recovery"}
 
 
 @pytest.fixture(autouse=True)

@@ -78,7 +78,7 @@ def label_map(first: ArrayLike, second: ArrayLike, true: tuple[float, float], /)
     """
     title = "Where the climbs ended: one dot a climb"
     alt = "A dot for each climb: probability of state 1 of the two hidden nodes; true crosses"
-    picture = canvas(title, alt, "p(s1 = 1)", "p(s2 = 1)", x=(-0.02, 1.02), y=(-0.02, 1.02))
+    picture = canvas(title, alt, "p(h1 = 1)", "p(h2 = 1)", x=(-0.02, 1.02), y=(-0.02, 1.02))
     picture.vspan(x=[0.5], line_color=RULE, line_dash="dotted")
     picture.hspan(y=[0.5], line_color=RULE, line_dash="dotted")
     source = ColumnDataSource(data=wide("first", first, {"second": second}), name="labels")
@@ -88,7 +88,7 @@ def label_map(first: ArrayLike, second: ArrayLike, true: tuple[float, float], /)
     look = {"marker": "x", "size": 14, "line_color": CYCLE[3], "line_width": 3}
     crosses = picture.scatter([a, 1 - a, a, 1 - a], [b, b, 1 - b, 1 - b], **look)
     legend_above(picture, entries({"climb": dots, "true tables, states renamed": crosses}))
-    hover(picture, [dots], ("p(s1 = 1)", "@first{0.00}"), ("p(s2 = 1)", "@second{0.00}"))
+    hover(picture, [dots], ("p(h1 = 1)", "@first{0.00}"), ("p(h2 = 1)", "@second{0.00}"))
     return picture
 
 

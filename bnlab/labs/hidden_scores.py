@@ -1,0 +1,378 @@
+"""The views and the checks of notebooks/09_hidden_scores.ipynb.
+
+The 136 structures of chapter 6 of [Beal2003], data from its tables, scores, the true one's rank.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import product
+from math import lgamma
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import bnlab as bn
+from bnlab import graphs, plots
+from bnlab.checks import Floats, Ints
+from bnlab.hidden import Fit, HiddenModel, exact_evidence, fit_vb
+from bnlab.hidden.scoring import Score
+from bnlab.labs.board import check, setup as setup, size_slider
+from bnlab.labs.predict import predict as predict, review as review
+from bnlab.labs.view import Board, Experiment, Progress, View
+from bnlab.papers.beal2003 import printed, world
+from bnlab.papers.beal2003.annealing import true_model as true_model
+from bnlab.papers.beal2003.world import ARITIES, models, truth
+
+SEED = 2003
+"""Of the first data set; others have the seeds that follow."""
+
+SIZES = (10, 40, 160, 480, 1280, 2560, 10_240)
+"""Data sizes of the widgets; a smaller set of rows is part of the larger ones."""
+
+SCORES: Mapping[str, Score] = {"MAP": "map", "BIC": "bic", "CS": "cs", "VB": "vb"}
+"""Names on the page -> names in the package."""
+
+RANKED = ("BIC", "CS", "VB")
+NAMES = ("h1", "h2", "y1", "y2", "y3", "y4")
+
+TABLES = tuple([[p or printed.LEAST for p in row] for row in table] for table in printed.THETA)
+"""The tables of sec. 6.4 of [Beal2003]: rows sum to 1 nearly; its .00 is here .0025."""
+
+PUBLISHED_RANKS: Mapping[int, Mapping[str, int]] = {
+    n: {
+        label: int(
+            printed.TABLE_6_1[printed.SIZES.index(n)][printed.RANK_SCORES.index(SCORES[label])]
+        )
+        for label in RANKED
+    }
+    for n in SIZES
+}
+"""Rank of the true structure in Table 6.1 of [Beal2003], alias-corrected, at `SIZES`."""
+
+structures, true_number = models, truth
+"""As the lab calls them: the 136 structures, and which of them made the data: `true_model()`."""
+
+SETS = (1, 2, 5, 10)
+RANK_TICKS = (1, 2, 5, 10, 20, 50, 136)
+LABEL_SIZES = (10, 480, 2560, 10_240)
+
+Found = dict[int, dict[int, dict[str, int]]]
+"""Data set -> rows -> score -> rank of the true structure."""
+
+
+def thesis_tables() -> list[Floats]:
+    """Tables of the thesis, one array (rows, states) a node, rows normalised."""
+    return [np.array(t) / np.sum(t, axis=1, keepdims=True) for t in TABLES]
+
+
+@cache
+def _all_rows(seed: int) -> bn.Data:
+    levels = tuple(tuple(map(str, range(1, k + 1))) for k in ARITIES)
+    about = true_model().parents, np.array(ARITIES), NAMES, levels
+    net = bn.BayesNet(*about, tuple(thesis_tables()))
+    return net.sample(10_240, np.random.default_rng(seed)).select(NAMES[2:])
+
+
+def rows(n: int, seed: int = SEED) -> bn.Data:
+    """The first n of 10,240 rows simulated from the tables of the thesis, hidden nodes left out."""
+    return _all_rows(seed).prefix(n)
+
+
+def strong_cause(m: int, columns: int, seed: int) -> Ints:
+    """Rows (m, columns) of three values, given away in 85 of 100 rows by a hidden binary cause."""
+    rng = np.random.default_rng([SEED, columns, seed])
+    cause, told = rng.integers(0, 2, (m, 1)), rng.random((m, columns)) < 0.85
+    return np.where(told, 2 * cause, rng.integers(0, 3, (m, columns)))
+
+
+def scored(n: int, seed: int = SEED) -> Mapping[str, Floats]:
+    """Four scores of the 136 structures, nats; all but MAP with the alias term ln A.
+
+    BIC counts the parameters of hidden nodes without children, as the thesis does.
+
+    Returns
+    -------
+    dict of score name to float64 (136,)
+    """
+    return _scored(n, seed)
+
+
+@cache
+def _scored(n: int, seed: int) -> Mapping[str, Floats]:
+    names = tuple(SCORES.values())
+    values = world.scored(rows(n, seed).values, names, rng=np.random.default_rng([seed, n]))
+    return {
+        label: values[:, place] + world.log_aliases() * (label != "MAP")
+        for place, label in enumerate(SCORES)
+    }
+
+
+def rank(scores: ArrayLike, number: int | None = None) -> int:
+    """How many structures score higher than this one, plus 1; the true one if none is given."""
+    return int(world.ranks(np.asarray(scores, np.float64), number))
+
+
+@cache
+def ends(n: int, climbs: int = 60) -> tuple[Floats, Floats]:
+    """p(h1 = 1) and p(h2 = 1), (climbs,) each, where variational climbs from random tables end."""
+    counts = [
+        fit_vb(true_model(), rows(n), restarts=1, rng=rng).counts[:2]
+        for rng in np.random.default_rng([SEED, n]).spawn(climbs)
+    ]
+    first, second = ((np.array([c[v][0, 0] for c in counts]) + 1) / (n + 2) for v in (0, 1))
+    return first, second
+
+
+def drawing(model: HiddenModel, title: str) -> Any:
+    """The graph of a model: hidden nodes h1, h2, ... above observed ones y1, y2, ..."""
+    names, places = [""] * model.n, np.empty((model.n, 2))
+    for height, letter, nodes in ((1.0, "h", model.hidden), (0.0, "y", model.observed)):
+        for i, v in enumerate(nodes):
+            names[v], places[v] = f"{letter}{i + 1}", ((i + 0.5) / len(nodes), height)
+    edges = graphs.to_adjacency(model.parents).astype(float)
+    return plots.network(edges, names, places, title=title, alt=f"{title}: edges from causes")
+
+
+class Scores(View):
+    """Four scores of the 136 structures, the true one and the winner marked.
+
+    Control `size`, the rows of data; `panels` by score.
+    """
+
+    beside = (("MAP", "BIC"), ("CS", "VB"))
+
+    def __init__(self, *, sizes: Sequence[int] = SIZES, size: int = 480) -> None:
+        for n in sizes:  # now, so that the slider answers at once
+            scored(n)
+        super().__init__(size=size_slider("rows", sizes, size))
+
+    def draw(self, size: int) -> Board:
+        """Each score against the number of parameters, on one vertical axis."""
+        values = scored(size)
+        everything = np.concatenate(list(values.values()))
+        low, high = float(everything.min()), float(everything.max())
+        room = 0.04 * (high - low)
+        return {
+            name: (
+                plots.structure_scores(
+                    world.parameters(),
+                    scores,
+                    true_number(),
+                    y_range=(low - room, high + room),
+                    name=name.lower(),
+                    title=name,
+                    alt=f"{name} of each structure against its parameters, the true and best "
+                    "marked",
+                ),
+                _ranked(scores),
+            )
+            for name, scores in values.items()
+        }
+
+
+def _ranked(scores: Floats) -> str:
+    best = world.parameters()[int(np.argmax(scores))]
+    winner = "the true one" if rank(scores) == 1 else f"one with {best} parameters"
+    return f"True structure (circle): rank {rank(scores)}; highest score (cross): {winner}."
+
+
+class Ranks(Experiment):
+    """Rank of the true structure against the rows of data, ours beside the thesis'.
+
+    Control `sets`, the number of data sets; panels `ours` and `theirs`; `found` is data set ->
+    {rows: {score: rank}}.
+    """
+
+    def __init__(self, *, sizes: Sequence[int] = SIZES) -> None:
+        self._sizes = sizes
+        super().__init__(sets=size_slider("data sets", SETS, 1), nothing={}, unit="sizes")
+
+    def compute(self, progress: Progress, /, sets: int) -> Found:
+        """Return the ranks in data sets of other seeds, one size after the other."""
+        found: Found = {}
+        stops = list(product(range(SEED, SEED + sets), self._sizes))
+        for done, (seed, n) in enumerate(stops, start=1):
+            ranks = {name: rank(scored(n, seed)[name]) for name in RANKED}
+            found = {**found, seed: {**found.get(seed, {}), n: ranks}}
+            if not progress(done, len(stops), found):
+                break
+        return found
+
+    def draw(self, found: Found, sets: int) -> Board:
+        """Medians over the data sets so far, and Table 6.1 of the thesis."""
+        ours, published = {}, {}
+        for name in RANKED:
+            of_size = [
+                [known[n][name] for known in found.values() if n in known] for n in self._sizes
+            ]
+            ours[name] = np.array([np.median(r) if r else np.nan for r in of_size])
+            published[name] = np.array([PUBLISHED_RANKS[n][name] for n in SIZES], float)
+        whole = sum(len(known) == len(self._sizes) for known in found.values())
+        said = f"{whole} complete data sets, medians. Rank 1: the true structure scores highest."
+        return {
+            "ours": (
+                _ranks(self._sizes, ours, "ranks", "Ours"),
+                said if found else "Not run yet: press Run.",
+            ),
+            "theirs": (
+                _ranks(SIZES, published, "published_ranks", "Thesis, Table 6.1"),
+                "One data set, three restarts of each climb.",
+            ),
+        }
+
+
+def _ranks(sizes: Sequence[int], lines: dict[str, Floats], name: str, title: str) -> Any:
+    return plots.log_curves(
+        sizes,
+        lines,
+        {},
+        x_label="rows of data m",
+        y_label="rank of the true structure (1 is best)",
+        title=f"{title}: rank of the true structure among 136",
+        alt=f"{title}: rank of the true structure against rows of data, for three scores",
+        name=name,
+        y_axis_type="log",
+        y_range=(180.0, 0.8),
+        ticks=RANK_TICKS,
+    )
+
+
+class Labels(View):
+    """Where climbs ended: hidden states have no names, so each climb picks its own.
+
+    Control `size`, the rows of data; panel `panel`.
+    """
+
+    def __init__(self) -> None:
+        for n in LABEL_SIZES:  # now, so that the slider answers at once
+            ends(n)
+        super().__init__(size=size_slider("rows", LABEL_SIZES, 10))
+
+    def draw(self, size: int) -> Board:
+        """The probabilities of both hidden causes where each climb ended."""
+        first, second = (p < 0.5 for p in ends(size))
+        quarters = [int((a & b).sum()) for a, b in product((first, ~first), (second, ~second))]
+        return {
+            "panel": (
+                plots.label_map(*ends(size), (TABLES[0][0][0], TABLES[1][0][0])),
+                f"{size:,} rows: {', '.join(map(str, quarters))} of {first.size} climbs in the "
+                "four quarters.",
+            )
+        }
+
+
+def check_row_by_row(function: Callable[[list[tuple[int, ...]], int], Any]) -> bool:
+    """Exercise 1: `function(rows, states)` is ln p(rows), columns of three values, one cause."""
+    few: list[tuple[int, ...]] = [(0, 0), (0, 0), (1, 1), (2, 2), (2, 2)]
+    twelve: list[tuple[int, ...]] = [(0, 1), (1, 1), (2, 0)] * 4
+
+    def result(rows: list[tuple[int, ...]], states: int) -> float:
+        return float(function(list(rows), states))
+
+    def exact(rows: list[tuple[int, ...]], states: int) -> float:
+        model = HiddenModel([0, 1, 1], [states, 3, 3], hidden=[0])
+        return exact_evidence(model, np.array(rows)).log_value
+
+    def alone(rows: list[tuple[int, ...]]) -> float:
+        counts = [Counter(column).values() for column in zip(*rows, strict=True)]
+        parts = [sum(map(lgamma, (n + 1 for n in each))) for each in counts]
+        return sum(parts) + len(counts) * (lgamma(3) - lgamma(3 + len(rows)))
+
+    return check(
+        "Exercise 1",
+        "return one number",
+        lambda: np.isfinite(result(few[:1], 2)),
+        "no rows: nothing is predicted, ln 1 = 0",
+        lambda: np.isclose(result([], 2), 0),
+        "one row of two columns: 1/9, whatever the number of states",
+        lambda: np.allclose([result([(0, 2)], 2), result([(1, 1)], 3)], -np.log(9)),
+        "a cause with one state explains nothing: the columns alone, as in lab 01",
+        lambda: np.isclose(result(few, 1), alone(few)),
+        "the five rows: the sum over all 32 completions",
+        lambda: np.isclose(result(few, 2), exact(few, 2)),
+        "the order of the rows changes nothing",
+        lambda: np.isclose(result(few[::-1], 2), result(few, 2)),
+        "three states and twelve rows, 531,441 completions: add up those with equal counts",
+        lambda: np.isclose(result(twelve, 3), exact(twelve, 3)),
+    )
+
+
+def check_between(function: Callable[[Floats], Any], rows: Ints) -> bool:
+    """Exercise 2: `function(Q)` is the bound on ln p(rows) with the tables integrated out."""
+    model = HiddenModel([0, 1, 1], [2, 3, 3], hidden=[0])
+    exact = exact_evidence(model, rows).log_value
+    some = np.random.default_rng(2).dirichlet([1.0, 1.0], size=(20, len(rows)))
+
+    def completed(counts: list[Floats]) -> float:
+        each = [row for table in counts for row in table]
+        return sum(
+            lgamma(row.size) - lgamma(row.size + row.sum()) + sum(lgamma(1 + n) for n in row)
+            for row in each
+        )
+
+    def counts(shares: Floats) -> list[Floats]:
+        return [shares.sum(axis=0)[None], *(shares.T @ np.eye(3)[column] for column in rows.T)]
+
+    def entropy(shares: Floats) -> float:
+        return -float((shares * np.log(np.maximum(shares, 1e-300))).sum())
+
+    def by_listing(shares: Floats) -> float:
+        total = entropy(shares)
+        for states in product((0, 1), repeat=len(rows)):
+            chance = float(np.prod([shares[i, h] for i, h in enumerate(states)]))
+            total += chance * completed(counts(np.eye(2)[list(states)]))
+        return total
+
+    def result(shares: Floats) -> float:
+        return float(function(shares.copy()))
+
+    sure = np.eye(2)[[0, 0, 0, 1, 1]]
+    return check(
+        "Exercise 2",
+        "return one number",
+        lambda: np.isfinite(result(some[0])),
+        "a Q without doubt has one completion: ln p(D, H) of that one",
+        lambda: np.isclose(result(sure), completed(counts(sure))),
+        "swapping the names of the two states changes nothing",
+        lambda: np.isclose(result(some[0]), result(some[0][:, ::-1])),
+        "never above ln p(D)",
+        lambda: all(result(each) <= exact + 1e-9 for each in some),
+        "never below the variational bound at the same Q",
+        lambda: all(result(q) >= completed(counts(q)) + entropy(q) - 1e-9 for q in some),
+        "sum over all completions: Q(H) times ln p(D, H) - ln Q(H)",
+        lambda: all(np.isclose(result(each), by_listing(each)) for each in some),
+    )
+
+
+def _fits(fit: Fit | None) -> bool:
+    """Whether a fit may be one of the true structure to all rows."""
+    assert fit is not None
+    shapes = [table.shape for table in thesis_tables()]
+    return [t.shape for t in fit.counts] == shapes and bool(np.isclose(fit.counts[2].sum(), 10_240))
+
+
+def check_culprit(fit: Fit | None, culprit: str) -> bool:
+    """Exercise 3: a variational fit of the true structure to 10,240 rows, and what was at fault."""
+    before = scored(10_240)["VB"]
+    gain = 0.0 if fit is None else fit.value + np.log(true_model().aliases) - before[true_number()]
+
+    def rank_after() -> int:
+        after = before.copy()
+        after[true_number()] += gain
+        return rank(after)
+
+    return check(
+        "Exercise 3",
+        "culprit is 'bound', 'rows' or 'optimiser'",
+        lambda: culprit in ("bound", "rows", "optimiser"),
+        "fit is what bn.hidden.fit_vb returns for lab.true_model() and lab.rows(10_240)",
+        lambda: _fits(fit),
+        "a bound more than 10 nats above the one behind the rank",
+        lambda: gain > 10,
+        "with it the true structure has rank 1",
+        lambda: rank_after() == 1,
+        "same rows, same bound as a function of Q, another end of the climb: who is left?",
+        lambda: culprit == "optimiser",
+    )

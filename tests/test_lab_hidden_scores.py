@@ -1,0 +1,179 @@
+"""Lab 09 without a browser: its data, its pictures, its widgets and its checks."""
+
+from math import lgamma, log
+
+import numpy as np
+import pytest
+from pictures import columns
+
+import bnlab as bn
+from bnlab import plots
+from bnlab.hidden import exact_evidence, fit_vb, score
+from bnlab.labs import hidden_scores as lab
+from bnlab.labs.hidden_scores import SIZES, TABLES
+
+NAN = float("nan")
+FIVE = np.array([[0, 0], [0, 0], [1, 1], [2, 2], [2, 2]])
+
+
+def test_scores_that_are_missing_have_no_winner() -> None:
+    look = {"y_range": (-10, -7), "name": "vb", "title": "VB"}
+    picture = plots.structure_scores([18, 50], [NAN, NAN], 1, **look)
+    marks = columns(picture, "vb_marks")
+    assert marks["best_x"] == marks["true_x"] == [50]
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"scores has shape \(1,\), but 2 values"):
+        plots.structure_scores([18, 50], [-9.0], 0, y_range=(-10, -7), name="vb", title="VB")
+    with pytest.raises(ValueError, match="9 lines and 0 rules"):
+        plots.log_curves(
+            [1],
+            {str(i): [1] for i in range(9)},
+            {},
+            x_label="x",
+            y_label="y",
+            title="t",
+            alt="a",
+            name="n",
+        )
+
+
+def test_the_class_of_structures_is_that_of_the_thesis() -> None:
+    sizes = [model.free_parameters for model in lab.structures()]
+    assert len(sizes) == 136
+    assert (min(sizes), max(sizes)) == (18, 66)
+    assert sizes[lab.true_number()] == 50
+    assert sum(size > 50 for size in sizes) == 9
+
+
+def test_tables_are_the_published_ones() -> None:
+    for published, table in zip(TABLES, lab.thesis_tables(), strict=True):
+        np.testing.assert_allclose(published, table, atol=0.021)
+        np.testing.assert_allclose(table.sum(axis=1), 1)
+
+
+def test_rows_are_nested_and_come_from_the_tables() -> None:
+    np.testing.assert_array_equal(lab.rows(40).values, lab.rows(160).values[:40])
+    first = np.bincount(lab.rows(10_240).values[:, 0], minlength=5) / 10_240
+    cause, given = lab.thesis_tables()[0], lab.thesis_tables()[2]
+    np.testing.assert_allclose(first, (cause @ given)[0], atol=0.02)
+    assert not np.array_equal(lab.rows(40, 2004).values, lab.rows(40).values)
+
+
+def test_scores_are_by_the_package_with_the_alias_term() -> None:
+    found = lab.scored(10)
+    assert list(found) == ["MAP", "BIC", "CS", "VB"]
+    model, number = lab.true_model(), lab.true_number()
+    alone = score(model, lab.rows(10), ["vb"], rng=np.random.default_rng(1), alias=True)
+    assert found["VB"][number] == pytest.approx(alone["vb"].log_value, abs=3)
+    assert (found["CS"] <= found["VB"] + 1e-9).all()
+    assert lab.rank([-3.0, -1.0, -2.0], 2) == 2
+
+
+def test_scores_follow_the_slider() -> None:
+    scores = lab.Scores(sizes=(10, 40), size=40)
+    scores.size.value = 10
+    np.testing.assert_allclose(scores.panels["VB"].source("vb").data["score"], lab.scored(10)["VB"])
+    marks = scores.panels["BIC"].source("bic_marks").data
+    assert marks["true_x"] == [50]
+    assert f"rank {lab.rank(lab.scored(10)['BIC'])};" in scores.panels["BIC"].caption
+
+
+def test_ranks_are_medians_over_data_sets() -> None:
+    ranks = lab.Ranks(sizes=(10, 40))
+    assert np.isnan(ranks.ours.source("ranks").data["VB"]).all()
+    ranks.sets.value = 2
+    ranks.runner.run_now()
+    expected = np.median([lab.rank(lab.scored(40, seed)["CS"]) for seed in (2003, 2004)])
+    assert ranks.ours.source("ranks").data["CS"][1] == expected
+    assert "2 complete data sets" in ranks.ours.caption
+    assert ranks.theirs.source("published_ranks").data["VB"][-1] == 1
+    one = ranks.compute(lambda done, total, found: done < 3, sets=2)
+    assert [list(known) for known in one.values()] == [[10, 40], [10]]
+
+
+def test_labels_show_four_islands() -> None:
+    labels = lab.Labels()
+    labels.size.value = 2560
+    data = labels.panel.source("labels").data
+    folded = [np.minimum(p, 1 - np.array(p)) for p in (data["first"], data["second"])]
+    near = (abs(folded[0] - 0.12) < 0.05) & (abs(folded[1] - 0.08) < 0.05)
+    assert near.mean() > 0.8
+    quarters = set(zip(np.array(data["first"]) < 0.5, np.array(data["second"]) < 0.5, strict=True))
+    assert len(quarters) == 4
+    assert "2,560 rows:" in labels.panel.caption
+
+
+def test_a_strong_cause_shows_in_both_columns() -> None:
+    rows = lab.strong_cause(2000, 2, 1)
+    assert rows.shape == (2000, 2)
+    assert not np.array_equal(rows[:40], lab.strong_cause(40, 2, 2))
+    ends = (rows == 0) | (rows == 2)
+    assert ends.mean() == pytest.approx(0.85 + 0.15 * 2 / 3, abs=0.02)
+    agree = (rows[:, 0] == rows[:, 1]).mean()
+    assert agree == pytest.approx(0.85**2 + 2 * 0.85 * 0.15 / 3 + 0.15**2 / 3, abs=0.03)
+
+
+def test_hidden_nodes_are_drawn_above_observed_ones() -> None:
+    nodes = columns(lab.drawing(lab.true_model(), "t"), "nodes")
+    height = dict(zip(nodes["name"], nodes["y"], strict=True))
+    assert list(height) == ["h1", "h2", "y1", "y2", "y3", "y4"]
+    assert height["h1"] == height["h2"] > height["y1"] == height["y4"]
+
+
+def test_check_of_the_sum_row_by_row(capsys: pytest.CaptureFixture[str]) -> None:
+    def right(rows, states):
+        if not rows:
+            return 0.0
+        model = bn.hidden.HiddenModel([0, 1, 1], [max(states, 2), 3, 3], hidden=[0])
+        if states == 1:
+            model = bn.hidden.HiddenModel([0, 0, 0], [2, 3, 3], hidden=[0])
+        return exact_evidence(model, np.array(rows)).log_value
+
+    assert not lab.check_row_by_row(lambda rows, states: None)
+    assert not lab.check_row_by_row(lambda rows, states: -len(rows) * log(9))
+    assert not lab.check_row_by_row(lambda rows, states: right(rows, 2))
+    assert lab.check_row_by_row(right)
+    assert capsys.readouterr().out.count("not yet") == 3
+
+
+def test_check_of_the_bound_between(capsys: pytest.CaptureFixture[str]) -> None:
+    def parts(shares):
+        counts = [shares.sum(axis=0)[None], *(shares.T @ np.eye(3)[c] for c in FIVE.T)]
+        completed = sum(
+            lgamma(row.size) - lgamma(row.size + row.sum()) + sum(lgamma(1 + n) for n in row)
+            for table in counts
+            for row in table
+        )
+        return completed, -(shares * np.log(np.maximum(shares, 1e-300))).sum()
+
+    def right(shares):
+        total = parts(shares)[1]
+        for states in np.ndindex(2, 2, 2, 2, 2):
+            chance = np.prod(shares[range(5), states])
+            total += chance * parts(np.eye(2)[list(states)])[0]
+        return total
+
+    assert not lab.check_between(lambda shares: None, FIVE)
+    assert not lab.check_between(lambda shares: sum(parts(shares)), FIVE)
+    assert not lab.check_between(lambda shares: parts(shares)[0], FIVE)
+    assert lab.check_between(right, FIVE)
+    assert capsys.readouterr().out.count("not yet") == 3
+
+
+def test_check_of_the_culprit(capsys: pytest.CaptureFixture[str]) -> None:
+    rng, many = np.random.default_rng(1), lab.rows(10_240)
+    start = lab.thesis_tables()
+    good = fit_vb(lab.true_model(), many, restarts=1, rng=rng, start=start)
+    few = fit_vb(lab.true_model(), lab.rows(10), restarts=1, rng=rng)
+    assert not lab.check_culprit(None, "")
+    assert not lab.check_culprit(None, "optimiser")
+    assert not lab.check_culprit(good, "rows")
+    assert lab.check_culprit(good, "optimiser")
+    assert lab.check_culprit(few, "optimiser") is False
+    assert capsys.readouterr().out.count("not yet") == 4
+
+
+def test_published_ranks_are_there_for_all_sizes() -> None:
+    assert tuple(lab.PUBLISHED_RANKS) == SIZES
