@@ -26,6 +26,16 @@ LONG = (
 )
 # A notebook that starts clusters, one that searches, and the folder of the papers.
 LONG_NOTEBOOKS = {"13_structure_search", "15_scaling_out", "papers"}
+PICTURES = (
+    "text/html",
+    "application/javascript",
+    "application/vnd.bokehjs_exec.v0+json",
+    "application/vnd.bokehjs_load.v0+json",
+)
+# Notebooks whose numbers are those of the real files.
+REAL = {"nk2013"}
+DATA_DIR = os.environ.get("BNLAB_DATA_DIR")
+NO_DATA = "BNLAB_DATA_DIR names no folder of data files"
 WEEK = 7 * 24 * 3600
 
 
@@ -56,6 +66,12 @@ os.environ["BOKEH_RESOURCES"] = "inline"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    """Compare what cells print, not pictures, in which every name is new each time."""
+    if hasattr(collector, "skip_compare"):  # a notebook
+        collector.skip_compare += PICTURES
+
+
 @pytest.hookimpl(tryfirst=True)  # before `-m "not slow"` is looked at
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long files first, then notebooks, then the rest (xdist takes files in this order)."""
@@ -65,6 +81,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.path.parent.name,
         }:
             item.add_marker("slow")
+        if item.path.stem in REAL and item.path.suffix == ".ipynb" and not DATA_DIR:
+            item.add_marker(pytest.mark.skip(NO_DATA))
 
     def place(item: pytest.Item) -> int:
         if item.path.name in LONG:
@@ -77,10 +95,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of downloaded data sets and networks, for tests that need the real files."""
-    folder = os.environ.get("BNLAB_DATA_DIR")
-    if not folder:
-        pytest.skip("BNLAB_DATA_DIR names no folder of data files")
-    return Path(folder)
+    if not DATA_DIR:
+        pytest.skip(NO_DATA)
+    return Path(DATA_DIR)
 
 
 @pytest.fixture(scope="session")

@@ -50,6 +50,12 @@ def test_stored_results_are_there_to_compare_with(path: Path) -> None:
 
 
 @every_notebook
+def test_two_thirds_of_the_cells_are_compared(path: Path) -> None:
+    tags = [cell["metadata"].get("tags", []) for cell in _cells(path, "code")]
+    assert 3 * sum("nbval-ignore-output" not in each for each in tags) >= 2 * len(tags)
+
+
+@every_notebook
 def test_no_stored_errors(path: Path) -> None:
     outputs = [output for cell in _cells(path, "code") for output in cell["outputs"]]
     assert [output["ename"] for output in outputs if output["output_type"] == "error"] == []

@@ -323,3 +323,14 @@ def test_experiments_outside_the_band_have_another_colour() -> None:
     band = columns(picture, "experiments_exact")
     assert (band["low"], band["exact"], band["high"]) == ([0.45], [0.5], [0.55])
     check_plot(picture, "experiments", "experiments_exact")
+
+
+def test_a_summary_counts_marks_and_tells_ranges_but_no_times() -> None:
+    curves = {"a": np.array([0.5, 0.25]), "b": np.array([2.0, np.nan])}
+    shown = plots.error_curve([10, 2000], curves, {}, y_label="error", title="Errors")
+    marks, x, y = plots.summary(shown).strip("[]").split("; ")
+    assert marks == f"Errors: {2 * len(shown.renderers)} marks in {len(shown.renderers)} series"
+    assert x.endswith("10 to 2,000")
+    assert y == "error: 0.25 to 2"
+    shown.xaxis.axis_label = "processor time (s)"
+    assert "2,000" not in plots.summary(shown)

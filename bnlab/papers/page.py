@@ -156,7 +156,7 @@ class Page:
         return register
 
     def show(self, name: str, /, **settings: Any) -> None:
-        """Print a table, or show a figure in the notebook.
+        """Print a table, or show a figure in the notebook, and print what it shows in numbers.
 
         Parameters
         ----------
@@ -168,7 +168,10 @@ class Page:
         else:
             from bokeh.io import show
 
+            from bnlab.plots import summary
+
             show(made)
+            print(summary(made))
 
 
 def pairs(published: Iterable[Any], ours: Iterable[Any]) -> Iterator[Any]:

@@ -5,7 +5,12 @@ moves builds the picture anew and lets `refresh` copy what differs to the one on
 `lab` extra; `import bnlab` does not import this.
 """
 
-from bnlab.plots.canvas import CYCLE as CYCLE, canvas as canvas, refresh as refresh
+from bnlab.plots.canvas import (
+    CYCLE as CYCLE,
+    canvas as canvas,
+    refresh as refresh,
+    summary as summary,
+)
 from bnlab.plots.curves import (
     bridge as bridge,
     closing as closing,

@@ -1,6 +1,7 @@
 """The look that all pictures share: sizes, fonts and colours that everybody can tell apart."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,10 +11,13 @@ from bokeh.models import (
     ColumnDataSource,
     FactorRange,
     FixedTicker,
+    GlyphRenderer,
     HoverTool,
+    LayoutDOM,
     Legend,
     LegendItem,
     NumeralTickFormatter,
+    Plot,
     PrintfTickFormatter,
     Range1d,
 )
@@ -42,6 +46,8 @@ MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex"
 DASHES = ("solid", "dashed", "dotted", "dotdash", "dashdot")
 BROKEN = DASHES[1:]
 """Of lines that are not data: exact values, bounds, the ideal."""
+
+TIME = re.compile(r"\b(time|seconds?|hours?|ms|µs|s)\b")
 
 Columns = dict[str, list[Any]]
 
@@ -240,6 +246,32 @@ def _build(picture: figure) -> list[object]:
         [str(tool.tooltips) for tool in picture.tools],
         len(_bands(picture)),
     ]
+
+
+def summary(picture: LayoutDOM, /) -> str:
+    """What pictures show, a line each: marks and the range of each axis that is not of time.
+
+    Times differ from machine to machine; all else is the same wherever the same run is made.
+    """
+    lines = []
+    for plot in picture.select({"type": Plot}):
+        drawn = [each for each in plot.renderers if each.visible and each.data_source.data]
+        marks = sum(len(next(iter(each.data_source.data.values()))) for each in drawn)
+        parts = [f"{marks:,} marks in {len(drawn)} series"]
+        for axis, of in ((plot.xaxis[0], "x"), (plot.yaxis[0], "y")):
+            found = np.array([v for each in drawn for v in _numbers(each, of)])
+            if found.size and not TIME.search(str(axis.axis_label)):
+                ends = " to ".join(f"{float(f'{v:.3g}'):,g}" for v in (found.min(), found.max()))
+                parts.append(f"{axis.axis_label or of}: {ends}")
+        lines.append(f"[{plot.title.text or 'no title'}: {'; '.join(parts)}]")
+    return "\n".join(sorted(lines))
+
+
+def _numbers(drawn: GlyphRenderer, of: str) -> list[float]:
+    """The finite places of marks along one axis."""
+    field = getattr(getattr(drawn.glyph, of, None), "field", None) or getattr(drawn.glyph, of, None)
+    values = drawn.data_source.data.get(field, []) if isinstance(field, str) else []
+    return [float(v) for v in values if isinstance(v, int | float | np.number) and np.isfinite(v)]
 
 
 def _bands(picture: figure) -> list[BoxAnnotation]:
