@@ -1,7 +1,6 @@
-"""Lab 04 without a browser: its walks, its pictures, its widgets and its checks."""
+"""Lab 04 without a browser: its chains, its pictures, its widgets and its checks."""
 
 import itertools
-import math
 from dataclasses import replace
 from itertools import permutations
 
@@ -12,18 +11,21 @@ from pictures import columns
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import order_mcmc as lab
-from bnlab.labs.board import SCHEDULES
-from bnlab.labs.order_mcmc.view import KINDS, first_draws, pair, walked_edges
+from bnlab.labs.board import rows
 from bnlab.sampling import OrderWalker
 
 NAMES = ["rain", "wet", "slip"]
-EDGES = np.array([[0, 0.9, 0.2], [0.1, 0, 0.5], [0, 0.3, 0]])
+TWICE = lab.ROW_STOPS[-1]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+def coronary() -> bn.Data:
+    return rows("coronary")
+
+
+@pytest.mark.parametrize("kind", lab.KINDS)
 def test_steps_follow_each_other(kind: str) -> None:
-    walk = lab.steps("coronary", kind, 200)
-    weigh = OrderWalker.of(lab.posterior("coronary").table).log_weights
+    walk = lab.steps(coronary(), kind, 200)
+    weigh = OrderWalker.of(lab.posterior(coronary()).table).log_weights
     for step, after in itertools.pairwise(walk):
         move = step.move
         assert move.kind == kind
@@ -35,9 +37,17 @@ def test_steps_follow_each_other(kind: str) -> None:
     assert {step.move.accepted for step in walk} == {True, False}
 
 
+def test_each_board_comes_once_and_then_again() -> None:
+    once, twice = lab.boards(958), lab.boards(TWICE)
+    np.testing.assert_array_equal(twice.values, np.tile(once.values, (2, 1)))
+    np.testing.assert_array_equal(lab.boards(200).values, once.values[:200])
+    assert len(np.unique(once.values, axis=0)) == 958
+    assert once.names[4] == "middle-middle"
+
+
 def test_uniform_orders_at_beta_0_and_the_posterior_at_1() -> None:
-    exact = lab.posterior("coronary")
-    cold, hot = lab.tempered("coronary", 1.0), lab.tempered("coronary", 0.0)
+    exact = lab.posterior(coronary())
+    cold, hot = lab.tempered(coronary(), 1.0), lab.tempered(coronary(), 0.0)
     assert bn.diagnostics.max_error(bn.features.edges(cold, table=exact.table), exact.edges) < 0.05
     assert hot.stats["acceptance"].tolist() == [1, 1]
     first, counts = np.unique(hot.values[..., 0], return_counts=True)
@@ -45,19 +55,17 @@ def test_uniform_orders_at_beta_0_and_the_posterior_at_1() -> None:
     np.testing.assert_allclose(counts / counts.sum(), 1 / 6, atol=0.02)
 
 
-def test_tempered_walks_follow_the_power_of_the_weight() -> None:
-    table = lab.posterior("coronary").table
+def test_tempered_chains_follow_the_power_of_the_target() -> None:
     orders = np.array([*permutations(range(6))])
-    log_w = OrderWalker.of(table).log_weights(orders)
-    p = np.exp(0.2 * (log_w - log_w.max()))
-    draws = lab.tempered("coronary", 0.2)
-    spread = draws.log_target.std()
-    error = 5 * spread / np.sqrt(bn.diagnostics.ess(draws))
-    assert draws.log_target.mean() == pytest.approx((p @ log_w) / p.sum(), abs=error)
+    log_p = OrderWalker.of(lab.posterior(coronary()).table).log_weights(orders)
+    p = np.exp(0.2 * (log_p - log_p.max()))
+    draws = lab.tempered(coronary(), 0.2)
+    error = 5 * draws.log_target.std() / np.sqrt(bn.diagnostics.ess(draws))
+    assert draws.log_target.mean() == pytest.approx((p @ log_p) / p.sum(), abs=error)
 
 
 def test_the_edge_of_each_order() -> None:
-    table = lab.posterior("coronary").table
+    table = lab.posterior(coronary()).table
     draws = bn.sample_orders(table, draws=20, chains=2, rng=np.random.default_rng(1))
     given = lab.edge_given_orders(draws, table, 2, 4)
     for c, t in np.ndindex(2, 20):
@@ -93,103 +101,78 @@ def test_steps_average_over_every_visit() -> None:
     steps = lab.Steps()
     steps.kind.value = "relocate"
     steps.step.value = 5000
-    exact = lab.posterior("coronary")
-    edges = walked_edges("coronary", "relocate", 5000)
-    assert bn.diagnostics.max_error(edges, exact.edges) < 0.1
+    edges = lab.walked_edges(coronary(), "relocate", 5000)
+    assert bn.diagnostics.max_error(edges, lab.posterior(coronary()).edges) < 0.1
     shown = steps.walked.source("walked").data["probability"]
     np.testing.assert_array_equal(shown, edges[~np.eye(6, dtype=bool)])
     assert "Move 5,000" in steps.move.caption
 
 
-def test_two_chains_agree_on_wine_and_not_on_tic_tac_toe() -> None:
+def test_two_chains_agree_with_few_rows_and_not_with_all() -> None:
     two = lab.TwoChains()
-    two.length.value = 20_000
-    assert bn.diagnostics.sad(*pair("wine", first_draws, 20_000)) < 0.6
-    two.case.value = "tic-tac-toe"
-    edges = pair("tic-tac-toe", first_draws, 20_000)
+    two.length.value = lab.LONG
+    assert two.rows.value == TWICE
+    draws, edges = lab.long_chains(lab.boards(TWICE)), lab.pair(lab.boards(TWICE), lab.LONG)
     assert bn.diagnostics.sad(*edges) > 10
-    draws = lab.long_chains("tic-tac-toe")
-    means = draws.log_target[:, 1000:].mean(axis=1)
-    assert abs(means[0] - means[1]) < 1  # the traces look alike
-    table = lab.posterior("tic-tac-toe").table
-    alone = bn.features.edges(lab.chain(draws, 1), table=table)
-    np.testing.assert_allclose(edges[1], alone)
-    np.testing.assert_allclose(
-        two.scatter.source("agreement").data["second"], alone[~np.eye(10, dtype=bool)]
-    )
+    assert bn.diagnostics.rhat(draws) < 1.01  # the traces look alike
+    assert "R-hat of the log target: 1.00" in two.trace.caption
+    shown = two.scatter.source("agreement").data["second"]
+    np.testing.assert_allclose(shown, edges[1][~np.eye(10, dtype=bool)])
+    two.rows.value = 200
+    assert bn.diagnostics.sad(*lab.pair(lab.boards(200), lab.LONG)) < 0.1
 
 
-def test_hot_walks_agree_and_cold_ones_do_not() -> None:
-    heat = lab.Temperature()
-    assert bn.diagnostics.sad(*pair("tic-tac-toe", lab.tempered, 1)) > 10
-    heat.beta.value = 0.2
-    edges = pair("tic-tac-toe", lab.tempered, 0.2)
-    assert bn.diagnostics.sad(*edges) < 4
-    assert "β = 0.2" in heat.trace.caption
+def test_hot_chains_agree_and_cold_ones_do_not() -> None:
+    heat, data = lab.Temperature(), lab.boards(TWICE)
+    assert bn.diagnostics.sad(*lab.pair(data, lab.TEMPERED, 1)) > 10
+    heat.beta.value = 0.1
+    edges = lab.pair(data, lab.TEMPERED, 0.1)
+    assert bn.diagnostics.sad(*edges) < 2
+    assert "β = 0.1" in heat.trace.caption
     shown = heat.scatter.source("hot_agreement").data["second"]
     np.testing.assert_allclose(shown, edges[1][~np.eye(10, dtype=bool)])
-    lowest = lab.tempered("tic-tac-toe", 0.2).log_target.min()
-    assert min(heat.trace.source("hot_trace").data["walk 1"]) >= lowest - 0.001
 
 
-def test_coupled_runs_agree_where_single_ones_do_not() -> None:
-    ladder = lab.Coupled()
-    ladder.temperatures.value = 4
-    ladder.schedule.value = "harmonic"
-    draws, exact = lab.coupled("tic-tac-toe", bn.Harmonic(3)), lab.posterior("tic-tac-toe")
-    edges = pair("tic-tac-toe", lab.coupled, bn.Harmonic(3))
-    assert draws.stats["beta"].tolist() == bn.Harmonic(3).betas.tolist()
-    shown = ladder.accepted.source("tempered_acceptance").data
-    np.testing.assert_allclose(shown["rate"], draws.stats["acceptance"].mean(axis=0))
-    assert len(ladder.accepted.source("tempered_acceptance_exchanges").data["rate"]) == 3
-    averages = ladder.trace.source("averages").data
-    assert abs(averages["single 1"][-1] - averages["single 2"][-1]) > 0.99
-    assert abs(averages["coupled 1"][-1] - averages["coupled 2"][-1]) < 0.4
-    np.testing.assert_allclose(averages["coupled 2"][-1], edges[1][0, 4], atol=0.001)
-    alone = [
-        bn.features.edges(lab.chain(lab.long_chains("tic-tac-toe"), c), table=exact.table)[0, 4]
-        for c in (0, 1)
-    ]
-    last = [averages[label][-1] for label in ("single 1", "single 2")]
-    np.testing.assert_allclose(last, alone, atol=0.001)
-    assert averages["place"][-1] == 200_000  # as many moves
-    assert max(bn.diagnostics.sad(each, exact.edges) for each in edges) < 10
+def test_check_of_places(capsys: pytest.CaptureFixture[str]) -> None:
+    def right(order, v, log_target):
+        others = [u for u in order if u != v]
+        targets = [log_target((*others[:k], v, *others[k:])) for k in range(len(order))]
+        chances = np.exp(np.array(targets) - max(targets))
+        return chances / chances.sum()
+
+    def naive(order, v, log_target):
+        others = [u for u in order if u != v]
+        chances = np.exp([log_target((*others[:k], v, *others[k:])) for k in range(len(order))])
+        return chances / chances.sum()
+
+    def metropolis(order, v, log_target):
+        others, now = [u for u in order if u != v], log_target(tuple(order))
+        chances = [
+            min(1, np.exp(log_target((*others[:k], v, *others[k:])) - now)) / len(order)
+            for k in range(len(order))
+        ]
+        chances[order.index(v)] += 1 - sum(chances)
+        return chances
+
+    def swapped(order, v, log_target):
+        targets = []
+        for k in range(len(order)):
+            other = list(order)
+            i = order.index(v)
+            other[i], other[k] = other[k], other[i]
+            targets.append(log_target(tuple(other)))
+        chances = np.exp(np.array(targets) - max(targets))
+        return chances / chances.sum()
+
+    assert lab.check_places(right)
+    uniform = lambda order, v, log_target: np.full(len(order), 1 / len(order))  # noqa: E731
+    with np.errstate(invalid="ignore"):
+        for wrong in (lambda *given: None, naive, metropolis, swapped, uniform):
+            assert not lab.check_places(wrong)
+    assert capsys.readouterr().out.count("not yet") == 5
 
 
-@pytest.mark.parametrize("steps", ["linear", "harmonic"])
-def test_every_ladder_has_pictures_and_captions(steps: str) -> None:
-    ladder = lab.Coupled()
-    ladder.schedule.value = steps
-    single = lab.long_chains("tic-tac-toe")
-    for _, size in ladder.temperatures.options:
-        ladder.temperatures.value = size
-        assert len(ladder.accepted.source("tempered_acceptance").data["beta"]) == size
-        assert f"{size} chains" in ladder.accepted.caption
-        coupled = lab.coupled("tic-tac-toe", SCHEDULES[steps](size - 1))
-        settings = {key: int(str(coupled.run.settings[key])) for key in ("burn_in", "thin")}
-        each = settings["burn_in"] + coupled.values.shape[1] * settings["thin"]
-        assert size * each <= single.values.shape[1] * 10
-        assert size * each > single.values.shape[1] * 10 - 10 * size
-
-
-def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> None:
-    def right(beta_i: float, beta_j: float, log_w_i: float, log_w_j: float) -> float:
-        return math.exp(min(0.0, (beta_i - beta_j) * (log_w_j - log_w_i)))
-
-    def naive(beta_i: float, beta_j: float, log_w_i: float, log_w_j: float) -> float:
-        return min(1.0, (math.exp(log_w_j) / math.exp(log_w_i)) ** (beta_i - beta_j))
-
-    def one_sided(beta_i: float, beta_j: float, log_w_i: float, log_w_j: float) -> float:
-        return right(min(beta_i, beta_j), max(beta_i, beta_j), log_w_i, log_w_j)
-
-    def barker(*given: float) -> float:  # keeps the law, but accepts less
-        (a, b), (x, y) = given[:2], given[2:]
-        return 1 / (1 + math.exp(-(a - b) * (y - x)))
-
-    for wrong in (lambda *given: None, naive, one_sided, barker, lambda *given: 1.0):
-        assert not lab.check_exchange(wrong)
-    assert lab.check_exchange(right)
-
+def test_check_of_reversals(capsys: pytest.CaptureFixture[str]) -> None:
     def first_part(order: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         last = int(rng.integers(2, len(order) + 1))
         return np.concatenate([order[:last][::-1], order[last:]])
@@ -201,13 +184,27 @@ def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> N
             low, high = 0, 1
         return np.concatenate([order[:low], order[low : high + 1][::-1], order[high + 1 :]])
 
-    assert not lab.check_reversal(lambda order, rng: None)
-    assert not lab.check_reversal(lambda order, rng: rng.permutation(order))
-    assert not lab.check_reversal(first_part)
-    assert not lab.check_reversal(lopsided)
+    def in_place(order: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        first, last = np.sort(rng.choice(len(order), size=2, replace=False))
+        order[first : last + 1] = order[first : last + 1][::-1].copy()
+        return order
+
+    def right(order: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return in_place(order.copy(), rng)
+
+    assert lab.check_reversal(right)
+    for wrong in (
+        lambda order, rng: None,
+        lambda order, rng: rng.permutation(order),
+        first_part,
+        lopsided,
+        in_place,
+    ):
+        assert not lab.check_reversal(wrong)
     said = capsys.readouterr().out
-    assert said.count("not yet") == 9
+    assert said.count("not yet") == 5
     assert "b from a as often" in said
+    assert "copy it" in said
 
 
 def test_check_of_many_starts(capsys: pytest.CaptureFixture[str]) -> None:
@@ -222,7 +219,8 @@ def test_check_of_many_starts(capsys: pytest.CaptureFixture[str]) -> None:
     assert lab.check_many_starts(spend(150, 50, 500))
 
     def coupled(draws: int):
-        plan = {"chains": 1, "burn_in": 1000, "thin": 10, "schedule": bn.Linear(7)}
+        squares = bn.Betas([(i / 7) ** 2 for i in range(8)])
+        plan = {"chains": 1, "burn_in": 1000, "thin": 10, "schedule": squares}
         return lambda table, rng: bn.sample_orders(table, draws=draws, rng=rng, **plan)
 
     assert not lab.check_many_starts(coupled(1151))  # 8 moves too many

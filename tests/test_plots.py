@@ -133,11 +133,9 @@ def test_path_bars_of_two_variables_are_two() -> None:
 
 
 PICTURES = {
-    "tempered": lambda: plots.tempered_traces([1, 2], [0, 0.5, 1], np.full((2, 3), 0.4)),
     "bridge": lambda: plots.bridge([0, 1], {"A B": [0.5, 0.9], "B A": [0.5, 0.1]}),
     "speed_up": lambda: plots.speed_up([1, 2], [2, 1]),
     "roc": lambda: plots.roc_curves({"exact": ([0, 1], [0, 1])}),
-    "acceptance": lambda: plots.acceptance_bars({"wine": {"swap": 0.5}}),
     "ratios": lambda: plots.hysteresis([-5, -1], [-3, -1]),
     "chain_errors": lambda: plots.chain_errors(
         [0, 1], [[1], [2]], 1, x_label="share", y_range=(1, 9)
@@ -155,37 +153,6 @@ def test_pictures_of_no_widget_are_complete(name: str) -> None:
 def test_a_matrix_that_does_not_fit_the_names_is_refused(call, edges: np.ndarray) -> None:
     with pytest.raises(ValueError, match=r"shape \(4, 4\), but there are 2 names"):
         call(edges, ["a", "b"])
-
-
-def test_tempered_acceptance_tells_the_mean_and_the_ends_over_chains() -> None:
-    betas, moves = [0, 0.25, 1], [[1, 0.5, 0.25], [1, 0.75, 0.5]]
-    picture = plots.tempered_acceptance(betas, moves, [[0.5, 0], [1, 0.5]])
-    dots = picture.select_one({"name": "tempered_acceptance"}).data
-    assert dots["beta"] == betas
-    assert (dots["low"], dots["rate"], dots["high"]) == (moves[0], [1, 0.625, 0.375], moves[1])
-    bars = picture.select_one({"name": "tempered_acceptance_exchanges"}).data
-    assert (bars["left"], bars["right"]) == ([0, 0.25], [0.25, 1])
-    assert (bars["low"], bars["rate"], bars["high"]) == ([0.5, 0], [0.75, 0.25], [1, 0.5])
-
-
-def test_tempered_rates_that_do_not_fit_the_temperatures_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"acceptance has shape \(1, 2\), but \(chains, 3\)"):
-        plots.tempered_acceptance([0, 0.5, 1], [[0.5, 0.5]], [[0.5, 0.5]])
-    with pytest.raises(
-        ValueError, match=r"acceptance_exchange has shape \(2,\), but \(chains, 2\)"
-    ):
-        plots.tempered_acceptance([0, 0.5, 1], [[0.5] * 3], [0.5, 0.5])
-    with pytest.raises(ValueError, match=r"tempered has shape \(1, 2, 3\), but there are 3"):
-        plots.tempered_traces([1], [0, 0.5, 1], np.zeros((1, 2, 3)))
-
-
-def test_tempered_lines_have_both_ends_of_a_long_ladder() -> None:
-    betas = np.linspace(0, 1, 13)
-    picture = plots.tempered_traces(range(4), betas, np.tile(np.arange(13.0), (4, 1)))
-    lines = columns(picture, "tempered")
-    assert lines.pop("place") == [0, 1, 2, 3]
-    assert list(lines) == ["β = 1", "β = 0.75", "β = 0.5", "β = 0.25", "β = 0"]
-    assert [line[0] for line in lines.values()] == [12, 9, 6, 3, 0]
 
 
 def test_traces_refuse_a_line_without_a_colour() -> None:

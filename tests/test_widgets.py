@@ -118,7 +118,6 @@ CASES = [
     Case(order_mcmc.Steps, order_mcmc.Steps),
     Case(order_mcmc.TwoChains, order_mcmc.TwoChains),
     Case(order_mcmc.Temperature, order_mcmc.Temperature),
-    Case(order_mcmc.Coupled, order_mcmc.Coupled),
     Case(
         direct_dag_sampling.WalkDown,
         lambda: direct_dag_sampling.WalkDown(cancer().select(["A", "B", "C"])),
@@ -357,7 +356,6 @@ OWN: dict[type, Callable[[], Any]] = {
     order_mcmc.Steps: lambda: order_mcmc.Steps(own()),
     order_mcmc.TwoChains: lambda: order_mcmc.TwoChains(own()),
     order_mcmc.Temperature: lambda: order_mcmc.Temperature(own()),
-    order_mcmc.Coupled: lambda: order_mcmc.Coupled(own()),
     ais.Pile: lambda: ais.Pile(own()),
     ais.Bounds: lambda: ais.Bounds(own(), stops=[10, 30]),
     ais.Shapes: lambda: ais.Shapes(own()),

@@ -18,7 +18,6 @@ from bnlab.plots.curves import (
     evidence_bounds as evidence_bounds,
     hysteresis as hysteresis,
     log_curves as log_curves,
-    tempered_traces as tempered_traces,
     traces as traces,
 )
 from bnlab.plots.diagrams import (
@@ -42,7 +41,6 @@ from bnlab.plots.matrix import (
 )
 from bnlab.plots.network import network as network, network_positions as network_positions
 from bnlab.plots.points import (
-    acceptance_bars as acceptance_bars,
     acceptance_path as acceptance_path,
     agreement as agreement,
     chain_errors as chain_errors,
@@ -53,7 +51,6 @@ from bnlab.plots.points import (
     rate_histogram as rate_histogram,
     speed_up as speed_up,
     structure_scores as structure_scores,
-    tempered_acceptance as tempered_acceptance,
     weight_pile as weight_pile,
 )
 from bnlab.plots.series import (

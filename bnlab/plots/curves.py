@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from bokeh.models import BoxAnnotation, ColumnDataSource, LegendItem, NumeralTickFormatter
-from bokeh.palettes import Plasma256
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
@@ -33,9 +32,6 @@ BOUNDS = ("inverted_triangle", "triangle")
 
 MOST_POINTS = 500
 """Points of a trace that are drawn; a longer one is shown at evenly spaced places."""
-
-MOST_RUNGS = 5
-COLD_TO_HOT = (0, 190)  # of Plasma256: dark blue to orange, both plain on white
 
 
 def wide(over: str, x: ArrayLike, lines: Mapping[str, ArrayLike], /) -> Columns:
@@ -255,37 +251,6 @@ def traces(
     picture.xaxis.formatter = NumeralTickFormatter(format="0,0")
     picture.yaxis.formatter = NumeralTickFormatter(format="0,0.[00]")
     return picture
-
-
-def tempered_traces(places: ArrayLike, betas: ArrayLike, tempered: ArrayLike, /) -> figure:
-    """Draw a line for each of up to five temperatures: neighbours that overlap exchange states.
-
-    Of more than five temperatures, five are shown, cold first: the ends and those evenly between.
-    The source "tempered" is as of `traces`.
-
-    Parameters
-    ----------
-    places : (T,) what the horizontal axis shows, draws
-    betas : (r + 1,) inverse temperatures, rising
-    tempered : (T, r + 1) ln weights of one chain, nats, as in traces "tempered"
-    """
-    x, values = np.asarray(betas, np.float64), np.asarray(tempered, np.float64)
-    if values.ndim != 2 or values.shape[1] != x.size:
-        raise ValueError(
-            f"tempered has shape {values.shape}, but there are {x.size} temperatures: give the "
-            "(draws, temperatures) of one chain"
-        )
-    rungs = np.linspace(x.size - 1, 0, min(x.size, MOST_RUNGS)).round().astype(np.int64)
-    shades = np.linspace(*COLD_TO_HOT, len(rungs)).astype(np.int64)
-    return traces(
-        places,
-        {f"β = {x[i]:.3g}": values[:, i] for i in rungs},
-        colours=[Plasma256[i] for i in shades],
-        x_label="draws",
-        name="tempered",
-        title="Trace at each temperature",
-        alt="Log weight of the order at several temperatures, draw by draw",
-    )
 
 
 def closing(

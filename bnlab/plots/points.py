@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, DataRange1d, FactorRange, NumeralTickFormatter
+from bokeh.models import ColumnDataSource, DataRange1d, NumeralTickFormatter
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
@@ -15,7 +15,6 @@ from bnlab.plots.canvas import (
     INK,
     PALE,
     RULE,
-    SMALL_FONT_SIZE,
     Columns,
     canvas,
     entries,
@@ -26,7 +25,7 @@ from bnlab.plots.canvas import (
     set_ticks,
     vector,
 )
-from bnlab.plots.curves import BETA, lines, wide
+from bnlab.plots.curves import lines, wide
 from bnlab.plots.matrix import square
 
 
@@ -179,80 +178,6 @@ def chain_errors(
     hover(picture, [dots], (x_label, "@place"), (y_label, "@error{0.00}"))
     set_ticks(picture.yaxis, [a * 10.0**b for b in range(-3, 3) for a in (1, 2, 5)])
     picture.xgrid.grid_line_color = None
-    return picture
-
-
-def tempered_acceptance(
-    betas: ArrayLike, acceptance: ArrayLike, acceptance_exchange: ArrayLike, /
-) -> figure:
-    """Draw a dot for the moves at each temperature, a bar for the exchanges from each to the next.
-
-    Vertical lines go from the least to the most of a chain. The source "tempered_acceptance" has
-    the columns `beta`, `rate` (mean over chains), `low` and `high`; "tempered_acceptance_exchanges"
-    has the two betas, `left` and `right`, in place of `beta`.
-
-    Parameters
-    ----------
-    betas : (r + 1,) inverse temperatures, stats "beta" of `sample_orders` with a schedule
-    acceptance : (chains, r + 1) accepted share of the moves, stats "acceptance"
-    acceptance_exchange : (chains, r) accepted share of the exchanges of each with the next
-    """
-    title = "Accepted shares by temperature"
-    alt = "Accepted share of moves at each inverse temperature, and of exchanges between two"
-    x = np.asarray(betas, np.float64)
-    moves = _over_chains(acceptance, x.size, "acceptance")
-    exchanges = _over_chains(acceptance_exchange, x.size - 1, "acceptance_exchange")
-    picture = canvas(
-        title, alt, BETA, "accepted share", size=(480, 360), x=(-0.03, 1.03), y=(-0.02, 1.04)
-    )
-    ends: Columns = {"left": x[:-1].tolist(), "right": x[1:].tolist()}
-    pairs = ColumnDataSource(data=ends | exchanges, name="tempered_acceptance_exchanges")
-    source = ColumnDataSource(data={"beta": x.tolist(), **moves}, name="tempered_acceptance")
-    look = {"source": pairs, "line_color": CYCLE[5], "line_width": 5}
-    bars = picture.segment("left", "rate", "right", "rate", **look)
-    picture.segment("beta", "low", "beta", "high", source=source, line_color=INK, line_width=1.5)
-    look = {"size": 9, "fill_color": CYCLE[0], "line_color": "#ffffff"}
-    dots = picture.scatter("beta", "rate", source=source, **look)
-    spread = ("accepted", "@rate{0.000} (chains: @low{0.000} to @high{0.000})")
-    hover(picture, [dots], ("β", "@beta{0.000}"), spread)
-    hover(picture, [bars], ("β", "@left{0.000} to @right{0.000}"), spread)
-    legend_above(picture, entries({"exchanges with the next": bars, "moves": dots}))
-    return picture
-
-
-def _over_chains(values: ArrayLike, size: int, what: str) -> Columns:
-    """Mean, least and most over chains, or a ValueError where the shape is not (chains, size)."""
-    rates = np.asarray(values, np.float64)
-    if rates.ndim != 2 or rates.shape[1] != size:
-        raise ValueError(f"{what} has shape {rates.shape}, but (chains, {size}) is needed")
-    found = {"rate": rates.mean(axis=0), "low": rates.min(axis=0), "high": rates.max(axis=0)}
-    return {key: line.tolist() for key, line in found.items()}
-
-
-def acceptance_bars(rates: Mapping[str, Mapping[str, float]], /) -> figure:
-    """Draw bars of acceptance in groups, as group -> kind of move -> share.
-
-    The source "acceptance" has the columns `place` (group, kind) and `rate`.
-    """
-    title = "Accepted share of the proposed moves"
-    alt = "Bars of the accepted share of each kind of move, in groups"
-    bars = [
-        ((group, kind), float(rate))
-        for group, kinds in rates.items()
-        for kind, rate in kinds.items()
-    ]
-    axes = "", "accepted share"
-    x_ends = FactorRange(*(place for place, _ in bars), range_padding=0.05)
-    picture = canvas(
-        title, alt, *axes, size=(max(360, 110 + 85 * len(bars)), 320), x=x_ends, y=(0, 1)
-    )
-    source = ColumnDataSource(data=from_rows("place rate", bars), name="acceptance")
-    look: dict[str, Any] = {"width": 0.8, "fill_color": CYCLE[0], "line_color": None}
-    drawn = picture.vbar("place", top="rate", source=source, **look)
-    hover(picture, [drawn], ("", "@place"), ("accepted", "@rate{0.000}"))
-    picture.xgrid.grid_line_color = None
-    picture.xaxis.group_text_font_size = SMALL_FONT_SIZE
-    picture.xaxis.group_text_color = INK
     return picture
 
 

@@ -1,0 +1,397 @@
+"""The views and the checks of notebooks/04_order_mcmc.ipynb.
+
+Metropolis chains on node orders: one move at a time, two chains beside each other at any number of
+rows, and two chains at one inverse temperature.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from itertools import islice, permutations
+from math import factorial, log
+from typing import Any, NamedTuple
+
+import numpy as np
+from bokeh.plotting import figure
+
+import bnlab as bn
+from bnlab import diagnostics, features, plots
+from bnlab.checks import Floats, Ints
+from bnlab.labs.board import check, choice, rows as all_rows, setup as setup, size_slider
+from bnlab.labs.predict import predict as predict, review as review
+from bnlab.labs.view import Board, View
+from bnlab.papers.store import chain
+from bnlab.sampling import OrderStep, OrderWalker
+
+KINDS = ("swap", "adjacent", "relocate")
+SEED = 2003
+MOST_PARENTS = 2
+LONG = 10_000  # draws of each long chain
+TEMPERED = 5000  # draws of each chain at one temperature
+STEP_STOPS = (*range(1, 41), 50, 100, 200, 500, 1000, 2000, 5000)
+CHAIN_STOPS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, LONG)
+ROW_STOPS = (100, 200, 400, 700, 958, 1916)
+BETA_STOPS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1)
+CHAINS = ("chain 1", "chain 2")
+BUDGET = 100_000  # moves
+
+Pair = tuple[Floats, Floats]
+"""The (n, n) edge probabilities of two chains."""
+
+
+@cache
+def boards(rows: int) -> bn.Data:
+    """Return so many final boards of tic-tac-toe, in random order; beyond 958 each comes again."""
+    once = bn.load_dataset("tic_tac_toe").shuffled(np.random.default_rng(SEED))
+    names = [name.removesuffix("-square") for name in once.names]
+    values = np.tile(once.values, (2, 1))
+    return bn.Data.from_arrays(values, names=names, levels=once.levels).prefix(rows)
+
+
+@cache
+def posterior(data: bn.Data) -> bn.OrderPosterior:
+    """Return the exact order-modular posterior: BDeu, ess 1, at most two parents."""
+    most = min(MOST_PARENTS, data.n - 1)
+    return bn.order_posterior(bn.score_families(data, bn.BDeu(1.0), max_parents=most))
+
+
+@cache
+def usual(data: bn.Data) -> tuple[float, float]:
+    """Mean and standard deviation of the log target under the posterior, by independent draws."""
+    draws = bn.sample_orders(posterior(data), draws=LONG, rng=np.random.default_rng(SEED))
+    return float(draws.log_target.mean()), float(draws.log_target.std())
+
+
+@cache
+def long_chains(data: bn.Data) -> bn.Draws:
+    """Two chains of 10,000 draws, n moves apart, without burn-in."""
+    table, rng = posterior(data).table, np.random.default_rng(SEED)
+    return bn.sample_orders(table, draws=LONG, chains=2, burn_in=0, rng=rng)
+
+
+@cache
+def tempered(data: bn.Data, beta: float) -> bn.Draws:
+    """Two chains at one inverse temperature, from the two orders where `long_chains` start.
+
+    5,000 draws of each, n moves apart, from orders in proportion to exp(beta * log target);
+    log_target is that of beta = 1 all the same. stats: "acceptance" (2,).
+    """
+    table = posterior(data).table
+    walker, found = OrderWalker.of(table), []
+    for rng in np.random.default_rng(SEED).spawn(2):
+        betas, start = np.full(TEMPERED, beta), rng.permutation(table.n)
+        found.append(walker.walk(start, betas, table.n, bn.Moves(), rng))
+    tries = np.array([walk.tally.sum(axis=(0, 1)) for walk in found])
+    return bn.Draws(
+        np.array([walk.orders for walk in found]),
+        np.zeros((2, TEMPERED)),
+        np.array([walk.log_weights for walk in found]),
+        "orders",
+        "order-modular",
+        table.names,
+        stats={"acceptance": tries[:, 1] / tries[:, 0]},
+    )
+
+
+@cache
+def pair(data: bn.Data, length: int, beta: float | None = None) -> Pair:
+    """Return the edges by so many draws of each of two chains, the long ones or those at β."""
+    draws = long_chains(data) if beta is None else tempered(data, beta)
+    table = posterior(data).table
+    first, second = (features.edges(chain(draws.prefix(length), c), table=table) for c in (0, 1))
+    return first, second
+
+
+def edge_given_orders(draws: bn.Draws, table: bn.ScoreTable, u: int, v: int, /) -> Floats:
+    """p(u -> v | order, data) of each drawn order, (chains, draws)."""
+    place = draws.values.argsort(axis=2)
+    before = (place < place[:, :, [v]]) @ (1 << np.arange(table.n))
+    sets, which = np.unique(before, return_inverse=True)
+    within = (table.parents[v] & ~sets[:, None]) == 0
+    log_phi = np.where(within, table.log_phi[v], -np.inf)
+    phi = np.exp(log_phi - log_phi.max(axis=1, keepdims=True))
+    given: Floats = phi @ (table.parents[v] >> u & 1) / phi.sum(axis=1)
+    return given[which].reshape(before.shape)
+
+
+class Step(NamedTuple):
+    """One move of a chain: the order before it, what ln p gains by it (nats), and its fate."""
+
+    order: Ints
+    gain: float
+    move: OrderStep
+
+
+@cache
+def steps(data: bn.Data, kind: str, moves: int) -> list[Step]:
+    """A chain from a random order, with all that happens on the way."""
+    table, rng = posterior(data).table, np.random.default_rng(SEED)
+    start = rng.permutation(table.n)
+    kinds = bn.Moves(**{each: float(each == kind) for each in KINDS})
+    walk = [*islice(bn.each_order(table, rng=rng, start=start, moves=kinds), moves)]
+    orders = np.array([start, *(step.order for step in walk[:-1])])
+    proposed = np.array([step.proposed for step in walk])
+    weigh = OrderWalker.of(table).log_weights
+    gains = weigh(proposed) - weigh(orders)
+    return [Step(*step) for step in zip(orders, gains.tolist(), walk, strict=True)]
+
+
+@cache
+def walked_edges(data: bn.Data, kind: str, step: int) -> Floats:
+    """Return the mean of the edges over the orders after each of the first moves, (n, n)."""
+    visited = [each.move.order for each in steps(data, kind, STEP_STOPS[-1])[:step]]
+    zeros, table = np.zeros((1, len(visited))), posterior(data).table
+    draws = bn.Draws(np.array([visited]), zeros, zeros, "orders", "order-modular", table.names)
+    return features.edges(draws, table=table)
+
+
+class Steps(View):
+    """A chain on the orders of the coronary data, or of a table of your own, move by move.
+
+    Controls `kind` and `step`, the number of moves made; panels `move`, `walked` and `exact`.
+    """
+
+    beside = (("move",), ("walked", "exact"))
+
+    def __init__(self, data: bn.Data | None = None) -> None:
+        self._data = all_rows("coronary") if data is None else data
+        super().__init__(kind=choice("moves", KINDS), step=size_slider("move number", STEP_STOPS))
+
+    def draw(self, kind: str, step: int) -> Board:
+        """The last move, and averages so far beside the exact ones."""
+        exact, walk = posterior(self._data), steps(self._data, kind, STEP_STOPS[-1])[:step]
+        names, now, edges = exact.table.names, walk[-1], walked_edges(self._data, kind, step)
+        chance = f"accepted with probability exp({now.gain:.2f}) = {np.exp(min(now.gain, 0)):.2g}"
+        verdict = f"{chance}: {'accepted' if now.move.accepted else 'rejected'}"
+        if now.gain >= 0:
+            verdict = "at least as good, so accepted"
+        accepted = sum(each.move.accepted for each in walk)
+        every = f"Exact: all {factorial(len(names))} orders"
+        return {
+            "move": (
+                plots.order_move(now.order, now.move.proposed, names),
+                f"Move {step:,}: the log target changes by {now.gain:+.2f} nats; {verdict}.",
+            ),
+            "walked": (
+                plots.heat_map(edges, names, name="walked", title="Average over the visits so far"),
+                f"{accepted:,} of {step:,} moves accepted. SAD from the exact edges: "
+                f"{diagnostics.sad(edges, exact.edges):.3f}. A rejected move counts the order "
+                "where it stays once more.",
+            ),
+            "exact": (
+                plots.heat_map(exact.edges, names, name="exact", title=every),
+                "By dynamic programming, order-modular.",
+            ),
+        }
+
+
+class TwoChains(View):
+    """Two chains on tic-tac-toe from two random orders: their traces, and whether edges agree.
+
+    Controls `rows` and `length`, the draws of each chain, nested prefixes; panels `trace` and
+    `scatter`.
+    """
+
+    def __init__(self, data: bn.Data | None = None) -> None:
+        own = () if data is None else sorted({max(1, data.m // part) for part in (4, 2, 1)})
+        stops = tuple(own) or ROW_STOPS
+        self._of = boards if data is None else cache(data.prefix)
+        for size in stops:  # now, so that the controls answer at once
+            pair(self._of(size), LONG)
+        super().__init__(
+            rows=size_slider("rows", stops, stops[-1]),
+            length=size_slider("draws of each chain", CHAIN_STOPS, 200),
+        )
+
+    def draw(self, rows: int, length: int) -> Board:
+        """The traces of both chains, and the edges of one against those of the other."""
+        data = self._of(rows)
+        (mean, sd), exact, edges = usual(data), posterior(data), pair(data, length)
+        draws = long_chains(data).prefix(length)
+        u, v = divmod(int(np.abs(edges[0] - edges[1]).argmax()), data.n)
+        of_target = diagnostics.rhat(draws)
+        of_edge = diagnostics.rhat(edge_given_orders(draws, exact.table, u, v))
+        trace = _traces(
+            data,
+            draws,
+            y_range=(mean - 9 * sd, mean + 5 * sd),
+            alt="Log targets of the orders of two chains, with the range of exact draws shaded",
+        )
+        return {
+            "trace": (
+                trace,
+                f"{length:,} draws of each chain, {data.n} moves apart. Shaded: mean ± 2 standard "
+                f"deviations of exact draws. R-hat of the log target: {of_target:.3f}.",
+            ),
+            "scatter": (
+                plots.agreement(*edges, exact.table.names),
+                f"R-hat of {data.names[u]} → {data.names[v]}, about which they differ most: "
+                f"{of_edge:.3f}. SAD between the chains: {_sads(edges, exact.edges)}",
+            ),
+        }
+
+
+class Temperature(View):
+    """Two chains at one inverse temperature, on tic-tac-toe with each board twice, or on your own.
+
+    Control `beta`, the inverse temperature; panels `trace` and `scatter`.
+    """
+
+    def __init__(self, data: bn.Data | None = None) -> None:
+        self._data = boards(ROW_STOPS[-1]) if data is None else data
+        for beta in BETA_STOPS:
+            pair(self._data, TEMPERED, beta)
+        super().__init__(beta=size_slider("inverse temperature β", BETA_STOPS, 1))
+
+    def draw(self, beta: float) -> Board:
+        """The traces of both chains, and the edges of one against those of the other."""
+        draws, exact = tempered(self._data, beta), posterior(self._data)
+        (mean, _), edges = usual(self._data), pair(self._data, TEMPERED, beta)
+        lowest = np.quantile(tempered(self._data, 0).log_target, 0.01)
+        trace = _traces(
+            self._data,
+            draws,
+            y_range=(lowest - 10, mean + 15),
+            name="hot_trace",
+            title="Trace of each chain at this temperature",
+            alt="Log targets of the orders of two chains at one temperature, usual range shaded",
+        )
+        scatter = plots.agreement(*edges, exact.table.names, name="hot_agreement")
+        below = max(mean - draws.log_target.mean(), 0.0)
+        return {
+            "trace": (
+                trace,
+                f"β = {beta}: {draws.stats['acceptance'].mean():.3f} of the moves accepted. On "
+                f"average the log target is {below:.1f} nats below that of draws from the "
+                "posterior (shaded).",
+            ),
+            "scatter": (scatter, f"SAD between the chains: {_sads(edges, exact.edges)}"),
+        }
+
+
+def _traces(data: bn.Data, draws: bn.Draws, **look: Any) -> figure:
+    """Return the traces of two chains, with the usual range of the log target shaded."""
+    (mean, sd), (size, n) = usual(data), draws.values.shape[1:]
+    lines = dict(zip(CHAINS, draws.log_target, strict=True))
+    look = {"band": (mean - 2 * sd, mean + 2 * sd), "y_label": "log target (nats)", **look}
+    return plots.traces(n * np.arange(1.0, size + 1), lines, **look)
+
+
+def _sads(edges: Pair, exact: Floats) -> str:
+    """Return how far two chains are from each other and from the exact edges, in words."""
+    first, second = (diagnostics.sad(each, exact) for each in edges)
+    return f"{diagnostics.sad(*edges):.2f}. From the exact edges: {first:.2f} and {second:.2f}."
+
+
+Target = Callable[[tuple[int, ...]], float]
+
+
+def check_places(function: Callable[[tuple[int, ...], int, Target], Any]) -> bool:
+    """Exercise 1: `function(order, v, log_target)` has the probabilities of the places of v."""
+    orders = list(permutations(range(4)))
+    height = dict(zip(orders, 3 * np.random.default_rng(SEED).normal(size=24), strict=True))
+    p = np.exp(list(height.values()))
+
+    def places(order: tuple[int, ...], v: int, target: Target = height.__getitem__) -> Floats:
+        return np.asarray(function(order, v, target), np.float64)
+
+    def kernel() -> Floats:
+        out = np.zeros((24, 24))
+        for a, order in enumerate(orders):
+            for v in range(4):
+                others = [u for u in order if u != v]
+                for k, chance in enumerate(places(order, v)):
+                    out[a, orders.index((*others[:k], v, *others[k:]))] += chance / 4
+        return out
+
+    def late(order: tuple[int, ...]) -> float:
+        return order.index(2) * log(2)
+
+    return check(
+        "Exercise 1",
+        "return as many probabilities as there are places, which add up to 1",
+        lambda: places(orders[0], 1).shape == (4,) and np.isclose(places(orders[0], 1).sum(), 1),
+        "where all orders have the same target, all places have the same probability",
+        lambda: np.allclose(places((3, 0, 2, 1), 0, lambda order: -7.0), 1 / 4),
+        "if each place further back doubles the target: 1/15, 2/15, 4/15, 8/15",
+        lambda: np.allclose(15 * places((2, 0, 3, 1), 2, late), [1, 2, 4, 8]),
+        "exp(-9000) is 0 to the computer: subtract the largest log target first",
+        lambda: np.allclose(
+            15 * places((2, 0, 3, 1), 2, lambda order: late(order) - 9000), [1, 2, 4, 8]
+        ),
+        "it must not matter where v stands now",
+        lambda: np.allclose(places((1, 0, 2, 3), 1), places((0, 2, 3, 1), 1)),
+        "with v chosen at random, p K = p must hold on the 24 orders of four nodes",
+        lambda: np.allclose(p @ kernel(), p),
+    )
+
+
+def check_reversal(function: Callable[[Ints, np.random.Generator], Any]) -> bool:
+    """Exercise 2: `function(order, rng)` reverses a random segment, symmetrically."""
+    orders = np.array(list(permutations(range(4))))
+    eight = np.arange(8)
+
+    @cache
+    def counts() -> Floats:
+        """[a, b]: how often order a proposes order b."""
+        rng, place = np.random.default_rng(SEED), {tuple(o): i for i, o in enumerate(orders)}
+        out = np.zeros((24, 24))
+        for a in np.repeat(np.arange(24), 1500):
+            out[a, place[tuple(int(v) for v in function(orders[a].copy(), rng))]] += 1
+        return out
+
+    def proposals() -> list[Ints]:
+        return [np.asarray(function(eight, np.random.default_rng(seed))) for seed in range(20)]
+
+    def segment(order: Ints, proposed: Ints) -> bool:
+        differ = np.flatnonzero(order != proposed)
+        part = slice(differ[0], differ[-1] + 1) if differ.size else slice(0)
+        return bool(np.array_equal(proposed[part], order[part][::-1]))
+
+    return check(
+        "Exercise 2",
+        "return an order of the same nodes",
+        lambda: all((np.sort(order) == range(8)).all() for order in proposals()),
+        "do not change the order that you are given: copy it",
+        lambda: (eight == range(8)).all(),
+        "a segment must be reversed, and nothing else",
+        lambda: all(segment(orders[a], orders[b]) for a, b in np.argwhere(counts() > 0)),
+        "segments of every length (2, 3, 4 of four nodes) and at every place must come: "
+        "6 different orders can follow each",
+        lambda: np.all((counts() > 0).sum(axis=1) - (np.diag(counts()) > 0) == 6),
+        "it must propose b from a as often as a from b",
+        lambda: np.all(abs(counts() - counts().T) <= 5 * np.sqrt(counts() + counts().T + 1)),
+    )
+
+
+def check_many_starts(function: Callable[[bn.ScoreTable, np.random.Generator], bn.Draws]) -> bool:
+    """Exercise 3: `function(table, rng)` spends 100,000 moves, hot ones too, on more modes."""
+    cases = {"boards": boards(ROW_STOPS[-1]), "wine": all_rows("wine")}
+
+    @cache
+    def run(name: str, seed: int) -> bn.Draws:
+        return function(posterior(cases[name]).table, np.random.default_rng(seed))
+
+    def moves(draws: bn.Draws) -> int:
+        keys = ("chains", "burn_in", "draws", "thin")
+        chains, burn_in, each, thin = (int(str(draws.run.settings[key])) for key in keys)
+        temperatures = draws.stats["beta"].size if "beta" in draws.stats else 1
+        return temperatures * chains * (burn_in + each * thin)
+
+    def error(name: str) -> float:
+        exact, runs = posterior(cases[name]), [run(name, seed) for seed in range(3)]
+        every = [features.edges(draws, table=exact.table) for draws in runs]
+        return float(np.mean([diagnostics.sad(edges, exact.edges) for edges in every]))
+
+    return check(
+        "Exercise 3",
+        "return what bn.sample_orders(table, ...) returns",
+        lambda: run("boards", 0).run.method in ("order-MCMC", "MC3"),
+        "100,000 moves in all: chains x (burn_in + draws x thin), times the number of "
+        "temperatures if coupled, must not be more",
+        lambda: moves(run("boards", 0)) <= BUDGET,
+        "on tic-tac-toe, each board twice, the mean SAD from the exact edges must be under 4",
+        lambda: error("boards") < 4,
+        "on wine, where one chain does well, it must stay under 0.5: the burn-in of many chains "
+        "must not use up the moves, nor be left out",
+        lambda: error("wine") < 0.5,
+    )
