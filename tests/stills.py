@@ -242,25 +242,15 @@ def hidden_labels(labels):
     return [[f"{m:,} rows", *at(labels, size=m)] for m in (10, 2560, 10_240)]
 
 
-@of("11_dag_space", "race = ")
-def dag_space_race(race, keep):
+@of("11_structure_mcmc", "stuck = ", slow=True)
+def structure_mcmc_stuck(stuck):
+    return at(stuck)
+
+
+@of("11_structure_mcmc", "race = ")
+def structure_mcmc_race(race, keep):
     race.found = keep(lambda: (race.runner.run_now(), race.found)[1])
     return at(race)
-
-
-@of("11_dag_space", "shares = ", slow=True)
-def dag_space_shares(shares):
-    return at(shares)
-
-
-@of("11_dag_space", "beliefs = ")
-def dag_space_priors(beliefs):
-    return at(beliefs, prior="no path M. Work → Smoking", rows=200)
-
-
-@of("11_dag_space", "doing = ")
-def dag_space_doing(doing):
-    return at(doing, which="C", rows=20)
 
 
 @of("13_structure_search", "plateaus = ")

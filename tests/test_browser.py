@@ -25,7 +25,7 @@ import bnlab as bn
 from bnlab.labs import (
     annealed_importance_sampling,
     bayesian_networks,
-    dag_space,
+    beliefs_and_interventions,
     direct_dag_sampling,
     dynamic_programming,
     hidden_scores,
@@ -125,7 +125,7 @@ def _variational_bounds(rows: int) -> list[float]:
 
 
 def _told(rows: int) -> list[float]:
-    return list(dag_space.directed(0, rows)[~np.eye(4, dtype=bool)])
+    return list(beliefs_and_interventions.directed(0, rows)[~np.eye(4, dtype=bool)])
 
 
 def _gains(steps: int) -> list[float]:
@@ -226,7 +226,7 @@ LABS = [
         expected=lambda: _variational_bounds(160),
     ),
     Lab(
-        notebook="11_dag_space.ipynb",
+        notebook="12_beliefs_and_interventions.ipynb",
         cells=("doing = ",),
         keys=("ArrowRight", "ArrowLeft", "ArrowLeft"),  # 20, 40, 20, 10
         source="told",

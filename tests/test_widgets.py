@@ -28,7 +28,7 @@ from bnlab import labs
 from bnlab.labs import (
     annealed_importance_sampling,
     bayesian_networks,
-    dag_space,
+    beliefs_and_interventions,
     direct_dag_sampling,
     dynamic_programming,
     hidden_annealing,
@@ -37,6 +37,7 @@ from bnlab.labs import (
     order_mcmc,
     scaling_out,
     start_here,
+    structure_mcmc,
     structure_search,
     your_own_data,
 )
@@ -92,11 +93,10 @@ def cancer() -> bn.Data:
     return bn.load_network("cancer").sample(20, np.random.default_rng(1))
 
 
-ais, hidden, annealed, space, search = (
+ais, hidden, annealed, search = (
     annealed_importance_sampling,
     hidden_scores,
     hidden_annealing,
-    dag_space,
     structure_search,
 )
 CASES = [
@@ -139,10 +139,10 @@ CASES = [
     Case(annealed.Steps, lambda: annealed.Steps(stops=[16, 64]), runs=True),
     Case(annealed.Sides, lambda: annealed.Sides(stops=[16, 64]), runs=True),
     Case(annealed.Loops, annealed.Loops),
-    Case(space.Race, lambda: space.Race(stops=[0.01, 0.02]), runs=True),
-    Case(space.Shares, space.Shares),
-    Case(space.Beliefs, space.Beliefs),
-    Case(space.Doing, space.Doing),
+    Case(structure_mcmc.Race, lambda: structure_mcmc.Race(stops=[0.01, 0.02]), runs=True),
+    Case(structure_mcmc.Stuck, structure_mcmc.Stuck),
+    Case(beliefs_and_interventions.Beliefs, beliefs_and_interventions.Beliefs),
+    Case(beliefs_and_interventions.Doing, beliefs_and_interventions.Doing),
     Case(search.Plateaus, search.Plateaus),
     Case(search.Steps, search.Steps),
     Case(
@@ -166,7 +166,7 @@ CASES = [
     Case(scaling_out.ExactPlan, lambda: scaling_out.ExactPlan(1e-8, 1e-4)),
 ]
 RUNS = [case for case in CASES if case.runs]
-LONG = {"dag_space.Shares", "hidden_annealing.Loops", "structure_search.Recovery"}
+LONG = {"hidden_annealing.Loops", "structure_search.Recovery"}
 
 
 @pytest.fixture(autouse=True)
@@ -359,10 +359,12 @@ OWN: dict[type, Callable[[], Any]] = {
     ais.Pile: lambda: ais.Pile(own()),
     ais.Bounds: lambda: ais.Bounds(own(), stops=[10, 30]),
     ais.Shapes: lambda: ais.Shapes(own()),
-    space.Race: lambda: space.Race(own(), stops=[0.01, 0.02]),
-    space.Shares: lambda: space.Shares(own()),
-    space.Beliefs: lambda: space.Beliefs(own()),
-    space.Doing: lambda: space.Doing(bn.load_network("cancer")),
+    structure_mcmc.Race: lambda: structure_mcmc.Race(own(), stops=[0.01, 0.02]),
+    structure_mcmc.Stuck: lambda: structure_mcmc.Stuck(own()),
+    beliefs_and_interventions.Beliefs: lambda: beliefs_and_interventions.Beliefs(own()),
+    beliefs_and_interventions.Doing: lambda: beliefs_and_interventions.Doing(
+        bn.load_network("cancer")
+    ),
     search.Plateaus: lambda: search.Plateaus(own()),
     search.Steps: lambda: search.Steps(own()),
     search.Clock: lambda: search.Clock(own(), climbs={"restarts": 2, "tabu": 2}, searches=2),

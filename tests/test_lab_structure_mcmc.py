@@ -1,0 +1,179 @@
+"""Lab 11 without a browser: its race, its pictures, its widgets and its checks."""
+
+from itertools import islice, pairwise
+
+import numpy as np
+import pytest
+from clicking import run_then_move
+
+import bnlab as bn
+from bnlab import plots
+from bnlab.labs import structure_mcmc as lab
+
+
+def fast_race(**changes) -> dict:
+    return lab.race("coronary", **{"stops": [0.01, 0.03], **changes})
+
+
+def test_every_sampler_races_and_gets_closer() -> None:
+    found = lab.race("coronary", stops=[0.05, 0.5])
+    assert tuple(found) == lab.RACERS
+    for label, points in found.items():
+        seconds, errors = zip(*points, strict=True)
+        assert seconds[0] >= 0.05, label
+        assert len(errors[0]) == 4
+        assert np.mean(errors[-1]) < 4, label
+
+
+def test_only_partitions_come_nearer_on_tic_tac_toe() -> None:
+    found = lab.race("tic-tac-toe", stops=[1.0])
+    *others, partitions = (np.mean(points[-1][1]) for points in found.values())
+    assert partitions < 8 < min(others)
+
+
+def test_the_race_stops_with_what_it_has() -> None:
+    told = []
+
+    def stop(done: int, total: int, found: dict) -> bool:
+        told.append((done, total))
+        return not found["global"]
+
+    found = fast_race(stops=[0.01, 5.0], samplers=["local", "global"], progress=stop)
+    assert [len(points) for points in found.values()] == [1, 1]
+    assert told[-1][1] == 10_000  # ms
+    assert all(now[0] <= later[0] for now, later in pairwise(told))
+
+
+def test_chains_of_the_race_leave_their_first_half_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lab, "ROUND_SECONDS", 0)  # rounds do not grow
+
+    class Counter:
+        """A walker on two nodes that has the edge 0 -> 1 from its fourth record on."""
+
+        def walk(self, state, lead, records, thin, rng):
+            state += np.arange(1, records + 1)[-1:]
+            done = state[0] - records + np.arange(records)
+            return (np.array([[0, int(t >= 3)] for t in done]),)
+
+    racer = lab.chains(Counter(), [np.zeros(1, np.int64)], 1)
+    for expected in (0, 1):
+        *_, edges = islice(racer, 3)
+        assert edges()[0][0, 1] == expected
+
+
+def test_local_chains_are_stuck_on_all_rows_and_global_ones_lost_on_few() -> None:
+    few, every = lab.sizes("wine")[0], lab.sizes("wine")[-1]
+    local, anywhere, mixed = (
+        [np.mean(lab.walked("wine", m, share)[1]) for m in (few, every)]
+        for share in (1.0, 0.0, 0.1)
+    )
+    assert local[0] < anywhere[0]
+    assert local[1] > 4 > max(anywhere[1], mixed[1])
+
+
+def test_stuck_follows_its_controls() -> None:
+    stuck = lab.Stuck()
+    stuck.share.value = 0.0
+    stuck.rows.value = 50
+    shown = stuck.errors.source("chain_errors").data
+    errors = [lab.walked("wine", m, 0.0)[1] for m in lab.sizes("wine")]
+    np.testing.assert_allclose(shown["error"], np.ravel(errors))
+    assert [alpha > 0.5 for alpha in shown["alpha"][7:17]] == [False] + [True] * 8 + [False]
+    trace = stuck.trace.source("stuck").data
+    draws, _ = lab.walked("wine", 50, 0.0)
+    np.testing.assert_allclose(trace["chain 1"], draws.log_target[0], atol=0.001)
+    assert "global moves accepted" in stuck.trace.caption
+
+
+def test_a_table_of_your_own_has_all_its_rows_as_the_last_stop() -> None:
+    data = bn.load_network("cancer").sample(60, np.random.default_rng(1))
+    assert lab.sizes(data) == (20, 50, 60)
+    assert "60 rows" in lab.Stuck(data).errors.caption
+
+
+def test_the_race_widget_runs_and_clears() -> None:
+    race = lab.Race(stops=[0.01, 0.02])
+    race.dataset.value = "coronary"
+    race.runner.run_now()
+    data = race.panel.source("race").data
+    assert set(data["label"]) == set(lab.RACERS)
+    assert all(
+        low <= mean <= high
+        for low, mean, high in zip(data["low"], data["y"], data["high"], strict=True)
+    )
+    assert "Least error so far" in race.panel.caption
+    race.dataset.value = "wine"
+    assert race.panel.source("race").data["y"] == []
+    assert race.panel.caption.startswith("Press Run")
+
+
+def test_a_race_of_older_settings_is_stopped_and_not_shown() -> None:
+    race = lab.Race(stops=[0.01, 100.0])
+    race.dataset.value = "coronary"
+    run_then_move(race, race.dataset, "wine", seconds=0.3)
+    assert not any(race.found.values())
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match="9 samplers, but 8 colours"):
+        plots.race({str(i): [] for i in range(9)}, (0.1, 1))
+    with pytest.raises(ValueError, match=r"shape \(2,\), but there are 2 settings"):
+        plots.chain_errors([0, 1], [1, 2], 1, x_label="share", y_range=(1, 9))
+    with pytest.raises(ValueError, match=r"0\.5 is not among the settings"):
+        plots.chain_errors([0, 1], [[1], [2]], 0.5, x_label="share", y_range=(1, 9))
+
+
+def test_check_of_repairs(capsys: pytest.CaptureFixture[str]) -> None:
+    def weighted(power):
+        def repair(visited, neighbours):
+            weight = {}
+            for dag in visited:
+                weight[dag] = weight.get(dag, 0) + neighbours(dag) ** power
+            return {dag: w / sum(weight.values()) for dag, w in weight.items()}
+
+        return repair
+
+    assert not lab.check_repair(lambda *given: None)
+    assert not lab.check_repair(weighted(0))
+    assert not lab.check_repair(weighted(1))
+    assert not lab.check_repair(weighted(-0.5))
+    assert lab.check_repair(weighted(-1))
+    assert capsys.readouterr().out.count("not yet") == 4
+
+
+def test_check_of_relocations(capsys: pytest.CaptureFixture[str]) -> None:
+    def relocate(A, *, own=True, itself=False):
+        near = set()
+        for v in frozenset().union(*A):
+            rest = [layer - {v} for layer in A]
+            for i in range(own * (len(A) + 1)):
+                near.add(tuple(filter(None, [*rest[:i], frozenset([v]), *rest[i:]])))
+            for i, layer in enumerate(A):
+                near.add(tuple(filter(None, [*rest[:i], layer | {v}, *rest[i + 1 :]])))
+        near = near if itself else near - {A}
+        return dict.fromkeys(near, 1 / len(near)) if near else {A: 1.0}
+
+    assert not lab.check_relocate(lambda A: None)
+    assert not lab.check_relocate(lambda A: relocate(A, own=False))
+    assert not lab.check_relocate(lambda A: relocate(A, itself=True))
+    assert not lab.check_relocate(lambda A: dict.fromkeys(relocate(A), 1.0))
+    assert lab.check_relocate(relocate)
+    assert capsys.readouterr().out.count("not yet") == 4
+
+
+def test_check_of_samplers(capsys: pytest.CaptureFixture[str]) -> None:
+    def unique(draws):
+        return lambda dags, orders, rng: bn.reweight_unique(
+            bn.sample_dags(orders, draws=draws, rng=rng)
+        )
+
+    assert not lab.check_sampler(lambda *given: None)
+    assert not lab.check_sampler(
+        lambda dags, orders, rng: bn.sample_dags(orders, draws=5000, rng=rng)
+    )
+    assert not lab.check_sampler(
+        lambda dags, orders, rng: bn.sample_dags(dags, draws=5001, rng=rng)
+    )
+    assert not lab.check_sampler(unique(50))
+    assert lab.check_sampler(unique(5000))
+    assert capsys.readouterr().out.count("not yet") == 4
