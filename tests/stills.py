@@ -134,25 +134,14 @@ def washout(washout):
     return [[at(washout, size=m) for m in (200, 100_000)]]
 
 
-@of("03_dynamic_programming", "def count_dags", "ns = ")
-def dynamic_programming_counts(lab, counts):
-    return [lab.counts_panel(counts).figure]
-
-
 @of("03_dynamic_programming", "data = ", "walk = ")
 def dynamic_programming_lattice(walk):
-    return at(walk, variables="4", rows="20 rows", step=46)
+    return at(walk, variables="4", rows=20, step=46)
 
 
 @of("03_dynamic_programming", "child = ", "speed = ", slow=True)
 def dynamic_programming_twenty(speed):
     return at(speed)
-
-
-@of("03_dynamic_programming", "my_seconds", "alarm = ", slow=True)
-def dynamic_programming_costs(costs, keep):
-    costs.found = [tuple(row) for row in keep(lambda: costs.found)]
-    return at(costs)
 
 
 @of("04_order_mcmc", "steps = ")

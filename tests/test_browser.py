@@ -192,6 +192,7 @@ LABS = [
         source="links",
         column="width",
         expected=lambda: _bold_links(17),
+        slider=1,
     ),
     Lab(
         notebook="04_order_mcmc.ipynb",

@@ -114,7 +114,6 @@ CASES = [
         lambda: dynamic_programming.FullSpeed(rows("child"), start=6),
         runs=True,
     ),
-    Case(dynamic_programming.Costs, lambda: dynamic_programming.Costs(rows("child"))),
     Case(order_mcmc.Steps, order_mcmc.Steps),
     Case(order_mcmc.TwoChains, order_mcmc.TwoChains),
     Case(order_mcmc.Temperature, order_mcmc.Temperature),

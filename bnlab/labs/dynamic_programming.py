@@ -1,8 +1,11 @@
-"""The lattice step by step, twenty variables at once, and what that costs."""
+"""The views and the checks of notebooks/03_dynamic_programming.ipynb.
 
-import tracemalloc
-from collections.abc import Sequence
+The lattice of subsets filled in one term at a time, and the same sums on twenty variables.
+"""
+
+from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import permutations
 from typing import Any, NamedTuple
 
 import ipywidgets as widgets
@@ -11,25 +14,23 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
-from bnlab.labs.board import Panel, choice, side_by_side, size_slider
+from bnlab.labs.board import check, choice, setup as setup, side_by_side, size_slider
+from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.plots.diagrams import Link, set_name
-from bnlab.plots.series import Curves
 
+SEED = 2016
 MAX_PARENTS = 3
-SIZES = tuple(range(8, 19))  # measured
-TARGET = 22  # predicted
+STOPS = (0, 10, 20, 50, 100, 200, 500)  # rows of the lattice
+SIZES = (100, 1000, 5000)  # rows at full speed
+MOST = 22  # variables at full speed
 MILLISECONDS_A_STEP = 900  # of Play
-NO_ROWS = "none: every family weighs 1"
-
-Measured = list[tuple[int, float, int]]
-"""Number of variables, seconds and bytes."""
 
 
 class Relative(NamedTuple):
-    """Weights of families, and alpha, g and b, in units of the graph without arrows."""
+    """Weights of families, and alpha, g and b, in units of the DAG without edges."""
 
-    beta: tuple[dict[int, float], ...]  # of each variable: parent mask -> beta_v(G) / beta_v({})
+    phi: tuple[dict[int, float], ...]  # of each variable: parent mask -> phi_v(P) / phi_v({})
     alpha: Floats  # (n, 2**n), nan where the set holds the variable itself
     forward: Floats  # (2**n,), g
     backward: Floats  # (2**n,), b
@@ -55,7 +56,7 @@ class Step(NamedTuple):
 
 
 def relative(table: bn.ScoreTable) -> Relative:
-    """The lattice of a table, in units of the weight of the graph without arrows."""
+    """The lattice of a table, in units of the weight of the DAG without edges."""
     lattice = bn.order_lattice(table)
     nothing = table.log_phi[:, 0]  # the first family of each row has no parents
     n = table.n
@@ -85,7 +86,7 @@ def steps(values: Relative, names: Sequence[str]) -> list[Step]:
     by_size = sorted(range(1 << len(names)), key=int.bit_count)
     text = (
         f"g at the top = b at the bottom = {number(values.forward[-1])}, the sum over all orders "
-        "and graphs. Each link is now as wide as the probability that an order takes it: "
+        "and DAGs. Each link is now as wide as the probability that an order takes it: "
         "g(S) · α_v(S) · b(S with v) / total."
     )
     return [
@@ -98,9 +99,9 @@ def steps(values: Relative, names: Sequence[str]) -> list[Step]:
 
 def _alpha_step(values: Relative, names: Sequence[str], link: Link) -> Step:
     v, s = link
-    families = sorted((mask for mask in values.beta[v] if mask & ~s == 0), key=int.bit_count)
-    terms = " + ".join(f"β({set_name(mask, names)})" for mask in families)
-    numbers = " + ".join(number(values.beta[v][mask]) for mask in families)
+    families = sorted((mask for mask in values.phi[v] if mask & ~s == 0), key=int.bit_count)
+    terms = " + ".join(f"φ({set_name(mask, names)})" for mask in families)
+    numbers = " + ".join(number(values.phi[v][mask]) for mask in families)
     text = f"α_{names[v]}({set_name(s, names)}) = {terms} = {numbers}"
     if len(families) > 1:
         text += f" = {number(values.alpha[link])}"
@@ -133,7 +134,7 @@ class Walk(View):
     """The lattice of the first 3 or 4 variables of a table, filled in step by step.
 
     Controls `variables`, `rows` and `step`, the number of steps done; buttons `back`, `forth` and
-    `play`; panel `panel`.
+    `play`; panel `panel`. With rows that move, the steps done stay.
 
     Parameters
     ----------
@@ -152,7 +153,7 @@ class Walk(View):
             button.on_click(lambda _, by=by: self.move(by))
         self._tied = widgets.jslink((self.play, "value"), (place, "value"))
         variables = choice("variables", ["3", "4"])
-        rows = choice("data", [NO_ROWS, f"{data.m} rows"])
+        rows = size_slider("rows", [m for m in STOPS if m <= data.m])
         place.max = self.play.max = len(filled(data, variables.value, rows.value)[1])
         super().__init__(variables=variables, rows=rows, step=place)
 
@@ -183,7 +184,7 @@ class Walk(View):
             step.max = self.play.max = most
             step.value = round(share_done * most)
 
-    def draw(self, variables: str, rows: str, step: int) -> Board:
+    def draw(self, variables: str, rows: int, step: int) -> Board:
         """The lattice as far as it is filled in, and the last term."""
         names = self._data.names[: int(variables)]
         values, every = filled(self._data, variables, rows)
@@ -205,161 +206,166 @@ class Walk(View):
 
 
 @cache
-def filled(data: bn.Data, variables: str, rows: str) -> tuple[Relative, list[Step]]:
-    """Return the lattice of the first variables, given all rows or none, and its steps."""
-    few = data.select(data.names[: int(variables)]).prefix(0 if rows == NO_ROWS else data.m)
+def filled(data: bn.Data, variables: str, rows: int) -> tuple[Relative, list[Step]]:
+    """Return the lattice of the first variables, given the first rows, and its steps."""
+    few = data.select(data.names[: int(variables)]).prefix(rows)
     values = relative(bn.score_families(few, bn.BDeu(ess=1.0), max_parents=few.n - 1))
     return values, steps(values, few.names)
-
-
-def counts_panel(counts: Curves) -> Panel:
-    """Numbers of graphs, of sets and the like, against the number of variables."""
-    picture = plots.growth(
-        counts,
-        title="Graphs and sets",
-        y_label="how many",
-        x_range=(0, 23),
-        y_range=(1, 1e100),
-        alt="Numbers of graphs and of sets of variables, against the number of variables",
-    )
-    return Panel(picture, "Sets double with each variable. Graphs outgrow every exponential.")
 
 
 class FullSpeed(Experiment):
     """The exact posterior of the first n variables of a table, with Run and Stop.
 
-    Control `size`, the number of variables; panel `panel`. `found` is the `OrderPosterior`, None
-    before it and `bn.Stopped` without it.
+    Controls `size`, the number of variables, and `rows`; panel `panel`. `found` is the
+    `OrderPosterior`, None before it and `bn.Stopped` without it.
     """
 
-    def __init__(self, data: bn.Data, *, start: int = 20, most: int = TARGET) -> None:
+    def __init__(self, data: bn.Data, *, start: int = 20, rows: int = 1000) -> None:
         self._data = data
-        sizes = range(4, min(most, data.n) + 1)
-        super().__init__(size=size_slider("variables", sizes, min(start, data.n)))
+        stops = [m for m in SIZES if m < data.m] + [data.m]
+        super().__init__(
+            size=size_slider("variables", range(4, min(MOST, data.n) + 1), min(start, data.n)),
+            rows=size_slider("rows", stops, rows if rows in stops else data.m),
+        )
 
-    @property
-    def posterior(self) -> bn.OrderPosterior | None:
-        """The last that was found, of whatever size."""
-        return self.latest if isinstance(self.latest, bn.OrderPosterior) else None
-
-    def compute(self, progress: Progress, /, size: int) -> bn.OrderPosterior | bn.Stopped:
+    def compute(
+        self, progress: Progress, /, size: int, rows: int
+    ) -> bn.OrderPosterior | bn.Stopped:
         """Return the posterior, or that it was stopped."""
-        data = self._data.select(self._data.names[:size])
+        data = self._data.select(self._data.names[:size]).prefix(rows)
         table = bn.score_families(data, bn.BDeu(ess=1.0), max_parents=MAX_PARENTS)
         try:
             return bn.order_posterior(table, progress=progress)
         except bn.Stopped as stopped:
             return stopped
 
-    def draw(self, found: bn.OrderPosterior | bn.Stopped | None, size: int) -> Board:
+    def draw(self, found: bn.OrderPosterior | bn.Stopped | None, size: int, rows: int) -> Board:
         """The edges, if they are there."""
         edges = np.full((size, size), np.nan)
         caption = "Press Run."
         if isinstance(found, bn.Stopped):
             caption = "Stopped: a sum is known when it is done, not before."
         elif found is not None:
-            edges, seconds, pairs = found.edges, found.run.seconds, size << size - 1
+            edges, seconds, links = found.edges, found.run.seconds, size << size - 1
             caption = (
-                f"{size} variables, {self._data.m:,} rows: log p(D) = {found.log_evidence:.2f} "
-                f"and {size * (size - 1)} edge probabilities in {seconds:.2g} s, "
-                f"{1e9 * seconds / pairs:.3g} ns for each of {pairs:,} links."
+                f"{size} variables, {rows:,} rows: ln p(D) = {found.log_evidence:.2f} and "
+                f"{size * (size - 1)} edge probabilities in {seconds:.2g} s, "
+                f"{1e9 * seconds / links:.3g} ns for each of {links:,} α."
             )
         return {"panel": (plots.heat_map(edges, self._data.names[:size]), caption)}
 
 
-def measure(data: bn.Data, n: int) -> tuple[float, int]:
-    """Seconds and most bytes that the exact posterior of the first n variables of a table takes.
+def check_best_order(function: Callable[[Floats], Sequence[int]]) -> bool:
+    """Exercise 1: `function(log_alpha)` is the order of the largest weight, first node first."""
+    cancer = bn.load_network("cancer").sample(40, np.random.default_rng(SEED))
+    lattices = [
+        bn.order_lattice(bn.score_families(data, bn.BDeu(ess=1.0), max_parents=3)).log_alpha
+        for data in (cancer, bn.load_dataset("coronary"))
+    ]
 
-    The shortest of up to three runs, so that another program on the machine matters less; then
-    one more run in which Python counts its memory.
-    """
-    few = data.select(data.names[:n])
-    table = bn.score_families(few, bn.BDeu(ess=1.0), max_parents=MAX_PARENTS)
-    repeats = 3 if n <= 16 else 1
-    seconds = min(bn.order_posterior(table).run.seconds for _ in range(repeats))
-    tracemalloc.start()
-    try:
-        bn.order_posterior(table)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    return seconds, peak
+    def weight(log_alpha: Floats, order: Sequence[int]) -> float:
+        total, before = 0.0, 0
+        for v in order:
+            total += float(log_alpha[v, before])
+            before |= 1 << v
+        return total
+
+    def result(log_alpha: Floats) -> list[int]:
+        return [int(v) for v in function(log_alpha.copy())]
+
+    def best(log_alpha: Floats) -> float:
+        return max(weight(log_alpha, order) for order in permutations(range(len(log_alpha))))
+
+    return check(
+        "Exercise 1",
+        "return each of the numbers 0 to n-1 once, as a list",
+        lambda: all(sorted(result(a)) == list(range(len(a))) for a in lattices),
+        "the reverse of your order should not weigh more: is the first node first?",
+        lambda: all(weight(a, result(a)) >= weight(a, result(a)[::-1]) for a in lattices),
+        "some of the 120 orders of 5 variables, or of the 720 of 6, weighs more than yours",
+        lambda: all(weight(a, result(a)) > best(a) - 1e-9 for a in lattices),
+    )
 
 
-def rate(found: Measured) -> float:
-    """Return the seconds for each n * 2**n by the last measurement."""
-    n, seconds, _ = found[-1]
-    return seconds / (n * 2.0**n)
+class _Counted(float):
+    """A number that counts the additions it takes part in."""
+
+    additions = 0
+
+    def __add__(self, other: Any) -> "_Counted":
+        _Counted.additions += 1
+        return _Counted(float(self) + float(other))
+
+    def __mul__(self, other: Any) -> "_Counted":
+        return _Counted(float(self) * float(other))
+
+    __radd__, __rmul__ = __add__, __mul__
 
 
-class Costs(Experiment):
-    """Time and memory of the exact posterior against the number of variables.
+def check_families(function: Callable[..., Sequence[float]]) -> bool:
+    """Exercise 2: `function(v, phi_v, g, b)` gives p(G_v = P | D) of each mask P, quickly."""
+    data = bn.load_network("cancer").sample(40, np.random.default_rng(SEED))
+    table = bn.score_families(data, bn.BDeu(ess=1.0), max_parents=4)
+    lattice, exact, sets = bn.order_lattice(table), bn.order_posterior(table), 1 << table.n
+    g, b = np.exp(lattice.log_forward).tolist(), np.exp(lattice.log_backward).tolist()
+    phi, expected = np.zeros((2, table.n, sets))
+    for v in range(table.n):
+        phi[v, table.parents[v]] = np.exp(table.log_phi[v])
+        expected[v, table.parents[v]] = exact.families[v]
 
-    Panels `time` and `memory`; `found` is a list of (n, seconds, bytes).
+    def result(v: int) -> list[float]:
+        return [float(p) for p in function(v, phi[v].tolist(), list(g), list(b))]
 
-    Parameters
-    ----------
-    data : a table of at least 18 variables
-    seconds, gigabytes : what you expect for 22 variables, or None
-    """
+    def additions() -> int:
+        _Counted.additions = 0
+        function(3, *([_Counted(1)] * 1024 for _ in range(3)))
+        return _Counted.additions
 
-    def __init__(
-        self, data: bn.Data, *, seconds: float | None = None, gigabytes: float | None = None
-    ) -> None:
-        self._data, self._guess = data, (seconds, gigabytes)
-        super().__init__(nothing=[], unit="sizes")
+    return check(
+        "Exercise 2",
+        "return a number for each of the 2**n masks",
+        lambda: len(result(0)) == sets,
+        "v is no parent of itself",
+        lambda: all(result(2)[P] == 0 for P in range(sets) if P >> 2 & 1),
+        "v has exactly one parent set in each DAG, so the numbers add up to 1",
+        lambda: np.isclose(sum(result(0)), 1),
+        "the probability of no parents is phi_v(∅) times the sum of g(S) b(S with v) over all S "
+        "without v, divided by Z; yours differs",
+        lambda: np.isclose(result(1)[0], expected[1, 0]),
+        "some parent set has another probability in the package",
+        lambda: all(np.allclose(result(v), expected[v], atol=1e-12) for v in range(table.n)),
+        "right, but slow: for 10 variables, 10 * 2**9 = 5,120 additions are enough (leave room "
+        "for as many more). Take one variable after the other, and let the sets without it add "
+        "what the sets with it have",
+        lambda: additions() <= 10_240,
+    )
 
-    @property
-    def expected(self) -> tuple[float, int] | None:
-        """(seconds, bytes) for 22 variables: seconds by doubling, bytes by the formula."""
-        if not self.found:
-            return None
-        return rate(self.found) * TARGET * 2.0**TARGET, bn.exact.order_posterior_bytes(TARGET)
 
-    def compute(self, progress: Progress, /) -> Measured:
-        """Return what 8, 9, ... variables take."""
-        measure(self._data, SIZES[0])  # the first call compiles, or reads compiled code
-        rows: Measured = []
-        for done, n in enumerate(SIZES, 1):
-            rows = [*rows, (n, *measure(self._data, n))]
-            if not progress(done, len(SIZES), rows):
-                break
-        return rows
+def check_blocked_edge(pair: Sequence[str], blocker: str) -> bool:
+    """Exercise 3: the pair of coronary variables whose link `max_parents` changes most, and why."""
+    data = bn.load_dataset("coronary")
 
-    def draw(self, found: Measured) -> Board:
-        """What was measured, the guesses, and the curves that both should lie on."""
-        ns, formula = [n for n, _, _ in found], list(range(SIZES[0], 31))
-        columns = [seconds for _, seconds, _ in found], [size / 1e9 for *_, size in found]
-        points: list[dict[str, Any]] = [{"measured": (ns, values)} for values in columns]
-        for known, guess in zip(points, self._guess, strict=True):
-            if guess is not None:
-                known["your prediction"] = ([TARGET], [guess])
-        line, captions = {}, ["Press Run."] * 2
-        if self.expected is not None:
-            line["c·n·2^n"] = (formula, [rate(found) * n * 2.0**n for n in formula])
-            captions = [
-                f"n = {ns[-1]} took {columns[0][-1]:.2g} s. Each further variable costs a little "
-                f"more than twice as much: {self.expected[0]:.2g} s for n = {TARGET}.",
-                f"The dots are what Python counted; the curve is the formula: "
-                f"{self.expected[1] / 1e9:.2g} GB for n = {TARGET}.",
-            ]
-        time = plots.growth(
-            line,
-            points[0],
-            title="Time",
-            y_label="time (seconds)",
-            x_range=(7, 31),
-            y_range=(1e-5, 1e4),
-            alt="Seconds against number of variables, on a log scale",
-        )
-        gigabytes = [bn.exact.order_posterior_bytes(n) / 1e9 for n in formula]
-        memory = plots.growth(
-            {"8·2^(n-1)·(n+5) bytes": (formula, gigabytes)},
-            points[1],
-            title="Memory",
-            y_label="memory (GB)",
-            x_range=(7, 31),
-            y_range=(1e-6, 1e3),
-            alt="Gigabytes against number of variables, on a log scale, with the formula",
-        )
-        return {"time": (time, captions[0]), "memory": (memory, captions[1])}
+    def linked(chosen: bn.Data, k: int) -> Floats:
+        edges = bn.order_posterior(bn.score_families(chosen, bn.BDeu(ess=1.0), max_parents=k)).edges
+        return edges + edges.T
+
+    def change() -> Floats:
+        return np.asarray(np.ptp([linked(data, k) for k in range(1, 5)], axis=0))
+
+    def without() -> float:
+        rest = data.select([name for name in data.names if name != blocker])
+        return float(linked(rest, 1)[rest.index(pair[0]), rest.index(pair[1])])
+
+    return check(
+        "Exercise 3",
+        f"name two of {', '.join(data.names)}",
+        lambda: len(set(pair)) == 2 and set(pair) <= set(data.names),
+        "some pair changes more between max_parents = 1 and 4. Add the two directions: "
+        "edges + edges.T",
+        lambda: change()[data.index(pair[0]), data.index(pair[1])] >= change().max() - 1e-9,
+        "the blocker is a third variable",
+        lambda: blocker in data.names and blocker not in pair,
+        "leave your blocker out of the table: with one parent each, the link should be there "
+        "now. With one parent each, a DAG has no triangle. Which triangle was it?",
+        lambda: without() > 0.9,
+    )
