@@ -175,9 +175,9 @@ def dds_more_rows(more):
     return at(more, size=1841, drawn=4612)
 
 
-@of("07_annealed_importance_sampling", "three = ", "labels = ", "betas = ")
-def annealed_bridge(shown):
-    return shown
+@of("07_annealed_importance_sampling", "climb = ", slow=True)
+def annealed_climb(climb):
+    return [[f"{steps:,} steps", *at(climb, steps=steps)] for steps in (30, 3000)]
 
 
 @of("07_annealed_importance_sampling", "pile = ", slow=True)
@@ -186,20 +186,9 @@ def annealed_weights(pile):
     return [[part for row in rows for part in row]]
 
 
-@of("07_annealed_importance_sampling", "bounds = ", slow=True)
-def annealed_bounds(bounds):
-    return at(bounds)
-
-
 @of("07_annealed_importance_sampling", "shapes = ", slow=True)
 def annealed_schedules(shapes):
     return at(shapes, schedule="harmonic", steps=300)
-
-
-@of("07_annealed_importance_sampling")
-def annealed_speed_up(plots, keep):
-    # in the notebook's cell: the fastest of five, on an idle machine
-    return [plots.speed_up([1, 2], keep(lambda: [0.24, 0.14]))]
 
 
 @of("09_hidden_scores", "rows = ")

@@ -1,18 +1,17 @@
 """Lab 07 without a browser: its pictures, its widgets and its checks."""
 
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
-from clicking import run_then_move
 from pictures import columns
 
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import annealed_importance_sampling as lab
-from bnlab.labs.annealed_importance_sampling import LEAST_GAP, SHAPE_STOPS, step_stops
+from bnlab.labs.annealed_importance_sampling import CLIMBERS, SHAPE_STOPS
 
-NAN = float("nan")
+GAME = lab.GAME
 
 
 def test_weights_outside_the_axis_count_at_its_ends() -> None:
@@ -28,23 +27,6 @@ def test_heaviest_runs_hold_their_shares_of_the_whole_weight() -> None:
     assert data["share"] == pytest.approx([0.6, 0.2])
 
 
-def test_speed_up_is_relative_to_the_first() -> None:
-    picture = plots.speed_up([1, 2, 4], [6.0, 4.0, 2.0])
-    assert picture.select_one({"name": "speed_up"}).data["times"] == [1, 1.5, 3]
-
-
-def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"lower has shape \(1,\), but 2 values"):
-        plots.evidence_bounds([10, 100], [-3], [2, 1])
-    with pytest.raises(ValueError, match=r"A B has shape \(1,\)"):
-        plots.bridge([0, 1], {"A B": [0.5]})
-
-
-def test_steps_are_multiples_of_variables_times_rows() -> None:
-    assert step_stops("wine") == [145, 578, 2314, 9256, 37024]
-    assert step_stops("tic-tac-toe")[2] == 10 * 958
-
-
 def test_weights_average_to_the_exact_sum() -> None:
     gaps = lab.gaps("coronary", bn.Linear(3000), 200)
     draws = lab.annealed("coronary", bn.Linear(3000))
@@ -52,75 +34,55 @@ def test_weights_average_to_the_exact_sum() -> None:
     assert abs(lab.log_mean(gaps)) < 4 * gaps.std() / np.sqrt(200) + gaps.var()
 
 
-def test_errors_of_edges_with_and_without_weights() -> None:
-    rng = np.random.default_rng(1)
-    weighted, plain = lab.edge_errors("coronary", runs=3000, steps=30, rng=rng)
-    assert weighted < 1 < plain
+def test_rows_of_a_slider_are_the_first_of_the_shuffled_ones() -> None:
+    assert lab.row_stops(GAME) == [25, 100, 400, 958]
+    assert lab.row_stops("wine") == [25, 100, 178]
+    assert lab.scored(GAME, 958).log_score == pytest.approx(lab.scored(GAME).log_score)
+    assert lab.posterior(GAME, 25).log_evidence > lab.posterior(GAME, 100).log_evidence
 
 
-def test_bounds_are_by_the_package_and_counts_its_moves() -> None:
-    told = []
-
-    def tell(done: int, total: int, found: list) -> bool:
-        told.append((done, total, len(found)))
-        return True
-
-    found = lab.Bounds(stops=[100, 1000]).compute(tell, "coronary", 9)
-    again = np.random.default_rng(lab.SEED)
-    exact, method = lab.posterior("coronary"), bn.AIS(bn.Linear(100))
-    lower = bn.estimate_lower_bound(exact.table, runs=9, rng=again, method=method)
-    upper = bn.estimate_upper_bound(exact, runs=9, rng=again, method=method)
-    steps, low, high = found[0]
-    assert steps == 100
-    assert low == pytest.approx(lower.log_value - exact.log_evidence)
-    assert high == pytest.approx(upper.log_value - exact.log_evidence)
-    assert told[-1] == (2 * 9 * 1100, 2 * 9 * 1100, 1)
-    assert all(later[0] >= now[0] for now, later in pairwise(told))
+def test_sum_at_each_temperature_is_over_all_orders() -> None:
+    rng, betas = np.random.default_rng(1), np.array([0, 0.3, 1])
+    log_alpha = rng.normal(size=(4, 16))
+    orders = list(permutations(range(4)))
+    log_p = [sum(log_alpha[v, sum(1 << u for u in o[:i])] for i, v in enumerate(o)) for o in orders]
+    expected = np.log(np.exp(np.array(log_p)[:, None] * betas).sum(axis=0))
+    np.testing.assert_allclose(lab.log_z_of(log_alpha, betas), expected)
 
 
-def test_stopped_bounds_keep_what_is_complete() -> None:
-    def stop(done: int, total: int, found: list) -> bool:
-        return not found
+def test_climbs_are_those_of_the_package_and_close_in_on_their_mean() -> None:
+    climb = lab.Climb()
+    climb.rows.value = 400
+    climb.steps.value = 1000
+    data = climb.climb.source("climb").data
+    assert list(data) == ["place", "mean at β", "run 1", "run 2", "run 3"]
+    assert data["mean at β"][-1] == 0
+    table, method = lab.scored(GAME, 400), bn.AIS(bn.Linear(1000))
+    rng = np.random.default_rng(lab.SEED)
+    gaps = bn.anneal_orders(table, runs=CLIMBERS, rng=rng, method=method).log_weight[0]
+    told = ", ".join(f"{gap:+.1f}" for gap in gaps - lab.posterior(GAME, 400).log_z)
+    assert f"Runs less mean: {told} nats" in climb.climb.caption
 
-    found = lab.Bounds(stops=[10, 100, 1000]).compute(stop, "coronary", 9)
-    assert [steps for steps, _, _ in found] == [10, 100]  # one block of runs: too late to stop it
-    long = lab.Bounds(stops=[500_000]).compute(lambda *_: False, "coronary", 9)
-    assert long == []
+
+def test_area_under_the_mean_is_ln_z() -> None:
+    betas = np.linspace(0, 1, 2001)
+    log_alpha = bn.order_lattice(lab.scored("coronary")).log_alpha
+    log_z = lab.log_z_of(log_alpha, betas)
+    assert log_z[-1] == pytest.approx(lab.posterior("coronary").log_z)
+    assert np.exp(log_z[0]) == pytest.approx(720)
 
 
 def test_pile_shows_the_first_runs_of_one_set() -> None:
     pile = lab.Pile()
-    pile.dataset.value = "coronary"
+    pile.rows.value = 400
     pile.steps.value = 100
     pile.runs.value = 20
-    gaps = lab.gaps("coronary", bn.Linear(100), 20)
+    gaps = lab.gaps(GAME, bn.Linear(100), 20, 400)
     assert sum(pile.weights.source("weights").data["runs"]) == 20
     assert pile.weights.source("weights_marks").data["estimate"] == [lab.log_mean(gaps)]
     shares = np.exp(np.sort(gaps)[::-1] - np.logaddexp.reduce(gaps))
     np.testing.assert_allclose(pile.shares.source("heaviest").data["share"], shares, atol=1e-11)
-    assert "20 runs of 100 steps" in pile.weights.caption
-
-
-def test_bounds_hold_the_exact_value_and_close() -> None:
-    bounds = lab.Bounds(stops=[30, 3000])
-    bounds.dataset.value = "coronary"
-    assert np.isnan(bounds.bounds.source("bounds").data["lower"]).all()
-    bounds.runner.run_now()
-    data = bounds.bounds.source("bounds").data
-    assert max(data["lower"]) < 0 < min(data["upper"])
-    gap = bounds.gap.source("gap").data["gap"]
-    assert LEAST_GAP < gap[1] < gap[0]
-    assert "27 runs for each bound. At 3,000 steps" in bounds.bounds.caption
-    bounds.runs.value = 9
-    assert bounds.found == []
-    assert np.isnan(bounds.gap.source("gap").data["gap"]).all()
-
-
-def test_bounds_of_older_settings_are_not_shown() -> None:
-    bounds = lab.Bounds(stops=[10, 100_000])
-    run_then_move(bounds, bounds.dataset, "coronary", seconds=0.01)
-    assert bounds.found == []
-    assert bounds.bounds.caption.startswith("Press Run")
+    assert "400 rows, 20 runs of 100 steps" in pile.weights.caption
 
 
 def test_shapes_show_where_the_steps_are_and_what_spread_is_left() -> None:
@@ -137,32 +99,34 @@ def test_shapes_show_where_the_steps_are_and_what_spread_is_left() -> None:
     assert "the last goes from 0.5 to 1" in shapes.acceptance.caption
 
 
-def test_check_of_effective_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert not lab.check_effective_runs(lambda log_weights: None)
-    assert not lab.check_effective_runs(len)
-
-    def plainly(log_weights: np.ndarray) -> float:
-        weights = np.exp(log_weights)
-        return weights.sum() ** 2 / max((weights**2).sum(), 1e-300)
-
-    assert not lab.check_effective_runs(plainly)
-    assert lab.check_effective_runs(bn.diagnostics.weights_ess)
-    assert capsys.readouterr().out.count("not yet") == 3
-
-
-def test_check_of_reverse_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    def back(w, kernel, betas, place=0):
-        m = w / w.sum() / len(w)
-        for pair in pairwise(reversed(betas)):
-            m = (m @ kernel(pair[place])) * w ** (pair[1] - pair[0])
+def test_check_of_runs_between_two_targets(capsys: pytest.CaptureFixture[str]) -> None:
+    def between(a, b, kernel, betas, place=0):
+        m = a / a.sum()
+        for pair in pairwise(betas):
+            m = (m @ kernel(pair[place])) * (b / a) ** (pair[1] - pair[0])
         return m.sum()
 
-    assert not lab.check_reverse_mean(lambda w, kernel, betas: None)
-    assert not lab.check_reverse_mean(lambda w, kernel, betas: w.sum())
-    assert not lab.check_reverse_mean(lambda w, kernel, betas: 1 / w.sum())
-    assert not lab.check_reverse_mean(lambda *given: back(*given, place=1))
-    assert lab.check_reverse_mean(back)
+    assert not lab.check_between(lambda a, b, kernel, betas: None)
+    assert not lab.check_between(lambda a, b, kernel, betas: b.sum())
+    assert not lab.check_between(lambda a, b, kernel, betas: b.sum() / a.sum())
+    assert not lab.check_between(lambda *given: between(*given, place=1))
+    assert lab.check_between(between)
     assert capsys.readouterr().out.count("not yet") == 4
+
+
+def test_check_of_spreads(capsys: pytest.CaptureFixture[str]) -> None:
+    def spread(p, kernel, betas, power=2):
+        first = second = np.full(len(p), 1 / len(p))
+        for now, later in pairwise(betas):
+            first = (first @ kernel(now)) * p ** (later - now)
+            second = (second @ kernel(now)) * p ** (power * (later - now))
+        return max(second.sum() / first.sum() ** 2 - 1, 0) ** 0.5
+
+    assert not lab.check_spread(lambda p, kernel, betas: None)
+    assert not lab.check_spread(lambda p, kernel, betas: p.std() / p.mean())
+    assert not lab.check_spread(lambda *given: spread(*given, power=1))
+    assert lab.check_spread(spread)
+    assert capsys.readouterr().out.count("not yet") == 3
 
 
 def test_check_of_schedules(capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,5 +134,5 @@ def test_check_of_schedules(capsys: pytest.CaptureFixture[str]) -> None:
     assert not lab.check_schedule(lambda steps: np.linspace(0.1, 1, steps + 1))
     assert not lab.check_schedule(lambda steps: np.linspace(0, 1, steps + 1))
     assert not lab.check_schedule(lambda steps: bn.Harmonic(steps).betas)
-    assert lab.check_schedule(lambda steps: np.linspace(0, 1, steps + 1) ** 1.5)
+    assert lab.check_schedule(lambda steps: np.linspace(0, 1, steps + 1) ** 1.8)
     assert capsys.readouterr().out.count("not yet") == 4

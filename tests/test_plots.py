@@ -133,8 +133,6 @@ def test_path_bars_of_two_variables_are_two() -> None:
 
 
 PICTURES = {
-    "bridge": lambda: plots.bridge([0, 1], {"A B": [0.5, 0.9], "B A": [0.5, 0.1]}),
-    "speed_up": lambda: plots.speed_up([1, 2], [2, 1]),
     "roc": lambda: plots.roc_curves({"exact": ([0, 1], [0, 1])}),
     "ratios": lambda: plots.hysteresis([-5, -1], [-3, -1]),
     "chain_errors": lambda: plots.chain_errors(

@@ -1,16 +1,16 @@
 """The views and the checks of notebooks/07_annealed_importance_sampling.ipynb.
 
-Annealed runs from uniform orders to the posterior: their weights, the evidence, bounds on it.
+Annealed runs from uniform orders to the posterior: their climbs, their weights, their schedules.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
+from bokeh.models import NumeralTickFormatter
 from numpy.typing import ArrayLike
 
 import bnlab as bn
@@ -23,44 +23,57 @@ from bnlab.labs.board import (
     check,
     choice,
     dataset_choice,
-    k2_posterior as posterior,
     rows,
     setup as setup,
     size_slider,
     title,
 )
-from bnlab.labs.view import Board, Experiment, Progress, View
+from bnlab.labs.predict import predict as predict, review as review
+from bnlab.labs.view import Board, View
 from bnlab.sampling import OrderWalker
 
 SEED = 2013
 RUNS = 200
-DATASETS = ("tic-tac-toe", "wine", "coronary")
+GAME = "tic-tac-toe"
+DATASETS = (GAME, "wine", "coronary")
 STEP_STOPS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)
 RUN_STOPS = (2, 5, 10, 20, 50, 100, RUNS)
+ROW_STOPS = (25, 100, 400)
+CLIMB_STOPS = (10, 30, 100, 300, 1000, 3000, 10_000)
+CLIMBERS = 3
 SHAPE_STOPS = (10, 30, 100, 300, 1000, 3000)
 SHAPE_RUNS = 100
-BOUND_RUNS = (9, 27, 90, 180)
-BINS = 9
-LEAST_GAP = -2 * np.log(0.05) / BINS  # nats, between bounds from weights that are all equal
 
 STEPS = "annealing steps of a run"
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)  # nats
 
 Kernel = Callable[[float], Floats]
-Found = list[tuple[int, float, float]]
-"""Annealing steps, and the ln of both bounds less the exact ln p(D), nats."""
 
 
 @cache
-def annealed(case: Case, schedule: Schedule, runs: int = RUNS) -> bn.Draws:
-    """Annealing runs on a case; their prefixes are nested."""
+def scored(case: Case, m: int | None = None, /) -> bn.ScoreTable:
+    """Return the scores given the first m rows, shuffled (all if None): BDeu, ess 1."""
+    data = rows(case).shuffled(np.random.default_rng(1))
+    return bn.score_families(data.prefix(data.m if m is None else m), bn.BDeu(1), max_parents=3)
+
+
+@cache
+def posterior(case: Case, m: int | None = None, /) -> bn.OrderPosterior:
+    """Return the exact posterior of these scores."""
+    return bn.order_posterior(scored(case, m))
+
+
+@cache
+def annealed(case: Case, schedule: Schedule, runs: int = RUNS, m: int | None = None) -> bn.Draws:
+    """Annealing runs on the first m rows of a case; their prefixes are nested."""
     rng, method = np.random.default_rng(SEED), bn.AIS(schedule)
-    return bn.anneal_orders(posterior(case).table, runs=runs, rng=rng, method=method)
+    return bn.anneal_orders(scored(case, m), runs=runs, rng=rng, method=method)
 
 
-def gaps(case: Case, schedule: Schedule, runs: int = RUNS) -> Floats:
+def gaps(case: Case, schedule: Schedule, runs: int = RUNS, m: int | None = None) -> Floats:
     """(runs,) ln weight of each of the first runs less the exact ln Z, nats."""
-    return np.asarray(annealed(case, schedule).log_weight[0, :runs] - posterior(case).log_z)
+    found = annealed(case, schedule, m=m).log_weight[0, :runs]
+    return np.asarray(found - posterior(case, m).log_z)
 
 
 def log_mean(log_weights: ArrayLike, /) -> Floats:
@@ -69,147 +82,123 @@ def log_mean(log_weights: ArrayLike, /) -> Floats:
     return np.asarray(np.logaddexp.reduce(values, axis=-1) - math.log(values.shape[-1]))
 
 
-def log_weights(table: bn.ScoreTable, orders: ArrayLike, /) -> Floats:
-    """Return ln of the weight of each order (N, n), nats: summed over compatible networks."""
-    return OrderWalker.of(table).log_weights(np.asarray(orders, np.int64))
+def log_z_of(log_alpha: Floats, betas: Floats, /) -> Floats:
+    """Return ln of the sum of p(order)**beta over all orders, at each beta: forward sums."""
+    n = len(log_alpha)
+    g = np.zeros((1 << n, len(betas)))
+    for S in range(1, 1 << n):
+        last = [v for v in range(n) if S >> v & 1]
+        before = [S ^ 1 << v for v in last]
+        g[S] = np.logaddexp.reduce(g[before] + log_alpha[last, before][:, None] * betas)
+    return np.asarray(g[-1])
 
 
-def edge_errors(case: Case, *, runs: int, steps: int, rng: np.random.Generator) -> list[float]:
-    """SAD from the exact edges, of averages over the last orders with their weights and without."""
-    exact, method = posterior(case), bn.AIS(bn.Linear(steps))
-    found = bn.anneal_orders(exact.table, runs=runs, rng=rng, method=method)
-    plain = replace(found, log_weight=np.zeros((1, runs)))
-    return [
-        bn.diagnostics.sad(bn.features.edges(draws, table=exact.table), exact.edges)
-        for draws in (found, plain)
-    ]
+@cache
+def _bridge(case: Case, m: int) -> tuple[Floats, Floats]:
+    """Inverse temperatures, and the mean of ln p(order) under each distribution of the bridge."""
+    betas, step = np.linspace(0, 1, 101), 1e-4
+    log_alpha = bn.order_lattice(scored(case, m)).log_alpha
+    high, low = (log_z_of(log_alpha, betas + sign * step) for sign in (1, -1))
+    return betas, (high - low) / (2 * step)
 
 
-def step_stops(case: Case) -> list[int]:
-    """Numbers of annealing steps from nm / 16 to 16 nm, the last as in the paper."""
-    cells = rows(case).n * rows(case).m
-    return [round(cells * 4.0**k) for k in (-2, -1, 0, 1, 2)]
+@cache
+def _climb(case: Case, m: int, steps: int) -> Floats:
+    """(CLIMBERS, steps) ln p(order) of runs, after each of their moves."""
+    walker, betas = OrderWalker.of(scored(case, m)), np.linspace(0, 1, steps + 1)[:-1]
+    out = []
+    for rng in np.random.default_rng(SEED).spawn(CLIMBERS):
+        order = rng.permutation(walker.n)
+        out.append(walker.walk(order, betas, 1, bn.Moves(), rng, keep=False).log_weights)
+    return np.array(out)
+
+
+def row_stops(case: Case, /) -> list[int]:
+    """Return the numbers of rows of a case that its sliders offer."""
+    m = rows(case).m
+    return [*(stop for stop in ROW_STOPS if stop < m), m]
+
+
+class Climb(View):
+    """ln p(order) of three runs along the bridge, and its mean under each distribution there.
+
+    Controls `steps` and `rows`; panel `climb`.
+    """
+
+    def __init__(self, data: bn.Data | None = None) -> None:
+        self._case: Case = GAME if data is None else data
+        stops = row_stops(self._case)
+        for m in stops:  # now, so that the sliders answer at once
+            _bridge(self._case, m)
+        super().__init__(
+            steps=size_slider("annealing steps", CLIMB_STOPS, 30),
+            rows=size_slider("rows", stops, stops[-1]),
+        )
+
+    def draw(self, steps: int, rows: int) -> Board:
+        """Draw the runs between the places where all weights would be equal and where they are."""
+        betas, mean = _bridge(self._case, rows)
+        climbs = _climb(self._case, rows, steps)
+        top = mean[-1]
+        log_w = climbs.mean(axis=1) + math.lgamma(scored(self._case, rows).n + 1)
+        behind = log_w - posterior(self._case, rows).log_z
+        at = np.minimum((betas * steps).astype(int), steps - 1)
+        lines = {"mean at β": mean - top}
+        lines |= {f"run {t + 1}": climb[at] - top for t, climb in enumerate(climbs)}
+        picture = plots.traces(
+            betas,
+            lines,
+            x_label="inverse temperature β",
+            y_label="ln p̃(≺), less its mean at β = 1 (nats)",
+            name="climb",
+            title=f"Three runs of {steps:,} steps over the bridge",
+            alt="ln p of the orders of three runs against beta, and its mean at each beta",
+        )
+        picture.xaxis.formatter = NumeralTickFormatter(format="0.0")
+        told = ", ".join(f"{gap:+.1f}" for gap in behind)
+        return {
+            "climb": (
+                picture,
+                f"{rows:,} rows. The area under a run is its ln w, that under the mean is "
+                f"ln Z − ln n!. Runs less mean: {told} nats.",
+            )
+        }
 
 
 class Pile(View):
     """Weights of annealing runs: a few that count at few steps, all alike at many.
 
-    Controls `dataset`, `steps` and `runs`, nested prefixes of one set; panels `weights` and
-    `shares`.
+    Controls `steps`, `runs`, nested prefixes of one set, and `rows`; panels `weights` and `shares`.
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
-        cases = DATASETS if data is None else (data,)
-        for case, steps in product(cases, STEP_STOPS):  # now, so that the sliders answer at once
-            annealed(case, bn.Linear(steps))
+        self._case: Case = GAME if data is None else data
+        stops = row_stops(self._case)
+        for m, steps in product(stops, STEP_STOPS):  # now, so that the sliders answer at once
+            annealed(self._case, bn.Linear(steps), m=m)
+        self._lowest = float(np.floor(gaps(self._case, bn.Linear(1), m=stops[-1]).min() / 10) * 10)
         super().__init__(
-            dataset=dataset_choice(DATASETS, data),
             steps=size_slider("annealing steps", STEP_STOPS, 10),
             runs=size_slider("runs", RUN_STOPS, RUNS),
+            rows=size_slider("rows", stops, stops[-1]),
         )
 
-    def draw(self, dataset: Case, steps: int, runs: int) -> Board:
+    def draw(self, steps: int, runs: int, rows: int) -> Board:
         """The ln weights of the runs, and their shares of the sum."""
-        found = gaps(dataset, bn.Linear(steps), runs)
-        lowest = float(np.floor(gaps(dataset, bn.Linear(1)).min() / 10) * 10)
+        found = gaps(self._case, bn.Linear(steps), runs, rows)
         shares = np.exp(np.sort(found)[::-1] - np.logaddexp.reduce(found))
         return {
             "weights": (
-                plots.weight_pile(found, float(log_mean(found)), (lowest, 20.0)),
-                f"{runs} runs of {steps:,} steps: ln weights {np.median(found):+.3g} nats from "
-                f"exact in the middle, standard deviation {found.std():.3g}. Estimate: "
-                f"{log_mean(found):+.2f} nats from exact.",
+                plots.weight_pile(found, float(log_mean(found)), (self._lowest, 20.0)),
+                f"{rows:,} rows, {runs} runs of {steps:,} steps: ln w has standard deviation "
+                f"{found.std():.3g} nats. Estimate: {log_mean(found):+.2f} nats from exact.",
             ),
             "shares": (
                 plots.heaviest(found),
                 f"The heaviest run holds {shares[0]:.0%} of the weight, the ten heaviest "
-                f"{shares[:10].sum():.0%}. Worth {bn.diagnostics.weights_ess(found):.3g} equal "
-                "runs.",
+                f"{shares[:10].sum():.0%}. Effective sample size: "
+                f"{bn.diagnostics.weights_ess(found):.3g}.",
             ),
-        }
-
-
-class Bounds(Experiment):
-    """Lower and upper bounds on the evidence, closing as runs get more steps.
-
-    Controls `dataset` and `runs`, the number for each bound; panels `bounds` and `gap`.
-
-    Parameters
-    ----------
-    data : a table of your own, in the place of the data sets
-    stops : numbers of annealing steps; from nm / 16 to 16 nm if not given
-    """
-
-    def __init__(self, data: bn.Data | None = None, *, stops: Sequence[int] | None = None) -> None:
-        self._rng, self._stops = np.random.default_rng(SEED), stops
-        super().__init__(
-            dataset=dataset_choice(DATASETS, data),
-            runs=size_slider("runs of each bound", BOUND_RUNS, 27),
-            nothing=[],
-            unit="moves",
-        )
-
-    def compute(self, progress: Progress, /, dataset: Case, runs: int) -> Found:
-        """Return bounds, each right with probability 0.95, at each number of steps in turn."""
-        exact, stops = posterior(dataset), self._stops or step_stops(dataset)
-        total, done, going = 2 * runs * sum(stops), 0, True
-        found: Found = []
-
-        def tell(before: int, steps: int) -> Progress:
-            def told(finished: int, of: int, snapshot: object) -> bool:
-                nonlocal going
-                going = progress(before + finished * steps, total, found)
-                return going
-
-            return told
-
-        for steps in stops:
-            moves = runs * steps
-            how: Any = {"runs": runs, "rng": self._rng, "method": bn.AIS(bn.Linear(steps))}
-            try:
-                lower = bn.estimate_lower_bound(exact.table, **how, progress=tell(done, steps))
-                upper = bn.estimate_upper_bound(exact, **how, progress=tell(done + moves, steps))
-            except bn.Stopped:
-                break
-            if lower.run.stopped or upper.run.stopped:
-                break
-            done += 2 * moves
-            low, high = (bound.log_value - exact.log_evidence for bound in (lower, upper))
-            found = [*found, (steps, low, high)]
-            if not going:  # too late for these bounds, in time for the next
-                break
-        return found
-
-    def draw(self, found: Found, dataset: Case, runs: int) -> Board:
-        """The bounds, nan where there is none yet, and the gap between them."""
-        steps = list(self._stops or step_stops(dataset))
-        known = {each: (lower, upper) for each, lower, upper in found}
-        lower, upper = np.transpose([known.get(r, (np.nan, np.nan)) for r in steps])
-        captions = "Press Run: the least number of steps comes first.", "Not run yet."
-        if found:
-            last, low, high = found[-1]
-            captions = (
-                f"{title(dataset)}, {runs} runs for each bound. At {last:,} steps: {low:+.2f} and "
-                f"{high:+.2f} nats from the exact value, each with probability 0.95.",
-                f"At {last:,} steps: {high - low:.2f} nats, a factor of {np.exp(high - low):,.3g} "
-                "between the bounds.",
-            )
-        gap = plots.error_curve(
-            steps,
-            {"gap": upper - lower},
-            {f"equal weights in all {BINS} bins": [LEAST_GAP] * len(steps)},
-            x_label=STEPS,
-            y_label="upper − lower bound (nats)",
-            y_range=(0.5, 40.0),
-            ticks=TICKS,
-            x_ticks=steps,
-            name="gap",
-            title="Gap between the bounds",
-            alt="Gap between the bounds against annealing steps, and the least possible gap",
-        )
-        return {
-            "bounds": (plots.evidence_bounds(steps, lower, upper), captions[0]),
-            "gap": (gap, captions[1]),
         }
 
 
@@ -269,85 +258,89 @@ def _spreads(case: Case, kind: str) -> Floats:
     return np.array([annealed(case, s, SHAPE_RUNS).log_weight.std() for s in schedules])
 
 
-def check_effective_runs(function: Callable[[Floats], Any]) -> bool:
-    """Exercise 1: `function(log_weights)` is (sum w)**2 / sum w**2."""
-    some = np.random.default_rng(1).normal(0, 2, 50)
+def check_between(function: Callable[[Floats, Floats, Kernel, Sequence[float]], Any]) -> bool:
+    """Exercise 1: `function(a, b, kernel, betas)` is the mean weight of all runs from a to b."""
+    rng = np.random.default_rng(2)
+    a, b = rng.uniform(0.2, 5, (2, 3))
+    betas = (0.0, 0.25, 0.5, 1.0)
 
-    def result(log_weights: Any) -> float:
-        return float(function(np.array(log_weights, np.float64)))
+    def metropolis(beta: float) -> Floats:
+        bridge = a ** (1 - beta) * b**beta
+        proposed = np.minimum(1, bridge[None, :] / bridge[:, None]) / 3
+        np.fill_diagonal(proposed, 0)
+        return np.asarray(proposed + np.diag(1 - proposed.sum(axis=1)))
 
-    def untouched() -> bool:
-        given = some.copy()
-        function(given)
-        return bool(np.array_equal(given, some))
+    def result(kernel: Kernel, steps: Sequence[float] = betas) -> float:
+        return float(function(a.copy(), b.copy(), kernel, steps))
+
+    def plain(kernel: Kernel) -> float:
+        return float(function(np.ones(3), b.copy(), kernel, betas))
 
     return check(
         "Exercise 1",
         "return one number",
-        lambda: function(some.copy()) is not None,
-        "make it a finite one",
-        lambda: np.isfinite(result(some)),
-        "7 equal weights are worth 7 runs",
-        lambda: np.isclose(result([0.0] * 7), 7),
-        "weights 1, 1, 2 are worth 16 / 6 runs",
-        lambda: np.isclose(result(np.log([1.0, 1.0, 2.0])), 16 / 6),
-        "a weight of 0 (ln w = -inf) adds nothing: weights 1, 1, 0 are worth 2 runs",
-        lambda: np.isclose(result([0.0, 0.0, -np.inf]), 2),
-        "a common factor changes nothing, not even exp(-9000): take it out before exp",
-        lambda: np.isclose(result(some - 9000), result(some)),
-        "nor does exp(+9000)",
-        lambda: np.isclose(result(some + 9000), result(some)),
-        "do not change the weights that you are given",
-        untouched,
+        lambda: function(a.copy(), b.copy(), metropolis, betas) is not None,
+        "make it positive",
+        lambda: result(metropolis) > 0,
+        "one step, from 0 to 1: the mean of b / a where a is drawn from is the sum of b over the "
+        "sum of a",
+        lambda: np.isclose(result(metropolis, (0.0, 1.0)), b.sum() / a.sum()),
+        "so it is with more steps",
+        lambda: np.isclose(result(metropolis), b.sum() / a.sum()),
+        "with a all 1 and moves that leave nothing as it is, this is the page's own bridge: move "
+        "at the lower beta of each step, then raise beta",
+        lambda: np.isclose(plain(_anything), _one_by_one(np.ones(3), b, _anything, betas)),
+        "with any a and such moves it differs from the sum over all runs: draw the start from "
+        "a / sum(a), and multiply by (b / a) to the power of the step",
+        lambda: np.isclose(result(_anything), _one_by_one(a, b, _anything, betas)),
     )
 
 
-def check_reverse_mean(function: Callable[[Floats, Kernel, Sequence[float]], Any]) -> bool:
-    """Exercise 2: `function(w, kernel, betas)` is the mean of 1/weight over all reverse runs."""
-    rng = np.random.default_rng(2)
-    w = rng.uniform(0.2, 5, 3)
-    betas = (0.0, 0.25, 0.5, 1.0)
+def check_spread(function: Callable[[Floats, Kernel, Sequence[float]], Any]) -> bool:
+    """Exercise 2: `function(p, kernel, betas)` is the standard deviation of w over its mean."""
+    p, betas = np.random.default_rng(3).uniform(0.2, 5, 3), (0.0, 0.25, 0.5, 1.0)
 
-    def metropolis(beta: float) -> Floats:
-        proposed = np.minimum(1, (w[None, :] / w[:, None]) ** beta) / 3
-        np.fill_diagonal(proposed, 0)
-        moves: Floats = proposed + np.diag(1 - proposed.sum(axis=1))
-        return moves
+    def result(given: Floats, steps: Sequence[float] = betas) -> float:
+        return float(function(given.copy(), _anything, steps))
 
-    @cache
-    def anything(beta: float) -> Floats:
-        return np.random.default_rng(round(100 * beta)).dirichlet(np.ones(3), size=3)
-
-    def result(kernel: Kernel, steps: Sequence[float] = betas) -> float:
-        return float(function(w.copy(), kernel, steps))
-
-    def one_by_one(kernel: Kernel) -> float:
-        """Every reverse run on three states, with its probability."""
-        falling = betas[::-1]
-        total = 0.0
-        for run in product(range(3), repeat=len(betas)):
-            p, inverse = w[run[0]] / w.sum(), 1 / 3
-            for (high, low), a, b in zip(pairwise(falling), run, run[1:], strict=False):
-                p *= kernel(high)[a, b]
-                inverse *= w[b] ** (low - high)
-            total += p * inverse
-        return total
+    def exact(steps: Sequence[float]) -> float:
+        first, second = (_one_by_one(np.ones(3), p, _anything, steps, k) for k in (1, 2))
+        return math.sqrt(second / first**2 - 1)
 
     return check(
         "Exercise 2",
         "return one number",
-        lambda: function(w.copy(), metropolis, betas) is not None,
-        "make it positive",
-        lambda: result(metropolis) > 0,
-        "one step, from 1 to 0, with Metropolis moves: the mean of 1 / weight is 1 / Z, where "
-        "Z is the sum of w",
-        lambda: np.isclose(result(metropolis, (0.0, 1.0)), 1 / w.sum()),
-        "so it is with more steps",
-        lambda: np.isclose(result(metropolis), 1 / w.sum()),
-        "with moves that do not keep w**beta it is not 1 / Z: start from w / Z, let beta fall, "
-        "move at the higher beta of each step, then multiply by w**(lower - higher)",
-        lambda: np.isclose(result(anything), one_by_one(anything)),
+        lambda: function(p.copy(), _anything, betas) is not None,
+        "where all states weigh the same, all runs do: 0",
+        lambda: abs(result(np.full(3, 2.0))) < 1e-6,
+        "one step: the standard deviation of p over its mean",
+        lambda: np.isclose(result(p, (0.0, 1.0)), exact((0.0, 1.0))),
+        "a common factor changes nothing",
+        lambda: np.isclose(result(7 * p), result(p)),
+        "with more steps it differs from the sum over all runs: let E[w**2] travel as E[w] does, "
+        "by a factor that is squared",
+        lambda: np.isclose(result(p), exact(betas)),
     )
+
+
+@cache
+def _anything(beta: float) -> Floats:
+    """A kernel that leaves no distribution of any bridge as it is."""
+    return np.random.default_rng(round(100 * beta)).dirichlet(np.ones(3), size=3)
+
+
+def _one_by_one(
+    a: Floats, b: Floats, kernel: Kernel, betas: Sequence[float], power: int = 1
+) -> float:
+    """Mean of w**power: every run on three states, with its probability."""
+    total = 0.0
+    for run in product(range(3), repeat=len(betas)):
+        p, w = a[run[0]] / a.sum(), 1.0
+        for (now, later), x, y in zip(pairwise(betas), run, run[1:], strict=False):
+            p *= kernel(now)[x, y]
+            w *= (b[y] / a[y]) ** (later - now)
+        total += p * w**power
+    return float(total)
 
 
 def check_schedule(function: Callable[[int], Any]) -> bool:
@@ -357,7 +350,7 @@ def check_schedule(function: Callable[[int], Any]) -> bool:
     @cache
     def spread(name: str, own: bool) -> float:
         schedule = bn.Betas(tuple(map(float, function(steps)))) if own else bn.Linear(steps)
-        table, method = posterior(name).table, bn.AIS(schedule)
+        table, method = scored(name), bn.AIS(schedule)
         found = [
             bn.anneal_orders(table, runs=runs, rng=np.random.default_rng(seed), method=method)
             for seed in range(seeds)

@@ -12,7 +12,6 @@ from bnlab.plots.canvas import (
     summary as summary,
 )
 from bnlab.plots.curves import (
-    bridge as bridge,
     closing as closing,
     error_curve as error_curve,
     evidence_bounds as evidence_bounds,
@@ -49,7 +48,6 @@ from bnlab.plots.points import (
     heaviest as heaviest,
     label_map as label_map,
     rate_histogram as rate_histogram,
-    speed_up as speed_up,
     structure_scores as structure_scores,
     weight_pile as weight_pile,
 )

@@ -296,22 +296,6 @@ def closing(
     return picture
 
 
-def bridge(betas: ArrayLike, orders: Mapping[str, ArrayLike], /) -> figure:
-    """Draw the probability of each of up to eight orders at each inverse temperature.
-
-    Parameters
-    ----------
-    betas : (k,) inverse temperatures
-    orders : name of an order -> (k,) probabilities, columns of the source "bridge" beside `beta`
-    """
-    title = "Probability of each order along the bridge"
-    alt = "A line for each order: its probability as beta goes from 0, all equal, to 1"
-    picture = canvas(title, alt, BETA, "probability", size=(480, 330), x=(-0.01, 1.01), y=(0, 1))
-    data = wide("beta", betas, orders)
-    legend_above(picture, lines(picture, data, name="bridge", dashes=DASHES, width=2.5))
-    return picture
-
-
 def evidence_bounds(steps: Sequence[int], lower: ArrayLike, upper: ArrayLike, /) -> figure:
     """Draw bounds from below and above at each number of steps, with the exact value at 0.
 

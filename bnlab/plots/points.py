@@ -375,23 +375,3 @@ def acceptance_path(betas: ArrayLike, rates: ArrayLike, /) -> figure:
     dots = picture.scatter("beta", "rate", source=source, **look)
     hover(picture, [dots], ("β", "@beta{0.000}"), ("accepted", "@rate{0.000}"))
     return picture
-
-
-def speed_up(workers: Sequence[int], seconds: ArrayLike, /) -> figure:
-    """Draw seconds[0] / seconds by workers, beside the ideal; source columns `workers`, `times`."""
-    title = "Speed-up by more workers"
-    alt = "Measured speed-up against the number of workers, beside the ideal line"
-    spent = vector(seconds, len(workers), "seconds")
-    most = max(workers)
-    axes = "workers (threads)", "times as fast as one"
-    picture = canvas(title, alt, *axes, size=(420, 330), x=(0, most + 0.5), y=(0, most + 0.5))
-    data = {"workers": list(workers), "times": (spent[0] / spent).tolist()}
-    look = {"line_color": INK, "line_dash": "dashed", "line_width": 2}
-    ideal = picture.line([0, most], [0, most], **look)
-    source = ColumnDataSource(data=data, name="speed_up")
-    dots = picture.scatter("workers", "times", source=source, size=12, fill_color=CYCLE[0])
-    hover(picture, [dots], ("workers", "@workers"), ("times", "@times{0.00}"))
-    legend_above(picture, entries({"ideal": ideal, "measured": dots}))
-    for axis in (picture.xaxis, picture.yaxis):
-        set_ticks(axis, [0, *workers])
-    return picture
