@@ -142,6 +142,18 @@ def test_syllabus_says_what_the_labs_say():
     assert [path.name for path in PAPERS if f"(papers/{path.name})" not in text] == []
 
 
+def test_notation_is_linked_and_defines_each_word_once():
+    text = (NOTEBOOKS / "NOTATION.md").read_text(encoding="utf-8")
+    for path in (NOTEBOOKS / "SYLLABUS.md", LABS[0]):
+        assert "(NOTATION.md)" in path.read_text(encoding="utf-8")
+    words = re.findall(r"^\*\*([^*]+)\*\*", text, re.MULTILINE)
+    assert {"nat", "kernel", "burn-in", "mode", "draw", "run", "step"} <= set(words)
+    assert len(words) == len(set(words)) >= 20 and words == sorted(words, key=str.lower)
+    symbols = re.findall(r"^\| (.*?) \|.*\| \d\d \|$", text, re.MULTILINE)
+    letters = [letter for cell in symbols for letter in re.findall(r"\$[^$]+\$", cell)]
+    assert len(letters) == len(set(letters)) > 30
+
+
 @pytest.fixture(scope="module")
 def command(tmp_path_factory):
     """The folder that the command makes, what it says, and the progress that it tells."""
