@@ -22,7 +22,9 @@ from bokeh.models import (
     Annotation,
     Axis,
     ColorBar,
+    ColumnDataSource,
     FactorRange,
+    FixedTicker,
     GlyphRenderer,
     LayoutDOM,
     Legend,
@@ -99,6 +101,56 @@ def facts(part: Any) -> Facts:
         else:
             out.append(_words(str(each)))
     return sorted(out, key=lambda fact: fact[0])
+
+
+def numbers(part: Any) -> np.ndarray:
+    """All numbers to see: in the columns of pictures, at the ends of their axes, and in texts."""
+    found: list[Any] = []
+    for each in rows(part):
+        for model in each.references() if isinstance(each, LayoutDOM) else [each]:
+            if isinstance(model, ColumnDataSource):
+                found += model.data.values()
+            elif isinstance(model, Range1d):
+                found += [model.start, model.end]
+            elif isinstance(model, FixedTicker):
+                found += model.ticks
+            elif isinstance(model, LegendItem):
+                found.append(_plain(model.label))
+            else:
+                names = ("text", "axis_label", "factors", "major_label_overrides", "location")
+                found += [getattr(model, name, None) for name in names]
+                found += [model] if isinstance(model, str) else []
+    flat: list[float] = []
+    while found:
+        each = found.pop()
+        if isinstance(each, str):
+            flat += [number for number, _ in _words(each)[1]]
+        elif isinstance(each, dict):
+            found += each.values()
+        elif isinstance(each, np.ndarray | list | tuple | set):
+            found += list(each)
+        else:
+            flat.append(_number(each))
+    x = np.array(flat)
+    return x[np.isfinite(x)]
+
+
+def unseen(text: str, seen: np.ndarray) -> list[str]:
+    """The numbers of a text that no number seen in the picture is rounded to.
+
+    A percentage stands for a share, too; closing noughts of a whole number need not be exact.
+    """
+    out = []
+    for found in re.finditer(f"({NUMBER.pattern})(%?)", text):
+        plain = re.sub("[,−]", "", found[1]).lstrip("-")
+        digits, _, power = plain.partition("e")
+        whole, _, places = digits.partition(".")
+        last = -len(places) if places else len(whole) - len(whole.rstrip("0"))
+        off = 0.5001 * 10.0 ** (last + int(power or 0))
+        shown = np.abs(100 * seen if found[2] else seen)
+        if not (np.abs(shown - float(plain)) <= off).any():
+            out.append(found[0])
+    return out
 
 
 def _model(model: Any) -> Iterator[tuple[str, list[tuple[float, float]]]]:

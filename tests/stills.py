@@ -77,7 +77,7 @@ def of(notebook: str, *cells: str, **settings: bool) -> Callable[[Any], Any]:
 
 def run(notebook: str, cells: tuple[str, ...]) -> dict[str, Any]:
     """The names that cells of a notebook define; `shown`, what they have shown."""
-    sources = _sources(notebook)
+    sources = sources_of(notebook)
     first = next(iter(sources)).replace("lab.setup()", "").replace("setup()", "")
     shown: list[Any] = []
     names: dict[str, Any] = {"__name__": notebook}
@@ -91,7 +91,7 @@ def run(notebook: str, cells: tuple[str, ...]) -> dict[str, Any]:
 
 
 @cache
-def _sources(notebook: str) -> list[str]:
+def sources_of(notebook: str) -> list[str]:
     cells = json.loads((NOTEBOOKS / f"{notebook}.ipynb").read_text(encoding="utf-8"))["cells"]
     return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
 

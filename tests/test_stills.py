@@ -2,11 +2,13 @@
 
 import json
 import re
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
-from drawing import facts, read, stale
-from stills import NOTEBOOKS, ROOT, STILLS, Still
+from drawing import facts, numbers, read, stale, unseen
+from stills import NOTEBOOKS, ROOT, STILLS, Still, sources_of
 
 from bnlab import plots
 
@@ -16,6 +18,7 @@ NOT_YET = {
     "nk2013_figure_2",
     "nk2013_figure_3_left",
 }
+NAMED = re.compile(r"(?:figures?|tables?|theorem|NK|HTW|EM|Beal) [\d.]+", re.IGNORECASE)
 LINK = re.compile(r"!\[([^\]]*)\]\(([^)]+\.png)\)")
 
 
@@ -31,27 +34,40 @@ def test_no_picture_is_stale(still: Still, monkeypatch: pytest.MonkeyPatch) -> N
     if still.name in NOT_YET:
         assert not read(still.file)[0], f"{still.name} is drawn anew: take it out of NOT_YET"
         return
-    changed = stale(read(still.file)[0], facts(still.parts()[0]), loose=still.loose)
+    part = still.parts()[0]
+    changed = stale(read(still.file)[0], facts(part), loose=still.loose)
     assert not changed, "\n".join(
         [f"draw it anew and look at it: tests/stills.py {still.name}", *changed[:12]]
     )
+    if not still.loose:
+        code = " ".join(sources_of(still.notebook)).replace("_", "")
+        settings = set(re.findall(r"\b\d+\b", code))  # as in "400 rows"
+        seen = numbers(part)
+        for alt in [alt for file, alt in _shown() if file == still.file]:
+            wrong = unseen(NAMED.sub(" ", alt), seen)
+            assert [number for number in wrong if re.sub(r"\D", "", number) not in settings] == []
 
 
 def test_every_picture_is_made_here_and_shown_in_a_text() -> None:
     files = set(NOTEBOOKS.rglob("*.png"))
     assert {still.file for still in STILLS.values()} == files
     assert NOT_YET <= set(STILLS)
+    assert {file for file, _ in _shown()} == files
+    assert all(len(alt) > 15 for _, alt in _shown())
+
+
+@cache
+def _shown() -> list[tuple[Path, str]]:
+    """All pictures in texts, with what is said of each to those who do not see it."""
     texts = {ROOT / "README.md": (ROOT / "README.md").read_text(encoding="utf-8")}
-    for notebook in NOTEBOOKS.rglob("*.ipynb"):
+    for notebook in sorted(NOTEBOOKS.rglob("*.ipynb")):
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         texts[notebook] = "\n".join(
             "".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"
         )
-    links = [
+    return [
         (place.parent / link[1], link[0]) for place in texts for link in LINK.findall(texts[place])
     ]
-    assert {file for file, _ in links} == files
-    assert all(len(alt) > 15 for _, alt in links)
 
 
 def picture(y, **look):
@@ -79,3 +95,13 @@ def test_what_counts_as_stale() -> None:
     assert stale(old, facts([red, "3 of 1,000 runs, 0.125"]))
     assert stale(old, old[:-1]) and not stale(old, old[::-1])
     assert stale(old, facts(["3 of 9 runs, 1.0", picture([1, 2, 3])]), loose=True) == []
+
+
+def test_what_a_picture_does_not_show() -> None:
+    seen = numbers([picture([0.5, 0.2524, 0.118]), "3 of 1,037 runs"])
+    assert unseen("0.25 and 25% of 1,000 runs, to 12% after 100", seen) == []
+    assert unseen("0.26, 0.252 and 0.2525 of 1,040 or 1,020 runs", seen) == [
+        "0.26",
+        "0.2525",
+        "1,020",
+    ]
