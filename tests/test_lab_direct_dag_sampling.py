@@ -135,8 +135,9 @@ def test_check_of_draws_from_the_front(capsys: pytest.CaptureFixture[str]) -> No
     assert not lab.check_draw_forward(b, anywhere, phi())
     assert not lab.check_draw_forward(b, first_at_random, phi())
     assert not lab.check_draw_forward(b, no_parents, phi())
+    assert not lab.check_draw_forward(cache(lambda S: b(S)), forward, phi())  # another b
     said = capsys.readouterr().out
-    assert said.count("not yet") == 5
+    assert said.count("not yet") == 6
     assert "first places" in said
     assert "chi-square" in said
 
@@ -174,9 +175,13 @@ def test_check_of_estimates(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert lab.check_estimate(feature, right, exact)
     assert not lab.check_estimate(lambda dag: True, right, exact)
-    for wrong in (normal, narrow, one_sigma, lambda *given: None):
+
+    def certain(dags, has, delta):
+        return right(dags, has, delta)[0], 0, 10 / sqrt(len(dags))
+
+    for wrong in (normal, narrow, one_sigma, certain, lambda *given: None):
         assert not lab.check_estimate(feature, wrong, exact)
-    assert capsys.readouterr().out.count("not yet") == 5
+    assert capsys.readouterr().out.count("not yet") == 6
 
 
 def test_check_of_what_rows_settle(capsys: pytest.CaptureFixture[str]) -> None:

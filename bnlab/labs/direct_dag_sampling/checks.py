@@ -49,6 +49,13 @@ def check_draw_forward(
         exact = [sum(w for o, w in orders.items() if o[0] == v) / total for v in range(len(phi))]
         return all(abs(counts[v] / T - p) < 0.03 for v, p in enumerate(exact))
 
+    def draws_with_b() -> bool:
+        if not hasattr(b, "cache_clear"):
+            return True
+        b.cache_clear()
+        draw_forward(Random(SEED))
+        return bool(b.cache_info().misses > 0)
+
     return check(
         "Exercise 1",
         "b of the empty set should be g of the full set",
@@ -59,6 +66,8 @@ def check_draw_forward(
         lambda: all(fits(*each) for each in drawn()[:200]),
         "the first places differ from what orders drawn from the back have there",
         first_places,
+        "draw_forward should choose each next node with b",
+        draws_with_b,
         f"chi-square of {T:,} draws against the list of all DAGs is too large: look at the parents",
         lambda: _good_fit([dag for _, dag in drawn()], _distribution(phi)),
     )
@@ -114,9 +123,15 @@ def check_estimate(
         share, _, margin = estimate(drawn[:T], has, DELTA / len(asked()))
         return abs(share - truth) <= margin
 
-    def half() -> bool:
-        return bool(
-            np.isclose(estimate(drawn, feature, 0.1)[2], estimate(drawn[:T], feature, 0.1)[2] / 2)
+    def right_error() -> bool:
+        found = [estimate(drawn[:T], has, 0.1)[:2] for has in asked()]
+        expected = [sqrt(share * (1 - share) / T) for share, _ in found]
+        return np.allclose([error for _, error in found], expected, rtol=1e-3, atol=0)
+
+    def right_margin() -> bool:
+        return all(
+            np.isclose(estimate(drawn[:m], feature, d)[2], bn.hoeffding_margin(m, d))
+            for m, d in ((T, 0.05), (T, 0.1), (4 * T, 0.1))
         )
 
     def always() -> bool:
@@ -129,12 +144,12 @@ def check_estimate(
         lambda: 0 < sum(bool(feature(dag)) for dag in dags) < len(dags),
         "return three numbers: share, standard error, margin",
         lambda: np.shape(estimate(drawn[:10], feature, DELTA)) == (3,),
-        f"of {T:,} draws the standard error is at most 1 / (2 sqrt T)",
-        lambda: all(estimate(drawn[:T], has, 0.1)[1] <= 0.5 / sqrt(T) + 1e-12 for has in asked()),
+        "the standard error is the square root of share (1 - share) / T",
+        right_error,
         "what holds of every DAG drawn has standard error 0, but a margin above 0",
         always,
-        "four times the draws should halve the margin",
-        half,
+        "the margin is the ε at which Hoeffding's bound equals delta: check δ as well as T",
+        right_margin,
         "the exact probabilities of your feature and of all edges should lie within the margin, "
         "at delta divided by the number of features",
         lambda: all(near(has) for has in asked()),
