@@ -175,6 +175,25 @@ def dds_more_rows(more):
     return at(more, size=1841, drawn=4612)
 
 
+@of("06_linear_extensions", "extensions = ")
+def linear_extensions_down_sets(extensions):
+    return at(extensions, shape="tree", number=1, step=0)
+
+
+@of("06_linear_extensions", "worth = ", slow=True)
+def linear_extensions_worth(worth):
+    return at(worth, size=958)
+
+
+@of("06_linear_extensions", "certain = ", slow=True)
+def certain_interval(certain):
+    asked = {50: "top-right ⇝ middle-middle", 958: "top-middle ⇝ bottom-middle"}
+    return [
+        [f"{m} rows, {question}", *at(certain, size=m, drawn=20_000, question=question)]
+        for m, question in asked.items()
+    ]
+
+
 @of("07_annealed_importance_sampling", "climb = ", slow=True)
 def annealed_climb(climb):
     return [[f"{steps:,} steps", *at(climb, steps=steps)] for steps in (30, 3000)]

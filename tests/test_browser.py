@@ -29,6 +29,7 @@ from bnlab.labs import (
     direct_dag_sampling,
     dynamic_programming,
     hidden_scores,
+    linear_extensions,
     modular_priors,
     order_mcmc,
     scaling_out,
@@ -106,6 +107,12 @@ def _experiments(draws: int) -> list[float]:
     hundred = direct_dag_sampling.Hundred(bn.order_posterior(table), 1, 3)
     hundred.drawn.value = draws
     return list(hundred.panel.source("experiments").data["estimate"])
+
+
+def _certain(rows: int) -> list[float]:
+    certain = linear_extensions.Certain()
+    certain.size.value = rows
+    return list(certain.panel.source("closing").data["low"])
 
 
 def _walked(move: int) -> list[float]:
@@ -209,6 +216,14 @@ LABS = [
         source="experiments",
         column="estimate",
         expected=lambda: _experiments(1000),
+    ),
+    Lab(
+        notebook="06_linear_extensions.ipynb",
+        cells=("certain = ",),
+        keys=("ArrowRight", "ArrowRight"),  # 0, 50, 200 rows
+        source="closing",
+        column="low",
+        expected=lambda: _certain(200),
     ),
     Lab(
         notebook="07_annealed_importance_sampling.ipynb",

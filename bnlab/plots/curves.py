@@ -275,9 +275,9 @@ def closing(
     levels : label -> exact probability, horizontal lines
     most : right end of the axis of draws, so that it stays while draws come in
     """
-    title = "What the distinct networks leave open"
-    alt = "A band that holds a probability for certain, against the number of networks drawn"
-    axes = "networks drawn", "probability"
+    title = "What the distinct DAGs leave open"
+    alt = "A band that holds a probability for certain, against the number of DAGs drawn"
+    axes = "DAGs drawn", "probability"
     picture = canvas(
         title, alt, *axes, size=(600, 400), log="x", x=(0.8, most * 1.3), y=(-0.02, 1.02)
     )
@@ -290,7 +290,7 @@ def closing(
     bars = picture.segment("draws", "low", "draws", "high", **look)
     items = entries({"certain interval": [band, bars]}) + items
     certain = ("certain interval", "@low{0.0000} to @high{0.0000}")
-    hover(picture, [bars], ("networks drawn", "@draws{0,0}"), certain)
+    hover(picture, [bars], ("DAGs drawn", "@draws{0,0}"), certain)
     legend_below(picture, items, columns=2)
     set_ticks(picture.xaxis, round_numbers(1, most), number="0,0")
     return picture

@@ -26,7 +26,7 @@ LARGEST = 4
 WIDTH, HEIGHT = 740, 440  # pixels of the frame
 BOX = (108, 48)  # pixels: name above, two cells below
 CELL = (54, 25)  # pixels
-SET_BOX = (92, 28)  # pixels, of a set without cells
+SET_BOX = (100, 28)  # pixels, of a set without cells
 LETTER, LABEL_HEIGHT = 7.4, 18  # pixels of the numbers on links
 EDGE_OF_PAGE = 4  # pixels
 ALPHA, FORWARD, BACKWARD, NOW = CYCLE[3], CYCLE[0], CYCLE[1], CYCLE[5]
@@ -108,12 +108,19 @@ def lattice(
 
 
 def walk_down(
-    names: Sequence[str], chances: ArrayLike, walked: Sequence[int], /, *, title: str
+    names: Sequence[str],
+    chances: ArrayLike,
+    walked: Sequence[int],
+    /,
+    *,
+    counts: Sequence[int] | None = None,
+    title: str,
 ) -> figure:
     """Draw the lattice of n <= 4 variables and a walk on it, from the full set down.
 
-    The source `sets` has a row for each set, by bit mask: `set`, `x`, `y` (pixels), `outline` and
-    `outline_width`. The source `down` has a row for each link: `link`, `chance`, its ends, `color`,
+    The source `sets` has a row for each set, by bit mask: `set`, `x`, `y` (pixels), `fill`,
+    `outline` and `outline_width`. The source `down` has a row for each link: `link`, `chance`, its
+    ends, `color`,
     `width`, and the `label` of those that lead on from where the walk stands.
 
     Parameters
@@ -121,6 +128,7 @@ def walk_down(
     names : the n variable names, short; bit v of a mask stands for names[v]
     chances : (n, 2**n) probabilities that v is the last of the set S + v
     walked : the sets visited so far, the full one first
+    counts : (2**n,) a number to stand in each box, 0 for a set that no walk visits; none by default
     """
     alt = "Lattice of subsets, the full set on top: the walk so far, and where it can go next"
     places, n = _places(len(names)), len(names)
@@ -129,7 +137,8 @@ def walk_down(
     rows: list[list[object]] = []
     for v, s in ((v, s) for s in range(len(places)) for v in range(n) if not s >> v & 1):
         above, chance = s | 1 << v, float(values[v, s])
-        here, taken = above == walked[-1], s in walked and above in walked
+        here = above == walked[-1] and not math.isnan(chance)
+        taken = s in walked and above in walked
         start, end = places[above] - (0, SET_BOX[1] / 2), places[s] + (0, SET_BOX[1] / 2)
         at = start + 0.6 * (end - start)
         label = f"{names[v]} {chance:.4f}" if here else ""
@@ -145,14 +154,18 @@ def walk_down(
     write(picture, "x", "y", "label", source=source, bold=True)
     outline = [3.0 if s == walked[-1] else 2.0 if s in walked else 1.0 for s in range(len(places))]
     sets: Columns = {
-        "set": [set_name(s, names) for s in range(len(places))],
+        "set": [
+            set_name(s, names) + (f": {counts[s]}" if counts is not None and counts[s] else "")
+            for s in range(len(places))
+        ],
         "x": places[:, 0].tolist(),
         "y": places[:, 1].tolist(),
+        "fill": [EMPTY if counts is not None and not counts[s] else "#ffffff" for s in range(2**n)],
         "outline": [NOW if w > 1 else RULE for w in outline],
         "outline_width": list(outline),
     }
     boxes = ColumnDataSource(data=sets, name="sets")
-    look = {"fill_color": "#ffffff", "line_color": "outline", "line_width": "outline_width"}
+    look = {"fill_color": "fill", "line_color": "outline", "line_width": "outline_width"}
     picture.rect("x", "y", width=SET_BOX[0], height=SET_BOX[1], source=boxes, **look)
     write(picture, "x", "y", "set", source=boxes, bold=True)
     hover(picture, [lines], ("link", "@link"), ("probability", "@chance{0.0000}"))

@@ -1,0 +1,375 @@
+"""The views and the checks of notebooks/06_linear_extensions.ipynb.
+
+Down-sets and uniform orders of small DAGs, what draws weighed by 1 / l(G) are worth, and the
+interval that is certain once distinct DAGs hold much of the posterior.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import permutations
+from math import comb, factorial
+from typing import Any
+
+import numpy as np
+
+import bnlab as bn
+from bnlab import features, graphs, plots
+from bnlab.checks import Floats, Ints
+from bnlab.exact import order_paths
+from bnlab.labs.board import Case, check, choice, rows, setup as setup, size_slider, step_slider
+from bnlab.labs.predict import predict as predict, review as review
+from bnlab.labs.view import Board, View
+from bnlab.linear_extensions import log_count
+
+Sets = Sequence[frozenset[int]]
+
+SEED = 2013
+NAMES = "ABCD"
+DRAWS = 20_000
+STOPS = (1, 10, 100, 500, 1000, 2000, 5000, 10_000, DRAWS)
+WEIGHED = 4000
+MOST_PARENTS = 5
+SIZES = (0, 50, 200)
+APART = 10  # at least this ratio of linear extensions in exercise 3
+
+SHAPES: dict[str, list[tuple[int, int]]] = {
+    "tree": [(0, 1), (0, 2), (2, 3)],
+    "no edges": [],
+    "chain": [(0, 1), (1, 2), (2, 3)],
+    "fork": [(0, 1), (0, 2), (0, 3)],
+    "two chains": [(0, 1), (2, 3)],
+    "N": [(0, 2), (1, 2), (1, 3)],
+    "diamond": [(0, 1), (0, 2), (1, 3), (2, 3)],
+}
+
+
+class Extensions(View):
+    """The down-sets of a DAG of four nodes, and draws of its linear extensions, from the back.
+
+    Controls `shape`, `number` (of the draw) and `step`; panels `lattice` and `net`.
+    """
+
+    beside = (("lattice",), ("net",))
+
+    def __init__(self) -> None:
+        self._places = np.array([[0.1, 1.0], [0.9, 0.67], [0.1, 0.33], [0.9, 0.0]])
+        super().__init__(
+            shape=choice("DAG", list(SHAPES)),
+            number=step_slider("draw", 1, 1, 20, width="300px"),
+            step=step_slider("step", 0, 0, 4, width="300px"),
+        )
+
+    def draw(self, shape: str, number: int, step: int) -> Board:
+        """The counts of all down-sets, and the walk so far."""
+        dag = graphs.from_edges(4, SHAPES[shape])
+        counts, chances = _counts(shape)
+        order = _orders(shape)[number - 1].tolist()
+        walked = [sum(1 << v for v in order[: 4 - k]) for k in range(step + 1)]
+        placed = ["·"] * (4 - step) + [NAMES[v] for v in order[4 - step :]]
+        return {
+            "lattice": (
+                plots.walk_down(
+                    NAMES,
+                    chances,
+                    walked,
+                    counts=counts,
+                    title=f"Down-sets and their ℓ(S); order from the back: {' '.join(placed)}",
+                ),
+                f"{shape}: {counts[-1]} linear extensions, {sum(c > 0 for c in counts)} down-sets. "
+                "Sets without a number are none.",
+            ),
+            "net": (
+                plots.network(
+                    graphs.to_adjacency(dag).astype(float), NAMES, self._places, title="The DAG"
+                ),
+                "A linear extension has all parents before their children.",
+            ),
+        }
+
+
+@cache
+def _counts(shape: str) -> tuple[list[int], Floats]:
+    """Return l(S) of each set, 0 where it is no down-set, and [v, S], the chance of v last."""
+    ideals = bn.linear_extensions.ideal_lattice(graphs.from_edges(4, SHAPES[shape]))
+    counts, chances = np.zeros(16, int), np.full((4, 16), np.nan)
+    for masks, values in zip(ideals.levels, ideals.counts, strict=True):
+        counts[masks] = values.round()
+    for v, s in np.ndindex(4, 16):
+        whole = s | 1 << v
+        if whole != s and counts[s] and counts[whole]:
+            chances[v, s] = counts[s] / counts[whole]
+    return counts.tolist(), chances
+
+
+@cache
+def _orders(shape: str) -> Ints:
+    dag = graphs.from_edges(4, SHAPES[shape])
+    return bn.sample_linear_extensions(dag, draws=20, rng=np.random.default_rng(SEED))
+
+
+class Worth(View):
+    """What draws weighed by 1 / l(G) are worth, against the number of variables.
+
+    Control `size`, the rows used; panel `panel`.
+
+    Parameters
+    ----------
+    data : a table of your own, of at most 12 variables; tic-tac-toe without it
+    """
+
+    def __init__(self, data: bn.Data | None = None) -> None:
+        self._case: Case = "tic-tac-toe" if data is None else data
+        self._ns = list(range(2, rows(self._case).n + 1, 2))
+        self._sizes = _sizes(self._case)
+        self._shares = [[_share(self._case, n, m) for n in self._ns] for m in self._sizes]
+        super().__init__(size=size_slider("rows used", self._sizes))
+
+    def draw(self, size: int) -> Board:
+        """A line for each number of rows up to this one."""
+        shown = {
+            f"{m:,} rows": share if m <= size else [np.nan] * len(share)
+            for m, share in zip(self._sizes, self._shares, strict=True)
+        }
+        now = self._shares[self._sizes.index(size)]
+        told = ", ".join(f"{n}: {x:.2f}" for n, x in zip(self._ns, now, strict=True))
+        return {
+            "panel": (
+                plots.log_curves(
+                    self._ns,
+                    shown,
+                    {},
+                    x_label="variables",
+                    y_label="effective sample size per draw",
+                    title="What draws weighed by 1/ℓ(G) are worth",
+                    alt="Effective sample size as a share of the draws, against the variables",
+                    name="worth",
+                    y_range=(0, 1.05),
+                    x_ticks=self._ns,
+                ),
+                f"{size:,} rows, {WEIGHED:,} draws: worth {told} of the draws, by variables.",
+            )
+        }
+
+
+@cache
+def _share(case: Case, n: int, size: int) -> float:
+    data = rows(case)
+    draws = _sample(_table(data.select(list(data.names[:n])), size), WEIGHED)
+    return float(bn.reweight_by_extensions(draws).stats["effective_sample_size"][0] / WEIGHED)
+
+
+def _sizes(case: Case) -> tuple[int, ...]:
+    m = rows(case).m
+    return (*(size for size in SIZES if size < m), m)
+
+
+def _table(data: bn.Data, size: int) -> bn.ScoreTable:
+    shuffled = data.shuffled(np.random.default_rng(1)).prefix(size)
+    return bn.score_families(shuffled, bn.BDeu(1.0), max_parents=min(MOST_PARENTS, data.n - 1))
+
+
+def _sample(table: bn.ScoreTable, draws: int) -> bn.Draws:
+    posterior = bn.order_posterior(table)
+    return bn.sample_dags(posterior, draws=draws, rng=np.random.default_rng(SEED))
+
+
+class Certain(View):
+    """The interval that is certain, closing as distinct DAGs come in [HeTianWu2016, eq. 26].
+
+    Controls `size` (rows), `question` and `drawn`, the number of DAGs, prefixes of one set; panel
+    `panel`.
+
+    Parameters
+    ----------
+    data : a table of your own, of at most 12 variables; tic-tac-toe without it
+    """
+
+    def __init__(self, data: bn.Data | None = None) -> None:
+        self._case: Case = "tic-tac-toe" if data is None else data
+        self._sizes = _sizes(self._case)
+        self._asked = _questions(self._case)
+        for size in self._sizes:
+            _drawn(self._case, size)
+        super().__init__(
+            size=size_slider("rows used", self._sizes),
+            drawn=size_slider("DAGs drawn", STOPS, 1000),
+            question=choice("question", list(self._asked)),
+        )
+
+    def draw(self, size: int, drawn: int, question: str) -> Board:
+        """What the distinct DAGs so far leave open."""
+        kind, u, v = self._asked[question]
+        truth, other = _exact(self._case, size)[kind][:, u, v].tolist()
+        shown = STOPS.index(drawn) + 1
+        every, weighed = _answers(self._case, size, kind, u, v)
+        sound, now = every[:shown], every[shown - 1]
+        _, unique, _ = _drawn(self._case, size)
+        distinct = unique[shown - 1]
+        picture = plots.closing(
+            STOPS[:shown],
+            [each.low for each in sound],
+            [each.high for each in sound],
+            {
+                "distinct DAGs": [each.value for each in sound],
+                "weights 1/ℓ(G)": weighed[:shown],
+            },
+            {"each DAG once, exact": truth, "order-modular, exact": other},
+            most=STOPS[-1],
+        )
+        return {
+            "panel": (
+                picture,
+                f"{question}, {size:,} rows: {drawn:,} DAGs, {distinct.values.shape[1]:,} distinct,"
+                f" Δ = {distinct.stats['mass'].item():.3f}. For certain {now.low:.3f} to "
+                f"{now.high:.3f}. Distinct DAGs say {now.value:.3f}, weights 1/ℓ(G) say "
+                f"{weighed[shown - 1]:.3f}; exact is {truth:.3f}, order-modular {other:.3f}.",
+            )
+        }
+
+
+@cache
+def _posteriors(case: Case, size: int) -> tuple[bn.OrderPosterior, bn.DagPosterior]:
+    table = _table(rows(case), size)
+    return bn.order_posterior(table), bn.dag_posterior(table)
+
+
+@cache
+def _exact(case: Case, size: int) -> dict[str, Floats]:
+    """Return kind of question -> (2, n, n) exact probabilities, structure- and order-modular."""
+    by_order, by_dag = _posteriors(case, size)
+    return {
+        "→": np.stack([by_dag.edges, by_order.edges]),
+        "⇝": np.stack([by_dag.ancestors, order_paths(by_order)]),
+    }
+
+
+@cache
+def _questions(case: Case) -> dict[str, tuple[str, int, int]]:
+    """Return the path and the edge about which the posteriors differ most, at each size."""
+    names = [name.removesuffix("-square") for name in rows(case).names]
+    out = {}
+    for kind in ("⇝", "→"):
+        for size in reversed(_sizes(case)[1:]):
+            gap = np.abs(np.diff(_exact(case, size)[kind], axis=0)[0])
+            u, v = (int(place) for place in np.unravel_index(gap.argmax(), gap.shape))
+            out[f"{names[u]} {kind} {names[v]}"] = kind, u, v
+    return out
+
+
+@cache
+def _drawn(case: Case, size: int) -> tuple[bn.Draws, list[bn.Draws], bn.Draws]:
+    """Return the draws, their distinct DAGs at each stop, and the draws weighed by 1 / l(G)."""
+    by_order, by_dag = _posteriors(case, size)
+    draws = bn.sample_dags(by_order, draws=DRAWS, rng=np.random.default_rng(SEED))
+    unique = [bn.reweight_unique(draws.prefix(stop), log_z=by_dag.log_z) for stop in STOPS]
+    return draws, unique, bn.reweight_by_extensions(draws)
+
+
+@cache
+def _answers(
+    case: Case, size: int, kind: str, u: int, v: int
+) -> tuple[list[bn.FeatureEstimate], list[float]]:
+    """Return the answer by the distinct DAGs at each stop, and that by weights of 1 / l(G)."""
+    feature = (features.edge if kind == "→" else features.path)(u, v)
+    draws, unique, weighed = _drawn(case, size)
+    has, w = feature(draws.values[0]), np.exp(weighed.log_weight[0])
+    by_weights = (np.cumsum(w * has) / np.cumsum(w))[np.array(STOPS) - 1].tolist()
+    return [features.probability(each, feature) for each in unique], by_weights
+
+
+def check_places(function: Callable[[Sets, int], Sequence[float]]) -> bool:
+    """Exercise 1: `function(dag, v)` says where v stands in a uniform linear extension."""
+    fork, chain = _sets([0, 1, 1]), _sets([0, 1, 2, 4])
+    wide = _sets([1 << (v - 3) if v > 2 else 0 for v in range(14)])  # three chains
+    six = _sets([0, 0, 3, 2, 4, 8])
+
+    def result(dag: Sets, v: int) -> Floats:
+        return np.asarray(function(list(dag), v), float)
+
+    def listed(dag: Sets, v: int) -> Floats:
+        n = len(dag)
+        found = [
+            order.index(v)
+            for order in permutations(range(n))
+            if all(dag[u] <= set(order[:i]) for i, u in enumerate(order))
+        ]
+        return np.bincount(found, minlength=n) / len(found)
+
+    return check(
+        "Exercise 1",
+        "return n numbers that sum to 1",
+        lambda: result(fork, 1).shape == (3,) and np.isclose(result(fork, 1).sum(), 1),
+        "a chain leaves its nodes no choice",
+        lambda: all(np.allclose(result(chain, v), np.eye(4)[v]) for v in range(4)),
+        "without edges every place is as likely",
+        lambda: np.allclose(result(_sets([0] * 5), 2), 1 / 5),
+        "your answer differs from a list of all orders of a DAG on six nodes",
+        lambda: all(np.allclose(result(six, v), listed(six, v)) for v in range(6)),
+        "14 nodes: each place holds one node, so the probabilities of a place sum to 1",
+        lambda: np.allclose(sum(result(wide, v) for v in range(14)), 1),
+    )
+
+
+def _sets(masks: Sequence[int]) -> list[frozenset[int]]:
+    return [frozenset(graphs.members(mask)) for mask in masks]
+
+
+def check_tree_count(function: Callable[[Sets], int]) -> bool:
+    """Exercise 2: `function(dag)` counts the linear extensions of a DAG of one parent at most."""
+    rng = np.random.default_rng(SEED)
+
+    def forest(n: int) -> Sets:
+        chosen = [int(rng.integers(v)) if rng.random() < 0.8 else -1 for v in range(1, n)]
+        return [frozenset(), *(frozenset({u} if u >= 0 else ()) for u in chosen)]
+
+    few, large = [forest(12) for _ in range(20)], forest(150)
+    n, moved = len(large), [frozenset(u + 1 for u in P) or frozenset({0}) for P in large]
+    twice = [*large, *(frozenset(u + n for u in P) for P in large)]
+
+    def masks(dag: Sets) -> list[int]:
+        return [sum(1 << u for u in P) for P in dag]
+
+    return check(
+        "Exercise 2",
+        "a root with two children has 2 orders",
+        lambda: function(_sets([0, 1, 1])) == 2,
+        "n nodes without edges have n! orders",
+        lambda: function(_sets([0] * 6)) == factorial(6),
+        "a chain has one order, whatever the names of its nodes",
+        lambda: function(_sets([0, 1, 2, 4])) == function(_sets([2, 4, 8, 0])) == 1,
+        "trees and forests on 12 nodes: your count differs from that of the package",
+        lambda: all(function(dag) == bn.count_linear_extensions(masks(dag)) for dag in few),
+        "one root put over all of a forest comes first, so that nothing else changes",
+        lambda: function([frozenset(), *moved]) == function(large),
+        "300 nodes: two copies of a forest of 150 can be interleaved in C(300, 150) ways",
+        lambda: function(twice) == comb(2 * n, n) * function(large) ** 2,
+    )
+
+
+def check_apart(first: Sequence[Any], second: Sequence[Any]) -> bool:
+    """Exercise 3: two equivalent DAGs on six nodes, far apart in linear extensions."""
+
+    def masks() -> Ints:
+        return np.array([[sum(1 << u for u in P) for P in dag] for dag in (first, second)])
+
+    def ratio() -> float:
+        return float(np.exp(np.ptp(log_count(masks()))))
+
+    return check(
+        "Exercise 3",
+        "write two DAGs as six parent sets each",
+        lambda: (
+            masks().shape == (2, 6) and all(graphs.check_dag(dag) is not None for dag in masks())
+        ),
+        "join all six nodes: someone must have a parent in every part",
+        lambda: all(_joined(dag) for dag in masks()),
+        "they should be Markov equivalent: the same pairs joined, the same v-structures",
+        lambda: bool(graphs.markov_equivalent(*masks())),
+        f"one should have at least {APART} times the linear extensions of the other",
+        lambda: ratio() >= APART - 1e-9,
+    )
+
+
+def _joined(dag: Ints) -> bool:
+    near = graphs.to_adjacency(dag)
+    return bool(np.linalg.matrix_power((near | near.T) + np.eye(len(dag)), len(dag)).all())
