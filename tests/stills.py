@@ -239,6 +239,16 @@ def hidden_labels(labels):
     return [[f"{m:,} rows", *at(labels, size=m)] for m in (10, 2560, 10_240)]
 
 
+@of("10_hidden_annealing", "sides = ", slow=True)
+def hidden_sides(sides):
+    return at(sides)
+
+
+@of("10_hidden_annealing", "loops = ", slow=True)
+def hidden_loops(loops):
+    return at(loops, shape="e = 0.2 (thesis)")
+
+
 @of("11_structure_mcmc", "stuck = ", slow=True)
 def structure_mcmc_stuck(stuck):
     return at(stuck)

@@ -28,6 +28,7 @@ from bnlab.labs import (
     beliefs_and_interventions,
     direct_dag_sampling,
     dynamic_programming,
+    hidden_annealing,
     hidden_scores,
     linear_extensions,
     modular_priors,
@@ -129,6 +130,12 @@ def _weights(steps: int) -> list[float]:
 
 def _variational_bounds(rows: int) -> list[float]:
     return hidden_scores.scored(rows)["VB"].tolist()
+
+
+def _slopes(steps: int) -> list[float]:
+    loops = hidden_annealing.Loops()
+    loops.steps.value = steps
+    return list(loops.ratios.source("ratios").data["upward"])
 
 
 def _told(rows: int) -> list[float]:
@@ -240,6 +247,14 @@ LABS = [
         source="vb",
         column="score",
         expected=lambda: _variational_bounds(160),
+    ),
+    Lab(
+        notebook="10_hidden_annealing.ipynb",
+        cells=("loops = ", "loops.widget"),
+        keys=("ArrowLeft",),  # 256, 64 steps
+        source="ratios",
+        column="upward",
+        expected=lambda: _slopes(64),
     ),
     Lab(
         notebook="12_beliefs_and_interventions.ipynb",

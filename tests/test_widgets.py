@@ -139,7 +139,6 @@ CASES = [
     Case(hidden.Scores, lambda: hidden.Scores(sizes=(10, 40), size=40)),
     Case(hidden.Ranks, lambda: hidden.Ranks(sizes=(10, 40)), runs=True),
     Case(hidden.Labels, hidden.Labels),
-    Case(annealed.Steps, lambda: annealed.Steps(stops=[16, 64]), runs=True),
     Case(annealed.Sides, lambda: annealed.Sides(stops=[16, 64]), runs=True),
     Case(annealed.Loops, annealed.Loops),
     Case(structure_mcmc.Race, lambda: structure_mcmc.Race(stops=[0.01, 0.02]), runs=True),

@@ -1,6 +1,6 @@
 """The views and the checks of notebooks/10_hidden_annealing.ipynb.
 
-Annealing runs on the true structure: against steps, from both sides, along the schedule.
+Annealing on the true structure from both sides and along the schedule; SMC; ranks under noise.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +22,6 @@ from bnlab.hidden import (
     anneal,
     estimate_evidence,
     estimate_structures,
-    score,
 )
 from bnlab.labs.board import check, choice, setup as setup, size_slider
 from bnlab.labs.hidden_scores import (
@@ -55,37 +54,14 @@ MOVES: Mapping[str, JointDirichlet | RowDirichlet] = {
     "all rows at once (thesis)": JointDirichlet(),
 }
 PARTS = 16  # of a schedule, for ratios and acceptance
-STEP_STOPS = (16, 64, 256, 1024, 4096, 16_384)
-TRACES = 4  # runs from the prior in the figure after 6.10
-TOLD, FRESH = "from the true tables", tuple(f"run {i + 1}" for i in range(TRACES))
-TRACE_SIZES = (80, 480, 2560)
+STEP_STOPS = (16, 64, 256, 1024, 4096)
 SIDE_ENDS = {8: (-8.0, 8.0), 80: (-90.0, 30.0), 480: (-620.0, 80.0)}  # rows -> axis, nats
-LOOP_STEPS = (64, 256, 1024, 4096)
+LOOP_STEPS = (64, 256, 1024)
 LOOP_ROWS = 480
 LOOP_RUNS = 6
 THESIS = list(SHAPES)[1]
-STEPS = "annealing steps K"
+STEPS = "annealing steps r"
 SIDE_RUNS = 20  # of each direction
-
-
-class Traces(NamedTuple):
-    """ln weights of single runs at some numbers of steps, beside two scores, nats."""
-
-    lines: Mapping[str, Floats]  # label -> (k,), one with each number of steps, nan where not run
-    rules: Mapping[str, float]  # score name -> its value
-
-
-def not_run(stops: Sequence[int]) -> dict[str, Floats]:
-    """Label -> (stops,) nan."""
-    return {name: np.full(len(stops), np.nan) for name in (TOLD, *FRESH)}
-
-
-@cache
-def two_scores(n: int) -> Mapping[str, float]:
-    """VB and BIC of the true structure, without the alias term."""
-    rng = np.random.default_rng([SEED, n])
-    found = score(true_model(), rows(n), ["vb", "bic"], rng=rng)
-    return {"VB, a lower bound": found["vb"].log_value, "BIC": found["bic"].log_value}
 
 
 class Problem(NamedTuple):
@@ -171,69 +147,6 @@ def noise_of_runs(
     return {n: float(annealed.log_weight.std(ddof=1)) for n, annealed in found.items()}
 
 
-class Steps(Experiment):
-    """ln weights of single runs against the number of steps, beside VB and BIC.
-
-    Controls `size`, the rows, `shape` of the schedule, and `moves`; panel `panel`; `found` is
-    Traces, or None before Run.
-    """
-
-    def __init__(self, *, stops: Sequence[int] = STEP_STOPS) -> None:
-        for n in TRACE_SIZES:  # now, so that the slider answers at once
-            two_scores(n)
-        self._stops = stops
-        super().__init__(
-            size=size_slider("rows", TRACE_SIZES, 480),
-            shape=choice("schedule", list(SHAPES), THESIS),
-            moves=choice("moves", list(MOVES), list(MOVES)[1]),
-        )
-
-    def compute(self, progress: Progress, /, size: int, shape: str, moves: str) -> Traces:
-        """Return single upward runs: one from the tables behind the data, four from the prior."""
-        found = Traces(not_run(self._stops), two_scores(size))
-        rng = np.random.default_rng([SEED, size])
-        done, total = 0, (TRACES + 1) * sum(self._stops)
-        for (k, steps), (name, line) in product(enumerate(self._stops), found.lines.items()):
-            start = thesis_tables() if name == TOLD else None
-            method = AIS(Warped(steps, SHAPES[shape]), MOVES[moves])
-            run = anneal(true_model(), rows(size), runs=1, rng=rng, method=method, start=start)
-            line[k] = run.log_weight[0]
-            done += steps
-            if not progress(done, total, found._replace()):
-                break
-        return found
-
-    def draw(self, found: Traces | None, size: int, shape: str, moves: str) -> Board:
-        """The runs so far, and the two scores."""
-        rules, caption = two_scores(size), "Not run yet: press Run. Each dot is a run of its own."
-        if found is not None:
-            caption = "Running."
-            fresh = np.array([found.lines[name] for name in FRESH])
-            known = np.isfinite(fresh).all(axis=0)
-            if known.any():
-                last = int(np.flatnonzero(known)[-1])
-                below = int((fresh[:, last] < next(iter(rules.values()))).sum())
-                caption = (
-                    f"At K = {self._stops[last]:,}: {below} of {len(fresh)} runs from the prior "
-                    f"below VB; they spread over {np.ptp(fresh[:, last]):.1f} nats. Values below "
-                    "the axis are left out."
-                )
-        picture = plots.log_curves(
-            self._stops,
-            not_run(self._stops) if found is None else found.lines,
-            rules,
-            x_label=STEPS,
-            y_label="ln weight of a run (nats)",
-            title=f"Single annealing runs, {size:,} rows",
-            alt="ln weight of single runs against annealing steps, with lines at VB and BIC",
-            name="runs",
-            y_range=(min(rules.values()) - 150, max(rules.values()) + 70),
-        )
-        picture.legend[0].ncols = 3
-        picture.height += 60
-        return {"panel": (picture, caption)}
-
-
 class Sides(Experiment):
     """Upward and reverse runs on simulated data: the band between them closes.
 
@@ -241,7 +154,7 @@ class Sides(Experiment):
     list of Band.
     """
 
-    def __init__(self, *, stops: Sequence[int] = STEP_STOPS[:-1]) -> None:
+    def __init__(self, *, stops: Sequence[int] = STEP_STOPS) -> None:
         self._stops = stops
         super().__init__(
             size=size_slider("rows", tuple(SIDE_ENDS), 80),
@@ -282,10 +195,10 @@ class Sides(Experiment):
         if found:
             last = found[-1]
             captions = (
-                f"K = {last.steps:,}, {SIDE_RUNS} runs each way: {last.upward:+.2f} and "
+                f"r = {last.steps:,}, {SIDE_RUNS} runs each way: {last.upward:+.2f} and "
                 f"{last.reverse:+.2f} nats from the {simulated(size).reference_is} value. Bounds "
                 f"that hold with probability 0.95 each: {last.low:+.2f} and {last.high:+.2f}.",
-                f"K = {last.steps:,}: {last.reverse - last.upward:.2f} nats.",
+                f"r = {last.steps:,}: {last.reverse - last.upward:.2f} nats.",
             )
         band = plots.log_curves(
             self._stops,
@@ -336,12 +249,12 @@ class Loops(View):
         gap, width = now.reverse - now.upward, np.diff(now.betas)
         worst = int(np.argmax(gap))
         accepted = plots.acceptance_path(now.betas[:-1], now.acceptance)
-        accepted.xaxis.axis_label = "inverse temperature τ"
+        accepted.xaxis.axis_label = "inverse temperature β"
         return {
             "ratios": (
                 plots.hysteresis(now.upward / width, now.reverse / width),
                 f"Reverse − upward: {gap.sum():.1f} nats in all; the most in part {worst + 1} of "
-                f"{PARTS} ({gap[worst]:.1f}), from τ = {now.betas[worst]:.3g}.",
+                f"{PARTS} ({gap[worst]:.1f}), from β = {now.betas[worst]:.3g}.",
             ),
             "acceptance": (
                 accepted,
@@ -355,14 +268,9 @@ PARTICLES = 32
 
 PUBLISHED_RUNS: Mapping[int, tuple[int, ...]] = {
     n: tuple(map(int, printed.TABLE_6_3[printed.SIZES.index(n)][:5]))
-    for n in (10, 40, 480, 1280, 2560)
+    for n in (10, 40, 480, 1280, 5120)
 }
 """Rank of the true structure by five single annealing runs, Table 6.3 of [Beal2003]."""
-
-
-def causes_of(number: int) -> int:
-    """How many hidden nodes of a structure have children."""
-    return int(np.bitwise_or.reduce(structures()[number].parents)).bit_count()
 
 
 def gold(n: int, /) -> Floats:
@@ -372,37 +280,37 @@ def gold(n: int, /) -> Floats:
     return np.array([estimate.log_value for estimate in found])
 
 
-def check_causes(function: Callable[[Floats, Sequence[int], bool], Any]) -> bool:
-    """Exercise 1: `function(log_evidence, causes, fair)` is the posterior of 0, 1 and 2 causes."""
-    causes = [causes_of(i) for i in range(len(structures()))]
-    flat = np.zeros(len(causes))
-    some = np.random.default_rng(1).normal(0, 3, len(causes))
+def check_completions(
+    function: Callable[[Mapping[tuple[int, ...], float], Floats, np.random.Generator], Any],
+) -> bool:
+    """Exercise 1: `function(log_p, betas, rng)` is ln w of a run over completions."""
+    every = list(product((0, 1), repeat=5))
+    log_p = {h: -6.0 - 2.0 * abs(sum(h) - 2) - 1.5 * (h[0] == h[4]) for h in every}
+    flat, exact = dict.fromkeys(every, -3.0), np.logaddexp.reduce(list(log_p.values()))
 
-    def result(values: Floats, fair: bool) -> Floats:
-        return np.asarray(function(values.copy(), causes, fair), np.float64)
+    def runs(steps: int, repeats: int, weight: Mapping[tuple[int, ...], float] = log_p) -> Floats:
+        rng, betas = np.random.default_rng(1), np.linspace(0, 1, steps + 1)
+        return np.array([function(weight, betas, rng) for _ in range(repeats)], np.float64)
 
-    def one_by_one(fair: bool) -> list[float]:
-        groups = [np.exp(some[[c == k for c in causes]]) for k in range(3)]
-        sums = [sum(group) / (len(group) if fair else 1) for group in groups]
-        return [float(total / sum(sums)) for total in sums]
+    def unbiased() -> bool:
+        w = np.exp(runs(3, 4000) - exact)
+        return bool(abs(w.mean() - 1) < 4 * w.std() / np.sqrt(w.size))
 
+    ends = 5 * np.log(2) + np.array(list(log_p.values()))
     return check(
         "Exercise 1",
-        "return three numbers",
-        lambda: result(flat, False).shape == (3,),
-        "they must sum to 1",
-        lambda: np.isclose(result(some, False).sum(), 1),
-        "with equal evidence and fair=False: 1, 15 and 120 structures of 136",
-        lambda: np.allclose(result(flat, False), np.array([1, 15, 120]) / 136),
-        "with fair=True equal evidence gives a third each: share each third among the "
-        "structures with that many causes",
-        lambda: np.allclose(result(flat, True), 1 / 3),
-        "with other evidence: sum it over the structures with that many causes",
-        lambda: np.allclose(result(some, False), one_by_one(False)),
-        "and with fair=True",
-        lambda: np.allclose(result(some, True), one_by_one(True)),
-        "a common term of -60,000 nats changes nothing: take it out before exp",
-        lambda: np.allclose(result(some - 60_000, True), one_by_one(True)),
+        "return one number",
+        lambda: np.isfinite(runs(1, 1)).all(),
+        "one step from 0 to 1: the sum at beta = 0, 32, times p(D, H) of the first H",
+        lambda: all(np.isclose(one, ends).any() for one in runs(1, 20)),
+        "H is drawn anew for each run",
+        lambda: runs(1, 40).std() > 0,
+        "completions that are all alike: every run is exact",
+        lambda: np.allclose(runs(7, 10, flat), -3 + 5 * np.log(2)),
+        "the mean of w must be the sum: weigh at the H before the move",
+        unbiased,
+        "with 60 steps runs must agree far better: move each state in turn, at the new beta",
+        lambda: runs(60, 200).std() < 0.3 * runs(1, 200).std(),
     )
 
 

@@ -328,12 +328,12 @@ def hysteresis(upward: ArrayLike, reverse: ArrayLike, /) -> figure:
 
     Parameters
     ----------
-    upward, reverse : (k,) ln ratios of the parts over their widths in τ
+    upward, reverse : (k,) ln ratios of the parts over their widths in β
     """
     title = "Slope of ln Z in each part of the schedule"
     alt = "Slope of ln Z by upward and by reverse runs in each part of the schedule"
     parts = np.arange(1, np.asarray(upward).size + 1)
-    axes = "part of the schedule, from prior to posterior", "ln ratio ÷ width in τ (nats)"
+    axes = "part of the schedule, from prior to posterior", "ln ratio ÷ width in β (nats)"
     picture = canvas(title, alt, *axes, size=(480, 380), x=(0.5, parts.size + 0.5))
     data = wide("part", parts, {"upward": upward, "reverse": reverse})
     colours = (CYCLE[0], CYCLE[3])
