@@ -260,6 +260,16 @@ def structure_mcmc_race(race, keep):
     return at(race)
 
 
+@of("12_beliefs_and_interventions", "beliefs = ")
+def beliefs_edges(beliefs):
+    return at(beliefs, rows=200)
+
+
+@of("12_beliefs_and_interventions", "doing = ")
+def beliefs_doing(doing):
+    return at(doing, which="C", rows=20)
+
+
 @of("13_structure_search", "plateaus = ")
 def search_plateaus(plateaus):
     return at(plateaus)

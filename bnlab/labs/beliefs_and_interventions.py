@@ -1,22 +1,24 @@
-"""Exact edges under priors, and of a chain with rows that somebody set; their views.
+"""The views and the checks of notebooks/12_beliefs_and_interventions.ipynb.
 
-Five variables have 29,281 DAGs, which are all summed. Data alone cannot direct the chain
-A -> B -> C -> D; rows in which a variable was set can.
+Exact edges under priors of any form, by the sum over all 29,281 DAGs of five variables, and of a
+chain A -> B -> C -> D, which observed rows cannot direct and rows in which a variable was set can.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import combinations, permutations, product
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats, Ints
-from bnlab.labs.board import choice, rows as rows_of, size_slider
+from bnlab.labs.board import check, choice, rows as rows_of, setup as setup, size_slider
 from bnlab.labs.modular_priors import space
+from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.papers.em2007.cases import log_factor
 from bnlab.papers.store import normalised
@@ -25,13 +27,19 @@ SIZES = (0, 20, 50, 100, 200, 500, 1000, 1841)
 CAUSE, EFFECT = 1, 0  # M. Work and Smoking
 PATH_NATS = 5.0
 MOST_EDGES = 4
+BELIEVED = ((2, 3), (2, 1))  # P. Work -> Pressure and P. Work -> M. Work
+STRENGTH = 3.0
 ROWS = 400
 NAMES = ("A", "B", "C", "D")
 NOISE = 0.2
 SEED = 2007
 SET_ROWS = (0, 1, 2, 5, 10, 20, 40, 80, 200)
 MOST_PAIRS = 8
+FAINT = 0.15  # width of an edge that is cut
 PLAIN = "each DAG alike"
+DOUBT = "no path M. Work → Smoking"
+EXPERT = "expert on P. Work"
+FEW = "at most 4 edges"
 
 
 @cache
@@ -61,13 +69,20 @@ def _of_each(log_prior: Callable[[Ints], float]) -> Callable[[], Floats]:
     return lambda: np.array([log_prior(dag) for dag in space(5).dags])
 
 
+def edge_beliefs() -> bn.EdgeBeliefs:
+    """Return an expert's belief in two edges, 3 nats each; of the others they say nothing."""
+    matrix = np.full((5, 5), 0.5)
+    for u, v in BELIEVED:
+        matrix[u, v] = 1.0
+    return bn.EdgeBeliefs(matrix, STRENGTH)
+
+
 PRIORS: Mapping[str, Callable[[], Floats]] = MappingProxyType(
     {
         PLAIN: lambda: np.zeros(len(space(5).dags)),
-        "order-modular": lambda: np.log(space(5).orders),
-        "Fair": lambda: log_factor(bn.Fair(), space(5).dags),
-        "at most 4 edges": _of_each(few_edges),
-        "no path M. Work → Smoking": _of_each(no_path),
+        DOUBT: _of_each(no_path),
+        EXPERT: lambda: log_factor(edge_beliefs(), space(5).dags),
+        FEW: _of_each(few_edges),
     }
 )
 """Priors on the DAGs: name -> function that gives ln of the factor of each DAG, (29281,)."""
@@ -80,7 +95,7 @@ def log_factors(prior: str) -> Floats:
 
 
 def five_table(m: int, data: bn.Data | None = None, /) -> bn.ScoreTable:
-    """Return the BDeu scores of the first rows of `five(data)`, up to four parents, q = 1."""
+    """Return the BDeu scores of the first rows of `five(data)`, up to four parents, ρ = 1."""
     return bn.score_families(five(data).prefix(m), bn.BDeu(1.0), max_parents=4)
 
 
@@ -145,7 +160,7 @@ def directed(v: int, many: int, *, told: bool = True, net: bn.BayesNet | None = 
 
 
 class Beliefs(View):
-    """The same rows under five priors: five variables, exact, by the sum over 29,281 DAGs.
+    """The same rows under four priors: five variables, exact, by the sum over 29,281 DAGs.
 
     Controls `prior` and `rows`; panels `heat` and `moved`.
 
@@ -159,7 +174,7 @@ class Beliefs(View):
         for prior, m in product(PRIORS, stops):  # now, so that the controls answer at once
             believed(prior, m, data)
         super().__init__(
-            prior=choice("prior", list(PRIORS), "order-modular"),
+            prior=choice("prior", list(PRIORS), EXPERT),
             rows=size_slider("rows", stops, 200 if 200 in stops else stops[-1]),
         )
 
@@ -190,7 +205,8 @@ class Beliefs(View):
 class Doing(View):
     """A -> B -> C -> D with some rows in which one variable was set: what the model sees in it.
 
-    Controls `which` and `rows`, of 400, in which that variable was set; panels `told` and `untold`.
+    Controls `which` and `rows`, of 400, in which that variable was set; panels `cut`, `told` and
+    `untold`.
 
     Parameters
     ----------
@@ -201,6 +217,7 @@ class Doing(View):
         self._net = chain_network() if net is None else net
         for v, many, told in product(range(len(self._net.names)), SET_ROWS, (True, False)):
             directed(v, many, told=told, net=self._net)
+        self._places = plots.network_positions(bn.graphs.to_adjacency(self._net.dag).astype(float))
         super().__init__(
             which=choice("set the variable", self._net.names),
             rows=size_slider("rows with it set", SET_ROWS, 20),
@@ -208,17 +225,161 @@ class Doing(View):
 
     def draw(self, which: str, rows: int) -> Board:
         """The edges, by a model that knows which cells were set, and by one that does not."""
-        names, arrows = self._net.names, bn.graphs.to_edges(self._net.dag)
-        listed = ", ".join(f"{names[u]} → {names[v]}" for u, v in arrows)
+        names, true = self._net.names, bn.graphs.to_edges(self._net.dag)
+        listed = ", ".join(f"{names[u]} → {names[v]}" for u, v in true)
         titles = {"told": "The model knows which cells were set", "untold": "Nobody told the model"}
         said = {
             "told": f"{which} set in {rows} of {ROWS} rows. The least probable of {listed} has ",
             "untold": "The same rows, taken for observed: ",
         }
-        board = {}
+        wide = bn.graphs.to_adjacency(self._net.dag).astype(float)
+        wide[:, names.index(which)] *= FAINT
+        board: dict[str, Any] = {
+            "cut": (
+                plots.network(
+                    wide,
+                    names,
+                    self._places,
+                    title=f"Where {which} is set",
+                    alt=f"The network, its edges into {which} faint",
+                ),
+                f"Faint: edges into {which}, which has no parents in the rows where it is set.",
+            )
+        }
         for name, heading in titles.items():
             edges = directed(names.index(which), rows, told=name == "told", net=self._net)
-            least = min(edges[u, v] for u, v in arrows)
+            least = min(edges[u, v] for u, v in true)
             picture = plots.heat_map(edges, names, name=name, title=heading)
             board[name] = picture, f"{said[name]}{least:.2f}."
         return board
+
+
+Density = Callable[[Any, bn.Data, Any, set[int]], Any]
+Experiment = Callable[[Any], Any]
+
+
+def check_density(function: Density) -> bool:
+    """Exercise 1: `function(dag, train, x, held)` is p(the others in x | do(held), G, D)."""
+    train = mixed(1, 80)
+    dag, fork = chain_network().dag, np.array([2, 0, 2, 5])
+    rows = [np.array(x) for x in product((0, 1), repeat=4)]
+
+    def result(graph: Ints, x: Ints, held: Any = ()) -> float:
+        return float(function(graph.copy(), train, x.copy(), set(held)))
+
+    def package(graph: Ints, x: Ints, held: Any) -> float:
+        marked = np.array([[v in held for v in range(4)]])
+        row = replace(train, values=x[None].astype(np.int32), intervened=marked)
+        return float(np.exp(bn.predict.plug_in_log_density(graph, train, row)[0]))
+
+    def agrees(graph: Ints, sets: Any) -> bool:
+        return all(
+            np.isclose(result(graph, x, held), package(graph, x, held))
+            for x, held in product(rows, sets)
+        )
+
+    return check(
+        "Exercise 1",
+        "return one number between 0 and 1",
+        lambda: 0 <= result(dag, rows[3]) <= 1,
+        "everything is set: nothing is left to predict, 1",
+        lambda: result(dag, rows[5], range(4)) == 1,
+        "nothing is set: the 16 probabilities add up to 1",
+        lambda: np.isclose(sum(result(dag, x) for x in rows), 1),
+        "B is set to 0: the probabilities of the 8 rows with B = 0 add up to 1",
+        lambda: np.isclose(sum(result(dag, x, {1}) for x in rows if x[1] == 0), 1),
+        "rows of train in which v was set say nothing about v's table",
+        lambda: agrees(dag, [()]),
+        "with variables set it differs from what the package finds",
+        lambda: agrees(dag, [{0}, {1}, {1, 3}]) and agrees(fork, [{0}, {2}, {1, 3}]),
+    )
+
+
+def check_detours(function: Callable[[Ints], Any]) -> bool:
+    """Exercise 2: `function(dag)` is minus the number of pairs with a path but no edge."""
+
+    def result(*parents: int) -> float:
+        return float(function(np.array(parents)))
+
+    def renamed() -> bool:
+        edges = [(0, 2), (2, 3), (1, 3)]
+        names = [[(p[u], p[v]) for u, v in edges] for p in permutations(range(4))]
+        return {float(function(bn.graphs.from_edges(4, each))) for each in names} == {-1.0}
+
+    def enumerated() -> bool:
+        # Four variables: a walk with this prior against the sum over all 543 DAGs.
+        data = bn.load_dataset("coronary")
+        table = bn.score_families(data.select(data.names[:4]).prefix(100), bn.BDeu(1.0))
+        dags = space(4).dags
+        log_p = table.log_target(dags) + [float(function(dag.copy())) for dag in dags]
+        exact = np.tensordot(normalised(log_p), bn.graphs.to_adjacency(dags), axes=1)
+        walk: Any = {"draws": 2000, "burn_in": 500, "thin": 20, "log_prior": function}
+        draws = bn.sample_structures(table, rng=np.random.default_rng(SEED), **walk)
+        return bool(bn.diagnostics.max_error(bn.features.edges(draws), exact) < 0.06)
+
+    return check(
+        "Exercise 2",
+        "no edges, nothing to pay: 0",
+        lambda: result(0, 0, 0) == 0,
+        "0 -> 1 -> 2 has one such pair: -1",
+        lambda: result(0, 1, 2) == -1,
+        "with 0 -> 2 as well it has none: 0",
+        lambda: result(0, 1, 3) == 0,
+        "0 -> 1 -> 2 -> 3 has three: -3",
+        lambda: result(0, 1, 2, 4) == -3,
+        "the names of the nodes must not matter",
+        renamed,
+        "a walk with it must agree with the sum over all DAGs of four variables",
+        enumerated,
+    )
+
+
+def told_apart(chosen: set[int], /) -> Ints:
+    """Return a number for each DAG of four nodes, equal if seeing and setting say the same."""
+    dags = space(4).dags
+    seen = [bn.graphs.cpdag(dags).reshape(len(dags), -1)]
+    for v in sorted(chosen):
+        cut = dags.copy()
+        cut[:, v] = 0
+        seen.append(bn.graphs.cpdag(cut).reshape(len(dags), -1))
+    return np.unique(np.hstack(seen), axis=0, return_inverse=True)[1].reshape(len(dags))
+
+
+def fewest() -> Ints:
+    """Return how many variables must be set, at least, for each DAG of four nodes."""
+    need = np.full(len(space(4).dags), 4)
+    for size in (3, 2, 1, 0):
+        for chosen in combinations(range(4), size):
+            numbers = told_apart(set(chosen))
+            need[np.bincount(numbers)[numbers] == 1] = size
+    return need
+
+
+def check_experiment(function: Experiment) -> bool:
+    """Exercise 3: `function(dag)` lists variables that, once set, leave no other DAG."""
+
+    @cache
+    def chosen() -> list[set[int]]:
+        return [set(map(int, function(dag.copy()))) for dag in space(4).dags]
+
+    def alone() -> bool:
+        numbers = {held: told_apart(set(held)) for held in map(frozenset, chosen())}
+        singles = {held: np.bincount(each)[each] == 1 for held, each in numbers.items()}
+        return all(singles[frozenset(held)][i] for i, held in enumerate(chosen()))
+
+    def excess() -> float:
+        return float(np.mean([len(held) for held in chosen()]) - fewest().mean())
+
+    return check(
+        "Exercise 3",
+        "return nodes, each from 0 to 3",
+        lambda: all(held <= {0, 1, 2, 3} for held in chosen()),
+        "for some of the 543 DAGs on four nodes another DAG is left",
+        alone,
+        "setting everything is never needed: set three of four at most",
+        lambda: max(map(len, chosen())) <= 3,
+        "on average you set more than one variable above what is needed",
+        lambda: excess() <= 1,
+        "on average you set more than a tenth of a variable above what is needed",
+        lambda: excess() <= 0.1,
+    )

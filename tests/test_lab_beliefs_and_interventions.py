@@ -1,0 +1,137 @@
+"""Lab 12 without a browser: its pictures, its widgets and its checks."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import bnlab as bn
+from bnlab.labs import beliefs_and_interventions as lab
+from bnlab.labs.modular_priors import space
+
+
+def test_priors_by_enumeration_are_those_of_the_package() -> None:
+    table = lab.five_table(100)
+    np.testing.assert_allclose(
+        lab.believed("each DAG alike", 100), bn.dag_posterior(table).edges, atol=1e-9
+    )
+    expert = bn.score_families(
+        lab.five().prefix(100), bn.BDeu(1.0), max_parents=4, prior=lab.edge_beliefs()
+    )
+    np.testing.assert_allclose(
+        lab.believed(lab.EXPERT, 100), bn.dag_posterior(expert).edges, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "log_prior"),
+    [("no path M. Work → Smoking", lab.no_path), ("at most 4 edges", lab.few_edges)],
+)
+def test_walks_agree_with_priors_of_any_form(name: str, log_prior) -> None:
+    draws = bn.sample_structures(
+        lab.five_table(200),
+        draws=4000,
+        burn_in=2000,
+        log_prior=log_prior,
+        rng=np.random.default_rng(1),
+    )
+    assert bn.diagnostics.max_error(bn.features.edges(draws), lab.believed(name, 200)) < 0.05
+
+
+def test_beliefs_follow_their_controls() -> None:
+    beliefs = lab.Beliefs()
+    beliefs.prior.value = "at most 4 edges"
+    beliefs.rows.value = 1841
+    edges = lab.believed("at most 4 edges", 1841)
+    shown = beliefs.heat.source("believed").data["probability"]
+    np.testing.assert_allclose(shown, edges[~np.eye(5, dtype=bool)])
+    pairs = beliefs.moved.source("answers").data
+    gaps = np.abs(edges - lab.believed("each DAG alike", 1841))
+    assert abs(pairs["first"][0] - pairs["second"][0]) == pytest.approx(gaps.max())
+    beliefs.rows.value = 0
+    assert "No rows, the prior itself" in beliefs.heat.caption
+
+
+def test_what_is_set_is_marked_and_listens_to_nobody() -> None:
+    data = lab.mixed(1, 80)
+    assert data.m == 400
+    assert data.intervened[:, 1].sum() == data.intervened.sum() == 80
+    rows = lab.after_setting(lab.chain_network(), 1, 4000, np.random.default_rng(1)).values
+    agree = [(rows[:, v] == rows[:, v + 1]).mean() for v in range(3)]
+    np.testing.assert_allclose(agree, [0.5, 0.8, 0.8], atol=0.03)
+
+
+def test_setting_a_variable_directs_the_arrows() -> None:
+    for which, certain in ((0, [0, 1, 2]), (1, [0, 1, 2]), (2, [1, 2]), (3, [2])):
+        edges = lab.directed(which, 80)
+        assert [v for v in range(3) if edges[v, v + 1] > 0.9] == certain
+    np.testing.assert_allclose(lab.directed(0, 0), lab.directed(0, 0, told=False))
+
+
+def test_doing_follows_its_controls() -> None:
+    doing = lab.Doing()
+    doing.which.value = "D"
+    doing.rows.value = 80
+    off = ~np.eye(4, dtype=bool)
+    for name, told in (("told", True), ("untold", False)):
+        panel = getattr(doing, name)
+        expected = lab.directed(3, 80, told=told)[off]
+        np.testing.assert_allclose(panel.source(name).data["probability"], expected)
+    width = dict(
+        zip(
+            doing.cut.source("links").data["parent"],
+            doing.cut.source("links").data["width"],
+            strict=True,
+        )
+    )
+    assert width["C"] < width["A"] == width["B"]
+
+
+def test_check_of_densities(capsys: pytest.CaptureFixture[str]) -> None:
+    def density(dag, train, x, held, *, cuts=True, skips=True):
+        answer = 1.0
+        for v in set(range(train.n)) - (set(held) if cuts else set()):
+            j = list(bn.graphs.members(dag[v]))
+            lam = 1 / (2 * 2 ** len(j))
+            rows = train.values[~train.intervened[:, v]] if skips else train.values
+            like = rows[(rows[:, j] == x[j]).all(axis=1)]
+            answer *= ((like[:, v] == x[v]).sum() + lam) / (len(like) + 2 * lam)
+        return answer
+
+    assert not lab.check_density(lambda *given: None)
+    assert not lab.check_density(lambda *given: density(*given, cuts=False))
+    assert not lab.check_density(lambda *given: density(*given, skips=False))
+    assert lab.check_density(density)
+    assert capsys.readouterr().out.count("not yet") == 3
+
+
+def test_check_of_experiments(capsys: pytest.CaptureFixture[str]) -> None:
+    dags = [tuple(dag) for dag in space(4).dags.tolist()]
+    best = {}
+    for size in range(4):
+        for chosen in combinations(range(4), size):
+            numbers = lab.told_apart(set(chosen))
+            alone = np.bincount(numbers)[numbers] == 1
+            best |= {
+                dag: chosen for dag, one in zip(dags, alone, strict=True) if one and dag not in best
+            }
+    assert np.mean([len(chosen) for chosen in best.values()]) == lab.fewest().mean()
+    assert lab.fewest()[dags.index((0, 1, 2, 4))] == 1
+    assert lab.fewest()[dags.index((0, 0, 3, 4))] == 0
+    assert not lab.check_experiment(lambda dag: [])
+    assert not lab.check_experiment(lambda dag: [4])
+    assert not lab.check_experiment(lambda dag: range(4))
+    assert not lab.check_experiment(lambda dag: range(3))
+    assert lab.check_experiment(lambda dag: best[tuple(dag.tolist())])
+    assert capsys.readouterr().out.count("not yet") == 4
+
+
+def test_check_of_detours(capsys: pytest.CaptureFixture[str]) -> None:
+    def detours(dag):
+        return int(np.bitwise_count(bn.graphs.ancestors(dag) & ~dag).sum())
+
+    assert not lab.check_detours(lambda dag: None)
+    assert not lab.check_detours(lambda dag: detours(dag))
+    assert not lab.check_detours(lambda dag: -float(np.bitwise_count(dag).sum()))
+    assert lab.check_detours(lambda dag: -float(detours(dag)))
+    assert capsys.readouterr().out.count("not yet") == 3
