@@ -16,7 +16,6 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import chdir
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -317,7 +316,7 @@ def search_averages(averages):
     return at(averages, dataset="coronary", count=1)
 
 
-GARDEN = ("folder = ", "table = ", "study = ")
+GARDEN = ("path = ", "table = ", "study = ")
 
 
 @of("14_your_own_data", *GARDEN[:2])
@@ -325,36 +324,15 @@ def own_table(table):
     return table.widget
 
 
-@of("14_your_own_data", *GARDEN, loose=True)
-def own_method(study):
-    return study.widget
-
-
-@of("14_your_own_data", *GARDEN, "network = ")
+@of("14_your_own_data", *GARDEN, "network = ", loose=True)
 def own_network(network):
     return network.widget
-
-
-@of("14_your_own_data", *GARDEN, "predictor = ", slow=True)
-def own_prediction(predictor):
-    predictor.known["growth"].value, predictor.known["flowers"].value = "17.5", "yes"
-    return predictor.widget
 
 
 @of("14_your_own_data", *GARDEN, "prior = ")
 def own_priors(prior):
     at(prior, ess=100.0)
     return prior.widget
-
-
-@of("14_your_own_data", *GARDEN, "exports = ", loose=True)
-def own_exports(exports, folder):
-    with chdir(folder):
-        Path("garden").mkdir()
-        exports.folder.value = "garden"
-        for name in exports.buttons:
-            exports.write(name)
-    return exports.widget
 
 
 @of("15_scaling_out")

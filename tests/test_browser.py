@@ -274,7 +274,7 @@ LABS = [
     ),
     Lab(
         notebook="14_your_own_data.ipynb",
-        cells=("folder = ", "table = lab", "study = ", "prior = "),
+        cells=("path = ", "table = lab", "study = ", "prior = lab"),
         keys=("ArrowRight", "ArrowRight"),  # 1, 3, 10
         source="prior_edges",
         column="probability",

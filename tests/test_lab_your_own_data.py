@@ -3,7 +3,6 @@
 import csv
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ import pytest
 import bnlab as bn
 from bnlab.labs import your_own_data as lab
 from bnlab.labs.your_own_data.view import edges_html
-from bnlab.reports import Analysis, Credible, read_table, sensitivity
+from bnlab.reports import Credible, sensitivity
 
 
 @pytest.fixture
@@ -104,7 +103,7 @@ def test_the_study_follows_the_table(garden: Path) -> None:
         lab.Network(study)
     study.watch(seen.append)
     study.runner.run_now()
-    network, priors, predictor = lab.Network(study), lab.Priors(study), lab.Predictor(study)
+    network, priors = lab.Network(study), lab.Priors(study)
     table.use(_two_columns(garden.parent))
     assert study.plan.max_parents == 1
     assert study.done().data.n == 6  # until Analyse is pressed
@@ -112,17 +111,14 @@ def test_the_study_follows_the_table(garden: Path) -> None:
     assert [analysis.data.n for analysis in seen] == [6, 2]
     assert set(network.panel.source("links").data["parent"]) <= {"rain", "grass"}
     assert len(priors.panel.source("prior_edges").data["probability"]) == 2
-    assert list(predictor.known) == ["rain", "grass"]
 
 
 def test_what_is_shown_of_an_earlier_table_says_so(garden: Path) -> None:
     table = lab.Table(garden)
     study = lab.Study(table, seconds=10)
     study.runner.run_now()
-    kinds = lab.Network, lab.Priors, lab.Predictor
-    shown = [*(kind(study) for kind in kinds), lab.Exports(study, garden.parent)]
-    notices = [each.widget.children[0] for each in shown]
-    assert [notice.value for notice in notices] == [""] * 4
+    notices = [lab.Network(study).widget.children[1], lab.Priors(study).widget.children[0]]
+    assert [notice.value for notice in notices] == ["", ""]
     table.rule.value = "equally full levels"
     assert all("The table has changed: press Analyse." in notice.value for notice in notices)
     assert (study.runner.bar.value, study.runner.status.value) == (0, "")
@@ -132,7 +128,7 @@ def test_what_is_shown_of_an_earlier_table_says_so(garden: Path) -> None:
     assert all("The table has changed" in notice.value for notice in notices)
     assert "The table has changed" in study.widget.children[0].value
     study.runner.run_now()
-    assert [notice.value for notice in notices] == [""] * 4
+    assert [notice.value for notice in notices] == ["", ""]
 
 
 def _two_columns(folder: Path) -> Path:
@@ -183,77 +179,6 @@ def test_the_priors_are_those_of_the_sliders(study: lab.Study) -> None:
     np.testing.assert_allclose(shown, found[~np.eye(len(found), dtype=bool)])
 
 
-def test_a_prediction_from_the_lists(study: lab.Study) -> None:
-    predictor = lab.Predictor(study)
-    assert predictor.target.value == "bees"
-    predictor.known["flowers"].value = "yes"
-    expected = study.done().predict({"flowers": "yes"}, "bees")
-    np.testing.assert_allclose(predictor.probabilities, expected)
-    predictor.known["bees"].value = study.done().data.levels[5][0]  # the target is not known
-    np.testing.assert_allclose(predictor.probabilities, expected)
-    predictor.target.value = "water"
-    assert predictor.known["water"].disabled
-    assert not predictor.known["bees"].disabled
-    assert predictor.panel.source("prediction").data["share"] == predictor.probabilities.tolist()
-    np.testing.assert_allclose(predictor.probabilities.sum(), 1)
-
-
-def test_a_prediction_from_numbers_typed(study: lab.Study) -> None:
-    predictor, data = lab.Predictor(study), study.done().data
-    cut = data.intervals[data.index("growth")]
-    assert cut is not None
-    assert predictor.known["growth"].placeholder == f"{cut.low:g} to {cut.high:g}"
-    predictor.known["growth"].value = "12.5"
-    assert "growth = 12.5" in predictor.panel.caption
-    level = data.levels[data.index("growth")][np.digitize(12.5, cut.cut_points, right=True)]
-    expected = study.done().predict({"growth": level}, "bees")
-    np.testing.assert_array_equal(predictor.probabilities, expected)
-    predictor.known["growth"].value = "1000"
-    assert f"seen from {cut.low:g} to {cut.high:g}; 1000 is taken for >" in predictor.panel.caption
-    predictor.known["growth"].value = "12,5"
-    assert "'growth' has no number or level '12,5'" in predictor.panel.caption
-    assert np.isnan(predictor.probabilities).all()
-    predictor.known["growth"].value = ""
-    np.testing.assert_array_equal(predictor.probabilities, study.done().predict({}, "bees"))
-
-
-def test_a_prediction_that_cannot_be_says_why(
-    study: lab.Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*row: object) -> None:
-        raise ValueError("too many cells are missing")
-
-    predictor = lab.Predictor(study)
-    monkeypatch.setattr(Analysis, "predict", refuse)
-    predictor.known["soil"].value = "clay"
-    assert predictor.panel.caption == "too many cells are missing"
-    assert np.isnan(predictor.probabilities).all()
-
-
-def test_buttons_write_files(study: lab.Study, tmp_path: Path) -> None:
-    exports = lab.Exports(study, tmp_path)
-    for name, button in exports.buttons.items():
-        button.click()
-        assert name in exports.status.value
-    assert {path.name for path in tmp_path.iterdir()} == set(exports.buttons)
-    assert bn.read_bif(tmp_path / "network.bif").names == study.done().data.names
-    exports.folder.value = str(tmp_path / "<absent>")
-    exports.buttons["edges.csv"].click()
-    assert "Not written" in exports.status.value
-    assert "&lt;absent&gt;" in exports.status.value
-
-
-def test_the_command_on_the_report_makes_it_again(study: lab.Study, tmp_path: Path) -> None:
-    path = lab.Exports(study, tmp_path).write("report.html")
-    assert path is not None
-    again: dict[str, Any] = {}
-    exec(study.code, again)
-    edges, blankets = again["analysis"].edges, again["analysis"].blankets
-    np.testing.assert_array_equal(edges.probability, study.done().edges.probability)
-    np.testing.assert_array_equal(blankets.low, study.done().blankets.low)
-    assert "default_rng(1)" in path.read_text(encoding="utf-8")
-
-
 def test_what_the_reader_asks_for_can_be_said(tmp_path: Path) -> None:
     path = tmp_path / "doubtful.csv"
     rows = "".join(f"{'fm'[i % 2]};{i % 7 + 0.5};x{i}\n" for i in range(30))
@@ -262,42 +187,65 @@ def test_what_the_reader_asks_for_can_be_said(tmp_path: Path) -> None:
         lab.Table(path)
     table = lab.Table(path, {"drop": ["remark"], "discretize": {"dose": bn.CutPoints([3])}})
     assert table.reading.data.levels == (("f", "m"), ("<= 3", "> 3"))
-    reading = eval(table.code, {"bn": bn, "read_table": read_table})
-    assert reading.data.levels == table.reading.data.levels
     table.rule.value = "equally wide levels"
     assert len(table.reading.data.levels[1]) == 3
     table.rule.value = "as proposed"
     assert table.reading.data.levels[1] == ("<= 3", "> 3")
 
 
-def test_the_code_follows_the_controls(garden: Path) -> None:
-    table = lab.Table(garden)
-    table.rule.value = "equally wide levels"
-    table.missing.value = "leave the row out"
-    reading = eval(table.code, {"bn": bn, "read_table": read_table})
-    assert reading.data.levels == table.reading.data.levels
-    assert "discretize=bn.EqualWidth(bins=3), missing='drop'" in table.code
-
-
 def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> None:
-    assert not lab.check_undecided(lambda edges, sure: None)
-    assert not lab.check_undecided(lambda edges, sure: [(0, 1), (1, 2)])
-    assert not lab.check_blanket(lambda dag, v: int(dag[v]))
-    assert not lab.check_blanket(lambda dag, v: 7)
+    def under_any(tables: list[bn.ScoreTable], sure: float) -> set[tuple[int, int]]:
+        return set().union(*(linked(table, sure) for table in tables))
+
+    def one_direction(tables: list[bn.ScoreTable], sure: float) -> list[list[int]]:
+        least = np.min([bn.dag_posterior(table).edges for table in tables], axis=0)
+        return np.argwhere(np.triu(least >= sure, 1)).tolist()
+
+    assert not lab.check_survivors(lambda tables, sure: None)
+    assert not lab.check_survivors(lambda tables, sure: [])
+    assert not lab.check_survivors(lambda tables, sure: linked(tables[0], sure))
+    assert not lab.check_survivors(under_any)
+    assert not lab.check_survivors(one_direction)
+    assert not lab.check_price(lambda data, u, v: None)
+    assert not lab.check_price(lambda data, u, v: 5.0)
+    assert not lab.check_price(lambda data, u, v: gain(data, u, v) - np.log(2))
     assert not lab.check_cuts([])
     assert not lab.check_cuts([5.0])
     assert not lab.check_cuts([3.0, 5.0, 7.0])
-    assert capsys.readouterr().out.count("not yet") == 7
+    assert capsys.readouterr().out.count("not yet") == 11
+
+
+def linked(table: bn.ScoreTable, sure: float) -> set[tuple[int, int]]:
+    edges = bn.dag_posterior(table).edges
+    return {(u, v) for v in range(4) for u in range(v) if edges[u, v] + edges[v, u] >= sure}
+
+
+def gain(data: bn.Data, u: int, v: int) -> float:
+    two = bn.score_families(data.select([data.names[u], data.names[v]]), bn.BDeu(ess=1))
+    return float(two.log_score[0, 1] - two.log_score[0, 0] + np.log(2))
 
 
 def test_checks_accept_other_ways_to_be_right() -> None:
-    def undecided(edges: np.ndarray, sure: float) -> list[list[int]]:
-        joined = edges + edges.T
-        open_ = np.maximum(edges, edges.T) < sure
-        return np.argwhere(np.triu((joined >= sure) & open_)).tolist()
+    def survivors(tables: list[bn.ScoreTable], sure: float) -> set[tuple[int, int]]:
+        return set.intersection(*(linked(table, sure) for table in tables))
 
-    assert lab.check_undecided(undecided)
-    assert lab.check_blanket(lambda dag, v: bn.graphs.markov_blankets(dag)[v])
+    def price(data: bn.Data, u: int, v: int) -> float:
+        """From the list of all DAGs: their weights and their numbers of edges."""
+        table = bn.score_families(data, bn.BDeu(ess=1), max_parents=data.n - 1)
+        places = [{int(P): f for f, P in enumerate(row)} for row in table.parents]
+        dags = [[int(mask) for mask in dag] for dag in bn.graphs.all_dags(data.n)]
+        weight = np.array(
+            [sum(table.log_score[w, places[w][dag[w]]] for w in range(data.n)) for dag in dags]
+        )
+        edges = np.array([sum(mask.bit_count() for mask in dag) for dag in dags])
+        joined = np.array([bool((dag[v] >> u | dag[u] >> v) & 1) for dag in dags])
+        prices = np.linspace(0, 100, 20001)
+        logs = weight - np.outer(prices, edges)
+        odds = np.logaddexp.reduce(logs[:, joined], 1) - np.logaddexp.reduce(logs[:, ~joined], 1)
+        return float(np.interp(0, -odds, prices))
+
+    assert lab.check_survivors(survivors)
+    assert lab.check_price(price)
     assert lab.check_cuts([3.3, 6.6])
 
 

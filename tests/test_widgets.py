@@ -161,8 +161,6 @@ CASES = [
     ),
     Case(your_own_data.Network, lambda: your_own_data.Network(analysed())),
     Case(your_own_data.Priors, lambda: your_own_data.Priors(analysed())),
-    Case(your_own_data.Predictor, lambda: your_own_data.Predictor(analysed())),
-    Case(your_own_data.Exports, lambda: your_own_data.Exports(analysed(), "/nowhere")),
     Case(scaling_out.SpeedUp, scaling_out.SpeedUp),
     Case(scaling_out.AnnealingPlan, lambda: scaling_out.AnnealingPlan(1e-4)),
     Case(scaling_out.ExactPlan, lambda: scaling_out.ExactPlan(1e-8, 1e-4)),

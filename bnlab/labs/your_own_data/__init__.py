@@ -1,9 +1,9 @@
 """The views and the checks of notebooks/14_your_own_data.ipynb.
 
-From a file that nobody has tidied up to probabilities, predictions and a report.
+From a file that nobody has tidied up to the edges that outlive other cut points and other priors.
 """
 
 from bnlab.labs.board import setup
-from bnlab.labs.your_own_data.checks import check_blanket, check_cuts, check_undecided
+from bnlab.labs.predict import predict, review
 from bnlab.labs.your_own_data.study import TRUTH, Study, Table, write_garden
-from bnlab.labs.your_own_data.view import Exports, Network, Predictor, Priors
+from bnlab.labs.your_own_data.view import Network, Priors, check_cuts, check_price, check_survivors

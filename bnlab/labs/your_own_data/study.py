@@ -14,7 +14,6 @@ import ipywidgets as widgets
 import numpy as np
 
 from bnlab.data import Discretizer, EqualFrequency, EqualWidth
-from bnlab.data.reader import in_python
 from bnlab.data.text import Missing
 from bnlab.labs.board import choice, side_by_side, size_slider, stacked
 from bnlab.labs.view import Progress, Runner
@@ -48,17 +47,6 @@ SECONDS = 30.0  # for an analysis
 CHANGED = "The table has changed: press Analyse."
 EARLIER = "What follows is the analysis of the table before."
 
-CODE = """\
-import numpy as np
-import bnlab as bn
-from bnlab.reports import analyse, choose_method, read_table
-
-reading = {read}
-how = {how}
-plan = choose_method(reading.data, **how)
-analysis = analyse(reading.data, rng=np.random.default_rng({seed}), plan=plan)
-"""
-
 _HEADER = ("plot", "soil", "slugs", "water", "growth", "flowers", "bees")
 _SLUGS = ("none", "few", "many")
 _GAPS = 3  # missing cells in each of two columns
@@ -81,7 +69,6 @@ class Table:
     missing : what becomes of rows with missing cells
     status : what went wrong, if something did; the reading is then that of before
     reading : the `Reading`
-    code : the Python that reads the same, given `import bnlab as bn` and `read_table`
     """
 
     def __init__(self, path: str | Path, options: Mapping[str, Any] | None = None, /) -> None:
@@ -136,7 +123,6 @@ class Table:
             options["missing"] = MISSING[self.missing.value]
         self.reading = read_table(path, **options)
         self._path, self._options = path, given
-        self.code = f"read_table({str(path)!r}{in_python(options)})"
         self.status.value = ""
         self.bins.disabled = self.rule.value == AS_PROPOSED
         self._shown.value = reading_html(self.reading)
@@ -187,7 +173,6 @@ class Study:
     plan : the `Plan` for the table on display
     runner : Run, Stop and progress; `runner.run_now()` runs at once
     reading, analysis : the last that was analysed, or None
-    code : the Python that does the last analysis again
     notice : for widgets that show the analysis: it says so when the table has changed since
     """
 
@@ -196,7 +181,6 @@ class Study:
         self._watchers: list[Callable[[Analysis], None]] = []
         self.reading: Reading | None = None
         self.analysis: Analysis | None = None
-        self.code = ""
         self._told, self.notice = widgets.HTML(), widgets.HTML()
         self._tables = 0  # chosen for
         self.runner = Runner(
@@ -229,19 +213,17 @@ class Study:
         self._told.value = plan_html(self.plan, waiting)
         self.notice.value = status_html(f"{CHANGED} {EARLIER}") if waiting else ""
 
-    def _work(self, progress: Progress) -> tuple[Reading, Analysis, str] | None:
+    def _work(self, progress: Progress) -> tuple[Reading, Analysis] | None:
         reading, plan, rng = self._table.reading, self.plan, np.random.default_rng(SEED)
-        how = {"method": plan.method, "max_parents": plan.max_parents, "seconds": self._seconds}
-        code = CODE.format(read=self._table.code, how=how, seed=SEED)
         try:
-            return reading, analyse(reading.data, rng=rng, plan=plan, progress=progress), code
+            return reading, analyse(reading.data, rng=rng, plan=plan, progress=progress)
         except Stopped:
             return None
 
-    def _finish(self, result: tuple[Reading, Analysis, str] | None) -> None:
+    def _finish(self, result: tuple[Reading, Analysis] | None) -> None:
         if result is None:
             return
-        self.reading, self.analysis, self.code = result
+        self.reading, self.analysis = result
         if self.reading is self._table.reading:
             self._told.value = plan_html(self.analysis.plan, "", self.analysis.warnings)
             self.notice.value = ""
@@ -277,8 +259,8 @@ def write_garden(
     """Write garden.csv to a folder and return its path.
 
     Semicolons between cells, a number for each plot, measurements, counts, labels, and a few cells
-    that nobody filled in. `TRUTH` has the edges behind it; water
-    helps growth in the middle of its range only.
+    that nobody filled in. `TRUTH` has the edges behind it; water helps growth in the middle of its
+    range only.
     """
     rng = np.random.default_rng(seed)
     clay = rng.random(rows) < 0.5

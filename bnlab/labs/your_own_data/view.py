@@ -1,36 +1,31 @@
-"""What an analysis says: its credible edges, its dependence on priors, predictions, files."""
+"""What an analysis says: its credible edges, and how they depend on priors; the checks."""
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
-from html import escape
 from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
-from bokeh.models import HoverTool
 
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
-from bnlab.data import Intervals
-from bnlab.labs.board import choice, side_by_side, size_slider, stacked
+from bnlab.labs.board import check, side_by_side, size_slider
 from bnlab.labs.view import Board, Experiment, Progress, View
-from bnlab.labs.your_own_data.study import Study, table_html
+from bnlab.labs.your_own_data.study import Study, table_html, write_garden
 from bnlab.reports import Analysis, Credible, sensitivity
-from bnlab.reports.exports import write_bif, write_csv, write_graphml
-from bnlab.reports.page import write_page
 from bnlab.reports.pictures import layout, network_picture, shown_names
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 MOST_LISTED = 12
-UNKNOWN = "(not known)"
 ESS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 NATS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
 AT_ONCE = 14  # variables: up to so many, a prior takes less than 0.1 s
 SAME = 0.005  # a difference of probabilities that nobody sees
+MOST_CUT_POINTS = 2
 
 Found = dict[tuple[float, float], tuple[Floats, float]]
 
@@ -47,9 +42,10 @@ class Network(View):
         study.watch(lambda analysis: self.show(anew=True))
 
     def arrange(self) -> list[Any]:
-        """Return what to display: the list stands beside the network."""
+        """Return what to display: the method above, the list beside the network."""
         controls, panels = super().arrange()
-        return [self._study.notice, controls, side_by_side(*panels.children, self._listed)]
+        network = side_by_side(*panels.children, self._listed)
+        return [self._study.widget, self._study.notice, controls, network]
 
     def draw(self, threshold: float) -> Board:
         """The network, at the same places for any threshold."""
@@ -199,159 +195,100 @@ def _interval(credible: Credible, u: int, v: int) -> str:
 _CELL = "text-align:left;padding:1px 14px 1px 0;font-weight:normal"
 
 
-class Predictor(View):
-    """What we would expect of one variable, knowing some of the others.
+def check_survivors(function: Callable[[list[bn.ScoreTable], float], Any]) -> bool:
+    """Exercise 1: `function(tables, sure)` is the pairs surely joined under every table."""
+    rng = np.random.default_rng(1)
+    first = rng.random(150) < 0.5
+    second = first ^ (rng.random(150) < 0.15)
+    third = second ^ (rng.random(150) < 0.38)
+    columns = np.column_stack([first, second, third, rng.random(150) < 0.5])
+    data = bn.Data.from_arrays(columns.astype(np.int64))
+    tables = [bn.score_families(data, bn.BDeu(ess=ess)) for ess in (100.0, 10.0, 1.0)]
+    tables.append(bn.score_families(data, bn.BDeu(ess=1), prior=bn.EdgePenalty(3.0)))
 
-    Control `target`; by variable in `known` the list of its levels, "(not known)" first, or a field
-    for the number where measurements were cut; panel `panel`.
-    """
+    def pairs(some: list[bn.ScoreTable], sure: float) -> set[tuple[int, ...]]:
+        return {tuple(int(i) for i in pair) for pair in function(list(some), sure)}
 
-    def __init__(self, study: Study, /) -> None:
-        self._study, self._shown, self._box = study, study.done(), widgets.VBox()
-        self.known: dict[str, Any] = {}
-        super().__init__(**self._fields())
-        study.watch(self._renew)
+    def expected(table: bn.ScoreTable, sure: float) -> set[tuple[int, ...]]:
+        edges = bn.dag_posterior(table).edges
+        joined = np.triu(edges + edges.T, 1)
+        return {(int(u), int(v)) for u, v in zip(*np.nonzero(joined >= sure), strict=True)}
 
-    def _fields(self) -> dict[str, Any]:
-        data = self._shown.data
-        self.known = {
-            name: choice(name, [UNKNOWN, *levels]) if cut is None else number_field(name, cut)
-            for name, levels, cut in zip(data.names, data.levels, data.intervals, strict=True)
-        }
-        target = choice("predict", data.names, data.names[-1])
-        self._box.children = [target, side_by_side(*self.known.values())]
-        self.known[target.value].disabled = True
-        return {"target": target, **{f"known {name}": each for name, each in self.known.items()}}
-
-    def arrange(self) -> list[Any]:
-        """Return what to display; the fields change with the table."""
-        return [self._study.notice, self._box, *super().arrange()[1:]]
-
-    def values(self) -> dict[str, Any]:
-        """Return the target, and what is known of the others."""
-        target = self.controls["target"].value
-        known = {
-            name: control.value
-            for name, control in self.known.items()
-            if control.value not in ("", UNKNOWN) and name != target
-        }
-        return {"target": target, "known": known}
-
-    def settle(self, moved: str) -> None:
-        """Let nothing be said of the target."""
-        for name, control in self.known.items():
-            control.disabled = name == self.controls["target"].value
-
-    @property
-    def probabilities(self) -> Floats:
-        """Those on display, (levels of the target,); nan where the caption says why."""
-        return self._predict(**self.values())[0]
-
-    def _predict(self, target: str, known: dict[str, str]) -> tuple[Floats, str, str]:
-        """Return the probabilities, why they are not there, and what to beware of."""
-        with warnings.catch_warnings(record=True) as beyond:
-            warnings.simplefilter("always")
-            try:
-                found, problem = self._shown.predict(known, target), ""
-            except ValueError as error:  # no such number, or too many cells to sum out
-                data = self._shown.data
-                found, problem = np.full(data.arities[data.index(target)], np.nan), str(error)
-        return found, problem, "".join(f" {warning.message}." for warning in beyond)
-
-    def draw(self, target: str, known: dict[str, str]) -> Board:
-        """The prediction beside the shares of all rows."""
-        data, (found, problem, beware) = self._shown.data, self._predict(target, known)
-        v = data.index(target)
-        shares = np.bincount(data.values[:, v], minlength=int(data.arities[v])) / max(1, data.m)
-        picture = plots.share_bars(
-            found,
-            shares,
-            shown_names(data.levels[v]),
-            name="prediction",
-            title=f"Predicted: {shown_names([target])[0]}",
-            alt=f"Bars of the predicted probability of each level of {target}",
-        )
-        picture.select_one(HoverTool).tooltips = [
-            ("", "@label"),
-            ("predicted", "@share{0.000}"),
-            ("share of all rows", "@exact{0.000}"),
-        ]
-        if not problem:
-            given = ", ".join(f"{name} = {label}" for name, label in known.items()) or "nothing"
-            best = int(found.argmax())
-            problem = (
-                f"Known: {given}. Most probable {target}: {data.levels[v][best]}, "
-                f"{found[best]:.2f}. Bar: predicted; diamond: share of all rows.{beware}"
-            )
-        return {"panel": (picture, problem)}
-
-    def _renew(self, analysis: Analysis) -> None:
-        if analysis is not self._shown:
-            self._shown = analysis
-            self.use(**self._fields())
-            self.show(anew=True)
-
-
-def number_field(name: str, cut: Intervals, /) -> widgets.Text:
-    """A field for a number of a column that was cut, with the range that was seen."""
-    return widgets.Text(
-        description=name,
-        placeholder=f"{cut.low:g} to {cut.high:g}",
-        continuous_update=False,
-        style={"description_width": "initial"},
-        layout=widgets.Layout(width="260px", max_width="100%"),
+    return check(
+        "Exercise 1",
+        "return pairs (u, v)",
+        lambda: pairs(tables[:1], 0.5) is not None,
+        "name each pair once, with u < v",
+        lambda: all(u < v for u, v in pairs(tables, 0.01)),
+        "under one table: the pairs joined in the one direction or in the other",
+        lambda: all(pairs([table], 0.9) == expected(table, 0.9) for table in tables),
+        "under several tables: only pairs that each of them joins",
+        lambda: pairs(tables, 0.5) == set.intersection(*(expected(table, 0.5) for table in tables)),
+        "the order of the tables does not matter",
+        lambda: pairs(tables[::-1], 0.5) == pairs(tables, 0.5),
+        "with sure = 0 all six pairs survive",
+        lambda: len(pairs(tables, 0.0)) == 6,
     )
 
 
-class Exports:
-    """Buttons that write the results to a folder.
+def check_price(function: Callable[[bn.Data, int, int], float]) -> bool:
+    """Exercise 2: `function(data, u, v)` is the price of an edge that makes the pair a toss-up."""
+    rng = np.random.default_rng(2)
+    first = rng.random((80, 1)) < 0.5
+    columns = first ^ (rng.random((80, 3)) < [0.0, 0.2, 0.25])
+    three = bn.Data.from_arrays(columns.astype(np.int64))
+    two = bn.Data.from_arrays(columns[:, :2].astype(np.int64))
+    longer = bn.Data.from_arrays(np.vstack([columns, columns]).astype(np.int64))
 
-    Attributes
-    ----------
-    widget : what to display
-    folder : the field with the folder
-    buttons : "edges.csv", "edges.graphml", "network.bif" and "report.html", each a button
-    status : what was written, or why not
-    """
+    def joined(nats: float) -> float:
+        table = bn.score_families(three, bn.BDeu(ess=1), prior=bn.EdgePenalty(nats))
+        edges = bn.dag_posterior(table).edges
+        return float(edges[0, 1] + edges[1, 0])
 
-    def __init__(self, study: Study, folder: str | Path, /) -> None:
-        self._study = study
-        study.done()
-        self.folder = widgets.Text(
-            str(folder), description="folder", layout=widgets.Layout(width="460px")
-        )
-        self.buttons = {
-            name: widgets.Button(description=name, icon="download") for name in self._writers()
-        }
-        for name, button in self.buttons.items():
-            button.on_click(lambda _, name=name: self.write(name))
-        self.status = widgets.HTML()
-        self.widget = stacked(
-            study.notice, self.folder, side_by_side(*self.buttons.values()), self.status
-        )
+    def gain() -> float:
+        scores = bn.score_families(two, bn.BDeu(ess=1)).log_score[1]
+        return float(scores[1] - scores[0])
 
-    def write(self, name: str, /) -> Path | None:
-        """Write one of the files; None, with the reason in `status`, if that cannot be."""
-        path = Path(self.folder.value, name)
-        try:
-            self._writers()[name](path)
-        except (ValueError, OSError) as error:
-            self.status.value = f'<p role="alert">Not written: {escape(str(error))}</p>'
-            return None
-        size = f"{path.stat().st_size / 1000:,.0f} kB"
-        self.status.value = f'<p role="status">Written: {escape(str(path))}, {size}.</p>'
-        return path
+    return check(
+        "Exercise 2",
+        "return one number",
+        lambda: np.isfinite(float(function(two, 0, 1))),
+        "two variables: there are two DAGs with the edge, so the price is its gain plus ln 2",
+        lambda: abs(function(two, 0, 1) - gain() - np.log(2)) < 0.01,
+        "at that price the package joins the pair with probability 1/2",
+        lambda: abs(joined(float(function(three, 0, 1))) - 0.5) < 0.01,
+        "either way round",
+        lambda: abs(function(three, 1, 0) - function(three, 0, 1)) < 0.01,
+        "every row twice: the price rises",
+        lambda: function(longer, 0, 1) > function(three, 0, 1) + 1,
+    )
 
-    def _writers(self) -> dict[str, Callable[[Path], None]]:
-        analysis, reading = self._study.done(), self._study.reading
-        assert reading is not None
-        command = (
-            f"{self._study.code}\nfrom bnlab.reports.page import write_page\n"
-            'write_page(analysis, reading, "report.html", command="see above")'
-        )
-        return {
-            "edges.csv": lambda path: write_csv(analysis, path),
-            "edges.graphml": lambda path: write_graphml(analysis, path),
-            "network.bif": lambda path: write_bif(analysis, path),
-            "report.html": lambda path: write_page(analysis, reading, path, command=command),
-        }
+
+def check_cuts(points: Sequence[float]) -> bool:
+    """Exercise 3: cut points of `water` that show what it does to `growth`, in new gardens too."""
+
+    def joined(seed: int, rows: int = 240) -> float:
+        with TemporaryDirectory() as folder:
+            path = write_garden(Path(folder), rows=rows, seed=seed)
+            rules: Any = {"water": bn.CutPoints(points), "growth": bn.EqualFrequency(3)}
+            unused = ["plot", "bees", "soil", "slugs"]
+            data = bn.read_csv(path, drop=unused, missing="drop", discretize=rules)
+        edges = bn.dag_posterior(bn.score_families(data, bn.BDeu())).edges
+        u, v = data.index("water"), data.index("growth")
+        return float(edges[u, v] + edges[v, u])
+
+    return check(
+        "Exercise 3",
+        "give a list of rising numbers",
+        lambda: bn.CutPoints(points) is not None,
+        f"at most {MOST_CUT_POINTS} cut points",
+        lambda: len(points) <= MOST_CUT_POINTS,
+        "the litres go from 0 to 10",
+        lambda: 0 < min(points) and max(points) < 10,
+        "water and growth should be joined with probability 0.95 or more",
+        lambda: joined(9) >= 0.95,
+        "and in other gardens of the same kind as well",
+        lambda: min(joined(seed) for seed in (1, 2, 3)) >= 0.95,
+        "half of the plots should mostly be enough",
+        lambda: float(np.mean([joined(seed, 120) for seed in range(4, 9)])) >= 0.9,
+    )
