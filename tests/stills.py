@@ -209,6 +209,11 @@ def annealed_schedules(shapes):
     return at(shapes, schedule="harmonic", steps=300)
 
 
+@of("08_evidence_bounds", "closing = ", slow=True)
+def evidence_bounds(closing):
+    return at(closing)
+
+
 @of("09_hidden_scores", "rows = ")
 def hidden_model(lab, cause):
     return [lab.drawing(lab.true_model(), "The questionnaire"), lab.drawing(cause, "Five rows")]

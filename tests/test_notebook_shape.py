@@ -23,7 +23,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 LONGEST_OUTPUT = 50_000  # bytes: a static figure fits, a copy of BokehJS does not
 LONGEST_CELL = 25  # lines: an algorithm, whole
 MOST_CELLS = 40
-LABS = (*range(8), 9, 10, 11, 12, 13, 14, 15)
+LABS = range(16)
 NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?%?")
 SILENCERS = ("filterwarnings", "simplefilter", "catch_warnings", "%%capture")
 

@@ -1,0 +1,226 @@
+"""The view and the checks of notebooks/08_evidence_bounds.ipynb.
+
+Bounds on the evidence from both sides, by annealing up and back.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import bnlab as bn
+from bnlab import plots
+from bnlab.checks import Floats
+from bnlab.labs.annealed_importance_sampling import GAME, STEPS, TICKS, posterior, row_stops
+from bnlab.labs.board import Case, check, setup as setup, size_slider
+from bnlab.labs.predict import predict as predict, review as review
+from bnlab.labs.view import Board, Experiment, Progress
+
+SEED = 2013
+STEP_STOPS = (100, 300, 1000, 3000, 10_000)
+RUN_STOPS = (9, 27, 90, 180)
+BINS = 9
+LEAST_GAP = -2 * math.log(0.05) / BINS  # nats, between bounds from weights that are all equal
+
+Found = list[tuple[int, float, float]]
+"""Annealing steps, and the ln of both bounds less the exact ln p(D), nats."""
+
+
+class Bounds(Experiment):
+    """Lower and upper bounds on the evidence, closing as runs get more steps.
+
+    Controls `rows` and `runs`, the number for each bound; panels `bounds` and `gap`.
+
+    Parameters
+    ----------
+    data : a table of your own, in the place of tic-tac-toe
+    stops : numbers of annealing steps
+    """
+
+    def __init__(
+        self, data: bn.Data | None = None, *, stops: Sequence[int] = STEP_STOPS, runs: int = 27
+    ) -> None:
+        self._rng, self._stops = np.random.default_rng(SEED), list(stops)
+        self._case: Case = GAME if data is None else data
+        rows = row_stops(self._case)
+        super().__init__(
+            rows=size_slider("rows", rows, rows[-1]),
+            runs=size_slider("runs of each bound", RUN_STOPS, runs),
+            nothing=[],
+            unit="moves",
+        )
+
+    def compute(self, progress: Progress, /, rows: int, runs: int) -> Found:
+        """Return bounds, each right with probability 0.95, at each number of steps in turn."""
+        exact = posterior(self._case, rows)
+        total, done, going = 2 * runs * sum(self._stops), 0, True
+        found: Found = []
+
+        def tell(before: int, steps: int) -> Progress:
+            def told(finished: int, of: int, snapshot: object) -> bool:
+                nonlocal going
+                going = progress(before + finished * steps, total, found)
+                return going
+
+            return told
+
+        for steps in self._stops:
+            moves = runs * steps
+            how: Any = {"runs": runs, "rng": self._rng, "method": bn.AIS(bn.Linear(steps))}
+            try:
+                lower = bn.estimate_lower_bound(exact.table, **how, progress=tell(done, steps))
+                upper = bn.estimate_upper_bound(exact, **how, progress=tell(done + moves, steps))
+            except bn.Stopped:
+                break
+            if lower.run.stopped or upper.run.stopped:
+                break
+            done += 2 * moves
+            low, high = (bound.log_value - exact.log_evidence for bound in (lower, upper))
+            found = [*found, (steps, low, high)]
+            if not going:  # too late for these bounds, in time for the next
+                break
+        return found
+
+    def draw(self, found: Found, rows: int, runs: int) -> Board:
+        """The bounds, nan where there is none yet, and the gap between them."""
+        steps = self._stops
+        known = {each: (lower, upper) for each, lower, upper in found}
+        lower, upper = np.transpose([known.get(r, (np.nan, np.nan)) for r in steps])
+        captions = "Press Run: the least number of steps comes first.", "Not run yet."
+        if found:
+            last, low, high = found[-1]
+            captions = (
+                f"{rows:,} rows, {runs} runs for each bound. At {last:,} steps: {low:+.2f} and "
+                f"{high:+.2f} nats from the exact value, each with probability 0.95.",
+                f"At {last:,} steps: {high - low:.2f} nats, a factor of {np.exp(high - low):,.3g} "
+                "between the bounds.",
+            )
+        gap = plots.error_curve(
+            steps,
+            {"gap": upper - lower},
+            {f"equal weights in all {BINS} bins": [LEAST_GAP] * len(steps)},
+            x_label=STEPS,
+            y_label="upper − lower bound (nats)",
+            y_range=(0.5, 60.0),
+            ticks=TICKS,
+            x_ticks=steps,
+            name="gap",
+            title="Gap between the bounds",
+            alt="Gap between the bounds against annealing steps, and the least possible gap",
+        )
+        return {
+            "bounds": (plots.evidence_bounds(steps, lower, upper), captions[0]),
+            "gap": (gap, captions[1]),
+        }
+
+
+Ratio = Callable[[Floats, Floats, Floats, Floats, float, int], Any]
+
+
+def check_ratio(function: Ratio) -> bool:
+    """Exercise 1: `function(up_a, down_a, up_b, down_b, delta, bins)` bounds ln Z_a / Z_b."""
+    rng, flat = np.random.default_rng(1), np.zeros(18)
+    some = [rng.normal(centre, 0.5, 36) for centre in (2, 2.2, 0, 0.1)]
+
+    def ends(arrays: Sequence[Floats], delta: float = 0.05, bins: int = 9) -> Floats:
+        up_a, down_a, up_b, down_b = (each.copy() for each in arrays)
+        low, high = function(up_a, down_a, up_b, down_b, delta, bins)
+        return np.array([low, high], float)
+
+    def by_package(delta: float, bins: int) -> list[float]:
+        split: Any = {"delta": delta / 4, "bins": bins}
+        a, b = (
+            (
+                bn.lower_bound(up, **split).log_value,
+                bn.upper_bound(down, **split).log_value,
+            )
+            for up, down in (some[:2], some[2:])
+        )
+        return [a[0] - b[1], a[1] - b[0]]
+
+    sure = 2 * math.log(80) / 9
+    return check(
+        "Exercise 1",
+        "return two numbers, the lower one first",
+        lambda: ends(some)[0] < ends(some)[1],
+        "with a and b exchanged, the ratio is turned over: (-high, -low)",
+        lambda: np.allclose(ends([*some[2:], *some[:2]]), -ends(some)[::-1]),
+        "a factor of Z_a moves both ends: add 3 to ln w of a",
+        lambda: np.allclose(ends([some[0] + 3, some[1] + 3, *some[2:]]), ends(some) + 3),
+        "four bounds may fail, so each must fail less often: where all weights are equal the "
+        "interval for delta = 0.05 and 9 bins is 0 -+ 2 ln(80) / 9",
+        lambda: np.allclose(ends([flat] * 4), [-sure, sure]),
+        "it differs from what the package's bounds give",
+        lambda: np.allclose(ends(some), by_package(0.05, 9)),
+        "for delta = 0.2 and 4 bins it differs from what the package's bounds give",
+        lambda: np.allclose(ends(some, 0.2, 4), by_package(0.2, 4)),
+    )
+
+
+def check_bins(function: Callable[[Floats, float], Any]) -> bool:
+    """Exercise 2: `function(log_w, delta)` chooses bins by one half, and bounds by the other."""
+    rng = np.random.default_rng(2)
+    good, poor = rng.normal(-0.02, 0.2, (20, 90)), rng.normal(-8, 4, (20, 90))
+    every = range(1, 46)
+
+    def result(log_w: Floats) -> float:
+        return float(function(log_w.copy(), 0.05))
+
+    @cache
+    def bound(kind: str, t: int, bins: int) -> float:
+        second = (good if kind == "good" else poor)[t, 45:]
+        return bn.lower_bound(second, bins=bins).log_value
+
+    def bins_of(kind: str, t: int) -> set[int]:
+        found = result((good if kind == "good" else poor)[t])
+        return {bins for bins in every if np.isclose(bound(kind, t, bins), found)}
+
+    def same_for_another_second_half(t: int) -> bool:
+        other = np.append(good[t, :45], poor[t, 45:])
+        found = result(other)
+        return any(np.isclose(bound("poor", t, bins), found) for bins in bins_of("good", t))
+
+    def median(kind: str, bins: int | None = None) -> float:
+        rows = good if kind == "good" else poor
+        found = [result(rows[t]) if bins is None else bound(kind, t, bins) for t in range(20)]
+        return float(np.median(found))
+
+    return check(
+        "Exercise 2",
+        "return one number",
+        lambda: np.isfinite(result(good[0])),
+        "it must be the lower bound of the second half of the weights, with some number of bins",
+        lambda: all(bins_of(kind, t) for kind in ("good", "poor") for t in range(20)),
+        "another second half must not change the number of bins",
+        lambda: all(same_for_another_second_half(t) for t in range(20)),
+        "with nearly equal weights do better than with 1 bin",
+        lambda: median("good") > median("good", 1) + 2,
+        "with poor weights do better than with 45 bins",
+        lambda: median("poor") > median("poor", 45) + 2,
+    )
+
+
+def check_tight(function: Callable[[np.random.Generator, int], Any]) -> bool:
+    """Exercise 3: `function(rng, size)` are weights of mean 1 whose bound fails near delta."""
+
+    def weights(size: int = 90_000) -> Floats:
+        return np.asarray(function(np.random.default_rng(3), size), float)
+
+    def failing() -> float:
+        least = weights().reshape(10_000, 9).min(axis=1)
+        return float((0.05 ** (1 / 9) * least > 1).mean())
+
+    return check(
+        "Exercise 3",
+        "my_weights(rng, 90000) must be 90,000 numbers",
+        lambda: weights().shape == (90_000,),
+        "weights are not negative",
+        lambda: weights().min() >= 0,
+        "their mean must be 1, and it is not to within 0.01",
+        lambda: abs(weights().mean() - 1) < 0.01,
+        "the bound, 9 bins of one weight each, fails in less than 4 of 100 experiments: it does "
+        "only when all nine are above 1 / 0.05**(1/9)",
+        lambda: failing() >= 0.04,
+    )
