@@ -142,6 +142,29 @@ def test_syllabus_says_what_the_labs_say():
     assert [path.name for path in PAPERS if f"(papers/{path.name})" not in text] == []
 
 
+@every_lab
+def test_the_time_stated_follows_the_rule_of_the_syllabus(path):
+    lab = read(path)
+    sources = {"markdown": [], "code": []}
+    for cell in lab["cells"]:
+        if "solution" not in cell["metadata"].get("tags", []):
+            sources[cell["cell_type"]].append("".join(cell["source"]))
+    predictions = sum("lab.predict(" in source for source in sources["code"])
+    if not predictions:
+        pytest.skip("a lab without predictions")
+    widgets = sum(source.rstrip().endswith(".widget") for source in sources["code"])
+    formula = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)  # counts as one word
+    words = sum(len(formula.sub(" F ", source).split()) for source in sources["markdown"])
+    code = len(sources["code"])
+    minutes = words / 180 + 0.8 * code + 3 * widgets + 1.5 * predictions + 10
+    stated = outline(lab).minutes
+    assert stated % 5 == 0
+    assert abs(stated - 5 * round(minutes / 5)) <= 5
+    text = (NOTEBOOKS / "SYLLABUS.md").read_text(encoding="utf-8")
+    for said in ("180 words", "0.8 for each code", "3 for each widget", "1.5 for each prediction"):
+        assert said in text
+
+
 def test_notation_is_linked_and_defines_each_word_once():
     text = (NOTEBOOKS / "NOTATION.md").read_text(encoding="utf-8")
     for path in (NOTEBOOKS / "SYLLABUS.md", LABS[0]):
