@@ -274,46 +274,14 @@ def beliefs_doing(doing):
     return at(doing, which="C", rows=20)
 
 
-@of("13_structure_search", "plateaus = ")
-def search_plateaus(plateaus):
-    return at(plateaus)
-
-
-@of("13_structure_search")
-def search_counting(lab, keep):
-    seconds = keep(lambda: [lab.seconds_of_ways(m) for m in lab.ROWS_COUNTED])
-    curves: dict[str, dict[str, Any]] = {}
-    for way in seconds[0]:
-        method, _, keeps = way.partition(", ")
-        times = [sum(found[way]) for found in seconds]
-        curves.setdefault(method, {})[keeps] = lab.ROWS_COUNTED, times
-    return [
-        plots.time_curves(
-            curves,
-            x_label="rows",
-            y_label="time of one climb (seconds)",
-            y_range=(0.002, 4),
-            y_axis_type="log",
-            title="Serving one climb on 37 variables",
-            alt="Time to serve one climb against the number of rows",
-        )
-    ]
-
-
 @of("13_structure_search", "steps = ")
 def search_steps(steps):
     return at(steps, dataset="coronary", step=4)
 
 
-@of("13_structure_search", "clock = ")
-def search_clock(clock, keep):
-    clock.found = keep(lambda: (clock.runner.run_now(), clock.found)[1])
-    return at(clock)
-
-
-@of("13_structure_search", "recovery = ", slow=True)
-def search_recovery(recovery):
-    return [at(recovery, rows=50_000, which=12)]
+@of("13_structure_search", "plateaus = ")
+def search_plateaus(plateaus):
+    return at(plateaus)
 
 
 @of("13_structure_search", "averages = ", slow=True)

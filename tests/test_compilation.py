@@ -52,7 +52,6 @@ assert start(np.array([0, 1]), source)[0].tolist() == {}
 
 SMALL = """
 import bnlab as bn
-from bnlab.labs.structure_search import counting
 assert bn.graphs.ancestors([[0, 1, 2]]).tolist() == [[0, 1, 3]]
 """
 

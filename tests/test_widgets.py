@@ -149,12 +149,6 @@ CASES = [
     Case(beliefs_and_interventions.Doing, beliefs_and_interventions.Doing),
     Case(search.Plateaus, search.Plateaus),
     Case(search.Steps, search.Steps),
-    Case(
-        search.Clock,
-        lambda: search.Clock(climbs={"restarts": 2, "tabu": 2}, searches=2),
-        runs=True,
-    ),
-    Case(search.Recovery, search.Recovery),
     Case(search.Averages, search.Averages),
     Case(your_own_data.Table, lambda: your_own_data.Table(garden())),
     Case(
@@ -168,7 +162,7 @@ CASES = [
     Case(scaling_out.ExactPlan, lambda: scaling_out.ExactPlan(1e-8, 1e-4)),
 ]
 RUNS = [case for case in CASES if case.runs]
-LONG = {"hidden_annealing.Loops", "structure_search.Recovery"}
+LONG = {"hidden_annealing.Loops"}
 
 
 @pytest.fixture(autouse=True)
@@ -372,8 +366,6 @@ OWN: dict[type, Callable[[], Any]] = {
     ),
     search.Plateaus: lambda: search.Plateaus(own()),
     search.Steps: lambda: search.Steps(own()),
-    search.Clock: lambda: search.Clock(own(), climbs={"restarts": 2, "tabu": 2}, searches=2),
-    search.Recovery: lambda: search.Recovery(bn.load_network("cancer")),
     search.Averages: lambda: search.Averages(own()),
 }
 

@@ -1,0 +1,400 @@
+"""The views and the checks of notebooks/13_structure_search.ipynb.
+
+Searches for one good DAG, the classes of DAGs that score alike, and what the best one alone hides.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import bnlab as bn
+from bnlab import plots
+from bnlab.checks import Bools, Floats, Ints
+from bnlab.labs.board import (
+    DATASETS as DATASETS,
+    Case,
+    bdeu_table as table,
+    check,
+    choice,
+    dataset_choice,
+    rows as data,
+    setup as setup,
+    size_slider,
+    step_slider,
+    title,
+)
+from bnlab.labs.predict import predict as predict, review as review
+from bnlab.labs.view import Board, View
+
+SEED = 2022
+MARGIN = 1e-6  # nats; scores nearer than this are one score, summed in another order
+COUNTS = (1, 3, 10, 30, 100, 300, 1000)  # the k best DAGs
+SQUARES = ("a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1", "won")
+
+DRAWN = 8  # members of a class, at most
+WALKS: Mapping[str, int] = {"plain climb": 0, "with a tabu list of 10": 10}
+SHOWN_STEPS = 40
+KINDS = ("add", "delete", "reverse")
+SEEDS = 3
+MOST_PAIRS = 10
+
+
+@cache
+def best(case: Case) -> bn.BestDags:
+    """The DAG of highest score of a case, by the exact dynamic program."""
+    return bn.map_dag(table(case))
+
+
+def below(case: Case, log_target: float, /) -> float:
+    """How many nats a score is below the best there is; 0 within rounding."""
+    gap = float(best(case).log_target[0] - log_target)
+    return gap if gap > MARGIN else 0.0
+
+
+def names(case: Case, /) -> tuple[str, ...]:
+    """Return the names of the variables, squares of the board as in chess."""
+    return SQUARES if case == "tic-tac-toe" else data(case).names
+
+
+@cache
+def classes(case: Case, first: int = 4) -> tuple[Floats, tuple[Ints, ...]]:
+    """Scores (C,) and members (members, n) of the classes of the first variables, best first."""
+    few = data(case).select(data(case).names[:first])
+    dags = bn.graphs.all_dags(first)
+    log_target = bn.score_families(few, bn.BDeu(1.0)).log_target(dags)
+    _, number = np.unique(bn.graphs.cpdag(dags), axis=0, return_inverse=True)
+    groups = [np.flatnonzero(number == c) for c in range(number.max() + 1)]
+    groups.sort(key=lambda group: (-round(float(log_target[group[0]]), 6), group[0]))
+    return log_target[[group[0] for group in groups]], tuple(dags[group] for group in groups)
+
+
+class Average(NamedTuple):
+    """Edges (n, n) by the k best DAGs, their posterior mass, and the number of their classes."""
+
+    edges: Floats
+    mass: float
+    classes: int
+
+
+@cache
+def exact(case: Case) -> bn.DagPosterior:
+    """The exact structure-modular posterior of a case."""
+    return bn.dag_posterior(table(case))
+
+
+@cache
+def average(case: Case, k: int) -> Average:
+    """The k best DAGs of a case, weighed by their probabilities."""
+    columns, listed = ("dags", "log_target", "log_weight"), _listed(case)
+    first = replace(listed, **{name: getattr(listed, name)[:k] for name in columns})
+    draws = first.as_draws(log_z=exact(case).log_z)
+    classes = len(np.unique(bn.graphs.cpdag(first.dags), axis=0))
+    return Average(bn.features.edges(draws), float(draws.stats["mass"][0]), classes)
+
+
+@cache
+def _listed(case: Case) -> bn.BestDags:
+    return bn.k_best_dags(table(case), COUNTS[-1])
+
+
+class Plateaus(View):
+    """Four variables of the coronary data: 543 DAGs on 185 plateaus, one at a time.
+
+    Control `rank`, 1 for the best class; panel `panel`. Your own table gives its first four.
+    """
+
+    def __init__(self, data: bn.Data | None = None) -> None:
+        self._case: Case = "coronary" if data is None else data
+        count = len(classes(self._case)[0])
+        super().__init__(rank=step_slider("class, from the best", 1, 1, count))
+
+    def draw(self, rank: int) -> Board:
+        """The members of one class, and the class."""
+        scores, groups = classes(self._case)
+        members, shown = groups[rank - 1], groups[rank - 1][:DRAWN]
+        own, whole = bn.graphs.to_adjacency(shown), bn.graphs.cpdag(shown[0])
+        picture = plots.graph_gallery(
+            np.concatenate([own, whole[None]]),
+            names(self._case)[:4],
+            [*[f"{scores[rank - 1]:.3f}"] * len(shown), "the class"],
+            np.concatenate([own & ~whole.T, (whole & ~whole.T)[None]]),
+            across=3,
+            title=f"Class {rank} of {len(scores)}: ln p(D | G) of each member, nats",
+            alt="Drawings of the DAGs of one class and of the class, directions in common marked",
+        )
+        caption = (
+            f"Members: {len(members)}. v-structures: {len(bn.graphs.v_structures(members[0]))}. "
+            f"{scores[0] - scores[rank - 1]:.2f} nats below the best class. Marked: the directions "
+            "that all members share."
+        )
+        if len(members) > DRAWN:
+            caption += f" Drawn are {DRAWN} of them."
+        return {"panel": (picture, caption)}
+
+
+class Steps(View):
+    """Hill climbing from the empty DAG, move by move, with the gains of all next moves.
+
+    Controls `dataset`, `walk` and `step`, the number of moves made; panels `net` and `gains`.
+    """
+
+    def __init__(self, data: bn.Data | None = None) -> None:
+        dataset = dataset_choice(DATASETS, data)
+        walk = choice("search", list(WALKS))
+        step = step_slider("moves made", 0, 0, _last(dataset.value, walk.value), "420px")
+        super().__init__(dataset=dataset, walk=walk, step=step)
+
+    def settle(self, moved: str) -> None:
+        """Begin another climb at its start."""
+        dataset, walk, step = self.controls.values()
+        if moved != "step":
+            step.value, step.max = 0, _last(dataset.value, walk.value)
+
+    def draw(self, dataset: Case, walk: str, step: int) -> Board:
+        """The DAG so far, and what each next move gains."""
+        climb, labels = climbed(dataset, WALKS[walk]), names(dataset)
+        gains = move_gains(table(dataset), climb.path[step])
+        moves, now = gains[np.isfinite(gains)], float(climb.trace[step])
+        last = "The empty DAG."
+        if step:
+            (kind, u, v), gain = climb.steps[step - 1], now - climb.trace[step - 1]
+            last = f"Move {step}: {KINDS[kind]} {labels[u]} → {labels[v]}, {gain:+.2f} nats."
+        net = plots.network(
+            bn.graphs.to_adjacency(climb.path[step]).astype(float),
+            labels,
+            _places(dataset),
+            name="climbed",
+            title="The DAG so far",
+            alt="The DAG after these moves",
+        )
+        return {
+            "net": (net, f"{last} {below(dataset, now):.2f} nats below the exact best."),
+            "gains": (
+                plots.move_gains(gains, labels),
+                f"{moves.size} moves: {(moves > 1e-7).sum()} gain, "
+                f"{(np.abs(moves) <= 1e-7).sum()} change nothing, {(moves < -1e-7).sum()} lose.",
+            ),
+        }
+
+
+def move_gains(scores: bn.ScoreTable, dag: Ints, /) -> Floats:
+    """What each next move gains, (n, n) nats: [u, v] is for the pair u, v.
+
+    Where u -> v is there, of taking it away; where v -> u is there, of turning it round; else of
+    adding u -> v. nan where that closes a cycle or makes too many parents, and for u = v.
+    """
+    gains = np.full((dag.size, dag.size), np.nan)
+    now = scores.log_target(dag[None])[0]
+    for u, v in np.argwhere(~np.eye(dag.size, dtype=bool)):
+        after = dag.copy()
+        after[u] &= ~(np.int64(1) << v)
+        closes = bn.graphs.ancestors(after)[u] >> v & 1  # a path from v to u
+        if dag[v] >> u & 1 or not closes:
+            after[v] ^= np.int64(1) << u
+            gains[u, v] = scores.log_target(after[None])[0] - now
+    gains[np.isinf(gains)] = np.nan
+    return gains
+
+
+@cache
+def climbed(case: Case, tabu: int) -> bn.Climb:
+    """Return the climb from the empty DAG, as shown by `Steps`."""
+    return bn.hill_climb(table(case), tabu=tabu, rng=np.random.default_rng(0))
+
+
+def _last(case: Case, walk: str) -> int:
+    return min(SHOWN_STEPS, len(climbed(case, WALKS[walk]).steps))
+
+
+@cache
+def _places(case: Case) -> Floats:
+    end = climbed(case, 0).dag
+    return plots.network_positions(bn.graphs.to_adjacency(end).astype(float))
+
+
+class Averages(View):
+    """The k best DAGs together, beside the exact average over all.
+
+    Controls `dataset` and `count`, k; panels `heat` and `pairs`.
+    """
+
+    def __init__(self, data: bn.Data | None = None) -> None:
+        for case in DATASETS if data is None else (data,):  # now, so that the slider answers
+            for k in COUNTS:
+                average(case, k)
+        super().__init__(
+            dataset=dataset_choice(DATASETS, data),
+            count=size_slider("the k best DAGs, k", COUNTS),
+        )
+
+    def draw(self, dataset: Case, count: int) -> Board:
+        """The edges by the k best, and the edges that the best gets most wrong."""
+        here, labels = average(dataset, count), names(dataset)
+        true, best = exact(dataset).edges, average(dataset, 1).edges
+        order = np.argsort(-np.abs(best - true).round(9), axis=None, kind="stable")[:MOST_PAIRS]
+        pairs = plots.answer_pairs(
+            here.edges.ravel()[order],
+            true.ravel()[order],
+            [f"{labels[i // len(labels)]} → {labels[i % len(labels)]}" for i in order],
+            posteriors=("the k best", "all DAGs, exact"),
+            title="Edges that the best DAG gets most wrong",
+            x_label="probability of the edge",
+            alt="Ten edges: their probabilities by the k best DAGs and by all of them",
+        )
+        heading, sad = "Edges, by the k best DAGs", bn.diagnostics.sad(here.edges, true)
+        many = f"Best DAGs: {count:,}, of classes: {here.classes}"
+        return {
+            "heat": (
+                plots.heat_map(here.edges, labels, name="averaged", title=heading),
+                f"{title(dataset)}. {many}: {here.mass:.1%} of the posterior probability.",
+            ),
+            "pairs": (pairs, f"SAD of all edges from the exact ones: {sad:.2f}."),
+        }
+
+
+def apart(first: Bools, second: Bools, /) -> int:
+    """Structural Hamming distance of two CPDAGs (n, n): pairs of nodes joined in another way."""
+    other = first != second
+    return int(np.triu(other | other.T).sum())
+
+
+@cache
+def truths() -> tuple[bn.BayesNet, ...]:
+    """Twenty random networks: in a random order, 7 binary nodes take 0 to 3 parents each."""
+    out = []
+    for rng in np.random.default_rng(SEED).spawn(20):
+        order, dag = rng.permutation(7), np.zeros(7, np.int64)
+        for place, v in enumerate(order):
+            count = min(place, int(rng.integers(0, 4)))
+            dag[v] = (np.int64(1) << rng.choice(order[:place], size=count, replace=False)).sum()
+        out.append(bn.BayesNet.random_tables(dag, [2] * 7, rng))
+    return tuple(out)
+
+
+def _changed(dag: Ints, kind: str, u: int, v: int) -> Ints:
+    new = dag.copy()
+    new[v] ^= np.int64(1) << u  # there now, or gone
+    new[u] |= np.int64(kind == "reverse") << v
+    return new
+
+
+def _some_dags(count: int) -> Ints:
+    dags = bn.graphs.all_dags(4)
+    return dags[np.random.default_rng(SEED).permutation(len(dags))[:count]]
+
+
+def check_gain(function: Callable[..., Any]) -> bool:
+    """Exercise 1: `function(score, parents, kind, u, v)` is what the move gains."""
+    chain = np.array([0, 1, 2, 0])  # 0 -> 1 -> 2, and 3
+    few = data("coronary").select(data("coronary").names[:4])
+    four = bn.score_families(few, bn.BDeu(1.0))
+
+    def result(kind: str, u: int, v: int, dag: Ints = chain) -> tuple[float, int]:
+        asked = []  # the nodes whose scores the answer needs
+
+        def score(w: int, parents: frozenset[int]) -> float:
+            asked.append(w)
+            place = np.flatnonzero(four.parents[w] == sum(1 << x for x in parents))
+            return float(four.log_phi[w, place[0]])
+
+        parents = [frozenset(bn.graphs.members(int(mask))) for mask in dag]
+        return float(function(score, parents, kind, u, v)), len(asked)
+
+    def right(kind: str, u: int, v: int, dag: Ints = chain) -> bool:
+        before, after = four.log_target([dag, _changed(dag, kind, u, v)])
+        return bool(np.isclose(result(kind, u, v, dag)[0], after - before))
+
+    return check(
+        "Exercise 1",
+        "return a number, for adding 0 -> 3",
+        lambda: np.isfinite(result("add", 0, 3)[0]),
+        "adding 0 -> 3, or 0 -> 2, which has a parent already: the new score less the old one",
+        lambda: right("add", 0, 3) and right("add", 0, 2),
+        "deleting 1 -> 2",
+        lambda: right("delete", 1, 2),
+        "reversing 1 -> 2 changes two families",
+        lambda: right("reverse", 1, 2),
+        "ask for two scores to add or delete: all other families cancel",
+        lambda: result("add", 0, 2)[1] <= 2 and result("delete", 1, 2)[1] <= 2,
+        "ask for four scores to reverse",
+        lambda: result("reverse", 1, 2)[1] <= 4,
+        "any edge of any DAG must do",
+        lambda: all(
+            right("delete", u, v, dag) for dag in _some_dags(60) for u, v in bn.graphs.to_edges(dag)
+        ),
+    )
+
+
+def check_covered(function: Callable[[Ints], Any]) -> bool:
+    """Exercise 2: `function(dag)` are the covered edges, those to reverse within the class."""
+
+    def result(*parents: int) -> set[tuple[int, int]]:
+        return {(int(u), int(v)) for u, v in function(np.array(parents))}
+
+    def turns() -> bool:
+        for dag in _some_dags(200):
+            mine = result(*dag)
+            for u, v in bn.graphs.to_edges(dag):
+                try:
+                    alike = bool(bn.graphs.markov_equivalent(dag, _changed(dag, "reverse", u, v)))
+                except ValueError:  # a cycle
+                    alike = False
+                if alike != ((u, v) in mine):
+                    return False
+        return True
+
+    return check(
+        "Exercise 2",
+        "no edges, none covered",
+        lambda: result(0, 0, 0) == set(),
+        "0 -> 1 alone is covered",
+        lambda: result(0, 1, 0) == {(0, 1)},
+        "of 0 -> 1 -> 2 the first is: 2 has a parent that 1 has not",
+        lambda: result(0, 1, 2) == {(0, 1)},
+        "of 0 -> 2 <- 1 none is, of 0 -> 1, 0 -> 2, 1 -> 2 two are",
+        lambda: result(0, 0, 3) == set() and result(0, 1, 3) == {(0, 1), (1, 2)},
+        "reversals stay in the class exactly for covered edges",
+        turns,
+    )
+
+
+def check_search(function: Callable[[bn.ScoreTable, np.random.Generator], Any]) -> bool:
+    """Exercise 3: `function(table, rng)` finds the best DAG, and good ones of 37 variables."""
+
+    @cache
+    def gap(name: str) -> float:
+        gaps = []
+        for seed in range(SEEDS):
+            dag = np.asarray(function(table(name), np.random.default_rng(seed)), np.int64)
+            gaps.append(below(name, table(name).log_target(dag[None])[0]))
+        return max(gaps)
+
+    def large() -> bool:
+        scores = alarm_table()
+        plain = bn.hill_climb(scores, restarts=20, rng=np.random.default_rng(SEED)).log_target
+        dag = np.asarray(function(scores, np.random.default_rng(SEED)), np.int64)
+        return bool(scores.log_target(dag[None])[0] > plain + MARGIN)
+
+    best = f"the best DAG, for {SEEDS} seeds of 3"
+    return check(
+        "Exercise 3",
+        "return the parent masks of a DAG",
+        lambda: np.isfinite(gap("wine")),
+        f"wine and coronary: {best}",
+        lambda: gap("wine") == gap("coronary") == 0,
+        f"tic-tac-toe: {best}",
+        lambda: gap("tic-tac-toe") == 0,
+        "37 variables, where nothing is exact: better than 20 restarts of the plain climb",
+        large,
+    )
+
+
+@cache
+def alarm_table() -> bn.ScoreTable:
+    """1,000 rows from the structure of alarm with random tables, up to two parents."""
+    net = bn.random_network("alarm", np.random.default_rng(SEED))
+    alarm = net.sample(1000, np.random.default_rng(SEED))
+    return bn.score_families(alarm, bn.BDeu(1.0), max_parents=2)
