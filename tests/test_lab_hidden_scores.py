@@ -13,7 +13,7 @@ from bnlab.labs import hidden_scores as lab
 from bnlab.labs.hidden_scores import SIZES, TABLES
 
 NAN = float("nan")
-FIVE = np.array([[0, 0], [0, 0], [1, 1], [2, 2], [2, 2]])
+ROWS = np.array(lab.FIVE)
 
 
 def test_scores_that_are_missing_have_no_winner() -> None:
@@ -140,7 +140,7 @@ def test_check_of_the_sum_row_by_row(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_check_of_the_bound_between(capsys: pytest.CaptureFixture[str]) -> None:
     def parts(shares):
-        counts = [shares.sum(axis=0)[None], *(shares.T @ np.eye(3)[c] for c in FIVE.T)]
+        counts = [shares.sum(axis=0)[None], *(shares.T @ np.eye(3)[c] for c in ROWS.T)]
         completed = sum(
             lgamma(row.size) - lgamma(row.size + row.sum()) + sum(lgamma(1 + n) for n in row)
             for table in counts
@@ -155,10 +155,10 @@ def test_check_of_the_bound_between(capsys: pytest.CaptureFixture[str]) -> None:
             total += chance * parts(np.eye(2)[list(states)])[0]
         return total
 
-    assert not lab.check_between(lambda shares: None, FIVE)
-    assert not lab.check_between(lambda shares: sum(parts(shares)), FIVE)
-    assert not lab.check_between(lambda shares: parts(shares)[0], FIVE)
-    assert lab.check_between(right, FIVE)
+    assert not lab.check_between(lambda shares: None)
+    assert not lab.check_between(lambda shares: sum(parts(shares)))
+    assert not lab.check_between(lambda shares: parts(shares)[0])
+    assert lab.check_between(right)
     assert capsys.readouterr().out.count("not yet") == 3
 
 
