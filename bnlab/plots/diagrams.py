@@ -270,7 +270,7 @@ def _draw_key(picture: figure) -> None:
     entries = [
         (BACKWARD_FILL, CELL[1] / 2, "b: set to top"),
         (FORWARD_FILL, CELL[1] / 2, "g: bottom to set"),
-        (ALPHA, CELL[1] / 6, "α: one more"),
+        (ALPHA, CELL[1] / 6, "α: adds a variable"),
     ]
     for y, (color, height, text) in zip((12, 32, 52), entries, strict=True):
         picture.rect(x=14, y=y, width=20, height=height, fill_color=color, line_color=RULE)
