@@ -216,15 +216,15 @@ def evidence_bounds(closing):
 
 @of("09_hidden_scores", "rows = ")
 def hidden_model(lab, cause):
-    return [lab.drawing(lab.true_model(), "The questionnaire"), lab.drawing(cause, "Five rows")]
+    return [lab.drawing(lab.true_model(), "The questionnaire"), lab.drawing(cause, "Small model")]
 
 
 @of("09_hidden_scores", "rows = ", "methods, rng = ", "sizes, gaps = ")
 def hidden_gaps(sizes, gaps, methods):
     lines = {name.upper(): [gaps[m][i] for m in sizes] for i, name in enumerate(methods)}
-    text = {"x_label": "rows m", "y_label": "score − ln p(D), mean of 20 tables (nats)"}
+    text = {"x_label": "rows m", "y_label": "score − ln p(D), mean (nats)"}
     text |= {"title": "Three scores and the exact sum", "alt": "Errors of scores", "name": "gaps"}
-    return plots.log_curves(sizes, lines, {"exact": 0.0}, y_range=(-3.2, 0.4), **text)
+    return plots.log_curves(sizes, lines, {"exact": 0.0}, y_range=(-5.6, 0.4), **text)
 
 
 @of("09_hidden_scores", "scores = lab", slow=True)
