@@ -2,7 +2,6 @@
 
     uv run --extra test python benchmarks/scaling.py                  # about five minutes
     uv run --extra test python benchmarks/scaling.py --repeats 3 --places threads processes
-    uv run --extra test python tests/stills.py --measure scaling_measured  # the picture of lab 15
 
 For each place and call: seconds by the clock on the wall with one worker and with two, the best of
 the repeats, when the workers are up and have loaded what they need; the efficiency, which is the
@@ -94,7 +93,6 @@ CALLS = {
         empty_jobs,
     )
 }
-SHOWN = ("long runs", "long chains", "wide chains", "short runs")  # in the picture
 
 Found = dict[str, tuple[float, str]]
 """Call -> seconds, the best of the repeats, of which a short call has more, and the fingerprint of

@@ -19,7 +19,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from runpy import run_path
 from typing import Any
 
 from drawing import chromium, read, write
@@ -306,16 +305,6 @@ def own_network(network):
 def own_priors(prior):
     at(prior, ess=100.0)
     return prior.widget
-
-
-@of("15_scaling_out")
-def scaling_measured(lab, keep):
-    def measured():
-        scaling = run_path(str(ROOT / "benchmarks" / "scaling.py"))
-        speed = scaling["report"](1, [p for p in (*lab.PLACES, "MPI") if p not in lab.absent()])
-        return {name: speed[name] for name in scaling["SHOWN"]}
-
-    return [lab.measured_speeds(keep(measured)).figure]
 
 
 @of("15_scaling_out", "speed = ")

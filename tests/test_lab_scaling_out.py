@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bokeh.embed import json_item
-from pictures import check_plot
 
 import bnlab as bn
 from bnlab import plots
@@ -181,18 +180,6 @@ def test_pictures_can_be_drawn() -> None:
     plans = lab.SpeedUp().speed, lab.AnnealingPlan(1e-4).money, lab.ExactPlan(1e-8, 1e-4).memory
     for panel in plans:
         assert json_item(panel.figure._model)["doc"]
-
-
-def test_measured_speeds_have_a_point_for_each_place_and_call() -> None:
-    speeds = {"long": {"threads": 1.9, "MPI": 2.3}, "short": {"threads": 0.4}}
-    picture = plots.place_speeds(speeds)
-    check_plot(picture, "speeds")
-    data = picture.select_one({"name": "speeds"}).data
-    assert data["label"] == ["long", "long", "short"]
-    assert [place for place, _ in data["y"]] == ["threads", "MPI", "threads"]
-    assert data["x"] == [1.9, 2.3, 0.4]
-    assert picture.x_range.end > 2.3
-    assert "short: threads 0.40" in lab.measured_speeds(speeds).caption
 
 
 def test_core_curves_refuse_what_they_cannot_show() -> None:

@@ -28,7 +28,6 @@ from bnlab.plots.diagrams import (
 from bnlab.plots.marks import (
     answer_pairs as answer_pairs,
     path_bars as path_bars,
-    place_speeds as place_speeds,
     published as published,
     sensitivity as sensitivity,
     share_bars as share_bars,

@@ -1,6 +1,6 @@
 """Dots and bars with a label to each row: answers, shares, published values, paths, settings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from bnlab.plots.canvas import (
     write,
 )
 from bnlab.plots.matrix import shortened, square
-from bnlab.plots.series import MARK, cycled, key
+from bnlab.plots.series import cycled, key
 
 LETTER = 7.0  # pixels, mean width of a character of the axis labels
 LONGEST = 44  # characters of a label
@@ -210,39 +210,6 @@ def answer_pairs(
     legend_above(picture, entries(drawn))
     tips = (posteriors[0], "@first{0.000}"), (posteriors[1], "@second{0.000}")
     hover(picture, [*drawn.values()], ("", "@label"), *tips)
-    return picture
-
-
-def place_speeds(speeds: Mapping[str, Mapping[str, float]], /) -> figure:
-    """Draw speed-ups of two workers: a row for each place, and a kind of point for each call.
-
-    Lines mark no gain, and 2, which is all that can be hoped for. The source "speeds" has one row
-    a point.
-
-    Parameters
-    ----------
-    speeds : call -> place -> how many times faster than one worker
-    """
-    title = "Two workers, measured"
-    alt = "How many times faster two workers are than one, by place and call"
-    places = list(dict.fromkeys(place for found in speeds.values() for place in found))
-    apart = 0.5 / max(1, len(speeds) - 1)  # so that points at the same speed-up stay apart
-    looks = cycled(speeds)
-    points = [
-        (call, (place, 0.25 - i * apart), speed, *looks[call])
-        for i, (call, found) in enumerate(speeds.items())
-        for place, speed in found.items()
-    ]
-    ends = 0.0, 1.1 * max([2, *(point[2] for point in points)])
-    look: dict[str, Any] = {"title": title, "alt": alt, "x_range": ends}
-    label = "times faster than one worker"
-    picture = rows(places, x_label=label, row=50, frame_width=WIDTH, room=110, **look)
-    for value, dash in ((1, "dotted"), (2, "dashed")):
-        picture.vspan(x=[value], line_color=RULE, line_dash=dash)
-    source = ColumnDataSource(data=from_rows("label y x color dash marker", points), name="speeds")
-    marks = picture.scatter("x", "y", source=source, size=11, **MARK)
-    hover(picture, [marks], ("", "@label"), ("times faster", "@x{0.00}"))
-    legend_below(picture, key(picture, speeds, looks), columns=2)
     return picture
 
 

@@ -5,6 +5,7 @@ bring and cost; plans for ten thousand annealing runs and for the exact sum past
 """
 
 from bnlab.labs.board import setup
+from bnlab.labs.predict import predict, review
 from bnlab.labs.scaling_out.checks import check_cores, check_executor, check_plan
 from bnlab.labs.scaling_out.places import (
     PLACES,
@@ -27,7 +28,6 @@ from bnlab.labs.scaling_out.plans import (
     annealing_steps,
     dp_bytes,
     dp_seconds,
-    measured_speeds,
     parcel_bytes,
     sized,
     spoken,

@@ -1,12 +1,11 @@
 """Plans: how long, how much, how dear; speed-up and cost, ten thousand chains, the exact sum."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.labs.board import Panel, size_slider
+from bnlab.labs.board import size_slider
 from bnlab.labs.view import Board, View
 from bnlab.plots.series import Curves
 from bnlab.running import BYTES_A_SECOND, job_size
@@ -102,15 +101,6 @@ def sized(count: float, /) -> str:
     units = (("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
     unit, size = next((each for each in units if count >= each[1]), units[-1])
     return f"{count / size:.0f} {unit}" if count >= 10 * size else f"{count / size:.2g} {unit}"
-
-
-def measured_speeds(speeds: Mapping[str, Mapping[str, float]], /) -> Panel:
-    """The picture of measured speed-ups of two workers, call -> place -> times faster than one."""
-    calls = [
-        f"{call}: {', '.join(f'{place} {speed:.2f}' for place, speed in row.items())}"
-        for call, row in speeds.items()
-    ]
-    return Panel(plots.place_speeds(speeds), f"Times faster than one worker: {'; '.join(calls)}.")
 
 
 class SpeedUp(View):
