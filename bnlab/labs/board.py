@@ -245,13 +245,6 @@ def bdeu_table(case: Case, /) -> bn.ScoreTable:
     return bn.score_families(rows(case), bn.BDeu(1.0), max_parents=3)
 
 
-@cache
-def k2_posterior(case: Case, /) -> bn.OrderPosterior:
-    """Return the posterior as in Table 1 of [HeTianWu2016]: K2, Fair prior, at most 5 parents."""
-    table = bn.score_families(rows(case), bn.K2(), max_parents=5, prior=bn.Fair())
-    return bn.order_posterior(table)
-
-
 def dataset_choice(
     offered: Sequence[str], data: Any = None, value: str | None = None, *, label: str = "data set"
 ) -> widgets.Dropdown:

@@ -17,7 +17,7 @@ from bnlab.checks import Floats
 from bnlab.labs.board import check, choice, setup as setup, side_by_side, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress, View
-from bnlab.plots.diagrams import Link, set_name
+from bnlab.plots.lattice import Link, set_name
 
 SEED = 2016
 MAX_PARENTS = 3

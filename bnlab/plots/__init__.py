@@ -19,12 +19,8 @@ from bnlab.plots.curves import (
     log_curves as log_curves,
     traces as traces,
 )
-from bnlab.plots.diagrams import (
-    dag_gallery as dag_gallery,
-    graph_gallery as graph_gallery,
-    lattice as lattice,
-    walk_down as walk_down,
-)
+from bnlab.plots.gallery import dag_gallery as dag_gallery, graph_gallery as graph_gallery
+from bnlab.plots.lattice import lattice as lattice, walk_down as walk_down
 from bnlab.plots.marks import (
     answer_pairs as answer_pairs,
     path_bars as path_bars,
