@@ -69,10 +69,10 @@ def test_certain_interval_is_that_of_the_package() -> None:
     assert shown["draws"][-1] == 1000
     assert (shown["low"][-1], shown["high"][-1]) == (expected.low, expected.high)
     assert shown["distinct DAGs"][-1] == expected.value
-    weighed = bn.features.probability(bn.reweight_by_extensions(draws).prefix(1000), edge)
-    assert shown["weights 1/ℓ(G)"][-1] == pytest.approx(weighed.value)
+    weighted = bn.features.probability(bn.reweight_by_extensions(draws).prefix(1000), edge)
+    assert shown["weights 1/ℓ(G)"][-1] == pytest.approx(weighted.value)
     levels = certain.panel.source("closing_levels").data
-    assert levels["each DAG once, exact"] == [by_dag.edges[u, v]]
+    assert levels["structure-modular, exact"] == [by_dag.edges[u, v]]
     assert levels["order-modular, exact"] == [by_order.edges[u, v]]
     low, high, level = shown["low"], shown["high"], by_dag.edges[u, v]
     assert all(a <= level <= b for a, b in zip(low, high, strict=True))

@@ -1,6 +1,6 @@
 """The views and the checks of notebooks/06_linear_extensions.ipynb.
 
-Down-sets and uniform orders of small DAGs, what draws weighed by 1 / l(G) are worth, and the
+Down-sets and uniform orders of small DAGs, what draws weighted by 1 / l(G) are worth, and the
 interval that is certain once distinct DAGs hold much of the posterior.
 """
 
@@ -108,7 +108,7 @@ def _orders(shape: str) -> Ints:
 
 
 class Worth(View):
-    """What draws weighed by 1 / l(G) are worth, against the number of variables.
+    """What draws weighted by 1 / l(G) are worth, against the number of variables.
 
     Control `size`, the rows used; panel `panel`.
 
@@ -140,7 +140,7 @@ class Worth(View):
                     {},
                     x_label="variables",
                     y_label="effective sample size per draw",
-                    title="What draws weighed by 1/ℓ(G) are worth",
+                    title="What draws weighted by 1/ℓ(G) are worth",
                     alt="Effective sample size as a share of the draws, against the variables",
                     name="worth",
                     y_range=(0, 1.05),
@@ -201,7 +201,7 @@ class Certain(View):
         kind, u, v = self._asked[question]
         truth, other = _exact(self._case, size)[kind][:, u, v].tolist()
         shown = STOPS.index(drawn) + 1
-        every, weighed = _answers(self._case, size, kind, u, v)
+        every, weighted = _answers(self._case, size, kind, u, v)
         sound, now = every[:shown], every[shown - 1]
         _, unique, _ = _drawn(self._case, size)
         distinct = unique[shown - 1]
@@ -211,9 +211,9 @@ class Certain(View):
             [each.high for each in sound],
             {
                 "distinct DAGs": [each.value for each in sound],
-                "weights 1/ℓ(G)": weighed[:shown],
+                "weights 1/ℓ(G)": weighted[:shown],
             },
-            {"each DAG once, exact": truth, "order-modular, exact": other},
+            {"structure-modular, exact": truth, "order-modular, exact": other},
             most=STOPS[-1],
         )
         return {
@@ -222,7 +222,7 @@ class Certain(View):
                 f"{question}, {size:,} rows: {drawn:,} DAGs, {distinct.values.shape[1]:,} distinct,"
                 f" Δ = {distinct.stats['mass'].item():.3f}. For certain {now.low:.3f} to "
                 f"{now.high:.3f}. Distinct DAGs say {now.value:.3f}, weights 1/ℓ(G) say "
-                f"{weighed[shown - 1]:.3f}; exact is {truth:.3f}, order-modular {other:.3f}.",
+                f"{weighted[shown - 1]:.3f}; exact is {truth:.3f}, order-modular {other:.3f}.",
             )
         }
 
@@ -258,7 +258,7 @@ def _questions(case: Case) -> dict[str, tuple[str, int, int]]:
 
 @cache
 def _drawn(case: Case, size: int) -> tuple[bn.Draws, list[bn.Draws], bn.Draws]:
-    """Return the draws, their distinct DAGs at each stop, and the draws weighed by 1 / l(G)."""
+    """Return the draws, their distinct DAGs at each stop, and the draws weighted by 1 / l(G)."""
     by_order, by_dag = _posteriors(case, size)
     draws = bn.sample_dags(by_order, draws=DRAWS, rng=np.random.default_rng(SEED))
     unique = [bn.reweight_unique(draws.prefix(stop), log_z=by_dag.log_z) for stop in STOPS]
@@ -271,8 +271,8 @@ def _answers(
 ) -> tuple[list[bn.FeatureEstimate], list[float]]:
     """Return the answer by the distinct DAGs at each stop, and that by weights of 1 / l(G)."""
     feature = (features.edge if kind == "→" else features.path)(u, v)
-    draws, unique, weighed = _drawn(case, size)
-    has, w = feature(draws.values[0]), np.exp(weighed.log_weight[0])
+    draws, unique, weighted = _drawn(case, size)
+    has, w = feature(draws.values[0]), np.exp(weighted.log_weight[0])
     by_weights = (np.cumsum(w * has) / np.cumsum(w))[np.array(STOPS) - 1].tolist()
     return [features.probability(each, feature) for each in unique], by_weights
 
@@ -361,7 +361,7 @@ def check_apart(first: Sequence[Any], second: Sequence[Any]) -> bool:
         lambda: (
             masks().shape == (2, 6) and all(graphs.check_dag(dag) is not None for dag in masks())
         ),
-        "join all six nodes: someone must have a parent in every part",
+        "each DAG should be connected: no group of nodes may stand apart",
         lambda: all(_joined(dag) for dag in masks()),
         "they should be Markov equivalent: the same pairs joined, the same v-structures",
         lambda: bool(graphs.markov_equivalent(*masks())),
