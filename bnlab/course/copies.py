@@ -5,8 +5,8 @@ then cells with the tag "solution". Copies lack the solutions and are as if neve
 the code and the check become two cells: the first is the student's, the second is locked and
 graded.
 
-A lab asks by `guess = lab.predict(...)` and answers by `guess.reveal(...)`, or under headings
-"Predict 1" and in text that begins with "Explain". Copies hold no pictures in between.
+A lab asks by `guess = lab.predict(...)` and answers by `guess.reveal(...)`. Copies hold no pictures
+in between.
 """
 
 import ast
@@ -29,11 +29,9 @@ GOES_ON = "raises-exception"  # Jupyter's tag: a cell that fails does not stop "
 
 _GOAL = re.compile(r"^- (.+?)[;.]$", re.MULTILINE)
 _NEEDS = re.compile(r"^You need: (.+?)\. Time: (\d+) minutes\.", re.MULTILINE)
-_TURN = re.compile(
-    r"(?P<asks>(?:^#+ |\*\*)Predict \d)|(?P<tells>\*\*Explain)"
-    # A picture, with what folds it and the caption in italics below.
-    r"|(?P<shows>(?:<details[^!]*)?!\[[^\]]*\]\([^)]*\)\s*(?:\*(?!\*).*\s*)?(?:</details>\s*)?)",
-    re.MULTILINE,
+# A picture, with what folds it and the caption in italics below.
+_SHOWS = re.compile(
+    r"(?:<details[^!]*)?!\[[^\]]*\]\([^)]*\)\s*(?:\*(?!\*).*\s*)?(?:</details>\s*)?"
 )
 _PICTURE = re.compile(r"\]\((images/[^)]+)\)")
 _ASKS, _REVEALS = re.compile(r"(\w+) = lab\.predict\("), re.compile(r"(\w+)\.reveal\(")
@@ -224,13 +222,13 @@ def _like(lab: Notebook, cells: list[Cell]) -> Notebook:
 
 def _unanswered(cells: Sequence[Cell]) -> list[Cell]:
     """The cells as if never run, without pictures between a prediction and its outcome."""
-    kept, waiting, asked = list[Cell](), set[str](), False
+    kept, waiting = list[Cell](), set[str]()
     for cell in map(_unrun, cells):
         if _is_code(cell):
             waiting |= set(_ASKS.findall(_source(cell)))
             waiting -= set(_REVEALS.findall(_source(cell)))
-        else:
-            cell["source"], asked = _without_answers(_source(cell), asked, bool(waiting))
+        elif waiting:
+            cell["source"] = _SHOWS.sub("", _source(cell))
         if _source(cell):
             kept.append(cell)
     return kept
@@ -241,18 +239,6 @@ def _unrun(cell: Cell) -> Cell:
     fresh = copy.deepcopy(cell)
     fresh.get("metadata", {}).pop("execution", None)
     return fresh | {"outputs": [], "execution_count": None} if _is_code(cell) else fresh
-
-
-def _without_answers(text: str, asked: bool, waiting: bool) -> tuple[str, bool]:
-    """Text without its pictures between a prediction and its explanation; whether one is open."""
-    kept, place = "", 0
-    for found in _TURN.finditer(text):
-        if found["shows"] is None:
-            asked = found["asks"] is not None
-        elif asked or waiting:
-            kept += text[place : found.start()]
-            place = found.end()
-    return kept + text[place:], asked
 
 
 def _graded(name: str, source: str, **metadata: object) -> Cell:
