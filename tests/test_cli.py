@@ -372,11 +372,12 @@ def test_the_labs_themselves_are_not_copied_onto_themselves(here: Path) -> None:
 
 
 def test_jupyterlab_is_opened_with_its_options(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BOKEH_RESOURCES")  # then pictures need no network
     seen = []
 
     class Lab:
-        def __init__(self, command: list[str], cwd: Path) -> None:
-            seen.append((command[1:], cwd))
+        def __init__(self, command: list[str], cwd: Path, env: dict[str, str]) -> None:
+            seen.append((command[1:], cwd, env["BOKEH_RESOURCES"]))
             self.interrupts = 2
 
         def __enter__(self) -> "Lab":
@@ -393,7 +394,8 @@ def test_jupyterlab_is_opened_with_its_options(here: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(labs.subprocess, "Popen", Lab)
     assert main(["labs", "mine", "--", "--port", "9999"]) == 0
-    assert seen == [(["-m", "jupyterlab", labs.FIRST, "--port", "9999"], Path("mine"))]
+    command = ["-m", "jupyterlab", labs.FIRST, "--port", "9999"]
+    assert seen == [(command, Path("mine"), "inline")]
 
 
 @pytest.mark.parametrize(

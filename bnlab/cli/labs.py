@@ -3,6 +3,7 @@
 import argparse
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, files
@@ -131,7 +132,9 @@ def _unused(folder: Path) -> Path:
 def _jupyter(folder: Path, options: list[str]) -> int:
     """Run JupyterLab until it ends; Ctrl-C is for JupyterLab, which asks before it shuts down."""
     command = [sys.executable, "-m", "jupyterlab", FIRST, *options]
-    with subprocess.Popen(command, cwd=folder) as lab:
+    # Pictures without a network, too: BokehJS comes from the installed package.
+    variables = {"BOKEH_RESOURCES": "inline", **os.environ}
+    with subprocess.Popen(command, cwd=folder, env=variables) as lab:
         while True:
             try:
                 return DONE if lab.wait() == 0 else FAILED
