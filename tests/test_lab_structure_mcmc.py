@@ -1,6 +1,6 @@
 """Lab 11 without a browser: its race, its pictures, its widgets and its checks."""
 
-from itertools import islice, pairwise
+from itertools import combinations, islice, pairwise
 
 import numpy as np
 import pytest
@@ -153,12 +153,21 @@ def test_check_of_relocations(capsys: pytest.CaptureFixture[str]) -> None:
         near = near if itself else near - {A}
         return dict.fromkeys(near, 1 / len(near)) if near else {A: 1.0}
 
+    def split_or_join(A):
+        near = [(*A[:i], A[i] | A[i + 1], *A[i + 2 :]) for i in range(len(A) - 1)]
+        for i, layer in enumerate(A):
+            for size in range(1, len(layer)):
+                for front in map(frozenset, combinations(sorted(layer), size)):
+                    near.append((*A[:i], front, layer - front, *A[i + 1 :]))
+        return dict.fromkeys(near, 1 / len(near))
+
     assert not lab.check_relocate(lambda A: None)
     assert not lab.check_relocate(lambda A: relocate(A, own=False))
     assert not lab.check_relocate(lambda A: relocate(A, itself=True))
     assert not lab.check_relocate(lambda A: dict.fromkeys(relocate(A), 1.0))
+    assert not lab.check_relocate(split_or_join)
     assert lab.check_relocate(relocate)
-    assert capsys.readouterr().out.count("not yet") == 4
+    assert capsys.readouterr().out.count("not yet") == 5
 
 
 def test_check_of_samplers(capsys: pytest.CaptureFixture[str]) -> None:
