@@ -46,7 +46,7 @@ class Batches(NamedTuple):
 
 
 def batches(n: int, /, *, steps: int = STEPS, runs: int = BATCHES) -> Batches:
-    """Run AIS with the thesis' schedule and proposals on n rows from the printed parameters."""
+    """Run AIS with the thesis' schedule and proposals on n rows from the published parameters."""
     rows, method = data_of_print(0)[:n], AIS(Warped(steps), JointDirichlet())
     found = [
         anneal(model, rows, runs=runs, rng=rng, method=method)
@@ -93,7 +93,7 @@ def true_model() -> HiddenModel:
 
 @cache
 def traced(n: int = 480, /, *, steps: Sequence[int] = LADDER, traces: int = TRACES) -> Traces:
-    """Run the thesis' sampler on the true structure, n rows from the printed parameters."""
+    """Run the thesis' sampler on the true structure, n rows from the published parameters."""
     tables = [np.maximum(table, LEAST) for table in thesis_network().tables]
     tables = [table / table.sum(axis=1, keepdims=True) for table in tables]
     tables = [np.repeat(table[None], traces + 1, axis=0) for table in tables]
@@ -141,7 +141,7 @@ def both_sides(n: int, /, *, steps: Sequence[int] = LADDER, runs: int = 20) -> S
     """Run row-wise AIS upward, and in reverse from the parameters that made the data.
 
     They are the first draw from the prior, so an exact draw from the posterior given the data
-    [GrosseEtAl2015]; the printed ones are rounded.
+    [GrosseEtAl2015]; the published ones are rounded.
     """
     rows, start = data_of_draw(0)[:n], drawn_network(0).tables
     how: dict[str, Any] = {"runs": runs, "rng": stream(9, n)}

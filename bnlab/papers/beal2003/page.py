@@ -80,7 +80,7 @@ def figure_6_2(known: study.Study | None = None, n: int = 10240) -> Any:
     cell="{median:.0f} ({lowest}-{highest}) [{print}]",
 )
 def table_6_1(names: Iterable[str] = printed.RANK_SCORES[:-1]) -> Rows:
-    """Table 6.1: rank of the true structure, printed parameters. Median and range of our ten data
+    """Table 6.1: rank of the true structure, published parameters. Median and range of our ten data
     sets of each size, and the one of the thesis in brackets. An asterisk: without aliases."""
     columns = [printed.RANK_SCORES.index(name) for name in names]
     for n in study.saved().sizes("rank print"):

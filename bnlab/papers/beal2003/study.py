@@ -41,7 +41,7 @@ class Plan:
 
     draws: int  # of the parameters, and the sizes of their data sets
     draw_sizes: Sequence[int]  # n of each
-    data_sets: int  # from the printed parameters
+    data_sets: int  # from the published parameters
     print_sizes: Sequence[int]  # n of each; the scores of all structures are kept for the first
     batches: Mapping[int, int]  # n -> runs of the thesis' sampler on every structure
     steps: int = STEPS  # of these runs
@@ -79,7 +79,7 @@ class Study:
 
     def __repr__(self) -> str:
         return (
-            f"Study(draws: {self._extent('rank draw')}, printed parameters: "
+            f"Study(draws: {self._extent('rank draw')}, published parameters: "
             f"{self._extent('rank print')}, AIS: {self._extent('acceptance')}, "
             f"SMC: {self._extent('smc')})"
         )
@@ -101,7 +101,7 @@ class Study:
         return Standing(plain.astype(np.int64), rank.astype(np.int64), gap.astype(np.float64))
 
     def scores(self, n: int, /) -> Floats:
-        """Return scores (136, 7), no aliases, of the first data set of the printed parameters."""
+        """Return scores (136, 7), no aliases, of the first data set of the published parameters."""
         return self._nats("scores", n)
 
     def batches(self, n: int, /) -> Batches:
@@ -182,7 +182,7 @@ def first_ranks(study: Study, n: int, names: Iterable[str] = SUCCESS_SCORES, /) 
 
 
 def band(count: int, draws: int = DRAWS, /) -> float:
-    """Return by how many draws two runs with the printed rate differ in 95 of 100 cases."""
+    """Return by how many draws two runs with the published rate differ in 95 of 100 cases."""
     rate = count / draws
     return 1.96 * math.sqrt(2 * draws * rate * (1 - rate))
 
@@ -190,7 +190,7 @@ def band(count: int, draws: int = DRAWS, /) -> float:
 def outside_bands(study: Study, sizes: Iterable[int], /) -> list[tuple[int, str, int, int]]:
     """Return n, score, ours and print where ours is outside the band around print.
 
-    A printed count of 0 or 106 has a band of no width, and is judged as if it were 1 or 105.
+    A published count of 0 or 106 has a band of no width, and is judged as if it were 1 or 105.
     """
     found = []
     for n in sizes:
@@ -224,7 +224,7 @@ def score_ranks(study: Study, n: int, /) -> Ints:
 
 
 def outside_ranges(study: Study, /) -> NDArray[np.bool_]:
-    """Return which printed ranks (sizes, 9) of Table 6.1 no range of our data sets holds."""
+    """Return which published ranks (sizes, 9) of Table 6.1 no range of our data sets holds."""
     found = []
     for n in study.sizes("rank print"):
         ours, printed = score_ranks(study, n), TABLE_6_1[SIZES.index(n), :-1]

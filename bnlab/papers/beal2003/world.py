@@ -67,7 +67,7 @@ def log_aliases() -> Floats:
 
 @cache
 def thesis_network() -> bn.BayesNet:
-    """Return the true structure with the printed parameters, rows divided by their sums."""
+    """Return the true structure with the published parameters, rows divided by their sums."""
     tables = [np.array(table) for table in THETA]
     tables = [table / table.sum(axis=1, keepdims=True) for table in tables]
     blank = bn.BayesNet.random_tables(TRUE_PARENTS, ARITIES, np.random.default_rng(0))
@@ -80,7 +80,7 @@ def drawn_network(draw: int, /) -> bn.BayesNet:
 
 
 def data_of_print(number: int, /) -> Ints:
-    """Return observed columns (10240, 4) from the printed parameters; smaller sets begin them."""
+    """Return observed columns (10240, 4) from the published parameters; smaller sets begin them."""
     return _observed(thesis_network(), stream(0, number))
 
 
@@ -214,7 +214,7 @@ def scores_of_draw(draw: int, n: int, /) -> Floats:
 
 
 def scores_of_print(number: int, n: int, /) -> Floats:
-    """Return `all_scores` after n rows of one data set from the printed parameters."""
+    """Return `all_scores` after n rows of one data set from the published parameters."""
     return all_scores(data_of_print(number)[:n], rng=stream(4, number, n))
 
 
