@@ -46,7 +46,7 @@ class Prior(Protocol):
 @checked
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """q = 1: every DAG alike (structure-modular), or every pair of order and DAG (order-modular).
+    """rho = 1: all DAGs alike (structure-modular), or all pairs of order and DAG (order-modular).
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Uniform:
 @checked
 @dataclass(frozen=True, slots=True)
 class Fair:
-    """q = 1 / C(n - 1, |G|): every number of parents alike [KoivistoSood2004, FriedmanKoller2003].
+    """rho = 1 / C(n - 1, |P|): all numbers of parents alike [KoivistoSood2004, FriedmanKoller2003].
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Fair:
 @checked
 @dataclass(frozen=True, slots=True)
 class EdgePenalty:
-    """q = exp(-nats |G|): each edge costs `nats`; negative values favour edges.
+    """rho = exp(-nats |P|): each edge costs `nats`; negative values favour edges.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class EdgePenalty:
 @checked
 @dataclass(frozen=True, slots=True, eq=False)
 class EdgeBeliefs(Record):
-    """q = exp(-strength E_v(G)), E_v(G) = sum over u != v of |B[u, v] - [u in G]|.
+    """rho = exp(-strength E_v(P)), E_v(P) = sum over u != v of |B[u, v] - [u in P]|.
 
     `beliefs` B (n, n) holds degrees of belief in u -> v between 0 and 1 (0.5 says nothing); the
     diagonal is not read. The energy summed over nodes is that of [WerhliHusmeier2007, eq. 5].
@@ -141,7 +141,7 @@ class EdgeBeliefs(Record):
         self._set(beliefs=matrix)
 
     def log_factor(self, n: int, v: int, parents: Ints, /) -> Floats:
-        """Return -strength E_v(G), shape (F,), nats."""
+        """Return -strength E_v(P), shape (F,), nats."""
         masks = _check_masks(n, v, parents)
         matrix = np.asarray(self.beliefs)
         if matrix.shape != (n, n):

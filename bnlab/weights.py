@@ -73,7 +73,7 @@ class Harmonic:
 @checked
 @dataclass(frozen=True, slots=True)
 class Warped:
-    """tau_k = e k / K / (1 - k / K + e), slow where tau is small [Beal2003, eq. 6.73].
+    """beta_k = e k / K / (1 - k / K + e), slow where beta is small [Beal2003, eq. 6.73].
 
     Large e make it linear.
 

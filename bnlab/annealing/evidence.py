@@ -167,7 +167,7 @@ def group_means(draws: Draws, /) -> Floats:
 def _by_telescoping(draws: Draws, shift: float) -> Estimate:
     """ln of the product over i of the mean of (weight of the order at beta_i)**(step of beta).
 
-    The last factor is the mean weight of the draws themselves: 1 / l(G) of DAGs, or 1.
+    The last factor is the mean weight of the draws themselves: 1 / ℓ(G) of DAGs, or 1.
     """
     ratios = np.diff(draws.stats["beta"]) * draws.traces["tempered"][..., :-1]
     levels = np.concatenate([ratios, draws.log_weight[..., None]], axis=2)

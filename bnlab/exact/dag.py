@@ -39,7 +39,7 @@ class LayerSums(NamedTuple):
 @checked
 @dataclass(frozen=True, slots=True, eq=False)
 class DagPosterior(Record):
-    """The exact posterior under a structure-modular prior: p(G) proportional to q(G).
+    """The exact posterior under a structure-modular prior: p(G) proportional to rho(G).
 
     Every DAG counts once, however many orders it is consistent with. Make one with `dag_posterior`.
 

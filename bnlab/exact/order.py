@@ -38,9 +38,9 @@ class OrderSums(NamedTuple):
 @checked
 @dataclass(frozen=True, slots=True, eq=False)
 class OrderPosterior(Record):
-    """The exact posterior under an order-modular prior: p(G) proportional to q(G) l(G).
+    """The exact posterior under an order-modular prior: p(G) proportional to rho(G) ℓ(G).
 
-    l(G) is the number of node orders that G is consistent with. Make one with `order_posterior`.
+    ℓ(G) is the number of node orders that G is consistent with. Make one with `order_posterior`.
 
     Attributes
     ----------

@@ -47,11 +47,11 @@ class Annealed(Record):
     ----------
     log_weight : float64 (runs,), nats. Upward from the prior the mean of exp(log_weight) is
         p(data); in reverse from the posterior the mean of exp(-log_weight) is 1 / p(data)
-    log_start : ln of what the path has at tau = 0: 0 for a prior, ln of the number of completions
+    log_start : ln of what the path has at beta = 0: 0 for a prior, ln of the number of completions
         where completions are tempered; plus the evidence of tables that no row leaves open
     betas : float64 (steps + 1,), rising in either direction
     log_ratio : float64 (runs, spans), what equal parts of the schedule add to log_start in each
-        run: estimates of ln Z(tau) / Z(tau'), upward or in reverse, whose gap is the hysteresis
+        run: estimates of ln Z(beta) / Z(beta'), upward or in reverse, whose gap is the hysteresis
     acceptance : float64 (spans,), share of accepted moves; nan where none was tried
     tables : one float64 array (runs, rows, states) for each node, where each run ended
     reverse : bool
@@ -112,7 +112,7 @@ def anneal(
         The tables that simulated the data are an exact draw from their posterior: a reverse run
         from them has E[1 / w] = 1 / p(data) [GrosseEtAl2015]. Upward runs start from the prior
         unless told otherwise, and are biased then
-    reverse : walk from tau = 1 to 0; needs `start`
+    reverse : walk from beta = 1 to 0; needs `start`
     checkpoint : a file for the finished runs, saved every 10 seconds or so, at a stop and at the
         end. If it is there, the same call goes on from it, to the very same runs
     progress : progress(done, total, None) after each run; False stops, and the runs done remain

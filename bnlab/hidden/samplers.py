@@ -50,7 +50,7 @@ class JointDirichlet:
 class RowDirichlet:
     """Each step proposes one table row, the rows in turn, from a Dirichlet that follows the walk.
 
-    Its parameters are lambda + growth * tau * m * theta for m rows of data: the prior at tau = 0,
+    Its parameters are lambda + growth * beta * m * theta for m rows of data: the prior at beta = 0,
     and narrower as the posterior is [Beal2003, sec. 6.5.1].
 
     Examples
@@ -68,7 +68,7 @@ class RowDirichlet:
 @checked
 @dataclass(frozen=True, slots=True)
 class TemperedGibbs:
-    """Tables given completions, completions given tables, on the path p(theta) p(y, s|theta)**tau.
+    """Tables given completions, completions given tables, on the path p(theta) p(y, s|theta)**beta.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class TemperedGibbs:
 @checked
 @dataclass(frozen=True, slots=True)
 class CompletionGibbs:
-    """Each row's completion given all others in turn, on the path p(y, s)**tau, tables integrated.
+    """Each row's completion given all others in turn, on the path p(y, s)**beta, tables integrated.
 
     A step is a sweep over all rows of data; suggested by Neal [Beal2003, sec. 6.6].
 

@@ -2,9 +2,9 @@
 
 The weight of a DAG is the product over its nodes of beta_v(parents of v), each DAG once. A state is
 (dag, above, scores): the parent masks, the masks of all proper ancestors, which change only when a
-move is accepted, and ln beta of each node's family, all (n,). Every move leaves the posterior as it
+move is accepted, and ln phi of each node's family, all (n,). Every move leaves the posterior as it
 is and is reversible on its own, and so is a mixture of them with fixed shares. A `source` of ln
-beta is (log_phi (n, F), choose (n, k + 1), first (k + 2,)): families by rank, as in
+phi is (log_phi (n, F), choose (n, k + 1), first (k + 2,)): families by rank, as in
 `counting.family_ranks`.
 """
 
@@ -57,7 +57,7 @@ def walk(dag, source, kernel, plan, rng, record):
 
 @kernel
 def start(dag, source):
-    """Masks of the proper ancestors (n,) and ln beta (n,) of the nodes of a DAG."""
+    """Masks of the proper ancestors (n,) and ln phi (n,) of the nodes of a DAG."""
     above, scores = np.zeros(dag.size, np.int64), np.empty(dag.size)
     ancestors(dag.reshape(1, dag.size), above.reshape(1, dag.size))
     for v in range(dag.size):
@@ -243,7 +243,7 @@ def accepted_reversal(dag, parents, log_phi, rng):
     """Propose to reverse an edge u -> v of a DAG; (u, v, places of their new families), or u = -1.
 
     u and v lose their parents; u gets new ones with v among them, then v gets new ones, each drawn
-    in proportion to beta among those that close no cycle. Accepted with the ratio of the numbers of
+    in proportion to phi among those that close no cycle. Accepted with the ratio of the numbers of
     edges and of the sums that the way there and back were drawn from [GrzegorczykHusmeier2008].
     parents, log_phi (n, F): families, heaviest first.
     """

@@ -1,6 +1,6 @@
 """The views and the checks of notebooks/06_linear_extensions.ipynb.
 
-Down-sets and uniform orders of small DAGs, what draws weighted by 1 / l(G) are worth, and the
+Down-sets and uniform orders of small DAGs, what draws weighted by 1 / ℓ(G) are worth, and the
 interval that is certain once distinct DAGs hold much of the posterior.
 """
 
@@ -108,7 +108,7 @@ def _orders(shape: str) -> Ints:
 
 
 class Worth(View):
-    """What draws weighted by 1 / l(G) are worth, against the number of variables.
+    """What draws weighted by 1 / ℓ(G) are worth, against the number of variables.
 
     Control `size`, the rows used; panel `panel`.
 
@@ -258,7 +258,7 @@ def _questions(case: Case) -> dict[str, tuple[str, int, int]]:
 
 @cache
 def _drawn(case: Case, size: int) -> tuple[bn.Draws, list[bn.Draws], bn.Draws]:
-    """Return the draws, their distinct DAGs at each stop, and the draws weighted by 1 / l(G)."""
+    """Return the draws, their distinct DAGs at each stop, and the draws weighted by 1 / ℓ(G)."""
     by_order, by_dag = _posteriors(case, size)
     draws = bn.sample_dags(by_order, draws=DRAWS, rng=np.random.default_rng(SEED))
     unique = [bn.reweight_unique(draws.prefix(stop), log_z=by_dag.log_z) for stop in STOPS]
@@ -269,7 +269,7 @@ def _drawn(case: Case, size: int) -> tuple[bn.Draws, list[bn.Draws], bn.Draws]:
 def _answers(
     case: Case, size: int, kind: str, u: int, v: int
 ) -> tuple[list[bn.FeatureEstimate], list[float]]:
-    """Return the answer by the distinct DAGs at each stop, and that by weights of 1 / l(G)."""
+    """Return the answer by the distinct DAGs at each stop, and that by weights of 1 / ℓ(G)."""
     feature = (features.edge if kind == "→" else features.path)(u, v)
     draws, unique, weighted = _drawn(case, size)
     has, w = feature(draws.values[0]), np.exp(weighted.log_weight[0])

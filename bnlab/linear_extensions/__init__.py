@@ -1,6 +1,6 @@
 """Linear extensions of DAGs: the node orders in which parents come before children.
 
-Counts, exact and estimated, uniform draws, and the correction of order-modular draws by 1 / l(G).
+Counts, exact and estimated, uniform draws, and the correction of order-modular draws by 1 / ℓ(G).
 """
 
 from bnlab.linear_extensions.counting import (

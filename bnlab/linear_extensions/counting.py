@@ -51,7 +51,7 @@ class Recursion(NamedTuple):
 
 @checked
 def count_linear_extensions(dag: ArrayLike, /, *, max_states: int = MAX_STATES) -> int:
-    """Count linear extensions exactly, l(G): node orders with parents before children.
+    """Count linear extensions exactly, ℓ(G): node orders with parents before children.
 
     A memoised recursion over the connected components of the elements that remain
     [KangasEtAl2016], once in floating point and once modulo primes; counting is #P-complete
@@ -103,7 +103,7 @@ def count_linear_extensions(dag: ArrayLike, /, *, max_states: int = MAX_STATES) 
 def log_count(
     dags: ArrayLike, /, *, max_states: int = MAX_STATES, executor: Executor | None = None
 ) -> Floats:
-    """Return ln l(G) of many DAGs (..., n), float64 (...) in nats; absolute error below 1e-12.
+    """Return ln ℓ(G) of many DAGs (..., n), float64 (...) in nats; absolute error below 1e-12.
 
     DAGs of the same transitive closure are counted once.
 
@@ -187,10 +187,10 @@ def sample_linear_extensions(
 def reweight_by_extensions(
     draws: Draws, /, *, max_states: int = MAX_STATES, executor: Executor | None = None
 ) -> Draws:
-    """Weigh each DAG by 1 / l(G), one over its number of linear extensions.
+    """Weigh each DAG by 1 / ℓ(G), one over its number of linear extensions.
 
     The bias correction of [NiinimakiKoivisto2013, sec. 3.2].
-    The order-modular prior is q(G) l(G); the weights leave q(G), the structure-modular prior.
+    The order-modular prior is rho(G) ℓ(G); the weights leave rho(G), the structure-modular prior.
     Weighted averages over the draws then estimate structure-modular posterior probabilities, and
     posterior.log_z + ln(mean(exp(log_weight))) estimates ln of the sum over DAGs of q(G) p(D | G).
 
@@ -203,8 +203,8 @@ def reweight_by_extensions(
     Returns
     -------
     Draws
-        The same DAGs, log_weight (chains, draws) less ln l(G), structure-modular, not independent
-        draws from that posterior. traces has "log_extensions" (chains, draws), ln l(G) in nats;
+        The same DAGs, log_weight (chains, draws) less ln ℓ(G), structure-modular, not independent
+        draws from that posterior. traces has "log_extensions" (chains, draws), ln ℓ(G) in nats;
         stats has "effective_sample_size" (chains,), (sum w)**2 / sum w**2, 0 without any weight.
 
     Raises

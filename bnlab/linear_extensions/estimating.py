@@ -2,7 +2,7 @@
 
 A chain of relaxations R_0, ..., R_L = P leads from a poset that can be counted exactly to the one
 in question: R_0 keeps the relations within blocks of elements, and each step adds a few more.
-l(P) = l(R_0) times the product of p_i, the chance that a random extension of R_{i-1} obeys R_i
+ℓ(P) = ℓ(R_0) times the product of p_i, the chance that a random extension of R_{i-1} obeys R_i
 [BrightwellWinkler1991; TalvitieEtAl2018]. Extensions are drawn exactly, by coupling from the past
 [ProppWilson1996] on the order polytope, whose uniform points are sorted by uniform extensions
 [Stanley1986]. Each p_i is estimated by drawing until k extensions obeyed [Huber2017]; the relative
@@ -66,10 +66,10 @@ def estimate_linear_extensions(
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Estimate:
-    """Estimate ln l(G), the number of linear extensions, to (eps, delta), in nats.
+    """Estimate ln ℓ(G), the number of linear extensions, to (eps, delta), in nats.
 
-    With probability at least 1 - delta, the estimate of l(G) lies within (1 - eps) l(G) and
-    (1 + eps) l(G). It is unbiased, and the bound is no asymptotic one: it follows from the exact
+    With probability at least 1 - delta, the estimate of ℓ(G) lies within (1 - eps) ℓ(G) and
+    (1 + eps) ℓ(G). It is unbiased, and the bound is no asymptotic one: it follows from the exact
     distribution of the relative error [Huber2017] by Chernoff's inequality. A DAG that `max_states`
     components suffice for is counted exactly, and the estimate then says so.
 
@@ -86,8 +86,8 @@ def estimate_linear_extensions(
     Returns
     -------
     Estimate
-        kind "unbiased" (of l(G), not of ln l(G)), or "exact"; stderr of ln l(G); confidence
-        1 - delta; trace (L + 1,), from ln l(R_0) down to ln l(G).
+        kind "unbiased" (of ℓ(G), not of ln ℓ(G)), or "exact"; stderr of ln ℓ(G); confidence
+        1 - delta; trace (L + 1,), from ln ℓ(R_0) down to ln ℓ(G).
 
     Raises
     ------
@@ -178,7 +178,7 @@ def _tail(k: int, steps: int, log_ratio: float, sign: int) -> float:
 
 
 def _count_blocks(above: Ints, max_states: int) -> tuple[float, list[int]]:
-    """ln l(R_0) and the blocks of R_0, as masks: all of P, or halves of halves of it."""
+    """ln ℓ(R_0) and the blocks of R_0, as masks: all of P, or halves of halves of it."""
     n = above.size
     waiting, blocks, log_density = [(1 << n) - 1], [], 0.0
     while waiting:

@@ -180,7 +180,7 @@ _METHODS: Mapping[Method, Callable[[Task], Answer]] = {
 
 
 def _unbiased(drawn: Draws, executor: Executor | None) -> tuple[Draws, tuple[str, ...]]:
-    """DAGs weighed by 1 / l(G), or the distinct ones (IW-DDS) where l(G) cannot be counted."""
+    """DAGs weighted by 1 / ℓ(G), or the distinct ones (IW-DDS) where ℓ(G) cannot be counted."""
     try:
         return reweight_by_extensions(drawn, executor=executor), ()
     except ValueError as error:

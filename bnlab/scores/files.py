@@ -24,7 +24,7 @@ MAX_VARIABLES = 63
 
 @checked
 def write_scores(table: ScoreTable, path: str | os.PathLike[str], /) -> None:
-    """Write ln beta = log_prior + log_score of every allowed family, all digits kept.
+    """Write ln phi = log_prior + log_score of every allowed family, all digits kept.
 
     The file has one number a family, so the split into prior and score is lost.
 

@@ -121,8 +121,8 @@ class ScoreTable(Record):
         total = np.zeros(len(flat))
         for v in range(self.n):
             counting.family_ranks(v, np.ascontiguousarray(flat[:, v]), choose, first, position)
-            beta = self.log_score[v] + self.log_prior[v]
-            total += np.where(position < 0, -math.inf, beta[position])
+            log_phi = self.log_score[v] + self.log_prior[v]
+            total += np.where(position < 0, -math.inf, log_phi[position])
         return total.reshape(masks.shape[:-1])
 
 

@@ -103,7 +103,7 @@ product of q = 1 / C(n - 1, number of parents).
 
 
 def count_orders(dags: ArrayLike, /) -> Ints:
-    """Return l(G) of small DAGs (..., n), the number of orders consistent with each: (...)."""
+    """Return ℓ(G) of small DAGs (..., n), the number of orders consistent with each: (...)."""
     return np.asarray(np.rint(np.exp(log_count(dags))), np.int64)
 
 

@@ -201,7 +201,7 @@ def race(case: Case, plan: Plan, /) -> list[Sampler]:
 
 
 def corrected(sampler: Sampler, table: bn.ScoreTable, *, each: int = 1) -> Sampler:
-    """Draw `each` DAGs given every order, weighed by 1 / l(G); the time of both is added."""
+    """Draw `each` DAGs given every order, weighted by 1 / ℓ(G); the time of both is added."""
     start, rng = time.process_time(), np.random.default_rng([SEED, sampler.r, each])
     dags = bn.sample_dags(sampler.draws, draws=each, table=table, rng=rng)
     draws = bn.reweight_by_extensions(dags)
@@ -210,7 +210,7 @@ def corrected(sampler: Sampler, table: bn.ScoreTable, *, each: int = 1) -> Sampl
 
 @cache
 def without_bias(case: Case, plan: Plan, /) -> list[Sampler]:
-    """Return AIS with DAGs given the orders, weighed by 1 / l(G), for each r of a plan."""
+    """Return AIS with DAGs given the orders, weighted by 1 / ℓ(G), for each r of a plan."""
     each = EACH[case.name]
     return [corrected(s, case.table, each=each) for s in race(case, plan) if s.method == "AIS"]
 
@@ -304,7 +304,7 @@ class Few:
 
     table: bn.ScoreTable
     edges: Floats  # structure-modular, (5, 5): each DAG counts once
-    edges_by_orders: Floats  # order-modular, (5, 5): each DAG counts l(G) times
+    edges_by_orders: Floats  # order-modular, (5, 5): each DAG counts ℓ(G) times
 
 
 def few(case: Case, /, size: int = 5) -> Few:
