@@ -13,7 +13,7 @@ from bnlab.labs.modular_priors import space
 def test_priors_by_enumeration_are_those_of_the_package() -> None:
     table = lab.five_table(100)
     np.testing.assert_allclose(
-        lab.believed("each DAG alike", 100), bn.dag_posterior(table).edges, atol=1e-9
+        lab.believed(lab.PLAIN, 100), bn.dag_posterior(table).edges, atol=1e-9
     )
     expert = bn.score_families(
         lab.five().prefix(100), bn.BDeu(1.0), max_parents=4, prior=lab.edge_beliefs()
@@ -46,7 +46,7 @@ def test_beliefs_follow_their_controls() -> None:
     shown = beliefs.heat.source("believed").data["probability"]
     np.testing.assert_allclose(shown, edges[~np.eye(5, dtype=bool)])
     pairs = beliefs.moved.source("answers").data
-    gaps = np.abs(edges - lab.believed("each DAG alike", 1841))
+    gaps = np.abs(edges - lab.believed(lab.PLAIN, 1841))
     assert abs(pairs["first"][0] - pairs["second"][0]) == pytest.approx(gaps.max())
     beliefs.rows.value = 0
     assert "No rows, the prior itself" in beliefs.heat.caption

@@ -36,7 +36,7 @@ SEED = 2007
 SET_ROWS = (0, 1, 2, 5, 10, 20, 40, 80, 200)
 MOST_PAIRS = 8
 FAINT = 0.15  # width of an edge that is cut
-PLAIN = "each DAG alike"
+PLAIN = "uniform prior"
 DOUBT = "no path M. Work → Smoking"
 EXPERT = "expert on P. Work"
 FEW = "at most 4 edges"
@@ -129,7 +129,7 @@ def chain_network() -> bn.BayesNet:
 
 
 def after_setting(net: bn.BayesNet, v: int, m: int, rng: np.random.Generator, /) -> bn.Data:
-    """m rows in which v was set to a random state: it listens to no parent, others listen to it."""
+    """m rows in which v was set to a random state: without parents; its children depend on it."""
     dag, tables = net.dag.copy(), list(net.tables)
     arity = int(net.arities[v])
     dag[v], tables[v] = 0, np.full((1, arity), 1 / arity)
@@ -227,7 +227,7 @@ class Doing(View):
         """The edges, by a model that knows which cells were set, and by one that does not."""
         names, true = self._net.names, bn.graphs.to_edges(self._net.dag)
         listed = ", ".join(f"{names[u]} → {names[v]}" for u, v in true)
-        titles = {"told": "The model knows which cells were set", "untold": "Nobody told the model"}
+        titles = {"told": "The model knows which cells were set", "untold": "The model is not told"}
         said = {
             "told": f"{which} set in {rows} of {ROWS} rows. The least probable of {listed} has ",
             "untold": "The same rows, taken for observed: ",
