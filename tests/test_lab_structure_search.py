@@ -59,7 +59,7 @@ def test_distance_of_classes() -> None:
 
 def test_random_networks_are_dags_with_few_parents() -> None:
     dags = np.array([net.dag for net in lab.truths()])
-    assert dags.shape == (20, 7)
+    assert dags.shape == (40, 7)
     for dag in dags:
         bn.graphs.topological_order(dag)
     assert np.bitwise_count(dags).max() == 3
