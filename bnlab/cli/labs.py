@@ -10,7 +10,6 @@ from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 from bnlab.cli.terminal import DONE, FAILED, Failure, need
-from bnlab.course.copies import pictures_in, student_copy, written
 from bnlab.files import write_whole
 
 FIRST = "00_start_here.ipynb"
@@ -99,6 +98,8 @@ def copy_to(source: Path, folder: Path, /) -> tuple[int, list[str]]:
 
 def _contents(source: Path) -> dict[str, bytes]:
     """What each copy holds: of a notebook the students' copy."""
+    from bnlab.course.copies import pictures_in, student_copy, written
+
     found = {}
     for path in (path for kind in KINDS for path in source.glob(kind)):
         content = path.read_bytes()
