@@ -256,11 +256,11 @@ def _still(output: Cell) -> Cell:
 
 
 def _mended(body: str) -> str:
-    """Links to pages, columns with headers, and code that a keyboard can scroll."""
+    """Links to pages, columns with headers, and code and tables that a keyboard can scroll."""
     body = _LINK.sub(lambda found: f'href="{_page_of(found[1])}.html{found[2] or ""}"', body)
     body = _EMPTY_HEADER.sub("<td></td>", body)
     body = _HEADER.sub('<th scope="col"', body)
-    return body.replace("<pre>", '<pre tabindex="0">')
+    return re.sub("<(pre|table)>", r'<\1 tabindex="0">', body)
 
 
 def _page_of(name: str) -> str:
