@@ -23,10 +23,12 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 LONGEST_OUTPUT = 50_000  # bytes: a static figure fits, a copy of BokehJS does not
 LONGEST_CELL = 25  # lines: an algorithm, whole
 MOST_CELLS = 40
-LABS = range(16)
+MOST_WORDS, MOST_OF_EACH, FIRST_DECISION = 2000, 3, 5  # of a lab
+FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)
 NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?%?")
 SILENCERS = ("filterwarnings", "simplefilter", "catch_warnings", "%%capture")
 
+every_lab = pytest.mark.parametrize("path", NOTEBOOKS[:-5], ids=lambda path: path.stem)
 every_notebook = pytest.mark.parametrize(
     "path", NOTEBOOKS, ids=lambda path: path.relative_to(ROOT).as_posix()
 )
@@ -38,7 +40,7 @@ def _cells(path: Path, kind: str) -> list[dict[str, Any]]:
 
 
 def test_every_notebook_is_among_them() -> None:
-    assert [path.name[:2] for path in NOTEBOOKS[:-5]] == [f"{k:02d}" for k in LABS]
+    assert [path.name[:2] for path in NOTEBOOKS[:-5]] == [f"{k:02d}" for k in range(16)]
     assert {path.parent.name for path in NOTEBOOKS[-5:]} == {"papers"}
 
 
@@ -78,6 +80,26 @@ def test_code_cells_are_short(path: Path) -> None:
     assert len(lengths) <= MOST_CELLS
     assert max(lengths) <= LONGEST_CELL
     assert statistics.median(lengths) <= 5
+
+
+@every_lab
+def test_a_lab_is_one_hour_and_begins_with_a_decision(path: Path) -> None:
+    """Words of the text (a formula is one), questions, widgets, the cell of the first question."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    sources = ["".join(cell["source"]) for cell in cells]
+    text = " ".join(s for s, cell in zip(sources, cells, strict=True) if _is(cell, "markdown"))
+    code = [s for s, cell in zip(sources, cells, strict=True) if _is(cell, "code")]
+    assert len(FORMULA.sub(" F ", text).split()) <= MOST_WORDS
+    assert 1 <= sum("lab.predict(" in source for source in code) <= MOST_OF_EACH
+    assert sum(source.endswith(".widget") for source in code) <= MOST_OF_EACH
+    assert next(i for i, source in enumerate(sources) if "lab.predict(" in source) <= FIRST_DECISION
+    asked = sum(source.count("lab.predict(") for source in code)
+    assert sum(source.count(".reveal(") for source in code) == asked
+    assert "lab.review(" in " ".join(code)
+
+
+def _is(cell: dict[str, Any], kind: str) -> bool:
+    return bool(cell["cell_type"] == kind)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS[-5:], ids=lambda path: path.stem)
@@ -133,12 +155,10 @@ def test_links_lead_somewhere(path: Path) -> None:
     assert [target for target in near if not (path.parent / target).exists()] == []
 
 
-@every_notebook
+@every_lab
 def test_numbers_quoted_in_the_text_are_those_of_the_outputs(path: Path) -> None:
     """A number that quotes an output stands in backticks; so do all with three decimals."""
     text = "\n".join("".join(cell["source"]) for cell in _cells(path, "markdown"))
-    if "lab.predict(" not in "".join("".join(c["source"]) for c in _cells(path, "code")):
-        return
     printed = " ".join(_printed(cell) for cell in _cells(path, "code"))
     outputs = set(NUMBER.findall(printed))
     quoted = [
