@@ -213,16 +213,16 @@ def test_check_of_many_starts(capsys: pytest.CaptureFixture[str]) -> None:
             table, draws=draws, chains=chains, burn_in=burn_in, thin=10, rng=rng
         )
 
-    assert not lab.check_many_starts(lambda table, rng: None)
-    assert not lab.check_many_starts(spend(9000, 1, 10_000))
-    assert not lab.check_many_starts(spend(1000, 50, 500))
-    assert lab.check_many_starts(spend(150, 50, 500))
+    assert not lab.check_spend(lambda table, rng: None)
+    assert not lab.check_spend(spend(9000, 1, 10_000))
+    assert not lab.check_spend(spend(1000, 50, 500))
+    assert lab.check_spend(spend(150, 50, 500))
 
     def coupled(draws: int):
         squares = bn.Betas([(i / 7) ** 2 for i in range(8)])
         plan = {"chains": 1, "burn_in": 1000, "thin": 10, "schedule": squares}
         return lambda table, rng: bn.sample_orders(table, draws=draws, rng=rng, **plan)
 
-    assert not lab.check_many_starts(coupled(1151))  # 8 moves too many
-    assert lab.check_many_starts(coupled(1150))
+    assert not lab.check_spend(coupled(1151))  # 8 moves too many
+    assert lab.check_spend(coupled(1150))
     assert "100,000 moves in all" in capsys.readouterr().out

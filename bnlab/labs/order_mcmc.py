@@ -363,7 +363,7 @@ def check_reversal(function: Callable[[Ints, np.random.Generator], Any]) -> bool
     )
 
 
-def check_many_starts(function: Callable[[bn.ScoreTable, np.random.Generator], bn.Draws]) -> bool:
+def check_spend(function: Callable[[bn.ScoreTable, np.random.Generator], bn.Draws]) -> bool:
     """Exercise 3: `function(table, rng)` spends 100,000 moves, hot ones too, on more modes."""
     cases = {"boards": boards(ROW_STOPS[-1]), "wine": all_rows("wine")}
 
