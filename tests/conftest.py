@@ -66,22 +66,17 @@ os.environ["BOKEH_RESOURCES"] = "inline"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collectstart(collector: pytest.Collector) -> None:
-    """Compare what cells print, not pictures, in which every name is new each time."""
-    if hasattr(collector, "skip_compare"):  # a notebook
-        collector.skip_compare += PICTURES
-
-
 @pytest.hookimpl(tryfirst=True)  # before `-m "not slow"` is looked at
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long files first, then notebooks, then the rest (xdist takes files in this order)."""
     for item in items:
-        if item.path.suffix == ".ipynb" and LONG_NOTEBOOKS & {
-            item.path.stem,
-            item.path.parent.name,
-        }:
+        if item.path.suffix != ".ipynb":
+            continue
+        if LONG_NOTEBOOKS & {item.path.stem, item.path.parent.name}:
             item.add_marker("slow")
-        if item.path.stem in REAL and item.path.suffix == ".ipynb" and not DATA_DIR:
+        # Names in pictures are new each time.
+        item.parent.skip_compare = tuple({*item.parent.skip_compare, *PICTURES})
+        if item.path.stem in REAL and not DATA_DIR:
             item.add_marker(pytest.mark.skip(NO_DATA))
 
     def place(item: pytest.Item) -> int:
