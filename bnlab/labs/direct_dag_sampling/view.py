@@ -44,7 +44,7 @@ class WalkDown(View):
         whole = bn.order_posterior(_table(data, data.m)).edges
         self._places = plots.network_positions(whole)
         super().__init__(
-            size=size_slider("rows used", (0, 100, data.m), data.m),
+            size=size_slider("rows used", sorted({0, min(100, data.m), data.m}), data.m),
             number=step_slider("draw", 1, 1, 20, width="300px"),
             step=step_slider("step", 0, 0, 2 * data.n, width="300px"),
         )
