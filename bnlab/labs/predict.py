@@ -157,7 +157,10 @@ def predict(
     fields: dict[str, Any] = {}
     for name in parts:
         if options is None:
-            fields[name] = widgets.Text(description=name, placeholder="a number")
+            # Sent whole when the field is left: letters sent one by one can come after the click.
+            fields[name] = widgets.Text(
+                description=name, placeholder="a number", continuous_update=False
+            )
         else:
             fields[name] = widgets.RadioButtons(options=options, index=None, description=name)
         fields[name].style = {"description_width": "initial"}
