@@ -24,7 +24,7 @@ LONG = (
     "test_widgets.py",
     "test_bad_input.py",
 )
-# A notebook that starts clusters, one that searches, and the folder of the papers.
+# A notebook that searches, one that starts processes, and the folder of the papers.
 LONG_NOTEBOOKS = {"13_structure_search", "15_scaling_out", "papers"}
 PICTURES = (
     "text/html",

@@ -87,8 +87,8 @@ def test_a_lab_is_one_hour_and_begins_with_a_decision(path: Path) -> None:
     """Words of the text (a formula is one), questions, widgets, the cell of the first question."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     sources = ["".join(cell["source"]) for cell in cells]
-    text = " ".join(s for s, cell in zip(sources, cells, strict=True) if _is(cell, "markdown"))
-    code = [s for s, cell in zip(sources, cells, strict=True) if _is(cell, "code")]
+    text = " ".join("".join(cell["source"]) for cell in _cells(path, "markdown"))
+    code = ["".join(cell["source"]) for cell in _cells(path, "code")]
     assert len(FORMULA.sub(" F ", text).split()) <= MOST_WORDS
     assert 1 <= sum("lab.predict(" in source for source in code) <= MOST_OF_EACH
     assert sum(source.endswith(".widget") for source in code) <= MOST_OF_EACH
@@ -96,10 +96,6 @@ def test_a_lab_is_one_hour_and_begins_with_a_decision(path: Path) -> None:
     asked = sum(source.count("lab.predict(") for source in code)
     assert sum(source.count(".reveal(") for source in code) == asked
     assert "lab.review(" in " ".join(code)
-
-
-def _is(cell: dict[str, Any], kind: str) -> bool:
-    return bool(cell["cell_type"] == kind)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS[-5:], ids=lambda path: path.stem)

@@ -3,8 +3,9 @@
 All of it is made from the labs themselves, each of which holds its exercises and solutions.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+import lazy_loader
 
 from bnlab.course.copies import (
     Exercise,
@@ -33,9 +34,7 @@ __all__ = [
     "timetable",
 ]
 
-
-def __getattr__(name: str) -> object:
-    """Load what writes web pages when it is asked for: copies need no nbconvert."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.handing_out"), name)
+# What writes web pages is loaded when it is asked for: copies need no nbconvert.
+__getattr__, _, _ = lazy_loader.attach(
+    __name__, submod_attrs={"handing_out": ["Page", "lab_page", "make_course", "text_page"]}
+)
