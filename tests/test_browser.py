@@ -292,7 +292,7 @@ LABS = [
 ]
 
 
-ASKING = "asking.ipynb"
+ASKING, CLICKED = "asking.ipynb", "clicked.ipynb"
 ASKS = (
     "from bnlab.labs.predict import predict",
     "guess = predict('How probable?', between=(0, 1))",
@@ -308,17 +308,17 @@ def asking() -> dict[str, Any]:
     return {**whole, "cells": cells}
 
 
-def shortened(lab: Lab) -> dict[str, Any]:
-    """The first cell of the lab and those that make the widget."""
-    whole = json.loads((NOTEBOOKS / lab.notebook).read_text(encoding="utf-8"))
+def shortened(notebook: str, cells: tuple[str, ...]) -> dict[str, Any]:
+    """The first code cell of a lab, and those that begin like `cells`."""
+    whole = json.loads((NOTEBOOKS / notebook).read_text(encoding="utf-8"))
     first = next(cell for cell in whole["cells"] if cell["cell_type"] == "code")
     sources = ["".join(cell["source"]) for cell in whole["cells"]]
     kept = [
         cell
         for cell, source in zip(whole["cells"], sources, strict=True)
-        if cell is first or (cell["cell_type"] == "code" and source.startswith(lab.cells))
+        if cell is first or (cell["cell_type"] == "code" and source.startswith(cells))
     ]
-    assert len(kept) == 1 + len(lab.cells)
+    assert len(kept) == 1 + len(cells)
     return {**whole, "cells": kept}
 
 
@@ -328,8 +328,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
     home = tmp_path_factory.mktemp("jupyter")
     (home / "notebooks").mkdir()
     for lab in LABS:
-        (home / "notebooks" / lab.notebook).write_text(json.dumps(shortened(lab)))
+        (home / "notebooks" / lab.notebook).write_text(
+            json.dumps(shortened(lab.notebook, lab.cells))
+        )
     (home / "notebooks" / ASKING).write_text(json.dumps(asking()))
+    (home / "notebooks" / CLICKED).write_text(
+        json.dumps(shortened("12_beliefs_and_interventions.ipynb", ("chain = np.eye",)))
+    )
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -468,5 +473,21 @@ def test_a_prediction_by_keyboard_alone_outlives_a_reload(
             assert "0.375" in outcome.inner_text() and "right" in outcome.inner_text()
             assert page.locator(field).is_disabled() and page.locator(commit).is_disabled()
             reload(page)
+    finally:
+        page.close()
+
+
+def test_a_click_on_a_mark_chooses_it(server: Callable[[str], str], browser: Any) -> None:
+    page = open_and_run(browser, server(CLICKED))
+    try:
+        choices = page.locator("input[type=radio]")
+        choices.last.wait_for()
+        picture = page.locator(".bk-Canvas")
+        picture.wait_for()
+        drawn = picture.bounding_box()
+        # A chain of four in a column: its last node.
+        page.mouse.click(drawn["x"] + drawn["width"] / 2, drawn["y"] + 0.93 * drawn["height"])
+        page.locator("input[type=radio]:checked").wait_for()
+        assert [each.is_checked() for each in choices.all()] == [False, False, False, True]
     finally:
         page.close()

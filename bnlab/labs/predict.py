@@ -11,7 +11,7 @@ from html import escape
 from typing import Any
 
 import ipywidgets as widgets
-from bokeh.models import LayoutDOM
+from bokeh.models import GlyphRenderer, LayoutDOM, TapTool
 from IPython.display import display
 
 from bnlab.labs.board import Panel, side_by_side, stacked
@@ -167,9 +167,7 @@ def predict(
     asked = Prediction(question, fields, between)
     shown: list[widgets.Widget] = [widgets.HTML(f"<b>{escape(question)}</b>")]
     if picture is not None:
-        panel = Panel(picture[0])
-        _choose_by_click(panel, picture[1], fields[parts[0]])
-        shown.append(panel)
+        shown.append(_choose_by_click(*picture, fields[parts[0]]))
     row = side_by_side(asked.sure_choice, asked.commit_button)
     display(stacked(*shown, *fields.values(), row, asked._status))  # type: ignore[no-untyped-call]
     return asked
@@ -200,12 +198,16 @@ def review(*asked: Prediction) -> None:
     display(shown)  # type: ignore[no-untyped-call]
 
 
-def _choose_by_click(panel: Panel, source: str, field: widgets.RadioButtons) -> None:
+def _choose_by_click(picture: LayoutDOM, source: str, field: widgets.RadioButtons) -> Panel:
     def clicked(_attr: str, _old: list[int], new: list[int]) -> None:
         if new and not field.disabled:
             field.index = new[0]
 
+    marks = [drawn for drawn in picture.select(GlyphRenderer) if drawn.data_source.name == source]
+    picture.add_tools(TapTool(renderers=marks))
+    panel = Panel(picture)
     panel.source(source).selected.on_change("indices", clicked)
+    return panel
 
 
 def _told(text: str) -> widgets.HTML:
