@@ -154,17 +154,23 @@ def test_check_of_trees(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 3
 
 
-def test_check_of_equivalent_dags_far_apart(capsys: pytest.CaptureFixture[str]) -> None:
-    end = [set(), {0}, {1}, {2}, {3}, {4}]
-    inside = [{1}, {2}, set(), {2}, {3}, {4}]
-    star = [set(), {0}, {0}, {0}, {0}, {0}]
-    turned = [{1}, set(), {0}, {0}, {0}, {0}]
-    assert lab.check_apart(end, inside)
-    assert lab.check_apart(inside, end)
-    assert not lab.check_apart(end, star)
-    assert not lab.check_apart(star, turned)  # 120 against 24
-    assert not lab.check_apart([set()] * 6, [set()] * 6)
-    assert not lab.check_apart([{5}, {0}, {1}, {2}, {3}, {4}], end)
+def test_check_of_both_corrections_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    def by_weights(draws, feature, log_z):
+        return bn.features.probability(bn.reweight_by_extensions(draws), feature).value
+
+    def by_distinct(draws, feature, log_z):
+        return bn.features.probability(bn.reweight_unique(draws, log_z=log_z), feature).value
+
+    def by_the_rule(draws, feature, log_z):
+        size = bn.reweight_by_extensions(draws).stats["effective_sample_size"][0]
+        missing = 1 - bn.reweight_unique(draws, log_z=log_z).stats["mass"].item()
+        keep = missing < size**-0.5
+        return (by_distinct if keep else by_weights)(draws, feature, log_z)
+
+    assert lab.check_both(by_the_rule)
+    wrong = (by_weights, by_distinct, lambda draws, feature, log_z: feature(draws.values[0]).mean())
+    for function in wrong:
+        assert not lab.check_both(function)
     said = capsys.readouterr().out
-    assert "equivalent" in said
-    assert "at least 10" in said
+    assert "far above those of weighted draws" in said
+    assert said.count("not yet") == 3
