@@ -16,7 +16,7 @@ from bnlab.checks import Floats
 from bnlab.labs.board import check, side_by_side, size_slider
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.labs.your_own_data.study import Study, table_html, write_garden
-from bnlab.reports import Analysis, Credible, sensitivity
+from bnlab.reports import Analysis, Credible, read_table, sensitivity
 from bnlab.reports.pictures import layout, network_picture, shown_names
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
@@ -195,39 +195,42 @@ def _interval(credible: Credible, u: int, v: int) -> str:
 _CELL = "text-align:left;padding:1px 14px 1px 0;font-weight:normal"
 
 
-def check_survivors(function: Callable[[list[bn.ScoreTable], float], Any]) -> bool:
-    """Exercise 1: `function(tables, sure)` is the pairs surely joined under every table."""
-    rng = np.random.default_rng(1)
-    first = rng.random(150) < 0.5
-    second = first ^ (rng.random(150) < 0.15)
-    third = second ^ (rng.random(150) < 0.38)
-    columns = np.column_stack([first, second, third, rng.random(150) < 0.5])
-    data = bn.Data.from_arrays(columns.astype(np.int64))
-    tables = [bn.score_families(data, bn.BDeu(ess=ess)) for ess in (100.0, 10.0, 1.0)]
-    tables.append(bn.score_families(data, bn.BDeu(ess=1), prior=bn.EdgePenalty(3.0)))
+def check_survivors(function: Callable[..., Any]) -> bool:
+    """Exercise 1: `function(path, bins, sizes, sure)` is the pairs linked for all cuts and ess."""
+    few, many, small, large = (3,), (2, 3, 5), (1.0,), (0.1, 1.0, 30.0)
 
-    def pairs(some: list[bn.ScoreTable], sure: float) -> set[tuple[int, ...]]:
-        return {tuple(int(i) for i in pair) for pair in function(list(some), sure)}
+    def pairs(bins: Sequence[int], sizes: Sequence[float], sure: float) -> list[frozenset[str]]:
+        with TemporaryDirectory() as folder:
+            path = write_garden(Path(folder), seed=1)
+            return [frozenset(map(str, pair)) for pair in function(path, bins, sizes, sure)]
 
-    def expected(table: bn.ScoreTable, sure: float) -> set[tuple[int, ...]]:
-        edges = bn.dag_posterior(table).edges
-        joined = np.triu(edges + edges.T, 1)
-        return {(int(u), int(v)) for u, v in zip(*np.nonzero(joined >= sure), strict=True)}
+    def linked(levels: int, ess: float, sure: float) -> set[frozenset[str]]:
+        with TemporaryDirectory() as folder:
+            path = write_garden(Path(folder), seed=1)
+            data = read_table(path, discretize=bn.EqualFrequency(levels)).data
+        table = bn.score_families(data, bn.BDeu(ess=ess), max_parents=data.n - 1)
+        edges, names = bn.dag_posterior(table).edges, data.names
+        joined = np.argwhere(np.triu(edges + edges.T >= sure, 1)).tolist()
+        return {frozenset((names[u], names[v])) for u, v in joined}
+
+    def right(bins: Sequence[int], sizes: Sequence[float], sure: float) -> bool:
+        each = [linked(*prior, sure) for prior in product(bins, sizes)]
+        return set(pairs(bins, sizes, sure)) == set.intersection(*each)
 
     return check(
         "Exercise 1",
-        "return pairs (u, v)",
-        lambda: pairs(tables[:1], 0.5) is not None,
-        "name each pair once, with u < v",
-        lambda: all(u < v for u, v in pairs(tables, 0.01)),
-        "under one table: the pairs joined in the one direction or in the other",
-        lambda: all(pairs([table], 0.9) == expected(table, 0.9) for table in tables),
-        "under several tables: only pairs that each of them joins",
-        lambda: pairs(tables, 0.5) == set.intersection(*(expected(table, 0.5) for table in tables)),
-        "the order of the tables does not matter",
-        lambda: pairs(tables[::-1], 0.5) == pairs(tables, 0.5),
-        "with sure = 0 all six pairs survive",
-        lambda: len(pairs(tables, 0.0)) == 6,
+        "return pairs of names",
+        lambda: pairs(few, small, 0.5) is not None,
+        "name each pair of two columns once",
+        lambda: sorted(map(len, found := pairs(few, small, 0.01))) == [2] * len(set(found)),
+        "one number of levels, one ess: the pairs linked in the one direction or in the other",
+        lambda: right(few, small, 0.9) and right((5,), (30.0,), 0.5),
+        "several numbers of levels: only pairs that are linked with each",
+        lambda: right(many, small, 0.5),
+        "several ess: only pairs that are linked with each",
+        lambda: right(few, large, 0.5) and right(many, large, 0.01),
+        "with sure = 0 all 15 pairs survive",
+        lambda: len(pairs(many, large, 0.0)) == 15,
     )
 
 
