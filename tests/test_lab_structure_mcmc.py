@@ -9,6 +9,7 @@ from clicking import run_then_move
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import structure_mcmc as lab
+from bnlab.sampling.partition_mcmc import first_partition, partition_of
 
 
 def fast_race(**changes) -> dict:
@@ -23,6 +24,22 @@ def test_every_sampler_races_and_gets_closer() -> None:
         assert seconds[0] >= 0.05, label
         assert len(errors[0]) == 4
         assert np.mean(errors[-1]) < 4, label
+
+
+@pytest.mark.parametrize("name", lab.DATASETS)
+def test_all_kinds_of_chains_begin_at_the_same_dags(name) -> None:
+    where, rngs = lab.target(name), np.random.default_rng(1).spawn(8)
+    dags = lab.starts(where, np.random.default_rng(1), 8)
+    for dag, rng in zip(dags, rngs, strict=True):
+        np.testing.assert_array_equal(partition_of(dag), first_partition(where.table, rng))
+
+
+def test_partitions_by_some_kinds_of_moves_go_to_the_same_posterior() -> None:
+    where, rng = lab.target("coronary", 10), np.random.default_rng(1)
+    for kinds in (1, 4):
+        drawn = lab.partitions_by(kinds, where, rng, draws=5000, thin=30, chains=4)
+        assert where.sad(bn.features.edges(drawn)) < 0.5
+        np.testing.assert_allclose(drawn.log_target, where.table.log_target(drawn.values))
 
 
 def test_only_partitions_come_nearer_on_tic_tac_toe() -> None:

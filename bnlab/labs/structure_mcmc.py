@@ -15,6 +15,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats, Ints
+from bnlab.kernels import partition_walks
 from bnlab.labs.board import (
     DATASETS as DATASETS,
     Case,
@@ -30,7 +31,7 @@ from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.papers.store import chain, taken
 from bnlab.sampling import StructureKernel
 from bnlab.sampling.chains import ChainSampler
-from bnlab.sampling.partition_mcmc import PartitionWalker, first_partition
+from bnlab.sampling.partition_mcmc import PartitionWalker, first_dag, first_partition, partition_of
 from bnlab.sampling.structure_mcmc import StructureWalker
 
 SEED = 2007
@@ -161,10 +162,11 @@ class Stuck(View):
 def kernels(where: Target, /) -> dict[str, StructureKernel]:
     """Return what walks on DAGs: name -> kernel."""
     edges = where.orders.edges
-    return {"local": bn.Local(), "global": bn.Global(edges), "mixture": bn.Hybrid(edges, 0.1)}
+    moves: list[StructureKernel] = [bn.Local(), bn.Gibbs(), bn.Global(edges), bn.Hybrid(edges, 0.1)]
+    return dict(zip(RACERS, moves, strict=False))
 
 
-RACERS = ("local", "global", "mixture", "partitions")
+RACERS = ("local", "Gibbs", "global", "mixture", "partitions")
 STOPS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)  # seconds of computing of each sampler
 CHAINS = 4
 ROUND_SECONDS = 0.005
@@ -205,17 +207,48 @@ def chains(walker: ChainSampler, starts: Sequence[Ints], thin: int) -> Racer:
         yield edges
 
 
-def racer(label: str, where: Target, /) -> Racer:
-    """Return four chains of a kind, one of `RACERS`.
+def starts(where: Target, rng: np.random.Generator, count: int) -> list[Ints]:
+    """Return the best DAG of a random order for each chain.
 
-    On DAGs they begin at the empty one, on partitions at that of the best DAG of a random order.
+    `sample_partitions` begins at their partitions, if it gets a generator of the same state.
     """
+    return [first_dag(where.table, child) for child in rng.spawn(count)]
+
+
+def partitions_by(
+    kinds: int,
+    where: Target,
+    rng: np.random.Generator,
+    *,
+    draws: int,
+    thin: int,
+    chains: int,
+    burn_in: int = 0,
+) -> bn.Draws:
+    """Walk as `sample_partitions` does, but by the first so many of its kinds of moves alone."""
+    n, families = where.table.n, PartitionWalker.of(where.table).source
+    dags, log_targets = np.empty((chains, draws, n), np.int64), np.empty((chains, draws))
+    plan = burn_in, thin, np.minimum(np.arange(1, 5) / kinds, 1.0)  # cumulative shares
+    for child, *kept in zip(rng.spawn(chains), dags, log_targets, strict=True):
+        first, unknown = first_partition(where.table, child), np.full(n, -1)
+        here, fresh = (
+            partition_walks.Partition(first.copy(), unknown.copy(), unknown.copy(), np.zeros(n))
+            for _ in range(2)
+        )
+        lists, record = np.zeros((5, n + 4), np.uint64), (np.empty(draws), np.zeros((5, 2), int))
+        partition_walks.walk(here, fresh, lists, families, plan, child, (*kept, *record))
+    even, names = np.zeros_like(log_targets), where.table.names
+    return bn.Draws(dags, even, log_targets, "dags", "structure-modular", names)
+
+
+def racer(label: str, where: Target, /) -> Racer:
+    """Return four chains of a kind, one of `RACERS`: all kinds begin at the same four DAGs."""
     table, n = where.table, where.table.n
+    dags = starts(where, np.random.default_rng(SEED), CHAINS)
     if label == "partitions":
-        rngs = np.random.default_rng(SEED).spawn(CHAINS)
-        return chains(PartitionWalker.of(table), [first_partition(table, rng) for rng in rngs], n)
-    starts = [np.append(np.zeros(n, np.int64), -1) for _ in range(CHAINS)]  # no stay drawn yet
-    return chains(StructureWalker.of(table, kernels(where)[label]), starts, n * (n - 1))
+        return chains(PartitionWalker.of(table), [partition_of(dag) for dag in dags], n)
+    begun = [np.append(dag, -1) for dag in dags]  # no stay drawn yet
+    return chains(StructureWalker.of(table, kernels(where)[label]), begun, n * (n - 1))
 
 
 @cache
@@ -260,7 +293,7 @@ def race(
 
 
 class Race(Experiment):
-    """Four samplers towards the same edges, each with its own clock.
+    """Five samplers towards the same edges, each with its own clock.
 
     Control `dataset`; panel `panel`; `found` is sampler -> [(seconds, SAD of each chain)].
 

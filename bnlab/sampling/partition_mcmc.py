@@ -218,7 +218,12 @@ def partition_of(dag: Ints, /) -> Ints:
 
 
 def first_partition(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
-    """Return the partition (n,) of the best DAG consistent with a random order.
+    """Return the partition (n,) of `first_dag`."""
+    return partition_of(first_dag(table, rng))
+
+
+def first_dag(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
+    """Return the best DAG (n,) consistent with a random order.
 
     Raises
     ------
@@ -228,4 +233,5 @@ def first_partition(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
     before, log_phi = predecessor_masks(allowed_order(table, rng=rng)), table.log_phi
     within = table.parents & ~before[:, None] == 0
     best = np.where(within, log_phi, -math.inf).argmax(axis=1)
-    return partition_of(table.parents[np.arange(table.n), best])
+    dag: Ints = table.parents[np.arange(table.n), best]
+    return dag
