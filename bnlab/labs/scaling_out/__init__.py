@@ -13,7 +13,6 @@ from bnlab.labs.scaling_out.places import (
     absent,
     fingerprint,
     here,
-    kill,
     letters,
     on_ranks,
     three_calls,

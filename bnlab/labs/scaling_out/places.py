@@ -9,14 +9,13 @@ import logging
 import os
 import pickle
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from importlib.util import find_spec
 from multiprocessing import get_context
@@ -103,7 +102,7 @@ def here() -> dict[str, Callable[[int], AbstractContextManager[Executor]]]:
 
 
 def three_calls(table: bn.ScoreTable, executor: Executor | None = None, /) -> str:
-    """The fingerprint of chains on orders, annealing runs and chains on networks of a table."""
+    """The fingerprint of chains on orders, annealing runs and chains on DAGs of a table."""
     rng = np.random.default_rng(SEED)
     orders = bn.sample_orders(table, draws=200, rng=rng, executor=executor)
     runs = bn.anneal_orders(
@@ -205,12 +204,6 @@ def on_ranks(workers: int, /) -> dict[str, Any]:
         raise ValueError(f"MPI did not run: {(result.stderr or result.stdout).strip()[-300:]}")
     found: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
     return found
-
-
-def kill(pid: int, /) -> None:
-    """End a process at once, as a power cut or a full memory does, if it is still there."""
-    with suppress(ProcessLookupError):
-        os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))  # Windows: SIGTERM does so
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Plans: how long, how much, how dear; speed-up and cost, ten thousand chains, the exact sum."""
+"""Plans: how long, how much, how dear; speed-up and cost, ten thousand runs, the exact sum."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ JOBS = (4, 20, 100, 500, 2000, 10_000)
 SHARES = (0.0, 0.001, 0.01, 0.05, 0.2)
 MEGABYTES = (0.0, 0.03, 0.3, 2.3, 14.0, 44.0, 369.0)
 SIZES = (24, 30, 37, 45, 50, 58, 63)
-CHAINS = (100, 1000, 10_000, 100_000)
+RUNS = (100, 1000, 10_000, 100_000)
 START = 30.0  # seconds until workers are up and the families are scored
 PRICE = 0.05  # of a core for an hour: set your own
 MOST = 45
@@ -92,7 +92,8 @@ def spoken(seconds: float, /) -> str:
     units = (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60))
     for unit, length in units:
         if seconds >= length * (2 if unit in ("years", "days") else 1):
-            return f"{seconds / length:,.2g} {unit}"
+            count = f"{seconds / length:.2g}"
+            return f"{float(count):,.0f} {unit}" if "e" in count else f"{count} {unit}"
     return f"{seconds:.2g} seconds"
 
 
@@ -170,9 +171,9 @@ def _holding(curves: Curves) -> tuple[float, float]:
 
 
 class AnnealingPlan(View):
-    """Chains of AIS, each of 16 n m steps for m = 106 rows: hours, memory and money.
+    """Runs of AIS, each of 16 n m steps for m = 106 rows: hours, memory and money.
 
-    Controls `n`, `chains` and `cores`; panels `time` and `money`.
+    Controls `n`, `runs` and `cores`; panels `time` and `money`.
 
     Parameters
     ----------
@@ -184,31 +185,31 @@ class AnnealingPlan(View):
         self._a_term, self._price = seconds_a_move / move_terms(58), price
         super().__init__(
             n=size_slider("variables", SIZES, 58),
-            chains=size_slider("chains", CHAINS, 10_000),
+            runs=size_slider("runs", RUNS, 10_000),
             cores=size_slider("cores", CORES[:11], 2),
         )
 
     @property
-    def chain_seconds(self) -> float:
-        """Seconds of one chain."""
+    def run_seconds(self) -> float:
+        """Seconds of one run."""
         return annealing_seconds(self.controls["n"].value, self._a_term)
 
     @property
     def load(self) -> Load:
-        """The jobs that `anneal_orders` makes of the chains."""
-        n, chains, _ = self.values().values()
-        return self._load(n, chains)
+        """The jobs that `anneal_orders` makes of the runs."""
+        n, runs, _ = self.values().values()
+        return self._load(n, runs)
 
-    def _load(self, n: int, chains: int) -> Load:
+    def _load(self, n: int, runs: int) -> Load:
         seconds, parcel = annealing_seconds(n, self._a_term), parcel_bytes(n)
-        size = job_size(chains, seconds, parcel)
-        return Load(math.ceil(chains / size), size * seconds, START, parcel / BYTES_A_SECOND)
+        size = job_size(runs, seconds, parcel)
+        return Load(math.ceil(runs / size), size * seconds, START, parcel / BYTES_A_SECOND)
 
-    def draw(self, n: int, chains: int, cores: int) -> Board:
+    def draw(self, n: int, runs: int, cores: int) -> Board:
         """Hours and cost by the number of cores, and those of yours."""
-        load, seconds = self._load(n, chains), annealing_seconds(n, self._a_term)
+        load, seconds = self._load(n, runs), annealing_seconds(n, self._a_term)
         parcel, worker = parcel_bytes(n), worker_bytes(n)
-        evenly, offered = chains * seconds / 3600, CORES[:11]
+        evenly, offered = runs * seconds / 3600, CORES[:11]
         money = self._price * load.cost(cores) / 3600
         hours = plots.core_curves(
             {
@@ -219,7 +220,7 @@ class AnnealingPlan(View):
             y_label="time (hours)",
             y_range=(0.001, 10_000),
             name="hours",
-            title="Hours until the last chain is done",
+            title="Hours until the last run is done",
             alt="Hours by number of cores: divided evenly, and in the jobs of bnlab",
         )
         cost = plots.core_curves(
@@ -237,12 +238,12 @@ class AnnealingPlan(View):
         return {
             "time": (
                 hours,
-                f"{chains:,} chains of {annealing_steps(n):,} steps, {spoken(seconds)} each. "
+                f"{runs:,} runs of {annealing_steps(n):,} steps, {spoken(seconds)} each. "
                 f"On {cores:,} cores: {spoken(load.wall(cores))}.",
             ),
             "money": (
                 cost,
-                f"{load.jobs:,} jobs of {math.ceil(chains / load.jobs):,} chains bring "
+                f"{load.jobs:,} jobs of {math.ceil(runs / load.jobs):,} runs bring "
                 f"{sized(parcel)} each, {sized(load.jobs * parcel)} in all; a worker takes "
                 f"{sized(worker)}, all of them {sized(cores * worker)}. Cost {money:,.3g}.",
             ),
@@ -271,7 +272,7 @@ class ExactPlan(View):
         memory = {"exact sum": (ns, [dp_bytes(k) / 1e9 for k in ns])}
         memory |= {name: (level, [size / 1e9] * 3) for name, size in MEMORIES.items()}
 
-        def chains(k: int) -> float:
+        def annealed(k: int) -> float:
             return 10_000 * annealing_seconds(max(k, SIZES[0]), self._a_move_term)
 
         holds = [name for name, size in MEMORIES.items() if dp_bytes(n) <= size]
@@ -288,7 +289,7 @@ class ExactPlan(View):
         hours = plots.growth(
             {
                 "exact sum": (ns, [dp_seconds(k, self._a_term) / 3600 for k in ns]),
-                "10,000 chains of AIS": (large, [chains(k) / 3600 for k in large]),
+                "10,000 runs of AIS": (large, [annealed(k) / 3600 for k in large]),
                 "a year": (level, [8766.0] * 3),
             },
             {f"n = {n}": ([n], [seconds / 3600])},
@@ -306,8 +307,8 @@ class ExactPlan(View):
             ),
             "time": (
                 hours,
-                f"{spoken(seconds)}, if there is the memory; 10,000 chains of AIS for "
-                f"{max(n, SIZES[0])} variables: {spoken(chains(n))}.",
+                f"{spoken(seconds)}, if there is the memory; 10,000 runs of AIS for "
+                f"{max(n, SIZES[0])} variables: {spoken(annealed(n))}.",
             ),
         }
 
