@@ -278,9 +278,9 @@ def search_steps(steps):
     return at(steps, dataset="coronary", step=4)
 
 
-@of("13_structure_search", "plateaus = ")
-def search_plateaus(plateaus):
-    return at(plateaus)
+@of("13_structure_search", "members = ")
+def search_members(members):
+    return at(members, edges=5, member=1)
 
 
 @of("13_structure_search", "averages = ", slow=True)

@@ -1,5 +1,7 @@
 """Lab 13 without a browser: its searches, its pictures, its widgets and its checks."""
 
+from itertools import chain, combinations
+
 import numpy as np
 import pytest
 from pictures import columns
@@ -42,12 +44,16 @@ def test_each_step_is_the_best_move(name: str) -> None:
     assert best[-1] < 1e-7
 
 
-def test_classes_are_all_of_them_and_score_alike() -> None:
-    for first, count, dags in ((3, 11, 25), (4, 185, 543)):
-        scores, members = lab.classes("coronary", first)
-        assert (len(scores), sum(map(len, members))) == (count, dags)
-        assert (np.diff(scores) < 1e-6).all()
-        assert all(bn.graphs.markov_equivalent(group, group[0]).all() for group in members)
+def test_members_are_the_whole_class_and_their_best_addition_is_that_of_ges() -> None:
+    steps = bn.ges(lab.table("coronary")).steps
+    listed = bn.graphs.cpdag(bn.graphs.all_dags(4))
+    for dag in bn.graphs.all_dags(4)[::25]:
+        alike = (listed == bn.graphs.cpdag(dag)).all(axis=(1, 2)).sum()
+        assert len(lab._members(dag)) == alike
+    for step, group in zip(steps, lab.classes("coronary"), strict=False):
+        assert bn.graphs.markov_equivalent(np.array(group), group[0]).all()
+        gains = np.array([lab.additions("coronary", dag) for dag in group])
+        assert np.nanmax(gains) == pytest.approx(step.gain)
 
 
 def test_distance_of_classes() -> None:
@@ -75,16 +81,17 @@ def test_an_average_of_the_best_alone_is_the_best() -> None:
     assert gaps[0] > 5 > 1 > gaps[1] > gaps[2]
 
 
-def test_plateaus_follow_the_slider() -> None:
-    plateaus = lab.Plateaus()
-    _, members = lab.classes("coronary")
-    for rank in (2, 40, 185):
-        plateaus.rank.value = rank
-        group = members[rank - 1]
-        shown = [*group[:8], group[0]]
-        edges = sum(int(np.bitwise_count(dag).sum()) for dag in shown)
-        assert len(plateaus.panel.source("gallery").data["xs"]) == edges
-        assert plateaus.panel.caption.startswith(f"Members: {len(group)}.")
+def test_members_follow_their_controls() -> None:
+    shown = lab.Members()
+    for edges, member in ((5, 7), (2, 2), (0, 1), (8, 3)):
+        shown.edges.value = edges
+        assert (shown.member.value, shown.member.max) == (1, len(lab.classes("coronary")[edges]))
+        shown.member.value = member
+        dag = lab.classes("coronary")[edges][member - 1]
+        assert len(shown.net.source("member").data["xs"]) == np.bitwise_count(dag).sum() == edges
+        gains = lab.additions("coronary", dag)[~np.eye(6, dtype=bool)]
+        np.testing.assert_allclose(shown.gains.source("gains").data["gain"], np.nan_to_num(gains))
+        assert f"to this member: {np.nanmax(gains):+.2f}" in shown.gains.caption
 
 
 def test_steps_follow_their_controls() -> None:
@@ -171,19 +178,26 @@ def test_check_of_gains(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 4
 
 
-def test_check_of_covered_edges(capsys: pytest.CaptureFixture[str]) -> None:
-    def right(dag):
-        return [(u, v) for u, v in bn.graphs.to_edges(dag) if dag[v] == dag[u] | 1 << u]
+def test_check_of_deletions(capsys: pytest.CaptureFixture[str]) -> None:
+    def deletes(C, log_phi, clique=True, kept_parents=True, oriented=True):
+        joined = C | C.T
+        for x, y in np.argwhere(C if oriented else joined).tolist():
+            NA = np.flatnonzero(C[:, y] & C[y] & joined[x]).tolist()
+            for H in chain.from_iterable(combinations(NA, k) for k in range(len(NA) + 1)):
+                kept = {*NA} - {*H}
+                if not clique or all(joined[s, t] for s, t in combinations(kept, 2)):
+                    old = np.flatnonzero(C[:, y] & ~C[y]).tolist()
+                    P = sum(1 << t for t in {*old, *(kept if kept_parents else ())} - {x})
+                    yield log_phi[y][P] - log_phi[y][P | 1 << x], x, y, H
 
-    def reversible(dag):  # in the class, but not always at once
-        undirected = bn.graphs.cpdag(dag)
-        return [(u, v) for u, v in bn.graphs.to_edges(dag) if undirected[v, u]]
-
-    assert not lab.check_covered(lambda dag: None)
-    assert not lab.check_covered(lambda dag: bn.graphs.to_edges(dag))
-    assert not lab.check_covered(reversible)
-    assert lab.check_covered(right)
-    assert capsys.readouterr().out.count("not yet") == 3
+    assert not lab.check_deletes(lambda C, log_phi: None)
+    assert not lab.check_deletes(lambda C, log_phi: [])
+    assert not lab.check_deletes(lambda *given: deletes(*given, clique=False))
+    assert not lab.check_deletes(lambda *given: deletes(*given, kept_parents=False))
+    assert not lab.check_deletes(lambda *given: deletes(*given, oriented=False))
+    assert not lab.check_deletes(lambda *given: (each for each in deletes(*given) if not each[3]))
+    assert lab.check_deletes(deletes)
+    assert capsys.readouterr().out.count("not yet") == 6
 
 
 def test_check_of_searches(capsys: pytest.CaptureFixture[str]) -> None:

@@ -147,7 +147,7 @@ CASES = [
     Case(structure_mcmc.Stuck, structure_mcmc.Stuck),
     Case(beliefs_and_interventions.Beliefs, beliefs_and_interventions.Beliefs),
     Case(beliefs_and_interventions.Doing, beliefs_and_interventions.Doing),
-    Case(search.Plateaus, search.Plateaus),
+    Case(search.Members, search.Members),
     Case(search.Steps, search.Steps),
     Case(search.Averages, search.Averages),
     Case(your_own_data.Table, lambda: your_own_data.Table(garden())),
@@ -364,7 +364,7 @@ OWN: dict[type, Callable[[], Any]] = {
     beliefs_and_interventions.Doing: lambda: beliefs_and_interventions.Doing(
         bn.load_network("cancer")
     ),
-    search.Plateaus: lambda: search.Plateaus(own()),
+    search.Members: lambda: search.Members(own()),
     search.Steps: lambda: search.Steps(own()),
     search.Averages: lambda: search.Averages(own()),
 }

@@ -34,11 +34,12 @@ MARGIN = 1e-6  # nats; scores nearer than this are one score, summed in another 
 COUNTS = (1, 3, 10, 30, 100, 300, 1000)  # the k best DAGs
 SQUARES = ("a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1", "won")
 
-DRAWN = 8  # members of a class, at most
+MOST_MEMBERS = 60  # of a class, in the widget
 WALKS: Mapping[str, int] = {"plain climb": 0, "with a tabu list of 10": 10}
 SHOWN_STEPS = 40
 KINDS = ("add", "delete", "reverse")
 SEEDS = 3
+DELETING = 32  # the number of a network on which GES deletes
 MOST_PAIRS = 10
 
 
@@ -60,15 +61,35 @@ def names(case: Case, /) -> tuple[str, ...]:
 
 
 @cache
-def classes(case: Case, first: int = 4) -> tuple[Floats, tuple[Ints, ...]]:
-    """Scores (C,) and members (members, n) of the classes of the first variables, best first."""
-    few = data(case).select(data(case).names[:first])
-    dags = bn.graphs.all_dags(first)
-    log_target = bn.score_families(few, bn.BDeu(1.0)).log_target(dags)
-    _, number = np.unique(bn.graphs.cpdag(dags), axis=0, return_inverse=True)
-    groups = [np.flatnonzero(number == c) for c in range(number.max() + 1)]
-    groups.sort(key=lambda group: (-round(float(log_target[group[0]]), 6), group[0]))
-    return log_target[[group[0] for group in groups]], tuple(dags[group] for group in groups)
+def classes(case: Case) -> tuple[tuple[Ints, ...], ...]:
+    """Members of each class that the insertions of GES pass on a case, the first few of each."""
+    search = bn.ges(table(case))
+    grown = 1 + sum(step.kind == "insert" for step in search.steps)
+    return tuple(tuple(_members(dag)) for dag in search.dags[:grown])
+
+
+def _members(dag: Ints) -> list[Ints]:
+    found = {tuple(dag.tolist()): dag}
+    waiting = [dag]
+    while waiting and len(found) < MOST_MEMBERS:
+        here = waiting.pop(0)
+        for u, v in bn.graphs.to_edges(here):
+            if here[v] == here[u] | 1 << u:  # covered: reversed, it stays in the class
+                other = _changed(here, "reverse", u, v)
+                if tuple(other.tolist()) not in found:
+                    found[tuple(other.tolist())] = other
+                    waiting.append(other)
+    return list(found.values())[:MOST_MEMBERS]
+
+
+def additions(case: Case, dag: Ints) -> Floats:
+    """What each edge gains that can be added to the DAG, (n, n) nats; nan where none can be."""
+    joined = bn.graphs.to_adjacency(dag).astype(bool)
+    return np.where(joined | joined.T, np.nan, move_gains(table(case), dag))
+
+
+def _most(gains: Floats) -> float:
+    return float(np.max(gains[np.isfinite(gains)], initial=-np.inf))
 
 
 class Average(NamedTuple):
@@ -100,39 +121,49 @@ def _listed(case: Case) -> bn.BestDags:
     return bn.k_best_dags(table(case), COUNTS[-1])
 
 
-class Plateaus(View):
-    """Four variables of the coronary data: 543 DAGs on 185 plateaus, one at a time.
+class Members(View):
+    """The members of a class on the way of GES, and what an edge added to each of them gains.
 
-    Control `rank`, 1 for the best class; panel `panel`. Your own table gives its first four.
+    Controls `edges`, the insertions made, and `member`; panels `net` and `gains`.
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
         self._case: Case = "coronary" if data is None else data
-        count = len(classes(self._case)[0])
-        super().__init__(rank=step_slider("class, from the best", 1, 1, count))
+        passed = classes(self._case)
+        last = len(passed) - 1
+        edges = step_slider("edges inserted", min(5, last), 0, last, "420px")
+        member = step_slider("member", 1, 1, len(passed[edges.value]), "420px")
+        super().__init__(edges=edges, member=member)
 
-    def draw(self, rank: int) -> Board:
-        """The members of one class, and the class."""
-        scores, groups = classes(self._case)
-        members, shown = groups[rank - 1], groups[rank - 1][:DRAWN]
-        own, whole = bn.graphs.to_adjacency(shown), bn.graphs.cpdag(shown[0])
-        picture = plots.graph_gallery(
-            np.concatenate([own, whole[None]]),
-            names(self._case)[:4],
-            [*[f"{scores[rank - 1]:.3f}"] * len(shown), "the class"],
-            np.concatenate([own & ~whole.T, (whole & ~whole.T)[None]]),
-            across=3,
-            title=f"Class {rank} of {len(scores)}: ln p(D | G) of each member, nats",
-            alt="Drawings of the DAGs of one class and of the class, directions in common marked",
+    def settle(self, moved: str) -> None:
+        """Begin another class with its first member."""
+        edges, member = self.controls.values()
+        if moved == "edges":
+            member.value, member.max = 1, len(classes(self._case)[edges.value])
+
+    def draw(self, edges: int, member: int) -> Board:
+        """One member, and the gains of the edges that can be added to it."""
+        group, labels = classes(self._case)[edges], names(self._case)
+        dag = group[member - 1]
+        gains, whole = additions(self._case, dag), bn.graphs.cpdag(dag)
+        most = max(_most(additions(self._case, each)) for each in group)
+        net = plots.network(
+            bn.graphs.to_adjacency(dag).astype(float),
+            labels,
+            _places(self._case),
+            name="member",
+            title=f"Member {member} of {len(group)}",
+            alt="One member of the class",
         )
-        caption = (
-            f"Members: {len(members)}. v-structures: {len(bn.graphs.v_structures(members[0]))}. "
-            f"{scores[0] - scores[rank - 1]:.2f} nats below the best class. Marked: the directions "
-            "that all members share."
-        )
-        if len(members) > DRAWN:
-            caption += f" Drawn are {DRAWN} of them."
-        return {"panel": (picture, caption)}
+        free = int((whole & whole.T).sum()) // 2
+        return {
+            "net": (net, f"{edges} edges, {free} of them undirected in the class."),
+            "gains": (
+                plots.move_gains(gains, labels),
+                f"Best addition to this member: {_most(gains):+.2f} nats. "
+                f"To any member: {most:+.2f} nats.",
+            ),
+        }
 
 
 class Steps(View):
@@ -340,36 +371,70 @@ def check_gain(function: Callable[..., Any]) -> bool:
     )
 
 
-def check_covered(function: Callable[[Ints], Any]) -> bool:
-    """Exercise 2: `function(dag)` are the covered edges, those to reverse within the class."""
+def _read(scores: bn.ScoreTable) -> list[dict[int, float]]:
+    pairs = zip(scores.parents, scores.log_phi, strict=True)
+    return [dict(zip(P.tolist(), x.tolist(), strict=True)) for P, x in pairs]
 
-    def result(*parents: int) -> set[tuple[int, int]]:
-        return {(int(u), int(v)) for u, v in function(np.array(parents))}
 
-    def turns() -> bool:
-        for dag in _some_dags(200):
-            mine = result(*dag)
+def _deleted(C: Bools, x: int, y: int, H: Any) -> Bools:
+    D = C.copy()
+    D[x, y] = D[y, x] = False
+    D[list(H), y] = D[list(H), x] = False
+    return bn.graphs.cpdag(bn.graphs.consistent_extension(D))
+
+
+def check_deletes(function: Callable[..., Any]) -> bool:
+    """Exercise 2: `function(C, log_phi)` gives the deletions of GES, (gain, x, y, H) each."""
+    few = data("coronary").select(data("coronary").names[:4])
+    four = bn.score_families(few, bn.BDeu(1.0))
+    log_phi = _read(four)
+
+    def result(*parents: int) -> list[tuple[int, int, frozenset[int]]]:
+        found = function(bn.graphs.cpdag(parents), log_phi)
+        return sorted(((x, y, frozenset(H)) for _, x, y, H in found), key=repr)
+
+    def listed() -> bool:
+        ways, mine = {}, {}
+        for dag in bn.graphs.all_dags(4):
+            here = bn.graphs.cpdag(dag)
             for u, v in bn.graphs.to_edges(dag):
-                try:
-                    alike = bool(bn.graphs.markov_equivalent(dag, _changed(dag, "reverse", u, v)))
-                except ValueError:  # a cycle
-                    alike = False
-                if alike != ((u, v) in mine):
+                less = _changed(dag, "delete", u, v)
+                before, after = four.log_target([dag, less])
+                ways[here.tobytes(), bn.graphs.cpdag(less).tobytes()] = after - before
+            for gain, x, y, H in function(here, log_phi):
+                way = here.tobytes(), _deleted(here, x, y, H).tobytes()
+                if not np.isclose(gain, ways.setdefault(way, gain)):
                     return False
-        return True
+                mine[way] = gain
+        return len(ways) == 756 and all(np.isclose(mine[way], ways[way]) for way in ways)
 
+    def second_phase() -> bool:
+        rows = truths()[DELETING].sample(10_000, np.random.default_rng([SEED, DELETING]))
+        scores = bn.score_families(rows, bn.BDeu(1.0), max_parents=6)
+        search = bn.ges(scores)
+        theirs = [step.gain for step in search.steps if step.kind == "delete"]
+        C, gains = bn.graphs.cpdag(search.dags[len(search.steps) - len(theirs)]), []
+        while True:
+            gain, x, y, H = max(function(C, _read(scores)), key=lambda each: round(each[0], 6))
+            if gain < MARGIN:
+                return np.allclose(gains, theirs)
+            C, gains = _deleted(C, x, y, H), [*gains, gain]
+
+    none: frozenset[int] = frozenset()
     return check(
         "Exercise 2",
-        "no edges, none covered",
-        lambda: result(0, 0, 0) == set(),
-        "0 -> 1 alone is covered",
-        lambda: result(0, 1, 0) == {(0, 1)},
-        "of 0 -> 1 -> 2 the first is: 2 has a parent that 1 has not",
-        lambda: result(0, 1, 2) == {(0, 1)},
-        "of 0 -> 2 <- 1 none is, of 0 -> 1, 0 -> 2, 1 -> 2 two are",
-        lambda: result(0, 0, 3) == set() and result(0, 1, 3) == {(0, 1), (1, 2)},
-        "reversals stay in the class exactly for covered edges",
-        turns,
+        "no edges, nothing to delete",
+        lambda: result(0, 0, 0, 0) == [],
+        "0 - 1 can be deleted as (0, 1) and as (1, 0), with H empty",
+        lambda: result(0, 1, 0, 0) == [(0, 1, none), (1, 0, none)],
+        "of 0 -> 2 <- 1, only (0, 2) and (1, 2)",
+        lambda: result(0, 0, 3, 0) == [(0, 2, none), (1, 2, none)],
+        "of three nodes joined in pairs, each of six (x, y) with two sets H",
+        lambda: len(set(result(0, 1, 3, 0))) == 12,
+        "on four variables, the ways and the gains of the list of all members",
+        listed,
+        "a network on which the insertions go too far: the deletions of bn.ges",
+        second_phase,
     )
 
 
