@@ -413,7 +413,8 @@ def check_deletes(function: Callable[..., Any]) -> bool:
         scores = bn.score_families(rows, bn.BDeu(1.0), max_parents=6)
         search = bn.ges(scores)
         theirs = [step.gain for step in search.steps if step.kind == "delete"]
-        C, gains = bn.graphs.cpdag(search.dags[len(search.steps) - len(theirs)]), []
+        gains: list[float] = []
+        C = bn.graphs.cpdag(search.dags[len(search.steps) - len(theirs)])
         while True:
             gain, x, y, H = max(function(C, _read(scores)), key=lambda each: round(each[0], 6))
             if gain < MARGIN:
