@@ -155,7 +155,7 @@ def local_move(state, source, rng):
 
 @inner
 def global_move(state, source, chances, rng, fresh):
-    """A whole DAG from chances (n, n), whatever the last one was [EatonMurphy2007, sec. 3].
+    """A whole DAG from chances (n, n), whatever the last one was [EatonMurphy2007, sec. 4].
 
     Each pair of nodes is joined one way, the other, or not at all; a cycle stays. Accepted with the
     ratio of weight to q, the product over pairs of what was chosen. fresh (n,) is scratch.

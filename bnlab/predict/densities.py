@@ -181,7 +181,7 @@ def exact_log_density(
     posterior: Callable[[ScoreTable], ExactPosterior] = order_posterior,
     progress: Progress | None = None,
 ) -> Floats:
-    """Return ln p(x | D) = ln p(x, D) - ln p(D) of each new row x [EatonMurphy2007, sec. 2.2].
+    """Return ln p(x | D) = ln p(x, D) - ln p(D) of each new row x [EatonMurphy2007, sec. 2].
 
     The posterior runs once for the data and once more for every different row added to them; a row
     with missing cells is a sum over all its completions. Intervened cells as in `log_density`.

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from bnlab.checks import Floats, checked, real
 from bnlab.results import Record
 
-CLIP = 1e-4  # least probability of each way to join a pair [EatonMurphy2007, sec. 3]
+CLIP = 1e-4  # least probability of each way to join a pair [EatonMurphy2007, sec. 4]
 ROUNDING = 1e-9  # by which p(u -> v) + p(v -> u) may exceed 1
 
 
@@ -36,7 +36,7 @@ class Global(Record):
     """A whole DAG at a time from probabilities of edges, an independence sampler.
 
     Each pair of nodes is joined u -> v, v -> u or not at all, with the probabilities p(u -> v),
-    p(v -> u) and the rest, each at least 1e-4; cycles are rejected [EatonMurphy2007, sec. 3]. The
+    p(v -> u) and the rest, each at least 1e-4; cycles are rejected [EatonMurphy2007, sec. 4]. The
     proposal q counts the pairs that are not joined too, which the display in that paper leaves out.
 
     Attributes
@@ -73,7 +73,7 @@ class Global(Record):
 @checked
 @dataclass(frozen=True, slots=True, eq=False)
 class Hybrid(Global):
-    """A local move with probability `local`, else a global one [EatonMurphy2007, sec. 3].
+    """A local move with probability `local`, else a global one [EatonMurphy2007, sec. 4].
 
     Each kind is accepted by its own ratio, so that it leaves the posterior as it is by itself.
 
