@@ -28,6 +28,7 @@ from bnlab.labs.board import (
 )
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
+from bnlab.search.climbs import KINDS
 
 SEED = 2022
 MARGIN = 1e-6  # nats; scores nearer than this are one score, summed in another order
@@ -37,7 +38,6 @@ SQUARES = ("a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1", "won")
 MOST_MEMBERS = 60  # of a class, in the widget
 WALKS: Mapping[str, int] = {"plain climb": 0, "with a tabu list of 10": 10}
 SHOWN_STEPS = 40
-KINDS = ("add", "delete", "reverse")
 SEEDS = 3
 DELETING = 32  # the number of a network on which GES deletes
 MOST_PAIRS = 10
@@ -69,27 +69,22 @@ def classes(case: Case) -> tuple[tuple[Ints, ...], ...]:
 
 
 def _members(dag: Ints) -> list[Ints]:
-    found = {tuple(dag.tolist()): dag}
-    waiting = [dag]
-    while waiting and len(found) < MOST_MEMBERS:
-        here = waiting.pop(0)
+    found = [dag]
+    for here in found:  # which grows
         for u, v in bn.graphs.to_edges(here):
-            if here[v] == here[u] | 1 << u:  # covered: reversed, it stays in the class
-                other = _changed(here, "reverse", u, v)
-                if tuple(other.tolist()) not in found:
-                    found[tuple(other.tolist())] = other
-                    waiting.append(other)
-    return list(found.values())[:MOST_MEMBERS]
+            other = _changed(here, "reverse", u, v)
+            covered = here[v] == here[u] | 1 << u  # reversed, it stays in the class
+            if covered and not (np.array(found) == other).all(axis=1).any():
+                found.append(other)
+        if len(found) >= MOST_MEMBERS:
+            break
+    return found[:MOST_MEMBERS]
 
 
 def additions(case: Case, dag: Ints) -> Floats:
     """What each edge gains that can be added to the DAG, (n, n) nats; nan where none can be."""
     joined = bn.graphs.to_adjacency(dag).astype(bool)
     return np.where(joined | joined.T, np.nan, move_gains(table(case), dag))
-
-
-def _most(gains: Floats) -> float:
-    return float(np.max(gains[np.isfinite(gains)], initial=-np.inf))
 
 
 class Average(NamedTuple):
@@ -146,22 +141,16 @@ class Members(View):
         group, labels = classes(self._case)[edges], names(self._case)
         dag = group[member - 1]
         gains, whole = additions(self._case, dag), bn.graphs.cpdag(dag)
-        most = max(_most(additions(self._case, each)) for each in group)
-        net = plots.network(
-            bn.graphs.to_adjacency(dag).astype(float),
-            labels,
-            _places(self._case),
-            name="member",
-            title=f"Member {member} of {len(group)}",
-            alt="One member of the class",
-        )
+        most = [np.nanmax(additions(self._case, each), initial=-np.inf) for each in group]
+        heading = f"Member {member} of {len(group)}"
+        net = _network(self._case, dag, "member", heading, "One member of the class")
         free = int((whole & whole.T).sum()) // 2
         return {
             "net": (net, f"{edges} edges, {free} of them undirected in the class."),
             "gains": (
-                plots.move_gains(gains, labels),
-                f"Best addition to this member: {_most(gains):+.2f} nats. "
-                f"To any member: {most:+.2f} nats.",
+                plots.move_gains(gains, labels, title="What each added edge gains (nats)"),
+                f"Best addition to this member: {most[member - 1]:+.2f} nats. "
+                f"To any member: {max(most):+.2f} nats.",
             ),
         }
 
@@ -193,14 +182,8 @@ class Steps(View):
         if step:
             (kind, u, v), gain = climb.steps[step - 1], now - climb.trace[step - 1]
             last = f"Move {step}: {KINDS[kind]} {labels[u]} → {labels[v]}, {gain:+.2f} nats."
-        net = plots.network(
-            bn.graphs.to_adjacency(climb.path[step]).astype(float),
-            labels,
-            _places(dataset),
-            name="climbed",
-            title="The DAG so far",
-            alt="The DAG after these moves",
-        )
+        heading, alt = "The DAG so far", "The DAG after these moves"
+        net = _network(dataset, climb.path[step], "climbed", heading, alt)
         return {
             "net": (net, f"{last} {below(dataset, now):.2f} nats below the exact best."),
             "gains": (
@@ -244,6 +227,11 @@ def _last(case: Case, walk: str) -> int:
 def _places(case: Case) -> Floats:
     end = climbed(case, 0).dag
     return plots.network_positions(bn.graphs.to_adjacency(end).astype(float))
+
+
+def _network(case: Case, dag: Ints, name: str, title: str, alt: str) -> Any:
+    edges = bn.graphs.to_adjacency(dag).astype(float)
+    return plots.network(edges, names(case), _places(case), name=name, title=title, alt=alt)
 
 
 class Averages(View):
@@ -312,38 +300,35 @@ def _changed(dag: Ints, kind: str, u: int, v: int) -> Ints:
     return new
 
 
-def _is_dag(dag: Ints) -> bool:
-    try:
-        bn.graphs.topological_order(dag)
-    except ValueError:
-        return False
-    return True
+@cache
+def _four() -> bn.ScoreTable:
+    """Four variables of coronary, all families."""
+    return bn.score_families(data("coronary").select(names("coronary")[:4]), bn.BDeu(1.0))
 
 
-def _some_dags(count: int) -> Ints:
-    dags = bn.graphs.all_dags(4)
-    return dags[np.random.default_rng(SEED).permutation(len(dags))[:count]]
+def _read(scores: bn.ScoreTable) -> list[dict[int, float]]:
+    pairs = zip(scores.parents, scores.log_phi, strict=True)
+    return [dict(zip(P.tolist(), x.tolist(), strict=True)) for P, x in pairs]
 
 
 def check_gain(function: Callable[..., Any]) -> bool:
     """Exercise 1: `function(score, parents, kind, u, v)` is what the move gains."""
     chain = np.array([0, 1, 2, 0])  # 0 -> 1 -> 2, and 3
-    few = data("coronary").select(data("coronary").names[:4])
-    four = bn.score_families(few, bn.BDeu(1.0))
+    log_phi = _read(_four())
+    some = np.random.default_rng(SEED).permutation(bn.graphs.all_dags(4))[:60]
 
     def result(kind: str, u: int, v: int, dag: Ints = chain) -> tuple[float, int]:
         asked = []  # the nodes whose scores the answer needs
 
         def score(w: int, parents: frozenset[int]) -> float:
             asked.append(w)
-            place = np.flatnonzero(four.parents[w] == sum(1 << x for x in parents))
-            return float(four.log_phi[w, place[0]])
+            return log_phi[w][sum(1 << x for x in parents)]
 
         parents = [frozenset(bn.graphs.members(int(mask))) for mask in dag]
         return float(function(score, parents, kind, u, v)), len(asked)
 
     def right(kind: str, u: int, v: int, dag: Ints = chain) -> bool:
-        before, after = four.log_target([dag, _changed(dag, kind, u, v)])
+        before, after = _four().log_target([dag, _changed(dag, kind, u, v)])
         return bool(np.isclose(result(kind, u, v, dag)[0], after - before))
 
     return check(
@@ -363,17 +348,12 @@ def check_gain(function: Callable[..., Any]) -> bool:
         "any edge of any DAG must do",
         lambda: all(
             right(kind, u, v, dag)
-            for dag in _some_dags(60)
+            for dag in some
             for u, v in bn.graphs.to_edges(dag)
             for kind in ("delete", "reverse")
-            if kind == "delete" or _is_dag(_changed(dag, kind, u, v))
+            if kind == "delete" or np.isfinite(move_gains(_four(), dag)[v, u])
         ),
     )
-
-
-def _read(scores: bn.ScoreTable) -> list[dict[int, float]]:
-    pairs = zip(scores.parents, scores.log_phi, strict=True)
-    return [dict(zip(P.tolist(), x.tolist(), strict=True)) for P, x in pairs]
 
 
 def _deleted(C: Bools, x: int, y: int, H: Any) -> Bools:
@@ -385,9 +365,7 @@ def _deleted(C: Bools, x: int, y: int, H: Any) -> Bools:
 
 def check_deletes(function: Callable[..., Any]) -> bool:
     """Exercise 2: `function(C, log_phi)` gives the deletions of GES, (gain, x, y, H) each."""
-    few = data("coronary").select(data("coronary").names[:4])
-    four = bn.score_families(few, bn.BDeu(1.0))
-    log_phi = _read(four)
+    log_phi = _read(_four())
 
     def result(*parents: int) -> list[tuple[int, int, frozenset[int]]]:
         found = function(bn.graphs.cpdag(parents), log_phi)
@@ -399,7 +377,7 @@ def check_deletes(function: Callable[..., Any]) -> bool:
             here = bn.graphs.cpdag(dag)
             for u, v in bn.graphs.to_edges(dag):
                 less = _changed(dag, "delete", u, v)
-                before, after = four.log_target([dag, less])
+                before, after = _four().log_target([dag, less])
                 ways[here.tobytes(), bn.graphs.cpdag(less).tobytes()] = after - before
             for gain, x, y, H in function(here, log_phi):
                 way = here.tobytes(), _deleted(here, x, y, H).tobytes()
@@ -451,7 +429,9 @@ def check_search(function: Callable[[bn.ScoreTable, np.random.Generator], Any]) 
         return max(gaps)
 
     def large() -> bool:
-        scores = alarm_table()
+        net = bn.random_network("alarm", np.random.default_rng(SEED))
+        alarm = net.sample(1000, np.random.default_rng(SEED))
+        scores = bn.score_families(alarm, bn.BDeu(1.0), max_parents=2)
         plain = bn.hill_climb(scores, restarts=20, rng=np.random.default_rng(SEED)).log_target
         dag = np.asarray(function(scores, np.random.default_rng(SEED)), np.int64)
         return bool(scores.log_target(dag[None])[0] > plain + MARGIN)
@@ -468,11 +448,3 @@ def check_search(function: Callable[[bn.ScoreTable, np.random.Generator], Any]) 
         "37 variables, where nothing is exact: better than 20 restarts of the plain climb",
         large,
     )
-
-
-@cache
-def alarm_table() -> bn.ScoreTable:
-    """1,000 rows from the structure of alarm with random tables, up to two parents."""
-    net = bn.random_network("alarm", np.random.default_rng(SEED))
-    alarm = net.sample(1000, np.random.default_rng(SEED))
-    return bn.score_families(alarm, bn.BDeu(1.0), max_parents=2)

@@ -152,7 +152,13 @@ def _number(probability: float) -> str:
     return "1" if probability >= 0.995 else f"{probability:.2f}"[1:]
 
 
-def move_gains(gains: ArrayLike, names: Sequence[str], /) -> figure:
+def move_gains(
+    gains: ArrayLike,
+    names: Sequence[str],
+    /,
+    *,
+    title: str = "What the move at each pair gains (nats)",
+) -> figure:
     """Draw a heat map of the gains of all next moves; the best is framed. Grey: no such move.
 
     The source "gains" has the columns `parent`, `child`, `gain` (0 where there is no move), `shade`
@@ -164,8 +170,8 @@ def move_gains(gains: ArrayLike, names: Sequence[str], /) -> figure:
     gains : (n, n) nats; [u, v] of the move that brings the edge u -> v, or takes it away where it
         is there; nan where there is no such move
     names : the n variable names
+    title : over the picture, where only some kinds of move are shown
     """
-    title = "What the move at each pair gains (nats)"
     alt = "Heat map of the gain of every next move; the best one has a frame"
     values = square(gains, names, "gains")
     chosen = values[~np.eye(len(names), dtype=bool)]
