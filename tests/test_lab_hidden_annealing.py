@@ -113,7 +113,7 @@ def test_loops_answer_from_runs_made_before() -> None:
     loops = lab.Loops()
     loops.steps.value = 64
     loops.shape.value = "linear"
-    loops.moves.value = "all rows at once (thesis)"
+    loops.moves.value = "all lines at once (thesis)"
     expected = loop(LOOP_ROWS, 64, 1e9, MOVES[loops.moves.value], LOOP_RUNS)
     accepted = loops.acceptance.source("acceptance_path").data
     np.testing.assert_allclose(accepted["rate"], expected.acceptance)

@@ -50,8 +50,8 @@ SHAPES: Mapping[str, float] = {
 """Shapes of the schedule (6.73), from slowest at the prior to even."""
 
 MOVES: Mapping[str, JointDirichlet | RowDirichlet] = {
-    "one row at a time": RowDirichlet(),
-    "all rows at once (thesis)": JointDirichlet(),
+    "one line at a time": RowDirichlet(),
+    "all lines at once (thesis)": JointDirichlet(),
 }
 PARTS = 16  # of a schedule, for ratios and acceptance
 STEP_STOPS = (16, 64, 256, 1024, 4096)
