@@ -32,8 +32,8 @@ LINK = re.compile(r"!\[([^\]]*)\]\(([^)]+\.png)\)")
 def test_no_picture_is_stale(
     still: Still, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    if still.name == "nk2013_figure_3_right":
-        request.getfixturevalue("data_dir")  # drawn of the real files: skipped without them
+    if still.real:
+        request.getfixturevalue("data_dir")  # skips without the files
     monkeypatch.chdir(NOTEBOOKS)
     if still.name in NOT_YET:
         assert not read(still.file)[0], f"{still.name} is drawn anew: take it out of NOT_YET"

@@ -15,7 +15,6 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats, Ints
-from bnlab.kernels import partition_walks
 from bnlab.labs.board import (
     DATASETS as DATASETS,
     Case,
@@ -162,8 +161,12 @@ class Stuck(View):
 def kernels(where: Target, /) -> dict[str, StructureKernel]:
     """Return what walks on DAGs: name -> kernel."""
     edges = where.orders.edges
-    moves: list[StructureKernel] = [bn.Local(), bn.Gibbs(), bn.Global(edges), bn.Hybrid(edges, 0.1)]
-    return dict(zip(RACERS, moves, strict=False))
+    return {
+        "local": bn.Local(),
+        "Gibbs": bn.Gibbs(),
+        "global": bn.Global(edges),
+        "mixture": bn.Hybrid(edges, 0.1),
+    }
 
 
 RACERS = ("local", "Gibbs", "global", "mixture", "partitions")
@@ -226,19 +229,15 @@ def partitions_by(
     burn_in: int = 0,
 ) -> bn.Draws:
     """Walk as `sample_partitions` does, but by the first so many of its kinds of moves alone."""
-    n, families = where.table.n, PartitionWalker.of(where.table).source
-    dags, log_targets = np.empty((chains, draws, n), np.int64), np.empty((chains, draws))
-    plan = burn_in, thin, np.minimum(np.arange(1, 5) / kinds, 1.0)  # cumulative shares
-    for child, *kept in zip(rng.spawn(chains), dags, log_targets, strict=True):
-        first, unknown = first_partition(where.table, child), np.full(n, -1)
-        here, fresh = (
-            partition_walks.Partition(first.copy(), unknown.copy(), unknown.copy(), np.zeros(n))
-            for _ in range(2)
-        )
-        lists, record = np.zeros((5, n + 4), np.uint64), (np.empty(draws), np.zeros((5, 2), int))
-        partition_walks.walk(here, fresh, lists, families, plan, child, (*kept, *record))
-    even, names = np.zeros_like(log_targets), where.table.names
-    return bn.Draws(dags, even, log_targets, "dags", "structure-modular", names)
+    table, walker = where.table, PartitionWalker.of(where.table)
+    shares = np.minimum(np.arange(1, 5) / kinds, 1.0)  # cumulative
+    walks = [
+        walker.walk(first_partition(table, child), burn_in, draws, thin, child, shares)
+        for child in rng.spawn(chains)
+    ]
+    dags, log_targets, *_ = (np.array(each) for each in zip(*walks, strict=True))
+    even = np.zeros_like(log_targets)
+    return bn.Draws(dags, even, log_targets, "dags", "structure-modular", table.names)
 
 
 def racer(label: str, where: Target, /) -> Racer:

@@ -37,8 +37,7 @@ SQUARES = ("a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1", "won")
 
 MOST_MEMBERS = 60  # of a class, in the widget
 WALKS: Mapping[str, int] = {"plain climb": 0, "with a tabu list of 10": 10}
-SHOWN_STEPS = 40
-SEEDS = 3
+SHOWN_STEPS, SEEDS = 40, 3
 DELETING = 32  # the number of a network on which GES deletes
 MOST_PAIRS = 10
 
@@ -81,10 +80,12 @@ def _members(dag: Ints) -> list[Ints]:
     return found[:MOST_MEMBERS]
 
 
-def additions(case: Case, dag: Ints) -> Floats:
-    """What each edge gains that can be added to the DAG, (n, n) nats; nan where none can be."""
-    joined = bn.graphs.to_adjacency(dag).astype(bool)
-    return np.where(joined | joined.T, np.nan, move_gains(table(case), dag))
+@cache
+def additions(case: Case, edges: int) -> Floats:
+    """What each edge gains that can be added to each member of a class, nats; nan if it cannot."""
+    joined = bn.graphs.to_adjacency(np.array(classes(case)[edges])).astype(bool)
+    gains = [move_gains(table(case), dag) for dag in classes(case)[edges]]
+    return np.where(joined | joined.swapaxes(1, 2), np.nan, gains)
 
 
 class Average(NamedTuple):
@@ -138,19 +139,18 @@ class Members(View):
 
     def draw(self, edges: int, member: int) -> Board:
         """One member, and the gains of the edges that can be added to it."""
-        group, labels = classes(self._case)[edges], names(self._case)
-        dag = group[member - 1]
-        gains, whole = additions(self._case, dag), bn.graphs.cpdag(dag)
-        most = [np.nanmax(additions(self._case, each), initial=-np.inf) for each in group]
+        group, gains = classes(self._case)[edges], additions(self._case, edges)
+        dag, shown, labels = group[member - 1], gains[member - 1], names(self._case)
+        most, whole = np.nanmax(gains, axis=(1, 2), initial=-np.inf), bn.graphs.cpdag(dag)
         heading = f"Member {member} of {len(group)}"
         net = _network(self._case, dag, "member", heading, "One member of the class")
         free = int((whole & whole.T).sum()) // 2
         return {
             "net": (net, f"{edges} edges, {free} of them undirected in the class."),
             "gains": (
-                plots.move_gains(gains, labels, title="What each added edge gains (nats)"),
+                plots.move_gains(shown, labels, title="What each added edge gains (nats)"),
                 f"Best addition to this member: {most[member - 1]:+.2f} nats. "
-                f"To any member: {max(most):+.2f} nats.",
+                f"To any member: {most.max():+.2f} nats.",
             ),
         }
 

@@ -136,7 +136,13 @@ class PartitionWalker:
         return _ranked(OrderWalker.of(table, dense=False))
 
     def walk(
-        self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
+        self,
+        state: Ints,
+        lead: int,
+        records: int,
+        thin: int,
+        rng: np.random.Generator,
+        shares: Floats = SHARES,
     ) -> tuple[NDArray[Any], ...]:
         """Dags (T, n), ln of their targets and of their partitions' weights (T,), tally (5, 2)."""
         record = (
@@ -147,7 +153,7 @@ class PartitionWalker:
         )
         here, fresh = (_partition(layers) for layers in (state, state.copy()))
         lists = np.zeros((5, self.n + 4), np.uint64)
-        plan = lead, thin, SHARES
+        plan = lead, thin, shares
         partition_walks.walk(here, fresh, lists, self.source, plan, rng, record)
         return record
 

@@ -92,8 +92,7 @@ def spoken(seconds: float, /) -> str:
     units = (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60))
     for unit, length in units:
         if seconds >= length * (2 if unit in ("years", "days") else 1):
-            count = f"{seconds / length:.2g}"
-            return f"{float(count):,.0f} {unit}" if "e" in count else f"{count} {unit}"
+            return f"{float(f'{seconds / length:.2g}'):,.12g} {unit}"
     return f"{seconds:.2g} seconds"
 
 
