@@ -9,7 +9,6 @@ from clicking import run_then_move
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import structure_mcmc as lab
-from bnlab.sampling.partition_mcmc import first_partition, partition_of
 
 
 def fast_race(**changes) -> dict:
@@ -26,20 +25,13 @@ def test_every_sampler_races_and_gets_closer() -> None:
         assert np.mean(errors[-1]) < 4, label
 
 
-@pytest.mark.parametrize("name", lab.DATASETS)
-def test_all_kinds_of_chains_begin_at_the_same_dags(name) -> None:
-    where, rngs = lab.target(name), np.random.default_rng(1).spawn(8)
-    dags = lab.starts(where, np.random.default_rng(1), 8)
-    for dag, rng in zip(dags, rngs, strict=True):
-        np.testing.assert_array_equal(partition_of(dag), first_partition(where.table, rng))
-
-
-def test_partitions_by_some_kinds_of_moves_go_to_the_same_posterior() -> None:
+@pytest.mark.parametrize("reversals", [True, False])
+def test_partitions_go_to_the_same_posterior(reversals) -> None:
     where, rng = lab.target("coronary", 10), np.random.default_rng(1)
-    for kinds in (1, 4):
-        drawn = lab.partitions_by(kinds, where, rng, draws=5000, thin=30, chains=4)
-        assert where.sad(bn.features.edges(drawn)) < 0.5
-        np.testing.assert_allclose(drawn.log_target, where.table.log_target(drawn.values))
+    how = {"draws": 5000, "thin": 30, "chains": 4}
+    drawn = lab.partitions(where, rng, reversals=reversals, **how)
+    assert where.sad(bn.features.edges(drawn)) < 0.5
+    np.testing.assert_allclose(drawn.log_target, where.table.log_target(drawn.values))
 
 
 def test_only_partitions_come_nearer_on_tic_tac_toe() -> None:
@@ -188,18 +180,17 @@ def test_check_of_relocations(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_check_of_samplers(capsys: pytest.CaptureFixture[str]) -> None:
-    def unique(draws):
-        return lambda dags, orders, rng: bn.reweight_unique(
-            bn.sample_dags(orders, draws=draws, rng=rng)
+    def partitions(draws, thin=200):
+        return lambda table, rng: bn.sample_partitions(
+            table, draws=draws, chains=8, burn_in=20_000, thin=thin, rng=rng
         )
 
+    def exact(table, rng):
+        return bn.sample_dags(bn.dag_posterior(table), draws=5000, rng=rng)
+
     assert not lab.check_sampler(lambda *given: None)
-    assert not lab.check_sampler(
-        lambda dags, orders, rng: bn.sample_dags(orders, draws=5000, rng=rng)
-    )
-    assert not lab.check_sampler(
-        lambda dags, orders, rng: bn.sample_dags(dags, draws=5001, rng=rng)
-    )
-    assert not lab.check_sampler(unique(50))
-    assert lab.check_sampler(unique(5000))
+    assert not lab.check_sampler(exact)
+    assert not lab.check_sampler(partitions(626))
+    assert not lab.check_sampler(partitions(10))
+    assert lab.check_sampler(partitions(625))
     assert capsys.readouterr().out.count("not yet") == 4
