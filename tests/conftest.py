@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 import signal
+import sys
 import time
 from importlib.metadata import version
 from pathlib import Path
@@ -61,6 +62,11 @@ def _fresh_numba_cache() -> Path:
 
 # At import, not in a fixture: numba reads this once, and worker processes and kernels inherit it.
 os.environ["NUMBA_CACHE_DIR"] = str(_fresh_numba_cache())
+if sys.dont_write_bytecode:  # every program that a test starts would compile all of its libraries
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.pycache_prefix = os.environ["NUMBA_CACHE_DIR"] + "-bytecode"
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    sys.dont_write_bytecode = False
 os.environ["BOKEH_RESOURCES"] = "inline"
 # What a shell starts in the background ignores Ctrl-C; tests of it, and their programs, do not.
 signal.signal(signal.SIGINT, signal.default_int_handler)

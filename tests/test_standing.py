@@ -55,6 +55,7 @@ def test_ruff(arguments: tuple[str, ...]) -> None:
     run("ruff", *arguments, ".")
 
 
+@pytest.mark.slow
 def test_types() -> None:
     run("mypy")
 

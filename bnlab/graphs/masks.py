@@ -2,14 +2,16 @@
 
 import operator
 from collections.abc import Iterable, Sequence
-from typing import SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checks import Bools, check_counts, checked, shown
+from bnlab.checks import Bools, check_counts, checked, conforming, shown
 from bnlab.kernels import dags as kernels
+
+if TYPE_CHECKING:  # it takes long to load
+    import networkx as nx
 
 Masks = NDArray[np.int64]
 
@@ -36,7 +38,9 @@ def check_dag(dag: ArrayLike, /) -> Masks:
     n = masks.size
     order = np.empty(n, np.int64)
     if kernels.topological_order(masks, order) < n:
-        cycle = nx.find_cycle(to_networkx(masks))
+        from networkx import find_cycle
+
+        cycle = find_cycle(to_networkx(masks))
         path = " -> ".join(str(u) for u in [cycle[0][0]] + [v for _, v in cycle])
         raise ValueError(f"the graph has a directed cycle {path}: remove one of its edges")
     return masks
@@ -297,7 +301,7 @@ def check_matrix(adjacency: ArrayLike, /) -> Bools:
 
 
 @checked
-def to_networkx(dag: ArrayLike, /, *, names: Sequence[str] | None = None) -> nx.DiGraph:
+def to_networkx(dag: ArrayLike, /, *, names: Sequence[str] | None = None) -> "nx.DiGraph":
     """Return a networkx DiGraph with nodes 0..n-1, or with `names` in that order.
 
     Examples
@@ -305,6 +309,8 @@ def to_networkx(dag: ArrayLike, /, *, names: Sequence[str] | None = None) -> nx.
     >>> list(to_networkx([0, 1], names=("rain", "wet")).edges)
     [('rain', 'wet')]
     """
+    import networkx as nx
+
     masks = _check_one(dag)
     labels = range(masks.size) if names is None else names
     graph = nx.DiGraph()
@@ -314,15 +320,18 @@ def to_networkx(dag: ArrayLike, /, *, names: Sequence[str] | None = None) -> nx.
 
 
 @checked
-def from_networkx(graph: nx.DiGraph, /, *, names: Sequence[str] | None = None) -> Masks:
+def from_networkx(graph: "nx.DiGraph", /, *, names: Sequence[str] | None = None) -> Masks:
     """Return parent masks (n,) of a networkx DiGraph; node i is `names[i]`, or its i-th node.
 
     Examples
     --------
+    >>> import networkx as nx
     >>> from_networkx(nx.DiGraph([("rain", "wet")]), names=("wet", "rain"))
     array([2, 0])
     """
-    if not graph.is_directed():
+    import networkx as nx
+
+    if not conforming("graph", graph, nx.DiGraph).is_directed():
         raise ValueError("the graph is undirected: give a networkx DiGraph")
     labels = list(graph.nodes) if names is None else list(names)
     position = {label: i for i, label in enumerate(labels)}

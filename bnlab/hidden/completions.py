@@ -5,7 +5,6 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -316,6 +315,8 @@ class _CliqueTree(NamedTuple):
 
 def _clique_tree(families: Sequence[Nodes], arities: Ints) -> _CliqueTree:
     """Cover families of nodes by the cliques of a triangulated graph."""
+    import networkx as nx
+
     graph: nx.Graph = nx.Graph()
     graph.add_nodes_from(sorted({v for family in families for v in family}))
     for family in families:

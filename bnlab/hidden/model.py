@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -236,6 +235,8 @@ def components(model: HiddenModel, /) -> list[Component]:
     >>> [component.columns for component in components(model)]
     [(0, 1), (2,)]
     """
+    import networkx as nx
+
     in_use, column = model.in_use, {v: i for i, v in enumerate(model.observed)}
     graph = nx.Graph()
     graph.add_nodes_from(in_use)

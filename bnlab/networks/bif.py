@@ -21,7 +21,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -281,6 +280,8 @@ class _File:
 
     def check(self) -> None:
         """Refuse what is no network, or too large a one, before any table is made."""
+        import networkx as nx
+
         edges = nx.DiGraph()
         for block in self.blocks.values():
             for name in (block.name, *block.parents):

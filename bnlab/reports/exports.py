@@ -9,8 +9,6 @@ import os
 import re
 from collections.abc import Sequence
 
-import networkx as nx
-
 from bnlab.files import brief, write_text, write_whole
 from bnlab.networks.bayesnet import bif_text as network_text
 from bnlab.reports.analysis import Analysis
@@ -67,6 +65,8 @@ def write_csv(analysis: Analysis, path: str | os.PathLike[str], /) -> None:
 
 def graphml_text(analysis: Analysis, /, *, at_least: float = CREDIBLE) -> str:
     """Return what `write_graphml` writes."""
+    import networkx as nx
+
     graph = nx.DiGraph(name=f"edges of probability {at_least:g} or more")
     for name in analysis.data.names:
         if _NO_XML.search(name):
