@@ -303,7 +303,7 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-def write(file: Path, part: Any, figures: Any, browser: Any) -> None:
+def write(file: Path, part: Any, figures: Any, browser: Any, scale: int = 1) -> None:
     """Draw lists of figures, widgets and texts into a file: a row, whose lists are columns."""
     told = facts(part)
     pictures: dict[str, Any] = {}
@@ -311,7 +311,7 @@ def write(file: Path, part: Any, figures: Any, browser: Any) -> None:
     script, drawn = embedded(pictures)
     for name, place in drawn.items():
         body = body.replace(f"<!--{name}-->", str(place))
-    page = browser.new_page(viewport={"width": 1800, "height": 1600})
+    page = browser.new_page(viewport={"width": 1800, "height": 1600}, device_scale_factor=scale)
     bokeh = Resources(mode="inline", components=["bokeh"]).render_js()
     page.set_content(
         f"<!doctype html><meta charset=utf-8><style>{STYLE}</style>{bokeh}{script}"
@@ -322,6 +322,7 @@ def write(file: Path, part: Any, figures: Any, browser: Any) -> None:
             "() => Bokeh.documents.length > 0 && Bokeh.documents.every(each => each.is_idle)"
         )
     page.wait_for_timeout(400)
+    file.parent.mkdir(exist_ok=True)
     page.locator("#all").screenshot(path=file)
     page.close()
     texts = PngInfo()

@@ -7,6 +7,8 @@ A function below makes a picture of its name. Its arguments are names of the not
 first code cell and those that begin as given have run; `shown` is what these cells have shown, and
 `keep(measure)` gives figures that were measured once and are kept in the file. It returns a row of
 figures, widgets and texts; lists in it are columns, lists in those rows again.
+
+A picture that the notes for lecturers show is drawn a second time for them, twice as sharp.
 """
 
 import argparse
@@ -27,6 +29,7 @@ from bnlab import plots
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"
+NOTES = NOTEBOOKS / "lecturers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,10 @@ class Still:
     @property
     def file(self) -> Path:
         return (NOTEBOOKS / self.notebook).parent / "images" / f"{self.name}.png"
+
+    @property
+    def slide(self) -> Path:
+        return NOTES / "images" / self.file.name
 
     def parts(self, *, measure: bool = False, long: bool = False) -> tuple[Any, Any]:
         """What is drawn, and figures that were measured."""
@@ -432,13 +439,15 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="of pictures; all by default")
     parser.add_argument("--measure", action="store_true", help="measure times anew")
     given = parser.parse_args()
-    failed = []
+    notes, failed = "".join(text.read_text("utf-8") for text in NOTES.glob("*.md")), []
     with chromium() as browser:
         for name in given.names or STILLS:
             still, begun = STILLS[name], time.perf_counter()
             try:
                 made, figures = still.parts(measure=given.measure, long=True)
                 write(still.file, made, figures, browser)
+                if f"(images/{name}.png)" in notes:
+                    write(still.slide, made, figures, browser, scale=2)
             except Exception:
                 failed.append(name)
                 traceback.print_exc()

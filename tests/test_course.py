@@ -31,7 +31,10 @@ NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 LABS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
 PAPERS = sorted((NOTEBOOKS / "papers").glob("*.ipynb"))
 TEXTS = sorted(NOTEBOOKS.glob("*.md"))
+NOTES = sorted((NOTEBOOKS / "lecturers").glob("*.md"))
+WAITING = {4, 7, 8, 9, 10, 11, 12, 13, 14, 15}  # labs without notes: to be written
 PICTURE = re.compile(r"\]\(images/([^)]+)\)")
+NUMBER = r"[-−+]?\d[\d,]*(?:\.\d+)?%?"
 CHROMIUM = "/usr/bin/chromium"
 NBGRADER = "nbgrader==0.9.6"
 
@@ -157,10 +160,72 @@ def test_the_time_stated_follows_the_rule_of_the_syllabus(path):
     minutes = words / 180 + 0.8 * code + 3 * widgets + 1.5 * predictions + 10
     stated = outline(lab).minutes
     assert stated == 5 * round(minutes / 5)
+    sections = sum(int(minutes) for _, minutes in sections_of(lab))
+    assert abs(sections + 10 - stated) <= (2 if int(path.stem[:2]) not in WAITING else 4)
     assert 45 <= stated <= 60
     text = (NOTEBOOKS / "SYLLABUS.md").read_text(encoding="utf-8")
     for said in ("180 words", "0.8 for each code", "3 for each widget", "1.5 for each prediction"):
         assert said in text
+
+
+def text_of(lab):
+    return "\n".join("".join(c["source"]) for c in lab["cells"] if c["cell_type"] == "markdown")
+
+
+def sections_of(lab):
+    """(heading, minutes) of the parts of a lab that have minutes."""
+    return re.findall(r"^## (\d+\. .+) \((\d+) minutes\)$", text_of(lab), re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in LABS if int(p.stem[:2]) not in WAITING], ids=lambda path: path.stem
+)
+def test_notes_for_the_lecturer_fit_the_lab(path):
+    """Its sections and minutes, every prediction, every exercise, and numbers that it shows."""
+    lab, text = read(path), (NOTEBOOKS / "lecturers" / f"{path.stem}.md").read_text("utf-8")
+    code = "\n".join(code_of(lab))
+    assert f"[Lab {path.stem[:2]}](../{path.name}), {outline(lab).minutes} minutes." in text
+    assert re.findall(r"^\| (\d+\. .+?) \| (\d+) \|", text, re.MULTILINE) == sections_of(lab)
+    told = dict(re.findall(r"^- `(\w+)`: (.+)$", text, re.MULTILINE))
+    assert [*told] == re.findall(r"(\w+) = lab\.predict\(", code)
+    for name, outcome in re.findall(r"(\w+)\.reveal\((.*)\)", code):
+        said = re.findall(r'"([^"]+)"', outcome)
+        assert [each for each in said if each.lower() not in told[name].lower()] == []
+    solved = re.findall(r"^(\d)\. \*(.+?)\*: .{30,}$", text, re.MULTILINE)
+    assert solved == re.findall(r"^### (\d)\. (.+)$", text_of(lab), re.MULTILINE)
+    outputs = [output for cell in lab["cells"] for output in cell.get("outputs", [])]
+    printed = "".join("".join(output.get("text", "")) for output in outputs)
+    shown = set(re.findall(NUMBER, printed))
+    quoted = re.findall(f"`({NUMBER})`", text)
+    assert [number for number in quoted if number not in shown] == []
+    words = re.sub(r"!\[[^\]]*\]|\]\([^)]*\)", " ", text).split()
+    assert sum(bool(re.search(r"\w", word)) for word in words) <= 480
+
+
+def test_notes_for_the_lecturer_lead_to_each_other_and_reach_nobody_else(course, copied):
+    assert {f"{path.stem}.html" for path in NOTES} == {
+        page.name for page in (course / "lecturers" / "notes").glob("*.html")
+    }
+    plans = (NOTEBOOKS / "lecturers" / "PLANS.md").read_text(encoding="utf-8")
+    assert [path.name for path in NOTES if f"({path.name})" not in plans] == ["PLANS.md"]
+    for path in NOTES:
+        text = path.read_text(encoding="utf-8")
+        near = [place for place in re.findall(r"\]\(([^)#]+)", text) if "://" not in place]
+        assert [place for place in near if not (path.parent / place).exists()] == []
+    for name in ("index", *(path.stem for path in NOTES if path.stem != "PLANS")):
+        page = (course / "lecturers" / f"{name}.html").read_text(encoding="utf-8")
+        assert f'href="notes/{name.replace("index", "PLANS")}.html">Notes for the lecturer' in page
+    lines = {line for path in NOTES for line in path.read_text("utf-8").splitlines()}
+    answers = {line.strip("- ")[:60] for line in lines if re.match(r"- `|\d\. \*", line)}
+    assert len(answers) >= 6 * (len(NOTES) - 1)
+    for folder in (copied, course / "students", course / "source", course / "pages"):
+        files = [path for path in folder.rglob("*") if path.suffix in (".md", ".ipynb", ".html")]
+        assert not {"lecturers", "notes"} & {part for path in files for part in path.parts[-3:-1]}
+        assert len(files) >= len(LABS)
+        for path in files:
+            text = path.read_text(encoding="utf-8")
+            assert "Notes for the lecturer" not in text
+            assert [answer for answer in answers if answer in text] == []
 
 
 def test_notation_is_linked_and_defines_each_word_once():
@@ -281,7 +346,7 @@ def test_pictures_of_outcomes_wait_for_all_that_is_asked():
 def test_pages_are_whole(course):
     """Each link and picture leads to a file beside it, nothing comes from a network."""
     pages = sorted([*(course / "pages").rglob("*.html"), *(course / "lecturers").rglob("*.html")])
-    assert len(pages) == 2 * (len(TEXTS) + len(LABS) + len(PAPERS))
+    assert len(pages) == 2 * (len(TEXTS) + len(LABS) + len(PAPERS)) + len(NOTES)
     for page in pages:
         text = page.read_text(encoding="utf-8")
         used = re.findall(r'(?:src|href)="([^"#]+)(?:#[^"]*)?"', text)

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from drawing import facts, numbers, read, stale, unseen
-from stills import NOTEBOOKS, ROOT, STILLS, Still, sources_of
+from PIL import Image
+from stills import NOTEBOOKS, NOTES, ROOT, STILLS, Still, sources_of
 
 from bnlab import plots
 
@@ -53,11 +54,24 @@ def test_no_picture_is_stale(
 
 
 def test_every_picture_is_made_here_and_shown_in_a_text() -> None:
-    files = set(NOTEBOOKS.rglob("*.png"))
+    files = set(NOTEBOOKS.rglob("*.png")) - set(NOTES.rglob("*.png"))
     assert {still.file for still in STILLS.values()} == files
     assert NOT_YET <= set(STILLS)
     assert {file for file, _ in _shown()} == files
     assert all(len(alt) > 15 for _, alt in _shown())
+
+
+def test_slides_show_what_the_pictures_of_the_labs_show() -> None:
+    """Those of the notes for lecturers, twice as sharp."""
+    texts = "".join(text.read_text(encoding="utf-8") for text in NOTES.glob("*.md"))
+    shown = {NOTES / place: alt for alt, place in LINK.findall(texts)}
+    assert shown.keys() == set(NOTES.rglob("*.png"))
+    assert all(len(alt) > 15 for alt in shown.values())
+    for slide in shown:
+        still = STILLS[slide.stem]
+        assert read(slide) == read(still.file), f"draw both anew: tests/stills.py {still.name}"
+        with Image.open(slide) as twice, Image.open(still.file) as once:
+            assert abs(twice.width - 2 * once.width) <= 2
 
 
 @cache

@@ -13,7 +13,8 @@ EPILOG = """\
               before predicting it
   source/     one assignment a lab, for nbgrader, without results
   pages/      the same as students/ for a browser, without a kernel or a network: index.html
-  lecturers/  labs and papers for a browser, with solutions and results: index.html
+  lecturers/  labs and papers for a browser, with solutions and results: index.html; notes/ says
+              how to teach each lab, with all answers
 
 examples:
   bnlab course                      to ./bnlab-course

@@ -49,7 +49,8 @@ BOKEH = "bokeh.min.js"
 _HEADER = re.compile(r"<th(?=[ >])")
 _EMPTY_HEADER = re.compile(r"<th[^>]*></th>")
 _LINK = re.compile(r'href="((?:\.\./)?[\w/]+)\.(?:ipynb|md)(#[^"]*)?"')
-SYLLABUS = "SYLLABUS"
+SYLLABUS, PLANS = "SYLLABUS", "PLANS"
+NOTES = "lecturers"  # the folder of notes with answers, beside the labs
 
 Make = Callable[[Notebook], Notebook]
 
@@ -62,12 +63,14 @@ class Page:
     title : for the browser's tab
     root : relative way to the folder with the index and the script of Bokeh, "" or "../"
     before, after : (file, title) of its neighbours, if any
+    notes : the page of notes for the lecturer, if any
     """
 
     title: str
     root: str = ""
     before: tuple[str, str] | None = None
     after: tuple[str, str] | None = None
+    notes: str = ""
 
 
 @checked
@@ -84,7 +87,8 @@ def make_course(
       beside them
     - `source/`: one assignment a lab, solved, as `nbgrader generate_assignment` expects it
     - `pages/`: what students get, for a browser, from `index.html`, the syllabus
-    - `lecturers/`: labs and papers for a browser, with solutions and results
+    - `lecturers/`: labs and papers for a browser, with solutions and results, and `notes/`: what
+      `labs` has in its folder "lecturers"
 
     Parameters
     ----------
@@ -129,22 +133,27 @@ def _works(
         yield partial(_hand_out, student_copy, path, there / "students" / path.relative_to(here))
     for lab in labs:
         yield partial(_hand_out, solved_copy, lab, there / "source" / lab.stem / lab.name)
-    texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(here.glob("*.md"))}
-    for name, text in texts.items():
-        yield partial(_write, there / "students" / f"{name}.md", text.encode())
+    texts, noted = sorted(here.glob("*.md")), sorted((here / NOTES).glob("*.md"))
+    for text in texts:
+        yield partial(_write, there / "students" / text.name, text.read_bytes())
+    for text in noted:
+        page = there / "lecturers" / "notes" / f"{text.stem}.html"
+        yield partial(_hand_out_text, text, page, "../")
     script = (bokehjs_path() / "js" / BOKEH).read_bytes()
     makers: dict[str, Make] = {"pages": student_copy, "lecturers": lambda lab: lab}
     for folder, make in makers.items():
         pages = there / folder
+        notes = {text.stem: f"notes/{text.stem}.html" for text in noted if folder == "lecturers"}
         yield partial(_write, pages / BOKEH, script)
-        for name, text in texts.items():
-            page = text_page(text, Page(text.partition("\n")[0].removeprefix("# ")))
-            yield partial(_write, pages / f"{_page_of(name)}.html", page.encode())
+        for text in texts:
+            beside = notes.get(PLANS, "") if text.stem == SYLLABUS else ""
+            yield partial(_hand_out_text, text, pages / f"{_page_of(text.stem)}.html", "", beside)
         for root, group in (("", labs), ("../", papers)):
             names = [(path.with_suffix(".html").name, _title(path)) for path in group]
             places = [None, *names, None]
             for i, path in enumerate(group):
-                place = Page(names[i][1], root, places[i], places[i + 2])
+                beside = notes.get(path.stem, "")
+                place = Page(names[i][1], root, places[i], places[i + 2], beside)
                 yield partial(_hand_out, make, path, pages / path.relative_to(here), place)
 
 
@@ -158,6 +167,15 @@ def _hand_out(make: Make, lab: Path, path: Path, place: Page | None = None) -> N
     for cell in made["cells"]:
         for picture in pictures_in("".join(cell["source"])):
             _write(path.parent / picture, (lab.parent / picture).read_bytes())
+
+
+def _hand_out_text(text: Path, path: Path, root: str, notes: str = "") -> None:
+    """Write a text as a page, with the pictures that it shows."""
+    markdown = text.read_text(encoding="utf-8")
+    title = markdown.partition("\n")[0].removeprefix("# ")
+    _write(path, text_page(markdown, Page(title, root, notes=notes)).encode())
+    for picture in pictures_in(markdown):
+        _write(path.parent / picture, (text.parent / picture).read_bytes())
 
 
 def _write(path: Path, content: bytes) -> None:
