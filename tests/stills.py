@@ -153,10 +153,9 @@ def dynamic_programming_twenty(speed):
     return at(speed)
 
 
-@of("04_order_mcmc", "steps = ")
-def order_mcmc_steps(steps):
-    at(steps, kind="swap", step=12)
-    return steps.widget
+@of("04_order_mcmc", "landscape = ")
+def order_mcmc_landscape(landscape):
+    return [at(landscape, "orders", beta=beta, step=2000)[0] for beta in (1, 0.1)]
 
 
 @of("04_order_mcmc", "two = ", slow=True)

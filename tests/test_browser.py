@@ -30,9 +30,9 @@ from bnlab.labs import (
     dynamic_programming,
     hidden_annealing,
     hidden_scores,
+    landscape,
     linear_extensions,
     modular_priors,
-    order_mcmc,
     scaling_out,
     start_here,
     structure_search,
@@ -116,10 +116,10 @@ def _certain(rows: int) -> list[float]:
     return list(certain.panel.source("closing").data["low"])
 
 
-def _walked(move: int) -> list[float]:
-    steps = order_mcmc.Steps()
-    steps.step.value = move
-    return list(steps.walked.source("walked").data["probability"])
+def _probable(rows: int) -> list[float]:
+    orders = landscape.Landscape()
+    orders.rows.value = rows
+    return list(orders.shares.source("shares").data["exact"])
 
 
 def _weights(steps: int) -> list[float]:
@@ -210,11 +210,11 @@ LABS = [
     ),
     Lab(
         notebook="04_order_mcmc.ipynb",
-        cells=("steps = ",),
-        keys=("ArrowRight",) * 9,
-        source="walked",
-        column="probability",
-        expected=lambda: _walked(10),
+        cells=("landscape = ",),
+        keys=("ArrowLeft", "ArrowLeft"),  # 800, 400, 200 rows
+        source="shares",
+        column="exact",
+        expected=lambda: _probable(200),
     ),
     Lab(
         notebook="05_direct_dag_sampling.ipynb",

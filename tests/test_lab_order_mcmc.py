@@ -1,6 +1,5 @@
 """Lab 04 without a browser: its chains, its pictures, its widgets and its checks."""
 
-import itertools
 from dataclasses import replace
 from itertools import permutations
 
@@ -14,27 +13,11 @@ from bnlab.labs import order_mcmc as lab
 from bnlab.labs.board import rows
 from bnlab.sampling import OrderWalker
 
-NAMES = ["rain", "wet", "slip"]
 TWICE = lab.ROW_STOPS[-1]
 
 
 def coronary() -> bn.Data:
     return rows("coronary")
-
-
-@pytest.mark.parametrize("kind", lab.KINDS)
-def test_steps_follow_each_other(kind: str) -> None:
-    walk = lab.steps(coronary(), kind, 200)
-    weigh = OrderWalker.of(lab.posterior(coronary()).table).log_weights
-    for step, after in itertools.pairwise(walk):
-        move = step.move
-        assert move.kind == kind
-        np.testing.assert_array_equal(move.order, move.proposed if move.accepted else step.order)
-        np.testing.assert_array_equal(move.order, after.order)
-        now, proposed = weigh(np.array([step.order, move.proposed]))
-        assert step.gain == pytest.approx(proposed - now)
-        assert move.accepted or step.gain < 0
-    assert {step.move.accepted for step in walk} == {True, False}
 
 
 def test_each_board_comes_once_and_then_again() -> None:
@@ -80,14 +63,6 @@ def test_the_edge_of_each_order() -> None:
         assert given[c, t] == pytest.approx(bn.features.edges(alone, table=table)[2, 4])
 
 
-def test_order_move_marks_what_moved() -> None:
-    data = columns(plots.order_move([0, 1, 2], [0, 2, 1], NAMES), "move")
-    assert data["node"] == ["rain", "wet", "slip", "rain", "slip", "wet"]
-    assert data["fill"][0] == data["fill"][3] != data["fill"][1]
-    with pytest.raises(ValueError, match="not two orders of 3"):
-        plots.order_move([0, 1, 2], [0, 0, 1], NAMES)
-
-
 def test_long_traces_are_thinned_and_keep_their_ends() -> None:
     picture = plots.traces(np.arange(10_000), {"chain 1": -np.arange(10_000.0)})
     data = columns(picture, "trace")
@@ -95,17 +70,6 @@ def test_long_traces_are_thinned_and_keep_their_ends() -> None:
     assert (data["place"][0], data["place"][-1], data["chain 1"][-1]) == (0, 9999, -9999)
     with pytest.raises(ValueError, match=r"shape \(2,\), but 3 values"):
         plots.traces([1, 2, 3], {"chain 1": [1, 2]})
-
-
-def test_steps_average_over_every_visit() -> None:
-    steps = lab.Steps()
-    steps.kind.value = "relocate"
-    steps.step.value = 5000
-    edges = lab.walked_edges(coronary(), "relocate", 5000)
-    assert bn.diagnostics.max_error(edges, lab.posterior(coronary()).edges) < 0.1
-    shown = steps.walked.source("walked").data["probability"]
-    np.testing.assert_array_equal(shown, edges[~np.eye(6, dtype=bool)])
-    assert "Move 5,000" in steps.move.caption
 
 
 def test_two_chains_agree_with_few_rows_and_not_with_all() -> None:

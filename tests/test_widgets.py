@@ -34,6 +34,7 @@ from bnlab.labs import (
     evidence_bounds,
     hidden_annealing,
     hidden_scores,
+    landscape,
     linear_extensions,
     modular_priors,
     order_mcmc,
@@ -116,7 +117,7 @@ CASES = [
         lambda: dynamic_programming.FullSpeed(rows("child"), start=6),
         runs=True,
     ),
-    Case(order_mcmc.Steps, order_mcmc.Steps),
+    Case(landscape.Landscape, landscape.Landscape),
     Case(order_mcmc.TwoChains, order_mcmc.TwoChains),
     Case(order_mcmc.Temperature, order_mcmc.Temperature),
     Case(
@@ -349,7 +350,7 @@ def own() -> bn.Data:
 OWN: dict[type, Callable[[], Any]] = {
     start_here.Explorer: lambda: start_here.Explorer(own()),
     modular_priors.Washout: lambda: modular_priors.Washout(own()),
-    order_mcmc.Steps: lambda: order_mcmc.Steps(own()),
+    landscape.Landscape: lambda: landscape.Landscape(own()),
     order_mcmc.TwoChains: lambda: order_mcmc.TwoChains(own()),
     order_mcmc.Temperature: lambda: order_mcmc.Temperature(own()),
     linear_extensions.Worth: lambda: linear_extensions.Worth(own()),

@@ -1,14 +1,14 @@
 """The views and the checks of notebooks/04_order_mcmc.ipynb.
 
-Metropolis chains on node orders: one move at a time, two chains beside each other at any number of
-rows, and two chains at one inverse temperature.
+Metropolis chains on node orders: two beside each other at any number of rows, and two at one
+inverse temperature. One chain, move by move, is in `bnlab.labs.landscape`.
 """
 
 from collections.abc import Callable
 from functools import cache
-from itertools import islice, permutations
-from math import factorial, log
-from typing import Any, NamedTuple
+from itertools import permutations
+from math import log
+from typing import Any
 
 import numpy as np
 from bokeh.plotting import figure
@@ -16,18 +16,17 @@ from bokeh.plotting import figure
 import bnlab as bn
 from bnlab import diagnostics, features, plots
 from bnlab.checks import Floats, Ints
-from bnlab.labs.board import check, choice, rows as all_rows, setup as setup, size_slider
+from bnlab.labs.board import check, rows as all_rows, setup as setup, size_slider
+from bnlab.labs.landscape import Landscape as Landscape
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.papers.store import chain
-from bnlab.sampling import OrderStep, OrderWalker
+from bnlab.sampling import OrderWalker
 
-KINDS = ("swap", "adjacent", "relocate")
 SEED = 2003
 MOST_PARENTS = 2
 LONG = 10_000  # draws of each long chain
 TEMPERED = 5000  # draws of each chain at one temperature
-STEP_STOPS = (*range(1, 41), 50, 100, 200, 500, 1000, 2000, 5000)
 CHAIN_STOPS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, LONG)
 ROW_STOPS = (100, 200, 400, 700, 958, 1916)
 BETA_STOPS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1)
@@ -111,77 +110,6 @@ def edge_given_orders(draws: bn.Draws, table: bn.ScoreTable, u: int, v: int, /) 
     phi = np.exp(log_phi - log_phi.max(axis=1, keepdims=True))
     given: Floats = phi @ (table.parents[v] >> u & 1) / phi.sum(axis=1)
     return given[which].reshape(before.shape)
-
-
-class Step(NamedTuple):
-    """One move of a chain: the order before it, what ln p gains by it (nats), and its fate."""
-
-    order: Ints
-    gain: float
-    move: OrderStep
-
-
-@cache
-def steps(data: bn.Data, kind: str, moves: int) -> list[Step]:
-    """A chain from a random order, with all that happens on the way."""
-    table, rng = posterior(data).table, np.random.default_rng(SEED)
-    start = rng.permutation(table.n)
-    kinds = bn.Moves(**{each: float(each == kind) for each in KINDS})
-    walk = [*islice(bn.each_order(table, rng=rng, start=start, moves=kinds), moves)]
-    orders = np.array([start, *(step.order for step in walk[:-1])])
-    proposed = np.array([step.proposed for step in walk])
-    weigh = OrderWalker.of(table).log_weights
-    gains = weigh(proposed) - weigh(orders)
-    return [Step(*step) for step in zip(orders, gains.tolist(), walk, strict=True)]
-
-
-@cache
-def walked_edges(data: bn.Data, kind: str, step: int) -> Floats:
-    """Return the mean of the edges over the orders after each of the first moves, (n, n)."""
-    visited = [each.move.order for each in steps(data, kind, STEP_STOPS[-1])[:step]]
-    zeros, table = np.zeros((1, len(visited))), posterior(data).table
-    draws = bn.Draws(np.array([visited]), zeros, zeros, "orders", "order-modular", table.names)
-    return features.edges(draws, table=table)
-
-
-class Steps(View):
-    """A chain on the orders of the coronary data, or of a table of your own, move by move.
-
-    Controls `kind` and `step`, the number of moves made; panels `move`, `walked` and `exact`.
-    """
-
-    beside = (("move",), ("walked", "exact"))
-
-    def __init__(self, data: bn.Data | None = None) -> None:
-        self._data = all_rows("coronary") if data is None else data
-        super().__init__(kind=choice("moves", KINDS), step=size_slider("move number", STEP_STOPS))
-
-    def draw(self, kind: str, step: int) -> Board:
-        """The last move, and averages so far beside the exact ones."""
-        exact, walk = posterior(self._data), steps(self._data, kind, STEP_STOPS[-1])[:step]
-        names, now, edges = exact.table.names, walk[-1], walked_edges(self._data, kind, step)
-        chance = f"accepted with probability exp({now.gain:.2f}) = {np.exp(min(now.gain, 0)):.2g}"
-        verdict = f"{chance}: {'accepted' if now.move.accepted else 'rejected'}"
-        if now.gain >= 0:
-            verdict = "at least as good, so accepted"
-        accepted = sum(each.move.accepted for each in walk)
-        every = f"Exact: all {factorial(len(names))} orders"
-        return {
-            "move": (
-                plots.order_move(now.order, now.move.proposed, names),
-                f"Move {step:,}: the log target changes by {now.gain:+.2f} nats; {verdict}.",
-            ),
-            "walked": (
-                plots.heat_map(edges, names, name="walked", title="Average over the visits so far"),
-                f"{accepted:,} of {step:,} moves accepted. SAD from the exact edges: "
-                f"{diagnostics.sad(edges, exact.edges):.3f}. A rejected move counts the order "
-                "where it stays once more.",
-            ),
-            "exact": (
-                plots.heat_map(exact.edges, names, name="exact", title=every),
-                "By dynamic programming, order-modular.",
-            ),
-        }
 
 
 class TwoChains(View):

@@ -31,9 +31,9 @@ from bnlab.plots.marks import (
 from bnlab.plots.matrix import (
     heat_map as heat_map,
     move_gains as move_gains,
-    order_move as order_move,
 )
 from bnlab.plots.network import network as network, network_positions as network_positions
+from bnlab.plots.orders import order_landscape as order_landscape
 from bnlab.plots.points import (
     acceptance_path as acceptance_path,
     agreement as agreement,

@@ -69,6 +69,7 @@ def share_bars(
     *,
     margin: float = 0.0,
     largest: float = 1.0,
+    row: int = 22,
     name: str = "shares",
     title: str = "Share of the draws (bar) and exact probability (diamond)",
     alt: str = "Bars of the share of draws that have each thing, diamonds at its exact probability",
@@ -84,10 +85,11 @@ def share_bars(
     labels : k different names, the first on top
     margin : half width of the interval around each share, which is cut to [0, 1]
     largest : right end of the axis
+    row : height of a bar and its gap, pixels
     """
     share, truth = vector(shares, len(labels), "shares"), vector(exact, len(labels), "exact")
     ends = -0.02 * largest, largest * 1.03  # room for a diamond at 0
-    picture = rows(labels, title=title, x_label="probability", alt=alt, row=22, x_range=ends)
+    picture = rows(labels, title=title, x_label="probability", alt=alt, row=row, x_range=ends)
     columns: Columns = {"label": list(labels), "share": share.tolist(), "exact": truth.tolist()}
     columns |= _interval(share, margin)
     source = ColumnDataSource(data=columns, name=name)

@@ -1,4 +1,4 @@
-"""Heat maps: a cell for each pair of variables; and orders as rows of boxes."""
+"""Heat maps: a cell for each pair of variables."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 
 from bnlab.checks import Floats
 from bnlab.plots.canvas import (
-    CYCLE,
     INK,
     PROBABILITY,
     RULE,
@@ -36,7 +35,6 @@ MAX_NUMBERED = 14
 
 SHADES = 7.0  # ln of 1 + nats, the strongest colour
 EMPTY = "#f0f0f0"
-ROWS = ("now", "proposed")
 
 
 def square(matrix: ArrayLike, names: Sequence[str], what: str, /) -> Floats:
@@ -203,40 +201,3 @@ def _signed(gain: float) -> str:
     if abs(gain) < 0.05:
         return "0"
     return f"{gain:+.1f}" if abs(gain) < 9.95 else f"{gain:+.0f}"
-
-
-def order_move(order: ArrayLike, proposed: ArrayLike, names: Sequence[str], /) -> figure:
-    """Draw two orders as rows of boxes, first node on the left.
-
-    The source "move" has a row for each place of each order: `place` (from 1), `row` ("now" or
-    "proposed"), `node` (a name) and `fill`, a colour that marks the places where the orders differ.
-
-    Parameters
-    ----------
-    order, proposed : (n,) orders, first node first
-    names : the n variable names, by node
-    """
-    title = "The order now, and the proposed one"
-    alt = "Two orders of the variables, one above the other, with the moved ones marked"
-    n = len(names)
-    both = np.array([order, proposed], np.int64)
-    if both.shape[1:] != (n,) or np.any(np.sort(both) != np.arange(n)):
-        raise ValueError(f"orders {both.tolist()} are not two orders of {n} nodes")
-    moved = np.tile(both[0] != both[1], 2)
-    columns: Columns = {
-        "place": np.tile(np.arange(1, n + 1), 2).tolist(),
-        "row": [row for row in ROWS for _ in names],
-        "node": [names[int(v)] for v in both.ravel()],
-        "fill": [CYCLE[1] if differs else EMPTY for differs in moved],
-    }
-    axes = "place in the order", ""
-    size = 110 + n * max(60, 20 + 7 * max(map(len, names))), 190
-    picture = canvas(title, alt, *axes, size=size, x=(0.5, n + 0.5), y=list(reversed(ROWS)))
-    source = ColumnDataSource(data=columns, name="move")
-    look = {"width": 0.94, "height": 0.7, "fill_color": "fill", "line_color": RULE}
-    picture.rect("place", "row", source=source, **look)
-    write(picture, "place", "row", "node", source=source, size=13)
-    picture.grid.grid_line_color = None
-    picture.xaxis.ticker = list(range(1, n + 1))
-    picture.axis.axis_line_color = picture.axis.major_tick_line_color = None
-    return picture

@@ -1,0 +1,162 @@
+"""The landscape of orders, a view of labs 04 and 07: all orders of a few variables, and a chain.
+
+The table is made up so that two modes with a deep valley between them are easy to explain.
+"""
+
+from functools import cache
+from itertools import permutations
+from math import exp
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+
+import bnlab as bn
+from bnlab import plots
+from bnlab.checks import Floats
+from bnlab.labs.board import choice, size_slider
+from bnlab.labs.view import Board, View
+from bnlab.plots.orders import Order, order_name
+from bnlab.sampling import OrderWalker
+
+SEED = 126
+ROW_STOPS = (50, 100, 200, 400, 800)
+BETA_STOPS = (0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1)
+STEP_STOPS = (*range(1, 41), 50, 100, 200, 500, 1000, 2000)
+KINDS = ("neighbours", "any two")
+SEEN = 12  # moves of the trail
+ENDS = (0.1, 0.2, 0.3, 0.5, 1.0)  # of the axis of shares
+
+
+@cache
+def copies(rows: int) -> bn.Data:
+    """Return the tosses of A, B, C, D, two coins each, 0 to 3.
+
+    A and B toss theirs; coin by coin, C copies A's or B's at random, and D copies A's or reverses
+    B's. As C and D are independent too, C and D tossing, with A and B copying from them, explains
+    the rows as well.
+    """
+    rng, tosses = np.random.default_rng(SEED), np.zeros((ROW_STOPS[-1], 4), np.int64)
+    for _ in range(2):
+        a, b = rng.integers(0, 2, (2, len(tosses)))
+        first, second = rng.random((2, len(tosses))) < 0.5
+        tosses = 2 * tosses + np.stack([a, b, np.where(first, a, b), np.where(second, a, 1 - b)], 1)
+    return bn.Data.from_arrays(tosses, arities=[4] * 4, names=[*"ABCD"]).prefix(rows)
+
+
+@cache
+def log_targets(data: bn.Data, most: int) -> dict[Order, float]:
+    """Return ln p̃ of each order in lexicographic order: BDeu, ess 1, so many parents at most."""
+    table = bn.score_families(data, bn.BDeu(1.0), max_parents=min(most, data.n - 1))
+    orders = list(permutations(range(data.n)))
+    found = OrderWalker.of(table).log_weights(np.array(orders))
+    return dict(zip(orders, found.tolist(), strict=True))
+
+
+def chances(log_target: dict[Order, float], beta: float, /) -> Floats:
+    """Return the probability of each order, in proportion to exp(beta * log target)."""
+    powers = beta * np.array(list(log_target.values()))
+    return np.asarray(np.exp(powers - np.logaddexp.reduce(powers)))
+
+
+class Move(NamedTuple):
+    """The order before, the one proposed, and where the chain stands then."""
+
+    before: Order
+    proposed: Order
+    after: Order
+
+
+@cache
+def walk(data: bn.Data, most: int, kind: str, beta: float) -> list[Move]:
+    """Return a chain from a random order: the Metropolis algorithm of lab 04, move by move."""
+    log_target, rng, out = log_targets(data, most), Random(SEED), []
+    order = tuple(rng.sample(range(data.n), data.n))
+    for _ in range(STEP_STOPS[-1]):
+        if kind == "neighbours":
+            i = rng.randrange(data.n - 1)
+            j = i + 1
+        else:
+            i, j = rng.sample(range(data.n), 2)
+        swapped = list(order)
+        swapped[i], swapped[j] = order[j], order[i]
+        proposed, before = tuple(swapped), order
+        if rng.random() < exp(min(0, beta * (log_target[proposed] - log_target[order]))):
+            order = proposed
+        out.append(Move(before, proposed, order))
+    return out
+
+
+class Landscape(View):
+    """All orders of three or four variables, their probabilities, and a chain that visits them.
+
+    Controls `variables`, `rows`, `beta`, the inverse temperature, `kind` of swap and `step`, the
+    number of moves made; panels `orders` and `shares`.
+
+    Parameters
+    ----------
+    data : a table of your own, whose first variables are taken
+    most : parents of a variable
+    """
+
+    def __init__(self, data: bn.Data | None = None, *, most: int = 2) -> None:
+        self._most, self._data = most, copies(ROW_STOPS[-1]) if data is None else data
+        stops = [rows for rows in ROW_STOPS if rows < self._data.m] + [self._data.m]
+        super().__init__(
+            variables=choice("variables", ["4", "3"][-max(self._data.n - 2, 1) :]),
+            rows=size_slider("rows", stops, stops[-1]),
+            beta=size_slider("inverse temperature β", BETA_STOPS, 1),
+            kind=choice("swap", KINDS),
+            step=size_slider("move number", STEP_STOPS, 1),
+        )
+
+    def draw(self, variables: str, rows: int, beta: float, kind: str, step: int) -> Board:
+        """The orders with the chain among them, and its visits beside the exact probabilities."""
+        names = self._data.names[: int(variables)]
+        data = _part(self._data, names, rows)
+        log_target, moves = log_targets(data, self._most), walk(data, self._most, kind, beta)[:step]
+        exact, every = chances(log_target, beta), list(log_target)
+        visits = [move.after for move in moves]
+        shares = np.array([visits.count(order) for order in every]) / step
+        now, trail = moves[-1], [*(move.before for move in moves[-SEEN:]), visits[-1]]
+        gain = log_target[now.proposed] - log_target[now.before]
+        accepted = now.after == now.proposed
+        picture = plots.order_landscape(
+            len(names),
+            exact,
+            shares,
+            trail,
+            None if accepted else now.proposed,
+            title=f"All orders of {', '.join(names)} at β = {beta}",
+        )
+        bars = plots.share_bars(
+            shares,
+            exact,
+            [order_name(order) for order in every],
+            largest=next(end for end in ENDS if end >= max(*shares, *exact)),
+            row=16,
+            title="Share of the visits (bar), exact (diamond)",
+            alt="Bars of the share of visits to each order, diamonds at its exact probability",
+        )
+        letters = order_name(range(len(names)))
+        key = "".join(f" {letter}: {name}." for letter, name in zip(letters, names, strict=True))
+        met = shares > 0
+        return {
+            "orders": (
+                picture,
+                f"{rows:,} rows. Move {step:,}, {order_name(now.before)} to "
+                f"{order_name(now.proposed)}: ln p̃ changes by {gain:+.2f} nats; at this β it is "
+                f"accepted with probability {exp(min(0, beta * gain)):.2g}: "
+                f"{'accepted' if accepted else 'rejected'}." + key * (letters != "".join(names)),
+            ),
+            "shares": (
+                bars,
+                f"{met.sum()} of {len(every)} orders visited; their probability at this β is "
+                f"{exact[met].sum():.3f}. A rejected move counts the order where it stays again.",
+            ),
+        }
+
+
+@cache
+def _part(data: bn.Data, names: tuple[str, ...], rows: int) -> bn.Data:
+    return data.prefix(rows).select(names)
