@@ -4,14 +4,7 @@ One line in `LABS` a lab. Only the first cell and those that make the widget are
 """
 
 import json
-import os
-import secrets
-import socket
-import subprocess
-import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +13,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from served import (
+    CHROMIUM,
+    NOTEBOOKS,
+    SOURCES,
+    chromium,
+    dragged,
+    jupyterlab,
+    open_and_run,
+    shortened,
+)
 
 import bnlab as bn
 from bnlab.labs import (
@@ -40,14 +43,7 @@ from bnlab.labs import (
 )
 from bnlab.reports import read_table, sensitivity
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
-CHROMIUM = "/usr/bin/chromium"
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
-START = 120  # seconds, for the server
-PATIENCE = 300_000  # milliseconds, for a lab that compiles its kernels first
-
-NO_NEWS = '{"fetchNews": "false", "checkForUpdates": false}'
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 pytestmark = [
     pytest.mark.slow,
@@ -56,21 +52,14 @@ pytestmark = [
     ),
 ]
 
-RUN_ALL = """async () => {
-    const app = window.jupyterapp;
-    await app.restored;
-    const panel = app.shell.currentWidget;
-    await panel.revealed;
-    await panel.sessionContext.ready;
-    await app.commands.execute('notebook:run-all-cells');
-}"""
 
-# The data of every source with this name on the page.
-SOURCES = """name => (window.Bokeh?.documents ?? [])
-    .map(document => document.get_model_by_name(name))
-    .filter(source => source != null)
-    .map(source => Object.fromEntries(Object.entries(source.data)
-        .map(([key, column]) => [key, Array.from(column)])))"""
+# When the data of the source with this name change.
+COUNT_DATA = """name => {
+    window.seen = [];
+    for (const document of window.Bokeh.documents)
+        document.get_model_by_name(name)?.properties.data.change
+            .connect(() => seen.push(performance.now()));
+}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,91 +297,21 @@ def asking() -> dict[str, Any]:
     return {**whole, "cells": cells}
 
 
-def shortened(notebook: str, cells: tuple[str, ...]) -> dict[str, Any]:
-    """The first code cell of a lab, and those that begin like `cells`."""
-    whole = json.loads((NOTEBOOKS / notebook).read_text(encoding="utf-8"))
-    first = next(cell for cell in whole["cells"] if cell["cell_type"] == "code")
-    sources = ["".join(cell["source"]) for cell in whole["cells"]]
-    kept = [
-        cell
-        for cell, source in zip(whole["cells"], sources, strict=True)
-        if cell is first or (cell["cell_type"] == "code" and source.startswith(cells))
-    ]
-    assert len(kept) == 1 + len(cells)
-    return {**whole, "cells": kept}
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
     """A JupyterLab of its own on copies of the labs; gives the address of a notebook."""
-    home = tmp_path_factory.mktemp("jupyter")
-    (home / "notebooks").mkdir()
-    for lab in LABS:
-        (home / "notebooks" / lab.notebook).write_text(
-            json.dumps(shortened(lab.notebook, lab.cells))
-        )
-    (home / "notebooks" / ASKING).write_text(json.dumps(asking()))
-    (home / "notebooks" / CLICKED).write_text(
-        json.dumps(shortened("12_beliefs_and_interventions.ipynb", ("chain = np.eye",)))
-    )
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    token = secrets.token_hex(16)
-    places = {
-        f"{name}_DIR": str(home / name)
-        for name in ("JUPYTER_CONFIG", "JUPYTER_DATA", "JUPYTER_RUNTIME", "JUPYTERLAB_SETTINGS")
-    }
-    quiet = home / "JUPYTERLAB_SETTINGS" / "@jupyterlab" / "apputils-extension"
-    quiet.mkdir(parents=True)
-    (quiet / "notification.jupyterlab-settings").write_text(NO_NEWS)
-    command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
-        *("--allow-root", "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}"),
-        *(f"--ServerApp.root_dir={home / 'notebooks'}", "--LabApp.expose_app_in_browser=True"),
-    ]
-    log = (home / "log").open("w+")
-    process = subprocess.Popen(
-        command, env={**os.environ, **places}, stdout=log, stderr=subprocess.STDOUT
-    )
-    try:
-        _wait_for(f"http://127.0.0.1:{port}/api/status?token={token}", process, home / "log")
-        yield lambda name: f"http://127.0.0.1:{port}/doc/tree/{name}?reset&token={token}"
-    finally:
-        process.terminate()
-        process.wait(30)
-        log.close()
-
-
-def _wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + START
-    while time.monotonic() < end and process.poll() is None:
-        try:
-            with urllib.request.urlopen(address, timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.3)
-    raise AssertionError(f"JupyterLab did not start:\n{log.read_text(errors='replace')}")
+    notebooks = {lab.notebook: shortened(lab.notebook, lab.cells) for lab in LABS}
+    notebooks[ASKING] = asking()
+    chain = ("chain = np.eye",)
+    notebooks[CLICKED] = shortened("12_beliefs_and_interventions.ipynb", chain)
+    with jupyterlab(tmp_path_factory.mktemp("jupyter"), notebooks) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"]
-        )
-        yield chromium
-        chromium.close()
-
-
-def open_and_run(browser: Any, address: str, width: int = 1600, height: int = 1100) -> Any:
-    """A page with the lab on it, all cells run."""
-    page = browser.new_page(viewport={"width": width, "height": height})
-    page.set_default_timeout(PATIENCE)
-    page.goto(address)
-    page.wait_for_function("() => window.jupyterapp?.shell?.currentWidget?.sessionContext != null")
-    page.evaluate(RUN_ALL)
-    return page
+    with chromium() as opened:
+        yield opened
 
 
 def reload(page: Any) -> None:
@@ -437,6 +356,29 @@ def test_a_person_moves_the_slider(
         reload(page)
         page.locator(".widget-slider .noUi-handle").nth(lab.slider).wait_for(state="attached")
         assert shown(page, lab.source, lab.column, expected), "a reload shows older data"
+    finally:
+        page.close()
+
+
+def test_a_drag_draws_on_the_way_and_leaves_no_queue(
+    server: Callable[[str], str], browser: Any
+) -> None:
+    lab = LABS[0]
+    page = open_and_run(browser, server(lab.notebook))
+    try:
+        handle = page.locator(".widget-slider .noUi-handle").first
+        page.wait_for_function(f"name => ({SOURCES})(name).length > 0", arg=lab.source)
+        page.evaluate(COUNT_DATA, lab.source)
+        with dragged(page, handle, 8):
+            seen = page.evaluate("() => window.seen.length")
+        page.wait_for_timeout(1000)
+        at_last, (data,) = page.evaluate("() => seen.length"), page.evaluate(SOURCES, lab.source)
+        rows = int(page.locator(".widget-readout").first.inner_text().replace(",", ""))
+        coronary = start_here.table("coronary")
+        edges = start_here.answer(coronary, rows).edges[~np.eye(coronary.n, dtype=bool)]
+        assert np.allclose(data[lab.column], edges, atol=1e-9)
+        assert seen > 10, f"{seen} pictures in 8 seconds of dragging"
+        assert at_last - seen <= 2, "pictures of earlier values come after the drag"
     finally:
         page.close()
 

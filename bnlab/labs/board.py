@@ -4,7 +4,7 @@ A lab builds its widget from these parts.
 
 - `setup()` loads BokehJS into the page; each notebook calls it once, in its first cell.
 - `Panel(picture, caption)` shows a Bokeh figure from `bnlab.plots` with a caption under it;
-  `panel.refresh(picture, caption)` moves it and `panel.show(picture, caption)` replaces it.
+  `panel.show(picture, caption)` replaces it, and what is drawn over it reaches the page.
 - `choice`, `size_slider`, `side_by_side` and `stacked` make the controls and the layout.
 - `check(title, hint, test, ...)` is for exercises: it tests properties, not stored numbers.
 - What a lab computes of a data set it computes of a `Case`: a name, or a table of the reader's own.
@@ -13,22 +13,25 @@ A lab builds its widget from these parts.
 Long work, with a progress bar and a Stop button, is in `bnlab.labs.view`.
 """
 
+import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from html import escape
 from typing import Any
 
 import ipywidgets as widgets
 from bokeh.core.json_encoder import serialize_json
+from bokeh.document import Document
 from bokeh.io import output_notebook
 from bokeh.models import ColumnDataSource, LayoutDOM
+from bokeh.protocol import Protocol
 from bokeh.resources import Resources
 from jupyter_bokeh import BokehModel
 
 import bnlab as bn
-from bnlab.plots.canvas import refresh
 
 Schedule = bn.Linear | bn.Harmonic
 SCHEDULES: Mapping[str, type[Schedule]] = {"linear": bn.Linear, "harmonic": bn.Harmonic}
@@ -69,6 +72,8 @@ class Figure(BokehModel):
     that are open; a page that is loaded again asks for the state, which is made afresh here.
     """
 
+    _held: list[Any] | None = None
+
     def get_state(
         self, key: str | Iterable[str] | None = None, drop_defaults: bool = False
     ) -> dict[str, Any]:
@@ -83,10 +88,37 @@ class Figure(BokehModel):
         """The picture on display."""
         return self._model
 
+    @contextmanager
+    def drawn_over(self) -> Iterator[None]:
+        """Send what changes in here as one message; nothing if it raises."""
+        self._held = []
+        try:
+            yield
+            events = self._held
+        finally:
+            self._held = None
+        if events:
+            message = Protocol().create("PATCH-DOC", events)
+            for text in (message.header_json, message.metadata_json, message.content_json):
+                self.send({"msg": "patch", "payload": text})
+            for buffer in message.buffers:
+                self.send({"msg": "patch", "payload": json.dumps(buffer.ref)})
+                self.send({"msg": "patch"}, [buffer.to_bytes()])
+
+    def _document_patched(self, event: Any) -> None:
+        if self._held is None:
+            super()._document_patched(event)
+        elif event.setter is not self:
+            self._held.append(event)
+
     def show(self, picture: LayoutDOM) -> None:
         """Replace the picture, in pages that are open as well."""
         self._document.remove_on_change(self)
-        self.update_from_model(picture)
+        self._model = picture
+        if picture.document is None:
+            Document().add_root(picture)
+        self._document.on_change_dispatch_to(self)
+        self.send_state("render_bundle")
 
     def source(self, name: str) -> ColumnDataSource:
         """The ColumnDataSource with this name; a ValueError lists the names there are."""
@@ -125,16 +157,6 @@ class Panel(widgets.VBox):
         """The source with this name; a ValueError lists the names there are."""
         return self.figure.source(name)
 
-    def refresh(self, picture: LayoutDOM, caption: str = "") -> None:
-        """Bring the picture on display to the state of a fresh one, in place where that will do.
-
-        A page gets changes of pictures that it shows; before the first display use `show`.
-        """
-        if refresh(self.figure.picture, picture):
-            self.say(caption)
-        else:
-            self.show(picture, caption)
-
     def show(self, picture: LayoutDOM, caption: str = "") -> None:
         """Replace the picture, as when another data set brings other variables."""
         self.figure.show(picture)
@@ -167,7 +189,6 @@ def size_slider(label: str, sizes: Sequence[float], value: float | None = None) 
         options=[(f"{size:,}", size) for size in sizes],
         value=sizes[0] if value is None else value,
         description=label,
-        continuous_update=False,
         style={"description_width": "initial"},
         layout=widgets.Layout(width="460px", max_width="100%"),
     )
@@ -180,7 +201,6 @@ def step_slider(label: str, value: int, low: int, high: int, width: str = "460px
         low,
         high,
         description=label,
-        continuous_update=False,
         style={"description_width": "initial"},
         layout=widgets.Layout(width=width),
     )

@@ -94,7 +94,6 @@ class Explorer(View):
         """The posterior given the first rows, at the places that all rows give the network."""
         data, now = table(dataset), _answer(dataset, size)
         edges, names = now.edges, data.names
-        places = plots.network_positions(_answer(dataset, data.m).edges)
         u, v = np.unravel_index(np.argmax(edges), edges.shape)
         return {
             "heat": (
@@ -103,7 +102,7 @@ class Explorer(View):
                 f"{edges[u, v]:.2f}.",
             ),
             "net": (
-                plots.network(edges, names, places),
+                plots.network(edges, names, _places(dataset)),
                 "Positions are those of the full table; edges below 0.1 are left out.",
             ),
             "bars": (
@@ -117,6 +116,11 @@ class Explorer(View):
 @cache
 def _answer(case: Case, m: int) -> Answer:
     return answer(table(case), m)
+
+
+@cache
+def _places(case: Case) -> Floats:
+    return plots.network_positions(_answer(case, table(case).m).edges)
 
 
 def check_probability(function: Callable[[Counter[Dag], Callable[[Dag], bool]], float]) -> bool:

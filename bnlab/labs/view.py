@@ -12,6 +12,7 @@ nothing can stay stale.
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,7 @@ import ipywidgets as widgets
 from bokeh.models import LayoutDOM
 
 from bnlab.labs.board import Panel, side_by_side, stacked
+from bnlab.plots import Differs, Drawing
 
 Board = Mapping[str, tuple[LayoutDOM, str]]
 """Name -> picture and caption."""
@@ -46,7 +48,9 @@ class View(ABC):
     def __init__(self, **controls: Any) -> None:
         self._settling = False
         self.use(**controls)
-        self.panels = {name: Panel(*shown) for name, shown in self.board().items()}
+        with Drawing() as self._drawn:
+            board = self.board()
+        self.panels = {name: Panel(*shown) for name, shown in board.items()}
         vars(self).update(self.panels)
         self.widget = stacked(*self.arrange())
 
@@ -84,9 +88,25 @@ class View(ABC):
 
         A new picture reaches a page that does not show the panel yet; new columns do not.
         """
-        for name, (picture, caption) in self.board().items():
-            panel = self.panels[name]
-            (panel.show if anew else panel.refresh)(picture, caption)
+        if anew or not self._move_pictures():
+            with Drawing() as self._drawn:
+                board = self.board()
+            for name, shown in board.items():
+                self.panels[name].show(*shown)
+
+    def _move_pictures(self) -> bool:
+        """Draw over the pictures on display; False if they are of another kind."""
+        try:
+            with ExitStack() as page:
+                for panel in self.panels.values():
+                    page.enter_context(panel.figure.drawn_over())
+                with Drawing(self._drawn.made):
+                    board = self.board()
+        except Differs:
+            return False
+        for name, (_, caption) in board.items():
+            self.panels[name].say(caption)
+        return True
 
     def _move(self, name: str, change: Any) -> None:
         if not self._settling:

@@ -1,14 +1,15 @@
 """Pure functions from results to Bokeh figures.
 
 A picture is built from its data; its docstring names its sources and their columns. A view that
-moves builds the picture anew and lets `refresh` copy what differs to the one on display. Needs the
-`lab` extra; `import bnlab` does not import this.
+moves calls the same functions under a `Drawing` over the pictures on display, which then move.
+Needs the `lab` extra; `import bnlab` does not import this.
 """
 
 from bnlab.plots.canvas import (
     CYCLE as CYCLE,
+    Differs as Differs,
+    Drawing as Drawing,
     canvas as canvas,
-    refresh as refresh,
     summary as summary,
 )
 from bnlab.plots.curves import (

@@ -3,13 +3,13 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from bokeh.models import (
     BoxAnnotation,
     ColumnDataSource,
-    FactorRange,
     FixedTicker,
     GlyphRenderer,
     HoverTool,
@@ -19,7 +19,6 @@ from bokeh.models import (
     NumeralTickFormatter,
     Plot,
     PrintfTickFormatter,
-    Range1d,
 )
 from bokeh.palettes import Blues256, Colorblind
 from bokeh.plotting import figure
@@ -73,6 +72,9 @@ def canvas(
     log : which axes are logarithmic: "", "x", "y" or "xy"
     x, y : ranges of the axes: a pair, a list of factors, a Range of Bokeh; None fits the data
     """
+    frame = size, log, *(each if isinstance(each, list) else type(each) for each in (x, y))
+    if _drawing and _drawing[-1].over is not None:
+        return _drawing[-1].again(frame, title, alt, (x_label, y_label), (x, y))
     kinds = {f"{axis}_axis_type": "log" if axis in log else "auto" for axis in "xy"}
     ranges = {"x_range": x, "y_range": y}
     out = figure(
@@ -101,6 +103,9 @@ def canvas(
     out.grid.grid_line_color = "#e3e3e3"
     out.axis.minor_tick_line_color = None
     out.outline_line_color = None
+    out._frame = frame
+    if _drawing:
+        _drawing[-1].made.append(out)
     return out
 
 
@@ -202,50 +207,120 @@ def from_rows(names: str, rows: Sequence[Sequence[object]], /) -> Columns:
     return {name: [row[i] for row in rows] for i, name in enumerate(names.split())}
 
 
-def refresh(shown: figure, fresh: figure, /) -> bool:
-    """Make a picture on display equal to a fresh one; return False if only replacing it will do.
+class Differs(Exception):
+    """What is drawn differs in more than its numbers from the pictures that it is drawn over."""
 
-    Copied are the data of every source, the ends of ranges and bands, ticks, the title, axis labels
-    and the alt text. Pictures of another build, as with other lines, categories or sizes, differ in
-    more than that: then nothing is copied.
+
+class Drawing:
+    """Pictures that are being drawn: new ones, or those on display once more, which is fast.
+
+    Over pictures on display, `canvas` takes one after the other, and what is drawn there moves what
+    is there: the data of sources, the ends of ranges and bands, ticks, titles, labels of axes and
+    the alt text. All else is taken to be as it was; what shows that it is not raises `Differs`,
+    with pictures half moved. Then they must be drawn anew.
+
+        with Drawing() as first: picture = plots.heat_map(...)
+        with Drawing(first.made): plots.heat_map(...)
     """
-    if _build(shown) != _build(fresh):
-        return False
-    for old, new in zip(shown.renderers, fresh.renderers, strict=True):
-        old.data_source.data = dict(new.data_source.data)
-        old.visible = new.visible
-    for old, new in zip(_bands(shown), _bands(fresh), strict=True):
-        old.update(bottom=new.bottom, top=new.top, left=new.left, right=new.right)
-    for old, new in ((shown.x_range, fresh.x_range), (shown.y_range, fresh.y_range)):
-        if isinstance(new, Range1d):
-            old.update(start=new.start, end=new.end)
-    for old, new in zip(shown.axis, fresh.axis, strict=True):
-        old.axis_label = new.axis_label
-        if isinstance(new.ticker, FixedTicker):
-            old.ticker.ticks = list(new.ticker.ticks)
-    shown.title.text = fresh.title.text
-    shown.html_attributes = dict(fresh.html_attributes)
-    return True
+
+    def __init__(self, over: Iterable[figure] | None = None) -> None:
+        self.made: list[Any] = []
+        self.over = None if over is None else iter(list(over))
+
+    def __enter__(self) -> "Drawing":
+        _drawing.append(self)
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        _drawing.pop()
+        if kind is None and self.over is not None:
+            if any(next(left, None) for each in self.made for left in vars(each)["_left"]):
+                raise Differs
+
+    def again(self, frame: object, title: str, alt: str, labels: Any, ranges: Any) -> Any:
+        """Take the next picture, if it has this frame."""
+        assert self.over is not None
+        shown = next(self.over, None)
+        if shown is None or shown._frame != frame:
+            raise Differs
+        shown.title.text = title
+        shown.html_attributes = {**shown.html_attributes, "aria-label": alt}
+        for axes, ends, label, new in zip(
+            (shown.xaxis, shown.yaxis), (shown.x_range, shown.y_range), labels, ranges, strict=True
+        ):
+            axes[0].axis_label = label
+            if isinstance(new, tuple):
+                ends.update(start=new[0], end=new[1])
+        self.made.append(_Again(shown))
+        return self.made[-1]
 
 
-def _build(picture: figure) -> list[object]:
-    """What two pictures have in common if they differ only in what `refresh` copies."""
-    ranges = (picture.x_range, picture.y_range)
-    return [
-        (picture.width, picture.height, picture.frame_width, picture.frame_height),
-        [
-            (type(axis), list(axis.factors) if isinstance(axis, FactorRange) else ())
-            for axis in ranges
-        ],
-        [(type(axis), type(axis.ticker)) for axis in picture.axis],
-        [
-            (type(drawn.glyph), drawn.data_source.name, sorted(drawn.data_source.data))
-            for drawn in picture.renderers
-        ],
-        [(str(item.label), item.index) for legend in picture.legend for item in legend.items],
-        [str(tool.tooltips) for tool in picture.tools],
-        len(_bands(picture)),
-    ]
+_drawing: list[Drawing] = []
+
+
+class _Again:
+    """Stands for a picture on display while it is drawn once more."""
+
+    def __init__(self, shown: figure) -> None:
+        bands = [part for part in shown.center if isinstance(part, BoxAnnotation)]
+        left = iter(list(shown.renderers)), iter(bands), iter(list(shown.legend))
+        vars(self).update(shown=shown, _left=left)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.endswith(("axis", "grid")):
+            return _Axes(getattr(self.shown, name))
+        if name.endswith(("_range", "select_one")):
+            return getattr(self.shown, name)
+        return partial(self._glyph, name.replace("_", ""))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if getattr(self.shown, name) != value:
+            raise Differs
+
+    def _glyph(
+        self, kind: str, *given: Any, source: ColumnDataSource | None = None, **look: Any
+    ) -> GlyphRenderer:
+        drawn = next(self._left[0], None)
+        if drawn is None or type(drawn.glyph).__name__.lower() != kind:
+            raise Differs
+        old = drawn.data_source
+        if source is None:
+            look |= dict(zip(drawn.glyph._args, given, strict=False))
+            data = {name: look[name] for name in old.data if name in look}
+        else:
+            data = source.data
+        if set(data) != set(old.data) or (source is not None and source.name != old.name):
+            raise Differs
+        old.data = dict(data)
+        return drawn
+
+    def add_layout(self, part: object, *_: object) -> None:
+        if isinstance(part, BoxAnnotation):
+            band = next(self._left[1])
+            band.update(bottom=part.bottom, top=part.top, left=part.left, right=part.right)
+        elif isinstance(part, Legend):
+            shown = next(self._left[2])
+            old, new = ([(str(i.label), i.index) for i in each.items] for each in (shown, part))
+            if old != new:
+                raise Differs
+
+    def add_tools(self, *_: object) -> None:
+        """They are there."""
+
+
+class _Axes:
+    """Stands for the axes of a picture on display: only their ticks move."""
+
+    def __init__(self, shown: Any) -> None:
+        vars(self).update(shown=shown)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.shown, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "ticker" and isinstance(value, FixedTicker):
+            for axis in self.shown:
+                axis.ticker.ticks = list(value.ticks)
 
 
 def summary(picture: LayoutDOM, /) -> str:
@@ -272,10 +347,6 @@ def _numbers(drawn: GlyphRenderer, of: str) -> list[float]:
     field = getattr(getattr(drawn.glyph, of, None), "field", None) or getattr(drawn.glyph, of, None)
     values = drawn.data_source.data.get(field, []) if isinstance(field, str) else []
     return [float(v) for v in values if isinstance(v, int | float | np.number) and np.isfinite(v)]
-
-
-def _bands(picture: figure) -> list[BoxAnnotation]:
-    return [part for part in picture.center if isinstance(part, BoxAnnotation)]
 
 
 def vector(values: ArrayLike, size: int, what: str) -> NDArray[np.float64]:

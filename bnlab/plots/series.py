@@ -17,6 +17,7 @@ from bnlab.plots.canvas import (
     INK,
     MARKERS,
     RULE,
+    Columns,
     canvas,
     from_rows,
     hover,
@@ -54,6 +55,7 @@ def series(
     names: tuple[str, str],
     looks: Looks,
     value: str = "value",
+    more: Columns | None = None,
 ) -> tuple[Any, Any]:
     """Draw curves and points that each have places of their own; return what draws them.
 
@@ -62,6 +64,7 @@ def series(
     names : of the two sources. The curves' has a row for each: `label`, `xs`, `ys`, `color` and
         `dash`; the points' a row for each point: `label`, `x`, `y`, `color` and `marker`
     value : what the points tell
+    more : columns of the points
     """
     drawn = [
         (label, *(np.asarray(part, np.float64).tolist() for part in both), *looks[label][:2])
@@ -73,9 +76,11 @@ def series(
         for a, b in zip(np.asarray(x).tolist(), np.asarray(y).tolist(), strict=True)
     ]
     kept = ColumnDataSource(data=from_rows("label xs ys color dash", drawn), name=names[0])
-    dots = ColumnDataSource(data=from_rows("label x y color marker", marks), name=names[1])
+    dots = from_rows("label x y color marker", marks) | (more or {})
     curve = picture.multi_line("xs", "ys", source=kept, **LINE)
-    mark = picture.scatter("x", "y", source=dots, size=9, **MARK)
+    mark = picture.scatter(
+        "x", "y", source=ColumnDataSource(data=dots, name=names[1]), size=9, **MARK
+    )
     hover(picture, [mark], ("", "@label"), (picture.xaxis.axis_label, "@x"), (value, "@y"))
     return curve, mark
 
@@ -173,7 +178,7 @@ def growth(
 ) -> figure:
     """Draw curves named at their ends, and points with a legend, over numbers of variables.
 
-    Sources: `curves`, with the ends `end_x` and `end_y` too, and `points`, as of `series`.
+    Sources: `curves` and `points`, as of `series`, and `ends`, a row for the end of each curve.
 
     Parameters
     ----------
@@ -188,12 +193,11 @@ def growth(
         title, alt, "number of variables n", y_label, size=(420, 400), log="y", x=x_range, y=y_range
     )
     looks = {**cycled(curves), **cycled(points)}
-    lines, _ = series(picture, curves, points, names=("curves", "points"), looks=looks)
-    source = lines.data_source
-    source.data["end_x"] = [x[-1] for x in source.data["xs"]]
-    source.data["end_y"] = [y[-1] for y in source.data["ys"]]
+    series(picture, curves, points, names=("curves", "points"), looks=looks)
+    ends = [(label, xs[-1], ys[-1], looks[label][0]) for label, (xs, ys) in curves.items()]
     look: dict[str, Any] = {"bold": True, "align": "right", "baseline": "bottom", "colour": "color"}
-    write(picture, "end_x", "end_y", "label", source=source, **look)
+    source = ColumnDataSource(data=from_rows("label x y color", ends), name="ends")
+    write(picture, "x", "y", "label", source=source, **look)
     legend_below(picture, key(picture, points, looks), columns=2)
     return picture
 
@@ -293,11 +297,11 @@ def race(
         for label, found in points.items()
     }
     looks = cycled(points)
-    _, marks = series(picture, means, means, names=("race_lines", "race"), looks=looks)
-    source = marks.data_source
     every = [np.asarray(errors, np.float64) for found in points.values() for _, errors in found]
-    source.data["low"] = [float(errors.min()) for errors in every]
-    source.data["high"] = [float(errors.max()) for errors in every]
+    more = {"low": [float(e.min()) for e in every], "high": [float(e.max()) for e in every]}
+    both = ("race_lines", "race")
+    _, marks = series(picture, means, means, names=both, looks=looks, more=more)
+    source = marks.data_source
     picture.segment("x", "low", "x", "high", source=source, line_color="color", line_alpha=0.6)
     picture.select_one(HoverTool).tooltips = [
         ("", "@label"),
