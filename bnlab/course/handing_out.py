@@ -12,7 +12,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from jinja2 import pass_context
 from latex2mathml.converter import convert
 from markupsafe import Markup
 from nbconvert import HTMLExporter
+from nbconvert.filters import clean_html
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments.formatters import HtmlFormatter
 
@@ -210,9 +211,7 @@ def lab_page(lab: Notebook, page: Page, /) -> str:
         raise ValueError(
             "lab is no valid notebook in nbformat 4: open it in JupyterLab and save it"
         ) from None
-    body, _ = _Exporter(
-        template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True
-    ).from_notebook_node(shown)  # type: ignore[no-untyped-call]
+    body, _ = _exporter().from_notebook_node(shown)
     unrun = not any(cell.get("outputs") for cell in lab["cells"])
     return _document(page, _mended(UNRUN + body if unrun else body))
 
@@ -241,6 +240,15 @@ class _Exporter(HTMLExporter):
         return _html(source)
 
 
+@cache
+def _exporter() -> _Exporter:
+    """One for all pages, which compiles its templates once, and cleans once what two pages show."""
+    filters = {"clean_html": cache(clean_html)}
+    options = {"exclude_input_prompt": True, "exclude_output_prompt": True}
+    return _Exporter(template_name="basic", filters=filters, **options)  # type: ignore[no-untyped-call]
+
+
+@cache
 def _html(markdown: str) -> str:
     renderer = _Renderer(escape=False, exclude_anchor_links=True)
     return str(MarkdownWithMath(renderer=renderer).render(markdown))
