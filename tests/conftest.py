@@ -1,5 +1,6 @@
 """What every test needs before bnlab is imported: its own compilation cache, offline widgets."""
 
+import gc
 import hashlib
 import os
 import shutil
@@ -91,6 +92,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return len(LONG) + (item.path.suffix != ".ipynb")
 
     items.sort(key=place)
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector of garbage pass over the thousands of tests, and come less often."""
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 50)
 
 
 @pytest.fixture(scope="session")
