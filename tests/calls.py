@@ -213,7 +213,7 @@ OTHERS = {
     "perturbed ends": Call(bn.hill_climb, five, "restarts", 40, {"perturb": 3}, ENDS),
     "climbs by lazy scores": Call(bn.hill_climb, lazy, "restarts", nested=ENDS),
     "climbs on perturbed data": other(bn.climb_perturbed, lambda: (five(), perturbed), "rounds"),
-    "shotgun": Call(bn.shotgun_search, five, "steps", 400, {"keep": 50}, {"trace": 1}),
+    "shotgun": Call(bn.shotgun_search, five, "steps", 100, {"keep": 50}, {"trace": 1}),
     "mixture": Call(bn.fit_tree_mixture, lambda: data(5), "restarts", 9, TWO, {"values": 0}),
     "linear extensions": other(
         bn.linear_extensions.estimate_linear_extensions, lambda: POSET, "", 0, TO_ESTIMATE

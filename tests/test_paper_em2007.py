@@ -192,8 +192,8 @@ def test_orders_as_drawn_settle_at_the_dp_and_ellis_weights_nowhere_near(errors,
 
 
 def test_strong_tables_have_the_shifted_mean():
-    rng = np.random.default_rng(3)
-    draws = [cases.strong_tables(bn.load_network("cancer"), rng).tables[3] for _ in range(3000)]
+    rng, cancer = np.random.default_rng(3), bn.load_network("cancer")
+    draws = [cases.strong_tables(cancer, rng).tables[3] for _ in range(3000)]
     mean = np.mean(draws, axis=0)
     np.testing.assert_allclose(mean, [[2 / 3, 1 / 3], [1 / 3, 2 / 3]] * 2, atol=0.01)
     # Variance of a beta distribution with 10 in all: mean (1 - mean) / 11.
