@@ -202,15 +202,14 @@ def certain_interval(certain):
     ]
 
 
-@of("07_annealed_importance_sampling", "climb = ", slow=True)
-def annealed_climb(climb):
-    return [[f"{steps:,} steps", *at(climb, steps=steps)] for steps in (30, 3000)]
+@of("07_annealed_importance_sampling", "landscape = ")
+def annealed_landscape(landscape):
+    return [at(landscape, "orders", beta=beta, step=500)[0] for beta in (0, 1)]
 
 
-@of("07_annealed_importance_sampling", "pile = ", slow=True)
-def annealed_weights(pile):
-    rows = ([f"200 runs of {steps:,} steps", at(pile, steps=steps)] for steps in (10, 3000))
-    return [[part for row in rows for part in row]]
+@of("07_annealed_importance_sampling", "fans = ", slow=True)
+def annealed_paths(fans):
+    return [[at(fans, steps=steps) for steps in (30, 1000)]]
 
 
 @of("07_annealed_importance_sampling", "shapes = ", slow=True)

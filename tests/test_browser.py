@@ -112,9 +112,9 @@ def _probable(rows: int) -> list[float]:
 
 
 def _weights(steps: int) -> list[float]:
-    pile = annealed_importance_sampling.Pile()
-    pile.steps.value = steps
-    return list(pile.shares.source("heaviest").data["share"])
+    fans = annealed_importance_sampling.Paths()
+    fans.steps.value = steps
+    return list(fans.shares.source("heaviest").data["share"])
 
 
 def _variational_bounds(rows: int) -> list[float]:
@@ -223,8 +223,8 @@ LABS = [
     ),
     Lab(
         notebook="07_annealed_importance_sampling.ipynb",
-        cells=("pile = ",),
-        keys=("ArrowRight",) * 5,
+        cells=("fans = ",),
+        keys=("ArrowRight",) * 4,  # 30 to 3,000 steps
         source="heaviest",
         column="share",
         expected=lambda: _weights(3000),

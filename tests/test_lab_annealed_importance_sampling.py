@@ -5,33 +5,20 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 from pictures import columns
+from stills import run
 
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import annealed_importance_sampling as lab
-from bnlab.labs.annealed_importance_sampling import CLIMBERS, SHAPE_STOPS
+from bnlab.labs.annealed_importance_sampling import SHAPE_STOPS
 
 GAME = lab.GAME
-
-
-def test_weights_outside_the_axis_count_at_its_ends() -> None:
-    data = columns(plots.weight_pile([-99, -1, 1, 50], 0.0, (-10, 10)), "weights")
-    assert (data["left"][0], data["right"][-1]) == (-10, 10)
-    assert np.flatnonzero(data["runs"]).tolist() == [0, 22, 27, 49]
-    assert sum(data["runs"]) == 4
 
 
 def test_heaviest_runs_hold_their_shares_of_the_whole_weight() -> None:
     data = columns(plots.heaviest(np.log([1, 6, 2, 1]) - 9000, most=2), "heaviest")
     assert data["rank"] == [1, 2]
     assert data["share"] == pytest.approx([0.6, 0.2])
-
-
-def test_weights_average_to_the_exact_sum() -> None:
-    gaps = lab.gaps("coronary", bn.Linear(3000), 200)
-    draws = lab.annealed("coronary", bn.Linear(3000))
-    np.testing.assert_allclose(gaps, draws.log_weight[0] - lab.posterior("coronary").log_z)
-    assert abs(lab.log_mean(gaps)) < 4 * gaps.std() / np.sqrt(200) + gaps.var()
 
 
 def test_rows_of_a_slider_are_the_first_of_the_shuffled_ones() -> None:
@@ -50,18 +37,61 @@ def test_sum_at_each_temperature_is_over_all_orders() -> None:
     np.testing.assert_allclose(lab.log_z_of(log_alpha, betas), expected)
 
 
-def test_climbs_are_those_of_the_package_and_close_in_on_their_mean() -> None:
-    climb = lab.Climb()
-    climb.rows.value = 400
-    climb.steps.value = 1000
-    data = climb.climb.source("climb").data
-    assert list(data) == ["place", "mean at β", "run 1", "run 2", "run 3"]
-    assert data["mean at β"][-1] == 0
-    table, method = lab.scored(GAME, 400), bn.AIS(bn.Linear(1000))
-    rng = np.random.default_rng(lab.SEED)
-    gaps = bn.anneal_orders(table, runs=CLIMBERS, rng=rng, method=method).log_weight[0]
-    told = ", ".join(f"{gap:+.1f}" for gap in gaps - lab.posterior(GAME, 400).log_z)
-    assert f"ln of n! w / Z: {told} nats" in climb.climb.caption
+def test_runs_up_and_back_are_those_of_the_package() -> None:
+    m, steps = 400, 100
+    found, exact, method = lab.paths(GAME, m, steps), lab.posterior(GAME, m), bn.AIS(bn.Linear(100))
+    up, down = found.upward[:, -1], found.backward[:, 0]
+    draws = bn.anneal_orders(
+        exact.table, runs=lab.RUNS, rng=np.random.default_rng(lab.SEED), method=method
+    )
+    np.testing.assert_allclose(up, draws.log_weight[0] - exact.log_z)
+    same = {"runs": lab.RUNS, "rng": np.random.default_rng(lab.SEED), "method": method, "bins": 1}
+    bound = bn.estimate_upper_bound(exact, delta=0.05, **same).log_value - exact.log_evidence
+    assert -lab.log_mean(-down) == pytest.approx(bound + np.log(0.05))
+    for gaps, mean, at in zip(found, found.means(), (-1, 0), strict=True):
+        assert gaps.shape == (lab.RUNS, lab.BETAS.size)
+        assert gaps[:, -1 - at] == pytest.approx(0, abs=1e-9)  # where they begin
+        sign = 1 if at else -1
+        assert mean[at] == pytest.approx(sign * lab.log_mean(sign * gaps[:, at]))
+
+
+@pytest.mark.parametrize("steps", [3, 30])
+def test_weights_on_the_way_are_those_of_the_page(steps: int) -> None:
+    cells = ("data = ", "def log_alphas", "def move", "def anneal")
+    page, schedule = run("07_annealed_importance_sampling", cells), np.linspace(0, 1, steps + 1)
+    found, exact = lab.paths(GAME, 958, steps).upward, lab.bridge(GAME, 958)
+    for t, rng in enumerate(np.random.default_rng(lab.SEED).spawn(3)):
+        _, log_w = page["anneal"](schedule, page["log_alpha"], rng)
+        assert found[t, -1] == pytest.approx(log_w - exact[-1])
+    half = lab.BETAS.size // 2
+    for t, rng in enumerate(np.random.default_rng(lab.SEED).spawn(3)):
+        order, log_w = page["anneal"](schedule[: steps // 2 + 1], page["log_alpha"], rng)
+        order = page["move"](order, schedule[steps // 2], page["log_alpha"], rng)
+        rest = 0.5 - schedule[steps // 2]
+        log_w += rest * sum(page["log_alphas"](order, page["log_alpha"]))
+        assert found[t, half] == pytest.approx(log_w - exact[half])
+
+
+def test_fans_close_as_runs_get_longer() -> None:
+    view = lab.Paths()
+    spread = []
+    for steps in (10, 100, 1000, 10_000):
+        view.steps.value = steps
+        up, down = (view.paths.source(name).data for name in ("upward", "backward"))
+        means = view.paths.source("means").data
+        found = lab.paths(GAME, 958, steps)
+        assert up["last"] == found.upward[:, -1].tolist() == [gaps[-1] for gaps in up["gaps"]]
+        assert down["last"] == found.backward[:, 0].tolist() == [gaps[0] for gaps in down["gaps"]]
+        assert means[lab.MEANS[0]] == found.means()[0].tolist()
+        assert f"{np.mean(up['last']):+.2f} nats" in view.paths.caption
+        shares = np.exp(np.sort(up["last"])[::-1] - np.logaddexp.reduce(up["last"]))
+        np.testing.assert_allclose(view.shares.source("heaviest").data["share"], shares, atol=1e-11)
+        spread.append((np.std(up["last"]), np.mean(up["last"]), -np.mean(down["last"])))
+    spreads, *ends = np.array(spread).T
+    assert (np.diff(spreads) < 0).all() and spreads[-1] < 1 < 40 < spreads[0]
+    for end in ends:
+        assert (np.diff(end) > 0).all() and end[-1] < 0
+    assert f"ln Z = {lab.posterior(GAME, 958).log_z:.2f}" in view.paths.caption
 
 
 def test_area_under_the_mean_is_ln_z() -> None:
@@ -70,19 +100,6 @@ def test_area_under_the_mean_is_ln_z() -> None:
     log_z = lab.log_z_of(log_alpha, betas)
     assert log_z[-1] == pytest.approx(lab.posterior("coronary").log_z)
     assert np.exp(log_z[0]) == pytest.approx(720)
-
-
-def test_pile_shows_the_first_runs_of_one_set() -> None:
-    pile = lab.Pile()
-    pile.rows.value = 400
-    pile.steps.value = 100
-    pile.runs.value = 20
-    gaps = lab.gaps(GAME, bn.Linear(100), 20, 400)
-    assert sum(pile.weights.source("weights").data["runs"]) == 20
-    assert pile.weights.source("weights_marks").data["estimate"] == [lab.log_mean(gaps)]
-    shares = np.exp(np.sort(gaps)[::-1] - np.logaddexp.reduce(gaps))
-    np.testing.assert_allclose(pile.shares.source("heaviest").data["share"], shares, atol=1e-11)
-    assert "400 rows, 20 runs of 100 steps" in pile.weights.caption
 
 
 def test_shapes_show_where_the_steps_are_and_what_spread_is_left() -> None:

@@ -1,21 +1,20 @@
 """The views and the checks of notebooks/07_annealed_importance_sampling.ipynb.
 
-Annealed runs from uniform orders to the posterior: their climbs, their weights, their schedules.
+Annealed runs from uniform orders to the posterior and back: their weights, and their schedules.
 """
 
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from bokeh.models import NumeralTickFormatter
 from numpy.typing import ArrayLike
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.checks import Floats
+from bnlab.checks import Floats, Ints
 from bnlab.labs.board import (
     SCHEDULES,
     Case,
@@ -28,19 +27,19 @@ from bnlab.labs.board import (
     size_slider,
     title,
 )
+from bnlab.labs.landscape import Landscape as Landscape
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.sampling import OrderWalker
 
 SEED = 2013
-RUNS = 200
+RUNS = 20  # each way
 GAME = "tic-tac-toe"
 DATASETS = (GAME, "wine", "coronary")
-STEP_STOPS = (1, 3, 10, 30, 100, 300, 1000, 3000)
-RUN_STOPS = (2, 5, 10, 20, 50, 100, RUNS)
+STEP_STOPS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)
 ROW_STOPS = (25, 100, 400)
-CLIMB_STOPS = (10, 30, 100, 300, 1000, 3000, 10_000)
-CLIMBERS = 3
+BETAS = np.linspace(0, 1, 51)
+MEANS = ("ln of the mean of w", "−ln of the mean of 1/w")
 SHAPE_STOPS = (10, 30, 100, 300, 1000, 3000)
 SHAPE_RUNS = 100
 
@@ -64,16 +63,10 @@ def posterior(case: Case, m: int | None = None, /) -> bn.OrderPosterior:
 
 
 @cache
-def annealed(case: Case, schedule: Schedule, runs: int = RUNS, m: int | None = None) -> bn.Draws:
-    """Annealing runs on the first m rows of a case; their prefixes are nested."""
+def annealed(case: Case, schedule: Schedule, runs: int) -> bn.Draws:
+    """Annealing runs on a case; their prefixes are nested."""
     rng, method = np.random.default_rng(SEED), bn.AIS(schedule)
-    return bn.anneal_orders(scored(case, m), runs=runs, rng=rng, method=method)
-
-
-def gaps(case: Case, schedule: Schedule, runs: int = RUNS, m: int | None = None) -> Floats:
-    """(runs,) ln weight of each of the first runs less the exact ln Z, nats."""
-    found = annealed(case, schedule, m=m).log_weight[0, :runs]
-    return np.asarray(found - posterior(case, m).log_z)
+    return bn.anneal_orders(scored(case), runs=runs, rng=rng, method=method)
 
 
 def log_mean(log_weights: ArrayLike, /) -> Floats:
@@ -94,23 +87,50 @@ def log_z_of(log_alpha: Floats, betas: Floats, /) -> Floats:
 
 
 @cache
-def _bridge(case: Case, m: int) -> tuple[Floats, Floats]:
-    """Inverse temperatures, and the mean of ln p(order) under each distribution of the bridge."""
-    betas, step = np.linspace(0, 1, 101), 1e-4
-    log_alpha = bn.order_lattice(scored(case, m)).log_alpha
-    high, low = (log_z_of(log_alpha, betas + sign * step) for sign in (1, -1))
-    return betas, (high - low) / (2 * step)
+def bridge(case: Case, m: int) -> Floats:
+    """ln Z at each of the `BETAS`, less ln n!: what ln w should be by then, nats."""
+    log_z = log_z_of(bn.order_lattice(scored(case, m)).log_alpha, BETAS)
+    return np.asarray(log_z - log_z[0])
+
+
+class Gaps(NamedTuple):
+    """ln w so far of runs each way, less the exact value, at each of the `BETAS`, (RUNS, B) nats.
+
+    So far is from 0 on the way up, and from 1 on the way back.
+    """
+
+    upward: Floats
+    backward: Floats
+
+    def means(self) -> tuple[Floats, Floats]:
+        """ln of the mean of w of the upward runs, and -ln of that of 1/w of the others."""
+        return log_mean(self.upward.T), -log_mean(-self.backward.T)
 
 
 @cache
-def _climb(case: Case, m: int, steps: int) -> Floats:
-    """(CLIMBERS, steps) ln p(order) of runs, after each of their moves."""
-    walker, betas = OrderWalker.of(scored(case, m)), np.linspace(0, 1, steps + 1)[:-1]
-    out = []
-    for rng in np.random.default_rng(SEED).spawn(CLIMBERS):
-        order = rng.permutation(walker.n)
-        out.append(walker.walk(order, betas, 1, bn.Moves(), rng, keep=False).log_weights)
-    return np.array(out)
+def paths(case: Case, m: int, steps: int) -> Gaps:
+    """Runs from uniform orders, those of `bn.anneal_orders`, and back from exact draws."""
+    walker, schedule = OrderWalker.of(scored(case, m)), np.linspace(0, 1, steps + 1)
+    exact, rng = bridge(case, m), np.random.default_rng(SEED)
+    upward = [
+        _so_far(walker, rng_of_run.permutation(walker.n), schedule, rng_of_run)
+        for rng_of_run in rng.spawn(RUNS)
+    ]
+    rng = np.random.default_rng(SEED)
+    starts = bn.sample_orders(posterior(case, m), draws=RUNS, rng=rng).values[0]
+    backward = [
+        _so_far(walker, start.copy(), schedule[::-1].copy(), rng_of_run)
+        for start, rng_of_run in zip(starts, rng.spawn(RUNS), strict=True)
+    ]
+    return Gaps(np.array(upward) - exact, np.array(backward) - (exact[-1] - exact))
+
+
+def _so_far(walker: OrderWalker, order: Ints, betas: Floats, rng: np.random.Generator) -> Floats:
+    """ln w of a run by the time that it has come to each of the `BETAS`."""
+    walk = walker.walk(order, betas[:-1].copy(), 1, bn.Moves(), rng, keep=False)
+    log_w = np.append(0.0, np.cumsum(np.abs(np.diff(betas)) * walk.log_weights))
+    up = np.argsort(betas)
+    return np.asarray(np.interp(BETAS, betas[up], log_w[up]))
 
 
 def row_stops(case: Case, /) -> list[int]:
@@ -119,85 +139,51 @@ def row_stops(case: Case, /) -> list[int]:
     return [*(stop for stop in ROW_STOPS if stop < m), m]
 
 
-class Climb(View):
-    """ln p(order) of three runs along the bridge, and its mean under each distribution there.
+class Paths(View):
+    """What 20 runs weigh on their way over the bridge, and 20 on their way back.
 
-    Controls `steps` and `rows`; panel `climb`.
-    """
-
-    def __init__(self, data: bn.Data | None = None) -> None:
-        self._case: Case = GAME if data is None else data
-        stops = row_stops(self._case)
-        for m in stops:  # now, so that the sliders answer at once
-            _bridge(self._case, m)
-        super().__init__(
-            steps=size_slider("annealing steps", CLIMB_STOPS, 30),
-            rows=size_slider("rows", stops, stops[-1]),
-        )
-
-    def draw(self, steps: int, rows: int) -> Board:
-        """Draw the runs between the places where all weights would be equal and where they are."""
-        betas, mean = _bridge(self._case, rows)
-        climbs = _climb(self._case, rows, steps)
-        top = mean[-1]
-        log_w = climbs.mean(axis=1) + math.lgamma(scored(self._case, rows).n + 1)
-        behind = log_w - posterior(self._case, rows).log_z
-        at = np.minimum((betas * steps).astype(int), steps - 1)
-        lines = {"mean at β": mean - top}
-        lines |= {f"run {t + 1}": climb[at] - top for t, climb in enumerate(climbs)}
-        picture = plots.traces(
-            betas,
-            lines,
-            x_label="inverse temperature β",
-            y_label="ln p̃(≺), less its mean at β = 1 (nats)",
-            name="climb",
-            title=f"Three runs of {steps:,} steps over the bridge",
-            alt="ln p of the orders of three runs against beta, and its mean at each beta",
-        )
-        picture.xaxis.formatter = NumeralTickFormatter(format="0.0")
-        told = ", ".join(f"{gap:+.1f}" for gap in behind)
-        return {
-            "climb": (
-                picture,
-                f"{rows:,} rows. Area under a run less that under the mean, ln of n! w / Z: "
-                f"{told} nats.",
-            )
-        }
-
-
-class Pile(View):
-    """Weights of annealing runs: a few that count at few steps, all alike at many.
-
-    Controls `steps`, `runs`, nested prefixes of one set, and `rows`; panels `weights` and `shares`.
+    Controls `steps` and `rows`; panels `paths` and `shares`.
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
         self._case: Case = GAME if data is None else data
         stops = row_stops(self._case)
         for m, steps in product(stops, STEP_STOPS):  # now, so that the sliders answer at once
-            annealed(self._case, bn.Linear(steps), m=m)
-        self._lowest = float(np.floor(gaps(self._case, bn.Linear(1), m=stops[-1]).min() / 10) * 10)
+            paths(self._case, m, steps)
         super().__init__(
-            steps=size_slider("annealing steps", STEP_STOPS, 10),
-            runs=size_slider("runs", RUN_STOPS, RUNS),
+            steps=size_slider("annealing steps", STEP_STOPS, 30),
             rows=size_slider("rows", stops, stops[-1]),
         )
 
-    def draw(self, steps: int, runs: int, rows: int) -> Board:
-        """The ln weights of the runs, and their shares of the sum."""
-        found = gaps(self._case, bn.Linear(steps), runs, rows)
-        shares = np.exp(np.sort(found)[::-1] - np.logaddexp.reduce(found))
+    def draw(self, steps: int, rows: int) -> Board:
+        """Draw the runs, and the shares of the upward ones in their sum."""
+        found = paths(self._case, rows, steps)
+        lowest = min(-1.0, 1.1 * float(paths(self._case, rows, 100).upward.min()))
+        highest = max(1.0, 1.1 * float(paths(self._case, rows, 1).backward.max()))
+        means = dict(zip(MEANS, found.means(), strict=True))
+        up, down = found.upward[:, -1], found.backward[:, 0]
+        log_z, below = posterior(self._case, rows).log_z, int((up < lowest).sum())
+        picture = plots.annealing_paths(
+            BETAS,
+            *found,
+            means,
+            y_range=(lowest, highest),
+            title=f"{RUNS} runs of {steps:,} steps up, and {RUNS} back",
+        )
+        outside = f" {below} of them leave the picture." if below else ""
+        shares = np.exp(np.sort(up)[::-1] - np.logaddexp.reduce(up))
         return {
-            "weights": (
-                plots.weight_pile(found, float(log_mean(found)), (self._lowest, 20.0)),
-                f"{rows:,} rows, {runs} runs of {steps:,} steps: ln w has standard deviation "
-                f"{found.std():.3g} nats. Estimate: {log_mean(found):+.2f} nats from exact.",
+            "paths": (
+                picture,
+                f"{rows:,} rows, ln Z = {log_z:.2f}. Upward runs end {up.mean():+.2f} nats from it "
+                f"on average, with standard deviation {up.std():.2f}; the ln of their mean weight "
+                f"is {log_mean(up):+.2f} off.{outside} Backward runs: {down.mean():+.2f}, "
+                f"{down.std():.2f} and {-log_mean(-down):+.2f}.",
             ),
             "shares": (
-                plots.heaviest(found),
-                f"The heaviest run holds {shares[0]:.0%} of the weight, the ten heaviest "
-                f"{shares[:10].sum():.0%}. Effective sample size: "
-                f"{bn.diagnostics.weights_ess(found):.3g}.",
+                plots.heaviest(up, most=RUNS),
+                f"Upward runs: the heaviest holds {shares[0]:.0%} of the weight. Effective sample "
+                f"size: {bn.diagnostics.weights_ess(up):.3g} of {RUNS}.",
             ),
         }
 

@@ -13,6 +13,7 @@ from bnlab.plots.canvas import (
     summary as summary,
 )
 from bnlab.plots.curves import (
+    annealing_paths as annealing_paths,
     closing as closing,
     error_curve as error_curve,
     evidence_bounds as evidence_bounds,
@@ -45,7 +46,6 @@ from bnlab.plots.points import (
     label_map as label_map,
     rate_histogram as rate_histogram,
     structure_scores as structure_scores,
-    weight_pile as weight_pile,
 )
 from bnlab.plots.series import (
     core_curves as core_curves,

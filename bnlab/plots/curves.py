@@ -341,3 +341,55 @@ def hysteresis(upward: ArrayLike, reverse: ArrayLike, /) -> figure:
     legend_above(picture, items)
     shade(picture, "part", "upward", "reverse", name="ratios")
     return picture
+
+
+def annealing_paths(
+    betas: ArrayLike,
+    upward: ArrayLike,
+    backward: ArrayLike,
+    means: Mapping[str, ArrayLike],
+    /,
+    *,
+    y_range: tuple[float, float],
+    title: str,
+) -> figure:
+    """Draw what runs of annealing weigh on the way, less the exact value, and means of them.
+
+    Sources: "upward" and "backward", a row for each run, `betas` and `gaps` (lists, nats), `last`
+    (its gap at the end of its way) and `end` (the β there); "means", columns `beta` and the labels.
+
+    Parameters
+    ----------
+    betas : (k,) from 0 to 1
+    upward : (R, k) nats; runs from β = 0 to 1
+    backward : (R, k) nats; runs from β = 1 to 0
+    means : the labels of two lines, of the upward runs and of the others -> (k,) nats
+    y_range : ends of the vertical axis, nats
+    """
+    alt = "Log weights of upward runs, opening to the right below the exact value, and of backward "
+    alt += "runs, opening to the left above it; thick lines at their means"
+    places = np.asarray(betas, np.float64)
+    axes = "inverse temperature β", "ln w so far − exact value (nats)"
+    picture = canvas(title, alt, *axes, size=(560, 430), x=(-0.03, 1.03), y=y_range)
+    exact = picture.hspan(y=[0.0], line_color=INK, line_width=2, line_dash="dashed")
+    drawn: dict[str, Any] = {}
+    sides = ("upward", upward, -1), ("backward", backward, 0)
+    for (name, gaps, end), colour, marker in zip(sides, COLOURS, BOUNDS[::-1], strict=False):
+        runs = np.asarray(gaps, np.float64)
+        columns: Columns = {
+            "betas": [places.tolist()] * len(runs),
+            "gaps": runs.tolist(),
+            "last": runs[:, end].tolist(),
+            "end": [float(places[end])] * len(runs),
+        }
+        source = ColumnDataSource(data=columns, name=name)
+        look: dict[str, Any] = {"source": source, "line_color": colour, "line_alpha": 0.45}
+        way = picture.multi_line("betas", "gaps", **look)
+        look |= {"marker": marker, "size": 9, "fill_color": colour, "fill_alpha": 0.6}
+        ends = picture.scatter("end", "last", **look)
+        hover(picture, [ends], (f"{name} run", "@last{0.00} nats from exact"))
+        drawn[f"{name} runs"] = [way, ends]
+    look = {"name": "means", "width": 4.0, "dashes": ("solid", "dotted")}
+    items = lines(picture, wide("beta", places, means), **look)
+    legend_below(picture, entries({**drawn, "exact": exact}) + items, columns=2)
+    return picture

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, DataRange1d, NumeralTickFormatter
+from bokeh.models import ColumnDataSource, NumeralTickFormatter
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
@@ -210,41 +210,6 @@ def distances(stops: Sequence[int], found: Mapping[str, ArrayLike], stop: int, /
     legend_above(picture, items)
     picture.xaxis.major_label_orientation = 0.9
     picture.xgrid.grid_line_color = None
-    return picture
-
-
-def weight_pile(
-    gaps: ArrayLike,
-    estimate: float,
-    ends: tuple[float, float],
-    /,
-    *,
-    x_label: str = "ln weight of a run − exact ln Z (nats)",
-    y_label: str = "runs",
-    name: str = "weights",
-    title: str = "Weights of the runs",
-    alt: str = "Histogram of log weights of runs, with lines at the estimate and the exact value",
-) -> figure:
-    """Draw a histogram of ln weights around the exact value 0, and a line at the estimate.
-
-    Sources: `name`, columns `left`, `right` (nats) and `runs`, and `name` + "_marks", `estimate`.
-
-    Parameters
-    ----------
-    gaps : (T,) ln weight of each run less ln Z, nats; those outside `ends` count at the ends
-    estimate : ln of the mean weight, less ln Z, nats
-    ends : of the axis, nats
-    """
-    picture = canvas(title, alt, x_label, y_label, size=(480, 330), x=ends, y=DataRange1d(start=0))
-    counts, edges = np.histogram(np.clip(gaps, *ends), bins=50, range=ends)
-    bars = _histogram(picture, counts, edges, name=name, count="runs", fill_color=PALE)
-    marks = ColumnDataSource(data={"estimate": [float(estimate)]}, name=f"{name}_marks")
-    exact = picture.vspan(x=[0], line_color=CYCLE[3], line_width=3)
-    look = {"line_color": INK, "line_width": 2, "line_dash": "dashed"}
-    mean = picture.vspan(x="estimate", source=marks, **look)
-    legend_above(picture, entries({"exact": exact, "estimate: ln of the mean weight": mean}))
-    tips = ("from", "@left{0.0} nats"), ("to", "@right{0.0} nats"), (y_label, "@runs")
-    hover(picture, [bars], *tips)
     return picture
 
 
