@@ -44,7 +44,7 @@ from bnlab.labs import (
     structure_search,
     your_own_data,
 )
-from bnlab.labs.board import Figure
+from bnlab.labs.board import FADED, Figure
 from bnlab.labs.view import View
 
 CONTROLS = (
@@ -393,8 +393,8 @@ def test_every_stop_of_every_control(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", RUNS, ids=str)
-def test_what_was_run_is_shown_for_its_settings_only(case: Case) -> None:
-    """Away from them nothing is left, not even progress; back there it is again."""
+def test_what_was_run_turns_grey_at_other_settings_and_says_so(case: Case) -> None:
+    """Away from its settings it stays, as of an earlier one; back there it is as new."""
     made = case.make()
     made.runner.run_now()
     found, settings = shown(made), values(made)
@@ -402,6 +402,12 @@ def test_what_was_run_is_shown_for_its_settings_only(case: Case) -> None:
     for name, control in controls(made).items():
         for stop in some(stops(control), settings[name]):
             control.value = stop
-            check(case, made)
+            for panel in made.panels.values():
+                assert FADED in panel.figure._dom_classes
+                assert (
+                    f"{name} " in panel.children[1].value and "earlier" in panel.children[1].value
+                )
+            assert made.runner.status.value.endswith("for the earlier setting")
             control.value = settings[name]
             assert differences(shown(made), found) == {}
+            assert not any(FADED in panel.figure._dom_classes for panel in made.panels.values())

@@ -5,7 +5,7 @@ A lab builds its widget from these parts.
 - `setup()` loads BokehJS into the page; each notebook calls it once, in its first cell.
 - `Panel(picture, caption)` shows a Bokeh figure from `bnlab.plots` with a caption under it;
   `panel.show(picture, caption)` replaces it, and what is drawn over it reaches the page.
-- `choice`, `size_slider`, `side_by_side` and `stacked` make the controls and the layout.
+- `choice`, `size_slider`, `stepper`, `side_by_side` and `stacked` make controls and layout.
 - `check(title, hint, test, ...)` is for exercises: it tests properties, not stored numbers.
 - What a lab computes of a data set it computes of a `Case`: a name, or a table of the reader's own.
   Results are kept, by the name or by the table itself.
@@ -43,6 +43,8 @@ DATASETS = ("coronary", "wine", "tic-tac-toe")
 """Data sets of 6, 13 and 10 variables; all of them work without a network."""
 
 OWN = "your table"
+
+MILLISECONDS_A_STEP = 700  # of Play
 
 _HYPHEN = re.compile(r"(?<![\w.-])-(?=\d)")  # in place of a minus; axes have a minus
 
@@ -166,10 +168,24 @@ class Panel(widgets.VBox):
     def say(self, caption: str) -> None:
         """Replace the caption."""
         self._text = caption
-        self._caption.value = (
-            '<p role="status" style="margin:0 4px 8px;line-height:1.35;font-size:14px">'
-            f"{escape(_HYPHEN.sub('−', caption))}</p>"
-        )
+        self.figure.remove_class(FADED)
+        self._caption.value = _told(caption)
+
+    def fade(self, why: str) -> None:
+        """Turn the picture grey and say why, until there is another caption."""
+        self.figure.add_class(FADED)
+        look = f"<style>.{FADED} {{ filter: grayscale(1); opacity: 0.35; }}</style>"
+        self._caption.value = f"{look}{_told(why)}{_told(self._text)}"
+
+
+FADED = "bnlab-faded"
+
+
+def _told(text: str) -> str:
+    return (
+        '<p role="status" style="margin:0 4px 8px;line-height:1.35;font-size:14px">'
+        f"{escape(_HYPHEN.sub('−', text))}</p>"
+    )
 
 
 def choice(label: str, options: Sequence[str], value: str | None = None) -> widgets.Dropdown:
@@ -210,6 +226,27 @@ def offer(slider: Any, sizes: Sequence[float], value: float) -> None:
     """Give a slider of `size_slider` other numbers, and let it stand at this one."""
     slider.options = [(f"{size:,}", size) for size in sizes]
     slider.value = value
+
+
+def stepper(slider: Any) -> widgets.Box:
+    """A slider over steps with the buttons Back and Step, and Play, which goes to its end."""
+    place = "index" if isinstance(slider, widgets.SelectionSlider) else "value"
+    first, last = (0, len(slider.options) - 1) if place == "index" else (slider.min, slider.max)
+
+    def move(by: int) -> None:
+        end = last if place == "index" else slider.max
+        setattr(slider, place, min(max(getattr(slider, place) + by, first), end))
+
+    back = widgets.Button(description="Back", icon="step-backward")
+    forth = widgets.Button(description="Step", icon="step-forward", button_style="primary")
+    for button, by in ((back, -1), (forth, 1)):
+        button.layout.width = "90px"
+        button.on_click(lambda _, by=by: move(by))
+    play = widgets.Play(min=first, max=last, interval=MILLISECONDS_A_STEP, description="Play")
+    widgets.jslink((play, "value"), (slider, place))
+    if place == "value":
+        widgets.dlink((slider, "max"), (play, "max"))
+    return side_by_side(back, forth, play, slider)
 
 
 def side_by_side(*parts: widgets.Widget) -> widgets.Box:

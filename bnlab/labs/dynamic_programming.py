@@ -8,13 +8,12 @@ from functools import cache
 from itertools import permutations
 from typing import Any, NamedTuple
 
-import ipywidgets as widgets
 import numpy as np
 
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
-from bnlab.labs.board import check, choice, setup as setup, side_by_side, size_slider
+from bnlab.labs.board import check, choice, setup as setup, size_slider, step_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.plots.lattice import Link, set_name
@@ -24,7 +23,6 @@ MAX_PARENTS = 3
 STOPS = (0, 10, 20, 50, 100, 200, 500)  # rows of the lattice
 SIZES = (100, 1000, 5000)  # rows at full speed
 MOST = 22  # variables at full speed
-MILLISECONDS_A_STEP = 900  # of Play
 
 
 class Relative(NamedTuple):
@@ -133,55 +131,42 @@ def number(value: float) -> str:
 class Walk(View):
     """The lattice of the first 3 or 4 variables of a table, filled in step by step.
 
-    Controls `variables`, `rows` and `step`, the number of steps done; buttons `back`, `forth` and
-    `play`; panel `panel`. With rows that move, the steps done stay.
+    Controls `variables`, `rows` and `step`, the number of steps done; panel `panel`. With rows
+    that move, the steps done stay.
 
     Parameters
     ----------
     data : a table of at least 4 variables
     """
 
+    stepped = "step"
+
     def __init__(self, data: bn.Data) -> None:
         self._data = data
-        place = widgets.IntSlider(description="steps done", style={"description_width": "initial"})
-        place.layout.width = "420px"
-        self.play = widgets.Play(interval=MILLISECONDS_A_STEP, description="Play")
-        self.back = widgets.Button(description="Back", icon="step-backward")
-        self.forth = widgets.Button(description="Step", icon="step-forward", button_style="primary")
-        for button, by in ((self.back, -1), (self.forth, 1)):
-            button.layout.width = "90px"
-            button.on_click(lambda _, by=by: self.move(by))
-        self._tied = widgets.jslink((self.play, "value"), (place, "value"))
         variables = choice("variables", ["3", "4"])
         rows = size_slider("rows", [m for m in STOPS if m <= data.m])
-        place.max = self.play.max = len(filled(data, variables.value, rows.value)[1])
-        super().__init__(variables=variables, rows=rows, step=place)
+        last = len(filled(data, variables.value, rows.value)[1])
+        step = step_slider("steps done", 0, 0, last, "420px")
+        super().__init__(variables=variables, rows=rows, step=step)
 
     def arrange(self) -> list[Any]:
         """Return what to display; the term stands over the picture: read it first."""
-        variables, rows, step = self.controls.values()
         (panel,) = self.panels.values()
         panel.children = panel.children[::-1]
         panel.children[0].layout.min_height = "66px"
-        buttons = side_by_side(self.back, self.forth, self.play, step)
-        return [side_by_side(variables, rows), buttons, panel]
+        return super().arrange()
 
     @property
     def filled(self) -> tuple[Relative, list[Step]]:
         """The lattice of the variables and rows chosen, and all steps towards it."""
         return filled(self._data, self.controls["variables"].value, self.controls["rows"].value)
 
-    def move(self, by: int) -> None:
-        """Go forward (or back) by a number of steps, as far as there are steps."""
-        step = self.controls["step"]
-        step.value = min(max(step.value + by, 0), step.max)
-
     def settle(self, moved: str) -> None:
         """Keep the share of the steps that is done."""
         step = self.controls["step"]
         if moved != "step":
             share_done, most = step.value / step.max, len(self.filled[1])
-            step.max = self.play.max = most
+            step.max = most
             step.value = round(share_done * most)
 
     def draw(self, variables: str, rows: int, step: int) -> Board:

@@ -123,6 +123,8 @@ class Members(View):
     Controls `edges`, the insertions made, and `member`; panels `net` and `gains`.
     """
 
+    stepped = "member"
+
     def __init__(self, data: bn.Data | None = None) -> None:
         self._case: Case = "coronary" if data is None else data
         passed = classes(self._case)
@@ -160,6 +162,8 @@ class Steps(View):
 
     Controls `dataset`, `walk` and `step`, the number of moves made; panels `net` and `gains`.
     """
+
+    stepped = "step"
 
     def __init__(self, data: bn.Data | None = None) -> None:
         dataset = dataset_choice(DATASETS, data)

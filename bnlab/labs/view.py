@@ -6,7 +6,7 @@ nothing can stay stale.
 
 - `View` shows at once what its controls ask for.
 - `Runner(work, finish)` runs long work in a thread, or at once, with Run, Stop and progress.
-- `Experiment` is a view of such work; its result is shown for these values of the controls only.
+- `Experiment` is a view of such work; a result for other values of the controls is grey.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from typing import Any
 import ipywidgets as widgets
 from bokeh.models import LayoutDOM
 
-from bnlab.labs.board import Panel, side_by_side, stacked
+from bnlab.labs.board import Panel, side_by_side, stacked, stepper
 from bnlab.plots import Differs, Drawing
 
 Board = Mapping[str, tuple[LayoutDOM, str]]
@@ -44,6 +44,7 @@ class View(ABC):
     """
 
     beside: Sequence[Sequence[str]] = ()  # names of panels, row by row; all in one if not given
+    stepped = ""  # the control over steps, if there is one
 
     def __init__(self, **controls: Any) -> None:
         self._settling = False
@@ -73,7 +74,11 @@ class View(ABC):
         """Return what to display, from top to bottom."""
         rows = self.beside or [list(self.panels)]
         panels = [side_by_side(*(self.panels[name] for name in row)) for row in rows]
-        return [side_by_side(*self.controls.values()), *panels]
+        controls = [
+            stepper(control) if name == self.stepped else control
+            for name, control in self.controls.items()
+        ]
+        return [side_by_side(*controls), *panels]
 
     def values(self) -> dict[str, Any]:
         """Return the values of the controls by name."""
@@ -137,8 +142,8 @@ class Runner(widgets.VBox):
     look : `look(done, total, snapshot)`, called there up to ten times a second while it runs
     label : the text on the Run button
     unit : what is counted, as in "draws"
-    setting : `setting()` is what the work is done for. Progress of one setting is not shown for
-        another when `turn()` has been called after the change.
+    setting : `setting()` is what the work is done for. Progress of an earlier one says so when
+        `turn()` has been called after the change.
     """
 
     def __init__(
@@ -152,8 +157,9 @@ class Runner(widgets.VBox):
         setting: Callable[[], Hashable] = lambda: None,
     ) -> None:
         self._work, self._finish, self._look, self._unit = work, finish, look, unit
-        self._setting = setting
-        self._told: tuple[Hashable, int, int, str] = (None, 100, 0, "")  # of the last run
+        self.setting = setting
+        self._told: dict[Hashable, tuple[int, int, str]] = {}  # how runs ended, by their setting
+        self._asked: Hashable = None
         self._stopping = False
         self._latest: tuple[int, int, Any] | None = None
         self.task: asyncio.Task[Any] | None = None
@@ -187,10 +193,13 @@ class Runner(widgets.VBox):
         self.status.value = "stopping"
 
     def turn(self) -> None:
-        """Show the progress of the last run if it was for the present setting, and else none."""
+        """Show how the run for the present setting ended, or that of an earlier one, and say so."""
         if not self.run_button.disabled:
-            asked, self.bar.max, *told = self._told
-            self.bar.value, self.status.value = told if asked == self._setting() else (0, "")
+            if self.setting() in self._told:
+                self._asked = self.setting()
+            if self._asked in self._told:
+                self.bar.max, self.bar.value, status = self._told[self._asked]
+                self.status.value = status + self._of_earlier()
 
     def _progress(self, done: int, total: int, snapshot: Any) -> bool:
         self._latest = (done, total, snapshot)
@@ -213,7 +222,7 @@ class Runner(widgets.VBox):
     def _begin(self) -> None:
         if self.run_button.disabled:
             raise ValueError("the work is running: press Stop first, or wait for it")
-        self._stopping, self._latest, self._asked = False, None, self._setting()
+        self._stopping, self._latest, self._asked = False, None, self.setting()
         self.run_button.disabled, self.stop_button.disabled = True, False
         self.bar.value, self.status.value = 0, "running"
 
@@ -235,20 +244,18 @@ class Runner(widgets.VBox):
             done, total, _ = self._latest
             ending = "stopped at" if self._stopping else "done:"
             status = f"{ending} {done:,} of {total:,} {self._unit}"
-        self._told = self._asked, self.bar.max, self.bar.value, status
+        self._told[self._asked] = self.bar.max, self.bar.value, status
         self.turn()
-        if earlier := self._of_earlier():
-            self.status.value = status + earlier
 
     def _of_earlier(self) -> str:
-        return "" if self._asked == self._setting() else ", for the earlier setting"
+        return "" if self._asked == self.setting() else ", for the earlier setting"
 
 
 class Experiment(View):
-    """A view of long work on what the controls ask for; a result is shown for these values only.
+    """A view of long work on what the controls ask for.
 
-    When a control is moved, running work is stopped and its result goes, with its progress. A
-    result is back when all controls stand as they did.
+    When a control is moved, running work is stopped, and the result that is shown turns grey and
+    says that it is for the earlier setting. It is back when all controls stand as they did.
 
     Parameters
     ----------
@@ -267,6 +274,7 @@ class Experiment(View):
     ) -> None:
         self.found = self.latest = self._nothing = nothing
         self._asked: Hashable = None
+        self._shown_for = ""  # the setting of the result on display, if there is one
         self.results: dict[Hashable, Any] = {}  # of each setting
         self.runner = Runner(
             self._run, self._finish, look=self._look, label=label, unit=unit, setting=self.setting
@@ -299,8 +307,23 @@ class Experiment(View):
         if self.runner.run_button.disabled:
             self.runner.stop()
         self.runner.turn()
-        self.found = self.results.get(self.setting(), self._nothing)
-        self.show()
+        self._present(anew=False)
+
+    def show(self, *, anew: bool = False) -> None:
+        """Bring all panels up to date with what is found for these values."""
+        super().show(anew=anew)
+        said = [f"{control.description} {control.label}" for control in self.controls.values()]
+        self._shown_for = "" if self.found is self._nothing else ", ".join(said)
+
+    def _present(self, *, anew: bool) -> None:
+        known = self.setting() in self.results
+        self.found = self.results[self.setting()] if known else self._nothing
+        if known or not self._shown_for:
+            self.show(anew=anew)
+        else:
+            press = f"Press {self.runner.run_button.description} for this one."
+            for panel in self.panels.values():
+                panel.fade(f"For the earlier setting ({self._shown_for}). {press}")
 
     def _run(self, progress: Progress) -> tuple[Hashable, Any]:
         asked = self._asked = self.setting()
@@ -309,8 +332,7 @@ class Experiment(View):
     def _finish(self, result: tuple[Hashable, Any]) -> None:
         asked, self.latest = result
         self.results[asked] = self.latest
-        self.found = self.results.get(self.setting(), self._nothing)
-        self.show(anew=True)
+        self._present(anew=True)
 
     def _look(self, done: int, total: int, found: Any) -> None:
         if found is None or found is self.found or self._asked != self.setting():

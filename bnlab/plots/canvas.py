@@ -267,10 +267,11 @@ class _Again:
         vars(self).update(shown=shown, _left=left)
 
     def __getattr__(self, name: str) -> Any:
+        found = getattr(self.shown, name)
         if name.endswith(("axis", "grid")):
-            return _Axes(getattr(self.shown, name))
-        if name.endswith(("_range", "select_one")):
-            return getattr(self.shown, name)
+            return _Axes(found)
+        if name == "select_one" or not callable(found):
+            return found
         return partial(self._glyph, name.replace("_", ""))
 
     def __setattr__(self, name: str, value: object) -> None:

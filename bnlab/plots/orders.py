@@ -109,7 +109,7 @@ def order_landscape(
     alt = f"All {len(every)} orders of {n} variables as discs whose areas are probabilities"
     alt += ", joined by swaps of neighbours; a chain's last moves, and rings for its visits"
     picture = diagram(title=title, alt=alt, width=WIDTH, height=HEIGHT)
-    picture.height += 55
+    picture.height = HEIGHT + 95
     lines = [(*places[a], *places[b]) for a, b in neighbours(n)]
     picture.segment(*(list(ends) for ends in zip(*lines, strict=True)), line_color=RULE)
     columns: Columns = {
