@@ -16,7 +16,7 @@ Long work, with a progress bar and a Stop button, is in `bnlab.labs.view`.
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from html import escape
@@ -71,17 +71,17 @@ class Figure(BokehModel):
     """A Bokeh layout as a widget that shows the current data after a reload of the page, too.
 
     `BokehModel` keeps the picture as it was when it was made, and sends changes only to pages
-    that are open; a page that is loaded again asks for the state, which is made afresh here.
+    that are open; here nothing is kept, and a page that asks for the state gets it made afresh.
     """
 
     _held: list[Any] | None = None
 
     def get_state(
-        self, key: str | Iterable[str] | None = None, drop_defaults: bool = False
+        self, key: str | Collection[str] | None = None, drop_defaults: bool = False
     ) -> dict[str, Any]:
         """The state that the front end asks for, with the picture of this moment in it."""
         state: dict[str, Any] = super().get_state(key=key, drop_defaults=drop_defaults)
-        if "render_bundle" in state:
+        if key is None or "render_bundle" in key:
             state["render_bundle"] = serialize_json(self._model_to_traits(self._model))
         return state
 
@@ -116,11 +116,15 @@ class Figure(BokehModel):
     def show(self, picture: LayoutDOM) -> None:
         """Replace the picture, in pages that are open as well."""
         self._document.remove_on_change(self)
-        self._model = picture
-        if picture.document is None:
-            Document().add_root(picture)
-        self._document.on_change_dispatch_to(self)
+        self.update_from_model(picture)
         self.send_state("render_bundle")
+
+    def update_from_model(self, model: LayoutDOM) -> None:
+        """Take the picture, without a word to pages."""
+        self._model = model
+        if model.document is None:
+            Document().add_root(model)
+        self._document.on_change_dispatch_to(self)
 
     def source(self, name: str) -> ColumnDataSource:
         """The ColumnDataSource with this name; a ValueError lists the names there are."""
