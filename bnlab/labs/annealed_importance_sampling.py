@@ -158,8 +158,8 @@ class Paths(View):
     def draw(self, steps: int, rows: int) -> Board:
         """Draw the runs, and the shares of the upward ones in their sum."""
         found = paths(self._case, rows, steps)
-        lowest = min(-1.0, 1.1 * float(paths(self._case, rows, 100).upward.min()))
-        highest = max(1.0, 1.1 * float(paths(self._case, rows, 1).backward.max()))
+        lowest = min(-1.2, 1.1 * float(paths(self._case, rows, 100).upward.min()))
+        highest = max(1.2, 1.1 * float(paths(self._case, rows, 1).backward.max()))
         means = dict(zip(MEANS, found.means(), strict=True))
         up, down = found.upward[:, -1], found.backward[:, 0]
         log_z, below = posterior(self._case, rows).log_z, int((up < lowest).sum())
