@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from served import NOTEBOOKS, chromium, dragged, jupyterlab, open_and_run
 
-QUIET = 250  # milliseconds without a message or a stroke: the move is over
+QUIET = 400  # milliseconds without a message or a stroke: the move is over
 
 # When a key was pressed, a message came, a canvas was drawn on; and the kernel's own times.
 WATCH = """() => {
@@ -58,7 +58,6 @@ WATCH = """() => {
 CONTROLS = ".widget-slider .noUi-handle, .widget-dropdown select"
 LABEL = """node => node.closest('.widget-inline-hbox').querySelector('.widget-label')
     .textContent"""
-STOPS = """node => node.matches('select') ? node.options.length : 2"""
 
 
 def notebook_of(name: str) -> dict[str, Any]:
@@ -78,15 +77,15 @@ def notebook_of(name: str) -> dict[str, Any]:
     return {**whole, "cells": [code[0], *reversed(kept)]}
 
 
-def settled(page: Any) -> dict[str, float]:
+def settled(page: Any) -> dict[str, Any]:
     """What was seen of a move, once it is over."""
     page.wait_for_function(
-        """quiet => seen.pressed !== null &&
+        """quiet => seen.pressed !== null && (seen.busy === null || seen.idle !== null) &&
             performance.now() - Math.max(seen.pressed, seen.drawn ?? 0, seen.heard ?? 0) > quiet""",
         arg=QUIET,
         polling=20,
     )
-    found: dict[str, float] = page.evaluate("() => ({...seen})")
+    found: dict[str, Any] = page.evaluate("() => ({...seen})")
     return found
 
 
@@ -94,15 +93,20 @@ def moves(page: Any, control: Any, count: int) -> list[tuple[float, float]]:
     """(whole, kernel) milliseconds of each move of a control that has moved a picture."""
     control.scroll_into_view_if_needed()
     control.focus()
-    found, key = [], "ArrowDown"
-    for _ in range(3 * count):
+    found, key = [], "ArrowRight"
+    choices = control.locator("option").count()
+    for move in range(3 * count):
         if len(found) == count:
             break
         page.evaluate("() => begin()")
-        page.keyboard.press(key)
+        if choices:
+            page.evaluate("() => seen.pressed = performance.now()")
+            control.select_option(index=(move + 1) % choices)
+        else:
+            page.keyboard.press(key)
         seen = settled(page)
         if seen["idle"] is None:  # the end of the slider
-            key = "ArrowUp" if key == "ArrowDown" else "ArrowDown"
+            key = "ArrowLeft" if key == "ArrowRight" else "ArrowRight"
         elif seen["drawn"] is not None and seen["drawn"] > seen["pressed"]:
             found.append((seen["drawn"] - seen["pressed"], seen["idle"] - seen["busy"]))
     return found

@@ -41,6 +41,7 @@ from bnlab.labs import (
     structure_search,
     your_own_data,
 )
+from bnlab.labs.board import DEAD, LIVE
 from bnlab.reports import read_table, sensitivity
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -431,5 +432,21 @@ def test_a_click_on_a_mark_chooses_it(server: Callable[[str], str], browser: Any
         page.mouse.click(drawn["x"] + drawn["width"] / 2, drawn["y"] + 0.93 * drawn["height"])
         page.locator("input[type=radio]:checked").wait_for()
         assert [each.is_checked() for each in choices.all()] == [False, False, False, True]
+    finally:
+        page.close()
+
+
+def test_a_widget_without_its_kernel_says_which_cells_to_run(
+    server: Callable[[str], str], browser: Any
+) -> None:
+    page = open_and_run(browser, server(CLICKED))
+    try:
+        said = f"() => getComputedStyle(document.querySelector('.{LIVE}'), '::before').content"
+        page.locator(f".{LIVE}").first.wait_for()
+        assert page.evaluate(said) == "none"
+        page.evaluate(
+            "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
+        )
+        page.wait_for_function(f"({said})().includes('{DEAD}')")
     finally:
         page.close()

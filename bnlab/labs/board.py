@@ -29,6 +29,7 @@ from bokeh.io import output_notebook
 from bokeh.models import ColumnDataSource, LayoutDOM
 from bokeh.protocol import Protocol
 from bokeh.resources import Resources
+from IPython.display import HTML, display
 from jupyter_bokeh import BokehModel
 
 import bnlab as bn
@@ -45,6 +46,23 @@ DATASETS = ("coronary", "wine", "tic-tac-toe")
 OWN = "your table"
 
 MILLISECONDS_A_STEP = 700  # of Play
+
+LIVE, FADED, LOST = "bnlab-live", "bnlab-faded", "jupyter-widgets-disconnected"
+"""Classes of a widget, of a picture for another setting, and of what has lost its kernel."""
+
+DEAD = "This widget has lost its kernel: choose Run > Run All Above Selected Cell, then run this cell."
+
+LOOK = f"""
+.{FADED} {{ filter: grayscale(1); opacity: 0.35; }}
+.{LIVE}.{LOST}::before {{ content: "{DEAD}"; font: bold 14px sans-serif; color: #a40000; }}
+.{LIVE} .{LOST}::before {{ content: none; }}
+.{LIVE}.{LOST} > * {{ opacity: 0.35; pointer-events: none; }}
+.jp-Cell:has(.{LIVE}:not(.{LOST})) + .jp-Cell p:has(> img)::before {{
+    content: "Still picture of the above:"; display: block; font-size: 13px; color: #555; }}
+.jp-Cell:has(.{LIVE}:not(.{LOST})) + .jp-Cell p > img {{ max-height: 90px; opacity: 0.6; }}
+"""
+"""What pages say by themselves: a widget without a kernel which cells to run, and that the picture
+under a widget that is alive, which is for pages without a kernel, does not move."""
 
 _HYPHEN = re.compile(r"(?<![\w.-])-(?=\d)")  # in place of a minus; axes have a minus
 
@@ -65,6 +83,7 @@ def setup() -> None:
     if mode not in ("cdn", "inline"):
         raise ValueError(f"BOKEH_RESOURCES={mode!r}: set it to 'cdn' or to 'inline' (no network)")
     output_notebook(Resources(mode=mode, components=["bokeh"]), hide_banner=True)
+    display(HTML(f"<style>{LOOK}</style>"))  # type: ignore[no-untyped-call]
 
 
 class Figure(BokehModel):
@@ -178,11 +197,7 @@ class Panel(widgets.VBox):
     def fade(self, why: str) -> None:
         """Turn the picture grey and say why, until there is another caption."""
         self.figure.add_class(FADED)
-        look = f"<style>.{FADED} {{ filter: grayscale(1); opacity: 0.35; }}</style>"
-        self._caption.value = f"{look}{_told(why)}{_told(self._text)}"
-
-
-FADED = "bnlab-faded"
+        self._caption.value = _told(why) + _told(self._text)
 
 
 def _told(text: str) -> str:
@@ -263,7 +278,8 @@ def side_by_side(*parts: widgets.Widget) -> widgets.Box:
 
 def stacked(*parts: widgets.Widget) -> widgets.VBox:
     """Parts one under the other, no wider than the page."""
-    return widgets.VBox(parts, layout=widgets.Layout(max_width="100%"))
+    out = widgets.VBox(parts, layout=widgets.Layout(max_width="100%"))
+    return out.add_class(LIVE)
 
 
 def check(title: str, *properties: Any) -> bool:
