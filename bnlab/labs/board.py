@@ -50,7 +50,7 @@ MILLISECONDS_A_STEP = 700  # of Play
 LIVE, FADED, LOST = "bnlab-live", "bnlab-faded", "jupyter-widgets-disconnected"
 """Classes of a widget, of a picture for another setting, and of what has lost its kernel."""
 
-DEAD = "This widget has lost its kernel: choose Run > Run All Above Selected Cell, then run this cell."
+DEAD = "No kernel behind this: choose Run > Run All Above Selected Cell, then run this cell."
 
 LOOK = f"""
 .{FADED} {{ filter: grayscale(1); opacity: 0.35; }}
