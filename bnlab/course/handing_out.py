@@ -2,7 +2,8 @@
 
 Formulas become MathML, which browsers draw and screen readers read without a script. Figures of
 Bokeh stay alive (hover, zoom) by the one script that is written beside the pages. Widgets need a
-kernel: in their place stands a sentence, and the picture that every lab has below them.
+kernel: in their place stands a film, which shows by a slider what was computed beforehand, or else
+a sentence, and the picture that every lab has below them.
 """
 
 import copy
@@ -10,7 +11,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -47,6 +48,9 @@ UNRUN = "<p class='widget'>Results are left out here: predict them, then run the
 INSTEAD = "<p class='widget'>Here the running lab has controls to move; a picture follows.</p>"
 COLOURS = "xcode"  # of code: every colour contrasts with our background by 4.5 or more
 BOKEH = "bokeh.min.js"
+_WIDGET = re.compile(r"^(\w+)\.widget\s*\Z", re.MULTILINE)
+_FILM = re.compile(r"<!--film (\w+)-->")
+_BRACE = re.compile(r">\\([{}])<")
 _HEADER = re.compile(r"<th(?=[ >])")
 _EMPTY_HEADER = re.compile(r"<th[^>]*></th>")
 _LINK = re.compile(r'href="((?:\.\./)?[\w/]+)\.(?:ipynb|md)(#[^"]*)?"')
@@ -54,6 +58,8 @@ SYLLABUS, PLANS = "SYLLABUS", "PLANS"
 NOTES = "lecturers"  # the folder of notes with answers, beside the labs
 
 Make = Callable[[Notebook], Notebook]
+Film = Mapping[str, Any]
+"""What a widget shows at the stops of its controls, from `notebooks/images/LAB.WIDGET.json`."""
 
 
 @checked
@@ -164,7 +170,9 @@ def _hand_out(make: Make, lab: Path, path: Path, place: Page | None = None) -> N
     if place is None:
         _write(path, written(made))
     else:
-        _write(path.with_suffix(".html"), lab_page(made, place).encode())
+        films = [_read(file) for file in sorted(lab.parent.glob(f"images/{lab.stem}.*.json"))]
+        text = lab_page(made, place, films={film["widget"]: film for film in films})
+        _write(path.with_suffix(".html"), text.encode())
     for cell in made["cells"]:
         for picture in pictures_in("".join(cell["source"])):
             _write(path.parent / picture, (lab.parent / picture).read_bytes())
@@ -194,18 +202,20 @@ def _title(path: Path) -> str:
 
 
 @checked
-def lab_page(lab: Notebook, page: Page, /) -> str:
+def lab_page(lab: Notebook, page: Page, /, *, films: Mapping[str, Film] | None = None) -> str:
     """Return a notebook as the text of a web page; links to notebooks become links to their pages.
 
     Parameters
     ----------
     lab : notebook in nbformat 4 with its stored results, as `json.load` reads it
     page : where it stands
+    films : of widgets, by name; each stands where the widget is shown
     """
+    films = films or {}
     cells_of(lab)
     try:
         nbformat.validate(lab, version=4)
-        text = json.dumps(_without_widgets(lab))
+        text = json.dumps(_without_widgets(lab, films))
         shown = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
     except (nbformat.ValidationError, AssertionError, ImportError):
         raise ValueError(
@@ -213,7 +223,7 @@ def lab_page(lab: Notebook, page: Page, /) -> str:
         ) from None
     body, _ = _exporter().from_notebook_node(shown)
     unrun = not any(cell.get("outputs") for cell in lab["cells"])
-    return _document(page, _mended(UNRUN + body if unrun else body))
+    return _document(page, _with_films(_mended(UNRUN + body if unrun else body), films))
 
 
 @checked
@@ -226,10 +236,16 @@ class _Renderer(IPythonRenderer):
     """Markdown to HTML, formulas to MathML."""
 
     def inline_math(self, body: str) -> str:
-        return str(convert(body, display="inline"))
+        return _formula(body, "inline")
 
     def block_math(self, body: str) -> str:
-        return str(convert(body, display="block"))
+        return f'<div class="scroll" tabindex="0">{_formula(body, "block")}</div>'
+
+
+def _formula(tex: str, display: str) -> str:
+    """A formula as MathML; "aligned" and large braces are unknown to the converter."""
+    found = str(convert(tex.replace("{aligned}", "{split}"), display=display))
+    return _BRACE.sub(r">\1<", found)
 
 
 class _Exporter(HTMLExporter):
@@ -254,14 +270,34 @@ def _html(markdown: str) -> str:
     return str(MarkdownWithMath(renderer=renderer).render(markdown))
 
 
-def _without_widgets(lab: Notebook) -> Notebook:
-    """The notebook with a sentence for each widget, and without what loads Bokeh from afar."""
-    shown = copy.deepcopy(lab)
+def _without_widgets(lab: Notebook, films: Mapping[str, Film]) -> Notebook:
+    """The notebook with a film or a sentence for each widget; nothing loads Bokeh from afar."""
+    shown, cells = copy.deepcopy(lab), list[Cell]()
     for cell in shown["cells"]:
-        if "outputs" in cell:
-            outputs = [_still(output) for output in cell["outputs"] if not _loads_bokeh(output)]
-            cell["outputs"] = outputs
-    return shown
+        cells.append(cell)
+        if "outputs" not in cell:
+            continue
+        outputs = [output for output in cell["outputs"] if not _loads_bokeh(output)]
+        found = _WIDGET.search("".join(cell["source"]))
+        if found is not None and found[1] in films:
+            outputs = [output for output in outputs if WIDGET not in output.get("data", {})]
+            place = f"<!--film {found[1]}-->"
+            cells.append({"cell_type": "markdown", "id": found[1], "metadata": {}, "source": place})
+        cell["outputs"] = [_still(output) for output in outputs]
+    return shown | {"cells": cells}
+
+
+def _with_films(body: str, films: Mapping[str, Film]) -> str:
+    """The text of a page with films in their places; no still stands beside its film."""
+    for film in films.values():
+        picture = f'src="images/{film["still"]}.png"'
+        body = body.replace(picture, f'class="still" {picture}')
+    return _FILM.sub(lambda found: _film(films[found[1]]), body)
+
+
+def _film(film: Film) -> str:
+    text = json.dumps(film, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return render("film.html", film=film, text=Markup(text), instead=Markup(INSTEAD))
 
 
 def _loads_bokeh(output: Cell) -> bool:

@@ -203,8 +203,13 @@ class Panel(widgets.VBox):
 def _told(text: str) -> str:
     return (
         '<p role="status" style="margin:0 4px 8px;line-height:1.35;font-size:14px">'
-        f"{escape(_HYPHEN.sub('−', text))}</p>"
+        f"{escape(with_minus(text))}</p>"
     )
+
+
+def with_minus(text: str, /) -> str:
+    """Return a text with a minus in place of each hyphen before a number."""
+    return _HYPHEN.sub("−", text)
 
 
 def choice(label: str, options: Sequence[str], value: str | None = None) -> widgets.Dropdown:
