@@ -88,7 +88,7 @@ class Film:
                     "stops": list(stops(control)),
                     "at": list(stops(control).values()).index(control.value),
                     "choice": isinstance(control, ipywidgets.Dropdown),
-                    "steps": isinstance(control, ipywidgets.IntSlider),
+                    "steps": name == view.stepped,
                 }
             )
         return out

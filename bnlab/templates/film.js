@@ -55,7 +55,7 @@ for (const film of document.querySelectorAll("figure.film")) {
     button?.addEventListener("click", () => {
       if (clock) return stop();
       if (input.value === input.max) input.value = -1;
-      clock = setInterval(step, 800);
+      clock = setInterval(step, 700);
       for (const caption of captions) caption.ariaLive = "off";
       button.textContent = "Pause";
       step();
