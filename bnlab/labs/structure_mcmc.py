@@ -165,11 +165,10 @@ def kernels(where: Target, /) -> dict[str, StructureKernel]:
         "local": bn.Local(),
         "reversals": bn.EdgeReversal(0.1),
         "global": bn.Global(edges),
-        "mixture": bn.Hybrid(edges, 0.1),
     }
 
 
-RACERS = ("local", "reversals", "global", "mixture", "partitions")
+RACERS = ("local", "reversals", "global", "partitions")
 STOPS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)  # seconds of computing of each sampler
 CHAINS = 4
 ROUND_SECONDS = 0.005
@@ -270,7 +269,7 @@ def race(
     for label in samplers:
         next(racer(label, where))  # compiled kernels are loaded off the clock
     racers = {label: racer(label, where) for label in samplers}
-    clock = {label: head_start(case) * (label in ("global", "mixture")) for label in samplers}
+    clock = {label: head_start(case) * (label == "global") for label in samplers}
     total, edges = round(1000 * stops[-1] * len(samplers)), {}
     for stop in stops:
         for label, steps in racers.items():
@@ -288,7 +287,7 @@ def race(
 
 
 class Race(Experiment):
-    """Five samplers towards the same edges, each with its own clock.
+    """Four samplers towards the same edges, each with its own clock.
 
     Control `dataset`; panel `panel`; `found` is sampler -> [(seconds, SAD of each chain)].
 
