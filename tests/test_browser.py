@@ -379,7 +379,8 @@ def test_a_drag_draws_on_the_way_and_leaves_no_queue(
         assert shown(page, lab.source, lab.column, list(edges))
         at_last = page.evaluate("() => seen.length")
         assert seen >= 4, f"{seen} pictures in 8 seconds of dragging"
-        assert at_last - seen <= 2, "pictures of earlier values come after the drag"
+        # One may be on its way, one wait for the kernel, and the mouse is let go.
+        assert at_last - seen <= 4, "pictures of earlier values come after the drag"
     finally:
         page.close()
 
