@@ -47,12 +47,16 @@ OWN = "your table"
 
 MILLISECONDS_A_STEP = 700  # of Play
 
-LIVE, FADED, LOST = "bnlab-live", "bnlab-faded", "jupyter-widgets-disconnected"
-"""Classes of a widget, of a picture for another setting, and of what has lost its kernel."""
+LIVE, HELD, FADED = "bnlab-live", "bnlab-held", "bnlab-faded"
+"""Classes of a widget, of its controls, and of a picture for another setting."""
+
+LOST = "jupyter-widgets-disconnected"  # the class of what has lost its kernel
 
 DEAD = "No kernel behind this: choose Run > Run All Above Selected Cell, then run this cell."
 
 LOOK = f"""
+.jp-Cell :has(.{LIVE}), .{LIVE} {{ overflow: visible !important; }}
+.{HELD} {{ position: sticky; top: 0; z-index: 2; background: var(--jp-layout-color0, white); }}
 .{FADED} {{ filter: grayscale(1); opacity: 0.35; }}
 .{LIVE}.{LOST}::before {{ content: "{DEAD}"; font: bold 14px sans-serif; color: #a40000; }}
 .{LIVE} .{LOST}::before {{ content: none; }}
@@ -61,8 +65,8 @@ LOOK = f"""
     content: "Still picture of the above:"; display: block; font-size: 13px; color: #555; }}
 .jp-Cell:has(.{LIVE}:not(.{LOST})) + .jp-Cell p > img {{ max-height: 90px; opacity: 0.6; }}
 """
-"""What pages say by themselves: a widget without a kernel which cells to run, and that the picture
-under a widget that is alive, which is for pages without a kernel, does not move."""
+"""What pages do by themselves: controls stay in sight, a widget without a kernel says which cells
+to run, and the picture under one that is alive, for pages without a kernel, that it is a still."""
 
 _HYPHEN = re.compile(r"(?<![\w.-])-(?=\d)")  # in place of a minus; axes have a minus
 

@@ -19,7 +19,7 @@ from typing import Any
 import ipywidgets as widgets
 from bokeh.models import LayoutDOM
 
-from bnlab.labs.board import Panel, side_by_side, stacked, stepper
+from bnlab.labs.board import HELD, Panel, side_by_side, stacked, stepper, title
 from bnlab.plots import Differs, Drawing
 
 Board = Mapping[str, tuple[LayoutDOM, str]]
@@ -78,7 +78,7 @@ class View(ABC):
             stepper(control) if name == self.stepped else control
             for name, control in self.controls.items()
         ]
-        return [side_by_side(*controls), *panels]
+        return [side_by_side(*controls).add_class(HELD), *panels]
 
     def values(self) -> dict[str, Any]:
         """Return the values of the controls by name."""
@@ -312,7 +312,11 @@ class Experiment(View):
     def show(self, *, anew: bool = False) -> None:
         """Bring all panels up to date with what is found for these values."""
         super().show(anew=anew)
-        said = [f"{control.description} {control.label}" for control in self.controls.values()]
+        said = [
+            f"{each.description} {f'{now:,}' if isinstance(now, int | float) else title(now)}"
+            for each in self.controls.values()
+            for now in [each.value]
+        ]
         self._shown_for = "" if self.found is self._nothing else ", ".join(said)
 
     def _present(self, *, anew: bool) -> None:
