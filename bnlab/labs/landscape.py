@@ -25,6 +25,7 @@ BETA_STOPS = (0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1)
 STEP_STOPS = (*range(1, 41), 50, 100, 200, 500, 1000, 2000)
 KINDS = ("neighbours", "any two")
 SEEN = 12  # moves of the trail
+WIDTHS = (150, 200, 280, 380)  # pixels, of the controls above Step and Play
 ENDS = (0.1, 0.2, 0.3, 0.5, 1.0)  # of the axis of shares
 
 
@@ -104,18 +105,21 @@ class Landscape(View):
     def __init__(self, data: bn.Data | None = None, *, most: int = 2) -> None:
         self._most, self._data = most, copies(ROW_STOPS[-1]) if data is None else data
         stops = [rows for rows in ROW_STOPS if rows < self._data.m] + [self._data.m]
-        super().__init__(
-            variables=choice("variables", ["4", "3"][-max(self._data.n - 2, 1) :]),
-            rows=size_slider("rows", stops, stops[-1]),
-            beta=size_slider("inverse temperature β", BETA_STOPS, 1),
-            kind=choice("swap", KINDS),
-            step=size_slider("move number", STEP_STOPS, 1),
-        )
+        controls = {
+            "variables": choice("variables", ["4", "3"][-max(self._data.n - 2, 1) :]),
+            "kind": choice("swap", KINDS),
+            "rows": size_slider("rows", stops, stops[-1]),
+            "beta": size_slider("inverse temperature β", BETA_STOPS, 1),
+        }
+        for control, width in zip(controls.values(), WIDTHS, strict=True):
+            control.layout.width = f"{width}px"
+        super().__init__(**controls, step=size_slider("move number", STEP_STOPS, 1))
 
-    def draw(self, variables: str, rows: int, beta: float, kind: str, step: int) -> Board:
+    def draw(self, variables: str, kind: str, rows: int, beta: float, step: int) -> Board:
         """The orders with the chain among them, and its visits beside the exact probabilities."""
         names = self._data.names[: int(variables)]
         data = _part(self._data, names, rows)
+        letters = order_name(range(len(names)))
         log_target, moves = log_targets(data, self._most), walk(data, self._most, kind, beta)[:step]
         exact, every = chances(log_target, beta), list(log_target)
         visits = [move.after for move in moves]
@@ -129,18 +133,17 @@ class Landscape(View):
             shares,
             trail,
             None if accepted else now.proposed,
-            title=f"All orders of {', '.join(names)} at β = {beta}",
+            title=f"All orders of {', '.join(letters)} at β = {beta}: areas are probabilities",
         )
         bars = plots.share_bars(
             shares,
             exact,
             [order_name(order) for order in every],
             largest=next(end for end in ENDS if end >= max(*shares, *exact)),
-            row=16,
+            row=15,
             title="Share of the visits (bar), exact (diamond)",
             alt="Bars of the share of visits to each order, diamonds at its exact probability",
         )
-        letters = order_name(range(len(names)))
         key = "".join(f" {letter}: {name}." for letter, name in zip(letters, names, strict=True))
         met = shares > 0
         return {

@@ -7,6 +7,7 @@ variables, and the ring is the place of the last one, which stands last on the i
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from itertools import combinations, pairwise, permutations
 from typing import Any
 
@@ -32,11 +33,11 @@ from bnlab.plots.canvas import (
 
 Order = tuple[int, ...]
 
-WIDTH, HEIGHT = 480, 420  # pixels of the frame
-RINGS = {3: (150.0,), 4: (62.0, 107.0, 152.0, 197.0)}  # pixels, radii
+WIDTH, HEIGHT = 480, 400  # pixels of the frame
+RINGS = {3: (150.0,), 4: (61.0, 104.0, 147.0, 190.0)}  # pixels, radii
 TWIST = 7.0  # degrees, by which the corners of the middle rings lean to their neighbours
 LARGEST = 64.0  # pixels, radius of a disc of area 1
-ROOM, BELOW = 12.0, 11.0  # pixels: the name of an order stands below a smaller disc
+ROOM, LINE = 17.0, 7.0  # pixels: the name of an order stands below a smaller disc
 LETTERS = "ABCD"
 AROUND = ((0, 1, 2), (0, 2, 1), (2, 0, 1), (2, 1, 0), (1, 2, 0), (1, 0, 2))
 """The orders of three variables, each a swap of neighbours from the next."""
@@ -48,6 +49,7 @@ def order_name(order: Sequence[int], /) -> str:
     return "".join(LETTERS[v] for v in order)
 
 
+@cache
 def corners(n: int, /) -> dict[Order, tuple[float, float]]:
     """Where each order of n = 3 or 4 variables stands, in pixels of the frame."""
     if n not in RINGS:
@@ -64,6 +66,7 @@ def corners(n: int, /) -> dict[Order, tuple[float, float]]:
     return out
 
 
+@cache
 def neighbours(n: int, /) -> list[tuple[Order, Order]]:
     """The pairs of orders of n variables that differ by a swap of neighbours."""
     pairs = combinations(permutations(range(n)), 2)
@@ -109,7 +112,7 @@ def order_landscape(
     alt = f"All {len(every)} orders of {n} variables as discs whose areas are probabilities"
     alt += ", joined by swaps of neighbours; a chain's last moves, and rings for its visits"
     picture = diagram(title=title, alt=alt, width=WIDTH, height=HEIGHT)
-    picture.height = HEIGHT + 95
+    picture.height = HEIGHT + 67
     lines = [(*places[a], *places[b]) for a, b in neighbours(n)]
     picture.segment(*(list(ends) for ends in zip(*lines, strict=True)), line_color=RULE)
     columns: Columns = {
@@ -121,8 +124,9 @@ def order_landscape(
         "share": share.tolist(),
         "ring": (LARGEST * np.sqrt(share)).tolist(),
     }
-    seen = np.maximum(columns["disc"], columns["ring"]) >= ROOM
-    columns["label_y"] = (np.array(columns["y"]) - np.where(seen, 0, BELOW)).tolist()
+    reach = np.maximum(columns["disc"], columns["ring"])
+    below = np.where(reach < ROOM, reach + LINE, 0)
+    columns["label_y"] = (np.array(columns["y"]) - below).tolist()
     source = ColumnDataSource(data=columns, name="orders")
     at: dict[str, Any] = {"x": "x", "y": "y", "source": source}
     look = {"fill_color": PALE, "line_color": CYCLE[0], "line_width": 1}
@@ -143,11 +147,10 @@ def order_landscape(
     dashed = picture.segment(*ends, source=tried, **look)
     write(picture, "x", "label_y", "order", source=source, size=11, bold=True)
     now = ColumnDataSource(data=from_rows("x y", [places[trail[-1]]]), name="walker")
-    look = {"marker": "square", "size": 38, "fill_color": None, "line_color": TRAIL}
+    look = {"marker": "square", "size": 32, "fill_color": None, "line_color": TRAIL}
     walker = picture.scatter("x", "y", source=now, line_width=3, **look)
-    drawn = {"area: exact probability": discs, "area: share of the visits": rings}
-    drawn |= {"chain and its last moves": [walker, trails], "rejected proposal": dashed}
-    legend_below(picture, entries(drawn), columns=2)
+    drawn = {"exact": discs, "share of visits": rings, "chain": [walker, trails]}
+    legend_below(picture, entries({**drawn, "rejected": dashed}), columns=4)
     tips = ("exact", "@chance{0.0000}"), ("share of the visits", "@share{0.0000}")
     hover(picture, [discs], ("order", "@order"), *tips)
     return picture
