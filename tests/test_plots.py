@@ -229,13 +229,15 @@ def test_a_picture_that_is_drawn_over_equals_a_fresh_one() -> None:
             drawn(draw(other, -6), shown)
 
 
-def test_a_picture_with_other_categories_is_not_drawn_over(edges: np.ndarray) -> None:
+def test_a_picture_is_drawn_over_with_as_many_other_categories(edges: np.ndarray) -> None:
     shown = drawn(lambda: plots.heat_map(edges, NAMES))
     drawn(lambda: plots.heat_map(edges / 2, NAMES, title="Half", alt="Half the edges"), shown)
     assert shown.html_attributes["aria-label"] == "Half the edges"
     assert max(shown.select_one({"name": "edges"}).data["probability"]) == 0.999 / 2
+    drawn(lambda: plots.heat_map(edges, NAMES[::-1]), shown)
+    assert shown.x_range.factors == list(NAMES[::-1])
     with pytest.raises(plots.Differs):
-        drawn(lambda: plots.heat_map(edges, NAMES[::-1]), shown)
+        drawn(lambda: plots.heat_map(edges[1:, 1:], NAMES[1:]), shown)
 
 
 BARS = ["rain → wet", "wet → rain"]

@@ -72,7 +72,7 @@ def canvas(
     log : which axes are logarithmic: "", "x", "y" or "xy"
     x, y : ranges of the axes: a pair, a list of factors, a Range of Bokeh; None fits the data
     """
-    frame = size, log, *(each if isinstance(each, list) else type(each) for each in (x, y))
+    frame = size, log, *(len(each) if isinstance(each, list) else type(each) for each in (x, y))
     if _drawing and _drawing[-1].over is not None:
         return _drawing[-1].again(frame, title, alt, (x_label, y_label), (x, y))
     kinds = {f"{axis}_axis_type": "log" if axis in log else "auto" for axis in "xy"}
@@ -215,9 +215,9 @@ class Drawing:
     """Pictures that are being drawn: new ones, or those on display once more, which is fast.
 
     Over pictures on display, `canvas` takes one after the other, and what is drawn there moves what
-    is there: the data of sources, the ends of ranges and bands, ticks, titles, labels of axes and
-    the alt text. All else is taken to be as it was; what shows that it is not raises `Differs`,
-    with pictures half moved. Then they must be drawn anew.
+    is there: the data of sources, the ends of ranges and bands, categories, ticks, titles, labels
+    of axes and legends, the alt text. All else is taken to be as it was; what shows that it is not
+    raises `Differs`, with pictures half moved. Then they must be drawn anew.
 
         with Drawing() as first: picture = plots.heat_map(...)
         with Drawing(first.made): plots.heat_map(...)
@@ -251,6 +251,8 @@ class Drawing:
             axes[0].axis_label = label
             if isinstance(new, tuple):
                 ends.update(start=new[0], end=new[1])
+            elif isinstance(new, list):
+                ends.factors = new
         self.made.append(_Again(shown))
         return self.made[-1]
 
@@ -301,9 +303,11 @@ class _Again:
             band.update(bottom=part.bottom, top=part.top, left=part.left, right=part.right)
         elif isinstance(part, Legend):
             shown = next(self._left[2])
-            old, new = ([(str(i.label), i.index) for i in each.items] for each in (shown, part))
-            if old != new:
+            if [item.index for item in shown.items] != [item.index for item in part.items]:
                 raise Differs
+            for old, new in zip(shown.items, part.items, strict=True):
+                if str(old.label) != str(new.label):
+                    old.label = new.label
 
     def add_tools(self, *_: object) -> None:
         """They are there."""

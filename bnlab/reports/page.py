@@ -118,7 +118,7 @@ def page(
         command=command,
         code=f"bn.read_csv({path}{in_python(reading.options)})",
         settings=Table("Settings and versions.", ["name", "value"], settings),
-        files=_files(analysis),
+        files=files(analysis),
         script=script,
     )
 
@@ -152,8 +152,8 @@ def _network(analysis: Analysis, drawn: pictures.Layout, threshold: float) -> tu
     )
 
 
-def _files(analysis: Analysis) -> list[Markup | str]:
-    """Links to the files that the page carries; those that a format cannot write are left out."""
+def files(analysis: Analysis) -> list[Markup | str]:
+    """Links to files that a page carries with it; those that a format cannot write are left out."""
     kinds = (
         ("edges.csv", "text/csv", csv_text, "all edges with their intervals"),
         ("edges.graphml", "application/xml", graphml_text, "credible edges, for Gephi, yEd, ..."),

@@ -9,6 +9,7 @@ from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
+from markupsafe import Markup
 
 import bnlab as bn
 from bnlab import plots
@@ -17,6 +18,7 @@ from bnlab.labs.board import check, side_by_side, size_slider
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.labs.your_own_data.study import Study, table_html, write_garden
 from bnlab.reports import Analysis, Credible, read_table, sensitivity
+from bnlab.reports.page import files
 from bnlab.reports.pictures import layout, network_picture, shown_names
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
@@ -37,7 +39,7 @@ class Network(View):
     """
 
     def __init__(self, study: Study, /) -> None:
-        self._study, self._listed = study, widgets.HTML()
+        self._study, self._listed, self._files = study, widgets.HTML(), widgets.HTML()
         super().__init__(threshold=size_slider("least probability", THRESHOLDS, 0.3))
         study.watch(lambda analysis: self.show(anew=True))
 
@@ -45,7 +47,7 @@ class Network(View):
         """Return what to display: the method above, the list beside the network."""
         controls, panels = super().arrange()
         network = side_by_side(*panels.children, self._listed)
-        return [self._study.widget, self._study.notice, controls, network]
+        return [self._study.widget, self._study.notice, controls, network, self._files]
 
     def draw(self, threshold: float) -> Board:
         """The network, at the same places for any threshold."""
@@ -65,9 +67,16 @@ class Network(View):
         super().show(anew=anew)
         edges, names = self._study.done().edges, self._study.done().data.names
         self._listed.value = edges_html(edges, names, self.controls["threshold"].value)
+        self._files.value = _downloads(self._study.done())
 
 
 _layout = cache(partial(layout, least=THRESHOLDS[0]))
+
+
+@cache
+def _downloads(analysis: Analysis) -> str:
+    """Return links to files that are in the page itself, wherever the kernel runs."""
+    return Markup("<br>").join(["To keep on your machine:", *files(analysis)])
 
 
 class Priors(Experiment):
