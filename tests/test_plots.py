@@ -227,6 +227,9 @@ def test_a_picture_that_is_drawn_over_equals_a_fresh_one() -> None:
     for other in ({"b": [-5, -1]}, {"a": [-5, -1], "b": [-5, -1]}):
         with pytest.raises(plots.Differs):
             drawn(draw(other, -6), shown)
+    plain = drawn(lambda: plots.traces([1, 2], {"a": [-5, -1]}, y_range=(-6, 0)))
+    with pytest.raises(plots.Differs):
+        drawn(draw({"a": [-5, -1]}, -6), plain)
 
 
 def test_a_picture_is_drawn_over_with_as_many_other_categories(edges: np.ndarray) -> None:

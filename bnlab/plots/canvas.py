@@ -280,11 +280,18 @@ class _Again:
         if getattr(self.shown, name) != value:
             raise Differs
 
+    def _next(self, of: int) -> Any:
+        """Take the next renderer, band or legend."""
+        found = next(self._left[of], None)
+        if found is None:
+            raise Differs
+        return found
+
     def _glyph(
         self, kind: str, *given: Any, source: ColumnDataSource | None = None, **look: Any
     ) -> GlyphRenderer:
-        drawn = next(self._left[0], None)
-        if drawn is None or type(drawn.glyph).__name__.lower() != kind:
+        drawn: GlyphRenderer = self._next(0)
+        if type(drawn.glyph).__name__.lower() != kind:
             raise Differs
         old = drawn.data_source
         if source is None:
@@ -299,10 +306,9 @@ class _Again:
 
     def add_layout(self, part: object, *_: object) -> None:
         if isinstance(part, BoxAnnotation):
-            band = next(self._left[1])
-            band.update(bottom=part.bottom, top=part.top, left=part.left, right=part.right)
+            self._next(1).update(bottom=part.bottom, top=part.top, left=part.left, right=part.right)
         elif isinstance(part, Legend):
-            shown = next(self._left[2])
+            shown = self._next(2)
             if [item.index for item in shown.items] != [item.index for item in part.items]:
                 raise Differs
             for old, new in zip(shown.items, part.items, strict=True):
