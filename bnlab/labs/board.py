@@ -217,7 +217,7 @@ def with_minus(text: str, /) -> str:
 
 
 def choice(label: str, options: Sequence[str], value: str | None = None) -> widgets.Dropdown:
-    """A drop-down list with a readable label. Arrow keys work."""
+    """A drop-down list with a readable label."""
     return widgets.Dropdown(
         options=list(options),
         value=options[0] if value is None else value,
