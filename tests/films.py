@@ -12,7 +12,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import product
@@ -24,8 +24,9 @@ import numpy as np
 from bokeh.core.json_encoder import serialize_json
 from bokeh.core.property.vectorization import Field, Value
 from bokeh.document import Document
-from bokeh.model import Model
-from stills import NOTEBOOKS, run
+from bokeh.model import Model, collect_models
+from bokeh.models import Plot
+from stills import GARDEN, NOTEBOOKS, run
 
 from bnlab.labs.board import with_minus
 from bnlab.labs.view import Experiment
@@ -40,7 +41,9 @@ class Film:
     panels : those shown; all if none is named
     still : a picture of the lab that the film shows first; the page has it where no script runs
     begin : where controls stand at first
-    slow : made in over ten seconds
+    only : of a control, the stops that the film has
+    runs : whether what is shown must be run first
+    slow : made in over three seconds
     """
 
     notebook: str
@@ -50,6 +53,8 @@ class Film:
     panels: tuple[str, ...] = ()
     still: str = ""
     begin: dict[str, Any] = field(default_factory=dict)
+    only: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    runs: bool = False
     slow: bool = False
 
     @property
@@ -69,24 +74,33 @@ class Film:
 
     def boards(self, view: Any) -> Iterator[list[tuple[Any, str]]]:
         """Fresh pictures with captions, frame by frame: the last control moves fastest."""
-        for stop in product(*(stops(view.controls[name]).values() for name in self.moved)):
+        for stop in product(*(self.stops(view, name).values() for name in self.moved)):
             values = view.values() | dict(zip(self.moved, stop, strict=True))
-            found = ()
-            if isinstance(view, Experiment):
-                found = (view.compute(lambda *_: True, **values),)
+            found = [view.found] if isinstance(view, Experiment) else []
+            if self.runs:
+                known = view.results.get(tuple(values.values()))
+                found = [known or view.compute(lambda *_: True, **values)]
             board = view.draw(*found, **values)
             yield [board[name] for name in self.panels or board]
+
+    def stops(self, view: Any, name: str) -> dict[str, Any]:
+        """Label -> value, of a control."""
+        control, only = view.controls[name], self.only.get(name)
+        if isinstance(control, ipywidgets.IntSlider):
+            return {str(value): value for value in range(control.min, control.max + 1)}
+        pairs = (each if isinstance(each, tuple) else (each, each) for each in control.options)
+        return {str(label): value for label, value in pairs if only is None or value in only}
 
     def controls(self, view: Any) -> list[dict[str, Any]]:
         """What the page has to say of the controls."""
         out = []
         for name in self.moved:
-            control = view.controls[name]
+            control, stops = view.controls[name], self.stops(view, name)
             out.append(
                 {
                     "label": control.description,
-                    "stops": list(stops(control)),
-                    "at": list(stops(control).values()).index(control.value),
+                    "stops": list(stops),
+                    "at": list(stops.values()).index(control.value),
                     "choice": isinstance(control, ipywidgets.Dropdown),
                     "steps": name == view.stepped,
                 }
@@ -105,6 +119,7 @@ FILMS = {
             ("asked", "known_2", "known_3"),
             begin={"asked": "Burglary"},
             still="bayesian_networks_evidence",
+            slow=True,
         ),
         Film(
             "01_bayesian_networks",
@@ -124,11 +139,22 @@ FILMS = {
             slow=True,
         ),
         Film(
+            "04_order_mcmc",
+            ("landscape = ",),
+            "landscape",
+            ("beta", "step"),
+            begin={"step": 12},
+            only={
+                "beta": (0, 0.1, 0.3, 1),
+                "step": (*range(1, 26), 50, 100, 200, 500, 1000, 2000),
+            },
+            slow=True,
+        ),
+        Film(
             "05_direct_dag_sampling",
             ("workers = ", "walk = "),
             "walk",
             ("size", "step"),
-            slow=True,
         ),
         Film("05_direct_dag_sampling", ("workers = ", "hundred = "), "hundred", ("drawn",)),
         Film(
@@ -142,11 +168,42 @@ FILMS = {
         ),
         Film("06_linear_extensions", ("certain = ",), "certain", ("size", "drawn"), slow=True),
         Film(
+            "07_annealed_importance_sampling",
+            ("fans = ",),
+            "fans",
+            ("steps",),
+        ),
+        Film(
+            "08_evidence_bounds",
+            ("closing = ",),
+            "closing",
+            ("rows", "runs"),
+            still="evidence_bounds",
+            runs=True,
+            slow=True,
+        ),
+        Film(
             "09_hidden_scores",
             ("scores = lab",),
             "scores",
             ("size",),
             still="hidden_scores",
+            slow=True,
+        ),
+        Film(
+            "10_hidden_annealing",
+            ("loops = ",),
+            "loops",
+            ("steps", "shape", "moves"),
+            still="hidden_loops",
+            slow=True,
+        ),
+        Film(
+            "11_structure_mcmc",
+            ("stuck = ",),
+            "stuck",
+            ("share", "rows"),
+            still="structure_mcmc_stuck",
             slow=True,
         ),
         Film(
@@ -176,6 +233,14 @@ FILMS = {
             still="search_steps",
         ),
         Film(
+            "14_your_own_data",
+            (*GARDEN, "prior = "),
+            "prior",
+            ("ess", "nats"),
+            begin={"ess": 100.0},
+            still="own_priors",
+        ),
+        Film(
             "15_scaling_out",
             ("speed = ",),
             "speed",
@@ -187,14 +252,6 @@ FILMS = {
 }
 
 
-def stops(control: Any) -> dict[str, Any]:
-    """Label -> value, of a control."""
-    if isinstance(control, ipywidgets.IntSlider):
-        return {str(value): value for value in range(control.min, control.max + 1)}
-    pairs = (each if isinstance(each, tuple) else (each, each) for each in control.options)
-    return {str(label): value for label, value in pairs}
-
-
 def filmed(film: Film) -> dict[str, Any]:
     """A film as its file has it."""
     view = film.view()
@@ -202,24 +259,29 @@ def filmed(film: Film) -> dict[str, Any]:
     begin = 0
     for control in controls:
         begin = begin * len(control["stops"]) + control["at"]
-    frames = [models_of([picture for picture, _ in board]) for board in boards]
-    names = {name: f"{film.widget}-{number}" for number, name in enumerate(frames[begin])}
+    frames = [collect_models(*(picture for picture, _ in board)) for board in boards]
+    names = {model.id: f"{film.widget}-{place}" for place, model in enumerate(frames[begin])}
     tracks = []
-    for place, models in zip(
-        names.values(), zip(*(frame.values() for frame in frames), strict=True), strict=True
-    ):
+    for models in zip(*frames, strict=True):
         assert len({type(model) for model in models}) == 1, f"{film.name}: pictures of two builds"
-        told = [model.properties_with_values() if model else {} for model in models]
-        for name in sorted(told[0]):
-            columns = {"": [values[name] for values in told]}
+        given = [model.properties_with_values(include_defaults=False) for model in models]
+        for name in sorted({name for values in given for name in values}):
+            whole = [getattr(model, name) for model in models]
+            if name in ("width", "height") and isinstance(models[begin], Plot):
+                setattr(models[begin], name, max(whole))  # there is room for each frame
+                continue
+            parts = {"": whole}
             if name == "data":
-                columns = {key: [data[key] for data in columns[""]] for key in columns[""][0]}
-            for column, values in columns.items():
+                parts = {column: [data[column] for data in whole] for column in whole[0]}
+            for column, values in parts.items():
                 rounded = plain(values)
+                track = distinct(rounded)
                 if column:
                     models[begin].data[column] = with_nan(rounded[begin])
-                if (track := distinct(rounded)) is not None:
-                    what = {"model": place, "property": name, "column": column}
+                elif track and isinstance(rounded[begin], int | float):
+                    setattr(models[begin], name, rounded[begin])
+                if track:
+                    what = {"model": names[models[begin].id], "property": name, "column": column}
                     tracks.append({**what, **track})
     shown = [picture for picture, _ in boards[begin]]
     return {
@@ -235,40 +297,27 @@ def filmed(film: Film) -> dict[str, Any]:
             }
             for i, picture in enumerate(shown)
         ],
-        "document": renamed(as_json(shown[0].document), names),
+        "document": document_of(shown, names),
         "tracks": tracks,
     }
 
 
-def models_of(pictures: Iterable[Any]) -> dict[str, Any]:
-    """Name -> model, or None, of all that the JSON of pictures names, in its order."""
-    document, found = Document(), dict[str, Any]()
+def document_of(pictures: list[Any], names: dict[str, str]) -> Any:
+    """Pictures as Bokeh's JSON, with these names for models."""
+    document = Document()
     for picture in pictures:
         document.add_root(picture)
-
-    def visit(node: Any) -> None:
-        if isinstance(node, dict):
-            if isinstance(node.get("id"), str):
-                found[node["id"]] = document.get_model_by_id(node["id"])
-            for each in node.values():
-                visit(each)
-        elif isinstance(node, list):
-            for each in node:
-                visit(each)
-
-    visit(as_json(document))
-    return found
-
-
-def as_json(document: Document) -> Any:
-    return json.loads(serialize_json(document.to_json()))
+    return renamed(json.loads(serialize_json(document.to_json())), names)
 
 
 def renamed(node: Any, names: dict[str, str]) -> Any:
-    """JSON of a document with names of models that do not depend on what was made before."""
+    """JSON of a document with other names of models, which do not depend on others made before."""
     if isinstance(node, dict):
         return {
-            key: names[each] if key == "id" else renamed(each, names) for key, each in node.items()
+            key: names.setdefault(each, f"other-{len(names)}")
+            if key == "id"
+            else renamed(each, names)
+            for key, each in node.items()
         }
     return [renamed(each, names) for each in node] if isinstance(node, list) else node
 

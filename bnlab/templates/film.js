@@ -77,6 +77,8 @@ for (const film of document.querySelectorAll("figure.film")) {
       frame_width: share * was.wide, frame_height: high});
     for (const [glyph, size] of diagram ? was.texts : [])
       glyph.text_font_size = {value: `${Math.max(Math.min(size, 8), share * size)}px`};
+    for (const {ticker} of plot.below)
+      if (ticker?.desired_num_ticks) ticker.desired_num_ticks = width < 0.85 * was.width ? 4 : 6;
     const left = views.get_by_id(root)?.frame?.bbox.left ?? 0;
     pen.font = "bold 14px Helvetica, Arial, sans-serif";
     const end = was.wide === null ? width : Math.min(width, left + share * was.wide + 8);
