@@ -93,7 +93,7 @@ def walked(case: Case, m: int, share: float) -> tuple[bn.Draws, tuple[float, ...
 
 @cache
 def band(case: Case, m: int) -> tuple[float, float]:
-    """Return the range of ln p(G, D) that holds 95 % of exact draws, nats."""
+    """Return the range of log targets that holds 95 % of exact draws, nats."""
     rng = np.random.default_rng(SEED)
     exact = bn.sample_dags(target(case, m).dags, draws=1000, rng=rng)
     low, high = np.quantile(exact.log_target, (0.025, 0.975))
@@ -131,7 +131,7 @@ class Stuck(View):
             {f"chain {c}": line for c, line in enumerate(draws.log_target[:SHOWN_CHAINS], 1)},
             band=(low, high),
             y_range=(low - DEPTH, high + 8),
-            y_label="ln p(G, D) (nats)",
+            y_label="log target (nats)",
             name="stuck",
             title="Four of the chains",
             alt="Log target of the DAGs of four chains, with the range of exact draws shaded",
