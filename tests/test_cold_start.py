@@ -229,7 +229,7 @@ def test_the_second_line_finds_every_test(clone: Clone) -> None:
     )
     assert result.returncode == 0, result.stdout + result.stderr
     assert "test_cold_start" not in result.stdout  # slow tests are not part of the ordinary run
-    assert "test_standing.py::test_types" in result.stdout
+    assert "test_standing.py::test_import_needs_the_core_alone" in result.stdout
 
 
 def test_an_installed_package_brings_the_labs(clone: Clone) -> None:

@@ -29,7 +29,7 @@ from bokeh.io import output_notebook
 from bokeh.models import ColumnDataSource, LayoutDOM
 from bokeh.protocol import Protocol
 from bokeh.resources import Resources
-from IPython.display import HTML, display
+from IPython.display import display
 from jupyter_bokeh import BokehModel
 
 import bnlab as bn
@@ -87,7 +87,7 @@ def setup() -> None:
     if mode not in ("cdn", "inline"):
         raise ValueError(f"BOKEH_RESOURCES={mode!r}: set it to 'cdn' or to 'inline' (no network)")
     output_notebook(Resources(mode=mode, components=["bokeh"]), hide_banner=True)
-    display(HTML(f"<style>{LOOK}</style>"))  # type: ignore[no-untyped-call]
+    display({"text/html": f"<style>{LOOK}</style>"}, raw=True)  # type: ignore[no-untyped-call]
 
 
 class Figure(BokehModel):

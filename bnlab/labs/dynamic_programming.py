@@ -139,8 +139,6 @@ class Walk(View):
     data : a table of at least 4 variables
     """
 
-    stepped = "step"
-
     def __init__(self, data: bn.Data) -> None:
         self._data = data
         variables = choice("variables", ["3", "4"])

@@ -100,8 +100,6 @@ class Landscape(View):
     most : parents of a variable
     """
 
-    stepped = "step"
-
     def __init__(self, data: bn.Data | None = None, *, most: int = 2) -> None:
         self._most, self._data = most, copies(ROW_STOPS[-1]) if data is None else data
         stops = [rows for rows in ROW_STOPS if rows < self._data.m] + [self._data.m]

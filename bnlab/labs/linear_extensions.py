@@ -47,7 +47,6 @@ class Extensions(View):
     """
 
     beside = (("lattice",), ("net",))
-    stepped = "step"
 
     def __init__(self) -> None:
         self._places = np.array([[0.1, 1.0], [0.9, 0.67], [0.1, 0.33], [0.9, 0.0]])

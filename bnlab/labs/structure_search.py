@@ -34,12 +34,10 @@ SEED = 2022
 MARGIN = 1e-6  # nats; scores nearer than this are one score, summed in another order
 COUNTS = (1, 3, 10, 30, 100, 300, 1000)  # the k best DAGs
 SQUARES = ("a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1", "won")
-
 MOST_MEMBERS = 60  # of a class, in the widget
 WALKS: Mapping[str, int] = {"plain climb": 0, "with a tabu list of 10": 10}
-SHOWN_STEPS, SEEDS = 40, 3
+SHOWN_STEPS, SEEDS, MOST_PAIRS = 40, 3, 10
 DELETING = 32  # the number of a network on which GES deletes
-MOST_PAIRS = 10
 
 
 @cache
@@ -162,8 +160,6 @@ class Steps(View):
 
     Controls `dataset`, `walk` and `step`, the number of moves made; panels `net` and `gains`.
     """
-
-    stepped = "step"
 
     def __init__(self, data: bn.Data | None = None) -> None:
         dataset = dataset_choice(DATASETS, data)

@@ -44,7 +44,7 @@ class View(ABC):
     """
 
     beside: Sequence[Sequence[str]] = ()  # names of panels, row by row; all in one if not given
-    stepped = ""  # the control over steps, if there is one
+    stepped = "step"  # the name of the control over steps, if there is one
 
     def __init__(self, **controls: Any) -> None:
         self._settling = False

@@ -152,19 +152,19 @@ def _network(analysis: Analysis, drawn: pictures.Layout, threshold: float) -> tu
     )
 
 
-def files(analysis: Analysis) -> list[Markup | str]:
+def files(analysis: Analysis) -> list[Markup]:
     """Links to files that a page carries with it; those that a format cannot write are left out."""
     kinds = (
         ("edges.csv", "text/csv", csv_text, "all edges with their intervals"),
         ("edges.graphml", "application/xml", graphml_text, "credible edges, for Gephi, yEd, ..."),
         ("network.bif", "text/plain", bif_text, f"{analysis.best_is}, with its parameters"),
     )
-    out: list[Markup | str] = []
+    out: list[Markup] = []
     for name, kind, text, what in kinds:
         try:
             packed = base64.b64encode(text(analysis).encode()).decode()
         except ValueError as error:
-            out.append(f"{name} is left out: {error}.")
+            out.append(Markup.escape(f"{name} is left out: {error}."))
             continue
         link = Markup('<a download="{0}" href="data:{1};base64,{2}">{0}</a>: {3}')
         out.append(link.format(name, kind, packed, what))

@@ -38,7 +38,6 @@ class WalkDown(View):
     """
 
     beside = (("lattice",), ("net",))
-    stepped = "step"
 
     def __init__(self, data: bn.Data, letters: Sequence[str] | None = None) -> None:
         self._data, self._letters = data, list(letters or data.names)

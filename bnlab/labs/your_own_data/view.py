@@ -9,7 +9,6 @@ from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
-from markupsafe import Markup
 
 import bnlab as bn
 from bnlab import plots
@@ -76,7 +75,7 @@ _layout = cache(partial(layout, least=THRESHOLDS[0]))
 @cache
 def _downloads(analysis: Analysis) -> str:
     """Return links to files that are in the page itself, wherever the kernel runs."""
-    return Markup("<br>").join(["To keep on your machine:", *files(analysis)])
+    return "<br>".join(["To keep on your machine:", *files(analysis)])
 
 
 class Priors(Experiment):
