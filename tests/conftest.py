@@ -7,11 +7,14 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pooch
 import pytest
+from served import CHROMIUM, chromium
 
 ROOT = Path(__file__).resolve().parents[1]
 # Files that are begun first. One worker compiles the kernels in the contracts, for all processes to
@@ -106,6 +109,16 @@ def data_dir() -> Path:
     if not DATA_DIR:
         pytest.skip(NO_DATA)
     return Path(DATA_DIR)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real Chromium, for tests that need one."""
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"{CHROMIUM} is missing: apt-get install chromium")
+    with chromium() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,6 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -40,7 +39,6 @@ from PIL.PngImagePlugin import PngInfo
 from bnlab.labs.board import Figure
 from bnlab.pages import embedded
 
-CHROMIUM = "/usr/bin/chromium"
 SHOWS, FIGURES = "shows", "figures"  # the texts in a file
 AGREE = 3e-3  # of the range of a column
 WIDE = 100.0  # from here on the range of a column is taken in logarithms
@@ -289,18 +287,11 @@ def read(file: Path) -> tuple[Facts, Any]:
     return told, json.loads(texts.get(FIGURES, "null"))
 
 
-@contextmanager
-def chromium() -> Iterator[Any]:
-    """A browser with the font of all pictures, for `write`."""
-    from playwright.sync_api import sync_playwright
-
+def check_font() -> None:
+    """End the program if the browser would not have the font of all pictures."""
     font = subprocess.run(["fc-match", "Helvetica"], capture_output=True, text=True, check=True)
     if "Liberation" not in font.stdout:
         raise SystemExit("the font Liberation Sans is missing: apt-get install fonts-liberation")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 def write(file: Path, part: Any, figures: Any, browser: Any, scale: int = 1) -> None:

@@ -256,33 +256,14 @@ def filmed(film: Film) -> dict[str, Any]:
     """A film as its file has it."""
     view = film.view()
     controls, boards = film.controls(view), list(film.boards(view))
-    begin = 0
-    for control in controls:
-        begin = begin * len(control["stops"]) + control["at"]
+    begin = frame_of(controls, [control["at"] for control in controls])
     frames = [collect_models(*(picture for picture, _ in board)) for board in boards]
     names = {model.id: f"{film.widget}-{place}" for place, model in enumerate(frames[begin])}
-    tracks = []
-    for models in zip(*frames, strict=True):
-        assert len({type(model) for model in models}) == 1, f"{film.name}: pictures of two builds"
-        given = [model.properties_with_values(include_defaults=False) for model in models]
-        for name in sorted({name for values in given for name in values}):
-            whole = [getattr(model, name) for model in models]
-            if name in ("width", "height") and isinstance(models[begin], Plot):
-                setattr(models[begin], name, max(whole))  # there is room for each frame
-                continue
-            parts = {"": whole}
-            if name == "data":
-                parts = {column: [data[column] for data in whole] for column in whole[0]}
-            for column, values in parts.items():
-                rounded = plain(values)
-                track = distinct(rounded)
-                if column:
-                    models[begin].data[column] = with_nan(rounded[begin])
-                elif track and isinstance(rounded[begin], int | float):
-                    setattr(models[begin], name, rounded[begin])
-                if track:
-                    what = {"model": names[models[begin].id], "property": name, "column": column}
-                    tracks.append({**what, **track})
+    tracks = [
+        {"model": names[models[begin].id], **track}
+        for models in zip(*frames, strict=True)
+        for track in tracks_of(models, begin)
+    ]
     shown = [picture for picture, _ in boards[begin]]
     return {
         "widget": film.widget,
@@ -300,6 +281,36 @@ def filmed(film: Film) -> dict[str, Any]:
         "document": document_of(shown, names),
         "tracks": tracks,
     }
+
+
+def frame_of(controls: list[dict[str, Any]], stops: list[int]) -> int:
+    """The number of the frame at these stops: the last control moves fastest."""
+    number = 0
+    for control, stop in zip(controls, stops, strict=True):
+        number = number * len(control["stops"]) + stop
+    return number
+
+
+def tracks_of(models: tuple[Any, ...], begin: int) -> Iterator[dict[str, Any]]:
+    """What differs of a model from frame to frame; the first one shown is rounded as the rest."""
+    first = models[begin]
+    assert len({type(model) for model in models}) == 1, f"{first}: pictures of two builds"
+    given = [model.properties_with_values(include_defaults=False) for model in models]
+    for name in sorted({name for values in given for name in values}):
+        whole = [getattr(model, name) for model in models]
+        if name in ("width", "height") and isinstance(first, Plot):
+            setattr(first, name, max(whole))  # there is room for each frame
+            continue
+        columns = list(whole[0]) if name == "data" else [""]
+        for column in columns:
+            rounded = plain([data[column] for data in whole] if column else whole)
+            track = distinct(rounded)
+            if column:
+                first.data[column] = with_nan(rounded[begin])
+            elif track and isinstance(rounded[begin], int | float):
+                setattr(first, name, rounded[begin])
+            if track:
+                yield {"property": name, "column": column, **track}
 
 
 def document_of(pictures: list[Any], names: dict[str, str]) -> Any:

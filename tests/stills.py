@@ -23,7 +23,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from drawing import chromium, read, write
+from drawing import check_font, read, write
+from served import chromium
 
 from bnlab import plots
 
@@ -438,6 +439,7 @@ def main() -> None:
     parser.add_argument("--measure", action="store_true", help="measure times anew")
     given = parser.parse_args()
     notes, failed = "".join(text.read_text("utf-8") for text in NOTES.glob("*.md")), []
+    check_font()
     with chromium() as browser:
         for name in given.names or STILLS:
             still, begun = STILLS[name], time.perf_counter()

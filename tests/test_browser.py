@@ -14,10 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 from served import (
-    CHROMIUM,
     NOTEBOOKS,
     SOURCES,
-    chromium,
     dragged,
     jupyterlab,
     open_and_run,
@@ -44,14 +42,7 @@ from bnlab.labs import (
 from bnlab.labs.board import DEAD, LIVE
 from bnlab.reports import read_table, sensitivity
 
-pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not Path(CHROMIUM).exists(), reason=f"{CHROMIUM} is missing: apt-get install chromium"
-    ),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("browser")]
 
 
 # When the data of the source with this name change.
@@ -307,12 +298,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
     notebooks[CLICKED] = shortened("12_beliefs_and_interventions.ipynb", chain)
     with jupyterlab(tmp_path_factory.mktemp("jupyter"), notebooks) as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as opened:
-        yield opened
 
 
 def reload(page: Any) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from films import FILMS, frame_of
 
 import bnlab as bn
 from bnlab.cli import main
@@ -34,8 +35,16 @@ TEXTS = sorted(NOTEBOOKS.glob("*.md"))
 NOTES = sorted((NOTEBOOKS / "lecturers").glob("*.md"))
 PICTURE = re.compile(r"\]\(images/([^)]+)\)")
 NUMBER = r"[-−]?\d[\d,]*(?:\.\d+)?%?"
-CHROMIUM = "/usr/bin/chromium"
+MOST_OF_A_PAGE = 1_500_000
+WIDTHS = {"lecturers": 1280, "pages": 400}
 NBGRADER = "nbgrader==0.9.6"
+
+# What a picture on the page holds: [model, property, column or ""], as in a film.
+HOLDS = """wanted => wanted.map(([model, property, column]) => {
+    const found = Bokeh.documents.map(each => each.get_model_by_id(model)).find(each => each);
+    const value = column ? found.data[column] : found[property];
+    return ArrayBuffer.isView(value) ? Array.from(value) : value;
+})"""
 
 every_lab = pytest.mark.parametrize("path", LABS, ids=lambda path: path.stem)
 
@@ -388,31 +397,81 @@ def test_formulas_widgets_and_names_on_a_page():
 
 
 @pytest.mark.slow
-def test_pages_are_accessible_and_draw_offline(course):
+def test_pages_are_accessible_and_draw_offline(course, browser):
     """axe-core finds nothing of weight; every figure is drawn; no script complains."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="axe is not installed"
     )
-    if not Path(CHROMIUM).exists():
-        pytest.skip(f"{CHROMIUM} is missing: apt-get install chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        context = browser.new_context(offline=True)
-        folders = course / "pages", course / "lecturers"
-        for path in sorted(page for folder in folders for page in folder.rglob("*.html")):
+    context = browser.new_context(offline=True)
+    folders = course / "pages", course / "lecturers"
+    for path in sorted(page for folder in folders for page in folder.rglob("*.html")):
+        page, complaints = context.new_page(), []
+        page.on("console", lambda m, told=complaints: m.type == "error" and told.append(m.text))
+        page.on("pageerror", lambda error, told=complaints: told.append(str(error)))
+        page.goto(path.as_uri())
+        figures = path.read_text(encoding="utf-8").count("embed_items_notebook")
+        if figures:
+            page.wait_for_function(f"Bokeh.documents.length >= {figures}")
+        found = axe.Axe().run(page).response["violations"]
+        serious = [fault["id"] for fault in found if fault["impact"] != "minor"]
+        assert (path.name, complaints, serious) == (path.name, [], [])
+        page.close()
+
+
+@pytest.mark.slow
+def test_pages_move_without_a_network(course, browser):
+    """By keyboard alone, wide and narrow: the pictures and what is said; nothing goes beyond."""
+    for folder, width in WIDTHS.items():
+        context = browser.new_context(offline=True, viewport={"width": width, "height": 900})
+        for path in sorted(course.glob(f"{folder}/*.html")):
             page, complaints = context.new_page(), []
-            page.on("console", lambda m, told=complaints: m.type == "error" and told.append(m.text))
             page.on("pageerror", lambda error, told=complaints: told.append(str(error)))
             page.goto(path.as_uri())
-            figures = path.read_text(encoding="utf-8").count("embed_items_notebook")
-            if figures:
-                page.wait_for_function(f"Bokeh.documents.length >= {figures}")
-            found = axe.Axe().run(page).response["violations"]
-            serious = [fault["id"] for fault in found if fault["impact"] != "minor"]
-            assert (path.name, complaints, serious) == (path.name, [], [])
+            for film in [film for film in FILMS.values() if film.notebook == path.stem]:
+                moves(page, json.loads(film.file.read_text(encoding="utf-8")))
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert (path.name, complaints, wide) == (path.name, [], width)
+            assert path.stat().st_size <= MOST_OF_A_PAGE
             page.close()
-        browser.close()
+
+
+def moves(page, film):
+    """Each control of a film, by keys, brings what the film has for its last stop, or its first."""
+    place = page.locator("figure.film", has=page.locator(f"#{film['panels'][0]['root']}"))
+    place.locator(".bk-Canvas, canvas").first.wait_for()
+    asked = [(track["model"], track["property"], track["column"]) for track in film["tracks"]]
+    stops = [control["at"] for control in film["controls"]]
+    for i, control in enumerate(film["controls"]):
+        last = len(control["stops"]) - 1
+        key, stops[i] = ("Home", 0) if stops[i] == last else ("End", last)
+        handle = place.locator("input, select").nth(i)
+        handle.focus()
+        page.keyboard.press(key)
+        number = frame_of(film["controls"], stops)
+        page.wait_for_timeout(100)
+        captions = [panel["captions"][number] for panel in film["panels"]]
+        assert place.locator("[role=status]").all_inner_texts() == captions
+        if not control["choice"]:
+            assert handle.get_attribute("aria-valuetext") == control["stops"][stops[i]]
+        wanted = [track["values"][track["frames"][number]] for track in film["tracks"]]
+        assert [without_nan(each) for each in page.evaluate(HOLDS, asked)] == wanted
+    for box in place.locator(".scroll").all():
+        assert box.evaluate("box => box.scrollWidth <= box.clientWidth + 1")
+    if any(control["steps"] for control in film["controls"]):
+        play, handle = place.locator("button").first, place.locator("input").last
+        page.keyboard.press("Home")
+        play.press("Enter")
+        page.wait_for_timeout(1300)
+        assert play.inner_text() == "Pause" and int(handle.input_value()) >= 1
+        play.press("Enter")
+        assert play.inner_text() == "Play"
+
+
+def without_nan(value):
+    """A value as a film has it."""
+    if isinstance(value, list):
+        return [without_nan(each) for each in value]
+    return None if value != value else value
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ import base64
 import csv
 import re
 import uuid
-from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -41,7 +40,6 @@ from bnlab.reports.sections import (
     sensitivity_section,
 )
 
-CHROMIUM = "/usr/bin/chromium"
 COMMAND = "bnlab report 'my <table>.csv' --seed 1"
 BAD_NAMES = ("<script>alert(1)</script>", "say \"hi\" & 'bye'", "prix_€_日本", "$$x^2$$")
 PICTURES = 3  # heat map, two of the sensitivity; the networks need no script
@@ -416,25 +414,17 @@ def test_cells_are_escaped() -> None:
 
 
 @pytest.fixture(scope="module")
-def opened(page: Path) -> Iterator[tuple[Any, list[str]]]:
+def opened(browser: Any, page: Path) -> tuple[Any, list[str]]:
     """The page in a Chromium without a network, and what its console says."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not Path(CHROMIUM).exists():
-        pytest.skip(f"{CHROMIUM} is missing: apt-get install chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"]
-        )
-        tab = browser.new_context(offline=True).new_page()
-        said: list[str] = []
-        tab.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
-        tab.on("pageerror", lambda error: said.append(f"error: {error}"))
-        tab.on("request", lambda request: said.append(f"request: {request.url[:100]}"))
-        tab.on("dialog", lambda dialog: said.append("error: a dialog opened"))
-        tab.goto(page.as_uri())
-        tab.wait_for_function(f"() => window.Bokeh && [...Bokeh.index].length >= {PICTURES}")
-        yield tab, said
-        browser.close()
+    tab = browser.new_context(offline=True).new_page()
+    said: list[str] = []
+    tab.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    tab.on("pageerror", lambda error: said.append(f"error: {error}"))
+    tab.on("request", lambda request: said.append(f"request: {request.url[:100]}"))
+    tab.on("dialog", lambda dialog: said.append("error: a dialog opened"))
+    tab.goto(page.as_uri())
+    tab.wait_for_function(f"() => window.Bokeh && [...Bokeh.index].length >= {PICTURES}")
+    return tab, said
 
 
 def test_it_opens_offline_and_draws(opened: tuple[Any, list[str]], page: Path) -> None:
