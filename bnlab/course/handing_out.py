@@ -150,7 +150,8 @@ def _works(
     makers: dict[str, Make] = {"pages": student_copy, "lecturers": lambda lab: lab}
     for folder, make in makers.items():
         pages = there / folder
-        notes = {text.stem: f"notes/{text.stem}.html" for text in noted if folder == "lecturers"}
+        noting = noted if folder == "lecturers" else []
+        notes = {text.stem: f"notes/{text.stem}.html" for text in noting}
         yield partial(_write, pages / BOKEH, script)
         for text in texts:
             beside = notes.get(PLANS, "") if text.stem == SYLLABUS else ""

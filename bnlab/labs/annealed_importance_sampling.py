@@ -119,7 +119,7 @@ def paths(case: Case, m: int, steps: int) -> Gaps:
     rng = np.random.default_rng(SEED)
     starts = bn.sample_orders(posterior(case, m), draws=RUNS, rng=rng).values[0]
     backward = [
-        _so_far(walker, start.copy(), schedule[::-1].copy(), rng_of_run)
+        _so_far(walker, start.copy(), schedule[::-1], rng_of_run)
         for start, rng_of_run in zip(starts, rng.spawn(RUNS), strict=True)
     ]
     return Gaps(np.array(upward) - exact, np.array(backward) - (exact[-1] - exact))
@@ -160,13 +160,13 @@ class Paths(View):
         found = paths(self._case, rows, steps)
         lowest = min(-1.2, 1.1 * float(paths(self._case, rows, 100).upward.min()))
         highest = max(1.2, 1.1 * float(paths(self._case, rows, 1).backward.max()))
-        means = dict(zip(MEANS, found.means(), strict=True))
+        mean_up, mean_down = found.means()
         up, down = found.upward[:, -1], found.backward[:, 0]
         log_z, below = posterior(self._case, rows).log_z, int((up < lowest).sum())
         picture = plots.annealing_paths(
             BETAS,
             *found,
-            means,
+            dict(zip(MEANS, (mean_up, mean_down), strict=True)),
             y_range=(lowest, highest),
             title=f"{RUNS} runs of {steps:,} steps up, and {RUNS} back",
         )
@@ -177,8 +177,8 @@ class Paths(View):
                 picture,
                 f"{rows:,} rows, ln Z = {log_z:.2f}. Upward runs end {up.mean():+.2f} nats from it "
                 f"on average, with standard deviation {up.std():.2f}; the ln of their mean weight "
-                f"is {log_mean(up):+.2f} off.{outside} Backward runs: {down.mean():+.2f}, "
-                f"{down.std():.2f} and {-log_mean(-down):+.2f}.",
+                f"is {mean_up[-1]:+.2f} off.{outside} Backward runs: {down.mean():+.2f}, "
+                f"{down.std():.2f} and {mean_down[0]:+.2f}.",
             ),
             "shares": (
                 plots.heaviest(up, most=RUNS),

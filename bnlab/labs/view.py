@@ -312,12 +312,8 @@ class Experiment(View):
     def show(self, *, anew: bool = False) -> None:
         """Bring all panels up to date with what is found for these values."""
         super().show(anew=anew)
-        said = [
-            f"{each.description} {f'{now:,}' if isinstance(now, int | float) else title(now)}"
-            for each in self.controls.values()
-            for now in [each.value]
-        ]
-        self._shown_for = "" if self.found is self._nothing else ", ".join(said)
+        said = ", ".join(map(_stand_of, self.controls.values()))
+        self._shown_for = "" if self.found is self._nothing else said
 
     def _present(self, *, anew: bool) -> None:
         known = self.setting() in self.results
@@ -343,3 +339,9 @@ class Experiment(View):
             return
         self.found = found
         self.show()
+
+
+def _stand_of(control: Any) -> str:
+    """Return what a control is called, and where it stands."""
+    now = control.value
+    return f"{control.description} {f'{now:,}' if isinstance(now, int | float) else title(now)}"
