@@ -306,9 +306,10 @@ def own_table(table):
     return table.widget
 
 
-@of("14_your_own_data", *GARDEN, "network = ", loose=True)
+@of("14_your_own_data", *GARDEN, "network = ")
 def own_network(network):
-    return network.widget
+    listed = network.widget.children[-2].children[-1]
+    return [*at(network), listed]
 
 
 @of("14_your_own_data", *GARDEN, "prior = ")
