@@ -238,8 +238,7 @@ def hidden_gaps(sizes, gaps, methods):
 
 @of("09_hidden_scores", "scores = lab", slow=True)
 def hidden_scores(scores):
-    pictures = at(scores)
-    return [[pictures[:2], pictures[2:]]]
+    return [[at(scores, *row) for row in scores.beside]]
 
 
 @of("09_hidden_scores", "ranks = ", slow=True)

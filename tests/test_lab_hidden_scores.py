@@ -4,11 +4,12 @@ from math import lgamma, log
 
 import numpy as np
 import pytest
+from bokeh.models import BoxAnnotation
 from pictures import columns
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.hidden import exact_evidence, fit_vb, score
+from bnlab.hidden import SMC, estimate_evidence, exact_evidence, fit_vb, score
 from bnlab.labs import hidden_scores as lab
 from bnlab.labs.hidden_scores import SIZES, TABLES
 
@@ -78,6 +79,32 @@ def test_scores_follow_the_slider() -> None:
     marks = scores.panels["BIC"].source("bic_marks").data
     assert marks["true_x"] == [50]
     assert f"rank {lab.rank(lab.scored(10)['BIC'])};" in scores.panels["BIC"].caption
+
+
+def test_bounds_of_the_true_structure_stand_on_both_sides_of_its_evidence() -> None:
+    scores, model, place = lab.Scores(sizes=(10, 40), size=40), lab.true_model(), lab.true_number()
+    for n in (40, 10):
+        scores.size.value = n
+        shown = scores.bars.source("gaps").data
+        gaps = dict(zip(shown["label"], shown["gap"], strict=True))
+        assert gaps["MAP"] > 0 > gaps["≥ VB"] >= gaps["≥ CS"]
+        band = scores.bars.figure.picture.select_one(BoxAnnotation)
+        assert (band.left, band.right) == (gaps["≥ VB"], gaps["MAP"])
+    exact = exact_evidence(model, lab.rows(10)).log_value
+    assert f"= {exact:.1f} lies" in scores.bars.caption
+    names = {"MAP": "MAP", "≥ VB": "VB", "≥ CS": "CS", "BIC, no bound": "BIC"}
+    expected = {"≥ ln p(D)": 0.0} | {
+        label: lab.scored(10)[name][place] - exact - log(8) * (name != "MAP")
+        for label, name in names.items()
+    }
+    assert gaps == pytest.approx(expected)
+    assert shown["text"][:4] == ["+26", "", "−6", "−11"]
+
+
+def test_the_estimated_evidence_agrees_with_the_exact_sum() -> None:
+    data, how = lab.rows(10), {"runs": 4, "method": SMC(50)}
+    found = estimate_evidence(lab.true_model(), data, rng=np.random.default_rng(1), **how)
+    assert found.log_value == pytest.approx(lab.evidence(10).log_value, abs=0.3)
 
 
 def test_ranks_are_medians_over_data_sets() -> None:

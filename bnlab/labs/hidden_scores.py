@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.checks import Floats, Ints
-from bnlab.hidden import Fit, HiddenModel, exact_evidence, fit_vb
+from bnlab.hidden import SMC, Fit, HiddenModel, estimate_evidence, exact_evidence, fit_vb
 from bnlab.hidden.scoring import Score
 from bnlab.labs.board import check, setup as setup, size_slider
 from bnlab.labs.predict import predict as predict, review as review
@@ -112,6 +112,15 @@ def _scored(n: int, seed: int) -> Mapping[str, Floats]:
     }
 
 
+@cache
+def evidence(n: int) -> bn.Estimate:
+    """Evidence of the true structure, by the sum over completions up to 10 rows, else by SMC."""
+    if n <= 10:
+        return exact_evidence(true_model(), rows(n))
+    rng, method = np.random.default_rng([SEED, n]), SMC(50)
+    return estimate_evidence(true_model(), rows(n), runs=4, rng=rng, method=method)
+
+
 def rank(scores: ArrayLike, number: int | None = None) -> int:
     """How many structures score higher than this one, plus 1; the true one if none is given."""
     return int(world.ranks(np.asarray(scores, np.float64), number))
@@ -135,20 +144,22 @@ def drawing(model: HiddenModel, title: str) -> Any:
         for i, v in enumerate(nodes):
             names[v], places[v] = f"{letter}{i + 1}", ((i + 0.5) / len(nodes), height)
     edges = graphs.to_adjacency(model.parents).astype(float)
-    return plots.network(edges, names, places, title=title, alt=f"{title}: edges from causes")
+    return plots.network(
+        edges, names, places, height=225, title=title, alt=f"{title}: edges from causes"
+    )
 
 
 class Scores(View):
-    """Four scores of the 136 structures, the true one and the winner marked.
+    """Four scores of the 136 structures; the true one, drawn, and what its scores are to bound.
 
-    Control `size`, the rows of data; `panels` by score.
+    Control `size`, the rows of data; `panels` by score, `model` and `bars`.
     """
 
-    beside = (("MAP", "BIC"), ("CS", "VB"))
+    beside = (("MAP", "BIC", "model"), ("CS", "VB", "bars"))
 
     def __init__(self, *, sizes: Sequence[int] = SIZES, size: int = 480) -> None:
         for n in sizes:  # now, so that the slider answers at once
-            scored(n)
+            _ = scored(n), evidence(n)
         super().__init__(size=size_slider("rows", sizes, size))
 
     def draw(self, size: int) -> Board:
@@ -157,7 +168,7 @@ class Scores(View):
         everything = np.concatenate(list(values.values()))
         low, high = float(everything.min()), float(everything.max())
         room = 0.04 * (high - low)
-        return {
+        panels = {
             name: (
                 plots.structure_scores(
                     world.parameters(),
@@ -173,6 +184,27 @@ class Scores(View):
             )
             for name, scores in values.items()
         }
+        model = drawing(true_model(), "The true structure: h1 and h2 are hidden")
+        return panels | {"model": (model, ""), "bars": _bars(size)}
+
+
+def _bars(n: int) -> tuple[Any, str]:
+    """Scores of the true structure against its evidence, and what is proved of their order."""
+    found, log_a = evidence(n), np.log(true_model().aliases)
+    now = {name: values[true_number()] - found.log_value for name, values in scored(n).items()}
+    picture = plots.evidence_bars(
+        [now["MAP"], 0.0, *(now[name] - log_a for name in ("VB", "CS", "BIC"))],
+        ("MAP", "≥ ln p(D)", "≥ VB", "≥ CS", "BIC, no bound"),
+        sides=(2, 0),
+        ends=(-140.0, 190.0),
+        title="The true structure: scores without ln A",
+        alt="Bars from ln p(D) to MAP on the right, and to VB, CS and BIC on the left",
+    )
+    value = f"≈ {found.log_value:,.0f} (to a few nats)" if n > 10 else f"= {found.log_value:.1f}"
+    return picture, (
+        f"ln p(D) {value} lies in the grey: above VB, and below MAP if EM found the highest "
+        "peak. CS ≤ VB, since one climb of VB starts at EM's Q."
+    )
 
 
 def _ranked(scores: Floats) -> str:

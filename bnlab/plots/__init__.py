@@ -25,6 +25,7 @@ from bnlab.plots.gallery import dag_gallery as dag_gallery, graph_gallery as gra
 from bnlab.plots.lattice import lattice as lattice, walk_down as walk_down
 from bnlab.plots.marks import (
     answer_pairs as answer_pairs,
+    evidence_bars as evidence_bars,
     path_bars as path_bars,
     published as published,
     sensitivity as sensitivity,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import BasicTicker, ColumnDataSource, Dodge
+from bokeh.models import BasicTicker, BoxAnnotation, ColumnDataSource, Dodge
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
@@ -100,6 +100,45 @@ def share_bars(
     picture.scatter("exact", "label", source=source, **DIAMOND)
     tips = ("share of the draws", "@share{0.0000}"), ("exact", "@exact{0.0000}")
     hover(picture, [bars], ("", "@label"), *tips)
+    return picture
+
+
+def evidence_bars(
+    gaps: ArrayLike,
+    labels: Sequence[str],
+    /,
+    *,
+    sides: tuple[int, int],
+    ends: tuple[float, float],
+    title: str,
+    alt: str,
+) -> figure:
+    """Draw bars from the log evidence (diamond) to bounds and scores; shade what bounds leave.
+
+    The source "gaps" has the columns `label`, `gap`, and a `text` at `place`.
+
+    Parameters
+    ----------
+    gaps : (k,) nats above the log evidence, whose own gap is 0
+    labels : k different names, the first on top
+    sides : which of them are the best lower bound and the upper bound
+    ends : of the axis, nats
+    """
+    values = vector(gaps, len(labels), "gaps").tolist()
+    text = [f"{gap:+.0f}".replace("-", "−") if gap else "" for gap in values]
+    columns: Columns = {"label": list(labels), "gap": values, "text": text}
+    source = ColumnDataSource(data=columns | {"place": [ends[1]] * len(text)}, name="gaps")
+    picture = rows(
+        labels, title=title, x_label="nats above ln p(D)", alt=alt, row=30, room=85, x_range=ends
+    )
+    left, right = (values[side] for side in sides)
+    look: dict[str, Any] = {"fill_color": "#d9d9d9", "fill_alpha": 0.5, "level": "underlay"}
+    picture.add_layout(BoxAnnotation(left=left, right=right, **look))
+    look = {"source": source, "height": 0.5, "fill_color": PALE, "line_color": INK}
+    bars = picture.hbar(y="label", right="gap", **look)
+    picture.scatter([0.0], [labels[values.index(0.0)]], **DIAMOND)
+    write(picture, "place", "label", "text", source=source, size=13, align="right")
+    hover(picture, [bars], ("", "@label"), ("nats above ln p(D)", "@gap{0.00}"))
     return picture
 
 

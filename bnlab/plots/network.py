@@ -68,12 +68,13 @@ def _columns(
     positions: ArrayLike,
     widest: float,
     bows: Sequence[float],
+    height: int = 0,
 ) -> Columns:
     """The columns of links with their probabilities, each with an arrow head or without.
 
     Of the `bows` a link takes the first that leads it over the fewest boxes of others.
     """
-    centres, boxes = _pixels(positions, names)
+    centres, boxes = _pixels(positions, names, height)
     links = []
     for ((u, v), p), head in zip(chosen.items(), heads, strict=True):
         length = (HEAD + 1.4 * p * widest) * head
@@ -118,12 +119,12 @@ def pair_data(
     return _columns(chosen, heads, names, positions, WIDEST_PAIR, PAIR_BOWS)
 
 
-def node_data(names: Sequence[str], positions: ArrayLike, /) -> Columns:
+def node_data(names: Sequence[str], positions: ArrayLike, /, height: int = 0) -> Columns:
     """Columns of the source `nodes` of `network`: name, label, and the box: x, y, width, height.
 
     Pixels from the lower left corner. A label has at most two lines.
     """
-    centres, boxes = _pixels(positions, names)
+    centres, boxes = _pixels(positions, names, height)
     return {
         "name": list(names),
         "label": [_label(name) for name in names],
@@ -147,6 +148,7 @@ def network(
     /,
     *,
     threshold: float = 0.1,
+    height: int = 0,
     name: str = "links",
     title: str = "Network: the wider, the more probable",
     alt: str = "Network of the variables; the wider an arrow, the more probable its edge",
@@ -162,25 +164,26 @@ def network(
     edges, names : (n, n) probabilities of u -> v, and the n variable names
     positions : (n, 2) in [0, 1], from `network_positions`
     threshold : edges less probable than this are left out
+    height : of the drawing, pixels; `network_height` of them if 0
     """
-    values = square(edges, names, "edges")
+    values, height = square(edges, names, "edges"), height or network_height(positions)
     pairs = [(int(u), int(v)) for u, v in np.argwhere(values >= threshold) if u != v]
     chosen = {pair: float(values[pair]) for pair in sorted(pairs, key=lambda pair: values[pair])}
-    columns = _columns(chosen, [True] * len(chosen), names, positions, WIDEST, (BOW,))
-    picture = diagram(title=title, alt=alt, width=WIDTH, height=network_height(positions))
+    columns = _columns(chosen, [True] * len(chosen), names, positions, WIDEST, (BOW,), height)
+    picture = diagram(title=title, alt=alt, width=WIDTH, height=height)
     source = ColumnDataSource(data=columns, name=name)
     look: dict[str, Any] = {"line_width": "width", "line_alpha": "alpha", "line_cap": "butt"}
     lines = picture.multi_line("xs", "ys", source=source, line_color=CYCLE[0], **look)
     look = {"fill_color": CYCLE[0], "fill_alpha": "alpha", "line_color": None}
     picture.patches("head_xs", "head_ys", source=source, **look)
-    _draw_nodes(picture, names, positions)
+    _draw_nodes(picture, node_data(names, positions, height))
     told = ("edge", "@parent → @child"), ("probability", "@probability{0.000}")
     hover(picture, [lines], *told, line_policy="interp")
     return picture
 
 
-def _draw_nodes(picture: figure, names: Sequence[str], positions: ArrayLike) -> None:
-    nodes = ColumnDataSource(data=node_data(names, positions), name="nodes")
+def _draw_nodes(picture: figure, columns: Columns) -> None:
+    nodes = ColumnDataSource(data=columns, name="nodes")
     look = {"fill_color": "#ffffff", "line_color": RULE, "line_width": 1.5, "border_radius": 8}
     drawn = picture.rect("x", "y", width="width", height="height", source=nodes, **look)
     write(picture, "x", "y", "label", source=nodes, size=13)
@@ -226,16 +229,16 @@ def _clutter(
     return float(20 * touching + 4 * crossed + 0.05 * (strength * np.sqrt(length)).sum())
 
 
-def _pixels(positions: ArrayLike, names: Sequence[str]) -> tuple[Floats, Floats]:
+def _pixels(positions: ArrayLike, names: Sequence[str], height: int = 0) -> tuple[Floats, Floats]:
     """Centres (n, 2) and half sizes (n, 2) of the label boxes, in pixels of the frame."""
     places = np.asarray(positions, np.float64)
     lines = [_label(name).split("\n") for name in names]
     widths = [LETTER * max(3, *map(len, row)) + 14 for row in lines]
     boxes = np.column_stack([widths, [LINE_HEIGHT * len(row) + 10 for row in lines]])
     margin = boxes.max(axis=0) / 2 + (4, 10)
-    centres = margin + places * ((WIDTH, network_height(places)) - 2 * margin)
-    for height in np.unique(places[:, 1]):
-        row = np.flatnonzero(places[:, 1] == height)
+    centres = margin + places * ((WIDTH, height or network_height(places)) - 2 * margin)
+    for level in np.unique(places[:, 1]):
+        row = np.flatnonzero(places[:, 1] == level)
         row = row[np.argsort(centres[row, 0], kind="stable")]
         centres[row, 0] = _apart(centres[row, 0], boxes[row, 0] / 2)
     return centres, boxes / 2
