@@ -100,6 +100,8 @@ from .scores import (
     BIC as BIC,
     K2 as K2,
     BDeu as BDeu,
+    BGe as BGe,
+    ConditionalGaussian as ConditionalGaussian,
     LazyScores as LazyScores,
     LogLikelihood as LogLikelihood,
     Score as Score,

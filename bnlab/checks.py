@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, update_wrapper
 from numbers import Real
-from typing import Any, Literal, SupportsIndex, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, SupportsIndex, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -233,12 +233,16 @@ def conforming(name: str, value: Any, hint: Any, /) -> Any:
 def _as(value: Any, hint: Any) -> Any:
     """The value as what the annotation says, or `_Refused`."""
     if type(value) is hint and hint is not int:
+        if why := getattr(value, "without_states", ""):  # of Data: see `Annotated` below
+            raise _Refused(why)
         return value
     if np.ma.is_masked(value):
         raise _Refused(" is masked in places: leave these out, or fill them")
     if hint in _BASICS:
         return _BASICS[hint](value)
     origin = get_origin(hint)
+    if origin is Annotated:  # Data with or without states
+        return value if type(value) is hint.__origin__ else _as(value, hint.__origin__)
     if origin is Union or origin is types.UnionType:
         return _as_one_of(value, get_args(hint))
     if origin is np.ndarray:
@@ -286,6 +290,8 @@ def _as_one_of(value: Any, hints: tuple[Any, ...]) -> Any:
         kinds = [*(kind for kind in kinds if kind not in _ARRAY_LIKE), ArrayLike]
     reasons = []
     for kind in kinds:
+        if type(value) is kind:
+            return _as(value, kind)
         try:
             return _as(value, kind)
         except _Refused as refused:

@@ -156,6 +156,45 @@ def sequential_bdeu(values, arities, v, parents, ess=1.0):
     return math.log(total.numerator) - math.log(total.denominator)
 
 
+def normal_wishart(rows, alpha_mu, degrees, t):
+    """ln of the product of one-step-ahead multivariate t densities of rows of measurements.
+
+    Given a mean with prior mean 0 and weight alpha_mu, and a Wishart precision with T = t I.
+    """
+    c = len(rows[0]) if len(rows) else 0
+    mean, scale, total = np.zeros(c), t * np.eye(c), 0.0
+    for row in rows:
+        share = alpha_mu / (alpha_mu + 1)
+        off = np.asarray(row) - mean
+        total += math.lgamma((degrees + 1) / 2) - math.lgamma((degrees - c + 1) / 2)
+        total += 0.5 * c * math.log(share / math.pi) - 0.5 * np.linalg.slogdet(scale)[1]
+        total -= (degrees + 1) / 2 * math.log1p(share * off @ np.linalg.solve(scale, off))
+        scale = scale + share * np.outer(off, off)
+        mean = mean + off / (alpha_mu + 1)
+        alpha_mu, degrees = alpha_mu + 1, degrees + 1
+    return total
+
+
+def conditional_gaussian(columns, codes, measured, v, parents, alpha_mu=1.0, excess=None):
+    """ln p(measured column v | its parents): a regression for each joint state of some of them.
+
+    columns (n, rows): measurements, which are standardised already; excess: alpha_w less their
+    number in the table, by default alpha_mu + 1.
+    """
+    excess = alpha_mu + 1 if excess is None else excess
+    t = alpha_mu * (excess - 1) / (alpha_mu + 1)
+    others = [u for u in parents if measured[u]]
+    groups = defaultdict(list)
+    for i in range(len(columns[0])):
+        groups[tuple(codes[i][u] for u in parents if not measured[u])].append(i)
+
+    def joint(variables, rows):
+        cells = [[columns[u][i] for u in variables] for i in rows]
+        return normal_wishart(cells, alpha_mu, excess + len(variables), t)
+
+    return math.fsum(joint([v, *others], rows) - joint(others, rows) for rows in groups.values())
+
+
 # Posteriors by enumeration. `log_phi` is a list of dicts: log_phi[v][parent mask], nats.
 
 

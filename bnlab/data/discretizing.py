@@ -225,6 +225,13 @@ def _check_column(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     return numbers
 
 
+def check_spread(numbers: NDArray[np.float64], name: str, /) -> None:
+    """Refuse measurements that are all equal, or none."""
+    if not numbers.size or (numbers == numbers[0]).all():
+        only = f"only {numbers[0]:g}" if numbers.size else "no rows"
+        raise ValueError(f"variable {name!r} is constant ({only}): leave it out")
+
+
 def check_rule(rule: object) -> None:
     """Refuse what is no rule, such as the class `EqualFrequency` itself."""
     if isinstance(rule, type) or not callable(getattr(rule, "cut_points", None)):

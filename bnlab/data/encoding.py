@@ -12,10 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.checks import Bools, Ints, conforming
+from bnlab.checks import Bools, Floats, Ints, conforming
 from bnlab.data.columns import Column, codes_of, number_in
-from bnlab.data.discretizing import Discretizer, EqualFrequency, Intervals, check_rule, discretize
-from bnlab.data.text import Missing, Options
+from bnlab.data.discretizing import (
+    Discretizer,
+    EqualFrequency,
+    Intervals,
+    check_rule,
+    check_spread,
+    discretize,
+)
+from bnlab.data.text import Missing, Options, string_list
 from bnlab.errors import InputError, Setting, parts_of
 
 MISSING_LABEL = "missing"
@@ -24,11 +31,15 @@ REPEATED_BYTES = 16  # of a cell of a contingency table: its codes while they ar
 
 
 class _Encoded(NamedTuple):
-    """One column as codes, with the labels of the codes, and how it was cut if it was."""
+    """One column as codes, with the labels of the codes, and how it was cut if it was.
+
+    Of measurements: no labels, but numbers.
+    """
 
     codes: NDArray[np.int32]
     labels: tuple[str, ...]
     intervals: Intervals | None
+    numbers: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +76,17 @@ class Encoder:
         wanted = [("count", count), ("intervention", intervention)]
         wanted += [("levels", name) for name in levels]
         wanted += [("discretize", name) for name in rules] if isinstance(rules, Mapping) else []
+        wanted += [("continuous", name) for name in self.continuous]
         for option, name in wanted:
             if name and name not in by_name:
                 there = ", ".join(by_name)
                 raise self.fail(f"{option} names the column {name!r}; there are {there}")
+        for name in self.continuous:
+            if name in levels or (isinstance(rules, Mapping) and name in rules):
+                raise self.fail(
+                    f"column {name!r} is to be continuous, and has levels or a rule to cut it: "
+                    "choose one"
+                )
         variables = [c for c in columns if c.name not in (count, intervention)]
         if not variables or not columns[0].cells:
             raise self.fail("no data: at least one row and one column of observations are needed")
@@ -79,9 +97,12 @@ class Encoder:
         intervened = None
         if intervention:
             intervened = self._intervened(by_name[intervention], names, keep)
+        gaps = np.full(len(keep), np.nan)
+        numbers = np.stack([gaps if c.numbers is None else c.numbers for c in encoded], axis=1)
         if count:
             repeats = self._repeats(by_name[count], keep, len(names))
             values = np.repeat(values, repeats, axis=0)
+            numbers = np.repeat(numbers, repeats, axis=0)
             intervened = None if intervened is None else np.repeat(intervened, repeats, axis=0)
         return {
             "values": values,
@@ -90,7 +111,13 @@ class Encoder:
             "levels": tuple(column.labels for column in encoded),
             "intervened": intervened,
             "intervals": tuple(column.intervals for column in encoded),
+            "measurements": numbers if self.continuous else None,
         }
+
+    @property
+    def continuous(self) -> tuple[str, ...]:
+        """The names of the columns to keep as measurements."""
+        return string_list("continuous", self.options.continuous or ())
 
     def _complete_rows(self, columns: Sequence[Column]) -> Ints:
         """Numbers of the rows to keep."""
@@ -124,9 +151,11 @@ class Encoder:
         present = [column.cells[row] for row in rows]
         if not present:
             raise self.fail(f"column {name!r} has no values; ", f"leave it out{self.leave_out}")
+        if name in self.continuous:
+            return self._measured(name, rows, present, len(keep))
         rule = self._rule(column, present)
         if rule is not None:
-            some, labels, intervals = self._cut(name, rows, present, rule)
+            some, labels, intervals, _ = self._cut(name, rows, present, rule)
         else:
             code_of, labels = self._levels(column, rows, present)
             some, intervals = np.array([code_of[cell] for cell in present], np.int32), None
@@ -160,15 +189,30 @@ class Encoder:
         measured = any(number % 1 for number in numbers if number is not None)
         return rules if measured or len(numbers) > self.options.max_levels else None
 
-    def _cut(self, name: str, rows: Ints, present: list[str], rule: Discretizer) -> _Encoded:
+    def _measured(self, name: str, rows: Ints, present: list[str], m: int) -> _Encoded:
+        if len(present) < m:
+            raise self.fail(
+                f"column {name!r} is to be continuous, and lacks {m - len(present)} cells. ",
+                "Pass {missing='drop'} to leave those rows out",
+            )
+        numbers = self._numbers(name, rows, present, "continuous")
+        try:
+            check_spread(numbers, name)
+        except ValueError as error:
+            raise self.fail("", "{why}", why=parts_of(error)) from error
+        return _Encoded(np.zeros(m, np.int32), (), None, numbers)
+
+    def _numbers(self, name: str, rows: Ints, present: list[str], what: str) -> Floats:
         found = [number_in(cell) for cell in present]
         if None in found:
             i = found.index(None)
             raise self.fail(
-                f"column {name!r} cannot be discretized: {present[i]!r} is no number",
-                row=int(rows[i]),
+                f"column {name!r} cannot be {what}: {present[i]!r} is no number", row=int(rows[i])
             )
-        numbers = np.array(found, np.float64)
+        return np.array(found, np.float64)
+
+    def _cut(self, name: str, rows: Ints, present: list[str], rule: Discretizer) -> _Encoded:
+        numbers = self._numbers(name, rows, present, "discretized")
         try:
             codes, labels, points = discretize(numbers, rule)
         except ValueError as error:
@@ -211,8 +255,9 @@ class Encoder:
         if fraction is not None:
             raise self.fail(
                 f"column {name!r} holds measurements such as {fraction}, not levels. ",
-                "Discretize it, for instance {rule}",
+                "Keep them as they are with {continuous}, or discretize them, for instance {rule}",
                 row=int(rows[present.index(fraction)]),
+                continuous=Setting("continuous", [name]),
                 rule=rule,
             )
         if many:

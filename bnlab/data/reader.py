@@ -40,6 +40,7 @@ def read_csv(
     drop: Sequence[str] = (),
     levels: Mapping[str, Sequence[str]] | None = None,
     discretize: Rules = None,
+    continuous: Sequence[str] = (),
     count: str | None = None,
     intervention: str | None = None,
     missing: Missing = "error",
@@ -47,7 +48,7 @@ def read_csv(
     encoding: str = "utf-8-sig",
     max_levels: int = DEFAULT_MAX_LEVELS,
 ) -> Data:
-    """Read a table of discrete data from a delimited text file, gzipped or not, or from a pipe.
+    """Read a table from a delimited text file, gzipped or not, or from a pipe.
 
     Parameters
     ----------
@@ -70,6 +71,7 @@ def read_csv(
     discretize : a mapping from column to rule (`CutPoints`, `EqualWidth`, `EqualFrequency`), or
         one rule for every column of measurements (with fractions, or more than `max_levels`
         numbers).
+    continuous : columns of numbers to keep as measurements, without states.
     count : the column of a contingency table that says how often each row occurred. Rows that
         never occurred still contribute their levels.
     intervention : the column that says which variable was set by intervention in each row: 0 or
@@ -91,7 +93,7 @@ def read_csv(
     Raises
     ------
     ValueError
-        Naming file, line and column, for all that cannot be read as discrete data.
+        Naming file, line and column, for all that cannot be read.
     FileNotFoundError
         When there is no such file.
 

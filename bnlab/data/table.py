@@ -1,4 +1,4 @@
-"""`Data`: a complete table of discrete observations, the input of everything else."""
+"""`Data`: a complete table of observations, the input of everything else."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab.checks import check_generator, conforming, shown
 from bnlab.data.columns import Column, frame_columns
-from bnlab.data.discretizing import Intervals
+from bnlab.data.discretizing import Intervals, check_spread
 from bnlab.data.doubts import told_of_labels
 from bnlab.data.encoding import MISSING_LABEL, Encoder
 from bnlab.data.markers import MISSING_MARKERS, Markers
@@ -25,26 +25,30 @@ if TYPE_CHECKING:
 
 MAX_VARIABLES = 63
 MAX_ARITY = 10**6
+MAX_MEASUREMENT = 1e100
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Data(Record):
-    """m complete observations of n discrete variables, checked once and read-only from then on.
+    """m complete observations of n variables, checked once and read-only from then on.
 
-    A row subset keeps the arities and levels of the whole: they describe the variables, not the
-    sample, so a subset may leave levels unseen. `dataclasses.replace(data, intervened=mask)` adds
-    an intervention mask.
+    Variables have states, or are measured on a scale: then they have `measurements` and no states,
+    and what needs states refuses them. A row subset keeps the arities and levels of the whole: they
+    describe the variables, not the sample, so a subset may leave levels unseen.
+    `dataclasses.replace(data, intervened=mask)` adds an intervention mask.
 
     Attributes
     ----------
-    values : (m, n) int32, codes 0..arities[v]-1 of the observed states; m = 0 is allowed.
-    arities : (n,) int64, number of states of each variable, at least 2.
+    values : (m, n) int32, codes 0..arities[v]-1 of the observed states, 0 for a measured variable;
+        m = 0 is allowed.
+    arities : (n,) int64, number of states of each variable, at least 2; 0 for a measured one.
     names : n distinct names; 1 <= n <= 63, since sets of variables are int64 masks.
     levels : for each variable the distinct labels of its states, in the order of the codes.
     intervened : (m, n) bool, True where the variable was set by an intervention rather than
         observed, or None for purely observational data.
     intervals : for each variable how measurements were cut, or None where levels are labels; by
         default nothing was cut.
+    measurements : (m, n) float64, nan where a variable has states, or None if all have.
 
     Raises
     ------
@@ -63,6 +67,7 @@ class Data(Record):
     levels: tuple[tuple[str, ...], ...]
     intervened: NDArray[np.bool_] | None = None
     intervals: tuple[Intervals | None, ...] = ()
+    measurements: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         codes = _as_codes(self.values)
@@ -70,7 +75,8 @@ class Data(Record):
         names = _check_names(self.names, n)
         arities = _check_arities(self.arities, n)
         levels = _check_levels(self.levels, names)
-        for v in range(n):
+        numbers = _check_measurements(self.measurements, arities, names, m)
+        for v in np.flatnonzero(arities != 0):
             _check_variable(codes[:, v], int(arities[v]), names[v], levels[v])
         mask = None if self.intervened is None else np.array(self.intervened)
         if mask is not None and (mask.shape != (m, n) or mask.dtype != np.bool_):
@@ -80,16 +86,20 @@ class Data(Record):
             )
         intervals = _check_intervals(self.intervals, names, levels)
         self._set(values=np.array(codes, np.int32, order="C"), arities=arities, names=names)
-        self._set(levels=levels, intervened=mask, intervals=intervals)
+        self._set(levels=levels, intervened=mask, intervals=intervals, measurements=numbers)
 
     def __repr__(self) -> str:
-        low, high = int(self.arities.min()), int(self.arities.max())
-        states = f"{low}" if low == high else f"{low} to {high}"
+        kind = "measured"
+        if not self.measured.all():
+            low, high = int(self.arities[~self.measured].min()), int(self.arities.max())
+            kind = f"with {low if low == high else f'{low} to {high}'} states"
+            if self.measured.any():
+                kind += f" or measured ({int(self.measured.sum())})"
         shown = ", ".join(self.names[:3] + (("...",) if self.n > 3 else ()))
         marked = ""
         if self.intervened is not None:
             marked = f", {int(self.intervened.any(axis=1).sum())} rows with interventions"
-        return f"Data: {self.m} rows, {self.n} variables with {states} states ({shown}){marked}"
+        return f"Data: {self.m} rows, {self.n} variables {kind} ({shown}){marked}"
 
     @property
     def m(self) -> int:
@@ -101,6 +111,22 @@ class Data(Record):
         """Number of variables."""
         return int(self.values.shape[1])
 
+    @property
+    def measured(self) -> NDArray[np.bool_]:
+        """Which variables are measured, (n,)."""
+        return np.equal(self.arities, 0)
+
+    @property
+    def without_states(self) -> str:
+        """Why what needs states refuses these data; empty if all variables have states."""
+        if not self.measured.any():
+            return ""
+        name = self.names[int(self.measured.argmax())]
+        return (
+            f" has measurements ({name!r}), and this needs states: cut them (discretize=), or use "
+            "what takes them (score_families with BGe or ConditionalGaussian)"
+        )
+
     @classmethod
     @told_briefly()
     def from_arrays(
@@ -111,13 +137,15 @@ class Data(Record):
         levels: Sequence[Sequence[str]] | None = None,
         intervened: NDArray[np.bool_] | None = None,
     ) -> Data:
-        """Make data from integer codes.
+        """Make data from integer codes, from measurements, or from both.
 
         Parameters
         ----------
-        values : (m, n) integers; column v holds codes 0..arities[v]-1.
-        arities : (n,) numbers of states; by default from `levels`, else the largest code plus
-            one, and then every code below it must occur.
+        values : (m, n) integers; column v holds codes 0..arities[v]-1. Or floats: measurements, or
+            codes where `arities` says so.
+        arities : (n,) numbers of states, 0 for measurements; by default all floats are those, and
+            numbers of states come from `levels`, else are the largest code plus one, and then every
+            code below it must occur.
         names : n names; by default x0, x1, ...
         levels : labels of the states; by default the codes themselves.
         intervened : (m, n) bool or None.
@@ -125,16 +153,27 @@ class Data(Record):
         Raises
         ------
         ValueError
-            For anything but integers, codes outside 0..arity-1, a constant column or an unseen
-            code without declared arities, duplicate names, or more than 63 columns.
+            For cells that are no finite numbers, codes outside 0..arity-1, a constant column or an
+            unseen code without declared arities, duplicate names, or more than 63 columns.
 
         Examples
         --------
         >>> Data.from_arrays([[0, 1], [1, 0]], arities=[2, 3]).arities
         array([2, 3])
+        >>> Data.from_arrays([[0.3, 1], [2.5, 0]], arities=[0, 2])
+        Data: 2 rows, 2 variables with 2 states or measured (1) (x0, x1)
         """
-        codes = _as_codes(values)
-        n = codes.shape[1]
+        table = _as_table(values)
+        n = table.shape[1]
+        if arities is None and table.dtype.kind == "f":
+            arities = [0] * n
+        measured = np.zeros(n, np.bool_) if arities is None else _check_arities(arities, n) == 0
+        states = table
+        if measured.any():
+            states = np.where(measured, 0, table)
+            whole = states.dtype.kind == "f" and (np.isfinite(states) & (states % 1 == 0)).all()
+            states = states.astype(np.int64) if whole else states
+        codes = _as_codes(states)
         named = _check_names([f"x{v}" for v in range(n)] if names is None else names, n)
         labels = None if levels is None else _check_levels(levels, named)
         if arities is None:
@@ -144,7 +183,10 @@ class Data(Record):
             ]
         sizes = _check_arities(arities, n)
         labels = labels or tuple(tuple(map(str, range(size))) for size in sizes)
-        return cls(codes.astype(np.int32), sizes, named, labels, intervened)
+        numbers = np.where(measured, table, np.nan) if measured.any() else None
+        for v in np.flatnonzero(measured):
+            check_spread(table[:, v], named[v])
+        return cls(codes.astype(np.int32), sizes, named, labels, intervened, (), numbers)
 
     @classmethod
     @told_briefly()
@@ -156,10 +198,11 @@ class Data(Record):
         intervention: str | None = None,
         missing: Missing = "error",
         discretize: Rules = None,
+        continuous: Sequence[str] = (),
         missing_markers: Sequence[str] = MISSING_MARKERS,
         max_levels: int = DEFAULT_MAX_LEVELS,
     ) -> Data:
-        """Make data from a pandas frame of discrete columns; its index is ignored.
+        """Make data from a pandas frame; its index is ignored.
 
         A categorical column keeps its categories and their order, used or not. Levels of other
         columns are the values seen: integers in increasing order, text in alphabetical order.
@@ -188,6 +231,7 @@ class Data(Record):
         columns = frame_columns(frame, Markers.of(string_list("missing_markers", missing_markers)))
         options = Options(
             discretize=discretize,
+            continuous=continuous,
             count=count,
             intervention=intervention,
             missing=missing,
@@ -274,6 +318,7 @@ class Data(Record):
             tuple(self.levels[v] for v in columns),
             None if self.intervened is None else self.intervened[cells],
             tuple(self.intervals[v] for v in columns),
+            None if self.measurements is None else self.measurements[cells],
         )
 
 
@@ -300,21 +345,27 @@ def encoded(columns: Sequence[Column], encoder: Encoder) -> Data:
         raise InputError(f"{encoder.source}: ", *parts_of(error)) from error
 
 
-def _as_codes(values: ArrayLike) -> NDArray[np.int64]:
-    """Return (m, n) codes as int64, or refuse them."""
+def _as_table(values: ArrayLike) -> NDArray[Any]:
+    """Return an (m, n) array, or refuse what is none."""
     if np.ma.is_masked(values):
         raise ValueError("values are masked in places: drop those rows, or give them a code")
     try:
-        codes = np.asarray(values)
+        table = np.asarray(values)
     except ValueError as error:
         raise ValueError("values must be a rectangular (m, n) array; rows are ragged") from error
-    if codes.ndim != 2 or codes.shape[1] == 0:
-        raise ValueError(f"values must be an (m, n) array with n >= 1; got shape {codes.shape}")
-    if codes.shape[1] > MAX_VARIABLES:
+    if table.ndim != 2 or table.shape[1] == 0:
+        raise ValueError(f"values must be an (m, n) array with n >= 1; got shape {table.shape}")
+    if table.shape[1] > MAX_VARIABLES:
         raise ValueError(
-            f"{codes.shape[1]} variables; sets of variables are 64-bit masks, so at most "
+            f"{table.shape[1]} variables; sets of variables are 64-bit masks, so at most "
             f"{MAX_VARIABLES} fit. Choose fewer columns"
         )
+    return table
+
+
+def _as_codes(values: ArrayLike) -> NDArray[np.int64]:
+    """Return (m, n) codes as int64, or refuse them."""
+    codes = _as_table(values)
     if codes.dtype != np.bool_ and not np.issubdtype(codes.dtype, np.integer):
         raise ValueError(
             f"values are {codes.dtype}, but codes are integers 0..arity-1. Use .astype(int) on "
@@ -344,6 +395,29 @@ def _check_arities(arities: ArrayLike, n: int) -> NDArray[np.int64]:
     if sizes.size and sizes.max() > MAX_ARITY:
         raise ValueError(f"arity {sizes.max()} is beyond {MAX_ARITY}; join states, or leave it out")
     return sizes.astype(np.int64)
+
+
+def _check_measurements(
+    numbers: NDArray[np.float64] | None, arities: NDArray[np.int64], names: tuple[str, ...], m: int
+) -> NDArray[np.float64] | None:
+    """The (m, n) measurements, nan where there are states; refused if some are not finite."""
+    measured = arities == 0
+    if not measured.any() and numbers is None:
+        return None
+    table = np.array(np.nan if numbers is None else numbers, np.float64, order="C")
+    if table.shape != (m, len(names)):
+        raise ValueError(
+            f"measurements={shown(numbers)}: give an array {(m, len(names))}, like values, for the "
+            "variables with arity 0"
+        )
+    bad = np.argwhere(~(np.abs(table) <= MAX_MEASUREMENT) & measured)
+    for row, v in bad:
+        raise ValueError(
+            f"row {row}, variable {names[v]!r}: {table[row, v]} is no measurement: give a number "
+            f"of magnitude at most {MAX_MEASUREMENT:g}, and leave out rows without one"
+        )
+    table[:, ~measured] = np.nan
+    return table
 
 
 def _one_each(field: str, given: Sequence[Any], names: tuple[str, ...]) -> None:

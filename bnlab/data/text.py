@@ -49,6 +49,7 @@ class Options:
     drop: Sequence[str] | None = ()
     levels: Mapping[str, Sequence[str]] | None = None
     discretize: Rules = None
+    continuous: Sequence[str] | None = ()
     count: str | Literal[False] | None = None
     intervention: str | Literal[False] | None = None
     missing: Missing | None = "error"

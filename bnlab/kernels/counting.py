@@ -34,7 +34,7 @@ class Terms(NamedTuple):
 class Split(NamedTuple):
     """The rows of data split by the variables of a set, at each of its sizes s = 0..k.
 
-    member, partial (k + 1,): see `_next_clique`. rows (k + 1, m) int32: row numbers, group after
+    member, partial (k + 1,): see `next_set`. rows (k + 1, m) int32: row numbers, group after
     group; starts (k + 1, m + 2) int32: where groups begin; groups (k + 1,): how many; singles (k +
     1,): rows alone in their cell, which are no group; counts: zeros, scratch.
     """
@@ -147,7 +147,7 @@ def _score_cliques(columns, arities, choose, first, terms, split, out):
     """Fill `out` set by set, a set before those that extend it."""
     starts, groups, singles = split.starts, split.groups, split.singles
     out[0] = _term(terms, terms.of_set[0], columns.shape[1])
-    size = _next_clique(np.int64(0), split, choose, len(columns))
+    size = next_set(np.int64(0), split, choose, len(columns))
     while size > 0:
         x, above, rank = split.member[size], size - 1, first[size] + split.partial[size]
         table, total, single = terms.of_set[rank], 0.0, singles[above]
@@ -160,11 +160,11 @@ def _score_cliques(columns, arities, choose, first, terms, split, out):
         else:
             total = _sum_cells(split, above, columns[x], arities[x], terms, table)
         out[rank] = total + single * terms.values[table, 1]
-        size = _next_clique(size, split, choose, len(columns))
+        size = next_set(size, split, choose, len(columns))
 
 
 @inner
-def _next_clique(size, split, choose, n):
+def next_set(size, split, choose, n):
     """Step to the next set of variables, after its subsets; return its size, 0 after the last.
 
     split.member: the set's variables, ascending, in member[1:size + 1], and -1 before them;

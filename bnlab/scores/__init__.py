@@ -1,16 +1,9 @@
 """Local scores of families, the table of all of them, and score files."""
 
-from bnlab.scores.families import (
-    AIC,
-    BIC,
-    K2,
-    BDeu,
-    LogLikelihood,
-    Score,
-    score_families,
-    scoring_bytes,
-)
+from bnlab.scores.discrete import AIC, BIC, K2, BDeu, LogLikelihood, Score
+from bnlab.scores.families import score_families, scoring_bytes
 from bnlab.scores.files import read_scores, write_scores
+from bnlab.scores.gaussian import BGe, ConditionalGaussian
 from bnlab.scores.lazy import LazyScores, Source, family_source
 from bnlab.scores.table import ScoreTable, allowed_order, array_bytes, family_count, first_dags
 
@@ -19,6 +12,8 @@ __all__ = [
     "BIC",
     "K2",
     "BDeu",
+    "BGe",
+    "ConditionalGaussian",
     "LazyScores",
     "LogLikelihood",
     "Score",

@@ -1,20 +1,27 @@
-"""Decomposable scores of a family, a node with its parents; from data to a table of them."""
+"""From data to a table of the scores of all families, nodes with their parents."""
 
 import math
 from collections.abc import Iterable, Mapping, Sized
-from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.checks import Floats, Ints, check_counts, checked, conforming, real, shown
+from bnlab.checks import Bools, Floats, Ints, check_counts, checked, conforming, shown
 from bnlab.data import Data
 from bnlab.data.table import node_number
-from bnlab.errors import InputError, Public, Setting
-from bnlab.kernels import counting
+from bnlab.errors import Public, Setting
+from bnlab.kernels import counting, gaussian
 from bnlab.priors import Prior, Uniform
+from bnlab.scores.discrete import Score
+from bnlab.scores.gaussian import (
+    AnyData,
+    BGe,
+    ConditionalGaussian,
+    WishartPrior,
+    prepared,
+    wishart_prior,
+)
 from bnlab.scores.table import ScoreTable, array_bytes, check_log_prior, family_count
 
 Node = int | str
@@ -29,158 +36,9 @@ FEWER_FAMILIES = (
 )
 
 
-class Score(Protocol):
-    """A decomposable score, ln p(D_v | D_G) or a stand-in for it.
-
-    It is a sum over the cells of G + v, minus a sum over the cells of G, minus a penalty; a cell of
-    N rows adds ln Gamma(a + N) - ln Gamma(a) for the pseudo-count a, or N ln N for likelihoods
-    (pseudo-count `LIKELIHOOD`).
-
-    Examples
-    --------
-    >>> score: Score = BDeu(ess=1.0)
-    >>> score.cell_counts(np.array([2.0, 4.0]))
-    array([0.5 , 0.25])
-    """
-
-    def cell_counts(self, cells: Floats, /) -> Floats:
-        """Return the pseudo-count of a cell of G + v, for numbers of cells (t,)."""
-        ...
-
-    def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
-        """Return the pseudo-count of a cell of G, for numbers of cells (t,) and of states of v."""
-        ...
-
-    def penalty(self, m: int, parameters: Floats, /) -> Floats:
-        """Return nats to take off, for m rows and numbers of free parameters q (r - 1), (F,)."""
-        ...
-
-
-@checked
-@dataclass(frozen=True, slots=True)
-class BDeu:
-    """Likelihood equivalent uniform Dirichlet score [HeckermanGeigerChickering1995].
-
-    The marginal likelihood with Dirichlet parameters ess / (q r) for q parent configurations and r
-    states: sum_j ln G(a) - ln G(a + N_j) + sum_k ln G(a/r + N_jk) - ln G(a/r), with a = ess / q.
-
-    Parameters
-    ----------
-    ess : float, equivalent sample size in rows, between 1e-100 and 1e100
-
-    Examples
-    --------
-    >>> BDeu(ess=1.0)
-    BDeu(ess=1.0)
-    """
-
-    ess: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not 1e-100 <= real(self.ess) <= 1e100:
-            raise InputError(
-                Setting("ess", self.ess),
-                ": the equivalent sample size lies between 1e-100 and 1e100",
-            )
-
-    def cell_counts(self, cells: Floats, /) -> Floats:
-        """Return pseudo-counts ess / cells."""
-        if not (cells >= 1).all():
-            raise ValueError(f"cells={shown(cells)}: numbers of cells are at least 1")
-        return float(self.ess) / cells
-
-    def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
-        """Return pseudo-counts ess / cells."""
-        return self.cell_counts(cells)
-
-    def penalty(self, m: int, parameters: Floats, /) -> Floats:
-        """Return zeros."""
-        return np.zeros(parameters.shape)
-
-
-@checked
-@dataclass(frozen=True, slots=True)
-class K2:
-    """Marginal likelihood with all Dirichlet parameters 1 [CooperHerskovits1992].
-
-    Examples
-    --------
-    >>> K2().parent_counts(np.array([4.0]), 3)
-    array([3.])
-    """
-
-    def cell_counts(self, cells: Floats, /) -> Floats:
-        """Return ones."""
-        return np.ones(cells.shape)
-
-    def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
-        """Return the pseudo-count r, one for each state."""
-        return np.full(cells.shape, float(arity))
-
-    def penalty(self, m: int, parameters: Floats, /) -> Floats:
-        """Return zeros."""
-        return np.zeros(parameters.shape)
-
-
-@checked
-@dataclass(frozen=True, slots=True)
-class LogLikelihood:
-    """Maximised log likelihood, sum of N_jk ln(N_jk / N_j); it never prefers fewer parents.
-
-    Examples
-    --------
-    >>> LogLikelihood().penalty(100, np.array([2.0]))
-    array([0.])
-    """
-
-    def cell_counts(self, cells: Floats, /) -> Floats:
-        """Return the mark of a likelihood."""
-        return np.full(cells.shape, counting.LIKELIHOOD)
-
-    def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
-        """Return the mark of a likelihood."""
-        return np.full(cells.shape, counting.LIKELIHOOD)
-
-    def penalty(self, m: int, parameters: Floats, /) -> Floats:
-        """Return zeros."""
-        return np.zeros(parameters.shape)
-
-
-@checked
-@dataclass(frozen=True, slots=True)
-class BIC(LogLikelihood):
-    """Log likelihood less (ln m) / 2 for each free parameter [Schwarz1978].
-
-    Examples
-    --------
-    >>> BIC().penalty(100, np.array([4.0])).round(4)
-    array([9.2103])
-    """
-
-    def penalty(self, m: int, parameters: Floats, /) -> Floats:
-        """Return (ln m) / 2 for each parameter; nothing for m = 0 rows."""
-        return 0.5 * math.log(max(m, 1)) * parameters
-
-
-@checked
-@dataclass(frozen=True, slots=True)
-class AIC(LogLikelihood):
-    """Log likelihood less 1 for each free parameter [Akaike1974].
-
-    Examples
-    --------
-    >>> AIC().penalty(100, np.array([4.0]))
-    array([4.])
-    """
-
-    def penalty(self, m: int, parameters: Floats, /) -> Floats:
-        """Return 1 for each parameter."""
-        return parameters
-
-
 def score_families(
-    data: Data,
-    score: Score,
+    data: AnyData,
+    score: Score | BGe | ConditionalGaussian,
     /,
     *,
     max_parents: int = 3,
@@ -191,12 +49,14 @@ def score_families(
 ) -> ScoreTable:
     """Score every family of up to `max_parents` parents.
 
-    Rows in which v was intervened on are left out of v's counts, not of others' [CooperYoo1999].
+    Rows in which v was set by an intervention are left out of v's scores, not of others'
+    [CooperYoo1999].
 
     Parameters
     ----------
     data : Data, m rows of n variables
-    score : BDeu, K2, BIC, AIC, LogLikelihood, or anything that offers what `Score` does
+    score : BDeu, K2, BIC, AIC, LogLikelihood, or anything that offers what `Score` does; of
+        measurements BGe, of tables with both ConditionalGaussian
     max_parents : largest number of parents; more than n - 1 is the same as n - 1
     prior : structure prior, `Uniform()` by default
     candidates : for some nodes, the only parents allowed; nodes are names or numbers
@@ -205,8 +65,13 @@ def score_families(
     Raises
     ------
     ValueError
-        If max_parents is negative, an edge or node is unknown or contradictory, or the table does
-        not fit in memory.
+        If max_parents is negative, an edge or node is unknown or contradictory, the score is not
+        one for these variables, or the table does not fit in memory.
+
+    Warns
+    -----
+    UserWarning
+        For a measured variable that is a sum of multiples of others.
 
     Examples
     --------
@@ -217,8 +82,8 @@ def score_families(
     array([[  0., -inf],
            [  0.,   0.]])
     """
-    conforming("data", data, Data)
-    conforming("score", score, Score)
+    data = conforming("data", data, AnyData)
+    of_states, of_measured = _parts(data, score)
     conforming("prior", prior, Prior)
     check_counts(least=0, max_parents=max_parents)
     n, k = data.n, min(int(max_parents), data.n - 1)
@@ -230,9 +95,19 @@ def score_families(
     outside = (parents & ~allowed[:, None]) != 0
     lacking = (demanded[:, None] & ~parents) != 0
     log_prior[outside | lacking] = -math.inf
+    measured = sum(1 << int(v) for v in np.flatnonzero(data.measured))
+    log_prior[~data.measured[:, None] & (parents & measured != 0)] = -math.inf
     log_score = np.empty(parents.shape)
-    for nodes, rows in _counted_rows(data):
-        _score_nodes(data, nodes, rows, score, k, parents, log_score)
+    columns = np.empty((n, 0)) if of_measured is None else prepared(of_measured, data)
+    for nodes, counted in _counted_rows(data):
+        codes = np.array(data.values[counted].T, order="C")
+        with_states = [v for v in nodes if not data.measured[v]]
+        others = [v for v in nodes if data.measured[v]]
+        if of_states is not None and with_states:
+            _score_nodes(data, with_states, codes, of_states, k, parents, log_score)
+        if of_measured is not None and others:
+            wishart = wishart_prior(of_measured, data)
+            _score_measured(data, others, columns[:, counted], codes, wishart, parents, log_score)
     return ScoreTable(parents, log_score, log_prior, data.names, k)
 
 
@@ -271,17 +146,49 @@ def _require_memory(n: int, k: int, m: int) -> None:
     )
 
 
-def _counted_rows(data: Data) -> list[tuple[list[int], NDArray[np.int32]]]:
-    """Nodes that share their counted rows, with these rows' states as (n, rows) columns."""
+def _parts(data: Data, score: object) -> tuple[Score | None, BGe | None]:
+    """The scores of variables with states and of measured ones; refused if one is lacking."""
+    if isinstance(score, ConditionalGaussian):
+        return score.discrete, score.measured
+    if isinstance(score, BGe):
+        if not data.measured.all():
+            name = data.names[int((~data.measured).argmax())]
+            raise ValueError(
+                f"score={score!r} is for measurements, and {name!r} has states: use "
+                "ConditionalGaussian() for a table with both, BDeu() for states alone"
+            )
+        return None, score
+    conforming("data", data, Data)
+    return conforming("score", score, Score), None
+
+
+def _counted_rows(data: Data) -> list[tuple[list[int], Bools]]:
+    """Nodes that share their counted rows, with these rows as (m,)."""
     if data.intervened is None:
-        return [(list(range(data.n)), np.array(data.values.T, order="C"))]
+        return [(list(range(data.n)), np.ones(data.m, np.bool_))]
     groups: dict[bytes, list[int]] = {}
     for v in range(data.n):
         groups.setdefault(data.intervened[:, v].tobytes(), []).append(v)
-    return [
-        (nodes, np.array(data.values[~data.intervened[:, nodes[0]]].T, order="C"))
-        for nodes in groups.values()
-    ]
+    return [(nodes, ~data.intervened[:, nodes[0]]) for nodes in groups.values()]
+
+
+def _score_measured(
+    data: Data,
+    nodes: list[int],
+    columns: Floats,
+    codes: NDArray[np.int32],
+    prior: WishartPrior,
+    parents: Ints,
+    out: Floats,
+) -> None:
+    """Fill rows `nodes` of `out` from measurements (n, rows) and codes (n, rows)."""
+    k = int(parents[nodes[0], -1]).bit_count()
+    choose, first = counting.binomials(data.n, k + 1), counting.first_ranks(data.n, k + 1)
+    joint = np.empty(first[k + 2])
+    columns = np.ascontiguousarray(columns)
+    gaussian.set_scores(columns, codes, data.arities, k + 1, prior, joint)
+    for v in nodes:
+        counting.family_scores(v, parents[v], choose, first, joint, joint, out[v])
 
 
 def _score_nodes(
@@ -295,9 +202,10 @@ def _score_nodes(
 ) -> None:
     """Fill rows `nodes` of `out` from the counts in `columns`."""
     n, m = columns.shape
+    arities = np.maximum(data.arities, 1)  # measurements make no cells: families with them are out
     choose, first = counting.binomials(n, k + 1), counting.first_ranks(n, k + 1)
     cells = np.empty(first[k + 2])
-    counting.clique_cells(data.arities, k + 1, cells)
+    counting.clique_cells(arities, k + 1, cells)
     distinct, cell_of = np.unique(cells, return_inverse=True)
     known: dict[bytes, Floats] = {}  # by pseudo-counts: nodes of equal arity share their sums
 
@@ -312,13 +220,13 @@ def _score_nodes(
             counting.cell_terms(different, terms)
             known[key] = np.empty(first[size + 1])
             by_set = counting.Terms(which[cell_of], different, terms)
-            counting.clique_scores(columns, data.arities, size, by_set, known[key])
+            counting.clique_scores(columns, arities, size, by_set, known[key])
         return known[key]
 
     joint = sums(score.cell_counts(distinct), k + 1)
     parameters = np.empty(parents.shape[1])
     for v in nodes:
-        marginal = sums(score.parent_counts(distinct, int(data.arities[v])), k)
+        marginal = sums(score.parent_counts(distinct, int(arities[v])), k)
         counting.family_scores(v, parents[v], choose, first, joint, marginal, out[v])
         counting.family_scores(v, parents[v], choose, first, cells, cells, parameters)
         out[v] -= score.penalty(m, parameters)

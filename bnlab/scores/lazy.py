@@ -13,7 +13,8 @@ from bnlab.data import Data
 from bnlab.graphs import check_dags
 from bnlab.kernels import counting, lazy_scores as kernels
 from bnlab.priors import Prior, Uniform
-from bnlab.scores.families import FEWER_FAMILIES, Score, log_priors
+from bnlab.scores.discrete import Score
+from bnlab.scores.families import FEWER_FAMILIES, log_priors
 from bnlab.scores.table import ScoreTable, family_count
 
 Source = tuple[tuple[NDArray[np.generic], ...], ...]

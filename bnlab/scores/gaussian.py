@@ -1,0 +1,138 @@
+"""Scores of measurements: BGe, and conditional Gaussian for tables that have states too."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from bnlab.checks import Floats, checked, real
+from bnlab.data import Data
+from bnlab.errors import InputError, Setting, warn
+from bnlab.files import brief
+from bnlab.scores.discrete import BDeu, Score
+
+AnyData = Annotated[Data, "states or measurements"]
+
+COLLINEAR = 1e-10  # share of a column's variance that the others leave unexplained
+
+
+class WishartPrior(NamedTuple):
+    """What kernels take of a prior: alpha_mu, alpha_w less the number of variables, and t."""
+
+    alpha_mu: float
+    excess: float
+    t: float
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class BGe:
+    """Bayesian Gaussian score of measurements, equal for Markov equivalent DAGs.
+
+    The marginal likelihood of linear-Gaussian networks whose mean is Normal with prior mean 0 and
+    precision alpha_mu W, and whose precision matrix W is Wishart with alpha_w degrees of freedom
+    and T = t I, t = alpha_mu (alpha_w - n - 1) / (alpha_mu + 1) [GeigerHeckerman2002], with T and R
+    cut down to the family as they must be [KuipersMoffaHeckerman2014].
+
+    Since T = t I, units matter: scores are of columns shifted to mean 0 and, by default, scaled to
+    variance 1, over all rows.
+
+    Parameters
+    ----------
+    alpha_mu : float, weight of the prior mean, in rows
+    alpha_w : float, degrees of freedom, more than n + 1 for n measured variables; None means n +
+        alpha_mu + 1
+    standardize : whether to scale the columns to variance 1 (dividing by m - 1)
+
+    Examples
+    --------
+    >>> BGe()
+    BGe(alpha_mu=1.0, alpha_w=None, standardize=True)
+    """
+
+    alpha_mu: float = 1.0
+    alpha_w: float | None = None
+    standardize: bool = True
+
+    def __post_init__(self) -> None:
+        if not 1e-6 <= real(self.alpha_mu) <= 1e6:
+            raise InputError(Setting("alpha_mu", self.alpha_mu), ": choose 1e-6 to 1e6 rows")
+        if self.alpha_w is not None and not 2 < real(self.alpha_w) <= 1e6:
+            raise InputError(Setting("alpha_w", self.alpha_w), ": choose None, or up to 1e6")
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class ConditionalGaussian:
+    """Score of tables with states and measurements [LauritzenWermuth1989].
+
+    A variable with states has parents with states only, and the score `discrete`. A measured one
+    has parents of both kinds: for each joint state of the former, a regression on the latter with
+    the score `measured` of the rows with that state. Other families are forbidden (log_prior -inf).
+
+    Parameters
+    ----------
+    discrete : Score of variables with states
+    measured : BGe of the others
+
+    Examples
+    --------
+    >>> ConditionalGaussian().discrete
+    BDeu(ess=1.0)
+    """
+
+    discrete: Score = field(default_factory=BDeu)
+    measured: BGe = BGe()
+
+
+def wishart_prior(score: BGe, data: Data, /) -> WishartPrior:
+    """The prior of a score for the measured variables of data."""
+    n, alpha_mu = int(data.measured.sum()), float(score.alpha_mu)
+    alpha_w = n + alpha_mu + 1 if score.alpha_w is None else float(score.alpha_w)
+    if alpha_w <= n + 1:
+        raise InputError(
+            Setting("alpha_w", score.alpha_w),
+            f": more than n + 1 = {n + 1} degrees of freedom are needed for {n} measured variables",
+        )
+    return WishartPrior(alpha_mu, alpha_w - n, alpha_mu * (alpha_w - n - 1) / (alpha_mu + 1))
+
+
+def prepared(score: BGe, data: Data, /) -> Floats:
+    """Columns (n, m) of mean 0 and, if asked for, variance 1; zeros for variables with states.
+
+    Warns of columns that are sums of others, up to rounding: in DAGs they determine each other.
+    """
+    out = np.zeros((data.n, data.m))
+    if data.measurements is None or data.m == 0:
+        return out
+    for v in np.flatnonzero(data.measured):
+        column = data.measurements[:, v]
+        largest = np.abs(column).max() or 1.0
+        column = column / largest
+        column = column - column.mean()
+        spread = math.sqrt(column @ column / max(1, data.m - 1))
+        out[v] = column / (spread or 1.0) if score.standardize else column * largest
+    _warn_of_collinear(out, data)
+    return out
+
+
+def _warn_of_collinear(columns: Floats, data: Data) -> None:
+    """Tell of the first column that those before it explain, if rows suffice to see that."""
+    kept: list[Floats] = []
+    for v in np.flatnonzero(data.measured):
+        rest, size = columns[v], float(columns[v] @ columns[v])
+        if size == 0:
+            continue
+        for _ in range(2):  # once more for the digits that the first pass loses
+            for other in kept:
+                rest = rest - (other @ rest) * other
+        left = float(rest @ rest)
+        if left <= COLLINEAR * size:
+            if len(kept) < data.m - 1:
+                warn(
+                    f"variable {brief(data.names[v])!r} is a sum of multiples of those before it: "
+                    "edges among them say that they determine each other. Leave one out"
+                )
+            return
+        kept.append(rest / math.sqrt(left))
