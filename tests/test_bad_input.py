@@ -272,6 +272,8 @@ GOOD = {
 # The parts of settings, and the functions of the modules.
 GOOD |= {
     "BDeu": {"ess": 1.0},
+    "BGe": {"alpha_mu": 1.0, "alpha_w": None, "standardize": True},
+    "ConditionalGaussian": {"discrete": bn.BDeu(), "measured": bn.BGe()},
     "EdgePenalty": {"nats": 1.0},
     "EdgeBeliefs": {"beliefs": np.full((5, 5), 0.5), "strength": 1.0},
     "Linear": {"steps": 3},

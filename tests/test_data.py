@@ -124,7 +124,7 @@ class TestData:
             ([[0, 1], [1]], {}, "ragged"),
             ([0, 1], {}, r"shape \(2,\)"),
             (np.empty((2, 0), int), {}, "n >= 1"),
-            ([[0.0, 1.5]], {}, "discretize"),
+            ([[0.0, 1.5]], {"arities": [2, 2]}, "discretize"),
             ([["yes", "no"]], {}, "read_csv"),
             ([[0, -1], [1, 0]], {}, "row 0, variable 'x1': code -1 is negative"),
             ([[0, 1], [0, 0]], {}, "'x0' is constant"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,16 +16,23 @@ from bnlab.data.doubts import told_of_labels
 from bnlab.data.encoding import MISSING_LABEL, Encoder
 from bnlab.data.markers import MISSING_MARKERS, Markers
 from bnlab.data.text import DEFAULT_MAX_LEVELS, Missing, Options, Rules, string_list
+from bnlab.data.validation import (
+    as_codes,
+    as_table,
+    check_arities,
+    check_intervals,
+    check_levels,
+    check_measurements,
+    check_names,
+    check_variable,
+    infer_arity,
+)
 from bnlab.errors import InputError, parts_of, warn
 from bnlab.files import brief, told_briefly
 from bnlab.results import Record
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MAX_VARIABLES = 63
-MAX_ARITY = 10**6
-MAX_MEASUREMENT = 1e100
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -70,21 +77,21 @@ class Data(Record):
     measurements: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        codes = _as_codes(self.values)
+        codes = as_codes(self.values)
         m, n = codes.shape
-        names = _check_names(self.names, n)
-        arities = _check_arities(self.arities, n)
-        levels = _check_levels(self.levels, names)
-        numbers = _check_measurements(self.measurements, arities, names, m)
+        names = check_names(self.names, n)
+        arities = check_arities(self.arities, n)
+        levels = check_levels(self.levels, names)
+        numbers = check_measurements(self.measurements, arities, names, m)
         for v in np.flatnonzero(arities != 0):
-            _check_variable(codes[:, v], int(arities[v]), names[v], levels[v])
+            check_variable(codes[:, v], int(arities[v]), names[v], levels[v])
         mask = None if self.intervened is None else np.array(self.intervened)
         if mask is not None and (mask.shape != (m, n) or mask.dtype != np.bool_):
             raise ValueError(
                 f"intervened must be a bool array of shape {(m, n)}, like values; "
                 f"got {mask.dtype} of shape {mask.shape}"
             )
-        intervals = _check_intervals(self.intervals, names, levels)
+        intervals = check_intervals(self.intervals, names, levels)
         self._set(values=np.array(codes, np.int32, order="C"), arities=arities, names=names)
         self._set(levels=levels, intervened=mask, intervals=intervals, measurements=numbers)
 
@@ -163,25 +170,25 @@ class Data(Record):
         >>> Data.from_arrays([[0.3, 1], [2.5, 0]], arities=[0, 2])
         Data: 2 rows, 2 variables with 2 states or measured (1) (x0, x1)
         """
-        table = _as_table(values)
+        table = as_table(values)
         n = table.shape[1]
         if arities is None and table.dtype.kind == "f":
             arities = [0] * n
-        measured = np.zeros(n, np.bool_) if arities is None else _check_arities(arities, n) == 0
+        measured = np.zeros(n, np.bool_) if arities is None else check_arities(arities, n) == 0
         states = table
         if measured.any():
             states = np.where(measured, 0, table)
             whole = states.dtype.kind == "f" and (np.isfinite(states) & (states % 1 == 0)).all()
             states = states.astype(np.int64) if whole else states
-        codes = _as_codes(states)
-        named = _check_names([f"x{v}" for v in range(n)] if names is None else names, n)
-        labels = None if levels is None else _check_levels(levels, named)
+        codes = as_codes(states)
+        named = check_names([f"x{v}" for v in range(n)] if names is None else names, n)
+        labels = None if levels is None else check_levels(levels, named)
         if arities is None:
             arities = [
-                _infer_arity(codes[:, v], named[v]) if labels is None else len(labels[v])
+                infer_arity(codes[:, v], named[v]) if labels is None else len(labels[v])
                 for v in range(n)
             ]
-        sizes = _check_arities(arities, n)
+        sizes = check_arities(arities, n)
         labels = labels or tuple(tuple(map(str, range(size))) for size in sizes)
         numbers = np.where(measured, table, np.nan) if measured.any() else None
         for v in np.flatnonzero(measured):
@@ -343,159 +350,6 @@ def encoded(columns: Sequence[Column], encoder: Encoder) -> Data:
         return Data(**fields)
     except ValueError as error:
         raise InputError(f"{encoder.source}: ", *parts_of(error)) from error
-
-
-def _as_table(values: ArrayLike) -> NDArray[Any]:
-    """Return an (m, n) array, or refuse what is none."""
-    if np.ma.is_masked(values):
-        raise ValueError("values are masked in places: drop those rows, or give them a code")
-    try:
-        table = np.asarray(values)
-    except ValueError as error:
-        raise ValueError("values must be a rectangular (m, n) array; rows are ragged") from error
-    if table.ndim != 2 or table.shape[1] == 0:
-        raise ValueError(f"values must be an (m, n) array with n >= 1; got shape {table.shape}")
-    if table.shape[1] > MAX_VARIABLES:
-        raise ValueError(
-            f"{table.shape[1]} variables; sets of variables are 64-bit masks, so at most "
-            f"{MAX_VARIABLES} fit. Choose fewer columns"
-        )
-    return table
-
-
-def _as_codes(values: ArrayLike) -> NDArray[np.int64]:
-    """Return (m, n) codes as int64, or refuse them."""
-    codes = _as_table(values)
-    if codes.dtype != np.bool_ and not np.issubdtype(codes.dtype, np.integer):
-        raise ValueError(
-            f"values are {codes.dtype}, but codes are integers 0..arity-1. Use .astype(int) on "
-            "whole numbers, discretize on measurements, Data.from_frame or read_csv on labels"
-        )
-    if codes.size and codes.max() > np.iinfo(np.int32).max:
-        raise ValueError(f"code {codes.max()} does not fit 32 bits; recode to 0, 1, 2, ...")
-    return codes.astype(np.int64)
-
-
-def _check_names(names: Sequence[str], n: int) -> tuple[str, ...]:
-    checked = string_list("names", names)
-    if len(checked) != n:
-        raise ValueError(f"{len(checked)} names for {n} columns; give one for each")
-    for v, name in enumerate(checked):
-        if not isinstance(name, str) or not name:
-            raise ValueError(f"names are non-empty strings; got {name!r}")
-        if name in checked[:v]:
-            raise ValueError(f"the name {name!r} occurs twice; rename one of the columns")
-    return checked
-
-
-def _check_arities(arities: ArrayLike, n: int) -> NDArray[np.int64]:
-    sizes = np.asarray(arities)
-    if sizes.shape != (n,) or not np.issubdtype(sizes.dtype, np.integer):
-        raise ValueError(f"arities must be {n} integers, one for each column; got {shown(arities)}")
-    if sizes.size and sizes.max() > MAX_ARITY:
-        raise ValueError(f"arity {sizes.max()} is beyond {MAX_ARITY}; join states, or leave it out")
-    return sizes.astype(np.int64)
-
-
-def _check_measurements(
-    numbers: NDArray[np.float64] | None, arities: NDArray[np.int64], names: tuple[str, ...], m: int
-) -> NDArray[np.float64] | None:
-    """The (m, n) measurements, nan where there are states; refused if some are not finite."""
-    measured = arities == 0
-    if not measured.any() and numbers is None:
-        return None
-    table = np.array(np.nan if numbers is None else numbers, np.float64, order="C")
-    if table.shape != (m, len(names)):
-        raise ValueError(
-            f"measurements={shown(numbers)}: give an array {(m, len(names))}, like values, for the "
-            "variables with arity 0"
-        )
-    bad = np.argwhere(~(np.abs(table) <= MAX_MEASUREMENT) & measured)
-    for row, v in bad:
-        raise ValueError(
-            f"row {row}, variable {names[v]!r}: {table[row, v]} is no measurement: give a number "
-            f"of magnitude at most {MAX_MEASUREMENT:g}, and leave out rows without one"
-        )
-    table[:, ~measured] = np.nan
-    return table
-
-
-def _one_each(field: str, given: Sequence[Any], names: tuple[str, ...]) -> None:
-    if len(given) != len(names):
-        raise ValueError(
-            f"{field} has {len(given)} entries for {len(names)} columns; give one for each"
-        )
-
-
-def _check_levels(
-    levels: Sequence[Sequence[str]], names: tuple[str, ...]
-) -> tuple[tuple[str, ...], ...]:
-    columns = tuple(levels) if isinstance(levels, Iterable) else ()
-    _one_each("levels", columns, names)
-    return tuple(
-        tuple(map(str, conforming(f"levels of {name!r}", column, Sequence[object])))
-        for name, column in zip(names, columns, strict=True)
-    )
-
-
-def _check_intervals(
-    intervals: Sequence[Intervals | None],
-    names: tuple[str, ...],
-    levels: tuple[tuple[str, ...], ...],
-) -> tuple[Intervals | None, ...]:
-    given = tuple(conforming("intervals", intervals, Sequence[object])) or (None,) * len(names)
-    if not all(cut is None or hasattr(cut, "cut_points") for cut in given):
-        raise ValueError(f"intervals={shown(intervals)}: give Intervals or None for each column")
-    _one_each("intervals", given, names)
-    for name, cut, labels in zip(names, given, levels, strict=True):
-        if cut is not None and len(labels) <= len(cut.cut_points):
-            raise ValueError(
-                f"variable {name!r} has {len(labels)} levels, too few for "
-                f"{len(cut.cut_points)} cut points"
-            )
-    return given
-
-
-def _check_variable(
-    codes: NDArray[np.int64], arity: int, name: str, levels: tuple[str, ...]
-) -> None:
-    if arity < 2:
-        raise ValueError(
-            f"variable {name!r} has {arity} level{'' if arity == 1 else 's'}: a constant tells "
-            "nothing about the others. Leave it out, or declare the states that did not occur"
-        )
-    if len(levels) != arity:
-        raise ValueError(f"variable {name!r} has arity {arity} but {len(levels)} level labels")
-    if len(set(levels)) < arity:
-        twice = next(label for label in levels if levels.count(label) > 1)
-        raise ValueError(f"variable {name!r} has two levels labelled {twice!r}; rename one")
-    if codes.size and not 0 <= codes.min() <= codes.max() < arity:
-        row = int(np.flatnonzero((codes < 0) | (codes >= arity))[0])
-        raise ValueError(
-            f"row {row}, variable {name!r}: code {codes[row]} is outside 0..{arity - 1}. "
-            "Recode the column, or raise its arity"
-        )
-
-
-def _infer_arity(codes: NDArray[np.int64], name: str) -> int:
-    """Return the number of states, all of which occur."""
-    if not codes.size:
-        raise ValueError("no rows to infer arities from; pass arities=")
-    seen = np.unique(codes)
-    if seen[0] < 0:
-        row = int(np.flatnonzero(codes < 0)[0])
-        raise ValueError(f"row {row}, variable {name!r}: code {seen[0]} is negative")
-    if len(seen) == 1:
-        raise ValueError(
-            f"variable {name!r} is constant (only code {seen[0]}). Leave it out, or pass arities="
-        )
-    if len(seen) <= seen[-1]:
-        gap = int(np.flatnonzero(seen != np.arange(len(seen)))[0])
-        raise ValueError(
-            f"variable {name!r} holds code {seen[-1]} but never code {gap}. Pass arities= if "
-            "that state exists, or recode the column to 0, 1, 2, ..."
-        )
-    return len(seen)
 
 
 def node_number(names: Sequence[str], node: int | str, /) -> int:

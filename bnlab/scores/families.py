@@ -87,7 +87,7 @@ def score_families(
     conforming("prior", prior, Prior)
     check_counts(least=0, max_parents=max_parents)
     n, k = data.n, min(int(max_parents), data.n - 1)
-    _require_memory(n, k, data.m)
+    _require_memory(n, k, data.m, int(data.measured.sum()))
     parents = np.empty((n, family_count(n, k)), np.int64)
     counting.family_masks(n, k, parents)
     log_prior = log_priors(prior, parents, data.names)
@@ -138,9 +138,9 @@ def scoring_bytes(n: int, max_parents: int, /, *, m: int = 0) -> int:
     return max(while_counting, 7 * arrays) + arrays // 2 + 4 * m * (n + 2 * (max_parents + 2))
 
 
-def _require_memory(n: int, k: int, m: int) -> None:
+def _require_memory(n: int, k: int, m: int, measured: int) -> None:
     memory.require(
-        scoring_bytes(n, k, m=m),
+        scoring_bytes(n, k, m=m) + 24 * m * (n if measured else 0),  # columns, twice, and a mask
         task=f"scoring all families of up to {k} parents of n={n} variables",
         remedy=FEWER_FAMILIES,
     )
