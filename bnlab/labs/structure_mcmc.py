@@ -73,10 +73,11 @@ def sizes(case: Case) -> tuple[int, ...]:
 
 
 def chain_errors(draws: bn.Draws, where: Target, /) -> list[float]:
-    """Return the SAD of the second half of each chain from the exact edges."""
+    """Return the SAD of the second half of each chain, of DAGs or orders, from the exact edges."""
+    table = where.table if draws.over == "orders" else None
     late = taken(draws, np.s_[:, draws.values.shape[1] // 2 :])
     chains = [chain(late, c) for c in range(len(late.values))]
-    return [where.sad(bn.features.edges(alone)) for alone in chains]
+    return [where.sad(bn.features.edges(alone, table=table)) for alone in chains]
 
 
 @cache
