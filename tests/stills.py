@@ -307,7 +307,7 @@ def own_table(table):
 
 @of("14_your_own_data", *GARDEN, "network = ")
 def own_network(network):
-    listed = network.widget.children[-2].children[-1]
+    listed = network.widget.children[-1].children[-1]
     return [*at(network), listed]
 
 

@@ -119,7 +119,7 @@ def test_what_is_shown_of_an_earlier_table_says_so(garden: Path) -> None:
     table = lab.Table(garden)
     study = lab.Study(table, seconds=10)
     study.runner.run_now()
-    notices = [lab.Network(study).widget.children[1], lab.Priors(study).widget.children[0]]
+    notices = [shown(study).widget.children[0] for shown in (lab.Network, lab.Priors)]
     assert [notice.value for notice in notices] == ["", ""]
     table.rule.value = "equally full levels"
     assert all("The table has changed: press Analyse." in notice.value for notice in notices)

@@ -35,6 +35,7 @@ NOISE = 0.2
 SEED = 2007
 SET_ROWS = (0, 1, 2, 5, 10, 20, 40, 80, 200)
 MOST_PAIRS = 8
+SIDE, NET = 245, 340  # pixels: three pictures stand beside each other
 FAINT = 0.15  # width of an edge that is cut
 PLAIN = "uniform prior"
 DOUBT = "no path M. Work → Smoking"
@@ -242,6 +243,7 @@ class Doing(View):
                     self._places,
                     title=f"Where {which} is set",
                     alt=f"The network, its edges into {which} faint",
+                    width=NET,
                 ),
                 f"Faint: edges into {which}, which has no parents in the rows where it is set.",
             )
@@ -249,7 +251,7 @@ class Doing(View):
         for name, heading in titles.items():
             edges = directed(names.index(which), rows, told=name == "told", net=self._net)
             least = min(edges[u, v] for u, v in true)
-            picture = plots.heat_map(edges, names, name=name, title=heading)
+            picture = plots.heat_map(edges, names, name=name, title=heading, side=SIDE)
             board[name] = picture, f"{said[name]}{least:.2f}."
         return board
 

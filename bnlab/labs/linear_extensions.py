@@ -46,8 +46,6 @@ class Extensions(View):
     Controls `shape`, `number` (of the draw) and `step`; panels `lattice` and `net`.
     """
 
-    beside = (("lattice",), ("net",))
-
     def __init__(self) -> None:
         self._places = np.array([[0.1, 1.0], [0.9, 0.67], [0.1, 0.33], [0.9, 0.0]])
         super().__init__(
@@ -77,7 +75,11 @@ class Extensions(View):
             ),
             "net": (
                 plots.network(
-                    graphs.to_adjacency(dag).astype(float), NAMES, self._places, title="The DAG"
+                    graphs.to_adjacency(dag).astype(float),
+                    NAMES,
+                    self._places,
+                    title="The DAG",
+                    width=310,
                 ),
                 "A linear extension has all parents before their children.",
             ),

@@ -30,6 +30,7 @@ SIZES = (0, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000,
 
 DIVISORS = (1, 2, 3, 4)
 MOST_MEMBERS = 8  # of a class, shown
+FRAME = 245  # pixels, of answers: three pictures stand beside each other
 SHOWN = 4  # shapes at either end of the gallery
 POSTERIORS = ("order-modular", "structure-modular")
 _NUMBERS = {1: "One", 2: "Two", 3: "Three", 4: "Four"}
@@ -202,6 +203,7 @@ class Washout(View):
                     name="edges",
                     title=f"Edges of the {self._kind} network",
                     alt="Posterior probabilities of eight edges under two priors",
+                    frame_width=FRAME,
                 ),
                 f"{size:,} rows. Both posteriors are exact, with ρ = 1; one counts the orders of "
                 "a DAG, the other does not.",
@@ -214,8 +216,9 @@ class Washout(View):
                     posteriors=POSTERIORS,
                     name="members",
                     title=f"{_NUMBERS.get(len(self._class), len(self._class))} equivalent DAGs, "
-                    f"one of them {self._kind}",
+                    "by their root",
                     alt="Posterior probabilities of four equivalent DAGs under two priors",
+                    frame_width=FRAME,
                 ),
                 f"Odds of the {self._kind} DAG against the one with root {self._root(worst)}: "
                 f"{first[best] / first[worst]:.4g} (order-modular), "
@@ -237,7 +240,7 @@ class Washout(View):
         alike, labels = len(set(roots)) < len(roots), []
         for place, (i, root) in enumerate(zip(self._class, roots, strict=True), start=1):
             orders, kind = self._all.orders[i], f"{self._kind}, " if i == self._true else ""
-            label = f"root {root} ({kind}{orders} order{'s' if orders > 1 else ''})"
+            label = f"{root} ({kind}{orders} order{'s' if orders > 1 else ''})"
             labels.append(f"{place}: {label}" if alike else label)
         return labels
 

@@ -28,6 +28,10 @@ MAX_PARENTS = 3
 DRAWS = 2000
 DELTA = 0.05
 SIMULATED_ROWS = 2000
+FEW = 6
+ROOM = (260, 340, 290), (340, 420, 390)
+"""Pixels for matrix, network and bars: of few variables, all beside each other; of more."""
+
 STEPS = (0, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
@@ -93,20 +97,21 @@ class Explorer(View):
     def draw(self, dataset: Case, size: int) -> Board:
         """The posterior given the first rows, at the places that all rows give the network."""
         data, now = table(dataset), _answer(dataset, size)
+        side, net, bars = ROOM[data.n > FEW]
         edges, names = now.edges, data.names
         u, v = np.unravel_index(np.argmax(edges), edges.shape)
         return {
             "heat": (
-                plots.heat_map(edges, names),
+                plots.heat_map(edges, names, side=side),
                 f"{size:,} of {data.m:,} rows. Most probable edge: {names[u]} → {names[v]}, "
                 f"{edges[u, v]:.2f}.",
             ),
             "net": (
-                plots.network(edges, names, _places(dataset)),
+                plots.network(edges, names, _places(dataset), width=net),
                 "Positions are those of the full table; edges below 0.1 are left out.",
             ),
             "bars": (
-                plots.path_bars(now.paths, edges, names, margin=now.margin),
+                plots.path_bars(now.paths, edges, names, margin=now.margin, width=bars),
                 f"Means over {DRAWS:,} DAGs drawn from the posterior; each whisker holds the exact "
                 f"value with probability {1 - DELTA:.2f}.",
             ),

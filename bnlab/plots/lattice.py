@@ -22,7 +22,7 @@ Link = tuple[int, int]
 LARGEST = 4
 """More variables than this have more sets than a page has room for."""
 
-WIDTH, HEIGHT = 740, 440  # pixels of the frame
+WIDTH, HEIGHT = 740, 400  # pixels of the frame
 BOX = (108, 48)  # pixels: name above, two cells below
 CELL = (54, 25)  # pixels
 SET_BOX = (100, 28)  # pixels, of a set without cells

@@ -225,6 +225,7 @@ def answer_pairs(
     title: str,
     x_label: str = "posterior probability",
     alt: str,
+    frame_width: int = 300,
 ) -> figure:
     """Draw two answers to each question, joined by a line: the longer, the more they disagree.
 
@@ -235,11 +236,13 @@ def answer_pairs(
     first, second : (K,) probabilities, the answers of the two posteriors
     labels : K different labels, the first on top
     posteriors : names of the two posteriors, for the legend
+    frame_width : pixels
     """
     columns: Columns = {"label": list(labels)}
     for column, values in (("first", first), ("second", second)):
         columns[column] = vector(values, len(labels), f"{column} answers").tolist()
-    picture = rows(labels, title=title, x_label=x_label, alt=alt, row=30, room=130)
+    look: dict[str, Any] = {"title": title, "x_label": x_label, "alt": alt}
+    picture = rows(labels, row=30, room=130, frame_width=frame_width, **look)
     source = ColumnDataSource(data=columns, name=name)
     look = {"source": source, "line_width": 5, "line_color": "#c9c9c9"}
     picture.segment("first", "label", "second", "label", **look)
@@ -312,6 +315,7 @@ def path_bars(
     *,
     top: int = 8,
     margin: float = 0.0,
+    width: int = 390,
 ) -> figure:
     """Draw bars of the `top` most probable paths, best first.
 
@@ -327,8 +331,9 @@ def path_bars(
     names : the n variable names
     margin : half width of the interval around each path probability, as from Hoeffding's
         inequality; the interval is cut to [0, 1]
+    width : pixels
     """
-    title = "Most probable paths"
+    title = "Most probable paths, by any route"
     alt = "Bars of the most probable directed paths, with the probability of the edge alone"
     reach, direct = square(paths, names, "paths"), square(edges, names, "edges")
     n = len(names)
@@ -345,9 +350,9 @@ def path_bars(
     }
     columns |= _interval(columns["path"], margin)
     shown = min(top, len(pairs))
-    axes = "probability (bar: any route; diamond: the edge alone)", ""
+    axes = "probability (diamond: the edge alone)", ""
     y_ends = top - shown + 0.4, top + 0.6
-    picture = canvas(title, alt, *axes, size=(390, 46 * shown + 80), x=(0, 1.02), y=y_ends)
+    picture = canvas(title, alt, *axes, size=(width, 46 * shown + 80), x=(0, 1.02), y=y_ends)
     source = ColumnDataSource(data=columns, name="paths")
     look = {"height": 0.4, "fill_color": PALE, "line_color": None}
     bars = picture.hbar(y="place", right="path", source=source, **look)

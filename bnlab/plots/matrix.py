@@ -64,6 +64,7 @@ def cells(
     alt: str,
     ends: tuple[str, str],
     fill: Mapping[str, object],
+    side: int = FRAME,
     **look: object,
 ) -> tuple[figure, Any]:
     """Draw a matrix with a number in each cell; return the picture and what draws the cells.
@@ -75,14 +76,15 @@ def cells(
     ----------
     ends : what the rows and the columns are
     fill : the column that has a colour, and what gives it
+    side : of the matrix, pixels
     """
     n = len(names)
     longest = min(max(map(len, names)), LONGEST)
     slanted, room = n > 6 or longest > 6, round(LETTER * longest)
     axes = ends[1], ends[0]
-    size = FRAME + 100 + room, FRAME + 85 + (round(0.8 * room) if slanted else 0)
+    size = side + 100 + room, side + 85 + (round(0.8 * room) if slanted else 0)
     picture = canvas(title, alt, *axes, size=size, x=list(names), y=list(reversed(names)))
-    picture.frame_width = picture.frame_height = FRAME
+    picture.frame_width = picture.frame_height = side
     pairs = np.argwhere(~np.eye(n, dtype=bool))
     data: Columns = {"parent": [names[u] for u, _ in pairs], "child": [names[v] for _, v in pairs]}
     source = ColumnDataSource(data={**data, **extra}, name=name)
@@ -111,6 +113,7 @@ def heat_map(
     alt: str = "Heat map of edge probabilities, a row for each parent, a column for each child",
     what: str = "edge",
     ends: tuple[str, str] = ("parent", "child"),
+    side: int = FRAME,
 ) -> figure:
     """Draw edge probabilities as a heat map: the column `probability` of the source `name`.
 
@@ -124,6 +127,7 @@ def heat_map(
     names : the n variable names
     name : the name of the source, by which labs and tests find it
     what, ends : what is probable, and what it goes from and to: for another relation than edges
+    side : of the matrix, pixels
     """
     values = square(edges, names, "edges")
     chosen = values[~np.eye(len(names), dtype=bool)].tolist()
@@ -133,7 +137,7 @@ def heat_map(
         "ink": ["#ffffff" if p > 0.6 else INK for p in chosen],
     }
     mapper = LinearColorMapper(palette=PROBABILITY, low=0, high=1, nan_color="#ffffff")
-    look: dict[str, Any] = {"name": name, "title": title, "alt": alt, "ends": ends}
+    look: dict[str, Any] = {"name": name, "title": title, "alt": alt, "ends": ends, "side": side}
     look["fill"] = {"field": "probability", "transform": mapper}
     picture, drawn = cells(names, columns, **look, line_color=None)
     bar: dict[str, Any] = {"width": 12, "padding": 4, "bar_line_color": RULE}

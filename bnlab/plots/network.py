@@ -13,6 +13,9 @@ from bnlab.checks import Floats
 from bnlab.plots.canvas import CYCLE, RULE, WIDTH, Columns, diagram, hover, write
 from bnlab.plots.matrix import square
 
+Size = tuple[int, int]
+"""Width and height, pixels."""
+
 WIDEST = 8.0  # pixels, of an edge with probability 1
 WIDEST_PAIR = 5.0  # pixels, of a pair that is joined with probability 1, in pictures of many pairs
 LONGEST_LINE = 15  # characters
@@ -68,13 +71,13 @@ def _columns(
     positions: ArrayLike,
     widest: float,
     bows: Sequence[float],
-    height: int = 0,
+    size: Size | None = None,
 ) -> Columns:
     """The columns of links with their probabilities, each with an arrow head or without.
 
     Of the `bows` a link takes the first that leads it over the fewest boxes of others.
     """
-    centres, boxes = _pixels(positions, names, height)
+    centres, boxes = _pixels(positions, names, size)
     links = []
     for ((u, v), p), head in zip(chosen.items(), heads, strict=True):
         length = (HEAD + 1.4 * p * widest) * head
@@ -119,12 +122,12 @@ def pair_data(
     return _columns(chosen, heads, names, positions, WIDEST_PAIR, PAIR_BOWS)
 
 
-def node_data(names: Sequence[str], positions: ArrayLike, /, height: int = 0) -> Columns:
+def node_data(names: Sequence[str], positions: ArrayLike, /, size: Size | None = None) -> Columns:
     """Columns of the source `nodes` of `network`: name, label, and the box: x, y, width, height.
 
     Pixels from the lower left corner. A label has at most two lines.
     """
-    centres, boxes = _pixels(positions, names, height)
+    centres, boxes = _pixels(positions, names, size)
     return {
         "name": list(names),
         "label": [_label(name) for name in names],
@@ -135,10 +138,10 @@ def node_data(names: Sequence[str], positions: ArrayLike, /, height: int = 0) ->
     }
 
 
-def network_height(positions: ArrayLike, /) -> int:
-    """Height of a drawing that is 420 pixels wide: square, or taller where many rows need it."""
+def network_height(positions: ArrayLike, width: int = WIDTH, /) -> int:
+    """Height of a drawing of this width, pixels: square, or taller where many rows need it."""
     places = np.asarray(positions, np.float64)
-    return max(WIDTH, ROW_HEIGHT * len(np.unique(places[:, 1])))
+    return max(width, ROW_HEIGHT * len(np.unique(places[:, 1])))
 
 
 def network(
@@ -148,6 +151,7 @@ def network(
     /,
     *,
     threshold: float = 0.1,
+    width: int = WIDTH,
     height: int = 0,
     name: str = "links",
     title: str = "Network: the wider, the more probable",
@@ -164,19 +168,20 @@ def network(
     edges, names : (n, n) probabilities of u -> v, and the n variable names
     positions : (n, 2) in [0, 1], from `network_positions`
     threshold : edges less probable than this are left out
-    height : of the drawing, pixels; `network_height` of them if 0
+    width, height : of the drawing, pixels; a height of `network_height` if 0
     """
-    values, height = square(edges, names, "edges"), height or network_height(positions)
+    values = square(edges, names, "edges")
+    size = width, height or network_height(positions, width)
     pairs = [(int(u), int(v)) for u, v in np.argwhere(values >= threshold) if u != v]
     chosen = {pair: float(values[pair]) for pair in sorted(pairs, key=lambda pair: values[pair])}
-    columns = _columns(chosen, [True] * len(chosen), names, positions, WIDEST, (BOW,), height)
-    picture = diagram(title=title, alt=alt, width=WIDTH, height=height)
+    columns = _columns(chosen, [True] * len(chosen), names, positions, WIDEST, (BOW,), size)
+    picture = diagram(title=title, alt=alt, width=size[0], height=size[1])
     source = ColumnDataSource(data=columns, name=name)
     look: dict[str, Any] = {"line_width": "width", "line_alpha": "alpha", "line_cap": "butt"}
     lines = picture.multi_line("xs", "ys", source=source, line_color=CYCLE[0], **look)
     look = {"fill_color": CYCLE[0], "fill_alpha": "alpha", "line_color": None}
     picture.patches("head_xs", "head_ys", source=source, **look)
-    _draw_nodes(picture, node_data(names, positions, height))
+    _draw_nodes(picture, node_data(names, positions, size))
     told = ("edge", "@parent → @child"), ("probability", "@probability{0.000}")
     hover(picture, [lines], *told, line_policy="interp")
     return picture
@@ -229,28 +234,29 @@ def _clutter(
     return float(20 * touching + 4 * crossed + 0.05 * (strength * np.sqrt(length)).sum())
 
 
-def _pixels(positions: ArrayLike, names: Sequence[str], height: int = 0) -> tuple[Floats, Floats]:
+def _pixels(positions: ArrayLike, names: Sequence[str], size: Size | None) -> tuple[Floats, Floats]:
     """Centres (n, 2) and half sizes (n, 2) of the label boxes, in pixels of the frame."""
     places = np.asarray(positions, np.float64)
     lines = [_label(name).split("\n") for name in names]
     widths = [LETTER * max(3, *map(len, row)) + 14 for row in lines]
     boxes = np.column_stack([widths, [LINE_HEIGHT * len(row) + 10 for row in lines]])
     margin = boxes.max(axis=0) / 2 + (4, 10)
-    centres = margin + places * ((WIDTH, height or network_height(places)) - 2 * margin)
+    size = size or (WIDTH, network_height(places))
+    centres = margin + places * (size - 2 * margin)
     for level in np.unique(places[:, 1]):
         row = np.flatnonzero(places[:, 1] == level)
         row = row[np.argsort(centres[row, 0], kind="stable")]
-        centres[row, 0] = _apart(centres[row, 0], boxes[row, 0] / 2)
+        centres[row, 0] = _apart(centres[row, 0], boxes[row, 0] / 2, size[0])
     return centres, boxes / 2
 
 
-def _apart(centres: Floats, halves: Floats) -> Floats:
+def _apart(centres: Floats, halves: Floats, width: int) -> Floats:
     """Centres from left to right, moved as little as keeps boxes apart and on the drawing."""
     gaps = halves[1:] + halves[:-1] + GAP
     out = centres.copy()
     for i in range(1, len(out)):
         out[i] = max(out[i], out[i - 1] + gaps[i - 1])
-    out[-1] = min(out[-1], WIDTH - halves[-1] - 2)
+    out[-1] = min(out[-1], width - halves[-1] - 2)
     for i in reversed(range(len(out) - 1)):
         out[i] = min(out[i], out[i + 1] - gaps[i])
     return out

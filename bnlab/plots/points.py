@@ -198,7 +198,7 @@ def distances(stops: Sequence[int], found: Mapping[str, ArrayLike], stop: int, /
     title = "How far apart the two posteriors are"
     alt = "Total variation distance of the two posteriors as rows are added"
     axes, sizes = ("rows", "total variation distance"), [f"{size:,}" for size in stops]
-    picture = canvas(title, alt, *axes, size=(400, 370), x=sizes, y=(-0.02, 0.4))
+    picture = canvas(title, alt, *axes, size=(300, 370), x=sizes, y=(-0.02, 0.4))
     data = {**wide("rows", stops, found), "rows": list(sizes)}
     items = lines(picture, data, name="distances", dashes=("solid", "dashed"), width=3)
     marks = [(f"{stop:,}", data[label][list(stops).index(stop)], label) for label in found]

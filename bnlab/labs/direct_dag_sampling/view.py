@@ -37,8 +37,6 @@ class WalkDown(View):
     letters : a short name for each; the names of the table if not given
     """
 
-    beside = (("lattice",), ("net",))
-
     def __init__(self, data: bn.Data, letters: Sequence[str] | None = None) -> None:
         self._data, self._letters = data, list(letters or data.names)
         whole = bn.order_posterior(_table(data, data.m)).edges
@@ -76,6 +74,7 @@ class WalkDown(View):
                     names,
                     self._places,
                     title="Step 2, parents given the order",
+                    width=310,
                 ),
                 self._choice(walks, order, dag, step - n),
             ),

@@ -267,7 +267,8 @@ class ExactPlan(View):
     def draw(self, n: int) -> Board:
         """Memory beside that of computers, and time beside that of 10,000 annealing runs."""
         ns, level = list(range(15, MOST + 1)), [MOST, 15, LABELS]  # across, and back to its name
-        large = [k for k in ns if k >= SIZES[0]]
+        named = [*ns, *range(MOST, 27, -1)]
+        large = [*range(SIZES[0], MOST + 1), *range(MOST, 31, -1)]
         memory = {"exact sum": (ns, [dp_bytes(k) / 1e9 for k in ns])}
         memory |= {name: (level, [size / 1e9] * 3) for name, size in MEMORIES.items()}
 
@@ -287,7 +288,7 @@ class ExactPlan(View):
         )
         hours = plots.growth(
             {
-                "exact sum": (ns, [dp_seconds(k, self._a_term) / 3600 for k in ns]),
+                "exact sum": (named, [dp_seconds(k, self._a_term) / 3600 for k in named]),
                 "10,000 runs of AIS": (large, [annealed(k) / 3600 for k in large]),
                 "a year": (level, [8766.0] * 3),
             },

@@ -43,10 +43,12 @@ class Network(View):
         study.watch(lambda analysis: self.show(anew=True))
 
     def arrange(self) -> list[Any]:
-        """Return what to display: the method above, the list beside the network."""
+        """Return what to display: the method, the network and the list beside each other."""
         controls, panels = super().arrange()
-        network = side_by_side(*panels.children, self._listed)
-        return [self._study.widget, self._study.notice, controls, network, self._files]
+        look = widgets.Layout(width="350px", max_width="100%")
+        method = widgets.VBox([self._study.widget, self._files], layout=look)
+        beside = side_by_side(method, *panels.children, self._listed)
+        return [self._study.notice, controls, beside]
 
     def draw(self, threshold: float) -> Board:
         """The network, at the same places for any threshold."""
