@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from films import FILMS
 from served import (
     NOTEBOOKS,
     SOURCES,
@@ -51,6 +52,21 @@ COUNT_DATA = """name => {
     for (const document of window.Bokeh.documents)
         document.get_model_by_name(name)?.properties.data.change
             .connect(() => seen.push(performance.now()));
+}"""
+
+
+# The last line of each cell that shows a widget of this class, and the height of the widget.
+HEIGHTS = """async live => {
+    const {content, sessionContext} = window.jupyterapp.shell.currentWidget;
+    const found = [];
+    for (const [i, cell] of content.widgets.entries()) {
+        await content.scrollToItem(i);
+        await new Promise(resolve => setTimeout(resolve, 500));
+        const shown = cell.node.querySelector("." + live);
+        const code = cell.model.sharedModel.getSource().split("\\n").at(-1);
+        if (shown !== null) found.push([code, shown.getBoundingClientRect().height]);
+    }
+    return found;
 }"""
 
 
@@ -274,6 +290,7 @@ LABS = [
 
 
 ASKING, CLICKED, DRAGGED = "asking.ipynb", "clicked.ipynb", "dragged.ipynb"
+VIEWS, TALL = "views.ipynb", {"scores.widget"}  # those that do not fit; this set may only shrink
 ASKS = (
     "from bnlab.labs.predict import predict",
     "guess = predict('How probable?', between=(0, 1))",
@@ -289,6 +306,19 @@ def asking() -> dict[str, Any]:
     return {**whole, "cells": cells}
 
 
+def views() -> dict[str, Any]:
+    """A notebook with the main views of all labs, one after the other."""
+    shown = [(film.notebook, film.cells) for film in FILMS.values()]
+    shown += [
+        ("10_hidden_annealing", ("loops = ", "loops.widget")),
+        ("14_your_own_data", ("path = ", "table = lab", "study = ", "network = ")),
+    ]
+    parts = [shortened(f"{notebook}.ipynb", cells) for notebook, cells in shown]
+    cells = [cell for part in parts for cell in part["cells"]]
+    numbered = [cell | {"id": f"c{i}", "outputs": []} for i, cell in enumerate(cells)]
+    return {**parts[0], "cells": numbered}
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
     """A JupyterLab of its own on copies of the labs; gives the address of a notebook."""
@@ -296,6 +326,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
     notebooks[ASKING] = asking()
     chain = ("chain = np.eye",)
     notebooks[CLICKED] = shortened("12_beliefs_and_interventions.ipynb", chain)
+    notebooks[VIEWS] = views()
     # Opened once: a page shows what an earlier run left until the cells have run again.
     notebooks[DRAGGED] = notebooks[LABS[0].notebook]
     with jupyterlab(tmp_path_factory.mktemp("jupyter"), notebooks) as address:
@@ -420,6 +451,41 @@ def test_a_click_on_a_mark_chooses_it(server: Callable[[str], str], browser: Any
         page.mouse.click(drawn["x"] + drawn["width"] / 2, drawn["y"] + 0.93 * drawn["height"])
         page.locator("input[type=radio]:checked").wait_for()
         assert [each.is_checked() for each in choices.all()] == [False, False, False, True]
+    finally:
+        page.close()
+
+
+def test_main_views_with_their_controls_fit_a_small_window(
+    server: Callable[[str], str], browser: Any
+) -> None:
+    """Of 1280 x 700 pixels, less 15 for a scroll bar: no taller than the part for the notebook."""
+    page = open_and_run(browser, server(VIEWS), 1280 - 15, 700)
+    try:
+        cells = page.evaluate(HEIGHTS, LIVE)
+        assert {f"{film.widget}.widget" for film in FILMS.values()} <= {code for code, _ in cells}
+        room = page.locator(".jp-WindowedPanel-outer").bounding_box()["height"]
+        assert {code for code, high in cells if high > room} == TALL
+    finally:
+        page.close()
+
+
+@pytest.mark.parametrize("place", [".widget-dropdown select", "input[type=radio]"])
+def test_arrow_keys_choose_and_do_not_leave(
+    place: str, server: Callable[[str], str], browser: Any
+) -> None:
+    notebook = LABS[0].notebook if "select" in place else CLICKED
+    page = open_and_run(browser, server(notebook))
+    try:
+        choices = page.locator(f".{LIVE} {place}")
+        choices.first.wait_for()
+        choices.first.focus()
+        for _ in range(2):
+            page.keyboard.press("ArrowDown")
+        if "select" in place:
+            assert choices.evaluate("list => list.selectedIndex") == 2
+        else:
+            assert [each.is_checked() for each in choices.all()] == [False, False, True, False]
+        assert page.evaluate("place => document.activeElement.matches(place)", place)
     finally:
         page.close()
 

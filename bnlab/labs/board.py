@@ -68,6 +68,13 @@ LOOK = f"""
 """What pages do by themselves: controls stay in sight, a widget without a kernel says which cells
 to run, and the picture under one that is alive, for pages without a kernel, that it is a still."""
 
+KEYS = f"""
+addEventListener("focusin", ({{target}}) =>
+    target.matches(".{LIVE} select, .{LIVE} [type=radio]") &&
+    target.setAttribute("data-lm-suppress-shortcuts", "true"));
+"""
+"""JupyterLab leaves the keys to lists and choices, and does not go to another cell at an arrow."""
+
 _HYPHEN = re.compile(r"(?<![\w.-])-(?=\d)")  # in place of a minus; axes have a minus
 
 
@@ -87,7 +94,8 @@ def setup() -> None:
     if mode not in ("cdn", "inline"):
         raise ValueError(f"BOKEH_RESOURCES={mode!r}: set it to 'cdn' or to 'inline' (no network)")
     output_notebook(Resources(mode=mode, components=["bokeh"]), hide_banner=True)
-    display({"text/html": f"<style>{LOOK}</style>"}, raw=True)  # type: ignore[no-untyped-call]
+    page = f"<style>{LOOK}</style><script>{KEYS}</script>"
+    display({"text/html": page}, raw=True)  # type: ignore[no-untyped-call]
 
 
 class Figure(BokehModel):
