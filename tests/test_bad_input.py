@@ -255,6 +255,7 @@ GOOD = {
         "candidates": None,
         "required": (),
         "forbidden": (),
+        "tiers": (),
     },
     "shotgun_search": {
         "table": TABLE,

@@ -86,9 +86,27 @@ def test_required_forbidden_and_candidate_edges_mark_families():
     assert np.isfinite(table.log_score).all()
 
 
+def test_tiers_forbid_edges_back_in_time():
+    data = random_data(np.random.default_rng(2), 5, 30)
+    tiers = [["x3"], [0, "x4"], ["x1"]]
+    rank = {3: 0, 0: 1, 4: 1, 1: 2}
+    late = [(u, v) for u in rank for v in rank if rank[u] > rank[v]]
+    assert len(late) == 5
+    by_hand = bn.score_families(data, bn.BDeu(), forbidden=[(1, 2), *late])
+    table = bn.score_families(data, bn.BDeu(), forbidden=[(1, 2)], tiers=tiers)
+    np.testing.assert_array_equal(table.log_prior, by_hand.log_prior)
+    back = bn.dag_posterior(table).edges
+    assert all(back[u, v] == 0 for u, v in late) and (back > 0).sum() == 20 - 6
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"tiers": "abc"}, "tiers='abc': give a list of lists"),
+        ({"tiers": ["a", "b"]}, r"tiers: 'a' is no list of variables: write \['a'\]"),
+        ({"tiers": [["a"], ["b", "a"]]}, "'a' stands in two of them"),
+        ({"tiers": [["a"], ["z"]]}, "no variable 'z'"),
+        ({"tiers": [["b"], ["a"]], "required": [("a", "b")]}, "a -> b is required, yet not"),
         ({"max_parents": -1}, "max_parents=-1: give an integer of at least 0"),
         ({"required": [("a", "b")], "forbidden": [("a", "b")]}, "a -> b is required"),
         ({"required": [("a", "a")]}, "a -> a is a loop"),

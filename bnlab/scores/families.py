@@ -46,6 +46,7 @@ def score_families(
     candidates: Mapping[Node, Iterable[Node]] | None = None,
     required: Iterable[tuple[Node, Node]] = (),
     forbidden: Iterable[tuple[Node, Node]] = (),
+    tiers: Iterable[Iterable[Node]] = (),
 ) -> ScoreTable:
     """Score every family of up to `max_parents` parents.
 
@@ -61,6 +62,8 @@ def score_families(
     prior : structure prior, `Uniform()` by default
     candidates : for some nodes, the only parents allowed; nodes are names or numbers
     required, forbidden : edges (u, v), u -> v, in every or in no DAG
+    tiers : nodes by time, earlier ones first: none has a parent in a later tier. Nodes in no tier
+        may stand anywhere.
 
     Raises
     ------
@@ -91,7 +94,8 @@ def score_families(
     parents = np.empty((n, family_count(n, k)), np.int64)
     counting.family_masks(n, k, parents)
     log_prior = log_priors(prior, parents, data.names)
-    allowed, demanded = _edge_masks(data, candidates, required, forbidden)
+    banned = [*_edges(data, forbidden), *_against_time(data, tiers)]
+    allowed, demanded = _edge_masks(data, candidates, required, banned)
     outside = (parents & ~allowed[:, None]) != 0
     lacking = (demanded[:, None] & ~parents) != 0
     log_prior[outside | lacking] = -math.inf
@@ -236,7 +240,7 @@ def _edge_masks(
     data: Data,
     candidates: Mapping[Node, Iterable[Node]] | None,
     required: Iterable[tuple[Node, Node]],
-    forbidden: Iterable[tuple[Node, Node]],
+    forbidden: list[tuple[int, int]],
 ) -> tuple[Ints, Ints]:
     """Masks (n,) of the parents that each node may have, and of those that it must have."""
     every = (1 << data.n) - 1
@@ -249,7 +253,7 @@ def _edge_masks(
         if isinstance(names, str) or not isinstance(names, Iterable):
             raise ValueError(f"candidates of {data.names[v]!r}: give a list, [{names!r}]")
         allowed[v] &= sum({1 << node_number(data.names, u) for u in names})
-    for u, v in _edges(data, forbidden):
+    for u, v in forbidden:
         allowed[v] &= ~(1 << u)
     for u, v in _edges(data, required):
         demanded[v] |= 1 << u
@@ -258,6 +262,21 @@ def _edge_masks(
                 f"edge {data.names[u]} -> {data.names[v]} is required, yet not allowed"
             )
     return allowed, demanded
+
+
+def _against_time(data: Data, tiers: Iterable[Iterable[Node]]) -> list[tuple[int, int]]:
+    """The edges that lead from a tier to an earlier one."""
+    if isinstance(tiers, str) or not isinstance(tiers, Iterable):
+        raise ValueError(f"tiers={shown(tiers)}: give a list of lists of variables")
+    placed: dict[int, int] = {}
+    for place, tier in enumerate(tiers):
+        if isinstance(tier, str) or not isinstance(tier, Iterable):
+            raise ValueError(f"tiers: {shown(tier)} is no list of variables: write [{tier!r}]")
+        for node in tier:
+            v = node_number(data.names, node)
+            if placed.setdefault(v, place) != place:
+                raise ValueError(f"tiers: {data.names[v]!r} stands in two of them: choose one")
+    return [(u, v) for u in placed for v in placed if placed[u] > placed[v]]
 
 
 def _edges(data: Data, edges: Iterable[tuple[Node, Node]]) -> list[tuple[int, int]]:
