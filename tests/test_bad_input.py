@@ -618,6 +618,7 @@ GOOD |= {
         "names": ["a", "b"],
         "levels": [["x", "y"], ["1", "2", "3"]],
     },
+    "BayesNet.fit": {"dag": DAG, "data": DATA, "ess": 1.0},
     "BayesNet.sample": {"self": NET, "m": 3, "rng": RNG},
     "BayesNet.write_bif": {"self": NET, "path": "out.bif"},
     "BestDags.as_draws": lambda: {"self": bn.k_best_dags(TABLE, 2), "log_z": 0.0},

@@ -598,3 +598,17 @@ def test_validation_refuses_what_it_cannot_do():
         validate(data, never, folds=2, rng=rng).difference("never", "factored")
     with pytest.raises(ValueError, match="no method 'tree'; there are factored"):
         result.difference("tree", "factored")
+
+
+@pytest.mark.parametrize("intervened", [False, True])
+def test_fitted_tables_are_those_of_the_plug_in_density(intervened):
+    rng = np.random.default_rng(5)
+    mask = rng.random((50, 4)) < 0.3 if intervened else None
+    data = bn.Data.from_arrays(rng.integers(0, 3, size=(50, 4)), intervened=mask)
+    rows = bn.Data.from_arrays(rng.integers(0, 3, size=(20, 4)), arities=[3] * 4)
+    for dag in ([0, 0, 0, 0], [0, 1, 3, 5], [8, 9, 8, 0]):
+        net = bn.BayesNet.fit(dag, data, ess=2.0)
+        expected = bn.predict.plug_in_log_density(dag, data, rows, score=bn.BDeu(2.0))
+        np.testing.assert_allclose(net.log_likelihood(rows), expected, atol=1e-12)
+    with pytest.raises(ValueError, match="3 nodes for 4 variables"):
+        bn.BayesNet.fit([0, 0, 0], data)

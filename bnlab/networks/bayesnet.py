@@ -134,6 +134,44 @@ class BayesNet(Record):
             tables.append(rng.dirichlet(np.full(size, float(concentration)), size=rows))
         return cls(masks, described.arities, described.names, described.levels, tuple(tables))
 
+    @classmethod
+    def fit(cls, dag: ArrayLike, data: Data, *, ess: float = 1.0) -> BayesNet:
+        """Make the network of `dag` with the posterior mean tables given data.
+
+        (ess / (q r) + N_jk) / (ess / q + N_j): the prior of `BDeu`, for q parent configurations and
+        r states [HeckermanGeigerChickering1995]. Rows in which v was set by an intervention are not
+        counted for v.
+
+        Parameters
+        ----------
+        dag : (n,) parent masks over the variables of data.
+        ess : equivalent sample size in rows, positive.
+
+        Examples
+        --------
+        >>> data = Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 0]])
+        >>> BayesNet.fit([0, 1], data).tables[1]
+        array([[0.9, 0.1],
+               [0.5, 0.5]])
+        """
+        masks, tables = check_dag(dag), []
+        if masks.size != data.n:
+            raise ValueError(f"a DAG of {masks.size} nodes for {data.n} variables")
+        if not 1e-100 <= real(ess) <= 1e100:
+            raise ValueError(f"ess={ess}: rows between 1e-100 and 1e100 are needed")
+        for v, size in enumerate(data.arities.tolist()):
+            columns = [*members(masks[v]), v]
+            shape = data.arities[columns].tolist()
+            check_table_size(math.prod(shape[:-1]), size, data.names[v])
+            seen = np.ones(data.m, np.bool_)
+            if data.intervened is not None:
+                seen = ~data.intervened[:, v]
+            cells = np.ravel_multi_index(tuple(data.values[seen][:, columns].T), shape)
+            counts = np.bincount(cells, minlength=math.prod(shape)).reshape(-1, size)
+            table = counts + float(ess) / counts.size
+            tables.append(table / table.sum(axis=1, keepdims=True))
+        return cls(masks, data.arities, data.names, data.levels, tuple(tables))
+
     def sample(self, m: int, rng: np.random.Generator) -> Data:
         """Draw m independent rows, parents first.
 
