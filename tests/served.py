@@ -37,6 +37,33 @@ SOURCES = """name => (window.Bokeh?.documents ?? [])
     .map(source => Object.fromEntries(Object.entries(source.data)
         .map(([key, column]) => [key, Array.from(column)])))"""
 
+# Where the cell of this column and row is on the screen, in the picture with this source.
+CELL = """([name, column, row]) => {
+    const {el, frame} = [...window.Bokeh.index.roots].findLast(view => view.el.isConnected
+        && view.model.renderers?.some(drawn => drawn.data_source.name === name));
+    const {left, top} = el.getBoundingClientRect();
+    return [left + frame.x_scale.compute(column), top + frame.y_scale.compute(row)];
+}"""
+
+# The rows of the source with this name that have an outline, as parent and child.
+OUTLINED = """name => window.Bokeh.documents.map(document => document.get_model_by_name(name))
+    .filter(source => source != null).flatMap(({inspected, data}) => inspected.indices
+        .map(i => [(data.parent ?? data.start)[i], (data.child ?? data.end)[i]]))"""
+
+
+def outlined(page: Any, sources: tuple[str, ...], parent: str, child: str) -> bool:
+    """Whether that edge is outlined in all sources while the pointer is on it in the first one.
+
+    Nothing is afterwards.
+    """
+    page.mouse.move(*page.evaluate(CELL, [sources[0], child, parent]))
+    page.wait_for_timeout(200)
+    found = [page.evaluate(OUTLINED, source) for source in sources]
+    page.mouse.move(1, 1)
+    page.wait_for_timeout(200)
+    assert [page.evaluate(OUTLINED, source) for source in sources] == [[]] * len(sources)
+    return found == [[[parent, child]]] * len(sources)
+
 
 @contextmanager
 def jupyterlab(home: Path, notebooks: Mapping[str, Any]) -> Iterator[Callable[[str], str]]:

@@ -20,6 +20,7 @@ from served import (
     dragged,
     jupyterlab,
     open_and_run,
+    outlined,
     shortened,
 )
 
@@ -399,6 +400,24 @@ def test_a_drag_draws_on_the_way_and_leaves_no_queue(
         assert seen >= 10, f"{seen} pictures in 8 seconds of dragging"
         # One may be on its way, one wait for the kernel, and the mouse is let go.
         assert at_last - seen <= 4, "pictures of earlier values come after the drag"
+    finally:
+        page.close()
+
+
+def test_what_is_pointed_at_is_outlined_in_the_other_pictures(
+    server: Callable[[str], str], browser: Any
+) -> None:
+    """At first, and when the pictures have been drawn over."""
+    sources = "edges", "links", "paths"
+    page = open_and_run(browser, server(LABS[0].notebook))
+    try:
+        page.wait_for_function(f"name => ({SOURCES})(name).length > 0", arg="paths")
+        page.locator(".bk-Canvas").nth(2).wait_for()
+        page.wait_for_timeout(1000)
+        assert outlined(page, sources, "M. Work", "Proteins")
+        page.locator(".widget-slider .noUi-handle").first.press("ArrowLeft")
+        assert shown(page, "edges", "probability", _coronary_edges(-2))
+        assert outlined(page, sources, "M. Work", "Proteins")
     finally:
         page.close()
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from films import FILMS, frame_of
+from served import outlined
 
 import bnlab as bn
 from bnlab.cli import main
@@ -465,6 +466,17 @@ def moves(page, film):
         assert play.inner_text() == "Pause" and int(handle.input_value()) >= 1
         play.press("Enter")
         assert play.inner_text() == "Play"
+
+
+@pytest.mark.slow
+def test_what_is_pointed_at_is_outlined_in_the_other_picture(course, browser):
+    page = browser.new_page()
+    page.goto((course / "lecturers" / "00_start_here.html").as_uri())
+    page.locator("figure.film .bk-Canvas").nth(1).wait_for()
+    page.locator("figure.film").first.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    assert outlined(page, ("edges", "links"), "M. Work", "Proteins")
+    page.close()
 
 
 def without_nan(value):

@@ -1,5 +1,6 @@
 """The columns behind the pictures, and the pictures' names, labels and alt texts."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +31,29 @@ def test_heat_map_has_every_ordered_pair_once(edges: np.ndarray) -> None:
     assert data["label"][pairs.index(("rain", "wet"))] == ".90"
     assert data["label"][pairs.index(("wet", "slippery"))] == "1"
     assert data["label"][pairs.index(("slippery", "wet"))] == ""
+
+
+def test_what_is_pointed_at_has_one_name_in_all_pictures(edges: np.ndarray) -> None:
+    """By that of the first tip, the page finds it; a path is written with another arrow."""
+    places, pairs = plots.network_positions(edges), ["rain → wet", "wet → slippery"]
+    named = []
+    for picture in (
+        plots.heat_map(edges, NAMES),
+        plots.move_gains(edges, NAMES),
+        plots.network(edges, NAMES, places),
+        plots.path_bars(edges, edges, NAMES),
+        plots.answer_pairs([0.5] * 2, [0.2] * 2, pairs, posteriors=("a", "b"), title="t", alt="t"),
+    ):
+        tool = next(tool for tool in picture.select(HoverTool) if len(tool.tooltips) > 1)
+        (drawn,), (_, text) = tool.renderers, tool.tooltips[0]
+        data = drawn.data_source.data
+        parts = [data.get(part[1:], [part] * 99) for part in re.split(r"(@\w+)", text)]
+        named.append({"".join(row) for row in zip(*parts, strict=False)})
+        outlines = [each for each in picture.renderers if each.hover_glyph]
+        assert outlines and all(each.data_source is drawn.data_source for each in outlines[:2])
+        assert "inspected" in tool.callback.code
+    named[3] = {name.replace("⇝", "→") for name in named[3]}
+    assert set.intersection(*named) == set(pairs)
 
 
 def test_heat_map_prints_no_number_where_there_is_no_room() -> None:

@@ -10,6 +10,8 @@ import numpy as np
 from bokeh.models import (
     BoxAnnotation,
     ColumnDataSource,
+    CustomJS,
+    Dodge,
     FixedTicker,
     GlyphRenderer,
     HoverTool,
@@ -47,6 +49,35 @@ BROKEN = DASHES[1:]
 """Of lines that are not data: exact values, bounds, the ideal."""
 
 TIME = re.compile(r"\b(time|seconds?|hours?|ms|µs|s)\b")
+
+OUTLINE, WIDER = CYCLE[5], 3  # pixels
+"""Of what is pointed at, and of what has its name in the pictures beside it."""
+
+TELL = """
+const place = view => view.el.closest(".bnlab-live, figure.film");
+const named = ({tooltips: [[, text]]}, {data}, i) => text
+  .replace(/@(\\w+)/g, (_, of) => data[of][i])
+  .replace("⇝", "→").replace(/ = .*/, "");
+const drawn = ({model}) => model.toolbar.tools.filter(tool => tool.callback)
+  .flatMap(tool => tool.renderers.map(each => [tool, each, each.data_source]));
+const views = [...cb_context.index.roots].filter(view => view.model.toolbar);
+const here = views.find(view => view.model.toolbar.tools.includes(cb_obj));
+const names = new Set(drawn(here).flatMap(([tool, each, source]) =>
+  (each.get_selection_manager().inspectors.get(each)?.indices ?? [])
+    .map(i => named(tool, source, i))));
+for (const view of views) {
+  if (view === here || !place(view) || place(view) !== place(here)) continue;
+  for (const [tool, each, source] of drawn(view)) {
+    const rows = Array.from({length: source.get_length() ?? 0}, (_, i) => i);
+    const indices = rows.filter(i => names.has(named(tool, source, i)));
+    if (String(indices) === String(source.inspected.indices)) continue;
+    source.setv({inspected: new source.inspected.constructor({indices})}, {silent: true});
+    source.inspect.emit([each, {geometry: {}}]);
+  }
+}
+"""
+"""What is pointed at is outlined in the other pictures of a widget or a film as well. A thing has
+the name that the first tip gives; a path has that of the edge, a level that of the variable."""
 
 Columns = dict[str, list[Any]]
 
@@ -155,9 +186,31 @@ def row_entries(drawn: object, labels: Iterable[str], /) -> list[LegendItem]:
     return [LegendItem(label=x, renderers=[drawn], index=i) for i, x in enumerate(labels)]
 
 
-def hover(picture: figure, drawn: Sequence[object], /, *tips: tuple[str, str], **how: str) -> None:
-    """Tell these (label, "@column") pairs of what the pointer is over."""
-    picture.add_tools(HoverTool(renderers=list(drawn), tooltips=list(tips), **how))
+def hover(
+    picture: figure,
+    drawn: Sequence[Any],
+    /,
+    *tips: tuple[str, str],
+    outlined: Sequence[Any] = (),
+    **how: str,
+) -> None:
+    """Tell these (label, "@column") pairs of what the pointer is over.
+
+    Of what is `outlined` the row that the pointer is over has an outline, and so has what the first
+    tip calls the same in the other pictures of the widget. Then `drawn` is one thing, all on its
+    source.
+    """
+    if isinstance(picture, _Again):
+        return  # tools are there
+    tool = HoverTool(renderers=list(drawn), tooltips=list(tips), **how)
+    for each in outlined:
+        tool.callback = CustomJS(code=TELL)
+        now = each.glyph.line_width  # a column, or a number
+        by = {"field": now, "transform": Dodge(value=WIDER)}
+        width = by if isinstance(now, str) else now + WIDER
+        look = {"line_color": OUTLINE, "line_alpha": 1, "line_width": width}
+        each.hover_glyph = each.glyph.clone(**look)
+    picture.add_tools(tool)
 
 
 def write(
@@ -314,9 +367,6 @@ class _Again:
             for old, new in zip(shown.items, part.items, strict=True):
                 if str(old.label) != str(new.label):
                     old.label = new.label
-
-    def add_tools(self, *_: object) -> None:
-        """They are there."""
 
 
 class _Axes:

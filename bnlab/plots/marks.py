@@ -97,9 +97,9 @@ def share_bars(
     bars = picture.hbar(y="label", right="share", **look)
     whisker = picture.segment("low", "label", "high", "label", source=source, line_color=INK)
     whisker.visible = bool(margin)
-    picture.scatter("exact", "label", source=source, **DIAMOND)
+    exactly = picture.scatter("exact", "label", source=source, **DIAMOND)
     tips = ("share of the draws", "@share{0.0000}"), ("exact", "@exact{0.0000}")
-    hover(picture, [bars], ("", "@label"), *tips)
+    hover(picture, [bars], ("", "@label"), *tips, outlined=[bars, exactly], mode="hline")
     return picture
 
 
@@ -245,7 +245,7 @@ def answer_pairs(
     picture = rows(labels, row=30, room=130, frame_width=frame_width, **look)
     source = ColumnDataSource(data=columns, name=name)
     look = {"source": source, "line_width": 5, "line_color": "#c9c9c9"}
-    picture.segment("first", "label", "second", "label", **look)
+    apart = picture.segment("first", "label", "second", "label", **look)
     drawn = {}
     for i, (column, label) in enumerate(zip(("first", "second"), posteriors, strict=True)):
         look = {"marker": ("circle", "diamond")[i], "size": 12 + 3 * i, "fill_color": COLOURS[i]}
@@ -253,7 +253,8 @@ def answer_pairs(
         drawn[label] = picture.scatter(column, "label", **look)
     legend_above(picture, entries(drawn))
     tips = (posteriors[0], "@first{0.000}"), (posteriors[1], "@second{0.000}")
-    hover(picture, [*drawn.values()], ("", "@label"), *tips)
+    look = {"outlined": [apart, *drawn.values()], "mode": "hline"}
+    hover(picture, [drawn[posteriors[0]]], ("", "@label"), *tips, **look)
     return picture
 
 
@@ -357,10 +358,10 @@ def path_bars(
     look = {"height": 0.4, "fill_color": PALE, "line_color": None}
     bars = picture.hbar(y="place", right="path", source=source, **look)
     picture.segment("low", "place", "high", "place", source=source, line_color=INK, line_width=1.5)
-    picture.scatter("edge", "place", source=source, **DIAMOND)
+    edge = picture.scatter("edge", "place", source=source, **DIAMOND)
     write(picture, 0.006, "label_place", "label", source=source, size=13, align="left")
     tips = ("any route", "@path{0.000} (@low{0.00} to @high{0.00})"), ("edge alone", "@edge{0.000}")
-    hover(picture, [bars], ("path", "@label"), *tips)
+    hover(picture, [bars], ("path", "@label"), *tips, outlined=[bars, edge], mode="hline")
     picture.yaxis.visible = False
     picture.ygrid.grid_line_color = None
     return picture

@@ -144,7 +144,8 @@ def heat_map(
     bar |= {"major_label_text_font_size": SMALL_FONT_SIZE, "major_label_text_color": INK}
     ticker = BasicTicker(desired_num_ticks=5)
     picture.add_layout(ColorBar(color_mapper=mapper, ticker=ticker, **bar), "right")
-    hover(picture, [drawn], (what, "@parent → @child"), ("probability", "@probability{0.000}"))
+    tips = (what, "@parent → @child"), ("probability", "@probability{0.000}")
+    hover(picture, [drawn], *tips, outlined=[drawn])
     return picture
 
 
@@ -195,7 +196,8 @@ def move_gains(
     look["fill"] = {"field": "shade", "transform": LinearColorMapper(**shades, nan_color=EMPTY)}
     look |= {"line_color": "edge", "line_width": 2.5}
     picture, drawn = cells(names, columns, name="gains", **look)
-    hover(picture, [drawn], ("pair", "@parent → @child"), ("gain", "@gain{0.000} nats"))
+    tips = ("pair", "@parent → @child"), ("gain", "@gain{0.000} nats")
+    hover(picture, [drawn], *tips, outlined=[drawn])
     return picture
 
 

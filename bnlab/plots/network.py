@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool
+from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
 
@@ -180,10 +180,10 @@ def network(
     look: dict[str, Any] = {"line_width": "width", "line_alpha": "alpha", "line_cap": "butt"}
     lines = picture.multi_line("xs", "ys", source=source, line_color=CYCLE[0], **look)
     look = {"fill_color": CYCLE[0], "fill_alpha": "alpha", "line_color": None}
-    picture.patches("head_xs", "head_ys", source=source, **look)
+    heads = picture.patches("head_xs", "head_ys", source=source, **look)
     _draw_nodes(picture, node_data(names, positions, size))
     told = ("edge", "@parent → @child"), ("probability", "@probability{0.000}")
-    hover(picture, [lines], *told, line_policy="interp")
+    hover(picture, [lines], *told, outlined=[lines, heads], line_policy="interp")
     return picture
 
 
@@ -192,7 +192,7 @@ def _draw_nodes(picture: figure, columns: Columns) -> None:
     look = {"fill_color": "#ffffff", "line_color": RULE, "line_width": 1.5, "border_radius": 8}
     drawn = picture.rect("x", "y", width="width", height="height", source=nodes, **look)
     write(picture, "x", "y", "label", source=nodes, size=13)
-    picture.add_tools(HoverTool(renderers=[drawn], tooltips="@name"))
+    hover(picture, [drawn], ("", "@name"), outlined=[drawn])
 
 
 def _consensus(values: Floats) -> NDArray[np.int64]:

@@ -152,5 +152,5 @@ def order_landscape(
     drawn = {"exact": discs, "share of visits": rings, "chain": [walker, trails]}
     legend_below(picture, entries({**drawn, "rejected": dashed}), columns=4)
     tips = ("exact", "@chance{0.0000}"), ("share of the visits", "@share{0.0000}")
-    hover(picture, [discs], ("order", "@order"), *tips)
+    hover(picture, [discs], ("order", "@order"), *tips, outlined=[discs])
     return picture

@@ -210,7 +210,7 @@ def with_intervals(picture: Any, source: str, credible: Credible, names: Sequenc
         data["rhat"], data["ess"] = credible.rhat[u, v].tolist(), credible.ess[u, v].tolist()
         told += [("R-hat, ESS", "@rhat{0.000}, @ess{0}")]
     for tool in picture.select(HoverTool):
-        if isinstance(tool.tooltips, list):
+        if tool.renderers[0].data_source.name == source:
             tool.tooltips = [*tool.tooltips, *told]
     return picture
 
