@@ -72,6 +72,7 @@ if sys.dont_write_bytecode:  # every program that a test starts would compile al
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
     sys.dont_write_bytecode = False
 os.environ["BOKEH_RESOURCES"] = "inline"
+os.environ["BNLAB_COMPILE_AHEAD"] = "0"
 # What a shell starts in the background ignores Ctrl-C; tests of it, and their programs, do not.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -5,9 +5,11 @@ import os
 import stat
 import tempfile
 from pathlib import Path
+from secrets import randbits
 from typing import Any
 
 from numba import config, njit
+from numba.core.caching import IndexDataCacheFile
 
 kernel: Any = njit(cache=True, nogil=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]
 """Compile a function when it is first called, keep the machine code, and run without the GIL."""
@@ -17,6 +19,22 @@ inner: Any = njit(  # type: ignore[call-overload]
 """The same, sooner compiled, of a function that only kernels may call: Python has no way in."""
 inlined = njit(cache=True, nogil=True, inline="always")
 """The same of a function that is written out wherever a kernel calls it."""
+
+
+def cache_folder() -> Path | None:
+    """Where numba keeps machine code of kernels; None with NUMBA_DISABLE_JIT, which makes none."""
+    compiled = njit(cache=True)(cache_folder)
+    path = compiled.stats.cache_path if hasattr(compiled, "stats") else None
+    return None if path is None else Path(path)
+
+
+def _apart(file: IndexDataCacheFile, _: int) -> str:
+    """A name for machine code that no other process gives.
+
+    numba numbers the types that a kernel is compiled for: two processes that compile it for two
+    types at once would write to one file, and code would be run on the wrong type.
+    """
+    return str(file._data_name_pattern.format(number=randbits(32)))
 
 
 def _prepare_cache() -> None:
@@ -43,16 +61,14 @@ def _forget_old_machine_code() -> None:
     digest = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
-    compiled = njit(cache=True)(_forget_old_machine_code)
-    path = compiled.stats.cache_path if hasattr(compiled, "stats") else None
-    if path is None:  # NUMBA_DISABLE_JIT: nothing is compiled
+    cache = cache_folder()
+    if cache is None:
         return
-    cache = Path(path)
     stamp = cache / "kernels.sha256"
     if stamp.exists() and stamp.read_text() == digest.hexdigest():
         return
-    for index in cache.glob("*.nbi"):
-        index.unlink(missing_ok=True)
+    for old in (*cache.glob("*.nb[ic]"), *cache.glob("*.full")):
+        old.unlink(missing_ok=True)
     partial = cache / f".kernels.sha256.{os.getpid()}"
     partial.write_text(digest.hexdigest())
     partial.replace(stamp)
@@ -80,4 +96,5 @@ def _folder_for_one_user() -> Path:
     return folder
 
 
+IndexDataCacheFile._data_name = _apart  # type: ignore[method-assign]
 _prepare_cache()

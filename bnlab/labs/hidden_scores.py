@@ -5,7 +5,7 @@ The 136 structures of chapter 6 of [Beal2003], data from its tables, scores, the
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from math import lgamma
 from typing import Any
@@ -90,7 +90,10 @@ def strong_cause(m: int, columns: int, seed: int) -> Ints:
     return np.where(told, 2 * cause, rng.integers(0, 3, (m, columns)))
 
 
-def scored(n: int, seed: int = SEED) -> Mapping[str, Floats]:
+_scored: dict[tuple[int, int], Mapping[str, Floats]] = {}
+
+
+def scored(n: int, seed: int = SEED, *, progress: Progress | None = None) -> Mapping[str, Floats]:
     """Four scores of the 136 structures, nats; all but MAP with the alias term ln A.
 
     BIC counts the parameters of hidden nodes without children, as the thesis does.
@@ -99,17 +102,15 @@ def scored(n: int, seed: int = SEED) -> Mapping[str, Floats]:
     -------
     dict of score name to float64 (136,)
     """
-    return _scored(n, seed)
-
-
-@cache
-def _scored(n: int, seed: int) -> Mapping[str, Floats]:
-    names = tuple(SCORES.values())
-    values = world.scored(rows(n, seed).values, names, rng=np.random.default_rng([seed, n]))
-    return {
-        label: values[:, place] + world.log_aliases() * (label != "MAP")
-        for place, label in enumerate(SCORES)
-    }
+    if (n, seed) not in _scored:
+        data, names = rows(n, seed).values, tuple(SCORES.values())
+        rng = np.random.default_rng([seed, n])
+        values = world.scored(data, names, rng=rng, progress=progress)
+        _scored[n, seed] = {
+            label: values[:, place] + world.log_aliases() * (label != "MAP")
+            for place, label in enumerate(SCORES)
+        }
+    return _scored[n, seed]
 
 
 @cache
@@ -228,10 +229,15 @@ class Ranks(Experiment):
         """Return the ranks in data sets of other seeds, one size after the other."""
         found: Found = {}
         stops = list(product(range(SEED, SEED + sets), self._sizes))
-        for done, (seed, n) in enumerate(stops, start=1):
-            ranks = {name: rank(scored(n, seed)[name]) for name in RANKED}
+        for done, (seed, n) in enumerate(stops):
+            tell = partial(progress, done, len(stops), found)
+            try:
+                scores = scored(n, seed, progress=lambda *_, tell=tell: tell())
+            except bn.Stopped:
+                return found
+            ranks = {name: rank(scores[name]) for name in RANKED}
             found = {**found, seed: {**found.get(seed, {}), n: ranks}}
-            if not progress(done, len(stops), found):
+            if not progress(done + 1, len(stops), found):
                 break
         return found
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from bnlab.hidden import (
 from bnlab.hidden.scoring import Score
 from bnlab.papers.beal2003.printed import SIZES, THETA
 from bnlab.papers.store import streams
-from bnlab.running import Executor
+from bnlab.running import Executor, Progress
 
 Rows = NDArray[np.int64] | NDArray[np.int32]
 
@@ -158,13 +158,15 @@ def scored(
     /,
     *,
     rng: np.random.Generator,
+    progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Floats:
     """Return scores (136, names) of one data set, nats, without the alias term.
 
     BIC and BICp count the parameters of hidden nodes without children, as eq. 6.24 does.
     """
-    found = score_structures(models(), rows, names, restarts=RESTARTS, rng=rng, executor=executor)
+    how: Any = {"restarts": RESTARTS, "rng": rng, "progress": progress, "executor": executor}
+    found = score_structures(models(), rows, names, **how)
     values = np.array([[each[name].log_value for name in names] for each in found])
     unused = unused_parameters() / 2 * np.log(len(rows))
     values -= unused[:, None] * np.isin(names, ("bic", "bicp"))
