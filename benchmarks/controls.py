@@ -4,7 +4,8 @@
 
 A table: median and 95th percentile, milliseconds, of the whole way; of the kernel, from the message
 that it gets to the last that it sends; of the browser and the wires, the rest. Then how long a
-picture still moves after some seconds of dragging. About 2 minutes a lab; wants an idle machine.
+picture still moves after some seconds of dragging, and from a click on Stop to the end of the work.
+About 2 minutes a lab; wants an idle machine.
 """
 
 import argparse
@@ -58,6 +59,15 @@ WATCH = """() => {
 CONTROLS = ".widget-slider .noUi-handle, .widget-dropdown select"
 LABEL = """node => node.closest('.widget-inline-hbox').querySelector('.widget-label')
     .textContent"""
+
+# Milliseconds from a click on Stop to the end of the work.
+STOP = """button => new Promise(done => {
+    const begun = performance.now();
+    const look = () => button.disabled ? done(performance.now() - begun) : setTimeout(look, 5);
+    button.click();
+    look();
+})"""
+AFTER = (200, 500, 1000, 2000)  # milliseconds from Run to Stop
 
 
 def notebook_of(name: str) -> dict[str, Any]:
@@ -120,6 +130,19 @@ def lag(page: Any, handle: Any, seconds: float) -> float:
     return max(0.0, (settled(page)["drawn"] or last) - last)
 
 
+def stops(page: Any, button: Any) -> list[float]:
+    """Milliseconds that Stop took each time that it came before the end of the work."""
+    found, enabled = [], "button => !button.disabled"
+    run = button.locator("xpath=preceding-sibling::button")
+    for wait in AFTER:
+        page.wait_for_function(enabled, arg=run.element_handle())
+        run.click()
+        page.wait_for_timeout(wait)
+        if button.is_enabled():
+            found.append(button.evaluate(STOP))
+    return found
+
+
 def percentile(values: list[float], share: float) -> float:
     return sorted(values)[min(int(share * len(values)), len(values) - 1)]
 
@@ -132,6 +155,7 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=1280)
     given = parser.parse_args()
     os.environ.setdefault("BOKEH_RESOURCES", "inline")
+    os.environ["BNLAB_COMPILE_AHEAD"] = "0"
     names = [
         path.name
         for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
@@ -162,6 +186,9 @@ def main() -> None:
                 if given.drag and control.evaluate("node => node.matches('.noUi-handle')"):
                     line += f"{lag(page, control, given.drag):8.0f}"
                 print(line, flush=True)
+            for button in page.locator(".jupyter-button:has-text('Stop')").all():
+                told = " ".join(f"{taken:.0f}" for taken in stops(page, button))
+                print(f"{name[:2]} Stop, ms: {told or 'the work was over before'}", flush=True)
             page.close()
 
 

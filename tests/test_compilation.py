@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from numba.core.caching import IndexDataCacheFile
 
 import bnlab
+import bnlab.kernels
 
 FIRST = """
 import bnlab as bn
@@ -118,6 +120,18 @@ def test_an_update_of_one_kernel_reaches_those_that_call_it(tmp_path):
     run(CALLER.format([0, 1]), **environment)
     called.write_text(source.replace(CALLED, "out[t, v] = mask + 8"), encoding="utf-8")
     run(CALLER.format([8, 17]), **environment)
+
+
+def test_two_processes_do_not_write_machine_code_to_one_file(tmp_path):
+    """Of one kernel for two types, when each looks at the index before the other writes it."""
+    first, second = (IndexDataCacheFile(str(tmp_path), "kernel", 0) for _ in range(2))
+    seen = first._load_index()
+    second.save("of floats", "code for floats")
+    first._load_index = lambda: seen
+    first.save("of integers", "code for integers")
+    assert second.load("of integers") == "code for integers"
+    assert second.load("of floats") in (None, "code for floats")
+    assert len(list(tmp_path.glob("*.nbc"))) == 2
 
 
 def test_without_a_place_to_write_code_is_kept_in_a_temporary_folder(read_only, tmp_path):

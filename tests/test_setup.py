@@ -78,7 +78,7 @@ def test_post_build_warms_the_cache_with_a_program_that_runs() -> None:
     script = (ROOT / "binder" / "postBuild").read_text(encoding="utf-8")
     program = re.search(r"<<'PYTHON'\n(.*)\nPYTHON\n", script, re.DOTALL)
     assert program
-    exec(program[1], {})
+    subprocess.run([sys.executable, "-W", "error", "-c", program[1]], check=True, timeout=300)
 
 
 def test_binder_opens_a_copy_that_post_build_makes() -> None:

@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-import sysconfig
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +18,7 @@ from IPython.core.getipython import get_ipython
 from IPython.display import display
 from numba import __version__ as numba_version
 from numba.core import event
+from numba.core.codegen import ll
 
 from bnlab.cli.labs import shipped
 from bnlab.course.copies import student_copy
@@ -27,7 +27,7 @@ from bnlab.kernels import cache_folder
 SWITCH = "BNLAB_COMPILE_AHEAD"
 
 BAR = """<p role="status" style="margin:4px"><progress></progress>
-Compiling what this cell needs, once on this machine. It starts at once from then on.</p>"""
+Compiling what this cell calls: some seconds, once on this machine.</p>"""
 
 
 class Bar(event.Listener):
@@ -86,14 +86,19 @@ def start(lab: str, /) -> "subprocess.Popen[bytes] | None":
         creationflags=flags,
         start_new_session=True,  # "interrupt kernel" is not for it
     )
-    threading.Thread(target=child.wait, daemon=True).start()  # leaves no zombie
+    threading.Thread(target=_see_it_end, args=[child], daemon=True).start()
     return child
+
+
+def _see_it_end(child: "subprocess.Popen[bytes]") -> None:
+    child.wait()
+    child.communicate()  # closes the pipe
 
 
 def mark(lab: str, /) -> Path | None:
     """Return the file that says that the cache has what a lab needs; None without a cache."""
-    folder = cache_folder()
-    name = f"{lab}-{sysconfig.get_platform()}-{sys.implementation.cache_tag}-{numba_version}.full"
+    folder, machine = cache_folder(), ll.get_host_cpu_name()
+    name = f"{lab}-{machine}-{sys.implementation.cache_tag}-{numba_version}.full"
     return None if folder is None else folder / name
 
 
