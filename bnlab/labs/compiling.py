@@ -18,7 +18,7 @@ from IPython.core.getipython import get_ipython
 from IPython.display import display
 from numba import __version__ as numba_version
 from numba.core import event
-from numba.core.codegen import ll
+from numba.core.codegen import ll  # type: ignore[attr-defined]
 
 from bnlab.cli.labs import shipped
 from bnlab.course.copies import student_copy
