@@ -65,6 +65,15 @@ def outlined(page: Any, sources: tuple[str, ...], parent: str, child: str) -> bo
     return found == [[[parent, child]]] * len(sources)
 
 
+def faults(page: Any) -> list[str]:
+    """What axe-core finds in the outputs and texts of a notebook."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    ours = {"include": [[".jp-OutputArea-output"], [".jp-RenderedMarkdown"]]}
+    found = Axe().run(page, context=ours).response["violations"]
+    return [f"{fault['id']}: {node['html']}" for fault in found for node in fault["nodes"]]
+
+
 @contextmanager
 def jupyterlab(home: Path, notebooks: Mapping[str, Any]) -> Iterator[Callable[[str], str]]:
     """A server on these notebooks, file name -> notebook; gives the address of each."""

@@ -18,6 +18,7 @@ from served import (
     NOTEBOOKS,
     SOURCES,
     dragged,
+    faults,
     jupyterlab,
     open_and_run,
     outlined,
@@ -376,6 +377,9 @@ def test_a_person_moves_the_slider(
         reload(page)
         page.locator(".widget-slider .noUi-handle").nth(lab.slider).wait_for(state="attached")
         assert shown(page, lab.source, lab.column, expected), "a reload shows older data"
+        assert faults(page) == []
+        readout = page.locator(".widget-slider .widget-readout").nth(lab.slider).inner_text()
+        assert handle.get_attribute("aria-valuetext") == readout
     finally:
         page.close()
 
@@ -449,10 +453,11 @@ def test_a_prediction_by_keyboard_alone_outlives_a_reload(
         page.keyboard.press("Space")
         for _ in range(2):
             page.get_by_text("Committed: 0.4").wait_for()
-            outcome = page.locator("table[role=status]")
+            outcome = page.locator("[role=status] table")
             outcome.wait_for()
             assert "0.375" in outcome.inner_text() and "right" in outcome.inner_text()
             assert page.locator(field).is_disabled() and page.locator(commit).is_disabled()
+            assert faults(page) == []
             reload(page)
     finally:
         page.close()

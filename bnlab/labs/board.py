@@ -76,6 +76,26 @@ addEventListener("focusin", ({{target}}) =>
 """
 """JupyterLab leaves the keys to lists and choices, and does not go to another cell at an arrow."""
 
+NAMES = f"""
+window.bnlab ??= new MutationObserver(() => {{
+    const give = (part, what, value) =>
+        part && part.getAttribute(what) !== value && part.setAttribute(what, value);
+    for (const slider of document.querySelectorAll(".{LIVE} .widget-slider")) {{
+        const text = of => slider.querySelector(of)?.textContent ?? "";
+        const handle = slider.querySelector(".noUi-handle");
+        give(handle, "aria-label", text(".widget-label"));
+        give(handle, "aria-valuetext", text(".widget-readout"));
+    }}
+    for (const {{children}} of document.querySelectorAll(".{LIVE} .widget-play"))
+        ["Play or pause", "Stop, back to the first", "Play again and again"]
+            .forEach((name, i) => give(children[i], "title", name));
+}});
+window.bnlab.observe(document.body,
+    {{childList: true, subtree: true, attributeFilter: ["aria-valuetext"]}});
+"""
+"""Screen readers say what a slider is and where it stands, not the number of its stop; the buttons
+of Play have names. Jupyter's widgets have neither."""
+
 _HYPHEN = re.compile(r"(?<![\w.-])-(?=\d)")  # in place of a minus; axes have a minus
 
 
@@ -96,7 +116,7 @@ def setup() -> None:
     if mode not in ("cdn", "inline"):
         raise ValueError(f"BOKEH_RESOURCES={mode!r}: set it to 'cdn' or to 'inline' (no network)")
     output_notebook(Resources(mode=mode, components=["bokeh"]), hide_banner=True)
-    page = f"<style>{LOOK}</style><script>{KEYS}</script>"
+    page = f"<style>{LOOK}</style><script>{KEYS}{NAMES}</script>"
     display({"text/html": page}, raw=True)  # type: ignore[no-untyped-call]
     compiling.prepare()
 

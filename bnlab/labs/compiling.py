@@ -26,7 +26,7 @@ from bnlab.kernels import cache_folder
 
 SWITCH = "BNLAB_COMPILE_AHEAD"
 
-BAR = """<p role="status" style="margin:4px"><progress></progress>
+BAR = """<p role="status" style="margin:4px"><progress aria-label="Compiling"></progress>
 Compiling what this cell calls: some seconds, once on this machine.</p>"""
 
 

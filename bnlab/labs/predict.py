@@ -219,12 +219,12 @@ def _paragraph(text: str) -> str:
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [("th", header), *(("td", row) for row in rows)]
-    cells = (
-        "".join(f'<{tag} style="padding:0 12px 0 4px">{escape(text)}</{tag}>' for text in row)
-        for tag, row in lines
-    )
-    return f'<table role="status">{"".join(f"<tr>{row}</tr>" for row in cells)}</table>'
+    told = ""
+    for row in (header, *rows):
+        tags = [(text, "th" if row is header and text else "td") for text in row]
+        look = 'style="padding:0 12px 0 4px"'
+        told += f"<tr>{''.join(f'<{tag} {look}>{escape(text)}</{tag}>' for text, tag in tags)}</tr>"
+    return f'<div role="status"><table>{told}</table></div>'
 
 
 def _text(value: Answer) -> str:
