@@ -301,7 +301,7 @@ class Race(Experiment):
     def __init__(self, data: bn.Data | None = None, *, stops: Sequence[float] = STOPS) -> None:
         self._stops = stops
         super().__init__(
-            dataset=dataset_choice(DATASETS, data, "wine"),
+            dataset=dataset_choice(DATASETS, data, "tic-tac-toe"),
             nothing={label: [] for label in RACERS},
             unit="ms",
         )
