@@ -238,7 +238,8 @@ def hidden_gaps(sizes, gaps, methods):
 
 @of("09_hidden_scores", "scores = lab", slow=True)
 def hidden_scores(scores):
-    return [[at(scores, *row) for row in scores.beside]]
+    board = at(scores)
+    return [[board[:4], board[4:]]]
 
 
 @of("09_hidden_scores", "ranks = ", slow=True)

@@ -18,7 +18,7 @@ from bnlab import graphs, plots
 from bnlab.checks import Floats, Ints
 from bnlab.hidden import SMC, Fit, HiddenModel, estimate_evidence, exact_evidence, fit_vb
 from bnlab.hidden.scoring import Score
-from bnlab.labs.board import check, setup as setup, size_slider
+from bnlab.labs.board import check, setup as setup, side_by_side, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.papers.beal2003 import printed, world
@@ -138,15 +138,15 @@ def ends(n: int, climbs: int = 60) -> tuple[Floats, Floats]:
     return first, second
 
 
-def drawing(model: HiddenModel, title: str) -> Any:
+def drawing(model: HiddenModel, title: str, height: int = 225) -> Any:
     """The graph of a model: hidden nodes h1, h2, ... above observed ones y1, y2, ..."""
     names, places = [""] * model.n, np.empty((model.n, 2))
-    for height, letter, nodes in ((1.0, "h", model.hidden), (0.0, "y", model.observed)):
+    for level, letter, nodes in ((1.0, "h", model.hidden), (0.0, "y", model.observed)):
         for i, v in enumerate(nodes):
-            names[v], places[v] = f"{letter}{i + 1}", ((i + 0.5) / len(nodes), height)
+            names[v], places[v] = f"{letter}{i + 1}", ((i + 0.5) / len(nodes), level)
     edges = graphs.to_adjacency(model.parents).astype(float)
     return plots.network(
-        edges, names, places, height=225, title=title, alt=f"{title}: edges from causes"
+        edges, names, places, height=height, title=title, alt=f"{title}: edges from causes"
     )
 
 
@@ -156,12 +156,17 @@ class Scores(View):
     Control `size`, the rows of data; `panels` by score, `model` and `bars`.
     """
 
-    beside = (("MAP", "BIC", "model"), ("CS", "VB", "bars"))
+    beside = (("MAP", "BIC"), ("CS", "VB"), ("model", "bars"))
 
     def __init__(self, *, sizes: Sequence[int] = SIZES, size: int = 480) -> None:
         for n in sizes:  # now, so that the slider answers at once
             _ = scored(n), evidence(n)
         super().__init__(size=size_slider("rows", sizes, size))
+
+    def arrange(self) -> list[Any]:
+        """Return the controls, and the pairs of panels side by side as far as there is room."""
+        controls, *pairs = super().arrange()
+        return [controls, side_by_side(*pairs)]
 
     def draw(self, size: int) -> Board:
         """Each score against the number of parameters, on one vertical axis."""
@@ -185,7 +190,7 @@ class Scores(View):
             )
             for name, scores in values.items()
         }
-        model = drawing(true_model(), "The true structure: h1 and h2 are hidden")
+        model = drawing(true_model(), "The true structure: h1 and h2 are hidden", 195)
         return panels | {"model": (model, ""), "bars": _bars(size)}
 
 
@@ -203,15 +208,15 @@ def _bars(n: int) -> tuple[Any, str]:
     )
     value = f"≈ {found.log_value:,.0f} (to a few nats)" if n > 10 else f"= {found.log_value:.1f}"
     return picture, (
-        f"ln p(D) {value} lies in the grey: above VB, and below MAP if EM found the highest "
-        "peak. CS ≤ VB, since one climb of VB starts at EM's Q."
+        f"ln p(D) {value} lies in the grey if EM found the highest peak. CS ≤ VB: one climb of "
+        "VB starts at EM's Q."
     )
 
 
 def _ranked(scores: Floats) -> str:
     best = world.parameters()[int(np.argmax(scores))]
-    winner = "the true one" if rank(scores) == 1 else f"one with {best} parameters"
-    return f"True structure (circle): rank {rank(scores)}; highest score (cross): {winner}."
+    winner = "the same" if rank(scores) == 1 else f"{best} parameters"
+    return f"True one (circle): rank {rank(scores)}; highest (cross): {winner}."
 
 
 class Ranks(Experiment):

@@ -129,7 +129,7 @@ def evidence_bars(
     columns: Columns = {"label": list(labels), "gap": values, "text": text}
     source = ColumnDataSource(data=columns | {"place": [ends[1]] * len(text)}, name="gaps")
     picture = rows(
-        labels, title=title, x_label="nats above ln p(D)", alt=alt, row=30, room=85, x_range=ends
+        labels, title=title, x_label="nats above ln p(D)", alt=alt, row=24, room=85, x_range=ends
     )
     left, right = (values[side] for side in sides)
     look: dict[str, Any] = {"fill_color": "#d9d9d9", "fill_alpha": 0.5, "level": "underlay"}

@@ -119,7 +119,7 @@ def structure_scores(
     best = truth if np.isnan(y).all() else int(np.nanargmax(y))
     axes = "free parameters", "score (nats)"
     picture = canvas(
-        title, alt, *axes, size=(300, 280), x=(int(x.min()) - 3, int(x.max()) + 3), y=y_range
+        title, alt, *axes, size=(255, 235), x=(int(x.min()) - 3, int(x.max()) + 3), y=y_range
     )
     columns = {"number": list(range(x.size)), "parameters": x.tolist(), "score": y.tolist()}
     source = ColumnDataSource(data=columns, name=name)

@@ -290,7 +290,7 @@ def race(
         raise ValueError(f"{len(points)} samplers, but {len(COLOURS)} colours: show fewer")
     axes = "seconds of computing, all chains of a sampler together", y_label
     picture = canvas(
-        title, alt, *axes, size=(640, 500), log="xy", x=(ends[0] / 1.3, ends[1] * 1.3), y=y_range
+        title, alt, *axes, size=(640, 480), log="xy", x=(ends[0] / 1.3, ends[1] * 1.3), y=y_range
     )
     means = {
         label: ([t for t, _ in found], [float(np.asarray(errors).mean()) for _, errors in found])
