@@ -191,8 +191,8 @@ def anneal(
 
 
 def _block_size(walker: OrderWalker, moves: int, runs: int, executor: Executor | None) -> int:
-    """Runs of so many moves each that go in one job: about 50 ms of them on threads."""
-    size = max(1, walker.block_moves // (2 * moves))
+    """Runs of so many moves each that go in one job: about 100 ms of them on threads."""
+    size = max(1, walker.block_moves // moves)
     if executor is None:
         return size
     seconds = BLOCK_SECONDS * moves / walker.block_moves

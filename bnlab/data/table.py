@@ -172,6 +172,9 @@ class Data(Record):
         """
         table = as_table(values)
         n = table.shape[1]
+        if table.dtype.kind != "f":
+            table = as_codes(table)
+        named = check_names([f"x{v}" for v in range(n)] if names is None else names, n)
         if arities is None and table.dtype.kind == "f":
             arities = [0] * n
         measured = np.zeros(n, np.bool_) if arities is None else check_arities(arities, n) == 0
@@ -181,7 +184,6 @@ class Data(Record):
             whole = states.dtype.kind == "f" and (np.isfinite(states) & (states % 1 == 0)).all()
             states = states.astype(np.int64) if whole else states
         codes = as_codes(states)
-        named = check_names([f"x{v}" for v in range(n)] if names is None else names, n)
         labels = None if levels is None else check_levels(levels, named)
         if arities is None:
             arities = [
@@ -356,8 +358,10 @@ def node_number(names: Sequence[str], node: int | str, /) -> int:
     """The number of a node that is given by its name or by its number; ValueError for others."""
     if isinstance(node, str):
         if node not in names:
-            raise ValueError(f"no variable {node!r}; there are {', '.join(names)}")
+            raise ValueError(f"no variable {shown(node)}; there are {', '.join(names)}")
         return list(names).index(node)
     if not isinstance(node, int | np.integer) or not 0 <= node < len(names):
-        raise ValueError(f"node {node!r} is neither a name nor a number in 0..{len(names) - 1}")
+        raise ValueError(
+            f"node {shown(node)} is neither a name nor a number in 0..{len(names) - 1}"
+        )
     return int(node)

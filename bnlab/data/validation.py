@@ -74,7 +74,8 @@ def check_measurements(
     measured = arities == 0
     if not measured.any() and numbers is None:
         return None
-    table = np.array(np.nan if numbers is None else numbers, np.float64, order="C")
+    given = conforming("measurements", numbers, NDArray[np.float64] | None)
+    table = np.array(np.nan if given is None else given, np.float64, order="C")
     if table.shape != (m, len(names)):
         raise ValueError(
             f"measurements={shown(numbers)}: give an array {(m, len(names))}, like values, for the "
