@@ -172,8 +172,6 @@ class Data(Record):
         """
         table = as_table(values)
         n = table.shape[1]
-        if table.dtype.kind != "f":
-            table = as_codes(table)
         named = check_names([f"x{v}" for v in range(n)] if names is None else names, n)
         if arities is None and table.dtype.kind == "f":
             arities = [0] * n

@@ -120,6 +120,22 @@ def family_masks(n, k, out):
         out[v] = (masks - low) << 1 | low
 
 
+def whole(m, max_size, arities):
+    """Return the `Split` by no variable: all m rows are one group."""
+    k = max_size + 1
+    split = Split(
+        np.full(k, -1),
+        np.zeros(k, np.int64),
+        np.empty((k, m), np.int32),
+        np.zeros((k, m + 2), np.int32),
+        np.zeros(k, np.int64),
+        np.zeros(k, np.int64),
+        np.zeros(max(2, arities.max()), np.int32),
+    )
+    split.rows[0], split.starts[0, 1], split.groups[0] = np.arange(m), m, 1
+    return split
+
+
 def clique_scores(columns, arities, max_size, terms, out):
     """out[rank] = sum over the cells of a set of variables of its term, for all sets.
 
@@ -127,16 +143,7 @@ def clique_scores(columns, arities, max_size, terms, out):
     in their cell become a count. The last variable of the largest sets is only counted.
     """
     n, m = columns.shape
-    split = Split(
-        np.full(max_size + 1, -1),
-        np.zeros(max_size + 1, np.int64),
-        np.empty((max_size + 1, m), np.int32),
-        np.zeros((max_size + 1, m + 2), np.int32),
-        np.zeros(max_size + 1, np.int64),
-        np.zeros(max_size + 1, np.int64),
-        np.zeros(max(2, arities.max()), np.int32),
-    )
-    split.rows[0], split.starts[0, 1], split.groups[0] = np.arange(m), m, 1
+    split = whole(m, max_size, arities)
     _score_cliques(
         columns, arities, binomials(n, max_size), first_ranks(n, max_size), terms, split, out
     )
@@ -152,7 +159,7 @@ def _score_cliques(columns, arities, choose, first, terms, split, out):
         x, above, rank = split.member[size], size - 1, first[size] + split.partial[size]
         table, total, single = terms.of_set[rank], 0.0, singles[above]
         if size + 1 < groups.size:
-            _refine(split, size, columns[x], arities[x])
+            refine(split, above, size, columns[x], arities[x], 2)
             single += starts[above, groups[above]] - starts[size, groups[size]]
             singles[size] = single
             for g in range(groups[size]):
@@ -191,18 +198,18 @@ def _term(terms, table, count):
 
 
 @inner
-def _refine(split, size, values, arity):
-    """Split each group of the size before by `values`, dropping rows left alone."""
+def refine(split, above, size, values, arity, least):
+    """Split each group of the size `above` by `values`, dropping what is not `least` rows."""
     counts, made, end = split.counts, 0, 0
-    rows, starts = split.rows[size - 1], split.starts[size - 1]
+    rows, starts = split.rows[above], split.starts[above]
     rows_out, starts_out = split.rows[size], split.starts[size]
-    for g in range(split.groups[size - 1]):
+    for g in range(split.groups[above]):
         for i in range(starts[g], starts[g + 1]):
             counts[values[rows[i]]] += 1
         for a in range(arity):
             count = counts[a]
             counts[a] = -1
-            if count > 1:
+            if count >= least:
                 counts[a] = end
                 end += count
                 made += 1

@@ -5,32 +5,13 @@ each group has Normal means and covariances of its own for the measurements in t
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab.kernels import inner, kernel
-from bnlab.kernels.counting import binomials, first_ranks, next_set
+from bnlab.kernels.counting import binomials, first_ranks, next_set, refine, whole
 
 LOG_PI = math.log(math.pi)
-
-
-class Groups(NamedTuple):
-    """The rows of data split by the codes of a set, at each of its sizes s = 0..k.
-
-    member, partial (k + 1,): see `next_set`. rows (k + 1, m) int32: row numbers, group after group;
-    starts (k + 1, m + 2) int32: where groups begin; many (k + 1,): how many there are; level (k +
-    1,): the size at which the split of this size was made; counts: zeros, scratch.
-    """
-
-    member: NDArray[np.int64]
-    partial: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    starts: NDArray[np.int32]
-    many: NDArray[np.int64]
-    level: NDArray[np.int64]
-    counts: NDArray[np.int32]
 
 
 def set_scores(columns, codes, arities, max_size, prior, out):
@@ -40,34 +21,30 @@ def set_scores(columns, codes, arities, max_size, prior, out):
     alpha_w - number of measured variables, t), see `log_marginal`.
     """
     n, m = columns.shape
-    groups = Groups(
-        np.full(max_size + 1, -1),
-        np.zeros(max_size + 1, np.int64),
-        np.empty((max_size + 1, m), np.int32),
-        np.zeros((max_size + 1, m + 2), np.int32),
-        np.zeros(max_size + 1, np.int64),
-        np.zeros(max_size + 1, np.int64),
-        np.zeros(max(2, arities.max()), np.int32),
-    )
-    groups.rows[0], groups.starts[0, 1], groups.many[0] = np.arange(m), m, 1
-    whole = columns.sum(axis=1), columns @ columns.T
     steps = binomials(n, max_size), first_ranks(n, max_size)
-    _score_sets(columns, codes, arities, steps, whole, prior, groups, out)
+    of_all = columns.sum(axis=1), columns @ columns.T
+    split = whole(m, max_size, arities)
+    _score_sets(columns, codes, arities, steps, of_all, prior, split, out)
 
 
 @kernel
-def _score_sets(columns, codes, arities, steps, whole, prior, groups, out):
-    """Fill `out` set by set, a set before those that extend it."""
-    (choose, first), member, level = steps, groups.member, groups.level
+def _score_sets(columns, codes, arities, steps, of_all, prior, split, out):
+    """Fill `out` set by set, a set before those that extend it.
+
+    level[size]: the size at which the rows were split last, that is by a variable with codes.
+    """
+    (choose, first), member = steps, split.member
     k, n = member.size, len(columns)
+    level = np.zeros(k, np.int64)
     sums, products, among = np.empty(k), np.empty((k, k)), np.empty(k, np.int64)
     out[0] = 0.0
-    size = next_set(np.int64(0), groups, choose, n)
+    size = next_set(np.int64(0), split, choose, n)
     while size > 0:
         x = member[size]
         level[size] = level[size - 1]
         if arities[x] > 0:
-            _split(groups, size, codes[x], arities[x])
+            refine(split, level[size - 1], size, codes[x], arities[x], 1)
+            level[size] = size
         c = 0
         for s in range(1, size + 1):
             if arities[member[s]] == 0:
@@ -75,40 +52,18 @@ def _score_sets(columns, codes, arities, steps, whole, prior, groups, out):
                 c += 1
         total, at = 0.0, level[size]
         if c > 0:
-            for g in range(groups.many[at]):
-                rows = groups.rows[at, groups.starts[at, g] : groups.starts[at, g + 1]]
+            for g in range(split.groups[at]):
+                rows = split.rows[at, split.starts[at, g] : split.starts[at, g + 1]]
                 if at == 0:
                     for i in range(c):
-                        sums[i] = whole[0][among[i]]
+                        sums[i] = of_all[0][among[i]]
                         for j in range(i + 1):
-                            products[i, j] = whole[1][among[i], among[j]]
+                            products[i, j] = of_all[1][among[i], among[j]]
                 else:
                     _add_up(columns, among[:c], rows, sums, products)
                 total += log_marginal(sums[:c], products, rows.size, prior)
-        out[first[size] + groups.partial[size]] = total
-        size = next_set(size, groups, choose, n)
-
-
-@inner
-def _split(groups, size, codes, arity):
-    """Split each group of the size before by codes."""
-    above, counts, made, end = groups.level[size - 1], groups.counts, 0, 0
-    rows, starts = groups.rows[above], groups.starts[above]
-    for g in range(groups.many[above]):
-        for i in range(starts[g], starts[g + 1]):
-            counts[codes[rows[i]]] += 1
-        for a in range(arity):
-            count, counts[a] = counts[a], end
-            if count > 0:
-                end += count
-                made += 1
-                groups.starts[size, made] = end
-        for i in range(starts[g], starts[g + 1]):
-            a = codes[rows[i]]
-            groups.rows[size, counts[a]] = rows[i]
-            counts[a] += 1
-        counts[:arity] = 0
-    groups.many[size], groups.level[size] = made, size
+        out[first[size] + split.partial[size]] = total
+        size = next_set(size, split, choose, n)
 
 
 @inner

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -154,23 +154,9 @@ class BayesNet(Record):
         array([[0.9, 0.1],
                [0.5, 0.5]])
         """
-        masks, tables = check_dag(dag), []
-        if masks.size != data.n:
-            raise ValueError(f"a DAG of {masks.size} nodes for {data.n} variables")
         if not 1e-100 <= real(ess) <= 1e100:
             raise ValueError(f"ess={ess}: rows between 1e-100 and 1e100 are needed")
-        for v, size in enumerate(data.arities.tolist()):
-            columns = [*members(masks[v]), v]
-            shape = data.arities[columns].tolist()
-            check_table_size(math.prod(shape[:-1]), size, data.names[v])
-            seen = np.ones(data.m, np.bool_)
-            if data.intervened is not None:
-                seen = ~data.intervened[:, v]
-            cells = np.ravel_multi_index(tuple(data.values[seen][:, columns].T), shape)
-            counts = np.bincount(cells, minlength=math.prod(shape)).reshape(-1, size)
-            table = counts + float(ess) / counts.size
-            tables.append(table / table.sum(axis=1, keepdims=True))
-        return cls(masks, data.arities, data.names, data.levels, tuple(tables))
+        return with_dirichlet_means(check_dag(dag), data, lambda cells: float(ess) / cells)
 
     def sample(self, m: int, rng: np.random.Generator) -> Data:
         """Draw m independent rows, parents first.
@@ -255,6 +241,25 @@ class BayesNet(Record):
         for p in members(self.dag[v]):
             rows = rows * self.arities[p] + values[:, p]
         return rows
+
+
+def with_dirichlet_means(
+    dag: NDArray[np.int64], data: Data, pseudo_count: Callable[[int], float], /
+) -> BayesNet:
+    """The network with the posterior mean tables; `pseudo_count` of one of so many cells."""
+    if dag.size != data.n:
+        raise ValueError(f"a DAG of {dag.size} nodes for {data.n} variables")
+    tables = []
+    for v, size in enumerate(data.arities.tolist()):
+        columns = [*members(dag[v]), v]
+        shape = data.arities[columns].tolist()
+        check_table_size(math.prod(shape[:-1]), size, data.names[v])
+        seen = slice(None) if data.intervened is None else ~data.intervened[:, v]
+        cells = np.ravel_multi_index(tuple(data.values[seen][:, columns].T), shape)
+        counts = np.bincount(cells, minlength=math.prod(shape)).reshape(-1, size)
+        table = counts + pseudo_count(counts.size)
+        tables.append(table / table.sum(axis=1, keepdims=True))
+    return BayesNet(dag, data.arities, data.names, data.levels, tuple(tables))
 
 
 def bif_text(

@@ -1,6 +1,5 @@
 """`analyse`: edges, paths, Markov blankets and predictions of one table of data."""
 
-import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,10 +11,11 @@ import numpy as np
 from bnlab.checkpoints import Checkpoint
 from bnlab.checks import Floats, Ints, check_generator, checked
 from bnlab.data import Data
-from bnlab.graphs import ancestors, markov_blankets, members
+from bnlab.graphs import ancestors, markov_blankets
 from bnlab.networks import BayesNet
+from bnlab.networks.bayesnet import with_dirichlet_means
 from bnlab.predict import log_density, plug_in_log_density, typed_row
-from bnlab.predict.tables import check_score, posterior_tables
+from bnlab.predict.tables import check_score
 from bnlab.priors import Prior, Uniform
 from bnlab.reports.answers import Answer, Task, answer, doubts
 from bnlab.reports.credible import Credible, credible, evenly, one_dag
@@ -184,16 +184,8 @@ def analyse(
 
 def mean_network(dag: Ints, data: Data, score: Score, /) -> BayesNet:
     """Return the network of a DAG with posterior mean parameters, (a_jk + N_jk) / (a_j + N_j)."""
-    tables, out = posterior_tables(data, score), []
-    for v in range(data.n):
-        family = [*members(dag[v]), v]
-        sizes = [int(data.arities[u]) for u in family]
-        cells = math.prod(sizes)
-        rows = np.zeros((data.n, cells), np.int32)
-        rows[family] = np.indices(sizes).reshape(len(sizes), cells)
-        log_means = tables.log_means(v, dag[v : v + 1], rows)[0]
-        out.append(np.exp(log_means).reshape(-1, sizes[-1]))
-    return BayesNet(dag, data.arities, data.names, data.levels, tuple(out))
+    check_score(score)
+    return with_dirichlet_means(dag, data, lambda n: score.cell_counts(np.array([float(n)]))[0])
 
 
 def _relation(found: Answer, relation: Callable[[Ints], Ints]) -> Credible:

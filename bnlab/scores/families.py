@@ -18,7 +18,6 @@ from bnlab.scores.gaussian import (
     AnyData,
     BGe,
     ConditionalGaussian,
-    WishartPrior,
     prepared,
     wishart_prior,
 )
@@ -110,8 +109,8 @@ def score_families(
         if of_states is not None and with_states:
             _score_nodes(data, with_states, codes, of_states, k, parents, log_score)
         if of_measured is not None and others:
-            wishart = wishart_prior(of_measured, data)
-            _score_measured(data, others, columns[:, counted], codes, wishart, parents, log_score)
+            numbers = np.ascontiguousarray(columns[:, counted])
+            _score_measured(data, others, numbers, codes, of_measured, parents, log_score)
     return ScoreTable(parents, log_score, log_prior, data.names, k)
 
 
@@ -166,10 +165,10 @@ def _parts(data: Data, score: object) -> tuple[Score | None, BGe | None]:
     return conforming("score", score, Score), None
 
 
-def _counted_rows(data: Data) -> list[tuple[list[int], Bools]]:
-    """Nodes that share their counted rows, with these rows as (m,)."""
+def _counted_rows(data: Data) -> list[tuple[list[int], Bools | slice]]:
+    """Nodes that share their counted rows, with these rows."""
     if data.intervened is None:
-        return [(list(range(data.n)), np.ones(data.m, np.bool_))]
+        return [(list(range(data.n)), slice(None))]
     groups: dict[bytes, list[int]] = {}
     for v in range(data.n):
         groups.setdefault(data.intervened[:, v].tobytes(), []).append(v)
@@ -181,7 +180,7 @@ def _score_measured(
     nodes: list[int],
     columns: Floats,
     codes: NDArray[np.int32],
-    prior: WishartPrior,
+    score: BGe,
     parents: Ints,
     out: Floats,
 ) -> None:
@@ -189,7 +188,7 @@ def _score_measured(
     k = int(parents[nodes[0], -1]).bit_count()
     choose, first = counting.binomials(data.n, k + 1), counting.first_ranks(data.n, k + 1)
     joint = np.empty(first[k + 2])
-    columns = np.ascontiguousarray(columns)
+    prior = wishart_prior(score, data)
     gaussian.set_scores(columns, codes, data.arities, k + 1, prior, joint)
     for v in nodes:
         counting.family_scores(v, parents[v], choose, first, joint, joint, out[v])

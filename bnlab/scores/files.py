@@ -14,12 +14,10 @@ import numpy as np
 from bnlab import memory
 from bnlab.checks import checked
 from bnlab.files import NUMBER, check_place, read_whole, write_whole
-from bnlab.graphs import members
+from bnlab.graphs import MAX_NODES, members
 from bnlab.kernels import counting
 from bnlab.priors import LARGEST_LOG
 from bnlab.scores.table import ScoreTable, array_bytes, family_count
-
-MAX_VARIABLES = 63
 
 
 @checked
@@ -148,7 +146,7 @@ class _Lines:
         header = self.next("the number of variables")
         if len(header) != 1:
             self.fail("the first line holds the number of variables and nothing else")
-        n = self.whole(header[0], "the number of variables", 1, MAX_VARIABLES)
+        n = self.whole(header[0], "the number of variables", 1, MAX_NODES)
         blocks: list[tuple[str, list[_Family]]] = []
         for _ in range(n):
             row = self.next("a line `name count`")
@@ -171,7 +169,7 @@ class _Lines:
             self.fail(f"the score is {row[0]!r}, not a finite number")
         if score > LARGEST_LOG:
             self.fail(f"the score {row[0]} is no natural logarithm of a probability")
-        if len(row) < 2 or len(row) - 2 != self.whole(row[1], "k", 0, MAX_VARIABLES):
+        if len(row) < 2 or len(row) - 2 != self.whole(row[1], "k", 0, MAX_NODES):
             self.fail("expected `score k parent ... parent` with k parents")
         return self.place, score, row[2:]
 
