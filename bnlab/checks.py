@@ -40,7 +40,7 @@ _CALLED = {"Generator": "generator", "Score": "score", "Prior": "prior", "Execut
 _REMEDIES = {
     "AIS": "only runs of AIS() will do",
     "BayesNet": "make one (load_network, read_bif)",
-    "Data": "make it a Data (read_csv, from_frame)",
+    "Data": "make it a Data (read_csv, from_frame, from_arrays)",
     "DataFrame": "give a pandas DataFrame",
     "DiGraph": "give a networkx DiGraph, not an undirected graph",
     "Draws": "draw some (sample_dags, ...); of BestDags, pass as_draws()",

@@ -173,6 +173,8 @@ REFUSED = {
     ),
     "degrees": (lambda: bn.score_families(mixed().select(["x0", "x2"]), bn.BGe(1, 3)), "n + 1 = 3"),
     "weight": (lambda: bn.BGe(alpha_mu=0), "alpha_mu=0"),
+    "class": (lambda: bn.score_families(mixed(), bn.BGe), "the class BGe is no score"),
+    "labels": (lambda: bn.Data.from_arrays([[0.0], [1.0]], levels=[["a", "b"]]), "float64"),
 }
 
 
@@ -205,6 +207,16 @@ def test_files_that_do_not_hold_measurements(case, tmp_path):
     with pytest.raises(ValueError) as refused:
         bn.read_csv(path, continuous=["a"], **options)
     assert words in str(refused.value)
+
+
+@pytest.mark.parametrize("wrong", ["", 0])
+def test_a_name_of_no_column_is_not_passed_over(wrong, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1.5,2\n2.5,1\n")
+    with pytest.raises(ValueError, match="continuous names the column"):
+        bn.read_csv(path, continuous=["a", wrong])
+    names = np.array(["a", "b"])
+    assert bn.read_csv(path, continuous=names).measured.all()
 
 
 def test_a_sum_of_other_columns_is_told_by_name():

@@ -78,7 +78,7 @@ class Encoder:
         wanted += [("discretize", name) for name in rules] if isinstance(rules, Mapping) else []
         wanted += [("continuous", name) for name in self.continuous]
         for option, name in wanted:
-            if name and name not in by_name:
+            if name is not None and name is not False and name not in by_name:
                 there = ", ".join(by_name)
                 raise self.fail(f"{option} names the column {name!r}; there are {there}")
         for name in self.continuous:
@@ -117,7 +117,8 @@ class Encoder:
     @property
     def continuous(self) -> tuple[str, ...]:
         """The names of the columns to keep as measurements."""
-        return string_list("continuous", self.options.continuous or ())
+        named = self.options.continuous
+        return () if named is None else string_list("continuous", named)
 
     def _complete_rows(self, columns: Sequence[Column]) -> Ints:
         """Numbers of the rows to keep."""

@@ -71,7 +71,8 @@ def read_csv(
     discretize : a mapping from column to rule (`CutPoints`, `EqualWidth`, `EqualFrequency`), or
         one rule for every column of measurements (with fractions, or more than `max_levels`
         numbers).
-    continuous : columns of numbers to keep as measurements, without states.
+    continuous : columns of numbers to keep as measurements, without states; whole numbers too, of
+        which each would be a level else.
     count : the column of a contingency table that says how often each row occurred. Rows that
         never occurred still contribute their levels.
     intervention : the column that says which variable was set by intervention in each row: 0 or

@@ -148,11 +148,11 @@ class Data(Record):
 
         Parameters
         ----------
-        values : (m, n) integers; column v holds codes 0..arities[v]-1. Or floats: measurements, or
-            codes where `arities` says so.
-        arities : (n,) numbers of states, 0 for measurements; by default all floats are those, and
-            numbers of states come from `levels`, else are the largest code plus one, and then every
-            code below it must occur.
+        values : (m, n) integers; column v holds codes 0..arities[v]-1. Or floats: measurements, and
+            beside them codes.
+        arities : (n,) numbers of states, 0 for measurements. By default floats are measurements, if
+            there are no `levels`; numbers of states come from `levels`, else are the largest code
+            plus one, and then every code below it must occur.
         names : n names; by default x0, x1, ...
         levels : labels of the states; by default the codes themselves.
         intervened : (m, n) bool or None.
@@ -160,8 +160,9 @@ class Data(Record):
         Raises
         ------
         ValueError
-            For cells that are no finite numbers, codes outside 0..arity-1, a constant column or an
-            unseen code without declared arities, duplicate names, or more than 63 columns.
+            For cells that are no numbers up to 1e100, codes outside 0..arity-1, a constant column
+            of measurements, a constant column or an unseen code without declared arities, duplicate
+            names, or more than 63 columns.
 
         Examples
         --------
@@ -173,7 +174,7 @@ class Data(Record):
         table = as_table(values)
         n = table.shape[1]
         named = check_names([f"x{v}" for v in range(n)] if names is None else names, n)
-        if arities is None and table.dtype.kind == "f":
+        if arities is None and levels is None and table.dtype.kind == "f":
             arities = [0] * n
         measured = np.zeros(n, np.bool_) if arities is None else check_arities(arities, n) == 0
         states = table
@@ -221,8 +222,8 @@ class Data(Record):
         Raises
         ------
         ValueError
-            For missing cells, constant columns, numbers that need discretizing, columns that
-            mix text and numbers, column types that are not discrete, and other names.
+            For missing cells, constant columns, measurements that are neither in `continuous` nor
+            cut, columns that mix text and numbers, types such as dates, and other names.
 
         Examples
         --------

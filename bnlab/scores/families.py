@@ -161,8 +161,9 @@ def _parts(data: Data, score: object) -> tuple[Score | None, BGe | None]:
                 "ConditionalGaussian() for a table with both, BDeu() for states alone"
             )
         return None, score
+    of_states: Score = conforming("score", score, Score)
     conforming("data", data, Data)
-    return conforming("score", score, Score), None
+    return of_states, None
 
 
 def _counted_rows(data: Data) -> list[tuple[list[int], Bools | slice]]:

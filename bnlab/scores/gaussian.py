@@ -32,8 +32,8 @@ class BGe:
 
     The marginal likelihood of linear-Gaussian networks whose mean is Normal with prior mean 0 and
     precision alpha_mu W, and whose precision matrix W is Wishart with alpha_w degrees of freedom
-    and T = t I, t = alpha_mu (alpha_w - n - 1) / (alpha_mu + 1) [GeigerHeckerman2002], with T and R
-    cut down to the family as they must be [KuipersMoffaHeckerman2014].
+    and T = t I, t = alpha_mu (alpha_w - n - 1) / (alpha_mu + 1) [GeigerHeckerman2002]. Of T, before
+    and after the data, a family takes the part of its variables [KuipersMoffaHeckerman2014].
 
     Since T = t I, units matter: scores are of columns shifted to mean 0 and, by default, scaled to
     variance 1, over all rows.
@@ -47,8 +47,11 @@ class BGe:
 
     Examples
     --------
-    >>> BGe()
-    BGe(alpha_mu=1.0, alpha_w=None, standardize=True)
+    >>> from bnlab import Data, score_families
+    >>> data = Data.from_arrays([[0.1, 0.3], [1.2, 1.0], [2.1, 2.2]])
+    >>> score_families(data, BGe()).log_score.round(3)
+    array([[-5.385, -3.288],
+           [-5.385, -3.288]])
     """
 
     alpha_mu: float = 1.0
@@ -69,7 +72,8 @@ class ConditionalGaussian:
 
     A variable with states has parents with states only, and the score `discrete`. A measured one
     has parents of both kinds: for each joint state of the former, a regression on the latter with
-    the score `measured` of the rows with that state. Other families are forbidden (log_prior -inf).
+    the score `measured` of the rows with that state. Other families are forbidden (log_prior -inf):
+    that an edge points from states to measurements is assumed, no finding.
 
     Parameters
     ----------
