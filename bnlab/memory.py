@@ -11,6 +11,7 @@ from bnlab.errors import InputError, Part
 
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
 OWN_GROUPS = Path("/proc/self/cgroup")
+NO_LIMIT = 2**60  # bytes; version 1 writes a number of this size where there is no limit
 
 
 def free_bytes() -> int | None:
@@ -95,9 +96,12 @@ def _groups() -> Iterator[tuple[Path, _Version]]:
 def _group_free(folder: Path, version: _Version) -> int | None:
     """Cached files count as used there, but the system gives them up first: they are free."""
     try:
+        limit = int((folder / version.limit).read_text())
+        if limit >= NO_LIMIT:
+            return None
         stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
         used = int((folder / version.used).read_text()) - int(stat[version.cached])
-        return max(0, int((folder / version.limit).read_text()) - used)
+        return max(0, limit - used)
     except (OSError, ValueError, KeyError):  # absent, or "max": no limit
         return None
 

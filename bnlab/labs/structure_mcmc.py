@@ -30,6 +30,8 @@ from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.papers.store import chain, taken
 from bnlab.sampling import StructureKernel, partition_mcmc, structure_mcmc
 from bnlab.sampling.chains import ChainSampler
+from bnlab.sampling.order_mcmc import CoupledWalker
+from bnlab.sampling.order_target import OrderWalker
 from bnlab.sampling.partition_mcmc import PartitionWalker, partition_of
 from bnlab.sampling.structure_mcmc import StructureWalker
 
@@ -169,7 +171,7 @@ def kernels(where: Target, /) -> dict[str, StructureKernel]:
     }
 
 
-RACERS = ("local", "reversals", "global", "partitions")
+RACERS = ("local", "reversals", "global", "partitions", "orders")
 STOPS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)  # seconds of computing of each sampler
 CHAINS = 4
 ROUND_SECONDS = 0.005
@@ -184,27 +186,24 @@ The item is a function that gives the (n, n) edge probabilities, by each of its 
 """
 
 
-def chains(walker: ChainSampler, starts: Sequence[Ints], thin: int) -> Racer:
-    """Chains that walk on, of any kind; the first half of each, up to a round, is burn-in.
+def chains(
+    walker: ChainSampler, starts: Sequence[Ints], thin: int, edges_of: Callable[[Ints], Floats]
+) -> Racer:
+    """Chains that walk on, of any kind; the first half of each is burn-in.
 
-    In a round all chains make moves; rounds grow until one takes some milliseconds.
+    In a round all chains make moves; rounds grow until one takes some milliseconds. `edges_of`
+    takes records (T, n) of a chain.
     """
     rngs, records = np.random.default_rng(SEED).spawn(len(starts)), 1  # of each chain in a round
-    fresh: list[Ints] = []  # (chains, records, n) DAGs of rounds not yet added up
-    sums: list[Floats] = []  # (chains, n, n) edges of the DAGs of each round
-    counts: list[int] = []  # records of each round
+    rounds: list[Ints] = []  # (chains, records, n)
 
     def edges() -> list[Floats]:
-        sums.extend(bn.graphs.to_adjacency(dags).sum(axis=1) for dags in fresh)
-        counts.extend(dags.shape[1] for dags in fresh)
-        fresh.clear()
-        done = np.cumsum(counts)
-        late = int(np.searchsorted(done, done[-1] / 2, side="right"))
-        return list(np.sum(sums[late:], axis=0) / sum(counts[late:]))
+        met = np.concatenate(rounds, axis=1)
+        return [edges_of(late) for late in met[:, met.shape[1] // 2 :]]
 
     while True:
         begun, each = time.perf_counter(), zip(starts, rngs, strict=True)
-        fresh.append(np.array([walker.walk(s, 0, records, thin, rng)[0] for s, rng in each]))
+        rounds.append(np.array([walker.walk(s, 0, records, thin, rng)[0] for s, rng in each]))
         if time.perf_counter() - begun < ROUND_SECONDS / 2:
             records *= 2
         yield edges
@@ -238,12 +237,28 @@ def one_layer(n: int) -> Ints:
 
 
 def racer(label: str, where: Target, /) -> Racer:
-    """Return four chains of a kind, one of `RACERS`, from the DAG without edges."""
+    """Return four chains of a kind, one of `RACERS`: from no edges, or from random orders."""
     table, n = where.table, where.table.n
+
+    def of_dags(dags: Ints) -> Floats:
+        shares: Floats = bn.graphs.to_adjacency(dags).mean(axis=0)
+        return shares
+
+    def of_orders(orders: Ints) -> Floats:
+        even = np.zeros((1, len(orders)))
+        draws = bn.Draws(orders[None], even, even, "orders", "order-modular", table.names)
+        return bn.features.edges(draws, table=table)
+
     if label == "partitions":
-        return chains(PartitionWalker.of(table), [one_layer(n) for _ in range(CHAINS)], n)
-    empty = [np.append(np.zeros(n, np.int64), -1) for _ in range(CHAINS)]  # no stay drawn yet
-    return chains(StructureWalker.of(table, kernels(where)[label]), empty, n * (n - 1))
+        starts = [one_layer(n) for _ in range(CHAINS)]
+        return chains(PartitionWalker.of(table), starts, n, of_dags)
+    if label == "orders":
+        starts = list(np.random.default_rng(SEED).permuted([[np.arange(n)]] * CHAINS, axis=-1))
+        on_orders = CoupledWalker(OrderWalker.of(table), np.ones(1), bn.Moves())
+        return chains(on_orders, starts, n, of_orders)
+    starts = [np.append(np.zeros(n, np.int64), -1) for _ in range(CHAINS)]  # no stay drawn yet
+    walker = StructureWalker.of(table, kernels(where)[label])
+    return chains(walker, starts, n * (n - 1), of_dags)
 
 
 @cache
@@ -288,7 +303,7 @@ def race(
 
 
 class Race(Experiment):
-    """Four samplers towards the same edges, each with its own clock.
+    """Walks on DAGs, partitions and orders, each with its own clock, and how far off they are.
 
     Control `dataset`; panel `panel`; `found` is sampler -> [(seconds, SAD of each chain)].
 

@@ -10,6 +10,7 @@ nothing can stay stale.
 """
 
 import asyncio
+import gc
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
@@ -54,6 +55,8 @@ class View(ABC):
         self.panels = {name: Panel(*shown) for name, shown in board.items()}
         vars(self).update(self.panels)
         self.widget = stacked(*self.arrange())
+        gc.collect()
+        gc.freeze()  # else a collection passes over all that is loaded, 0.1 s, while one drags
 
     def use(self, **controls: Any) -> None:
         """Listen to these controls."""
