@@ -55,6 +55,7 @@ from .linear_extensions import (
 )
 from .networks import (
     BayesNet as BayesNet,
+    GaussianNet as GaussianNet,
     list_networks as list_networks,
     load_network as load_network,
     random_network as random_network,

@@ -45,6 +45,7 @@ _REMEDIES = {
     "DiGraph": "give a networkx DiGraph, not an undirected graph",
     "Draws": "draw some (sample_dags, ...); of BestDags, pass as_draws()",
     "Executor": "pass one that has map, such as concurrent.futures.ThreadPoolExecutor()",
+    "GaussianNet": "make one (GaussianNet.fit, GaussianNet.random_coefficients)",
     "Generator": "pass numpy.random.default_rng(seed)",
     "HiddenModel": "pass a HiddenModel(parents, arities, hidden=...)",
     "Moves": "pass Moves(swap=1, adjacent=1)",
@@ -296,7 +297,8 @@ def _as_one_of(value: Any, hints: tuple[Any, ...]) -> Any:
             return _as(value, kind)
         except _Refused as refused:
             reasons.append(str(refused))
-    if all(inspect.isclass(kind) for kind in kinds) and len(kinds) > 1:
+    called = getattr(kinds[-1], "__name__", "") in _CALLED  # Score, and what may stand for one
+    if all(inspect.isclass(kind) for kind in kinds) and len(kinds) > 1 and not called:
         names = [f"a{'n' * (kind.__name__[0] in 'AEIOU')} {kind.__name__}" for kind in kinds]
         raise _Refused(f": pass {' or '.join(names)}")
     raise _Refused(reasons[-1])

@@ -195,6 +195,22 @@ def conditional_gaussian(columns, codes, measured, v, parents, alpha_mu=1.0, exc
     return math.fsum(joint([v, *others], rows) - joint(others, rows) for rows in groups.values())
 
 
+def gaussian_means(columns, alpha_mu, excess, t):
+    """Posterior means (intercept, coefficients, residual variance) of the last column's regression.
+
+    By least squares, with the prior as rows more: alpha_mu of them at 0, and sqrt(t) in one column
+    alone, without the intercept, for each column.
+    """
+    size, rows = columns.shape
+    design = np.vstack([np.ones(rows), columns[:-1]]).T
+    prior = np.diag([math.sqrt(alpha_mu)] + [math.sqrt(t)] * (size - 1))
+    design = np.vstack([design, prior, np.zeros(size)])
+    target = np.concatenate([columns[-1], np.zeros(size), [math.sqrt(t)]])
+    solution = np.linalg.lstsq(design, target, rcond=None)[0]
+    squares = float(((target - design @ solution) ** 2).sum())
+    return solution[0], solution[1:], squares / (rows + excess + size - 2)
+
+
 # Posteriors by enumeration. `log_phi` is a list of dicts: log_phi[v][parent mask], nats.
 
 

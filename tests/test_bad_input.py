@@ -377,6 +377,8 @@ BY_KIND = list(GOOD)
 # More of the modules, and the methods of the classes: "self" first.
 TABLES = [np.full(shape, 1 / shape[1]) for shape in [(1, 2), (2, 2), (2, 2)]]
 NET = bn.load_network("cancer")
+PLANTS = bn.Data.from_arrays([[1.0, 2.0], [2.0, 4.5], [3.0, 5.5]])
+GAUSSIAN = bn.GaussianNet.fit([0, 1], PLANTS)
 LAB = json.loads(
     (pathlib.Path(__file__).parents[1] / "notebooks/02_modular_priors.ipynb").read_text()
 )
@@ -621,6 +623,16 @@ GOOD |= {
     "BayesNet.fit": {"dag": DAG, "data": DATA, "ess": 1.0},
     "BayesNet.sample": {"self": NET, "m": 3, "rng": RNG},
     "BayesNet.write_bif": {"self": NET, "path": "out.bif"},
+    "GaussianNet.fit": {"dag": [0, 1], "measured_data": PLANTS, "score": bn.BGe()},
+    "GaussianNet.log_likelihood": {"self": GAUSSIAN, "data": PLANTS},
+    "GaussianNet.random_coefficients": {
+        "dag": [0, 1],
+        "rng": RNG,
+        "least": 0.1,
+        "most": 0.2,
+        "names": ["a", "b"],
+    },
+    "GaussianNet.sample": {"self": GAUSSIAN, "m": 3, "rng": RNG},
     "BestDags.as_draws": lambda: {"self": bn.k_best_dags(TABLE, 2), "log_z": 0.0},
     "predict.CrossValidation.difference": lambda: {"self": validated(), "one": "a", "other": "b"},
     "Data.from_arrays": {
@@ -739,6 +751,7 @@ RESULTS = {
     ),
     "EquivalenceSearch": lambda: bn.ges(TABLE),
     "Estimate": least_evidence,
+    "GaussianNet": lambda: GAUSSIAN,
     "FeatureEstimate": lambda: bn.features.probability(dags(), bn.features.edge(0, 1)),
     "Joint": lambda: bn.sample_joint([2, 2], m=3, rng=np.random.default_rng(1)),
     "OrderPosterior": posterior,

@@ -9,11 +9,15 @@ import pytest
 import bnlab as bn
 
 
+def random_net(rng, n, share):
+    """A linear-Gaussian network in which every pair has an edge with probability `share`."""
+    dag = bn.graphs.from_adjacency(np.triu(rng.random((n, n)) < share, 1))
+    return bn.GaussianNet.random_coefficients(dag, rng)
+
+
 def linear_data(rng, n, m, **options):
     """Measurements of a random linear-Gaussian network, in odd units."""
-    noise = rng.normal(size=(m, n))
-    weights = np.triu(rng.normal(size=(n, n)) * (rng.random((n, n)) < 0.4), 1)
-    values = noise @ np.linalg.inv(np.eye(n) - weights)
+    values = random_net(rng, n, 0.4).sample(m, rng).measurements
     return bn.Data.from_arrays(values * rng.lognormal(size=n) + rng.normal(size=n), **options)
 
 
@@ -241,14 +245,10 @@ def test_measurements_find_more_than_cuts():
     brier, auc = np.zeros((2, 2, 20))
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        sizes = rng.uniform(0.4, 1.2, size=(12, 12)) * rng.choice([-1, 1], size=(12, 12))
-        weights = np.triu(sizes * (rng.random((12, 12)) < 0.2), 1)
-        values = rng.normal(size=(300, 12)) @ np.linalg.inv(np.eye(12) - weights)
-        kept = bn.Data.from_arrays(values)
-        cut = bn.Data.from_arrays(
-            np.column_stack([bn.discretize(x, bn.EqualFrequency(3)).codes for x in values.T])
-        )
-        truth = (weights != 0) | (weights != 0).T
+        net = random_net(rng, 12, 0.2)
+        kept, edges = net.sample(300, rng), net.coefficients != 0
+        columns = [bn.discretize(x, bn.EqualFrequency(3)).codes for x in kept.measurements.T]
+        cut, truth = bn.Data.from_arrays(np.column_stack(columns)), edges | edges.T
         pairs = np.triu_indices(12, 1)
         for i, (data, score) in enumerate([(kept, bn.BGe()), (cut, bn.BDeu())]):
             edges = bn.dag_posterior(bn.score_families(data, score)).edges

@@ -18,6 +18,7 @@ from bnlab.data.markers import MISSING_MARKERS, Markers
 from bnlab.data.text import DEFAULT_MAX_LEVELS, Missing, Options, Rules, string_list
 from bnlab.data.validation import (
     as_codes,
+    as_states,
     as_table,
     check_arities,
     check_intervals,
@@ -131,7 +132,7 @@ class Data(Record):
         name = self.names[int(self.measured.argmax())]
         return (
             f" has measurements ({name!r}), and this needs states: cut them (discretize=), or use "
-            "what takes them (score_families with BGe or ConditionalGaussian)"
+            "what takes them (score=BGe() in score_families and predict, or ConditionalGaussian())"
         )
 
     @classmethod
@@ -177,12 +178,7 @@ class Data(Record):
         if arities is None and levels is None and table.dtype.kind == "f":
             arities = [0] * n
         measured = np.zeros(n, np.bool_) if arities is None else check_arities(arities, n) == 0
-        states = table
-        if measured.any():
-            states = np.where(measured, 0, table)
-            whole = states.dtype.kind == "f" and (np.isfinite(states) & (states % 1 == 0)).all()
-            states = states.astype(np.int64) if whole else states
-        codes = as_codes(states)
+        codes = as_codes(as_states(table, measured) if measured.any() else table)
         labels = None if levels is None else check_levels(levels, named)
         if arities is None:
             arities = [

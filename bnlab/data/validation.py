@@ -67,6 +67,13 @@ def check_arities(arities: ArrayLike, n: int, /) -> NDArray[np.int64]:
     return sizes.astype(np.int64)
 
 
+def as_states(table: NDArray[Any], measured: NDArray[np.bool_], /) -> NDArray[Any]:
+    """The columns with states of a table, zeros for measured ones; integers if they are whole."""
+    states = np.where(measured, 0, table)
+    whole = states.dtype.kind == "f" and (np.isfinite(states) & (states % 1 == 0)).all()
+    return states.astype(np.int64) if whole else states
+
+
 def check_measurements(
     numbers: NDArray[np.float64] | None, arities: NDArray[np.int64], names: tuple[str, ...], m: int
 ) -> NDArray[np.float64] | None:

@@ -198,11 +198,7 @@ class BayesNet(Record):
         >>> net.log_likelihood(net.sample(4, np.random.default_rng(2))).shape
         (4,)
         """
-        if data.names != self.names:
-            if set(data.names) >= set(self.names):
-                raise ValueError("the columns are not those of the network: data.select(net.names)")
-            absent = next(name for name in self.names if name not in data.names)
-            raise ValueError(f"the data has no variable {absent!r}; it has {', '.join(data.names)}")
+        check_columns(self.names, data)
         if data.levels != self.levels:
             v = next(v for v in range(self.n) if data.levels[v] != self.levels[v])
             raise ValueError(
@@ -241,6 +237,15 @@ class BayesNet(Record):
         for p in members(self.dag[v]):
             rows = rows * self.arities[p] + values[:, p]
         return rows
+
+
+def check_columns(names: tuple[str, ...], data: Data, /) -> None:
+    """Raise a ValueError unless data has the variables of a network, in its order."""
+    if data.names != names:
+        if set(data.names) >= set(names):
+            raise ValueError("the columns are not those of the network: data.select(net.names)")
+        absent = next(name for name in names if name not in data.names)
+        raise ValueError(f"the data has no variable {absent!r}; it has {', '.join(data.names)}")
 
 
 def with_dirichlet_means(

@@ -1,34 +1,33 @@
 """Posterior predictive densities of rows: averaged over weighted DAGs, by one DAG, or exact."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnlab import memory
-from bnlab.checks import Bools, Floats, Ints, checked
+from bnlab.checks import Floats, Ints, checked
 from bnlab.data import Data
 from bnlab.data.table import node_number
 from bnlab.exact import order_posterior
 from bnlab.graphs import check_dag, check_dags, members
 from bnlab.kernels import counting as kernels
+from bnlab.predict.regressions import Regressions, posterior_of
 from bnlab.predict.tables import (
     Rows,
     Tables,
     check_rows,
-    check_score,
     completed,
     connected_terms,
     missing_masks,
-    posterior_tables,
 )
 from bnlab.priors import Prior, Uniform
 from bnlab.results import Draws
 from bnlab.running import Progress, Steps
-from bnlab.scores import BDeu, Score, ScoreTable, score_families
+from bnlab.scores import AnyData, AnyScore, BDeu, ScoreTable, score_families
 
 FEW_STATES = 64  # joint states of missing cells that are listed, not summed DAG by DAG
 MAX_RUNS = 1 << 16  # of the dynamic program of an exact density
@@ -37,7 +36,7 @@ BLOCK_TERMS = 1 << 23  # terms in memory at a time, 64 MB
 
 @checked
 def log_density(
-    draws: Draws, data: Data, new_rows: Data | ArrayLike, /, *, score: Score = BDeu()
+    draws: Draws, data: AnyData, new_rows: AnyData | ArrayLike, /, *, score: AnyScore = BDeu()
 ) -> Floats:
     """Return ln p(x | D) of each new row x, averaged over DAGs [EatonMurphy2007, sec. 5.3].
 
@@ -46,23 +45,28 @@ def log_density(
     score. It belongs to the posterior that the draws come from (`draws.prior`). Missing cells are
     summed out in every DAG. An intervened cell gives no factor: p(the others | do(x_v)).
 
+    A measured variable has a Student t density in place of the mean, that of its regression given
+    D: together they are the ratio of the marginal likelihoods of BGe with the row and without it
+    [GeigerHeckerman2002], in the units that `data` have.
+
     Parameters
     ----------
     draws : Draws over "dags": independent, weighted, or along chains
     data : Data, what the draws were given
-    new_rows : (rows, n) integer codes with -1 for a missing cell, or Data of the same variables
-    score : the score of the draws, BDeu or K2
+    new_rows : (rows, n) integer codes with -1 for a missing cell, or Data of the same variables;
+        measured cells are given, and beside them at most 64 joint states missing
+    score : the score of the draws: BDeu, K2, BGe or ConditionalGaussian
 
     Returns
     -------
-    float64 (rows,), nats
+    float64 (rows,), nats; of measured variables nats a unit
 
     Raises
     ------
     ValueError
         If draws, data and rows do not fit each other, no draw has weight, the score has no
-        pseudo-counts, memory is short, or summing out missing cells takes tables of more than 4
-        million joint states.
+        pseudo-counts, memory is short, measurements are missing, or summing out missing cells takes
+        tables of more than 4 million joint states.
 
     Examples
     --------
@@ -75,12 +79,12 @@ def log_density(
     """
     rows = check_rows(data, new_rows)
     dags, log_weight = _weighted_dags(draws, data)
-    return _mixture(dags, log_weight, posterior_tables(data, score), rows)
+    return _mixture(dags, log_weight, posterior_of(data, score), rows)
 
 
 @checked
 def plug_in_log_density(
-    dag: ArrayLike, data: Data, new_rows: Data | ArrayLike, /, *, score: Score = BDeu()
+    dag: ArrayLike, data: AnyData, new_rows: AnyData | ArrayLike, /, *, score: AnyScore = BDeu()
 ) -> Floats:
     """Return ln p(x | G, D) of each new row x by one DAG G, such as the best or a Chow-Liu tree.
 
@@ -99,23 +103,29 @@ def plug_in_log_density(
     >>> data = Data.from_arrays([[0, 0], [0, 0], [1, 1]])
     >>> np.exp(plug_in_log_density([0, 0], data, [[0, 0], [0, 1], [0, -1]])).round(3)
     array([0.391, 0.234, 0.625])
+    >>> plants = Data.from_arrays([[1.0, 2.0], [2.0, 4.5], [3.0, 5.5]])
+    >>> plug_in_log_density([0, 1], plants, [[2.0, 4.0], [2.0, 9.0]], score=BGe()).round(3)
+    array([-1.313, -9.21 ])
     """
-    rows = check_rows(data, new_rows)
+    return _by_one(dag, data, check_rows(data, new_rows), score)
+
+
+def _by_one(dag: ArrayLike, data: Data, rows: Rows, score: AnyScore) -> Floats:
     masks = check_dag(dag)
     if masks.size != data.n:
         raise ValueError(f"a DAG of {masks.size} nodes for data of {data.n} variables")
-    return _mixture(masks[None], np.zeros(1), posterior_tables(data, score), rows)
+    return _mixture(masks[None], np.zeros(1), posterior_of(data, score), rows)
 
 
 @checked
 def log_class_posterior(
     dag: ArrayLike,
-    data: Data,
+    data: AnyData,
     target: int | str,
-    new_rows: Data | ArrayLike,
+    new_rows: AnyData | ArrayLike,
     /,
     *,
-    score: Score = BDeu(),
+    score: AnyScore = BDeu(),
 ) -> Floats:
     """Return ln p(class | other cells, G, D) of each new row by one DAG, such as that of `tan`.
 
@@ -127,9 +137,9 @@ def log_class_posterior(
     ----------
     dag : (n,) parent masks
     data : Data that the parameters are learned from
-    target : the class, a name or a number
-    new_rows : (rows, n) integer codes with -1 for a missing cell, or Data of the same variables
-    score : BDeu or K2
+    target : the class, a name or a number of a variable with states
+    new_rows : as in `log_density`; in place of a class -1 will do
+    score : BDeu or K2, or ConditionalGaussian where some are measured
 
     Returns
     -------
@@ -148,14 +158,13 @@ def log_class_posterior(
     """
     rows = check_rows(data, new_rows)
     c = node_number(data.names, target)
+    if data.measured[c]:
+        raise ValueError(f"{data.names[c]!r} is measured: a class is a variable with states")
     joint = np.empty((len(rows.values), int(data.arities[c])))
     for state in range(joint.shape[1]):
         values = rows.values.copy()
         values[:, c] = state
-        filled: Data | NDArray[np.int32] = values
-        if isinstance(new_rows, Data):
-            filled = replace(new_rows, values=values)
-        joint[:, state] = plug_in_log_density(dag, data, filled, score=score)
+        joint[:, state] = _by_one(dag, data, replace(rows, values=values), score)
     posterior: Floats = joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
     return posterior
 
@@ -171,11 +180,11 @@ class ExactPosterior(Protocol):
 
 @checked
 def exact_log_density(
-    data: Data,
-    new_rows: Data | ArrayLike,
+    data: AnyData,
+    new_rows: AnyData | ArrayLike,
     /,
     *,
-    score: Score = BDeu(),
+    score: AnyScore = BDeu(),
     max_parents: int = 3,
     prior: Prior = Uniform(),
     posterior: Callable[[ScoreTable], ExactPosterior] = order_posterior,
@@ -184,13 +193,14 @@ def exact_log_density(
     """Return ln p(x | D) = ln p(x, D) - ln p(D) of each new row x [EatonMurphy2007, sec. 2].
 
     The posterior runs once for the data and once more for every different row added to them; a row
-    with missing cells is a sum over all its completions. Intervened cells as in `log_density`.
+    with missing cells is a sum over all its completions. Intervened cells, measurements and their
+    units as in `log_density`: BGe's units are those of the data without the new row.
 
     Parameters
     ----------
     data : Data, m rows of n variables
-    new_rows : (rows, n) integer codes with -1 for a missing cell, or Data of the same variables
-    score, max_parents, prior : as in `score_families`; the score is BDeu or K2
+    new_rows : as in `log_density`
+    score, max_parents, prior : as in `score_families`; not BIC or another without pseudo-counts
     posterior : which exact posterior the density belongs to: `order_posterior` (order-modular), or
         `dag_posterior` (structure-modular)
     progress : called as progress(done, total, None) after each run of the posterior; False stops
@@ -213,29 +223,31 @@ def exact_log_density(
     >>> np.exp(exact_log_density(data, [[0, 0], [0, 1], [0, -1]])).round(3)
     array([0.523, 0.102, 0.625])
     """
-    rows = check_rows(data, new_rows)
-    check_score(score)
-
-    def log_z(extended: Data) -> float:
-        table = score_families(extended, score, max_parents=max_parents, prior=prior)
-        return posterior(table).log_z
-
-    complete, owner = _completions(data, rows)
-    held = np.zeros(complete.values.shape, bool)
-    if complete.intervened is not None:
-        held = complete.intervened
-    distinct, which = np.unique(
-        np.hstack([complete.values, held]).astype(np.int32), axis=0, return_inverse=True
-    )
-    log_p, steps = np.empty(len(distinct)), Steps(progress, len(distinct))
-    log_z_data = log_z(data) if len(distinct) else 0.0
-    for i, row in enumerate(distinct):
-        log_p[i] = log_z(_with_row(data, row[: data.n], row[data.n :] == 1)) - log_z_data
-        steps.tick()
+    rows, parameters = check_rows(data, new_rows), posterior_of(data, score)
     if not len(rows.values):
         return np.empty(0)
+    complete, owner = _completions(data, rows)
+    cells = [complete.values, complete.intervened, complete.measurements]
+    distinct, first, which = np.unique(
+        np.nan_to_num(np.hstack([part for part in cells if part is not None]).astype(float)),
+        axis=0,
+        return_index=True,
+        return_inverse=True,
+    )
+    table = score_families(data, score, max_parents=max_parents, prior=prior)
+    log_p, steps = np.empty(len(distinct)), Steps(progress, len(distinct))
+    log_z_data = posterior(table).log_z
+    # The families' scores with the row are those without it and its density in each of them.
+    allowed = table.log_prior > -math.inf
+    families = [masks[kept] for masks, kept in zip(table.parents, allowed, strict=True)]
+    for block, terms in _terms_in_blocks(families, parameters, complete.take(first)):
+        for i, term in enumerate(terms.T, block.start):
+            log_score = table.log_score.copy()
+            log_score[allowed] += term
+            log_p[i] = posterior(replace(table, log_score=log_score)).log_z - log_z_data
+            steps.tick()
     starts = np.searchsorted(owner, np.arange(len(rows.values)))
-    out: Floats = np.logaddexp.reduceat(log_p[which], starts)
+    out: Floats = np.logaddexp.reduceat(log_p[which.ravel()], starts)
     return out
 
 
@@ -282,16 +294,21 @@ def _distinct_families(dags: Ints) -> Families:
     return Families(masks, parts)
 
 
-def _mixture(dags: Ints, log_weight: Floats, tables: Tables, rows: Rows) -> Floats:
+def _mixture(dags: Ints, log_weight: Floats, tables: Tables | Regressions, rows: Rows) -> Floats:
     """ln of the average density of each row, by the pattern of its missing cells."""
-    out = np.empty(len(rows.values))
     masks = missing_masks(rows)
     families = _distinct_families(dags)
+    out = np.empty(len(rows.values))
     for mask in np.unique(masks):
         which = np.flatnonzero(masks == mask)
         some, nodes = rows.take(which), members(mask)
         states = math.prod(int(tables.arities[v]) for v in nodes)
         if states > FEW_STATES:
+            if isinstance(tables, Regressions):
+                raise ValueError(
+                    f"row {which[0]} has {states:,} completions; beside measurements at most "
+                    f"{FEW_STATES} are summed: give more of its cells"
+                )
             parts, terms = connected_terms(dags, int(mask), tables, some)
             log_p = np.empty(which.size)
             kernels.log_mixture(log_weight, parts, terms, log_p)
@@ -308,36 +325,38 @@ def _mixture(dags: Ints, log_weight: Floats, tables: Tables, rows: Rows) -> Floa
     return out
 
 
-def _complete_mixture(families: Families, log_weight: Floats, tables: Tables, rows: Rows) -> Floats:
+def _complete_mixture(
+    families: Families, log_weight: Floats, tables: Tables | Regressions, rows: Rows
+) -> Floats:
     """ln of the average density of rows without missing cells."""
-    count = sum(masks.size for masks in families.masks)
-    block = max(1, BLOCK_TERMS // count)
-    memory.require(
-        16 * count * min(block, len(rows.values)),
-        task=f"predicting by {count:,} families",
-        remedy="average fewer DAGs (Draws.prefix)",
-    )
     out = np.empty(len(rows.values))
-    for start in range(0, len(out), block):
-        some = rows.take(slice(start, start + block))
-        columns = np.ascontiguousarray(some.values.T)
-        terms = [tables.log_means(v, masks, columns) for v, masks in enumerate(families.masks)]
-        if some.intervened is not None:
-            for v, term in enumerate(terms):
-                term[:, some.intervened[:, v]] = 0.0
-        kernels.log_mixture(
-            log_weight, families.parts, np.concatenate(terms), out[start : start + block]
-        )
+    for block, terms in _terms_in_blocks(families.masks, tables, rows):
+        kernels.log_mixture(log_weight, families.parts, terms, out[block])
     return out
 
 
-def _with_row(data: Data, row: Ints, held: Bools) -> Data:
-    """The data and one row more."""
-    values = np.vstack([data.values, row])
-    if data.intervened is None and not held.any():
-        return replace(data, values=values)
-    before = np.zeros(data.values.shape, bool) if data.intervened is None else data.intervened
-    return replace(data, values=values, intervened=np.vstack([before, held]))
+def _terms_in_blocks(
+    masks: list[Ints], tables: Tables | Regressions, rows: Rows
+) -> Iterator[tuple[slice, Floats]]:
+    """ln of the density (families, rows) of blocks of complete rows in all families, node by node.
+
+    0 where a cell was set.
+    """
+    count = sum(some.size for some in masks)
+    size = max(1, BLOCK_TERMS // count)
+    memory.require(
+        16 * count * min(size, len(rows.values)),
+        task=f"predicting by {count:,} families",
+        remedy="average fewer DAGs (Draws.prefix)",
+    )
+    for start in range(0, len(rows.values), size):
+        block = slice(start, start + size)
+        some = rows.take(block)
+        terms = tables.log_densities(masks, some)
+        if some.intervened is not None:
+            for v, term in enumerate(terms):
+                term[:, some.intervened[:, v]] = 0.0
+        yield block, np.concatenate(terms)
 
 
 def _completions(data: Data, rows: Rows) -> tuple[Rows, Ints]:
@@ -354,5 +373,4 @@ def _completions(data: Data, rows: Rows) -> tuple[Rows, Ints]:
     ]
     owner = np.repeat(np.arange(len(parts)), [len(part.values) for part in parts])
     values = np.concatenate([rows.values[:0], *(part.values for part in parts)])
-    held = None if rows.intervened is None else rows.intervened[owner]
-    return Rows(values, held), owner
+    return replace(rows.take(owner), values=values), owner

@@ -16,6 +16,7 @@ from bnlab.data import Data
 from bnlab.data.columns import codes_of, number_in
 from bnlab.data.encoding import MISSING_LABEL
 from bnlab.data.markers import MISSING_MARKERS, Markers
+from bnlab.data.validation import as_states, check_measurements
 from bnlab.errors import warn
 from bnlab.graphs import ancestors, members
 from bnlab.kernels import counting as kernels
@@ -33,20 +34,22 @@ DENSE_CELLS = 1 << 20  # of larger families no table of counts is made
 class Rows:
     """Rows of the variables of some data."""
 
-    values: Codes  # (rows, n), -1 for a missing cell
+    values: Codes  # (rows, n), -1 for a missing cell, 0 for a measured one
     intervened: Bools | None = None  # (rows, n), where the variable was set
+    measurements: Floats | None = None  # (rows, n), nan for states
 
     def take(self, which: NDArray[np.int64] | slice, /) -> "Rows":
         """Some of the rows."""
         held = None if self.intervened is None else self.intervened[which]
-        return Rows(self.values[which], held)
+        numbers = None if self.measurements is None else self.measurements[which]
+        return Rows(self.values[which], held, numbers)
 
 
 def check_rows(data: Data, new_rows: Data | ArrayLike, /) -> Rows:
     """Rows of the variables of `data`, or a ValueError that says what does not fit."""
     if isinstance(new_rows, Data):
         _check_same_variables(data, new_rows)
-        return Rows(new_rows.values, new_rows.intervened)
+        return Rows(new_rows.values, new_rows.intervened, new_rows.measurements)
     try:
         codes = np.asarray(new_rows)
     except ValueError as error:
@@ -56,12 +59,18 @@ def check_rows(data: Data, new_rows: Data | ArrayLike, /) -> Rows:
             f"new_rows has shape {codes.shape}; rows of {data.n} variables are an array "
             f"(rows, {data.n})"
         )
+    numbers = None
+    if data.measured.any():
+        numbers = check_measurements(
+            np.where(data.measured, codes, np.nan), data.arities, data.names, len(codes)
+        )
+        codes = as_states(codes, data.measured)
     if codes.dtype != np.bool_ and not np.issubdtype(codes.dtype, np.integer):
         raise ValueError(
             f"new_rows are {codes.dtype}, but codes are integers 0..arity-1, or {MISSING} for a "
             "missing cell"
         )
-    wrong = (codes < MISSING) | (codes >= data.arities)
+    wrong = (codes < MISSING) | (codes >= np.where(data.measured, 1, data.arities))
     if wrong.any():
         t, v = np.argwhere(wrong)[0]
         raise ValueError(
@@ -69,7 +78,7 @@ def check_rows(data: Data, new_rows: Data | ArrayLike, /) -> Rows:
             f"{data.arities[v]} states 0..{data.arities[v] - 1}, nor {MISSING} for a missing cell. "
             "Declare states that the data have not seen in its arities"
         )
-    return Rows(codes.astype(np.int32))
+    return Rows(codes.astype(np.int32), None, numbers)
 
 
 @checked
@@ -142,10 +151,9 @@ def joint_states(sizes: list[int], /) -> Codes:
 def completed(rows: Rows, nodes: list[int], arities: Ints, /) -> Rows:
     """Every row with every joint state of `nodes`, the states of one row side by side."""
     states = joint_states([int(arities[v]) for v in nodes])
-    values = np.repeat(rows.values, states.shape[1], axis=0)
-    values[:, nodes] = np.tile(states, len(rows.values)).T
-    held = rows.intervened
-    return Rows(values, None if held is None else np.repeat(held, states.shape[1], axis=0))
+    every = rows.take(np.repeat(np.arange(len(rows.values)), states.shape[1]))
+    every.values[:, nodes] = np.tile(states, len(rows.values)).T
+    return every
 
 
 def _check_same_variables(data: Data, rows: Data) -> None:
@@ -155,6 +163,9 @@ def _check_same_variables(data: Data, rows: Data) -> None:
             "take those of the data, in their order (Data.select)"
         )
     for name, levels, known in zip(data.names, rows.levels, data.levels, strict=True):
+        if (levels == ()) != (known == ()):
+            ways = [f"has levels {some}" if some else "is measured" for some in (levels, known)]
+            raise ValueError(f"variable {name!r} {ways[0]} in new_rows and {ways[1]} in the data")
         if levels != known:
             raise ValueError(
                 f"variable {name!r} has levels {levels} in new_rows and {known} in the data; "
@@ -168,6 +179,11 @@ class Tables(NamedTuple):
     arities: Ints
     columns: list[Codes]  # (n, m) for each node, of the rows without an intervention on it
     score: Score
+
+    def log_densities(self, families: list[Ints], rows: Rows, /) -> list[Floats]:
+        """`log_means` of the families of every node, for rows without missing cells."""
+        columns = np.ascontiguousarray(rows.values.T)
+        return [self.log_means(v, masks, columns) for v, masks in enumerate(families)]
 
     def log_means(self, v: int, families: Ints, rows: Codes, /) -> Floats:
         """ln of the mean probability of x_v given its parents, (F, t), nats.

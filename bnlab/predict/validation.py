@@ -13,6 +13,7 @@ from bnlab.checks import Bools, Floats, Ints, check_counts, check_generator, che
 from bnlab.data import Data
 from bnlab.results import Record, Run
 from bnlab.running import Batch, Clock, Executor, Progress, run_steps, seed_of
+from bnlab.scores import AnyData
 
 Method = Callable[[Data, Data], ArrayLike]
 
@@ -95,7 +96,7 @@ class CrossValidation(Record):
 
 @checked
 def cross_validate(
-    data: Data,
+    data: AnyData,
     methods: Mapping[str, Method],
     /,
     *,
@@ -147,8 +148,8 @@ def cross_validate(
         raise ValueError("methods is a dict of name: function(train, test), with one at least")
     clock, seed = Clock(), seed_of(rng)
     settings = {"folds": folds, "methods": tuple(methods)}
-    held = () if data.intervened is None else (data.intervened,)
-    rows = [data.values, data.arities, *held]
+    parts = (data.values, data.arities, data.intervened, data.measurements)
+    rows = [part for part in parts if part is not None]
     file = Checkpoint.at(checkpoint, identity(METHOD, **settings, data=rows, seed=seed))
     fold = np.empty(data.m, np.int64)
     fold[rng.permutation(data.m)] = np.arange(data.m) % folds
@@ -196,4 +197,5 @@ def _predict_fold(job: tuple[Data, dict[str, Method], Ints, int]) -> Arrays:
 
 def _rows(data: Data, which: Bools) -> Data:
     held = None if data.intervened is None else data.intervened[which]
-    return replace(data, values=data.values[which], intervened=held)
+    numbers = None if data.measurements is None else data.measurements[which]
+    return replace(data, values=data.values[which], intervened=held, measurements=numbers)

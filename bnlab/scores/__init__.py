@@ -1,9 +1,9 @@
 """Local scores of families, the table of all of them, and score files."""
 
 from bnlab.scores.discrete import AIC, BIC, K2, BDeu, LogLikelihood, Score
-from bnlab.scores.families import score_families, scoring_bytes
+from bnlab.scores.families import score_families, score_parts, scoring_bytes
 from bnlab.scores.files import read_scores, write_scores
-from bnlab.scores.gaussian import BGe, ConditionalGaussian
+from bnlab.scores.gaussian import AnyData, AnyScore, BGe, ConditionalGaussian
 from bnlab.scores.lazy import LazyScores, Source, family_source
 from bnlab.scores.table import ScoreTable, allowed_order, array_bytes, family_count, first_dags
 
@@ -11,6 +11,8 @@ __all__ = [
     "AIC",
     "BIC",
     "K2",
+    "AnyData",
+    "AnyScore",
     "BDeu",
     "BGe",
     "ConditionalGaussian",
@@ -26,6 +28,7 @@ __all__ = [
     "first_dags",
     "read_scores",
     "score_families",
+    "score_parts",
     "scoring_bytes",
     "write_scores",
 ]

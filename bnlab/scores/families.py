@@ -16,6 +16,7 @@ from bnlab.priors import Prior, Uniform
 from bnlab.scores.discrete import Score
 from bnlab.scores.gaussian import (
     AnyData,
+    AnyScore,
     BGe,
     ConditionalGaussian,
     prepared,
@@ -37,7 +38,7 @@ FEWER_FAMILIES = (
 
 def score_families(
     data: AnyData,
-    score: Score | BGe | ConditionalGaussian,
+    score: AnyScore,
     /,
     *,
     max_parents: int = 3,
@@ -85,7 +86,7 @@ def score_families(
            [  0.,   0.]])
     """
     data = conforming("data", data, AnyData)
-    of_states, of_measured = _parts(data, score)
+    of_states, of_measured = score_parts(data, score)
     conforming("prior", prior, Prior)
     check_counts(least=0, max_parents=max_parents)
     n, k = data.n, min(int(max_parents), data.n - 1)
@@ -149,7 +150,7 @@ def _require_memory(n: int, k: int, m: int, measured: int) -> None:
     )
 
 
-def _parts(data: Data, score: object) -> tuple[Score | None, BGe | None]:
+def score_parts(data: Data, score: object, /) -> tuple[Score | None, BGe | None]:
     """The scores of variables with states and of measured ones; refused if one is lacking."""
     if isinstance(score, ConditionalGaussian):
         return score.discrete, score.measured

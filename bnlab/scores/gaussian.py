@@ -25,6 +25,61 @@ class WishartPrior(NamedTuple):
     t: float
 
 
+class Units(NamedTuple):
+    """Where a score puts 0 of each variable, and how long it makes 1, in units of the data."""
+
+    center: Floats  # (n,)
+    scale: Floats  # (n,)
+
+    def columns(self, measurements: Floats | None, /) -> Floats:
+        """Measurements (rows, n) as columns (n, rows) in these units; zeros for states."""
+        if measurements is None:
+            return np.zeros((self.center.size, 0))
+        out: Floats = np.array(measurements.T, order="C")
+        out -= self.center[:, None]
+        out /= self.scale[:, None]
+        out[np.isnan(out)] = 0.0
+        return out
+
+
+class Regression(NamedTuple):
+    """Posterior of a variable's linear regression on its parents, under the prior of `BGe`.
+
+    Given a Wishart precision with so many degrees of freedom and R = T + the scatter about the
+    prior mean, the residual variance s is inverse gamma (degrees / 2, scatter / 2). Given s, the
+    coefficients are Normal with mean R_UU^-1 R_Uv and covariance s R_UU^-1, and the height of the
+    child where its parents are at their means is Normal with its own mean and variance s / weight
+    [GeigerHeckerman2002].
+    """
+
+    weight: float  # alpha_mu + rows
+    degrees: float  # rows + alpha_w - n + size of the family
+    mean: Floats  # (k + 1,) of the parents, then of the child
+    coefficients: Floats  # (k,)
+    factor: Floats  # (k, k), lower triangular: R_UU = factor factor'
+    scatter: float  # R_vv - R_vU R_UU^-1 R_Uv
+
+    @property
+    def intercept(self) -> float:
+        """Posterior mean of the child where all parents are 0."""
+        return float(self.mean[-1] - self.coefficients @ self.mean[:-1])
+
+    @property
+    def variance(self) -> float:
+        """Posterior mean of the residual variance."""
+        return self.scatter / (self.degrees - 2)
+
+    def log_density(self, columns: Floats, /) -> Floats:
+        """ln of the child's Student t density given its parents, columns (k + 1, rows), nats."""
+        off = columns - self.mean[:, None]
+        apart = np.linalg.solve(self.factor, off[:-1])
+        spread = self.scatter * (1 + 1 / self.weight + (apart**2).sum(axis=0))
+        left, half = off[-1] - self.coefficients @ off[:-1], self.degrees / 2
+        constant = math.lgamma(half + 0.5) - math.lgamma(half) - 0.5 * math.log(math.pi)
+        out: Floats = constant - 0.5 * np.log(spread) - (half + 0.5) * np.log1p(left**2 / spread)
+        return out
+
+
 @checked
 @dataclass(frozen=True, slots=True)
 class BGe:
@@ -90,6 +145,9 @@ class ConditionalGaussian:
     measured: BGe = BGe()
 
 
+AnyScore = BGe | ConditionalGaussian | Score
+
+
 def wishart_prior(score: BGe, data: Data, /) -> WishartPrior:
     """The prior of a score for the measured variables of data."""
     n, alpha_mu = int(data.measured.sum()), float(score.alpha_mu)
@@ -102,23 +160,54 @@ def wishart_prior(score: BGe, data: Data, /) -> WishartPrior:
     return WishartPrior(alpha_mu, alpha_w - n, alpha_mu * (alpha_w - n - 1) / (alpha_mu + 1))
 
 
-def prepared(score: BGe, data: Data, /) -> Floats:
-    """Columns (n, m) of mean 0 and, if asked for, variance 1; zeros for variables with states.
-
-    Warns of columns that are sums of others, up to rounding: in DAGs they determine each other.
-    """
-    out = np.zeros((data.n, data.m))
+def units_of(score: BGe, data: Data, /) -> Units:
+    """Units in which columns have mean 0 and, if asked for, variance 1."""
+    units = Units(np.zeros(data.n), np.ones(data.n))
     if data.measurements is None or data.m == 0:
-        return out
+        return units
     for v in np.flatnonzero(data.measured):
         column = data.measurements[:, v]
         largest = np.abs(column).max() or 1.0
         column = column / largest
-        column = column - column.mean()
-        spread = math.sqrt(column @ column / max(1, data.m - 1))
-        out[v] = column / (spread or 1.0) if score.standardize else column * largest
+        mean = column.mean()
+        spread = math.sqrt(((column - mean) ** 2).sum() / max(1, data.m - 1))
+        units.center[v] = mean * largest
+        if score.standardize:
+            units.scale[v] = spread * largest or 1.0
+    return units
+
+
+def prepared(score: BGe, data: Data, /) -> Floats:
+    """Columns (n, m) in the units of a score; zeros for variables with states.
+
+    Warns of columns that are sums of others, up to rounding: in DAGs they determine each other.
+    """
+    out = units_of(score, data).columns(data.measurements)
     _warn_of_collinear(out, data)
     return out
+
+
+def regression(columns: Floats, prior: WishartPrior, /) -> Regression:
+    """Learn a regression from columns (k + 1, rows), the child's last."""
+    size, rows = columns.shape
+    sums, weight = columns.sum(axis=1), prior.alpha_mu + columns.shape[1]
+    scatter = columns @ columns.T - np.outer(sums, sums) / weight + prior.t * np.eye(size)
+    try:
+        factor = np.linalg.cholesky(scatter)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "measurements determine each other up to rounding: leave one out, or let BGe scale "
+            "them (standardize=True)"
+        ) from None
+    coefficients = np.linalg.solve(factor[:-1, :-1].T, factor[-1, :-1])
+    return Regression(
+        weight,
+        rows + prior.excess + size,
+        sums / weight,
+        coefficients,
+        factor[:-1, :-1],
+        float(factor[-1, -1]) ** 2,
+    )
 
 
 def _warn_of_collinear(columns: Floats, data: Data) -> None:

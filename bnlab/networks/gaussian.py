@@ -1,0 +1,225 @@
+"""`GaussianNet`: a DAG with linear regressions, to sample from and to score with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bnlab import memory
+from bnlab.checks import Floats, Ints, check_counts, check_generator, checked, real
+from bnlab.data import Data
+from bnlab.graphs import check_dag, members, to_adjacency, topological_order
+from bnlab.networks.bayesnet import check_columns
+from bnlab.results import Record
+from bnlab.scores import AnyData, BGe, score_parts
+from bnlab.scores.gaussian import regression, units_of, wishart_prior
+
+
+@checked
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GaussianNet(Record):
+    """A linear-Gaussian network over n measured variables, checked once and read-only from then on.
+
+    Given its parents x_v is Normal with variance `variances[v]` and mean `intercepts[v]` + the sum
+    over parents u of `coefficients[u, v]` x_u [GeigerHeckerman2002].
+
+    Attributes
+    ----------
+    dag : (n,) int64 parent masks, acyclic.
+    names : n distinct names.
+    intercepts : (n,) float64, in units of the variable.
+    coefficients : (n, n) float64, of u in the mean of v; 0 where there is no edge u -> v.
+    variances : (n,) float64, of the residuals, positive.
+
+    Raises
+    ------
+    ValueError
+        Naming the variable and what is wrong with it.
+
+    Examples
+    --------
+    >>> GaussianNet([0, 1, 1], ("x", "y", "z"), [5, 0, 0], [[0, 2, -1]] + [[0] * 3] * 2, [1, 1, 1])
+    GaussianNet: 3 nodes, 2 edges, 8 free parameters
+    """
+
+    dag: Ints
+    names: tuple[str, ...]
+    intercepts: Floats
+    coefficients: Floats
+    variances: Floats
+
+    def __post_init__(self) -> None:
+        dag = np.array(check_dag(self.dag))
+        n = dag.size
+        described = _measurements(np.empty((0, n)), self.names)
+        self._set(dag=dag, names=described.names)
+        edges = to_adjacency(dag) == 1
+        wants = {
+            "intercepts": ((n,), True, "finite"),
+            "coefficients": ((n, n), edges, "finite, and 0 where the DAG has no edge"),
+            "variances": ((n,), True, "finite and positive"),
+        }
+        for field, (shape, free, wanted) in wants.items():
+            given = np.array(getattr(self, field), np.float64)
+            if given.shape != shape:
+                raise ValueError(f"{field} has shape {given.shape}; {n} variables ask for {shape}")
+            fits = np.isfinite(given) & (free | (given == 0))
+            for place in np.argwhere(~(fits & (given > 0) if field == "variances" else fits)):
+                name, value = self.names[place[-1]], given[tuple(place)]
+                raise ValueError(f"{field} of {name!r}: {value} is wrong; they are {wanted}")
+            self._set(**{field: given})
+
+    def __repr__(self) -> str:
+        edges = int(np.bitwise_count(self.dag).sum())
+        return f"GaussianNet: {self.n} nodes, {edges} edges, {2 * self.n + edges} free parameters"
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return int(self.dag.size)
+
+    @classmethod
+    def random_coefficients(
+        cls,
+        dag: ArrayLike,
+        rng: np.random.Generator,
+        *,
+        least: float = 0.4,
+        most: float = 1.2,
+        names: Sequence[str] | None = None,
+    ) -> GaussianNet:
+        """Make the network of `dag` with coefficients of random size and sign.
+
+        Intercepts are 0 and residual variances 1.
+
+        Parameters
+        ----------
+        dag : (n,) parent masks.
+        least, most : coefficients are uniform between these, then as often negative as positive;
+            0 <= least <= most <= 1e6.
+        names : by default x0, x1, ...
+
+        Examples
+        --------
+        >>> GaussianNet.random_coefficients([0, 1, 3], np.random.default_rng(1))
+        GaussianNet: 3 nodes, 3 edges, 9 free parameters
+        """
+        check_generator(rng)
+        if not 0 <= real(least) <= real(most) <= 1e6:
+            raise ValueError(f"least={least}, most={most}: 0 <= least <= most <= 1e6 is needed")
+        masks = check_dag(dag)
+        n = masks.size
+        sizes = rng.uniform(least, most, size=(n, n)) * rng.choice([-1, 1], size=(n, n))
+        named = tuple(f"x{v}" for v in range(n)) if names is None else tuple(names)
+        return cls(masks, named, np.zeros(n), sizes * to_adjacency(masks), np.ones(n))
+
+    @classmethod
+    def fit(cls, dag: ArrayLike, data: AnyData, *, score: BGe = BGe()) -> GaussianNet:
+        """Make the network of `dag` with the posterior means of its parameters given data.
+
+        With R = T + the scatter of a family's rows about the prior mean, the coefficients are
+        R_UU^-1 R_Uv, and the residual variance is (R_vv - R_vU R_UU^-1 R_Uv) / (rows + alpha_w - n
+        + |U| - 1): the prior of BGe [GeigerHeckerman2002; KuipersMoffaHeckerman2014], in the units
+        of data. Rows in which v was set by an intervention are not counted for v.
+
+        Parameters
+        ----------
+        dag : (n,) parent masks over the variables of data.
+        data : Data, all variables measured.
+        score : BGe, whose prior is taken.
+
+        Raises
+        ------
+        ValueError
+            If variables have states, or the DAG is not over those of data.
+
+        Examples
+        --------
+        >>> data = Data.from_arrays([[1.0, 2.0], [2.0, 4.5], [3.0, 5.5]])
+        >>> GaussianNet.fit([0, 1], data).coefficients.round(3)
+        array([[0. , 1.4],
+               [0. , 0. ]])
+        """
+        masks = check_dag(dag)
+        score_parts(data, score)
+        if masks.size != data.n:
+            raise ValueError(f"a DAG of {masks.size} nodes for {data.n} variables")
+        units, prior = units_of(score, data), wishart_prior(score, data)
+        columns = units.columns(data.measurements)
+        intercepts, variances = np.empty(data.n), np.empty(data.n)
+        coefficients = np.zeros((data.n, data.n))
+        for v, mask in enumerate(masks):
+            parents = members(mask)
+            counted = slice(None) if data.intervened is None else ~data.intervened[:, v]
+            fitted = regression(columns[[*parents, v]][:, counted], prior)
+            scale, center = units.scale[v], units.center
+            coefficients[parents, v] = scale * fitted.coefficients / units.scale[parents]
+            intercepts[v] = center[v] + scale * fitted.intercept
+            intercepts[v] -= coefficients[parents, v] @ center[parents]
+            variances[v] = scale**2 * fitted.variance
+        return cls(masks, data.names, intercepts, coefficients, variances)
+
+    def sample(self, m: int, rng: np.random.Generator) -> Data:
+        """Draw m independent rows, parents first.
+
+        Equally seeded generators give nested samples: those of m = 100 begin those of m = 200.
+
+        Examples
+        --------
+        >>> net = GaussianNet.random_coefficients([0, 1], np.random.default_rng(1))
+        >>> net.sample(5, np.random.default_rng(2))
+        Data: 5 rows, 2 variables measured (x0, x1)
+        """
+        check_generator(rng)
+        (m,) = check_counts(least=0, m=m)
+        memory.require(m * self.n * 48, task=f"{m:,} rows", remedy="sample fewer at a time")
+        values = rng.standard_normal((m, self.n)) * np.sqrt(self.variances)
+        for v in topological_order(self.dag):
+            parents = members(self.dag[v])
+            values[:, v] += self._means(values, v, parents)
+        return _measurements(values, self.names)
+
+    def log_likelihood(self, data: AnyData) -> Floats:
+        """Return the log density (m,) of each row, in nats a unit of every variable.
+
+        A variable that was intervened on contributes no factor: its value was set, not drawn.
+
+        Raises
+        ------
+        ValueError
+            Unless `data` has the variables of the network, in its order and measured.
+
+        Examples
+        --------
+        >>> net = GaussianNet.random_coefficients([0], np.random.default_rng(1))
+        >>> net.log_likelihood(Data.from_arrays([[0.0], [1.0]])).round(3)
+        array([-0.919, -1.419])
+        """
+        check_columns(self.names, data)
+        if data.measurements is None or not data.measured.all():
+            name = data.names[int((~data.measured).argmax())]
+            raise ValueError(f"variable {name!r} has states; the network is of measurements")
+        values, total = data.measurements, np.zeros(data.m)
+        for v in range(self.n):
+            off = values[:, v] - self._means(values, v, members(self.dag[v]))
+            terms = -0.5 * (off**2 / self.variances[v] + math.log(2 * math.pi * self.variances[v]))
+            if data.intervened is not None:
+                terms[data.intervened[:, v]] = 0.0
+            total += terms
+        return total
+
+    def _means(self, values: Floats, v: int, parents: list[int]) -> Floats:
+        """Mean of v in each row of values (m, n), given its parents."""
+        means: Floats = self.intercepts[v] + values[:, parents] @ self.coefficients[parents, v]
+        return means
+
+
+def _measurements(values: Floats, names: Sequence[str]) -> Data:
+    """Data (m, n) of measurements, which may be constant."""
+    m, n = values.shape
+    states = np.zeros((m, n), np.int32)
+    return Data(states, np.zeros(n, np.int64), tuple(names), ((),) * n, measurements=values)
