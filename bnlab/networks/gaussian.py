@@ -156,12 +156,12 @@ class GaussianNet(Record):
             parents = members(mask)
             counted = slice(None) if data.intervened is None else ~data.intervened[:, v]
             fitted = regression(columns[[*parents, v]][:, counted], prior)
-            scale, center = units.scale[v], units.center
-            coefficients[parents, v] = scale * fitted.coefficients / units.scale[parents]
-            intercepts[v] = center[v] + scale * fitted.intercept
-            intercepts[v] -= coefficients[parents, v] @ center[parents]
-            variances[v] = scale**2 * fitted.variance
-        return cls(masks, data.names, intercepts, coefficients, variances)
+            coefficients[parents, v] = fitted.coefficients
+            intercepts[v] = fitted.mean[-1] - fitted.coefficients @ fitted.mean[:-1]
+            variances[v] = fitted.scatter / (fitted.degrees - 2)
+        coefficients *= units.scale / units.scale[:, None]
+        intercepts = units.center + units.scale * intercepts - units.center @ coefficients
+        return cls(masks, data.names, intercepts, coefficients, units.scale**2 * variances)
 
     def sample(self, m: int, rng: np.random.Generator) -> Data:
         """Draw m independent rows, parents first.
@@ -179,8 +179,7 @@ class GaussianNet(Record):
         memory.require(m * self.n * 48, task=f"{m:,} rows", remedy="sample fewer at a time")
         values = rng.standard_normal((m, self.n)) * np.sqrt(self.variances)
         for v in topological_order(self.dag):
-            parents = members(self.dag[v])
-            values[:, v] += self._means(values, v, parents)
+            values[:, v] += self.intercepts[v] + (values * self.coefficients[:, v]).sum(axis=1)
         return _measurements(values, self.names)
 
     def log_likelihood(self, data: AnyData) -> Floats:
@@ -203,19 +202,12 @@ class GaussianNet(Record):
         if data.measurements is None or not data.measured.all():
             name = data.names[int((~data.measured).argmax())]
             raise ValueError(f"variable {name!r} has states; the network is of measurements")
-        values, total = data.measurements, np.zeros(data.m)
-        for v in range(self.n):
-            off = values[:, v] - self._means(values, v, members(self.dag[v]))
-            terms = -0.5 * (off**2 / self.variances[v] + math.log(2 * math.pi * self.variances[v]))
-            if data.intervened is not None:
-                terms[data.intervened[:, v]] = 0.0
-            total += terms
+        off = data.measurements - self.intercepts - data.measurements @ self.coefficients
+        terms = -0.5 * (off**2 / self.variances + np.log(2 * math.pi * self.variances))
+        if data.intervened is not None:
+            terms[data.intervened] = 0.0
+        total: Floats = terms.sum(axis=1)
         return total
-
-    def _means(self, values: Floats, v: int, parents: list[int]) -> Floats:
-        """Mean of v in each row of values (m, n), given its parents."""
-        means: Floats = self.intercepts[v] + values[:, parents] @ self.coefficients[parents, v]
-        return means
 
 
 def _measurements(values: Floats, names: Sequence[str]) -> Data:

@@ -103,6 +103,7 @@ def plug_in_log_density(
     >>> data = Data.from_arrays([[0, 0], [0, 0], [1, 1]])
     >>> np.exp(plug_in_log_density([0, 0], data, [[0, 0], [0, 1], [0, -1]])).round(3)
     array([0.391, 0.234, 0.625])
+    >>> from bnlab import BGe
     >>> plants = Data.from_arrays([[1.0, 2.0], [2.0, 4.5], [3.0, 5.5]])
     >>> plug_in_log_density([0, 1], plants, [[2.0, 4.0], [2.0, 9.0]], score=BGe()).round(3)
     array([-1.313, -9.21 ])

@@ -59,16 +59,6 @@ class Regression(NamedTuple):
     factor: Floats  # (k, k), lower triangular: R_UU = factor factor'
     scatter: float  # R_vv - R_vU R_UU^-1 R_Uv
 
-    @property
-    def intercept(self) -> float:
-        """Posterior mean of the child where all parents are 0."""
-        return float(self.mean[-1] - self.coefficients @ self.mean[:-1])
-
-    @property
-    def variance(self) -> float:
-        """Posterior mean of the residual variance."""
-        return self.scatter / (self.degrees - 2)
-
     def log_density(self, columns: Floats, /) -> Floats:
         """ln of the child's Student t density given its parents, columns (k + 1, rows), nats."""
         off = columns - self.mean[:, None]
