@@ -34,10 +34,17 @@ def test_partitions_go_to_the_same_posterior(reversals) -> None:
     np.testing.assert_allclose(drawn.log_target, where.table.log_target(drawn.values))
 
 
-def test_only_partitions_come_nearer_on_tic_tac_toe() -> None:
+def test_orders_and_partitions_come_nearer_on_tic_tac_toe() -> None:
     found = lab.race("tic-tac-toe", stops=[1.0])
-    *others, partitions = (np.mean(points[-1][1]) for points in found.values())
-    assert partitions < 8 < min(others)
+    *others, partitions, orders = (np.mean(points[-1][1]) for points in found.values())
+    assert orders < partitions < 8 < min(others)
+
+
+def test_racing_orders_tend_to_order_modular_edges() -> None:
+    where = lab.target("coronary", 50)
+    for chain in islice(lab.racer("orders", where), 40, 41):
+        for edges in chain():
+            assert bn.diagnostics.sad(edges, where.orders.edges) < 0.1
 
 
 def test_the_race_stops_with_what_it_has() -> None:
@@ -64,7 +71,10 @@ def test_chains_of_the_race_leave_their_first_half_out(monkeypatch: pytest.Monke
             done = state[0] - records + np.arange(records)
             return (np.array([[0, int(t >= 3)] for t in done]),)
 
-    racer = lab.chains(Counter(), [np.zeros(1, np.int64)], 1)
+    def edges_of(dags):
+        return bn.graphs.to_adjacency(dags).mean(axis=0)
+
+    racer = lab.chains(Counter(), [np.zeros(1, np.int64)], 1, edges_of)
     for expected in (0, 1):
         *_, edges = islice(racer, 3)
         assert edges()[0][0, 1] == expected
