@@ -61,6 +61,10 @@ from .networks import (
     random_network as random_network,
     read_bif as read_bif,
 )
+from .predict import (
+    Effects as Effects,
+    effects as effects,
+)
 from .priors import (
     EdgeBeliefs as EdgeBeliefs,
     EdgePenalty as EdgePenalty,

@@ -103,8 +103,8 @@ def agree(rhat: Any, ess: Any, /) -> Any:
     return (rhat <= MOST_RHAT) & (ess >= LEAST_ESS)
 
 
-def _told(rhat: float | None, ess: float | None) -> str:
-    """The end of a repr: nothing unless there are chains."""
+def told_of_chains(rhat: float | None, ess: float | None, /) -> str:
+    """Tell how far chains are to be trusted, at the end of a repr; nothing without chains."""
     if rhat is None or ess is None:
         return ""
     if rhat != rhat:
@@ -186,7 +186,7 @@ class Estimate(Record):
         error = f" +/- {self.stderr:.2f}" if simulated else ""
         return (
             f"log p = {self.log_value:.2f}{error} ({self.run.method}, {self.kind}, "
-            f"{self.run.seconds:.2g} s{_told(self.rhat, self.ess)})"
+            f"{self.run.seconds:.2g} s{told_of_chains(self.rhat, self.ess)})"
         )
 
 
@@ -249,7 +249,7 @@ class FeatureEstimate:
         draws = f"{self.draws} draws"
         if self.interval != "Hoeffding":
             draws += f" worth {self.groups:.1f} groups"
-        draws += _told(self.rhat, self.ess)
+        draws += told_of_chains(self.rhat, self.ess)
         if self.interval == "none":
             return f"p = {self.value:.4f}, no error bar ({draws})"
         about = "about " if self.interval == "asymptotic" else ""

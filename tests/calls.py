@@ -235,6 +235,13 @@ OTHERS = {
     "best DAGs": other(bn.k_best_dags, lambda: (five(), 9), ""),
     "order posterior": other(bn.order_posterior, five, ""),
     "DAG posterior": other(bn.dag_posterior, five, ""),
+    "effects": other(
+        bn.effects,
+        lambda: (bn.sample_dags(posterior(), draws=9, rng=np.random.default_rng(1)), data(5)),
+        "tables",
+        40,
+        {"do": {"x0": 1}, "on": "x3"},
+    ),
     "exact densities": other(
         bn.predict.exact_log_density, lambda: (data(5), data(5).values[:9]), ""
     ),

@@ -461,6 +461,14 @@ def joint_states(arities, row):
     return list(itertools.product(*choices))
 
 
+def truncated_factorisation(parents, arities, table, do, y):
+    """p(y | do) by the sum over all joint states; table(v, state) is p(state[v] | the parents')."""
+    p = [0.0] * int(arities[y])
+    for state in joint_states(arities, [do.get(v) for v in range(len(arities))]):
+        p[state[y]] += math.prod(table(v, state) for v in range(len(arities)) if v not in do)
+    return p
+
+
 def parent_state(parents, v, state):
     """The states of the parents of v, ascending."""
     return tuple(state[u] for u in members(parents[v]))

@@ -55,6 +55,7 @@ WEIGHTS = [[NAN, 0.0], [], [math.inf, 0.0], "x", ["a"], [[1.0], [1.0, 2.0]], [-m
 ARITIES = [[1, 2], [0.5, 2], [], [-2, 2], "x", 3, [2] * 64, [[2, 2]], [NAN, 2], [10**30, 2]]
 MATRICES = [None, "x", 3, [[0.5]], np.full((5, 5), NAN), np.full((5, 4), 0.5), np.full((3, 3), 2.0)]
 NAMES = ["nothing", 3, None, ""]
+SETTINGS = [{}, 3, "x0", {"x9": 1}, {"x0": 7}, {"x3": 0}, {0: 1}]
 METHODS = ["ais", None, bn.AIS, 3]
 PRIORS = [None, "x", bn.Uniform, 3]
 
@@ -65,7 +66,7 @@ BAD = {
     ),
     **dict.fromkeys(("max_parents", "k", "bucket", "bins", "tabu", "patience"), COUNTS),
     **dict.fromkeys(("keep", "restarts", "perturb", "components", "max_iterations", "m"), COUNTS),
-    **dict.fromkeys(("max_dags", "max_states", "count", "max_length"), COUNTS),
+    **dict.fromkeys(("max_dags", "max_states", "count", "max_length", "tables"), COUNTS),
     **dict.fromkeys(("delta", "eps", "share", "factor", "reach", "power", "ess"), NUMBERS),
     **dict.fromkeys(("concentration", "log_z"), NUMBERS),
     "rng": GENERATORS,
@@ -91,6 +92,8 @@ BAD = {
     ],
     "points": [[], [NAN], [1.0, 1.0], "x", None, 3, ["a"], [[1.0]]],
     **dict.fromkeys(("n", "hidden", "observed"), SIZES),
+    **dict.fromkeys(("do", "against"), SETTINGS),
+    "on": NODES,
     "edges": PAIRS,
     **dict.fromkeys(("u", "v"), NODES),
     "feature": THINGS,
@@ -314,6 +317,17 @@ GOOD |= {
     "diagnostics.rhat": {"traces": np.arange(20.0).reshape(2, 10) % 3},
     "diagnostics.ess": {"traces": np.arange(20.0).reshape(2, 10) % 3},
     "diagnostics.weights_ess": {"log_weights": np.zeros(3)},
+    "effects": lambda: {
+        "draws_of": dags(),
+        "data": DATA,
+        "do": {"x0": 1},
+        "on": 3,
+        "against": {"x0": 0},
+        "score": bn.BDeu(),
+        "tables": 9,
+        "delta": 0.1,
+        "rng": RNG,
+    },
     "predict.log_density": lambda: {
         "draws_of": dags(),
         "data": DATA,
@@ -748,6 +762,9 @@ RESULTS = {
     "Draws": dags,
     "EdgeBounds": lambda: bn.bound_edges(
         annealed(), table=TABLE, upper=least_evidence(), delta=0.1, bins=2
+    ),
+    "Effects": lambda: bn.effects(
+        dags(), DATA, do={"x0": 1}, on=3, tables=9, rng=np.random.default_rng(1)
     ),
     "EquivalenceSearch": lambda: bn.ges(TABLE),
     "Estimate": least_evidence,

@@ -255,16 +255,25 @@ def with_dirichlet_means(
     if dag.size != data.n:
         raise ValueError(f"a DAG of {dag.size} nodes for {data.n} variables")
     tables = []
-    for v, size in enumerate(data.arities.tolist()):
-        columns = [*members(dag[v]), v]
-        shape = data.arities[columns].tolist()
-        check_table_size(math.prod(shape[:-1]), size, data.names[v])
-        seen = slice(None) if data.intervened is None else ~data.intervened[:, v]
-        cells = np.ravel_multi_index(tuple(data.values[seen][:, columns].T), shape)
-        counts = np.bincount(cells, minlength=math.prod(shape)).reshape(-1, size)
+    for v in range(data.n):
+        counts = family_counts(data, v, int(dag[v]))
         table = counts + pseudo_count(counts.size)
         tables.append(table / table.sum(axis=1, keepdims=True))
     return BayesNet(dag, data.arities, data.names, data.levels, tuple(tables))
+
+
+def family_counts(data: Data, v: int, parents: int, /) -> NDArray[np.int64]:
+    """Count the rows (q, r) by configuration of parents and state of v, which was not set in them.
+
+    Configurations as in the tables of a `BayesNet`.
+    """
+    columns = [*members(parents), v]
+    shape = data.arities[columns].tolist()
+    check_table_size(math.prod(shape[:-1]), shape[-1], data.names[v])
+    seen = slice(None) if data.intervened is None else ~data.intervened[:, v]
+    cells = np.ravel_multi_index(tuple(data.values[seen][:, columns].T), shape)
+    counts: NDArray[np.int64] = np.bincount(cells, minlength=math.prod(shape))
+    return counts.reshape(-1, shape[-1])
 
 
 def bif_text(

@@ -252,15 +252,25 @@ def exact_log_density(
     return out
 
 
-def _weighted_dags(draws: Draws, data: Data) -> tuple[Ints, Floats]:
-    """Distinct DAGs (U, n) of positive weight, and ln of their shares (U,)."""
+def check_draws(draws: Draws, data: Data, /) -> None:
+    """Raise a ValueError unless these are DAGs of the variables of data."""
     if draws.over != "dags":
-        raise ValueError("prediction averages over draws of DAGs, not orders: use sample_dags")
-    if draws.names != data.names:
+        raise ValueError("averages are over draws of DAGs, not orders: use sample_dags")
+    check_variables(draws.names, data)
+
+
+def check_variables(names: tuple[str, ...], data: Data, /) -> None:
+    """Raise a ValueError unless draws, or scores, of these variables are of those of data."""
+    if names != data.names:
         raise ValueError(
-            f"the draws are of the variables {', '.join(draws.names)}, the data of "
+            f"the draws are of the variables {', '.join(names)}, the data of "
             f"{', '.join(data.names)}: pass the data that the draws were given"
         )
+
+
+def _weighted_dags(draws: Draws, data: Data) -> tuple[Ints, Floats]:
+    """Distinct DAGs (U, n) of positive weight, and ln of their shares (U,)."""
+    check_draws(draws, data)
     log_weight = draws.log_weight.ravel()
     if not (log_weight < math.inf).all():  # nan, too
         raise ValueError("a log weight is nan or infinite: no average has such weights")

@@ -24,6 +24,7 @@ from bnlab.scores import Score
 
 Codes = NDArray[np.int32]
 Part = tuple[tuple[int, int], ...]  # families (v, parent mask), ascending
+Factor = tuple[int, Floats]  # its variables, and ln of it at their joint states (rows, ...)
 
 MISSING = -1
 MAX_STATES = 1 << 22  # joint states of variables that meet in one sum
@@ -248,7 +249,7 @@ def connected_terms(dags: Ints, missing: int, tables: Tables, rows: Rows, /) -> 
         [number.setdefault(part, len(number)) for part in _parts(dag, relevant, missing)]
         for dag, relevant in zip(dags.tolist(), _relevant(dags, missing).tolist(), strict=True)
     ]
-    plans = [_plan(part, missing, tables.arities) for part in number]
+    plans = [plan_of(part, missing, tables.arities) for part in number]
     largest = max((plan.states for plan in plans), default=1)
     if largest > MAX_STATES:
         raise ValueError(
@@ -298,8 +299,8 @@ def _parts(dag: list[int], relevant: int, missing: int) -> list[Part]:
     return [tuple(sorted(families)) for _, families in groups]
 
 
-def _plan(part: Part, missing: int, arities: Ints) -> Plan:
-    """Greedily, the variable whose sum takes the smallest table goes next."""
+def plan_of(part: Part, missing: int, arities: Ints, /) -> Plan:
+    """Plan greedily: the variable whose sum takes the smallest table goes next."""
     scopes = [(parents | 1 << v) & missing for v, parents in part]
     left = set(members(_union(scopes)))
     order, largest = [], 1
@@ -317,13 +318,18 @@ def _plan(part: Part, missing: int, arities: Ints) -> Plan:
 def _sum_out(part: Part, plan: Plan, missing: int, tables: Tables, rows: Rows) -> Floats:
     """ln of the sum over the missing cells of a part's product, (rows,), nats."""
     factors = [_factor(v, parents, missing, tables, rows) for v, parents in part]
-    for v in plan.order:
+    return eliminate(factors, plan.order, tables.arities)
+
+
+def eliminate(factors: list[Factor], order: list[int], arities: Ints, /) -> Floats:
+    """ln of the sum over the variables in `order` of a product; what is left has the same nodes."""
+    for v in order:
         met = [factor for factor in factors if factor[0] >> v & 1]
         scope = _union(factor[0] for factor in met)
         nodes = members(scope)
         total = np.zeros(())
         for within, log_value in met:
-            shape = [int(tables.arities[u]) if within >> u & 1 else 1 for u in nodes]
+            shape = [int(arities[u]) if within >> u & 1 else 1 for u in nodes]
             total = total + log_value.reshape(len(log_value), *shape)
         summed = np.logaddexp.reduce(total, axis=1 + nodes.index(v))
         factors = [f for f in factors if not f[0] >> v & 1] + [(scope & ~(1 << v), summed)]

@@ -1,0 +1,53 @@
+"""Effects of one measured variable on another, averaged over its parent sets."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bnlab.checks import Floats
+from bnlab.data import Data
+from bnlab.exact import DagPosterior, OrderPosterior
+from bnlab.graphs import members
+from bnlab.scores import BGe
+from bnlab.scores.gaussian import prepared, wishart_prior
+
+
+class Coefficients(NamedTuple):
+    """A mixture (P,) of Student's t, units of y for a unit of x; the last part is 0 for certain."""
+
+    weights: Floats
+    location: Floats
+    scale: Floats
+    degrees: Floats
+
+
+def coefficients(
+    posterior: OrderPosterior | DagPosterior, data: Data, x: int, y: int, score: BGe, /
+) -> Coefficients:
+    """Return the coefficients of x in regressions of y on x and its parents U [PensarEtAl2020].
+
+    Given U, with R the matrix of BGe after the data and Z = {x} + U, that coefficient is Student t
+    with nu = alpha_w - n + |U| + 2 + rows degrees of freedom, location (R_ZZ^-1 R_Zy)_x and squared
+    scale (R_ZZ^-1)_xx (R_yy - R_yZ R_ZZ^-1 R_Zy) / nu. If y is in U the effect is 0. Rows in which
+    a variable but x was set are left out.
+    """
+    prior, columns = wishart_prior(score, data), prepared(score, data)
+    if data.intervened is not None:
+        columns = columns[:, ~np.delete(data.intervened, x, axis=1).any(axis=1)]
+    rows, sums = columns.shape[1], columns.sum(axis=1)
+    after = columns @ columns.T - np.outer(sums, sums) / (rows + prior.alpha_mu)
+    after += prior.t * np.eye(data.n)
+    masks, p = posterior.table.parents[x], posterior.families[x]
+    chosen = (p > 0) & (masks >> y & 1 == 0)
+    found = [(1 - min(1.0, p[chosen].sum()), 0.0, 0.0, 3.0)]
+    for weight, parents in zip(p[chosen], masks[chosen].tolist(), strict=True):
+        given, nu = [x, *members(parents)], prior.excess + parents.bit_count() + 2 + rows
+        inverse = np.linalg.inv(after[np.ix_(given, given)])
+        slopes = inverse @ after[given, y]
+        left = after[y, y] - slopes @ after[given, y]
+        found.append((weight, slopes[0], np.sqrt(inverse[0, 0] * left / nu), nu))
+    weights, location, scale, degrees = np.array(found[::-1]).T
+    unit = 1.0
+    if score.standardize and data.measurements is not None and data.m > 1:
+        unit = float(data.measurements[:, y].std() / data.measurements[:, x].std())
+    return Coefficients(weights, unit * location, unit * scale, degrees)
