@@ -314,7 +314,7 @@ DRAWN = draws_of([[0, 1, 2, 4]], GIVEN)
     [
         ({"do": {"smoke": 1}}, "no variable 'smoke'; there are x0, x1, x2, x3"),
         ({"do": {"x0": "yes"}}, "'x0' has no level 'yes'; there are 0, 1"),
-        ({"do": {"x0": "?"}}, "'x0' is set to '\\?', which means missing: choose one of 0, 1"),
+        ({"do": {"x0": "?"}}, "'x0' is set to a missing cell: choose one of 0, 1"),
         ({"do": {}}, "do={} sets nothing"),
         ({"do": {"x3": 1}}, "on='x3' is set by do"),
         ({"on": "x9"}, "no variable 'x9'"),

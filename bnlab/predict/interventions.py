@@ -211,7 +211,7 @@ def effects(
     weights, means = found["weights"], found["means"]
     mean = weights @ means
     low, high = np.quantile(found["draws"], [delta / 2, 1 - delta / 2], axis=0)
-    asked = {"do": found["do"], "on": data.names[y], "tables": tables, "delta": delta}
+    asked = {"score": repr(score), "tables": tables, "delta": delta}
     return Effects(
         on=data.names[y],
         levels=data.levels[y],
@@ -336,10 +336,8 @@ class _Given:
         codes, names = typed_row(self.data, setting), self.data.names
         for v in map(self.data.index, setting):
             if codes[v] == MISSING:
-                raise ValueError(
-                    f"{names[v]!r} is set to {shown(setting[names[v]])}, which means missing: "
-                    f"choose one of {', '.join(self.data.levels[v])}"
-                )
+                known = ", ".join(self.data.levels[v])
+                raise ValueError(f"{names[v]!r} is set to a missing cell: choose one of {known}")
         return {v: int(codes[v]) for v in map(self.data.index, setting)}
 
     def parts(self, draws: Draws, weights: Floats) -> tuple[list[Part], Ints, Bools]:

@@ -1,7 +1,5 @@
 """Effects of one measured variable on another, averaged over its parent sets."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from bnlab.checks import Floats
@@ -12,24 +10,18 @@ from bnlab.scores import BGe
 from bnlab.scores.gaussian import prepared, wishart_prior
 
 
-class Coefficients(NamedTuple):
-    """A mixture (P,) of Student's t, units of y for a unit of x; the last part is 0 for certain."""
-
-    weights: Floats
-    location: Floats
-    scale: Floats
-    degrees: Floats
-
-
 def coefficients(
     posterior: OrderPosterior | DagPosterior, data: Data, x: int, y: int, score: BGe, /
-) -> Coefficients:
+) -> tuple[Floats, ...]:
     """Return the coefficients of x in regressions of y on x and its parents U [PensarEtAl2020].
+
+    A mixture: weights, locations, scales and degrees of freedom, (P,) each, of Student's t, in
+    units of y for a unit of x. The last part is 0 for certain: y is in U.
 
     Given U, with R the matrix of BGe after the data and Z = {x} + U, that coefficient is Student t
     with nu = alpha_w - n + |U| + 2 + rows degrees of freedom, location (R_ZZ^-1 R_Zy)_x and squared
-    scale (R_ZZ^-1)_xx (R_yy - R_yZ R_ZZ^-1 R_Zy) / nu. If y is in U the effect is 0. Rows in which
-    a variable but x was set are left out.
+    scale (R_ZZ^-1)_xx (R_yy - R_yZ R_ZZ^-1 R_Zy) / nu. Rows in which a variable but x was set are
+    left out.
     """
     prior, columns = wishart_prior(score, data), prepared(score, data)
     if data.intervened is not None:
@@ -49,5 +41,6 @@ def coefficients(
     weights, location, scale, degrees = np.array(found[::-1]).T
     unit = 1.0
     if score.standardize and data.measurements is not None and data.m > 1:
-        unit = float(data.measurements[:, y].std() / data.measurements[:, x].std())
-    return Coefficients(weights, unit * location, unit * scale, degrees)
+        spread = [float(data.measurements[:, v].std()) or 1.0 for v in (x, y)]
+        unit = spread[1] / spread[0]
+    return weights, unit * location, unit * scale, degrees
