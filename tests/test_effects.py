@@ -320,7 +320,7 @@ DRAWN = draws_of([[0, 1, 2, 4]], GIVEN)
         ({"on": "x9"}, "no variable 'x9'"),
         ({"against": {"x1": 0}}, "do sets x0, and against sets x1"),
         ({"score": bn.BIC()}, "no pseudo-counts"),
-        ({"score": bn.BGe()}, "states take draws of DAGs"),
+        ({"score": bn.BGe()}, "is for measurements, and 'x0' has states"),
         ({"delta": 1.0}, "delta=1.0"),
         ({"tables": 0}, "tables=0"),
         ({"do": "x0"}, "do='x0'"),
@@ -349,7 +349,7 @@ def test_bad_draws_are_refused():
         (cycle, GIVEN, "cycle"),
         (weightless, GIVEN, "largest log weight"),
         (draws_of([[0, 1]], both), both, "has measurements"),
-        (DRAWN, MEASURED, "states take draws of DAGs"),
+        (DRAWN, MEASURED, "measurements a posterior of BGe scores"),
         (bn.order_posterior(bn.score_families(GIVEN, bn.BDeu())), GIVEN, "sample_dags"),
         ("x", GIVEN, "pass a Draws or an OrderPosterior or a DagPosterior"),
     ]:
@@ -487,7 +487,7 @@ def test_measured_intervals_cover_about_at_the_stated_rate():
         ({"do": {"x0": 1, "x1": 2}, "against": {"x0": 1, "x1": 1}}, "of one variable"),
         ({"do": {"x7": 1}, "against": {"x7": 1}}, "no variable 'x7'"),
         ({"on": "x1"}, "on='x1' is set by do"),
-        ({"score": bn.BDeu()}, "posterior .* of BGe scores"),
+        ({"score": bn.BDeu()}, "has measurements"),
     ],
 )
 def test_bad_questions_about_measurements_are_refused(asked, told):

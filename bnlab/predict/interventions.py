@@ -15,7 +15,6 @@ from bnlab.checks import (
     check_counts,
     check_generator,
     checked,
-    conforming,
     real,
     shown,
 )
@@ -26,7 +25,6 @@ from bnlab.features.intervals import check_delta, mass_known, means_of, weights_
 from bnlab.graphs import ancestors, check_dags, members
 from bnlab.networks.bayesnet import family_counts
 from bnlab.predict.densities import check_draws, check_variables
-from bnlab.predict.linear import coefficients
 from bnlab.predict.tables import (
     MAX_STATES,
     MISSING,
@@ -38,8 +36,8 @@ from bnlab.predict.tables import (
 )
 from bnlab.results import ROUNDING, Draws, Kind, PriorKind, Record, Run, told_of_chains
 from bnlab.running import Clock, Progress, Steps, seed_of
-from bnlab.scores import BDeu, BGe, Score
-from bnlab.scores.gaussian import AnyData
+from bnlab.scores import AnyData, BDeu, BGe, Score, score_parts
+from bnlab.scores.gaussian import regression, units_of, wishart_prior
 
 BLOCK_CELLS = 1 << 20  # of drawn tables in memory at a time
 MOST_SHOWN = 4  # levels in a repr
@@ -196,17 +194,18 @@ def effects(
         remedy="take fewer draws (Draws.prefix, tables=)",
     )
     score = score or (BGe() if data.measured.all() else BDeu())
+    score_parts(data, score)
     if isinstance(draws, Draws) and not isinstance(score, BGe):
         check_draws(draws, data)
-        given = _Given(conforming("data", data, Data), score, settings, y)
+        given = _Given(data, score, settings, y)
         found = _of_states(draws, given, tables, delta, rng, progress)
-    elif not isinstance(draws, Draws) and isinstance(score, BGe) and data.measured.all():
+    elif not isinstance(draws, Draws) and isinstance(score, BGe):
         check_variables(draws.table.names, data)
         found = _of_measured(draws, data, settings, y, score, tables, rng)
     else:
         raise ValueError(
-            "states take draws of DAGs (sample_dags) and their score, BDeu or K2; measurements "
-            "take a posterior (order_posterior, dag_posterior) of BGe scores"
+            "effects among states take draws of DAGs (sample_dags), those among measurements a "
+            "posterior of BGe scores (order_posterior, dag_posterior)"
         )
     weights, means = found["weights"], found["means"]
     mean = weights @ means
@@ -250,7 +249,7 @@ def _of_measured(
     tables: int,
     rng: np.random.Generator,
 ) -> dict[str, Any]:
-    """What measurements have to say of `Effects`."""
+    """What measurements have to say of `Effects`: of parent sets, and last of those with y."""
     name, *more = settings[0]
     values = [real(setting[name]) for setting in settings]
     if more or len(values) < 2 or not np.isfinite(values).all():
@@ -258,8 +257,20 @@ def _of_measured(
             f"do={shown(dict(settings[0]))}: effects on measurements are of one variable, set to "
             "one number against= another"
         )
-    step = values[0] - values[1]
-    weights, location, scale, degrees = coefficients(posterior, data, data.index(name), y, score)
+    x, units, prior = data.index(name), units_of(score, data), wishart_prior(score, data)
+    columns = units.columns(data.measurements)
+    if data.intervened is not None:
+        columns = columns[:, ~np.delete(data.intervened, x, axis=1).any(axis=1)]
+    masks, p = posterior.table.parents[x], posterior.families[x]
+    given = (p > 0) & (masks >> y & 1 == 0)
+    weights = np.append(p[given], 1 - min(1.0, p[given].sum()))
+    location, scale, degrees = np.zeros((3, weights.size))
+    degrees[-1] = 3.0  # of what has no width
+    for i, mask in enumerate(masks[given]):
+        fitted = regression(columns[[*members(mask), x, y]], prior)
+        location[i], degrees[i] = fitted.coefficients[-1], fitted.degrees
+        scale[i] = math.sqrt(fitted.scatter / fitted.degrees) / fitted.factor[-1, -1]
+    step = (values[0] - values[1]) * units.scale[y] / units.scale[x]
     parts = rng.choice(weights.size, tables, p=weights / weights.sum())
     drawn = location[parts] + scale[parts] * rng.standard_t(degrees[parts])
     return {
@@ -333,12 +344,13 @@ class _Given:
         self._alphas: dict[tuple[int, int], tuple[Floats, int]] = {}
 
     def _states(self, setting: Setting) -> dict[int, int]:
-        codes, names = typed_row(self.data, setting), self.data.names
-        for v in map(self.data.index, setting):
-            if codes[v] == MISSING:
-                known = ", ".join(self.data.levels[v])
-                raise ValueError(f"{names[v]!r} is set to a missing cell: choose one of {known}")
-        return {v: int(codes[v]) for v in map(self.data.index, setting)}
+        codes = typed_row(self.data, setting)
+        states = {v: int(codes[v]) for v in map(self.data.index, setting)}
+        for v, state in states.items():
+            if state == MISSING:
+                name, known = self.data.names[v], ", ".join(self.data.levels[v])
+                raise ValueError(f"{name!r} is set to a missing cell: choose one of {known}")
+        return states
 
     def parts(self, draws: Draws, weights: Floats) -> tuple[list[Part], Ints, Bools]:
         """What decides about y in the DAGs, which part each draw has, whether x leads to y in it.
