@@ -111,6 +111,7 @@ from .scores import (
     LogLikelihood as LogLikelihood,
     Score as Score,
     ScoreTable as ScoreTable,
+    read_knowledge as read_knowledge,
     read_scores as read_scores,
     score_families as score_families,
     write_scores as write_scores,

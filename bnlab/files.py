@@ -96,12 +96,12 @@ def check_place(path: str | os.PathLike[str], /) -> None:
 
 
 def check_places(
-    outputs: Sequence[str | os.PathLike[str]], source: str | os.PathLike[str] | None = None, /
+    outputs: Sequence[str | os.PathLike[str]], read: Sequence[str | os.PathLike[str]] = (), /
 ) -> None:
-    """`check_place` of all outputs, which must differ from each other and from the source."""
+    """`check_place` of all outputs, which must differ from each other and from what is read."""
     for i, path in enumerate(outputs):
-        if source is not None and _same(path, source):
-            raise ValueError(f"{path} is the table itself; give the output another name")
+        if any(_same(path, source) for source in read):
+            raise ValueError(f"{path} is a file to be read; give the output another name")
         for other in outputs[:i]:
             if _same(path, other):
                 raise ValueError(f"{path} and {other} are one place; name a file for each")

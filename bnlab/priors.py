@@ -140,6 +140,9 @@ class EdgeBeliefs(Record):
             )
         self._set(beliefs=matrix)
 
+    def __repr__(self) -> str:
+        return f"EdgeBeliefs({len(np.asarray(self.beliefs))} variables, strength={self.strength:g})"
+
     def log_factor(self, n: int, v: int, parents: Ints, /) -> Floats:
         """Return -strength E_v(P), shape (F,), nats."""
         masks = _check_masks(n, v, parents)

@@ -9,6 +9,7 @@ import collections
 import csv
 import io
 import itertools
+import json
 import math
 import re
 import signal
@@ -380,6 +381,42 @@ def check_scores(table: bn.ScoreTable, file: File, folder: Path) -> None:
     assert np.array_equal(again.log_phi, table.log_phi)
 
 
+# The knowledge
+
+ABOUT = bn.Data.from_arrays([[0, 0, 0, 0], [1, 1, 1, 1]], names=["a", "b", "c d", "é"])
+
+
+def knowledge_file(dice: Dice) -> File:
+    """What is known of four variables, in TOML; its truth is what must come out of it."""
+    pairs = [f"{u} -> {v}" for u, v in itertools.permutations(ABOUT.names, 2)]
+    required = [dice.pick(pairs) for _ in range(dice.below(4))]
+    tiers = [[name for name in ABOUT.names if dice.below(3) == tier] for tier in range(2)]
+    tiers[1] = [name for name in tiers[1] if name not in tiers[0]]
+    said = {"tiers": tiers, "required": required, "forbidden": [dice.pick(pairs)]}
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in said.items()]
+    lines += ["# a note"] * dice.one_in(9)
+    if dice.one_in(2):
+        strength = dice.pick(["0", "1", "2.5", "1e8"])
+        lines += [
+            "[beliefs]",
+            f"strength = {strength}",
+            f'"{dice.pick(pairs)}" = 0.{dice.below(9)}',
+        ]
+    return File(dice.pick(["\n", "\r\n"]).join(lines).encode(), truth=said)
+
+
+def check_knowledge(known: dict[str, Any], file: File, folder: Path) -> None:
+    """What was read is what was written; and score_families takes it, or refuses it in words."""
+    if file.truth is not None:
+        assert known["tiers"] == tuple(map(tuple, file.truth["tiers"]))
+        for key in ("required", "forbidden"):
+            assert known[key] == tuple(tuple(text.split(" -> ")) for text in file.truth[key])
+    try:
+        bn.score_families(ABOUT, bn.BDeu(), **known)
+    except ValueError as error:
+        check_message(str(error), "")
+
+
 # What can go wrong with a file
 
 
@@ -471,6 +508,9 @@ KINDS = {
     "csv": Kind(table_file, bn.read_csv, check_table, "table.csv"),
     "unaided": Kind(unaided_file, read_unaided, check_table, "table.csv"),
     "bif": Kind(network_file, bn.read_bif, check_network, "net.bif"),
+    "knowledge": Kind(
+        knowledge_file, lambda path: bn.read_knowledge(path, ABOUT), check_knowledge, "known.toml"
+    ),
     "scores": Kind(scores_file, bn.read_scores, check_scores, "scores.jkl"),
 }
 

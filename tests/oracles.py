@@ -60,6 +60,22 @@ def all_dags(n):
     return sorted(_orders_by_dag(n))
 
 
+def known_dags(n, k, required, forbidden, tiers):
+    """The DAGs of up to k parents a node that what is known of edges leaves over."""
+    found = []
+    for dag in all_dags(n):
+        edges = {(u, v) for v in range(n) for u in members(dag[v])}
+        back = any(
+            u in later and v in earlier
+            for u, v in edges
+            for earlier, later in itertools.combinations(tiers, 2)
+        )
+        few = all(len(members(mask)) <= k for mask in dag)
+        if few and not back and set(required) <= edges and not set(forbidden) & edges:
+            found.append(dag)
+    return found
+
+
 def paths(dag, max_length):
     """Set of (u, v) with a directed path of at most max_length edges from u to v."""
     return _paths(tuple(dag), max_length)

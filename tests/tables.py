@@ -1,6 +1,7 @@
 """Score tables, draws and comparisons that several files of tests need."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +21,14 @@ def uneven_table(n=4, m=150, **options):
     values[:, -1] = (values[:, 0] & values[:, 1]) ^ (rng.random(m) < 0.1)
     values[:, 2] = values[:, 0] | values[:, -1]
     return bn.score_families(bn.Data.from_arrays(values), bn.BDeu(), max_parents=2, **options)
+
+
+def requiring(table, *edges):
+    """The table without the families that lack these edges, which may make a cycle."""
+    log_prior = table.log_prior.copy()
+    for u, v in edges:
+        log_prior[v, table.parents[v] >> u & 1 == 0] = -math.inf
+    return replace(table, log_prior=log_prior)
 
 
 def some_orders(rows, names, chains=1, **options):

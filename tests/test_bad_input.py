@@ -467,6 +467,7 @@ GOOD |= {
         "max_levels": 9,
         "encoding": "utf-8",
     },
+    "read_knowledge": {"path": "no.toml", "data": DATA},
     "read_scores": {"path": "no.jkl"},
     "write_scores": {"table": TABLE, "path": "out.jkl"},
     "graphs.check_dag": {"dag": DAG},
@@ -558,6 +559,9 @@ GOOD |= {
         "rng": RNG,
         "score": bn.BDeu(),
         "prior": bn.Uniform(),
+        "required": [(0, 1)],
+        "forbidden": (),
+        "tiers": (),
         "plan": analysis().plan,
         "seconds": 0.5,
     },
@@ -810,7 +814,8 @@ ELSEWHERE |= {
 ELSEWHERE |= {"hidden.Completions", "hidden.Dimensions"}
 
 
-ABSENT = {"read_bif", "read_csv", "read_scores", "reports.read_table", "course.make_course"}
+ABSENT = {"read_bif", "read_csv", "read_knowledge", "read_scores", "reports.read_table"}
+ABSENT |= {"course.make_course"}
 
 
 def good(name):

@@ -24,7 +24,7 @@ from bokeh.plotting import figure
 import bnlab as bn
 from bnlab import CutPoints, Data, EqualFrequency, EqualWidth, memory
 from bnlab.cli import labs, main, options, parser, report, reproduce, terminal
-from bnlab.cli.options import INSTEAD, MODEL, TABLE, as_option
+from bnlab.cli.options import INSTEAD, KNOWN, MODEL, TABLE, as_option
 from bnlab.errors import InputError, Public, Setting
 from bnlab.papers.beal2003 import printed, study
 from bnlab.papers.htw2016.printed import TABLE_1
@@ -625,7 +625,7 @@ def test_bad_tables_are_exit_code_1(
         (["no_such.csv"], "no_such.csv: No such file"),
         (["weather.csv", "-o", "no/folder/page.html"], "make the folder first"),
         (["weather.csv", "-o", "."], "name a file"),
-        (["weather.csv", "-o", "weather.csv"], "is the table itself"),
+        (["weather.csv", "-o", "weather.csv"], "weather.csv is a file to be read"),
         (["weather.csv", "--csv", "no/folder/edges.csv"], "make the folder first"),
         (["weather.csv", "--checkpoint", "no/folder/a.ckpt"], "make the folder first"),
         (["weather.csv", "-o", "a", "--csv", "./a"], "a and a are one place"),
@@ -970,7 +970,7 @@ def test_every_setting_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["report", "--help"])
     shown = capsys.readouterr().out
-    typed = [options.typed(name) for name in (*MODEL, *TABLE)]
+    typed = [options.typed(name) for name in (*MODEL, *KNOWN, *TABLE)]
     assert [option for option in typed if f"--{option} " not in shown] == []
 
 

@@ -9,6 +9,7 @@ import calls
 import numpy as np
 import pytest
 from calls import ALL, CALLS, CHAINS, five
+from tables import requiring
 
 import bnlab as bn
 from bnlab import kernels, reports
@@ -137,7 +138,7 @@ def test_what_is_no_table_is_refused(name):
 
 @pytest.mark.parametrize("name", [name for name, call in ALL.items() if call.target is five])
 def test_constraints_that_leave_no_dag_are_refused(name):
-    cycle = bn.score_families(calls.data(5), bn.BDeu(), required=[(0, 1), (1, 2), (2, 0)])
+    cycle = requiring(calls.table(5), (0, 1), (1, 2), (2, 0))
     with pytest.raises(ValueError, match="leave no DAG"):
         ALL[name](target=cycle)
 

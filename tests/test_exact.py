@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import oracles
 import pytest
+from tables import requiring
 
 import bnlab as bn
 from bnlab.exact import log_dag_prior_sum
@@ -243,4 +244,4 @@ def test_dag_prior_sums_of_other_priors():
     expected = log_dag_prior_sum(no_rows(8, 3)) + math.log(93)
     assert log_dag_prior_sum(childless) == pytest.approx(expected, abs=1e-12)
     with pytest.raises(ValueError, match="leave no DAG"):
-        log_dag_prior_sum(no_rows(3, 2, required=[(0, 1), (1, 2), (2, 0)]))
+        log_dag_prior_sum(requiring(no_rows(3, 2), (0, 1), (1, 2), (2, 0)))

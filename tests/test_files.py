@@ -251,6 +251,6 @@ def test_two_outputs_are_two_places(tmp_path, monkeypatch, exist):
     for other in ("folder/../folder/a.csv", "way/a.csv", "link.csv", tmp_path / "folder/a.csv"):
         with pytest.raises(ValueError, match=r"folder/a\.csv are one place; name a file for each"):
             files.check_places(["b.csv", "folder/a.csv", other])
-        with pytest.raises(ValueError, match="is the table itself"):
-            files.check_places(["b.csv", other], "folder/a.csv")
-    files.check_places(["folder/a.csv", "way/b.csv", "a.csv"], "c.csv")
+        with pytest.raises(ValueError, match="is a file to be read"):
+            files.check_places(["b.csv", other], ["folder/a.csv"])
+    files.check_places(["folder/a.csv", "way/b.csv", "a.csv"], ["c.csv"])

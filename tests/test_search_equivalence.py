@@ -247,14 +247,14 @@ def test_results_are_kept_as_they_are():
 
 def test_what_has_no_score_by_class_is_refused():
     table = bn.score_families(random_data(0, 4), bn.BDeu(), forbidden=[(0, 1)])
-    with pytest.raises(ValueError, match=r"the parents \[0\] of 'x1' are forbidden"):
+    with pytest.raises(ValueError, match="'x1' given x0 is forbidden, by what is known"):
         bn.ges(table)
 
     class NoEdgeFromTwo:
         def log_factor(self, n, v, parents):
             return np.where(parents & 4, -np.inf, 0.0)
 
-    with pytest.raises(ValueError, match=r"the parents \[2\] of 'x0' are forbidden"):
+    with pytest.raises(ValueError, match=r"'x0' given x2 is forbidden, .* by the prior"):
         bn.ges(bn.LazyScores(random_data(0, 4), bn.BDeu(), prior=NoEdgeFromTwo()))
     with pytest.raises(ValueError, match="table=Data: pass a ScoreTable or a LazyScores"):
         bn.ges(random_data(0, 4))

@@ -9,6 +9,7 @@ import numpy as np
 import oracles
 import pytest
 from hypothesis import given, settings, strategies as st
+from tables import requiring
 
 import bnlab as bn
 from bnlab.search.trees import information
@@ -84,9 +85,8 @@ def test_forbidden_families_are_kept_out():
 
 
 def test_required_edges_that_make_a_cycle_are_refused():
-    table = bn.score_families(
-        random_data(1, 3), bn.BDeu(), max_parents=1, required=[(0, 1), (1, 2), (2, 0)]
-    )
+    table = bn.score_families(random_data(1, 3), bn.BDeu(), max_parents=1)
+    table = requiring(table, (0, 1), (1, 2), (2, 0))
     with pytest.raises(ValueError, match="leave no forest"):
         bn.maximum_branching(table)
 

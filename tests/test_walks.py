@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import oracles
 import pytest
-from tables import small_table
+from tables import requiring, small_table
 
 import bnlab as bn
 from bnlab.kernels import order_walks
@@ -298,7 +298,7 @@ def test_memory_is_checked_before_it_is_taken(monkeypatch):
 @pytest.mark.parametrize("schedule", [None, bn.Linear(2)], ids=["alone", "coupled"])
 def test_chains_that_meet_no_order_with_a_dag_are_refused(schedule):
     data = bn.Data.from_arrays(np.random.default_rng(0).integers(0, 2, size=(9, 3)))
-    table = bn.score_families(data, bn.BDeu(), required=[(0, 1), (1, 0)])
+    table = requiring(bn.score_families(data, bn.BDeu()), (0, 1), (1, 0))
     with pytest.raises(ValueError, match="leave no DAG"):
         bn.sample_orders(
             table, draws=5, burn_in=20, rng=np.random.default_rng(1), schedule=schedule

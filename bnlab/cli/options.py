@@ -31,6 +31,7 @@ METHODS: Mapping[str, Method] = {
     "search": "search",
 }
 _SIGNS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "bar": "|"}
+_TYPED = {"missing_markers": "missing_marker", "required": "require", "forbidden": "forbid"}
 Value = TypeVar("Value")
 
 
@@ -113,6 +114,20 @@ def levels(text: str, /) -> tuple[str, list[str]]:
     return column, labels.split(",")
 
 
+def tiers(text: str, /) -> list[list[str]]:
+    """Columns by time, the earliest first."""
+    return [[name.strip() for name in tier.split(",")] for tier in text.split(":")]
+
+
+def edge(text: str, /) -> list[str]:
+    """Two columns, parent and child."""
+    ends = [name.strip() for name in text.split(",")]
+    if len(ends) != 2:
+        said = "is not PARENT,CHILD; names with a comma go into a file (--knowledge)"
+        raise argparse.ArgumentTypeError(f"{text!r} {said}")
+    return ends
+
+
 class Option(NamedTuple):
     """An option: what follows it, what it is for, how argparse reads it, and what --no- leaves."""
 
@@ -137,6 +152,14 @@ MODEL = {
         {"type": Path},
     ),
 }
+_EDGES = {"action": "append", "type": edge}
+KNOWN = {
+    "tiers": Option("A,B:C", "columns by time, earliest first: none points back", {"type": tiers}),
+    "required": Option("PARENT,CHILD", "an edge that is certain; may be repeated", _EDGES),
+    "forbidden": Option("PARENT,CHILD", "an edge that cannot be; may be repeated", _EDGES),
+    "knowledge": Option("FILE", "all that, and beliefs in edges: see below", {"type": Path}),
+}
+"""What is known of edges: arguments of `analyse`, and a file for `read_knowledge`."""
 TABLE = {
     "header": Option(
         "", "the first line holds names, or not", {"action": argparse.BooleanOptionalAction}
@@ -177,7 +200,7 @@ TABLE = {
 
 def typed(name: str, /) -> str:
     """The option for an argument, without its dashes."""
-    return name.replace("missing_markers", "missing_marker").replace("_", "-")
+    return _TYPED.get(name, name).replace("_", "-")
 
 
 def add(group: argparse._ArgumentGroup, options: Mapping[str, Option], /) -> None:
@@ -256,7 +279,7 @@ def as_option(setting: Named, /) -> str:
     """Return a setting or a public name as an option; as in Python if there is none."""
     if isinstance(setting, Public):
         return INSTEAD.get(setting.name, setting.name)
-    found = {**MODEL, **TABLE}.get(setting.name)
+    found = {**MODEL, **KNOWN, **TABLE}.get(setting.name)
     if found is None:
         return str(setting)
     option, what = typed(setting.name), found.what.replace("[COLUMN=]", "COLUMN=")

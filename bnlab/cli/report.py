@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bnlab.cli import options as known
-from bnlab.cli.terminal import DONE, Failure, need, shown, stoppable
+from bnlab.cli.terminal import DONE, Failure, Misuse, need, shown, stoppable
 from bnlab.errors import InputError
 from bnlab.files import check_places, lasts, place_of
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from bnlab.checkpoints import Arrays, Checkpoint
     from bnlab.data import Data
     from bnlab.reports import Analysis, Plan, Reading
+
+    Known = dict[str, Any]
 
 HELP = "analyse a table and write a page that opens offline"
 DESCRIPTION = "Which variables of a table depend directly on which, and how sure is that?"
@@ -34,8 +36,16 @@ examples:
   bnlab report my.csv --seed 1 --ess 10 --max-parents 2
   bnlab report my.csv --drop id --discretize age=cuts:30,60 --discretize income=frequency:4
   bnlab report counts.csv --count frequency --csv edges.csv --bif best.bif
+  bnlab report my.csv --tiers age,sex:smoking:cancer --forbid age,sex --forbid sex,age
+  bnlab report my.csv --knowledge known.toml
   bnlab report my.csv --seconds 3600 --checkpoint my.ckpt
   cut -d, -f2- my.csv | bnlab report -                  of a pipe, to table-report.html
+
+A file for --knowledge, in TOML; beliefs are from 0 (surely absent) to 1 (surely there):
+  tiers = [["age", "sex"], ["smoking"], ["cancer"]]
+  required = ["smoking -> cancer"]
+  forbidden = ["age -> sex", "sex -> age"]
+  beliefs = {strength = 5, "age -> smoking" = 0.8}
 
 Ctrl-C ends the analysis early: what is at hand is written, and marked as stopped. With a checkpoint
 the same command goes on where chains were stopped or killed, to the same page.
@@ -64,6 +74,7 @@ def add_options(one: argparse.ArgumentParser, /) -> None:
     one.add_argument("--quiet", action="store_true", help="no progress and no notes")
 
     known.add(one.add_argument_group("model and method"), known.MODEL)
+    known.add(one.add_argument_group("what is known of edges"), known.KNOWN)
     known.add(one.add_argument_group("the table"), known.TABLE)
     files = one.add_argument_group("other files")
     files.add_argument("--csv", type=Path, metavar="FILE", help="all edges with their intervals")
@@ -88,8 +99,9 @@ def _report(options: argparse.Namespace) -> int:
 
     reading = _read(options).spelled(known.as_option)
     _tell(options, *reading.notes)
-    seed, plan = _planned(options, reading)
-    analysis = _analysed(options, reading, seed, plan)
+    edges = _known(options, reading.data)
+    seed, plan = _planned(options, reading, edges)
+    analysis = _analysed(options, reading, edges, seed, plan)
     again = command(options.typed, seed, plan)
     # Ctrl-C would lose the analysis here: it leaves out the comparison of priors instead.
     with (
@@ -110,11 +122,13 @@ def _report(options: argparse.Namespace) -> int:
 
 def _check_places(options: argparse.Namespace, output: Path) -> None:
     """Refuse before the work what cannot be read or written after it."""
-    if not options.data.exists():
-        raise FileNotFoundError(2, "No such file", str(options.data))
+    read = [path for path in (options.data, options.knowledge) if path is not None]
+    for path in read:
+        if not path.exists():
+            raise FileNotFoundError(2, "No such file", str(path))
     plan = None if options.checkpoint is None else f"{options.checkpoint}.plan"
     places = (output, options.csv, options.graphml, options.bif, options.checkpoint, plan)
-    check_places([path for path in places if path is not None], options.data)
+    check_places([path for path in places if path is not None], read)
 
 
 def _read(options: argparse.Namespace) -> Reading:
@@ -132,12 +146,28 @@ def _read(options: argparse.Namespace) -> Reading:
     return read_table(options.data, **typed)
 
 
-def _planned(options: argparse.Namespace, reading: Reading) -> tuple[int, Plan]:
+def _known(options: argparse.Namespace, data: Data) -> Known:
+    """Arguments of `analyse`: what the file says of edges, and what was typed."""
+    from bnlab.scores import read_knowledge
+
+    found = {} if options.knowledge is None else read_knowledge(options.knowledge, data)
+    for name, given in vars(options).items():
+        if given is not None and name in ("required", "forbidden"):
+            found[name] = [*found.get(name, ()), *given]
+        elif given is not None and name in ("tiers", "prior"):
+            if name in found:
+                raise Misuse(f"--{name}: {options.knowledge} says that too: leave one out")
+            found[name] = given
+    return found
+
+
+def _planned(options: argparse.Namespace, reading: Reading, edges: Known) -> tuple[int, Plan]:
     """The seed, drawn if none is given, and the plan; those that the same command had, if kept."""
     import numpy as np
 
     from bnlab.reports import choose_method
     from bnlab.reports.answers import RESUMED
+    from bnlab.scores import edge_masks
 
     file = _plan_file(options, reading.data)
     before = None if file is None else _kept(file)
@@ -153,6 +183,7 @@ def _planned(options: argparse.Namespace, reading: Reading) -> tuple[int, Plan]:
             seconds=options.seconds,
             method=known.METHODS.get(options.method or ""),
         )
+    edge_masks(reading.data, plan.max_parents, **{k: edges[k] for k in {*edges} - {"prior"}})
     _tell(options, f"method: {plan.method}", *plan.why)
     if file is not None:
         file.save({"seed": np.array(str(seed)), "plan": np.array(json.dumps(asdict(plan)))})
@@ -161,10 +192,11 @@ def _planned(options: argparse.Namespace, reading: Reading) -> tuple[int, Plan]:
     return seed, plan
 
 
-def _analysed(options: argparse.Namespace, reading: Reading, seed: int, plan: Plan) -> Analysis:
+def _analysed(
+    options: argparse.Namespace, reading: Reading, edges: Known, seed: int, plan: Plan
+) -> Analysis:
     import numpy as np
 
-    from bnlab.priors import Uniform
     from bnlab.reports import analyse
     from bnlab.running import Stopped
 
@@ -174,8 +206,8 @@ def _analysed(options: argparse.Namespace, reading: Reading, seed: int, plan: Pl
                 reading.data,
                 rng=np.random.default_rng(seed),
                 score=known.score(options.score, options.ess),
-                prior=options.prior or Uniform(),
                 plan=plan,
+                **edges,
                 checkpoint=options.checkpoint,
                 progress=progress,
             )

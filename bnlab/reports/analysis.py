@@ -22,7 +22,7 @@ from bnlab.reports.credible import Credible, credible, evenly, one_dag
 from bnlab.reports.planning import Plan, choose_method
 from bnlab.results import Draws, Estimate, Record, Run
 from bnlab.running import Clock, Executor, Progress, report_progress, seed_of
-from bnlab.scores import BDeu, Score, ScoreTable, score_families
+from bnlab.scores import BDeu, Edges, Score, ScoreTable, Tiers, by_name, score_families
 
 PREDICTORS = 1_000
 
@@ -37,6 +37,7 @@ class Analysis(Record):
     data : Data
     plan : Plan, by which method, why, and with what guarantee
     score, prior : the model
+    known : mapping of "required", "forbidden" and "tiers" to what was given, by name
     table : ScoreTable
     edges : Credible, [u, v] is the edge u -> v
     paths : Credible, [u, v] is a directed path from u to v
@@ -57,6 +58,7 @@ class Analysis(Record):
     plan: Plan
     score: Score
     prior: Prior
+    known: Mapping[str, Any]
     table: ScoreTable
     edges: Credible
     paths: Credible
@@ -111,6 +113,9 @@ def analyse(
     rng: np.random.Generator,
     score: Score = BDeu(),
     prior: Prior = Uniform(),
+    required: Edges = (),
+    forbidden: Edges = (),
+    tiers: Tiers = (),
     plan: Plan | None = None,
     seconds: float = 60.0,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -127,6 +132,7 @@ def analyse(
     rng : the only source of randomness; equal states and plans give equal answers for any executor
     score : BDeu or K2
     prior : structure prior
+    required, forbidden, tiers : as in `score_families`; `read_knowledge` reads them from a file
     plan : Plan from `choose_method`; by default its choice for `data` and `seconds`
     seconds : for the whole analysis, about; only used without a plan
     checkpoint : a file that keeps chains, as in `sample_orders`, or the climbs of a search. If it
@@ -140,19 +146,21 @@ def analyse(
     ------
     ValueError
         Before any work: if the data have one variable only or no row, the score has no
-        pseudo-counts, the memory for the method is not there, or there is no place for the
-        checkpoint. Or if that is damaged or of another run: it is left as it is.
+        pseudo-counts, what is given of edges leaves no DAG, the memory for the method is not
+        there, or there is no place for the checkpoint. Or if that is damaged or of another run: it
+        is left as it is.
     Stopped
         If `progress` returned False before there was a draw.
     """
     check_generator(rng)
     check_score(score)
+    known = by_name(data.names, required=required, forbidden=forbidden, tiers=tiers)
     plan = choose_method(data, score=score, seconds=seconds) if plan is None else plan
     if checkpoint is not None:
         Checkpoint(checkpoint, {})  # refuses a place that can hold no file
     clock, seed = Clock(), seed_of(rng)
     report_progress(progress, 0, 1000, "scoring families")
-    table = score_families(data, score, max_parents=plan.max_parents, prior=prior)
+    table = score_families(data, score, max_parents=plan.max_parents, prior=prior, **known)
     found = answer(Task(table, plan, rng, partial(_part, progress), executor, checkpoint))
     settings: dict[str, Any] = {"method": plan.method, "max_parents": plan.max_parents}
     settings |= {"score": repr(score), "prior": repr(prior)}
@@ -166,6 +174,7 @@ def analyse(
         plan,
         score,
         prior,
+        known,
         table,
         edges,
         paths,

@@ -11,7 +11,8 @@ from markupsafe import Markup
 from bnlab.data.reader import Reading, in_python
 from bnlab.files import write_whole
 from bnlab.pages import Cell, Table, embedded, render
-from bnlab.reports import pictures, sections
+from bnlab.priors import Fair, Uniform
+from bnlab.reports import assumptions, pictures, sections
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.exports import bif_text, csv_text, graphml_text
 from bnlab.reports.sensitivity import Sensitivity, sensitivity
@@ -20,6 +21,7 @@ from bnlab.running import Progress, Stopped
 CONTENTS = {
     "glance": "At a glance",
     "meaning": "How to read it",
+    "assumed": "What was assumed",
     "edges": "Edges",
     "paths": "Paths",
     "blankets": "Markov blankets",
@@ -101,6 +103,7 @@ def page(
         analysis=analysis,
         reading=reading,
         glance=sections.glance(analysis, found, _network(analysis, places, threshold)),
+        assumed=assumptions.assumed(analysis),
         cut=any(c.kind == "measurements" and c.role == "variable" for c in reading.columns),
         drawn=drawn,
         edges_told=sections.edges_told(analysis),
@@ -124,8 +127,10 @@ def page(
 
 
 def _compared(analysis: Analysis, progress: Progress | None) -> Sensitivity | None:
+    own = () if isinstance(analysis.prior, Uniform | Fair) else (analysis.prior,)
+    priors = (*own, Uniform(), Fair())
     try:
-        return sensitivity(analysis, crossed=False, progress=progress)
+        return sensitivity(analysis, priors=priors, crossed=False, progress=progress)
     except (Stopped, KeyboardInterrupt):
         return None
 

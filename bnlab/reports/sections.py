@@ -13,6 +13,7 @@ from bnlab.checks import Floats
 from bnlab.data.reader import ColumnReading, Reading
 from bnlab.pages import Cell, Table, html, render, table
 from bnlab.reports.analysis import Analysis
+from bnlab.reports.assumptions import MOST_NAMED, arrows, given, in_words
 from bnlab.reports.credible import Credible, ranked
 from bnlab.reports.pictures import EVEN_ODDS, SURE, Comparison, comparisons
 from bnlab.reports.sensitivity import Sensitivity, nearest_one
@@ -23,7 +24,6 @@ LEAST = 0.05
 
 MOST_ROWS = 300
 MOST_LEVELS = 12
-MOST_NAMED = 8
 MOVED = 0.1  # a change of this much is worth a word
 FEW_DRAWS = 100  # of a comparison of priors
 Pairs = list[tuple[int, int]]
@@ -85,11 +85,14 @@ def glance(
         ]
     else:
         pairs, sure, likely = ranked_pairs(analysis)
-        lines = [
-            _linked(analysis, pairs, sure),
-            _directions(analysis, sure),
-            _kept(analysis, found, [*sure, *likely]),
-        ]
+        lines = ["Every two variables have a required edge: nothing was left to find."]
+        if pairs:
+            lines = [
+                _linked(analysis, pairs, sure),
+                _directions(analysis, sure),
+                _kept(analysis, found, [*sure, *likely]),
+            ]
+    lines += given(analysis)
     warnings = [*_untrusted(analysis), *analysis.warnings]
     return render("report.html", "glance", warnings=warnings, lines=lines, picture=picture)
 
@@ -110,10 +113,12 @@ def _untrusted(analysis: Analysis) -> list[str]:
 
 
 def ranked_pairs(analysis: Analysis, /) -> tuple[Pairs, Pairs, Pairs]:
-    """All pairs, the likeliest first; those that are surely linked; those that probably are."""
+    """Pairs without a required edge, the likeliest first; those surely linked; those probably."""
     n, edges = analysis.data.n, analysis.edges.probability
     either = edges + edges.T
+    names, required = analysis.data.names, set(map(frozenset, analysis.known["required"]))
     pairs = [(u, v) for u in range(n) for v in range(u + 1, n)]
+    pairs = [(u, v) for u, v in pairs if {names[u], names[v]} not in required]
     pairs.sort(key=lambda pair: -either[pair])
     sure = [pair for pair in pairs if either[pair] >= SURE]
     return pairs, sure, [pair for pair in pairs if EVEN_ODDS <= either[pair] < SURE]
@@ -121,33 +126,34 @@ def ranked_pairs(analysis: Analysis, /) -> tuple[Pairs, Pairs, Pairs]:
 
 def _linked(analysis: Analysis, pairs: Pairs, sure: Pairs) -> str:
     certain = f"almost certainly linked (probability {SURE:g} or more)"
+    variables = "variables without a required edge" if analysis.known["required"] else "variables"
     if not sure:
         p = analysis.edges.probability[pairs[0]] + analysis.edges.probability.T[pairs[0]]
         likeliest = f"{named_pairs(analysis, pairs[:1])} ({p:.2f})"
-        return f"No pair of variables is {certain}; the likeliest is {likeliest}."
+        return f"No pair of {variables} is {certain}; the likeliest is {likeliest}."
     verb = "is" if len(sure) == 1 else "are"
     so_far = "So far, of" if _untrusted(analysis) else "Of"
     return (
-        f"{so_far} {len(pairs):,} {_plural(len(pairs), 'pair')} of variables, {len(sure)} {verb} "
+        f"{so_far} {len(pairs):,} {_plural(len(pairs), 'pair')} of {variables}, {len(sure)} {verb} "
         f"{certain}: {named_pairs(analysis, sure, MOST_NAMED)}."
     )
 
 
 def _directions(analysis: Analysis, sure: Pairs) -> str:
     names, edges = analysis.data.names, analysis.edges.probability
-    arrows = [(u, v) for a, b in sure for u, v in ((a, b), (b, a)) if edges[u, v] >= SURE]
+    ways = [(u, v) for a, b in sure for u, v in ((a, b), (b, a)) if edges[u, v] >= SURE]
     if not sure:
         return "There may be no link, or too few rows to show one: the two look alike."
-    if not arrows:
+    if not ways:
         links = "this link points" if len(sure) == 1 else "these links point"
         return f"Which way {links}, the table cannot tell."
-    listed = in_words([f"{names[u]} → {names[v]}" for u, v in arrows], MOST_NAMED)
-    rest = len(sure) - len(arrows)
+    listed = arrows([(names[u], names[v]) for u, v in ways], MOST_NAMED)
+    rest = len(sure) - len(ways)
     if not rest:
         return f"Which way {'it points' if len(sure) == 1 else 'they point'} is as sure: {listed}."
     others = f"the other {rest}" if rest > 1 else "the other one"
     return (
-        f"Which way a link points is as sure for {len(arrows)} of them ({listed}); for {others} "
+        f"Which way a link points is as sure for {len(ways)} of them ({listed}); for {others} "
         "the table cannot tell."
     )
 
@@ -183,12 +189,6 @@ def named_pairs(analysis: Analysis, pairs: Pairs, most: int = MOST_ROWS, /) -> s
     """Pairs of variables in words, after so many their number."""
     names = analysis.data.names
     return in_words([f"{names[u]} with {names[v]}" for u, v in pairs], most)
-
-
-def in_words(items: Sequence[str], most: int, /) -> str:
-    """A list as in a sentence, after so many items their number."""
-    shown = [*items[:most], *([f"{len(items) - most} more"] if len(items) > most else [])]
-    return " and ".join([*([", ".join(shown[:-1])] if len(shown) > 1 else []), shown[-1]])
 
 
 def _plural(count: int, word: str) -> str:
@@ -229,6 +229,8 @@ def edges_table(analysis: Analysis, /) -> Markup:
     note = ""
     if analysis.plan.posterior:
         note = "The last column is the probability of an edge in either direction."
+        if required := analysis.known["required"]:
+            note += f" Required, hence 1: {arrows(required, MOST_NAMED)}."
     return _pairs_table(
         analysis, analysis.edges, p >= LEAST, "Edges", "either direction", p + p.T, note
     )

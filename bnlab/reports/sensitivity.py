@@ -18,7 +18,7 @@ from bnlab.reports.planning import Plan, choose_method
 from bnlab.results import Record
 from bnlab.running import Clock, Progress, Steps
 from bnlab.sampling import sample_dags, sample_partitions
-from bnlab.scores import BDeu, ScoreTable, score_families
+from bnlab.scores import BDeu, ScoreTable, edge_masks, score_families
 
 MOST_EXACT = 17  # variables: a second for each prior; under 0.1 s up to 14
 MOST_ORDERS = 22  # a second or two
@@ -66,8 +66,8 @@ def sensitivity(
     Up to 17 variables each is exact: under 0.1 s up to 14, a second for 17. Up to 22, if the plan
     is an exact one, each averages 20,000 DAGs from the exact posterior over orders, weighed by one
     over the number of their orders: a second or two. Beyond, each is of short chains on partitions
-    with at most 2 parents a node. All of them are structure-modular, and take the same random
-    numbers, from a fixed seed.
+    with at most 2 parents a node, or as many as are required. All of them are structure-modular,
+    take the same random numbers, from a fixed seed, and keep what an analysis knew of edges.
 
     Parameters
     ----------
@@ -91,7 +91,10 @@ def sensitivity(
     data = target.data if isinstance(target, Analysis) else target
     plan = target.plan if isinstance(target, Analysis) else choose_method(data)
     how, find = _way(data.n, plan)
-    k = plan.max_parents if find is not _by_chains else min(plan.max_parents, CHAIN_PARENTS)
+    known = target.known if isinstance(target, Analysis) else {}
+    _, demanded = edge_masks(data, plan.max_parents, **known)
+    few = max(CHAIN_PARENTS, int(np.bitwise_count(demanded).max()))
+    k = plan.max_parents if find is not _by_chains else min(plan.max_parents, few)
     edges = np.full((len(sizes), len(priors), data.n, data.n), np.nan)
     effective, slowest = np.full(edges.shape[:2], np.nan), 0.0
     base = nearest_one(ess)
@@ -99,12 +102,13 @@ def sensitivity(
     steps = Steps(progress, total)
     for a, score in enumerate(sizes):
         clock = Clock()
-        table = score_families(data, score, max_parents=k)
+        table = score_families(data, score, max_parents=k, **known)
         scoring = clock.seconds
         for b, prior in enumerate(priors if crossed or a == base else priors[:1]):
             clock = Clock()
             factors = [prior.log_factor(data.n, v, table.parents[v]) for v in range(data.n)]
-            edges[a, b], effective[a, b] = find(replace(table, log_prior=np.stack(factors)))
+            log_prior = table.log_prior + np.stack(factors)  # of the known edges, and of the prior
+            edges[a, b], effective[a, b] = find(replace(table, log_prior=log_prior))
             slowest = max(slowest, scoring + clock.seconds)
             steps.tick()
     return Sensitivity(tuple(ess), tuple(priors), edges, effective, how, k, slowest)

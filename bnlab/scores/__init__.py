@@ -4,6 +4,7 @@ from bnlab.scores.discrete import AIC, BIC, K2, BDeu, LogLikelihood, Score
 from bnlab.scores.families import score_families, score_parts, scoring_bytes
 from bnlab.scores.files import read_scores, write_scores
 from bnlab.scores.gaussian import AnyData, AnyScore, BGe, ConditionalGaussian
+from bnlab.scores.knowledge import Edges, Tiers, by_name, edge_masks, read_knowledge
 from bnlab.scores.lazy import LazyScores, Source, family_source
 from bnlab.scores.table import ScoreTable, allowed_order, array_bytes, family_count, first_dags
 
@@ -16,16 +17,21 @@ __all__ = [
     "BDeu",
     "BGe",
     "ConditionalGaussian",
+    "Edges",
     "LazyScores",
     "LogLikelihood",
     "Score",
     "ScoreTable",
     "Source",
+    "Tiers",
     "allowed_order",
     "array_bytes",
+    "by_name",
+    "edge_masks",
     "family_count",
     "family_source",
     "first_dags",
+    "read_knowledge",
     "read_scores",
     "score_families",
     "score_parts",

@@ -1,15 +1,13 @@
 """From data to a table of the scores of all families, nodes with their parents."""
 
 import math
-from collections.abc import Iterable, Mapping, Sized
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.checks import Bools, Floats, Ints, check_counts, checked, conforming, shown
+from bnlab.checks import Bools, Floats, Ints, check_counts, checked, conforming
 from bnlab.data import Data
-from bnlab.data.table import node_number
 from bnlab.errors import Public, Setting
 from bnlab.kernels import counting, gaussian
 from bnlab.priors import Prior, Uniform
@@ -22,9 +20,8 @@ from bnlab.scores.gaussian import (
     prepared,
     wishart_prior,
 )
+from bnlab.scores.knowledge import Candidates, Edges, Tiers, edge_masks
 from bnlab.scores.table import ScoreTable, array_bytes, check_log_prior, family_count
-
-Node = int | str
 
 TABULATED_TERMS = 1 << 22  # 32 MB; terms of larger cells, which are few, are computed on the spot
 FEWER_FAMILIES = (
@@ -43,10 +40,10 @@ def score_families(
     *,
     max_parents: int = 3,
     prior: Prior = Uniform(),
-    candidates: Mapping[Node, Iterable[Node]] | None = None,
-    required: Iterable[tuple[Node, Node]] = (),
-    forbidden: Iterable[tuple[Node, Node]] = (),
-    tiers: Iterable[Iterable[Node]] = (),
+    candidates: Candidates = None,
+    required: Edges = (),
+    forbidden: Edges = (),
+    tiers: Tiers = (),
 ) -> ScoreTable:
     """Score every family of up to `max_parents` parents.
 
@@ -63,13 +60,14 @@ def score_families(
     candidates : for some nodes, the only parents allowed; nodes are names or numbers
     required, forbidden : edges (u, v), u -> v, in every or in no DAG
     tiers : nodes by time, earlier ones first: none has a parent in a later tier. Nodes in no tier
-        may stand anywhere.
+        may stand anywhere. `read_knowledge` reads these three, and beliefs, from a file.
 
     Raises
     ------
     ValueError
-        If max_parents is negative, an edge or node is unknown or contradictory, the score is not
-        one for these variables, or the table does not fit in memory.
+        If max_parents is negative, an edge or node is unknown, the required edges make a cycle,
+        are more than max_parents or not allowed, the score is not one for these variables, or the
+        table does not fit in memory.
 
     Warns
     -----
@@ -90,17 +88,16 @@ def score_families(
     conforming("prior", prior, Prior)
     check_counts(least=0, max_parents=max_parents)
     n, k = data.n, min(int(max_parents), data.n - 1)
+    allowed, demanded = edge_masks(
+        data, k, candidates=candidates, required=required, forbidden=forbidden, tiers=tiers
+    )
     _require_memory(n, k, data.m, int(data.measured.sum()))
     parents = np.empty((n, family_count(n, k)), np.int64)
     counting.family_masks(n, k, parents)
     log_prior = log_priors(prior, parents, data.names)
-    banned = [*_edges(data, forbidden), *_against_time(data, tiers)]
-    allowed, demanded = _edge_masks(data, candidates, required, banned)
     outside = (parents & ~allowed[:, None]) != 0
     lacking = (demanded[:, None] & ~parents) != 0
     log_prior[outside | lacking] = -math.inf
-    measured = sum(1 << int(v) for v in np.flatnonzero(data.measured))
-    log_prior[~data.measured[:, None] & (parents & measured != 0)] = -math.inf
     log_score = np.empty(parents.shape)
     columns = np.empty((n, 0)) if of_measured is None else prepared(of_measured, data)
     for nodes, counted in _counted_rows(data):
@@ -235,60 +232,3 @@ def _score_nodes(
         counting.family_scores(v, parents[v], choose, first, joint, marginal, out[v])
         counting.family_scores(v, parents[v], choose, first, cells, cells, parameters)
         out[v] -= score.penalty(m, parameters)
-
-
-def _edge_masks(
-    data: Data,
-    candidates: Mapping[Node, Iterable[Node]] | None,
-    required: Iterable[tuple[Node, Node]],
-    forbidden: list[tuple[int, int]],
-) -> tuple[Ints, Ints]:
-    """Masks (n,) of the parents that each node may have, and of those that it must have."""
-    every = (1 << data.n) - 1
-    allowed = np.array([every & ~(1 << v) for v in range(data.n)], np.int64)
-    demanded = np.zeros(data.n, np.int64)
-    if not isinstance(candidates, Mapping | None):
-        raise ValueError(f"candidates={shown(candidates)}: map a variable to a list of parents")
-    for child, names in (candidates or {}).items():
-        v = node_number(data.names, child)
-        if isinstance(names, str) or not isinstance(names, Iterable):
-            raise ValueError(f"candidates of {data.names[v]!r}: give a list, [{names!r}]")
-        allowed[v] &= sum({1 << node_number(data.names, u) for u in names})
-    for u, v in forbidden:
-        allowed[v] &= ~(1 << u)
-    for u, v in _edges(data, required):
-        demanded[v] |= 1 << u
-        if not (int(allowed[v]) >> u) & 1:
-            raise ValueError(
-                f"edge {data.names[u]} -> {data.names[v]} is required, yet not allowed"
-            )
-    return allowed, demanded
-
-
-def _against_time(data: Data, tiers: Iterable[Iterable[Node]]) -> list[tuple[int, int]]:
-    """The edges that lead from a tier to an earlier one."""
-    if isinstance(tiers, str) or not isinstance(tiers, Iterable):
-        raise ValueError(f"tiers={shown(tiers)}: give a list of lists of variables")
-    placed: dict[int, int] = {}
-    for place, tier in enumerate(tiers):
-        if isinstance(tier, str) or not isinstance(tier, Iterable):
-            raise ValueError(f"tiers: {shown(tier)} is no list of variables: write [{tier!r}]")
-        for node in tier:
-            v = node_number(data.names, node)
-            if placed.setdefault(v, place) != place:
-                raise ValueError(f"tiers: {data.names[v]!r} stands in two of them: choose one")
-    return [(u, v) for u in placed for v in placed if placed[u] > placed[v]]
-
-
-def _edges(data: Data, edges: Iterable[tuple[Node, Node]]) -> list[tuple[int, int]]:
-    out = []
-    if not isinstance(edges, Iterable):
-        raise ValueError(f"{shown(edges)}: give a list of pairs (parent, child)")
-    for edge in edges:
-        if isinstance(edge, str) or not isinstance(edge, Sized) or len(edge) != 2:
-            raise ValueError(f"{shown(edge)} is no edge: give a list of pairs (parent, child)")
-        u, v = (node_number(data.names, node) for node in edge)
-        if u == v:
-            raise ValueError(f"edge {data.names[u]} -> {data.names[v]} is a loop")
-        out.append((u, v))
-    return out

@@ -156,10 +156,10 @@ def _check_classes(table: ScoreTable | LazyScores) -> None:
     v, f = np.argwhere(log_phi == -math.inf)[0]
     parents = np.empty(log_phi.shape, np.int64)
     counting.family_masks(table.n, table.max_parents, parents)
+    given = ", ".join(table.names[u] for u in members(parents[v, f])) or "no parents"
     raise ValueError(
-        f"the parents {members(parents[v, f])} of {table.names[v]!r} are forbidden: the "
-        "members of a class then have no common score. Leave required, forbidden and "
-        "candidate edges to another search"
+        f"{table.names[v]!r} given {given} is forbidden, by what is known, by the prior, or since "
+        "a parent is measured: a class then has no common score. Use another search (hill_climb)"
     )
 
 

@@ -1,0 +1,68 @@
+"""What a report says of the edges that were known, or believed in, before the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from bnlab import graphs
+from bnlab.priors import EdgeBeliefs
+from bnlab.reports.analysis import Analysis
+from bnlab.reports.pictures import SURE
+from bnlab.scores import edge_masks
+
+MOST_NAMED = 8
+
+
+def assumed(analysis: Analysis, /) -> list[str]:
+    """What was known of edges, or believed, before the data: sentences."""
+    known, names, said = analysis.known, analysis.data.names, list[str]()
+    if placed := [tier for tier in known["tiers"] if tier]:
+        said.append(
+            f"In time, the earliest first: {'; then '.join(', '.join(tier) for tier in placed)}. "
+            "No edge leads from a variable to an earlier one."
+        )
+        if free := [name for name in names if not any(name in tier for tier in placed)]:
+            said.append(f"Anywhere in time: {', '.join(free)}.")
+    for kind, what in (("required", "Required, so in every DAG"), ("forbidden", "Forbidden")):
+        if edges := known[kind]:
+            said.append(f"{what}, whatever the table says: {arrows(edges, len(edges))}.")
+    if isinstance(analysis.prior, EdgeBeliefs):
+        beliefs = np.asarray(analysis.prior.beliefs)
+        for u, v in np.argwhere((beliefs != 0.5) & ~np.eye(len(names), dtype=np.bool_)):
+            nats = float(analysis.prior.strength) * (2 * float(beliefs[u, v]) - 1)
+            factor = f"{math.exp(nats):.3g}" if abs(nats) < 50 else f"e^{nats:.3g}"
+            said.append(
+                f"Belief {beliefs[u, v]:g} in {names[u]} → {names[v]}: a DAG with this edge counts "
+                f"{factor} times as much as the same DAG without it, beside what the table says."
+            )
+    return said or ["No edge was required, forbidden or believed in; no order in time was given."]
+
+
+def given(analysis: Analysis, /) -> list[str]:
+    """A sentence on what is no finding, if there is anything."""
+    names, known, n = analysis.data.names, analysis.known, analysis.data.n
+    allowed, _ = edge_masks(analysis.data, analysis.plan.max_parents, **known)
+    barred = ~graphs.to_adjacency(allowed) & ~np.eye(n, dtype=np.bool_)
+    said = []
+    if known["required"]:
+        said.append(f"the required {arrows(known['required'], MOST_NAMED)}")
+    sure = np.argwhere(barred.T & (analysis.edges.probability >= SURE))
+    if forced := {(names[u], names[v]) for u, v in sure} - {*known["required"]}:
+        said.append(f"the direction of {arrows(sorted(forced), MOST_NAMED)}")
+    if barred.any():
+        said.append(f"the absence of {barred.sum()} of {n * (n - 1):,} possible edges")
+    return [f"Assumed, so no finding: {'; '.join(said)}."] if said else []
+
+
+def arrows(edges: Sequence[tuple[str, str]], most: int, /) -> str:
+    """Edges as in a sentence, after so many their number."""
+    return in_words([f"{u} → {v}" for u, v in edges], most)
+
+
+def in_words(items: Sequence[str], most: int, /) -> str:
+    """A list as in a sentence, after so many items their number."""
+    shown = [*items[:most], *([f"{len(items) - most} more"] if len(items) > most else [])]
+    return " and ".join([*([", ".join(shown[:-1])] if len(shown) > 1 else []), shown[-1]])
