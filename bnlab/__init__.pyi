@@ -83,6 +83,7 @@ from .running import (
     Stopped as Stopped,
 )
 from .sampling import (
+    Completions as Completions,
     EdgeReversal as EdgeReversal,
     Gibbs as Gibbs,
     Global as Global,
@@ -90,6 +91,7 @@ from .sampling import (
     Joint as Joint,
     Local as Local,
     Moves as Moves,
+    complete as complete,
     each_order as each_order,
     ellis_wong_dags as ellis_wong_dags,
     reweight_unique as reweight_unique,

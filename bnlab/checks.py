@@ -234,16 +234,15 @@ def conforming(name: str, value: Any, hint: Any, /) -> Any:
 def _as(value: Any, hint: Any) -> Any:
     """The value as what the annotation says, or `_Refused`."""
     if type(value) is hint and hint is not int:
-        if why := getattr(value, "without_states", ""):  # of Data: see `Annotated` below
-            raise _Refused(why)
-        return value
+        return _within(value, ())
     if np.ma.is_masked(value):
         raise _Refused(" is masked in places: leave these out, or fill them")
     if hint in _BASICS:
         return _BASICS[hint](value)
     origin = get_origin(hint)
-    if origin is Annotated:  # Data with or without states
-        return value if type(value) is hint.__origin__ else _as(value, hint.__origin__)
+    if origin is Annotated:  # Data with "measurements" or with "missing" cells
+        plain = hint.__origin__
+        return _within(value, hint.__metadata__) if type(value) is plain else _as(value, plain)
     if origin is Union or origin is types.UnionType:
         return _as_one_of(value, get_args(hint))
     if origin is np.ndarray:
@@ -270,6 +269,14 @@ def _as(value: Any, hint: Any) -> Any:
         called = _CALLED.get(hint.__name__, hint.__name__)
         remedy = _REMEDIES.get(hint.__name__, f"give a {hint.__name__}")
         raise _Refused(f" is no {called}: {remedy}")
+    return value
+
+
+def _within(value: Any, allowed: tuple[object, ...]) -> Any:
+    """The value, unless it is Data with cells that are no states and are not allowed."""
+    for kind, why in getattr(value, "beyond_states", {}).items():
+        if kind not in allowed:
+            raise _Refused(why)
     return value
 
 

@@ -25,6 +25,7 @@ SMALL_BLOCKS = {
     "bnlab.sampling.structure_mcmc.BLOCK_MOVES": 50,
     "bnlab.sampling.structure_mcmc.BLOCK_PAIRS": 500,
     "bnlab.sampling.order_target.BLOCK_TERMS": 2_000,
+    "bnlab.sampling.completing.BLOCK_CYCLES": 5,
 }
 """Settings under which the samplers are made of many jobs."""
 SMALLEST_BLOCKS = dict.fromkeys(
@@ -197,6 +198,11 @@ def coronary() -> bn.ScoreTable:
     return bn.score_families(bn.load_dataset("coronary"), bn.BDeu())
 
 
+def holes() -> tuple[bn.Data, bn.BDeu]:
+    values = np.random.default_rng(4).integers(-1, 2, (12, 3))
+    return bn.Data.from_arrays(values, missing="keep"), bn.BDeu()
+
+
 def many_orders() -> bn.Draws:
     rng = np.random.default_rng(9)
     return bn.sample_orders(bn.order_posterior(table(7)), draws=60, rng=rng)
@@ -222,6 +228,7 @@ OTHERS = {
     "hidden: runs": Call(bn.hidden.anneal, latent, "runs", 9, LATENT_AIS, {"log_weight": 0}),
     "hidden: structures": other(bn.hidden.estimate_structures, bipartite, "runs", 2, LATENT_AIS),
     "hidden: search": other(bn.hidden.search_structures, chain, ""),
+    "completions": Call(bn.complete, holes, "draws", 40, CHAINS, {"codes": 1, "given": 1}),
     # These are not resumed.
     "hidden: EM": other(bn.hidden.fit_em, latent, "restarts", 9),
     "hidden: VB": other(bn.hidden.fit_vb, latent, "restarts", 9),

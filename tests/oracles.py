@@ -511,6 +511,43 @@ def hidden_evidence(parents, arities, rows, strength):
     )
 
 
+def fillings(values, arities):
+    """All tables that have a state in each cell of -1."""
+    gaps = np.argwhere(np.asarray(values) < 0)
+    for states in itertools.product(*(range(arities[v]) for _, v in gaps)):
+        table = np.array(values)
+        table[tuple(gaps.T)] = states
+        yield table
+
+
+def families_without(values, arities, score, held):
+    """Scores of all families as one dict a node; rows in which held[row, v] leave v's."""
+    n = len(arities)
+    return [
+        {
+            mask: score(values[~held[:, v]], arities, v, members(mask))
+            for mask in range(1 << n)
+            if not mask >> v & 1
+        }
+        for v in range(n)
+    ]
+
+
+def posterior_with_gaps(values, arities, score, held, allowed=lambda dag: True):
+    """(edges, mean state of each missing cell), over all fillings and all DAGs allowed."""
+    n, log_weight, edges, states = len(arities), [], [], []
+    dags = [dag for dag in all_dags(n) if allowed(dag)]
+    adjacency = np.array([[[dag[v] >> u & 1 for v in range(n)] for u in range(n)] for dag in dags])
+    for table in fillings(values, arities):
+        log_phi = families_without(table, arities, score, held)
+        weights = np.array([dag_log_weight(log_phi, dag) for dag in dags])
+        log_weight.append(log_sum(weights))
+        edges.append(np.tensordot(np.exp(weights - log_weight[-1]), adjacency, 1))
+        states.append(table[np.asarray(values) < 0])
+    shares = np.exp(np.array(log_weight) - log_sum(log_weight))
+    return np.tensordot(shares, edges, 1), shares @ np.array(states)
+
+
 def row_posterior(parents, arities, tables, row):
     """(p(row), {completion: share}), tables[v][parent state][k]."""
     shares = {}

@@ -28,6 +28,7 @@ NAN = math.nan
 RNG = np.random.default_rng(1)
 DATA = bn.Data.from_arrays(np.random.default_rng(3).integers(0, 2, (30, 5)))
 TABLE = calls.table(5)
+GAPS = calls.holes()[0]
 CYCLE, LOOP = [2, 4, 1, 0, 0], [1, 0, 0, 0, 0]
 DAG = [0, 1, 2, 0, 0]
 
@@ -61,6 +62,7 @@ PRIORS = [None, "x", bn.Uniform, 3]
 
 BAD = {
     **dict.fromkeys(("table", "data", "draws_of", "target", "upper", "orders", "score"), THINGS),
+    **dict.fromkeys(("gapped", "dirichlet"), THINGS),
     **dict.fromkeys(
         ("runs", "draws", "chains", "burn_in", "thin", "steps", "width", "most"), COUNTS
     ),
@@ -159,6 +161,17 @@ GOOD = {
     },
     "candidate_parents": {"data": DATA, "count": 2},
     "chow_liu": {"data": DATA},
+    "complete": {
+        "gapped": GAPS,
+        "dirichlet": bn.BDeu(),
+        **CHAINS,
+        "max_parents": 2,
+        "prior": bn.Uniform(),
+        "candidates": None,
+        "required": (),
+        "forbidden": (),
+        "tiers": (),
+    },
     "count_linear_extensions": {"dag": DAG, "max_states": 1000},
     "dag_posterior": {"table": TABLE},
     "discretize": {"values": [1.0, 2.0, 3.0], "rule": bn.EqualWidth(2)},
@@ -759,6 +772,9 @@ def _fields(record):
 RESULTS = {
     "BayesNet": lambda: NET,
     "BestDags": lambda: bn.k_best_dags(TABLE, 2),
+    "Completions": lambda: bn.complete(
+        GAPS, bn.BDeu(), draws=5, burn_in=1, rng=np.random.default_rng(1)
+    ),
     "Climb": lambda: bn.hill_climb(TABLE, rng=np.random.default_rng(1)),
     "DagPosterior": lambda: bn.dag_posterior(TABLE),
     "Data": lambda: SMALL,

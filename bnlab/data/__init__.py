@@ -11,7 +11,7 @@ from bnlab.data.discretizing import (
     discretize,
 )
 from bnlab.data.reader import read_csv
-from bnlab.data.table import Data
+from bnlab.data.table import Data, Gapped
 
 __all__ = [
     "CutPoints",
@@ -20,6 +20,7 @@ __all__ = [
     "Discretizer",
     "EqualFrequency",
     "EqualWidth",
+    "Gapped",
     "Intervals",
     "discretize",
     "list_datasets",

@@ -130,8 +130,8 @@ def load_dataset(name: str, /, *, missing: Missing = "level") -> Data:
     Parameters
     ----------
     missing : for mushroom, primary_tumor and votes, which have missing cells: "level" (default)
-        keeps all rows and makes "missing" a level of its own, "drop" leaves those rows out,
-        "error" refuses.
+        keeps all rows and makes "missing" a level of its own, "drop" leaves those rows out, "keep"
+        leaves the cells missing, "error" refuses.
 
     Raises
     ------

@@ -23,6 +23,7 @@ from bnlab.data.discretizing import (
     discretize,
 )
 from bnlab.data.text import Missing, Options, string_list
+from bnlab.data.validation import MISSING
 from bnlab.errors import InputError, Setting, parts_of
 
 MISSING_LABEL = "missing"
@@ -160,9 +161,10 @@ class Encoder:
         else:
             code_of, labels = self._levels(column, rows, present)
             some, intervals = np.array([code_of[cell] for cell in present], np.int32), None
-        codes = np.full(len(keep), len(labels), np.int32)
+        level = self.options.missing == "level" and bool(missing.any())
+        codes = np.full(len(keep), len(labels) if level else MISSING, np.int32)
         codes[~missing] = some
-        if missing.any():
+        if level:
             if MISSING_LABEL in labels:
                 raise self.fail(
                     f"column {name!r} has both missing cells and a level {MISSING_LABEL!r}: "

@@ -13,7 +13,7 @@ from bnlab.data.columns import Column, Kind
 from bnlab.data.encoding import Encoder
 from bnlab.data.markers import MISSING_MARKERS, visible
 from bnlab.data.roles import Found, Role, columns_of, look
-from bnlab.data.table import Data, encoded, warn_of_labels
+from bnlab.data.table import Data, Gapped, encoded, warn_of_labels
 from bnlab.data.text import (
     DEFAULT_MAX_LEVELS,
     Missing,
@@ -78,7 +78,7 @@ def read_csv(
     intervention : the column that says which variable was set by intervention in each row: 0 or
         a missing marker for none, else its name or its number 1..n among the variables.
     missing : what to do with missing cells: "error"; "drop" leaves those rows out; "level" makes
-        "missing" a level of its own.
+        "missing" a level of its own; "keep" leaves them missing, to be averaged over by `complete`.
     missing_markers : cells that mean missing: by default empty ones and what pandas, R, Excel, SQL
         and SPSS write (NA, NaN, NaT, null, n.a., \\N, #N/A, #REF!, ...) in any capitals; others as
         they are written. A label that is declared with `levels` is a level all the same.
@@ -176,7 +176,7 @@ class Reading:
     """
 
     source: str
-    data: Data
+    data: Gapped
     columns: tuple[ColumnReading, ...]
     rows_read: int
     rows_kept: int
@@ -255,7 +255,7 @@ def read_table(
     drop : columns to leave out besides those that are left out anyway; () leaves out none
     discretize : a mapping from column to rule, for those columns; or one rule for all measurements
     count, intervention : name of the column; False for none
-    missing : "drop", "level" or "error"
+    missing : "drop", "level", "keep" or "error"
     missing_markers : cells that mean missing
 
     Raises
@@ -309,7 +309,8 @@ def _column(column: Column, found: Found, data: Data) -> ColumnReading:
     if role == "variable":
         v = data.index(name)
         levels = data.levels[v]
-        counts = tuple(np.bincount(data.values[:, v], minlength=len(levels)).tolist())
+        codes = data.values[~data.missing[:, v], v]
+        counts = tuple(np.bincount(codes, minlength=len(levels)).tolist())
     return ColumnReading(name, role, column.kind, levels, counts, column.missing, note)
 
 

@@ -1,10 +1,10 @@
-"""`Data`: a complete table of observations, the input of everything else."""
+"""`Data`: a table of observations, the input of everything else."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,10 +17,12 @@ from bnlab.data.encoding import MISSING_LABEL, Encoder
 from bnlab.data.markers import MISSING_MARKERS, Markers
 from bnlab.data.text import DEFAULT_MAX_LEVELS, Missing, Options, Rules, string_list
 from bnlab.data.validation import (
+    MISSING,
     as_codes,
     as_states,
     as_table,
     check_arities,
+    check_gaps,
     check_intervals,
     check_levels,
     check_measurements,
@@ -38,17 +40,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Data(Record):
-    """m complete observations of n variables, checked once and read-only from then on.
+    """m observations of n variables, checked once and read-only from then on.
 
     Variables have states, or are measured on a scale: then they have `measurements` and no states,
-    and what needs states refuses them. A row subset keeps the arities and levels of the whole: they
-    describe the variables, not the sample, so a subset may leave levels unseen.
+    and what needs states refuses them. Cells may be missing if the reader was told to keep them
+    (`missing="keep"`): `complete` averages over them, and what needs all refuses them. A row subset
+    keeps the arities and levels of the whole: they describe the variables, not the sample, so a
+    subset may leave levels unseen.
     `dataclasses.replace(data, intervened=mask)` adds an intervention mask.
 
     Attributes
     ----------
-    values : (m, n) int32, codes 0..arities[v]-1 of the observed states, 0 for a measured variable;
-        m = 0 is allowed.
+    values : (m, n) int32, codes 0..arities[v]-1 of the observed states, -1 for a missing cell, 0
+        for a measured variable; m = 0 is allowed.
     arities : (n,) int64, number of states of each variable, at least 2; 0 for a measured one.
     names : n distinct names; 1 <= n <= 63, since sets of variables are int64 masks.
     levels : for each variable the distinct labels of its states, in the order of the codes.
@@ -92,6 +96,11 @@ class Data(Record):
                 f"intervened must be a bool array of shape {(m, n)}, like values; "
                 f"got {mask.dtype} of shape {mask.shape}"
             )
+        for row, v in () if mask is None else np.argwhere(mask & (codes == MISSING)):
+            raise ValueError(
+                f"row {row}, variable {names[v]!r}: set by an intervention, and missing. Say to "
+                "what it was set, or leave the row out"
+            )
         intervals = check_intervals(self.intervals, names, levels)
         self._set(values=np.array(codes, np.int32, order="C"), arities=arities, names=names)
         self._set(levels=levels, intervened=mask, intervals=intervals, measurements=numbers)
@@ -107,6 +116,8 @@ class Data(Record):
         marked = ""
         if self.intervened is not None:
             marked = f", {int(self.intervened.any(axis=1).sum())} rows with interventions"
+        if gaps := int(self.missing.sum()):
+            marked += f", {gaps} missing cell{'s' * (gaps > 1)}"
         return f"Data: {self.m} rows, {self.n} variables {kind} ({shown}){marked}"
 
     @property
@@ -125,15 +136,27 @@ class Data(Record):
         return np.equal(self.arities, 0)
 
     @property
-    def without_states(self) -> str:
-        """Why what needs states refuses these data; empty if all variables have states."""
-        if not self.measured.any():
-            return ""
-        name = self.names[int(self.measured.argmax())]
-        return (
-            f" has measurements ({name!r}), and this needs states: cut them (discretize=), or use "
-            "what takes them (score=BGe() in score_families and predict, or ConditionalGaussian())"
-        )
+    def missing(self) -> NDArray[np.bool_]:
+        """Which cells are missing, (m, n)."""
+        return np.equal(self.values, MISSING)
+
+    @property
+    def beyond_states(self) -> dict[str, str]:
+        """Why what needs a state in each cell refuses these data; empty if all cells have one."""
+        found = {}
+        if self.measured.any():
+            name = self.names[int(self.measured.argmax())]
+            found["measurements"] = (
+                f" has measurements ({name!r}), and this needs states: cut them (discretize=), or "
+                "use what takes them (score=BGe() in score_families and predict, or "
+                "ConditionalGaussian())"
+            )
+        if (gaps := self.missing.any(axis=0)).any():
+            found["missing"] = (
+                f" has missing cells ({self.names[int(gaps.argmax())]!r}), and this needs all: "
+                "average over them with complete, or read them with missing='drop' or 'level'"
+            )
+        return found
 
     @classmethod
     @told_briefly()
@@ -144,6 +167,7 @@ class Data(Record):
         names: Sequence[str] | None = None,
         levels: Sequence[Sequence[str]] | None = None,
         intervened: NDArray[np.bool_] | None = None,
+        missing: Literal["error", "keep"] = "error",
     ) -> Data:
         """Make data from integer codes, from measurements, or from both.
 
@@ -157,6 +181,7 @@ class Data(Record):
         names : n names; by default x0, x1, ...
         levels : labels of the states; by default the codes themselves.
         intervened : (m, n) bool or None.
+        missing : whether codes of -1 are an error, or missing cells to keep.
 
         Raises
         ------
@@ -171,7 +196,10 @@ class Data(Record):
         array([2, 3])
         >>> Data.from_arrays([[0.3, 1], [2.5, 0]], arities=[0, 2])
         Data: 2 rows, 2 variables with 2 states or measured (1) (x0, x1)
+        >>> Data.from_arrays([[0, 1], [1, 0], [-1, 1]], missing="keep")
+        Data: 3 rows, 2 variables with 2 states (x0, x1), 1 missing cell
         """
+        keep = conforming("missing", missing, Literal["error", "keep"]) == "keep"
         table = as_table(values)
         n = table.shape[1]
         named = check_names([f"x{v}" for v in range(n)] if names is None else names, n)
@@ -179,6 +207,7 @@ class Data(Record):
             arities = [0] * n
         measured = np.zeros(n, np.bool_) if arities is None else check_arities(arities, n) == 0
         codes = as_codes(as_states(table, measured) if measured.any() else table)
+        check_gaps(codes, named, keep=keep)
         labels = None if levels is None else check_levels(levels, named)
         if arities is None:
             arities = [
@@ -324,6 +353,10 @@ class Data(Record):
             tuple(self.intervals[v] for v in columns),
             None if self.measurements is None else self.measurements[cells],
         )
+
+
+Gapped = Annotated[Data, "missing"]
+"""What may have missing cells; a function that asks for `Data` refuses them."""
 
 
 def warn_of_labels(data: Data, declared: Collection[str], options: Options, source: str, /) -> None:

@@ -15,7 +15,7 @@ from bnlab.data.markers import MISSING_MARKERS, visible
 from bnlab.errors import InputError, Setting
 from bnlab.files import told_briefly, unpacked
 
-Missing = Literal["error", "drop", "level"]
+Missing = Literal["error", "drop", "level", "keep"]
 Rules = Mapping[str, Discretizer] | Discretizer | None
 
 DEFAULT_MAX_LEVELS = 64

@@ -10,6 +10,7 @@ from bnlab.checks import conforming, shown
 from bnlab.data.discretizing import Intervals
 from bnlab.data.text import string_list
 
+MISSING = -1  # the code of a missing cell
 MAX_VARIABLES = 63
 MAX_ARITY = 10**6
 MAX_MEASUREMENT = 1e100
@@ -147,22 +148,29 @@ def check_variable(
     if len(set(levels)) < arity:
         twice = next(label for label in levels if levels.count(label) > 1)
         raise ValueError(f"variable {name!r} has two levels labelled {twice!r}; rename one")
-    if codes.size and not 0 <= codes.min() <= codes.max() < arity:
-        row = int(np.flatnonzero((codes < 0) | (codes >= arity))[0])
+    if codes.size and not MISSING <= codes.min() <= codes.max() < arity:
+        row = int(np.flatnonzero((codes < MISSING) | (codes >= arity))[0])
         raise ValueError(
             f"row {row}, variable {name!r}: code {codes[row]} is outside 0..{arity - 1}. "
             "Recode the column, or raise its arity"
         )
 
 
+def check_gaps(codes: NDArray[np.int64], names: tuple[str, ...], /, *, keep: bool) -> None:
+    """Refuse the first code below 0, unless it is that of a missing cell to keep."""
+    for row, v in np.argwhere(codes < (MISSING if keep else 0))[:1]:
+        code = int(codes[row, v])
+        hint = ': pass missing="keep" if it marks a missing cell' * (code == MISSING)
+        raise ValueError(f"row {row}, variable {names[v]!r}: code {code} is negative{hint}")
+
+
 def infer_arity(codes: NDArray[np.int64], name: str, /) -> int:
     """Return the number of states, all of which occur."""
     if not codes.size:
         raise ValueError("no rows to infer arities from; pass arities=")
-    seen = np.unique(codes)
-    if seen[0] < 0:
-        row = int(np.flatnonzero(codes < 0)[0])
-        raise ValueError(f"row {row}, variable {name!r}: code {seen[0]} is negative")
+    seen = np.unique(codes[codes != MISSING])
+    if not seen.size:
+        raise ValueError(f"all cells of {name!r} are missing. Leave it out, or pass arities=")
     if len(seen) == 1:
         raise ValueError(
             f"variable {name!r} is constant (only code {seen[0]}). Leave it out, or pass arities="

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, counts, nats
 from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
-from bnlab.data import Data
+from bnlab.data import Gapped
 from bnlab.hidden.fitting import as_tables, flat_tables
 from bnlab.hidden.model import HiddenModel, identity_of
 from bnlab.hidden.samplers import (
@@ -83,7 +83,7 @@ class Annealed(Record):
 @checked
 def anneal(
     model: HiddenModel,
-    data: Data | ArrayLike,
+    data: Gapped | ArrayLike,
     /,
     *,
     runs: int,
@@ -206,7 +206,7 @@ Job = tuple[Plan, Floats | None, list[np.random.Generator]]
 
 
 def plan_of(
-    model: HiddenModel, data: Data | ArrayLike, method: AIS, reverse: bool = False, /
+    model: HiddenModel, data: Gapped | ArrayLike, method: AIS, reverse: bool = False, /
 ) -> Plan:
     """What to walk on, and along which temperatures."""
     betas = betas_of(method.schedule)

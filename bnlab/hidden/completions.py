@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.checks import Floats, Ints, checked
-from bnlab.data import Data
+from bnlab.data import Gapped
 from bnlab.hidden.model import MISSING, HiddenModel, Layout, codes, layout
 
 Nodes = tuple[int, ...]
@@ -89,7 +89,7 @@ class Completions(NamedTuple):
 
 
 @checked
-def complete(model: HiddenModel, data: Data | ArrayLike, /) -> Completions:
+def complete(model: HiddenModel, data: Gapped | ArrayLike, /) -> Completions:
     """Count the distinct rows of data, and list what can be read off the tables for each.
 
     Parameters

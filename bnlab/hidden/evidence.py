@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from bnlab.checkpoints import Arrays, Checkpoint, check, nats
 from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
-from bnlab.data import Data
+from bnlab.data import Gapped
 from bnlab.hidden.annealing import Plan, anneal, anneal_block, plan_of, run_blocks
 from bnlab.hidden.completions import Completions, cells_of_rows, complete, table_rows
 from bnlab.hidden.model import Component, HiddenModel, columns_of, components, identity_of, whole
@@ -29,7 +29,7 @@ DEFAULT_AIS = AIS()
 
 
 @checked
-def exact_evidence(model: HiddenModel, data: Data | ArrayLike, /) -> Estimate:
+def exact_evidence(model: HiddenModel, data: Gapped | ArrayLike, /) -> Estimate:
     """Return ln p(data), nats, by the sum over all completions of the data [Beal2003, eq. 6.12].
 
     For each completion the tables are integrated out in closed form (eq. 6.9). Equal rows are
@@ -88,7 +88,7 @@ def _log_sum(completions: Completions, strength: float) -> float:
 @checked
 def estimate_evidence(
     model: HiddenModel,
-    data: Data | ArrayLike,
+    data: Gapped | ArrayLike,
     /,
     *,
     runs: int,
@@ -134,7 +134,7 @@ def estimate_evidence(
 @checked
 def estimate_structures(
     models: Iterable[HiddenModel],
-    data: Data | ArrayLike,
+    data: Gapped | ArrayLike,
     /,
     *,
     runs: int,
@@ -212,7 +212,7 @@ def estimate_structures(
 @checked
 def estimate_lower_bound(
     model: HiddenModel,
-    data: Data | ArrayLike,
+    data: Gapped | ArrayLike,
     /,
     *,
     runs: int,
@@ -258,7 +258,7 @@ def estimate_lower_bound(
 @checked
 def estimate_upper_bound(
     model: HiddenModel,
-    data: Data | ArrayLike,
+    data: Gapped | ArrayLike,
     /,
     *,
     start: Sequence[ArrayLike],
@@ -329,7 +329,7 @@ def _chosen(method: Method) -> AIS | SMC:
 
 def _runs(
     model: HiddenModel,
-    data: Data | ArrayLike,
+    data: Gapped | ArrayLike,
     runs: int,
     rng: np.random.Generator,
     method: Method,
@@ -356,7 +356,7 @@ def _runs(
     return log_p, _run(model, runs, method, seed, clock, stopped=log_p.size < runs)
 
 
-def _opened(model: HiddenModel, data: Data | ArrayLike, method: AIS | SMC) -> Plan | OpenModel:
+def _opened(model: HiddenModel, data: Gapped | ArrayLike, method: AIS | SMC) -> Plan | OpenModel:
     """What the runs walk on."""
     return plan_of(model, data, method) if isinstance(method, AIS) else open_model(model, data)
 

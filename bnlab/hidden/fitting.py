@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
-from bnlab.data import Data
+from bnlab.data import Gapped
 from bnlab.hidden.completions import Completions, complete, table_rows
 from bnlab.hidden.model import HiddenModel, layout
 from bnlab.kernels import latent
@@ -80,7 +80,7 @@ class Climb(NamedTuple):
 @checked
 def fit_em(
     model: HiddenModel,
-    data: Data | ArrayLike,
+    data: Gapped | ArrayLike,
     /,
     *,
     restarts: int = 3,
@@ -130,7 +130,7 @@ def fit_em(
 @checked
 def fit_vb(
     model: HiddenModel,
-    data: Data | ArrayLike,
+    data: Gapped | ArrayLike,
     /,
     *,
     restarts: int = 3,
@@ -212,7 +212,7 @@ def random_tables(completions: Completions, strength: float, rng: np.random.Gene
 def _fit(
     method: str,
     model: HiddenModel,
-    data: Data | ArrayLike,
+    data: Gapped | ArrayLike,
     added: float | None,
     restarts: int,
     rng: np.random.Generator,

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from bnlab import graphs
 from bnlab.checkpoints import identity
 from bnlab.checks import Ints, check_counts, checked, real
-from bnlab.data import Data
+from bnlab.data import Data, Gapped
 from bnlab.priors import LARGEST_LOG
 from bnlab.results import Record
 
@@ -158,7 +158,7 @@ class HiddenModel(Record):
         return swaps * math.prod(math.factorial(int(self.arities[v])) for v in nodes)
 
 
-def codes(model: HiddenModel, data: Data | ArrayLike, /) -> Ints:
+def codes(model: HiddenModel, data: Gapped | ArrayLike, /) -> Ints:
     """Integer codes (m, observed), checked against the model; -1 where a cell is missing."""
     values = np.asarray(data.values if isinstance(data, Data) else data)
     arities = model.arities[list(model.observed)]
@@ -267,13 +267,13 @@ def key_of(model: HiddenModel, /) -> tuple[object, ...]:
     return model.parents.tobytes(), model.arities.tobytes(), model.hidden, model.strength
 
 
-def columns_of(model: HiddenModel, data: Data | ArrayLike, component: Component, /) -> Ints:
+def columns_of(model: HiddenModel, data: Gapped | ArrayLike, component: Component, /) -> Ints:
     """The columns (m, observed) of a component, checked against the whole model."""
     return codes(model, data)[:, list(component.columns)]
 
 
 def identity_of(
-    method: str, models: Sequence[HiddenModel], data: Data | ArrayLike, /, **settings: object
+    method: str, models: Sequence[HiddenModel], data: Gapped | ArrayLike, /, **settings: object
 ) -> dict[str, object]:
     """What makes a call the one whose runs a file may keep."""
     return identity(

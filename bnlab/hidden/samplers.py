@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab.checkpoints import Arrays
 from bnlab.checks import Floats, Ints, check_counts, checked
-from bnlab.data import Data
+from bnlab.data import Gapped
 from bnlab.hidden.completions import Completions, counted, table_rows
 from bnlab.hidden.model import HiddenModel, columns_of, components, layout, whole
 from bnlab.kernels import latent, latent_particles
@@ -193,7 +193,9 @@ class OpenModel(NamedTuple):
     strength: float
 
 
-def open_model(model: HiddenModel, data: Data | ArrayLike, /, *, joint: bool = False) -> OpenModel:
+def open_model(
+    model: HiddenModel, data: Gapped | ArrayLike, /, *, joint: bool = False
+) -> OpenModel:
     """The components that have open tables, with the table rows that some completion reads.
 
     joint : the whole model as a single one instead, with all of its tables

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bnlab import memory
 from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
-from bnlab.data import Data
+from bnlab.data import Gapped
 from bnlab.hidden.completions import (
     Completions,
     cells_of_rows,
@@ -68,7 +68,7 @@ class Terms(NamedTuple):
 @checked
 def score(
     model: HiddenModel,
-    data: Data | ArrayLike,
+    data: Gapped | ArrayLike,
     scores: Collection[Score] = ("map", "bic", "bicp", "cs", "csd", "vb"),
     /,
     *,
@@ -133,7 +133,7 @@ def score(
 @checked
 def score_structures(
     models: Iterable[HiddenModel],
-    data: Data | ArrayLike,
+    data: Gapped | ArrayLike,
     scores: Collection[Score] = ("map", "bic", "bicp", "cs", "csd", "vb"),
     /,
     *,
@@ -334,7 +334,7 @@ def _dimension_of_component(model: HiddenModel, rng: np.random.Generator) -> int
 @checked
 def perturbation_dimensions(
     model: HiddenModel,
-    data: Data | ArrayLike,
+    data: Gapped | ArrayLike,
     theta: Sequence[Floats],
     /,
     *,

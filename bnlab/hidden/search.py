@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from bnlab import graphs
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check
 from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
-from bnlab.data import Data
+from bnlab.data import Gapped
 from bnlab.hidden.evidence import DEFAULT, estimate_evidence
 from bnlab.hidden.model import (
     HiddenModel,
@@ -219,7 +219,7 @@ BOUND, CHANGES = Fitted(), Changes()
 @checked
 def search_structures(
     start: HiddenModel,
-    data: Data | ArrayLike,
+    data: Gapped | ArrayLike,
     /,
     *,
     rng: np.random.Generator,

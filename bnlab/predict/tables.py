@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ from bnlab.graphs import ancestors, members
 from bnlab.kernels import counting as kernels
 from bnlab.scores import Score
 
+AnyRows = Annotated[Data, "measurements", "missing"]
 Codes = NDArray[np.int32]
 Part = tuple[tuple[int, int], ...]  # families (v, parent mask), ascending
 Factor = tuple[int, Floats]  # its variables, and ln of it at their joint states (rows, ...)
@@ -46,7 +47,7 @@ class Rows:
         return Rows(self.values[which], held, numbers)
 
 
-def check_rows(data: Data, new_rows: Data | ArrayLike, /) -> Rows:
+def check_rows(data: Data, new_rows: AnyRows | ArrayLike, /) -> Rows:
     """Rows of the variables of `data`, or a ValueError that says what does not fit."""
     if isinstance(new_rows, Data):
         _check_same_variables(data, new_rows)

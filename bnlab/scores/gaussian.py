@@ -12,7 +12,7 @@ from bnlab.errors import InputError, Setting, warn
 from bnlab.files import brief
 from bnlab.scores.discrete import BDeu, Score
 
-AnyData = Annotated[Data, "states or measurements"]
+AnyData = Annotated[Data, "measurements"]
 
 COLLINEAR = 1e-10  # share of a column's variance that the others leave unexplained
 
