@@ -298,7 +298,7 @@ def _as_one_of(value: Any, hints: tuple[Any, ...]) -> Any:
         kinds = [*(kind for kind in kinds if kind not in _ARRAY_LIKE), ArrayLike]
     reasons = []
     for kind in kinds:
-        if type(value) is kind:
+        if type(value) is (kind.__origin__ if get_origin(kind) is Annotated else kind):
             return _as(value, kind)
         try:
             return _as(value, kind)

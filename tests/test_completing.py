@@ -260,7 +260,7 @@ def test_the_truth_is_ranked_evenly_among_draws_given_what_is_left_of_it():
     If the draws are of the posterior, the rank of what is true among them, ties broken by chance,
     is uniform (Talts et al. 2018).
     """
-    rng, n, m, kept, repeats = np.random.default_rng(11), 3, 14, 9, 400
+    rng, n, m, kept, repeats = np.random.default_rng(11), 3, 14, 9, 300
     flat = bn.dag_posterior(
         bn.score_families(bn.Data.from_arrays(np.zeros((0, n), int), arities=[2] * n), bn.BDeu())
     )

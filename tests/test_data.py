@@ -226,7 +226,7 @@ class TestReadCsv:
         assert kept.m == 5 and kept.levels[1] == ("1", "2", "missing")
         assert labels(kept)[0] == ("1", "missing", "x")
         assert bn.read_csv(path, missing_markers=["?"], missing="level").levels[0] == ("", "1", "2")
-        with pytest.raises(ValueError, match='"error", "drop" or "level"'):
+        with pytest.raises(ValueError, match='"error", "drop", "level" or "keep"'):
             bn.read_csv(path, missing="ignore")
 
     @pytest.mark.parametrize("cells", [str, str.upper, str.lower, "  {}  ".format])
