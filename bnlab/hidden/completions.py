@@ -105,6 +105,7 @@ def complete(model: HiddenModel, data: Gapped | ArrayLike, /) -> Completions:
 
     Examples
     --------
+    >>> from bnlab import Data
     >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
     >>> complete(model, Data.from_arrays([[0], [1], [1], [2]])).listed.weight
     array([1., 2., 1.])

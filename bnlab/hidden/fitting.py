@@ -45,6 +45,7 @@ class Fit(Record):
 
     Examples
     --------
+    >>> from bnlab import Data
     >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
     >>> data = Data.from_arrays([[0], [1], [2]])
     >>> fit_vb(model, data, restarts=2, rng=np.random.default_rng(1))
@@ -118,6 +119,7 @@ def fit_em(
 
     Examples
     --------
+    >>> from bnlab import Data
     >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
     >>> data = Data.from_arrays([[0], [1], [2]])
     >>> round(fit_em(model, data, rng=np.random.default_rng(1)).value, 4)  # 3 ln(1/3)
@@ -151,6 +153,7 @@ def fit_vb(
 
     Examples
     --------
+    >>> from bnlab import Data
     >>> model = HiddenModel([0, 1], [2, 3], hidden=[0])
     >>> data = Data.from_arrays([[0], [1], [2]])
     >>> round(fit_vb(model, data, rng=np.random.default_rng(1)).value, 4)
