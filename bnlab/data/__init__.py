@@ -11,9 +11,10 @@ from bnlab.data.discretizing import (
     discretize,
 )
 from bnlab.data.reader import read_csv
-from bnlab.data.table import Data, Gapped
+from bnlab.data.table import AnyCells, Data, Gapped
 
 __all__ = [
+    "AnyCells",
     "CutPoints",
     "Data",
     "Discretized",

@@ -356,6 +356,7 @@ class Data(Record):
 
 
 Gapped = Annotated[Data, "missing"]
+AnyCells = Annotated[Data, "missing", "measurements"]
 """What may have missing cells; a function that asks for `Data` refuses them."""
 
 

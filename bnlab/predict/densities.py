@@ -10,14 +10,13 @@ from numpy.typing import ArrayLike
 
 from bnlab import memory
 from bnlab.checks import Floats, Ints, checked
-from bnlab.data import Data
+from bnlab.data import AnyCells, Data
 from bnlab.data.table import node_number
 from bnlab.exact import order_posterior
 from bnlab.graphs import check_dag, check_dags, members
 from bnlab.kernels import counting as kernels
 from bnlab.predict.regressions import Regressions, posterior_of
 from bnlab.predict.tables import (
-    AnyRows,
     Rows,
     Tables,
     check_rows,
@@ -37,7 +36,7 @@ BLOCK_TERMS = 1 << 23  # terms in memory at a time, 64 MB
 
 @checked
 def log_density(
-    draws: Draws, data: AnyData, new_rows: AnyRows | ArrayLike, /, *, score: AnyScore = BDeu()
+    draws: Draws, data: AnyData, new_rows: AnyCells | ArrayLike, /, *, score: AnyScore = BDeu()
 ) -> Floats:
     """Return ln p(x | D) of each new row x, averaged over DAGs [EatonMurphy2007, sec. 5.3].
 
@@ -85,7 +84,7 @@ def log_density(
 
 @checked
 def plug_in_log_density(
-    dag: ArrayLike, data: AnyData, new_rows: AnyRows | ArrayLike, /, *, score: AnyScore = BDeu()
+    dag: ArrayLike, data: AnyData, new_rows: AnyCells | ArrayLike, /, *, score: AnyScore = BDeu()
 ) -> Floats:
     """Return ln p(x | G, D) of each new row x by one DAG G, such as the best or a Chow-Liu tree.
 
@@ -124,7 +123,7 @@ def log_class_posterior(
     dag: ArrayLike,
     data: AnyData,
     target: int | str,
-    new_rows: AnyRows | ArrayLike,
+    new_rows: AnyCells | ArrayLike,
     /,
     *,
     score: AnyScore = BDeu(),
@@ -183,7 +182,7 @@ class ExactPosterior(Protocol):
 @checked
 def exact_log_density(
     data: AnyData,
-    new_rows: AnyRows | ArrayLike,
+    new_rows: AnyCells | ArrayLike,
     /,
     *,
     score: AnyScore = BDeu(),

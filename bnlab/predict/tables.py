@@ -5,14 +5,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
 from bnlab.checks import Bools, Floats, Ints, checked, shown
-from bnlab.data import Data
+from bnlab.data import AnyCells, Data
 from bnlab.data.columns import codes_of, number_in
 from bnlab.data.encoding import MISSING_LABEL
 from bnlab.data.markers import MISSING_MARKERS, Markers
@@ -22,7 +22,6 @@ from bnlab.graphs import ancestors, members
 from bnlab.kernels import counting as kernels
 from bnlab.scores import Score
 
-AnyRows = Annotated[Data, "measurements", "missing"]
 Codes = NDArray[np.int32]
 Part = tuple[tuple[int, int], ...]  # families (v, parent mask), ascending
 Factor = tuple[int, Floats]  # its variables, and ln of it at their joint states (rows, ...)
@@ -47,7 +46,7 @@ class Rows:
         return Rows(self.values[which], held, numbers)
 
 
-def check_rows(data: Data, new_rows: AnyRows | ArrayLike, /) -> Rows:
+def check_rows(data: Data, new_rows: AnyCells | ArrayLike, /) -> Rows:
     """Rows of the variables of `data`, or a ValueError that says what does not fit."""
     if isinstance(new_rows, Data):
         _check_same_variables(data, new_rows)

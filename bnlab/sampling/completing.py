@@ -2,7 +2,6 @@
 
 import math
 import os
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +23,7 @@ from bnlab.running import Executor, Progress, seed_of
 from bnlab.sampling.chains import CHAINS, Chains, ChainSettings, Layout, acceptance
 from bnlab.sampling.independent import layer_block
 from bnlab.scores import K2, BDeu, score_families, scoring_bytes
-from bnlab.scores.families import Node
+from bnlab.scores.knowledge import Candidates, Edges, Tiers
 
 METHOD = "Gibbs sampling of cells and DAGs"
 BURN_IN = 100
@@ -125,10 +124,10 @@ def complete(
     thin: int = 1,
     max_parents: int = 3,
     prior: Prior = Uniform(),
-    candidates: Mapping[Node, Iterable[Node]] | None = None,
-    required: Iterable[tuple[Node, Node]] = (),
-    forbidden: Iterable[tuple[Node, Node]] = (),
-    tiers: Iterable[Iterable[Node]] = (),
+    candidates: Candidates = None,
+    required: Edges = (),
+    forbidden: Edges = (),
+    tiers: Tiers = (),
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
@@ -195,7 +194,7 @@ def complete(
     table = score_families(
         filled(data, starts[0][:cells]),
         score,
-        max_parents=k,
+        max_parents=max_parents,
         prior=prior,
         candidates=candidates,
         required=required,

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from bnlab.checks import Ints, checked, conforming, real, shown
-from bnlab.data import Data
+from bnlab.data import AnyCells, Data
 from bnlab.data.table import node_number
 from bnlab.errors import InputError, Setting, parts_of
 from bnlab.files import read_whole
 from bnlab.graphs import members
 from bnlab.kernels import dags as kernels
 from bnlab.priors import EdgeBeliefs
-from bnlab.scores.gaussian import AnyData
 
 Node = int | str
 Edges = Iterable[tuple[Node, Node]]
@@ -26,7 +25,7 @@ FORMS |= dict.fromkeys(("required", "forbidden"), list[str])
 
 
 @checked
-def read_knowledge(path: str | os.PathLike[str], data: AnyData, /) -> dict[str, Any]:
+def read_knowledge(path: str | os.PathLike[str], data: AnyCells, /) -> dict[str, Any]:
     """Read what is known of the edges of data from a TOML file.
 
     Each of its four keys may be missing. Names of variables stand in quotes::
