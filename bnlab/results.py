@@ -3,7 +3,7 @@
 import importlib.metadata
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from bnlab._version import __version__
 from bnlab.checks import check_counts, checked, real
+from bnlab.graphs import to_edges
+from bnlab.records import Columns, Record as Record, Tabular, WithDag, read_only as read_only
 
 Kind = Literal["exact", "unbiased", "lower_bound", "upper_bound", "asymptotic", "plug_in"]
 Over = Literal["orders", "dags"]
@@ -21,44 +23,6 @@ Interval = Literal["Hoeffding", "asymptotic", "sound", "none"]
 
 MOST_RHAT, LEAST_ESS = 1.01, 400  # of chains that are to be trusted [VehtariEtAl2021]
 ROUNDING = 1e-7  # by which a sum over some DAGs may exceed the sum over all, relatively
-
-
-class Record:
-    """Base of frozen dataclasses whose arrays cannot be written to, nor those of their copies."""
-
-    __slots__ = ()
-
-    def __post_init__(self) -> None:
-        self._set(**{field.name: getattr(self, field.name) for field in fields(self)})  # type: ignore[arg-type]
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Copy and unpickle through the constructor."""
-        given = [field.name for field in fields(self) if field.init]  # type: ignore[arg-type]
-        return type(self), tuple(getattr(self, name) for name in given)
-
-    def _set(self, **values: Any) -> None:
-        """Set fields, in the constructor."""
-        for name, value in values.items():
-            object.__setattr__(self, name, _frozen(value))
-
-
-def read_only(array: NDArray[Any], /) -> NDArray[Any]:
-    """Return a view of an array that cannot be written to; the array itself stays as it is."""
-    view = array.view()
-    view.setflags(write=False)
-    return view
-
-
-def _frozen(value: Any) -> Any:
-    """Arrays, and those in tuples and mappings, as read-only views."""
-    if isinstance(value, np.ndarray):
-        return read_only(value)
-    if isinstance(value, Mapping):
-        return {name: _frozen(element) for name, element in value.items()}
-    if isinstance(value, tuple) and any(isinstance(element, np.ndarray) for element in value):
-        frozen = map(_frozen, value)
-        return type(value)(*frozen) if hasattr(value, "_fields") else tuple(frozen)
-    return value
 
 
 @cache
@@ -370,7 +334,7 @@ class Draws(Record):
 
 @checked
 @dataclass(frozen=True, slots=True, eq=False)
-class BestDags(Record):
+class BestDags(Tabular, WithDag):
     """Distinct DAGs of high posterior probability: the k best, or those that a search met.
 
     `k_best_dags`, `map_dag`, `occams_window` and `shotgun_search` make them.
@@ -412,6 +376,14 @@ class BestDags(Record):
     def dag(self) -> NDArray[np.int64]:
         """The best DAG (n,)."""
         return np.asarray(self.dags[0])
+
+    def _columns(self) -> Columns:
+        edges = [
+            ", ".join(f"{self.names[u]} → {self.names[v]}" for u, v in to_edges(dag))
+            for dag in self.dags
+        ]
+        numbers = {"log_target": self.log_target.tolist(), "log_weight": self.log_weight.tolist()}
+        return {"rank": list(range(1, len(edges) + 1)), **numbers, "edges": edges}
 
     @property
     def log_mass(self) -> float:

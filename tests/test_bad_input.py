@@ -315,12 +315,15 @@ GOOD |= {
     "graphs.to_adjacency": {"dag": DAG},
     "graphs.to_edges": {"dag": DAG},
     "graphs.to_networkx": {"dag": DAG},
+    "graphs.to_dot": {"dag": DAG},
+    "graphs.to_model_string": {"dag": DAG},
     "graphs.topological_order": {"dag": DAG},
     "graphs.v_structures": {"dag": DAG},
     "features.edge": {"u": 0, "v": 1},
     "features.path": {"u": 0, "v": 1},
     "features.limited_path": {"u": 0, "v": 1, "max_length": 2},
     "features.edges": lambda: {"draws_of": dags()},
+    "features.edge_table": lambda: {"draws_of": dags(), "delta": 0.1},
     "features.paths": lambda: {"draws_of": dags(), "max_length": 2},
     "features.probability": lambda: {
         "draws_of": dags(),
@@ -664,6 +667,8 @@ GOOD |= {
         "names": ["a", "b"],
     },
     "GaussianNet.sample": {"self": GAUSSIAN, "m": 3, "rng": RNG},
+    "BayesNet.write_xdsl": {"self": NET, "path": "out.xdsl"},
+    "BayesNet.write_net": {"self": NET, "path": "out.net"},
     "BestDags.as_draws": lambda: {"self": bn.k_best_dags(TABLE, 2), "log_z": 0.0},
     "predict.CrossValidation.difference": lambda: {"self": validated(), "one": "a", "other": "b"},
     "Data.from_arrays": {
@@ -820,6 +825,13 @@ RESULTS = {
 GOOD |= {name: (lambda make=make: _fields(make())) for name, make in RESULTS.items()}
 # They take no values; abstract ones; named tuples, which hold what they are given.
 ELSEWHERE = {"list_datasets", "list_networks", "Stopped"}
+ELSEWHERE |= {"BayesNet.to_dot", "GaussianNet.to_dot", "BestDags.to_dot"}
+ELSEWHERE |= {
+    "BestDags.to_frame",
+    "Effects.to_frame",
+    "DagPosterior.to_frame",
+    "OrderPosterior.to_frame",
+}
 ELSEWHERE |= {"AIC", "BIC", "K2", "LogLikelihood", "Fair", "Gibbs", "Local", "Uniform"}
 ELSEWHERE |= {"hidden.CompletionGibbs", "hidden.TemperedGibbs"}
 ELSEWHERE |= {

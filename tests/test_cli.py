@@ -563,6 +563,7 @@ def test_report_writes_other_files_and_tells_what_it_does(
     opened: list[str] = []
     monkeypatch.setattr(report.webbrowser, "open", opened.append)
     files = ["--csv", "edges.csv", "--graphml", "edges.graphml", "--bif", "best.bif", "--open"]
+    files += ["--xdsl", "best.xdsl", "--net", "best.net", "--dot", "best.dot"]
     settings = ["--seed", "3", "--ess", "2", "--max-parents", "1", "--prior", "penalty:1"]
     assert main(["report", "weather.csv", *files, *settings]) == 0
     said = capsys.readouterr()
@@ -571,6 +572,9 @@ def test_report_writes_other_files_and_tells_what_it_does(
         assert next(csv.reader(file)) == ["from", "to", "probability", "low", "high"]
     assert "<graphml" in (here / "edges.graphml").read_text()
     assert re.search("^network", (here / "best.bif").read_text(), re.MULTILINE)
+    assert "<smile" in (here / "best.xdsl").read_text()
+    assert "potential (" in (here / "best.net").read_text()
+    assert (here / "best.dot").read_text().startswith("digraph {")
     assert opened == [(here / "weather-report.html").as_uri()]
 
 
@@ -632,11 +636,12 @@ def test_bad_tables_are_exit_code_1(
         (["weather.csv", "-o", "a", "--checkpoint", "a"], "are one place"),
         (["weather.csv", "--bif", "a.plan", "--checkpoint", "a"], "are one place"),
         (["weather.csv", "--graphml", "weather-report.html"], "are one place"),
+        (["weather.csv", "--dot", "weather-report.html"], "are one place"),
         (["."], "."),
     ],
     ids=[
         *("no file", "no folder", "a folder", "the table", "csv", "kept", "two", "page and chains"),
-        *("plan", "page and network", "folder as table"),
+        *("plan", "page and network", "page and dot", "folder as table"),
     ],
 )
 def test_places_are_checked_before_the_work(

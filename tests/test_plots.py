@@ -1,13 +1,20 @@
 """The columns behind the pictures, and the pictures' names, labels and alt texts."""
 
+import asyncio
 import re
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from bokeh import layouts
 from bokeh.models import BoxAnnotation, HoverTool
 from pictures import check_plot, columns
+from PIL import Image
+from served import CHROMIUM
 
 from bnlab import plots
 from bnlab.plots.network import node_data, pair_data
@@ -337,3 +344,45 @@ def test_a_summary_counts_marks_and_tells_ranges_but_no_times() -> None:
     assert y == "error: 0.25 to 2"
     shown.xaxis.axis_label = "processor time (s)"
     assert "2,000" not in plots.summary(shown)
+
+
+@pytest.mark.slow
+def test_pictures_are_saved_sharp(edges: np.ndarray, tmp_path: Path) -> None:
+    """Through a browser, from a thread with a running event loop, as in notebooks."""
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"{CHROMIUM} is missing: apt-get install chromium")
+    places = plots.network_positions(edges)
+    picture = plots.network(edges, NAMES, places, title="Who & whom")
+    beside = layouts.row(*(plots.heat_map(edges, NAMES) for _ in range(2)))
+
+    async def save() -> None:
+        for kind in ("svg", "png", "pdf"):
+            plots.save(picture, tmp_path / f"one.{kind}")
+        plots.save(beside, tmp_path / "two.svg")
+
+    asyncio.run(save())
+    root = ElementTree.parse(tmp_path / "one.svg").getroot()
+    said = " ".join(root.itertext())
+    assert "Who & whom" in said and all(name in said for name in ("rain", "wet", "slippery"))
+    width, height = int(root.attrib["width"]), int(root.attrib["height"])
+    with Image.open(tmp_path / "one.png") as image:
+        assert image.size == (3 * width, 3 * height)
+        assert len(image.convert("RGB").getcolors(2**24) or []) > 50
+    content = (tmp_path / "one.pdf").read_bytes()
+    assert content.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", content)) == 1
+    assert b"/Subtype /Image" not in content and b"/FontName" in content  # lines and letters
+    assert int(ElementTree.parse(tmp_path / "two.svg").getroot().attrib["width"]) > 1.5 * width
+
+
+def test_what_cannot_be_saved_is_told(
+    edges: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    picture = plots.heat_map(edges, NAMES)
+    with pytest.raises(ValueError, match=r"ends in \.svg, \.png, \.pdf"):
+        plots.save(picture, tmp_path / "picture.jpg")
+    with pytest.raises(ValueError, match="make the folder first"):
+        plots.save(picture, tmp_path / "no" / "picture.svg")
+    monkeypatch.setitem(sys.modules, "playwright.sync_api", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install bnlab\[figures\]"):
+        plots.save(picture, tmp_path / "picture.svg")
+    assert list(tmp_path.iterdir()) == []

@@ -28,7 +28,7 @@ from bnlab.reports import (
     read_table,
     sensitivity,
 )
-from bnlab.reports.exports import write_bif, write_csv, write_graphml
+from bnlab.reports.exports import write_bif, write_csv, write_graphml, write_net, write_xdsl
 from bnlab.reports.page import CONTENTS, page as page_of, write_page
 from bnlab.reports.pictures import best_picture, drawn_from, layout, pairs_picture
 from bnlab.reports.sections import (
@@ -149,7 +149,9 @@ def test_files_in_the_page_are_those_of_the_exports(
     write_csv(analysis, tmp_path / "edges.csv")
     write_graphml(analysis, tmp_path / "edges.graphml")
     write_bif(analysis, tmp_path / "network.bif")
-    for name in ("edges.csv", "edges.graphml", "network.bif"):
+    write_xdsl(analysis, tmp_path / "network.xdsl")
+    write_net(analysis, tmp_path / "network.net")
+    for name in ("edges.csv", "edges.graphml", "network.bif", "network.xdsl", "network.net"):
         content = base64.b64decode(links[name].partition("base64,")[2])
         assert content == (tmp_path / name).read_bytes()
 

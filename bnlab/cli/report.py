@@ -53,6 +53,7 @@ the same command goes on where chains were stopped or killed, to the same page.
 
 SILENT = ("--quiet", "--open", "--debug")  # of no effect on the page
 KEPT_IN = "--checkpoint"  # nor has this, with the file that follows
+EXPORTS = ("csv", "graphml", "bif", "xdsl", "net", "dot")  # other files
 
 
 def add_options(one: argparse.ArgumentParser, /) -> None:
@@ -80,6 +81,9 @@ def add_options(one: argparse.ArgumentParser, /) -> None:
     files.add_argument("--csv", type=Path, metavar="FILE", help="all edges with their intervals")
     files.add_argument("--graphml", type=Path, metavar="FILE", help="credible edges, to draw")
     files.add_argument("--bif", type=Path, metavar="FILE", help="the best DAG with parameters")
+    files.add_argument("--xdsl", type=Path, metavar="FILE", help="the same for GeNIe")
+    files.add_argument("--net", type=Path, metavar="FILE", help="the same for Hugin")
+    files.add_argument("--dot", type=Path, metavar="FILE", help="the best DAG, for Graphviz")
 
 
 def run(options: argparse.Namespace, /) -> int:
@@ -127,7 +131,8 @@ def _check_places(options: argparse.Namespace, output: Path) -> None:
         if not path.exists():
             raise FileNotFoundError(2, "No such file", str(path))
     plan = None if options.checkpoint is None else f"{options.checkpoint}.plan"
-    places = (output, options.csv, options.graphml, options.bif, options.checkpoint, plan)
+    exported = [vars(options)[kind] for kind in EXPORTS]
+    places = (output, *exported, options.checkpoint, plan)
     check_places([path for path in places if path is not None], read)
 
 
@@ -218,13 +223,9 @@ def _analysed(
 def _export(options: argparse.Namespace, analysis: Analysis) -> None:
     from bnlab.reports import exports
 
-    for path, write in (
-        (options.csv, exports.write_csv),
-        (options.graphml, exports.write_graphml),
-        (options.bif, exports.write_bif),
-    ):
-        if path is not None:
-            write(analysis, path)
+    for kind in EXPORTS:
+        if (path := vars(options)[kind]) is not None:
+            getattr(exports, f"write_{kind}")(analysis, path)
 
 
 def _tell(options: argparse.Namespace, *sentences: str) -> None:

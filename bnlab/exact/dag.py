@@ -17,7 +17,8 @@ from bnlab.exact.over_dags import (
     sums_inside,
 )
 from bnlab.kernels import dag_dp
-from bnlab.results import PriorKind, Record, Run
+from bnlab.records import Columns, Tabular, ranked_pairs
+from bnlab.results import PriorKind, Run
 from bnlab.running import Clock, Progress, Steps
 from bnlab.scores import ScoreTable
 
@@ -38,7 +39,7 @@ class LayerSums(NamedTuple):
 
 @checked
 @dataclass(frozen=True, slots=True, eq=False)
-class DagPosterior(Record):
+class DagPosterior(Tabular):
     """The exact posterior under a structure-modular prior: p(G) proportional to rho(G).
 
     Every DAG counts once, however many orders it is consistent with. Make one with `dag_posterior`.
@@ -79,6 +80,9 @@ class DagPosterior(Record):
             f"DagPosterior({self.table.n} variables, log p(D) = {self.log_evidence:.4f}, "
             f"exact, {self.prior}, {self.run.seconds:.2g} s)"
         )
+
+    def _columns(self) -> Columns:
+        return ranked_pairs(self.table.names, probability=self.edges, path=self.ancestors)
 
 
 @checked

@@ -15,7 +15,8 @@ from bnlab.checks import Floats, Ints, check_counts, checked
 from bnlab.errors import Public
 from bnlab.exact.normalisers import log_order_prior_sum
 from bnlab.kernels import extended, order_dp
-from bnlab.results import PriorKind, Record, Run
+from bnlab.records import Columns, Tabular, ranked_pairs
+from bnlab.results import PriorKind, Run
 from bnlab.running import Clock, Progress, Steps, workers
 from bnlab.scores import ScoreTable, array_bytes
 
@@ -37,7 +38,7 @@ class OrderSums(NamedTuple):
 
 @checked
 @dataclass(frozen=True, slots=True, eq=False)
-class OrderPosterior(Record):
+class OrderPosterior(Tabular):
     """The exact posterior under an order-modular prior: p(G) proportional to rho(G) ℓ(G).
 
     ℓ(G) is the number of node orders that G is consistent with. Make one with `order_posterior`.
@@ -77,6 +78,9 @@ class OrderPosterior(Record):
             f"OrderPosterior({self.table.n} variables, log p(D) = {self.log_evidence:.4f}, "
             f"exact, {self.prior}, {self.run.seconds:.2g} s)"
         )
+
+    def _columns(self) -> Columns:
+        return ranked_pairs(self.table.names, probability=self.edges)
 
     def log_alpha(self, v: int, predecessors: ArrayLike, /) -> Floats:
         """Return ln alpha_v(S), nats: of the sum of beta_v over parent sets within masks S (...).

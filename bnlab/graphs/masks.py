@@ -341,6 +341,59 @@ def from_networkx(graph: "nx.DiGraph", /, *, names: Sequence[str] | None = None)
 
 
 @checked
+def to_dot(dag: ArrayLike, /, *, names: Sequence[str] | None = None) -> str:
+    """Return a DAG as text for Graphviz and whatever else reads DOT; nodes as in `to_networkx`.
+
+    Examples
+    --------
+    >>> print(to_dot([0, 1], names=("rain", "wet")), end="")
+    digraph {
+      "rain";
+      "wet";
+      "rain" -> "wet";
+    }
+    """
+    masks = _check_one(dag)
+    escapes = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
+    quoted = [f'"{name.translate(escapes)}"' for name in _labels(masks, names)]
+    lines = [f"  {name};\n" for name in quoted]
+    lines += [f"  {quoted[u]} -> {quoted[v]};\n" for u, v in to_edges(masks)]
+    return f"digraph {{\n{''.join(lines)}}}\n"
+
+
+@checked
+def to_model_string(dag: ArrayLike, /, *, names: Sequence[str] | None = None) -> str:
+    """Return a DAG as the model string of R's bnlearn, which `model2network` reads, roots first.
+
+    Raises
+    ------
+    ValueError
+        When a name holds one of [ ] | : which part the names there.
+
+    Examples
+    --------
+    >>> to_model_string([2, 0, 3], names=("wet", "rain", "slippery"))
+    '[rain][wet|rain][slippery|wet:rain]'
+    """
+    order = topological_order(dag)
+    masks = _check_one(dag)
+    labels = _labels(masks, names)
+    for name in labels:
+        if set("[]|:") & set(name):
+            raise ValueError(f"a model string cannot hold {name!r} (one of [ ] | :): rename it")
+    given = [":".join(labels[u] for u in members(mask)) for mask in masks]
+    return "".join(f"[{labels[v]}|{given[v]}]".replace("|]", "]") for v in order)
+
+
+def _labels(masks: Masks, names: Sequence[str] | None) -> list[str]:
+    """The names of the nodes, by default their numbers."""
+    labels = list(map(str, range(masks.size) if names is None else names))
+    if len(set(labels)) != masks.size or len(labels) != masks.size:
+        raise ValueError(f"names {labels}: give {masks.size} different ones, one for each node")
+    return labels
+
+
+@checked
 def layers(dag: ArrayLike, /) -> NDArray[np.int64]:
     """Return the layer (n,) of each node: 0 for roots, else 1 + the largest layer of a parent.
 

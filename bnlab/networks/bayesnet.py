@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -14,19 +13,19 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab import memory
 from bnlab.checks import check_counts, check_generator, checked, real
 from bnlab.data import Data
-from bnlab.files import write_text
+from bnlab.files import check_place, write_text
 from bnlab.graphs import check_dag, members, topological_order
-from bnlab.results import Record
+from bnlab.networks.formats import bif_text, net_text, xdsl_text
+from bnlab.records import WithDag
 
 ROW_TOLERANCE = 1e-9
 MAX_TABLE_ENTRIES = 10**7
 MAX_CONCENTRATION = 1e300
-_PLAIN = re.compile(r"[\w.<>=+/-]+")  # needs no quotation marks in a BIF file
 
 
 @checked
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class BayesNet(Record):
+class BayesNet(WithDag):
     """A Bayesian network over n discrete variables, checked once and read-only from then on.
 
     Row j of `tables[v]` is the distribution of v given the j-th configuration of its parents
@@ -229,7 +228,19 @@ class BayesNet(Record):
         >>> net = BayesNet.random_tables([0, 1], [2, 2], np.random.default_rng(1))
         >>> net.write_bif(os.path.join(tempfile.mkdtemp(), "two.bif"))
         """
-        write_text(path, bif_text(self.names, self.levels, self.dag, self.tables))
+        _write(path, bif_text(self.names, self.levels, self.dag, self.tables))
+
+    def write_xdsl(self, path: str | os.PathLike[str]) -> None:
+        """Write an XDSL file, for GeNIe and SMILE (gzipped if `path` ends in .gz).
+
+        Names and labels become words, "wind, speed" wind_speed, which comments explain; GeNIe shows
+        the names of nodes as they are.
+        """
+        _write(path, xdsl_text(self))
+
+    def write_net(self, path: str | os.PathLike[str]) -> None:
+        """Write a NET file, for Hugin, with names and labels as in `write_xdsl`."""
+        _write(path, net_text(self))
 
     def _rows(self, values: NDArray[np.int32], v: int) -> NDArray[np.int64]:
         """Which row of tables[v] applies to each row of values (m, n)."""
@@ -246,6 +257,11 @@ def check_columns(names: tuple[str, ...], data: Data, /) -> None:
             raise ValueError("the columns are not those of the network: data.select(net.names)")
         absent = next(name for name in names if name not in data.names)
         raise ValueError(f"the data has no variable {absent!r}; it has {', '.join(data.names)}")
+
+
+def _write(path: str | os.PathLike[str], text: str) -> None:
+    check_place(path)
+    write_text(path, text)
 
 
 def with_dirichlet_means(
@@ -274,43 +290,6 @@ def family_counts(data: Data, v: int, parents: int, /) -> NDArray[np.int64]:
     cells = np.ravel_multi_index(tuple(data.values[seen][:, columns].T), shape)
     counts: NDArray[np.int64] = np.bincount(cells, minlength=math.prod(shape))
     return counts.reshape(-1, shape[-1])
-
-
-def bif_text(
-    names: Sequence[str],
-    levels: Sequence[Sequence[str]],
-    dag: NDArray[np.int64],
-    tables: Sequence[NDArray[np.float64]],
-) -> str:
-    """Return the parts of a `BayesNet` as the text of a BIF file."""
-    names = [_quoted(name) for name in names]
-    levels = [[_quoted(label) for label in labels] for labels in levels]
-    lines = ["network unknown {", "}"]
-    for name, labels in zip(names, levels, strict=True):
-        states = ", ".join(labels)
-        lines += [f"variable {name} {{", f"  type discrete [ {len(labels)} ] {{ {states} }};", "}"]
-    for v, table in enumerate(tables):
-        parents = members(dag[v])
-        rows = [", ".join(repr(float(p)) for p in row) for row in table]
-        if parents:
-            given = ", ".join(names[p] for p in parents)
-            lines.append(f"probability ( {names[v]} | {given} ) {{")
-            for states_of, row in zip(
-                np.ndindex(*(len(levels[p]) for p in parents)), rows, strict=True
-            ):
-                labels = [levels[p][state] for p, state in zip(parents, states_of, strict=True)]
-                lines.append(f"  ({', '.join(labels)}) {row};")
-        else:
-            lines += [f"probability ( {names[v]} ) {{", f"  table {rows[0]};"]
-        lines.append("}")
-    return "\n".join(lines) + "\n"
-
-
-def _quoted(label: str) -> str:
-    if '"' in label or "\n" in label or "\r" in label:
-        raise ValueError(f"BIF cannot hold {label!r} (quotation mark or line break): rename it")
-    plain = _PLAIN.fullmatch(label) and "//" not in label
-    return label if plain else f'"{label}"'
 
 
 def check_table_size(rows: int, arity: int, name: str) -> None:

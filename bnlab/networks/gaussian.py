@@ -14,14 +14,14 @@ from bnlab.checks import Floats, Ints, check_counts, check_generator, checked, r
 from bnlab.data import Data
 from bnlab.graphs import check_dag, members, to_adjacency, topological_order
 from bnlab.networks.bayesnet import check_columns
-from bnlab.results import Record
+from bnlab.records import WithDag
 from bnlab.scores import AnyData, BGe, score_parts
 from bnlab.scores.gaussian import regression, units_of, wishart_prior
 
 
 @checked
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class GaussianNet(Record):
+class GaussianNet(WithDag):
     """A linear-Gaussian network over n measured variables, checked once and read-only from then on.
 
     Given its parents x_v is Normal with variance `variances[v]` and mean `intercepts[v]` + the sum

@@ -48,6 +48,7 @@ from bnlab.plots.points import (
     rate_histogram as rate_histogram,
     structure_scores as structure_scores,
 )
+from bnlab.plots.saving import save as save
 from bnlab.plots.series import (
     core_curves as core_curves,
     growth as growth,

@@ -34,7 +34,8 @@ from bnlab.predict.tables import (
     plan_of,
     typed_row,
 )
-from bnlab.results import ROUNDING, Draws, Kind, PriorKind, Record, Run, told_of_chains
+from bnlab.records import Columns, Tabular
+from bnlab.results import ROUNDING, Draws, Kind, PriorKind, Run, told_of_chains
 from bnlab.running import Clock, Progress, Steps, seed_of
 from bnlab.scores import AnyData, BDeu, BGe, Score, score_parts
 from bnlab.scores.gaussian import regression, units_of, wishart_prior
@@ -47,7 +48,7 @@ Setting = Mapping[str, str | float]
 
 @checked
 @dataclass(frozen=True, slots=True, eq=False)
-class Effects(Record):
+class Effects(Tabular):
     """p(y | do(x)) for each of r levels of y, or how far two settings of x are apart in it.
 
     Make one with `effects`. Of measurements r is 1, and all numbers are of the mean of y.
@@ -111,6 +112,11 @@ class Effects(Record):
             f"{asked}: {', '.join(told)}{more} with probability {self.confidence:g} ({self.prior}, "
             f"{self.kind}{told_of_chains(self.rhat, self.ess)})"
         )
+
+    def _columns(self) -> Columns:
+        told = ("mean", "stderr", "between", "within", "low", "high")
+        numbers = {name: getattr(self, name).tolist() for name in told}
+        return {"level": list(self.levels) or ["mean"], **numbers}
 
     def _asked(self, setting: Mapping[str, str]) -> str:
         settings = ", ".join(f"{name}={label}" for name, label in setting.items())

@@ -1,24 +1,23 @@
-"""An analysis as files for other programs: CSV, GraphML and BIF."""
+"""An analysis as files for other programs: CSV, GraphML, BIF, XDSL, NET and DOT."""
 
 from __future__ import annotations
 
 import csv
 import io
-import math
 import os
 import re
-from collections.abc import Sequence
+from typing import Any
 
-from bnlab.files import brief, write_text, write_whole
-from bnlab.networks.bayesnet import bif_text as network_text
+from numpy.typing import NDArray
+
+from bnlab.files import write_text, write_whole
+from bnlab.networks import formats
+from bnlab.records import Columns, ranked_pairs
 from bnlab.reports.analysis import Analysis
-from bnlab.reports.credible import ranked
 
 CREDIBLE = 0.1
 """Edges below this probability are left out of drawings and of GraphML."""
 
-_NO_NAME = re.compile(r"[^\w.-]+")
-_NO_LABEL = re.compile(r"[^\w.<>=+-]+")
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -27,31 +26,33 @@ def edge_rows(analysis: Analysis, /) -> list[tuple[str, str, float, float, float
 
     Ties stand in the order of the columns of the table.
     """
-    names, edges = analysis.data.names, analysis.edges
-    p, low, high = (matrix.tolist() for matrix in (edges.probability, edges.low, edges.high))
-    pairs = [(u, v) for u, v in ranked(edges.probability) if u != v]
-    return [(names[u], names[v], p[u][v], low[u][v], high[u][v]) for u, v in pairs]
+    return list(zip(*list(_columns(analysis).values())[:5], strict=True))
 
 
-def _of_chains(analysis: Analysis, parent: str, child: str) -> tuple[float, float, bool]:
-    """R-hat and ESS of an edge, nan without chains, and whether its interval is to be trusted."""
-    edges, pair = analysis.edges, (analysis.data.index(parent), analysis.data.index(child))
-    rhat, ess = (math.nan if m is None else float(m[pair]) for m in (edges.rhat, edges.ess))
-    return rhat, ess, bool(edges.trusted[pair])
+def _columns(analysis: Analysis) -> Columns:
+    """The columns of the CSV file; of chains, rhat, ess and trusted too."""
+    edges = analysis.edges
+    told: dict[str, NDArray[Any]]
+    told = {"probability": edges.probability, "low": edges.low, "high": edges.high}
+    if edges.rhat is not None and edges.ess is not None:
+        told |= {"rhat": edges.rhat, "ess": edges.ess, "trusted": edges.trusted}
+    return ranked_pairs(analysis.data.names, **told)
 
 
 def csv_text(analysis: Analysis, /) -> str:
     """Return what `write_csv` writes."""
     out = io.StringIO(newline="")
-    writer = csv.writer(out)
-    chains = analysis.edges.rhat is not None
-    told = ["rhat", "ess", "trusted"] if chains else []
-    writer.writerow(["from", "to", "probability", "low", "high", *told])
-    for parent, child, *numbers in edge_rows(analysis):
-        rhat, ess, trusted = _of_chains(analysis, parent, child)
-        more = [f"{rhat:.6g}", f"{ess:.6g}", "yes" if trusted else "no"] if chains else []
-        writer.writerow([parent, child, *(f"{number:.6g}" for number in numbers), *more])
+    writer, columns = csv.writer(out), _columns(analysis)
+    writer.writerow(columns)
+    for parent, child, *told in zip(*columns.values(), strict=True):
+        writer.writerow([parent, child, *map(_cell, told)])
     return out.getvalue()
+
+
+def _cell(told: float | bool) -> str:
+    if isinstance(told, bool):
+        return "yes" if told else "no"
+    return f"{told:.6g}"
 
 
 def write_csv(analysis: Analysis, path: str | os.PathLike[str], /) -> None:
@@ -72,12 +73,11 @@ def graphml_text(analysis: Analysis, /, *, at_least: float = CREDIBLE) -> str:
         if _NO_XML.search(name):
             raise ValueError(f"GraphML cannot hold {name!r} (a control character): rename it")
         graph.add_node(name, label=name)
-    for parent, child, probability, low, high in edge_rows(analysis):
-        if probability >= at_least:
-            told = {"probability": probability, "low": low, "high": high}
-            if analysis.edges.rhat is not None:
-                told["trusted"] = _of_chains(analysis, parent, child)[2]
-            graph.add_edge(parent, child, **told)
+    columns = _columns(analysis)
+    told = [name for name in columns if name not in ("rhat", "ess")]
+    for parent, child, *values in zip(*(columns[name] for name in told), strict=True):
+        if values[0] >= at_least:
+            graph.add_edge(parent, child, **dict(zip(told[2:], values, strict=True)))
     return "\n".join(nx.generate_graphml(graph)) + "\n"
 
 
@@ -101,29 +101,9 @@ def write_graphml(
 def bif_text(analysis: Analysis, /) -> str:
     """Return what `write_bif` writes."""
     net = analysis.network
-    names = _words(net.names, _NO_NAME)
-    levels = [_words(labels, _NO_LABEL) for labels in net.levels]
-    pairs = [(word, "", name) for word, name in zip(names, net.names, strict=True)]
-    for name, words, labels in zip(names, levels, net.levels, strict=True):
-        pairs += [(word, f" of {name}", label) for word, label in zip(words, labels, strict=True)]
-    told = [brief(f"// {word}{of} is {text}") for word, of, text in pairs if word != text]
-    text = network_text(names, levels, net.dag, net.tables)
-    return "".join(f"{line}\n" for line in told) + text
-
-
-def _words(texts: Sequence[str], odd: re.Pattern[str]) -> list[str]:
-    """Different words for different texts: those that are words already, others without gaps."""
-    used = {text for text in texts if text and not odd.search(text)}
-    words = []
-    for text in texts:
-        word = text
-        if word not in used:
-            word = odd.sub("_", text).strip("_") or "_"
-            while word in used:
-                word += "_"
-            used.add(word)
-        words.append(word)
-    return words
+    names, levels, notes = formats.as_words(net, formats.BIF_WORDS)
+    told = "".join(f"// {note}\n" for note in notes)
+    return told + formats.bif_text(names, levels, net.dag, net.tables)
 
 
 def write_bif(analysis: Analysis, path: str | os.PathLike[str], /) -> None:
@@ -134,3 +114,18 @@ def write_bif(analysis: Analysis, path: str | os.PathLike[str], /) -> None:
     `analysis.network.write_bif` writes them as they are.
     """
     write_text(path, bif_text(analysis))
+
+
+def write_xdsl(analysis: Analysis, path: str | os.PathLike[str], /) -> None:
+    """Write the best DAG with the posterior means of its parameters as XDSL, for GeNIe."""
+    analysis.network.write_xdsl(path)
+
+
+def write_net(analysis: Analysis, path: str | os.PathLike[str], /) -> None:
+    """Write the best DAG with the posterior means of its parameters as NET, for Hugin."""
+    analysis.network.write_net(path)
+
+
+def write_dot(analysis: Analysis, path: str | os.PathLike[str], /) -> None:
+    """Write the best DAG as DOT, for Graphviz."""
+    write_text(path, analysis.network.to_dot())

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from bnlab.data.reader import Reading, in_python
 from bnlab.files import write_whole
+from bnlab.networks.formats import net_text, xdsl_text
 from bnlab.pages import Cell, Table, embedded, render
 from bnlab.priors import Fair, Uniform
 from bnlab.reports import assumptions, pictures, sections
@@ -163,6 +164,8 @@ def files(analysis: Analysis) -> list[Markup]:
         ("edges.csv", "text/csv", csv_text, "all edges with their intervals"),
         ("edges.graphml", "application/xml", graphml_text, "credible edges, for Gephi, yEd, ..."),
         ("network.bif", "text/plain", bif_text, f"{analysis.best_is}, with its parameters"),
+        ("network.xdsl", "application/xml", lambda each: xdsl_text(each.network), "for GeNIe"),
+        ("network.net", "text/plain", lambda each: net_text(each.network), "for Hugin"),
     )
     out: list[Markup] = []
     for name, kind, text, what in kinds:

@@ -1,0 +1,136 @@
+"""Frozen records, and those that are tables too: data frames, and HTML in notebooks."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnlab.graphs import to_dot
+
+if TYPE_CHECKING:  # it takes long to load, and need not be there
+    import pandas as pd
+
+Columns = dict[str, list[Any]]
+
+MOST_SHOWN = 20  # rows of a table in a notebook
+
+
+class Record:
+    """Base of frozen dataclasses whose arrays cannot be written to, nor those of their copies."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        self._set(**{field.name: getattr(self, field.name) for field in fields(self)})  # type: ignore[arg-type]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy and unpickle through the constructor."""
+        given = [field.name for field in fields(self) if field.init]  # type: ignore[arg-type]
+        return type(self), tuple(getattr(self, name) for name in given)
+
+    def _set(self, **values: Any) -> None:
+        """Set fields, in the constructor."""
+        for name, value in values.items():
+            object.__setattr__(self, name, _frozen(value))
+
+
+def read_only(array: NDArray[Any], /) -> NDArray[Any]:
+    """Return a view of an array that cannot be written to; the array itself stays as it is."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
+def _frozen(value: Any) -> Any:
+    """Arrays, and those in tuples and mappings, as read-only views."""
+    if isinstance(value, np.ndarray):
+        return read_only(value)
+    if isinstance(value, Mapping):
+        return {name: _frozen(element) for name, element in value.items()}
+    if isinstance(value, tuple) and any(isinstance(element, np.ndarray) for element in value):
+        frozen = map(_frozen, value)
+        return type(value)(*frozen) if hasattr(value, "_fields") else tuple(frozen)
+    return value
+
+
+class Tabular(Record):
+    """A record that is a table too, of `_columns`."""
+
+    __slots__ = ()
+
+    def _columns(self) -> Columns:
+        raise NotImplementedError
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as a pandas DataFrame; its attrs["about"] says of what it is.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without pandas: `pip install bnlab[lab]`.
+        """
+        try:
+            import pandas as pd
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                f"{type(self).__name__}.to_frame needs pandas: pip install bnlab[lab]"
+            ) from error
+        frame = pd.DataFrame(self._columns())
+        frame.attrs["about"] = repr(self)
+        return frame
+
+    def _repr_html_(self) -> str:
+        """The first rows, for notebooks."""
+        columns = self._columns()
+        rows = list(zip(*columns.values(), strict=True))
+        rest = f"; the first {MOST_SHOWN} of {len(rows):,} rows, to_frame() has all"
+        about = html.escape(repr(self) + rest * (len(rows) > MOST_SHOWN))
+        body = "".join(_row("td", row) for row in rows[:MOST_SHOWN])
+        head = f"<caption>{about}</caption><thead>{_row('th', columns)}</thead>"
+        return f"<table>{head}<tbody>{body}</tbody></table>"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table(Tabular):
+    """Columns by their names, and what they are about."""
+
+    about: str
+    columns: Columns
+
+    def __repr__(self) -> str:
+        return f"Table({self.about})"
+
+    def _columns(self) -> Columns:
+        return dict(self.columns)
+
+
+class WithDag(Record):
+    """A record with a `dag` (n,) and `names`."""
+
+    __slots__ = ()
+
+    def to_dot(self: Any) -> str:
+        """Return the DAG as text for Graphviz, and whatever else reads DOT: `graphs.to_dot`."""
+        return to_dot(self.dag, names=self.names)
+
+
+def ranked_pairs(names: Sequence[str], /, **matrices: NDArray[Any]) -> Columns:
+    """The columns from, to, and one of each matrix (n, n), [u, v], for all pairs u != v.
+
+    The largest of the first matrix first; ties in the order of the names.
+    """
+    first = next(iter(matrices.values()))
+    u, v = np.divmod(np.argsort(-first, axis=None, kind="stable"), len(names))
+    u, v = u[u != v], v[u != v]
+    ends: Columns = {"from": [names[i] for i in u], "to": [names[i] for i in v]}
+    return ends | {name: matrix[u, v].tolist() for name, matrix in matrices.items()}
+
+
+def _row(kind: str, cells: Iterable[object]) -> str:
+    texts = (f"{cell:.4f}" if isinstance(cell, float) else str(cell) for cell in cells)
+    return f"<tr>{''.join(f'<{kind}>{html.escape(text)}</{kind}>' for text in texts)}</tr>"
