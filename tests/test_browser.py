@@ -291,7 +291,8 @@ LABS = [
 ]
 
 
-ASKING, CLICKED, DRAGGED = "asking.ipynb", "clicked.ipynb", "dragged.ipynb"
+ASKING, CLICKED = "asking.ipynb", "clicked.ipynb"
+CHOSEN, DRAGGED = "chosen.ipynb", "dragged.ipynb"
 VIEWS = "views.ipynb"
 ASKS = (
     "from bnlab.labs.predict import predict",
@@ -329,8 +330,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
     chain = ("chain = np.eye",)
     notebooks[CLICKED] = shortened("12_beliefs_and_interventions.ipynb", chain)
     notebooks[VIEWS] = views()
-    # Opened once: a page shows what an earlier run left until the cells have run again.
-    notebooks[DRAGGED] = notebooks[LABS[0].notebook]
+    # Each opened once: a page shows what an earlier run left until the cells have run again.
+    fresh = notebooks[LABS[0].notebook]
+    fresh = {**fresh, "cells": [cell | {"outputs": []} for cell in fresh["cells"]]}
+    notebooks |= {CHOSEN: fresh, DRAGGED: fresh}
     with jupyterlab(tmp_path_factory.mktemp("jupyter"), notebooks) as address:
         yield address
 
@@ -392,6 +395,7 @@ def test_a_drag_draws_on_the_way_and_leaves_no_queue(
     try:
         handle = page.locator(".widget-slider .noUi-handle").first
         page.wait_for_function(f"name => ({SOURCES})(name).length > 0", arg=lab.source)
+        page.wait_for_timeout(2000)  # what the cells put above the slider has its height by then
         page.evaluate(COUNT_DATA, lab.source)
         with dragged(page, handle, seconds=8):
             seen = page.evaluate("() => window.seen.length")
@@ -497,11 +501,12 @@ def test_main_views_with_their_controls_fit_a_small_window(
 def test_arrow_keys_choose_and_do_not_leave(
     place: str, server: Callable[[str], str], browser: Any
 ) -> None:
-    notebook = LABS[0].notebook if "select" in place else CLICKED
+    notebook = CHOSEN if "select" in place else CLICKED
     page = open_and_run(browser, server(notebook))
     try:
         choices = page.locator(f".{LIVE} {place}")
         choices.first.wait_for()
+        page.wait_for_timeout(2000)  # no cell draws the list anew after this
         choices.first.focus()
         for _ in range(2):
             page.keyboard.press("ArrowDown")

@@ -215,7 +215,7 @@ def test_what_does_not_fit_is_refused():
         net.conditional(3, data)
     with pytest.raises(ValueError, match="no variable 'x9'"):
         net.conditional("x9", data)
-    with pytest.raises(ValueError, match="outside 0"):
+    with pytest.raises(ValueError, match="code -1 is negative"):
         net.conditional(0, [[0, -1, 0]])
     for rows in ([0, 1, 0], [[0, 1]], np.zeros((1, 3))):
         with pytest.raises(ValueError, match=r"array|columns|codes"):

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from bnlab import memory
 from bnlab.checks import Floats, Ints, check_counts, check_generator, checked, real
 from bnlab.data import Data
+from bnlab.data.validation import check_names
 from bnlab.graphs import check_dag, members, to_adjacency, topological_order
 from bnlab.networks.bayesnet import check_columns
 from bnlab.records import WithDag
@@ -113,8 +114,8 @@ class GaussianNet(WithDag):
             raise ValueError(f"least={least}, most={most}: 0 <= least <= most <= 1e6 is needed")
         masks = check_dag(dag)
         n = masks.size
+        named = check_names([f"x{v}" for v in range(n)] if names is None else names, n)
         sizes = rng.uniform(least, most, size=(n, n)) * rng.choice([-1, 1], size=(n, n))
-        named = tuple(f"x{v}" for v in range(n)) if names is None else tuple(names)
         return cls(masks, named, np.zeros(n), sizes * to_adjacency(masks), np.ones(n))
 
     @classmethod
