@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Discretizer = CutPoints | EqualFrequency | EqualWidth
 
 METHODS: Mapping[str, Method] = {
+    "completions": "completions",
     "exact-dags": "exact DAGs",
     "exact-orders": "exact orders",
     "partitions": "partitions",
@@ -128,6 +129,14 @@ def edge(text: str, /) -> list[str]:
     return ends
 
 
+def setting(text: str, /) -> tuple[str, str]:
+    """A column, and the level that it is set to."""
+    column, equals, level = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=LEVEL")
+    return column, level
+
+
 class Option(NamedTuple):
     """An option: what follows it, what it is for, how argparse reads it, and what --no- leaves."""
 
@@ -160,6 +169,15 @@ KNOWN = {
     "knowledge": Option("FILE", "all that, and beliefs in edges: see below", {"type": Path}),
 }
 """What is known of edges: arguments of `analyse`, and a file for `read_knowledge`."""
+QUESTION = {
+    "do": Option(
+        "COLUMN=LEVEL",
+        "what if it were set? may be repeated",
+        {"action": "append", "type": setting},
+    ),
+    "on": Option("COLUMN", "what is looked at when that is set"),
+}
+"""What `analyse` asks of `effects`."""
 TABLE = {
     "header": Option(
         "", "the first line holds names, or not", {"action": argparse.BooleanOptionalAction}
@@ -185,8 +203,8 @@ TABLE = {
     ),
     "missing": Option(
         "HOW",
-        "rows with missing cells: refuse, leave out, or missing as a level of its own",
-        {"choices": ("error", "drop", "level")},
+        "missing cells: keep, to be averaged over (default, where time allows), error, drop the rows, or missing as a level of its own",
+        {"choices": ("keep", "error", "drop", "level")},
     ),
     "missing_markers": Option("TEXT", "a cell that means missing", {"action": "append"}),
     "discretize": Option(
@@ -279,7 +297,7 @@ def as_option(setting: Named, /) -> str:
     """Return a setting or a public name as an option; as in Python if there is none."""
     if isinstance(setting, Public):
         return INSTEAD.get(setting.name, setting.name)
-    found = {**MODEL, **KNOWN, **TABLE}.get(setting.name)
+    found = {**MODEL, **KNOWN, **QUESTION, **TABLE}.get(setting.name)
     if found is None:
         return str(setting)
     option, what = typed(setting.name), found.what.replace("[COLUMN=]", "COLUMN=")

@@ -8,7 +8,7 @@ import secrets
 import shlex
 import sys
 import webbrowser
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from bnlab.files import check_places, lasts, place_of
 if TYPE_CHECKING:
     from bnlab.checkpoints import Arrays, Checkpoint
     from bnlab.data import Data
+    from bnlab.data.text import Missing
     from bnlab.reports import Analysis, Plan, Reading
 
     Known = dict[str, Any]
@@ -38,6 +39,7 @@ examples:
   bnlab report counts.csv --count frequency --csv edges.csv --bif best.bif
   bnlab report my.csv --tiers age,sex:smoking:cancer --forbid age,sex --forbid sex,age
   bnlab report my.csv --knowledge known.toml
+  bnlab report my.csv --do smoking=yes --on cancer     what if it were set?
   bnlab report my.csv --seconds 3600 --checkpoint my.ckpt
   cut -d, -f2- my.csv | bnlab report -                  of a pipe, to table-report.html
 
@@ -76,6 +78,7 @@ def add_options(one: argparse.ArgumentParser, /) -> None:
 
     known.add(one.add_argument_group("model and method"), known.MODEL)
     known.add(one.add_argument_group("what is known of edges"), known.KNOWN)
+    known.add(one.add_argument_group("what if a variable were set"), known.QUESTION)
     known.add(one.add_argument_group("the table"), known.TABLE)
     files = one.add_argument_group("other files")
     files.add_argument("--csv", type=Path, metavar="FILE", help="all edges with their intervals")
@@ -101,7 +104,8 @@ def _report(options: argparse.Namespace) -> int:
     need("bokeh", "the report")
     from bnlab.reports.page import write_page
 
-    reading = _read(options).spelled(known.as_option)
+    reading = _settled(options, _read(options, options.missing or "keep"))
+    reading = reading.spelled(known.as_option)
     _tell(options, *reading.notes)
     edges = _known(options, reading.data)
     seed, plan = _planned(options, reading, edges)
@@ -136,7 +140,30 @@ def _check_places(options: argparse.Namespace, output: Path) -> None:
     check_places([path for path in places if path is not None], read)
 
 
-def _read(options: argparse.Namespace) -> Reading:
+def _settled(options: argparse.Namespace, reading: Reading) -> Reading:
+    """The reading, or where nobody said and missing cells cannot be averaged over, without them."""
+    from bnlab.errors import Note
+
+    if options.missing is not None or not reading.data.missing.any():
+        if options.missing is None:
+            said = {key: value for key, value in reading.options.items() if key != "missing"}
+            reading = replace(reading, options=said)
+        return reading
+    try:
+        _plan(options, reading)
+    except InputError:
+        if not reading.lasts:
+            raise
+        said = (
+            "Missing cells were not averaged over (--missing keep), since the method or the time "
+            "do not allow it: --seconds gives more time, --drop leaves columns out."
+        )
+        reading = _read(options, None)
+        return replace(reading, notes=(*reading.notes, Note(said)))
+    return reading
+
+
+def _read(options: argparse.Namespace, missing: Missing | None) -> Reading:
     from bnlab.data.markers import MISSING_MARKERS
     from bnlab.data.text import DEFAULT_MAX_LEVELS
     from bnlab.reports import read_table
@@ -146,6 +173,7 @@ def _read(options: argparse.Namespace) -> Reading:
         typed["levels"] = known.once("--levels", options.levels)
     if options.max_levels is None:
         typed["max_levels"] = DEFAULT_MAX_LEVELS
+    typed["missing"] = missing
     typed["discretize"] = known.rules(options.discretize)
     typed["missing_markers"] = (*MISSING_MARKERS, *(options.missing_markers or ()))
     return read_table(options.data, **typed)
@@ -170,7 +198,6 @@ def _planned(options: argparse.Namespace, reading: Reading, edges: Known) -> tup
     """The seed, drawn if none is given, and the plan; those that the same command had, if kept."""
     import numpy as np
 
-    from bnlab.reports import choose_method
     from bnlab.reports.answers import RESUMED
     from bnlab.scores import edge_masks
 
@@ -181,13 +208,7 @@ def _planned(options: argparse.Namespace, reading: Reading, edges: Known) -> tup
         seed, plan = before
     else:
         seed = secrets.randbits(32) if options.seed is None else options.seed
-        plan = choose_method(
-            reading.data,
-            score=known.score(options.score, options.ess),
-            max_parents=options.max_parents,
-            seconds=options.seconds,
-            method=known.METHODS.get(options.method or ""),
-        )
+        plan = _plan(options, reading)
     edge_masks(reading.data, plan.max_parents, **{k: edges[k] for k in {*edges} - {"prior"}})
     _tell(options, f"method: {plan.method}", *plan.why)
     if file is not None:
@@ -195,6 +216,18 @@ def _planned(options: argparse.Namespace, reading: Reading, edges: Known) -> tup
         if plan.method not in RESUMED:
             _tell(options, f"{plan.method} keeps nothing in between: killed, it begins again")
     return seed, plan
+
+
+def _plan(options: argparse.Namespace, reading: Reading) -> Plan:
+    from bnlab.reports import choose_method
+
+    return choose_method(
+        reading.data,
+        score=known.score(options.score, options.ess),
+        max_parents=options.max_parents,
+        seconds=options.seconds,
+        method=known.METHODS.get(options.method or ""),
+    )
 
 
 def _analysed(
@@ -213,6 +246,8 @@ def _analysed(
                 score=known.score(options.score, options.ess),
                 plan=plan,
                 **edges,
+                do=known.once("--do", options.do) if options.do else None,
+                on=options.on,
                 checkpoint=options.checkpoint,
                 progress=progress,
             )

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -10,18 +10,20 @@ import numpy as np
 
 from bnlab.checkpoints import Checkpoint
 from bnlab.checks import Floats, Ints, check_generator, checked
-from bnlab.data import Data
+from bnlab.data import Data, Gapped
 from bnlab.graphs import ancestors, markov_blankets
 from bnlab.networks import BayesNet
 from bnlab.networks.bayesnet import with_dirichlet_means
-from bnlab.predict import log_density, plug_in_log_density, typed_row
+from bnlab.predict import Effects, log_density, plug_in_log_density, typed_row
 from bnlab.predict.tables import check_score
 from bnlab.priors import Prior, Uniform
 from bnlab.reports.answers import Answer, Task, answer, doubts
 from bnlab.reports.credible import Credible, credible, evenly, one_dag
 from bnlab.reports.planning import Plan, choose_method
+from bnlab.reports.setting import COMPLETED, Setting, check_question, completed, what_if
 from bnlab.results import Draws, Estimate, Record, Run
 from bnlab.running import Clock, Executor, Progress, report_progress, seed_of
+from bnlab.sampling import Completions, complete
 from bnlab.scores import BDeu, Edges, Score, ScoreTable, Tiers, by_name, score_families
 
 PREDICTORS = 1_000
@@ -38,13 +40,15 @@ class Analysis(Record):
     plan : Plan, by which method, why, and with what guarantee
     score, prior : the model
     known : mapping of "required", "forbidden" and "tiers" to what was given, by name
-    table : ScoreTable
+    table : ScoreTable, with missing cells that of `whole`
     edges : Credible, [u, v] is the edge u -> v
     paths : Credible, [u, v] is a directed path from u to v
     blankets : Credible, [u, v] is u in the Markov blanket of v; symmetric
     best : int64 (n,) parent masks
     best_is : "the most probable DAG" or "the best DAG found"
     network : BayesNet, the best DAG with posterior mean parameters
+    completions : Completions of the missing cells, over which all is averaged; None without any
+    what_if : Effects, one for each setting of the question, if it was set; see `analyse`
     log_evidence : Estimate of ln p(D), or None where the method gives none
     draws : Draws of DAGs, or None (search)
     diagnostics : mapping of name to number: "draws"; "rhat" and "ess" of the log target of chains,
@@ -54,7 +58,7 @@ class Analysis(Record):
     run : Run
     """
 
-    data: Data
+    data: Gapped
     plan: Plan
     score: Score
     prior: Prior
@@ -72,12 +76,21 @@ class Analysis(Record):
     run: Run
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    completions: Completions | None = None
+    what_if: tuple[Effects, ...] = ()
+
+    @property
+    def whole(self) -> Data:
+        """The data; where cells are missing, the most probable completion of those drawn."""
+        return _whole(self.data, self.completions)
 
     def __repr__(self) -> str:
         return f"Analysis({self.data.n} variables, {self.plan.method}, {self.run.seconds:.2g} s)"
 
     def predict(self, row: Mapping[str, str | float | None], target: str, /) -> Floats:
         """Return p(target | cells of `row`, D), (levels of target,), averaged over 1,000 DAGs.
+
+        Where cells are missing, over 100 completions with a DAG each.
 
         Parameters
         ----------
@@ -96,7 +109,13 @@ class Analysis(Record):
         states = int(data.arities[v])
         rows = np.repeat(codes[None], states, axis=0)
         rows[:, v] = np.arange(states)
-        if self.draws is None:
+        if self.completions is not None:
+            parts = [
+                log_density(dag, some, rows, score=self.score)
+                for dag, some in completed(self.completions)
+            ]
+            log_joint = np.logaddexp.reduce(parts, axis=0)
+        elif self.draws is None:
             log_joint = plug_in_log_density(self.best, data, rows, score=self.score)
         else:
             some = evenly(self.draws, PREDICTORS)
@@ -107,7 +126,7 @@ class Analysis(Record):
 
 @checked
 def analyse(
-    data: Data,
+    data: Gapped,
     /,
     *,
     rng: np.random.Generator,
@@ -116,6 +135,8 @@ def analyse(
     required: Edges = (),
     forbidden: Edges = (),
     tiers: Tiers = (),
+    do: Setting | None = None,
+    on: str | None = None,
     plan: Plan | None = None,
     seconds: float = 60.0,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -128,11 +149,13 @@ def analyse(
 
     Parameters
     ----------
-    data : Data
+    data : Data; missing cells (`missing="keep"`) are averaged over, by `complete`
     rng : the only source of randomness; equal states and plans give equal answers for any executor
     score : BDeu or K2
     prior : structure prior
     required, forbidden, tiers : as in `score_families`; `read_knowledge` reads them from a file
+    do, on : what `what_if` asks of `effects`: variables set to levels, and the one that is looked at
+        then. By default the two with the likeliest path, for up to 4 levels of the first
     plan : Plan from `choose_method`; by default its choice for `data` and `seconds`
     seconds : for the whole analysis, about; only used without a plan
     checkpoint : a file that keeps chains, as in `sample_orders`, or the climbs of a search. If it
@@ -146,7 +169,7 @@ def analyse(
     ------
     ValueError
         Before any work: if the data have one variable only or no row, the score has no
-        pseudo-counts, what is given of edges leaves no DAG, the memory for the method is not
+        pseudo-counts, what is given of edges leaves no DAG, `do` and `on` are no question, the memory for the method is not
         there, or there is no place for the checkpoint. Or if that is damaged or of another run: it
         is left as it is.
     Stopped
@@ -154,20 +177,27 @@ def analyse(
     """
     check_generator(rng)
     check_score(score)
+    check_question(data, do, on)
     known = by_name(data.names, required=required, forbidden=forbidden, tiers=tiers)
     plan = choose_method(data, score=score, seconds=seconds) if plan is None else plan
     if checkpoint is not None:
         Checkpoint(checkpoint, {})  # refuses a place that can hold no file
     clock, seed = Clock(), seed_of(rng)
     report_progress(progress, 0, 1000, "scoring families")
-    table = score_families(data, score, max_parents=plan.max_parents, prior=prior, **known)
-    found = answer(Task(table, plan, rng, partial(_part, progress), executor, checkpoint))
+    scored = partial(score_families, max_parents=plan.max_parents, prior=prior, **known)
+    fill = partial(complete, data, score, prior=prior, **known)
+    part = partial(_part, progress)
+    task = Task(partial(scored, data, score), fill, plan, rng, part, executor, checkpoint)
+    found = answer(task)
+    whole, filled = _whole(data, found.completions), found.completions
+    table = task.table if filled is None else scored(whole, score)
     settings: dict[str, Any] = {"method": plan.method, "max_parents": plan.max_parents}
     settings |= {"score": repr(score), "prior": repr(prior)}
     settings |= {name: getattr(plan, name) for name in ("draws", "chains", "burn_in", "thin")}
     edges = _relation(found, np.asarray) if found.edges is None else found.edges
     paths = _relation(found, ancestors) if found.paths is None else found.paths
     blankets = _relation(found, markov_blankets)
+    told, unasked = what_if(data, score, found.draws, filled, paths.probability, do, on, rng)
     run = Run("analysis", settings, seed, clock.seconds, stopped=found.stopped)
     return Analysis(
         data,
@@ -181,14 +211,31 @@ def analyse(
         blankets,
         found.best,
         found.best_is,
-        mean_network(found.best, data, score),
+        mean_network(found.best, data, score)
+        if filled is None
+        else _network_of(found.best, filled, score),
         found.log_evidence,
         found.draws,
         seed,
         run,
         found.diagnostics,
-        (*found.warnings, *doubts(plan, found.diagnostics, run)),
+        (*found.warnings, *doubts(plan, found.diagnostics, run), *unasked),
+        filled,
+        told,
     )
+
+
+def _whole(data: Data, filled: Completions | None) -> Data:
+    return data if filled is None else filled[int(filled.dags.log_target.argmax())]
+
+
+def _network_of(dag: Ints, filled: Completions, score: Score) -> BayesNet:
+    """The network of a DAG with tables that average over completions drawn with it."""
+    with_it = np.flatnonzero((filled.dags.values.reshape(-1, dag.size) == dag).all(axis=1))
+    chosen = with_it[np.linspace(0, with_it.size - 1, min(COMPLETED, with_it.size)).astype(int)]
+    each = [mean_network(dag, filled[int(i)], score) for i in chosen]
+    tables = [sum(some) / len(each) for some in zip(*(net.tables for net in each), strict=True)]
+    return replace(each[0], tables=tuple(tables))
 
 
 def mean_network(dag: Ints, data: Data, score: Score, /) -> BayesNet:

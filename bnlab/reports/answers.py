@@ -4,6 +4,7 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -17,11 +18,23 @@ from bnlab.reports.credible import Credible
 from bnlab.reports.planning import Method, Plan
 from bnlab.results import LEAST_ESS, MOST_RHAT, Draws, Estimate, Run
 from bnlab.running import Executor, Progress
-from bnlab.sampling import reweight_unique, sample_dags, sample_orders, sample_partitions
+from bnlab.sampling import (
+    Completions,
+    reweight_unique,
+    sample_dags,
+    sample_orders,
+    sample_partitions,
+)
 from bnlab.scores import ScoreTable
 from bnlab.search import hill_climb
 
-RESUMED: tuple[Method, ...] = ("partitions", "orders", "search")  # that keep a checkpoint
+Z = 1.96  # of intervals of probability 0.95
+RESUMED: tuple[Method, ...] = (
+    "completions",
+    "partitions",
+    "orders",
+    "search",
+)  # that keep a checkpoint
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,21 +50,28 @@ class Answer:
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     stopped: bool = False
+    completions: Completions | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Task:
     """What every method gets. `part(a, b, what)` is progress from a to b thousandths of the whole.
 
+    The `table` of scores is made when asked for; `fill` is `complete` of a table with missing cells.
     The `checkpoint` is for the methods that are in RESUMED.
     """
 
-    table: ScoreTable
+    score: Callable[[], ScoreTable]
+    fill: Callable[..., Completions]
     plan: Plan
     rng: np.random.Generator
     part: Callable[[int, int, str], Progress]
     executor: Executor | None
     checkpoint: str | os.PathLike[str] | None = None
+
+    @cached_property
+    def table(self) -> ScoreTable:
+        return self.score()
 
 
 def answer(task: Task, /) -> Answer:
@@ -155,6 +175,44 @@ def _walk(task: Task) -> Answer:
     )
 
 
+def _completed(task: Task) -> Answer:
+    found = task.fill(
+        draws=task.plan.draws,
+        chains=task.plan.chains,
+        burn_in=task.plan.burn_in,
+        thin=task.plan.thin,
+        max_parents=task.plan.max_parents,
+        rng=task.rng,
+        checkpoint=task.checkpoint,
+        progress=task.part(0, 950, "filling the missing cells"),
+        executor=task.executor,
+    )
+    dags = found.dags.values.reshape(-1, found.data.n)
+    each, counts = np.unique(dags, axis=0, return_counts=True)
+    best = each[counts.argmax()]
+    told = {"draws": float(len(dags))}
+    if found.rhat == found.rhat:
+        told |= {"rhat": found.rhat, "ess": found.ess}
+    margin = np.where(np.isfinite(found.stderr), Z * found.stderr, 1.0)
+    low, high = np.clip([found.edges - margin, found.edges + margin], 0, 1)
+    np.fill_diagonal(high, 0.0)
+    shape = found.edges.shape
+    edges = Credible(
+        *(found.edges, low, high, "asymptotic", 0.95),
+        rhat=np.full(shape, found.rhat),
+        ess=np.full(shape, found.ess),
+    )
+    return Answer(
+        best,
+        "the DAG drawn most often",
+        found.dags,
+        edges,
+        diagnostics=told,
+        stopped=found.run.stopped,
+        completions=found,
+    )
+
+
 def _search(task: Task) -> Answer:
     climb = hill_climb(
         task.table,
@@ -171,6 +229,7 @@ def _search(task: Task) -> Answer:
 
 
 _METHODS: Mapping[Method, Callable[[Task], Answer]] = {
+    "completions": _completed,
     "exact DAGs": _exact_dags,
     "exact orders": _exact_orders,
     "partitions": _walk,
@@ -209,7 +268,7 @@ def doubts(plan: Plan, told: Mapping[str, float], run: Run, /) -> tuple[str, ...
     out = []
     if run.stopped:
         out.append("Stopped early: the answer is of the draws made until then.")
-    if plan.method in ("partitions", "orders") and "rhat" not in told:
+    if plan.method in ("completions", "partitions", "orders") and "rhat" not in told:
         out.append("The chains are too short to say whether they agree.")
     if told.get("rhat", 1.0) > MOST_RHAT:
         out.append(

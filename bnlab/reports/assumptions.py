@@ -38,7 +38,29 @@ def assumed(analysis: Analysis, /) -> list[str]:
                 f"Belief {beliefs[u, v]:g} in {names[u]} → {names[v]}: a DAG with this edge counts "
                 f"{factor} times as much as the same DAG without it, beside what the table says."
             )
-    return said or ["No edge was required, forbidden or believed in; no order in time was given."]
+    said = said or ["No edge was required, forbidden or believed in; no order in time was given."]
+    if analysis.completions is not None:
+        said.append(
+            "Cells are missing at random: whether one is missing may depend on what the other "
+            "cells of its row say, and not on what it would say itself. Where people leave out an "
+            "answer because of the answer, as a high income, that is wrong, and no table shows it."
+        )
+    return said
+
+
+def of_holes(analysis: Analysis, /) -> list[str]:
+    """What missing cells mean for the answer, if there are any: a sentence or two."""
+    found = analysis.completions
+    if found is None:
+        return []
+    gaps, whole = analysis.data.missing, (found.edges * (1 - found.edges)).sum()
+    share = (found.from_missing * found.edges * (1 - found.edges)).sum() / max(whole, 1e-300)
+    return [
+        f"{gaps.sum():,} of {gaps.size:,} cells are missing. No row was dropped: all numbers "
+        f"average over {len(found):,} ways to fill them, drawn as the other cells suggest, and "
+        f"{100 * share:.2g} % of the uncertainty about edges comes from these holes. That takes "
+        "for granted that cells are missing at random, not because of what they would say."
+    ]
 
 
 def given(analysis: Analysis, /) -> list[str]:

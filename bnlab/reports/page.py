@@ -13,7 +13,7 @@ from bnlab.files import write_whole
 from bnlab.networks.formats import net_text, xdsl_text
 from bnlab.pages import Cell, Table, embedded, render
 from bnlab.priors import Fair, Uniform
-from bnlab.reports import assumptions, pictures, sections
+from bnlab.reports import assumptions, pictures, questions, sections
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.exports import bif_text, csv_text, graphml_text
 from bnlab.reports.sensitivity import Sensitivity, sensitivity
@@ -27,6 +27,7 @@ CONTENTS = {
     "paths": "Paths",
     "blankets": "Markov blankets",
     "best": "Best DAG",
+    "whatif": "What if",
     "sensitivity": "Sensitivity",
     "read": "What was read",
     "method": "How it was computed",
@@ -113,6 +114,7 @@ def page(
         blankets=sections.blankets_table(analysis),
         best_picture=pictures.best_picture(analysis, places),
         best=sections.best_table(analysis),
+        whatif=questions.what_if_section(analysis),
         sensitivity=sections.sensitivity_section(analysis, found, drawn),
         notes=[note for note in reading.notes if note not in of_columns],
         columns=sections.columns_table(reading),

@@ -6,19 +6,22 @@ from typing import Literal, NamedTuple, get_args
 
 from bnlab import memory
 from bnlab.checks import check_counts, checked
-from bnlab.data import Data
-from bnlab.errors import InputError, Setting
+from bnlab.data import Data, Gapped
+from bnlab.errors import InputError, Public, Setting
 from bnlab.exact import order_posterior_bytes
 from bnlab.exact.over_dags import posterior_bytes
 from bnlab.features import hoeffding_margin
 from bnlab.predict.tables import check_score
 from bnlab.results import PriorKind
+from bnlab.sampling.completing import BURN_IN
 from bnlab.sampling.order_target import walker_bytes
 from bnlab.sampling.partition_mcmc import block_moves, partition_walker_bytes
 from bnlab.scores import BDeu, Score, scoring_bytes
 
-Method = Literal["exact DAGs", "exact orders", "partitions", "orders", "search"]
-METHODS: tuple[Method, ...] = get_args(Method)
+Method = Literal["completions", "exact DAGs", "exact orders", "partitions", "orders", "search"]
+METHODS: tuple[Method, ...] = get_args(Method)[1:]  # of tables without missing cells
+
+LEAST_CYCLES, MOST_CYCLES = 200, 500  # of a chain over completions that are kept
 
 MAX_PARENTS, FEW = 3, 8  # of a node, as a rule; any number of them if there are few variables
 INDEPENDENT = 20_000  # DAGs from the exact posterior over DAGs: within 0.01, by Hoeffding
@@ -33,6 +36,7 @@ A_PAIR_OF_SETS = 8e-9  # of the sum over DAGs: 3**n
 A_NODE_AND_SET = 2e-8  # of the sum over orders and the best DAG: n * 2**n
 A_ROW, A_CELL = 3e-9, 5e-9  # of counting a set of variables
 A_DRAW, A_CLIMB = 1e-4, 0.05
+A_CYCLE, A_COMPARISON = 3e-3, 1.5e-8  # of `complete`, beside the sum over DAGs
 A_YEAR = 365 * 86_400
 WORKERS = 2  # that chains share, at least
 
@@ -44,7 +48,8 @@ class Plan:
 
     Attributes
     ----------
-    method : "exact DAGs" (`dag_posterior`), "exact orders" (`order_posterior`, and draws with the
+    method : "completions" (`complete`), for a table with missing cells and for no other;
+        "exact DAGs" (`dag_posterior`), "exact orders" (`order_posterior`, and draws with the
         bias of orders taken out), "partitions" (`sample_partitions`), "orders" (`sample_orders`,
         and the same correction), or "search" (`hill_climb`)
     why : sentences with the numbers that decided
@@ -89,7 +94,7 @@ class _Cost(NamedTuple):
 
 @checked
 def choose_method(
-    data: Data,
+    data: Gapped,
     /,
     *,
     score: Score = BDeu(),
@@ -106,7 +111,7 @@ def choose_method(
 
     Parameters
     ----------
-    data : Data
+    data : Data; with missing cells "completions" is the only method
     score : one with pseudo-counts, BDeu or K2, since predictions need them
     max_parents : of each node; by default 3 (or any number, for up to 8 variables), and fewer if
         scoring the families, or walking on them, would take too much memory or time
@@ -118,7 +123,8 @@ def choose_method(
     ------
     ValueError
         If there is one variable only or no row, the score has no pseudo-counts, an argument is out
-        of its range, or the memory for the method asked for is not there.
+        of its range, the memory for the method asked for is not there, missing cells take too long
+        to average over, or a method does not take them.
     """
     if data.n < 2 or data.m < 1:
         raise ValueError(
@@ -133,6 +139,8 @@ def choose_method(
     free = memory.free_bytes() if free is None else free
     free = free if free is not None else 1 << 62
     k, why = _parents(data, max_parents, seconds, free)
+    if (cells := int(data.missing.sum())) or method == "completions":
+        return _of_completions(data, cells, k, why, seconds, free, method)
     costs = {name: _cost(name, data, k, seconds) for name in METHODS}
     if method in (None, "partitions", "orders") and max_parents is None:
         exact = None in [_reason(costs[name], seconds, free) for name in METHODS[:2]]
@@ -172,6 +180,46 @@ def choose_method(
     )
 
 
+def _of_completions(
+    data: Data,
+    cells: int,
+    k: int,
+    why: tuple[str, ...],
+    seconds: float,
+    free: int,
+    method: Method | None,
+) -> Plan:
+    """The plan for a table with so many missing cells, or an error with what to do instead."""
+    if not cells:
+        asked = Setting("method", "completions")
+        raise InputError(asked, ": no cell is missing. Ask for no method")
+    cost, share = _cost("completions", data, k, seconds), cells / data.values.size
+    reason = _reason(cost, seconds if method is None else math.inf, free)
+    if method not in (None, "completions"):
+        reason = f"the method {method!r} needs all cells"
+    if reason is not None:
+        raise InputError(
+            f"{cells:,} cells of {data.n} variables are missing, and are not averaged over: ",
+            f"{reason}. Give more seconds (",
+            Setting("seconds", ...),
+            "), leave columns out (",
+            Public("Data.select"),
+            "), or read with ",
+            Setting("missing", "drop"),
+            " or ",
+            Setting("missing", "level"),
+        )
+    holes = f"{cells:,} cells ({100 * share:.2g} %) are missing: these are averaged over."
+    size = f"{data.n} variables, {data.m:,} rows, families of up to {k} parents."
+    runs = f"{CHAINS} chains fill the holes {cost.draws:,} times each, after {cost.burn_in}"
+    takes = f"{runs} to begin with: {_about(cost.seconds)} in all."
+    guarantee = _guarantee("completions", cost.draws, k)
+    fields = (k, cost.needed, cost.seconds, "structure-modular", cost.draws, ())
+    return Plan(
+        *("completions", (size, *why, holes, takes), guarantee), *fields, CHAINS, cost.burn_in, 1
+    )
+
+
 def _parents(
     data: Data, max_parents: int | None, seconds: float, free: int
 ) -> tuple[int, tuple[str, ...]]:
@@ -201,6 +249,13 @@ def scoring_seconds(data: Data, max_parents: int, /) -> float:
 
 def _cost(method: Method, data: Data, k: int, seconds: float) -> _Cost:
     n, first = data.n, scoring_seconds(data, k)
+    if method == "completions":
+        compared = int(data.missing.sum()) * data.m
+        cycle = A_CYCLE + A_PAIR_OF_SETS * 3.0**n + A_COMPARISON * compared + first
+        cycle *= CHAINS / WORKERS
+        kept = max(LEAST_CYCLES, min(MOST_CYCLES, int(0.5 * seconds / cycle) - BURN_IN))
+        needed = WORKERS * (posterior_bytes(n, max_parents=k) + scoring_bytes(n, k, m=data.m))
+        return _Cost(needed, (kept + BURN_IN) * cycle, kept, CHAINS, 0, BURN_IN)
     if method == "exact DAGs":
         time = A_PAIR_OF_SETS * 3.0**n + A_DRAW * INDEPENDENT
         return _Cost(posterior_bytes(n, max_parents=k), first + time, INDEPENDENT)
@@ -263,6 +318,14 @@ def _guarantee(method: Method, draws: int, k: int) -> tuple[str, ...]:
             "The distinct DAGs alone, each with its exact weight (IW-DDS), give a second estimate "
             "to compare. It would be a certain bound only with the sum over all DAGs, which does "
             "not fit here.",
+            prior,
+        )
+    if method == "completions":
+        return (
+            "Edges average exact sums over all DAGs, one for each way to fill the missing cells; "
+            "the ways are drawn along Markov chains, which are right in the limit of long runs. "
+            "R-hat and the effective number of draws say how far these seem to be.",
+            limit,
             prior,
         )
     if method == "search":

@@ -13,7 +13,7 @@ from bnlab.checks import Floats
 from bnlab.data.reader import ColumnReading, Reading
 from bnlab.pages import Cell, Table, html, render, table
 from bnlab.reports.analysis import Analysis
-from bnlab.reports.assumptions import MOST_NAMED, arrows, given, in_words
+from bnlab.reports.assumptions import MOST_NAMED, arrows, given, in_words, of_holes
 from bnlab.reports.credible import Credible, ranked
 from bnlab.reports.pictures import EVEN_ODDS, SURE, Comparison, comparisons
 from bnlab.reports.sensitivity import Sensitivity, nearest_one
@@ -29,6 +29,7 @@ FEW_DRAWS = 100  # of a comparison of priors
 Pairs = list[tuple[int, int]]
 
 METHODS = {
+    "completions": "exact sums over all DAGs, averaged over ways to fill the missing cells",
     "exact DAGs": "exact sums over all DAGs",
     "exact orders": "exact sums over orders, and DAGs drawn from them, the bias of orders removed",
     "partitions": "a random walk on ordered partitions of the variables (partition MCMC)",
@@ -92,7 +93,7 @@ def glance(
                 _directions(analysis, sure),
                 _kept(analysis, found, [*sure, *likely]),
             ]
-    lines += given(analysis)
+    lines += [*of_holes(analysis), *given(analysis)]
     warnings = [*_untrusted(analysis), *analysis.warnings]
     return render("report.html", "glance", warnings=warnings, lines=lines, picture=picture)
 
@@ -229,6 +230,11 @@ def edges_table(analysis: Analysis, /) -> Markup:
     note = ""
     if analysis.plan.posterior:
         note = "The last column is the probability of an edge in either direction."
+        if analysis.completions is not None:
+            note += (
+                " From holes: how much of the edge's uncertainty, p(1 - p), is because cells are "
+                "missing. R-hat and ESS are the worst of any edge."
+            )
         if required := analysis.known["required"]:
             note += f" Required, hence 1: {arrows(required, MOST_NAMED)}."
     return _pairs_table(
@@ -281,6 +287,8 @@ def _columns(analysis: Analysis, credible: Credible) -> dict[str, Floats]:
     told = {"probability": credible.probability}
     if credible.kind not in ("exact", "none"):
         told |= {"low": credible.low, "high": credible.high}
+    if credible is analysis.edges and analysis.completions is not None:
+        told["from holes"] = analysis.completions.from_missing
     if credible.rhat is not None and credible.ess is not None:
         told |= {"R-hat": credible.rhat, "ESS": credible.ess}
     return told

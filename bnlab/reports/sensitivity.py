@@ -68,6 +68,7 @@ def sensitivity(
     over the number of their orders: a second or two. Beyond, each is of short chains on partitions
     with at most 2 parents a node, or as many as are required. All of them are structure-modular,
     take the same random numbers, from a fixed seed, and keep what an analysis knew of edges.
+    With missing cells they are of the most probable completion that was drawn.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def sensitivity(
     sizes = [BDeu(size) for size in ess]
     if not sizes or not priors:
         raise ValueError("nothing to compare: give at least one ess and one prior")
-    data = target.data if isinstance(target, Analysis) else target
+    data = target.whole if isinstance(target, Analysis) else target
     plan = target.plan if isinstance(target, Analysis) else choose_method(data)
     how, find = _way(data.n, plan)
     known = target.known if isinstance(target, Analysis) else {}
