@@ -203,7 +203,8 @@ TABLE = {
     ),
     "missing": Option(
         "HOW",
-        "missing cells: keep, to be averaged over (default, where time allows), error, drop the rows, or missing as a level of its own",
+        "missing cells: keep, to be averaged over (default, where time allows); refuse, leave "
+        "out the rows, or missing as a level of its own",
         {"choices": ("keep", "error", "drop", "level")},
     ),
     "missing_markers": Option("TEXT", "a cell that means missing", {"action": "append"}),

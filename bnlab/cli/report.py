@@ -146,8 +146,8 @@ def _settled(options: argparse.Namespace, reading: Reading) -> Reading:
 
     if options.missing is not None or not reading.data.missing.any():
         if options.missing is None:
-            said = {key: value for key, value in reading.options.items() if key != "missing"}
-            reading = replace(reading, options=said)
+            kept = {key: value for key, value in reading.options.items() if key != "missing"}
+            reading = replace(reading, options=kept)
         return reading
     try:
         _plan(options, reading)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
 from bnlab.checks import Bools, Floats, Ints, checked, shown
-from bnlab.data import AnyCells, Data
+from bnlab.data import AnyCells, Data, Gapped
 from bnlab.data.columns import codes_of, number_in
 from bnlab.data.encoding import MISSING_LABEL
 from bnlab.data.markers import MISSING_MARKERS, Markers
@@ -83,7 +83,7 @@ def check_rows(data: Data, new_rows: AnyCells | ArrayLike, /) -> Rows:
 
 
 @checked
-def typed_row(data: Data, cells: Mapping[str, str | float | None], /) -> Codes:
+def typed_row(data: Gapped, cells: Mapping[str, str | float | None], /) -> Codes:
     """Return the codes (n,) of a typed row; -1 for cells that are missing or not given.
 
     A label is itself. A number belongs to its interval where the column was cut, and elsewhere to

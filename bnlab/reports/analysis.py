@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,16 +15,17 @@ from bnlab.graphs import ancestors, markov_blankets
 from bnlab.networks import BayesNet
 from bnlab.networks.bayesnet import with_dirichlet_means
 from bnlab.predict import Effects, log_density, plug_in_log_density, typed_row
+from bnlab.predict.interventions import Setting
 from bnlab.predict.tables import check_score
 from bnlab.priors import Prior, Uniform
 from bnlab.reports.answers import Answer, Task, answer, doubts
 from bnlab.reports.credible import Credible, credible, evenly, one_dag
 from bnlab.reports.planning import Plan, choose_method
-from bnlab.reports.setting import COMPLETED, Setting, check_question, completed, what_if
+from bnlab.reports.setting import COMPLETED, check_question, completed, what_if
 from bnlab.results import Draws, Estimate, Record, Run
 from bnlab.running import Clock, Executor, Progress, report_progress, seed_of
 from bnlab.sampling import Completions, complete
-from bnlab.scores import BDeu, Edges, Score, ScoreTable, Tiers, by_name, score_families
+from bnlab.scores import K2, BDeu, Edges, Score, ScoreTable, Tiers, by_name, score_families
 
 PREDICTORS = 1_000
 
@@ -154,8 +155,8 @@ def analyse(
     score : BDeu or K2
     prior : structure prior
     required, forbidden, tiers : as in `score_families`; `read_knowledge` reads them from a file
-    do, on : what `what_if` asks of `effects`: variables set to levels, and the one that is looked at
-        then. By default the two with the likeliest path, for up to 4 levels of the first
+    do, on : what to ask of `effects`: variables set to levels, and which one is looked at then. By
+        default the two with the likeliest path, for up to 4 levels of the first
     plan : Plan from `choose_method`; by default its choice for `data` and `seconds`
     seconds : for the whole analysis, about; only used without a plan
     checkpoint : a file that keeps chains, as in `sample_orders`, or the climbs of a search. If it
@@ -169,8 +170,8 @@ def analyse(
     ------
     ValueError
         Before any work: if the data have one variable only or no row, the score has no
-        pseudo-counts, what is given of edges leaves no DAG, `do` and `on` are no question, the memory for the method is not
-        there, or there is no place for the checkpoint. Or if that is damaged or of another run: it
+        pseudo-counts, what is given of edges leaves no DAG, `do` and `on` are no question,
+        the memory for the method is not there, or there is no place for the checkpoint. Or if that is damaged or of another run: it
         is left as it is.
     Stopped
         If `progress` returned False before there was a draw.
@@ -185,7 +186,7 @@ def analyse(
     clock, seed = Clock(), seed_of(rng)
     report_progress(progress, 0, 1000, "scoring families")
     scored = partial(score_families, max_parents=plan.max_parents, prior=prior, **known)
-    fill = partial(complete, data, score, prior=prior, **known)
+    fill = partial(complete, data, cast(BDeu | K2, score), prior=prior, **known)
     part = partial(_part, progress)
     task = Task(partial(scored, data, score), fill, plan, rng, part, executor, checkpoint)
     found = answer(task)

@@ -57,7 +57,7 @@ class Answer:
 class Task:
     """What every method gets. `part(a, b, what)` is progress from a to b thousandths of the whole.
 
-    The `table` of scores is made when asked for; `fill` is `complete` of a table with missing cells.
+    The `table` of scores is made when asked for; `fill` is `complete`, if cells are missing.
     The `checkpoint` is for the methods that are in RESUMED.
     """
 

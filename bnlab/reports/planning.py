@@ -149,7 +149,7 @@ def choose_method(
             costs = {name: _cost(name, data, k, seconds) for name in METHODS}
             why = (*why, f"With {k + 1} parents, chains would make too few moves: up to {k}.")
     rejected: list[tuple[Method, str]] = []
-    chosen = method
+    chosen: Method | None = method
     for name in METHODS:
         reason = _reason(costs[name], seconds, free)
         if chosen is None and (reason is None or name == "search"):
@@ -213,10 +213,18 @@ def _of_completions(
     size = f"{data.n} variables, {data.m:,} rows, families of up to {k} parents."
     runs = f"{CHAINS} chains fill the holes {cost.draws:,} times each, after {cost.burn_in}"
     takes = f"{runs} to begin with: {_about(cost.seconds)} in all."
-    guarantee = _guarantee("completions", cost.draws, k)
-    fields = (k, cost.needed, cost.seconds, "structure-modular", cost.draws, ())
     return Plan(
-        *("completions", (size, *why, holes, takes), guarantee), *fields, CHAINS, cost.burn_in, 1
+        "completions",
+        (size, *why, holes, takes),
+        _guarantee("completions", cost.draws, k),
+        k,
+        cost.needed,
+        cost.seconds,
+        "structure-modular",
+        cost.draws,
+        (),
+        cost.chains,
+        cost.burn_in,
     )
 
 
