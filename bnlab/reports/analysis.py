@@ -171,8 +171,8 @@ def analyse(
     ValueError
         Before any work: if the data have one variable only or no row, the score has no
         pseudo-counts, what is given of edges leaves no DAG, `do` and `on` are no question,
-        the memory for the method is not there, or there is no place for the checkpoint. Or if that is damaged or of another run: it
-        is left as it is.
+        the memory for the method is not there, or there is no place for the checkpoint. Or if that
+        is damaged or of another run: it is left as it is.
     Stopped
         If `progress` returned False before there was a draw.
     """

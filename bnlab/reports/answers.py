@@ -192,7 +192,7 @@ def _completed(task: Task) -> Answer:
     best = each[counts.argmax()]
     told = {"draws": float(len(dags))}
     if found.rhat == found.rhat:
-        told |= {"rhat": found.rhat, "ess": found.ess}
+        told |= {"rhat": found.rhat, "effective draws": found.ess}
     margin = np.where(np.isfinite(found.stderr), Z * found.stderr, 1.0)
     low, high = np.clip([found.edges - margin, found.edges + margin], 0, 1)
     np.fill_diagonal(high, 0.0)

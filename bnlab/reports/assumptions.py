@@ -56,10 +56,11 @@ def of_holes(analysis: Analysis, /) -> list[str]:
     gaps, whole = analysis.data.missing, (found.edges * (1 - found.edges)).sum()
     share = (found.from_missing * found.edges * (1 - found.edges)).sum() / max(whole, 1e-300)
     return [
-        f"{gaps.sum():,} of {gaps.size:,} cells are missing. No row was dropped: all numbers "
-        f"average over {len(found):,} ways to fill them, drawn as the other cells suggest, and "
-        f"{100 * share:.2g} % of the uncertainty about edges comes from these holes. That takes "
-        "for granted that cells are missing at random, not because of what they would say."
+        f"{gaps.sum():,} of {gaps.size:,} cells are missing. No row was dropped for that: the "
+        f"probabilities of links average over {len(found):,} ways to fill them, drawn as the other "
+        f"cells suggest, and {100 * share:.2g} % of the uncertainty about edges comes from these "
+        "holes. That takes for granted that cells are missing at random, not because of what they "
+        "would say."
     ]
 
 
