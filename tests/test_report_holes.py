@@ -11,7 +11,7 @@ import pytest
 
 import bnlab as bn
 from bnlab.cli import main
-from bnlab.predict import effects
+from bnlab.predict import effects, log_density
 from bnlab.reports import Analysis, analyse, choose_method, read_table, sensitivity
 from bnlab.reports.credible import evenly
 from bnlab.reports.page import page as page_of
@@ -89,7 +89,7 @@ def test_predictions_average_over_completions(holed: Analysis) -> None:
     found, pairs = holed.predict({"rain": "1"}, "wet"), list(completed(holed.completions))
     assert len(pairs) == COMPLETED
     rows = np.array([[1, -1, 0], [1, -1, 1]])
-    each = [np.exp(bn.log_density(dag, data, rows)) for dag, data in pairs]
+    each = [np.exp(log_density(dag, data, rows)) for dag, data in pairs]
     joint = np.mean(each, axis=0)
     np.testing.assert_allclose(found, joint / joint.sum(), rtol=1e-12)
 

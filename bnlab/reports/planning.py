@@ -18,8 +18,8 @@ from bnlab.sampling.order_target import walker_bytes
 from bnlab.sampling.partition_mcmc import block_moves, partition_walker_bytes
 from bnlab.scores import BDeu, Score, scoring_bytes
 
-Method = Literal["completions", "exact DAGs", "exact orders", "partitions", "orders", "search"]
-METHODS: tuple[Method, ...] = get_args(Method)[1:]  # of tables without missing cells
+Method = Literal["exact DAGs", "exact orders", "partitions", "orders", "search", "completions"]
+METHODS: tuple[Method, ...] = get_args(Method)[:-1]  # of tables without missing cells
 
 LEAST_CYCLES, MOST_CYCLES = 200, 500  # of a chain over completions that are kept
 
@@ -48,10 +48,10 @@ class Plan:
 
     Attributes
     ----------
-    method : "completions" (`complete`), for a table with missing cells and for no other;
-        "exact DAGs" (`dag_posterior`), "exact orders" (`order_posterior`, and draws with the
+    method : "exact DAGs" (`dag_posterior`), "exact orders" (`order_posterior`, and draws with the
         bias of orders taken out), "partitions" (`sample_partitions`), "orders" (`sample_orders`,
-        and the same correction), or "search" (`hill_climb`)
+        and the same correction), "search" (`hill_climb`); or for a table with missing
+        cells, and for no other, "completions" (`complete`)
     why : sentences with the numbers that decided
     guarantee : sentences on what the answer is worth
     max_parents : of each node
