@@ -221,7 +221,9 @@ def fit_for(method):
     """The table that a method takes: `some_data`, with holes for that which fills them."""
     data = some_data()
     if method == "completions":
-        data.values[[3, 5, 7], [0, 1, 2]] = -1
+        values = data.values.copy()
+        values[[3, 5, 7], [0, 1, 2]] = -1
+        return bn.Data.from_arrays(values, arities=data.arities, missing="keep")
     return data
 
 

@@ -139,18 +139,19 @@ def choose_method(
     free = memory.free_bytes() if free is None else free
     free = free if free is not None else 1 << 62
     k, why = _parents(data, max_parents, seconds, free)
-    if (cells := int(data.missing.sum())) or method == "completions":
-        return _of_completions(data, cells, k, why, seconds, free, method)
-    costs = {name: _cost(name, data, k, seconds) for name in METHODS}
-    if method in (None, "partitions", "orders") and max_parents is None:
+    names, chosen = METHODS, method
+    if data.missing.any() or method == "completions":
+        names, chosen = ("completions",), "completions"
+        _check_holes(data, _cost(chosen, data, k, seconds), method, seconds, free)
+    costs = {name: _cost(name, data, k, seconds) for name in names}
+    if chosen in (None, "partitions", "orders") and max_parents is None:
         exact = None in [_reason(costs[name], seconds, free) for name in METHODS[:2]]
         while k > 1 and (method or not exact) and costs["partitions"].moves < LEAST_MOVES:
             k -= 1
-            costs = {name: _cost(name, data, k, seconds) for name in METHODS}
+            costs = {name: _cost(name, data, k, seconds) for name in names}
             why = (*why, f"With {k + 1} parents, chains would make too few moves: up to {k}.")
     rejected: list[tuple[Method, str]] = []
-    chosen: Method | None = method
-    for name in METHODS:
+    for name in names:
         reason = _reason(costs[name], seconds, free)
         if chosen is None and (reason is None or name == "search"):
             chosen = name
@@ -180,52 +181,21 @@ def choose_method(
     )
 
 
-def _of_completions(
-    data: Data,
-    cells: int,
-    k: int,
-    why: tuple[str, ...],
-    seconds: float,
-    free: int,
-    method: Method | None,
-) -> Plan:
-    """The plan for a table with so many missing cells, or an error with what to do instead."""
+def _check_holes(data: Data, cost: _Cost, method: Method | None, seconds: float, free: int) -> None:
+    """Refuse, with what to do instead, holes that cannot be averaged over, or a lack of any."""
+    cells = int(data.missing.sum())
     if not cells:
-        asked = Setting("method", "completions")
-        raise InputError(asked, ": no cell is missing. Ask for no method")
-    cost, share = _cost("completions", data, k, seconds), cells / data.values.size
-    reason = _reason(cost, seconds if method is None else math.inf, free)
+        raise InputError(Setting("method", method), ": no cell is missing. Ask for no method")
+    reason = _reason(cost, math.inf if method else seconds, free)
     if method not in (None, "completions"):
         reason = f"the method {method!r} needs all cells"
     if reason is not None:
         raise InputError(
-            f"{cells:,} cells of {data.n} variables are missing, and are not averaged over: ",
+            f"{cells:,} cells of {data.n} variables are missing, and are not averaged over: "
             f"{reason}. Give more seconds (",
-            Setting("seconds", ...),
-            "), leave columns out (",
-            Public("Data.select"),
-            "), or read with ",
-            Setting("missing", "drop"),
-            " or ",
-            Setting("missing", "level"),
+            *(Setting("seconds"), "), leave columns out (", Public("Data.select")),
+            *("), or read with ", Setting("missing", "drop"), " or ", Setting("missing", "level")),
         )
-    holes = f"{cells:,} cells ({100 * share:.2g} %) are missing: these are averaged over."
-    size = f"{data.n} variables, {data.m:,} rows, families of up to {k} parents."
-    runs = f"{CHAINS} chains fill the holes {cost.draws:,} times each, after {cost.burn_in}"
-    takes = f"{runs} to begin with: {_about(cost.seconds)} in all."
-    return Plan(
-        "completions",
-        (size, *why, holes, takes),
-        _guarantee("completions", cost.draws, k),
-        k,
-        cost.needed,
-        cost.seconds,
-        "structure-modular",
-        cost.draws,
-        (),
-        cost.chains,
-        cost.burn_in,
-    )
 
 
 def _parents(
@@ -298,6 +268,7 @@ def _told(method: Method, n: int, cost: _Cost, free: int) -> str:
         "partitions": f"{CHAINS} chains make {cost.moves:,} moves on ordered partitions each",
         "orders": f"{CHAINS} chains make {cost.moves:,} moves on orders each",
         "search": f"Hill climbing begins anew {RESTARTS} times",
+        "completions": f"{CHAINS} chains fill the missing cells {cost.draws:,} times each",
     }[method]
     has = f" of {_gigabytes(free)} that are free" if free < 1 << 62 else ""
     return f"{what}: {_about(cost.seconds)} in all, and {_gigabytes(cost.needed)}{has}."
