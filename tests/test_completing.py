@@ -82,7 +82,6 @@ NEED_ALL = {
     "Chow-Liu": bn.chow_liu,
     "fit": lambda data: bn.BayesNet.fit([0, 0], data),
     "candidates": lambda data: bn.candidate_parents(data, count=1),
-    "report": lambda data: reports.analyse(data, rng=np.random.default_rng(1)),
     "densities": lambda data: bn.predict.exact_log_density(data, [[0, 1]]),
 }
 

@@ -21,7 +21,7 @@ from bnlab.scores import BDeu, Score, scoring_bytes
 Method = Literal["exact DAGs", "exact orders", "partitions", "orders", "search", "completions"]
 METHODS: tuple[Method, ...] = get_args(Method)[:-1]  # of tables without missing cells
 
-LEAST_CYCLES, MOST_CYCLES = 200, 500  # of a chain over completions that are kept
+LEAST_CYCLES, CYCLES = 200, 500 / 60  # of a chain over completions: kept at least, and a second
 
 MAX_PARENTS, FEW = 3, 8  # of a node, as a rule; any number of them if there are few variables
 INDEPENDENT = 20_000  # DAGs from the exact posterior over DAGs: within 0.01, by Hoeffding
@@ -231,7 +231,7 @@ def _cost(method: Method, data: Data, k: int, seconds: float) -> _Cost:
         compared = int(data.missing.sum()) * data.m
         cycle = A_CYCLE + A_PAIR_OF_SETS * 3.0**n + A_COMPARISON * compared + first
         cycle *= CHAINS / WORKERS
-        kept = max(LEAST_CYCLES, min(MOST_CYCLES, int(0.5 * seconds / cycle) - BURN_IN))
+        kept = max(LEAST_CYCLES, int(seconds * min(CYCLES, 0.5 / cycle)))
         needed = WORKERS * (posterior_bytes(n, max_parents=k) + scoring_bytes(n, k, m=data.m))
         return _Cost(needed, (kept + BURN_IN) * cycle, kept, CHAINS, 0, BURN_IN)
     if method == "exact DAGs":
