@@ -189,6 +189,7 @@ def test_one_command_from_file_to_page(tmp_path, monkeypatch, capsys) -> None:
         "If we set species to Gentoo, then mass is",
         "spread between networks",
         "spread within",
+        f"the {COMPLETED} ways to fill the missing cells that are averaged here",
     ):
         assert sentence in said
     assert said.index("no hidden common causes") < said.index("If we set species to Gentoo")
