@@ -154,7 +154,7 @@ class Encoder:
         if not present:
             raise self.fail(f"column {name!r} has no values; ", f"leave it out{self.leave_out}")
         if name in self.continuous:
-            return self._measured(name, rows, present, len(keep))
+            return self._measured(name, rows, present, missing)
         rule = self._rule(column, present)
         if rule is not None:
             some, labels, intervals, _ = self._cut(name, rows, present, rule)
@@ -192,18 +192,21 @@ class Encoder:
         measured = any(number % 1 for number in numbers if number is not None)
         return rules if measured or len(numbers) > self.options.max_levels else None
 
-    def _measured(self, name: str, rows: Ints, present: list[str], m: int) -> _Encoded:
-        if len(present) < m:
+    def _measured(self, name: str, rows: Ints, present: list[str], missing: Bools) -> _Encoded:
+        if missing.any() and self.options.missing != "keep":
             raise self.fail(
-                f"column {name!r} is to be continuous, and lacks {m - len(present)} cells. ",
-                "Pass {missing='drop'} to leave those rows out",
+                f"column {name!r} is to be continuous, and lacks {int(missing.sum())} cells. ",
+                "Pass {missing='drop'} to leave those rows out, or {missing='keep'} to average "
+                "over them",
             )
         numbers = self._numbers(name, rows, present, "continuous")
         try:
             check_spread(numbers, name)
         except ValueError as error:
             raise self.fail("", "{why}", why=parts_of(error)) from error
-        return _Encoded(np.zeros(m, np.int32), (), None, numbers)
+        every = np.full(missing.size, np.nan)
+        every[~missing] = numbers
+        return _Encoded(np.where(missing, MISSING, 0).astype(np.int32), (), None, every)
 
     def _numbers(self, name: str, rows: Ints, present: list[str], what: str) -> Floats:
         found = [number_in(cell) for cell in present]

@@ -60,7 +60,8 @@ class Data(Record):
         observed, or None for purely observational data.
     intervals : for each variable how measurements were cut, or None where levels are labels; by
         default nothing was cut.
-    measurements : (m, n) float64, nan where a variable has states, or None if all have.
+    measurements : (m, n) float64, nan where a variable has states or a cell is missing, or None if
+        all variables have states.
 
     Raises
     ------
@@ -87,7 +88,7 @@ class Data(Record):
         names = check_names(self.names, n)
         arities = check_arities(self.arities, n)
         levels = check_levels(self.levels, names)
-        numbers = check_measurements(self.measurements, arities, names, m)
+        numbers = check_measurements(self.measurements, arities, names, m, codes == MISSING)
         for v in np.flatnonzero(arities != 0):
             check_variable(codes[:, v], int(arities[v]), names[v], levels[v])
         mask = None if self.intervened is None else np.array(self.intervened)
@@ -181,7 +182,8 @@ class Data(Record):
         names : n names; by default x0, x1, ...
         levels : labels of the states; by default the codes themselves.
         intervened : (m, n) bool or None.
-        missing : whether codes of -1 are an error, or missing cells to keep.
+        missing : whether codes of -1, and measurements that are nan, are errors or missing cells to
+            keep.
 
         Raises
         ------
@@ -198,6 +200,8 @@ class Data(Record):
         Data: 2 rows, 2 variables with 2 states or measured (1) (x0, x1)
         >>> Data.from_arrays([[0, 1], [1, 0], [-1, 1]], missing="keep")
         Data: 3 rows, 2 variables with 2 states (x0, x1), 1 missing cell
+        >>> Data.from_arrays([[0.5, 1.5], [np.nan, 2.5], [1.5, 2.0]], missing="keep")
+        Data: 3 rows, 2 variables measured (x0, x1), 1 missing cell
         """
         keep = conforming("missing", missing, Literal["error", "keep"]) == "keep"
         table = as_table(values)
@@ -207,6 +211,8 @@ class Data(Record):
             arities = [0] * n
         measured = np.zeros(n, np.bool_) if arities is None else check_arities(arities, n) == 0
         codes = as_codes(as_states(table, measured) if measured.any() else table)
+        if keep and measured.any() and table.dtype.kind == "f":
+            codes[measured & np.isnan(table)] = MISSING
         check_gaps(codes, named, keep=keep)
         labels = None if levels is None else check_levels(levels, named)
         if arities is None:
@@ -218,7 +224,7 @@ class Data(Record):
         labels = labels or tuple(tuple(map(str, range(size))) for size in sizes)
         numbers = np.where(measured, table, np.nan) if measured.any() else None
         for v in np.flatnonzero(measured):
-            check_spread(table[:, v], named[v])
+            check_spread(table[codes[:, v] != MISSING, v], named[v])
         return cls(codes.astype(np.int32), sizes, named, labels, intervened, (), numbers)
 
     @classmethod

@@ -1,7 +1,7 @@
 """What the fields of `Data` must be, and the errors for what they may not."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,9 +76,13 @@ def as_states(table: NDArray[Any], measured: NDArray[np.bool_], /) -> NDArray[An
 
 
 def check_measurements(
-    numbers: NDArray[np.float64] | None, arities: NDArray[np.int64], names: tuple[str, ...], m: int
+    numbers: NDArray[np.float64] | None,
+    arities: NDArray[np.int64],
+    names: tuple[str, ...],
+    m: int,
+    missing: NDArray[np.bool_] | Literal[False] = False,
 ) -> NDArray[np.float64] | None:
-    """The (m, n) measurements, nan where there are states; refused if some are not finite."""
+    """The (m, n) measurements, nan for states and missing cells; refused if not finite."""
     measured = arities == 0
     if not measured.any() and numbers is None:
         return None
@@ -89,13 +93,15 @@ def check_measurements(
             f"measurements={shown(numbers)}: give an array {(m, len(names))}, like values, for the "
             "variables with arity 0"
         )
-    bad = np.argwhere(~(np.abs(table) <= MAX_MEASUREMENT) & measured)
+    given_cells = measured & ~np.broadcast_to(missing, table.shape)
+    bad = np.argwhere(~(np.abs(table) <= MAX_MEASUREMENT) & given_cells)
     for row, v in bad:
         raise ValueError(
             f"row {row}, variable {names[v]!r}: {table[row, v]} is no measurement: give a number "
-            f"of magnitude at most {MAX_MEASUREMENT:g}, and leave out rows without one"
+            f"of magnitude at most {MAX_MEASUREMENT:g}, leave out rows without one, or keep nan as "
+            'a missing cell (missing="keep")'
         )
-    table[:, ~measured] = np.nan
+    table[~given_cells] = np.nan
     return table
 
 

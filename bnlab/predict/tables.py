@@ -172,6 +172,11 @@ def _check_same_variables(data: Data, rows: Data) -> None:
                 f"variable {name!r} has levels {levels} in new_rows and {known} in the data; "
                 "declare the same levels when reading both"
             )
+    for t, v in np.argwhere(rows.missing & rows.measured)[:1]:
+        raise ValueError(
+            f"row {t}, variable {data.names[v]!r}: a measurement is missing, and all are needed: "
+            "leave the row out"
+        )
 
 
 class Tables(NamedTuple):

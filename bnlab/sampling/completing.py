@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 from bnlab import memory
 from bnlab.checkpoints import Checkpoint, Kept, dags_of, fingerprint, identity, nats
 from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
-from bnlab.data import Data, Gapped
+from bnlab.data import AnyCells, Data
 from bnlab.diagnostics import LEAST_DRAWS, ess, rhat
 from bnlab.exact import dag_posterior
 from bnlab.exact.over_dags import posterior_bytes
 from bnlab.graphs import check_dags
-from bnlab.kernels import completing as kernels
 from bnlab.priors import Prior, Uniform
 from bnlab.results import Draws, Kind, PriorKind, Record, Run, agree
 from bnlab.running import Executor, Progress, seed_of
 from bnlab.sampling.chains import CHAINS, Chains, ChainSettings, Layout, acceptance
 from bnlab.sampling.independent import layer_block
-from bnlab.scores import K2, BDeu, score_families, scoring_bytes
+from bnlab.sampling.missing_cells import MeasuredCells, StateCells, cells_of, filled
+from bnlab.scores import K2, BDeu, BGe, ScoreTable, score_families, scoring_bytes
 from bnlab.scores.knowledge import Candidates, Edges, Tiers
 
 METHOD = "Gibbs sampling of cells and DAGs"
@@ -44,11 +44,12 @@ class Completions(Record):
     Attributes
     ----------
     data : Data, with missing cells
-    codes : int64 (chains, draws, cells), the states of the cells np.argwhere(data.missing)
+    cells : (chains, draws, cells), int64 states or float64 measurements, in units of the data, of
+        the cells np.argwhere(data.missing)
     given : float64 (chains, draws, n, n), [..., u, v] = p(u -> v | completed table), exact
     dags : Draws over "dags", one from the exact posterior given each completion; log_target is ln
         of prior factor times likelihood of the completed table, nats. stats: "changed" (chains,),
-        the share of cells that changed when they were drawn anew
+        the share of cells that changed when they were drawn anew (of measurements all)
     edges : float64 (n, n), p(u -> v | observed cells): the mean of `given`
     stderr : float64 (n, n), standard errors of `edges`; inf where they cannot be told
     rhat, ess : float, `diagnostics.rhat` and `ess`, the worst of all edges and of ln p; nan where
@@ -66,8 +67,8 @@ class Completions(Record):
     100
     """
 
-    data: Gapped
-    codes: Ints
+    data: AnyCells
+    cells: Ints | Floats
     given: Floats
     dags: Draws
     edges: Floats
@@ -80,13 +81,13 @@ class Completions(Record):
     assumption: str = "missing at random"
 
     def __len__(self) -> int:
-        return math.prod(self.codes.shape[:2])
+        return math.prod(self.cells.shape[:2])
 
     def __getitem__(self, i: int) -> Data:
-        return filled(self.data, self.codes.reshape(len(self), -1)[i])
+        return filled(self.data, self.cells.reshape(len(self), -1)[i])
 
     def __repr__(self) -> str:
-        chains, draws, cells = self.codes.shape
+        chains, draws, cells = self.cells.shape
         told = "" if self.trusted else ": not to be trusted, run longer or more chains"
         stopped = ", stopped early" if self.run.stopped else ""
         return (
@@ -113,8 +114,8 @@ class Completions(Record):
 
 @checked
 def complete(
-    data: Gapped,
-    score: BDeu | K2,
+    data: AnyCells,
+    score: BDeu | K2 | BGe,
     /,
     *,
     draws: int,
@@ -135,19 +136,24 @@ def complete(
     """Average over missing cells: draw them and DAGs in turn, and average the edges.
 
     Each cycle of a Gibbs chain draws every missing cell from p(cell | all other cells, DAG), tables
-    integrated out, then the DAG from its exact posterior given the completed table. So the draws
+    integrated out, then the DAG from its exact posterior given the completed table. Of measurements
+    it draws a regression for each family given DAG and completed table, then the missing cells of
+    each row together, Normal given the regressions and the rest of the row. So the draws
     are from p(DAG, missing cells | observed cells), structure-modular (each DAG counted once), if
     cells are missing at random [Rubin1976]: whether one is may depend on observed cells, not on
     what it holds. Edges are averages, over the completions, of exact posteriors given each, which
     are less noisy than shares of drawn DAGs [GelfandSmith1990]. Rows in which a variable was set by
-    an intervention leave its family, as in `score_families`.
+    an intervention leave its family, as in `score_families`. BGe measures in units
+    in which the *observed* cells of a column have mean 0 and, with standardize=True, variance 1:
+    there is one prior for all completions.
 
     A cycle takes the time of `dag_posterior`: milliseconds up to n = 12, 1 s for n = 17.
 
     Parameters
     ----------
-    data : Data of variables with states, some cells missing: read with `missing="keep"`
-    score : BDeu or K2: others are no marginal likelihood of tables
+    data : Data of variables that all have states, or are all measured, some cells missing: read
+        with `missing="keep"`
+    score : BDeu or K2 of states, BGe of measurements: others are no marginal likelihoods
     draws : completions that each chain keeps, at least 1
     rng : the only source of randomness; equal states give equal draws for any executor
     chains : number of chains, each from cells drawn from the observed shares of their columns
@@ -163,8 +169,9 @@ def complete(
     Raises
     ------
     ValueError
-        If no cell is missing, all cells of a variable are, an option is out of its range, memory is
-        short, or the checkpoint is damaged or of another run.
+        If no cell is missing, all cells of a variable are, some variables have states and others
+        are measured, an option is out of its range, memory is short, or the checkpoint is damaged
+        or of another run.
     Stopped
         If `progress` returned False before the first draw.
 
@@ -179,6 +186,7 @@ def complete(
     plan = ChainSettings(draws, burn_in, thin, chains)
     check_generator(rng)
     _check_cells(data)
+    missing = cells_of(data, score)
     check_counts(least=0, max_parents=max_parents)
     n, cells, seed = data.n, int(data.missing.sum()), seed_of(rng)
     k = min(max_parents, n - 1)
@@ -190,9 +198,9 @@ def complete(
         remedy="keep fewer draws, or choose fewer variables (Data.select)",
     )
     rngs = rng.spawn(plan.chains)
-    starts = [_start(data, child) for child in rngs]
+    starts = [missing.state(_start(data, child), np.zeros(n, np.int64)) for child in rngs]
     table = score_families(
-        filled(data, starts[0][:cells]),
+        filled(data, missing.cells(starts[0])),
         score,
         max_parents=max_parents,
         prior=prior,
@@ -203,12 +211,13 @@ def complete(
     )
     settings = {**plan.settings, "score": repr(score), "max_parents": k, "prior": repr(prior)}
     held = np.zeros(0, np.bool_) if data.intervened is None else data.intervened
-    known = fingerprint(data.values, data.arities, held)
+    numbers = np.zeros(0) if data.measurements is None else data.measurements
+    known = fingerprint(data.values, data.arities, held, numbers)
     identified = identity(METHOD, **settings, seed=seed, data=known, log_prior=table.log_prior)
-    walker = CellWalker(data, score, table.log_prior, k)
-    run = Chains(lambda: walker, starts, plan, rngs, _layout(data), executor)
+    walker = CellWalker(missing, table)
+    run = Chains(lambda: walker, starts, plan, rngs, _layout(missing), executor)
     run.run(Checkpoint.at(checkpoint, identified), progress)
-    codes, log_target, given, dags = run.records
+    drawn_cells, log_target, given, dags = run.records
     told = Run(METHOD, settings, seed, run.seconds, stopped=run.stopped)
     drawn = Draws(
         *(dags, np.zeros(log_target.shape), log_target, "dags", "structure-modular", data.names),
@@ -216,14 +225,7 @@ def complete(
         run=told,
     )
     edges = given.mean(axis=(0, 1))
-    return Completions(data, codes, given, drawn, edges, *_diagnosed(given, log_target), told)
-
-
-def filled(data: Data, codes: Ints, /) -> Data:
-    """The data with codes in the missing cells, row by row."""
-    values = data.values.copy()
-    values[data.missing] = codes
-    return replace(data, values=values)
+    return Completions(data, drawn_cells, given, drawn, edges, *_diagnosed(given, log_target), told)
 
 
 def _check_cells(data: Data) -> None:
@@ -241,28 +243,27 @@ def _check_cells(data: Data) -> None:
         )
 
 
-def _start(data: Data, rng: np.random.Generator) -> Ints:
-    """Cells drawn from the observed ones of their columns, row by row, and the empty DAG."""
-    values, gaps = data.values.copy(), data.missing
+def _start(data: Data, rng: np.random.Generator) -> NDArray[Any]:
+    """Cells drawn from the observed ones of their columns, row by row."""
+    gaps = data.missing
+    table = (data.values if data.measurements is None else data.measurements).copy()
     for v in np.flatnonzero(gaps.any(axis=0)):
-        known = values[~gaps[:, v], v]
-        values[gaps[:, v], v] = rng.choice(known, int(gaps[:, v].sum()))
-    return np.concatenate([values[gaps], np.zeros(data.n)]).astype(np.int64)
+        known = table[~gaps[:, v], v]
+        table[gaps[:, v], v] = rng.choice(known, int(gaps[:, v].sum()))
+    return table[gaps]
 
 
-def _layout(data: Data) -> Layout:
-    n, sizes = data.n, data.arities[np.argwhere(data.missing)[:, 1]]
+def _layout(missing: StateCells | MeasuredCells) -> Layout:
+    n = missing.data.n
 
-    def of_cells(found: NDArray[Any]) -> bool:
-        return bool((found[..., : sizes.size] < sizes).all())
+    def of_both(state: NDArray[Any]) -> bool:
+        fits = all(missing.fit(missing.cells(each)) for each in state)
+        return fits and check_dags(state[..., -n:]).size > 0
 
-    def of_both(found: NDArray[Any]) -> bool:
-        return of_cells(found) and check_dags(found[..., sizes.size :]).size > 0
-
-    codes = Kept(np.int64, (sizes.size,), 0, holds=of_cells)
+    cells = missing.kept
     edges = Kept(np.float64, (n, n), 0, 1)
-    state = Kept(np.int64, (sizes.size + n,), 0, holds=of_both)
-    return Layout(state, (codes, nats(), edges, dags_of(n)), (2,))
+    state = Kept(np.int64, (int(missing.data.missing.sum()) + n,), holds=of_both)
+    return Layout(state, (cells, nats(), edges, dags_of(n)), (2,))
 
 
 def _diagnosed(given: Floats, log_target: Floats) -> tuple[Floats, float, float]:
@@ -279,54 +280,40 @@ def _diagnosed(given: Floats, log_target: Floats) -> tuple[Floats, float, float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellWalker:
-    """Gibbs cycles over the missing cells of data, then the DAG; log_prior (n, F) of families."""
+    """Gibbs cycles over missing cells, then the DAG, among the families of a table."""
 
-    data: Data
-    score: BDeu | K2
-    log_prior: Floats
-    max_parents: int
+    missing: StateCells | MeasuredCells
+    table: ScoreTable
 
     def walk(
         self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
-        """Codes (T, cells), ln targets (T,), edges given codes (T, n, n), dags (T, n), tally (2,).
+        """Cells (T, cells), ln targets (T,), edges given cells (T, n, n), dags (T, n), tally (2,).
 
         The tally is of cells drawn anew and of those that changed.
         """
-        n, cells = self.data.n, np.argwhere(self.data.missing)
-        codes, given = np.empty((records, len(cells)), np.int64), np.empty((records, n, n))
+        n, cells, dag = self.table.n, self.missing.cells(state), state[-self.table.n :].copy()
+        kept, given = np.empty((records, cells.size), cells.dtype), np.empty((records, n, n))
         dags, log_target = np.empty((records, n), np.int64), np.empty(records)
-        tally, arities = np.zeros(2, np.int64), np.array(self.data.arities)
-        columns = np.array(filled(self.data, state[: len(cells)]).values.T, order="C")
-        held, counted = self.data.intervened, np.ones(columns.shape, np.bool_)
-        if held is not None:
-            counted[:] = ~held.T
+        tally = np.zeros(2, np.int64)
         for t in range(-lead, records * thin):
-            dag = np.array(state[len(cells) :])
-            of_cells = self.pseudo_counts(dag)
-            changed = kernels.draw_cells(columns, cells, dag, of_cells, arities, counted, rng)
-            whole = replace(self.data, values=columns.T)
-            scored = score_families(whole, self.score, max_parents=self.max_parents)
-            posterior = dag_posterior(replace(scored, log_prior=self.log_prior))
+            before, cells = cells, self.missing.drawn(cells, dag, rng)
+            scores = self.missing.log_scores(cells, self.table.parents)
+            posterior = dag_posterior(replace(self.table, log_score=scores))
             drawn = layer_block((posterior, rng.random((1, 2 * n))))
-            state[: len(cells)] = columns[cells[:, 1], cells[:, 0]]
-            state[len(cells) :] = drawn["values"][0]
+            dag = drawn["values"][0]
             if t >= 0:
-                tally += len(cells), changed
+                tally += cells.size, int((cells != before).sum())
             if t >= 0 and t % thin == thin - 1:
                 i = t // thin
-                codes[i], dags[i] = state[: len(cells)], state[len(cells) :]
+                kept[i], dags[i] = cells, dag
                 given[i], log_target[i] = posterior.edges, drawn["log_target"][0]
-        return codes, log_target, given, dags, tally
-
-    def pseudo_counts(self, dag: Ints, /) -> Floats:
-        """Dirichlet parameters (n,) of a cell of each node's family in a DAG."""
-        nodes, arities = np.arange(self.data.n), self.data.arities
-        parents = (dag[:, None] >> nodes) & 1 == 1
-        return self.score.cell_counts(arities * np.where(parents, arities, 1.0).prod(axis=1))
+        state[:] = self.missing.state(cells, dag)
+        return kept, log_target, given, dags, tally
 
     @property
     def block_moves(self) -> int:
         """Cycles that take about 100 ms."""
-        compared = int(self.data.missing.sum()) * self.data.m
-        return max(1, int(BLOCK_CYCLES / (1 + 3**self.data.n / PAIRS + compared / ROWS)))
+        data = self.missing.data
+        compared = int(data.missing.sum()) * data.m
+        return max(1, int(BLOCK_CYCLES / (1 + 3**data.n / PAIRS + compared / ROWS)))

@@ -1,7 +1,7 @@
 """Local scores of families, the table of all of them, and score files."""
 
 from bnlab.scores.discrete import AIC, BIC, K2, BDeu, LogLikelihood, Score
-from bnlab.scores.families import score_families, score_parts, scoring_bytes
+from bnlab.scores.families import log_scores, score_families, score_parts, scoring_bytes
 from bnlab.scores.files import read_scores, write_scores
 from bnlab.scores.gaussian import AnyData, AnyScore, BGe, ConditionalGaussian
 from bnlab.scores.knowledge import Edges, Tiers, by_name, edge_masks, read_knowledge
@@ -31,6 +31,7 @@ __all__ = [
     "family_count",
     "family_source",
     "first_dags",
+    "log_scores",
     "read_knowledge",
     "read_scores",
     "score_families",

@@ -17,6 +17,7 @@ from bnlab.scores.gaussian import (
     AnyScore,
     BGe,
     ConditionalGaussian,
+    Units,
     prepared,
     wishart_prior,
 )
@@ -84,7 +85,7 @@ def score_families(
            [  0.,   0.]])
     """
     data = conforming("data", data, AnyData)
-    of_states, of_measured = score_parts(data, score)
+    score_parts(data, score)
     conforming("prior", prior, Prior)
     check_counts(least=0, max_parents=max_parents)
     n, k = data.n, min(int(max_parents), data.n - 1)
@@ -98,8 +99,16 @@ def score_families(
     outside = (parents & ~allowed[:, None]) != 0
     lacking = (demanded[:, None] & ~parents) != 0
     log_prior[outside | lacking] = -math.inf
-    log_score = np.empty(parents.shape)
-    columns = np.empty((n, 0)) if of_measured is None else prepared(of_measured, data)
+    return ScoreTable(parents, log_scores(data, score, parents), log_prior, data.names, k)
+
+
+def log_scores(data: Data, score: AnyScore, parents: Ints, units: Units | None = None, /) -> Floats:
+    """Ln scores (n, F) of families with these parents; measured ones in these units, if given."""
+    of_states, of_measured = score_parts(data, score)
+    log_score, columns = np.empty(parents.shape), np.empty((data.n, 0))
+    k = int(parents[0, -1]).bit_count()
+    if of_measured is not None:
+        columns = units.columns(data.measurements) if units else prepared(of_measured, data)
     for nodes, counted in _counted_rows(data):
         codes = np.array(data.values[counted].T, order="C")
         with_states = [v for v in nodes if not data.measured[v]]
@@ -109,7 +118,7 @@ def score_families(
         if of_measured is not None and others:
             numbers = np.ascontiguousarray(columns[:, counted])
             _score_measured(data, others, numbers, codes, of_measured, parents, log_score)
-    return ScoreTable(parents, log_score, log_prior, data.names, k)
+    return log_score
 
 
 def log_priors(prior: Prior, parents: Ints, names: tuple[str, ...], /) -> Floats:

@@ -69,6 +69,14 @@ class Regression(NamedTuple):
         out: Floats = constant - 0.5 * np.log(spread) - (half + 0.5) * np.log1p(left**2 / spread)
         return out
 
+    def draw(self, rng: np.random.Generator, /) -> tuple[float, Floats, float]:
+        """Draw (intercept, coefficients, residual variance) from the posterior."""
+        variance = self.scatter / rng.chisquare(self.degrees)
+        noise = math.sqrt(variance) * rng.standard_normal(self.coefficients.size + 1)
+        coefficients = self.coefficients + np.linalg.solve(self.factor.T, noise[:-1])
+        height = self.mean[-1] + noise[-1] / math.sqrt(self.weight)
+        return float(height - coefficients @ self.mean[:-1]), coefficients, variance
+
 
 @checked
 @dataclass(frozen=True, slots=True)
@@ -151,16 +159,18 @@ def wishart_prior(score: BGe, data: Data, /) -> WishartPrior:
 
 
 def units_of(score: BGe, data: Data, /) -> Units:
-    """Units in which columns have mean 0 and, if asked for, variance 1."""
+    """Units in which observed cells have mean 0 and, if asked for, variance 1, column by column."""
     units = Units(np.zeros(data.n), np.ones(data.n))
-    if data.measurements is None or data.m == 0:
+    if data.measurements is None:
         return units
     for v in np.flatnonzero(data.measured):
-        column = data.measurements[:, v]
+        column = data.measurements[~data.missing[:, v], v]
+        if not column.size:
+            continue
         largest = np.abs(column).max() or 1.0
         column = column / largest
         mean = column.mean()
-        spread = math.sqrt(((column - mean) ** 2).sum() / max(1, data.m - 1))
+        spread = math.sqrt(((column - mean) ** 2).sum() / max(1, column.size - 1))
         units.center[v] = mean * largest
         if score.standardize:
             units.scale[v] = spread * largest or 1.0
