@@ -203,6 +203,12 @@ def holes() -> tuple[bn.Data, bn.BDeu]:
     return bn.Data.from_arrays(values, missing="keep"), bn.BDeu()
 
 
+def holes_measured() -> tuple[bn.Data, bn.BGe]:
+    values = np.random.default_rng(4).standard_normal((12, 3))
+    values[[0, 3, 3, 7], [1, 0, 2, 2]] = np.nan
+    return bn.Data.from_arrays(values, missing="keep"), bn.BGe()
+
+
 def many_orders() -> bn.Draws:
     rng = np.random.default_rng(9)
     return bn.sample_orders(bn.order_posterior(table(7)), draws=60, rng=rng)
@@ -229,6 +235,9 @@ OTHERS = {
     "hidden: structures": other(bn.hidden.estimate_structures, bipartite, "runs", 2, LATENT_AIS),
     "hidden: search": other(bn.hidden.search_structures, chain, ""),
     "completions": Call(bn.complete, holes, "draws", 40, CHAINS, {"cells": 1, "given": 1}),
+    "completions of measurements": Call(
+        bn.complete, holes_measured, "draws", 40, CHAINS, {"cells": 1, "given": 1}
+    ),
     # These are not resumed.
     "hidden: EM": other(bn.hidden.fit_em, latent, "restarts", 9),
     "hidden: VB": other(bn.hidden.fit_vb, latent, "restarts", 9),
