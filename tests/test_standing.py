@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "kernels": {"numpy", "numba"},
     "data": CORE | {"pandas", "sklearn"},
     "files": CORE | {"pooch"},
+    "predict": CORE | {"pandas", "sklearn"},
     "records": CORE | {"pandas"},
     "plots": CORE | {"bokeh", "playwright"},
     "papers": CORE | {"bokeh"},

@@ -108,19 +108,13 @@ def plug_in_log_density(
     >>> plug_in_log_density([0, 1], plants, [[2.0, 4.0], [2.0, 9.0]], score=BGe()).round(3)
     array([-1.313, -9.21 ])
     """
-    return _by_one(dag, data, check_rows(data, new_rows), score)
-
-
-def _by_one(dag: ArrayLike, data: Data, rows: Rows, score: AnyScore) -> Floats:
-    masks = check_dag(dag)
-    if masks.size != data.n:
-        raise ValueError(f"a DAG of {masks.size} nodes for data of {data.n} variables")
-    return _mixture(masks[None], np.zeros(1), posterior_of(data, score), rows)
+    rows = check_rows(data, new_rows)
+    return _mixture(*_one_dag(dag, data), posterior_of(data, score), rows)
 
 
 @checked
 def log_class_posterior(
-    dag: ArrayLike,
+    dag: Draws | ArrayLike,
     data: AnyData,
     target: int | str,
     new_rows: AnyCells | ArrayLike,
@@ -128,15 +122,15 @@ def log_class_posterior(
     *,
     score: AnyScore = BDeu(),
 ) -> Floats:
-    """Return ln p(class | other cells, G, D) of each new row by one DAG, such as that of `tan`.
+    """Return ln p(class | other cells, D) of each new row, averaged over DAGs or by one of them.
 
-    The joint densities of `plug_in_log_density` with every class in turn, normalised. The class of
-    a new row is not looked at; other missing cells are summed out. The parameters are averaged, the
-    structure is not.
+    The joint densities of `log_density`, or of `plug_in_log_density` for one DAG such as that of
+    `tan`, with every class in turn, normalised. The class of a new row is not looked at; other
+    missing cells are summed out. The parameters are averaged; the structure is, if draws are given.
 
     Parameters
     ----------
-    dag : (n,) parent masks
+    dag : Draws over "dags", or the parent masks (n,) of one DAG
     data : Data that the parameters are learned from
     target : the class, a name or a number of a variable with states
     new_rows : as in `log_density`; in place of a class -1 will do
@@ -149,7 +143,7 @@ def log_class_posterior(
     Raises
     ------
     ValueError
-        As `plug_in_log_density` does, or if there is no such variable.
+        As `log_density` does, or if there is no such variable.
 
     Examples
     --------
@@ -161,11 +155,13 @@ def log_class_posterior(
     c = node_number(data.names, target)
     if data.measured[c]:
         raise ValueError(f"{data.names[c]!r} is measured: a class is a variable with states")
+    weighted = _weighted_dags(dag, data) if isinstance(dag, Draws) else _one_dag(dag, data)
+    parameters = posterior_of(data, score)
     joint = np.empty((len(rows.values), int(data.arities[c])))
     for state in range(joint.shape[1]):
         values = rows.values.copy()
         values[:, c] = state
-        joint[:, state] = _by_one(dag, data, replace(rows, values=values), score)
+        joint[:, state] = _mixture(*weighted, parameters, replace(rows, values=values))
     posterior: Floats = joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
     return posterior
 
@@ -250,6 +246,13 @@ def exact_log_density(
     starts = np.searchsorted(owner, np.arange(len(rows.values)))
     out: Floats = np.logaddexp.reduceat(log_p[which.ravel()], starts)
     return out
+
+
+def _one_dag(dag: ArrayLike, data: Data) -> tuple[Ints, Floats]:
+    masks = check_dag(dag)
+    if masks.size != data.n:
+        raise ValueError(f"a DAG of {masks.size} nodes for data of {data.n} variables")
+    return masks[None], np.zeros(1)
 
 
 def check_draws(draws: Draws, data: Data, /) -> None:
