@@ -19,7 +19,6 @@ from typing import Annotated, Any, Literal, SupportsIndex, TypeVar, Union, get_a
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab import memory
 from bnlab.errors import InputError, Setting
 from bnlab.files import told_briefly
 
@@ -140,17 +139,6 @@ def check_counts(*, least: int = 1, **counts: int) -> tuple[int, ...]:
     return tuple(operator.index(count) for count in counts.values())
 
 
-def check_steps(steps: int, /) -> None:
-    """Raise a ValueError unless a schedule may have so many steps.
-
-    Examples
-    --------
-    >>> check_steps(100)
-    """
-    (steps,) = check_counts(steps=steps)
-    memory.require(32 * steps, task=f"a schedule of {steps} steps", remedy="give fewer steps")
-
-
 def real(value: object, /) -> float:
     """Return a number as a float; nan, which lies in no range, for what is no real number.
 
@@ -165,12 +153,7 @@ def real(value: object, /) -> float:
 
 
 def check_generator(rng: np.random.Generator, /) -> None:
-    """Raise a ValueError unless `rng` is a NumPy generator.
-
-    Examples
-    --------
-    >>> check_generator(np.random.default_rng(0))
-    """
+    """Raise a ValueError unless `rng` is a NumPy generator."""
     if not isinstance(rng, np.random.Generator):
         raise ValueError(f"rng={shown(rng)} is no generator: pass numpy.random.default_rng(seed)")
     if not hasattr(rng.bit_generator.seed_seq, "spawn"):
@@ -209,8 +192,44 @@ def _wrapped(function: Callable[..., Any]) -> Any:
             raise MemoryError(too_much) from error
 
     # It gets the globals of the function's module, where doctest looks for it.
-    made = types.FunctionType(wrapper.__code__, plain.__globals__, closure=wrapper.__closure__)
-    return update_wrapper(made, function)
+    code, names_of, inner = wrapper.__code__, plain.__globals__, wrapper.__closure__
+    made: Any = update_wrapper(types.FunctionType(code, names_of, closure=inner), function)
+    signature = inspect.signature(function)
+    parameters = signature.parameters.values()
+    made.__signature__ = signature.replace(
+        parameters=[one.replace(annotation=_Spelled(one.annotation)) for one in parameters],
+        return_annotation=_Spelled(signature.return_annotation),
+    )
+    return made
+
+
+class _Spelled(str):
+    """An annotation as `help` shows it: in the words that it was written with."""
+
+    def __new__(cls, hint: Any) -> Any:
+        return hint if hint is inspect.Signature.empty else super().__new__(cls, _spelled(hint))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _spelled(hint: Any) -> str:
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _spelled(args[0])
+    if origin is Union or origin is types.UnionType:
+        kinds = [arg for arg in args if arg not in _ARRAY_LIKE or not _ARRAY_LIKE <= {*args}]
+        names = [*map(_spelled, kinds), *["ArrayLike"] * (len(kinds) < len(args))]
+        return " | ".join(sorted(names, key="None".__eq__))
+    if origin is np.ndarray:
+        return f"NDArray[{_spelled(get_args(args[1])[0])}]"
+    if origin is Callable or hint in (None, type(None)):
+        return "None" if origin is None else "Callable"
+    if origin is None:
+        return "..." if hint is ... else getattr(hint, "__name__", str(hint))
+    if origin is Literal:
+        return " | ".join(map(repr, args))
+    return f"{origin.__name__}[{', '.join(map(_spelled, args))}]"
 
 
 def _hint(function: Callable[..., Any], name: str) -> Any:

@@ -10,11 +10,17 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnlab.checks import Floats, Ints, check_counts, check_steps, checked, real, shown
+from bnlab import memory
+from bnlab.checks import Floats, Ints, check_counts, checked, real, shown
 from bnlab.results import Estimate, Kind, Run
 from bnlab.running import Stopped
 
 BINS = 9
+
+
+def _check_steps(steps: int) -> None:
+    (steps,) = check_counts(steps=steps)
+    memory.require(32 * steps, task=f"a schedule of {steps} steps", remedy="give fewer steps")
 
 
 class Schedule(Protocol):
@@ -40,7 +46,7 @@ class Linear:
     steps: int
 
     def __post_init__(self) -> None:
-        check_steps(self.steps)
+        _check_steps(self.steps)
 
     @property
     def betas(self) -> Floats:
@@ -62,7 +68,7 @@ class Harmonic:
     steps: int
 
     def __post_init__(self) -> None:
-        check_steps(self.steps)
+        _check_steps(self.steps)
 
     @property
     def betas(self) -> Floats:
@@ -87,7 +93,7 @@ class Warped:
     e: float = 0.2
 
     def __post_init__(self) -> None:
-        check_steps(self.steps)
+        _check_steps(self.steps)
         if not 0 < real(self.e) < math.inf:
             raise ValueError(f"e={self.e}: the schedule's shape is above 0; 0.2 is the thesis'")
 

@@ -133,6 +133,15 @@ def test_public_name_is_documented(name: str) -> None:
         assert ">>> " in documentation, f"bnlab.{name} has no example"
 
 
+@pytest.mark.parametrize("name", _public())
+def test_signature_is_readable(name: str) -> None:
+    thing = _public()[name]
+    if not inspect.isfunction(thing):
+        return
+    signature = str(inspect.signature(thing))
+    assert not re.search(r"numpy\.|typing\.|collections\.|bnlab\.", signature), signature
+
+
 def test_cited_works_are_in_the_bibliography() -> None:
     bibliography = (ROOT / "bnlab" / "references.bib").read_text(encoding="utf-8")
     keys = re.findall(r"^@\w+\{(\w+),", bibliography, re.MULTILINE)

@@ -1,5 +1,7 @@
 """`read_csv`, and `read_table` for a file that nobody has described."""
 
+from __future__ import annotations
+
 import os
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping, Sequence
@@ -186,7 +188,7 @@ class Reading:
     options: Mapping[str, Any]
     lasts: bool = True
 
-    def spelled(self, spell: Spell, /) -> "Reading":
+    def spelled(self, spell: Spell, /) -> Reading:
         """Return the same reading, what its notes name written by `spell`."""
         columns = [replace(c, note=Note(c.note.spelled(spell))) for c in self.columns]
         notes = tuple(Note(note.spelled(spell)) for note in self.notes)

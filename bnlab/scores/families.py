@@ -1,5 +1,7 @@
 """From data to a table of the scores of all families, nodes with their parents."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
