@@ -173,6 +173,10 @@ def test_the_time_stated_follows_the_rule_of_the_syllabus(path):
     assert abs(sections + 10 - stated) <= 2
     assert 45 <= stated <= 60
     text = (NOTEBOOKS / "SYLLABUS.md").read_text(encoding="utf-8")
+    displayed = re.findall(r"\$\$.*?\$\$", "\n".join(sources["markdown"]), re.DOTALL)
+    slower = minutes + sum(each.count(r"\\") + 1 for each in displayed) / 4
+    longer = re.search(r"labs ([\d, and]+) come to 65 minutes", text)[1]
+    assert 5 * round(slower / 5) == (65 if path.stem[:2] in longer else stated)
     for said in ("180 words", "0.8 for each code", "3 for each widget", "1.5 for each prediction"):
         assert said in text
 
@@ -189,7 +193,7 @@ def sections_of(lab):
 
 @every_lab
 def test_notes_for_the_lecturer_fit_the_lab(path):
-    """Its sections and minutes, every prediction, every exercise, and numbers that it shows."""
+    """Its sections and minutes, predictions, exercises, numbers that it shows; a lecture before."""
     lab, text = read(path), (NOTEBOOKS / "lecturers" / f"{path.stem}.md").read_text("utf-8")
     code = "\n".join(code_of(lab))
     assert f"[Lab {path.stem[:2]}](../{path.name}), {outline(lab).minutes} minutes." in text
@@ -206,8 +210,21 @@ def test_notes_for_the_lecturer_fit_the_lab(path):
     shown = set(re.findall(NUMBER, printed))
     quoted = re.findall(rf"`\+?({NUMBER})`", text)
     assert [number for number in quoted if number not in shown] == []
+    parts = re.split(r"^## In the lecture\n|^(?=## Section by)", text, flags=re.MULTILINE)
+    assert 450 <= words_of(parts[0] + parts[-1]) <= 600
+    if path.stem.startswith("11"):  # not yet
+        return
+    lecture = parts[1]
+    assert 60 <= words_of(lecture) <= 100
+    lines = lecture.split("\n- ")[1:]
+    assert 3 <= len(lines) <= 6 and sum(line.startswith("**Board**: ") for line in lines) == 1
+    assert lines[-1].startswith("**Keep for the lab**: ")
+    assert [n for n in re.findall(NUMBER, lecture) if "." in n] == []  # nothing that a lab prints
+
+
+def words_of(text):
     words = re.sub(r"!\[[^\]]*\]|\]\([^)]*\)", " ", text).split()
-    assert 450 <= sum(bool(re.search(r"\w", word)) for word in words) <= 600
+    return sum(bool(re.search(r"\w", word)) for word in words)
 
 
 def test_notes_for_the_lecturer_lead_to_each_other_and_reach_nobody_else(course, copied):
