@@ -25,7 +25,7 @@ SMALL_BLOCKS = {
     "bnlab.sampling.structure_mcmc.BLOCK_MOVES": 50,
     "bnlab.sampling.structure_mcmc.BLOCK_PAIRS": 500,
     "bnlab.sampling.order_target.BLOCK_TERMS": 2_000,
-    "bnlab.sampling.completing.BLOCK_CYCLES": 5,
+    "bnlab.sampling.averaging.BLOCK_CYCLES": 5,
 }
 """Settings under which the samplers are made of many jobs."""
 SMALLEST_BLOCKS = dict.fromkeys(

@@ -249,7 +249,7 @@ def test_the_same_bits_for_any_workers_and_blocks(monkeypatch):
         return bn.complete(data, bn.BDeu(), draws=9, thin=2, burn_in=7, rng=rng, **options)
 
     plain = run()
-    monkeypatch.setattr("bnlab.sampling.completing.BLOCK_CYCLES", 1)
+    monkeypatch.setattr("bnlab.sampling.averaging.BLOCK_CYCLES", 1)
     with ThreadPoolExecutor(3) as executor:
         for other in (run(), run(executor=executor)):
             assert (other.cells == plain.cells).all()

@@ -170,7 +170,7 @@ def test_the_same_bits_for_any_workers_blocks_and_after_a_resume(monkeypatch, tm
         return bn.complete(data, bn.BGe(), draws=9, thin=2, burn_in=7, rng=rng, **options)
 
     plain = run()
-    monkeypatch.setattr("bnlab.sampling.completing.BLOCK_CYCLES", 1)
+    monkeypatch.setattr("bnlab.sampling.averaging.BLOCK_CYCLES", 1)
     file = tmp_path / "chains"
     stopped = run(checkpoint=file, progress=lambda done, total, _: done < total // 2)
     assert stopped.run.stopped and stopped.cells.shape[1] < 9

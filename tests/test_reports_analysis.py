@@ -333,7 +333,7 @@ class TestAnalysis:
     def test_a_stopped_analysis_goes_on_to_the_same_end(self, method, share, tmp_path, monkeypatch):
         for block in ("order_target.BLOCK_TERMS", "partition_mcmc.BLOCK_TERMS"):
             monkeypatch.setattr(f"bnlab.sampling.{block}", 1)  # short rounds
-        monkeypatch.setattr("bnlab.sampling.completing.BLOCK_CYCLES", 1)
+        monkeypatch.setattr("bnlab.sampling.averaging.BLOCK_CYCLES", 1)
         data, path, told = fit_for(method), tmp_path / "run.ckpt", []
 
         def run(seed=7, plan=None, **options):

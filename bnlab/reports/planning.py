@@ -13,7 +13,7 @@ from bnlab.exact.over_dags import posterior_bytes
 from bnlab.features import hoeffding_margin
 from bnlab.predict.tables import check_score
 from bnlab.results import PriorKind
-from bnlab.sampling.completing import BURN_IN
+from bnlab.sampling.averaging import BURN_IN
 from bnlab.sampling.order_target import walker_bytes
 from bnlab.sampling.partition_mcmc import block_moves, partition_walker_bytes
 from bnlab.scores import BDeu, Score, scoring_bytes

@@ -50,10 +50,41 @@ def cells_of(data: Data, score: BDeu | K2 | BGe, /) -> "StateCells | MeasuredCel
 
 
 @dataclass(frozen=True, eq=False)
-class StateCells:
-    """Missing states, each drawn given all other cells, tables integrated out."""
+class _Cells:
+    """What missing cells of either kind have in common."""
 
     data: Data
+    score: Any
+
+    @property
+    def called(self) -> str:
+        """How many cells."""
+        return f"completions of {int(self.data.missing.sum()):,} cells"
+
+    @property
+    def comparisons(self) -> int:
+        """Rows that cells are compared with."""
+        return int(self.data.missing.sum()) * self.data.m
+
+    def start(self, rng: np.random.Generator, /) -> Cells:
+        """Cells drawn from the observed ones of their columns, row by row."""
+        gaps, numbers = self.data.missing, self.data.measurements
+        table = (self.data.values if numbers is None else numbers).copy()
+        for v in np.flatnonzero(gaps.any(axis=0)):
+            known = table[~gaps[:, v], v]
+            table[gaps[:, v], v] = rng.choice(known, int(gaps[:, v].sum()))
+        out: Cells = table[gaps]
+        return out
+
+    def filled(self, cells: Cells, /) -> Data:
+        """The data with these cells."""
+        return filled(self.data, cells)
+
+
+@dataclass(frozen=True, eq=False)
+class StateCells(_Cells):
+    """Missing states, each drawn given all other cells, tables integrated out."""
+
     score: BDeu | K2
 
     @property
@@ -70,7 +101,7 @@ class StateCells:
         """Cells and DAG as one array of integers (cells + n,)."""
         return np.concatenate([cells, dag]).astype(np.int64)
 
-    def cells(self, state: Ints, /) -> Ints:
+    def values(self, state: Ints, /) -> Ints:
         """The cells of such an array."""
         return state[: -self.data.n].copy()
 
@@ -95,13 +126,12 @@ class StateCells:
 
 
 @dataclass(frozen=True, eq=False)
-class MeasuredCells:
+class MeasuredCells(_Cells):
     """Missing measurements, those of a row drawn together given regressions that are drawn first.
 
     Units are those of the observed cells, so that one prior holds for all completions.
     """
 
-    data: Data
     score: BGe
 
     @cached_property
@@ -122,7 +152,7 @@ class MeasuredCells:
         """Cells, bit by bit, and DAG as one array of integers (cells + n,)."""
         return np.concatenate([cells.view(np.int64), dag])
 
-    def cells(self, state: Ints, /) -> Floats:
+    def values(self, state: Ints, /) -> Floats:
         """The cells of such an array."""
         return state[: -self.data.n].copy().view(np.float64)
 
