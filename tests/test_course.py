@@ -227,6 +227,22 @@ def words_of(text):
     return sum(bool(re.search(r"\w", word)) for word in words)
 
 
+def test_plans_state_the_points_that_their_tables_add_up_to():
+    plans = (NOTEBOOKS / "lecturers" / "PLANS.md").read_text(encoding="utf-8")
+    parts = {part.split("\n")[0]: part for part in re.split(r"^## ", plans, flags=re.MULTILINE)}
+    worth, one_open, report = {"1": 1, "2": 1, "3": 3}, 3, 10
+    two, six = (
+        re.findall(r"^\| \d+ \|.*\|$", parts[name], re.MULTILINE)
+        for name in ("Two weeks", "Six weeks")
+    )
+    of_two = sum("exercise 1" in row.split("|")[-2] for row in two) + one_open + report
+    asked = re.findall(r"exercise (\d)", "".join(six))
+    of_six = "".join(six).count(".md)") + sum(worth[each] for each in asked) + report
+    of_term = len(LABS[:-1]) + one_open + report
+    said = f"{of_two} points in two weeks, {of_six} in six, {of_term} in a term"
+    assert said in parts["What to assess"]
+
+
 def test_notes_for_the_lecturer_lead_to_each_other_and_reach_nobody_else(course, copied):
     assert {f"{path.stem}.html" for path in NOTES} == {
         page.name for page in (course / "lecturers" / "notes").glob("*.html")
