@@ -4,6 +4,8 @@ import asyncio
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -263,15 +265,23 @@ def test_a_picture_that_is_drawn_over_equals_a_fresh_one() -> None:
         drawn(draw({"a": [-5, -1]}, -6), plain)
 
 
-def test_a_picture_is_drawn_over_with_as_many_other_categories(edges: np.ndarray) -> None:
+def test_a_picture_is_drawn_over_with_other_categories_and_more_of_them(edges: np.ndarray) -> None:
     shown = drawn(lambda: plots.heat_map(edges, NAMES))
     drawn(lambda: plots.heat_map(edges / 2, NAMES, title="Half", alt="Half the edges"), shown)
     assert shown.html_attributes["aria-label"] == "Half the edges"
     assert max(shown.select_one({"name": "edges"}).data["probability"]) == 0.999 / 2
     drawn(lambda: plots.heat_map(edges, NAMES[::-1]), shown)
     assert shown.x_range.factors == list(NAMES[::-1])
-    with pytest.raises(plots.Differs):
-        drawn(lambda: plots.heat_map(edges[1:, 1:], NAMES[1:]), shown)
+    many = ["a long name of a variable", *map(str, range(11))]
+    draw = partial(plots.heat_map, np.full((12, 12), 0.5), many, side=500)
+    drawn(draw, shown)
+    fresh = drawn(draw)
+    for look in ("width", "height", "frame_width", "frame_height", "x_range.factors"):
+        assert attrgetter(look)(shown) == attrgetter(look)(fresh)
+    assert shown.xaxis[0].major_label_orientation == fresh.xaxis[0].major_label_orientation == 0.9
+    assert shown.select_one({"name": "edges"}).data == fresh.select_one({"name": "edges"}).data
+    letters = [each.glyph.text_font_size for each in shown.renderers if hasattr(each.glyph, "text")]
+    assert letters == ["10px"]
 
 
 BARS = ["rain → wet", "wet → rain"]

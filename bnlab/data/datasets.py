@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import product
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -197,26 +199,26 @@ def _coronary() -> Data:
 
 
 def _wine() -> str:
-    table = _scikit_learn("wine")
-    rows = [",".join(map(repr, row)) for row in table.data[:, : len(_WINE_CUTS)].tolist()]
-    return "\n".join(f"{kind + 1},{row}" for kind, row in zip(table.target, rows, strict=True))
+    lines = [
+        (map(repr, row[: len(_WINE_CUTS)]), int(row[-1])) for row in _scikit_learn("wine_data")
+    ]
+    return "\n".join(f"{kind + 1},{','.join(row)}" for row, kind in lines)
 
 
 def _iris() -> str:
-    table = _scikit_learn("iris")
-    kinds = [f"Iris-{table.target_names[kind]}" for kind in table.target]
-    rows = [",".join(map(repr, row)) for row in table.data.tolist()]
-    return "\n".join(f"{row},{kind}" for kind, row in zip(kinds, rows, strict=True))
+    kinds = "Iris-setosa", "Iris-versicolor", "Iris-virginica"
+    lines = [(map(repr, row), kinds[int(kind)]) for *row, kind in _scikit_learn("iris")]
+    return "\n".join(f"{','.join(row)},{kind}" for row, kind in lines)
 
 
-def _scikit_learn(name: str) -> Any:
-    try:
-        from sklearn import datasets
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"the data set {name} comes with scikit-learn: pip install bnlab[data]"
-        ) from error
-    return getattr(datasets, f"load_{name}")()
+def _scikit_learn(name: str) -> list[list[float]]:
+    """Return the rows of a file of scikit-learn, read without importing it, which takes seconds."""
+    library = find_spec("sklearn")
+    if library is None or library.origin is None:
+        raise ModuleNotFoundError(f"{name}.csv comes with scikit-learn: pip install bnlab[data]")
+    file = Path(library.origin).parent / "datasets" / "data" / f"{name}.csv"
+    rows: list[list[float]] = np.loadtxt(file, delimiter=",", skiprows=1).tolist()
+    return rows
 
 
 class _Known(NamedTuple):

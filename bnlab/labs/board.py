@@ -220,12 +220,12 @@ class Panel(widgets.VBox):
     def show(self, picture: LayoutDOM, caption: str = "") -> None:
         """Replace the picture, as when another data set brings other variables."""
         self.figure.show(picture)
-        self.layout.width = f"{picture.width}px"
         self.say(caption)
 
     def say(self, caption: str) -> None:
-        """Replace the caption."""
+        """Replace the caption, and be as wide as the picture."""
         self._text = caption
+        self.layout.width = f"{self.figure.picture.width}px"
         self.figure.remove_class(FADED)
         self._caption.value = _told(caption)
 

@@ -81,6 +81,9 @@ the name that the first tip gives; a path has that of the edge, a level that of 
 
 Columns = dict[str, list[Any]]
 
+Size = tuple[int, int]
+"""Width and height, pixels."""
+
 
 def canvas(
     title: str,
@@ -88,7 +91,7 @@ def canvas(
     x_label: str,
     y_label: str,
     *,
-    size: tuple[int, int] = (WIDTH, HEIGHT),
+    size: Size = (WIDTH, HEIGHT),
     log: str = "",
     x: object = None,
     y: object = None,
@@ -103,9 +106,9 @@ def canvas(
     log : which axes are logarithmic: "", "x", "y" or "xy"
     x, y : ranges of the axes: a pair, a list of factors, a Range of Bokeh; None fits the data
     """
-    frame = size, log, *(len(each) if isinstance(each, list) else type(each) for each in (x, y))
+    frame = log, type(x), type(y)
     if _drawing and _drawing[-1].over is not None:
-        return _drawing[-1].again(frame, title, alt, (x_label, y_label), (x, y))
+        return _drawing[-1].again(frame, size, title, alt, (x_label, y_label), (x, y))
     kinds = {f"{axis}_axis_type": "log" if axis in log else "auto" for axis in "xy"}
     ranges = {"x_range": x, "y_range": y}
     out = figure(
@@ -134,7 +137,7 @@ def canvas(
     out.grid.grid_line_color = "#e3e3e3"
     out.axis.minor_tick_line_color = None
     out.outline_line_color = None
-    out._frame = frame
+    out._frame, out._size = frame, size
     if _drawing:
         _drawing[-1].made.append(out)
     return out
@@ -268,9 +271,10 @@ class Drawing:
     """Pictures that are being drawn: new ones, or those on display once more, which is fast.
 
     Over pictures on display, `canvas` takes one after the other, and what is drawn there moves what
-    is there: the data of sources, the ends of ranges and bands, categories, ticks, titles, labels
-    of axes and legends, the alt text. All else is taken to be as it was; what shows that it is not
-    raises `Differs`, with pictures half moved. Then they must be drawn anew.
+    is there: the data of sources, sizes, the ends of ranges and bands, categories, ticks, titles,
+    labels of axes and legends, the alt text, looks that are numbers or words. All else is taken to
+    be as it was; what shows that it is not raises `Differs`, with pictures half moved. Then they
+    must be drawn anew.
 
         with Drawing() as first: picture = plots.heat_map(...)
         with Drawing(first.made): plots.heat_map(...)
@@ -290,12 +294,16 @@ class Drawing:
             if any(next(left, None) for each in self.made for left in vars(each)["_left"]):
                 raise Differs
 
-    def again(self, frame: object, title: str, alt: str, labels: Any, ranges: Any) -> Any:
+    def again(
+        self, frame: object, size: Size, title: str, alt: str, labels: Any, ranges: Any
+    ) -> Any:
         """Take the next picture, if it has this frame."""
         assert self.over is not None
         shown = next(self.over, None)
         if shown is None or shown._frame != frame:
             raise Differs
+        if shown._size != size:  # what is drawn may make it larger after that
+            shown._size = shown.width, shown.height = size
         shown.title.text = title
         shown.html_attributes = {**shown.html_attributes, "aria-label": alt}
         for axes, ends, label, new in zip(
@@ -330,8 +338,7 @@ class _Again:
         return partial(self._glyph, name.replace("_", ""))
 
     def __setattr__(self, name: str, value: object) -> None:
-        if getattr(self.shown, name) != value:
-            raise Differs
+        _look(self.shown, {name: value})
 
     def _next(self, of: int) -> Any:
         """Take the next renderer, band or legend."""
@@ -355,6 +362,8 @@ class _Again:
         if set(data) != set(old.data) or (source is not None and source.name != old.name):
             raise Differs
         old.data = dict(data)
+        others = drawn.nonselection_glyph, drawn.muted_glyph, drawn.hover_glyph
+        _look(drawn.glyph, {name: now for name, now in look.items() if name not in data}, *others)
         return drawn
 
     def add_layout(self, part: object, *_: object) -> None:
@@ -369,8 +378,18 @@ class _Again:
                     old.label = new.label
 
 
+def _look(shown: Any, look: Mapping[str, Any], *others: Any) -> None:
+    """Change what is not as it was, of numbers and words, also in others where they are alike."""
+    for name, now in look.items():
+        old = getattr(shown, name, now)
+        if isinstance(now, str | int | float | None) and old != now:
+            for each in (shown, *others):
+                if getattr(each, name, now) == old:
+                    setattr(each, name, now)
+
+
 class _Axes:
-    """Stands for the axes of a picture on display: only their ticks move."""
+    """Stands for the axes of a picture on display: their ticks move, and numbers and words."""
 
     def __init__(self, shown: Any) -> None:
         vars(self).update(shown=shown)
@@ -382,6 +401,8 @@ class _Axes:
         if name == "ticker" and isinstance(value, FixedTicker):
             for axis in self.shown:
                 axis.ticker.ticks = list(value.ticks)
+        for axis in self.shown:
+            _look(axis, {name: value})
 
 
 def summary(picture: LayoutDOM, /) -> str:

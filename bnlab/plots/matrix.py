@@ -98,8 +98,7 @@ def cells(
     picture.grid.grid_line_color = None
     picture.axis.axis_line_color = picture.axis.major_tick_line_color = None
     picture.axis.formatter = shortened(LONGEST)
-    if slanted:
-        picture.xaxis.major_label_orientation = 0.9
+    picture.xaxis.major_label_orientation = 0.9 if slanted else "horizontal"
     return picture, drawn
 
 

@@ -10,11 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
 from bnlab.checks import Floats
-from bnlab.plots.canvas import CYCLE, RULE, WIDTH, Columns, diagram, hover, write
+from bnlab.plots.canvas import CYCLE, RULE, WIDTH, Columns, Size, diagram, hover, write
 from bnlab.plots.matrix import square
-
-Size = tuple[int, int]
-"""Width and height, pixels."""
 
 WIDEST = 8.0  # pixels, of an edge with probability 1
 WIDEST_PAIR = 5.0  # pixels, of a pair that is joined with probability 1, in pictures of many pairs
