@@ -1,0 +1,213 @@
+"""Numbers in the notes for lecturers that no lab prints: read off its widgets, or worked out.
+
+Each function below is named after a lab. It yields what the notes on that lab say, with its numbers
+computed anew. (What a lab prints stands in backticks, and test_course.py looks for it there.)
+"""
+
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bnlab as bn
+
+NOTES = Path(__file__).resolve().parents[1] / "notebooks" / "lecturers"
+pytestmark = pytest.mark.slow
+
+
+def start_here():
+    from bnlab.labs import start_here as lab
+
+    data = lab.table("coronary")
+    edges = {m: lab.answer(data, m).edges for m in lab.sizes(data.m)}
+    u, v = data.index("Proteins"), data.index("Pressure")
+    first = next(m for m in edges if edges[m].max() > 0.5)
+    assert edges[first].argmax() == u * data.n + v
+    p = {m: f"{found[u, v]:.2f}" for m, found in edges.items()}
+    yield f"the first edge above ½ is Proteins → Pressure, at {first} rows ({p[first]})"
+    yield f"It has {p[50]} at 50 rows, {p[200]} at 200, {p[1000]} at 1,000 and {p[data.m]} with all"
+    whole = [lab.answer(lab.table(name), lab.table(name).m) for name in lab.DATASETS]
+    coronary, game, *others = (int((found.paths - found.edges > 0.3).sum()) for found in whole)
+    assert lab.DATASETS[1] == "tic_tac_toe" and {*others} == {coronary}
+    yield f"exceeds the edge by over 0.3 for {game} pairs, in each other data set for {coronary}"
+
+
+def bayesian_networks():
+    from bnlab.labs import bayesian_networks as lab
+
+    pays = {d: sum(lab.gain(d, 100, k) > 0 for k in range(20)) for d in (0.2, 0.4)}
+    assert pays[0.4] > 10
+    yield f"0.4; 0.2 in {pays[0.2]} of the 20"
+
+
+def modular_priors():
+    from bnlab.labs import modular_priors as lab
+
+    flat, koivisto, ellis = (
+        np.sort(lab.space(5).orders.size * lab.prior_probabilities(prior, 1))[::-1]
+        for prior in ("Modular flat", "Koivisto", "Ellis")
+    )
+    yield f"few edges (none: {flat[0]:.0f} times the uniform probability)"
+    yield f"none ({koivisto[0]:,.0f} times) and stars into one node ({koivisto[1]:.0f})"
+    yield f"least, DAGs with seven edges ({koivisto[-1]:.2f})"
+    assert np.allclose(ellis[:6], ellis[0]) and ellis[6] < ellis[0] / 2
+    yield f"tie, at {ellis[0]:.0f} times; "
+    yield f"the other end rises from {koivisto[-1]:.2f} to {ellis[-1]:.2f}"
+
+
+def dynamic_programming():
+    rows = bn.load_network("cancer").sample(5000, np.random.default_rng(1)).select(list("ABCD"))
+    table = bn.score_families(rows.prefix(500), bn.BDeu(ess=1), max_parents=3)
+    log_alpha = bn.order_lattice(table).log_alpha
+    every = [
+        sum(log_alpha[v, sum(1 << u for u in order[:i])] for i, v in enumerate(order))
+        for order in permutations(range(4))
+    ]
+    share = np.sort(np.exp(np.array(every) - np.logaddexp.reduce(every)))[::-1]
+    wide = int((share > 0.05).sum())
+    yield f"With 500 rows {wide} of 24; they hold {share[:wide].sum():.2f} of the probability"
+
+
+def order_mcmc():
+    from bnlab.labs import landscape, order_mcmc as lab
+
+    boards = lab.boards(lab.ROW_STOPS[-1])
+    exact, chains = lab.posterior(boards), lab.long_chains(boards).prefix(1000)
+    edges = lab.pair(boards, 1000)
+    u, v = divmod(int(np.abs(edges[0] - edges[1]).argmax()), boards.n)
+    of_edge = bn.diagnostics.rhat(lab.edge_given_orders(chains, exact.table, u, v))
+    yield f"At 1,000 draws (R-hat {bn.diagnostics.rhat(chains):.3f})."
+    yield f"That of the edge is {of_edge:.1f}"
+    sad = bn.diagnostics.sad
+    one, two = lab.pair(boards, lab.TEMPERED, 0.1)
+    off = min(sad(one, exact.edges), sad(two, exact.edges))
+    yield f"At about 0.1, {sad(one, two):.1f} apart; still {off:.1f} from exact"
+    one, two = lab.pair(boards, lab.TEMPERED, 0)
+    yield f"β = 0 agrees best, and is {sad(one, exact.edges):.1f} off"
+    data = landscape.copies(800)
+    log_target = landscape.log_targets(data, 2)
+    p = dict(zip(log_target, landscape.chances(log_target, 1.0), strict=True))
+    never = []
+    for kind in landscape.KINDS:
+        met = {move.after for move in landscape.walk(data, 2, kind, 1)}
+        never.append(1 - sum(p[order] for order in met))
+    yield "{:.3f} with swaps of neighbours, {:.3f} with swaps of any two".format(*never)
+
+
+def direct_dag_sampling():
+    from bnlab.labs import direct_dag_sampling as lab
+
+    workers = bn.load_dataset("coronary").shuffled(np.random.default_rng(1))
+    few = workers.select(["M. Work", "P. Work", "Pressure", "Proteins"])
+    table = bn.score_families(few, bn.BDeu(ess=1), max_parents=3)
+    (hits, p), (rare, q) = lab.Hundred(bn.order_posterior(table), 1, 3)._asked.values()
+    means = {drawn: hits[:, :drawn].mean(axis=1) for drawn in (100, 300, 1000)}
+    out = {drawn: int((np.abs(mean - p) >= 0.02).sum()) for drawn, mean in means.items()}
+    yield f"With 100 draws ({out[100]}; with 300, {out[300]})"
+    spread, width = (f(means[100]) / f(means[1000]) for f in (np.std, np.ptp))
+    yield f"falls by a factor of {spread:.1f}, the distance from end to end by {width:.1f}"
+    assert (np.abs(rare[:, :100].mean(axis=1) - q) < 0.02).all()
+    exact = bn.order_posterior(bn.score_families(workers, bn.BDeu(ess=1), max_parents=5))
+    u, v = workers.index("P. Work"), workers.index("M. Work")
+    path = bn.exact.order_paths(exact)[u, workers.index("Proteins")]
+    yield f"P. Work → M. Work ends at {exact.edges[u, v]:.2f}, the path at {path:.2f}"
+
+
+def linear_extensions():
+    from bnlab.labs import linear_extensions as lab
+
+    share = [f"{lab._share('tic-tac-toe', 10, m):.2f}" for m in (0, 50, 200, 958)]
+    yield f"at ten variables {', '.join(share)} with 0, 50, 200, 958 rows"
+    for name, size, said in (
+        ("top-middle ⇝ bottom-middle", 958, "{}, {} rows: from {} DAGs on"),
+        ("top-right ⇝ middle-middle", 50, "{}, {} rows: from {:,}."),
+    ):
+        asked = lab._questions("tic-tac-toe")[name]
+        _, by_order = lab._exact("tic-tac-toe", size)[asked[0]][:, asked[1], asked[2]]
+        every, weighted = lab._answers("tic-tac-toe", size, *asked)
+        apart = [not each.low <= by_order <= each.high for each in every]
+        yield said.format(name, size, lab.STOPS[apart.index(True)])
+        out = [not each.low <= w <= each.high for each, w in zip(every, weighted, strict=True)]
+        if size == 958:
+            yield f"{name}, 958 rows, from {lab.STOPS[out.index(True)]:,} DAGs on (slide, right)"
+
+
+def annealed_importance_sampling():
+    from bnlab.labs import annealed_importance_sampling as lab
+
+    def first(m):  # the least number of steps with a standard deviation below 1
+        steps = [k for k in lab.STEP_STOPS if lab.paths(lab.GAME, m, k).upward[:, -1].std() < 1]
+        return "one" if steps[0] == 1 else f"{steps[0]:,}"
+
+    yield f"{first(400)} with 400 rows and {first(958)} with all (20 runs, so roughly); "
+    yield f"with 100 rows, {first(100)}."
+    better = []
+    for case in lab.DATASETS:
+        linear, harmonic = (lab._spreads(case, kind) for kind in lab.SCHEDULES)
+        better.append(lab.SHAPE_STOPS[int(np.argmax(linear < harmonic))])
+    game, wine, coronary = better
+    assert game == wine
+    yield f"{game}; on coronary {coronary}, where harmonic ones do least harm"
+
+
+def beliefs_and_interventions():
+    from bnlab.labs import beliefs_and_interventions as lab
+
+    none, all_rows = lab.sizes()[0], lab.sizes()[-1]
+    edges = [f"{lab.believed(prior, none).sum():.1f}" for prior in lab.PRIORS]
+    said = "Uniform {}, no path M. Work → Smoking {}, the expert {}, at most four edges {}."
+    yield said.format(*edges)
+    uniform, doubt, *_ = (lab.believed(prior, all_rows) for prior in lab.PRIORS)
+    yield f"the rows ask for {uniform.sum():.1f}"
+    yield f"Smoking → Proteins, to {doubt[0, 4]:.2f}"
+
+
+def structure_search():
+    from bnlab.labs import structure_search as lab
+
+    dag = lab.climbed("coronary", 0).dag
+    scores = bn.score_families(bn.load_dataset("coronary"), bn.BDeu(ess=1), max_parents=3)
+    gains = lab.move_gains(scores, dag)
+    possible = gains[np.isfinite(gains)]
+    yield f"{(np.abs(possible) < 1e-6).sum()} of {possible.size}: the plateau"
+    five, two = ([float(np.nanmax(a)) for a in lab.additions("coronary", k)] for k in (5, 2))
+    most = [str(k + 1) for k, gain in enumerate(five) if np.isclose(gain, max(five))]
+    yield f"Numbers {' and '.join(most)}: {max(five):.2f} nats; member 1 only {five[0]:.2f}"
+    yield f"The class of two edges, too: {max(two):.2f} against {min(two):.2f}"
+    p = lab.exact("coronary").edges[lab.average("coronary", 1).edges > 0.5]
+    yield f"Proteins → M. Work, {p.min():.2f}"
+
+
+def your_own_data(tmp_path):
+    from bnlab.labs import your_own_data as lab
+    from bnlab.reports import read_table
+
+    path = lab.write_garden(tmp_path)
+    wide = read_table(path, discretize=bn.EqualWidth(3)).data
+    growth = wide.values[:, wide.index("growth")]
+    counts = [np.bincount(column).min() for column in wide.values.T]
+    assert min(counts) == np.bincount(growth)[2]
+    level = wide.levels[wide.index("growth")][2].lstrip("> ")
+    yield f"growth above {level}: {min(counts)} plots"
+    data = read_table(path, discretize=bn.EqualFrequency(5)).data
+    u, v = data.index("water"), data.index("growth")
+    link = {}
+    for ess in (3, 10, 30):
+        edges = bn.dag_posterior(bn.score_families(data, bn.BDeu(ess=ess), max_parents=5)).edges
+        link[ess] = edges[u, v] + edges[v, u]
+    assert link[3] < 0.01 and abs(link[10] - 0.5) < 0.01
+    yield f"10 (½), 30 ({link[30]:.2f})"
+
+
+LABS = {
+    path.stem[3:]: path for path in sorted(NOTES.glob("[0-9]*.md")) if path.stem[3:] in globals()
+}
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_numbers_off_the_widgets_are_those_that_the_notes_say(name, tmp_path):
+    needs = {"your_own_data": (tmp_path,)}.get(name, ())
+    said, text = list(globals()[name](*needs)), LABS[name].read_text(encoding="utf-8")
+    assert said
+    assert [each for each in said if each not in text] == []
