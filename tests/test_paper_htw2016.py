@@ -156,17 +156,6 @@ def test_draws_of_the_guarantee() -> None:
         assert 2 * math.exp(-2 * T * eps**2) <= delta < 2 * math.exp(-2 * (T - 1) * eps**2)
 
 
-def test_repeated_edges_are_runs_of_the_package() -> None:
-    exact = bn.order_posterior(
-        bn.score_families(bn.load_dataset("coronary"), bn.K2(), max_parents=5, prior=bn.Fair())
-    )
-    found = study.repeated_edges(exact, [5, 50], runs=3, rng=np.random.default_rng(1))
-    stream = np.random.default_rng(1).spawn(3)[2]
-    draws = bn.sample_dags(exact, draws=50, rng=stream)
-    np.testing.assert_array_equal(found[2, 1], bn.features.edges(draws))
-    assert found.shape == (3, 2, 6, 6)
-
-
 def test_misses_are_counted_edge_by_edge() -> None:
     rates = study.misses("wine", 0.02, [50, 200], runs=3)
     exact = study.case("wine").by_k2

@@ -8,28 +8,10 @@ import numpy as np
 
 import bnlab as bn
 from bnlab.checks import Floats, Ints
-from bnlab.hidden import (
-    AIS,
-    SMC,
-    Annealed,
-    HiddenModel,
-    JointDirichlet,
-    RowDirichlet,
-    Warped,
-    anneal,
-    estimate_evidence,
-    estimate_structures,
-)
+from bnlab.hidden import AIS, SMC, Annealed, HiddenModel, JointDirichlet, Warped, anneal
+from bnlab.papers.beal2003 import world
 from bnlab.papers.beal2003.printed import LEAST
-from bnlab.papers.beal2003.world import (
-    data_of_draw,
-    data_of_print,
-    drawn_network,
-    models,
-    stream,
-    thesis_network,
-    truth,
-)
+from bnlab.papers.beal2003.world import data_of_draw, data_of_print, models, stream, truth
 
 STEPS = 16_384
 """K of the thesis' main experiments [Beal2003, sec. 6.4.1]."""
@@ -61,7 +43,7 @@ def batches(n: int, /, *, steps: int = STEPS, runs: int = BATCHES) -> Batches:
 def particles(n: int, /, *, batch: int, size: int = 256) -> Floats:
     """Return ln p(data) (136,) by one run of collapsed SMC for each part, rows as for `batches`."""
     rows, rng = data_of_print(0)[:n], stream(6, n, batch)
-    found = estimate_structures(models(), rows, runs=1, rng=rng, method=SMC(size))
+    found = bn.hidden.estimate_structures(models(), rows, runs=1, rng=rng, method=SMC(size))
     return np.array([each.log_value for each in found])
 
 
@@ -94,7 +76,7 @@ def true_model() -> HiddenModel:
 @cache
 def traced(n: int = 480, /, *, steps: Sequence[int] = LADDER, traces: int = TRACES) -> Traces:
     """Run the thesis' sampler on the true structure, n rows from the published parameters."""
-    tables = [np.maximum(table, LEAST) for table in thesis_network().tables]
+    tables = [np.maximum(table, LEAST) for table in world.thesis_network().tables]
     tables = [table / table.sum(axis=1, keepdims=True) for table in tables]
     tables = [np.repeat(table[None], traces + 1, axis=0) for table in tables]
     rng = stream(8, n)
@@ -143,9 +125,10 @@ def both_sides(n: int, /, *, steps: Sequence[int] = LADDER, runs: int = 20) -> S
     They are the first draw from the prior, so an exact draw from the posterior given the data
     [GrosseEtAl2015]; the published ones are rounded.
     """
-    rows, start = data_of_draw(0)[:n], drawn_network(0).tables
+    rows, start = data_of_draw(0)[:n], world.drawn_network(0).tables
     how: dict[str, Any] = {"runs": runs, "rng": stream(9, n)}
-    each = [both_ways(rows, start, method=AIS(Warped(k), RowDirichlet()), **how) for k in steps]
+    methods = [AIS(Warped(k), bn.hidden.RowDirichlet()) for k in steps]
+    each = [both_ways(rows, start, method=method, **how) for method in methods]
     upward, reverse = np.array([[a.log_weight, b.log_weight] for a, b in each]).transpose(1, 2, 0)
     return Sides(upward, reverse)
 
@@ -153,4 +136,4 @@ def both_sides(n: int, /, *, steps: Sequence[int] = LADDER, runs: int = 20) -> S
 def gold(n: int, /, *, runs: int = 4) -> float:
     """Return ln p(data) of the true structure by SMC, on the rows of `both_sides`, nats."""
     rows = data_of_draw(0)[:n]
-    return estimate_evidence(true_model(), rows, runs=runs, rng=stream(10, n)).log_value
+    return bn.hidden.estimate_evidence(true_model(), rows, runs=runs, rng=stream(10, n)).log_value

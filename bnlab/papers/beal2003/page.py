@@ -84,20 +84,11 @@ def table_6_1(names: Iterable[str] = printed.RANK_SCORES[:-1]) -> Rows:
     sets of each size, and the one of the thesis in brackets. An asterisk: without aliases."""
     columns = [printed.RANK_SCORES.index(name) for name in names]
     for n in study.saved().sizes("rank print"):
-        published, ours = (
-            printed.TABLE_6_1[printed.SIZES.index(n)],
-            study.score_ranks(study.saved(), n),
-        )
+        published = printed.TABLE_6_1[printed.SIZES.index(n)]
+        ranks = study.score_ranks(study.saved(), n)
         for i in columns:
-            found = ours[:, i]
-            yield (
-                n,
-                printed.RANK_SCORES[i],
-                published[i],
-                np.median(found),
-                found.min(),
-                found.max(),
-            )
+            name, ours = printed.RANK_SCORES[i], ranks[:, i]
+            yield n, name, published[i], np.median(ours), ours.min(), ours.max()
 
 
 def _against_size(lines: Lines, /, *, title: str, alt: str, **axis: Any) -> Any:
@@ -163,14 +154,11 @@ def figure_6_4() -> Any:
 def table_6_5() -> Rows:
     """Table 6.5: draws of the parameters with the true structure first. Of 106: ours, the thesis'
     in brackets, and by how much two runs differ in 95 of 100 cases."""
-    for n in study.saved().sizes("rank draw"):
-        columns = (
-            printed.SUCCESS_SCORES,
-            printed.TABLE_6_5[printed.SIZES.index(n)],
-            study.first_ranks(study.saved(), n),
-        )
-        for name, published, ours in zip(*columns, strict=True):
-            yield n, name, published, ours, float(study.band(published))
+    known = study.saved()
+    for n in known.sizes("rank draw"):
+        published, ours = printed.TABLE_6_5[printed.SIZES.index(n)], study.first_ranks(known, n)
+        for name, theirs, count in zip(printed.SUCCESS_SCORES, published, ours, strict=True):
+            yield n, name, theirs, count, float(study.band(theirs))
 
 
 @page.table(
@@ -354,9 +342,6 @@ def table_6_3() -> Rows:
 def noise() -> Rows:
     """Noise of one run. Standard deviation of ln p(data) of one run, nats, mean over the
     structures."""
-    for n in sorted(set(study.saved().sizes("ais")) & set(study.saved().sizes("smc"))):
-        yield (
-            n,
-            study.spread(study.saved().batches(n).log_p),
-            study.spread(study.saved().particles(n)),
-        )
+    known = study.saved()
+    for n in sorted({*known.sizes("ais")} & {*known.sizes("smc")}):
+        yield n, study.spread(known.batches(n).log_p), study.spread(known.particles(n))

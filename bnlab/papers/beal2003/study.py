@@ -9,26 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.checks import Floats, Ints
+from bnlab.papers.beal2003 import printed, world
 from bnlab.papers.beal2003.annealing import BATCHES, STEPS, Batches, batches, mean_of, particles
-from bnlab.papers.beal2003.printed import (
-    DRAWS,
-    RANK_SCORES,
-    SIZES,
-    SUCCESS_SCORES,
-    TABLE_6_1,
-    TABLE_6_5,
-    Pooled,
-    Violations,
-)
-from bnlab.papers.beal2003.world import (
-    SCORES,
-    Standing,
-    log_aliases,
-    ranks,
-    scores_of_draw,
-    scores_of_print,
-    standing_in,
-)
+from bnlab.papers.beal2003.printed import DRAWS, SIZES, SUCCESS_SCORES, Pooled, Violations
+from bnlab.papers.beal2003.world import SCORES, Standing
 from bnlab.papers.store import Array, stored
 from bnlab.running import Progress, Stopped
 
@@ -144,13 +128,14 @@ def _tasks(plan: Plan) -> list[Task]:
 
 
 def _draws(count: int, n: int) -> dict[str, Array]:
-    return standings("draw", n, [standing_in(scores_of_draw(draw, n)) for draw in range(count)])
+    scores = (world.scores_of_draw(draw, n) for draw in range(count))
+    return standings("draw", n, list(map(world.standing_in, scores)))
 
 
 def _data_sets(count: int, n: int) -> dict[str, Array]:
-    found = [scores_of_print(number, n) for number in range(count)]
+    found = [world.scores_of_print(number, n) for number in range(count)]
     first = {f"scores {n}": _milli(found[0])} if found else {}
-    return first | standings("print", n, [standing_in(scores) for scores in found])
+    return first | standings("print", n, list(map(world.standing_in, found)))
 
 
 def standings(what: str, n: int, found: Sequence[Standing], /) -> dict[str, Array]:
@@ -194,8 +179,8 @@ def outside_bands(study: Study, sizes: Iterable[int], /) -> list[tuple[int, str,
     """
     found = []
     for n in sizes:
-        ours, printed = first_ranks(study, n), TABLE_6_5[SIZES.index(n)]
-        for name, one, other in zip(SUCCESS_SCORES, ours, printed, strict=True):
+        ours, theirs = first_ranks(study, n), printed.TABLE_6_5[SIZES.index(n)]
+        for name, one, other in zip(SUCCESS_SCORES, ours, theirs, strict=True):
             if abs(one - other) > band(min(max(int(other), 1), DRAWS - 1)):
                 found.append((n, name, int(one), int(other)))
     return found
@@ -218,7 +203,7 @@ def score_ranks(study: Study, n: int, /) -> Ints:
     found = study.standing("print", n)
     columns = [
         (found.plain if name.endswith("*") else found.rank)[:, SCORES.index(name.rstrip("*"))]
-        for name in RANK_SCORES[:-1]
+        for name in printed.RANK_SCORES[:-1]
     ]
     return np.column_stack(columns)
 
@@ -227,20 +212,20 @@ def outside_ranges(study: Study, /) -> NDArray[np.bool_]:
     """Return which published ranks (sizes, 9) of Table 6.1 no range of our data sets holds."""
     found = []
     for n in study.sizes("rank print"):
-        ours, printed = score_ranks(study, n), TABLE_6_1[SIZES.index(n), :-1]
-        found.append((printed < ours.min(axis=0)) | (printed > ours.max(axis=0)))
+        ours, theirs = score_ranks(study, n), printed.TABLE_6_1[SIZES.index(n), :-1]
+        found.append((theirs < ours.min(axis=0)) | (theirs > ours.max(axis=0)))
     return np.array(found)
 
 
 def batch_ranks(log_p: Floats, /) -> Ints:
     """Return ranks of the true structure by estimates (136, runs), and by their mean."""
-    return np.append(ranks(log_p.T), ranks(mean_of(log_p)))
+    return np.append(world.ranks(log_p.T), world.ranks(mean_of(log_p)))
 
 
 def violations(study: Study, n: int, /) -> Violations:
     """Return the percentages of Table 6.4: AIS below the VB bound, and rejected proposals."""
     found, plain = study.batches(n), study.scores(n)[:, SCORES.index("vb")]
-    mean, corrected = mean_of(found.log_p), plain + log_aliases()
+    mean, corrected = mean_of(found.log_p), plain + world.log_aliases()
     below = [
         100 * float((log_p < bound).mean())
         for log_p, bound in (

@@ -9,13 +9,7 @@ from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab.checks import Floats, Ints
-from bnlab.hidden import (
-    HiddenModel,
-    bipartite_structures,
-    components,
-    dimension,
-    score_structures,
-)
+from bnlab.hidden import HiddenModel, bipartite_structures, components, score_structures
 from bnlab.hidden.scoring import Score
 from bnlab.papers.beal2003.printed import SIZES, THETA
 from bnlab.papers.store import streams
@@ -131,7 +125,7 @@ def dimensions() -> Dimensions:
 @cache
 def _dimension(masks: tuple[int, ...]) -> int:
     model = HiddenModel((0, 0, *masks), ARITIES, hidden=[0, 1])
-    return dimension(model, rng=stream(7, *masks))
+    return bn.hidden.dimension(model, rng=stream(7, *masks))
 
 
 def _kind(model: HiddenModel) -> tuple[int, ...]:

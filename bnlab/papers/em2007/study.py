@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -159,7 +160,9 @@ def _plain(table: bn.ScoreTable, train: bn.Data, test: bn.Data, key: int) -> lis
     best = bn.map_dag(table).dags[0]
     tree = bn.chow_liu(replace(train, intervened=None))
     plug_ins = (best, tree, np.zeros(table.n, np.int64))
-    return [_mean(exact, train, test), *(_by_one(dag, train, test) for dag in plug_ins)]
+    one = partial(bn.predict.plug_in_log_density, score=bn.BDeu(ESS))
+    alone = (float(one(dag, train, test).mean()) for dag in plug_ins)
+    return [_mean(exact, train, test), *alone]
 
 
 def late_orders(data: bn.Data, key: int, /, *, runs: int = 5) -> Floats:
@@ -176,10 +179,6 @@ def late_orders(data: bn.Data, key: int, /, *, runs: int = 5) -> Floats:
 
 def _mean(draws: bn.Draws, train: bn.Data, test: bn.Data) -> float:
     return float(bn.predict.log_density(draws, train, test, score=bn.BDeu(ESS)).mean())
-
-
-def _by_one(dag: Ints, train: bn.Data, test: bn.Data) -> float:
-    return float(bn.predict.plug_in_log_density(dag, train, test, score=bn.BDeu(ESS)).mean())
 
 
 def _dp(train: bn.Data, test: bn.Data) -> float:
@@ -232,12 +231,7 @@ def ignoring(data: bn.Data, fold: int, key: int, /) -> float:
     train = replace(train, intervened=None)
     table = bn.score_families(train, bn.BDeu(ESS), max_parents=MAX_PARENTS)
     draws = bn.sample_dags(bn.dag_posterior(table), draws=EXACT_DRAWS, rng=stream(9, key, fold))
-    return float(bn.predict.log_density(draws, train, test, score=bn.BDeu(ESS)).mean())
-
-
-def every_fold_ignoring(data: bn.Data, key: int, /) -> Floats:
-    """Return `ignoring` for all ten folds, (10,)."""
-    return np.array([ignoring(data, fold, key) for fold in range(FOLDS)])
+    return _mean(draws, train, test)
 
 
 DATA_SETS = 10  # of the child structure, and synthetic networks
@@ -263,7 +257,7 @@ def stored_networks() -> Floats:
 
 
 def stored_cells() -> tuple[Floats, Floats]:
-    """Return `cell_edges` (3, 11, 11) and `every_fold_ignoring` (10,), stored."""
+    """Return `cell_edges` (3, 11, 11) and `ignoring` of all folds (10,), stored."""
     return _stored("cells edges"), _stored("cells ignored")
 
 
@@ -297,9 +291,10 @@ def made(part: str, /) -> dict[str, Array]:
         for each in fields(Forecast)
     }
     if part == "cells":
+        alone = [ignoring(data, fold, KEYS[part]) for fold in range(FOLDS)]
         out["cells edges"] = cell_edges(data).astype(np.float32)
         out["cells network"] = consensus()
-        out["cells ignored"] = every_fold_ignoring(data, KEYS[part]).astype(np.float32)
+        out["cells ignored"] = np.array(alone, np.float32)
     return out
 
 

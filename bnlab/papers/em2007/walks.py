@@ -111,22 +111,19 @@ def sad(edges: ArrayLike, exact: ArrayLike, /) -> Floats:
 
 
 def _weighted(walk: Walk, stops: Sequence[int], weigh: Callable[[Ints], Floats]) -> Floats:
-    starts = np.concatenate([[0], stops[:-1]]).astype(np.int64)
     out = []
     for dags in walk.draws.values[:, : stops[-1]]:
         distinct, which = _distinct(dags)
-        shares = _sums(which, starts, len(distinct)) * weigh(distinct)
-        out.append(_edges(shares, distinct))
+        out.append(_edges(_counts(which, stops) * weigh(distinct), distinct))
     return np.array(out)
 
 
 def _ellis(dags: Ints, orders: Ints, stops: Sequence[int]) -> Floats:
     dags, orders = dags[: stops[-1]], orders[: stops[-1]]
-    starts = np.concatenate([[0], stops[:-1]]).astype(np.int64)
     distinct, which = _distinct(dags)
     kinds, of_kind = _distinct(orders)
-    drawn = _sums(which, starts, len(distinct))
-    agreeing = _sums(of_kind, starts, len(kinds)) @ _agree(distinct, kinds).T
+    drawn = _counts(which, stops)
+    agreeing = _counts(of_kind, stops) @ _agree(distinct, kinds).T
     return _edges(np.divide(drawn, agreeing, out=np.zeros_like(drawn), where=drawn > 0), distinct)
 
 
@@ -148,11 +145,10 @@ def _agree(dags: Ints, orders: Ints) -> Floats:
     return fits.astype(np.float64)
 
 
-def _sums(which: Ints, starts: Ints, count: int) -> Floats:
-    """Return how often each of `count` kinds came up to every stop, (stops, count)."""
-    ends = [*starts[1:], len(which)]
-    parts = [np.bincount(which[a:b], minlength=count) for a, b in zip(starts, ends, strict=True)]
-    return np.cumsum(parts, axis=0).astype(np.float64)
+def _counts(which: Ints, stops: Sequence[int]) -> Floats:
+    """Return how often each kind came up to every stop, (stops, kinds)."""
+    kinds = which.max() + 1
+    return np.array([np.bincount(which[:stop], minlength=kinds) for stop in stops], np.float64)
 
 
 def _edges(shares: Floats, dags: Ints) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import graphs
 from bnlab.checks import Floats, Ints
+from bnlab.papers.store import normalised
 
 FEATURES = ("edge", "f1", "f2", "f3", "f4", "f5")
 """Edge; path i to j; path of at most 2 edges; i to j to k; i to j and to k; i to j, not to k."""
@@ -64,14 +65,14 @@ def exact(name: str, /) -> Mapping[str, Floats]:
     """Return the structure-modular probabilities by adding up all DAGs (coronary: 3,781,503)."""
     table = small(name).table
     dags = graphs.all_dags(table.n)
-    return probabilities(dags, _normalised(table.log_target(dags)))
+    return probabilities(dags, normalised(table.log_target(dags)))
 
 
 def estimate(draws: bn.Draws, /) -> dict[str, Floats]:
     """Return the same probabilities from weighted draws, each distinct DAG looked at once."""
     flat = draws.values.reshape(-1, draws.values.shape[-1])
     dags, which = np.unique(flat, axis=0, return_inverse=True)
-    weights = np.bincount(which.ravel(), _normalised(draws.log_weight.ravel()))
+    weights = np.bincount(which.ravel(), normalised(draws.log_weight.ravel()))
     return probabilities(dags, np.asarray(weights, np.float64))
 
 
@@ -112,11 +113,6 @@ def _shares(masks: Ints, weights: Floats) -> Floats:
 
 def _sads(found: Mapping[str, Floats], truth: Mapping[str, Floats]) -> dict[str, float]:
     return {name: float(np.abs(found[name] - truth[name]).sum()) for name in FEATURES}
-
-
-def _normalised(log_weights: Floats) -> Floats:
-    weights: Floats = np.exp(log_weights - np.logaddexp.reduce(log_weights))
-    return weights
 
 
 def beaten(better: Mapping[str, Floats], worse: Mapping[str, Floats], /) -> dict[str, int]:

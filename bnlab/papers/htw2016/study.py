@@ -1,9 +1,10 @@
 """Runs of the methods of [HeTianWu2016], and the long runs that come with the package."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -86,76 +87,36 @@ def trials(name: str, method: str, /, *, runs: int | None = None) -> list[Trial]
     for run in range(RUNS[method] if runs is None else runs):
         rng = np.random.default_rng([SEED, NAMES.index(name), METHODS.index(method), run])
         start = time.process_time()
-        edges, mass = _METHODS[method](name, rng)
+        draws = _drawn(name, method, rng)
+        table = given.by_k2.table if draws.over == "orders" else None
+        edges = features.edges(draws, table=table)
         seconds = time.process_time() - start
+        mass = float(draws.stats["mass"][0]) if "mass" in draws.stats else float("nan")
         out.append(Trial(bn.diagnostics.sad(edges, truth), mass, seconds))
     return out
 
 
-def _partial_orders(name: str, rng: np.random.Generator) -> tuple[Floats, float]:
-    table = case(name).by_k2.table
-    draws = bn.sample_partial_orders(
-        table,
-        draws=KEPT_1,
-        rng=rng,
-        bucket=BUCKET.get(name, 10),
-        chains=1,
-        burn_in=WARM_UP_1,
-        thin=1,
-    )
-    return bn.features.edges(draws, table=table), float("nan")
-
-
-def _direct_orders(name: str, rng: np.random.Generator) -> tuple[Floats, float]:
-    exact = case(name).by_k2
-    draws = bn.sample_orders(exact, draws=DRAWS_1, rng=rng)
-    return bn.features.edges(draws, table=exact.table), float("nan")
-
-
-def _direct_dags(name: str, rng: np.random.Generator) -> tuple[Floats, float]:
-    draws = bn.sample_dags(case(name).by_k2, draws=DRAWS_1, rng=rng)
-    return bn.features.edges(draws), float("nan")
-
-
-def global_chain(name: str, rng: np.random.Generator, /, *, local: float = 0.0) -> bn.Draws:
-    """Draw 30,000 DAGs by proposing whole DAGs from the exact order-modular edges."""
-    exact = case(name).by_bdeu
-    kernel = bn.Hybrid(exact.edges, local) if local else bn.Global(exact.edges)
-    return bn.sample_structures(
-        exact.table, draws=DRAWS_3, rng=rng, kernel=kernel, chains=1, burn_in=WARM_UP_3, thin=THIN_3
-    )
-
-
-def _global(name: str, rng: np.random.Generator) -> tuple[Floats, float]:
-    return bn.features.edges(global_chain(name, rng)), float("nan")
-
-
-def _best(name: str, rng: np.random.Generator) -> tuple[Floats, float]:
-    best = bn.k_best_dags(case(name).by_bdeu.table, BEST.get(name, 100))
-    return _edges_and_mass(best.as_draws(log_z=dags(name).log_z))
-
-
-def _distinct(name: str, rng: np.random.Generator) -> tuple[Floats, float]:
-    draws = bn.sample_dags(case(name).by_bdeu, draws=DRAWS_3, rng=rng)
-    return _edges_and_mass(bn.reweight_unique(draws, log_z=dags(name).log_z))
-
-
-def _weighed(name: str, rng: np.random.Generator) -> tuple[Floats, float]:
-    draws = bn.sample_dags(case(name).by_bdeu, draws=DRAWS_3, rng=rng)
-    return bn.features.edges(bn.reweight_by_extensions(draws)), float("nan")
-
-
-def _edges_and_mass(draws: bn.Draws) -> tuple[Floats, float]:
-    return bn.features.edges(draws), float(draws.stats["mass"][0])
-
-
-_METHODS: dict[str, Callable[[str, np.random.Generator], tuple[Floats, float]]] = dict(
-    zip(
-        METHODS,
-        (_partial_orders, _direct_orders, _direct_dags, _global, _best, _distinct, _weighed),
-        strict=True,
-    )
-)
+def _drawn(name: str, method: str, rng: np.random.Generator) -> bn.Draws:
+    """Return what one run of a method draws, or lists."""
+    by_k2, by_bdeu = case(name).by_k2, case(name).by_bdeu
+    how: dict[str, Any] = {"rng": rng, "chains": 1}
+    if method == "PO-MCMC":
+        how |= {"bucket": BUCKET.get(name, 10), "burn_in": WARM_UP_1, "thin": 1}
+        return bn.sample_partial_orders(by_k2.table, draws=KEPT_1, **how)
+    if method == "DOS":
+        return bn.sample_orders(by_k2, draws=DRAWS_1, rng=rng)
+    if method == "DDS":
+        return bn.sample_dags(by_k2, draws=DRAWS_1, rng=rng)
+    if method == "DP+MCMC":  # whole DAGs, proposed from the exact order-modular edges
+        how |= {"kernel": bn.Global(by_bdeu.edges), "burn_in": WARM_UP_3, "thin": THIN_3}
+        return bn.sample_structures(by_bdeu.table, draws=DRAWS_3, **how)
+    if method == "k-best":
+        best = bn.k_best_dags(by_bdeu.table, BEST.get(name, 100))
+        return best.as_draws(log_z=dags(name).log_z)
+    draws = bn.sample_dags(by_bdeu, draws=DRAWS_3, rng=rng)
+    if method == "IW-DDS":
+        return bn.reweight_unique(draws, log_z=dags(name).log_z)
+    return bn.reweight_by_extensions(draws)
 
 
 LISTED = 2  # times k: far enough to see all that tie for the last place
@@ -185,17 +146,6 @@ SETTINGS = {0.02: 0.05, 0.01: 0.02}
 LONG_RUNS = {0.02: 1000, 0.01: 500}
 
 
-def repeated_edges(
-    exact: bn.OrderPosterior, sizes: Sequence[int], *, runs: int, rng: np.random.Generator
-) -> Floats:
-    """Return edge estimates (runs, len(sizes), n, n) from the first draws of each run of DDS."""
-    out = []
-    for stream in rng.spawn(runs):
-        draws = bn.sample_dags(exact, draws=max(sizes), rng=stream)
-        out.append([features.edges(draws.prefix(size)) for size in sizes])
-    return np.array(out)
-
-
 def misses(name: str, eps: float, sizes: Sequence[int], /, *, runs: int) -> Floats:
     """Return the share of runs of DDS that miss each edge by eps or more, (sizes, n (n - 1))."""
     exact = case(name).by_k2
@@ -203,7 +153,8 @@ def misses(name: str, eps: float, sizes: Sequence[int], /, *, runs: int) -> Floa
     rng = np.random.default_rng([44, round(1000 * eps)])
     total = np.zeros((len(sizes), int(off.sum())))
     for stream in rng.spawn(runs):
-        found = repeated_edges(exact, sizes, runs=1, rng=stream)[0]
+        draws = bn.sample_dags(exact, draws=max(sizes), rng=stream.spawn(1)[0])
+        found = np.array([features.edges(draws.prefix(size)) for size in sizes])
         total += np.abs(found - exact.edges)[:, off] >= eps
     return total / runs
 
