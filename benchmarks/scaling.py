@@ -12,18 +12,25 @@ last line says how busy it was. MPI's ranks talk over loopback; one more of them
 
 import argparse
 import json
+import logging
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from importlib.util import find_spec
+from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 
 import bnlab as bn
-from bnlab.labs.scaling_out import PLACES, Ledger, absent, fingerprint, letters, wine
-from bnlab.labs.scaling_out.places import mpiexec
+from bnlab.labs.scaling_out import Ledger, fingerprint, letters, wine
 from bnlab.running import Executor
 
 WARMING = 0.3  # share of a call that makes two jobs at least, so that all workers are ready
@@ -93,6 +100,72 @@ CALLS = {
         empty_jobs,
     )
 }
+
+
+@contextmanager
+def dask(workers: int, /) -> Iterator[Executor]:
+    """So many of Dask's workers on this machine, of one thread each."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client.get_executor()
+
+
+@contextmanager
+def engines(workers: int, /) -> Iterator[Executor]:
+    """So many of ipyparallel's engines on this machine."""
+    from ipyparallel import Cluster
+
+    with tempfile.TemporaryDirectory() as folder:
+        cluster = Cluster(
+            n=workers, controller_ip="127.0.0.1", log_level=logging.ERROR, profile_dir=folder
+        )
+        cluster.start_cluster_sync()
+        try:
+            with cluster.connect_client_sync() as client:
+                client.wait_for_engines(workers, interactive=False)
+                yield client.load_balanced_view().executor
+        finally:
+            cluster.stop_cluster_sync()
+
+
+PLACES: Mapping[str, Callable[[int], AbstractContextManager[Executor]]] = {
+    "threads": ThreadPoolExecutor,  # nothing is sent, since kernels let other threads run
+    "processes": partial(ProcessPoolExecutor, mp_context=get_context("spawn")),
+    "Dask": dask,
+    "ipyparallel": engines,
+}
+"""Name -> function of the number of workers, that gives a context with an executor."""
+
+_NEEDS = {"Dask": "distributed", "ipyparallel": "ipyparallel", "MPI": "mpi4py"}
+
+
+def absent() -> dict[str, str]:
+    """The places that this environment has not, and a sentence about each."""
+    missing = {
+        name: f'{name}: not here, so this part is left out. pip install "bnlab[cluster]" brings it.'
+        for name, package in _NEEDS.items()
+        if find_spec(package) is None
+    }
+    if "MPI" not in missing and mpiexec() is None:
+        missing["MPI"] = "MPI: there is no mpiexec here, so this part is left out."
+    return missing
+
+
+def mpiexec() -> str | None:
+    """The program that starts MPI's ranks: beside this Python, or on the path."""
+    beside = str(Path(sys.executable).parent)
+    return shutil.which("mpiexec", path=os.pathsep.join([beside, os.environ.get("PATH", "")]))
+
 
 Found = dict[str, tuple[float, str]]
 """Call -> seconds, the best of the repeats, of which a short call has more, and the fingerprint of

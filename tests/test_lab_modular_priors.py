@@ -105,7 +105,7 @@ def test_explorer_shows_the_prior_that_is_chosen(name: str) -> None:
     weight = np.exp(lab.log_factor(prior.factor, everything.dags)) / 3.0**arrows
     weight *= everything.orders if prior.by_orders else 1
     p = weight / weight.sum()
-    np.testing.assert_allclose(explorer.probabilities, p, rtol=1e-9)
+    np.testing.assert_allclose(lab.prior_probabilities(**explorer.values()), p, rtol=1e-9)
     shown = explorer.curve.source("curve").data
     assert shown["probability"][0] == pytest.approx(p.max())
     assert shown["probability"][-1] == pytest.approx(p.min())

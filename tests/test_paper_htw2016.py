@@ -181,6 +181,13 @@ def test_pictures_are_complete() -> None:
         assert json_item(drawn)
 
 
+def test_rates_are_counted_once() -> None:
+    data = page.page.parts["figure_rates"].make().select_one({"name": "rates"}).data
+    assert sum(data["count"]) == 90
+    assert data["left"][0] == 0
+    assert data["right"][-1] > max(0.05, study.stored_rates(0.02)[-1].max())
+
+
 def test_features_have_a_picture_each() -> None:
     found = page.found("iris")["k-best"]
     grids = [page.page.parts[f"figures_iris_{half}"].make() for half in (1, 2)]

@@ -204,7 +204,7 @@ def test_a_missing_file_makes_a_stand_in(monkeypatch):
         cases = [study.case(name) for name in study.NAMES]
     finally:
         study.case.cache_clear()
-    assert [(case.table.n, case.m, case.table.max_parents) for case in cases] == [
+    assert [(case.table.n, case.data.m, case.table.max_parents) for case in cases] == [
         (20, 1000, 4),
         (37, 100, 3),
         (58, 106, 3),

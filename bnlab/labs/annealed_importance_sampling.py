@@ -15,18 +15,8 @@ from numpy.typing import ArrayLike
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats, Ints
-from bnlab.labs.board import (
-    SCHEDULES,
-    Case,
-    Schedule,
-    check,
-    choice,
-    dataset_choice,
-    rows,
-    setup as setup,
-    size_slider,
-    title,
-)
+from bnlab.labs import board
+from bnlab.labs.board import SCHEDULES, Case, Schedule, check, rows, setup as setup, size_slider
 from bnlab.labs.landscape import Landscape as Landscape
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
@@ -199,8 +189,8 @@ class Shapes(View):
         for case, kind in product(cases, SCHEDULES):  # now, so that the controls answer at once
             _spreads(case, kind)
         super().__init__(
-            schedule=choice("schedule", list(SCHEDULES)),
-            dataset=dataset_choice(DATASETS, data),
+            schedule=board.choice("schedule", list(SCHEDULES)),
+            dataset=board.dataset_choice(DATASETS, data),
             steps=size_slider("annealing steps", SHAPE_STOPS, 300),
         )
 
@@ -231,7 +221,7 @@ class Shapes(View):
             ),
             "spread": (
                 spread,
-                f"{title(dataset)}, {schedule}, {steps:,} steps: ln w has standard deviation "
+                f"{board.title(dataset)}, {schedule}, {steps:,} steps: ln w has standard deviation "
                 f"{spreads[schedule][SHAPE_STOPS.index(steps)]:.3g} nats.",
             ),
         }

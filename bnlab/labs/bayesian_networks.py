@@ -67,21 +67,17 @@ class Evidence(View):
         labels = [
             f"{name} = {levels[0]}" for name, levels in zip(net.names, net.levels, strict=True)
         ]
+        picture = plots.network(wide, names, self._places, title="Wide: on an open path")
+        bars = plots.share_bars(
+            after,
+            before,
+            labels,
+            title="Now (bar) and with nothing known (diamond)",
+            alt="Bars of probabilities given what is known, diamonds without it",
+        )
         return {
-            "net": (
-                plots.network(wide, names, self._places, title="Wide: on an open path"),
-                f"Depends on {asked}, given what is known: {told}.",
-            ),
-            "bars": (
-                plots.share_bars(
-                    after,
-                    before,
-                    labels,
-                    title="Now (bar) and with nothing known (diamond)",
-                    alt="Bars of probabilities given what is known, diamonds without it",
-                ),
-                "Exact: sums of the product of the tables.",
-            ),
+            "net": (picture, f"Depends on {asked}, given what is known: {told}."),
+            "bars": (bars, "Exact: sums of the product of the tables."),
         }
 
 

@@ -132,10 +132,7 @@ def check_ratio(function: Ratio) -> bool:
     def by_package(delta: float, bins: int) -> list[float]:
         split: Any = {"delta": delta / 4, "bins": bins}
         a, b = (
-            (
-                bn.lower_bound(up, **split).log_value,
-                bn.upper_bound(down, **split).log_value,
-            )
+            (bn.lower_bound(up, **split).log_value, bn.upper_bound(down, **split).log_value)
             for up, down in (some[:2], some[2:])
         )
         return [a[0] - b[1], a[1] - b[0]]

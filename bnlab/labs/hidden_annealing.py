@@ -13,16 +13,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats, Ints
-from bnlab.hidden import (
-    AIS,
-    SMC,
-    JointDirichlet,
-    RowDirichlet,
-    Warped,
-    anneal,
-    estimate_evidence,
-    estimate_structures,
-)
+from bnlab.hidden import AIS, SMC, JointDirichlet, RowDirichlet, Warped, anneal
 from bnlab.labs.board import check, choice, setup as setup, size_slider
 from bnlab.labs.hidden_scores import (
     NAMES,
@@ -31,7 +22,6 @@ from bnlab.labs.hidden_scores import (
     rows as rows,
     scored as scored,
     structures as structures,
-    thesis_tables as thesis_tables,
     true_model as true_model,
     true_number as true_number,
 )
@@ -85,7 +75,7 @@ def simulated(n: int) -> Problem:
     if n <= 8:
         value = bn.hidden.exact_evidence(true_model(), data)
     else:
-        value = estimate_evidence(true_model(), data, runs=4, rng=rng, method=SMC(200))
+        value = bn.hidden.estimate_evidence(true_model(), data, runs=4, rng=rng, method=SMC(200))
     return Problem(data, net.tables, value.log_value, "exact" if n <= 8 else "SMC")
 
 
@@ -267,7 +257,7 @@ class Loops(View):
 PARTICLES = 100
 
 PUBLISHED_RUNS: Mapping[int, tuple[int, ...]] = {
-    n: tuple(map(int, printed.TABLE_6_3[printed.SIZES.index(n)][:5]))
+    n: tuple(printed.TABLE_6_3[printed.SIZES.index(n)][:5].tolist())
     for n in (10, 40, 480, 1280, 5120)
 }
 """Rank of the true structure by five single annealing runs, Table 6.3 of [Beal2003]."""
@@ -277,7 +267,7 @@ def gold(n: int, seed: int = SEED, *, run: int = 0) -> Floats:
     """Evidence of all 136 structures by sequential Monte Carlo, nats: (136,); each `run` anew."""
     rng = np.random.default_rng([seed, n, PARTICLES, run])
     data, method = rows(n, seed), SMC(PARTICLES)
-    found = estimate_structures(structures(), data, runs=1, rng=rng, method=method)
+    found = bn.hidden.estimate_structures(structures(), data, runs=1, rng=rng, method=method)
     return np.array([estimate.log_value for estimate in found])
 
 

@@ -41,13 +41,9 @@ TABLES = tuple([[p or printed.LEAST for p in row] for row in table] for table in
 """The tables of sec. 6.4 of [Beal2003]: rows sum to 1 nearly; its .00 is here .0025."""
 
 PUBLISHED_RANKS: Mapping[int, Mapping[str, int]] = {
-    n: {
-        label: int(
-            printed.TABLE_6_1[printed.SIZES.index(n)][printed.RANK_SCORES.index(SCORES[label])]
-        )
-        for label in RANKED
-    }
-    for n in SIZES
+    n: {label: ranks[printed.RANK_SCORES.index(SCORES[label])] for label in RANKED}
+    for n, ranks in zip(printed.SIZES, printed.TABLE_6_1.tolist(), strict=True)
+    if n in SIZES
 }
 """Rank of the true structure in Table 6.1 of [Beal2003], alias-corrected, at `SIZES`."""
 
@@ -214,8 +210,8 @@ def _bars(n: int) -> tuple[Any, str]:
 
 
 def _ranked(scores: Floats) -> str:
-    best = world.parameters()[int(np.argmax(scores))]
-    winner = "the same" if rank(scores) == 1 else f"{best} parameters"
+    best = f"{world.parameters()[np.argmax(scores)]} parameters"
+    winner = "the same" if rank(scores) == 1 else best
     return f"True one (circle): rank {rank(scores)}; highest (cross): {winner}."
 
 
@@ -257,15 +253,11 @@ class Ranks(Experiment):
             published[name] = np.array([PUBLISHED_RANKS[n][name] for n in SIZES], float)
         whole = sum(len(known) == len(self._sizes) for known in found.values())
         said = f"{whole} complete data sets, medians. Rank 1: the true structure scores highest."
+        picture = _ranks(self._sizes, ours, "ranks", "Ours")
+        theirs = _ranks(SIZES, published, "published_ranks", "Thesis, Table 6.1")
         return {
-            "ours": (
-                _ranks(self._sizes, ours, "ranks", "Ours"),
-                said if found else "Not run yet: press Run.",
-            ),
-            "theirs": (
-                _ranks(SIZES, published, "published_ranks", "Thesis, Table 6.1"),
-                "One data set, three restarts of each climb.",
-            ),
+            "ours": (picture, said if found else "Not run yet: press Run."),
+            "theirs": (theirs, "One data set, three restarts of each climb."),
         }
 
 

@@ -57,10 +57,17 @@ class Extensions(View):
     def draw(self, shape: str, number: int, step: int) -> Board:
         """The counts of all down-sets, and the walk so far."""
         dag = graphs.from_edges(4, SHAPES[shape])
-        counts, chances = _counts(shape)
-        order = _orders(shape)[number - 1].tolist()
+        counts, chances, orders = _walks(shape)
+        order = orders[number - 1].tolist()
         walked = [sum(1 << v for v in order[: 4 - k]) for k in range(step + 1)]
         placed = ["·"] * (4 - step) + [NAMES[v] for v in order[4 - step :]]
+        net = plots.network(
+            graphs.to_adjacency(dag).astype(float),
+            NAMES,
+            self._places,
+            title="The DAG",
+            width=310,
+        )
         return {
             "lattice": (
                 plots.walk_down(
@@ -73,23 +80,15 @@ class Extensions(View):
                 f"{shape}: {counts[-1]} linear extensions, {sum(c > 0 for c in counts)} down-sets. "
                 "Sets without a number are none.",
             ),
-            "net": (
-                plots.network(
-                    graphs.to_adjacency(dag).astype(float),
-                    NAMES,
-                    self._places,
-                    title="The DAG",
-                    width=310,
-                ),
-                "A linear extension has all parents before their children.",
-            ),
+            "net": (net, "A linear extension has all parents before their children."),
         }
 
 
 @cache
-def _counts(shape: str) -> tuple[list[int], Floats]:
-    """Return l(S) of each set, 0 where it is no down-set, and [v, S], the chance of v last."""
-    ideals = bn.linear_extensions.ideal_lattice(graphs.from_edges(4, SHAPES[shape]))
+def _walks(shape: str) -> tuple[list[int], Floats, Ints]:
+    """Return l(S) of each set, 0 where it is no down-set; [v, S], the chance of v last; draws."""
+    dag = graphs.from_edges(4, SHAPES[shape])
+    ideals = bn.linear_extensions.ideal_lattice(dag)
     counts, chances = np.zeros(16, int), np.full((4, 16), np.nan)
     for masks, values in zip(ideals.levels, ideals.counts, strict=True):
         counts[masks] = values.round()
@@ -97,13 +96,8 @@ def _counts(shape: str) -> tuple[list[int], Floats]:
         whole = s | 1 << v
         if whole != s and counts[s] and counts[whole]:
             chances[v, s] = counts[s] / counts[whole]
-    return counts.tolist(), chances
-
-
-@cache
-def _orders(shape: str) -> Ints:
-    dag = graphs.from_edges(4, SHAPES[shape])
-    return bn.sample_linear_extensions(dag, draws=20, rng=np.random.default_rng(SEED))
+    orders = bn.sample_linear_extensions(dag, draws=20, rng=np.random.default_rng(SEED))
+    return counts.tolist(), chances, orders
 
 
 class Worth(View):
@@ -208,10 +202,7 @@ class Certain(View):
             STOPS[:shown],
             [each.low for each in sound],
             [each.high for each in sound],
-            {
-                "distinct DAGs": [each.value for each in sound],
-                "weights 1/ℓ(G)": weighted[:shown],
-            },
+            {"distinct DAGs": [each.value for each in sound], "weights 1/ℓ(G)": weighted[:shown]},
             {"structure-modular, exact": truth, "order-modular, exact": other},
             most=STOPS[-1],
         )

@@ -111,11 +111,6 @@ class PriorExplorer(View):
             divisor=size_slider("each edge divides by", DIVISORS),
         )
 
-    @property
-    def probabilities(self) -> Floats:
-        """(29281,), the prior on display."""
-        return prior_probabilities(**self.values())
-
     def draw(self, prior: str, divisor: int) -> Board:
         """The prior beside the others, and the shapes at both ends."""
         p = prior_probabilities(prior, divisor)

@@ -83,18 +83,15 @@ class Prediction:
         self.outcomes = dict(zip(self.fields, outcome, strict=True))
         self._within = within
         shown = _told("The outcome stands here once you have committed to an answer.")
-
         verdict = {True: "right", False: "wrong"}
 
         def show() -> None:
             if self.committed:
-                shown.value = _table(
-                    ("", "you", "outcome", ""),
-                    [
-                        (name, _text(self.answers[name]), _text(value), verdict[self.right(name)])
-                        for name, value in self.outcomes.items()
-                    ],
-                )
+                rows = [
+                    (name, _text(self.answers[name]), _text(value), verdict[self.right(name)])
+                    for name, value in self.outcomes.items()
+                ]
+                shown.value = _table(("", "you", "outcome", ""), rows)
 
         self.listen(show)
         display(shown)  # type: ignore[no-untyped-call]
@@ -126,9 +123,8 @@ class Prediction:
         try:
             number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
         except ValueError:
-            raise ValueError(
-                f"{value or 'Nothing'} is not a number: type one{_of(name)}."
-            ) from None
+            what = f"one for {name}" if name else "one"
+            raise ValueError(f"{value or 'Nothing'} is not a number: type {what}.") from None
         if not least <= number <= most:
             raise ValueError(f"{value} is not between {least:g} and {most:g}.")
         return number
@@ -154,16 +150,12 @@ def predict(
     picture : a Bokeh figure, and the name of its source with a row for each option in turn: a
         click on a mark chooses it, too
     """
-    fields: dict[str, Any] = {}
-    for name in parts:
-        if options is None:
-            # Sent whole when the field is left: letters sent one by one can come after the click.
-            fields[name] = widgets.Text(
-                description=name, placeholder="a number", continuous_update=False
-            )
-        else:
-            fields[name] = widgets.RadioButtons(options=options, index=None, description=name)
-        fields[name].style = {"description_width": "initial"}
+    # Sent whole when the field is left: letters sent one by one can come after the click.
+    kind, settings = widgets.Text, {"placeholder": "a number", "continuous_update": False}
+    if options is not None:
+        kind, settings = widgets.RadioButtons, {"options": options, "index": None}
+    look: dict[str, Any] = {"style": {"description_width": "initial"}, **settings}
+    fields = {name: kind(description=name, **look) for name in parts}
     asked = Prediction(question, fields, between)
     shown: list[widgets.Widget] = [widgets.HTML(f"<b>{escape(question)}</b>")]
     if picture is not None:
@@ -184,10 +176,8 @@ def review(*asked: Prediction) -> None:
             for guess in known
         ]
         right = [guess for guess in known if all(map(guess.right, guess.answers))]
-        wrong = sorted(
-            (guess for guess in known if guess not in right),
-            key=lambda guess: -SURE.index(guess.sure),
-        )
+        wrong = [guess for guess in known if guess not in right]
+        wrong.sort(key=lambda guess: -SURE.index(guess.sure))
         said = f"Right: {len(right)} of {len(known)}; not committed: {len(asked) - len(known)}."
         if wrong and wrong[0].sure != SURE[0]:
             said += f" You were {wrong[0].sure}, and wrong: {wrong[0].question}"
@@ -228,18 +218,10 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _text(value: Answer) -> str:
-    return (
-        value
-        if isinstance(value, str)
-        else f"{value:,.4g}"
-        if abs(value) < 1e4
-        else f"{value:,.0f}"
-    )
+    if isinstance(value, str):
+        return value
+    return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
 
 
 def _listed(values: dict[str, Answer]) -> str:
     return ", ".join(f"{name} {_text(value)}".strip() for name, value in values.items())
-
-
-def _of(name: str) -> str:
-    return f" for {name}" if name else ""

@@ -60,6 +60,7 @@ def sizes(m: int) -> tuple[int, ...]:
     return (*(step for step in STEPS if step < m), m)
 
 
+@cache
 def answer(data: bn.Data, m: int) -> Answer:
     """The posterior given the first `m` rows of `data`.
 
@@ -96,7 +97,7 @@ class Explorer(View):
 
     def draw(self, dataset: Case, size: int) -> Board:
         """The posterior given the first rows, at the places that all rows give the network."""
-        data, now = table(dataset), _answer(dataset, size)
+        data, now = table(dataset), answer(table(dataset), size)
         side, net, bars = ROOM[data.n > FEW]
         edges, names = now.edges, data.names
         u, v = np.unravel_index(np.argmax(edges), edges.shape)
@@ -107,7 +108,7 @@ class Explorer(View):
                 f"{edges[u, v]:.2f}.",
             ),
             "net": (
-                plots.network(edges, names, _places(dataset), width=net),
+                plots.network(edges, names, _places(data), width=net),
                 "Positions are those of the full table; edges below 0.1 are left out.",
             ),
             "bars": (
@@ -119,13 +120,8 @@ class Explorer(View):
 
 
 @cache
-def _answer(case: Case, m: int) -> Answer:
-    return answer(table(case), m)
-
-
-@cache
-def _places(case: Case) -> Floats:
-    return plots.network_positions(_answer(case, table(case).m).edges)
+def _places(data: bn.Data) -> Floats:
+    return plots.network_positions(answer(data, data.m).edges)
 
 
 def check_probability(function: Callable[[Counter[Dag], Callable[[Dag], bool]], float]) -> bool:

@@ -4,7 +4,6 @@ Searches for one good DAG, the classes of DAGs that score alike, and what the be
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -13,19 +12,8 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Bools, Floats, Ints
-from bnlab.labs.board import (
-    DATASETS as DATASETS,
-    Case,
-    bdeu_table as table,
-    check,
-    choice,
-    dataset_choice,
-    rows as data,
-    setup as setup,
-    size_slider,
-    step_slider,
-    title,
-)
+from bnlab.labs import board
+from bnlab.labs.board import DATASETS, Case, bdeu_table as table, rows as data, setup as setup
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.search.climbs import KINDS
@@ -103,16 +91,14 @@ def exact(case: Case) -> bn.DagPosterior:
 @cache
 def average(case: Case, k: int) -> Average:
     """The k best DAGs of a case, weighed by their probabilities."""
-    columns, listed = ("dags", "log_target", "log_weight"), _listed(case)
-    first = replace(listed, **{name: getattr(listed, name)[:k] for name in columns})
-    draws = first.as_draws(log_z=exact(case).log_z)
-    classes = len(np.unique(bn.graphs.cpdag(first.dags), axis=0))
+    draws = _listed(case).prefix(k)
+    classes = len(np.unique(bn.graphs.cpdag(draws.values[0]), axis=0))
     return Average(bn.features.edges(draws), float(draws.stats["mass"][0]), classes)
 
 
 @cache
-def _listed(case: Case) -> bn.BestDags:
-    return bn.k_best_dags(table(case), COUNTS[-1])
+def _listed(case: Case) -> bn.Draws:
+    return bn.k_best_dags(table(case), COUNTS[-1]).as_draws(log_z=exact(case).log_z)
 
 
 class Members(View):
@@ -127,8 +113,8 @@ class Members(View):
         self._case: Case = "coronary" if data is None else data
         passed = classes(self._case)
         last = len(passed) - 1
-        edges = step_slider("edges inserted", min(5, last), 0, last, "420px")
-        member = step_slider("member", 1, 1, len(passed[edges.value]), "420px")
+        edges = board.step_slider("edges inserted", min(5, last), 0, last, "420px")
+        member = board.step_slider("member", 1, 1, len(passed[edges.value]), "420px")
         super().__init__(edges=edges, member=member)
 
     def settle(self, moved: str) -> None:
@@ -162,9 +148,9 @@ class Steps(View):
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
-        dataset = dataset_choice(DATASETS, data)
-        walk = choice("search", list(WALKS))
-        step = step_slider("moves made", 0, 0, _last(dataset.value, walk.value), "420px")
+        dataset = board.dataset_choice(DATASETS, data)
+        walk = board.choice("search", list(WALKS))
+        step = board.step_slider("moves made", 0, 0, _last(dataset.value, walk.value), "420px")
         super().__init__(dataset=dataset, walk=walk, step=step)
 
     def settle(self, moved: str) -> None:
@@ -245,8 +231,8 @@ class Averages(View):
             for k in COUNTS:
                 average(case, k)
         super().__init__(
-            dataset=dataset_choice(DATASETS, data),
-            count=size_slider("the k best DAGs, k", COUNTS),
+            dataset=board.dataset_choice(DATASETS, data),
+            count=board.size_slider("the k best DAGs, k", COUNTS),
         )
 
     def draw(self, dataset: Case, count: int) -> Board:
@@ -268,7 +254,7 @@ class Averages(View):
         return {
             "heat": (
                 plots.heat_map(here.edges, labels, name="averaged", title=heading),
-                f"{title(dataset)}. {many}: {here.mass:.1%} of the posterior probability.",
+                f"{board.title(dataset)}. {many}: {here.mass:.1%} of the posterior probability.",
             ),
             "pairs": (pairs, f"SAD of all edges from the exact ones: {sad:.2f}."),
         }
@@ -331,7 +317,7 @@ def check_gain(function: Callable[..., Any]) -> bool:
         before, after = _four().log_target([dag, _changed(dag, kind, u, v)])
         return bool(np.isclose(result(kind, u, v, dag)[0], after - before))
 
-    return check(
+    return board.check(
         "Exercise 1",
         "return a number, for adding 0 -> 3",
         lambda: np.isfinite(result("add", 0, 3)[0]),
@@ -400,7 +386,7 @@ def check_deletes(function: Callable[..., Any]) -> bool:
             C, gains = _deleted(C, x, y, H), [*gains, gain]
 
     none: frozenset[int] = frozenset()
-    return check(
+    return board.check(
         "Exercise 2",
         "no edges, nothing to delete",
         lambda: result(0, 0, 0, 0) == [],
@@ -437,7 +423,7 @@ def check_search(function: Callable[[bn.ScoreTable, np.random.Generator], Any]) 
         return bool(scores.log_target(dag[None])[0] > plain + MARGIN)
 
     best = f"the best DAG, for {SEEDS} seeds of 3"
-    return check(
+    return board.check(
         "Exercise 3",
         "return the parent masks of a DAG",
         lambda: np.isfinite(gap("wine")),

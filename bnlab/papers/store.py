@@ -65,5 +65,4 @@ def chain(draws: bn.Draws, c: int, first: int = 0, /) -> bn.Draws:
 def normalised(log_weights: Floats, /) -> Floats:
     """Return weights that add up to 1."""
     weights = np.exp(log_weights - log_weights.max())
-    shares: Floats = weights / weights.sum()
-    return shares
+    return np.asarray(weights / weights.sum())

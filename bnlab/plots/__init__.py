@@ -31,10 +31,7 @@ from bnlab.plots.marks import (
     sensitivity as sensitivity,
     share_bars as share_bars,
 )
-from bnlab.plots.matrix import (
-    heat_map as heat_map,
-    move_gains as move_gains,
-)
+from bnlab.plots.matrix import heat_map as heat_map, move_gains as move_gains
 from bnlab.plots.network import network as network, network_positions as network_positions
 from bnlab.plots.orders import order_landscape as order_landscape
 from bnlab.plots.points import (
@@ -45,7 +42,6 @@ from bnlab.plots.points import (
     experiments as experiments,
     heaviest as heaviest,
     label_map as label_map,
-    rate_histogram as rate_histogram,
     structure_scores as structure_scores,
 )
 from bnlab.plots.saving import save as save

@@ -27,7 +27,6 @@ from bnlab.plots.canvas import (
     vector,
 )
 
-BETA = "inverse temperature β: uniform at 0, posterior at 1"
 BOUNDS = ("inverted_triangle", "triangle")
 
 MOST_POINTS = 500

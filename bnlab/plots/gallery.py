@@ -163,8 +163,7 @@ def _checked(
 def _circle(centre: Floats, n: int, radius: float) -> Floats:
     """Places (n, 2) on a circle, the first on top, clockwise."""
     angle = np.pi / 2 - 2 * np.pi * np.arange(n) / n
-    places: Floats = centre + radius * np.column_stack([np.cos(angle), np.sin(angle)])
-    return places
+    return np.asarray(centre + radius * np.column_stack([np.cos(angle), np.sin(angle)]))
 
 
 def _ahead(start: Floats, end: Floats) -> Floats:

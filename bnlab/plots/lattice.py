@@ -187,11 +187,7 @@ def _cells(
 
 
 def _links(
-    names: Sequence[str],
-    places: Floats,
-    alpha: Floats,
-    now: Collection[Link],
-    share: Floats | None,
+    names: Sequence[str], places: Floats, alpha: Floats, now: Collection[Link], share: Floats | None
 ) -> Columns:
     """The columns of the links, one row a link; what is drawn bold comes last, over the rest."""
     n = len(names)

@@ -62,7 +62,6 @@ def cells(
     name: str,
     title: str,
     alt: str,
-    ends: tuple[str, str],
     fill: Mapping[str, object],
     side: int = FRAME,
     **look: object,
@@ -74,14 +73,13 @@ def cells(
 
     Parameters
     ----------
-    ends : what the rows and the columns are
     fill : the column that has a colour, and what gives it
     side : of the matrix, pixels
     """
     n = len(names)
     longest = min(max(map(len, names)), LONGEST)
     slanted, room = n > 6 or longest > 6, round(LETTER * longest)
-    axes = ends[1], ends[0]
+    axes = "child", "parent"
     size = side + 100 + room, side + 85 + (round(0.8 * room) if slanted else 0)
     picture = canvas(title, alt, *axes, size=size, x=list(names), y=list(reversed(names)))
     picture.frame_width = picture.frame_height = side
@@ -110,8 +108,6 @@ def heat_map(
     name: str = "edges",
     title: str = "Probability of each edge",
     alt: str = "Heat map of edge probabilities, a row for each parent, a column for each child",
-    what: str = "edge",
-    ends: tuple[str, str] = ("parent", "child"),
     side: int = FRAME,
 ) -> figure:
     """Draw edge probabilities as a heat map: the column `probability` of the source `name`.
@@ -125,7 +121,6 @@ def heat_map(
         it is not known
     names : the n variable names
     name : the name of the source, by which labs and tests find it
-    what, ends : what is probable, and what it goes from and to: for another relation than edges
     side : of the matrix, pixels
     """
     values = square(edges, names, "edges")
@@ -136,14 +131,14 @@ def heat_map(
         "ink": ["#ffffff" if p > 0.6 else INK for p in chosen],
     }
     mapper = LinearColorMapper(palette=PROBABILITY, low=0, high=1, nan_color="#ffffff")
-    look: dict[str, Any] = {"name": name, "title": title, "alt": alt, "ends": ends, "side": side}
+    look: dict[str, Any] = {"name": name, "title": title, "alt": alt, "side": side}
     look["fill"] = {"field": "probability", "transform": mapper}
     picture, drawn = cells(names, columns, **look, line_color=None)
     bar: dict[str, Any] = {"width": 12, "padding": 4, "bar_line_color": RULE}
     bar |= {"major_label_text_font_size": SMALL_FONT_SIZE, "major_label_text_color": INK}
     ticker = BasicTicker(desired_num_ticks=5)
     picture.add_layout(ColorBar(color_mapper=mapper, ticker=ticker, **bar), "right")
-    tips = (what, "@parent → @child"), ("probability", "@probability{0.000}")
+    tips = ("edge", "@parent → @child"), ("probability", "@probability{0.000}")
     hover(picture, [drawn], *tips, outlined=[drawn])
     return picture
 
@@ -191,9 +186,8 @@ def move_gains(
     }
     # Purple to the eye is a gain, orange a loss: told apart with any colour vision.
     shades = {"palette": tuple(reversed(PuOr11)), "low": -SHADES, "high": SHADES}
-    look: dict[str, Any] = {"title": title, "alt": alt, "ends": ("parent", "child")}
+    look: dict[str, Any] = {"title": title, "alt": alt, "line_color": "edge", "line_width": 2.5}
     look["fill"] = {"field": "shade", "transform": LinearColorMapper(**shades, nan_color=EMPTY)}
-    look |= {"line_color": "edge", "line_width": 2.5}
     picture, drawn = cells(names, columns, name="gains", **look)
     tips = ("pair", "@parent → @child"), ("gain", "@gain{0.000} nats")
     hover(picture, [drawn], *tips, outlined=[drawn])

@@ -178,18 +178,14 @@ def network(
     lines = picture.multi_line("xs", "ys", source=source, line_color=CYCLE[0], **look)
     look = {"fill_color": CYCLE[0], "fill_alpha": "alpha", "line_color": None}
     heads = picture.patches("head_xs", "head_ys", source=source, **look)
-    _draw_nodes(picture, node_data(names, positions, size))
+    nodes = ColumnDataSource(data=node_data(names, positions, size), name="nodes")
+    look = {"fill_color": "#ffffff", "line_color": RULE, "line_width": 1.5, "border_radius": 8}
+    boxes = picture.rect("x", "y", width="width", height="height", source=nodes, **look)
+    write(picture, "x", "y", "label", source=nodes, size=13)
+    hover(picture, [boxes], ("", "@name"), outlined=[boxes])
     told = ("edge", "@parent → @child"), ("probability", "@probability{0.000}")
     hover(picture, [lines], *told, outlined=[lines, heads], line_policy="interp")
     return picture
-
-
-def _draw_nodes(picture: figure, columns: Columns) -> None:
-    nodes = ColumnDataSource(data=columns, name="nodes")
-    look = {"fill_color": "#ffffff", "line_color": RULE, "line_width": 1.5, "border_radius": 8}
-    drawn = picture.rect("x", "y", width="width", height="height", source=nodes, **look)
-    write(picture, "x", "y", "label", source=nodes, size=13)
-    hover(picture, [drawn], ("", "@name"), outlined=[drawn])
 
 
 def _consensus(values: Floats) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Scatter plots, bars and histograms: a point or bar for each chain, run, structure or edge."""
+"""Scatter plots and bars: a point or bar for each chain, run, structure or edge."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,7 +8,6 @@ from bokeh.models import ColumnDataSource, NumeralTickFormatter
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
-from bnlab.checks import Floats
 from bnlab.plots.canvas import (
     COLOURS,
     CYCLE,
@@ -278,49 +277,6 @@ def experiments(estimates: ArrayLike, exact: float, eps: float, /, *, title: str
     )
     hover(picture, [dots], ("experiment", "@experiment"), ("estimate", "@estimate{0.0000}"))
     return picture
-
-
-def rate_histogram(
-    rates: ArrayLike,
-    allowed: float,
-    /,
-    *,
-    title: str,
-    alt: str,
-) -> figure:
-    """Draw a histogram of the rates of edges, with a line at the rate allowed.
-
-    The source "rates" has `left`, `right` and `count` of each bin. Bins begin at 0 and reach past
-    the rate allowed and the largest of all.
-
-    Parameters
-    ----------
-    rates : any shape, within 0..1
-    allowed : the rate that none may exceed
-    """
-    values = np.asarray(rates, np.float64).ravel()
-    reach = 1.1 * max(allowed, float(values.max(initial=0.0)))
-    counts, ends = np.histogram(values, bins=24, range=(0, reach))
-    axes = "share of runs that miss", "edges"
-    picture = canvas(
-        title, alt, *axes, size=(480, 300), x=(0, reach), y=(0, 1.1 * max(int(counts.max()), 1))
-    )
-    look: dict[str, Any] = {"fill_color": COLOURS[0], "fill_alpha": 0.6}
-    bars = _histogram(picture, counts, ends, name="rates", count="count", **look)
-    limit = picture.vspan(x=[allowed], line_color=INK, line_width=2, line_dash="dashed")
-    legend_below(picture, entries({"edges": bars, f"allowed: {allowed:g}": limit}), columns=2)
-    return picture
-
-
-def _histogram(
-    picture: figure, counts: ArrayLike, edges: Floats, /, *, name: str, count: str, **look: object
-) -> object:
-    """Draw the bars of a histogram; the source has `left`, `right` and the `count`."""
-    columns: Columns = {"left": edges[:-1].tolist(), "right": edges[1:].tolist()}
-    columns[count] = np.asarray(counts).tolist()
-    source = ColumnDataSource(data=columns, name=name)
-    look = {"source": source, "line_color": "#ffffff", **look}
-    return picture.quad(left="left", right="right", bottom=0, top=count, **look)
 
 
 def acceptance_path(betas: ArrayLike, rates: ArrayLike, /) -> figure:

@@ -6,13 +6,13 @@ what more rows change in draws and what they do not.
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 import bnlab as bn
 from bnlab import features, graphs, plots
-from bnlab.checks import Floats, Ints
+from bnlab.checks import Bools, Floats, Ints
 from bnlab.exact import order_paths
 from bnlab.labs.board import choice, size_slider, step_slider
 from bnlab.labs.view import Board, View
@@ -58,26 +58,22 @@ class WalkDown(View):
         done = order[: max(0, step - n)]
         edges = graphs.to_adjacency([dag[v] if v in done else 0 for v in range(n)])
         key = ", ".join(f"{a} = {b}" for a, b in zip(self._letters, names, strict=True) if a != b)
+        lattice = plots.walk_down(
+            self._letters,
+            walks.chances,
+            walked,
+            title=f"Step 1, an order from the back: {' '.join(placed)}",
+        )
+        net = plots.network(
+            edges.astype(float),
+            names,
+            self._places,
+            title="Step 2, parents given the order",
+            width=310,
+        )
         return {
-            "lattice": (
-                plots.walk_down(
-                    self._letters,
-                    walks.chances,
-                    walked,
-                    title=f"Step 1, an order from the back: {' '.join(placed)}",
-                ),
-                f"{self._last(walks, walked[-1])} {key}.",
-            ),
-            "net": (
-                plots.network(
-                    edges.astype(float),
-                    names,
-                    self._places,
-                    title="Step 2, parents given the order",
-                    width=310,
-                ),
-                self._choice(walks, order, dag, step - n),
-            ),
+            "lattice": (lattice, f"{self._last(walks, walked[-1])} {key}."),
+            "net": (net, self._choice(walks, order, dag, step - n)),
         }
 
     def _last(self, walks: "Walks", here: int) -> str:
@@ -225,11 +221,21 @@ class MoreRows(View):
         """The estimates up to this number of rows, and the DAGs most often drawn at it."""
         kind, u, v = self._asked[question]
         shown = [m for m in self._sizes if m <= size]
-        found = [_answer(self._data, m, drawn, kind, u, v) for m in shown]
+        known = [_has(self._data, m, kind, u, v) for m in shown]
+        found = [(float(has[:drawn].mean()), exact) for has, exact in known]
         room = [(np.nan, np.nan)] * (len(self._sizes) - len(shown))
         shares, exact = np.transpose(found + room)
         spread = bn.hoeffding_margin(drawn, DELTA)
         most = _most_drawn(self._data, size, drawn)
+        dags = plots.share_bars(
+            most.shares,
+            most.exact,
+            [f"DAG {k}" for k in range(1, MOST_DAGS + 1)],
+            largest=0.2,
+            name="most_drawn",
+            title=f"DAGs most often drawn, of {most.distinct:,} distinct",
+            alt="Bars of the shares of the DAGs drawn most often",
+        )
         return {
             "estimates": (
                 plots.share_bars(
@@ -243,18 +249,7 @@ class MoreRows(View):
                 f"{question}: {found[-1][0]:.4f} ± {spread:.4f} with {size:,} rows and {drawn:,} "
                 f"draws; exact {found[-1][1]:.4f}.",
             ),
-            "dags": (
-                plots.share_bars(
-                    most.shares,
-                    most.exact,
-                    [f"DAG {k}" for k in range(1, MOST_DAGS + 1)],
-                    largest=0.2,
-                    name="most_drawn",
-                    title=f"DAGs most often drawn, of {most.distinct:,} distinct",
-                    alt="Bars of the shares of the DAGs drawn most often",
-                ),
-                f"{drawn:,} draws with {size:,} rows: {most.distinct:,} distinct DAGs.",
-            ),
+            "dags": (dags, f"{drawn:,} draws with {size:,} rows: {most.distinct:,} distinct DAGs."),
         }
 
 
@@ -282,19 +277,15 @@ def _draws(data: bn.Data, size: int) -> bn.Draws:
 
 
 @cache
-def _has(data: bn.Data, size: int, kind: str, u: int, v: int) -> tuple[Any, float]:
+def _has(data: bn.Data, size: int, kind: str, u: int, v: int) -> tuple[Bools, float]:
+    """Return which of the draws have the feature, and its exact probability."""
     dags, exact = _draws(data, size).values[0], _exact(data, size)
-    edge, back = features.edge(u, v)(dags), features.edge(v, u)(dags)
-    if kind == "joined":
-        return edge | back, float(exact.edges[u, v] + exact.edges[v, u])
+    if kind == "path":
+        return features.path(u, v)(dags), float(order_paths(exact)[u, v])
+    there, back = features.edge(u, v)(dags), features.edge(v, u)(dags)
     if kind == "edge":
-        return edge, float(exact.edges[u, v])
-    return features.path(u, v)(dags), float(order_paths(exact)[u, v])
-
-
-def _answer(data: bn.Data, size: int, drawn: int, kind: str, u: int, v: int) -> tuple[float, float]:
-    has, exact = _has(data, size, kind, u, v)
-    return float(np.mean(has[:drawn])), exact
+        return there, float(exact.edges[u, v])
+    return there | back, float(exact.edges[u, v] + exact.edges[v, u])
 
 
 @cache

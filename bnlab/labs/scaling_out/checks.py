@@ -5,7 +5,7 @@ from itertools import product
 from typing import Any
 
 from bnlab.labs.board import check
-from bnlab.labs.scaling_out.places import three_calls, wine
+from bnlab.labs.scaling_out.ledger import three_calls, wine
 from bnlab.labs.scaling_out.plans import ROWS, Load, annealing_steps
 
 LEAST_RUNS = 20

@@ -129,9 +129,8 @@ class SpeedUp(View):
             "these jobs": (CORES, [load.speed_up(p) for p in CORES]),
         }
         costs: Curves = {
-            "ideal": (CORES, [1.0] * len(CORES)),
-            "Amdahl's law": (CORES, [p / amdahl(serial, p) for p in CORES]),
-            "these jobs": (CORES, [load.cost(p) / WORK for p in CORES]),
+            label: (CORES, [p / times for p, times in zip(CORES, faster, strict=True)])
+            for label, (_, faster) in speeds.items()
         }
         half = "half the cores' time is work"
         speed = plots.core_curves(
@@ -187,11 +186,6 @@ class AnnealingPlan(View):
             runs=size_slider("runs", RUNS, 10_000),
             cores=size_slider("cores", CORES[:11], 2),
         )
-
-    @property
-    def run_seconds(self) -> float:
-        """Seconds of one run."""
-        return annealing_seconds(self.controls["n"].value, self._a_term)
 
     @property
     def load(self) -> Load:

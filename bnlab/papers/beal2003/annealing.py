@@ -50,8 +50,7 @@ def particles(n: int, /, *, batch: int, size: int = 256) -> Floats:
 def mean_of(log_p: Floats, /) -> Floats:
     """Return ln of the mean of exp over the last axis: AIS(G) of eq. 6.61 [Beal2003]."""
     top = log_p.max(axis=-1, keepdims=True)
-    out: Floats = top[..., 0] + np.log(np.exp(log_p - top).mean(axis=-1))
-    return out
+    return np.asarray(top[..., 0] + np.log(np.exp(log_p - top).mean(axis=-1)))
 
 
 LADDER = tuple(2**k for k in range(6, 15))
@@ -101,14 +100,12 @@ class Sides(NamedTuple):
     @property
     def lower(self) -> Floats:
         """Return mean ln weight (steps,): on average below ln p(data)."""
-        out: Floats = self.upward.mean(axis=0)
-        return out
+        return np.asarray(self.upward.mean(axis=0))
 
     @property
     def upper(self) -> Floats:
         """Return mean ln weight (steps,) in reverse: on average above ln p(data)."""
-        out: Floats = self.reverse.mean(axis=0)
-        return out
+        return np.asarray(self.reverse.mean(axis=0))
 
 
 def both_ways(

@@ -101,7 +101,12 @@ class Study:
 def made(plan: Plan, /, *, progress: Progress | None = None) -> Study:
     """Compute a plan: `made(LONG)` gives what `saved()` holds."""
     arrays: dict[str, Array] = {}
-    tasks = _tasks(plan)
+    tasks: list[Callable[[], dict[str, Array]]] = [
+        *(partial(_draws, plan.draws, n) for n in plan.draw_sizes),
+        *(partial(_data_sets, plan.data_sets, n) for n in plan.print_sizes),
+        *(partial(_batches, n, plan.steps, runs) for n, runs in plan.batches.items()),
+        *(partial(_particles, n, runs) for n, runs in plan.particles.items()),
+    ]
     for done, task in enumerate(tasks, 1):
         arrays |= task()
         if progress is not None and progress(done, len(tasks), Study(arrays)) is False:
@@ -113,18 +118,6 @@ def made(plan: Plan, /, *, progress: Progress | None = None) -> Study:
 def saved() -> Study:
     """Return the stored long runs."""
     return Study(stored("beal2003"))
-
-
-Task = Callable[[], dict[str, Array]]
-
-
-def _tasks(plan: Plan) -> list[Task]:
-    return [
-        *(partial(_draws, plan.draws, n) for n in plan.draw_sizes),
-        *(partial(_data_sets, plan.data_sets, n) for n in plan.print_sizes),
-        *(partial(_batches, n, plan.steps, runs) for n, runs in plan.batches.items()),
-        *(partial(_particles, n, runs) for n, runs in plan.particles.items()),
-    ]
 
 
 def _draws(count: int, n: int) -> dict[str, Array]:

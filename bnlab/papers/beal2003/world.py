@@ -180,8 +180,7 @@ def all_scores(
 def with_aliases(scores: Floats, /) -> Floats:
     """Return scores (..., 136, 7) plus ln S, but for the MAP score [Beal2003, eq. 6.26]."""
     adds = np.array([name != "map" for name in SCORES])
-    out: Floats = scores + log_aliases()[:, None] * adds
-    return out
+    return np.asarray(scores + log_aliases()[:, None] * adds)
 
 
 def ranks(scores: Floats, number: int | None = None, /) -> Ints:
@@ -192,8 +191,7 @@ def ranks(scores: Floats, number: int | None = None, /) -> Ints:
 
 def gaps(scores: Floats, /) -> Floats:
     """Return score of the true structure less the highest, (...,) from (..., 136): at most 0."""
-    out: Floats = scores[..., truth()] - scores.max(axis=-1)
-    return out
+    return np.asarray(scores[..., truth()] - scores.max(axis=-1))
 
 
 class Standing(NamedTuple):

@@ -65,9 +65,8 @@ def misprint() -> Rows:
 @cache
 def chains(name: str) -> Mapping[str, walks.Walk]:
     """Return 25 chains of each sampler on one of CASES."""
-    return {
-        s: walks.walk(cases.case(name).table, s, draws=32_768, chains=25) for s in walks.SAMPLERS
-    }
+    table = cases.case(name).table
+    return {s: walks.walk(table, s, draws=32_768, chains=25) for s in walks.SAMPLERS}
 
 
 @cache
@@ -107,14 +106,10 @@ def convergence(number: int, name: str, more: str, words: str) -> Any:
             x = list(walks.STOPS) if more else chains(name)[sampler].seconds_at(walks.STOPS)
             groups[group][label] = (x, values.mean(axis=0))
     title = f"Figure {number}: {name}{words}"
-    measure = {"x_label": "moves of one chain"} if more else {}
+    measure, exact = {"x_label": "moves of one chain"} if more else {}, cases.case(name)
     return plots.time_curves(
         groups,
-        {
-            "DP alone": bn.diagnostics.sad(
-                cases.case(name).orders.edges, cases.case(name).dags.edges
-            )
-        },
+        {"DP alone": bn.diagnostics.sad(exact.orders.edges, exact.dags.edges)},
         y_label="SAD from the exact edges",
         y_range=(0.05, 12.0),
         y_axis_type="log",

@@ -263,8 +263,7 @@ def stored_cells() -> tuple[Floats, Floats]:
 
 def cell_network() -> Ints:
     """Return `consensus` as stored, (11,)."""
-    network: Ints = stored("em2007")["cells network"]
-    return network
+    return np.asarray(stored("em2007")["cells network"])
 
 
 def _stored(name: str) -> Floats:

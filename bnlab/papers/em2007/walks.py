@@ -106,8 +106,7 @@ def ellis_edges_at(walk: Walk, stops: Sequence[int], /) -> Floats:
 
 def sad(edges: ArrayLike, exact: ArrayLike, /) -> Floats:
     """Return sums of absolute differences, (..., n, n) and (n, n) to (...)."""
-    out: Floats = np.abs(np.asarray(edges) - np.asarray(exact)).sum(axis=(-2, -1))
-    return out
+    return np.asarray(np.abs(np.asarray(edges) - np.asarray(exact)).sum(axis=(-2, -1)))
 
 
 def _weighted(walk: Walk, stops: Sequence[int], weigh: Callable[[Ints], Floats]) -> Floats:

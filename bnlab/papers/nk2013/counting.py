@@ -35,19 +35,16 @@ class Counts:
 
     def refused(self, method: str) -> NDArray[np.int64]:
         """Return how many of the DAGs of each size were refused, int64 (sizes,)."""
-        refused: NDArray[np.int64] = np.isinf(self.states[method]).sum(axis=1)
-        return refused
+        return np.asarray(np.isinf(self.states[method]).sum(axis=1))
 
     def median_states(self, method: str) -> Floats:
         """Return median number of sets (sizes,); inf where more than half were refused."""
-        medians: Floats = np.sort(self.states[method], axis=1)[:, DAGS // 2]
-        return medians
+        return np.asarray(np.sort(self.states[method], axis=1)[:, DAGS // 2])
 
     def median_seconds(self, method: str) -> Floats:
         """Return median time of a count (sizes,); inf where more than half were refused."""
         counted = np.where(np.isinf(self.states[method]), np.inf, self.seconds[method])
-        medians: Floats = np.sort(counted, axis=1)[:, DAGS // 2]
-        return medians
+        return np.asarray(np.sort(counted, axis=1)[:, DAGS // 2])
 
 
 @cache

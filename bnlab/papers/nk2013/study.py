@@ -2,9 +2,9 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 
@@ -28,18 +28,13 @@ class Case:
     table: bn.ScoreTable
 
     @property
-    def m(self) -> int:
-        """Return the number of rows."""
-        return self.data.m
-
-    @property
     def label(self) -> str:
         """Return the name, and whether it is a stand-in, for titles."""
         return self.name if self.real else f"{self.name} (stand-in)"
 
     def __repr__(self) -> str:
         kind = "" if self.real else ", a stand-in"
-        size = f"n={self.table.n}, m={self.m}, k={self.table.max_parents}"
+        size = f"n={self.table.n}, m={self.data.m}, k={self.table.max_parents}"
         return f"{self.name}{kind}: {size}. {self.source}"
 
 
@@ -48,54 +43,36 @@ def case(name: str, /) -> Case:
     """Return one of the paper's data sets, scored; a stand-in where its file cannot be had."""
     if name not in NAMES:
         raise ValueError(f"no data set {name!r}; there are {', '.join(NAMES)}")
-    real, stand_in, max_parents = _SOURCES[name]
     try:
-        data, source = real()
-        found = True
+        (data, source), real = _rows(name), True
     except (FileNotFoundError, ModuleNotFoundError) as error:
-        data, source = stand_in()
-        source, found = f"{source} Why: {error}", False
-    table = bn.score_families(data, bn.BDeu(1.0), max_parents=max_parents)
-    return Case(name, found, source, data, table)
+        (data, source), real = _stand_in(name), False
+        source += f" Why: {error}"
+    table = bn.score_families(data, bn.BDeu(1.0), max_parents=4 if name == "MUSHROOM" else 3)
+    return Case(name, real, source, data, table)
 
 
-Source = tuple[bn.Data, str]
-
-
-def _mushroom() -> Source:
-    data = bn.load_dataset("mushroom").subsample(1000, np.random.default_rng(SEED))
-    return data, "1,000 of the 8,124 rows of UCI 73, drawn with a seed."
-
-
-def _alarm() -> Source:
-    return _of_network(bn.load_network("alarm"), 100), "100 rows from the published network."
-
-
-def _promoters() -> Source:
+def _rows(name: str) -> tuple[bn.Data, str]:
+    """Return rows of the paper's source, and what they are."""
+    rng = np.random.default_rng(SEED)
+    if name == "MUSHROOM":
+        data = bn.load_dataset("mushroom").subsample(1000, rng)
+        return data, "1,000 of the 8,124 rows of UCI 73, drawn with a seed."
+    if name == "ALARM":
+        return bn.load_network("alarm").sample(100, rng), "100 rows from the published network."
     return bn.load_dataset("promoters"), "All rows of UCI 67."
 
 
-def _promoters_stand_in() -> Source:
+def _stand_in(name: str) -> tuple[bn.Data, str]:
+    """Return as many rows as of the paper's source, of about as many variables."""
     rng = np.random.default_rng(SEED)
-    values = np.column_stack([rng.integers(0, 2, 106), rng.integers(0, 4, (106, 57))])
-    return bn.Data.from_arrays(values, arities=[2] + [4] * 57), "106 rows of random letters."
-
-
-def _random(name: str, m: int) -> Source:
-    network = bn.random_network(name, np.random.default_rng(SEED))
-    text = f"{m:,} rows from the structure of the network {name} with random tables."
-    return _of_network(network, m), text
-
-
-def _of_network(network: bn.BayesNet, m: int) -> bn.Data:
-    return network.sample(m, np.random.default_rng(SEED))
-
-
-_SOURCES: dict[str, tuple[Callable[[], Source], Callable[[], Source], int]] = {
-    "MUSHROOM": (_mushroom, partial(_random, "child", 1000), 4),
-    "ALARM": (_alarm, partial(_random, "alarm", 100), 3),
-    "PROMOTERS": (_promoters, _promoters_stand_in, 3),
-}
+    if name == "PROMOTERS":
+        values = np.column_stack([rng.integers(0, 2, 106), rng.integers(0, 4, (106, 57))])
+        data = bn.Data.from_arrays(values, arities=[2] + [4] * 57)
+        return data, "106 rows of random letters."
+    network, m = ("child", 1000) if name == "MUSHROOM" else ("alarm", 100)
+    data = bn.random_network(network, rng).sample(m, np.random.default_rng(SEED))
+    return data, f"{m:,} rows from the structure of the network {network} with random tables."
 
 
 RUNS = 9
@@ -192,7 +169,7 @@ def coupled(table: bn.ScoreTable, r: int, moves: int, thin: int) -> Sampler:
 def race(case: Case, plan: Plan, /) -> list[Sampler]:
     """Run the six samplers on a data set, AIS and then MC3, for equally many moves each."""
     table, moves = case.table, plan.moves[case.name]
-    steps = [math.ceil(multiple * table.n * case.m) for multiple in plan.multiples[case.name]]
+    steps = [math.ceil(multiple * table.n * case.data.m) for multiple in plan.multiples[case.name]]
     thin = plan.thin[case.name]
     return [
         *(annealed(table, r, moves) for r in steps if r <= moves),
@@ -239,8 +216,7 @@ def counts(sampler: Sampler, points: int = POINTS, /) -> list[int]:
 
 def seconds(sampler: Sampler, points: int = POINTS, /) -> Floats:
     """Return time of one run on one core up to each of the `counts`."""
-    out: Floats = np.array(counts(sampler, points)) * sampler.seconds / sampler.size
-    return out
+    return np.asarray(np.array(counts(sampler, points)) * sampler.seconds / sampler.size)
 
 
 def evidence(sampler: Sampler, table: bn.ScoreTable, /) -> Floats:

@@ -31,8 +31,7 @@ def true_class() -> Ints:
     """Return which of them are equivalent to the cancer network, by the number of their orders."""
     dags, log_orders = everything()
     found = np.flatnonzero(graphs.markov_equivalent(bn.load_network("cancer").dag, dags))
-    ranked: Ints = found[np.argsort(log_orders[found], kind="stable")]
-    return ranked
+    return np.asarray(found[np.argsort(log_orders[found], kind="stable")])
 
 
 def orders() -> list[int]:
