@@ -80,14 +80,34 @@ def test_chains_of_the_race_leave_their_first_half_out(monkeypatch: pytest.Monke
         assert edges()[0][0, 1] == expected
 
 
-def test_local_chains_are_stuck_on_all_rows_and_global_ones_lost_on_few() -> None:
-    few, every = lab.sizes("wine")[0], lab.sizes("wine")[-1]
-    local, anywhere, mixed = (
-        [np.mean(lab.walked("wine", m, share)[1]) for m in (few, every)]
-        for share in (1.0, 0.0, 0.1)
+def test_local_chains_are_slow_on_all_rows_jumps_fail_on_few_and_a_mixture_does_neither() -> None:
+    local, jumps, mixed, mostly_jumps = (
+        np.array([np.mean(lab.walked("wine", m, share)[1]) for m in lab.sizes("wine")])
+        for share in (1.0, 0.0, 0.9, 0.1)
     )
-    assert local[0] < anywhere[0]
-    assert local[1] > 4 > max(anywhere[1], mixed[1])
+    assert jumps[0] - local[0] > 3 and mostly_jumps[0] - local[0] > 5
+    assert local[-1] > 5 > 2 > jumps[-1]
+    assert (mixed < 1.1 * np.minimum(local, jumps)).all()
+    assert len(lab.walked("wine", 178, 1.0)[1]) == lab.WALKS
+
+
+def test_ten_times_the_local_moves_help_on_coronary_and_hardly_on_wine() -> None:
+    falls = {}
+    for name in ("coronary", "wine"):
+        how = {"draws": 200, "chains": 64, "burn_in": 0}
+        means = [
+            np.mean(
+                lab.chain_errors(
+                    bn.sample_structures(
+                        lab.target(name).table, thin=thin, rng=np.random.default_rng(2), **how
+                    ),
+                    lab.target(name),
+                )
+            )
+            for thin in (75, 750)
+        ]
+        falls[name] = means[0] / means[1]
+    assert falls["wine"] < 2 < falls["coronary"]
 
 
 def test_stuck_follows_its_controls() -> None:
@@ -97,7 +117,7 @@ def test_stuck_follows_its_controls() -> None:
     shown = stuck.errors.source("chain_errors").data
     errors = [lab.walked("wine", m, 0.0)[1] for m in lab.sizes("wine")]
     np.testing.assert_allclose(shown["error"], np.ravel(errors))
-    assert [alpha > 0.5 for alpha in shown["alpha"][7:17]] == [False] + [True] * 8 + [False]
+    assert [alpha > 0.5 for alpha in shown["alpha"][63:129]] == [False] + [True] * 64 + [False]
     trace = stuck.trace.source("stuck").data
     draws, _ = lab.walked("wine", 50, 0.0)
     np.testing.assert_allclose(trace["chain 1"], draws.log_target[0], atol=0.001)

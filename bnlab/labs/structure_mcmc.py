@@ -37,6 +37,8 @@ from bnlab.sampling.structure_mcmc import StructureWalker
 
 SEED = 2007
 SHARES = (0.0, 0.1, 0.9, 1.0)  # of local moves
+MIXED = 0.9  # that of the mixture in the race
+WALKS = 64  # chains whose errors are compared
 SIZES = (20, 50, 100)  # rows, and all of them
 SHOWN_CHAINS = 4
 DEPTH = 60.0  # nats shown below the exact draws
@@ -84,13 +86,13 @@ def chain_errors(draws: bn.Draws, where: Target, /) -> list[float]:
 
 @cache
 def walked(case: Case, m: int, share: float) -> tuple[bn.Draws, tuple[float, ...]]:
-    """Return 8 chains from the empty graph with this share of local moves, and their errors.
+    """Return 64 chains from the empty graph with this share of local moves, and their errors.
 
-    100 draws, n (n - 1) moves apart, nothing left out.
+    100 draws, n (n - 1) moves apart; the errors are those of the second half.
     """
-    where, rng = target(case, m), np.random.default_rng(SEED)
+    where, rng = target(case, m), np.random.default_rng(1)
     how: Any = {"kernel": bn.Hybrid(where.orders.edges, share), "burn_in": 0, "rng": rng}
-    draws = bn.sample_structures(where.table, draws=100, chains=8, **how)
+    draws = bn.sample_structures(where.table, draws=100, chains=WALKS, **how)
     return draws, tuple(chain_errors(draws, where))
 
 
@@ -104,7 +106,7 @@ def band(case: Case, m: int) -> tuple[float, float]:
 
 
 class Stuck(View):
-    """Eight chains on DAGs by rows and by their share of local moves.
+    """64 chains on DAGs by rows and by their share of local moves.
 
     Controls `share` and `rows`; panels `errors` and `trace`.
 
@@ -153,7 +155,7 @@ class Stuck(View):
                     rows,
                     x_label="rows",
                     y_range=(0.5, 50.0),
-                    title="Error of each of 8 chains, second half",
+                    title=f"Error of each of {WALKS} chains, second half",
                 ),
                 f"{said}{np.mean(found):.2f}.",
             ),
@@ -166,12 +168,12 @@ def kernels(where: Target, /) -> dict[str, StructureKernel]:
     edges = where.orders.edges
     return {
         "local": bn.Local(),
-        "reversals": bn.EdgeReversal(0.1),
         "global": bn.Global(edges),
+        "mixture": bn.Hybrid(edges, MIXED),
     }
 
 
-RACERS = ("local", "reversals", "global", "partitions", "orders")
+RACERS = ("local", "global", "mixture", "partitions", "orders")
 STOPS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)  # seconds of computing of each sampler
 CHAINS = 4
 ROUND_SECONDS = 0.005
@@ -285,7 +287,7 @@ def race(
     for label in samplers:
         next(racer(label, where))  # compiled kernels are loaded off the clock
     racers = {label: racer(label, where) for label in samplers}
-    clock = {label: head_start(case) * (label == "global") for label in samplers}
+    clock = {label: head_start(case) * (label in ("global", "mixture")) for label in samplers}
     total, edges = round(1000 * stops[-1] * len(samplers)), {}
     for stop in stops:
         for label, steps in racers.items():

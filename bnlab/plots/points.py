@@ -165,7 +165,7 @@ def chain_errors(
     if stop not in stops:
         raise ValueError(f"{stop} is not among the settings {list(stops)}")
     points = [
-        (f"{setting:g}", error, 0.95 if setting == stop else 0.25)
+        (f"{setting:g}", error, 0.6 if setting == stop else 0.15)
         for setting, found in zip(stops, values.tolist(), strict=True)
         for error in found
     ]
