@@ -160,11 +160,8 @@ def _cost(jobs: int) -> list[float]:
 
 
 def _gains_of_an_edge(difference: float) -> list[float]:
-    gains = [
-        [bayesian_networks.gain(difference, m, table) for m in bayesian_networks.SIZES]
-        for table in range(bayesian_networks.TABLES)
-    ]
-    return list(np.median(gains, axis=0))
+    gains = [bayesian_networks.gains(difference, m) for m in bayesian_networks.SIZES]
+    return list(np.median(gains, axis=1))
 
 
 def _ratios(divisor: int) -> list[float]:

@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any
 
 import ipywidgets as widgets
+from bokeh.core.properties import validate
 from bokeh.models import LayoutDOM
 
 from bnlab.labs.board import HELD, Panel, side_by_side, stacked, stepper, title
@@ -105,7 +106,7 @@ class View(ABC):
     def _move_pictures(self) -> bool:
         """Draw over the pictures on display; False if they are of another kind."""
         try:
-            with ExitStack() as page:
+            with validate(False), ExitStack() as page:  # values of a kind that passed before
                 for panel in self.panels.values():
                     page.enter_context(panel.figure.drawn_over())
                 with Drawing(self._drawn.made):

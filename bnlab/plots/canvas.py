@@ -361,7 +361,10 @@ class _Again:
             data = source.data
         if set(data) != set(old.data) or (source is not None and source.name != old.name):
             raise Differs
-        old.data = dict(data)
+        if any(len(data[name]) != len(column) for name, column in old.data.items()):
+            old.data = dict(data)
+        elif new := {name: now for name, now in data.items() if not _same(now, old.data[name])}:
+            old.data.update(new)
         others = drawn.nonselection_glyph, drawn.muted_glyph, drawn.hover_glyph
         _look(drawn.glyph, {name: now for name, now in look.items() if name not in data}, *others)
         return drawn
@@ -376,6 +379,10 @@ class _Again:
             for old, new in zip(shown.items, part.items, strict=True):
                 if str(old.label) != str(new.label):
                     old.label = new.label
+
+
+def _same(column: Any, other: Any) -> bool:
+    return isinstance(column, list) and column == other
 
 
 def _look(shown: Any, look: Mapping[str, Any], *others: Any) -> None:
