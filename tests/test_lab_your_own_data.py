@@ -11,6 +11,7 @@ import pytest
 
 import bnlab as bn
 from bnlab.labs import your_own_data as lab
+from bnlab.labs.board import FADED
 from bnlab.labs.your_own_data.view import edges_html
 from bnlab.reports import Credible, read_table, sensitivity
 
@@ -119,18 +120,30 @@ def test_what_is_shown_of_an_earlier_table_says_so(garden: Path) -> None:
     table = lab.Table(garden)
     study = lab.Study(table, seconds=10)
     study.runner.run_now()
-    notices = [shown(study).widget.children[0] for shown in (lab.Network, lab.Priors)]
+    network, priors = lab.Network(study), lab.Priors(study)
+    notices = [shown.widget.children[0] for shown in (network, priors)]
+
+    def grey() -> list[bool]:
+        return [FADED in shown.panel.figure._dom_classes for shown in (network, priors)]
+
     assert [notice.value for notice in notices] == ["", ""]
+    assert grey() == [False, False]
     table.rule.value = "equally full levels"
     assert all("The table has changed: press Analyse." in notice.value for notice in notices)
     assert study.runner.status.value.endswith(", for the earlier setting")
+    assert grey() == [True, True]
+    network.threshold.value, priors.ess.value = 0.5, 10.0
+    assert grey() == [True, True]
+    assert "The table has changed" in network.panel.children[1].value
     result = study._work(lambda done, total, snapshot: True)
     table.rule.value = "as proposed"  # while that runs
     study._finish(result)
     assert all("The table has changed" in notice.value for notice in notices)
+    assert grey() == [True, True]
     assert "The table has changed" in study.widget.children[0].value
     study.runner.run_now()
     assert [notice.value for notice in notices] == ["", ""]
+    assert grey() == [False, False]
 
 
 def _two_columns(folder: Path) -> Path:

@@ -15,7 +15,7 @@ from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.labs.board import check, side_by_side, size_slider
 from bnlab.labs.view import Board, Experiment, Progress, View
-from bnlab.labs.your_own_data.study import Study, table_html, write_garden
+from bnlab.labs.your_own_data.study import CHANGED, Study, table_html, write_garden
 from bnlab.reports import Analysis, Credible, read_table, sensitivity
 from bnlab.reports.page import files
 from bnlab.reports.pictures import layout, network_picture, shown_names
@@ -41,6 +41,7 @@ class Network(View):
         self._study, self._listed, self._files = study, widgets.HTML(), widgets.HTML()
         super().__init__(threshold=size_slider("least probability", THRESHOLDS, 0.3))
         study.watch(lambda analysis: self.show(anew=True))
+        study.notice.observe(lambda change: _fade(self, study), "value")
 
     def arrange(self) -> list[Any]:
         """Return what to display: the method, the network and the list beside each other."""
@@ -69,6 +70,14 @@ class Network(View):
         edges, names = self._study.done().edges, self._study.done().data.names
         self._listed.value = edges_html(edges, names, self.controls["threshold"].value)
         self._files.value = _downloads(self._study.done())
+        _fade(self, self._study)
+
+
+def _fade(view: View, study: Study) -> None:
+    """Turn grey what belongs to the table before."""
+    if study.notice.value:
+        for panel in view.panels.values():
+            panel.fade(CHANGED)
 
 
 _layout = cache(partial(layout, least=THRESHOLDS[0]))
@@ -99,6 +108,7 @@ class Priors(Experiment):
             label="All priors",
         )
         study.watch(self._renew)
+        study.notice.observe(lambda change: _fade(self, study), "value")
 
     @property
     def edges(self) -> Floats | None:
@@ -151,6 +161,11 @@ class Priors(Experiment):
     def follow(self) -> None:
         """Show another prior; what runs goes on."""
         self.show()
+
+    def show(self, *, anew: bool = False) -> None:
+        """Bring the panel up to date; it is grey if the table has changed."""
+        super().show(anew=anew)
+        _fade(self, self._study)
 
     def _known(self, found: Found, ess: float, nats: float) -> tuple[Floats, float] | None:
         if self._analysis.data.n <= AT_ONCE:
