@@ -43,7 +43,7 @@ from bnlab.labs import (
     your_own_data,
 )
 from bnlab.labs.board import DEAD, LIVE
-from bnlab.reports import read_table, sensitivity
+from bnlab.reports import sensitivity
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("browser")]
 
@@ -148,9 +148,12 @@ def _gains(steps: int) -> list[float]:
 
 
 def _prior_edges(ess: float, folder: str) -> list[float]:
-    data = read_table(your_own_data.write_garden(folder)).data
-    edges = sensitivity(data, ess=(ess,), priors=(bn.Uniform(),)).edges[0, 0]
-    return list(edges[~np.eye(data.n, dtype=bool)])
+    table = your_own_data.Table(your_own_data.write_garden(folder))
+    table.missing.value = "average over them"
+    study = your_own_data.Study(table)
+    study.runner.run_now()
+    edges = sensitivity(study.done(), ess=(ess,), priors=(bn.Uniform(),)).edges[0, 0]
+    return list(edges[~np.eye(len(edges), dtype=bool)])
 
 
 def _cost(jobs: int) -> list[float]:

@@ -389,6 +389,11 @@ class TestReadCsv:
             ("a,b\n1,2\n2,1\n", {"count": "a", "intervention": "a"}, "both name the column 'a'"),
             ("a,b\n1,2\n2,1\n", {"levels": {"b": ["1", "3"]}}, "line 2: column 'b' holds '2'"),
             ("a,b\n1,2\n1,1\n", {}, "'a' is constant \\(only '1'\\).*pass levels="),
+            (
+                "a,b\n1.5,2\n1.5,1\n",
+                {},
+                "'a' is constant \\(only '1.5'\\). Leave it out with drop=",
+            ),
             ("a,b\n1,2\n1,1\n", {"delimiter": "::"}, "one character"),
             ("a,b\n1,0.5\n2,0.7\n1,low\n", {}, "line 4: column 'b' mixes numbers with text"),
             ('a,b\n1,"2\n2,1\n', {}, "line 3: unexpected end of data"),

@@ -23,8 +23,8 @@ def garden(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> lab.Study:
-    """The garden, analysed; tests do not change it."""
-    study = lab.Study(lab.Table(lab.write_garden(tmp_path_factory.mktemp("garden"))))
+    """The garden without gaps, analysed; tests do not change it."""
+    study = lab.Study(lab.Table(lab.write_garden(tmp_path_factory.mktemp("garden"), gaps=None)))
     study.runner.run_now()
     return study
 
@@ -36,10 +36,64 @@ def test_the_garden_is_untidy_and_the_same_each_time(garden: Path, tmp_path: Pat
     assert len(rows) == 241
     cells = [cell for row in rows for cell in row]
     assert cells.count("?") == 3
-    assert cells.count("") == 3
+    assert {row[5] for row in rows if row[4] == ""} == {"no"}  # measured where it flowers
+    assert 60 < sum(row[4] == "" for row in rows) < 90
+    assert cells.count("") == 3 + sum(row[4] == "" for row in rows)
     text = garden.read_text(encoding="utf-8")
     assert lab.write_garden(tmp_path).read_text(encoding="utf-8") == text
     assert lab.write_garden(tmp_path, seed=1).read_text(encoding="utf-8") != text
+
+
+def test_growth_is_missing_for_the_reason_that_is_asked_for(tmp_path: Path) -> None:
+    def columns(**asked: Any) -> tuple[list[float], list[str], np.ndarray]:
+        text = lab.write_garden(tmp_path, rows=2000, **asked).read_text(encoding="utf-8")
+        rows = [line.split(";") for line in text.splitlines()[1:]]
+        return *([row[i] for row in rows] for i in (4, 5)), np.array([row[4] == "" for row in rows])
+
+    whole, flowers, none = columns(gaps=None)
+    growth = np.array(list(map(float, whole)))
+    assert not none.any()
+    gone = columns(gaps="smallest")[2]
+    assert growth[gone].max() <= growth[~gone].min()
+    gone = columns(gaps="chance")[2]
+    assert abs(gone.mean() - 1 / 3) < 0.05
+    assert abs(growth[gone].mean() - growth.mean()) < 0.3
+    gone = columns()[2]
+    assert {flower for flower, lost in zip(flowers, gone, strict=True) if lost} == {"no"}
+
+
+def test_to_set_the_slugs_is_not_to_see_them(tmp_path: Path) -> None:
+    """Plots without slugs flower less often than plots with many; setting shows the contrary."""
+
+    def share(level: str, slugs: str | None = None) -> float:
+        garden = lab.write_garden(tmp_path, rows=20_000, gaps=None, slugs=slugs)
+        rows = [line.split(";") for line in garden.read_text(encoding="utf-8").splitlines()]
+        flowers = [row[5] for row in rows if row[2] == level]
+        return flowers.count("yes") / len(flowers)
+
+    assert share("none") < share("many") - 0.02
+    assert share("none", slugs="none") > share("many", slugs="many") + 0.25
+
+
+def test_gaps_are_averaged_over_if_asked(garden: Path) -> None:
+    table = lab.Table(garden)
+    table.missing.value = "average over them"
+    study = lab.Study(table, seconds=5)
+    study.runner.run_now()
+    analysis = study.done()
+    assert analysis.completions is not None
+    assert analysis.data.missing.sum() > 60
+    edges, index = analysis.edges.probability, analysis.data.index
+    for parent, child in lab.TRUTH:
+        u, v = index(parent), index(child)
+        assert edges[u, v] + edges[v, u] > 0.9, (parent, child)
+    network, priors = lab.Network(study), lab.Priors(study)
+    shown = network.panel.source("links").data["probability"]
+    np.testing.assert_allclose(sorted(shown), sorted(edges[edges >= network.threshold.value]))
+    assert priors.edges is not None and np.abs(priors.edges - edges).max() < 0.1
+    parts = list(lab.completed(analysis.completions))
+    assert len(parts) == 100
+    assert all(not whole.missing.any() for _, whole in parts)
 
 
 def test_the_table_is_read_without_help(garden: Path) -> None:
@@ -52,13 +106,16 @@ def test_the_table_is_read_without_help(garden: Path) -> None:
     np.testing.assert_array_equal(again.values, table.reading.data.values)
 
 
-def test_controls_read_the_table_anew(garden: Path) -> None:
-    table, seen = lab.Table(garden), []
+def test_controls_read_the_table_anew(tmp_path: Path) -> None:
+    table, seen = lab.Table(lab.write_garden(tmp_path, gaps=None)), []
     table.watch(lambda reading: seen.append(reading.data.levels))
     table.rule.value = "equally full levels"
     table.bins.value = 2
     data = table.reading.data
     assert len(data.levels[data.index("water")]) == 2
+    table.use(lab.write_garden(tmp_path))
+    table.missing.value = "leave the row out"
+    assert table.reading.rows_kept < 180
     table.missing.value = "a level of its own"
     assert table.reading.rows_kept == 240
     assert "missing" in table.reading.data.levels[0]
@@ -220,13 +277,14 @@ def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> N
     assert not lab.check_survivors(lambda p, bins, sizes, sure: each(p, bins[:1], sizes, sure))
     assert not lab.check_survivors(lambda *asked: each(*asked, how=set.union))
     assert not lab.check_survivors(one_direction)
-    assert not lab.check_price(lambda data, u, v: None)
-    assert not lab.check_price(lambda data, u, v: 5.0)
-    assert not lab.check_price(lambda data, u, v: gain(data, u, v) - np.log(2))
+    assert not lab.check_setting(lambda *asked: None)
+    assert not lab.check_setting(seen)
+    assert not lab.check_setting(lambda data, dag, x, code, y: seen(data, dag, x, code, y)[1])
+    assert not lab.check_setting(lambda data, dag, *asked: set_shares(data, [7] * 3, *asked))
     assert not lab.check_cuts([])
     assert not lab.check_cuts([5.0])
     assert not lab.check_cuts([3.0, 5.0, 7.0])
-    assert capsys.readouterr().out.count("not yet") == 13
+    assert capsys.readouterr().out.count("not yet") == 14
 
 
 NAMES = ("soil", "slugs", "water", "growth", "flowers", "bees")
@@ -248,29 +306,23 @@ def each(path: Path, bins: Bins, sizes: Sizes, sure: float, how: Any = set.inter
     return how(*(linked(path, *prior, sure) for prior in product(bins, sizes)))
 
 
-def gain(data: bn.Data, u: int, v: int) -> float:
-    two = bn.score_families(data.select([data.names[u], data.names[v]]), bn.BDeu(ess=1))
-    return float(two.log_score[0, 1] - two.log_score[0, 0] + np.log(2))
+def seen(data: bn.Data, dag: list[int], x: int, code: int, y: int) -> np.ndarray:
+    found = data.values[data.values[:, x] == code, y]
+    return np.bincount(found, minlength=int(data.arities[y])) / found.size
+
+
+def set_shares(data: bn.Data, dag: list[int], x: int, code: int, y: int) -> np.ndarray:
+    """By weights of rows: one over the share of x = code among rows with the same parents."""
+    keys = [tuple(row[u] for u in bn.graphs.members(dag[x])) for row in data.values.tolist()]
+    held, parents = data.values[:, x] == code, sorted(set(keys))
+    which = np.array([parents.index(key) for key in keys])
+    p = np.bincount(which, held) / np.bincount(which)
+    return np.bincount(data.values[held, y], 1 / p[which[held]], int(data.arities[y])) / data.m
 
 
 def test_checks_accept_other_ways_to_be_right() -> None:
-    def price(data: bn.Data, u: int, v: int) -> float:
-        """From the list of all DAGs: their weights and their numbers of edges."""
-        table = bn.score_families(data, bn.BDeu(ess=1), max_parents=data.n - 1)
-        places = [{int(P): f for f, P in enumerate(row)} for row in table.parents]
-        dags = [[int(mask) for mask in dag] for dag in bn.graphs.all_dags(data.n)]
-        weight = np.array(
-            [sum(table.log_score[w, places[w][dag[w]]] for w in range(data.n)) for dag in dags]
-        )
-        edges = np.array([sum(mask.bit_count() for mask in dag) for dag in dags])
-        joined = np.array([bool((dag[v] >> u | dag[u] >> v) & 1) for dag in dags])
-        prices = np.linspace(0, 100, 20001)
-        logs = weight - np.outer(prices, edges)
-        odds = np.logaddexp.reduce(logs[:, joined], 1) - np.logaddexp.reduce(logs[:, ~joined], 1)
-        return float(np.interp(0, -odds, prices))
-
     assert lab.check_survivors(lambda *asked: [pair[::-1] for pair in each(*asked)])
-    assert lab.check_price(price)
+    assert lab.check_setting(set_shares)
     assert lab.check_cuts([3.3, 6.6])
 
 

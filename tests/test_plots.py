@@ -1,10 +1,12 @@
 """The columns behind the pictures, and the pictures' names, labels and alt texts."""
 
 import asyncio
+import math
 import re
 import sys
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -227,6 +229,50 @@ def test_boxes_of_a_network_do_not_overlap() -> None:
 def test_what_is_not_known_has_no_number() -> None:
     picture = plots.heat_map([[0, np.nan], [0.1, 0]], ["a", "b"])
     assert picture.select_one({"name": "edges"}).data["label"] == ["", ".10"]
+
+
+def test_calibration_counts_what_came_true_beside_what_chance_allows() -> None:
+    p = np.array([0.02, 0.04, 0.55, 0.55, 0.55, 0.55, 1.0, 1.0])
+    picture = plots.calibration(p, [0, 1, 1, 1, 0, 0, 1, 1], delta=0.1)
+    check_plot(picture, "calibration")
+    data = columns(picture, "calibration")
+    assert data["count"] == [2, 4, 2]
+    assert data["predicted"] == pytest.approx([0.03, 0.55, 1])
+    assert data["observed"] == [0.5, 0.5, 1]
+    for i, count in enumerate(data["count"]):  # the quantiles, from all ways in which it can end
+        mean = data["predicted"][i]
+        ways = product((0, 1), repeat=count)
+        chance = sorted((sum(way), math.prod(mean if x else 1 - mean for x in way)) for way in ways)
+        ends = [
+            next(k for j, (k, _) in enumerate(chance) if sum(q for _, q in chance[: j + 1]) >= end)
+            for end in (0.05, 0.95 - 1e-12)
+        ]
+        assert [data["low"][i] * count, data["high"][i] * count] == pytest.approx(ends)
+
+
+def test_right_probabilities_lie_within_the_bands() -> None:
+    """Over 200 tables of 1,000 cases with p right for each, and with p too sure."""
+    rng, outside = np.random.default_rng(1), []
+    for sharpness in (1, 3):
+        missed, all_bins = 0, 0
+        for _ in range(200):
+            p = rng.random(1000)
+            true = rng.random(1000) < p
+            sure = p**sharpness / (p**sharpness + (1 - p) ** sharpness)
+            data = columns(plots.calibration(sure, true), "calibration")
+            low, seen, high = (np.array(data[key]) for key in ("low", "observed", "high"))
+            missed, all_bins = missed + ((seen < low) | (seen > high)).sum(), all_bins + seen.size
+        outside.append(missed / all_bins)
+    assert outside[0] < 0.05
+    assert outside[1] > 0.5
+
+
+def test_no_probabilities_are_refused() -> None:
+    for p, true in ([[], []], [[1.2], [1]], [[0.5], [0.5]], [[np.nan], [1]]):
+        with pytest.raises(ValueError, match="probabilities from 0 to 1, and outcomes"):
+            plots.calibration(p, true)
+    with pytest.raises(ValueError, match="outcomes has shape"):
+        plots.calibration([0.5], [1, 0])
 
 
 def drawn(draw: Callable[[], Any], over: Any = None) -> Any:

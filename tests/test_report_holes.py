@@ -185,7 +185,7 @@ def test_one_command_from_file_to_page(tmp_path, monkeypatch, capsys) -> None:
         f"{gaps.sum()} of {gaps.size} cells are missing. No row was dropped for that",
         "of the uncertainty about edges comes from these holes",
         "missing at random: whether one is missing may depend on what the other cells",
-        "no hidden common causes",
+        "no hidden common causes (see What if): if we set species to Gentoo, then mass is",
         "If we set species to Gentoo, then mass is",
         "spread between networks",
         "spread within",
@@ -207,7 +207,8 @@ def test_one_command_from_file_to_page(tmp_path, monkeypatch, capsys) -> None:
     assert f"then mass is {one.levels[y]} with probability {told}" in said
     p, holes = found.edges.probability, found.completions.from_missing
     share = (holes * p * (1 - p)).sum() / (p * (1 - p)).sum()
-    assert f"{100 * share:.2g} % of the uncertainty" in said
+    percent = f"{100 * share:.2g}" if share >= 0.01 else "less than 1"
+    assert f"{percent} % of the uncertainty" in said
     assert text(page_of(found, reading, command="again")).count("If we set species to Gentoo") == 1
 
 

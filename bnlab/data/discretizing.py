@@ -228,8 +228,8 @@ def _check_column(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
 def check_spread(numbers: NDArray[np.float64], name: str, /) -> None:
     """Refuse measurements that are all equal, or none."""
     if not numbers.size or (numbers == numbers[0]).all():
-        only = f"only {numbers[0]:g}" if numbers.size else "no rows"
-        raise ValueError(f"variable {name!r} is constant ({only}): leave it out")
+        what = f"is constant (only {numbers[0]:g})" if numbers.size else "holds no number at all"
+        raise ValueError(f"variable {name!r} {what}: leave it out")
 
 
 def check_rule(rule: object) -> None:

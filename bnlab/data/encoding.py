@@ -258,6 +258,11 @@ class Encoder:
                 "cell, or mark it as missing",
                 row=row,
             )
+        if fraction is not None and len({*numbers.values()}) == 1:
+            raise self.fail(
+                f"column {name!r} is constant (only {fraction!r}). ",
+                f"Leave it out{self.leave_out}",
+            )
         if fraction is not None:
             raise self.fail(
                 f"column {name!r} holds measurements such as {fraction}, not levels. ",

@@ -251,7 +251,7 @@ def _tell_labels(found: Found) -> None:
                 found.note(column.name, sentence)
     for cell, where in marked.items():
         names = list(dict.fromkeys(where))
-        more = f" and {len(names) - 3} others" if len(names) > 3 else ""
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         found.notes.append(
             Note.of(
                 f"{cell!r} is taken for a missing cell ({len(where):,} in {', '.join(names[:3])}"

@@ -37,6 +37,7 @@ from bnlab.plots.orders import order_landscape as order_landscape
 from bnlab.plots.points import (
     acceptance_path as acceptance_path,
     agreement as agreement,
+    calibration as calibration,
     chain_errors as chain_errors,
     distances as distances,
     experiments as experiments,

@@ -1,5 +1,6 @@
 """Scatter plots and bars: a point or bar for each chain, run, structure or edge."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -64,6 +65,65 @@ def agreement(
     tips = [("edge", "@edge"), (labels[0], "@first{0.000}"), (labels[1], "@second{0.000}")]
     hover(picture, [dots], *tips)
     return picture
+
+
+def calibration(
+    probabilities: ArrayLike,
+    outcomes: ArrayLike,
+    /,
+    *,
+    bins: int = 10,
+    delta: float = 0.05,
+    title: str = "Are the probabilities right?",
+    alt: str = "Share that came true against predicted probability, with what chance allows",
+) -> figure:
+    """Draw how often predictions of about the same probability came true.
+
+    The source "calibration" has a row for each of `bins` equally wide intervals of the probability
+    that is not empty: `predicted`, the mean probability, `observed`, the share that came true,
+    `count`, and `low` and `high`, between which that share lies with probability 1 - delta at least
+    if p is right for every case (Binomial of the mean probability, which is not narrower than the
+    exact distribution).
+
+    Parameters
+    ----------
+    probabilities : (N,) of an event, of N cases
+    outcomes : (N,) whether it came true: bools, or 0 and 1
+    """
+    p = np.asarray(probabilities, np.float64).ravel()
+    true = vector(outcomes, p.size, "outcomes")
+    if not p.size or not ((p >= 0) & (p <= 1)).all() or not np.isin(true, (0, 1)).all():
+        raise ValueError("give one or more probabilities from 0 to 1, and outcomes that are 0 or 1")
+    place, rows = np.minimum((p * bins).astype(int), bins - 1), []
+    for here in (place == i for i in np.unique(place)):
+        count, mean = int(here.sum()), float(p[here].mean())
+        ends = np.array(_binomial_ends(count, mean, delta)) / count
+        rows.append([mean, float(true[here].mean()), count, *ends.tolist()])
+    axes = "predicted probability", "share that came true"
+    picture = canvas(title, alt, *axes, size=(400, 400), x=(-0.04, 1.04), y=(-0.04, 1.04))
+    picture.line([0, 1], [0, 1], line_color=RULE, line_dash="dashed", line_width=1.5)
+    columns = from_rows("predicted observed count low high", rows)
+    source = ColumnDataSource(data=columns, name="calibration")
+    picture.segment(
+        "predicted", "low", "predicted", "high", source=source, line_color=PALE, line_width=9
+    )
+    look = {"size": 9, "fill_color": CYCLE[0], "line_color": CYCLE[0]}
+    dots = picture.scatter("predicted", "observed", source=source, **look)
+    tips = [("predicted", "@predicted{0.000}"), ("came true", "@observed{0.000} of @count{0,0}")]
+    hover(picture, [dots], *tips, ("by chance", "@low{0.000} to @high{0.000}"))
+    return picture
+
+
+def _binomial_ends(count: int, p: float, delta: float) -> tuple[int, int]:
+    """The delta/2 and 1 - delta/2 quantiles of a Binomial distribution."""
+    if not 0 < p < 1:
+        return (count, count) if p else (0, 0)
+    k = np.arange(count + 1)
+    steps = np.log(count - k[:-1]) - np.log(k[1:]) + math.log(p) - math.log1p(-p)
+    log_odds = np.append(0.0, np.cumsum(steps))
+    log_cdf = np.logaddexp.accumulate(log_odds) - np.logaddexp.reduce(log_odds)
+    low, high = np.searchsorted(log_cdf, np.log([delta / 2, 1 - delta / 2])).tolist()
+    return low, min(high, count)
 
 
 def label_map(first: ArrayLike, second: ArrayLike, true: tuple[float, float], /) -> figure:

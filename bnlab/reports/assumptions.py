@@ -14,6 +14,7 @@ from bnlab.reports.pictures import SURE
 from bnlab.scores import edge_masks
 
 MOST_NAMED = 8
+LEAST_SHARE = 0.01  # of the uncertainty, that is told as a number
 
 
 def assumed(analysis: Analysis, /) -> list[str]:
@@ -55,10 +56,11 @@ def of_holes(analysis: Analysis, /) -> list[str]:
         return []
     gaps, whole = analysis.data.missing, (found.edges * (1 - found.edges)).sum()
     share = (found.from_missing * found.edges * (1 - found.edges)).sum() / max(whole, 1e-300)
+    percent = f"{100 * share:.2g}" if share >= LEAST_SHARE else f"less than {100 * LEAST_SHARE:g}"
     return [
         f"{gaps.sum():,} of {gaps.size:,} cells are missing. No row was dropped for that: the "
         f"probabilities of links average over {len(found):,} ways to fill them, drawn as the other "
-        f"cells suggest, and {100 * share:.2g} % of the uncertainty about edges comes from these "
+        f"cells suggest, and {percent} % of the uncertainty about edges comes from these "
         "holes. That takes for granted that cells are missing at random, not because of what they "
         "would say."
     ]

@@ -22,13 +22,13 @@ def what_if_section(analysis: Analysis, /) -> Markup:
         found=found,
         holes=analysis.completions is not None,
         searched=analysis.plan.posterior is None,
-        told=[_told(one) for one in found],
+        told=[told(one) for one in found],
         answers=_answers(found, analysis.data) if found else None,
     )
 
 
-def _told(one: Effects) -> str:
-    """The answer to one setting: its likeliest level."""
+def told(one: Effects, /) -> str:
+    """Return the answer to one setting: its likeliest level."""
     y = int(one.mean.argmax())
     return (
         f"If we set {_setting(one)}, then {one.on} is {one.levels[y]} with probability "

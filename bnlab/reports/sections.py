@@ -16,6 +16,7 @@ from bnlab.reports.analysis import Analysis
 from bnlab.reports.assumptions import MOST_NAMED, arrows, given, in_words, of_holes
 from bnlab.reports.credible import Credible, ranked
 from bnlab.reports.pictures import EVEN_ODDS, SURE, Comparison, comparisons
+from bnlab.reports.questions import told
 from bnlab.reports.sensitivity import Sensitivity, nearest_one
 from bnlab.results import LEAST_ESS, MOST_RHAT
 
@@ -93,6 +94,9 @@ def glance(
                 _directions(analysis, sure),
                 _kept(analysis, found, [*sure, *likely]),
             ]
+    if len(analysis.what_if) == 1:  # somebody asked
+        answer = told(analysis.what_if[0]).replace("If", "if", 1)
+        lines.append(f"Provided that there are no hidden common causes (see What if): {answer}")
     lines += [*of_holes(analysis), *given(analysis)]
     warnings = [*_untrusted(analysis), *analysis.warnings]
     return render("report.html", "glance", warnings=warnings, lines=lines, picture=picture)

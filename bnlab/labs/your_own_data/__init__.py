@@ -1,9 +1,16 @@
 """The views and the checks of notebooks/14_your_own_data.ipynb.
 
-From a file that nobody has tidied up to the edges that outlive other cut points and other priors.
+From a file that nobody has tidied up, past measurements and missing cells, to "what if".
 """
 
 from bnlab.labs.board import setup
 from bnlab.labs.predict import predict, review
 from bnlab.labs.your_own_data.study import TRUTH, Study, Table, write_garden
-from bnlab.labs.your_own_data.view import Network, Priors, check_cuts, check_price, check_survivors
+from bnlab.labs.your_own_data.view import (
+    Network,
+    Priors,
+    check_cuts,
+    check_setting,
+    check_survivors,
+)
+from bnlab.reports.setting import completed

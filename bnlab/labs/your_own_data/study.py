@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import ipywidgets as widgets
 import numpy as np
@@ -26,7 +26,11 @@ RULES: dict[str, Callable[[int], Discretizer]] = {
     "equally full levels": EqualFrequency,
     "equally wide levels": EqualWidth,
 }
-MISSING: dict[str, Missing] = {"leave the row out": "drop", "a level of its own": "level"}
+MISSING: dict[str, Missing] = {
+    "average over them": "keep",
+    "leave the row out": "drop",
+    "a level of its own": "level",
+}
 BINS = (2, 3, 4, 5)
 MOST_LEVELS = 6  # shown
 LEFT = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;line-height:1.35;max-width:26em"
@@ -35,9 +39,10 @@ GARDEN_ROWS = 240
 GARDEN_SEED = 9
 TRUTH = (
     ("soil", "slugs"),
-    ("water", "growth"),
     ("slugs", "growth"),
+    ("water", "growth"),
     ("growth", "flowers"),
+    ("soil", "flowers"),
     ("flowers", "bees"),
 )
 """The edges of the network that the garden follows."""
@@ -49,8 +54,9 @@ EARLIER = "What follows is the analysis of the table before."
 
 _HEADER = ("plot", "soil", "slugs", "water", "growth", "flowers", "bees")
 _SLUGS = ("none", "few", "many")
-_GAPS = 3  # missing cells in each of two columns
+_GAPS = 3  # missing cells of soil, and of water
 _BEST_WATER = (3.5, 6.5)  # litres: less or more is bad for growth
+Gaps = Literal["flowers", "chance", "smallest"]
 
 
 class Table:
@@ -254,36 +260,62 @@ def plan_html(plan: Plan, waiting: str, warnings: tuple[str, ...] = (), /) -> st
 
 
 def write_garden(
-    folder: str | os.PathLike[str], /, *, rows: int = GARDEN_ROWS, seed: int = GARDEN_SEED
+    folder: str | os.PathLike[str],
+    /,
+    *,
+    rows: int = GARDEN_ROWS,
+    seed: int = GARDEN_SEED,
+    gaps: Gaps | None = "flowers",
+    slugs: str | None = None,
 ) -> Path:
     """Write garden.csv to a folder and return its path.
 
-    Semicolons between cells, a number for each plot, measurements, counts, labels, and a few cells
-    that nobody filled in. `TRUTH` has the edges behind it; water helps growth in the middle of its
-    range only.
+    Semicolons between cells, a number for each plot, measurements, counts and labels. `TRUTH` has
+    the edges behind it; water helps growth in the middle of its range only, and clay helps flowers.
+
+    Parameters
+    ----------
+    gaps : why the growth of about every third plot is missing: plots that do not flower are
+        measured less often, by chance, or the smallest third is not measured. Six other cells are
+        missing as well; with None none at all
+    slugs : what the slugs of every plot are set to, if somebody sets them
     """
     rng = np.random.default_rng(seed)
     clay = rng.random(rows) < 0.5
-    slugs = np.where(
+    eaten = np.where(
         clay, rng.choice(3, rows, p=[0.1, 0.3, 0.6]), rng.choice(3, rows, p=[0.7, 0.2, 0.1])
     )
+    if slugs is not None:
+        eaten[:] = _SLUGS.index(slugs)
     water = rng.uniform(0, 10, rows)
     good = (water > _BEST_WATER[0]) & (water < _BEST_WATER[1])
-    growth = 12 + 6 * good - 2 * slugs + rng.normal(0, 1.5, rows)
-    flowers = rng.random(rows) < 1 / (1 + np.exp(12 - growth))
+    growth = 12 + 6 * good - 2 * eaten + rng.normal(0, 1.5, rows)
+    flowers = rng.random(rows) < 1 / (1 + np.exp(15 - 6 * clay - growth))
     bees = rng.poisson(np.where(flowers, 40.0, 8.0))
     cells = [
         [f"P{i + 1:03d}" for i in range(rows)],
         ["clay" if is_clay else "sand" for is_clay in clay],
-        [_SLUGS[level] for level in slugs],
+        [_SLUGS[level] for level in eaten],
         [f"{litres:.1f}" for litres in water],
         [f"{height:.1f}" for height in growth],
         ["yes" if has else "no" for has in flowers],
         [str(count) for count in bees],
     ]
-    for column, marker in ((1, "?"), (3, "")):
-        for row in rng.choice(rows, _GAPS, replace=False):
-            cells[column][row] = marker
+    if gaps is not None:
+        chance = rng.random(rows)
+        lost = {
+            "flowers": ~flowers & (chance < 0.6),
+            "chance": chance < 1 / 3,
+            "smallest": growth < np.quantile(growth, 1 / 3),
+        }[gaps]
+        some = [rng.choice(rows, _GAPS, replace=False) for _ in range(2)]
+        for column, marker, gone in (
+            (1, "?", some[0]),
+            (3, "", some[1]),
+            (4, "", np.flatnonzero(lost)),
+        ):
+            for row in gone:
+                cells[column][row] = marker
     lines = map(";".join, [_HEADER, *zip(*cells, strict=True)])
     path = Path(folder, "garden.csv")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
