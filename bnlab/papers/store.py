@@ -20,9 +20,9 @@ Arrays = Mapping[str, Array]
 
 @cache
 def stored(paper: str, /) -> Arrays:
-    """Return the stored arrays of a paper, such as "em2007"; its `made` computes them again.
+    """Return the stored arrays of a paper, such as "em2007".
 
-    `np.savez_compressed("bnlab/papers/em2007/long.npz", **arrays)` writes them.
+    `benchmarks/stored.py` computes and writes them again.
     """
     with as_file(files("bnlab.papers") / paper / "long.npz") as path, np.load(path) as kept:
         return MappingProxyType({name: kept[name] for name in kept.files})

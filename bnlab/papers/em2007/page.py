@@ -245,7 +245,7 @@ def networks() -> Rows:
 def t_cells() -> Rows:
     """Figure 8: edges of the T-cells. Against the network that biologists agree on."""
     edges, truth = study.stored_cells()[0], study.cell_network()
-    for name, p in zip(("used", "used, by orders", "ignored"), edges, strict=True):
+    for name, p in zip(study.READINGS, edges, strict=True):
         directed = bn.diagnostics.auc(p, bn.graphs.to_adjacency(truth))
         yield name, p.sum(), directed, study.skeleton_auc(p, truth), float(walks.sad(p, edges[0]))
 

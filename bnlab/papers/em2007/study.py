@@ -6,7 +6,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 import bnlab as bn
 from bnlab import graphs
@@ -113,8 +113,8 @@ def forecast(
     """Predict some of the ten folds by all methods, those of `dp` also by the dynamic program."""
     parts = [_fold(*split(data, fold, key), runs, 100 * key + fold) for fold in folds]
     exact = [_dp(*split(data, fold, key)) if fold in dp else np.nan for fold in folds]
-    curves, plain, times = (np.array(part) for part in zip(*parts, strict=True))
-    return Forecast(curves, plain, np.array(exact), *times.mean(axis=0).T)
+    curves, alone, times = (np.array(part) for part in zip(*parts, strict=True))
+    return Forecast(curves, alone, np.array(exact), *times.mean(axis=0).T)
 
 
 def split(data: bn.Data, fold: int, key: int, /) -> tuple[bn.Data, bn.Data]:
@@ -142,20 +142,11 @@ def _fold(
             [[_mean(each.prefix(stop), train, test) for stop in DRAWN] for each in chains]
         )
         times.append((walked.setup, walked.seconds))
-    return curves, _plain(table, train, test, key), times
+    return curves, plain(table, train, test, key), times
 
 
-def without_chains(data: bn.Data, key: int, /) -> Floats:
-    """Return `Forecast.plain` of all ten folds, (10, methods)."""
-    out = []
-    for fold in range(FOLDS):
-        train, test = split(data, fold, key)
-        table = bn.score_families(train, bn.BDeu(ESS), max_parents=MAX_PARENTS)
-        out.append(_plain(table, train, test, 100 * key + fold))
-    return np.array(out)
-
-
-def _plain(table: bn.ScoreTable, train: bn.Data, test: bn.Data, key: int) -> list[float]:
+def plain(table: bn.ScoreTable, train: bn.Data, test: bn.Data, key: int) -> list[float]:
+    """Return mean ln p of a held-out row by the methods of PLAIN."""
     exact = bn.sample_dags(bn.dag_posterior(table), draws=EXACT_DRAWS, rng=stream(8, key))
     best = bn.map_dag(table).dags[0]
     tree = bn.chow_liu(replace(train, intervened=None))
@@ -192,51 +183,12 @@ def margin(one: Floats, other: Floats, /) -> tuple[float, float]:
     return float(difference.mean()), float(difference.std(ddof=1) / len(difference) ** 0.5)
 
 
-EDGE_PARENTS = 5
 PROTEINS = ("Raf", "Mek", "Plcg", "PIP2", "PIP3", "Erk", "Akt", "PKA", "PKC", "P38", "Jnk")
 READINGS = ("used", "used, by orders", "ignored")
 """What is done with the interventions: used under the uniform prior over DAGs, used under the
 order-modular one, and taken for observations, uniform over DAGs."""
 
 
-def cell_edges(data: bn.Data, /) -> Floats:
-    """Return exact edge probabilities (3, n, n), in the order of READINGS."""
-    used, ignored = (
-        bn.score_families(each, bn.BDeu(ESS), max_parents=min(data.n - 1, EDGE_PARENTS))
-        for each in (data, replace(data, intervened=None))
-    )
-    return np.array(
-        [
-            bn.dag_posterior(used).edges,
-            bn.order_posterior(used).edges,
-            bn.dag_posterior(ignored).edges,
-        ]
-    )
-
-
-def consensus() -> NDArray[np.int64]:
-    """Return the network that biologists agree on, parent masks (11,), nodes as PROTEINS."""
-    network = bn.load_network("sachs")
-    places = [PROTEINS.index(name) for name in network.names]
-    edges = [(places[u], places[v]) for u, v in graphs.to_edges(network.dag)]
-    return graphs.from_edges(len(PROTEINS), edges)
-
-
-def ignoring(data: bn.Data, fold: int, key: int, /) -> float:
-    """Return mean ln p of a held-out row if training takes what was set from outside for observed.
-
-    Held-out rows are judged as always: a protein that was set is no part of the prediction.
-    """
-    train, test = split(data, fold, key)
-    train = replace(train, intervened=None)
-    table = bn.score_families(train, bn.BDeu(ESS), max_parents=MAX_PARENTS)
-    draws = bn.sample_dags(bn.dag_posterior(table), draws=EXACT_DRAWS, rng=stream(9, key, fold))
-    return _mean(draws, train, test)
-
-
-DATA_SETS = 10  # of the child structure, and synthetic networks
-DRAWS = 2000  # of each chain
-RUNS = 5  # chains of each sampler for one fold
 KEYS = {"synthetic": 6, "tic-tac-toe": 7, "cells": 8}
 """Data sets of the predictions: figures 6, 7 (a stand-in) and 8."""
 
@@ -257,44 +209,17 @@ def stored_networks() -> Floats:
 
 
 def stored_cells() -> tuple[Floats, Floats]:
-    """Return `cell_edges` (3, 11, 11) and `ignoring` of all folds (10,), stored."""
+    """Return edges (3, 11, 11), in the order of READINGS, and means by fold as if all observed."""
     return _stored("cells edges"), _stored("cells ignored")
 
 
 def cell_network() -> Ints:
-    """Return `consensus` as stored, (11,)."""
+    """Return the network that biologists agree on, parent masks (11,), nodes as PROTEINS."""
     return np.asarray(stored("em2007")["cells network"])
 
 
 def _stored(name: str) -> Floats:
     return stored("em2007")[name].astype(np.float64)
-
-
-def made(part: str, /) -> dict[str, Array]:
-    """Compute one part of the stored arrays: "child", "networks" or one of KEYS, in minutes."""
-    if part == "child":
-        columns = zip(*(discover(i, draws=DRAWS) for i in range(DATA_SETS)), strict=True)
-        return {
-            f"child {name}": np.array(column, np.float32)
-            for name, column in zip(Found._fields, columns, strict=True)
-        }
-    if part == "networks":
-        plain = [without_chains(synthetic(i)[1], KEYS["synthetic"]) for i in range(DATA_SETS)]
-        return {"networks plain": np.array(plain, np.float32)}
-    if part not in KEYS:
-        raise ValueError(f"no part {part!r}; there are child, networks, {', '.join(KEYS)}")
-    data = rows(part)
-    found = forecast(data, range(FOLDS), runs=RUNS, key=KEYS[part], dp=range(FOLDS))
-    out = {
-        f"{part} {each.name}": getattr(found, each.name).astype(np.float32)
-        for each in fields(Forecast)
-    }
-    if part == "cells":
-        alone = [ignoring(data, fold, KEYS[part]) for fold in range(FOLDS)]
-        out["cells edges"] = cell_edges(data).astype(np.float32)
-        out["cells network"] = consensus()
-        out["cells ignored"] = np.array(alone, np.float32)
-    return out
 
 
 def rows(part: str, /) -> bn.Data:

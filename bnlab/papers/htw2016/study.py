@@ -12,7 +12,7 @@ import bnlab as bn
 from bnlab import features, graphs
 from bnlab.checks import Floats
 from bnlab.papers.htw2016.printed import NAMES
-from bnlab.papers.store import Array, stored
+from bnlab.papers.store import stored
 
 MAX_PARENTS = 5
 
@@ -60,7 +60,6 @@ SEED = 2016
 METHODS = ("PO-MCMC", "DOS", "DDS", "DP+MCMC", "k-best", "IW-DDS", "1/l(G)")
 BY_ORDERS = METHODS[:3]  # of Table 1; the next three are of Table 3, the last is ours
 RUNS = dict(zip(METHODS, (15, 15, 15, 20, 1, 20, 20), strict=True))
-LONG = {"german": 5}  # runs of each method that are kept, where those of the paper take long
 DRAWS_1, DRAWS_3 = 20_000, 30_000
 WARM_UP_1, KEPT_1 = 10_000, 10_000  # moves of PO-MCMC, each kept after the warm-up
 WARM_UP_3, THIN_3 = 100_000, 3  # moves of DP+MCMC
@@ -143,7 +142,6 @@ def tied(name: str, k: int, /, *, picks: int = 1000) -> tuple[int, int, Floats]:
 CURVE = (500, 1000, 1500, 2000, 2500, 3000, 3500, 4000, 4612)
 SETTINGS = {0.02: 0.05, 0.01: 0.02}
 """eps -> delta; 4,612 and 23,026 draws."""
-LONG_RUNS = {0.02: 1000, 0.01: 500}
 
 
 def misses(name: str, eps: float, sizes: Sequence[int], /, *, runs: int) -> Floats:
@@ -164,9 +162,6 @@ def draws_for(eps: float, /) -> int:
     return features.hoeffding_draws(eps, SETTINGS[eps])
 
 
-GUARDED = "tic_tac_toe"  # the data set of section 4.4
-
-
 def stored_trials(name: str, method: str, /) -> list[Trial]:
     """Return the stored runs of a method on a data set."""
     return [Trial(*map(float, run)) for run in stored("htw2016")[f"{name} {method}"]]
@@ -185,31 +180,6 @@ def stored_seconds(name: str, /) -> list[float]:
 def stored_rates(eps: float, /) -> Floats:
     """Return the share of runs that miss, (sizes, edges): CURVE for 0.02, one size for 0.01."""
     return stored("htw2016")[f"rates {eps}"]
-
-
-def made(names: Sequence[str] = NAMES, /) -> dict[str, Array]:
-    """Compute the stored arrays, in ten minutes; all files of data must be at hand."""
-    posteriors = [(case(name), dags(name)) for name in names]
-    out = {
-        "bias": [bn.diagnostics.sad(one.by_bdeu.edges, exact.edges) for one, exact in posteriors],
-        "seconds": [
-            [_time(one.by_k2), _time(one.by_bdeu), exact.run.seconds] for one, exact in posteriors
-        ],
-    }
-    for name in names:
-        for method in METHODS:
-            runs = trials(name, method, runs=min(RUNS[method], LONG.get(name, RUNS[method])))
-            out[f"{name} {method}"] = [[run.sad, run.mass, run.seconds] for run in runs]
-    sizes = {0.02: list(CURVE), 0.01: [draws_for(0.01)]}
-    for eps, count in LONG_RUNS.items():
-        out[f"rates {eps}"] = misses(GUARDED, eps, sizes[eps], runs=count)
-    return {name: np.array(values) for name, values in out.items()}
-
-
-def _time(exact: bn.OrderPosterior) -> float:
-    start = time.process_time()
-    bn.order_posterior(exact.table)
-    return time.process_time() - start
 
 
 def spread(values: Sequence[float], /) -> tuple[float, float]:

@@ -12,10 +12,9 @@ from bnlab.checks import Floats, Ints
 from bnlab.papers.em2007.cases import child
 from bnlab.papers.em2007.study import edges_and_paths
 from bnlab.papers.stat521a.search import BDEU, MAX_PARENTS, stream
-from bnlab.papers.store import Array, chain, random_dag, stored
+from bnlab.papers.store import chain, random_dag, stored
 
 CHILD_SIZES = (100, 1000, 10_000)
-CHILD_SETS = 10
 CHILD_DRAWS = 20_000
 METHODS = ("hill climbing", "GES", "MAP", "class of the MAP", "orders", "DAGs")
 KINDS = ("edges", "paths")
@@ -46,12 +45,6 @@ def areas(dags: ArrayLike, truth: ArrayLike, weights: ArrayLike | None = None, /
     found, true = edges_and_paths(dags, weights), (truth, graphs.ancestors(truth))
     pairs = zip(found, map(graphs.to_adjacency, true), strict=True)
     return np.array([bn.diagnostics.auc(*pair) for pair in pairs])
-
-
-def child_arrays() -> dict[str, Array]:
-    """Compute "child areas" (sizes, data sets, METHODS, KINDS), a minute or so."""
-    found = [[discover(number, m) for number in range(CHILD_SETS)] for m in CHILD_SIZES]
-    return {"child areas": np.array(found, np.float32)}
 
 
 def discovered() -> Floats:

@@ -9,14 +9,11 @@ import numpy as np
 import bnlab as bn
 from bnlab import graphs
 from bnlab.checks import Bools, Floats
-from bnlab.exact import log_dag_prior_sum
-from bnlab.papers.em2007.study import PROTEINS, cell_network, rows_of
-from bnlab.papers.stat521a.averages import child_arrays
-from bnlab.papers.stat521a.search import BDEU, MAX_PARENTS, alarm_arrays, stream
-from bnlab.papers.store import Array, stored
+from bnlab.papers.em2007.study import PROTEINS, cell_network
+from bnlab.papers.stat521a.search import BDEU, MAX_PARENTS, stream
+from bnlab.papers.store import stored
 
 N = 11
-CONDITIONS, EACH = 9, 600  # of the rows, one after the other
 SIZES = (90, 270, 900, 5400)
 SHOWN = (90, 5400)
 SUBSETS = 20
@@ -77,67 +74,11 @@ def edges(m: int, /, strength: float = 4.0) -> dict[str, Floats]:
     return out
 
 
-def by_strength(log_score: Floats, source: str, /) -> tuple[Floats, Floats]:
-    """Return for each of STRENGTHS the area under the ROC curve, and exact ln p(D | strength)."""
-    areas, evidence, matrix = [], [], beliefs(source)
-    for strength in STRENGTHS:
-        informed = with_prior(log_score, bn.EdgeBeliefs(matrix, strength))
-        posterior = bn.dag_posterior(informed)
-        areas.append(bn.diagnostics.auc(posterior.edges, truth()))
-        evidence.append(posterior.log_z - log_dag_prior_sum(informed))
-    return np.array(areas), np.array(evidence)
-
-
-def chosen_rows(data: bn.Data, m: int, number: int, /) -> bn.Data:
-    """Return m rows of the file, equally many of each of its nine conditions."""
-    rng = stream(8, m, number)
-    rows = [EACH * c + rng.permutation(EACH)[: m // CONDITIONS] for c in range(CONDITIONS)]
-    return rows_of(data, np.sort(np.concatenate(rows)))
-
-
-def cells_arrays(data: bn.Data, subsets: int = SUBSETS) -> dict[str, Array]:
-    """Compute the stored arrays from the file of `load_dataset("sachs")`.
-
-    "cells 90" and "cells 5400" are scores (11, 176). "cells areas" and "cells evidence" are (sizes,
-    subsets, sources, strengths), "cells alike" and "cells orders" (sizes, subsets) areas under the
-    two priors that know nothing, for SIZES without the last.
-    """
-    out: dict[str, Array] = {f"cells {m}": _scores(chosen_rows(data, m, 0)) for m in SHOWN}
-    parts: dict[str, list[list[object]]] = {"areas": [], "evidence": [], "alike": [], "orders": []}
-    for m in SIZES[:-1]:
-        scored = [_scores(chosen_rows(data, m, number)) for number in range(subsets)]
-        both = [[by_strength(one, source) for source in SOURCES] for one in scored]
-        parts["areas"].append([[areas for areas, _ in one] for one in both])
-        parts["evidence"].append([[evidence for _, evidence in one] for one in both])
-        plain = [with_prior(one) for one in scored]
-        parts["alike"].append([_area(bn.dag_posterior(one).edges) for one in plain])
-        parts["orders"].append([_area(bn.order_posterior(one).edges) for one in plain])
-    return out | {f"cells {name}": np.array(part, np.float32) for name, part in parts.items()}
-
-
 def subsets() -> Mapping[str, Floats]:
-    """Return the kept results of 20 subsets of each size; see `cells_arrays`."""
+    """Return what 20 subsets of the rows give, of each of SIZES but the last.
+
+    "areas" and "evidence" are (sizes, subsets, sources, strengths), "alike" and "orders" (sizes,
+    subsets) areas under the two priors that know nothing.
+    """
     names: Sequence[str] = ("areas", "evidence", "alike", "orders")
     return {name: stored("stat521a")[f"cells {name}"].astype(np.float64) for name in names}
-
-
-def _scores(data: bn.Data) -> Floats:
-    return bn.score_families(data, BDEU, max_parents=MAX_PARENTS).log_score
-
-
-def _area(edges: Floats) -> float:
-    return bn.diagnostics.auc(edges, truth())
-
-
-PARTS = ("alarm", "cells", "child")
-
-
-def made(part: str, /) -> dict[str, Array]:
-    """Compute one of PARTS of the stored arrays: "child" in a minute, the others from files."""
-    if part == "alarm":
-        return alarm_arrays(bn.load_network("alarm"))
-    if part == "cells":
-        return cells_arrays(bn.load_dataset("sachs"))
-    if part == "child":
-        return child_arrays()
-    raise ValueError(f"no part {part!r}; there are {', '.join(PARTS)}")

@@ -11,7 +11,7 @@ import bnlab as bn
 from bnlab.checks import Floats
 from bnlab.papers.em2007.study import rows
 from bnlab.papers.em2007.walks import walk
-from bnlab.papers.store import Array, chain, stored, streams
+from bnlab.papers.store import chain, stored, streams
 
 stream = streams(521)
 BDEU = bn.BDeu(1.0)
@@ -29,16 +29,6 @@ def alarm() -> bn.BayesNet:
     tables = [part.reshape(q, r) for part, q, r in zip(parts, rows, arities, strict=True)]
     levels = tuple(tuple(map(str, range(r))) for r in arities)
     return bn.BayesNet(dag, arities, tuple(kept["alarm names"].tolist()), levels, tuple(tables))
-
-
-def alarm_arrays(network: bn.BayesNet, /) -> dict[str, Array]:
-    """Return what `alarm` reads."""
-    return {
-        "alarm dag": network.dag,
-        "alarm arities": network.arities,
-        "alarm names": np.array(network.names),
-        "alarm tables": np.concatenate([table.ravel() for table in network.tables]),
-    }
 
 
 @cache
