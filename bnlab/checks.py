@@ -32,10 +32,15 @@ MAX_NAME = 255  # bytes of a file's name
 MAX_SHOWN = 60  # characters of a value
 MAX_LOOKED_AT = 100_000  # elements of a list
 
+# Integers, and the least that each may be.
+Natural = Annotated[int, 0]
+Count = Annotated[int, 1]
+Several = Annotated[int, 2]
+
 _ARRAY_LIKE = frozenset(get_args(ArrayLike))
 
 # What people call an instance, where that is not its class, and where one comes from.
-_CALLED = {"Generator": "generator", "Score": "score", "Prior": "prior", "Executor": "executor"}
+_CALLED = {"Score": "score", "Prior": "prior", "Executor": "executor"}
 _REMEDIES = {
     "AIS": "only runs of AIS() will do",
     "BayesNet": "make one (load_network, read_bif)",
@@ -45,7 +50,6 @@ _REMEDIES = {
     "Draws": "draw some (sample_dags, ...); of BestDags, pass as_draws()",
     "Executor": "pass one that has map, such as concurrent.futures.ThreadPoolExecutor()",
     "GaussianNet": "make one (GaussianNet.fit, GaussianNet.random_coefficients)",
-    "Generator": "pass numpy.random.default_rng(seed)",
     "HiddenModel": "pass a HiddenModel(parents, arities, hidden=...)",
     "Moves": "pass Moves(swap=1, adjacent=1)",
     "OrderPosterior": "make one (order_posterior)",
@@ -77,7 +81,7 @@ def checked(thing: Thing, /) -> Thing:
     >>> double("x")
     Traceback (most recent call last):
     ...
-    ValueError: x='x': give an integer
+    bnlab.errors.InputError: x='x': give an integer
     """
     if not inspect.isclass(thing):
         return _wrapped(thing) if inspect.isfunction(thing) else thing
@@ -150,16 +154,6 @@ def real(value: object, /) -> float:
     if isinstance(value, Real) or (isinstance(value, np.ndarray) and value.ndim == 0):
         return float(value)
     return math.nan
-
-
-def check_generator(rng: np.random.Generator, /) -> None:
-    """Raise a ValueError unless `rng` is a NumPy generator."""
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(f"rng={shown(rng)} is no generator: pass numpy.random.default_rng(seed)")
-    if not hasattr(rng.bit_generator.seed_seq, "spawn"):
-        raise ValueError(
-            f"rng={rng!r} has no seeds for chains: pass numpy.random.default_rng(seed)"
-        )
 
 
 def _wrapped(function: Callable[..., Any]) -> Any:
@@ -247,20 +241,24 @@ def conforming(name: str, value: Any, hint: Any, /) -> Any:
     try:
         return _as(value, hint)
     except _Refused as refused:
-        raise ValueError(f"{name}={shown(value)}{refused}") from None
+        short = type(value) is int and abs(value) <= MAX_INTEGER
+        given = Setting(name, value) if short else f"{name}={shown(value)}"
+        raise InputError(given, str(refused)) from None
 
 
 def _as(value: Any, hint: Any) -> Any:
     """The value as what the annotation says, or `_Refused`."""
-    if type(value) is hint and hint is not int:
+    if type(value) is hint and hint not in _BASICS:
         return _within(value, ())
     if np.ma.is_masked(value):
         raise _Refused(" is masked in places: leave these out, or fill them")
     if hint in _BASICS:
         return _BASICS[hint](value)
     origin = get_origin(hint)
-    if origin is Annotated:  # Data with "measurements" or with "missing" cells
+    if origin is Annotated:  # a count, or Data with "measurements" or with "missing" cells
         plain = hint.__origin__
+        if plain is int:
+            return _as_integer(value, *hint.__metadata__)
         return _within(value, hint.__metadata__) if type(value) is plain else _as(value, plain)
     if origin is Union or origin is types.UnionType:
         return _as_one_of(value, get_args(hint))
@@ -359,13 +357,15 @@ def _as_numbers(value: Any) -> NDArray[Any]:
     return array if array.size else array.astype(np.float64)
 
 
-def _as_integer(value: Any) -> int:
+def _as_integer(value: Any, least: int = -MAX_INTEGER) -> int:
     try:
         number = operator.index(value)
     except TypeError:
         raise _Refused(": give an integer") from None
     if abs(number) > MAX_INTEGER:
         raise _Refused(f": give an integer of at most {MAX_INTEGER}")
+    if number < least:
+        raise _Refused(f": give an integer of at least {least}")
     return number
 
 
@@ -377,6 +377,14 @@ def _as_float(value: Any) -> Any:
     except (TypeError, ValueError, OverflowError):
         raise _Refused(": give a number that is a double") from None
     return number if isinstance(value, np.ndarray) else value
+
+
+def _as_generator(value: Any) -> np.random.Generator:
+    if not isinstance(value, np.random.Generator):
+        raise _Refused(" is no generator: pass numpy.random.default_rng(seed)")
+    if not hasattr(value.bit_generator.seed_seq, "spawn"):
+        raise _Refused(" has no seeds for chains: pass numpy.random.default_rng(seed)")
+    return value
 
 
 def _as_bool(value: Any) -> bool:
@@ -446,5 +454,6 @@ _BASICS: dict[Any, Callable[[Any], Any]] = {
     float: _as_float,
     bool: _as_bool,
     str: _as_text,
+    np.random.Generator: _as_generator,
     ArrayLike: _as_array_like,
 }

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab._version import __version__
-from bnlab.checks import check_counts, checked, real
+from bnlab.checks import Natural, checked, real
 from bnlab.graphs import to_edges
 from bnlab.records import Columns, Record as Record, Tabular, WithDag, read_only as read_only
 
@@ -282,7 +282,7 @@ class Draws(Record):
                 )
         Record.__post_init__(self)
 
-    def prefix(self, draws: int, /) -> "Draws":
+    def prefix(self, draws: Natural, /) -> "Draws":
         """Return the first `draws` draws of each chain: prefixes of one set are nested.
 
         Examples
@@ -292,7 +292,6 @@ class Draws(Record):
         >>> Draws(empty, zeros, zeros, "dags", "order-modular", ("a", "b")).prefix(3)
         Draws(3 dags of 2 variables, order-modular)
         """
-        (draws,) = check_counts(least=0, draws=draws)
         if not 1 <= draws <= self.values.shape[1]:
             raise ValueError(f"draws={draws}: there are 1 to {self.values.shape[1]} to take")
         log_weight, stats = self.log_weight[:, :draws], self.stats

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab import memory
-from bnlab.checks import Floats, Ints, check_counts, checked, real, shown
+from bnlab.checks import Count, Floats, Ints, check_counts, checked, real, shown
 from bnlab.results import Estimate, Kind, Run
 from bnlab.running import Stopped
 
@@ -19,7 +19,6 @@ BINS = 9
 
 
 def _check_steps(steps: int) -> None:
-    (steps,) = check_counts(steps=steps)
     memory.require(32 * steps, task=f"a schedule of {steps} steps", remedy="give fewer steps")
 
 
@@ -43,7 +42,7 @@ class Linear:
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
 
-    steps: int
+    steps: Count
 
     def __post_init__(self) -> None:
         _check_steps(self.steps)
@@ -65,7 +64,7 @@ class Harmonic:
     array([0.   , 0.25 , 0.333, 0.5  , 1.   ])
     """
 
-    steps: int
+    steps: Count
 
     def __post_init__(self) -> None:
         _check_steps(self.steps)
@@ -89,7 +88,7 @@ class Warped:
     array([0.   , 0.053, 0.143, 0.333, 1.   ])
     """
 
-    steps: int
+    steps: Count
     e: float = 0.2
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ from bnlab.annealing.evidence import group_means, log_prior_of
 from bnlab.annealing.methods import AIS, DEFAULT, SMC
 from bnlab.annealing.runs import anneal, anneal_orders, require_memory, run_identity
 from bnlab.checkpoints import Checkpoint
-from bnlab.checks import Floats, Ints, check_generator, checked
+from bnlab.checks import Floats, Ints, checked
 from bnlab.exact import OrderPosterior, log_prior_sum
 from bnlab.graphs import predecessor_masks
 from bnlab.kernels import families as kernels
@@ -172,7 +172,6 @@ def estimate_upper_bound(
     """
     bins = _bins_of(target, start, bins)
     check_bound(runs, delta, bins)
-    check_generator(rng)
     clock, seed = Clock(), seed_of(rng)
     table = target.table if isinstance(target, OrderPosterior) else target
     order = np.empty(0, np.int64) if start is None else _checked_start(start, table)

@@ -9,7 +9,7 @@ import numpy as np
 
 from bnlab.annealing.methods import AIS, DEFAULT, MC3, SMC
 from bnlab.annealing.runs import anneal_orders
-from bnlab.checks import Floats, check_counts, checked
+from bnlab.checks import Floats, Several, checked
 from bnlab.diagnostics import LEAST_DRAWS, ess, rhat
 from bnlab.exact import log_dag_prior_sum, log_prior_sum
 from bnlab.results import Draws, Estimate
@@ -26,7 +26,7 @@ def estimate_evidence(
     table: ScoreTable,
     /,
     *,
-    runs: int,
+    runs: Several,
     rng: np.random.Generator,
     method: AIS | SMC | MC3 = DEFAULT,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -57,7 +57,6 @@ def estimate_evidence(
     >>> round(estimate.log_value, 4)
     -3.7534
     """
-    check_counts(least=2, runs=runs)
     clock, log_prior_z = Clock(), log_prior_sum(table)  # refused at once, not after the runs
     if isinstance(method, MC3):
         draws = sample_orders(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from bnlab.checks import check_counts, checked
+from bnlab.checks import Count, Several, checked
 from bnlab.sampling import Moves
 from bnlab.weights import Linear, Schedule, betas_of
 
@@ -57,17 +57,14 @@ class SMC:
     0.95
     """
 
-    particles: int = 1000
+    particles: Several = 1000
     schedule: Schedule | None = None
     share: float = 0.95
     resample: float = 0.5
-    moves_each: int | None = None
+    moves_each: Count | None = None
     moves: Moves = field(default_factory=Moves)
 
     def __post_init__(self) -> None:
-        check_counts(least=2, particles=self.particles)
-        if self.moves_each is not None:
-            check_counts(moves_each=self.moves_each)
         if self.schedule is not None:
             betas_of(self.schedule)
         for name in ("share", "resample"):
@@ -92,13 +89,12 @@ class MC3:
     """
 
     schedule: Schedule = field(default_factory=lambda: Linear(16))
-    draws: int = 1000
+    draws: Count = 1000
     burn_in: int | None = None
     thin: int | None = None
     moves: Moves = field(default_factory=Moves)
 
     def __post_init__(self) -> None:
-        check_counts(draws=self.draws)
         betas_of(self.schedule)
 
 

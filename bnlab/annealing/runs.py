@@ -23,7 +23,7 @@ from bnlab.checkpoints import (
     nats,
     orders_of,
 )
-from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
+from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.kernels import order_walks
 from bnlab.results import Draws, Run
 from bnlab.running import (
@@ -64,7 +64,7 @@ def anneal_orders(
     table: ScoreTable,
     /,
     *,
-    runs: int,
+    runs: Count,
     rng: np.random.Generator,
     method: AIS | SMC = DEFAULT,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -116,8 +116,6 @@ def anneal_orders(
     >>> draws.log_weight.round(4)  # both orders weigh the same: all runs say ln Z
     array([[-2.3671, -2.3671, -2.3671]])
     """
-    check_counts(runs=runs)
-    check_generator(rng)
     clock, seed = Clock(), seed_of(rng)
     file = Checkpoint.at(checkpoint, run_identity(table, runs, seed, method))
     size = 1 if isinstance(method, AIS) else method.particles

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checks import check_generator, conforming, shown
+from bnlab.checks import conforming, shown
 from bnlab.data.columns import Column, frame_columns
 from bnlab.data.discretizing import Intervals, check_spread
 from bnlab.data.doubts import told_of_labels
@@ -337,7 +337,7 @@ class Data(Record):
         >>> Data.from_arrays([[0, 1], [1, 0]]).subsample(1, np.random.default_rng(1)).m
         1
         """
-        check_generator(rng)
+        rng = conforming("rng", rng, np.random.Generator)
         m = self._checked(m)
         return self._part(rng.permutation(self.m)[:m], np.arange(self.n))
 

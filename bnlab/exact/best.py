@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from bnlab import memory
-from bnlab.checks import Floats, Ints, check_counts, checked
+from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.errors import Public
 from bnlab.kernels import best_dags as kernels
 from bnlab.linear_extensions import log_count
@@ -77,7 +77,7 @@ def map_dag(
 @checked
 def k_best_dags(
     table: ScoreTable,
-    k: int,
+    k: Count,
     /,
     *,
     prior: PriorKind = "structure-modular",
@@ -115,7 +115,6 @@ def k_best_dags(
     >>> k_best_dags(table, 5).log_weight.round(3)  # there are three
     array([-5.504, -5.504, -7.507])
     """
-    (k,) = check_counts(k=k)
     clock = Clock()
     if prior == "order-modular":
         dags, log_target, log_weight, listed = _order_modular(table, k, progress)

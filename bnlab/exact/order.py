@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab import memory
-from bnlab.checks import Floats, Ints, check_counts, checked
+from bnlab.checks import Floats, Ints, Natural, checked
 from bnlab.errors import Public
 from bnlab.exact.normalisers import log_order_prior_sum
 from bnlab.kernels import extended, order_dp
@@ -82,7 +82,7 @@ class OrderPosterior(Tabular):
     def _columns(self) -> Columns:
         return ranked_pairs(self.table.names, probability=self.edges)
 
-    def log_alpha(self, v: int, predecessors: ArrayLike, /) -> Floats:
+    def log_alpha(self, v: Natural, predecessors: ArrayLike, /) -> Floats:
         """Return ln alpha_v(S), nats: of the sum of beta_v over parent sets within masks S (...).
 
         Examples
@@ -93,7 +93,6 @@ class OrderPosterior(Tabular):
         array([-2.0794, -0.9808])
         """
         masks, n = np.asarray(predecessors), self.table.n
-        (v,) = check_counts(least=0, v=v)
         if not np.issubdtype(masks.dtype, np.integer):
             raise ValueError(f"predecessors are {masks.dtype}: give masks, which are integers")
         masks = masks.astype(np.int64)

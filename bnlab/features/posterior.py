@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab import graphs
-from bnlab.checks import Bools, Floats, Ints, check_counts, checked, conforming
+from bnlab.checks import Bools, Count, Floats, Ints, checked, conforming
 from bnlab.features.intervals import (
     ROUNDING,
     check_delta,
@@ -59,7 +59,7 @@ def path(u: int, v: int, /) -> Feature:
 
 
 @checked
-def limited_path(u: int, v: int, /, *, max_length: int) -> Feature:
+def limited_path(u: int, v: int, /, *, max_length: Count) -> Feature:
     """Return the feature of a directed path from u to v of at most `max_length` edges.
 
     Examples
@@ -68,7 +68,6 @@ def limited_path(u: int, v: int, /, *, max_length: int) -> Feature:
     np.False_
     """
     _check_pair(u, v)
-    check_counts(max_length=max_length)
 
     def holds(dags: Ints) -> Bools:
         return _has(graphs.near_ancestors(dags, max_length=max_length), u, v)
@@ -288,7 +287,7 @@ def edge_table(draws: Draws, /, *, delta: float = 0.05) -> Table:
 
 
 @checked
-def paths(draws: Draws, /, *, max_length: int | None = None) -> Floats:
+def paths(draws: Draws, /, *, max_length: Count | None = None) -> Floats:
     """Return posterior path probabilities (n, n), [u, v] = p(u leads to v | D), from DAGs.
 
     With `max_length`, of paths of at most so many edges.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, counts, nats
-from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
+from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.data import Gapped
 from bnlab.hidden.fitting import as_tables, flat_tables
 from bnlab.hidden.model import HiddenModel, identity_of
@@ -86,7 +86,7 @@ def anneal(
     data: Gapped | ArrayLike,
     /,
     *,
-    runs: int,
+    runs: Count,
     rng: np.random.Generator,
     method: AIS = DEFAULT,
     start: Sequence[ArrayLike] | None = None,
@@ -132,8 +132,6 @@ def anneal(
     >>> anneal(model, [[0], [2]], runs=2, rng=rng, start=theta, reverse=True)
     Annealed(2 runs in reverse, 16384 steps)
     """
-    check_counts(runs=runs)
-    check_generator(rng)
     if reverse and start is None:
         raise ValueError(
             "reverse=True needs start=: tables drawn from the posterior, such as those that the "

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab.checkpoints import Arrays, Checkpoint, check, nats
-from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
+from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.data import Gapped
 from bnlab.hidden.annealing import Plan, anneal, anneal_block, plan_of, run_blocks
 from bnlab.hidden.completions import Completions, cells_of_rows, complete, table_rows
@@ -91,7 +91,7 @@ def estimate_evidence(
     data: Gapped | ArrayLike,
     /,
     *,
-    runs: int,
+    runs: Count,
     rng: np.random.Generator,
     method: Method = DEFAULT,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -137,7 +137,7 @@ def estimate_structures(
     data: Gapped | ArrayLike,
     /,
     *,
-    runs: int,
+    runs: Count,
     rng: np.random.Generator,
     method: Method = DEFAULT,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -173,8 +173,6 @@ def estimate_structures(
     >>> [round(each.log_value, 2) for each in found]  # exact here
     [-3.43, -3.24]
     """
-    check_counts(runs=runs)
-    check_generator(rng)
     clock, seed, method, models = Clock(), seed_of(rng), _chosen(method), list(models)
     if not models:
         return []
@@ -215,7 +213,7 @@ def estimate_lower_bound(
     data: Gapped | ArrayLike,
     /,
     *,
-    runs: int,
+    runs: Count,
     rng: np.random.Generator,
     method: Method = DEFAULT,
     delta: float = 0.05,
@@ -338,8 +336,6 @@ def _runs(
     executor: Executor | None,
 ) -> tuple[Floats, Run]:
     """Ln of an unbiased estimate of p(data) from each run; fewer when stopped."""
-    check_counts(runs=runs)
-    check_generator(rng)
     clock, seed, method = Clock(), seed_of(rng), _chosen(method)
     opened, rngs = _opened(model, data, method), spawn(rng, runs)
     betas = opened.betas if isinstance(opened, Plan) else None

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
+from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.data import Gapped
 from bnlab.hidden.completions import Completions, complete, table_rows
 from bnlab.hidden.model import HiddenModel, layout
@@ -84,12 +84,12 @@ def fit_em(
     data: Gapped | ArrayLike,
     /,
     *,
-    restarts: int = 3,
+    restarts: Count = 3,
     rng: np.random.Generator,
     start: Sequence[Floats] | None = None,
     objective: Objective = "map",
     basis: Basis = "probability",
-    max_iterations: int = MAX_ITERATIONS,
+    max_iterations: Count = MAX_ITERATIONS,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Fit:
@@ -135,10 +135,10 @@ def fit_vb(
     data: Gapped | ArrayLike,
     /,
     *,
-    restarts: int = 3,
+    restarts: Count = 3,
     rng: np.random.Generator,
     start: Sequence[Floats] | None = None,
-    max_iterations: int = MAX_ITERATIONS,
+    max_iterations: Count = MAX_ITERATIONS,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Fit:
@@ -224,8 +224,6 @@ def _fit(
     progress: Progress | None,
     executor: Executor | None,
 ) -> Fit:
-    restarts, max_iterations = check_counts(restarts=restarts, max_iterations=max_iterations)
-    check_generator(rng)
     clock, seed = Clock(), seed_of(rng)
     completions = complete(model, data)
     starts = [random_tables(completions, model.strength, each) for each in spawn(rng, restarts)]

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from bnlab import graphs
 from bnlab.checkpoints import identity
-from bnlab.checks import Ints, check_counts, checked, real
+from bnlab.checks import Count, Ints, checked, real
 from bnlab.data import Data, Gapped
 from bnlab.priors import LARGEST_LOG
 from bnlab.results import Record
@@ -292,7 +292,7 @@ def _above(model: HiddenModel) -> Ints:
 
 
 @checked
-def bipartite_structures(*, hidden: int = 2, observed: int = 4) -> list[Ints]:
+def bipartite_structures(*, hidden: Count = 2, observed: Count = 4) -> list[Ints]:
     """List the parent masks of all DAGs with edges from hidden to observed nodes only.
 
     Nodes 0..hidden-1 are hidden. Graphs that differ by the names of hidden nodes are listed once:
@@ -311,7 +311,6 @@ def bipartite_structures(*, hidden: int = 2, observed: int = 4) -> list[Ints]:
     >>> len(bipartite_structures())
     136
     """
-    hidden, observed = check_counts(hidden=hidden, observed=observed)
     if hidden * observed > 20:
         raise ValueError(
             f"hidden={hidden}, observed={observed}: at most 20 possible edges (a million graphs)"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.checkpoints import Arrays
-from bnlab.checks import Floats, Ints, check_counts, checked
+from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.data import Gapped
 from bnlab.hidden.completions import Completions, counted, table_rows
 from bnlab.hidden.model import HiddenModel, columns_of, components, layout, whole
@@ -129,10 +129,7 @@ class SMC:
     SMC(particles=500)
     """
 
-    particles: int = 256
-
-    def __post_init__(self) -> None:
-        check_counts(particles=self.particles)
+    particles: Count = 256
 
 
 def _check_positive(**values: float) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab import memory
-from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
+from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.data import Gapped
 from bnlab.hidden.completions import (
     Completions,
@@ -72,11 +72,11 @@ def score(
     scores: Collection[Score] = ("map", "bic", "bicp", "cs", "csd", "vb"),
     /,
     *,
-    restarts: int = 3,
+    restarts: Count = 3,
     rng: np.random.Generator,
     alias: bool = False,
     basis: Basis = "probability",
-    max_iterations: int = MAX_ITERATIONS,
+    max_iterations: Count = MAX_ITERATIONS,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> dict[str, Estimate]:
@@ -137,11 +137,11 @@ def score_structures(
     scores: Collection[Score] = ("map", "bic", "bicp", "cs", "csd", "vb"),
     /,
     *,
-    restarts: int = 3,
+    restarts: Count = 3,
     rng: np.random.Generator,
     alias: bool = False,
     basis: Basis = "probability",
-    max_iterations: int = MAX_ITERATIONS,
+    max_iterations: Count = MAX_ITERATIONS,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> list[dict[str, Estimate]]:
@@ -165,8 +165,6 @@ def score_structures(
     >>> [round(each["vb"].log_value, 4) for each in found]
     [-4.0666, -4.1443]
     """
-    check_counts(restarts=restarts, max_iterations=max_iterations)
-    check_generator(rng)
     clock, seed = Clock(), seed_of(rng)
     models = list(models)
     if not models:
@@ -305,7 +303,6 @@ def dimension(model: HiddenModel, /, *, rng: np.random.Generator) -> int:
     >>> dimension(HiddenModel([0, 1], [3, 5], hidden=[0]), rng=rng)  # not 2 + 3 * 4
     4
     """
-    check_generator(rng)
     # Hidden nodes without children would leave rounding errors for the rank to count.
     return sum(_dimension_of_component(one.model, rng) for one in components(model))
 
@@ -338,7 +335,7 @@ def perturbation_dimensions(
     theta: Sequence[Floats],
     /,
     *,
-    draws: int,
+    draws: Count,
     rng: np.random.Generator,
     eps: float = 1e-5,
     tolerance: float = 1e-4,
@@ -367,8 +364,6 @@ def perturbation_dimensions(
     >>> perturbation_dimensions(model, [[0], [1], [2]], theta, draws=50, rng=rng).observed
     2
     """
-    check_counts(draws=draws)
-    check_generator(rng)
     if not 0 < eps <= 0.01:
         raise ValueError(f"eps={eps:g}: a small number is needed, above 0 and up to 0.01")
     completions = complete(model, data)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from bnlab import graphs
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check
-from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
+from bnlab.checks import Count, Floats, Ints, Natural, checked
 from bnlab.data import Gapped
 from bnlab.hidden.evidence import DEFAULT, estimate_evidence
 from bnlab.hidden.model import (
@@ -60,10 +60,7 @@ class Fitted:
     """
 
     name: Score = "vb"
-    restarts: int = 3
-
-    def __post_init__(self) -> None:
-        check_counts(restarts=self.restarts)
+    restarts: Count = 3
 
     def __call__(self, model: HiddenModel, data: Ints, /, *, rng: np.random.Generator) -> float:
         """The score of one component."""
@@ -84,10 +81,7 @@ class Simulated:
     """
 
     method: AIS | SMC = DEFAULT
-    runs: int = 2
-
-    def __post_init__(self) -> None:
-        check_counts(runs=self.runs)
+    runs: Count = 2
 
     def __call__(self, model: HiddenModel, data: Ints, /, *, rng: np.random.Generator) -> float:
         """The score of one component."""
@@ -121,13 +115,11 @@ class Changes:
 
     states: tuple[int, ...] = (2, 3, 4)
     children: tuple[int, ...] = (2, 3)
-    max_hidden: int = 2
-    max_parents: int = 3
+    max_hidden: Natural = 2
+    max_parents: Count = 3
     edges: tuple[Edge, ...] = ("hidden-observed",)
 
     def __post_init__(self) -> None:
-        check_counts(least=0, max_hidden=self.max_hidden)
-        check_counts(max_parents=self.max_parents)
         if not self.states or any(states < 2 for states in self.states):
             raise ValueError(f"states={self.states}: hidden nodes have at least 2 states")
         if any(children < 1 for children in self.children):
@@ -225,7 +217,7 @@ def search_structures(
     rng: np.random.Generator,
     component_score: ComponentScore = BOUND,
     changes: Changes = CHANGES,
-    max_steps: int = 100,
+    max_steps: Count = 100,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
@@ -267,8 +259,6 @@ def search_structures(
     >>> search_structures(start, data, rng=np.random.default_rng(1)).model.parents
     array([0, 1, 1, 1])
     """
-    check_counts(max_steps=max_steps)
-    check_generator(rng)
     clock, seed = Clock(), seed_of(rng)
     settings: dict[str, object] = {
         "component_score": repr(component_score),

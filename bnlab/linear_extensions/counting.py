@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab import graphs, memory
-from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
+from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.kernels import posets as kernels
 from bnlab.results import Draws, Run
 from bnlab.running import Clock, Executor, workers
@@ -50,7 +50,7 @@ class Recursion(NamedTuple):
 
 
 @checked
-def count_linear_extensions(dag: ArrayLike, /, *, max_states: int = MAX_STATES) -> int:
+def count_linear_extensions(dag: ArrayLike, /, *, max_states: Count = MAX_STATES) -> int:
     """Count linear extensions exactly, ℓ(G): node orders with parents before children.
 
     A memoised recursion over the connected components of the elements that remain
@@ -79,7 +79,6 @@ def count_linear_extensions(dag: ArrayLike, /, *, max_states: int = MAX_STATES) 
     >>> count_linear_extensions(np.zeros(25, int))
     15511210043330985984000000
     """
-    check_counts(max_states=max_states)
     recursion = solve(_before(dag), max_states)
     n = recursion.label.size
     bound = 2 * recursion.density * math.factorial(n)
@@ -101,7 +100,7 @@ def count_linear_extensions(dag: ArrayLike, /, *, max_states: int = MAX_STATES) 
 
 @checked
 def log_count(
-    dags: ArrayLike, /, *, max_states: int = MAX_STATES, executor: Executor | None = None
+    dags: ArrayLike, /, *, max_states: Count = MAX_STATES, executor: Executor | None = None
 ) -> Floats:
     """Return ln ℓ(G) of many DAGs (..., n), float64 (...) in nats; absolute error below 1e-12.
 
@@ -123,7 +122,6 @@ def log_count(
     >>> np.exp(log_count([[0, 0, 0], [0, 1, 1]])).round(9)
     array([6., 2.])
     """
-    check_counts(max_states=max_states)
     above = graphs.ancestors(dags)
     n = above.shape[-1]
     distinct, which = np.unique(above.reshape(-1, n), axis=0, return_inverse=True)
@@ -137,7 +135,7 @@ def log_count(
 
 @checked
 def sample_linear_extensions(
-    dag: ArrayLike, /, *, draws: int, rng: np.random.Generator, max_states: int = MAX_STATES
+    dag: ArrayLike, /, *, draws: Count, rng: np.random.Generator, max_states: Count = MAX_STATES
 ) -> Ints:
     """Draw independent uniform linear extensions of a DAG: node orders, parents before children.
 
@@ -169,8 +167,6 @@ def sample_linear_extensions(
            [0, 2, 1],
            [0, 1, 2]])
     """
-    check_counts(draws=draws, max_states=max_states)
-    check_generator(rng)
     recursion = solve(_before(dag), max_states)
     n = recursion.label.size
     memory.require(
@@ -185,7 +181,7 @@ def sample_linear_extensions(
 
 @checked
 def reweight_by_extensions(
-    draws: Draws, /, *, max_states: int = MAX_STATES, executor: Executor | None = None
+    draws: Draws, /, *, max_states: Count = MAX_STATES, executor: Executor | None = None
 ) -> Draws:
     """Weigh each DAG by 1 / ℓ(G), one over its number of linear extensions.
 

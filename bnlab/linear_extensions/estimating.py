@@ -31,7 +31,7 @@ from bnlab.checkpoints import (
     nats,
     restore_generators,
 )
-from bnlab.checks import Bools, Floats, Ints, check_counts, check_generator, checked, real
+from bnlab.checks import Bools, Count, Floats, Ints, checked, real
 from bnlab.kernels import posets as kernels
 from bnlab.linear_extensions.counting import arranged, solve
 from bnlab.results import Estimate, Run
@@ -62,7 +62,7 @@ def estimate_linear_extensions(
     eps: float,
     delta: float,
     rng: np.random.Generator,
-    max_states: int = MAX_STATES,
+    max_states: Count = MAX_STATES,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Estimate:
@@ -107,8 +107,6 @@ def estimate_linear_extensions(
     for name, value in (("eps", eps), ("delta", delta)):
         if not 0 < real(value) < 1:
             raise ValueError(f"{name}={value} is outside (0, 1)")
-    check_counts(max_states=max_states)
-    check_generator(rng)
     above = graphs.ancestors(graphs.check_dag(dag))
     clock, seed = Clock(), seed_of(rng)
     log_first, blocks = _count_blocks(above, max_states)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
-from bnlab.checks import Floats, Ints, check_counts, checked
+from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.kernels import posets as kernels
 from bnlab.linear_extensions.counting import arranged
 
@@ -55,7 +55,7 @@ class IdealLattice:
 
 
 @checked
-def ideal_lattice(dag: ArrayLike, /, *, max_ideals: int = MAX_IDEALS) -> IdealLattice:
+def ideal_lattice(dag: ArrayLike, /, *, max_ideals: Count = MAX_IDEALS) -> IdealLattice:
     """List all ideals of a DAG, with their linear extensions [NiinimakiKoivisto2013, sec. 3.3].
 
     l(I) = sum over the maximal elements v of I of l(I - v), l(empty set) = 1.
@@ -75,7 +75,6 @@ def ideal_lattice(dag: ArrayLike, /, *, max_ideals: int = MAX_IDEALS) -> IdealLa
     >>> ideal_lattice([0, 1, 1]).counts
     (array([1.]), array([1.]), array([1., 1.]), array([2.]))
     """
-    check_counts(max_ideals=max_ideals)
     above = graphs.ancestors(graphs.check_dag(dag))
     poset, label = arranged(above)
     levels, counts = [], []
@@ -90,7 +89,7 @@ def ideal_lattice(dag: ArrayLike, /, *, max_ideals: int = MAX_IDEALS) -> IdealLa
 
 
 @checked
-def count_by_ideals(dag: ArrayLike, /, *, max_ideals: int = MAX_IDEALS) -> int:
+def count_by_ideals(dag: ArrayLike, /, *, max_ideals: Count = MAX_IDEALS) -> int:
     """Count linear extensions exactly by the same sums, in integers of several words.
 
     Slower than `count_linear_extensions`, by far for more than 30 nodes; kept to compare with.
@@ -100,7 +99,6 @@ def count_by_ideals(dag: ArrayLike, /, *, max_ideals: int = MAX_IDEALS) -> int:
     >>> count_by_ideals([0, 1, 1])
     2
     """
-    check_counts(max_ideals=max_ideals)
     poset, label = arranged(graphs.ancestors(graphs.check_dag(dag)))
     limbs = 1 + math.factorial(label.size).bit_length() // LIMB_BITS
     one = np.zeros((1, limbs), np.int64)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
-from bnlab.checks import check_counts, check_generator, checked, real
+from bnlab.checks import Natural, checked, real
 from bnlab.data import Data
 from bnlab.files import check_place, write_text
 from bnlab.graphs import check_dag, members, topological_order
@@ -116,7 +116,6 @@ class BayesNet(WithDag):
         >>> net.tables[1].shape
         (2, 2)
         """
-        check_generator(rng)
         if not 0 < real(concentration) <= MAX_CONCENTRATION:
             raise ValueError(
                 f"concentration={concentration}: a positive number of at most "
@@ -157,7 +156,7 @@ class BayesNet(WithDag):
             raise ValueError(f"ess={ess}: rows between 1e-100 and 1e100 are needed")
         return with_dirichlet_means(check_dag(dag), data, lambda cells: float(ess) / cells)
 
-    def sample(self, m: int, rng: np.random.Generator) -> Data:
+    def sample(self, m: Natural, rng: np.random.Generator) -> Data:
         """Draw m independent rows, parents first.
 
         Equally seeded generators give nested samples: those of m = 100 begin those of m = 200.
@@ -168,8 +167,6 @@ class BayesNet(WithDag):
         >>> net.sample(5, np.random.default_rng(2)).values.shape
         (5, 2)
         """
-        check_generator(rng)
-        (m,) = check_counts(least=0, m=m)
         memory.require(m * self.n * 24, task=f"{m:,} rows", remedy="sample fewer at a time")
         uniforms = rng.random((m, self.n))
         values = np.zeros((m, self.n), np.int32)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab import memory
-from bnlab.checks import Floats, Ints, check_counts, check_generator, checked, real
+from bnlab.checks import Floats, Ints, Natural, checked, real
 from bnlab.data import Data
 from bnlab.data.validation import check_names
 from bnlab.graphs import check_dag, members, to_adjacency, topological_order
@@ -109,7 +109,6 @@ class GaussianNet(WithDag):
         >>> GaussianNet.random_coefficients([0, 1, 3], np.random.default_rng(1))
         GaussianNet: 3 nodes, 3 edges, 9 free parameters
         """
-        check_generator(rng)
         if not 0 <= real(least) <= real(most) <= 1e6:
             raise ValueError(f"least={least}, most={most}: 0 <= least <= most <= 1e6 is needed")
         masks = check_dag(dag)
@@ -164,7 +163,7 @@ class GaussianNet(WithDag):
         intercepts = units.center + units.scale * intercepts - units.center @ coefficients
         return cls(masks, data.names, intercepts, coefficients, units.scale**2 * variances)
 
-    def sample(self, m: int, rng: np.random.Generator) -> Data:
+    def sample(self, m: Natural, rng: np.random.Generator) -> Data:
         """Draw m independent rows, parents first.
 
         Equally seeded generators give nested samples: those of m = 100 begin those of m = 200.
@@ -175,8 +174,6 @@ class GaussianNet(WithDag):
         >>> net.sample(5, np.random.default_rng(2))
         Data: 5 rows, 2 variables measured (x0, x1)
         """
-        check_generator(rng)
-        (m,) = check_counts(least=0, m=m)
         memory.require(m * self.n * 48, task=f"{m:,} rows", remedy="sample fewer at a time")
         values = rng.standard_normal((m, self.n)) * np.sqrt(self.variances)
         for v in topological_order(self.dag):

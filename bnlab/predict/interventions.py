@@ -10,10 +10,9 @@ import numpy as np
 from bnlab import memory
 from bnlab.checks import (
     Bools,
+    Count,
     Floats,
     Ints,
-    check_counts,
-    check_generator,
     checked,
     real,
     shown,
@@ -133,7 +132,7 @@ def effects(
     on: int | str,
     against: Setting | None = None,
     score: Score | BGe | None = None,
-    tables: int = 2000,
+    tables: Count = 2000,
     delta: float = 0.05,
     rng: np.random.Generator,
     progress: Progress | None = None,
@@ -187,9 +186,7 @@ def effects(
     >>> found.levels, found.mean.round(3), found.unaffected
     (('0', '1'), array([0.014, 0.986]), 0.0)
     """
-    check_generator(rng)
     check_delta(delta)
-    (tables,) = check_counts(tables=tables)
     clock, seed = Clock(), seed_of(rng)
     settings = [do] if against is None else [do, against]
     y = _target(data, settings, on)

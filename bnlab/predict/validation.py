@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, identity
-from bnlab.checks import Bools, Floats, Ints, check_counts, check_generator, checked
+from bnlab.checks import Bools, Floats, Ints, Several, checked
 from bnlab.data import Data
 from bnlab.results import Record, Run
 from bnlab.running import Batch, Clock, Executor, Progress, run_steps, seed_of
@@ -100,7 +100,7 @@ def cross_validate(
     methods: Mapping[str, Method],
     /,
     *,
-    folds: int = 10,
+    folds: Several = 10,
     rng: np.random.Generator,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -140,8 +140,6 @@ def cross_validate(
     >>> cross_validate(data, {"tree": tree}, rng=np.random.default_rng(1))
     CrossValidation(10 folds of 20 rows, nats a row: tree -0.7656)
     """
-    check_generator(rng)
-    check_counts(least=2, folds=folds)
     if folds > data.m:
         raise ValueError(f"folds={folds} of {data.m} rows: take at most one fold for each row")
     if not methods:

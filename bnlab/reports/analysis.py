@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from bnlab.checkpoints import Checkpoint
-from bnlab.checks import Floats, Ints, check_generator, checked
+from bnlab.checks import Floats, Ints, checked
 from bnlab.data import Data, Gapped
 from bnlab.graphs import ancestors, markov_blankets
 from bnlab.networks import BayesNet
@@ -176,7 +176,6 @@ def analyse(
     Stopped
         If `progress` returned False before there was a draw.
     """
-    check_generator(rng)
     check_score(score)
     check_question(data, do, on)
     known = by_name(data.names, required=required, forbidden=forbidden, tiers=tiers)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import Checkpoint, identity, nats, orders_of
-from bnlab.checks import Ints, check_counts, check_generator, checked
+from bnlab.checks import Count, Ints, checked
 from bnlab.errors import Public
 from bnlab.kernels import bucket_walks
 from bnlab.results import Draws, Run
@@ -30,7 +30,7 @@ def sample_partial_orders(
     *,
     draws: int,
     rng: np.random.Generator,
-    bucket: int = BUCKET,
+    bucket: Count = BUCKET,
     chains: int | None = None,
     burn_in: int | None = None,
     thin: int | None = None,
@@ -79,10 +79,8 @@ def sample_partial_orders(
     Draws(4 x 5 orders of 3 variables, order-modular)
     """
     plan = ChainSettings.of(draws, burn_in, thin, chains, table.n)
-    (bucket,) = check_counts(bucket=bucket)
     if bucket > MAX_BUCKET:
         raise ValueError(f"bucket={bucket}: 1 to {MAX_BUCKET}, as a move takes 2**bucket sums")
-    check_generator(rng)
     seed = seed_of(rng)
     size = min(bucket, table.n)
     memory.require(

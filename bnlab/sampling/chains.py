@@ -21,7 +21,7 @@ from bnlab.checkpoints import (
     generator_states,
     restore_generators,
 )
-from bnlab.checks import Ints, check_counts
+from bnlab.checks import Count, Ints, Natural, checked
 from bnlab.running import (
     Clock,
     Crew,
@@ -64,6 +64,7 @@ class ChainSampler(Protocol):
         ...
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class ChainSettings:
     """What every chain does: burn_in moves, then `draws` records after `thin` moves each.
@@ -74,20 +75,16 @@ class ChainSettings:
         If one of the counts is out of its range.
     """
 
-    draws: int
-    burn_in: int
-    thin: int
-    chains: int
+    draws: Count
+    burn_in: Natural
+    thin: Count
+    chains: Count
 
     def __post_init__(self) -> None:
-        counts = check_counts(draws=self.draws, thin=self.thin, chains=self.chains)
-        counts += check_counts(least=0, burn_in=self.burn_in)
         if self.thin > MAX_THIN:
             raise ValueError(
                 f"thin={self.thin}: give at most {MAX_THIN:,} moves from record to record"
             )
-        for name, count in zip(("draws", "thin", "chains", "burn_in"), counts, strict=True):
-            object.__setattr__(self, name, count)
 
     @classmethod
     def of(

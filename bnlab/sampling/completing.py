@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnlab.checks import Floats, Ints, check_generator, checked
+from bnlab.checks import Floats, Ints, checked
 from bnlab.data import AnyCells, Data
 from bnlab.priors import Prior, Uniform
 from bnlab.running import Executor, Progress
@@ -150,7 +150,6 @@ def complete(
     (4, 50, 1)
     """
     plan = ChainSettings(draws, burn_in, thin, chains)
-    check_generator(rng)
     _check_cells(data)
     cells, found = averages(
         METHOD,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import Arrays
-from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
+from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.exact import DagPosterior, OrderPosterior
 from bnlab.graphs import predecessor_masks
 from bnlab.results import Draws, Run
@@ -35,7 +35,7 @@ def sample_dags(
     target: OrderPosterior | DagPosterior | Draws,
     /,
     *,
-    draws: int,
+    draws: Count,
     rng: np.random.Generator,
     table: ScoreTable | None = None,
     progress: Progress | None = None,
@@ -144,8 +144,6 @@ def _given_orders(
     progress: Progress | None,
     executor: Executor | None,
 ) -> Draws:
-    (draws,) = check_counts(draws=draws)
-    check_generator(rng)
     chains, each, n = orders.values.shape
     total = chains * each * draws
     traces = sum(trace[0, 0].size for trace in orders.traces.values())

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bnlab import memory
 from bnlab.checkpoints import Arrays
-from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
+from bnlab.checks import Floats, Ints, Natural, checked
 from bnlab.data import Data
 from bnlab.exact import DagPosterior, OrderPosterior
 from bnlab.exact.normalisers import factors_by_size, log_weights_of_sizes
@@ -64,8 +64,6 @@ def sample(
     executor: Executor | None,
 ) -> Draws:
     """Draws in blocks, each from its own uniform numbers, wherever they are made."""
-    (draws,) = check_counts(draws=draws)
-    check_generator(rng)
     n = posterior.table.n
     memory.require(
         batch_bytes(n + 1, draws, 2 * n),
@@ -163,7 +161,6 @@ def sample_by_layers(
     is concentrated on few first layers. Each worker takes 24 * 2**n bytes.
     """
     n = posterior.table.n
-    (draws,) = check_counts(draws=draws)
     workers = min(os.cpu_count() or 1, -(-draws // BLOCK_DRAWS))
     memory.require(
         24 * workers << n,
@@ -253,7 +250,7 @@ def sample_joint(
     arities: ArrayLike,
     /,
     *,
-    m: int,
+    m: Natural,
     rng: np.random.Generator,
     score: BDeu | K2 = BDeu(),
     max_parents: int = 3,
@@ -289,8 +286,6 @@ def sample_joint(
     >>> bool(np.isfinite(table.log_target(joint.dag)))
     True
     """
-    check_generator(rng)
-    check_counts(least=0, m=m)
     sizes = np.asarray(arities)
     if sizes.ndim != 1:
         raise ValueError(f"arities have shape {sizes.shape}: give one number for each variable")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import Checkpoint, identity, nats, orders_of
-from bnlab.checks import Floats, Ints, check_generator, checked, shown
+from bnlab.checks import Count, Floats, Ints, checked, shown
 from bnlab.errors import Public
 from bnlab.exact import OrderPosterior
 from bnlab.kernels import order_walks
@@ -35,7 +35,7 @@ def sample_orders(
     target: OrderPosterior | ScoreTable,
     /,
     *,
-    draws: int,
+    draws: Count,
     rng: np.random.Generator,
     chains: int | None = None,
     burn_in: int | None = None,
@@ -120,7 +120,6 @@ def sample_orders(
     plan = ChainSettings.of(draws, burn_in, thin, chains, target.n)
     table, moves = target, Moves() if moves is None else moves
     betas = np.ones(1) if schedule is None else betas_of(schedule)
-    check_generator(rng)
     memory.require(
         walker_bytes(table.n, table.max_parents)
         + plan.bytes_of(table.n, betas.size, saved=checkpoint is not None),
@@ -258,7 +257,6 @@ def each_order(
     >>> step.kind, step.proposed.tolist(), step.accepted, round(step.log_weight, 4)
     ('swap', [1, 0], True, -3.0603)
     """
-    check_generator(rng)
     order = rng.permutation(table.n) if start is None else np.array(start)
     if order.shape != (table.n,) or (np.sort(order) != np.arange(table.n)).any():
         raise ValueError(

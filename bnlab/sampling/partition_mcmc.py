@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import Checkpoint, Kept, alike, dags_of, identity, nats
-from bnlab.checks import Floats, Ints, check_generator, checked
+from bnlab.checks import Floats, Ints, checked
 from bnlab.errors import Public
 from bnlab.graphs import predecessor_masks
 from bnlab.kernels import partition_walks
@@ -87,7 +87,6 @@ def sample_partitions(
     Draws(4 x 5 dags of 2 variables, structure-modular)
     """
     plan = ChainSettings.of(draws, burn_in, thin, chains, table.n)
-    check_generator(rng)
     seed = seed_of(rng)
     memory.require(
         partition_walker_bytes(table.n, table.max_parents)

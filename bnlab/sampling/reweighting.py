@@ -23,7 +23,7 @@ from bnlab.checkpoints import (
     identity,
     restore_generators,
 )
-from bnlab.checks import Floats, Ints, check_counts, check_generator, checked, real
+from bnlab.checks import Count, Floats, Ints, checked, real
 from bnlab.graphs import predecessor_masks
 from bnlab.results import BestDags, Draws, Run
 from bnlab.running import Clock, Progress, Work, run_steps, seed_of
@@ -125,7 +125,7 @@ def ellis_wong_dags(
     table: ScoreTable,
     eps: float,
     rng: np.random.Generator,
-    max_dags: int = 100_000,
+    max_dags: Count = 100_000,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Draws:
@@ -175,8 +175,6 @@ def ellis_wong_dags(
     Draws(3 dags of 2 variables, structure-modular)
     """
     check_orders(orders, table)
-    (max_dags,) = check_counts(max_dags=max_dags)
-    check_generator(rng)
     if not 0 <= real(eps) < 1:
         raise ValueError(f"eps={eps} is outside [0, 1)")
     clock, seed = Clock(), f"{orders.run.seed}; DAGs: {seed_of(rng)}"

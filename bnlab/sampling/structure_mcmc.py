@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import Checkpoint, Kept, alike, dags_of, identity, nats
-from bnlab.checks import Floats, Ints, check_generator, checked
+from bnlab.checks import Floats, Ints, checked
 from bnlab.kernels import counting, dag_jumps, dag_walks as kernels
 from bnlab.priors import LARGEST_LOG
 from bnlab.results import Draws, Run, read_only
@@ -112,7 +112,6 @@ def sample_structures(
     """
     pairs = max(1, table.n * (table.n - 1))
     plan = ChainSettings.of(draws, burn_in, pairs if thin is None else thin, chains, table.n)
-    check_generator(rng)
     jumping = _shares(kernel)[1] == 0
     chain_bytes = 16 * table.n * table.n * dag_jumps.REMEMBERED if jumping else 0
     memory.require(

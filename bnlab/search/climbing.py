@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnlab.checks import Ints, check_counts, check_generator, checked, real
+from bnlab.checks import Count, Ints, Natural, checked, real
 from bnlab.graphs import check_dag
 from bnlab.kernels import bits, dag_walks, greedy as kernels, lazy_scores
 from bnlab.running import Executor, Progress, workers
@@ -32,10 +32,10 @@ def hill_climb(
     rng: np.random.Generator,
     start: ArrayLike | None = None,
     choice: Choice = "best",
-    tabu: int = 0,
-    patience: int = PATIENCE,
-    restarts: int = 0,
-    perturb: int | None = None,
+    tabu: Natural = 0,
+    patience: Count = PATIENCE,
+    restarts: Natural = 0,
+    perturb: Count | None = None,
     seconds: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -92,11 +92,7 @@ def hill_climb(
     >>> hill_climb(table, tabu=5, restarts=3, rng=np.random.default_rng(1)).dag
     array([0, 1, 0])
     """
-    (restarts,) = check_counts(least=0, restarts=restarts)
-    if perturb is not None:
-        (perturb,) = check_counts(perturb=perturb)
     seconds = _checked_seconds(seconds, restarts)
-    check_generator(rng)
     climber = Climber.of(table, choice, tabu, patience)
     first = first_dag(table, start)
     origin = None
@@ -150,15 +146,7 @@ class Climber:
     def of(
         cls, table: ScoreTable | LazyScores, choice: Choice, tabu: int, patience: int, /
     ) -> "Climber":
-        """Lay out a table.
-
-        Raises
-        ------
-        ValueError
-            If an option is out of its range.
-        """
-        (tabu,) = check_counts(least=0, tabu=tabu)
-        (patience,) = check_counts(patience=patience)
+        """Lay out a table."""
         return cls(family_source(table), (choice == "first", tabu, patience))
 
     def on(self, table: ScoreTable, /) -> "Climber":

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checks import Floats, Ints, check_counts, check_generator, checked, shown
+from bnlab.checks import Count, Floats, Ints, Natural, checked, shown
 from bnlab.data import Data
 from bnlab.data.table import node_number
 from bnlab.graphs import members
@@ -95,7 +95,7 @@ class DependencyNetwork(Record):
         out: Floats = self.tables[v][self._places(values, v)]
         return out
 
-    def sample(self, m: int, rng: np.random.Generator, *, sweeps: int = 100) -> Data:
+    def sample(self, m: Natural, rng: np.random.Generator, *, sweeps: Count = 100) -> Data:
         """Draw m rows, each the end of an ordered pseudo-Gibbs chain of its own.
 
         A chain starts at independent uniform states; a sweep draws every variable in the order of
@@ -117,9 +117,6 @@ class DependencyNetwork(Record):
         >>> net.sample(5, np.random.default_rng(1)).values.shape
         (5, 2)
         """
-        check_generator(rng)
-        (m,) = check_counts(least=0, m=m)
-        (sweeps,) = check_counts(sweeps=sweeps)
         if sweeps > MAX_SWEEPS:
             raise ValueError(f"sweeps={sweeps}: at most {MAX_SWEEPS:,} are drawn at a time")
         values = rng.integers(0, self.arities, size=(m, self.arities.size)).astype(np.int32)

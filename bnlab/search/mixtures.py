@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, identity, nats
-from bnlab.checks import Floats, Ints, check_counts, check_generator, checked, real
+from bnlab.checks import Count, Floats, Ints, checked, real
 from bnlab.data import Data
 from bnlab.graphs import check_dags
 from bnlab.kernels import counting as kernels
@@ -125,11 +125,11 @@ def fit_tree_mixture(
     data: Data,
     /,
     *,
-    components: int,
-    restarts: int = 5,
+    components: Count,
+    restarts: Count = 5,
     rng: np.random.Generator,
     ess: float = 1.0,
-    max_iterations: int = MAX_ITERATIONS,
+    max_iterations: Count = MAX_ITERATIONS,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
@@ -171,10 +171,6 @@ def fit_tree_mixture(
     >>> print(mixture.log_density(data).mean().round(1))  # one tree: -ln 8 = -2.1
     -1.4
     """
-    components, restarts, max_iterations = check_counts(
-        components=components, restarts=restarts, max_iterations=max_iterations
-    )
-    check_generator(rng)
     check_observed(data, "a mixture of trees is")
     if real(ess) != 0 and not ESS[0] <= real(ess) <= ESS[1]:
         raise ValueError(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnlab.checks import check_counts, check_generator, checked, real
+from bnlab.checks import Count, Natural, checked, real
 from bnlab.data import Data
 from bnlab.running import Progress
 from bnlab.scores import ScoreTable, first_dags
@@ -25,11 +25,11 @@ def climb_perturbed(
     /,
     *,
     rng: np.random.Generator,
-    rounds: int = 10,
+    rounds: Count = 10,
     share: float = 0.5,
     start: ArrayLike | None = None,
-    tabu: int = 0,
-    patience: int = PATIENCE,
+    tabu: Natural = 0,
+    patience: Count = PATIENCE,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Climb:
@@ -74,11 +74,9 @@ def climb_perturbed(
     array([0, 1, 0])
     """
     _check_table(table)
-    (rounds,) = check_counts(rounds=rounds)
     if not 0 < real(share) <= 1:
         raise ValueError(f"share={share}: give the share of data to change at first, 0 to 1")
     share = real(share)
-    check_generator(rng)
     climber = Climber.of(table, "best", tabu, patience)
     first = first_dags(table, start, 1)[0]
     settings = {"rounds": rounds, "share": share, "max_parents": table.max_parents}
@@ -124,7 +122,6 @@ def resampled(data: Data, share: float, /, *, rng: np.random.Generator) -> Data:
     if not 0 <= real(share) <= 1:
         raise ValueError(f"share={share}: give a share of the rows, 0 to 1")
     gone = min(round(share * data.m), max(data.m - 1, 0))
-    check_generator(rng)
     if gone == 0:
         return data
     kept = rng.permutation(data.m)[gone:]

@@ -22,7 +22,7 @@ from bnlab.checkpoints import (
     nats,
     restore_generators,
 )
-from bnlab.checks import Floats, Ints, check_counts, check_generator, checked, real
+from bnlab.checks import Count, Floats, Ints, checked, real
 from bnlab.kernels import bits, dag_sets as kernels, dag_walks, greedy
 from bnlab.results import BestDags, Run
 from bnlab.running import Clock, Crew, Executor, Progress, Work, run_steps, seed_of, workers
@@ -39,12 +39,12 @@ def shotgun_search(
     table: ScoreTable,
     /,
     *,
-    steps: int,
+    steps: Count,
     rng: np.random.Generator,
     power: float = 0.2,
-    patience: int = 50,
-    chains: int = 4,
-    keep: int = 10_000,
+    patience: Count = 50,
+    chains: Count = 4,
+    keep: Count = 10_000,
     start: ArrayLike | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -100,11 +100,8 @@ def shotgun_search(
     BestDags(3 of 2 variables, structure-modular, ln weight -5.5044 to -7.5068)
     """
     clock = Clock()
-    steps, chains = check_counts(steps=steps, chains=chains)
-    patience, keep = check_counts(patience=patience, keep=keep)
     if not 0 < real(power) < math.inf:
         raise ValueError(f"power={power}: give a positive, finite power of the weight")
-    check_generator(rng)
     power = real(power)
     memory.require(
         _bytes(table.n, steps, chains, keep),

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.checks import Floats, Ints, check_counts, checked
+from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.data import Data
 from bnlab.data.table import node_number
 from bnlab.kernels import counting as kernels
@@ -122,7 +122,7 @@ def maximum_branching(table: ScoreTable, /) -> Ints:
 
 
 @checked
-def candidate_parents(data: Data, /, *, count: int = 8) -> dict[int, list[int]]:
+def candidate_parents(data: Data, /, *, count: Count = 8) -> dict[int, list[int]]:
     """Find, for each variable, the `count` others of largest mutual information with it.
 
     For `score_families(..., candidates=)`, which allows no other parents: the first step of the
@@ -159,7 +159,6 @@ def candidate_parents(data: Data, /, *, count: int = 8) -> dict[int, list[int]]:
     {0: [1], 1: [0], 2: [0]}
     """
     check_observed(data, "mutual information is")
-    (count,) = check_counts(count=count)
     gain = information(data.values, data.arities)
     np.fill_diagonal(gain, -np.inf)
     ranking = np.argsort(-gain, axis=1, kind="stable")[:, : min(count, data.n - 1)]

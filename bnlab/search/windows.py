@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
-from bnlab.checks import Floats, Ints, check_counts, checked, real
+from bnlab.checks import Count, Floats, Ints, checked, real
 from bnlab.kernels import dag_sets as kernels
 from bnlab.kernels.greedy import MARGIN
 from bnlab.results import BestDags, Run
@@ -27,8 +27,8 @@ def occams_window(
     *,
     factor: float = 20.0,
     reach: float | None = None,
-    width: int = 1000,
-    most: int = 200_000,
+    width: Count = 1000,
+    most: Count = 200_000,
     start: ArrayLike | None = None,
     progress: Progress | None = None,
 ) -> BestDags:
@@ -88,7 +88,6 @@ def occams_window(
     reach = WIDER * factor if reach is None else reach
     if not factor <= real(reach) < math.inf:
         raise ValueError(f"reach={reach}: give a finite Bayes factor of at least factor={factor}")
-    width, most = check_counts(width=width, most=most)
     climber = Climber.of(table, "best", TABU, PATIENCE)
     if start is None:
         first = climber.climb(first_dags(table, None, 1)[0]).dag[None]
