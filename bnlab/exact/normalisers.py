@@ -68,8 +68,7 @@ def factors_by_size(table: ScoreTable, /) -> Floats | None:
 def log_weights_of_sizes(by_size: Floats, j: int, /) -> Floats:
     """ln of C(j, i) q_i, the prior weight of all i-subsets of j predecessors, i = 0..min(j, k)."""
     sizes = range(min(j, by_size.size - 1) + 1)
-    weights: Floats = np.array([math.log(math.comb(j, i)) + by_size[i] for i in sizes])
-    return weights
+    return np.array([math.log(math.comb(j, i)) + by_size[i] for i in sizes])
 
 
 @lru_cache(maxsize=64)

@@ -64,8 +64,7 @@ def markov_equivalent(a: ArrayLike, b: ArrayLike, /) -> NDArray[np.bool_] | np.b
         )
     pairs = zip(cpdag_masks(first), cpdag_masks(second), strict=True)
     same = [(left == right).all(axis=-1) for left, right in pairs]
-    equal: NDArray[np.bool_] | np.bool_ = np.logical_and(*same)
-    return equal
+    return np.logical_and(*same)
 
 
 @checked

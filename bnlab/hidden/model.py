@@ -287,8 +287,7 @@ def identity_of(
 
 def _above(model: HiddenModel) -> Ints:
     """(n, n), 1 at [v, u] where u is a parent of v."""
-    above: Ints = model.parents[:, None] >> np.arange(model.n) & 1
-    return above
+    return model.parents[:, None] >> np.arange(model.n) & 1
 
 
 @checked

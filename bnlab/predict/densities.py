@@ -162,8 +162,7 @@ def log_class_posterior(
         values = rows.values.copy()
         values[:, c] = state
         joint[:, state] = _mixture(*weighted, parameters, replace(rows, values=values))
-    posterior: Floats = joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
-    return posterior
+    return joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
 
 
 class ExactPosterior(Protocol):
@@ -244,8 +243,7 @@ def exact_log_density(
             log_p[i] = posterior(replace(table, log_score=log_score)).log_z - log_z_data
             steps.tick()
     starts = np.searchsorted(owner, np.arange(len(rows.values)))
-    out: Floats = np.logaddexp.reduceat(log_p[which.ravel()], starts)
-    return out
+    return np.logaddexp.reduceat(log_p[which.ravel()], starts)
 
 
 def _one_dag(dag: ArrayLike, data: Data) -> tuple[Ints, Floats]:

@@ -176,14 +176,12 @@ class BayesNetClassifier(ClassifierMixin, BaseEstimator):
             for v, (u, coding) in enumerate(codings.items()):
                 rows[:, v] = coding.codes(columns[u])
             total += np.exp(log_class_posterior(draws, data, data.n - 1, rows, score=self._score))
-        out: Floats = total / len(self.parts_)
-        return out
+        return total / len(self.parts_)
 
     def predict(self, X: "ArrayLike | pd.DataFrame") -> NDArray[Any]:
         """Return the most probable class of each row, (rows,)."""
         probabilities = self.predict_proba(X)
-        out: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
-        return out
+        return self.classes_[probabilities.argmax(axis=1)]
 
     @property
     def _score(self) -> BDeu:

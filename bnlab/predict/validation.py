@@ -59,8 +59,7 @@ class CrossValidation(Record):
     @property
     def means(self) -> Floats:
         """Mean log density of a row by each method, (methods,), nats."""
-        means: Floats = np.nanmean(self.log_density, axis=1)
-        return means
+        return np.nanmean(self.log_density, axis=1)
 
     def difference(self, one: str, other: str, /) -> tuple[float, float]:
         """Return the mean over rows of ln p by `one` less by `other`, and its standard error, nats.

@@ -73,8 +73,7 @@ class _Cells:
         for v in np.flatnonzero(gaps.any(axis=0)):
             known = table[~gaps[:, v], v]
             table[gaps[:, v], v] = rng.choice(known, int(gaps[:, v].sum()))
-        out: Cells = table[gaps]
-        return out
+        return table[gaps]
 
     def filled(self, cells: Cells, /) -> Data:
         """The data with these cells."""
@@ -111,8 +110,7 @@ class StateCells(_Cells):
         columns = np.array(filled(data, cells).values.T, order="C")
         of_cells, arities = self.pseudo_counts(dag), np.array(data.arities)
         kernels.draw_cells(columns, where, np.array(dag), of_cells, arities, _counted(data), rng)
-        out: Ints = columns[where[:, 1], where[:, 0]].astype(np.int64)
-        return out
+        return columns[where[:, 1], where[:, 0]].astype(np.int64)
 
     def log_scores(self, cells: Cells, parents: Ints, /) -> Floats:
         """Ln scores (n, F) of families in the completed table."""
@@ -181,8 +179,7 @@ class MeasuredCells(_Cells):
             noise = rng.standard_normal((nodes.size, rows.size))
             columns[np.ix_(nodes, rows)] = np.linalg.solve(factor.T, pull + noise)
         table = columns.T * units.scale + units.center
-        out: Floats = table[data.missing]
-        return out
+        return table[data.missing]
 
     @cached_property
     def _patterns(self) -> list[tuple[Ints, Ints]]:

@@ -52,8 +52,7 @@ class Moves:
     def shares(self) -> Floats:
         """Cumulative probabilities (2,) of swaps, and of swaps or adjacent ones."""
         total = np.cumsum([self.swap, self.adjacent, self.relocate], dtype=float)
-        shares: Floats = total[:2] / total[2]
-        return shares
+        return total[:2] / total[2]
 
 
 class Walk(NamedTuple):
@@ -164,8 +163,7 @@ class OrderWalker:
 
     def log_weights(self, orders: Ints, /) -> Floats:
         """ln weight (T,) of each of the orders (T, n), nats."""
-        weights: Floats = order_walks.weigh(self.source, np.ascontiguousarray(orders, np.int64))
-        return weights
+        return order_walks.weigh(self.source, np.ascontiguousarray(orders, np.int64))
 
     @property
     def block_moves(self) -> int:

@@ -171,8 +171,7 @@ class Climbs(Work):
     @property
     def last(self) -> Ints:
         """The end (n,) of the climb that came in last."""
-        end: Ints = self._ends[self.count - 1]
-        return end
+        return self._ends[self.count - 1]
 
     @property
     def seconds(self) -> float:

@@ -81,8 +81,7 @@ class EquivalenceSearch(Record):
     @property
     def dag(self) -> Ints:
         """A member (n,) of the class found."""
-        last: Ints = self.dags[-1]
-        return last
+        return self.dags[-1]
 
     @property
     def cpdag(self) -> NDArray[np.bool_]:

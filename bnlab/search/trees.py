@@ -117,8 +117,7 @@ def maximum_branching(table: ScoreTable, /) -> Ints:
                 weight[int(mask).bit_length() - 1, v] = value
     parents = _arborescence(weight)
     bits = np.append(np.int64(1) << np.arange(n, dtype=np.int64), np.int64(0))
-    dag: Ints = bits[parents[:n]]
-    return dag
+    return bits[parents[:n]]
 
 
 @checked
@@ -194,8 +193,7 @@ def spanning_tree(gain: Floats, /) -> Ints:
 def masks_of(parents: Ints, /) -> Ints:
     """Parent masks (n,) of a tree given by `spanning_tree`."""
     nodes = np.arange(parents.size, dtype=np.int64)
-    masks: Ints = np.where(parents == nodes, 0, np.int64(1) << parents)
-    return masks
+    return np.where(parents == nodes, 0, np.int64(1) << parents)
 
 
 def information(values: NDArray[np.int32], arities: Ints, /) -> Floats:
