@@ -108,17 +108,10 @@ def _group_free(folder: Path, version: _Version) -> int | None:
 
 def _windows_free() -> int | None:
     class MemoryStatus(ctypes.Structure):
-        _fields_ = [("length", ctypes.c_ulong), ("load", ctypes.c_ulong)] + [
-            (name, ctypes.c_ulonglong)
-            for name in (
-                "total",
-                "available",
-                "total_page",
-                "free_page",
-                "total_virtual",
-                "free_virtual",
-                "free_extended",
-            )
+        _fields_ = [
+            *((name, ctypes.c_ulong) for name in ("length", "load")),
+            *((name, ctypes.c_ulonglong) for name in ("total", "available")),
+            ("of_pages_and_addresses", ctypes.c_ulonglong * 5),
         ]
 
     status = MemoryStatus(length=ctypes.sizeof(MemoryStatus))

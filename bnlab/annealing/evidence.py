@@ -143,10 +143,6 @@ def log_prior_of(draws: Draws, table: ScoreTable, /) -> float:
 def _evidence(draws: Draws, log_prior_z: float) -> Estimate:
     if "tempered" in draws.traces:
         return _by_telescoping(draws, math.lgamma(len(draws.names) + 1) - log_prior_z)
-    return _by_weights(draws, log_prior_z)
-
-
-def _by_weights(draws: Draws, log_prior_z: float) -> Estimate:
     log_p = group_means(draws) - log_prior_z
     if not np.isfinite(log_p).any():
         raise ValueError("no draw has a log_weight that is a number: anneal again")

@@ -37,6 +37,7 @@ from bnlab.running import (
     seed_of,
 )
 from bnlab.sampling import OrderWalker, check_weight
+from bnlab.sampling.chains import acceptance
 from bnlab.scores import ScoreTable
 from bnlab.weights import conditional_ess, log_sum, resample_particles
 
@@ -44,6 +45,9 @@ HALVINGS = 50  # of the interval in which the next temperature is sought
 MAX_SPANS = 100  # parts of the schedule for which acceptance is told
 BLOCK_SECONDS = 0.1  # that `block_moves` take
 USUAL_STEPS = 50  # of a run that chooses its temperatures, to tell how long it will take
+
+
+Job = tuple[OrderWalker, AIS | SMC, list[np.random.Generator], Ints | None, int]
 
 
 class Runs(NamedTuple):
@@ -125,10 +129,7 @@ def anneal_orders(
     if isinstance(method, AIS):
         starts = np.array([child.permutation(table.n) for child in rngs])
     done = anneal(table, method, rngs, starts, 1, file, progress, executor)
-    if isinstance(method, AIS):
-        stats, shape = _stats_of_ais(method, done.record), (1, len(done.log_w))
-    else:
-        stats, shape = _stats_of_smc(method, done.record), done.log_w.shape
+    shape = (1, len(done.log_w)) if isinstance(method, AIS) else done.log_w.shape
     check_weight(table, done.orders, done.log_target)
     settings = {"runs": runs, "method": repr(method), "max_parents": table.max_parents}
     stopped = len(done.log_w) < runs
@@ -139,7 +140,7 @@ def anneal_orders(
         "orders",
         "order-modular",
         table.names,
-        stats=stats,
+        stats=_stats(method, done.record),
         traces={"group": np.repeat(np.arange(len(done.log_w)), size).reshape(shape)},
         run=Run(type(method).__name__, settings, seed, clock.seconds, stopped=stopped),
     )
@@ -169,15 +170,14 @@ def anneal(
     moves = USUAL_STEPS if method.schedule is None else method.schedule.betas.size
     if isinstance(method, SMC):
         moves *= method.particles * (method.moves_each or table.n)
+
+    def job(part: slice) -> Job:
+        first = None if starts is None else starts[part]
+        return walker(), method, rngs[part], first, direction
+
     batch = Batch(
         _block,
-        lambda part: (
-            walker(),
-            method,
-            rngs[part],
-            None if starts is None else starts[part],
-            direction,
-        ),
+        job,
         runs,
         executor,
         size=lambda: _block_size(walker(), moves, runs, executor),
@@ -197,9 +197,7 @@ def _block_size(walker: OrderWalker, moves: int, runs: int, executor: Executor |
     return max(size, job_size(runs, seconds, walker.log_phi.nbytes))
 
 
-def _block(
-    job: tuple[OrderWalker, AIS | SMC, list[np.random.Generator], Ints | None, int],
-) -> Arrays:
+def _block(job: Job) -> Arrays:
     walker, method, rngs, starts, direction = job
     if isinstance(method, AIS) and starts is not None:
         return _anneal_each(walker, method, rngs, starts, direction)._asdict()
@@ -278,23 +276,14 @@ def joined(parts: Sequence[Arrays]) -> Arrays:
     return end_to_end(filled)
 
 
-def _stats_of_ais(method: AIS, record: Ints) -> dict[str, Floats]:
-    betas, tally = method.schedule.betas, record.sum(axis=0)
-    spans = len(tally)
-    tried, accepted = tally.sum(axis=1).T
-    return {
-        "beta": betas[np.arange(spans) * (betas.size - 1) // spans],
-        "acceptance": accepted / np.maximum(tried, 1),
-    }
-
-
-def _stats_of_smc(method: SMC, record: Floats) -> dict[str, Floats]:
-    beta, size, acceptance = np.moveaxis(record, 2, 0)
-    return {
-        "beta": beta if method.schedule is None else beta[0],
-        "effective_sample_size": size,
-        "acceptance": acceptance,
-    }
+def _stats(method: AIS | SMC, record: NDArray[Any]) -> dict[str, Floats]:
+    if isinstance(method, AIS):
+        betas, tally = method.schedule.betas, record.sum(axis=0)
+        of_spans = np.arange(len(tally)) * (betas.size - 1) // len(tally)
+        return {"beta": betas[of_spans], "acceptance": acceptance(tally.sum(axis=1))}
+    beta, size, accepted = np.moveaxis(record, 2, 0)
+    beta = beta if method.schedule is None else beta[0]
+    return {"beta": beta, "effective_sample_size": size, "acceptance": accepted}
 
 
 def run_identity(table: ScoreTable, runs: int, seed: str, method: AIS | SMC) -> dict[str, object]:

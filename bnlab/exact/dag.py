@@ -145,15 +145,9 @@ def dag_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -> 
         dag_dp.share(r, alphas.inside, b, alphas.completing, v, shares[v])
         _check_rounding(table, float(shares[v].sum()), float(r[-1] / b[-1]))
         np.maximum(shares[v], 0.0, out=shares[v])
-        dag_dp.family_posteriors(
-            v,
-            table.parents[v],
-            log_phi[v] - alphas.log_scale[v],
-            alphas.values[v],
-            alphas.exponents[v],
-            shares[v],
-            families[v],
-        )
+        of_v = table.parents[v], log_phi[v] - alphas.log_scale[v]
+        alpha = alphas.values[v], alphas.exponents[v]
+        dag_dp.family_posteriors(v, *of_v, *alpha, shares[v], families[v])
         dag_dp.descendants(v, shares[v], ancestors[v])
         steps.tick()
     np.minimum(families, 1.0, out=families)

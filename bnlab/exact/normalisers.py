@@ -83,16 +83,13 @@ def _log_sum_by_layers(n: int, by_size: tuple[float, ...]) -> float:
         for s in range(1, j):
             paths = log_a[j - s, 1 : j - s + 1] + s * log_c[j - s, 1 : j - s + 1]
             log_a[j, s] = math.log(math.comb(j, s)) + np.logaddexp.reduce(paths)
-    return _some(float(np.logaddexp.reduce(log_a[n])))
+    log_sum = float(np.logaddexp.reduce(log_a[n]))
+    if log_sum == -math.inf:
+        raise ValueError(NO_DAG)
+    return log_sum
 
 
 def _log_touching(by_size: tuple[float, ...], j: int, t: int) -> list[float]:
     """ln of q_i times the number of i-subsets of j nodes that hold some of t given ones, i >= 1."""
     sizes = range(1, min(j, len(by_size) - 1) + 1)
     return [math.log(math.comb(j, i) - math.comb(j - t, i)) + by_size[i] for i in sizes]
-
-
-def _some(log_sum: float) -> float:
-    if log_sum == -math.inf:
-        raise ValueError(NO_DAG)
-    return log_sum

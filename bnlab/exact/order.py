@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnlab import memory
 from bnlab.checks import Floats, Ints, Natural, checked
 from bnlab.errors import Public
 from bnlab.exact.normalisers import log_order_prior_sum
+from bnlab.exact.over_dags import require_reach
 from bnlab.kernels import extended, order_dp
 from bnlab.records import Columns, Tabular, ranked_pairs
 from bnlab.results import PriorKind, Run
@@ -98,9 +98,8 @@ class OrderPosterior(Tabular):
         masks = masks.astype(np.int64)
         if not v < n or ((masks < 0) | (masks >> n != 0) | (masks >> v & 1 == 1)).any():
             raise ValueError(f"v={v} of {n} variables, and predecessors among the others")
-        log_alpha: Floats = unpack(self.sums.alpha[v][_compact(masks, v)])
-        log_alpha += self.sums.offsets[v]
-        return log_alpha
+        low = masks & ((1 << v) - 1)
+        return unpack(self.sums.alpha[v][(masks - low) >> 1 | low]) + self.sums.offsets[v]
 
 
 @checked
@@ -149,17 +148,8 @@ def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -
     ticks.tick()
     families = np.empty(table.parents.shape)
     for v in range(n):
-        order_dp.family_posteriors(
-            v,
-            table.parents[v],
-            log_phi[v],
-            offsets[v],
-            table.max_parents,
-            g,
-            b,
-            gamma,
-            families[v],
-        )
+        of_v = v, table.parents[v], log_phi[v], offsets[v], table.max_parents
+        order_dp.family_posteriors(*of_v, g, b, gamma, families[v])
         ticks.tick()
     np.minimum(families, 1.0, out=families)
     edges = edge_sums(table, families)
@@ -275,27 +265,9 @@ def unpack(packed: Ints, /) -> Floats:
     return logs + (packed >> extended.FRACTION_BITS) * extended.LOG_2
 
 
-def _compact(masks: Ints, v: int) -> Ints:
-    low = masks & ((1 << v) - 1)
-    return ((masks - low) >> 1) | low
-
-
 def _require_memory(table: ScoreTable) -> None:
-    n = table.n
-    free = memory.free_bytes()
-    fits = n
-    while free is not None and fits > 1 and order_posterior_bytes(fits) > free:
-        fits -= 1
-    memory.require(
-        order_posterior_bytes(n, max_parents=table.max_parents),
-        task=f"n={n}: the exact DP over orders",
-        remedy=(
-            f"it reaches n={fits} here. Choose that many variables with ",
-            Public("Data.select"),
-            ", or walk on orders with ",
-            Public("sample_orders"),
-        ),
-    )
+    walk = ", or walk on orders with ", Public("sample_orders")
+    require_reach(table, order_posterior_bytes, "the exact DP over orders", *walk)
 
 
 def _fill_alpha(

@@ -1,13 +1,14 @@
 """What the sums over all DAGs share: alphas of any range, blocks of work, and the memory."""
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from bnlab import memory
 from bnlab.checks import Floats, Ints
-from bnlab.errors import Public
+from bnlab.errors import Part, Public
 from bnlab.kernels import dag_dp
 from bnlab.running import Steps
 from bnlab.scores import ScoreTable, array_bytes
@@ -110,22 +111,20 @@ def _table_arrays(n: int, max_parents: int | None) -> int:
 
 def require_memory(table: ScoreTable, /, *, whole: bool) -> None:
     """A ValueError when the posterior (`whole`), or the sum alone, does not fit."""
+    walk = ", walk with ", Public("sample_partitions")
+    draw = ", or use draws from ", Public("order_posterior"), " and ", Public("reweight_unique")
     count = posterior_bytes if whole else sum_bytes
-    free = memory.free_bytes()
-    fits = table.n
+    require_reach(table, count, "the exact sum over DAGs", *walk, *draw)
+
+
+def require_reach(table: ScoreTable, count: Callable[..., int], task: str, *others: Part) -> None:
+    """A ValueError, with how many variables fit, when the bytes that `count` tells do not.
+
+    others : what may be done in place of choosing fewer variables
+    """
+    free, fits = memory.free_bytes(), table.n
     while free is not None and fits > 1 and count(fits) > free:
         fits -= 1
-    memory.require(
-        count(table.n, max_parents=table.max_parents),
-        task=f"n={table.n}: the exact sum over DAGs",
-        remedy=(
-            f"it reaches n={fits} here. Choose that many variables with ",
-            Public("Data.select"),
-            ", walk with ",
-            Public("sample_partitions"),
-            ", or use draws from ",
-            Public("order_posterior"),
-            " and ",
-            Public("reweight_unique"),
-        ),
-    )
+    fewer = f"it reaches n={fits} here. Choose that many variables with ", Public("Data.select")
+    needed = count(table.n, max_parents=table.max_parents)
+    memory.require(needed, task=f"n={table.n}: {task}", remedy=(*fewer, *others))

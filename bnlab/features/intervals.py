@@ -53,19 +53,10 @@ def hoeffding_margin(draws: int, delta: float, /) -> float:
 def mean_of(draws: Draws, values: Floats, delta: float, /) -> FeatureEstimate:
     """Weighted mean of `values` (T,) within 0..1, one per draw, with its error and interval."""
     means = means_of(draws, values[:, None], delta)
-    return FeatureEstimate(
-        float(means.value[0]),
-        float(means.stderr[0]),
-        float(means.low[0]),
-        float(means.high[0]),
-        means.confidence,
-        values.size,
-        draws.prior,
-        means.interval,
-        means.groups,
-        None if means.rhat is None else float(means.rhat[0]),
-        None if means.ess is None else float(means.ess[0]),
-    )
+    value, stderr, low, high = (float(array[0]) for array in means[:4])
+    of_chains = [None if array is None else float(array[0]) for array in (means.rhat, means.ess)]
+    about = means.confidence, values.size, draws.prior, means.interval, means.groups
+    return FeatureEstimate(value, stderr, low, high, *about, *of_chains)
 
 
 class Means(NamedTuple):

@@ -3,6 +3,7 @@
 import itertools
 import math
 import operator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 from bnlab import graphs, memory
 from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.kernels import posets as kernels
-from bnlab.results import Draws, Run
+from bnlab.results import Draws, package_versions
 from bnlab.running import Clock, Executor, workers
 
 MAX_STATES = 8_000_000
@@ -19,18 +20,7 @@ FIRST_STATES = 1 << 15
 BLOCK_DAGS = 4096
 
 # The ten largest primes below 2**31; their product exceeds 63!.
-PRIMES = (
-    2147483647,
-    2147483629,
-    2147483587,
-    2147483579,
-    2147483563,
-    2147483549,
-    2147483543,
-    2147483497,
-    2147483489,
-    2147483477,
-)
+PRIMES = tuple(2**31 - gap for gap in (1, 19, 61, 69, 85, 99, 105, 151, 159, 171))
 
 
 class Recursion(NamedTuple):
@@ -233,23 +223,15 @@ def reweight_by_extensions(
         traces["group"] = draws.groups
     # The mass of distinct DAGs is one under the other prior.
     stats = {name: value for name, value in draws.stats.items() if name not in ("mass", "log_z")}
-    return Draws(
-        draws.values,
-        log_weight,
-        draws.log_target,
-        draws.over,
-        "structure-modular",
-        draws.names,
+    method, seconds = f"{draws.run.method} / l(G)".strip(), draws.run.seconds + clock.seconds
+    return replace(
+        draws,
+        log_weight=log_weight,
+        prior="structure-modular",
         independent=False,
         stats={**stats, "effective_sample_size": sizes},
         traces=traces,
-        run=Run(
-            f"{draws.run.method} / l(G)".strip(),
-            draws.run.settings,
-            draws.run.seed,
-            draws.run.seconds + clock.seconds,
-            stopped=draws.run.stopped,
-        ),
+        run=replace(draws.run, method=method, seconds=seconds, versions=package_versions()),
     )
 
 

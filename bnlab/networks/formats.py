@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -18,9 +18,6 @@ from numpy.typing import NDArray
 from bnlab.files import brief
 from bnlab.graphs import Masks, layers, members, topological_order
 
-if TYPE_CHECKING:
-    from bnlab.networks.bayesnet import BayesNet
-
 WIDTH, HEIGHT = 160, 100  # pixels from node to node in GeNIe
 LOOK = (
     '<interior color="e5f6f7" /><outline color="000080" />'
@@ -28,6 +25,19 @@ LOOK = (
 )
 SIGNS = ("<=", "le"), (">=", "ge"), ("<", "lt"), (">", "gt")  # in names of states, above all
 _PLAIN = re.compile(r"[\w.<>=+/-]+")  # needs no quotation marks in a BIF file
+
+
+class Net(Protocol):
+    """What of a `BayesNet` is written."""
+
+    @property
+    def dag(self) -> Masks: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def levels(self) -> tuple[tuple[str, ...], ...]: ...
+    @property
+    def tables(self) -> tuple[NDArray[np.float64], ...]: ...
 
 
 class Spelling(NamedTuple):
@@ -65,7 +75,7 @@ NET_WORDS = XDSL_WORDS[0], Spelling(re.compile(r"[^\w.<>=+-]+", re.ASCII))
 
 
 def as_words(
-    net: BayesNet, spelling: Sequence[Spelling], /
+    net: Net, spelling: Sequence[Spelling], /
 ) -> tuple[list[str], list[list[str]], list[str]]:
     """Names and levels as words, (1, 2] as 1_2, and notes on those that were none."""
     of_names, of_levels = spelling
@@ -114,7 +124,7 @@ def _quoted(label: str) -> str:
     return label if plain else f'"{label}"'
 
 
-def xdsl_text(net: BayesNet, /) -> str:
+def xdsl_text(net: Net, /) -> str:
     """Return an XDSL file. Parents stand before children; GeNIe draws the DAG in layers."""
     ids, states, notes = as_words(net, XDSL_WORDS)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
@@ -140,7 +150,7 @@ def xdsl_text(net: BayesNet, /) -> str:
     return "\n".join([*lines, "</genie></extensions>", "</smile>"]) + "\n"
 
 
-def net_text(net: BayesNet, /) -> str:
+def net_text(net: Net, /) -> str:
     """Return a NET file."""
     ids, states, notes = as_words(net, NET_WORDS)
     lines = [*(f"% {note}" for note in notes), "net", "{", "}"]
@@ -151,7 +161,7 @@ def net_text(net: BayesNet, /) -> str:
     for v, table in enumerate(net.tables):
         parents = members(net.dag[v])
         given = " | " + " ".join(ids[p] for p in parents) if parents else ""
-        data = _nested(table.reshape(net.arities[[*parents, v]]))
+        data = _nested(table.reshape([len(states[u]) for u in [*parents, v]]))
         lines += [f"potential ( {ids[v]}{given} )", "{", f"  data = ({data});", "}"]
     return "\n".join(lines) + "\n"
 

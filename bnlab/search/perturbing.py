@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnlab.checks import Count, Natural, checked, real
+from bnlab.checks import Count, Natural, checked, conforming, real
 from bnlab.data import Data
 from bnlab.running import Progress
 from bnlab.scores import ScoreTable, first_dags
@@ -73,7 +73,6 @@ def climb_perturbed(
     >>> climb_perturbed(score_families(data, BDeu()), scored, rng=np.random.default_rng(1)).dag
     array([0, 1, 0])
     """
-    _check_table(table)
     if not 0 < real(share) <= 1:
         raise ValueError(f"share={share}: give the share of data to change at first, 0 to 1")
     share = real(share)
@@ -117,8 +116,6 @@ def resampled(data: Data, share: float, /, *, rng: np.random.Generator) -> Data:
     >>> resampled(data, 0.5, rng=np.random.default_rng(1)).values.tolist()
     [[1, 1], [1, 1], [1, 1], [0, 0]]
     """
-    if not isinstance(data, Data):
-        raise ValueError(f"{type(data).__name__}: pass Data (read_csv, Data.from_arrays)")
     if not 0 <= real(share) <= 1:
         raise ValueError(f"share={share}: give a share of the rows, 0 to 1")
     gone = min(round(share * data.m), max(data.m - 1, 0))
@@ -130,13 +127,8 @@ def resampled(data: Data, share: float, /, *, rng: np.random.Generator) -> Data:
     return Data(data.values[rows], data.arities, data.names, data.levels, intervened)
 
 
-def _check_table(table: ScoreTable) -> None:
-    if not isinstance(table, ScoreTable):
-        raise ValueError(f"{type(table).__name__}: pass a ScoreTable (score_families)")
-
-
 def _check_alike(table: ScoreTable, other: ScoreTable) -> None:
-    _check_table(other)
+    conforming("perturbed", other, ScoreTable)
     if (
         other.names != table.names
         or other.max_parents != table.max_parents
