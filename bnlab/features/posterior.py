@@ -34,11 +34,7 @@ def edge(u: int, v: int, /) -> Feature:
     array([ True, False])
     """
     _check_pair(u, v)
-
-    def holds(dags: Ints) -> Bools:
-        return _has(dags, u, v)
-
-    return holds
+    return lambda dags: _has(dags, u, v)
 
 
 @checked
@@ -51,11 +47,7 @@ def path(u: int, v: int, /) -> Feature:
     np.True_
     """
     _check_pair(u, v)
-
-    def holds(dags: Ints) -> Bools:
-        return _has(graphs.ancestors(dags), u, v)
-
-    return holds
+    return lambda dags: _has(graphs.ancestors(dags), u, v)
 
 
 @checked
@@ -68,11 +60,7 @@ def limited_path(u: int, v: int, /, *, max_length: Count) -> Feature:
     np.False_
     """
     _check_pair(u, v)
-
-    def holds(dags: Ints) -> Bools:
-        return _has(graphs.near_ancestors(dags, max_length=max_length), u, v)
-
-    return holds
+    return lambda dags: _has(graphs.near_ancestors(dags, max_length=max_length), u, v)
 
 
 @checked
