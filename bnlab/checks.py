@@ -116,12 +116,7 @@ def shown(value: object, /) -> str:
 
 
 def check_counts(*, least: int = 1, **counts: int) -> tuple[int, ...]:
-    """Return the counts as Python's integers, which do not overflow as NumPy's do.
-
-    Raises
-    ------
-    ValueError
-        That names the first count that is no integer of at least `least`.
+    """Return the counts as Python's integers, or raise a ValueError for the first below `least`.
 
     Examples
     --------
@@ -132,15 +127,8 @@ def check_counts(*, least: int = 1, **counts: int) -> tuple[int, ...]:
     ...
     bnlab.errors.InputError: draws=0: give an integer of at least 1
     """
-    for name, count in counts.items():
-        try:
-            fits = operator.index(count) >= least
-        except TypeError:
-            fits = False
-        if not fits:
-            given = Setting(name, count) if isinstance(count, int) else f"{name}={shown(count)}"
-            raise InputError(given, f": give an integer of at least {least}")
-    return tuple(operator.index(count) for count in counts.values())
+    kind = Annotated[int, least]
+    return tuple(conforming(name, count, kind) for name, count in counts.items())
 
 
 def real(value: object, /) -> float:
