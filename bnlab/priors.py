@@ -62,7 +62,7 @@ class Uniform:
 @checked
 @dataclass(frozen=True, slots=True)
 class Fair:
-    """rho = 1 / C(n - 1, |P|): all numbers of parents alike [KoivistoSood2004, FriedmanKoller2003].
+    """rho = 1 / C(n - 1, k), k parents: all k alike [KoivistoSood2004, FriedmanKoller2003].
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Fair:
 @checked
 @dataclass(frozen=True, slots=True)
 class EdgePenalty:
-    """rho = exp(-nats |P|): each edge costs `nats`; negative values favour edges.
+    """rho = exp(-nats k) for k parents: each edge costs `nats`; negative values favour edges.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class EdgePenalty:
 @checked
 @dataclass(frozen=True, slots=True, eq=False)
 class EdgeBeliefs(Record):
-    """rho = exp(-strength E_v(P)), E_v(P) = sum over u != v of |B[u, v] - [u in P]|.
+    """rho = exp(-strength E_v(P)), E_v(P) = sum over u != v of abs(B[u, v] - [u in P]).
 
     `beliefs` B (n, n) holds degrees of belief in u -> v between 0 and 1 (0.5 says nothing); the
     diagonal is not read. The energy summed over nodes is that of [WerhliHusmeier2007, eq. 5].

@@ -17,9 +17,9 @@ ROUNDING = 1e-9  # of an effective number of groups that is whole
 
 @checked
 def hoeffding_draws(eps: float, delta: float, /) -> int:
-    """Return T >= ln(2 / delta) / (2 eps**2): draws for |error| < eps with probability 1 - delta.
+    """Return how many draws keep the error below eps with probability 1 - delta.
 
-    [HeTianWu2016, Corollary 4 (iv)], for the posterior probability of any feature.
+    T >= ln(2 / delta) / (2 eps**2), for any feature [HeTianWu2016, Corollary 4 (iv)].
 
     Examples
     --------
@@ -34,7 +34,7 @@ def hoeffding_draws(eps: float, delta: float, /) -> int:
 
 @checked
 def hoeffding_margin(draws: int, delta: float, /) -> float:
-    """Return eps so that |error| <= eps with probability 1 - delta after so many independent draws.
+    """Return eps, which the error of so many independent draws exceeds with probability <= delta.
 
     eps = sqrt(ln(2 / delta) / (2 draws)) [Hoeffding1963], the inverse of `hoeffding_draws`. For c
     probabilities at once, ask for delta / c.

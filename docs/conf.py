@@ -1,0 +1,187 @@
+"""Sphinx configuration: `uv run --extra docs sphinx-build -W docs docs/_build`.
+
+Before the pages are read, the reference is written from the public names of bnlab, one page for
+each package, and the course's web pages are made by `bnlab course`. Sections of the README, of
+CONTRIBUTING and of NOTATION are taken from there, so that each text stands in one place.
+"""
+
+import inspect
+import re
+import shutil
+import types
+from pathlib import Path
+
+import bnlab as bn
+from bnlab.course import make_course
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+SOURCE = "https://github.com/bnlab/bnlab/blob/main/"
+
+project = "bnlab"
+author = copyright = "The bnlab developers"
+version = release = bn.__version__
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx_design",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+]
+html_theme = "pydata_sphinx_theme"
+html_title = "bnlab"
+html_theme_options = {
+    "collapse_navigation": True,  # its buttons have no names for screen readers
+    "github_url": "https://github.com/bnlab/bnlab",
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": False,
+}
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_extra_path = ["_extra"]
+html_show_sourcelink = False
+exclude_patterns = ["_build", "_extra"]
+templates_path = ["_templates"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+# [text](course:00_start_here) is a page of the course, [text](source:tests/oracles.py) a file.
+myst_url_schemes = {
+    "http": None,
+    "https": None,
+    "course": "course/{{path}}.html",
+    "source": SOURCE + "{{path}}",
+}
+autosummary_generate = True
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+numpydoc_show_class_members = False
+suppress_warnings = ["myst.header"]  # sections of other files begin at their own level
+
+# Where the packages of the public names stand in the reference, in the order of a first analysis.
+PACKAGES = {
+    "data": "Tables of data",
+    "networks": "Networks",
+    "scores": "Family scores",
+    "priors": "Structure priors",
+    "exact": "Exact posteriors",
+    "sampling": "Sampling orders and DAGs",
+    "linear_extensions": "Linear extensions",
+    "annealing": "Annealing, evidence and bounds",
+    "weights": "Schedules and weights",
+    "features": "Features: edges, paths and your own",
+    "predict": "Predictions and effects",
+    "search": "Structure search",
+    "hidden": "Hidden variables",
+    "graphs": "Graphs",
+    "diagnostics": "Diagnostics",
+    "results": "Results",
+    "running": "Long runs",
+}
+
+
+def public_names() -> dict[str, list[str]]:
+    """Package -> the dotted names of its public functions and classes, each once."""
+    things = {name: getattr(bn, name) for name in bn.__all__}
+    direct = [(f"bnlab.{name}", thing) for name, thing in things.items()]
+    inner = [
+        (f"{thing.__name__}.{name}", getattr(thing, name))
+        for thing in things.values()
+        if isinstance(thing, types.ModuleType)
+        for name in getattr(thing, "__all__", dir(thing))
+        if not name.startswith("_")
+    ]
+    found: dict[str, list[str]] = {package: [] for package in PACKAGES}
+    seen: set[int] = set()
+    for name, thing in direct + inner:
+        home = (getattr(thing, "__module__", None) or "").split(".")
+        if callable(thing) and home[0] == "bnlab" and home[1] in found and id(thing) not in seen:
+            seen.add(id(thing))
+            found[home[1]].append(name)
+    return found
+
+
+def write_reference(folder: Path) -> None:
+    """Write one page for each package, and the page that leads to them."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for package, names in public_names().items():
+        module = __import__(f"bnlab.{package}", fromlist=[""])
+        about = inspect.getdoc(module) or ""
+        listed = "\n".join(f"   {name}" for name in sorted(names))
+        title = PACKAGES[package]
+        (folder / f"{package}.rst").write_text(
+            f"{title}\n{'=' * len(title)}\n\n{about}\n\n"
+            f".. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n{listed}\n",
+            encoding="utf-8",
+        )
+    pages = "\n".join(f"   {package}" for package in PACKAGES)
+    (folder / "index.rst").write_text(
+        "Reference\n=========\n\nAll public names, by package. Everything that is listed here is "
+        "``bn.name`` after ``import bnlab as bn``, or ``bn.package.name``.\n\n"
+        f".. toctree::\n   :maxdepth: 1\n\n{pages}\n",
+        encoding="utf-8",
+    )
+
+
+def section(file: str, heading: str) -> str:
+    """Return what stands under a heading of a file, its links led to the right place."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    if heading:
+        start = f"\n{text}".index(f"\n{heading}\n") + len(heading) + 1
+        following = re.compile(r"^#{1,2} ", re.MULTILINE).search(text, start)
+        text = text[start : following.start() if following else None]
+    folder = Path(file).parent
+
+    def lead(match: re.Match[str]) -> str:
+        target, _, anchor = match[1].partition("#")
+        if re.match(r"\w+:", match[1]) or not target:
+            return match[0]
+        path = (folder / target).as_posix()
+        if path.endswith(".png"):
+            return f"](../{path})"
+        lab = re.fullmatch(r"notebooks/((?:papers/)?\w+)\.ipynb", path)
+        if lab:
+            return f"](course:{lab[1]})"
+        return f"](source:{path}{'#' * bool(anchor)}{anchor})"
+
+    return re.sub(r"\]\(([^)\s]+)\)", lead, text)
+
+
+def take_sections(app: object, page: str, content: list[str]) -> None:
+    """Replace lines such as `{{README.md ## Limits}}` by that section."""
+    pattern = re.compile(r"^\{\{(\S+?)(?: (#.*))?\}\}$", re.MULTILINE)
+    content[0] = pattern.sub(lambda match: section(match[1], match[2] or ""), content[0])
+
+
+def escape_bars(*args: object) -> None:
+    """Let |G| be text in docstrings, not a substitution; examples stay as they are."""
+    lines = args[-1]
+    assert isinstance(lines, list)
+    example = False
+    for i, line in enumerate(lines):
+        example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))
+        if not example:
+            lines[i] = line.replace("|", r"\|")
+
+
+def prepare(app: object, config: object) -> None:
+    """Write the reference and the course's pages, and copy the pictures that pages show."""
+    write_reference(HERE / "api")
+    extra, notebooks = HERE / "_extra", ROOT / "notebooks"
+    latest = max(path.stat().st_mtime for path in notebooks.rglob("*"))
+    if extra.exists() and extra.stat().st_mtime > latest:
+        return
+    shutil.rmtree(extra, ignore_errors=True)
+    make_course(notebooks, extra / "made")
+    shutil.move(extra / "made" / "pages", extra / "course")
+    shutil.rmtree(extra / "made")
+
+
+def setup(app: object) -> None:
+    """Join Sphinx's events."""
+    app.connect("config-inited", prepare, priority=100)  # type: ignore[attr-defined]
+    app.connect("autodoc-process-docstring", escape_bars)  # type: ignore[attr-defined]
+    app.connect("source-read", take_sections)  # type: ignore[attr-defined]

@@ -1,0 +1,117 @@
+"""The documentation site: it builds without a warning, its links and names lead somewhere."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from operator import attrgetter
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import unquote
+
+import pytest
+from served import CHROMIUM
+
+import bnlab as bn
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+TEXTS = sorted(DOCS.glob("*.md"))
+
+
+@pytest.fixture(scope="module")
+def conf() -> ModuleType:
+    """The configuration of Sphinx, which lists the names of the reference."""
+    pytest.importorskip("latex2mathml", reason="the extra `docs` brings it")
+    spec = importlib.util.spec_from_file_location("conf", DOCS / "conf.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built site."""
+    if importlib.util.find_spec("sphinx") is None:
+        pytest.skip("sphinx is not installed; the extra `docs` brings it")
+    built = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "docs", str(built)]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr[-3000:]
+    return built
+
+
+class _Links(HTMLParser):
+    """Where a page leads, what can be led to on it, and its pictures without a text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.places: set[str] = {""}
+        self.silent: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.places |= {found.get("id") or "", found.get("name") or ""}
+        self.links += [link for link in (found.get("href"), found.get("src")) if link]
+        if tag == "img" and not found.get("alt"):
+            self.silent.append(found.get("src") or "")
+
+
+def test_every_public_name_is_in_the_reference(conf: ModuleType) -> None:
+    listed = [name for names in conf.public_names().values() for name in names]
+    shown = {id(attrgetter(name.removeprefix("bnlab."))(bn)) for name in listed}
+    assert len(listed) == len(shown), "each name once"
+    ours = [getattr(bn, name) for name in bn.__all__]
+    homes = {thing.__name__.split(".")[1] for thing in ours if isinstance(thing, ModuleType)}
+    assert homes <= set(conf.PACKAGES)
+    plain = [thing for thing in ours if callable(thing) and hasattr(thing, "__module__")]
+    assert {id(thing) for thing in plain} <= shown
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
+def test_names_in_the_texts_exist(text: Path) -> None:
+    for name in re.findall(r"(?<![:\w])bn\.(\w+(?:\.\w+)*)", text.read_text(encoding="utf-8")):
+        if name != "name":
+            assert attrgetter(name)(bn) is not None
+
+
+def test_every_promise_names_tests_that_exist() -> None:
+    promises = re.findall(r"`(tests/\w+\.py)(?:::(\w+))?`", (DOCS / "guarantees.md").read_text())
+    assert len(promises) > 20
+    for file, test in promises:
+        assert f"def {test}" in (ROOT / file).read_text(encoding="utf-8"), (file, test)
+
+
+@pytest.mark.slow
+def test_links_of_the_site_lead_somewhere(site: Path) -> None:
+    pages = {path: _Links(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+    assert len(pages) > 200
+    for path, page in pages.items():
+        if "course" not in path.relative_to(site).parts:
+            assert not page.silent, f"{path}: pictures without a text"
+        for link in page.links:
+            target, _, place = unquote(link).partition("#")
+            if re.match(r"\w+:|//", target):
+                continue
+            there = (path.parent / target.split("?")[0]).resolve() if target else path
+            there = there / "index.html" if there.is_dir() else there
+            assert there.exists(), f"{path.name}: {link}"
+            if there in pages and not {"_modules"} & {*there.parts, *path.parts}:
+                assert place in pages[there].places, f"{path.name}: {link}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["index", "methods", "guarantees", "api/generated/bnlab.Data"])
+def test_pages_of_the_site_are_accessible(site: Path, browser, page: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    assert Path(CHROMIUM).exists()
+    opened = browser.new_page()
+    opened.goto((site / f"{page}.html").as_uri())
+    found = axe.run(opened).response["violations"]
+    serious = [one["id"] for one in found if one["impact"] in ("serious", "critical")]
+    opened.close()
+    assert serious == []
