@@ -33,7 +33,6 @@ extensions = [
 html_theme = "pydata_sphinx_theme"
 html_title = "bnlab"
 html_theme_options = {
-    "collapse_navigation": True,  # its buttons have no names for screen readers
     "github_url": "https://github.com/bnlab/bnlab",
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
@@ -41,8 +40,11 @@ html_theme_options = {
 }
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_extra_path = ["_extra"]
 html_show_sourcelink = False
+# Nothing to lead to beside a text: its sections are on the right.
+html_sidebars = {path.stem: [] for path in HERE.glob("*.md")}
 exclude_patterns = ["_build", "_extra"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -167,6 +169,14 @@ def escape_bars(*args: object) -> None:
             lines[i] = line.replace("|", r"\|")
 
 
+def spell_arrays(
+    app: object, what: str, name: str, thing: object, options: object, signature: str, returns: str
+) -> tuple[str, str] | None:
+    """Spell the types of arrays in signatures of classes as they were written."""
+    pattern = r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+)\]\]"
+    return (re.sub(pattern, r"NDArray[\1]", signature), returns) if signature else None
+
+
 def prepare(app: object, config: object) -> None:
     """Write the reference and the course's pages, and copy the pictures that pages show."""
     write_reference(HERE / "api")
@@ -184,4 +194,5 @@ def setup(app: object) -> None:
     """Join Sphinx's events."""
     app.connect("config-inited", prepare, priority=100)  # type: ignore[attr-defined]
     app.connect("autodoc-process-docstring", escape_bars)  # type: ignore[attr-defined]
+    app.connect("autodoc-process-signature", spell_arrays)  # type: ignore[attr-defined]
     app.connect("source-read", take_sections)  # type: ignore[attr-defined]
