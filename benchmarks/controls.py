@@ -1,11 +1,12 @@
 """From the press of a key to the picture, for every control of every lab, in a real Chromium.
 
     uv run --extra test python benchmarks/controls.py [NN ...] [--moves 20] [--width 1280]
+    uv run --extra test python benchmarks/controls.py 04 13 --only variables "data set" --drag 0
 
 A table: median and 95th percentile, milliseconds, of the whole way; of the kernel, from the message
 that it gets to the last that it sends; of the browser and the wires, the rest. Then how long a
 picture still moves after some seconds of dragging, and from a click on Stop to the end of the work.
-About 2 minutes a lab; wants an idle machine.
+About 2 minutes a lab, 15 seconds a control without dragging; wants an idle machine.
 """
 
 import argparse
@@ -153,6 +154,7 @@ def main() -> None:
     parser.add_argument("--moves", type=int, default=20)
     parser.add_argument("--drag", type=float, default=10, help="seconds; 0 for none")
     parser.add_argument("--width", type=int, default=1280)
+    parser.add_argument("--only", nargs="+", default=[""], help="labels that begin so; Stop is one")
     given = parser.parse_args()
     os.environ.setdefault("BOKEH_RESOURCES", "inline")
     os.environ["BNLAB_COMPILE_AHEAD"] = "0"
@@ -174,8 +176,10 @@ def main() -> None:
             for control in page.locator(CONTROLS).all():
                 if not control.is_visible():
                     continue
-                label, found = control.evaluate(LABEL), moves(page, control, given.moves)
-                if not found:
+                label = control.evaluate(LABEL)
+                if not label.startswith(tuple(given.only)):
+                    continue
+                if not (found := moves(page, control, given.moves)):
                     print(f"{name[:2]} {label:<41}  moves no picture", flush=True)
                     continue
                 line = f"{name[:2]} {label:<41}"
@@ -187,6 +191,8 @@ def main() -> None:
                     line += f"{lag(page, control, given.drag):8.0f}"
                 print(line, flush=True)
             for button in page.locator(".jupyter-button:has-text('Stop')").all():
+                if not "Stop".startswith(tuple(given.only)):
+                    break
                 told = " ".join(f"{taken:.0f}" for taken in stops(page, button))
                 print(f"{name[:2]} Stop, ms: {told or 'the work was over before'}", flush=True)
             page.close()

@@ -180,19 +180,19 @@ class Washout(View):
         free = [(u, v) for u, v in edges if joined[v, u]]
         both = [pair for u, v in free for pair in ((u, v), (v, u))]
         self._pairs = both + [pair for pair in edges if pair not in free] or [(0, 1), (1, 0)]
+        self._has = self._all.edges[:, *np.transpose(self._pairs)]
         super().__init__(size=size_slider("rows", sizes, 1000 if 1000 in sizes else shown.m))
 
     def draw(self, size: int) -> Board:
         """Edges and members of the class by both posteriors, and how far apart these are."""
         first, second = self.posteriors[size]
-        has = np.column_stack([self._all.edges[:, u, v] for u, v in self._pairs])
         best, worst = self._class[0], self._class[-1]
         now = [values[list(self.posteriors).index(size)] for values in self._distances.values()]
         return {
             "edges": (
                 plots.answer_pairs(
-                    first @ has,
-                    second @ has,
+                    first @ self._has,
+                    second @ self._has,
                     [f"{self._names[u]} → {self._names[v]}" for u, v in self._pairs],
                     posteriors=POSTERIORS,
                     name="edges",

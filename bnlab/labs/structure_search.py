@@ -187,14 +187,14 @@ def move_gains(scores: bn.ScoreTable, dag: Ints, /) -> Floats:
     adding u -> v. nan where that closes a cycle or makes too many parents, and for u = v.
     """
     gains = np.full((dag.size, dag.size), np.nan)
-    now = scores.log_target(dag[None])[0]
-    for u, v in np.argwhere(~np.eye(dag.size, dtype=bool)):
-        after = dag.copy()
-        after[u] &= ~(np.int64(1) << v)
-        closes = bn.graphs.ancestors(after)[u] >> v & 1  # a path from v to u
-        if dag[v] >> u & 1 or not closes:
-            after[v] ^= np.int64(1) << u
-            gains[u, v] = scores.log_target(after[None])[0] - now
+    u, v = np.nonzero(~np.eye(dag.size, dtype=bool))
+    after, each = np.repeat(dag[None], u.size, axis=0), np.arange(u.size)
+    after[each, u] &= ~(np.int64(1) << v)
+    closes = bn.graphs.ancestors(after)[each, u] >> v & 1  # a path from v to u
+    after[each, v] ^= np.int64(1) << u
+    free = (dag[v] >> u & 1 | ~closes & 1).astype(bool)
+    before, *scored = scores.log_target([dag, *after[free]])
+    gains[u[free], v[free]] = np.array(scored) - before
     gains[np.isinf(gains)] = np.nan
     return gains
 

@@ -156,16 +156,18 @@ def diagram(*, title: str, alt: str, width: int, height: int) -> figure:
 def legend_above(picture: figure, items: list[LegendItem], /) -> None:
     """Put a legend of these items in one line over a picture."""
     look = {"orientation": "horizontal", "padding": 2, "spacing": 14}
-    picture.add_layout(_legend(items, **look), "above")
+    picture.add_layout(_legend(picture, items, **look), "above")
 
 
 def legend_below(picture: figure, items: list[LegendItem], /, *, columns: int) -> None:
     """Put a legend of these items under a picture, in so many columns."""
     look = {"ncols": columns, "location": "top_left", "padding": 4, "spacing": 8}
-    picture.add_layout(_legend(items, **look), "below")
+    picture.add_layout(_legend(picture, items, **look), "below")
 
 
-def _legend(items: list[LegendItem], **look: object) -> Legend:
+def _legend(picture: figure, items: list[LegendItem], **look: object) -> Any:
+    if isinstance(picture, _Again):
+        return items  # the legend is there
     return Legend(
         items=items,
         margin=0,
@@ -372,11 +374,11 @@ class _Again:
     def add_layout(self, part: object, *_: object) -> None:
         if isinstance(part, BoxAnnotation):
             self._next(1).update(bottom=part.bottom, top=part.top, left=part.left, right=part.right)
-        elif isinstance(part, Legend):
+        elif isinstance(part, list):
             shown = self._next(2)
-            if [item.index for item in shown.items] != [item.index for item in part.items]:
+            if [item.index for item in shown.items] != [item.index for item in part]:
                 raise Differs
-            for old, new in zip(shown.items, part.items, strict=True):
+            for old, new in zip(shown.items, part, strict=True):
                 if str(old.label) != str(new.label):
                     old.label = new.label
 
