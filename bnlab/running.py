@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
@@ -246,6 +247,7 @@ def _made(parcel: tuple[Callable[[Any, Any], Any], str, object, Any]) -> Any:
     return function(shared, job)
 
 
+@dataclass(eq=False)
 class Batch(Work):
     """Independent runs, made in jobs, which give arrays (runs, ...) by name.
 
@@ -261,23 +263,15 @@ class Batch(Work):
     join : how the arrays of jobs are put together
     """
 
-    def __init__(
-        self,
-        function: Callable[[Job], Arrays],
-        job: Callable[[slice], Job],
-        total: int,
-        executor: Executor | None,
-        /,
-        *,
-        size: int | Callable[[], int] = 1,
-        ahead: int | None = None,
-        fits: Callable[[Arrays], object] | None = None,
-        join: Callable[[Sequence[Arrays]], Arrays] = end_to_end,
-    ) -> None:
-        self._function, self._job, self._total = function, job, total
-        self._executor, self._size, self._ahead = executor, size, ahead or total
-        self._fits, self._join = fits, join
-        self._parts: list[Arrays] = []
+    function: Callable[[Any], Arrays]
+    job: Callable[[slice], Any]
+    total: int
+    executor: Executor | None
+    size: int | Callable[[], int] = 1
+    ahead: int | None = None
+    fits: Callable[[Arrays], object] | None = None
+    join: Callable[[Sequence[Arrays]], Arrays] = end_to_end
+    _parts: list[Arrays] = field(default_factory=list, init=False)
 
     @property
     def count(self) -> int:
@@ -289,35 +283,35 @@ class Batch(Work):
         return bool(self._parts)
 
     def steps(self) -> Generator[tuple[int, int], None, None]:
-        if self.count == self._total:
+        if self.count == self.total:
             return
-        size = self._size() if callable(self._size) else self._size
-        firsts = range(self.count, self._total, size)
-        for i in range(0, len(firsts), self._ahead):
+        size = self.size() if callable(self.size) else self.size
+        firsts, ahead = range(self.count, self.total, size), self.ahead or self.total
+        for i in range(0, len(firsts), ahead):
             # No name holds the jobs: those of a round are gone when the next are made.
             parts = spread(
-                self._function,
+                self.function,
                 [
-                    self._job(slice(first, min(first + size, self._total)))
-                    for first in firsts[i : i + self._ahead]
+                    self.job(slice(first, min(first + size, self.total)))
+                    for first in firsts[i : i + ahead]
                 ],
-                self._executor,
+                self.executor,
             )
             with closing(parts):
                 for part in parts:
                     self._parts.append(part)
                     if len(self._parts) > MANY_PARTS:
                         self.arrays()
-                    yield self.count, self._total
+                    yield self.count, self.total
 
     def arrays(self) -> Arrays:
         if len(self._parts) > 1:  # kept once, not in parts beside the whole
-            self._parts[:] = [self._join(self._parts)]
+            self._parts[:] = [self.join(self._parts)]
         return self._parts[0]
 
     def restore(self, saved: Arrays) -> None:
-        if self._fits is not None:
-            self._fits(saved)
+        if self.fits is not None:
+            self.fits(saved)
         self._parts = [saved]
 
 

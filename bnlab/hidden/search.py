@@ -4,7 +4,7 @@ import itertools
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -276,26 +276,21 @@ def search_structures(
     return Search(path[-1], trace[-1], np.array(trace), path, climb.count, run)
 
 
+@dataclass(eq=False)
 class _Climb(Work):
     """A climb, and the scores of components: worked out when first wanted, or as saved."""
 
-    def __init__(
-        self,
-        start: HiddenModel,
-        changes: Changes,
-        max_steps: int,
-        component_score: ComponentScore,
-        data: Ints,
-        rng: np.random.Generator,
-        executor: Executor | None,
-    ) -> None:
-        self._start, self._changes, self._max_steps = start, changes, max_steps
-        self._score_of, self._data, self._rng, self._executor = component_score, data, rng, executor
-        self._known: dict[object, float] = {}
-        self._fresh: list[float] = []  # scores that follow those known
-        self._saved: list[float] = []  # in the order in which they were wanted
-        self.path: list[tuple[HiddenModel, float]] = []
-        self.finished = False
+    start: HiddenModel
+    changes: Changes
+    max_steps: int
+    score_of: ComponentScore
+    data: Ints
+    rng: np.random.Generator
+    executor: Executor | None
+    path: list[tuple[HiddenModel, float]] = field(default_factory=list)
+    finished: bool = False
+    places: dict[object, int] = field(default_factory=dict)  # of components, as they were wanted
+    scores: list[float] = field(default_factory=list)  # of those at the first places
 
     @property
     def begun(self) -> bool:
@@ -303,15 +298,15 @@ class _Climb(Work):
 
     @property
     def count(self) -> int:
-        """Parts whose scores are known."""
-        return len(self._known)
+        """Components that were wanted and have a score."""
+        return min(len(self.places), len(self.scores))
 
     def steps(self) -> Generator[tuple[int, int], None, None]:
-        yield from self._score([self._start])
-        self.path.append((self._start, self._of(self._start)))
-        for _ in range(self._max_steps):
+        yield from self._score([self.start])
+        self.path.append((self.start, self._of(self.start)))
+        for _ in range(self.max_steps):
             model, score = self.path[-1]
-            others = self._changes.of(model)
+            others = self.changes.of(model)
             yield from self._score(others)
             values = [self._of(other) for other in others]
             if not values or not max(values) > score + LEAST_GAIN:
@@ -321,38 +316,32 @@ class _Climb(Work):
         self.finished = True
 
     def arrays(self) -> Arrays:
-        scores = [*self._known.values(), *self._fresh]
-        return {"scores": np.array([*scores, *self._saved[len(scores) :]], float)}
+        return {"scores": np.array(self.scores, float)}
 
     def restore(self, saved: Arrays) -> None:
         check(saved, {"scores": Kept(np.float64, ("components",))})
-        self._saved = saved["scores"].tolist()
+        self.scores = saved["scores"].tolist()
 
     def _of(self, model: HiddenModel) -> float:
-        return sum(self._known[one.key] for one in components(model))
+        return sum(self.scores[self.places[one.key]] for one in components(model))
 
     def _score(self, models: Iterable[HiddenModel]) -> Generator[tuple[int, int], None, None]:
         """Score the components of models that are new."""
-        wanted: dict[object, tuple[HiddenModel, Ints]] = {}
+        wanted = list[tuple[HiddenModel, Ints]]()
         for model in models:
             for one in components(model):
-                if (key := one.key) not in self._known:
-                    wanted.setdefault(key, (one.model, columns_of(model, self._data, one)))
-        rngs = self._rng.spawn(len(wanted))
-        problems = zip(wanted.values(), rngs, strict=True)
-        jobs = [(self._score_of, *problem, rng) for problem, rng in problems]
-        before = self.count
-        self._fresh = self._saved[before : before + len(jobs)]
-        try:
-            if len(self._fresh) < len(jobs):
-                left = jobs[len(self._fresh) :]
-                with closing(spread(_score_one, left, self._executor)) as scores:
-                    for score in scores:
-                        self._fresh.append(score)
-                        yield before + len(self._fresh), before + len(jobs)
-        finally:
-            self._known |= zip(wanted, self._fresh, strict=False)
-            self._fresh = []
+                if (key := one.key) not in self.places:
+                    self.places[key] = len(self.places)
+                    wanted.append((one.model, columns_of(model, self.data, one)))
+        rngs = self.rng.spawn(len(wanted))
+        jobs = [(self.score_of, *each, rng) for each, rng in zip(wanted, rngs, strict=True)]
+        left = jobs[max(0, len(jobs) + len(self.scores) - len(self.places)) :]
+        if not left:
+            return
+        with closing(spread(_score_one, left, self.executor)) as scores:
+            for score in scores:
+                self.scores.append(score)
+                yield len(self.scores), len(self.places)
 
 
 def _score_one(job: tuple[ComponentScore, HiddenModel, Ints, np.random.Generator]) -> float:
