@@ -209,6 +209,15 @@ def holes_measured() -> tuple[bn.Data, bn.BGe]:
     return bn.Data.from_arrays(values, missing="keep"), bn.BGe()
 
 
+def holes_of_both() -> tuple[bn.Data, bn.ConditionalGaussian]:
+    values = np.random.default_rng(4).standard_normal((12, 3))
+    values[:, 0] = values[:, 0] > 0
+    values[[0, 3, 3, 7], [1, 0, 2, 2]] = np.nan
+    codes = np.where(np.isnan(values) & (np.arange(3) == 0), -1, values)
+    data = bn.Data.from_arrays(codes, arities=[2, 0, 0], missing="keep")
+    return data, bn.ConditionalGaussian()
+
+
 def many_orders() -> bn.Draws:
     rng = np.random.default_rng(9)
     return bn.sample_orders(bn.order_posterior(table(7)), draws=60, rng=rng)
@@ -237,6 +246,9 @@ OTHERS = {
     "completions": Call(bn.complete, holes, "draws", 40, CHAINS, {"cells": 1, "given": 1}),
     "completions of measurements": Call(
         bn.complete, holes_measured, "draws", 40, CHAINS, {"cells": 1, "given": 1}
+    ),
+    "completions of both kinds, by moves": Call(
+        bn.complete, holes_of_both, "draws", 40, {**CHAINS, "moves": 20}, {"cells": 1, "given": 1}
     ),
     # These are not resumed.
     "hidden: EM": other(bn.hidden.fit_em, latent, "restarts", 9),

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 
 import numpy as np
+from scipy.special import multigammaln
 
 
 def log_sum(terms):
@@ -189,6 +190,26 @@ def normal_wishart(rows, alpha_mu, degrees, t):
         mean = mean + off / (alpha_mu + 1)
         alpha_mu, degrees = alpha_mu + 1, degrees + 1
     return total
+
+
+def bge_marginal(tables, alpha_mu, excess, t):
+    """ln p of tables (..., rows, l): Geiger and Heckerman 2002, eq. 18, with T = t I."""
+    rows, size = tables.shape[-2:]
+    if size == 0:
+        return np.zeros(tables.shape[:-2])
+    degrees, mean = excess + size, tables.mean(axis=-2)
+    off = tables - mean[..., None, :]
+    posterior = np.swapaxes(off, -1, -2) @ off + t * np.eye(size)
+    shift = rows * alpha_mu / (rows + alpha_mu)
+    posterior = posterior + shift * mean[..., :, None] * mean[..., None, :]
+    return (
+        size / 2 * math.log(alpha_mu / (rows + alpha_mu))
+        + multigammaln((rows + degrees) / 2, size)
+        - multigammaln(degrees / 2, size)
+        - size * rows / 2 * math.log(math.pi)
+        + degrees / 2 * size * math.log(t)
+        - (rows + degrees) / 2 * np.linalg.slogdet(posterior)[1]
+    )
 
 
 def conditional_gaussian(columns, codes, measured, v, parents, alpha_mu=1.0, excess=None):

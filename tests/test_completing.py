@@ -120,10 +120,11 @@ def mixed():
     [
         (bn.Data.from_arrays([[0, 1], [1, 0]]), {}, "no missing cells: use dag_posterior"),
         (replace(GAPS, values=[[0, -1], [1, -1]]), {}, "all cells of 'x1' are missing"),
-        (mixed(), {}, "'x0' has states and 'x1' is measured"),
+        (mixed(), {}, "is for states, and 'x1' is measured: use ConditionalGaussian"),
         (GAPS, {"score": bn.BIC()}, "pass a BDeu or a K2"),
         (GAPS, {"draws": 0}, "draws=0"),
         (GAPS, {"max_parents": -1}, "max_parents=-1"),
+        (GAPS, {"moves": -1}, "moves=-1"),
         (GAPS, {"required": [(0, 1), (1, 0)]}, "make a cycle x0 -> x1 -> x0"),
         (GAPS, {"tiers": 3}, "tiers=3"),
     ],
@@ -163,7 +164,9 @@ def test_a_cell_given_all_others_is_a_ratio_of_scores_of_tables(score, slow, int
         expected = np.array([oracles.dag_log_weight(log_phi, dag) for log_phi in scores])
         cells = [math.prod(ARITIES[[u, *oracles.members(dag[u])]]) for u in range(4)]
         pseudo_counts, found = score.cell_counts(np.array(cells, float)), np.empty(4)
-        completing.log_shares(columns, row, v, dag, pseudo_counts, ARITIES, counted, found)
+        completing.log_shares(
+            columns, (row, v), dag, pseudo_counts, ARITIES, counted, np.empty((0, 0, 0)), found
+        )
         found = found[: ARITIES[v]]
         assert found - found[0] == pytest.approx(expected - expected[0], abs=1e-10)
 
@@ -185,14 +188,14 @@ CASES = {
 }
 
 
+@pytest.mark.parametrize("moves", [0, 45])
 @pytest.mark.parametrize("name", CASES)
-def test_edges_are_those_of_the_sum_over_completions_and_dags(name):
+def test_edges_are_those_of_the_sum_over_completions_and_dags(name, moves):
     arities, intervened, options, allowed = CASES[name]
     data, held = with_gaps(np.random.default_rng(2), arities, 12, 8, intervened=intervened)
     edges, states = exactly(data, held, oracles.bdeu, allowed)
-    found = bn.complete(
-        data, bn.BDeu(), draws=300, burn_in=50, rng=np.random.default_rng(3), **options
-    )
+    rng = np.random.default_rng(3)
+    found = bn.complete(data, bn.BDeu(), draws=300, burn_in=50, rng=rng, moves=moves, **options)
     assert found.edges.std() > 0.05
     assert (np.abs(found.edges - edges) <= 4 * found.stderr + 1e-9).all()
     for cell, mean in enumerate(states):
@@ -201,8 +204,35 @@ def test_edges_are_those_of_the_sum_over_completions_and_dags(name):
         assert abs(drawn.mean() - mean) <= 4 * error
     counted = bn.features.edges(found.dags)
     assert np.abs(counted - edges).max() < 0.08
-    assert (found.from_missing >= 0).all() and (found.from_missing <= 1).all()
+    shares = found.from_missing
+    assert np.isnan(shares).all() if moves else (shares >= 0).all() and (shares <= 1).all()
     assert found.rhat < 1.05 and found.ess > 200
+
+
+def test_many_variables_have_their_dags_by_moves():
+    """As many as the columns of a small table, doubled: each is most like its copy."""
+    rng = np.random.default_rng(4)
+    values = np.repeat(rng.integers(0, 3, (60, 8)), 2, axis=1)
+    values = np.where(rng.random(values.shape) < 0.1, rng.integers(0, 3, values.shape), values)
+    values[rng.random(values.shape) < 0.05] = -1
+    data = bn.Data.from_arrays(values, [3] * 16, missing="keep")
+    found = bn.complete(data, bn.BDeu(), draws=60, burn_in=20, rng=rng, max_parents=2)
+    assert found.run.settings["moves"] == 800
+    either = found.edges + found.edges.T
+    copies = np.zeros((16, 16), bool)
+    copies[np.arange(16), np.arange(16) ^ 1] = True
+    assert either[copies].min() > 0.9 > either[~copies].max()
+    assert (found.stderr[~np.eye(16, dtype=bool)] > 0).all() and not found.stderr.diagonal().any()
+
+
+def test_edges_that_no_draw_decides_have_no_error_of_nothing():
+    data, _ = with_gaps(np.random.default_rng(2), [2, 2, 2], 40, 3)
+    rng, known = np.random.default_rng(1), {"required": [(2, 0)], "forbidden": [(0, 1)]}
+    found = bn.complete(data, bn.BDeu(), draws=10, moves=1, rng=rng, **known)
+    decided = np.eye(3, dtype=bool)
+    decided[[2, 0, 0], [0, 2, 1]] = True
+    assert found.edges[2, 0] == 1 and found.edges[0, 1] == 0
+    assert ((found.stderr == 0) == decided).all()
 
 
 def test_what_is_averaged_belongs_together():

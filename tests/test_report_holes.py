@@ -4,6 +4,7 @@ import csv
 import html
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,10 @@ import bnlab as bn
 from bnlab.cli import main
 from bnlab.predict import effects, log_density
 from bnlab.reports import Analysis, analyse, choose_method, read_table, sensitivity
+from bnlab.reports.assumptions import of_holes
 from bnlab.reports.credible import evenly
 from bnlab.reports.page import page as page_of
+from bnlab.reports.sections import edges_table
 from bnlab.reports.setting import COMPLETED, DAGS, TABLES, completed
 
 NAMES = ("rain", "sprinkler", "wet")
@@ -164,7 +167,7 @@ def test_what_cannot_be_averaged_over_is_refused_with_the_remedy() -> None:
     wide = bn.Data.from_arrays(values, missing="keep")
     remedies = r"1 cells of 18 variables are missing.*seconds=.*Data.select.*missing=.drop"
     with pytest.raises(ValueError, match=remedies):
-        analyse(wide, rng=rng)
+        analyse(wide, rng=rng, seconds=1)
     with pytest.raises(ValueError, match="the method 'partitions' needs all cells"):
         choose_method(garden(holes=0.1), method="partitions")
     with pytest.raises(ValueError, match="no cell is missing"):
@@ -226,6 +229,30 @@ def test_a_method_that_needs_all_cells_says_what_became_of_the_others(
     assert main(["report", "penguins.csv", *options, "--missing", "keep"]) != 0
     error = capsys.readouterr().err
     assert "--seconds" in error and "--missing drop" in error and "--drop COLUMN" in error
+
+
+def test_many_columns_have_their_networks_drawn_by_moves() -> None:
+    rng = np.random.default_rng(3)
+    values = np.repeat(rng.integers(0, 2, (80, 8)), 2, axis=1)
+    values ^= rng.random(values.shape) < 0.1
+    values[rng.random(values.shape) < 0.05] = -1
+    data = bn.Data.from_arrays(values, arities=[2] * 16, missing="keep")
+    plan = choose_method(data)
+    assert plan.method == "completions" and "800 moves" in plan.guarantee[0]
+    assert choose_method(data, seconds=5).max_parents < plan.max_parents == 3
+    plan = replace(plan, draws=30, burn_in=10, max_parents=2)
+    found = analyse(data, rng=np.random.default_rng(1), plan=plan)
+    lengths = {"draws": 30, "burn_in": 10, "max_parents": 2}
+    same = bn.complete(data, bn.BDeu(), rng=np.random.default_rng(1), **lengths)
+    assert np.array_equal(found.edges.probability, same.edges)
+    drawn = bn.graphs.to_adjacency(same.dags.values.reshape(-1, 16))
+    best = bn.graphs.to_adjacency(found.best)
+    far = ((drawn - same.edges) ** 2).sum(axis=(1, 2))
+    assert ((best - same.edges) ** 2).sum() == pytest.approx(far.min(), abs=1e-9)
+    said = of_holes(found)[0]
+    assert "how much of the uncertainty about edges comes from these holes is not known" in said
+    table = str(edges_table(found))
+    assert "R-hat" in table and "from holes" not in table and "nan" not in table
 
 
 def test_without_holes_nothing_is_said_of_them() -> None:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bnlab import features
+from bnlab import features, graphs
 from bnlab.checks import Floats, Ints
 from bnlab.diagnostics import LEAST_DRAWS, ess, max_error, rhat, weights_ess
 from bnlab.exact import dag_posterior, log_dag_prior_sum, map_dag, order_posterior
@@ -189,7 +189,10 @@ def _completed(task: Task) -> Answer:
     )
     dags = found.dags.values.reshape(-1, found.data.n)
     each, counts = np.unique(dags, axis=0, return_counts=True)
-    best = each[counts.argmax()]
+    best, best_is = each[counts.argmax()], "the DAG drawn most often"
+    if found.run.settings["moves"]:  # most DAGs of many variables are drawn once
+        near = ((found.edges - 0.5) * graphs.to_adjacency(each)).sum(axis=(1, 2))
+        best, best_is = each[near.argmax()], "the drawn DAG nearest to the probabilities"
     told = {"draws": float(len(dags))}
     if found.rhat == found.rhat:
         told |= {"rhat": found.rhat, "effective draws": found.ess}
@@ -204,7 +207,7 @@ def _completed(task: Task) -> Answer:
     )
     return Answer(
         best,
-        "the DAG drawn most often",
+        best_is,
         found.dags,
         edges,
         diagnostics=told,

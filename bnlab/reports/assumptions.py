@@ -57,12 +57,17 @@ def of_holes(analysis: Analysis, /) -> list[str]:
     gaps, whole = analysis.data.missing, (found.edges * (1 - found.edges)).sum()
     share = (found.from_missing * found.edges * (1 - found.edges)).sum() / max(whole, 1e-300)
     percent = f"{100 * share:.2g}" if share >= LEAST_SHARE else f"less than {100 * LEAST_SHARE:g}"
+    told = f"{percent} % of the uncertainty about edges comes from these holes"
+    if math.isnan(share):
+        told = (
+            "how much of the uncertainty about edges comes from these holes is not known, since "
+            "with so many columns networks are drawn, not summed up"
+        )
     return [
         f"{gaps.sum():,} of {gaps.size:,} cells are missing. No row was dropped for that: the "
         f"probabilities of links average over {len(found):,} ways to fill them, drawn as the other "
-        f"cells suggest, and {percent} % of the uncertainty about edges comes from these "
-        "holes. That takes for granted that cells are missing at random, not because of what they "
-        "would say."
+        f"cells suggest, and {told}. That takes for granted that cells are missing at random, not "
+        "because of what they would say."
     ]
 
 

@@ -13,10 +13,10 @@ from bnlab.exact.over_dags import posterior_bytes
 from bnlab.features import hoeffding_margin
 from bnlab.predict.tables import check_score
 from bnlab.results import PriorKind
-from bnlab.sampling.averaging import BURN_IN
+from bnlab.sampling.averaging import BURN_IN, dag_moves
 from bnlab.sampling.order_target import walker_bytes
 from bnlab.sampling.partition_mcmc import block_moves, partition_walker_bytes
-from bnlab.scores import BDeu, Score, scoring_bytes
+from bnlab.scores import BDeu, Score, family_count, scoring_bytes
 
 Method = Literal["exact DAGs", "exact orders", "partitions", "orders", "search", "completions"]
 METHODS: tuple[Method, ...] = get_args(Method)[:-1]  # of tables without missing cells
@@ -37,6 +37,7 @@ A_NODE_AND_SET = 2e-8  # of the sum over orders and the best DAG: n * 2**n
 A_ROW, A_CELL = 3e-9, 5e-9  # of counting a set of variables
 A_DRAW, A_CLIMB = 1e-4, 0.05
 A_CYCLE, A_COMPARISON = 3e-3, 1.5e-8  # of `complete`, beside the sum over DAGs
+A_FAMILY, A_MOVE = 2.5e-7, 2  # of walks on DAGs there: laid out; times that of one on partitions
 A_YEAR = 365 * 86_400
 WORKERS = 2  # that chains share, at least
 
@@ -142,6 +143,11 @@ def choose_method(
     names, chosen = METHODS, method
     if data.missing.any() or method == "completions":
         names, chosen = ("completions",), "completions"
+        while max_parents is None and dag_moves(n) and k > 1:
+            if _reason(_cost(chosen, data, k, seconds), seconds, free) is None:
+                break
+            k -= 1
+            why = (*why, f"With {k + 1} parents, filling the cells would take too long: up to {k}.")
         _check_holes(data, _cost(chosen, data, k, seconds), method, seconds, free)
     costs = {name: _cost(name, data, k, seconds) for name in names}
     if chosen in (None, "partitions", "orders") and max_parents is None:
@@ -168,7 +174,7 @@ def choose_method(
     return Plan(
         chosen,
         (f"{size}.", *why, _told(chosen, n, cost, free)),
-        _guarantee(chosen, cost.draws, k),
+        _guarantee(chosen, cost.draws, k, dag_moves(n)),
         k,
         cost.needed,
         cost.seconds,
@@ -229,10 +235,16 @@ def _cost(method: Method, data: Data, k: int, seconds: float) -> _Cost:
     n, first = data.n, scoring_seconds(data, k)
     if method == "completions":
         compared = int(data.missing.sum()) * data.m
-        cycle = A_CYCLE + A_PAIR_OF_SETS * 3.0**n + A_COMPARISON * compared + first
+        cycle, moves = A_CYCLE + A_COMPARISON * compared + first, dag_moves(n)
+        if moves:
+            cycle += A_MOVE * moves / (10 * block_moves(n, k)) + A_FAMILY * n * family_count(n, k)
+            needed = partition_walker_bytes(n, k)
+        else:
+            cycle += A_PAIR_OF_SETS * 3.0**n
+            needed = posterior_bytes(n, max_parents=k)
         cycle *= CHAINS / WORKERS
         kept = max(LEAST_CYCLES, int(seconds * min(CYCLES, 0.5 / cycle)))
-        needed = WORKERS * (posterior_bytes(n, max_parents=k) + scoring_bytes(n, k, m=data.m))
+        needed = WORKERS * (needed + scoring_bytes(n, k, m=data.m))
         return _Cost(needed, (kept + BURN_IN) * cycle, kept, CHAINS, 0, BURN_IN)
     if method == "exact DAGs":
         time = A_PAIR_OF_SETS * 3.0**n + A_DRAW * INDEPENDENT
@@ -274,7 +286,7 @@ def _told(method: Method, n: int, cost: _Cost, free: int) -> str:
     return f"{what}: {_about(cost.seconds)} in all, and {_gigabytes(cost.needed)}{has}."
 
 
-def _guarantee(method: Method, draws: int, k: int) -> tuple[str, ...]:
+def _guarantee(method: Method, draws: int, k: int, moves: int) -> tuple[str, ...]:
     prior = f"Every DAG of at most {k} parents a node counts once (structure-modular)."
     limit = (
         "Intervals hold with probability 0.95 in the limit of many draws (asymptotic), each for "
@@ -297,6 +309,15 @@ def _guarantee(method: Method, draws: int, k: int) -> tuple[str, ...]:
             "The distinct DAGs alone, each with its exact weight (IW-DDS), give a second estimate "
             "to compare. It would be a certain bound only with the sum over all DAGs, which does "
             "not fit here.",
+            prior,
+        )
+    if method == "completions" and moves:
+        return (
+            "Edges are shares of DAGs that are drawn in turn with ways to fill the missing cells: "
+            f"{moves:,} moves on ordered partitions after each. Such Markov chains are right in "
+            "the limit of long runs. R-hat and the effective number of draws say how far these "
+            "seem to be.",
+            limit,
             prior,
         )
     if method == "completions":

@@ -30,7 +30,7 @@ FEW_DRAWS = 100  # of a comparison of priors
 Pairs = list[tuple[int, int]]
 
 METHODS = {
-    "completions": "exact sums over all DAGs, averaged over ways to fill the missing cells",
+    "completions": "averages over ways to fill the missing cells, drawn in turn with DAGs",
     "exact DAGs": "exact sums over all DAGs",
     "exact orders": "exact sums over orders, and DAGs drawn from them, the bias of orders removed",
     "partitions": "a random walk on ordered partitions of the variables (partition MCMC)",
@@ -235,10 +235,12 @@ def edges_table(analysis: Analysis, /) -> Markup:
     if analysis.plan.posterior:
         note = "The last column is the probability of an edge in either direction."
         if analysis.completions is not None:
-            note += (
-                " From holes: how much of the edge's uncertainty, p(1 - p), is because cells are "
-                "missing. R-hat and ESS are the worst of any edge."
-            )
+            if not np.isnan(analysis.completions.from_missing).all():
+                note += (
+                    " From holes: how much of the edge's uncertainty, p(1 - p), is because cells "
+                    "are missing."
+                )
+            note += " R-hat and ESS are the worst of any edge."
         if required := analysis.known["required"]:
             note += f" Required, hence 1: {arrows(required, MOST_NAMED)}."
     return _pairs_table(
@@ -292,7 +294,8 @@ def _columns(analysis: Analysis, credible: Credible) -> dict[str, Floats]:
     if credible.kind not in ("exact", "none"):
         told |= {"low": credible.low, "high": credible.high}
     if credible is analysis.edges and analysis.completions is not None:
-        told["from holes"] = analysis.completions.from_missing
+        shares = analysis.completions.from_missing
+        told |= {} if np.isnan(shares).all() else {"from holes": shares}
     if credible.rhat is not None and credible.ess is not None:
         told |= {"R-hat": credible.rhat, "ESS": credible.ess}
     return told

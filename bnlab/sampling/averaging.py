@@ -11,23 +11,34 @@ from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import Checkpoint, Kept, dags_of, fingerprint, identity, nats
-from bnlab.checks import Floats, Ints, check_counts
+from bnlab.checks import Bools, Floats, Ints, check_counts
 from bnlab.data import Data
 from bnlab.diagnostics import LEAST_DRAWS, ess, rhat
 from bnlab.exact import dag_posterior
 from bnlab.exact.over_dags import posterior_bytes
-from bnlab.graphs import check_dags
+from bnlab.graphs import check_dags, to_adjacency
 from bnlab.priors import Prior
 from bnlab.results import Draws, Kind, PriorKind, Record, Run, agree
 from bnlab.running import Executor, Progress, seed_of
 from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance
 from bnlab.sampling.independent import layer_block
-from bnlab.scores import K2, BDeu, BGe, ScoreTable, score_families, scoring_bytes
+from bnlab.sampling.partition_mcmc import (
+    PartitionWalker,
+    block_moves,
+    first_dag,
+    partition_of,
+    partition_walker_bytes,
+)
+from bnlab.scores import AnyScore, ScoreTable, score_families, scoring_bytes
 
 BURN_IN = 100
 BLOCK_CYCLES = 30  # that take about 100 ms for few variables and rows
 PAIRS, ROWS = 300_000, 200_000  # of sets, or compared with what is drawn, that take as long
+FAMILIES = 20_000  # scored in as long
 ROUNDING = 1e-9  # of exact edges: if they differ by less, what is drawn makes no difference
+MOST_EXACT, MOVES = 14, 50  # variables with exact DAGs as a rule; beyond, moves for each variable
+SHARES = np.array([0.125, 0.25, 0.375, 0.5])  # cumulative, of all kinds but reversals of edges
+SHOWN = 10  # DAGs along these moves whose edges are averaged
 
 Values = NDArray[Any]
 
@@ -93,22 +104,33 @@ class Averages(Record):
 
     @property
     def _between(self) -> Floats:
-        """The share of p(1 - p) of each edge that is the variance of p between draws, (n, n)."""
+        """The share of p(1 - p) of each edge that is the variance of p between draws, (n, n).
+
+        nan where DAGs are drawn by moves, as p given one draw is then not known.
+        """
+        if self.run.settings["moves"]:
+            return np.full(self.edges.shape, math.nan)
         whole, share = self.edges * (1 - self.edges), np.zeros_like(self.edges)
         np.divide(self.given.var(axis=(0, 1)), whole, out=share, where=whole > 0)
         return share
 
 
+def dag_moves(n: int, /) -> int:
+    """Moves in a cycle that draw a DAG of n variables, as a rule; 0 where the draw is exact."""
+    return 0 if n <= MOST_EXACT else MOVES * n
+
+
 def averages(
     method: str,
     unknown: Unknown,
-    score: BDeu | K2 | BGe,
+    score: AnyScore,
     plan: ChainSettings,
     rng: np.random.Generator,
     *,
     max_parents: int,
     prior: Prior,
     known: Mapping[str, Any],
+    moves: int | None,
     checkpoint: str | os.PathLike[str] | None,
     progress: Progress | None,
     executor: Executor | None,
@@ -116,39 +138,49 @@ def averages(
 ) -> tuple[Values, dict[str, Any]]:
     """Draws (chains, draws, size) of what is unknown, and the fields of Averages by name.
 
+    DAGs are drawn from the exact posterior if `moves` is 0, else by so many moves on partitions.
     What was `asked` besides joins the settings of the run; `known` is for `score_families`.
     """
-    check_counts(least=0, max_parents=max_parents)
     data, n, seed = unknown.data, unknown.data.n, seed_of(rng)
+    moves = dag_moves(n) if moves is None else moves
+    check_counts(least=0, max_parents=max_parents, moves=moves)
     (size,), k = unknown.kept.shape, min(max_parents, n - 1)
     at_once = min(plan.chains, os.cpu_count() or 1)
-    work = posterior_bytes(n, max_parents=k) + scoring_bytes(n, k, m=data.m)
+    work = partition_walker_bytes(n, k) if moves else posterior_bytes(n, max_parents=k)
+    work += scoring_bytes(n, k, m=data.m)
     memory.require(
         at_once * work + plan.bytes_of(int(size) + n, n * n + 1, saved=checkpoint is not None),
         task=f"n={n}, {plan.chains} x {plan.draws} {unknown.called}",
         remedy="keep fewer draws, or choose fewer variables (Data.select)",
     )
     rngs = rng.spawn(plan.chains)
-    starts = [unknown.state(unknown.start(child), np.zeros(n, np.int64)) for child in rngs]
-    whole = unknown.filled(unknown.values(starts[0]))
+    first = [unknown.start(child) for child in rngs]
+    whole = unknown.filled(first[0])
     table = score_families(whole, score, max_parents=max_parents, prior=prior, **known)
+    dags = [first_dag(table, child) if moves else np.zeros(n, np.int64) for child in rngs]
+    starts = [unknown.state(*both) for both in zip(first, dags, strict=True)]
     settings = {**plan.settings, "score": repr(score), "max_parents": k, "prior": repr(prior)}
-    settings |= asked
+    settings |= {"moves": moves, **asked}
     held = np.zeros(0, np.bool_) if data.intervened is None else data.intervened
     numbers = np.zeros(0) if data.measurements is None else data.measurements
     kept_of = fingerprint(data.values, data.arities, held, numbers)
     identified = identity(method, **settings, seed=seed, data=kept_of, log_prior=table.log_prior)
-    walker = GibbsWalker(unknown, table)
+    walker = GibbsWalker(unknown, table, moves)
     run = Chains(lambda: walker, starts, plan, rngs, _layout(unknown), executor)
     run.run(Checkpoint.at(checkpoint, identified), progress)
-    values, log_target, given, dags = run.records
+    values, log_target, given, drawn_dags = run.records
     told = Run(method, settings, seed, run.seconds, stopped=run.stopped)
     drawn = Draws(
-        *(dags, np.zeros(log_target.shape), log_target, "dags", "structure-modular", data.names),
+        drawn_dags,
+        np.zeros(log_target.shape),
+        log_target,
+        "dags",
+        "structure-modular",
+        data.names,
         stats={"changed": acceptance(run.tally)},
         run=told,
     )
-    stderr, worst, least = _diagnosed(given, log_target)
+    stderr, worst, least = _diagnosed(given, log_target, _undecided(table) if moves else None)
     return values, {
         "given": given,
         "dags": drawn,
@@ -172,13 +204,29 @@ def _layout(unknown: Unknown) -> Layout:
     return Layout(state, (values, nats(), edges, dags_of(n)), (2,))
 
 
-def _diagnosed(given: Floats, log_target: Floats) -> tuple[Floats, float, float]:
-    """Standard errors (n, n) of the means, the worst R-hat, and the least ESS."""
+def _undecided(table: ScoreTable) -> Bools:
+    """The edges (n, n) that some of the DAGs that the prior allows have, and others have not."""
+    allowed = table.log_prior > -math.inf
+    some = np.bitwise_or.reduce(np.where(allowed, table.parents, 0), axis=1)
+    every = np.bitwise_and.reduce(np.where(allowed, table.parents, -1), axis=1)
+    return to_adjacency(some & ~every) & ~to_adjacency(every).T
+
+
+def _diagnosed(
+    given: Floats, log_target: Floats, undecided: Bools | None
+) -> tuple[Floats, float, float]:
+    """Standard errors (n, n) of the means, the worst R-hat, and the least ESS.
+
+    Where DAGs are drawn by moves, an edge that none of them has may have been missed, or one that
+    all have: if it is `undecided`, its standard error is 1 / ESS, of ln p.
+    """
     (chains, draws), n = log_target.shape, given.shape[-1]
     if draws < LEAST_DRAWS:
         return np.full((n, n), math.inf), math.nan, math.nan
     traces = np.moveaxis(given.reshape(chains, draws, -1), -1, 0)
     stderr = np.array([trace.std() / math.sqrt(ess(trace)) for trace in traces]).reshape(n, n)
+    if undecided is not None:
+        stderr[undecided & (stderr == 0)] = 1 / ess(log_target)
     every = [log_target, *(trace for trace in traces if np.ptp(trace) > ROUNDING)]
     worst = max(map(rhat, every)) if chains > 1 else math.nan
     return stderr, worst, min(map(ess, every))
@@ -190,6 +238,7 @@ class GibbsWalker:
 
     unknown: Unknown
     table: ScoreTable
+    moves: int
 
     def walk(
         self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
@@ -205,20 +254,40 @@ class GibbsWalker:
         for t in range(-lead, records * thin):
             before, values = values, self.unknown.drawn(values, dag, rng)
             scores = self.unknown.log_scores(values, self.table.parents)
-            posterior = dag_posterior(replace(self.table, log_score=scores))
-            drawn = layer_block((posterior, rng.random((1, 2 * n))))
-            dag = drawn["values"][0]
+            edges, dag, log_p = self._drawn(replace(self.table, log_score=scores), dag, rng)
             if t >= 0:
                 tally += values.size, int((values != before).sum())
             if t >= 0 and t % thin == thin - 1:
                 i = t // thin
-                kept[i], dags[i] = values, dag
-                given[i], log_target[i] = posterior.edges, drawn["log_target"][0]
+                kept[i], dags[i], given[i], log_target[i] = values, dag, edges, log_p
         state[:] = self.unknown.state(values, dag)
         return kept, log_target, given, dags, tally
+
+    def _drawn(
+        self, table: ScoreTable, dag: Ints, rng: np.random.Generator
+    ) -> tuple[Floats, Ints, float]:
+        """Edges (n, n) given a table, a DAG drawn given it, and ln of its target.
+
+        Moves on partitions, from that of the last DAG to a DAG of where they end, keep the
+        posterior of DAGs [KuipersMoffa2017]; edges are then shares of the DAGs on their way.
+        Half of them reverse an edge: measured on networks of 20 and 27 variables, draws are then
+        worth several times as many independent ones as with a tenth.
+        """
+        if not self.moves:
+            posterior = dag_posterior(table)
+            drawn = layer_block((posterior, rng.random((1, 2 * table.n))))
+            return posterior.edges, drawn["values"][0], float(drawn["log_target"][0])
+        plan = self.moves % SHOWN, SHOWN, self.moves // SHOWN
+        walker = PartitionWalker.of(table)
+        dags, log_target, *_ = walker.walk(partition_of(dag), *plan, rng, SHARES)
+        return to_adjacency(dags).mean(axis=0), dags[-1], float(log_target[-1])
 
     @property
     def block_moves(self) -> int:
         """Cycles that take about 100 ms."""
-        work = 1 + 3**self.table.n / PAIRS + self.unknown.comparisons / ROWS
+        table = self.table
+        pairs = 0 if self.moves else 3**table.n
+        walk = BLOCK_CYCLES * self.moves / block_moves(table.n, table.max_parents)
+        families = table.log_score.size / FAMILIES
+        work = 1 + pairs / PAIRS + walk + families + self.unknown.comparisons / ROWS
         return max(1, int(BLOCK_CYCLES / work))

@@ -1,60 +1,98 @@
 """Missing cells given a DAG and all others: states one by one, measurements row by row."""
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab import memory
 from bnlab.checkpoints import Kept
-from bnlab.checks import Floats, Ints
+from bnlab.checks import Bools, Floats, Ints
 from bnlab.data import Data
 from bnlab.data.validation import MAX_MEASUREMENT
 from bnlab.graphs import members
 from bnlab.kernels import completing as kernels
-from bnlab.scores import K2, BDeu, BGe, log_scores, score_parts
+from bnlab.scores import K2, BDeu, BGe, ConditionalGaussian, Score, log_scores, score_parts
 from bnlab.scores.gaussian import Units, regression, units_of, wishart_prior
 
 Cells = NDArray[Any]  # states, or measurements in units of the data, row by row
+CellScore = BDeu | K2 | BGe | ConditionalGaussian
 
 
 def filled(data: Data, cells: Cells, /) -> Data:
     """The data with states or measurements in the missing cells, row by row."""
-    values, gaps = data.values.copy(), data.missing
-    if data.measurements is None:
-        values[gaps] = cells
-        return replace(data, values=values)
-    numbers = data.measurements.copy()
-    values[gaps], numbers[gaps] = 0, cells
+    gaps, whole, numbers = data.missing, np.zeros(data.values.shape), data.measurements
+    whole[gaps] = cells
+    values = np.where(gaps & ~data.measured, whole, np.maximum(data.values, 0)).astype(np.int32)
+    if numbers is not None:
+        numbers = np.where(gaps & data.measured, whole, numbers)
     return replace(data, values=values, measurements=numbers)
 
 
-def cells_of(data: Data, score: BDeu | K2 | BGe, /) -> "StateCells | MeasuredCells":
-    """What draws the missing cells of data; refused if the score is not for them."""
-    measured = data.measured
-    if measured.any() and not measured.all():
-        a, b = data.names[int((~measured).argmax())], data.names[int(measured.argmax())]
-        raise ValueError(
-            f"{a!r} has states and {b!r} is measured: missing cells are averaged over in tables of "
-            "one kind. Cut the measurements (discretize=), or leave variables out (Data.select)"
+def cells_of(data: Data, score: CellScore, max_parents: int, /) -> "MissingCells":
+    """What draws the missing cells of data; refused if the score is not for them.
+
+    So are regressions for more joint states of parents than memory holds.
+    """
+    of_states: Score | None = None
+    of_measured: BGe | None = None
+    if isinstance(score, ConditionalGaussian):
+        of_states, of_measured = score.discrete, score.measured
+    elif isinstance(score, BGe):
+        of_states, of_measured = score_parts(data, score)
+    elif data.measured.any():
+        name, both = data.names[int(data.measured.argmax())], not data.measured.all()
+        other = "ConditionalGaussian()" if both else "BGe()"
+        raise ValueError(f"score={score!r} is for states, and {name!r} is measured: use {other}")
+    else:
+        of_states = score
+    if not isinstance(of_states, BDeu | K2 | None):
+        raise ValueError(f"discrete={of_states!r} is no marginal likelihood: use BDeu() or K2()")
+    if of_measured is not None and data.measured.any():
+        wishart_prior(of_measured, data)
+        sizes = sorted(np.maximum(data.arities, 1).tolist(), reverse=True)
+        states = math.prod(sizes[: max(0, max_parents)])
+        memory.require(
+            8 * data.n * states * (data.n + 4 * data.m),
+            task=f"regressions for up to {states:,} joint states of parents",
+            remedy="lower max_parents=, or choose fewer variables (Data.select)",
         )
-    if isinstance(score, BGe):
-        score_parts(data, score)
-        return MeasuredCells(data, score)
-    if measured.any():
-        raise ValueError(
-            f"score={score!r} is for states, and {data.names[0]!r} is measured: use BGe()"
-        )
-    return StateCells(data, score)
+    return MissingCells(data, score, of_states or BDeu(), of_measured or BGe())
+
+
+class Regressions(NamedTuple):
+    """Of each variable that is measured on its parents, for each joint state of the others."""
+
+    joint: Ints  # (n, m) which state in each row
+    heights: Floats  # (n, states)
+    slopes: Floats  # (n, states, n)
+    variances: Floats  # (n, states), 1 where there is no regression
+
+    def log_density(self, columns: Floats, /) -> Floats:
+        """ln of the Normal density of each cell given each joint state, (n, states, m), nats."""
+        left = columns[:, None] - self.heights[..., None] - self.slopes @ columns
+        out: Floats = -0.5 * (left**2 / self.variances[..., None])
+        out -= 0.5 * np.log(self.variances)[..., None]
+        return out
 
 
 @dataclass(frozen=True, eq=False)
-class _Cells:
-    """What missing cells of either kind have in common."""
+class MissingCells:
+    """Missing cells of a table, drawn in turn with the DAG.
+
+    Of measurements, regressions are drawn first, and the missing ones of a row together given
+    these. Then missing states one by one, given all other cells and the regressions, with their own
+    tables integrated out. Units of measurements are those of the observed cells, so that one prior
+    holds for all completions.
+    """
 
     data: Data
-    score: Any
+    score: CellScore
+    of_states: BDeu | K2
+    of_measured: BGe
 
     @property
     def called(self) -> str:
@@ -66,135 +104,126 @@ class _Cells:
         """Rows that cells are compared with."""
         return int(self.data.missing.sum()) * self.data.m
 
-    def start(self, rng: np.random.Generator, /) -> Cells:
-        """Cells drawn from the observed ones of their columns, row by row."""
-        gaps, numbers = self.data.missing, self.data.measurements
-        table = (self.data.values if numbers is None else numbers).copy()
-        for v in np.flatnonzero(gaps.any(axis=0)):
-            known = table[~gaps[:, v], v]
-            table[gaps[:, v], v] = rng.choice(known, int(gaps[:, v].sum()))
-        return table[gaps]
-
-    def filled(self, cells: Cells, /) -> Data:
-        """The data with these cells."""
-        return filled(self.data, cells)
-
-
-@dataclass(frozen=True, eq=False)
-class StateCells(_Cells):
-    """Missing states, each drawn given all other cells, tables integrated out."""
-
-    score: BDeu | K2
-
     @property
     def kept(self) -> Kept:
         """What a checkpoint keeps of a completion."""
-        return Kept(np.int64, (int(self.data.missing.sum()),), 0, holds=self.fit)
+        return Kept(self._dtype, (int(self.data.missing.sum()),), holds=self.fit)
 
-    def fit(self, cells: Cells, /) -> bool:
-        """Whether all of them (..., cells) are states of their variables."""
-        sizes = self.data.arities[np.argwhere(self.data.missing)[:, 1]]
-        return bool(((cells >= 0) & (cells < sizes)).all())
-
-    def state(self, cells: Cells, dag: Ints, /) -> Ints:
-        """Cells and DAG as one array of integers (cells + n,)."""
-        return np.concatenate([cells, dag]).astype(np.int64)
-
-    def values(self, state: Ints, /) -> Ints:
-        """The cells of such an array."""
-        return state[: -self.data.n].copy()
-
-    def drawn(self, cells: Cells, dag: Ints, rng: np.random.Generator, /) -> Ints:
-        """Each cell drawn anew, in turn."""
-        data, where = self.data, np.argwhere(self.data.missing)
-        columns = np.array(filled(data, cells).values.T, order="C")
-        of_cells, arities = self.pseudo_counts(dag), np.array(data.arities)
-        kernels.draw_cells(columns, where, np.array(dag), of_cells, arities, _counted(data), rng)
-        return columns[where[:, 1], where[:, 0]].astype(np.int64)
-
-    def log_scores(self, cells: Cells, parents: Ints, /) -> Floats:
-        """Ln scores (n, F) of families in the completed table."""
-        return log_scores(filled(self.data, cells), self.score, parents)
-
-    def pseudo_counts(self, dag: Ints, /) -> Floats:
-        """Dirichlet parameters (n,) of a cell of each node's family in a DAG."""
-        nodes, arities = np.arange(self.data.n), self.data.arities
-        parents = (dag[:, None] >> nodes) & 1 == 1
-        return self.score.cell_counts(arities * np.where(parents, arities, 1.0).prod(axis=1))
-
-
-@dataclass(frozen=True, eq=False)
-class MeasuredCells(_Cells):
-    """Missing measurements, those of a row drawn together given regressions that are drawn first.
-
-    Units are those of the observed cells, so that one prior holds for all completions.
-    """
-
-    score: BGe
+    @property
+    def _dtype(self) -> type[np.float64] | type[np.int64]:
+        return np.float64 if self.data.measured.any() else np.int64
 
     @cached_property
-    def units(self) -> Units:
-        """Units in which the observed cells have mean 0 and, if asked for, variance 1."""
-        return units_of(self.score, self.data)
-
-    @property
-    def kept(self) -> Kept:
-        """What a checkpoint keeps of a completion."""
-        return Kept(np.float64, (int(self.data.missing.sum()),), holds=self.fit)
+    def units(self) -> Units | None:
+        """Units in which observed cells have mean 0 and, if asked for, variance 1."""
+        return units_of(self.of_measured, self.data) if self.data.measured.any() else None
 
     def fit(self, cells: Cells, /) -> bool:
-        """Whether all of them are measurements."""
-        return bool((np.abs(cells) <= MAX_MEASUREMENT).all())
+        """Whether all of them (..., cells) are states of their variables, or measurements."""
+        sizes = self.data.arities[np.argwhere(self.data.missing)[:, 1]]
+        state = (cells >= 0) & (cells < sizes) & (cells % 1 == 0)
+        return bool(np.where(sizes, state, np.abs(cells) <= MAX_MEASUREMENT).all())
 
     def state(self, cells: Cells, dag: Ints, /) -> Ints:
         """Cells, bit by bit, and DAG as one array of integers (cells + n,)."""
         return np.concatenate([cells.view(np.int64), dag])
 
-    def values(self, state: Ints, /) -> Floats:
+    def values(self, state: Ints, /) -> Cells:
         """The cells of such an array."""
-        return state[: -self.data.n].copy().view(np.float64)
+        return state[: -self.data.n].copy().view(self._dtype)
 
-    def drawn(self, cells: Cells, dag: Ints, rng: np.random.Generator, /) -> Floats:
-        """All cells drawn anew: regressions given the completed table, then row by row.
+    def start(self, rng: np.random.Generator, /) -> Cells:
+        """Cells drawn from the observed ones of their columns, row by row."""
+        data, gaps, whole = self.data, self.data.missing, np.empty(self.data.values.shape)
+        for v in np.flatnonzero(gaps.any(axis=0)):
+            of_kind = data.measurements if data.measured[v] else data.values
+            assert of_kind is not None
+            known = of_kind[~gaps[:, v], v]
+            whole[gaps[:, v], v] = rng.choice(known, int(gaps[:, v].sum()))
+        return whole[gaps].astype(self._dtype)
 
-        With x A = x - x B, B the coefficients, and s the residual variances, the missing cells M of
-        a row are Normal with precision A_M diag(1 / s) A_M', where a variable that was set in the
-        row has no residual. Rows with the same gaps share it.
-        """
-        data, units, n = self.data, self.units, self.data.n
-        columns = units.columns(filled(data, cells).measurements)
-        prior, counted = wishart_prior(self.score, data), _counted(data)
-        apart, intercepts, variances = np.eye(n), np.empty(n), np.empty(n)
-        for v, mask in enumerate(dag):
-            parents = members(int(mask))
-            fitted = regression(columns[[*parents, v]][:, counted[v]], prior)
-            intercepts[v], coefficients, variances[v] = fitted.draw(rng)
-            apart[parents, v] = -coefficients
-        for patterns, rows in self._patterns:
-            nodes, weight = np.flatnonzero(patterns[:n]), patterns[n:] / variances
-            columns[np.ix_(nodes, rows)] = 0.0
-            left = columns[:, rows].T @ apart - intercepts
-            factor = np.linalg.cholesky((apart[nodes] * weight) @ apart[nodes].T)
-            pull = np.linalg.solve(factor, -(apart[nodes] * weight) @ left.T)
-            noise = rng.standard_normal((nodes.size, rows.size))
-            columns[np.ix_(nodes, rows)] = np.linalg.solve(factor.T, pull + noise)
-        table = columns.T * units.scale + units.center
-        return table[data.missing]
-
-    @cached_property
-    def _patterns(self) -> list[tuple[Ints, Ints]]:
-        """Which cells of a row are missing, then which are counted (2n,), and rows like that."""
-        every = np.hstack([self.data.missing, _counted(self.data).T])
-        some = np.flatnonzero(self.data.missing.any(axis=1))
-        distinct, which = np.unique(every[some], axis=0, return_inverse=True)
-        return [(each, some[which.ravel() == i]) for i, each in enumerate(distinct)]
+    def filled(self, cells: Cells, /) -> Data:
+        """The data with these cells."""
+        return filled(self.data, cells)
 
     def log_scores(self, cells: Cells, parents: Ints, /) -> Floats:
         """Ln scores (n, F) of families in the completed table."""
-        return log_scores(filled(self.data, cells), self.score, parents, self.units)
+        return log_scores(self.filled(cells), self.score, parents, self.units)
+
+    def drawn(self, cells: Cells, dag: Ints, rng: np.random.Generator, /) -> Cells:
+        """All cells drawn anew."""
+        data, gaps, counted = self.filled(cells), self.data.missing, _counted(self.data)
+        codes, log_density = np.array(data.values.T, order="C"), np.empty((0, 0, 0))
+        where, table = np.argwhere(gaps & ~data.measured), data.values.astype(self._dtype)
+        if self.units is not None:
+            columns = self.units.columns(data.measurements)
+            fitted = self._regressions(codes, columns, dag, rng)
+            self._draw_measured(columns, fitted, rng)
+            table = columns.T * self.units.scale + self.units.center
+            if where.size:
+                log_density = fitted.log_density(columns)
+        if where.size:
+            of_cells, arities = self.pseudo_counts(dag), np.array(data.arities)
+            args = codes, where, np.array(dag), of_cells, arities, counted, log_density, rng
+            kernels.draw_cells(*args)
+            table[:, ~data.measured] = codes.T[:, ~data.measured]
+        return table[gaps]
+
+    def pseudo_counts(self, dag: Ints, /) -> Floats:
+        """Dirichlet parameters (n,) of a cell of each node's family in a DAG, if it has states."""
+        nodes, arities = np.arange(self.data.n), np.maximum(self.data.arities, 1)
+        parents = (dag[:, None] >> nodes) & 1 == 1
+        return self.of_states.cell_counts(arities * np.where(parents, arities, 1.0).prod(axis=1))
+
+    def _regressions(
+        self, codes: NDArray[np.int32], columns: Floats, dag: Ints, rng: np.random.Generator
+    ) -> Regressions:
+        """Regressions drawn from their posteriors given DAG and completed table."""
+        data, n, counted = self.data, self.data.n, _counted(self.data)
+        prior = wishart_prior(self.of_measured, data)
+        parents = [members(int(mask)) for mask in dag]
+        with_states = [[u for u in each if not data.measured[u]] for each in parents]
+        sizes = [int(np.prod(data.arities[each])) for each in with_states]
+        most = max(size for size, measured in zip(sizes, data.measured, strict=True) if measured)
+        joint, heights = np.zeros((n, data.m), np.int64), np.zeros((n, most))
+        slopes, variances = np.zeros((n, most, n)), np.ones((n, most))
+        for v in np.flatnonzero(data.measured).tolist():
+            steps = np.cumprod([1, *data.arities[with_states[v]]])[:-1]
+            joint[v] = steps @ codes[with_states[v]]
+            others = [u for u in parents[v] if data.measured[u]]
+            for j in range(sizes[v]):
+                rows = counted[v] & (joint[v] == j)
+                fitted = regression(columns[[*others, v]][:, rows], prior)
+                heights[v, j], slopes[v, j, others], variances[v, j] = fitted.draw(rng)
+        return Regressions(joint, heights, slopes, variances)
+
+    def _draw_measured(
+        self, columns: Floats, fitted: Regressions, rng: np.random.Generator
+    ) -> None:
+        """Draw the missing measurements of each row together.
+
+        With x A = x - x B, B the slopes, and s the residual variances, the missing cells M of a row
+        are Normal with precision A_M diag(1 / s) A_M', where a variable that was set in the row has
+        no residual. Rows with the same gaps and regressions share it.
+        """
+        data, nodes = self.data, np.arange(self.data.n)
+        gaps, counted = data.missing & data.measured, _counted(data).T & data.measured
+        some = np.flatnonzero(gaps.any(axis=1))
+        every = np.stack([gaps, counted, fitted.joint.T], axis=1)[some]
+        distinct, which = np.unique(every, axis=0, return_inverse=True)
+        for g, (gap, known, state) in enumerate(distinct):
+            rows, missing = some[which.ravel() == g], np.flatnonzero(gap)
+            apart = (np.eye(nodes.size) - fitted.slopes[nodes, state]).T
+            weight = known / fitted.variances[nodes, state]
+            columns[np.ix_(missing, rows)] = 0.0
+            left = columns[:, rows].T @ apart - fitted.heights[nodes, state]
+            factor = np.linalg.cholesky((apart[missing] * weight) @ apart[missing].T)
+            pull = np.linalg.solve(factor, -(apart[missing] * weight) @ left.T)
+            noise = rng.standard_normal((missing.size, rows.size))
+            columns[np.ix_(missing, rows)] = np.linalg.solve(factor.T, pull + noise)
 
 
-def _counted(data: Data) -> NDArray[np.bool_]:
+def _counted(data: Data) -> Bools:
     """The rows (n, m) that the family of each variable counts."""
     if data.intervened is None:
         return np.ones((data.n, data.m), np.bool_)
