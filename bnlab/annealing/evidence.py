@@ -155,7 +155,8 @@ def group_means(draws: Draws, /) -> Floats:
     _, group, sizes = np.unique(draws.groups, return_inverse=True, return_counts=True)
     sums = np.full(sizes.size, -math.inf)
     np.logaddexp.at(sums, group.ravel(), draws.log_weight.ravel())
-    return sums - np.log(sizes)
+    means: Floats = sums - np.log(sizes)
+    return means
 
 
 def _by_telescoping(draws: Draws, shift: float) -> Estimate:

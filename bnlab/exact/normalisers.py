@@ -68,7 +68,8 @@ def factors_by_size(table: ScoreTable, /) -> Floats | None:
 def log_weights_of_sizes(by_size: Floats, j: int, /) -> Floats:
     """ln of C(j, i) q_i, the prior weight of all i-subsets of j predecessors, i = 0..min(j, k)."""
     sizes = range(min(j, by_size.size - 1) + 1)
-    return np.array([math.log(math.comb(j, i)) + by_size[i] for i in sizes])
+    weights: Floats = np.array([math.log(math.comb(j, i)) + by_size[i] for i in sizes])
+    return weights
 
 
 @lru_cache(maxsize=64)

@@ -162,7 +162,8 @@ def weights_of(draws: Draws, /) -> Floats:
             f"the largest log weight of the draws is {log_weight.max()}: give finite ones, or -inf "
             "for some"
         )
-    return np.exp(log_weight - np.logaddexp.reduce(log_weight))
+    weights: Floats = np.exp(log_weight - np.logaddexp.reduce(log_weight))
+    return weights
 
 
 def mass_known(draws: Draws, /) -> float | None:
@@ -204,7 +205,8 @@ def _ratio_errors(
     draws = 1 / float(weights @ weights)
     one_more_of_each = value**2 + (1 - value) ** 2
     least = (draws * variance + one_more_of_each) / (draws + 2) / draws
-    return np.sqrt(np.maximum(between * groups / (groups - 1), least))
+    errors: Floats = np.sqrt(np.maximum(between * groups / (groups - 1), least))
+    return errors
 
 
 def student_t(degrees: int, delta: float, /) -> float:

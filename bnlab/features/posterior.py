@@ -357,7 +357,8 @@ def _has(masks: Ints, u: int, v: int) -> Bools:
     """Whether u is in the masks (..., n) of node v."""
     if max(u, v) >= masks.shape[-1]:
         raise ValueError(f"node {max(u, v)} is outside 0..{masks.shape[-1] - 1}")
-    return masks[..., v] >> u & 1 == 1
+    has: Bools = masks[..., v] >> u & 1 == 1
+    return has
 
 
 def _check_pair(u: int, v: int) -> None:

@@ -64,7 +64,8 @@ def markov_equivalent(a: ArrayLike, b: ArrayLike, /) -> NDArray[np.bool_] | np.b
         )
     pairs = zip(cpdag_masks(first), cpdag_masks(second), strict=True)
     same = [(left == right).all(axis=-1) for left, right in pairs]
-    return np.logical_and(*same)
+    equal: NDArray[np.bool_] | np.bool_ = np.logical_and(*same)
+    return equal
 
 
 @checked

@@ -251,7 +251,8 @@ def to_adjacency(dags: ArrayLike, /) -> Bools:
     """
     masks = _check_masks(dags)
     nodes = np.arange(masks.shape[-1], dtype=np.int64)
-    return (masks[..., None, :] >> nodes[:, None]) & 1 == 1
+    adjacency: Bools = (masks[..., None, :] >> nodes[:, None]) & 1 == 1
+    return adjacency
 
 
 @checked

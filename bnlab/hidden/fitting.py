@@ -208,7 +208,8 @@ def random_tables(completions: Completions, strength: float, rng: np.random.Gene
     tops = np.maximum.reduceat(gammas, completions.first[:-1])
     theta = np.exp(gammas - tops[rows])
     theta /= np.add.reduceat(theta, completions.first[:-1])[rows]
-    return np.maximum(theta, 1e-300)
+    floored: Floats = np.maximum(theta, 1e-300)
+    return floored
 
 
 def _fit(

@@ -287,7 +287,8 @@ def identity_of(
 
 def _above(model: HiddenModel) -> Ints:
     """(n, n), 1 at [v, u] where u is a parent of v."""
-    return model.parents[:, None] >> np.arange(model.n) & 1
+    above: Ints = model.parents[:, None] >> np.arange(model.n) & 1
+    return above
 
 
 @checked

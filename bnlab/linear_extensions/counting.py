@@ -119,7 +119,8 @@ def log_count(
     with workers(executor, max(1, len(blocks))) as chosen:
         parts = list(chosen.map(_log_densities, blocks, [max_states] * len(blocks)))
     logs = np.concatenate([*parts, np.empty(0)]) + math.lgamma(n + 1)
-    return logs[which].reshape(above.shape[:-1])
+    out: Floats = logs[which].reshape(above.shape[:-1])
+    return out
 
 
 @checked
@@ -294,7 +295,8 @@ def _before(dag: ArrayLike) -> Ints:
 def _reverse(above: Ints) -> Ints:
     """Masks (n,) of all descendants."""
     nodes = np.arange(above.size, dtype=np.int64)
-    return ((above[None, :] >> nodes[:, None] & 1) << nodes).sum(axis=1)
+    out: Ints = ((above[None, :] >> nodes[:, None] & 1) << nodes).sum(axis=1)
+    return out
 
 
 def _log_densities(above: Ints, max_states: int) -> Floats:

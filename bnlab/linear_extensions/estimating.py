@@ -195,7 +195,8 @@ def _count_blocks(above: Ints, max_states: int) -> tuple[float, list[int]]:
 def _restricted(above: Ints, inside: Ints) -> Ints:
     """The relations (B,) among the elements `inside` (B,), renumbered."""
     bits = np.arange(inside.size, dtype=np.int64)
-    return ((above[inside][:, None] >> inside & 1) << bits).sum(axis=1)
+    out: Ints = ((above[inside][:, None] >> inside & 1) << bits).sum(axis=1)
+    return out
 
 
 def _parts(above: Ints, inside: Ints) -> list[int]:

@@ -204,7 +204,8 @@ class GaussianNet(WithDag):
         terms = -0.5 * (off**2 / self.variances + np.log(2 * math.pi * self.variances))
         if data.intervened is not None:
             terms[data.intervened] = 0.0
-        return terms.sum(axis=1)
+        total: Floats = terms.sum(axis=1)
+        return total
 
 
 def _measurements(values: Floats, names: Sequence[str]) -> Data:

@@ -162,7 +162,8 @@ def log_class_posterior(
         values = rows.values.copy()
         values[:, c] = state
         joint[:, state] = _mixture(*weighted, parameters, replace(rows, values=values))
-    return joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
+    posterior: Floats = joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
+    return posterior
 
 
 class ExactPosterior(Protocol):
@@ -243,7 +244,8 @@ def exact_log_density(
             log_p[i] = posterior(replace(table, log_score=log_score)).log_z - log_z_data
             steps.tick()
     starts = np.searchsorted(owner, np.arange(len(rows.values)))
-    return np.logaddexp.reduceat(log_p[which.ravel()], starts)
+    out: Floats = np.logaddexp.reduceat(log_p[which.ravel()], starts)
+    return out
 
 
 def _one_dag(dag: ArrayLike, data: Data) -> tuple[Ints, Floats]:

@@ -176,12 +176,14 @@ class BayesNetClassifier(ClassifierMixin, BaseEstimator):
             for v, (u, coding) in enumerate(codings.items()):
                 rows[:, v] = coding.codes(columns[u])
             total += np.exp(log_class_posterior(draws, data, data.n - 1, rows, score=self._score))
-        return total / len(self.parts_)
+        out: Floats = total / len(self.parts_)
+        return out
 
     def predict(self, X: "ArrayLike | pd.DataFrame") -> NDArray[Any]:
         """Return the most probable class of each row, (rows,)."""
         probabilities = self.predict_proba(X)
-        return self.classes_[probabilities.argmax(axis=1)]
+        out: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
+        return out
 
     @property
     def _score(self) -> BDeu:

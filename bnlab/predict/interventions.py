@@ -425,4 +425,5 @@ def _log_dirichlet(alpha: Floats, axis: int, size: int, rng: np.random.Generator
     """
     shape = (size, *alpha.shape)
     log_gamma = np.log(rng.standard_gamma(alpha + 1, shape)) - rng.exponential(size=shape) / alpha
-    return log_gamma - np.logaddexp.reduce(log_gamma, axis=1 + axis, keepdims=True)
+    out: Floats = log_gamma - np.logaddexp.reduce(log_gamma, axis=1 + axis, keepdims=True)
+    return out

@@ -140,7 +140,8 @@ def _typed_code(data: Data, name: str, cell: str) -> int:
 def missing_masks(rows: Rows, /) -> Ints:
     """Mask (rows,) of the missing cells of each row."""
     bits = np.int64(1) << np.arange(rows.values.shape[1], dtype=np.int64)
-    return np.where(rows.values == MISSING, bits, 0).sum(axis=1)
+    masks: Ints = np.where(rows.values == MISSING, bits, 0).sum(axis=1)
+    return masks
 
 
 def joint_states(sizes: list[int], /) -> Codes:
@@ -284,7 +285,8 @@ def _relevant(dags: Ints, missing: int) -> Ints:
     n = dags.shape[1]
     observed = [v for v in range(n) if not missing >> v & 1]
     above = ancestors(dags)[:, observed]
-    return np.bitwise_or.reduce(above, axis=1) | np.int64(sum(1 << v for v in observed))
+    relevant: Ints = np.bitwise_or.reduce(above, axis=1) | np.int64(sum(1 << v for v in observed))
+    return relevant
 
 
 def _parts(dag: list[int], relevant: int, missing: int) -> list[Part]:
@@ -336,7 +338,8 @@ def eliminate(factors: list[Factor], order: list[int], arities: Ints, /) -> Floa
             total = total + log_value.reshape(len(log_value), *shape)
         summed = np.logaddexp.reduce(total, axis=1 + nodes.index(v))
         factors = [f for f in factors if not f[0] >> v & 1] + [(scope & ~(1 << v), summed)]
-    return np.sum([log_value for _, log_value in factors], axis=0)
+    out: Floats = np.sum([log_value for _, log_value in factors], axis=0)
+    return out
 
 
 def _factor(v: int, parents: int, missing: int, tables: Tables, rows: Rows) -> tuple[int, Floats]:

@@ -59,7 +59,8 @@ class CrossValidation(Record):
     @property
     def means(self) -> Floats:
         """Mean log density of a row by each method, (methods,), nats."""
-        return np.nanmean(self.log_density, axis=1)
+        means: Floats = np.nanmean(self.log_density, axis=1)
+        return means
 
     def difference(self, one: str, other: str, /) -> tuple[float, float]:
         """Return the mean over rows of ln p by `one` less by `other`, and its standard error, nats.

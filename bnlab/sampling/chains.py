@@ -345,4 +345,5 @@ def _advance(
 
 def acceptance(tally: Ints, /) -> NDArray[np.float64]:
     """Accepted moves of those tried, from (..., 2); 0 where none was tried."""
-    return tally[..., 1] / np.maximum(tally[..., 0], 1)
+    rates: NDArray[np.float64] = tally[..., 1] / np.maximum(tally[..., 0], 1)
+    return rates

@@ -52,7 +52,8 @@ class Moves:
     def shares(self) -> Floats:
         """Cumulative probabilities (2,) of swaps, and of swaps or adjacent ones."""
         total = np.cumsum([self.swap, self.adjacent, self.relocate], dtype=float)
-        return total[:2] / total[2]
+        shares: Floats = total[:2] / total[2]
+        return shares
 
 
 class Walk(NamedTuple):
@@ -163,7 +164,8 @@ class OrderWalker:
 
     def log_weights(self, orders: Ints, /) -> Floats:
         """ln weight (T,) of each of the orders (T, n), nats."""
-        return order_walks.weigh(self.source, np.ascontiguousarray(orders, np.int64))
+        weights: Floats = order_walks.weigh(self.source, np.ascontiguousarray(orders, np.int64))
+        return weights
 
     @property
     def block_moves(self) -> int:

@@ -238,4 +238,5 @@ def first_dag(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
     before, log_phi = predecessor_masks(allowed_order(table, rng=rng)), table.log_phi
     within = table.parents & ~before[:, None] == 0
     best = np.where(within, log_phi, -math.inf).argmax(axis=1)
-    return table.parents[np.arange(table.n), best]
+    dag: Ints = table.parents[np.arange(table.n), best]
+    return dag

@@ -66,7 +66,8 @@ class Regression(NamedTuple):
         spread = self.scatter * (1 + 1 / self.weight + (apart**2).sum(axis=0))
         left, half = off[-1] - self.coefficients @ off[:-1], self.degrees / 2
         constant = math.lgamma(half + 0.5) - math.lgamma(half) - 0.5 * math.log(math.pi)
-        return constant - 0.5 * np.log(spread) - (half + 0.5) * np.log1p(left**2 / spread)
+        out: Floats = constant - 0.5 * np.log(spread) - (half + 0.5) * np.log1p(left**2 / spread)
+        return out
 
     def draw(self, rng: np.random.Generator, /) -> tuple[float, Floats, float]:
         """Draw (intercept, coefficients, residual variance) from the posterior."""

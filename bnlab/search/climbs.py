@@ -171,7 +171,8 @@ class Climbs(Work):
     @property
     def last(self) -> Ints:
         """The end (n,) of the climb that came in last."""
-        return self._ends[self.count - 1]
+        end: Ints = self._ends[self.count - 1]
+        return end
 
     @property
     def seconds(self) -> float:

@@ -92,7 +92,8 @@ class DependencyNetwork(Record):
             if codes.ndim == 2 and codes.shape[1] == len(self.names):
                 codes[:, v] = 0
             values = Data.from_arrays(codes, self.arities.tolist(), self.names, self.levels).values
-        return self.tables[v][self._places(values, v)]
+        out: Floats = self.tables[v][self._places(values, v)]
+        return out
 
     def sample(self, m: Natural, rng: np.random.Generator, *, sweeps: Count = 100) -> Data:
         """Draw m rows, each the end of an ordered pseudo-Gibbs chain of its own.
@@ -180,7 +181,8 @@ def _means(data: Data, v: int, parents: int, score: Score) -> Floats:
     cells = _table_rows(values, data.arities, parents) * r + values[:, v]
     counts = np.bincount(cells, minlength=q * r) + score.cell_counts(np.array([float(q * r)]))
     counts = counts.reshape(q, r)
-    return counts / counts.sum(axis=1, keepdims=True)
+    means: Floats = counts / counts.sum(axis=1, keepdims=True)
+    return means
 
 
 def _table_rows(values: NDArray[np.int32], arities: Ints, parents: int) -> Ints:
@@ -253,4 +255,5 @@ def first_best(log_phi: NDArray[np.float64], /) -> Ints:
     """
     best = log_phi.max(axis=-1, keepdims=True)
     tie = TIE * (1 + 1e-5 * np.abs(np.where(np.isfinite(best), best, 0.0)))
-    return (log_phi >= best - tie).argmax(axis=-1)
+    first: Ints = (log_phi >= best - tie).argmax(axis=-1)
+    return first

@@ -81,7 +81,8 @@ class EquivalenceSearch(Record):
     @property
     def dag(self) -> Ints:
         """A member (n,) of the class found."""
-        return self.dags[-1]
+        last: Ints = self.dags[-1]
+        return last
 
     @property
     def cpdag(self) -> NDArray[np.bool_]:

@@ -89,7 +89,8 @@ class TreeMixture(Record):
         >>> print(p.sum().round(12))
         1.0
         """
-        return np.logaddexp.reduce(self._log_joint(rows), axis=0)
+        total: Floats = np.logaddexp.reduce(self._log_joint(rows), axis=0)
+        return total
 
     def responsibilities(self, rows: Data | ArrayLike, /) -> Floats:
         """Return p(component | x) of each row, (rows, components): a soft clustering.

@@ -117,7 +117,8 @@ def maximum_branching(table: ScoreTable, /) -> Ints:
                 weight[int(mask).bit_length() - 1, v] = value
     parents = _arborescence(weight)
     bits = np.append(np.int64(1) << np.arange(n, dtype=np.int64), np.int64(0))
-    return bits[parents[:n]]
+    dag: Ints = bits[parents[:n]]
+    return dag
 
 
 @checked
@@ -193,7 +194,8 @@ def spanning_tree(gain: Floats, /) -> Ints:
 def masks_of(parents: Ints, /) -> Ints:
     """Parent masks (n,) of a tree given by `spanning_tree`."""
     nodes = np.arange(parents.size, dtype=np.int64)
-    return np.where(parents == nodes, 0, np.int64(1) << parents)
+    masks: Ints = np.where(parents == nodes, 0, np.int64(1) << parents)
+    return masks
 
 
 def information(values: NDArray[np.int32], arities: Ints, /) -> Floats:
