@@ -99,7 +99,8 @@ class OrderPosterior(Tabular):
         if not v < n or ((masks < 0) | (masks >> n != 0) | (masks >> v & 1 == 1)).any():
             raise ValueError(f"v={v} of {n} variables, and predecessors among the others")
         low = masks & ((1 << v) - 1)
-        return unpack(self.sums.alpha[v][(masks - low) >> 1 | low]) + self.sums.offsets[v]
+        out: Floats = unpack(self.sums.alpha[v][(masks - low) >> 1 | low]) + self.sums.offsets[v]
+        return out
 
 
 @checked
