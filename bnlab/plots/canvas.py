@@ -373,7 +373,8 @@ class _Again:
 
     def add_layout(self, part: object, *_: object) -> None:
         if isinstance(part, BoxAnnotation):
-            self._next(1).update(bottom=part.bottom, top=part.top, left=part.left, right=part.right)
+            sides = ("bottom", "top", "left", "right")
+            _look(self._next(1), {side: getattr(part, side) for side in sides})
         elif isinstance(part, list):
             shown = self._next(2)
             if [item.index for item in shown.items] != [item.index for item in part]:
