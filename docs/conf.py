@@ -128,13 +128,14 @@ def write_reference(folder: Path) -> None:
     )
 
 
-def section(file: str, heading: str) -> str:
-    """Return what stands under a heading of a file, its links led to the right place."""
+def section(file: str, heading: str, start_at: str = "") -> str:
+    """Return what stands under a heading of a file, or from a line on, its links led right."""
     text = (ROOT / file).read_text(encoding="utf-8")
     if heading:
         start = f"\n{text}".index(f"\n{heading}\n") + len(heading) + 1
         following = re.compile(r"^#{1,2} ", re.MULTILINE).search(text, start)
         text = text[start : following.start() if following else None]
+    text = text[text.index(start_at) :]
     folder = Path(file).parent
 
     def lead(match: re.Match[str]) -> str:
@@ -154,8 +155,21 @@ def section(file: str, heading: str) -> str:
 
 def take_sections(app: object, page: str, content: list[str]) -> None:
     """Replace lines such as `{{README.md ## Limits}}` by that section."""
-    pattern = re.compile(r"^\{\{(\S+?)(?: (#.*))?\}\}$", re.MULTILINE)
-    content[0] = pattern.sub(lambda match: section(match[1], match[2] or ""), content[0])
+    pattern = re.compile(r"^\{\{(\S+?)(?: (#.*?))?(?: (\|.*))?\}\}$", re.MULTILINE)
+    content[0] = pattern.sub(lambda match: section(*match.groups("")), content[0])
+
+
+def describe(*args: object) -> None:
+    """Let what follows "name : " be the description of a parameter, and not its type."""
+    lines = args[-1]
+    assert isinstance(lines, list)
+    under = ""
+    for i in range(len(lines) - 1, -1, -1):  # from the end: lines are put in
+        sections = [j for j in range(i) if lines[j + 1].startswith("---")]
+        under = lines[sections[-1]] if sections else ""
+        entry = re.match(r"(\*{0,2}\w[\w, *]*) : (.*)", lines[i])
+        if entry and under in ("Parameters", "Attributes"):
+            lines[i : i + 1] = [entry[1], f"    {entry[2]}"]
 
 
 def escape_bars(*args: object) -> None:
@@ -173,6 +187,7 @@ def spell_arrays(
     app: object, what: str, name: str, thing: object, options: object, signature: str, returns: str
 ) -> tuple[str, str] | None:
     """Spell the types of arrays in signatures of classes as they were written."""
+    signature = re.sub(r"Annotated\[(\w+)[^\]]*\]", r"\1", signature or "")
     pattern = r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+)\]\]"
     return (re.sub(pattern, r"NDArray[\1]", signature), returns) if signature else None
 
@@ -193,6 +208,7 @@ def prepare(app: object, config: object) -> None:
 def setup(app: object) -> None:
     """Join Sphinx's events."""
     app.connect("config-inited", prepare, priority=100)  # type: ignore[attr-defined]
+    app.connect("autodoc-process-docstring", describe, priority=100)  # type: ignore[attr-defined]
     app.connect("autodoc-process-docstring", escape_bars)  # type: ignore[attr-defined]
     app.connect("autodoc-process-signature", spell_arrays)  # type: ignore[attr-defined]
     app.connect("source-read", take_sections)  # type: ignore[attr-defined]
