@@ -84,6 +84,7 @@ from .running import (
 )
 from .sampling import (
     Completions as Completions,
+    Cuts as Cuts,
     EdgeReversal as EdgeReversal,
     Gibbs as Gibbs,
     Global as Global,
@@ -91,6 +92,7 @@ from .sampling import (
     Joint as Joint,
     Local as Local,
     Moves as Moves,
+    average_cuts as average_cuts,
     complete as complete,
     each_order as each_order,
     ellis_wong_dags as ellis_wong_dags,

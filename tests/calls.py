@@ -218,6 +218,12 @@ def holes_of_both() -> tuple[bn.Data, bn.ConditionalGaussian]:
     return data, bn.ConditionalGaussian()
 
 
+def to_cut() -> tuple[bn.Data, bn.BDeu]:
+    values = np.random.default_rng(4).standard_normal((12, 3))
+    values[:, 1] = np.arange(12) % 2
+    return bn.Data.from_arrays(values, arities=[0, 2, 0]), bn.BDeu()
+
+
 def many_orders() -> bn.Draws:
     rng = np.random.default_rng(9)
     return bn.sample_orders(bn.order_posterior(table(7)), draws=60, rng=rng)
@@ -250,6 +256,7 @@ OTHERS = {
     "completions of both kinds, by moves": Call(
         bn.complete, holes_of_both, "draws", 40, {**CHAINS, "moves": 20}, {"cells": 1, "given": 1}
     ),
+    "cuts": Call(bn.average_cuts, to_cut, "draws", 40, CHAINS, {"choices": 1, "given": 1}),
     # These are not resumed.
     "hidden: EM": other(bn.hidden.fit_em, latent, "restarts", 9),
     "hidden: VB": other(bn.hidden.fit_vb, latent, "restarts", 9),

@@ -569,6 +569,67 @@ def posterior_with_gaps(values, arities, score, held, allowed=lambda dag: True):
     return np.tensordot(shares, edges, 1), shares @ np.array(states)
 
 
+def rank_cuts(column, bins):
+    """The distinct ways to cut a column into so many intervals of equal frequency: cut points."""
+    ordered, found = sorted(column), []
+    for number in bins:
+        places = [math.ceil(len(column) * i / number) - 1 for i in range(1, number)]
+        points = sorted({ordered[place] for place in places} - {ordered[-1]})
+        if points and points not in found:
+            found.append(points)
+    return found or [[max(x for x in column if x < ordered[-1])]]
+
+
+def log_rank_density(ranks, borders, dag, score, held=None):
+    """ln of the density of rows of ranks: uniform in each cell, whose borders are 0, ..., 1.
+
+    Where borders[v] is a number, column v holds states, so many of them.
+    """
+    measured = [v for v, border in enumerate(borders) if not isinstance(border, int)]
+    arities = [len(b) - 1 if v in measured else b for v, b in enumerate(borders)]
+    states = np.array(ranks, dtype=int)
+    held = np.zeros(states.shape, bool) if held is None else held
+    total = 0.0
+    for v in measured:
+        states[:, v] = [sum(b < row[v] for b in borders[v]) - 1 for row in ranks]
+        widths = [high - low for low, high in itertools.pairwise(borders[v])]
+        total -= sum(math.log(widths[k]) for k in states[~held[:, v], v])
+    for v, parents in enumerate(dag):
+        total += score(states[~held[:, v]], arities, v, members(parents))
+    return total
+
+
+def posterior_over_cuts(table, arities, bins, score, held=None):
+    """(edges, p of each of the cuts [v][c]) over all cuts of measured columns and all DAGs.
+
+    A column is measured where arities[v] is 0.
+    """
+    m, n = table.shape
+    ranks, borders = table.astype(float), []
+    for v in range(n):
+        column = table[:, v].tolist()
+        borders.append([int(arities[v])])
+        if not arities[v]:
+            share = {x: sum(y <= x for y in column) / m for x in column}
+            ranks[:, v] = [share[x] for x in column]
+            cuts = rank_cuts(column, bins)
+            borders[v] = [[0.0, *(share[x] for x in points), 1.0] for points in cuts]
+    ways = list(itertools.product(*(range(len(each)) for each in borders)))
+    log_weight, dags = {}, all_dags(n)
+    for way in ways:
+        chosen = [each[c] for each, c in zip(borders, way, strict=True)]
+        for dag in dags:
+            log_weight[way, dag] = log_rank_density(ranks, chosen, dag, score, held)
+    total = log_sum(log_weight.values())
+    edges, shares = np.zeros((n, n)), [[0.0] * len(each) for each in borders]
+    for (way, dag), weight in log_weight.items():
+        p = math.exp(weight - total)
+        for v in range(n):
+            edges[members(dag[v]), v] += p
+            shares[v][way[v]] += p
+    return edges, shares
+
+
 def row_posterior(parents, arities, tables, row):
     """(p(row), {completion: share}), tables[v][parent state][k]."""
     shares = {}

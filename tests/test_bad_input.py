@@ -28,7 +28,7 @@ NAN = math.nan
 RNG = np.random.default_rng(1)
 DATA = bn.Data.from_arrays(np.random.default_rng(3).integers(0, 2, (30, 5)))
 TABLE = calls.table(5)
-GAPS = calls.holes()[0]
+GAPS, TO_CUT = calls.holes()[0], calls.to_cut()[0]
 CYCLE, LOOP = [2, 4, 1, 0, 0], [1, 0, 0, 0, 0]
 DAG = [0, 1, 2, 0, 0]
 
@@ -152,6 +152,18 @@ CHAINS = {"draws": 3, "chains": 2, "burn_in": 2, "thin": 1, "rng": RNG}
 GOOD = {
     "anneal_orders": {"table": TABLE, "runs": 2, "rng": RNG, "method": QUICK},
     "best_dag_given_order": {"table": TABLE, "order": [0, 1, 2, 3, 4]},
+    "average_cuts": {
+        "gapped": TO_CUT,
+        "dirichlet": bn.BDeu(),
+        **CHAINS,
+        "bins": (2, 3),
+        "max_parents": 2,
+        "prior": bn.Uniform(),
+        "candidates": None,
+        "required": (),
+        "forbidden": (),
+        "tiers": (),
+    },
     "bound_edges": lambda: {
         "draws_of": annealed(),
         "table": TABLE,
@@ -779,6 +791,9 @@ RESULTS = {
     "BestDags": lambda: bn.k_best_dags(TABLE, 2),
     "Completions": lambda: bn.complete(
         GAPS, bn.BDeu(), draws=5, burn_in=1, rng=np.random.default_rng(1)
+    ),
+    "Cuts": lambda: bn.average_cuts(
+        TO_CUT, bn.BDeu(), draws=5, burn_in=1, rng=np.random.default_rng(1)
     ),
     "Climb": lambda: bn.hill_climb(TABLE, rng=np.random.default_rng(1)),
     "DagPosterior": lambda: bn.dag_posterior(TABLE),

@@ -15,7 +15,7 @@ from bnlab.data.columns import Column, Kind
 from bnlab.data.encoding import Encoder
 from bnlab.data.markers import MISSING_MARKERS, visible
 from bnlab.data.roles import Found, Role, columns_of, look
-from bnlab.data.table import Data, Gapped, encoded, warn_of_labels
+from bnlab.data.table import AnyCells, Data, Gapped, encoded, warn_of_labels
 from bnlab.data.text import (
     DEFAULT_MAX_LEVELS,
     Missing,
@@ -175,6 +175,8 @@ class Reading:
     notes : a sentence for each decision
     options : for `bnlab.read_csv`: read_csv(path, **options) gives the same data
     lasts : bool, whether the file can be read again: not if it was a pipe or standard input
+    uncut : Data, the same rows with the columns that were cut as measurements; None if none was, or
+        cells are missing
     """
 
     source: str
@@ -187,6 +189,7 @@ class Reading:
     notes: tuple[Note, ...]
     options: Mapping[str, Any]
     lasts: bool = True
+    uncut: AnyCells | None = None
 
     def spelled(self, spell: Spell, /) -> Reading:
         """Return the same reading, what its notes name written by `spell`."""
@@ -302,7 +305,18 @@ def read_table(
         ),
         found.options,
         lasts(path),
+        _uncut(found, source, data),
     )
+
+
+def _uncut(found: Found, source: str, data: Data) -> Data | None:
+    """The data with measurements where columns were cut, if each of their cells has one."""
+    cut = [name for name, each in zip(data.names, data.intervals, strict=True) if each is not None]
+    gaps = any(c.missing for c in found.columns if c.name in cut)
+    if not cut or data.missing.any() or (gaps and found.options.get("missing") == "level"):
+        return None
+    options = Options(**{**found.options, "discretize": None, "continuous": cut})
+    return _encoded(found.columns, source, found.table.lines, options)
 
 
 def _column(column: Column, found: Found, data: Data) -> ColumnReading:

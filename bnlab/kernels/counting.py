@@ -243,6 +243,29 @@ def _sum_cells(split, size, values, arity, terms, table):
     return total
 
 
+@kernel
+def split_family(columns, arities, v, mask, pseudo_count, split):
+    """The score of one family, nats, from the rows of the group that `split` begins with.
+
+    mask: the parents of v, as many as `split` has sizes; pseudo_count: of each cell.
+    """
+    size, total = 0, 0.0
+    while mask:
+        u = trailing_zeros(mask)
+        mask &= mask - 1
+        size += 1
+        refine(split, size - 1, size, columns[u], arities[u], 1)
+    rows, starts, counts = split.rows[size], split.starts[size], split.counts
+    for g in range(split.groups[size]):
+        for i in range(starts[g], starts[g + 1]):
+            counts[columns[v, rows[i]]] += 1
+        for a in range(arities[v]):
+            total += cell_term(pseudo_count, float(counts[a]))
+            counts[a] = 0
+        total -= cell_term(pseudo_count * arities[v], float(starts[g + 1] - starts[g]))
+    return total
+
+
 @inlined
 def colex_rank(mask, choose):
     """Return (size, rank among the sets of that size) of a compact mask."""

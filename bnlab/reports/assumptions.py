@@ -10,7 +10,8 @@ import numpy as np
 from bnlab import graphs
 from bnlab.priors import EdgeBeliefs
 from bnlab.reports.analysis import Analysis
-from bnlab.reports.pictures import SURE
+from bnlab.reports.pictures import EVEN_ODDS, SURE
+from bnlab.sampling import Cuts
 from bnlab.scores import edge_masks
 
 MOST_NAMED = 8
@@ -69,6 +70,48 @@ def of_holes(analysis: Analysis, /) -> list[str]:
         f"cells suggest, and {told}. That takes for granted that cells are missing at random, not "
         "because of what they would say."
     ]
+
+
+def of_cuts(analysis: Analysis, found: Cuts | None, /) -> list[str]:
+    """How far links depend on where columns of measurements were cut: sentences."""
+    if found is None:
+        return [
+            "Where columns of measurements were cut was a choice, too. How far links depend on it "
+            "was not tried: that takes complete rows, and few enough variables and rows for some "
+            "seconds (bn.average_cuts takes longer)."
+        ]
+    names, here, there = analysis.data.names, analysis.edges.probability, found.edges
+    here, there = here + here.T, there + there.T
+    said = [
+        "Where columns of measurements were cut was a choice, too. Here links are averaged over "
+        f"{len(found):,} other ways to cut them, drawn the more often the better they fit: into 2 "
+        "to 8 intervals of equally many rows, for each column by itself."
+    ]
+    for way, (low, high) in {"not there": (there, here), "only there": (here, there)}.items():
+        lost = np.argwhere(np.triu((high >= EVEN_ODDS) & (low < EVEN_ODDS), 1))
+        lost = lost[np.argsort((low - high)[tuple(lost.T)], kind="stable")]
+        told = [
+            f"{names[u]} with {names[v]} ({here[u, v]:.2f}, {there[u, v]:.2f})" for u, v in lost
+        ]
+        if told:
+            where = "above, but " + way if way == "not there" else way
+            said.append(f"More likely linked than not {where}: {in_words(told, MOST_NAMED)}.")
+    if len(said) == 1:
+        u, v = np.unravel_index(np.abs(there - here).argmax(), here.shape)
+        said.append(
+            "The same pairs are more likely linked than not. The probability of a link moves most "
+            f"for {names[u]} with {names[v]}: from {here[u, v]:.2f} to {there[u, v]:.2f}."
+        )
+    else:
+        said.append("In brackets: the probability of a link above, and on average over cuts.")
+    whole = (found.edges * (1 - found.edges)).sum()
+    share = (found.from_cuts * found.edges * (1 - found.edges)).sum() / max(whole, 1e-300)
+    said.append(
+        f"Of the uncertainty about edges that is left then, {100 * share:.2g} % is about cuts."
+    )
+    if not found.trusted:
+        said.append("The chains over cuts are short and do not agree well yet: take this as rough.")
+    return said
 
 
 def given(analysis: Analysis, /) -> list[str]:

@@ -16,8 +16,9 @@ from bnlab.priors import Fair, Uniform
 from bnlab.reports import assumptions, pictures, questions, sections
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.exports import bif_text, csv_text, graphml_text
-from bnlab.reports.sensitivity import Sensitivity, sensitivity
+from bnlab.reports.sensitivity import Sensitivity, averaged_cuts, sensitivity
 from bnlab.running import Progress, Stopped
+from bnlab.sampling import Cuts
 
 CONTENTS = {
     "glance": "At a glance",
@@ -82,6 +83,8 @@ def page(
     threshold = pictures.drawn_from(analysis)
     places = pictures.layout(analysis, least=threshold)
     found = _compared(analysis, progress)
+    cut = any(each is not None for each in analysis.data.intervals)
+    recut = assumptions.of_cuts(analysis, _recut(analysis, reading, progress)) if cut else ()
     figures = {"heat": pictures.heat_picture(analysis)}
     if found is not None:
         by_ess, by_prior = pictures.comparisons(found)
@@ -106,7 +109,7 @@ def page(
         reading=reading,
         glance=sections.glance(analysis, found, _network(analysis, places, threshold)),
         assumed=assumptions.assumed(analysis),
-        cut=any(c.kind == "measurements" and c.role == "variable" for c in reading.columns),
+        cut=cut,
         drawn=drawn,
         edges_told=sections.edges_told(analysis),
         edges_table=sections.edges_table(analysis),
@@ -115,7 +118,7 @@ def page(
         best_picture=pictures.best_picture(analysis, places),
         best=sections.best_table(analysis),
         whatif=questions.what_if_section(analysis),
-        sensitivity=sections.sensitivity_section(analysis, found, drawn),
+        sensitivity=sections.sensitivity_section(analysis, found, drawn, recut),
         notes=[note for note in reading.notes if note not in of_columns],
         columns=sections.columns_table(reading),
         method=sections.METHODS[plan.method],
@@ -134,6 +137,15 @@ def _compared(analysis: Analysis, progress: Progress | None) -> Sensitivity | No
     priors = (*own, Uniform(), Fair())
     try:
         return sensitivity(analysis, priors=priors, crossed=False, progress=progress)
+    except (Stopped, KeyboardInterrupt):
+        return None
+
+
+def _recut(analysis: Analysis, reading: Reading, progress: Progress | None) -> Cuts | None:
+    if reading.uncut is None or analysis.plan.posterior is None:
+        return None
+    try:
+        return averaged_cuts(analysis, reading.uncut, progress=progress)
     except (Stopped, KeyboardInterrupt):
         return None
 

@@ -355,11 +355,18 @@ def diagnostics_table(diagnostics: Mapping[str, float], /) -> Table:
 
 
 def sensitivity_section(
-    analysis: Analysis, found: Sensitivity | None, drawn: Mapping[str, Markup], /
+    analysis: Analysis,
+    found: Sensitivity | None,
+    drawn: Mapping[str, Markup],
+    /,
+    recut: Sequence[str] = (),
 ) -> Markup:
-    """What other priors say: two dot plots (`drawn`, as "ess" and "priors"), words, numbers."""
+    """What other priors say: two dot plots (`drawn`, as "ess" and "priors"), words, numbers.
+
+    `recut` : sentences on other cuts.
+    """
     if found is None:
-        return render("report.html", "sensitivity", found=None)
+        return render("report.html", "sensitivity", found=None, recut=recut)
     by_ess, by_prior = comparisons(found)
     names = analysis.data.names
     return render(
@@ -374,6 +381,7 @@ def sensitivity_section(
         moves=f"{_moves(by_ess, names)} {_moves(by_prior, names)}{_lost(analysis, found)}",
         worth=float(np.nanmin(found.effective)),
         few_draws=FEW_DRAWS,
+        recut=recut,
     )
 
 

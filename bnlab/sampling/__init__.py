@@ -3,6 +3,7 @@
 from bnlab.running import Executor
 from bnlab.sampling.bucket_mcmc import sample_partial_orders
 from bnlab.sampling.completing import Completions, complete
+from bnlab.sampling.cutting import Cuts, average_cuts
 from bnlab.sampling.dags_given_orders import NO_DAG, check_orders, sample_dags
 from bnlab.sampling.independent import Joint, families_by_weight, sample_joint
 from bnlab.sampling.order_mcmc import OrderStep, each_order, sample_orders
@@ -22,6 +23,7 @@ from bnlab.sampling.structure_mcmc import sample_structures
 __all__ = [
     "NO_DAG",
     "Completions",
+    "Cuts",
     "EdgeReversal",
     "Executor",
     "Gibbs",
@@ -33,6 +35,7 @@ __all__ = [
     "OrderStep",
     "OrderWalker",
     "StructureKernel",
+    "average_cuts",
     "check_orders",
     "check_weight",
     "complete",

@@ -50,6 +50,7 @@ class Unknown(Protocol):
     called : so many of what; comparisons : rows that are looked at in a cycle
     state, values : it and the DAG as one array of integers (size + n,), and back
     start : where a chain begins; drawn : all of it anew, given the DAG
+    proposed : what to go to with the DAG summed out, by a symmetric proposal; None to stay
     filled : the data that can be scored once it is known; log_scores : (n, F), of families
     """
 
@@ -66,6 +67,7 @@ class Unknown(Protocol):
     def values(self, state: Ints, /) -> Values: ...
     def start(self, rng: np.random.Generator, /) -> Values: ...
     def drawn(self, values: Values, dag: Ints, rng: np.random.Generator, /) -> Values: ...
+    def proposed(self, values: Values, rng: np.random.Generator, /) -> Values | None: ...
     def filled(self, values: Values, /) -> Data: ...
     def log_scores(self, values: Values, parents: Ints, /) -> Floats: ...
 
@@ -253,8 +255,7 @@ class GibbsWalker:
         tally = np.zeros(2, np.int64)
         for t in range(-lead, records * thin):
             before, values = values, self.unknown.drawn(values, dag, rng)
-            scores = self.unknown.log_scores(values, self.table.parents)
-            edges, dag, log_p = self._drawn(replace(self.table, log_score=scores), dag, rng)
+            values, edges, dag, log_p = self._drawn(values, dag, rng)
             if t >= 0:
                 tally += values.size, int((values != before).sum())
             if t >= 0 and t % thin == thin - 1:
@@ -264,9 +265,9 @@ class GibbsWalker:
         return kept, log_target, given, dags, tally
 
     def _drawn(
-        self, table: ScoreTable, dag: Ints, rng: np.random.Generator
-    ) -> tuple[Floats, Ints, float]:
-        """Edges (n, n) given a table, a DAG drawn given it, and ln of its target.
+        self, values: Values, dag: Ints, rng: np.random.Generator
+    ) -> tuple[Values, Floats, Ints, float]:
+        """Values, edges (n, n) given them, a DAG drawn given them, and ln of its target.
 
         Moves on partitions, from that of the last DAG to a DAG of where they end, keep the
         posterior of DAGs [KuipersMoffa2017]; edges are then shares of the DAGs on their way.
@@ -274,13 +275,21 @@ class GibbsWalker:
         worth several times as many independent ones as with a tenth.
         """
         if not self.moves:
-            posterior = dag_posterior(table)
-            drawn = layer_block((posterior, rng.random((1, 2 * table.n))))
-            return posterior.edges, drawn["values"][0], float(drawn["log_target"][0])
+            posterior = dag_posterior(self._scored(values))
+            if (other := self.unknown.proposed(values, rng)) is not None:
+                tried = dag_posterior(self._scored(other))
+                if -rng.standard_exponential() < tried.log_z - posterior.log_z:
+                    values, posterior = other, tried
+            drawn = layer_block((posterior, rng.random((1, 2 * self.table.n))))
+            return values, posterior.edges, drawn["values"][0], float(drawn["log_target"][0])
         plan = self.moves % SHOWN, SHOWN, self.moves // SHOWN
-        walker = PartitionWalker.of(table)
+        walker = PartitionWalker.of(self._scored(values))
         dags, log_target, *_ = walker.walk(partition_of(dag), *plan, rng, SHARES)
-        return to_adjacency(dags).mean(axis=0), dags[-1], float(log_target[-1])
+        return values, to_adjacency(dags).mean(axis=0), dags[-1], float(log_target[-1])
+
+    def _scored(self, values: Values) -> ScoreTable:
+        scores = self.unknown.log_scores(values, self.table.parents)
+        return replace(self.table, log_score=scores)
 
     @property
     def block_moves(self) -> int:

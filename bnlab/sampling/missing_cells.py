@@ -104,6 +104,9 @@ class MissingCells:
         """Rows that cells are compared with."""
         return int(self.data.missing.sum()) * self.data.m
 
+    def proposed(self, cells: Cells, rng: np.random.Generator, /) -> None:
+        """Stay: cells are many."""
+
     @property
     def kept(self) -> Kept:
         """What a checkpoint keeps of a completion."""
