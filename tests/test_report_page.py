@@ -39,6 +39,7 @@ from bnlab.reports.sections import (
     paths_table,
     sensitivity_section,
 )
+from bnlab.reports.sensitivity import averaged_cuts
 
 COMMAND = "bnlab report 'my <table>.csv' --seed 1"
 BAD_NAMES = ("<script>alert(1)</script>", "say \"hi\" & 'bye'", "prix_€_日本", "$$x^2$$")
@@ -523,3 +524,55 @@ def test_a_page_without_the_other_priors_when_they_are_stopped(
     assert "Stopped before other priors were compared." in text
     assert 'id="sensitivity"' in text
     assert "Equivalent sample size: " not in text
+
+
+@pytest.fixture(scope="module")
+def waves(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """y says in which sixth of its range x lies: three intervals of x cannot show it."""
+    path = tmp_path_factory.mktemp("waves") / "waves.csv"
+    rng = np.random.default_rng(1)
+    x = rng.random(300)
+    rows = np.column_stack([x, np.floor(6 * x) % 2, rng.random(300)])
+    np.savetxt(path, rows, fmt=["%.6f", "%d", "%.6f"], delimiter=",", header="x,y,z", comments="")
+    return path
+
+
+def recut(reading: Reading, *, plan: Any = None, progress: Any = None) -> str:
+    analysis = analyse(reading.data, rng=np.random.default_rng(1), plan=plan)
+    text = page_of(analysis, reading, command=COMMAND, progress=progress)
+    return text[text.index("Where columns of measurements were cut") :].split("</p>")[0]
+
+
+def test_pairs_that_other_cuts_link_are_named(waves: Path) -> None:
+    reading = read_table(waves)
+    assert reading.uncut is not None
+    assert reading.uncut.measured.tolist() == [True, False, True]
+    assert (reading.uncut.values[:, 1] == reading.data.values[:, 1]).all()
+    said = recut(reading)
+    named = re.search(r"More likely linked than not only there: x with y \(([\d.]+), 1.00\)", said)
+    assert named
+    assert float(named[1]) < 0.5
+    assert "above, but not there" not in said
+    assert "average" in said
+    assert recut(reading) == said
+
+
+def test_other_cuts_that_were_not_tried_are_told(waves: Path, reading: Reading) -> None:
+    cut = read_table(waves)
+    searched = choose_method(cut.data, method="search")
+    assert "was not tried" in recut(cut, plan=searched)
+    gaps = waves.with_name("gaps.csv")
+    gaps.write_text(waves.read_text() + ",1,0.5\n" * 20)
+    assert read_table(gaps, missing="keep").uncut is None
+    assert read_table(gaps, missing="level").uncut is None
+    dropped = read_table(gaps, missing="drop")
+    assert dropped.uncut is not None
+    assert dropped.uncut.m == dropped.data.m == 300
+    assert reading.uncut is None  # nothing was cut
+    many = np.random.default_rng(1).random((100, 20))
+    wide = waves.with_name("wide.csv")
+    np.savetxt(wide, many, delimiter=",", header=",".join(f"v{i}" for i in range(20)), comments="")
+    found = read_table(wide)
+    assert found.uncut is not None
+    analysis = analyse(found.data, rng=np.random.default_rng(1), plan=small_plan(found.data))
+    assert averaged_cuts(analysis, found.uncut) is None
