@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.checkpoints import Kept
-from bnlab.checks import Floats, Ints, check_counts, check_generator, checked
+from bnlab.checks import Floats, Ints, check_counts, checked
 from bnlab.data import CutPoints, Data, Intervals, discretize
 from bnlab.data.discretizing import check_spread
 from bnlab.graphs import members
@@ -163,7 +163,6 @@ def average_cuts(
     0.8
     """
     plan = ChainSettings(draws, burn_in, thin, chains)
-    check_generator(rng)
     unknown = ColumnCuts(data, score, candidate_cuts(data, bins))
     choices, found = averages(
         METHOD,
