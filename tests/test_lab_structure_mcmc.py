@@ -9,6 +9,7 @@ from clicking import run_then_move
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import structure_mcmc as lab
+from bnlab.labs.structure_mcmc import view
 
 
 def fast_race(**changes) -> dict:
@@ -61,7 +62,7 @@ def test_the_race_stops_with_what_it_has() -> None:
 
 
 def test_chains_of_the_race_leave_their_first_half_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lab, "ROUND_SECONDS", 0)  # rounds do not grow
+    monkeypatch.setattr(view, "ROUND_SECONDS", 0)  # rounds do not grow
 
     class Counter:
         """A walker on two nodes that has the edge 0 -> 1 from its fourth record on."""
