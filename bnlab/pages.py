@@ -29,7 +29,12 @@ class Table:
 
 
 def html(value: Cell, /) -> Markup:
-    """Return a value as HTML: numbers to three decimals, text escaped, `Markup` as it is."""
+    """Return a value as HTML: numbers to three decimals, text escaped, `Markup` as it is.
+
+    Only what is 1 up to rounding errors reads 1.000.
+    """
+    if isinstance(value, float) and 0.9995 <= value < 1 - 1e-9:
+        return escape("> 0.999")
     if isinstance(value, float):
         return Markup(f"{value:.3f}")
     return escape(f"{value:,}" if isinstance(value, int) else value)

@@ -17,6 +17,7 @@ from bnlab.reports import Analysis, analyse, choose_method, read_table, sensitiv
 from bnlab.reports.assumptions import of_holes
 from bnlab.reports.credible import evenly
 from bnlab.reports.page import page as page_of
+from bnlab.reports.questions import told, what_if_section
 from bnlab.reports.sections import edges_table
 from bnlab.reports.setting import COMPLETED, DAGS, TABLES, completed
 
@@ -213,6 +214,33 @@ def test_one_command_from_file_to_page(tmp_path, monkeypatch, capsys) -> None:
     percent = f"{100 * share:.2g}" if share >= 0.01 else "less than 1"
     assert f"{percent} % of the uncertainty" in said
     assert text(page_of(found, reading, command="again")).count("If we set species to Gentoo") == 1
+
+
+def test_setting_is_held_against_the_share_of_all_rows() -> None:
+    data = garden()
+    (one,) = analyse(data, rng=np.random.default_rng(2), do={"rain": "1"}, on="wet").what_if
+    for do, unaffected in ((one.do, 0.04), (one.do, 0.95), ({"rain": "1", "sprinkler": "0"}, 0.5)):
+        changed = replace(one, unaffected=unaffected, do=do)
+        y = int(one.mean.argmax())
+        said = told(changed, data)
+        assert f", against {(data.values[:, 2] == y).mean():.2f} in all rows" in said
+        nothing = f": setting {' and '.join(do)} probably changes nothing ({unaffected:.2f})."
+        assert said.endswith(nothing if unaffected >= 0.5 else "in all rows.")
+
+
+def test_shares_are_of_the_rows_that_say_them(holed: Analysis) -> None:
+    values = holed.data.values
+    seen = values[values[:, 2] >= 0, 2]
+    page = str(what_if_section(holed))
+    assert page.count(f">{(seen == 1).mean():.3f}</td>") >= 2  # of each of two settings
+    heads = re.findall('<th scope="col">(.*?)</th>', page)
+    assert heads[-2:] == ["in all rows", "seen in such rows"]
+    rows = re.findall("<tr><th.*?</tr>", page, re.DOTALL)
+    for setting, shown in zip(holed.what_if, (rows[2], rows[4]), strict=True):
+        ((name, level),) = setting.do.items()
+        such = values[values[:, holed.data.index(name)] == int(level), holed.data.index(setting.on)]
+        share = (such[such >= 0] == 1).mean()
+        assert re.findall(r">([\d.]+)</td>", shown)[-1] == f"{share:.3f}"
 
 
 def test_a_method_that_needs_all_cells_says_what_became_of_the_others(

@@ -30,7 +30,7 @@ from bnlab.reports import (
 )
 from bnlab.reports.exports import write_bif, write_csv, write_graphml, write_net, write_xdsl
 from bnlab.reports.page import CONTENTS, page as page_of, write_page
-from bnlab.reports.pictures import best_picture, drawn_from, layout, pairs_picture
+from bnlab.reports.pictures import Comparison, best_picture, drawn_from, layout, pairs_picture
 from bnlab.reports.sections import (
     edges_table,
     edges_told,
@@ -255,7 +255,7 @@ def test_where_nothing_depends_on_anything(tmp_path: Path) -> None:
 
 
 def test_the_glance_tells_pairs_and_directions(analysis: Analysis) -> None:
-    """Three variables: one direction is sure, one pair is joined either way, one pair is not."""
+    """One direction is sure, one pair is joined either way, one pair is not; then one likely."""
     edges = np.zeros((4, 4))
     edges[0, 1], edges[1, 2], edges[2, 1], edges[2, 3] = 0.97, 0.5, 0.48, 0.65
     changed = replace(analysis, edges=Credible.exact(edges))
@@ -263,13 +263,27 @@ def test_the_glance_tells_pairs_and_directions(analysis: Analysis) -> None:
     a, b, c, d = analysis.data.names
     assert "Of 6 pairs of variables, 2 are almost certainly linked (probability 0.95" in text
     assert f"{b} with {c} and {a} with {b}." in text
-    assert f"points is as sure for 1 of them ({a} → {b}); for the other one the table" in text
+    way = f"almost certain ({a} → {b})"
+    open_way = "open (neither way has probability 0.8)"
+    assert f"Of their directions, 1 is {way} and 1 is {open_way}." in text
     told = " ".join(Elements(edges_told(changed)).text)
     assert (
         f"1 more pair is likelier linked than not, with probability 0.5 to 0.95 ({c} with {d})"
         in told
     )
     assert "2.6 edges are expected" in told
+    edges[1, 2], edges[2, 1], edges[2, 3] = 0.12, 0.86, 0.96
+    edges[0, 3] = edges[3, 0] = 0.48
+    changed = replace(analysis, edges=Credible.exact(edges))
+    text = " ".join(Elements(glance(changed, None)).text)
+    assert f"2 are almost certain ({a} → {b} and {c} → {d})" in text
+    assert f", 1 is likely (0.8 to 0.95: {c} → {b}) and 1 is {open_way}." in text
+    assert "No further pair has a probability between 0.5 and 0.95." in edges_told(changed)
+    for first, said in ((0.97, way), (0.9, f"likely (0.8 to 0.95: {a} → {b})"), (0.5, open_way)):
+        one = np.zeros((4, 4))
+        one[0, 1], one[1, 0] = first, 0.98 - first
+        text = " ".join(Elements(glance(replace(analysis, edges=Credible.exact(one)), None)).text)
+        assert f"Which way it points is {said}." in text
 
 
 def test_pairs_that_other_priors_do_not_keep_are_named(
@@ -296,6 +310,45 @@ def test_pairs_that_other_priors_do_not_keep_are_named(
     section = sensitivity_section(changed, replace(found, edges=tried), parts)
     named = f"less under one of these: {a} with {b} and {c} with {d}."
     assert named in " ".join(Elements(section).text)
+    assert "under one of these only" not in section and "Other assumptions" not in said()
+    tried[2, 0, 0, 3], tried[3, 0, 3, 1] = 0.6, 0.7
+    added = f"{b} with {d} and {a} with {d}."
+    assert (
+        f"do not. Other assumptions make 2 further pairs more likely linked than not: {added}"
+        in said()
+    )
+    section = sensitivity_section(changed, replace(found, edges=tried), parts)
+    assert f"or more under one of these only: {added}" in " ".join(Elements(section).text)
+    changed = replace(analysis, edges=Credible.exact(0.1 * edges))
+    assert (
+        "No pair is more likely linked than not. Other assumptions make 5 further pairs" in said()
+    )
+    assert f"{b} with {c}, {a} with {b}, {b} with {d} and 2 more." in said()
+
+
+def test_the_table_of_other_priors_says_how_many_edges_it_leaves_out() -> None:
+    edges = np.full((2, 6, 6), 0.4) * ~np.eye(6, dtype=np.bool_)
+    edges[0, 0] /= 2
+    names = tuple("abcdef")
+    caption = Comparison(("x", "y"), edges).table("prior", names).caption
+    left = Comparison(("x", "y"), edges).chosen()
+    assert 0 < len(left) < 30
+    assert f"Of 30, the likeliest and those that move most: {len(left)}." in caption
+    edges[:, 1:] = 0
+    assert Comparison(("x", "y"), edges).table("prior", names).caption.endswith("one of them.")
+
+
+def test_a_bound_that_bounds_nothing_and_an_empty_section_are_left_out(
+    analysis: Analysis, reading: Reading
+) -> None:
+    said = page_of(analysis, reading, command=COMMAND)
+    assert "every variable has any number of parents, and" in said
+    assert 'id="evidence"' in said and 'href="#evidence"' in said
+    bounded = replace(analysis, plan=replace(analysis.plan, max_parents=2), log_evidence=None)
+    said = page_of(bounded, reading, command=COMMAND)
+    assert "every variable has at most 2 parents, and" in said
+    assert "evidence" not in re.findall('(?:id|href)="#?([a-z]*)"', said)
+    assert "; planned: " in " ".join(analysis.plan.why)
 
 
 def test_the_answer_comes_first_then_how_to_read_it(page: Path, elements: Elements) -> None:
@@ -324,6 +377,9 @@ def test_paths_tell_what_edges_do_not(analysis: Analysis) -> None:
     changed = replace(analysis, edges=Credible.exact(edges), paths=Credible.exact(paths))
     rows = re.findall(r'<th scope="row">(.*?)</th><td>(.*?)</td>', paths_table(changed))
     assert rows == [(html(analysis.data.names[0]), html(analysis.data.names[2]))]
+    assert "of probability 0.5 or more" in paths_table(changed)
+    paths[0, 2] = 0.45
+    assert "<table" not in paths_table(replace(changed, paths=Credible.exact(paths)))
 
 
 def probable(pairs: int) -> Analysis:
@@ -413,6 +469,9 @@ def test_cells_are_escaped() -> None:
     assert html("<&\"'") == "&lt;&amp;&#34;&#39;"
     assert html(Markup("<b>")) == "<b>"
     assert 'data-value="0.25"' in shown(0.25)
+    assert [html(p) for p in (0.9994, 0.9996, 1.0, 1 - 1e-12)] == [
+        *("0.999", "&gt; 0.999", "1.000", "1.000")
+    ]
     assert 'data-value="Infinity">inf<' in shown(float("inf"))
 
 

@@ -101,10 +101,11 @@ def page(
         *((f"version of {name}", version) for name, version in run.versions.items()),
     ]
     of_columns = {column.note for column in reading.columns}
+    left_out = ("glance", *["evidence"] * (analysis.log_evidence is None))
     return render(
         "report.html",
         title=f"{name}: which variables depend on which?",
-        contents={anchor: text for anchor, text in CONTENTS.items() if anchor != "glance"},
+        contents={anchor: text for anchor, text in CONTENTS.items() if anchor not in left_out},
         analysis=analysis,
         reading=reading,
         glance=sections.glance(analysis, found, _network(analysis, places, threshold)),

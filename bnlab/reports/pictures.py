@@ -255,6 +255,9 @@ class Comparison:
             for u, v in self.chosen()
         ]
         caption = f"Edges by {what}, {LEAST:g} or more under one of them."
+        many = int((self.edges.max(axis=0) >= LEAST).sum())
+        if len(rows) < many:
+            caption += f" Of {many}, the likeliest and those that move most: {len(rows)}."
         return Table(caption, ["edge", *self.settings], rows, sortable=True)
 
 

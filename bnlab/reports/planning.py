@@ -283,7 +283,7 @@ def _told(method: Method, n: int, cost: _Cost, free: int) -> str:
         "completions": f"{CHAINS} chains fill the missing cells {cost.draws:,} times each",
     }[method]
     has = f" of {_gigabytes(free)} that are free" if free < 1 << 62 else ""
-    return f"{what}: {_about(cost.seconds)} in all, and {_gigabytes(cost.needed)}{has}."
+    return f"{what}; planned: {_about(cost.seconds)} in all, and {_gigabytes(cost.needed)}{has}."
 
 
 def _guarantee(method: Method, draws: int, k: int, moves: int) -> tuple[str, ...]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
+from bnlab.checks import Floats
 from bnlab.data import Data
 from bnlab.pages import Cell, Table, render
 from bnlab.predict import Effects, typed_row
 from bnlab.reports.analysis import Analysis
+from bnlab.reports.pictures import EVEN_ODDS
 
 MOST_ANSWERS = 6  # levels of what is looked at
 
@@ -22,18 +25,29 @@ def what_if_section(analysis: Analysis, /) -> Markup:
         found=found,
         holes=analysis.completions is not None,
         searched=analysis.plan.posterior is None,
-        told=[told(one) for one in found],
+        told=[told(one, analysis.data) for one in found],
         answers=_answers(found, analysis.data) if found else None,
     )
 
 
-def told(one: Effects, /) -> str:
-    """Return the answer to one setting: its likeliest level."""
-    y = int(one.mean.argmax())
+def told(one: Effects, data: Data, /) -> str:
+    """Return the answer to one setting: its likeliest level, beside the share of all rows."""
+    y, nothing = int(one.mean.argmax()), ""
+    if one.unaffected >= EVEN_ODDS:
+        what = " and ".join(one.do)
+        nothing = f": setting {what} probably changes nothing ({one.unaffected:.2f})"
     return (
         f"If we set {_setting(one)}, then {one.on} is {one.levels[y]} with probability "
-        f"{one.mean[y]:.2f} ({one.low[y]:.2f} to {one.high[y]:.2f})."
+        f"{one.mean[y]:.2f} ({one.low[y]:.2f} to {one.high[y]:.2f}), against "
+        f"{_shares(one, data)[y]:.2f} in all rows{nothing}."
     )
+
+
+def _shares(one: Effects, data: Data, where: NDArray[np.bool_] | None = None) -> Floats:
+    """The share of each level of what is looked at among the rows that say it; nan of none."""
+    seen = data.values[:, data.index(one.on)]
+    counts = np.bincount(seen[(seen >= 0) & (where is None or where)], minlength=len(one.levels))
+    return counts / (counts.sum() or np.nan)
 
 
 def _setting(one: Effects) -> str:
@@ -45,13 +59,12 @@ def _answers(found: tuple[Effects, ...], data: Data) -> Table:
     for one in found:
         codes = typed_row(data, one.do)
         where = (data.values == codes)[:, codes >= 0].all(axis=1)
-        seen = data.values[where, data.index(one.on)]
-        shares = np.bincount(seen[seen >= 0], minlength=len(one.levels)) / max(1, (seen >= 0).sum())
+        shares, of_all = _shares(one, data, where), _shares(one, data)
         for y in np.sort(np.argsort(-one.mean, kind="stable")[:MOST_ANSWERS]).tolist():
-            told = (one.mean, one.low, one.high, one.between, one.within)
+            told = (one.mean, one.low, one.high, one.between, one.within, of_all)
             numbers: list[Cell] = [float(column[y]) for column in told]
-            share: Cell = float(shares[y]) if seen.size else "no such row"
+            share: Cell = float(shares[y]) if shares[y] >= 0 else "no such row"
             rows.append([_setting(one), one.levels[y], *numbers, share])
     heads = ["if we set", f"then {found[0].on} is", "probability", "low", "high"]
-    heads += ["spread between networks", "spread within", "seen in such rows"]
+    heads += ["spread between networks", "spread within", "in all rows", "seen in such rows"]
     return Table(f"What setting does to {found[0].on}, on average over all networks.", heads, rows)

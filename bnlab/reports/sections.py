@@ -21,11 +21,13 @@ from bnlab.reports.sensitivity import Sensitivity, nearest_one
 from bnlab.results import LEAST_ESS, MOST_RHAT
 
 LEAST = 0.05
-"""Edges and paths less probable than this are not listed."""
+"""Edges less probable than this are not listed."""
 
 MOST_ROWS = 300
 MOST_LEVELS = 12
 MOVED = 0.1  # a change of this much is worth a word
+LIKELY = 0.8  # a direction of this probability is worth a word
+MOST_GAINED = 3  # pairs that other priors add, by name
 FEW_DRAWS = 100  # of a comparison of priors
 Pairs = list[tuple[int, int]]
 
@@ -61,12 +63,12 @@ def interval_sentence(credible: Credible, /) -> str:
     }[credible.kind]
 
 
-def described(analysis: Analysis, credible: Credible, what: str, /) -> str:
+def described(analysis: Analysis, credible: Credible, what: str, /, *, least: float = LEAST) -> str:
     """What a table lists, and what its numbers are worth."""
     if analysis.plan.posterior is None:
         return f"{what} of {analysis.best_is}. How sure each is, a search does not say."
     return (
-        f"{what} of probability {LEAST:g} or more, the likeliest first. "
+        f"{what} of probability {least:g} or more, the likeliest first. "
         f"{interval_sentence(credible)}"
     )
 
@@ -92,10 +94,10 @@ def glance(
             lines = [
                 _linked(analysis, pairs, sure),
                 _directions(analysis, sure),
-                _kept(analysis, found, [*sure, *likely]),
+                _kept(analysis, found, pairs, len(sure) + len(likely)),
             ]
     if len(analysis.what_if) == 1:  # somebody asked
-        answer = told(analysis.what_if[0]).replace("If", "if", 1)
+        answer = told(analysis.what_if[0], analysis.data).replace("If", "if", 1)
         lines.append(f"Provided that there are no hidden common causes (see What if): {answer}")
     lines += [*of_holes(analysis), *given(analysis)]
     warnings = [*_untrusted(analysis), *analysis.warnings]
@@ -145,49 +147,56 @@ def _linked(analysis: Analysis, pairs: Pairs, sure: Pairs) -> str:
 
 
 def _directions(analysis: Analysis, sure: Pairs) -> str:
-    names, edges = analysis.data.names, analysis.edges.probability
-    ways = [(u, v) for a, b in sure for u, v in ((a, b), (b, a)) if edges[u, v] >= SURE]
     if not sure:
         return "There may be no link, or too few rows to show one: the two look alike."
-    if not ways:
-        links = "this link points" if len(sure) == 1 else "these links point"
-        return f"Which way {links}, the table cannot tell."
-    listed = arrows([(names[u], names[v]) for u, v in ways], MOST_NAMED)
-    rest = len(sure) - len(ways)
-    if not rest:
-        return f"Which way {'it points' if len(sure) == 1 else 'they point'} is as sure: {listed}."
-    others = f"the other {rest}" if rest > 1 else "the other one"
-    return (
-        f"Which way a link points is as sure for {len(ways)} of them ({listed}); for {others} "
-        "the table cannot tell."
-    )
+    names, edges = analysis.data.names, analysis.edges.probability
+    likely, both = f"likely ({LIKELY:g} to {SURE:g}: ", [*sure, *((v, u) for u, v in sure)]
+    kinds, rest = list[tuple[int, str]](), len(sure)
+    for what, low, high in (("almost certain (", SURE, np.inf), (likely, LIKELY, SURE)):
+        ways = [(names[u], names[v]) for u, v in both if low <= edges[u, v] < high]
+        if ways:
+            kinds.append((len(ways), f"{what}{arrows(ways, MOST_NAMED)})"))
+            rest -= len(ways)
+    if rest:
+        kinds.append((rest, f"open (neither way has probability {LIKELY:g})"))
+    if len(sure) == 1:
+        return f"Which way it points is {kinds[0][1]}."
+    told = [f"{many} {'is' if many == 1 else 'are'} {what}" for many, what in kinds]
+    return f"Of their directions, {in_words(told, len(told))}."
 
 
-def _kept(analysis: Analysis, found: Sensitivity | None, pairs: Pairs) -> str:
-    """Which of these pairs other priors do not keep, by name."""
-    many = len(pairs)
-    if not many:
-        return "No pair is more likely linked than not."
-    if found is None:
+def _kept(analysis: Analysis, found: Sensitivity | None, pairs: Pairs, many: int) -> str:
+    """Which of the first so many pairs other priors do not keep, and which others they add."""
+    if found is None and many:
         return "Whether this rests on what was assumed beforehand was not tried."
-    lost = lost_pairs(found, pairs)
+    lost, gained = moved_pairs(found, pairs, many) if found else ([], [])
+    added = ""
+    if gained:
+        further = f"{len(gained)} further {_plural(len(gained), 'pair')}"
+        named = named_pairs(analysis, gained, MOST_GAINED)
+        added = f" Other assumptions make {further} more likely linked than not: {named}."
+    if found is None or not many:
+        return f"No pair is more likely linked than not.{added}"
     rough = ", computed roughly" if np.nanmin(found.effective) < FEW_DRAWS else ""
     tried = f"when the analysis starts from other assumptions (see Sensitivity{rough})"
     if many == 1:
         stays = "does not stay" if lost else "stays"
-        return f"1 pair is more likely linked than not; it {stays} so {tried}."
+        return f"1 pair is more likely linked than not; it {stays} so {tried}.{added}"
     kept = many - len(lost) if lost else "all"
     said = f"{many} pairs are more likely linked than not; {kept} of them stay so {tried}"
     if not lost:
-        return f"{said}."
+        return f"{said}.{added}"
     verb = "does" if len(lost) == 1 else "do"
-    return f"{said}, but {named_pairs(analysis, lost, MOST_NAMED)} {verb} not."
+    return f"{said}, but {named_pairs(analysis, lost, MOST_NAMED)} {verb} not.{added}"
 
 
-def lost_pairs(found: Sensitivity, pairs: Pairs, /) -> Pairs:
-    """Those pairs that under some prior that was tried are less likely linked than not."""
-    least = np.nanmin(found.edges + found.edges.swapaxes(-1, -2), axis=(0, 1))
-    return [pair for pair in pairs if least[pair] < EVEN_ODDS]
+def moved_pairs(found: Sensitivity, pairs: Pairs, many: int, /) -> tuple[Pairs, Pairs]:
+    """Which of the first so many pairs some prior makes unlikely, and which others likely."""
+    either = found.edges + found.edges.swapaxes(-1, -2)
+    least, most = np.nanmin(either, axis=(0, 1)), np.nanmax(either, axis=(0, 1))
+    gained = [pair for pair in pairs[many:] if most[pair] >= EVEN_ODDS]
+    gained.sort(key=lambda pair: -most[pair])
+    return [pair for pair in pairs[:many] if least[pair] < EVEN_ODDS], gained
 
 
 def named_pairs(analysis: Analysis, pairs: Pairs, most: int = MOST_ROWS, /) -> str:
@@ -254,8 +263,9 @@ def paths_table(analysis: Analysis, /) -> Markup:
     beyond = f", likelier than the edge itself by {LEAST:g} or more"
     if analysis.plan.posterior is None:
         beyond = " without an edge"
-    more = (p >= LEAST) & (p - edges >= LEAST)
-    return _pairs_table(analysis, analysis.paths, more, f"Paths{beyond},", "direct edge", edges)
+    more = (p >= EVEN_ODDS) & (p - edges >= LEAST)
+    what = f"Paths{beyond},"
+    return _pairs_table(analysis, analysis.paths, more, what, "direct edge", edges, least=EVEN_ODDS)
 
 
 def _pairs_table(
@@ -266,6 +276,7 @@ def _pairs_table(
     last: str,
     other: Floats,
     note: str = "",
+    least: float = LEAST,
 ) -> Markup:
     """Pairs with their probability, interval and diagnostics, and another number of them."""
     names = analysis.data.names
@@ -282,7 +293,7 @@ def _pairs_table(
     hidden = len(pairs) - MOST_ROWS
     shown = f"{hidden:,} more are not listed. " if hidden > 0 else ""
     heads = [*told, *["to be trusted"] * ("ESS" in told), *([last] if told else [])]
-    caption = f"{described(analysis, credible, what)} {shown}{note}"
+    caption = f"{described(analysis, credible, what, least=least)} {shown}{note}"
     return table(Table(caption, ["from", "to", *heads], rows, sortable=True))
 
 
@@ -386,16 +397,17 @@ def sensitivity_section(
 
 
 def _lost(analysis: Analysis, found: Sensitivity) -> str:
-    """The pairs, by name, that some prior does not keep."""
+    """The pairs, by name, that some prior does not keep, and those that some prior adds."""
     if analysis.plan.posterior is None:
         return ""
-    _, sure, likely = ranked_pairs(analysis)
-    lost = lost_pairs(found, [*sure, *likely])
-    if not lost:
-        return ""
-    return (
-        f" Linked with probability {EVEN_ODDS:g} or more, and with less under one of these: "
-        f"{named_pairs(analysis, lost)}."
+    pairs, sure, likely = ranked_pairs(analysis)
+    moved = moved_pairs(found, pairs, len(sure) + len(likely))
+    return "".join(
+        f" Linked with probability {EVEN_ODDS:g} or more{how}: {named_pairs(analysis, some)}."
+        for some, how in zip(
+            moved, (", and with less under one of these", " under one of these only"), strict=True
+        )
+        if some
     )
 
 
