@@ -41,6 +41,17 @@ def test_orders_and_partitions_come_nearer_on_tic_tac_toe() -> None:
     assert orders < partitions < 8 < min(others)
 
 
+def test_dags_are_in_a_mode_and_orders_allow_it() -> None:
+    dags, names = np.zeros((1, 2, 10), np.int64), tuple("abcdefghij")
+    dags[0, 0, [9, 4]] = 0b111, 0b1100000001
+    orders = np.array([[[0, 1, 2, 9, 8, 4, 3, 5, 6, 7], [4, 9, 0, 1, 2, 8, 3, 5, 6, 7]]])
+    even = np.zeros((1, 2))
+    for values, over in (dags, "dags"), (orders, "orders"):
+        prior = "structure-modular" if over == "dags" else "order-modular"
+        found = lab.in_modes(bn.Draws(values, even, even, over, prior, names))
+        assert found[0].tolist() == [[True] + [False] * 7, [False] * 8]
+
+
 def test_racing_orders_tend_to_order_modular_edges() -> None:
     where = lab.target("coronary", 50)
     for chain in islice(lab.racer("orders", where), 40, 41):
