@@ -17,11 +17,9 @@ for (const button of document.querySelectorAll("table.sortable th button")) {
 for (const box of document.querySelectorAll("figure .scroll")) {
   const drawn = box.querySelector("[data-root-id]");
   if (!drawn) continue;
-  const fit = () => {
+  const fit = () => {  // a picture wider than the screen is scrolled, by touch as well
     const wide = Math.max(0, ...[...drawn.children].map(child => child.offsetWidth));
-    const share = Math.min(1, box.clientWidth / Math.max(1, wide));
-    drawn.style.zoom = share;
-    drawn.style.pointerEvents = share < 1 ? "none" : "";
+    drawn.style.pointerEvents = wide > box.clientWidth ? "none" : "";
   };
   new ResizeObserver(fit).observe(box);
   new MutationObserver(fit).observe(drawn, {childList: true});
