@@ -258,6 +258,9 @@ def test_compiled_kernels_equal_their_python_source(monkeypatch):
             for name, call in CALLS.items():
                 if "24" not in name:  # they take too long
                     yield from calls.arrays(call(9)).values()
+        averaged = calls.OTHERS["cuts"](9)
+        yield averaged.given
+        yield averaged.choices
 
     compiled = list(everything())
     with monkeypatch.context() as patch:

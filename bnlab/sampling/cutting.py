@@ -13,7 +13,7 @@ from bnlab.checks import Floats, Ints, check_counts, checked
 from bnlab.data import CutPoints, Data, Intervals, discretize
 from bnlab.data.discretizing import check_spread
 from bnlab.graphs import members
-from bnlab.kernels.counting import split_family, whole
+from bnlab.kernels import counting
 from bnlab.priors import Prior, Uniform
 from bnlab.running import Executor, Progress
 from bnlab.sampling.averaging import BURN_IN, Averages, averages
@@ -331,6 +331,6 @@ class ColumnCuts:
         self, columns: Codes, arities: Ints, v: int, mask: int, pseudo_count: float
     ) -> float:
         """The score of a family, of whose cells each has the pseudo-count."""
-        rows, split = self._counted(v), whole(self.data.m, mask.bit_count(), arities)
+        rows, split = self._counted(v), counting.whole(self.data.m, mask.bit_count(), arities)
         split.rows[0, : rows.size], split.starts[0, 1] = rows, rows.size
-        return float(split_family(columns, arities, v, mask, pseudo_count, split))
+        return float(counting.split_family(columns, arities, v, mask, pseudo_count, split))
