@@ -45,7 +45,7 @@ html_extra_path = ["_extra"]
 html_show_sourcelink = False
 # Nothing to lead to beside a text: its sections are on the right.
 html_sidebars = {path.stem: [] for path in HERE.glob("*.md")}
-exclude_patterns = ["_build", "_extra"]
+exclude_patterns = ["_build", "_extra", "paper"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3

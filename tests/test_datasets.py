@@ -5,8 +5,11 @@ import functools
 import hashlib
 import http.server
 import json
+import subprocess
 import sys
 import threading
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pooch
@@ -252,6 +255,19 @@ def test_data_folder_comes_first_and_is_checked(tmp_path, monkeypatch):
     monkeypatch.setenv("BNLAB_DATA_DIR", str(tmp_path / "absent"))
     with pytest.raises(ValueError, match="absent is no folder"):
         fetch(file)
+
+
+def test_the_mirror_of_a_release_is_a_data_folder(data_dir, tmp_path, monkeypatch):
+    script = Path(__file__).resolve().parents[1] / ".github" / "mirror.py"
+    subprocess.run([sys.executable, script, tmp_path / "data.zip"], check=True, timeout=300)
+    with zipfile.ZipFile(tmp_path / "data.zip") as archive:
+        archive.extractall(tmp_path / "there")
+    monkeypatch.setenv("BNLAB_DATA_DIR", str(tmp_path / "there"))
+    for name in set(FETCHED) - {"sachs"}:
+        data = bn.load_dataset(name)
+        assert (data.m, data.n) == SHAPES[name]
+    assert bn.load_network("hailfinder").n == 56
+    assert not list((tmp_path / "there").rglob("*sachs*interventional*"))
 
 
 @pytest.mark.parametrize(("library", "name"), [("pooch", "zoo"), ("sklearn", "wine")])

@@ -86,6 +86,41 @@ def test_every_promise_names_tests_that_exist() -> None:
         assert f"def {test}" in (ROOT / file).read_text(encoding="utf-8"), (file, test)
 
 
+def _bibliography(path: Path) -> dict[str, str]:
+    """Key -> entry of a BibTeX file."""
+    text = path.read_text(encoding="utf-8")
+    found = re.findall(r"^(@\w+\{(\w+),\n.*?^\})$", text, re.MULTILINE | re.DOTALL)
+    assert len(found) == text.count("\n@"), f"{path}: an entry that cannot be read"
+    return {key: entry for entry, key in found}
+
+
+def test_the_papers_references_are_those_that_it_cites() -> None:
+    cited = re.findall(r"@([A-Z]\w+\d{4})", (DOCS / "paper" / "paper.md").read_text("utf-8"))
+    entries = _bibliography(DOCS / "paper" / "paper.bib")
+    assert set(entries) == set(cited)
+    ours = _bibliography(ROOT / "bnlab" / "references.bib")
+    assert len(ours.keys() & entries.keys()) > 5
+    assert [key for key in ours.keys() & entries.keys() if ours[key] != entries[key]] == []
+    dois = re.findall(r"\bdoi *= *\{(.*)\}", "\n".join([*ours.values(), *entries.values()]))
+    assert len(dois) > 10
+    assert [doi for doi in dois if not re.fullmatch(r"10\.\d{4,9}/[-._;()/:A-Za-z0-9]+", doi)] == []
+
+
+def test_the_paper_has_the_front_matter_and_sections_of_its_journal() -> None:
+    text = (DOCS / "paper" / "paper.md").read_text(encoding="utf-8")
+    _, front, body = text.split("---\n", 2)
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    title = re.search(r'^title: "(.*)"$', citation, re.MULTILINE)
+    assert title and f"title: '{title[1]}'" in front
+    for author in re.findall(r"^  - name: (.*)$", citation, re.MULTILINE):
+        assert f"  - name: {author}\n    affiliation: 1\n" in front
+    assert "\nbibliography: paper.bib\n" in front
+    sections = re.findall(r"^# (.*)$", body, re.MULTILINE)
+    assert sections[:2] == ["Summary", "Statement of need"]
+    assert {"Experience of use", "Story of the project", "References"} <= set(sections)
+    assert len(body.split()) < 1300
+
+
 @pytest.mark.slow
 def test_links_of_the_site_lead_somewhere(site: Path) -> None:
     found = [path for path in site.rglob("*.html") if "_static" not in path.parts]

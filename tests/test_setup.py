@@ -164,6 +164,34 @@ def test_a_checkout_that_is_not_installed_has_a_version(
     assert capsys.readouterr().out == f"bnlab {bnlab.__version__}\n"
 
 
+def test_conda_recipe_agrees_with_pyproject() -> None:
+    yaml = pytest.importorskip("yaml", reason="the extra `lab` brings it")
+    recipe = yaml.safe_load((ROOT / ".github" / "conda" / "recipe.yaml").read_text("utf-8"))
+    project, needs = PROJECT["project"], recipe["requirements"]
+
+    def bounds(lines: list[str]) -> set[str]:
+        return {
+            line.replace(" ", "").replace("_", "-") for line in lines if "python_min" not in line
+        }
+
+    assert bounds(needs["run"]) == bounds(project["dependencies"])
+    assert bounds(needs["host"]) == {"pip", *bounds(PROJECT["build-system"]["requires"])}
+    assert f">={recipe['context']['python_min']}" == project["requires-python"]
+    assert recipe["context"]["version"] == bnlab.__version__
+    entries = [f"{name} = {place}" for name, place in project["scripts"].items()]
+    assert recipe["build"]["python"]["entry_points"] == entries
+    about = recipe["about"]
+    assert (about["summary"], about["license"]) == (project["description"], project["license"])
+    assert about["repository"] == project["urls"]["Repository"]
+
+
+def test_release_writes_the_hash_into_the_recipe() -> None:
+    recipe = (ROOT / ".github" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    assert recipe.count("sha256: SHA256\n") == 1  # no valid recipe before a release has filled it
+    workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    assert "s/sha256: SHA256/sha256: " in workflow
+
+
 def test_metadata_names_every_python_that_is_supported() -> None:
     classifiers = PROJECT["project"]["classifiers"]
     minors = [int(c.rpartition(".")[2]) for c in classifiers if re.search(r":: 3\.\d+$", c)]
