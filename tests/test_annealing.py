@@ -128,7 +128,6 @@ def test_evidence_and_its_error(tic_tac_toe):
 
 @pytest.mark.parametrize("name", ["tic_tac_toe", "wine"])
 def test_exact_evidence_lies_between_the_bounds(name):
-    pytest.importorskip("sklearn")
     data = bn.load_dataset(name)
     posterior = bn.order_posterior(bn.score_families(data, bn.BDeu(), max_parents=2))
     method, rng = bn.AIS(bn.Linear(4000)), np.random.default_rng(6)

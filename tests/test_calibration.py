@@ -134,7 +134,6 @@ def annealed(request):
         network = bn.random_network("child", rng=np.random.default_rng(1))
         data, k = network.sample(500, np.random.default_rng(2)), 3
     else:
-        pytest.importorskip("sklearn", reason="needs the lab extra")
         data, k = bn.load_dataset(request.param), 3
     posterior = bn.order_posterior(bn.score_families(data, bn.BDeu(), max_parents=k))
     total = REPEATS * RUNS

@@ -51,6 +51,40 @@ def test_processes(plain, small_blocks):
         assert calls.differing(calls.everything(executor), plain) == set()
 
 
+SCRIPT = """
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+
+import bnlab as bn
+
+
+def draw(executor=None):
+    table = bn.score_families(bn.load_dataset("coronary"), bn.BDeu(), max_parents=2)
+    rng = np.random.default_rng(1)
+    return bn.anneal_orders(table, runs=6, rng=rng, executor=executor).log_weight
+
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        assert np.array_equal(draw(executor), draw())
+    print("equal")
+"""
+
+
+def test_processes_of_a_script_without_a_home_in_a_folder_with_spaces_and_letters(tmp_path):
+    """The rule of Windows and macOS: a process begins by importing the script."""
+    folder = tmp_path / "Ordner mit ü 漢"
+    folder.mkdir()
+    (folder / "main.py").write_text(SCRIPT, encoding="utf-8")
+    where = {name: value for name, value in os.environ.items() if name not in ("HOME", "LC_ALL")}
+    found = subprocess.run(
+        [sys.executable, "main.py"], cwd=folder, env=where, capture_output=True, timeout=PATIENCE
+    )
+    assert found.stdout.split() == [b"equal"], found.stderr.decode()
+
+
 @pytest.mark.slow
 def test_dask(plain, small_blocks):
     distributed = pytest.importorskip("distributed", reason="needs the cluster extra")

@@ -20,7 +20,7 @@ MODULES = sorted((ROOT / "bnlab").rglob("*.py"))
 CORE = {"lazy_loader", "networkx", "numba", "numpy"}
 MAY_IMPORT = {
     "kernels": {"numpy", "numba"},
-    "data": CORE | {"pandas", "sklearn"},
+    "data": CORE | {"pandas"},
     "files": CORE | {"pooch"},
     "predict": CORE | {"pandas", "sklearn"},
     "records": CORE | {"pandas"},

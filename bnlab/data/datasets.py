@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -12,12 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from bnlab.checks import checked
-from bnlab.data.discretizing import CutPoints
+from bnlab.data.discretizing import CutPoints, discretize
 from bnlab.data.reader import parse_table
 from bnlab.data.table import Data
 from bnlab.data.text import Missing, Options, read_text
 from bnlab.files import RemoteFile, fetch
 
+KNOWN = Path(__file__).with_name("known")
 _GITHUB = "https://raw.githubusercontent.com"
 
 # Cut points and codes with which He, Tian & Wu (2016) discretised UCI's tables; their case files
@@ -121,9 +121,9 @@ def list_datasets() -> dict[str, str]:
 def load_dataset(name: str, /, *, missing: Missing = "level") -> Data:
     """Load a known data set; `list_datasets()` names them all.
 
-    tic_tac_toe and coronary are made by the package; wine and iris come with scikit-learn. The
-    others are downloaded once into `pooch.os_cache("bnlab")` and checked by SHA-256, unless the
-    folder named by the environment variable BNLAB_DATA_DIR has them.
+    tic_tac_toe, coronary, wine and iris are part of the package. The others are downloaded once
+    into `pooch.os_cache("bnlab")` and checked by SHA-256, unless the folder named by the
+    environment variable BNLAB_DATA_DIR has them.
 
     wine, iris, zoo and german are coded as in the cases of [HeTianWu2016]; identifiers (the
     animals of zoo), the constant veil-type of mushroom and proline in wine are left out. The rows
@@ -142,7 +142,7 @@ def load_dataset(name: str, /, *, missing: Missing = "level") -> Data:
     FileNotFoundError
         When a file has to be downloaded and cannot be; the message says where to put it.
     ModuleNotFoundError
-        When scikit-learn or pooch is needed and absent: `pip install bnlab[data]`.
+        When a download is needed without pooch: `pip install bnlab[data]`.
 
     Examples
     --------
@@ -152,9 +152,9 @@ def load_dataset(name: str, /, *, missing: Missing = "level") -> Data:
     if name not in _DATASETS:
         raise ValueError(f"no data set {name!r}; there are {', '.join(_DATASETS)}")
     _, source, options = _DATASETS[name]
-    found = read_text(fetch(source), "utf-8") if isinstance(source, RemoteFile) else source()
-    if isinstance(found, Data):
-        return found
+    if not isinstance(source, RemoteFile):
+        return source()
+    found = read_text(fetch(source), "utf-8")
     if name == "promoters":  # a column for each position
         lines = [line.split(",") for line in found.splitlines()]
         found = "\n".join(",".join((sign, *sequence.strip())) for sign, _, sequence in lines)
@@ -198,34 +198,32 @@ def _coronary() -> Data:
     )
 
 
-def _wine() -> str:
-    lines = [
-        (map(repr, row[: len(_WINE_CUTS)]), int(row[-1])) for row in _scikit_learn("wine_data")
-    ]
-    return "\n".join(f"{kind + 1},{','.join(row)}" for row, kind in lines)
+def _wine() -> Data:
+    return _coded("wine", {"class": ("1", "2", "3"), **_bins(_WINE_CUTS)})
 
 
-def _iris() -> str:
+def _iris() -> Data:
     kinds = "Iris-setosa", "Iris-versicolor", "Iris-virginica"
-    lines = [(map(repr, row), kinds[int(kind)]) for *row, kind in _scikit_learn("iris")]
-    return "\n".join(f"{','.join(row)},{kind}" for row, kind in lines)
+    return _coded("iris", {**_bins(_IRIS_CUTS), "class": kinds})
 
 
-def _scikit_learn(name: str) -> list[list[float]]:
-    """Return the rows of a file of scikit-learn, read without importing it, which takes seconds."""
-    library = find_spec("sklearn")
-    if library is None or library.origin is None:
-        raise ModuleNotFoundError(f"{name}.csv comes with scikit-learn: pip install bnlab[data]")
-    file = Path(library.origin).parent / "datasets" / "data" / f"{name}.csv"
-    rows: list[list[float]] = np.loadtxt(file, delimiter=",", skiprows=1).tolist()
-    return rows
+def _bins(cuts: dict[str, CutPoints]) -> dict[str, tuple[str, ...]]:
+    """The levels into which columns are cut."""
+    return {name: discretize([0.0], rule).levels for name, rule in cuts.items()}
+
+
+def _coded(name: str, levels: dict[str, tuple[str, ...]]) -> Data:
+    """A table that the package holds as codes, a row of digits for each row."""
+    lines = (KNOWN / f"{name}.txt").read_text(encoding="ascii").split()
+    codes = [[int(digit) for digit in line] for line in lines]
+    return Data.from_arrays(codes, names=tuple(levels), levels=tuple(levels.values()))
 
 
 class _Known(NamedTuple):
-    """A data set: a line about it; its file, or what makes its data or text; how text is read."""
+    """A data set: a line about it; its file, or what makes its data; how a file is read."""
 
     about: str
-    source: RemoteFile | Callable[[], Data | str]
+    source: RemoteFile | Callable[[], Data]
     options: Options = Options()
 
 
@@ -239,13 +237,11 @@ _DATASETS = {
         "178 wines of three cultivars, 13 variables [UCI 109, Aeberhard & Forina 1991; coded as "
         "in He, Tian & Wu 2016]",
         _wine,
-        Options(header=False, names=["class", *_WINE_CUTS], discretize=_WINE_CUTS),
     ),
     "iris": _Known(
         "150 irises of three species, 5 variables [UCI 53, Fisher 1936; coded as in He, Tian & "
         "Wu 2016]",
         _iris,
-        Options(header=False, names=[*_IRIS_CUTS, "class"], discretize=_IRIS_CUTS),
     ),
     "coronary": _Known(
         "1841 men and six risk factors of coronary heart disease [Reinis et al. 1981; Edwards "
