@@ -1,9 +1,11 @@
 """The labs without a browser: what all share, and controls that are moved."""
 
 import asyncio
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -28,6 +30,19 @@ def test_setup_refuses_unknown_resources(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("BOKEH_RESOURCES", "floppy")
     with pytest.raises(ValueError, match="floppy"):
         board.setup()
+
+
+def test_setup_asks_colab_for_widgets_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BNLAB_COMPILE_AHEAD", "0")
+    asked: list[str] = []
+    output = ModuleType("google.colab.output")
+    output.enable_custom_widget_manager = lambda: asked.append("once")  # type: ignore[attr-defined]
+    board.setup()
+    assert asked == []
+    monkeypatch.setitem(sys.modules, "google.colab", ModuleType("google.colab"))
+    monkeypatch.setitem(sys.modules, "google.colab.output", output)
+    board.setup()
+    assert asked == ["once"]
 
 
 def test_a_reloaded_page_gets_the_current_data() -> None:

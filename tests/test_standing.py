@@ -57,6 +57,11 @@ def test_ruff(arguments: tuple[str, ...]) -> None:
     run("ruff", *arguments, ".")
 
 
+def test_spelling() -> None:
+    texts = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "pyproject.toml"]
+    run("codespell_lib", *texts, "benchmarks", "bnlab", "docs", "notebooks", "tests", ".github")
+
+
 @pytest.mark.slow
 def test_types() -> None:
     run("mypy")

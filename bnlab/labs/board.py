@@ -16,10 +16,12 @@ Long work, with a progress bar and a Stop button, is in `bnlab.labs.view`.
 import json
 import os
 import re
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from html import escape
+from importlib import import_module
 from typing import Any
 
 import ipywidgets as widgets
@@ -102,6 +104,8 @@ _HYPHEN = re.compile(r"(?<![\w.-])-(?=\d)")  # in place of a minus; axes have a 
 def setup() -> None:
     """Load BokehJS, and compile ahead what the lab needs. Call it once, in the first cell.
 
+    In Google Colab it also asks for widgets of packages other than ipywidgets, which are off there.
+
     BokehJS comes from its public address (`BOKEH_RESOURCES=cdn`, the default), which keeps a
     saved notebook small, or from the installed package (`BOKEH_RESOURCES=inline`), which works
     without a network and adds 2.6 MB to the output of this cell. BNLAB_COMPILE_AHEAD=0 leaves
@@ -115,6 +119,8 @@ def setup() -> None:
     mode = os.environ.get("BOKEH_RESOURCES", "cdn")
     if mode not in ("cdn", "inline"):
         raise ValueError(f"BOKEH_RESOURCES={mode!r}: set it to 'cdn' or to 'inline' (no network)")
+    if "google.colab" in sys.modules:
+        import_module("google.colab.output").enable_custom_widget_manager()
     output_notebook(Resources(mode=mode, components=["bokeh"]), hide_banner=True)
     page = f"<style>{LOOK}</style><script>{KEYS}{NAMES}</script>"
     display({"text/html": page}, raw=True)  # type: ignore[no-untyped-call]
