@@ -46,6 +46,7 @@ from bnlab.labs import (
 )
 from bnlab.labs.board import FADED, Figure
 from bnlab.labs.view import View
+from bnlab.labs.your_own_data import study
 
 CONTROLS = (
     ipywidgets.Dropdown,
@@ -87,9 +88,9 @@ def garden() -> Path:
 
 @cache
 def analysed() -> your_own_data.Study:
-    study = your_own_data.Study(your_own_data.Table(garden()))
-    study.runner.run_now()
-    return study
+    made = your_own_data.Study(your_own_data.Table(garden()))
+    made.runner.run_now()
+    return made
 
 
 def cancer() -> bn.Data:
@@ -274,22 +275,16 @@ def marked(made: Any) -> bool:
 def fresh(case: Case, wanted: Values) -> Any:
     """A widget made with these settings."""
     if case.of is your_own_data.Table:  # its settings are options of the reading
-        options = {}
-        if wanted["measurements"] in table_rules():
-            options["discretize"] = table_rules()[wanted["measurements"]](wanted["levels"])
-        if kind := {"leave the row out": "drop", "a level of its own": "level"}.get(
-            wanted["missing cells"]
-        ):
-            options["missing"] = kind
+        options: dict[str, Any] = {}
+        if wanted["measurements"] in study.RULES:
+            options["discretize"] = study.RULES[wanted["measurements"]](wanted["levels"])
+        if wanted["missing cells"] in study.MISSING:
+            options["missing"] = study.MISSING[wanted["missing cells"]]
         return your_own_data.Table(garden(), options)
     with beginning_with(wanted):
         made = case.make()
     assert values(made) == wanted
     return made
-
-
-def table_rules() -> dict[str, Any]:
-    return {"equally full levels": bn.EqualFrequency, "equally wide levels": bn.EqualWidth}
 
 
 def check(case: Case, made: Any) -> None:
