@@ -238,6 +238,9 @@ def test_intervals_of_chains_are_listed_with_what_they_are_worth() -> None:
     found = Credible(half, 0 * half, 2 * half, "asymptotic", 0.95, far, 12 * half)
     said = edges_html(found, ("rain", "wet"), 0.1)
     assert "R-hat 1.300, ESS 6: not to be trusted, run longer" in said
+    near = Credible(half, 0 * half, 2 * half, "asymptotic", 0.95, far / 1.3, 1200 * half)
+    said = edges_html(near, ("rain", "wet"), 0.1)
+    assert "interval (asymptotic)" in said and "0.000 to 1.000</td>" in said
 
 
 def test_the_priors_are_those_of_the_sliders(study: lab.Study) -> None:

@@ -46,7 +46,8 @@ class Network(View):
     def arrange(self) -> list[Any]:
         """Return what to display: the method, the network and the list beside each other."""
         controls, panels = super().arrange()
-        look = widgets.Layout(width="350px", max_width="100%")
+        look = widgets.Layout(width="330px", max_width="100%")
+        self._listed.layout = widgets.Layout(flex="1 1 290px", max_width="100%")
         method = widgets.VBox([self._study.widget, self._files], layout=look)
         beside = side_by_side(method, *panels.children, self._listed)
         return [self._study.notice, controls, beside]
@@ -86,7 +87,8 @@ _layout = cache(partial(layout, least=THRESHOLDS[0]))
 @cache
 def _downloads(analysis: Analysis) -> str:
     """Return links to files that are in the page itself, wherever the kernel runs."""
-    return "<br>".join(["To keep on your machine:", *files(analysis)])
+    lines = "<br>".join(files(analysis))
+    return f"<details><summary>To keep on your machine</summary>{lines}</details>"
 
 
 class Priors(Experiment):
@@ -204,20 +206,21 @@ def edges_html(credible: Credible, names: tuple[str, ...], threshold: float, /) 
     ]
     hidden = len(pairs) - MOST_LISTED
     more = f"<p>and {hidden} more</p>" if hidden > 0 else ""
-    return table_html(("edge", "probability", "interval"), rows, _CELL) + more
+    kind = "" if credible.kind == "exact" else f" ({credible.kind})"
+    return table_html(("edge", "probability", f"interval{kind}"), rows, _CELL) + more
 
 
 def _interval(credible: Credible, u: int, v: int) -> str:
     if credible.kind == "exact":
         return "exact"
-    told: str = credible.kind
-    if credible.rhat is not None and credible.ess is not None:
-        told += f", R-hat {credible.rhat[u, v]:.3f}, ESS {credible.ess[u, v]:.0f}"
-        told += "" if credible.trusted[u, v] else ": not to be trusted, run longer"
-    return f"{credible.low[u, v]:.3f} to {credible.high[u, v]:.3f} ({told})"
+    told = f"{credible.low[u, v]:.3f} to {credible.high[u, v]:.3f}"
+    if credible.rhat is None or credible.ess is None or credible.trusted[u, v]:
+        return told
+    few = f"R-hat {credible.rhat[u, v]:.3f}, ESS {credible.ess[u, v]:.0f}"
+    return f"{told} ({few}: not to be trusted, run longer)"
 
 
-_CELL = "text-align:left;padding:1px 14px 1px 0;font-weight:normal"
+_CELL = "text-align:left;padding:1px 12px 1px 0;font-weight:normal;line-height:1.35"
 
 
 def check_survivors(function: Callable[..., Any]) -> bool:
