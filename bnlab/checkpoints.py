@@ -12,6 +12,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ MAGIC = b"bnlab checkpoint 2\n"
 EVERY_SECONDS = 10.0
 SAVING_SHARE = 0.05  # of a run's time, at most, goes into writing checkpoints
 IDENTITY = "__identity__"
+FOLDER: ContextVar[str | None] = ContextVar("FOLDER", default=None)  # of runs that name no file
 MOST_NATS, MOST_COUNTED, MOST_SECONDS = 1e15, 2**53, 1e12
 # What reading what is no array of ours, or no state of a generator, may end with.
 AMISS = (ValueError, KeyError, TypeError, IndexError, OverflowError, AttributeError)
@@ -125,7 +127,10 @@ class Checkpoint:
     def at(
         cls, path: str | os.PathLike[str] | None, identity: Mapping[str, object], /
     ) -> "Checkpoint | None":
-        """Return the checkpoint at a path; None without one."""
+        """Return the checkpoint at a path; without one that in FOLDER, or None."""
+        if path is None and (folder := FOLDER.get()) is not None:
+            named = json.dumps(dict(identity), default=_digest).encode()
+            path = Path(folder, hashlib.sha256(named).hexdigest())
         return None if path is None else cls(path, identity)
 
     def __init__(self, path: str | os.PathLike[str], identity: Mapping[str, object], /) -> None:

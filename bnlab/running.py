@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from threading import Thread
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
@@ -168,9 +169,27 @@ class Steps:
             raise Stopped(f"stopped after step {done} of {total}: {self._outcome}")
 
 
+def threads_start() -> bool:
+    """Return whether threads can be started; in a browser they cannot."""
+    try:
+        Thread(target=int).start()
+    except RuntimeError:
+        return False
+    return True
+
+
+class _Here:
+    """An executor that does each job when its result is asked for."""
+
+    def map(self, fn: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterator[Any]:
+        return map(fn, *iterables)
+
+
 @contextmanager
 def workers(executor: Executor | None, jobs: int, /) -> Iterator[Executor]:
     """Yield the executor given, or threads for so many jobs that end with the context."""
+    if executor is None and not threads_start():
+        executor = _Here()
     if executor is not None:
         yield executor
         return

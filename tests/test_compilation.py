@@ -142,6 +142,16 @@ def test_without_a_place_to_write_code_is_kept_in_a_temporary_folder(read_only, 
     assert list(folder.rglob("kernels_*/*.nbc"))
 
 
+def test_in_a_browser_code_is_kept_for_the_session_alone(read_only, tmp_path):
+    """What numba keeps for later sessions there fails when new code calls it."""
+    drive = tmp_path / "drive"
+    browser = f"import numba, sys; numba.config.CACHE_DIR = {str(drive)!r}"
+    here = {**read_only, "PYTHONPATH": str(Path(bnlab.__file__).parents[1])}
+    run(f"{browser}; sys.platform = 'emscripten'{SMALL}", **here)
+    (folder,) = (tmp_path / "tmp").glob("bnlab-numba-*")
+    assert list(folder.rglob("kernels_*/*.nbc")) and not drive.exists()
+
+
 @pytest.mark.slow
 def test_reports_come_out_without_a_place_to_write_code(read_only, tmp_path):
     (tmp_path / "table.csv").write_text("a,b\nx,y\ny,x\nx,x\ny,y\n")

@@ -6,6 +6,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -44,6 +45,14 @@ def test_threads(plain, small_blocks):
     assert calls.differing(calls.everything(), plain) == set()
     with ThreadPoolExecutor(3) as executor:
         assert calls.differing(calls.everything(executor), plain) == set()
+
+
+def test_no_threads(plain, small_blocks, monkeypatch):
+    def start(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    assert calls.differing(calls.everything(), plain) == set()
 
 
 def test_processes(plain, small_blocks):

@@ -192,7 +192,7 @@ def test_what_is_shown_of_an_earlier_table_says_so(garden: Path) -> None:
     network.threshold.value, priors.ess.value = 0.5, 10.0
     assert grey() == [True, True]
     assert "The table has changed" in network.panel.children[1].value
-    result = study._work(lambda done, total, snapshot: True)
+    result = study._work(table.reading, study.plan, lambda done, total, snapshot: True)
     table.rule.value = "as proposed"  # while that runs
     study._finish(result)
     assert all("The table has changed" in notice.value for notice in notices)
@@ -345,7 +345,7 @@ def test_priors_of_many_variables_are_computed_on_demand(tmp_path: Path) -> None
         done.append(step)
         return step < 2
 
-    priors._finish(priors._run(two))  # stopped before the third prior
+    priors._finish(priors._run(*priors._given(), two))  # stopped before the third prior
     assert done == [0, 1, 2]
     priors.ess.value, priors.nats.value = 0.1, 0.5  # the second
     assert priors.edges is not None

@@ -3,8 +3,10 @@
 import asyncio
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from types import ModuleType
 
 import numpy as np
@@ -14,7 +16,10 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.labs import (
     board,
+    dynamic_programming,
+    evidence_bounds,
     start_here,
+    view,
 )
 from bnlab.labs.view import Progress, Runner
 
@@ -169,6 +174,111 @@ def test_runner_shows_what_went_wrong() -> None:
     asyncio.run(run())
     assert runner.status.value == "ValueError: n=99 is too many"
     assert not runner.run_button.disabled
+
+
+@pytest.fixture
+def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a browser."""
+
+    def start(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    monkeypatch.setattr(view, "LOOK_EVERY", 0.02)
+    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 10_000)
+
+
+def _annealed(progress: Progress) -> bn.Draws:
+    method, rng = bn.AIS(bn.Linear(1000)), np.random.default_rng(5)
+    return bn.anneal_orders(_table(), runs=800, rng=rng, method=method, progress=progress)
+
+
+@cache
+def _table() -> bn.ScoreTable:
+    rows = np.random.default_rng(4).integers(0, 2, (50, 8))
+    return bn.score_families(bn.Data.from_arrays(rows), bn.BDeu(), max_parents=2)
+
+
+def _run_alone(runner: Runner, turn: Callable[[int], object] = lambda turns: None) -> int:
+    """Run without threads; `turn` is called whenever the page has its turn: how often that was."""
+
+    async def run() -> int:
+        runner.run_button.click()
+        turns = 0
+        while not (await asyncio.wait([runner.task], timeout=0.001))[0]:
+            turn(turns := turns + 1)
+        await runner.task
+        return turns
+
+    return asyncio.run(run())
+
+
+def test_without_threads_rounds_give_the_same_bits(no_threads: None) -> None:
+    rounds: list[int] = []
+    results: list[bn.Draws] = []
+
+    def work(progress: Progress) -> bn.Draws:
+        rounds.append(0)
+        return _annealed(progress)
+
+    runner = Runner(work, results.append, unit="runs")
+    assert _run_alone(runner) > len(rounds) > 3
+    assert np.array_equal(results[0].log_weight, _annealed(lambda *_: True).log_weight)
+    assert runner.status.value == "done: 800 of 800 runs"
+
+
+def test_without_threads_stop_ends_the_work_with_what_it_has(no_threads: None) -> None:
+    results: list[bn.Draws] = []
+    runner = Runner(_annealed, results.append)
+    _run_alone(runner, lambda turns: runner.bar.value and runner.stop_button.click())
+    stopped = results[0].log_weight.ravel()
+    assert results[0].run.stopped
+    assert np.array_equal(stopped, _annealed(lambda *_: True).log_weight.ravel()[: len(stopped)])
+    assert 0 < len(stopped) < 800
+    assert runner.status.value.startswith("stopped at ")
+
+
+def test_without_threads_what_keeps_nothing_is_done_again_at_a_bounded_cost(
+    no_threads: None,
+) -> None:
+    steps: list[int] = []
+
+    def work(progress: Progress) -> int:
+        for done in range(1, 301):
+            time.sleep(0.002)
+            steps.append(done)
+            if not progress(done, 300, None):
+                break
+        return done
+
+    results: list[int] = []
+    runner = Runner(work, results.append)
+    assert _run_alone(runner) > 2
+    assert results == [300] and steps.count(1) > 1
+    assert len(steps) <= 2.6 * 300
+    stopping = Runner(work, results.append)
+    _run_alone(stopping, lambda turns: stopping.bar.value and stopping.stop_button.click())
+    assert 1 < results[1] < 300
+
+
+def test_without_threads_a_moved_control_ends_the_work_for_the_earlier_setting(
+    no_threads: None,
+) -> None:
+    bounds = evidence_bounds.Bounds(stops=[10, 100_000])
+    first = bounds.setting()
+    _run_alone(bounds.runner, lambda turns: bounds.found and setattr(bounds.runs, "value", 9))
+    assert bounds.setting() != first
+    assert [found[0] for found in bounds.results[first]] == [10]
+    assert list(bounds.results) == [first]
+    wide = evidence_bounds.Bounds(stops=[10, 100])
+    _run_alone(wide.runner)
+    assert wide.found == evidence_bounds.Bounds(stops=[10, 100]).runner.run_now()[1]
+
+
+def test_without_threads_an_exact_sum_is_found(no_threads: None) -> None:
+    exact = dynamic_programming.FullSpeed(bn.load_dataset("wine"), start=13, rows=178)
+    _run_alone(exact.runner)
+    assert exact.found.edges.shape == (13, 13)
 
 
 def test_check_tells_the_first_property_that_fails(capsys: pytest.CaptureFixture[str]) -> None:

@@ -115,6 +115,30 @@ def test_modules_stay_readable() -> None:
     assert {name: lines for name, lines in lengths.items() if lines > 450} == {}
 
 
+def test_kernels_shift_no_integer_of_32_bits() -> None:
+    """Where addresses have 32 bits, in browsers, numba gives a literal as many: 1 << 40 is 256."""
+    assert _narrow_shifts("@kernel\ndef f(v):\n    return -1 << v, 1 << 9, np.int64(1) << v") == [3]
+    found = {path.name: _narrow_shifts(path.read_text(encoding="utf-8")) for path in MODULES}
+    assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+def _narrow_shifts(source: str) -> list[int]:
+    """Lines of compiled functions that shift a literal by what is none."""
+    return [
+        part.lineno
+        for function in ast.walk(ast.parse(source))
+        if isinstance(function, ast.FunctionDef)
+        and {"kernel", "inner", "inlined"} & set(map(ast.unparse, function.decorator_list))
+        for part in ast.walk(function)
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.LShift)
+        if _is_literal(part.left) and not _is_literal(part.right)
+    ]
+
+
+def _is_literal(part: ast.expr) -> bool:
+    return isinstance(part.operand if isinstance(part, ast.UnaryOp) else part, ast.Constant)
+
+
 def _public() -> dict[str, object]:
     """Every name of `bnlab.__all__`, with the public functions and classes of its modules."""
     found: dict[str, object] = {}

@@ -261,7 +261,7 @@ def order_lattice(table: ScoreTable, /) -> Lattice:
 
 def unpack(packed: Ints, /) -> Floats:
     """Return natural logarithms of packed extended-range numbers, elementwise."""
-    fraction = np.asarray((packed & extended.FRACTION) / (1 << extended.FRACTION_BITS), np.float64)
+    fraction = np.asarray((packed & extended.FRACTION) / extended.UNIT, np.float64)
     logs: Floats = np.log1p(fraction)
     return logs + (packed >> extended.FRACTION_BITS) * extended.LOG_2
 

@@ -255,7 +255,7 @@ def whole(model: HiddenModel, /) -> Component:
 
 def restricted(model: HiddenModel, nodes: list[int], /) -> HiddenModel:
     """The structure of these nodes, in this order."""
-    masks = _above(model)[np.ix_(nodes, nodes)] @ (1 << np.arange(len(nodes)))
+    masks = _above(model)[np.ix_(nodes, nodes)] @ (np.int64(1) << np.arange(len(nodes)))
     hidden = tuple(i for i, v in enumerate(nodes) if v in model.hidden)
     made = object.__new__(HiddenModel)  # of what has been checked
     made._set(parents=masks, arities=model.arities[nodes], hidden=hidden, strength=model.strength)

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import stat
+import sys
 import tempfile
 from pathlib import Path
 from secrets import randbits
@@ -39,6 +40,9 @@ def _apart(file: IndexDataCacheFile, _: int) -> str:
 
 def _prepare_cache() -> None:
     """See to it that numba has a place for machine code, with none of other sources in it."""
+    if sys.platform == "emscripten" and not os.environ.get("NUMBA_CACHE_DIR"):
+        # There numba keeps code for later sessions, in which it fails where new code calls the old.
+        vars(config)["CACHE_DIR"] = str(_folder_for_one_user())
     try:
         _forget_old_machine_code()
     except (RuntimeError, OSError) as error:  # no such place, or the old code there is not ours
@@ -76,13 +80,13 @@ def _forget_old_machine_code() -> None:
 
 def _folder_for_one_user() -> Path:
     """A temporary folder that this user alone may change: what lies in it is run."""
-    windows = os.name == "nt"  # where temporary folders are one user's from the start
+    alone = not hasattr(os, "geteuid")  # Windows, where temporary folders are one user's
     try:
-        name = "bnlab-numba" if windows else f"bnlab-numba-{os.geteuid()}"
+        name = "bnlab-numba" if alone else f"bnlab-numba-{os.geteuid()}"
         folder = Path(tempfile.gettempdir(), name)
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
-        if not windows and (
+        if not alone and (
             not stat.S_ISDIR(found.st_mode)
             or found.st_uid != os.geteuid()
             or found.st_mode & (stat.S_IRWXG | stat.S_IRWXO)

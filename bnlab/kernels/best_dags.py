@@ -96,13 +96,13 @@ def best_dag(families, best, bound, dag):
         following, top, f = -1, -np.inf, 0
         for v in range(dag.size):
             if not (placed >> v) & 1:
-                weight = best[v, compact(placed, v)] + bound[placed | 1 << v]
+                weight = best[v, compact(placed, v)] + bound[placed | np.int64(1) << v]
                 if weight > top:
                     following, top = v, weight
         while families.parents[following, f] & ~placed:
             f += 1
         dag[following] = families.parents[following, f]
-        placed |= 1 << following
+        placed |= np.int64(1) << following
 
 
 @kernel
@@ -123,9 +123,9 @@ def best_lists(sets, k, families, lists, heap, bound, least):
         while size and entry < last and heap.key[heap.slots[0]] + bound[s] >= least:
             slot = heap.slots[0]
             v, a = heap.node[slot], heap.rank[slot]
-            below = lists.first[s ^ (1 << v)] + a
+            below = lists.first[s ^ (np.int64(1) << v)] + a
             entry += _keep(entry, slot, below, families, lists, heap)
-            if heap.at[slot] == 0 and below + 1 < lists.first[(s ^ (1 << v)) + 1]:
+            if heap.at[slot] == 0 and below + 1 < lists.first[(s ^ (np.int64(1) << v)) + 1]:
                 best = families.log_phi[v, heap.allowed[v, 0]]
                 _open(heap, size, slots, v, a + 1, lists.weight[below + 1] + best)
                 size, slots = size + 1, slots + 1
@@ -151,7 +151,7 @@ def trace(lists, families, dags):
             v, f = divmod(lists.choice[entry], families.parents.shape[1])
             dags[t, v] = families.parents[v, f]
             a = lists.rank[entry]
-            left ^= 1 << v
+            left ^= np.int64(1) << v
 
 
 @inner
@@ -162,7 +162,7 @@ def _first_slots(s, families, lists, heap, least):
     """
     size, room = np.int64(0), heap.allowed.shape[1]
     for v in range(heap.choices.size):
-        rest = s ^ (1 << v)
+        rest = s ^ (np.int64(1) << v)
         if rest < s and lists.first[rest] < lists.first[rest + 1]:
             weight, count = lists.weight[lists.first[rest]], 0
             for f in range(families.parents.shape[1]):
@@ -189,7 +189,7 @@ def _keep(entry, slot, below, families, lists, heap):
     if others >> v:
         return 0
     lists.weight[entry] = heap.key[slot]
-    lists.sinks[entry] = others | 1 << v
+    lists.sinks[entry] = others | np.int64(1) << v
     lists.rank[entry] = heap.rank[slot]
     lists.choice[entry] = v * families.parents.shape[1] + f
     return 1

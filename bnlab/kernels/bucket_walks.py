@@ -34,8 +34,8 @@ def walk(order, source, plan, rng, record):
     orders, log_targets, log_weights, tally = record
     count = -(-order.size // bucket)
     before, scores = np.zeros(count + 1, np.int64), np.empty(count)
-    sums, masks = np.empty((2, 1 << bucket)), np.empty(1 << bucket, np.int64)
-    scratch = np.empty((bucket, 1 << bucket)), sums[0], sums[1], masks
+    sums, masks = np.empty((2, np.int64(1) << bucket)), np.empty(np.int64(1) << bucket, np.int64)
+    scratch = np.empty((bucket, np.int64(1) << bucket)), sums[0], sums[1], masks
     rescore(source, order, (np.int64(0), count, bucket), before, scores, scratch)
     state = order, before, scores
     move(state, source, (bucket, lead), rng, np.zeros_like(tally), scratch)
@@ -107,7 +107,7 @@ def extend(source, nodes, before, scratch):
     masks (2**b,), the nodes of `before` and S).
     """
     terms, g, sums, masks = scratch
-    full = (1 << nodes.size) - 1
+    full = (np.int64(1) << nodes.size) - 1
     masks[0], g[0] = before, 0.0
     for s in range(1, full + 1):
         masks[s] = masks[s & (s - 1)] | np.int64(1) << nodes[trailing_zeros(s)]
@@ -115,8 +115,8 @@ def extend(source, nodes, before, scratch):
         if isinstance(source, tuple):  # known by type: one branch is compiled
             fill_families(source, nodes, place, masks, sums, terms[place])
         else:
-            v, own = nodes[place], 1 << place
-            for s in range(1 << nodes.size):
+            v, own = nodes[place], np.int64(1) << place
+            for s in range(np.int64(1) << nodes.size):
                 if not s & own:
                     terms[place, s | own] = source[v, compact(masks[s], v)]
     for s in range(1, full + 1):
@@ -124,7 +124,7 @@ def extend(source, nodes, before, scratch):
         while rest:
             place = trailing_zeros(rest)
             rest &= rest - 1
-            terms[place, s] += g[s ^ (1 << place)]
+            terms[place, s] += g[s ^ (np.int64(1) << place)]
         g[s] = log_sum(terms, s)
     return g[full]
 
@@ -138,7 +138,7 @@ def fill_families(families, nodes, place, masks, sums, out):
     subsets of each S are taken in place.
     """
     weights, offsets, choose, first, log_phi, parents = families
-    v, own, size = nodes[place], 1 << place, 1 << nodes.size
+    v, own, size = nodes[place], np.int64(1) << place, np.int64(1) << nodes.size
     lists = np.zeros((5, choose.shape[0] + 4), np.uint64)
     count = list_members(nodes, place, masks[0], lists)
     sums[:size] = 0.0
@@ -148,7 +148,7 @@ def fill_families(families, nodes, place, masks, sums, out):
     for i in range(nodes.size):
         for s in range(size):
             if (s >> i) & 1:
-                sums[s] += sums[s ^ (1 << i)]
+                sums[s] += sums[s ^ (np.int64(1) << i)]
     for s in range(size):
         if s & own:
             continue
@@ -178,7 +178,7 @@ def list_members(nodes, place, before, lists):
             lists[LATE, count - early] = count
             for i in range(nodes.size):
                 if nodes[i] == x:
-                    lists[CODES, count] = 1 << i
+                    lists[CODES, count] = np.int64(1) << i
         count += 1
         lists[BELOW, count] = early
     return count
@@ -232,7 +232,7 @@ def draw(nodes, scratch, rng):
     """Order the nodes of a bucket in place, last first, by the terms of `extend`; its ln weight."""
     terms, g, _, _ = scratch
     given = nodes.copy()
-    s, log_weight = (1 << nodes.size) - 1, 0.0
+    s, log_weight = (np.int64(1) << nodes.size) - 1, 0.0
     for position in range(nodes.size - 1, -1, -1):
         u, rest, place = rng.random(), s, 0
         while rest:
@@ -242,7 +242,7 @@ def draw(nodes, scratch, rng):
             if u < 0.0:
                 break
         nodes[position] = given[place]
-        left = s ^ (1 << place)
+        left = s ^ (np.int64(1) << place)
         log_weight += terms[place, s] - g[left]
         s = left
     return log_weight

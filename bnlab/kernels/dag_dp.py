@@ -87,7 +87,7 @@ def heaviest(exponents, inside, completing):
     for s in range(1, full + 1):
         first = last = np.int64(NOTHING)
         for j in range(n):
-            bit = 1 << j
+            bit = np.int64(1) << j
             if s & bit:
                 last = max(last, inside[s ^ bit] + exponents[j, compact(s ^ bit, j)])
                 first = max(first, completing[s ^ bit] + exponents[j, compact(full ^ s, j)])
@@ -110,7 +110,7 @@ def alphas_at(a, nodes, alpha, exponent, factor, power_of_two):
 def products(k, factor, power_of_two, p, e):
     """p[T] = p[0] times the product of `factor` over T, for all T < 2**k, with exponents e[T]."""
     for i in range(k):
-        d = 1 << i
+        d = np.int64(1) << i
         for t in range(d):
             p[d + t] = p[t] * factor[i]
             e[d + t] = e[t] + power_of_two[i]
@@ -122,7 +122,7 @@ def completions(w, k, b, b_exponent, p, e):
 
     T within W, compact; p and e (2**k,) the products of alpha over it.
     """
-    size = 1 << k
+    size = np.int64(1) << k
     rest = w
     for t in range(size):
         e[t] += b_exponent[rest]
@@ -169,7 +169,7 @@ def backward(alpha, exponent, b, b_exponent, gamma, first, last):
         b[w] = 0.0
         completions(w, k, b, b_exponent, p, e)
         for i in range(k - 1, -1, -1):
-            half = 1 << i
+            half = np.int64(1) << i
             subtract(p[:half], p[half : 2 * half])
             gamma[nodes[i], compact(full ^ w, nodes[i])] = alternate(p[half : 2 * half])
         b[w] = max(-p[0], 0.0)
@@ -192,7 +192,7 @@ def forward(alpha, exponent, r, r_exponent, first, last):
         p[0], e[0] = -r[a], r_exponent[a]
         products(k, -factor, power_of_two, p, e)
         t, u = 0, full ^ a
-        for c in range(1, 1 << k):
+        for c in range(1, np.int64(1) << k):
             t = (t - u) & u
             r[a | t] += p[c] * power(e[c] - r_exponent[a | t])
 
@@ -261,13 +261,13 @@ def next_layers(placed, last, which, uniforms, sums, out):
                 waiting[0], e[0] = 1.0, 0
                 products(k, factor, exponents, waiting, e)
                 completions((size - 1) ^ a, k, sums[2], sums[3], waiting, e)
-                exactly(waiting[: 1 << k])
+                exactly(waiting[: np.int64(1) << k])
             shares_touching(a, last[current], nodes[:k], sums, factor)
             total = accumulate(k, waiting, factor, cumulative)
         out[t] = 0
         if total > 0.0:
             reached = min(uniforms[t] * total, np.nextafter(total, 0.0))
-            c = np.searchsorted(cumulative[: 1 << k], reached, side="right")
+            c = np.searchsorted(cumulative[: np.int64(1) << k], reached, side="right")
             for i in range(k):
                 out[t] |= ((c >> i) & 1) << nodes[i]
 
@@ -305,11 +305,11 @@ def accumulate(k, waiting, factor, cumulative):
     """Running sums over nonempty layers L of waiting[L] times the factors of L; their total."""
     cumulative[0] = 1.0
     for i in range(k):
-        d = 1 << i
+        d = np.int64(1) << i
         for c in range(d):
             cumulative[d + c] = cumulative[c] * factor[i]
     total = cumulative[0] = 0.0
-    for c in range(1, 1 << k):
+    for c in range(1, np.int64(1) << k):
         total += max(waiting[c], 0.0) * cumulative[c]
         cumulative[c] = total
     return total

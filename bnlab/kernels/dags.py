@@ -114,11 +114,11 @@ def enumerate_dags(n, out):
             continue
         v = n - 1 - depth
         choice[depth] += 1
-        if choice[depth] == 1 << (n - 1):
+        if choice[depth] == np.int64(1) << (n - 1):
             choice[depth] = -1
             depth -= 1
             continue
-        low = choice[depth] & ((1 << v) - 1)
+        low = choice[depth] & ((np.int64(1) << v) - 1)
         dag[v] = low | (choice[depth] >> v) << (v + 1)
         if _add_parents(v, dag[v], above[depth], above[depth + 1]):
             depth += 1

@@ -14,9 +14,11 @@ import numpy as np
 from bnlab.kernels import inlined, inner, kernel
 
 FRACTION_BITS = 44
-FRACTION = (1 << FRACTION_BITS) - 1
+UNIT = 1 << FRACTION_BITS
+FRACTION = UNIT - 1
 ONE_BITS = 0x3FF0000000000000  # the double 1.0
 ZERO = -(1 << 18) << FRACTION_BITS
+MOST_GAP = 1000 << FRACTION_BITS  # between terms: beyond it the smaller one changes nothing
 LOG_2 = math.log(2.0)
 
 
@@ -47,7 +49,7 @@ def add(a, b):
     """
     large, small = max(a, b), min(a, b)
     exponent = large & ~FRACTION
-    gap = min(exponent - (small & ~FRACTION), 1000 << FRACTION_BITS)
+    gap = min(exponent - (small & ~FRACTION), MOST_GAP)
     scaled = np.int64((small & FRACTION) << 8 | (ONE_BITS - (gap << 8))).view(np.float64)
     return exponent + _carry(_significand(large) + scaled)
 
@@ -60,13 +62,13 @@ def from_log(x):
         return np.int64(ZERO)
     exponent = math.floor(y)
     fraction = math.exp((y - exponent) * LOG_2) - 1.0
-    return (np.int64(exponent) << FRACTION_BITS) + np.int64(round(fraction * (1 << FRACTION_BITS)))
+    return (np.int64(exponent) << FRACTION_BITS) + np.int64(round(fraction * UNIT))
 
 
 @kernel
 def to_log(a):
     """ln of a packed number."""
-    fraction = (a & FRACTION) / (1 << FRACTION_BITS)
+    fraction = (a & FRACTION) / UNIT
     return (a >> FRACTION_BITS) * LOG_2 + math.log1p(fraction)
 
 

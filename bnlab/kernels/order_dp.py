@@ -9,7 +9,7 @@ from bnlab.kernels import inlined, inner, kernel
 from bnlab.kernels.bits import compact, expand, popcount, trailing_zeros
 from bnlab.kernels.extended import (
     FRACTION,
-    FRACTION_BITS,
+    MOST_GAP,
     ONE_BITS,
     ZERO,
     add_product_to,
@@ -105,7 +105,7 @@ def family_posteriors(v, parents, log_phi, offset, k, g, b, gamma, out):
     gamma_v(G) = sum over S superset of G, v not in S, of g(S) b(S + v); `gamma` (2**(n-1),) is
     scratch.
     """
-    d = 1 << v
+    d = np.int64(1) << v
     for base in range(0, g.size, 2 * d):
         h = base // 2
         set_product(gamma[h : h + d], g[base : base + d], b[base + d : base + 2 * d])
@@ -153,7 +153,7 @@ def first_states(first):
     total = 0
     for m in range(first.size):
         first[m] = total
-        total += 1 << popcount(m)
+        total += np.int64(1) << popcount(m)
     return total
 
 
@@ -171,7 +171,7 @@ def descendants(source, alpha, g, first, share, out):
     n, one = alpha.shape[0], np.int64(1)
     for m in range(first.size):
         nodes = expand(m, source) | one << source
-        here = share[first[m] : first[m] + (1 << popcount(m))]
+        here = share[first[m] : first[m] + (np.int64(1) << popcount(m))]
         here[:] = 0.0
         here[0] = _last(alpha, g, nodes, source)
         place = np.int64(0)
@@ -215,7 +215,7 @@ def _add_last(alpha, before, at, weight, share, out):
 def _ratio(a, b):
     """a / b as a double, of packed numbers a <= b; 0 beyond 2**-1000."""
     exponents = (a & ~FRACTION) - (b & ~FRACTION)
-    if exponents < -1000 << FRACTION_BITS:
+    if exponents < -MOST_GAP:
         return 0.0
     above = np.int64(((a & FRACTION) << 8 | ONE_BITS) + (exponents << 8)).view(np.float64)
     return above / np.int64((b & FRACTION) << 8 | ONE_BITS).view(np.float64)

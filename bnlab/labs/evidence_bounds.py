@@ -42,7 +42,7 @@ class Bounds(Experiment):
     def __init__(
         self, data: bn.Data | None = None, *, stops: Sequence[int] = STEP_STOPS, runs: int = 27
     ) -> None:
-        self._rng, self._stops = np.random.default_rng(SEED), list(stops)
+        self._stops = list(stops)
         self._case: Case = GAME if data is None else data
         rows = row_stops(self._case)
         super().__init__(
@@ -56,6 +56,7 @@ class Bounds(Experiment):
         """Return bounds, each right with probability 0.95, at each number of steps in turn."""
         exact = posterior(self._case, rows)
         total, done, going = 2 * runs * sum(self._stops), 0, True
+        rng = np.random.default_rng(SEED)
         found: Found = []
 
         def tell(before: int, steps: int) -> Progress:
@@ -68,7 +69,7 @@ class Bounds(Experiment):
 
         for steps in self._stops:
             moves = runs * steps
-            how: Any = {"runs": runs, "rng": self._rng, "method": bn.AIS(bn.Linear(steps))}
+            how: Any = {"runs": runs, "rng": rng, "method": bn.AIS(bn.Linear(steps))}
             try:
                 lower = bn.estimate_lower_bound(exact.table, **how, progress=tell(done, steps))
                 upper = bn.estimate_upper_bound(exact, **how, progress=tell(done + moves, steps))

@@ -103,7 +103,7 @@ def pair(data: bn.Data, length: int, beta: float | None = None) -> Pair:
 def edge_given_orders(draws: bn.Draws, table: bn.ScoreTable, u: int, v: int, /) -> Floats:
     """p(u -> v | order, data) of each drawn order, (chains, draws)."""
     place = draws.values.argsort(axis=2)
-    before = (place < place[:, :, [v]]) @ (1 << np.arange(table.n))
+    before = (place < place[:, :, [v]]) @ (np.int64(1) << np.arange(table.n))
     sets, which = np.unique(before, return_inverse=True)
     within = (table.parents[v] & ~sets[:, None]) == 0
     log_phi = np.where(within, table.log_phi[v], -np.inf)

@@ -11,18 +11,23 @@ nothing can stay stale.
 
 import asyncio
 import gc
+import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import ipywidgets as widgets
 from bokeh.core.properties import validate
 from bokeh.models import LayoutDOM
 
+from bnlab.checkpoints import FOLDER
 from bnlab.labs.board import HELD, Panel, side_by_side, stacked, stepper, title
 from bnlab.plots import Differs, Drawing
+from bnlab.running import threads_start
 
 Board = Mapping[str, tuple[LayoutDOM, str]]
 """Name -> picture and caption."""
@@ -131,17 +136,55 @@ class View(ABC):
         self.show()
 
 
+class RoundOver(BaseException):
+    """A round of `in_rounds` has had its time."""
+
+
+async def in_rounds(work: Callable[[Progress], Any], progress: Progress, /) -> Any:
+    """Do the work without a thread, and let the page have its turn between rounds.
+
+    Each round begins the work anew. Runs with checkpoints go on from there; the rest is done again,
+    and a round lasts twice as long as that took, or 0.1 s. `progress` is told each step once.
+    """
+    last, begun, end = -1, 0.0, math.inf
+
+    def tell(done: int, total: int, snapshot: Any) -> bool:
+        nonlocal last, end
+        now = time.monotonic()
+        if done > last:
+            again = now - begun if last >= 0 else 0.0
+            end = min(end, now + max(LOOK_EVERY, 2 * again))
+            if not progress(done, total, snapshot):
+                return False
+            if now >= end:
+                last = done
+                raise RoundOver
+        return True
+
+    with TemporaryDirectory() as folder:
+        FOLDER.set(folder)  # for this task alone
+        while True:
+            begun, end = time.monotonic(), math.inf
+            try:
+                return work(tell)
+            except RoundOver:
+                await asyncio.sleep(LOOK_EVERY / 10)
+
+
 class Runner(widgets.VBox):
     """A Run button, a Stop button and a progress bar around one long piece of work.
 
-    A click on Run starts `work` in a thread, so that the page stays alive, and Stop makes the
-    next call of its progress function return False. Code that cannot wait (a test, a notebook
-    run from top to bottom) calls `run_now()` instead, which does the same at once.
+    A click on Run starts `work` in a thread, or `in_rounds` where none can be started, so that the
+    page stays alive, and Stop makes the next call of its progress function return False. Code that
+    cannot wait (a test, a notebook run from top to bottom) calls `run_now()` instead, which does
+    the same at once.
 
     Parameters
     ----------
-    work : `work(progress)` -> result; hand `progress` on to a package function, which returns what
-        it has when told to stop. It runs outside the kernel's main thread: no widgets in it.
+    work : `work(*given, progress)` -> result; hand `progress` on to a package function, which
+        returns what it has when told to stop. It runs outside the kernel's main thread: no widgets
+        in it. In rounds it is called again and again, and must do the same each time.
+    given : `given()` is what the work needs of the widgets, as they stand when it starts
     finish : `finish(result)`, called in the kernel's main thread when the work is over or stopped
     look : `look(done, total, snapshot)`, called there up to ten times a second while it runs
     label : the text on the Run button
@@ -152,16 +195,17 @@ class Runner(widgets.VBox):
 
     def __init__(
         self,
-        work: Callable[[Progress], Any],
+        work: Callable[..., Any],
         finish: Callable[[Any], None],
         *,
+        given: Callable[[], Sequence[Any]] = tuple,
         look: Callable[[int, int, Any], None] | None = None,
         label: str = "Run",
         unit: str = "steps",
         setting: Callable[[], Hashable] = lambda: None,
     ) -> None:
-        self._work, self._finish, self._look, self._unit = work, finish, look, unit
-        self.setting = setting
+        self._asked_work, self._given, self._finish = work, given, finish
+        self._look, self._unit, self.setting = look, unit, setting
         self._told: dict[Hashable, tuple[int, int, str]] = {}  # how runs ended, by their setting
         self._asked: Hashable = None
         self._stopping = False
@@ -210,7 +254,12 @@ class Runner(widgets.VBox):
         return not self._stopping
 
     async def _run(self) -> Any:
-        pending = asyncio.get_running_loop().run_in_executor(None, self._work, self._progress)
+        loop = asyncio.get_running_loop()
+        pending: asyncio.Future[Any] = (
+            loop.run_in_executor(None, self._work, self._progress)
+            if threads_start()
+            else loop.create_task(in_rounds(self._work, self._progress))
+        )
         try:
             while not pending.done():
                 await asyncio.wait([pending], timeout=LOOK_EVERY)
@@ -227,6 +276,7 @@ class Runner(widgets.VBox):
         if self.run_button.disabled:
             raise ValueError("the work is running: press Stop first, or wait for it")
         self._stopping, self._latest, self._asked = False, None, self.setting()
+        self._work = partial(self._asked_work, *self._given())
         self.run_button.disabled, self.stop_button.disabled = True, False
         self.bar.value, self.status.value = 0, "running"
 
@@ -280,9 +330,8 @@ class Experiment(View):
         self._asked: Hashable = None
         self._shown_for = ""  # the setting of the result on display, if there is one
         self.results: dict[Hashable, Any] = {}  # of each setting
-        self.runner = Runner(
-            self._run, self._finish, look=self._look, label=label, unit=unit, setting=self.setting
-        )
+        how: Any = {"look": self._look, "label": label, "unit": unit, "setting": self.setting}
+        self.runner = Runner(self._run, self._finish, given=self._given, **how)
         super().__init__(**controls)
 
     @abstractmethod
@@ -329,9 +378,12 @@ class Experiment(View):
             for panel in self.panels.values():
                 panel.fade(f"For the earlier setting ({self._shown_for}). {press}")
 
-    def _run(self, progress: Progress) -> tuple[Hashable, Any]:
-        asked = self._asked = self.setting()
-        return asked, self.compute(progress, **self.values())
+    def _given(self) -> tuple[Hashable, dict[str, Any]]:
+        return self.setting(), self.values()
+
+    def _run(self, asked: Hashable, values: Any, progress: Progress) -> tuple[Hashable, Any]:
+        self._asked = asked
+        return asked, self.compute(progress, **values)
 
     def _finish(self, result: tuple[Hashable, Any]) -> None:
         asked, self.latest = result

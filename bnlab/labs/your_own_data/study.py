@@ -190,7 +190,11 @@ class Study:
         self._told, self.notice = widgets.HTML(), widgets.HTML()
         self._tables = 0  # chosen for
         self.runner = Runner(
-            self._work, self._finish, label="Analyse", setting=lambda: self._tables
+            self._work,
+            self._finish,
+            given=lambda: (self._table.reading, self.plan),
+            label="Analyse",
+            setting=lambda: self._tables,
         )
         self.widget = stacked(self._told, self.runner)
         self._choose(table.reading)
@@ -219,8 +223,10 @@ class Study:
         self._told.value = plan_html(self.plan, waiting)
         self.notice.value = status_html(f"{CHANGED} {EARLIER}") if waiting else ""
 
-    def _work(self, progress: Progress) -> tuple[Reading, Analysis] | None:
-        reading, plan, rng = self._table.reading, self.plan, np.random.default_rng(SEED)
+    def _work(
+        self, reading: Reading, plan: Plan, progress: Progress
+    ) -> tuple[Reading, Analysis] | None:
+        rng = np.random.default_rng(SEED)
         try:
             return reading, analyse(reading.data, rng=rng, plan=plan, progress=progress)
         except Stopped:

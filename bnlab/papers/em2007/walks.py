@@ -130,7 +130,7 @@ def _distinct(rows: Ints) -> tuple[Ints, Ints]:
     """Return rows (T, n) without repetition, and which of them each is; n is 7 at most."""
     n = rows.shape[1]
     _, first, which = np.unique(
-        rows @ (1 << n * np.arange(n)), return_index=True, return_inverse=True
+        rows @ (np.int64(1) << n * np.arange(n)), return_index=True, return_inverse=True
     )
     return rows[first], which
 

@@ -40,7 +40,7 @@ def probabilities(dags: Ints, weights: Floats, /) -> dict[str, Floats]:
     """Return weighted shares of edges and f1 to f5 among DAGs: (n, n), from f3 on (n, n, n)."""
     n = dags.shape[1]
     # Many DAGs have the same paths (6 nodes: 3,781,503 DAGs, 130,023 ways to be connected).
-    codes = graphs.ancestors(dags) @ (1 << n * np.arange(n))
+    codes = graphs.ancestors(dags) @ (np.int64(1) << n * np.arange(n))
     distinct, which = np.unique(codes, return_inverse=True)
     reach = (distinct[:, None] >> np.arange(n * n)) & 1  # (U, n n), [j n + i]: i leads to j
     reach = reach.reshape(-1, n, n).transpose(0, 2, 1).reshape(-1, n * n).astype(float)
