@@ -4,7 +4,6 @@
     uv run --extra test python benchmarks/dag_space.py --chains     # Markov chains: two minutes
     uv run --extra test python benchmarks/dag_space.py --clock      # error by time: two minutes
     uv run --extra test python benchmarks/dag_space.py --large      # and n = 20: half a minute more
-    uv run --extra test --extra peers python benchmarks/dag_space.py --peers
 
 Medians of processor time in one thread, compilation left out. Data are drawn from a random DAG of
 in-degree at most 3, arities 2 to 4, Dirichlet(1) tables, seed 0.
@@ -14,15 +13,13 @@ import argparse
 import resource
 import statistics
 import time
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
-from core import sample_table
+from timing import sample_table
 
 import bnlab as bn
 from bnlab.sampling import StructureKernel
@@ -189,76 +186,12 @@ def moves_per_second(sampler: Callable[..., bn.Draws], moves: int) -> float:
     return moves / (long - short)
 
 
-def peers() -> None:
-    """sumu's aps (C++), which gives family posteriors only."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # sumu's source is older than this Python
-        import sumu
-
-    for n in (10, 14, 15):
-        table = scores(n)
-        weights = np.full((n, 1 << (n - 1)), -np.inf)
-        for v, parents in enumerate(table.parents):
-            weights[v, parents % (1 << v) + (parents >> (v + 1) << v)] = table.log_phi[v]
-        took = seconds(lambda w=weights: sumu.aps(w, normalize=True), 3)
-        ours = seconds(lambda t=table: bn.dag_posterior(t), 3)
-        report(f"sumu aps, families n={n}", took, f"{took / ours:,.1f} times as long as here")
-
-
-def partition_mcmc_of_sumu(n: int = 20, m: int = 1000, candidates: int = 10) -> None:
-    """sumu's partition MCMC (Python and C++), given the scores of the same families.
-
-    It sums over the subsets of ten candidate parents of each node by a table, and over the other
-    families one by one. Its own preparation fails with the NumPy of today.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # sumu's source is older than this Python
-        from sumu import gadget, mcmc
-
-    table, rng = scores(n, m), np.random.default_rng(0)
-    log_phi = [
-        dict(zip(map(int, table.parents[v]), map(float, table.log_phi[v]), strict=True))
-        for v in range(n)
-    ]
-    chosen = {
-        v: tuple(sorted(map(int, rng.permutation([u for u in range(n) if u != v])[:candidates])))
-        for v in range(n)
-    }
-    restricted = np.full((n, 1 << candidates), -np.inf)
-    others = {v: {} for v in range(n)}
-    for v in range(n):
-        place = {u: 1 << i for i, u in enumerate(chosen[v])}
-        for mask, score in log_phi[v].items():
-            parents = bn.graphs.members(mask)
-            if all(u in place for u in parents):
-                restricted[v, sum(place[u] for u in parents)] = score
-            else:
-                others[v][tuple(parents)] = score
-    score = gadget.Score(
-        C=chosen,
-        score_array=restricted,
-        c_r_score=gadget.CandidateRestrictedScore(
-            restricted, np.array([chosen[v] for v in range(n)], np.int32), candidates
-        ),
-        c_c_score=gadget.CandidateComplementScore(
-            chosen, SimpleNamespace(complementary_scores_dict=lambda candidates, size: others), 3
-        ),
-    )
-    np.random.seed(0)  # noqa: NPY002, sumu draws from it
-    chain = mcmc.PartitionMCMC(chosen, score, 3)
-    for _ in range(5000):
-        chain.sample()
-    took = seconds(lambda: [chain.sample() for _ in range(2000)], 3)
-    print(f"sumu's partitions n={n} m={m} k=3".ljust(56) + f"{2000 / took:>12,.0f} moves a second")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--large", action="store_true", help="the exact posterior for n = 20 too")
     parser.add_argument("--chains", action="store_true", help="Markov chains: moves a second")
     parser.add_argument("--clock", action="store_true", help="error against time, every sampler")
     parser.add_argument("--picture", help="with --clock: an HTML page to draw the errors on")
-    parser.add_argument("--peers", action="store_true", help="compare with sumu")
     options = parser.parse_args()
     if options.chains:
         walks(20)
@@ -269,9 +202,6 @@ def main() -> None:
         return
     exact([10, 14, 16, 17] + [20] * options.large)
     draws([10, 13, 17])
-    if options.peers:
-        peers()
-        partition_mcmc_of_sumu()
 
 
 if __name__ == "__main__":

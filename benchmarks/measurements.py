@@ -1,6 +1,6 @@
-"""Edges found in columns of measurements: kept (BGe), cut (BDeu) or averaged over cuts, and sumu's.
+"""Edges found in columns of measurements: kept (BGe), cut (BDeu) or averaged over cuts.
 
-    uv run --extra test python benchmarks/measurements.py [--tables 20] [--cuts] [--peers]
+    uv run --extra test python benchmarks/measurements.py [--tables 20] [--cuts]
 
 20 tables of 300 rows of random linear-Gaussian networks over 12 variables, with sparse DAGs. Area
 under the ROC curve and Brier score of p(u and v are joined | D), over pairs, of exact posteriors:
@@ -9,10 +9,6 @@ averaged cuts (4 chains of 50 and 100 cycles) half a minute more for each table.
 """
 
 import argparse
-import warnings
-from collections.abc import Iterator
-from itertools import combinations
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -22,35 +18,11 @@ N, ROWS, K = 12, 300, 3
 PAIRS = np.triu_indices(N, 1)
 
 
-def by_sumu(values: np.ndarray) -> np.ndarray:
-    """Edges (n, n) by sumu's BGe of every family, and its sums over all DAGs (aps)."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # sumu's source is older than this Python
-        import sumu
-    columns = (values - values.mean(axis=0)) / values.std(axis=0, ddof=1)
-    score = sumu.scorer.BGe(SimpleNamespace(n=N, N=ROWS, data=columns), -1)
-    weights, edges = np.full((N, 1 << (N - 1)), -np.inf), np.zeros((N, N))
-    families = [(v, U) for v in range(N) for size in range(K + 1) for U in subsets(v, size)]
-    places = [sum(1 << (u - (u > v)) for u in U) for v, U in families]
-    for (v, U), place in zip(families, places, strict=True):
-        weights[v, place] = score.local(v, U)
-    posterior = np.exp(sumu.aps(weights, normalize=True))
-    for (v, U), place in zip(families, places, strict=True):
-        edges[list(U), v] += posterior[v, place]
-    return edges
-
-
-def subsets(v: int, size: int) -> Iterator[tuple[int, ...]]:
-    """Sets of other variables."""
-    return combinations([u for u in range(N) if u != v], size)
-
-
 def main() -> None:
     """Print a line for each way."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=20)
     parser.add_argument("--cuts", action="store_true", help="average over cuts")
-    parser.add_argument("--peers", action="store_true", help="compare with sumu")
     options = parser.parse_args()
     found: dict[str, list[tuple[float, float]]] = {}
     for seed in range(options.tables):
@@ -67,8 +39,6 @@ def main() -> None:
             found_cuts = bn.average_cuts(kept, bn.BDeu(), draws=100, burn_in=50, rng=rng)
             edges["averaged"] = found_cuts.edges
             print(f"table {seed}: {found_cuts}", flush=True)
-        if options.peers:
-            edges["sumu's BGe"] = by_sumu(kept.measurements)
         for name, p in edges.items():
             joined = (p + p.T)[PAIRS]
             auc = np.mean(joined[truth][:, None] > joined[~truth])

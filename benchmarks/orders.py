@@ -3,7 +3,7 @@
     uv run --extra test python benchmarks/orders.py
 
 Swaps on one thread after 5,000 moves, compilation and the table of weights left out. Processor time
-of the thread, so other work on the machine counts little. Data as in core.py: drawn from a random
+of the thread, so other work on the machine counts little. Data as in timing.py: drawn from a random
 DAG of in-degree at most 3, arities 2 to 4.
 """
 
@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from core import sample_table
+from timing import sample_table
 
 import bnlab as bn
 from bnlab.sampling import Moves, OrderWalker

@@ -1,21 +1,17 @@
 """Time of searches for one good structure, and how good it is.
 
     uv run --extra test python benchmarks/search.py            # four minutes
-    uv run --extra test --extra peers python benchmarks/search.py --peers
 
-Processor time, compilation left out. Data of 37 variables as in core.py: drawn from a random DAG of
-in-degree at most 3, arities 2 to 4. All DAGs, of peers too, are scored by the same BDeu(1).
+Processor time, compilation left out. Data of 37 variables are those of `timing.sample_table`. All
+DAGs are scored by the same BDeu(1).
 """
 
-import argparse
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from core import sample_table
-from peers import equivalence_of_peers, hill_climbing_of_peers, trees_of_peers
-from timing import report, seconds
+from timing import report, sample_table, seconds
 
 import bnlab as bn
 
@@ -218,9 +214,6 @@ def trees(data: bn.Data) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--peers", action="store_true", help="compare with peers as well")
-    options = parser.parse_args()
     data = sample_table(37, 5000)
     hill_climbing(data)
     optima()
@@ -229,10 +222,6 @@ def main() -> None:
     equivalence(data)
     conversions(13, 30_000)
     trees(data)
-    if options.peers:
-        hill_climbing_of_peers(data)
-        equivalence_of_peers(data)
-        trees_of_peers(data)
 
 
 if __name__ == "__main__":
