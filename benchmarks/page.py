@@ -34,7 +34,7 @@ import bnlab as bn
 HERE = Path(__file__).parent
 # What pip is asked for, beside the package.
 PEERS: dict[str, list[str]] = {
-    "sumu": [],
+    "sumu": [],  # its sampler Gadget fails in a step that Cython 3 reads differently
     "pgmpy": [],
     "pybnesian": ["pandas"],
     "pyagrum": ["pandas"],
@@ -131,9 +131,9 @@ def tasks(quick: bool) -> list[Task]:
         values = bn.GaussianNet.random_coefficients(dag, rng).sample(m, rng).measurements
         return (values - values.mean(axis=0)) / values.std(axis=0)
 
-    def with_table(n: int, m: int, prior: bn.priors.Prior | None = None) -> Inputs:
+    def with_table(n: int, m: int) -> Inputs:
         data = bn.Data.from_arrays(random_table(n, m))
-        table = bn.score_families(data, bn.BDeu(), prior=prior or bn.priors.Uniform())
+        table = bn.score_families(data, bn.BDeu())
         parts = {"parents": table.parents, "log_phi": table.log_phi, "k": np.array(3)}
         return {"values": data.values, **parts}
 
@@ -149,7 +149,6 @@ def tasks(quick: bool) -> list[Task]:
 
     every, bdeu, bic = ("sumu", "pybnesian", "pyagrum", "pgmpy"), bn.BDeu(), bn.BIC()
     climbers, learn, k3 = every[1:], ("causal-learn",), "up to 3 parents"
-    fair = bn.priors.Fair()
     listed: list[tuple[str, str, str, Callable[[], Inputs], tuple[str, ...], Compare]] = [
         ("table-20", "bdeu", f"BDeu scores of all families: 20 variables, 1,000 rows, {k3}",
          lambda: plain(random_table(20, 1000)), every, same_scores),
@@ -173,8 +172,8 @@ def tasks(quick: bool) -> list[Task]:
          lambda: with_table(12, 1000), ("sumu",), same_scores),
         ("edges-16", "edges", f"Edges over all DAGs, scores given: 16 variables, {k3}",
          lambda: with_table(16, 1000), ("sumu",), same_scores),
-        ("draws", "draws", f"1,000 DAGs of a posterior, fair prior: 12 variables, 200 rows, {k3}",
-         lambda: with_table(12, 200, fair), ("sumu",), edge_error),
+        ("draws", "draws", f"1,000 DAGs of an exact posterior, scores given: 12 variables, {k3}",
+         lambda: with_table(12, 200), (), edge_error),
         ("orders-20", "orders", f"Edges over orders, with scores: 20 variables, 1,000 rows, {k3}",
          lambda: plain(random_table(20, 1000)), (), nothing),
         ("orders-22", "orders", f"Edges over orders, with scores: 22 variables, 1,000 rows, {k3}",
@@ -325,7 +324,7 @@ def first_compilation(limit: float) -> dict[str, object]:
         np.savez(folder / "inputs.npz", values=np.array([[0, 0], [1, 1]]))
         fresh = {"NUMBA_CACHE_DIR": str(folder / "compiled")}
         worker = Worker(sys.executable, "bnlab", "bdeu", folder, 5 * limit, fresh)
-        reply = worker.once()
+        reply = worker.once() if "imported" in worker.started else worker.started
         worker.end()
         return reply
 

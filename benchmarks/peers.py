@@ -134,7 +134,7 @@ def gaussian_bic(values: np.ndarray, k: int) -> tuple[Any, ...]:
 
 
 def sumu_(task: str, inputs: Inputs) -> Work:
-    """Score by its C++ through Python, family by family; aps; Gadget on one chain or several."""
+    """Score by its C++ through Python, family by family; sum over DAGs by aps."""
     import sumu
 
     if task == "edges":
@@ -151,8 +151,6 @@ def sumu_(task: str, inputs: Inputs) -> Work:
 
         return edges
     values, k = inputs["values"], int(inputs.get("k", 3))
-    if task == "draws":
-        return lambda: gadget(sumu, values, k)
     table = values.astype(np.int32)  # its C++ reads these
 
     def scorer() -> Any:
@@ -179,36 +177,6 @@ def sumu_(task: str, inputs: Inputs) -> Work:
         return [local(v, U) for v, U in asked]
 
     return scores
-
-
-def gadget(sumu: Any, values: np.ndarray, k: int) -> np.ndarray:
-    """1000 DAGs: 10,000 moves of 4 coupled chains, every tenth kept, after 2,000 for nothing.
-
-    What its Cython does to lay out the scores of candidates fails since Cython 3 reads 2**K as a
-    float; this does the same by its own scorer.
-    """
-
-    def laid_out(self: Any, candidates: np.ndarray) -> np.ndarray:
-        K = candidates.shape[1]
-        out = np.full((self.n, 1 << K), -np.inf)
-        for v in range(self.n):
-            for places in (U for size in range(k + 1) for U in combinations(range(K), size)):
-                chosen = candidates[v][list(places)].astype(np.int32)
-                out[v, mask_of(places)] = self._local(v, chosen)
-        return out
-
-    sumu.LocalScore.all_candidate_restricted_scores = laid_out
-    np.random.seed(0)  # noqa: NPY002, it draws from it
-    options = {"scoref": "bdeu", "ess": 1.0, "max_id": k, "K": values.shape[1] - 2, "d": k}
-    options |= {"cp_algo": "opt", "mc3_chains": 4, "tolerance": 2.0**-32}
-    lengths = {"burn_in": 2000, "iterations": 10_000, "thinning": 10}
-    data = sumu.Data(values.astype(np.int32), discrete=True)
-    found, _ = sumu.Gadget(data=data, **options, **lengths).sample()
-    out = np.zeros((len(found), values.shape[1]), np.int64)
-    for i, dag in enumerate(found):
-        for v, *parents in dag:
-            out[i, v] = mask_of(parents[0]) if parents else 0
-    return out
 
 
 def pgmpy_(task: str, inputs: Inputs) -> Work:
