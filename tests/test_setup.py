@@ -1,6 +1,7 @@
 """The files that set the suite up: pins, conda and Binder environments, README, version, CI."""
 
 import importlib.metadata
+import json
 import os
 import re
 import shutil
@@ -20,6 +21,29 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+LITE = ROOT / "docs" / "lite"
+# A Python that can start neither threads nor processes and has no sockets, as in a browser.
+TAB = """
+import json, socket, subprocess, sys, threading
+import numba
+
+def start(*_, **__):
+    raise RuntimeError("can't start new thread")
+
+def none(*_, **__):
+    raise OSError("emscripten does not support processes.")
+
+sys.platform, threading.Thread.start = "emscripten", start
+subprocess.Popen.__init__ = socket.socket.__init__ = none
+sys.modules.update(dict.fromkeys(["tornado", "multiprocessing", "zmq"]))
+names = {"__name__": "__main__"}
+with open(sys.argv[1], encoding="utf-8") as notebook:
+    for cell in json.load(notebook)["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+names["runner"].run_now()
+"""
 
 LAB_COMMAND = "uv run --extra lab bnlab labs"
 TEST_COMMAND = "uv run --extra test pytest"
@@ -224,3 +248,55 @@ def test_no_file_names_a_package_registry() -> None:
         if host.encode() in path.read_bytes()
     ]
     assert named == []
+
+
+def test_the_kernel_of_a_browser_tab_has_what_the_labs_import() -> None:
+    yaml = pytest.importorskip("yaml", reason="the extra `lab` brings it")
+    kernel = yaml.safe_load((LITE / "environment.yml").read_text(encoding="utf-8"))
+    assert kernel["channels"] == ["$WASM_CHANNEL", "conda-forge"]  # no address
+    names = {entry.split("=")[0].replace("_", "-") for entry in kernel["dependencies"]}
+    needed = _names(PROJECT["project"]["dependencies"] + EXTRAS["lab"])
+    assert names == (needed - {"jupyterlab"}) | {"python", "xeus-python"}  # the page is JupyterLab
+    # What starts processes, listens or opens connections has no place in a tab.
+    assert not names & (_names(EXTRAS["cluster"]) | {"playwright", "pooch", "pyzmq"})
+    built = json.loads((LITE / "jupyter_lite_config.json").read_text(encoding="utf-8"))["XeusAddon"]
+    python = next(entry for entry in kernel["dependencies"] if entry.startswith("python="))
+    assert built["environment_file"] == ["environment.yml"]
+    assert built["mounts"] == [f"wheel:/lib/python{python.removeprefix('python=')}/site-packages"]
+    page = json.loads((LITE / "jupyter-lite.json").read_text(encoding="utf-8"))
+    assert page["jupyter-lite-schema-version"] == 0
+
+
+def test_the_page_for_a_tab_is_built_where_the_repository_names_a_channel() -> None:
+    yaml = pytest.importorskip("yaml", reason="the extra `lab` brings it")
+    text = (ROOT / ".github" / "workflows" / "site.yml").read_text(encoding="utf-8")
+    assert "://" not in text
+    steps = yaml.safe_load(text)["jobs"]["build"]["steps"]
+    *_, tools, page, upload = steps
+    assert tools["if"] == page["if"] == "vars.WASM_CHANNEL != ''"
+    assert page["env"] == {"WASM_CHANNEL": "${{ vars.WASM_CHANNEL }}"}
+    assert upload["with"]["path"] == "docs/_build"
+    assert '--output-dir "$GITHUB_WORKSPACE/docs/_build/lite"' in page["run"]
+    for name in re.findall(r"docs/lite/([\w.]+)(?=\s)", page["run"]):
+        assert (LITE / name).is_file(), name
+
+
+def test_the_smoke_notebook_runs_on_the_ordinary_kernel() -> None:
+    nbclient = pytest.importorskip("nbclient", reason="the extra `lab` brings it")
+    import nbformat
+
+    notebook = nbformat.read(LITE / "smoke.ipynb", as_version=4)
+    assert all(cell.get("outputs", []) == [] for cell in notebook.cells)
+    nbclient.NotebookClient(notebook, timeout=300).execute()
+    shown = [str(output) for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert sum("application/vnd.jupyter.widget-view+json" in output for output in shown) == 2
+
+
+def test_the_smoke_notebook_runs_without_what_a_tab_lacks() -> None:
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", TAB, str(LITE / "smoke.ipynb")],
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines()[-1] == "3,000 inverses"
