@@ -369,7 +369,7 @@ def main() -> None:
     left_out = [package for package in PEERS if package not in asked]
     if left_out:
         print(f"peers that are left out: {', '.join(left_out)}", flush=True)
-    begun, made = time.monotonic(), []
+    begun, made, head = time.monotonic(), [], commit()
     with tempfile.TemporaryDirectory() as name:
         pythons, missing = environments(Path(name), asked)
         for task in tasks(options.quick):
@@ -393,7 +393,7 @@ def main() -> None:
         del row["version"], row["numpy"], row["imported"]
     page = {
         "date": datetime.now(UTC).date().isoformat(),
-        "commit": commit(),
+        "commit": head,
         "processor": processor(),
         "system": platform.platform(),
         "python": platform.python_version(),
