@@ -59,8 +59,8 @@ class Task:
 
 
 def relabelled(values: np.ndarray) -> np.ndarray:
-    """Codes whose levels all occur, for packages that count levels in the table."""
-    return np.column_stack([np.unique(x, return_inverse=True)[1] for x in values.T])
+    """Columns that vary, as codes that all occur, for packages that count levels in the table."""
+    return np.column_stack([np.unique(x, return_inverse=True)[1] for x in values.T if np.ptp(x)])
 
 
 def same_scores(inputs: Inputs, ours: np.ndarray, theirs: np.ndarray) -> dict[str, object]:
@@ -140,7 +140,9 @@ def tasks(quick: bool) -> list[Task]:
     def some_dags(n: int, m: int) -> Inputs:
         values, rng = random_table(n, m), np.random.default_rng(1)
         n = values.shape[1]
-        table = bn.score_families(bn.Data.from_arrays(values[:50]), bn.BDeu())
+        table = bn.score_families(
+            bn.Data.from_arrays(values[:50], arities=values.max(axis=0) + 1), bn.BDeu()
+        )
         dags = bn.sample_dags(bn.order_posterior(table), draws=20, rng=rng).values.reshape(-1, n)
         return {"values": values, "dags": dags}
 
@@ -152,7 +154,7 @@ def tasks(quick: bool) -> list[Task]:
     listed: list[tuple[str, str, str, Callable[[], Inputs], tuple[str, ...], Compare]] = [
         ("table-20", "bdeu", f"BDeu scores of all families: 20 variables, 1,000 rows, {k3}",
          lambda: plain(random_table(20, 1000)), every, same_scores),
-        ("table-37", "bdeu", f"BDeu scores of all families: alarm, 37 variables, 100 rows, {k3}",
+        ("table-37", "bdeu", f"BDeu scores of all families: alarm, columns that vary in 100 rows, {k3}",
          lambda: plain(alarm(100)), every, same_scores),
         ("bge", "bge", f"BGe scores of all families: 20 columns of 300 measurements, {k3}",
          lambda: plain(measured(20, 300)), ("sumu", "pybnesian"), same_scores),
@@ -317,7 +319,7 @@ def environments(folder: Path, asked: list[str]) -> tuple[dict[str, str], dict[s
     return pythons, missing
 
 
-def first_compilation(limit: float) -> dict[str, object]:
+def first_compilation(limit: float) -> float | None:
     """Processor seconds of the first scores after an installation, nothing compiled yet."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -326,7 +328,7 @@ def first_compilation(limit: float) -> dict[str, object]:
         worker = Worker(sys.executable, "bnlab", "bdeu", folder, 5 * limit, fresh)
         reply = worker.once() if "imported" in worker.started else worker.started
         worker.end()
-        return reply
+        return reply.get("seconds")
 
 
 def commit() -> str:
@@ -354,6 +356,30 @@ def rounded(value: object) -> object:
     return float(f"{value:.5g}") if isinstance(value, float) and abs(value) < 1000 else value
 
 
+def packages(made: list[dict]) -> dict[str, dict[str, object]]:
+    """Package -> versions, and the median time of its import."""
+    found: dict[str, list[dict]] = {}
+    for row in (row for task in made for row in task["rows"] if "imported" in row):
+        found.setdefault(row["package"], []).append(row)
+    return {
+        name: {
+            "version": rows[0]["version"],
+            "numpy": rows[0]["numpy"],
+            "import": statistics.median(row["imported"] for row in rows),
+        }
+        for name, rows in found.items()
+    }
+
+
+def slim(made: list[dict]) -> list[dict]:
+    """Tasks without what `packages` tells."""
+    told = {"version", "numpy", "imported"}
+    return [
+        task | {"rows": [{k: x for k, x in row.items() if k not in told} for row in task["rows"]]}
+        for task in made
+    ]
+
+
 def main() -> None:
     """Run what is asked for, and store it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -369,7 +395,19 @@ def main() -> None:
     left_out = [package for package in PEERS if package not in asked]
     if left_out:
         print(f"peers that are left out: {', '.join(left_out)}", flush=True)
-    begun, made, head = time.monotonic(), [], commit()
+    output = options.output or (None if options.quick else HERE / "page.json")
+    begun, made = time.monotonic(), []
+    page = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "commit": commit(),
+        "processor": processor(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "quick": options.quick,
+        "limit": options.limit,
+        "compilation": None if options.quick else first_compilation(options.limit),
+        "tasks": made,
+    }
     with tempfile.TemporaryDirectory() as name:
         pythons, missing = environments(Path(name), asked)
         for task in tasks(options.quick):
@@ -379,35 +417,10 @@ def main() -> None:
                 for row in made[-1]["rows"]:
                     shown = {key: x for key, x in row.items() if key not in ("version", "numpy")}
                     print("   ", rounded(shown), flush=True)
-        compiled = {} if options.quick else first_compilation(options.limit)
-    rows = [row for task in made for row in task["rows"] if "imported" in row]
-    packages = {
-        package: {
-            "version": next(row["version"] for row in rows if row["package"] == package),
-            "numpy": next(row["numpy"] for row in rows if row["package"] == package),
-            "import": statistics.median(r["imported"] for r in rows if r["package"] == package),
-        }
-        for package in dict.fromkeys(row["package"] for row in rows)
-    }
-    for row in rows:
-        del row["version"], row["numpy"], row["imported"]
-    page = {
-        "date": datetime.now(UTC).date().isoformat(),
-        "commit": head,
-        "processor": processor(),
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        "quick": options.quick,
-        "limit": options.limit,
-        "minutes": (time.monotonic() - begun) / 60,
-        "packages": packages,
-        "missing": missing,
-        "compilation": compiled.get("seconds"),
-        "tasks": made,
-    }
-    output = options.output or (None if options.quick else HERE / "page.json")
-    if output is not None:
-        output.write_text(json.dumps(rounded(page), indent=1) + "\n", encoding="utf-8")
+                page |= {"minutes": (time.monotonic() - begun) / 60, "missing": missing}
+                if output is not None:  # after each task, so that a run may be ended
+                    stored = rounded(page | {"packages": packages(made), "tasks": slim(made)})
+                    output.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
