@@ -154,7 +154,7 @@ def tasks(quick: bool) -> list[Task]:
     listed: list[tuple[str, str, str, Callable[[], Inputs], tuple[str, ...], Compare]] = [
         ("table-20", "bdeu", f"BDeu scores of all families: 20 variables, 1,000 rows, {k3}",
          lambda: plain(random_table(20, 1000)), every, same_scores),
-        ("table-37", "bdeu", f"BDeu scores of all families: alarm, columns that vary in 100 rows, {k3}",
+        ("table-37", "bdeu", f"BDeu scores of all families: alarm, what varies in 100 rows, {k3}",
          lambda: plain(alarm(100)), every, same_scores),
         ("bge", "bge", f"BGe scores of all families: 20 columns of 300 measurements, {k3}",
          lambda: plain(measured(20, 300)), ("sumu", "pybnesian"), same_scores),
