@@ -332,10 +332,11 @@ def first_compilation(limit: float) -> float | None:
 
 
 def commit() -> str:
-    """The commit of this clone, with a plus if files differ from it."""
+    """The commit of this clone, with a plus if files that a run uses differ from it."""
     git = ["git", "-C", str(HERE)]
     head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True)
-    changed = subprocess.run([*git, "diff", "--quiet", "HEAD"]).returncode
+    used = [str(HERE), str(HERE.parent / "bnlab")]
+    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", *used]).returncode
     return head.stdout.strip() + "+" * bool(changed)
 
 

@@ -8,6 +8,7 @@ CONTRIBUTING and of NOTATION are taken from there, so that each text stands in o
 import inspect
 import re
 import shutil
+import sys
 import types
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from bnlab.course import make_course
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
+sys.path.insert(0, str(HERE))
+from benchmark_page import page_of  # noqa: E402
+
 SOURCE = "https://github.com/bnlab/bnlab/blob/main/"
 
 project = "bnlab"
@@ -154,7 +158,10 @@ def section(file: str, heading: str, start_at: str = "") -> str:
 
 
 def take_sections(app: object, page: str, content: list[str]) -> None:
-    """Replace lines such as `{{README.md ## Limits}}` by that section."""
+    """Replace lines such as `{{README.md ## Limits}}` by that section; a stored run by tables."""
+    run = "{{benchmarks/page.json}}"
+    if run in content[0]:
+        content[0] = content[0].replace(run, page_of(ROOT / run.strip("{}")))
     pattern = re.compile(r"^\{\{(\S+?)(?: (#.*?))?(?: (\|.*))?\}\}$", re.MULTILINE)
     content[0] = pattern.sub(lambda match: section(*match.groups("")), content[0])
 
