@@ -37,7 +37,8 @@ Natural = Annotated[int, 0]
 Count = Annotated[int, 1]
 Several = Annotated[int, 2]
 
-_ARRAY_LIKE = frozenset(get_args(ArrayLike))
+# NumPy 2.5 made names of their own of ArrayLike and NDArray, which were abbreviations before.
+_ARRAY_LIKE = frozenset(get_args(ArrayLike) or [ArrayLike])
 
 # What people call an instance, where that is not its class, and where one comes from.
 _CALLED = {"Score": "score", "Prior": "prior", "Executor": "executor"}
@@ -203,8 +204,8 @@ def _spelled(hint: Any) -> str:
         kinds = [arg for arg in args if arg not in _ARRAY_LIKE or not _ARRAY_LIKE <= {*args}]
         names = [*map(_spelled, kinds), *["ArrayLike"] * (len(kinds) < len(args))]
         return " | ".join(sorted(names, key="None".__eq__))
-    if origin is np.ndarray:
-        return f"NDArray[{_spelled(get_args(args[1])[0])}]"
+    if _is_array(origin):
+        return f"NDArray[{_spelled(_scalar(hint))}]"
     if origin is Callable or hint in (None, type(None)):
         return "None" if origin is None else "Callable"
     if origin is None:
@@ -212,6 +213,16 @@ def _spelled(hint: Any) -> str:
     if origin is Literal:
         return " | ".join(map(repr, args))
     return f"{origin.__name__}[{', '.join(map(_spelled, args))}]"
+
+
+def _is_array(origin: Any) -> bool:
+    return origin is np.ndarray or origin is NDArray
+
+
+def _scalar(hint: Any) -> Any:
+    """What an array holds, of `NDArray[scalar]`."""
+    last = get_args(hint)[-1]
+    return get_args(last)[0] if get_origin(last) is np.dtype else last
 
 
 def _hint(function: Callable[..., Any], name: str) -> Any:
@@ -250,8 +261,8 @@ def _as(value: Any, hint: Any) -> Any:
         return _within(value, hint.__metadata__) if type(value) is plain else _as(value, plain)
     if origin is Union or origin is types.UnionType:
         return _as_one_of(value, get_args(hint))
-    if origin is np.ndarray:
-        return _as_array(value, get_args(get_args(hint)[1])[0])
+    if _is_array(origin):
+        return _as_array(value, _scalar(hint))
     if origin is Literal:
         if not any(type(value) is type(choice) and value == choice for choice in get_args(hint)):
             *most, last = (

@@ -367,6 +367,17 @@ def test_labs_need_a_folder(here: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "weather.csv" in one_line(capsys)
 
 
+def test_labs_name_the_remedy_where_nothing_may_be_written(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, **_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    assert main(["labs", "--no-open", "mine"]) == terminal.FAILED
+    assert "mine: Permission denied; name a folder of yours" in capsys.readouterr().err
+
+
 def test_the_labs_themselves_are_not_copied_onto_themselves(here: Path) -> None:
     assert main(["labs", str(labs.shipped()), "--no-open"]) == 0
     assert not (labs.shipped() / labs.RECORD).exists()

@@ -46,7 +46,12 @@ def run(options: argparse.Namespace, /) -> int:
     folder = _unused(options.folder) if options.fresh else options.folder
     source = shipped()
     if not (folder.is_dir() and folder.samefile(source)):
-        copied, kept = copy_to(source, folder)
+        try:
+            copied, kept = copy_to(source, folder)
+        except PermissionError as error:
+            raise Failure(
+                f"{folder}: {error.strerror}; name a folder of yours: bnlab labs FOLDER"
+            ) from error
         print(f"{folder}: {copied} files copied")
         if kept:
             print(f"kept as you have changed them: {', '.join(kept)} (--fresh copies all anew)")
