@@ -128,8 +128,7 @@ def check_counts(*, least: int = 1, **counts: int) -> tuple[int, ...]:
     ...
     bnlab.errors.InputError: draws=0: give an integer of at least 1
     """
-    kind = Annotated[int, least]
-    return tuple(conforming(name, count, kind) for name, count in counts.items())
+    return tuple(conforming(name, count, Annotated[int, least]) for name, count in counts.items())
 
 
 def real(value: object, /) -> float:
@@ -140,9 +139,8 @@ def real(value: object, /) -> float:
     >>> real(np.float32(0.5)), real("0.5")
     (0.5, nan)
     """
-    if isinstance(value, Real) or (isinstance(value, np.ndarray) and value.ndim == 0):
-        return float(value)
-    return math.nan
+    number = isinstance(value, Real) or (isinstance(value, np.ndarray) and value.ndim == 0)
+    return float(value) if number else math.nan
 
 
 def _wrapped(function: Callable[..., Any]) -> Any:
@@ -204,7 +202,7 @@ def _spelled(hint: Any) -> str:
         kinds = [arg for arg in args if arg not in _ARRAY_LIKE or not _ARRAY_LIKE <= {*args}]
         names = [*map(_spelled, kinds), *["ArrayLike"] * (len(kinds) < len(args))]
         return " | ".join(sorted(names, key="None".__eq__))
-    if _is_array(origin):
+    if origin in (np.ndarray, NDArray):
         return f"NDArray[{_spelled(_scalar(hint))}]"
     if origin is Callable or hint in (None, type(None)):
         return "None" if origin is None else "Callable"
@@ -215,24 +213,18 @@ def _spelled(hint: Any) -> str:
     return f"{origin.__name__}[{', '.join(map(_spelled, args))}]"
 
 
-def _is_array(origin: Any) -> bool:
-    return origin is np.ndarray or origin is NDArray
-
-
 def _scalar(hint: Any) -> Any:
     """What an array holds, of `NDArray[scalar]`."""
-    last = get_args(hint)[-1]
-    return get_args(last)[0] if get_origin(last) is np.dtype else last
+    return (*get_args(get_args(hint)[-1]), get_args(hint)[-1])[0]
 
 
 def _hint(function: Callable[..., Any], name: str) -> Any:
     hint = function.__annotations__[name]
-    if isinstance(hint, str):
-        try:
-            return eval(hint, sys.modules[function.__module__].__dict__)
-        except (NameError, AttributeError):  # of a library that is imported when it is needed
-            return Any
-    return hint
+    try:
+        known = sys.modules[function.__module__].__dict__
+        return eval(hint, known) if isinstance(hint, str) else hint
+    except (NameError, AttributeError):  # of a library that is imported when it is needed
+        return Any
 
 
 def conforming(name: str, value: Any, hint: Any, /) -> Any:
@@ -261,7 +253,7 @@ def _as(value: Any, hint: Any) -> Any:
         return _within(value, hint.__metadata__) if type(value) is plain else _as(value, plain)
     if origin is Union or origin is types.UnionType:
         return _as_one_of(value, get_args(hint))
-    if _is_array(origin):
+    if origin in (np.ndarray, NDArray):
         return _as_array(value, _scalar(hint))
     if origin is Literal:
         if not any(type(value) is type(choice) and value == choice for choice in get_args(hint)):
