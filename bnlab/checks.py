@@ -140,7 +140,7 @@ def real(value: object, /) -> float:
     (0.5, nan)
     """
     number = isinstance(value, Real) or (isinstance(value, np.ndarray) and value.ndim == 0)
-    return float(value) if number else math.nan
+    return float(value) if number else math.nan  # type: ignore[arg-type]
 
 
 def _wrapped(function: Callable[..., Any]) -> Any:
