@@ -203,6 +203,7 @@ FILMS = {
             ("stuck = ",),
             "stuck",
             ("share", "rows"),
+            begin={"rows": 20},
             still="structure_mcmc_stuck",
             slow=True,
         ),

@@ -23,6 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from drawing import check_font, read, write
 from served import chromium
 
@@ -263,8 +264,56 @@ def hidden_loops(loops):
 
 
 @of("11_structure_mcmc", "stuck = ", slow=True)
+def structure_mcmc_traces(stuck):
+    return at(stuck, "trace")
+
+
+@of("11_structure_mcmc", "stuck = ", slow=True)
 def structure_mcmc_stuck(stuck):
-    return at(stuck)
+    return at(stuck, rows=20)
+
+
+@of("11_structure_mcmc")
+def structure_mcmc_layers():
+    dag = np.zeros((4, 4))
+    dag[[0, 1, 1, 2], [2, 2, 3, 3]] = 1
+    partitions = {
+        "A = ({u, v}, {w}, {x})": ((0, 0, 1, 2), (0.2, 0.8, 0.25, 0.7)),
+        "A split: ({u}, {v}, {w}, {x})": ((0, 1, 2, 3), (0.2, 0.8, 0.2, 0.8)),
+        "A joined: ({u, v, w}, {x})": ((0, 0, 0, 1), (0.05, 0.5, 0.95, 0.5)),
+    }
+    drawn = [["A DAG", in_layers(dag, *partitions["A = ({u, v}, {w}, {x})"])]]
+    for said, (layer, across) in partitions.items():
+        above = np.subtract.outer(layer, layer).T  # layers from u down to v
+        allowed = np.where(above > 0, np.where(above == 1, 1, 0.3), 0)
+        drawn.append([said, in_layers(allowed, layer, across)])
+    return drawn
+
+
+def in_layers(edges, layer, across):
+    places = np.column_stack([across, 1 - np.array(layer) / max(layer)])
+    alt = "Four nodes in layers, one below the other, with arrows downwards"
+    return plots.network(edges, list("uvwx"), places, width=190, height=230, title="", alt=alt)
+
+
+@of("11_structure_mcmc", slow=True)
+def structure_mcmc_modes(lab):
+    table = lab.target("tic-tac-toe", 958).table
+    score = {int(P): w for P, w in zip(table.parents[4], table.log_phi[4], strict=True)}
+    names = ["corner" if v in (0, 2, 6, 8) else "middle" if v == 4 else "side" for v in range(9)]
+    places = [(v % 3 / 3.4 + 0.1, 1 - v // 3 / 2) for v in range(9)] + [(0.7, 0.75)]
+    drawn = []
+    for said, corners in ("alone", ()), ("one corner", (0,)), ("two corners", (0, 8)):
+        edges = np.zeros((10, 10))
+        edges[[*corners, 9], 4] = 1
+        gain = score[sum(1 << u for u in (*corners, 9))] - score[0]
+        drawn.append([f"class, {said}: {gain:.1f} nats", board(edges, [*names, "class"], places)])
+    return drawn
+
+
+def board(edges, names, places):
+    alt = "The nine squares and class, with arrows to the middle square"
+    return plots.network(edges, names, places, width=250, height=190, title="", alt=alt)
 
 
 @of("11_structure_mcmc", "race = ")

@@ -37,8 +37,8 @@ def test_partitions_go_to_the_same_posterior(reversals) -> None:
 
 def test_orders_and_partitions_come_nearer_on_tic_tac_toe() -> None:
     found = lab.race("tic-tac-toe", stops=[1.0])
-    *others, partitions, orders = (np.mean(points[-1][1]) for points in found.values())
-    assert orders < partitions < 8 < min(others)
+    *others, partitions, orders, weighted = (np.mean(each[-1][1]) for each in found.values())
+    assert max(weighted, orders) < partitions < 8 < min(others)
 
 
 def test_dags_are_in_a_mode_and_orders_allow_it() -> None:
@@ -50,6 +50,23 @@ def test_dags_are_in_a_mode_and_orders_allow_it() -> None:
         prior = "structure-modular" if over == "dags" else "order-modular"
         found = lab.in_modes(bn.Draws(values, even, even, over, prior, names))
         assert found[0].tolist() == [[True] + [False] * 7, [False] * 8]
+
+
+def test_racing_weights_tend_to_the_exact_edges() -> None:
+    where = lab.target("coronary", 50)
+    assert where.sad(where.orders.edges) > 0.5
+    for edges in islice(lab.racer("weighted draws", where), 300, 301):
+        assert max(map(where.sad, edges())) < 0.15
+
+
+def test_jumps_are_refused_that_close_a_cycle_or_need_four_parents() -> None:
+    pair = np.array([[0, 0.5], [0.5, 0]])
+    assert lab.refused(bn.Global(pair)) == (0, 0)
+    ring, fan = np.zeros((3, 3)), np.zeros((5, 5))
+    ring[[0, 1, 2], [1, 2, 0]] = fan[:4, 4] = 1  # clipped: hardly less
+    assert lab.refused(bn.Global(ring))[0] > 0.99
+    cyclic, refused = lab.refused(bn.Global(fan))
+    assert cyclic < 0.01 and refused > 0.99
 
 
 def test_racing_orders_tend_to_order_modular_edges() -> None:
@@ -107,8 +124,8 @@ def test_ten_times_the_local_moves_help_on_coronary_and_hardly_on_wine() -> None
     falls = {}
     for name in ("coronary", "wine"):
         where, errors = lab.target(name), []
-        for thin in (15, 150):
-            how = {"draws": 1000, "thin": thin, "chains": 64, "burn_in": 0}
+        for draws in (1000, 10_000):
+            how = {"draws": draws, "thin": 15, "chains": 64, "burn_in": 0}
             walked = bn.sample_structures(where.table, rng=np.random.default_rng(2), **how)
             errors.append(np.mean(lab.chain_errors(walked, where)))
         falls[name] = errors[0] / errors[1]

@@ -14,9 +14,10 @@ from bnlab.labs.structure_mcmc.chains import (
     in_modes,
     kernels,
     partitions,
-    places,
-    sixteen_chains,
+    raced,
+    refused,
     sizes,
+    standings,
     target,
     walked,
 )

@@ -15,9 +15,7 @@ from bnlab.labs.structure_mcmc.chains import (
     SEED,
     WALKS,
     Target,
-    band,
     kernels,
-    one_layer,
     sizes,
     target,
     walked,
@@ -26,7 +24,7 @@ from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.sampling.chains import ChainSampler
 from bnlab.sampling.order_mcmc import CoupledWalker
 from bnlab.sampling.order_target import OrderWalker
-from bnlab.sampling.partition_mcmc import PartitionWalker
+from bnlab.sampling.partition_mcmc import PartitionWalker, partition_of
 from bnlab.sampling.structure_mcmc import StructureWalker
 
 SHARES = (0.0, 0.1, 0.9, 1.0)  # of local moves
@@ -58,7 +56,9 @@ class Stuck(View):
         """The error of each chain for all numbers of rows, and four of the chains for this one."""
         draws, found = walked(self._case, rows, share)
         errors = np.array([walked(self._case, m, share)[1] for m in self._sizes])
-        low, high = band(self._case, rows)
+        exact, rng = target(self._case, rows).dags, np.random.default_rng(SEED)
+        exact_draws = bn.sample_dags(exact, draws=1000, rng=rng).log_target
+        low, high = np.quantile(exact_draws, (0.025, 0.975)).tolist()
         n, made = draws.values.shape[2], draws.values.shape[1]
         trace = plots.traces(
             n * (n - 1) * np.arange(1.0, made + 1),
@@ -70,6 +70,7 @@ class Stuck(View):
             title="Four of the chains",
             alt="Log target of the DAGs of four chains, with the range of exact draws shaded",
         )
+        rhat = bn.diagnostics.rhat(draws.log_target[:SHOWN_CHAINS, made // 2 :])
         rates = [
             f"{draws.stats[key].mean():.2%} of the {kind} moves accepted"
             for kind in ("local", "global")
@@ -88,11 +89,16 @@ class Stuck(View):
                 ),
                 f"{said}{np.mean(found):.2f}.",
             ),
-            "trace": (trace, f"{', '.join(rates)}. Shaded: 95 % of exact draws."),
+            "trace": (
+                trace,
+                f"{', '.join(rates)}. Shaded: 95 % of exact draws. R-hat of the second halves of "
+                f"the four: {rhat:.2f}.",
+            ),
         }
 
 
-RACERS = ("local", "global", "mixture", "partitions", "orders")
+RACERS = ("local", "global", "mixture", "partitions", "orders", "weighted draws")
+NEED_EDGES = ("global", "mixture", "weighted draws")  # or all of the order-modular posterior
 STOPS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)  # seconds of computing of each sampler
 CHAINS = 4
 ROUND_SECONDS = 0.005
@@ -130,8 +136,23 @@ def chains(
         yield edges
 
 
+def weighted(where: Target, /) -> Racer:
+    """Independent order-modular draws weighted by 1 / ℓ(G), in four parts."""
+    rngs, n = np.random.default_rng(SEED).spawn(CHAINS), where.table.n
+    sums, weights = np.zeros((CHAINS, n, n)), np.zeros((CHAINS, 1, 1))
+    while True:
+        for c, rng in enumerate(rngs):
+            drawn = bn.reweight_by_extensions(bn.sample_dags(where.orders, draws=200, rng=rng))
+            each = np.exp(drawn.log_weight[0])
+            sums[c] += np.tensordot(each, bn.graphs.to_adjacency(drawn.values[0]), axes=1)
+            weights[c] += each.sum()
+        yield lambda: list(sums / weights)
+
+
 def racer(label: str, where: Target, /) -> Racer:
     """Return four chains of a kind, one of `RACERS`: from no edges, or from random orders."""
+    if label == "weighted draws":
+        return weighted(where)
     table, n = where.table, where.table.n
 
     def of_dags(dags: Ints) -> Floats:
@@ -144,7 +165,7 @@ def racer(label: str, where: Target, /) -> Racer:
         return bn.features.edges(draws, table=table)
 
     if label == "partitions":
-        starts = [one_layer(n) for _ in range(CHAINS)]
+        starts = [partition_of(np.zeros(n, np.int64)) for _ in range(CHAINS)]
         return chains(PartitionWalker.of(table), starts, n, of_dags)
     if label == "orders":
         starts = list(np.random.default_rng(SEED).permuted([[np.arange(n)]] * CHAINS, axis=-1))
@@ -179,7 +200,7 @@ def race(
     for label in samplers:
         next(racer(label, where))  # compiled kernels are loaded off the clock
     racers = {label: racer(label, where) for label in samplers}
-    clock = {label: head_start(case) * (label in ("global", "mixture")) for label in samplers}
+    clock = {label: head_start(case) * (label in NEED_EDGES) for label in samplers}
     total, edges = round(1000 * stops[-1] * len(samplers)), {}
     for stop in stops:
         for label, steps in racers.items():
@@ -197,7 +218,9 @@ def race(
 
 
 class Race(Experiment):
-    """Walks on DAGs, partitions and orders, each with its own clock, and how far off they are.
+    """Walks and weighted draws, each with its own clock, and how far off they are.
+
+    A broken line is the error of the exact order-modular edges.
 
     Control `dataset`; panel `panel`; `found` is sampler -> [(seconds, SAD of each chain)].
 
@@ -229,4 +252,6 @@ class Race(Experiment):
                 f"{title(dataset)}. Line: mean over four chains; bar: best to worst chain. Least "
                 f"error so far: {best}, {np.mean(last[best][1]):.2f} after {last[best][0]:.2g} s."
             )
-        return {"panel": (plots.race(found, (self._stops[0], self._stops[-1])), caption)}
+        where, ends = target(dataset), (self._stops[0], self._stops[-1])
+        level = {"order-modular, exact": where.sad(where.orders.edges)}
+        return {"panel": (plots.race(found, ends, levels=level), caption)}
