@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -277,3 +278,20 @@ def test_the_truth_is_ranked_evenly_among_draws_given_what_is_left_of_it(monkeyp
             ranks[name][below + rng.integers(0, equal + 1)] += 1
     for counts in ranks.values():
         assert oracles.chi_square(counts, np.full(kept + 1, repeats / (kept + 1))) > 1e-3
+
+
+def test_a_sum_of_other_columns_is_named() -> None:
+    """As where no cell is missing; not where whole rows are too few to tell."""
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(40, 3))
+    rows[:, 2] = rows[:, 0] + 2 * rows[:, 1] + 5
+    rows[rng.random(rows.shape) < 0.1] = np.nan
+    data = bn.Data.from_arrays(rows, missing="keep")
+    with pytest.warns(UserWarning, match="'x2' is a sum of multiples"):
+        bn.complete(data, bn.BGe(), draws=2, rng=rng)
+    rows[3:, 0] = np.where(np.arange(37) < 5, rows[3:, 0], np.nan)
+    rows[:8, 1] = np.nan
+    few = bn.Data.from_arrays(rows, missing="keep")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bn.complete(few, bn.BGe(), draws=2, rng=rng)

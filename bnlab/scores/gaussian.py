@@ -211,8 +211,13 @@ def regression(columns: Floats, prior: WishartPrior, /) -> Regression:
 
 
 def _warn_of_collinear(columns: Floats, data: Data) -> None:
-    """Tell of the first column that those before it explain, if rows suffice to see that."""
+    """Tell of the first column that those before it explain, if whole rows suffice to see that."""
     kept: list[Floats] = []
+    whole = ~(data.missing & data.measured).any(axis=1)
+    if not (columns.size and whole.any()):
+        return
+    columns = columns[:, whole]
+    columns = columns - columns.mean(axis=1, keepdims=True)
     for v in np.flatnonzero(data.measured):
         rest, size = columns[v], float(columns[v] @ columns[v])
         if size == 0:
@@ -222,7 +227,7 @@ def _warn_of_collinear(columns: Floats, data: Data) -> None:
                 rest = rest - (other @ rest) * other
         left = float(rest @ rest)
         if left <= COLLINEAR * size:
-            if len(kept) < data.m - 1:
+            if len(kept) < columns.shape[1] - 1:
                 warn(
                     f"variable {brief(data.names[v])!r} is a sum of multiples of those before it: "
                     "edges among them say that they determine each other. Leave one out"
