@@ -301,7 +301,7 @@ def structure_mcmc_modes(lab):
     table = lab.target("tic-tac-toe", 958).table
     score = {int(P): w for P, w in zip(table.parents[4], table.log_phi[4], strict=True)}
     names = ["corner" if v in (0, 2, 6, 8) else "middle" if v == 4 else "edge" for v in range(9)]
-    places = [(v % 3 / 3.4 + 0.1, 1 - v // 3 / 2) for v in range(9)] + [(0.3, 0.75)]
+    places = [(v % 3 / 3.4 + 0.32, 1 - v // 3 / 2) for v in range(9)] + [(0.0, 0.75)]
     drawn = []
     for said, corners in ("alone", ()), ("one corner", (0,)), ("two corners", (0, 8)):
         edges = np.zeros((10, 10))
