@@ -28,6 +28,7 @@ from drawing import check_font, read, write
 from served import chromium
 
 from bnlab import plots
+from bnlab.plots.canvas import COLOURS, INK, canvas
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"
@@ -353,6 +354,23 @@ GARDEN = ("path = ", "table = ", "study = ")
 @of("14_your_own_data", *GARDEN[:2])
 def own_table(table):
     return table.widget
+
+
+@of("14_your_own_data", "bdeu = ", "whole = ", slow=True)
+def own_hill(whole, read):
+    data, _ = read(whole, kept=("water", "growth"))
+    water, growth = (data.measurements[:, data.index(name)] for name in ("water", "growth"))
+    alt = "Growth of each plot over its water, with cuts and the best straight line"
+    hill = canvas("", alt, "water (litres a day)", "growth (cm)", size=(460, 300))
+    hill.scatter(water.tolist(), growth.tolist(), size=5, color=COLOURS[0], alpha=0.6)
+    slope, height = np.polyfit(water, growth, 1)
+    hill.line([0, 10], [height, height + 10 * slope], color=COLOURS[1], line_width=3)
+    for levels, dash in (2, "dashed"), (3, "dotted"):
+        shares = np.arange(1, levels) / levels
+        look = {"line_dash": dash, "color": INK, "line_width": 2}
+        hill.vspan(np.quantile(water, shares).tolist(), **look)
+        hill.hspan(np.quantile(growth, shares).tolist(), **look)
+    return [hill]
 
 
 @of("14_your_own_data", *GARDEN, "network = ")
