@@ -301,8 +301,8 @@ def in_layers(edges, layer, across):
 def structure_mcmc_modes(lab):
     table = lab.target("tic-tac-toe", 958).table
     score = {int(P): w for P, w in zip(table.parents[4], table.log_phi[4], strict=True)}
-    names = ["corner" if v in (0, 2, 6, 8) else "middle" if v == 4 else "edge" for v in range(9)]
-    places = [(v % 3 / 3.4 + 0.32, 1 - v // 3 / 2) for v in range(9)] + [(0.0, 0.75)]
+    names = ["corner" if v in (0, 2, 6, 8) else "middle" if v == 4 else "side" for v in range(9)]
+    places = [(v % 3 / 2.9 + 0.31, 1 - v // 3 / 2) for v in range(9)] + [(0.0, 0.72)]
     drawn = []
     for said, corners in ("alone", ()), ("one corner", (0,)), ("two corners", (0, 8)):
         edges = np.zeros((10, 10))
@@ -314,7 +314,7 @@ def structure_mcmc_modes(lab):
 
 def board(edges, names, places):
     alt = "The nine squares and class, with arrows to the middle square"
-    return plots.network(edges, names, places, width=250, height=190, title="", alt=alt)
+    return plots.network(edges, names, places, width=270, height=190, title="", alt=alt)
 
 
 @of("11_structure_mcmc", "race = ")

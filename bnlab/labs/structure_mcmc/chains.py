@@ -136,6 +136,7 @@ def raced(case: Case, m: int) -> dict[str, tuple[bn.Draws, float]]:
         kind: partial(on_dags, kernel=kernel) for kind, kernel in kernels(where).items()
     }
     walks[f"local, {LONGER} times the moves"] = partial(on_dags, thin=6 * LONGER)
+    walks["local, with reversals"] = partial(on_dags, kernel=bn.EdgeReversal(share=0.1))
     walks["partitions"] = partial(partitions, where, **how)
     walks["partitions, no reversals"] = partial(partitions, where, reversals=False, **how)
     walks["orders"] = partial(bn.sample_orders, where.table, **how)
