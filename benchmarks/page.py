@@ -27,6 +27,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+from peers import gaussian_bic
 from timing import sample_table
 
 import bnlab as bn
@@ -90,8 +91,6 @@ def same_tree(inputs: Inputs, ours: np.ndarray, theirs: np.ndarray) -> dict[str,
 
 def same_optimum(inputs: Inputs, ours: np.ndarray, theirs: np.ndarray) -> dict[str, object]:
     """Whether DAGs have the same linear-Gaussian BIC."""
-    from peers import gaussian_bic
-
     table = bn.ScoreTable(*gaussian_bic(inputs["values"], int(inputs["k"])))
     return same_scores(inputs, table.log_target(ours), table.log_target(theirs))
 

@@ -139,8 +139,9 @@ def real(value: object, /) -> float:
     >>> real(np.float32(0.5)), real("0.5")
     (0.5, nan)
     """
-    number = isinstance(value, Real) or (isinstance(value, np.ndarray) and value.ndim == 0)
-    return float(value) if number else math.nan  # type: ignore[arg-type]
+    if isinstance(value, Real) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return float(value)
+    return math.nan
 
 
 def _wrapped(function: Callable[..., Any]) -> Any:
@@ -221,8 +222,7 @@ def _scalar(hint: Any) -> Any:
 def _hint(function: Callable[..., Any], name: str) -> Any:
     hint = function.__annotations__[name]
     try:
-        known = sys.modules[function.__module__].__dict__
-        return eval(hint, known) if isinstance(hint, str) else hint
+        return eval(hint, vars(sys.modules[function.__module__])) if isinstance(hint, str) else hint
     except (NameError, AttributeError):  # of a library that is imported when it is needed
         return Any
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from threading import Thread
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
@@ -169,8 +170,9 @@ class Steps:
             raise Stopped(f"stopped after step {done} of {total}: {self._outcome}")
 
 
+@cache
 def threads_start() -> bool:
-    """Return whether threads can be started; in a browser they cannot."""
+    """Return whether this process can start threads; in a browser it cannot."""
     try:
         Thread(target=int).start()
     except RuntimeError:
@@ -178,8 +180,8 @@ def threads_start() -> bool:
     return True
 
 
-class _Here:
-    """An executor that does each job when its result is asked for."""
+class Here:
+    """An executor that does each job in the calling thread, when its result is asked for."""
 
     def map(self, fn: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterator[Any]:
         return map(fn, *iterables)
@@ -189,7 +191,7 @@ class _Here:
 def workers(executor: Executor | None, jobs: int, /) -> Iterator[Executor]:
     """Yield the executor given, or threads for so many jobs that end with the context."""
     if executor is None and not threads_start():
-        executor = _Here()
+        executor = Here()
     if executor is not None:
         yield executor
         return

@@ -133,7 +133,12 @@ def write_reference(folder: Path) -> None:
 
 
 def section(file: str, heading: str, start_at: str = "") -> str:
-    """Return what stands under a heading of a file, or from a line on, its links led right."""
+    """Return what stands under a heading of a file, or from a line on, its links led right.
+
+    Of a stored run of benchmarks, its tables.
+    """
+    if file.endswith(".json"):
+        return page_of(ROOT / file)
     text = (ROOT / file).read_text(encoding="utf-8")
     if heading:
         start = f"\n{text}".index(f"\n{heading}\n") + len(heading) + 1
@@ -158,10 +163,7 @@ def section(file: str, heading: str, start_at: str = "") -> str:
 
 
 def take_sections(app: object, page: str, content: list[str]) -> None:
-    """Replace lines such as `{{README.md ## Limits}}` by that section; a stored run by tables."""
-    run = "{{benchmarks/page.json}}"
-    if run in content[0]:
-        content[0] = content[0].replace(run, page_of(ROOT / run.strip("{}")))
+    """Replace lines such as `{{README.md ## Limits}}` by that section."""
     pattern = re.compile(r"^\{\{(\S+?)(?: (#.*?))?(?: (\|.*))?\}\}$", re.MULTILINE)
     content[0] = pattern.sub(lambda match: section(*match.groups("")), content[0])
 

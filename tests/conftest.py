@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from importlib.metadata import version
@@ -110,6 +111,20 @@ def data_dir() -> Path:
     if not DATA_DIR:
         pytest.skip(NO_DATA)
     return Path(DATA_DIR)
+
+
+@pytest.fixture
+def no_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A process that can start no thread, as in a browser."""
+    from bnlab.running import threads_start
+
+    def start(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    threads_start.cache_clear()
+    yield
+    threads_start.cache_clear()
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import pickle
 import shutil
 import subprocess
 import sys
-import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -47,11 +46,7 @@ def test_threads(plain, small_blocks):
         assert calls.differing(calls.everything(executor), plain) == set()
 
 
-def test_no_threads(plain, small_blocks, monkeypatch):
-    def start(self):
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threading.Thread, "start", start)
+def test_no_threads(plain, small_blocks, no_threads):
     assert calls.differing(calls.everything(), plain) == set()
 
 

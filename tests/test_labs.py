@@ -177,13 +177,8 @@ def test_runner_shows_what_went_wrong() -> None:
 
 
 @pytest.fixture
-def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a browser."""
-
-    def start(self: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threading.Thread, "start", start)
+def alone(no_threads: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a browser, with short rounds."""
     monkeypatch.setattr(view, "LOOK_EVERY", 0.02)
     monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 10_000)
 
@@ -213,7 +208,7 @@ def _run_alone(runner: Runner, turn: Callable[[int], object] = lambda turns: Non
     return asyncio.run(run())
 
 
-def test_without_threads_rounds_give_the_same_bits(no_threads: None) -> None:
+def test_without_threads_rounds_give_the_same_bits(alone: None) -> None:
     rounds: list[int] = []
     results: list[bn.Draws] = []
 
@@ -227,7 +222,7 @@ def test_without_threads_rounds_give_the_same_bits(no_threads: None) -> None:
     assert runner.status.value == "done: 800 of 800 runs"
 
 
-def test_without_threads_stop_ends_the_work_with_what_it_has(no_threads: None) -> None:
+def test_without_threads_stop_ends_the_work_with_what_it_has(alone: None) -> None:
     results: list[bn.Draws] = []
     runner = Runner(_annealed, results.append)
     _run_alone(runner, lambda turns: runner.bar.value and runner.stop_button.click())
@@ -239,7 +234,7 @@ def test_without_threads_stop_ends_the_work_with_what_it_has(no_threads: None) -
 
 
 def test_without_threads_what_keeps_nothing_is_done_again_at_a_bounded_cost(
-    no_threads: None,
+    alone: None,
 ) -> None:
     steps: list[int] = []
 
@@ -262,7 +257,7 @@ def test_without_threads_what_keeps_nothing_is_done_again_at_a_bounded_cost(
 
 
 def test_without_threads_a_moved_control_ends_the_work_for_the_earlier_setting(
-    no_threads: None,
+    alone: None,
 ) -> None:
     bounds = evidence_bounds.Bounds(stops=[10, 100_000])
     first = bounds.setting()
@@ -275,7 +270,7 @@ def test_without_threads_a_moved_control_ends_the_work_for_the_earlier_setting(
     assert wide.found == evidence_bounds.Bounds(stops=[10, 100]).runner.run_now()[1]
 
 
-def test_without_threads_an_exact_sum_is_found(no_threads: None) -> None:
+def test_without_threads_an_exact_sum_is_found(alone: None) -> None:
     exact = dynamic_programming.FullSpeed(bn.load_dataset("wine"), start=13, rows=178)
     _run_alone(exact.runner)
     assert exact.found.edges.shape == (13, 13)

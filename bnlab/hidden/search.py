@@ -2,10 +2,10 @@
 
 import itertools
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +27,17 @@ from bnlab.hidden.model import (
 from bnlab.hidden.samplers import AIS, SMC
 from bnlab.hidden.scoring import Score, score
 from bnlab.results import Record, Run
-from bnlab.running import Clock, Executor, Progress, Stopped, Work, run_steps, seed_of, spread
+from bnlab.running import (
+    Clock,
+    Executor,
+    Here,
+    Progress,
+    Stopped,
+    Work,
+    run_steps,
+    seed_of,
+    spread,
+)
 
 Edge = Literal["hidden-observed", "observed-observed", "observed-hidden", "hidden-hidden"]
 
@@ -64,7 +74,7 @@ class Fitted:
 
     def __call__(self, model: HiddenModel, data: Ints, /, *, rng: np.random.Generator) -> float:
         """The score of one component."""
-        found = score(model, data, [self.name], restarts=self.restarts, rng=rng, executor=_Here())
+        found = score(model, data, [self.name], restarts=self.restarts, rng=rng, executor=Here())
         return found[self.name].log_value
 
 
@@ -86,7 +96,7 @@ class Simulated:
     def __call__(self, model: HiddenModel, data: Ints, /, *, rng: np.random.Generator) -> float:
         """The score of one component."""
         return estimate_evidence(
-            model, data, runs=self.runs, rng=rng, method=self.method, executor=_Here()
+            model, data, runs=self.runs, rng=rng, method=self.method, executor=Here()
         ).log_value
 
 
@@ -347,13 +357,6 @@ class _Climb(Work):
 def _score_one(job: tuple[ComponentScore, HiddenModel, Ints, np.random.Generator]) -> float:
     component_score, model, columns, rng = job
     return component_score(model, columns, rng=rng)
-
-
-class _Here:
-    """An executor that works in the calling thread."""
-
-    def map(self, fn: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterator[Any]:
-        return map(fn, *iterables)
 
 
 def in_order(model: HiddenModel, /) -> HiddenModel:

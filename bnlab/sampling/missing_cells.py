@@ -16,7 +16,13 @@ from bnlab.data.validation import MAX_MEASUREMENT
 from bnlab.graphs import members
 from bnlab.kernels import completing as kernels
 from bnlab.scores import K2, BDeu, BGe, ConditionalGaussian, Score, log_scores, score_parts
-from bnlab.scores.gaussian import Units, prepared, regression, units_of, wishart_prior
+from bnlab.scores.gaussian import (
+    Units,
+    regression,
+    units_of,
+    warn_of_collinear,
+    wishart_prior,
+)
 
 Cells = NDArray[Any]  # states, or measurements in units of the data, row by row
 CellScore = BDeu | K2 | BGe | ConditionalGaussian
@@ -53,7 +59,7 @@ def cells_of(data: Data, score: CellScore, max_parents: int, /) -> "MissingCells
         raise ValueError(f"discrete={of_states!r} is no marginal likelihood: use BDeu() or K2()")
     if of_measured is not None and data.measured.any():
         wishart_prior(of_measured, data)
-        prepared(of_measured, data)
+        warn_of_collinear(units_of(of_measured, data).columns(data.measurements), data)
         sizes = sorted(np.maximum(data.arities, 1).tolist(), reverse=True)
         states = math.prod(sizes[: max(0, max_parents)])
         memory.require(

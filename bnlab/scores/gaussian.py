@@ -183,7 +183,7 @@ def prepared(score: BGe, data: Data, /) -> Floats:
     Warns of columns that are sums of others, up to rounding: in DAGs they determine each other.
     """
     out = units_of(score, data).columns(data.measurements)
-    _warn_of_collinear(out, data)
+    warn_of_collinear(out, data)
     return out
 
 
@@ -210,7 +210,7 @@ def regression(columns: Floats, prior: WishartPrior, /) -> Regression:
     )
 
 
-def _warn_of_collinear(columns: Floats, data: Data) -> None:
+def warn_of_collinear(columns: Floats, data: Data, /) -> None:
     """Tell of the first column that those before it explain, if whole rows suffice to see that."""
     kept: list[Floats] = []
     whole = ~(data.missing & data.measured).any(axis=1)

@@ -86,6 +86,15 @@ def exact_errors(where: Target, draws: int, /) -> list[float]:
     return [where.sad(bn.graphs.to_adjacency(part).mean(axis=0)) for part in np.split(drawn, RUNS)]
 
 
+@cache
+def band(case: Case, m: int) -> tuple[float, float]:
+    """Return the range of log targets that holds 95 % of exact draws, nats."""
+    rng = np.random.default_rng(SEED)
+    exact = bn.sample_dags(target(case, m).dags, draws=1000, rng=rng)
+    low, high = np.quantile(exact.log_target, (0.025, 0.975))
+    return float(low), float(high)
+
+
 def refused(kernel: bn.Global, /) -> tuple[float, float]:
     """Return the shares of jumps to a cycle, and to that or to more than three parents."""
     p, pick = kernel.chances, np.random.default_rng(1).random((10_000, *kernel.chances.shape))

@@ -15,6 +15,7 @@ from bnlab.labs.structure_mcmc.chains import (
     SEED,
     WALKS,
     Target,
+    band,
     kernels,
     sizes,
     target,
@@ -56,9 +57,7 @@ class Stuck(View):
         """The error of each chain for all numbers of rows, and four of the chains for this one."""
         draws, found = walked(self._case, rows, share)
         errors = np.array([walked(self._case, m, share)[1] for m in self._sizes])
-        exact, rng = target(self._case, rows).dags, np.random.default_rng(SEED)
-        exact_draws = bn.sample_dags(exact, draws=1000, rng=rng).log_target
-        low, high = np.quantile(exact_draws, (0.025, 0.975)).tolist()
+        low, high = band(self._case, rows)
         n, made = draws.values.shape[2], draws.values.shape[1]
         trace = plots.traces(
             n * (n - 1) * np.arange(1.0, made + 1),
