@@ -1,4 +1,4 @@
-"""bnlab beside every package that pip can install, on the same inputs, in one run.
+"""bnlab beside five packages that pip installs, on the same inputs, in one run.
 
     uv run --extra test python benchmarks/page.py            # a quarter of an hour, idle machine
     uv run --extra test python benchmarks/page.py --quick    # tiny inputs, bnlab alone: a minute
@@ -75,9 +75,9 @@ def reached(score: bn.scores.Score) -> Compare:
 
     def compare(inputs: Inputs, ours: np.ndarray, theirs: np.ndarray) -> dict[str, object]:
         data = bn.Data.from_arrays(inputs["values"])
-        scores = bn.LazyScores(data, score, data.n - 1)
         if theirs.ndim == 2:  # arrows and lines of a class
             theirs = bn.graphs.consistent_extension(theirs > 0)
+        scores = bn.LazyScores(data, score, max(1, int(np.bitwise_count(theirs).max())))
         return {"log_target": round(float(scores.log_target(theirs)), 4)}
 
     return compare

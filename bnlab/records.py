@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ if TYPE_CHECKING:  # it takes long to load, and need not be there
     import pandas as pd
 
 Columns = dict[str, list[Any]]
+
+R = TypeVar("R", bound="Record")
 
 MOST_SHOWN = 20  # rows of a table in a notebook
 
@@ -37,6 +39,14 @@ class Record:
         """Set fields, in the constructor."""
         for name, value in values.items():
             object.__setattr__(self, name, _frozen(value))
+
+
+def altered(record: R, /, **values: Any) -> R:
+    """Return a record with other values, made of what has been checked; they are not again."""
+    made = object.__new__(type(record))
+    names = [field.name for field in fields(record)]  # type: ignore[arg-type]
+    made._set(**{name: getattr(record, name) for name in names} | values)
+    return made
 
 
 def read_only(array: NDArray[Any], /) -> NDArray[Any]:

@@ -122,9 +122,11 @@ def require_reach(table: ScoreTable, count: Callable[..., int], task: str, *othe
 
     others : what may be done in place of choosing fewer variables
     """
+    needed = count(table.n, max_parents=table.max_parents)
     free, fits = memory.free_bytes(), table.n
-    while free is not None and fits > 1 and count(fits) > free:
+    if free is None or needed <= free:
+        return
+    while fits > 1 and count(fits) > free:
         fits -= 1
     fewer = f"it reaches n={fits} here. Choose that many variables with ", Public("Data.select")
-    needed = count(table.n, max_parents=table.max_parents)
     memory.require(needed, task=f"n={table.n}: {task}", remedy=(*fewer, *others))

@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ from bnlab.exact import dag_posterior
 from bnlab.exact.over_dags import posterior_bytes
 from bnlab.graphs import check_dags, to_adjacency
 from bnlab.priors import Prior
+from bnlab.records import altered
 from bnlab.results import Draws, Kind, PriorKind, Record, Run, agree
 from bnlab.running import Executor, Progress, seed_of
 from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance
@@ -289,7 +290,7 @@ class GibbsWalker:
 
     def _scored(self, values: Values) -> ScoreTable:
         scores = self.unknown.log_scores(values, self.table.parents)
-        return replace(self.table, log_score=scores)
+        return altered(self.table, log_score=scores)
 
     @property
     def block_moves(self) -> int:

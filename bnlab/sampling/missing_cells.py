@@ -1,7 +1,7 @@
 """Missing cells given a DAG and all others: states one by one, measurements row by row."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from bnlab.data import Data
 from bnlab.data.validation import MAX_MEASUREMENT
 from bnlab.graphs import members
 from bnlab.kernels import completing as kernels
+from bnlab.records import altered
 from bnlab.scores import K2, BDeu, BGe, ConditionalGaussian, Score, log_scores, score_parts
 from bnlab.scores.gaussian import (
     Units,
@@ -35,7 +36,7 @@ def filled(data: Data, cells: Cells, /) -> Data:
     values = np.where(gaps & ~data.measured, whole, np.maximum(data.values, 0)).astype(np.int32)
     if numbers is not None:
         numbers = np.where(gaps & data.measured, whole, numbers)
-    return replace(data, values=values, measurements=numbers)
+    return altered(data, values=values, measurements=numbers)
 
 
 def cells_of(data: Data, score: CellScore, max_parents: int, /) -> "MissingCells":
