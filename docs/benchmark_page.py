@@ -69,7 +69,7 @@ def cells(row: dict) -> tuple[str, ...]:
         spoken(row["median"]),
         spread if row["runs"] else "the first time only",
         spoken(row["first"]),
-        f"{row['ratio']:.3g}" if "ratio" in row else "",
+        times(row["ratio"]) if "ratio" in row else "",
         f"{row['peak_mb']:.0f} MB",
         answer(row),
     )
@@ -87,25 +87,34 @@ def answer(row: dict) -> str:
 
 
 def losses(page: dict) -> str:
-    """Every figure of the run in which another package is ahead."""
+    """Every figure of the run in which another package is ahead by a twentieth or more."""
     lines = []
     for task in page["tasks"]:
-        ours = task["rows"][0]
-        for row in task["rows"][1:]:
-            ahead = []
-            if "median" not in row or "median" not in ours:
-                continue
-            if row["median"] < ours["median"]:
-                ahead.append(f"{ours['median'] / row['median']:.2g} times as fast")
-            if row["first"] < ours["first"]:
-                ahead.append(f"the first time {ours['first'] / row['first']:.2g} times as fast")
-            if row["peak_mb"] < ours["peak_mb"]:
-                ahead.append(f"{row['peak_mb']:.0f} MB in place of {ours['peak_mb']:.0f}")
-            if row.get("log_target", -math.inf) > ours.get("log_target", math.inf) + 1e-6:
-                ahead.append(f"ends {row['log_target'] - ours['log_target']:.2f} higher")
-            if ahead:
-                lines.append(f"- {task['title']}: {row['package']}, {'; '.join(ahead)}.")
+        ours, *others = task["rows"]
+        found = [
+            f"{row['package']} {', '.join(told)}" for row in others if (told := ahead(row, ours))
+        ]
+        if found:
+            lines.append(f"- **{task['title']}**: {'; '.join(found)}.")
     return "\n".join(lines) or "Nothing in this run."
+
+
+def ahead(row: dict, ours: dict) -> list[str]:
+    """What a row has better than ours."""
+    if "median" not in row or "median" not in ours:
+        return []
+    faster, first = (ours[name] / row[name] for name in ("median", "first"))
+    higher = row.get("log_target", -math.inf) - ours.get("log_target", math.inf)
+    told = [f"is {times(faster)} times as fast"] if faster >= 1.05 else []
+    told += [f"the first time {times(first)} times as fast"] if first >= 1.05 else []
+    if row["peak_mb"] < 0.95 * ours["peak_mb"]:
+        told.append(f"takes {row['peak_mb']:.0f} MB in place of {ours['peak_mb']:.0f}")
+    return told + ([f"ends {higher:.2f} higher"] if higher > 1e-6 else [])
+
+
+def times(ratio: float) -> str:
+    """A ratio with two digits or three, and no exponent."""
+    return f"{ratio:.2g}" if ratio < 100 else f"{float(f'{ratio:.3g}'):,.0f}"
 
 
 def picture(page: dict) -> str:
@@ -125,19 +134,19 @@ def picture(page: dict) -> str:
         line = f'<line x1="{x(power):.1f}" x2="{x(power):.1f}" y1="{LINE}" y2="{height - LINE}"'
         strength = 1 if power == 0 else 0.2
         marks.append(f'{line} stroke="currentColor" opacity="{strength}"/>')
-        label = f"{10.0**power:g}"
+        label = f"{10.0**power:,g}"
         marks.append(
             f'<text x="{x(power):.1f}" y="{height - 4}" text-anchor="middle">{label}</text>'
         )
     y, said = LINE, ""
-    for task, row, times, sign in drawn:
+    for task, row, multiple, sign in drawn:
         if task["title"] != said:
             said = task["title"]
             marks.append(f'<text x="0" y="{y + 13}" font-weight="bold">{escape(said)}</text>')
             y += LINE
-        start, end = sorted((x(0), x(math.log10(times))))
-        colour = "#0072b2" if times >= 1 else "#d55e00"
-        label = f"{sign}{times:.3g}"
+        start, end = sorted((x(0), x(math.log10(multiple))))
+        colour = "#0072b2" if multiple >= 1 else "#d55e00"
+        label = sign + times(multiple)
         marks.append(
             f'<text x="{LEFT - 8}" y="{y + 13}" text-anchor="end">{row["package"]}</text>'
             f'<rect x="{start:.1f}" y="{y + 4}" width="{max(end - start, 1):.1f}" height="10" '
