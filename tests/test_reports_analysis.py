@@ -168,13 +168,14 @@ class TestPlan:
         ],
     )
     def test_bytes_are_those_by_which_the_method_refuses(self, method, run, monkeypatch):
-        asked = []
         data = wide(9)
         plan = choose_method(data, method=method)
         table = bn.score_families(data, bn.BDeu(), max_parents=plan.max_parents)
-        monkeypatch.setattr(memory, "require", lambda needed, /, **_: asked.append(needed))
+        monkeypatch.setattr(memory, "free_bytes", lambda: plan.needed_bytes)
         run(table)
-        assert asked[0] == plan.needed_bytes
+        monkeypatch.setattr(memory, "free_bytes", lambda: plan.needed_bytes - 1)
+        with pytest.raises(ValueError, match=f"needs {plan.needed_bytes:,} bytes"):
+            run(table)
 
     def test_parents(self):
         assert choose_method(wide(5)).max_parents == 4

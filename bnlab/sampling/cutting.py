@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from bnlab.data.discretizing import check_spread
 from bnlab.graphs import members
 from bnlab.kernels import counting
 from bnlab.priors import Prior, Uniform
+from bnlab.records import altered
 from bnlab.running import Executor, Progress
 from bnlab.sampling.averaging import BURN_IN, Averages, averages
 from bnlab.sampling.chains import CHAINS, ChainSettings
@@ -163,7 +164,8 @@ def average_cuts(
     0.8
     """
     plan = ChainSettings(draws, burn_in, thin, chains)
-    unknown = ColumnCuts(data, score, candidate_cuts(data, bins))
+    points = candidate_cuts(data, bins)
+    unknown = ColumnCuts.of(data, score, points)
     choices, found = averages(
         METHOD,
         unknown,
@@ -184,7 +186,7 @@ def average_cuts(
         executor=executor,
         bins=tuple(bins),
     )
-    return Cuts(data=data, cut_points=unknown.cut_points, choices=choices, **found)
+    return Cuts(data=data, cut_points=points, choices=choices, **found)
 
 
 def candidate_cuts(data: Data, bins: Sequence[int], /) -> tuple[Points, ...]:
@@ -214,18 +216,35 @@ def _candidates(column: Floats, name: str, bins: Sequence[int]) -> Points:
     return tuple(found) or ((float(column[column < column.max()].max()),),)
 
 
+class Way(NamedTuple):
+    """A column, cut in one way."""
+
+    codes: Codes
+    levels: tuple[str, ...]
+    intervals: Intervals
+
+    @classmethod
+    def of(cls, column: Floats, points: tuple[float, ...]) -> "Way":
+        """The column, cut at these points."""
+        codes, levels, _ = discretize(column, CutPoints(points))
+        return cls(codes, levels, Intervals(points, float(column.min()), float(column.max())))
+
+
 def cut(data: Data, cut_points: Points, /) -> Data:
     """The data with each measured column cut at its points."""
     assert data.measurements is not None
+    columns = data.measurements[:, data.measured].T
+    return _with_columns(data, [*map(Way.of, columns, cut_points)])
+
+
+def _with_columns(data: Data, ways: Sequence[Way]) -> Data:
     values, arities = data.values.copy(), data.arities.copy()
     levels, intervals = [*data.levels], [*data.intervals]
-    for v, points in zip(np.flatnonzero(data.measured), cut_points, strict=True):
-        column = data.measurements[:, v]
-        values[:, v], levels[v], _ = discretize(column, CutPoints(points))
-        arities[v] = len(levels[v])
-        intervals[v] = Intervals(points, float(column.min()), float(column.max()))
+    for v, way in zip(np.flatnonzero(data.measured).tolist(), ways, strict=True):
+        values[:, v], arities[v] = way.codes, len(way.levels)
+        levels[v], intervals[v] = way.levels, way.intervals
     told = {"levels": tuple(levels), "intervals": tuple(intervals), "measurements": None}
-    return replace(data, values=values, arities=arities, **cast(Any, told))
+    return altered(data, values=values, arities=arities, **told)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,26 +253,43 @@ class ColumnCuts:
 
     data: Data
     score: BDeu | K2
-    cut_points: tuple[Points, ...]
+    ways: tuple[tuple[Way, ...], ...]
+    log_density: tuple[Floats, ...]
+
+    @classmethod
+    def of(cls, data: Data, score: BDeu | K2, cut_points: Sequence[Points]) -> "ColumnCuts":
+        """All ways, and ln of the density of ranks that each gives its column."""
+        assert data.measurements is not None
+        nodes = np.flatnonzero(data.measured).tolist()
+        columns = data.measurements[:, data.measured].T
+        ways = [
+            tuple(Way.of(x, points) for points in each)
+            for x, each in zip(columns, cut_points, strict=True)
+        ]
+        log_density = [
+            np.array([_log_density(way.codes, _counted(data, v)) for way in each])
+            for v, each in zip(nodes, ways, strict=True)
+        ]
+        return cls(data, score, tuple(ways), tuple(log_density))
 
     @property
     def called(self) -> str:
         """How many columns."""
-        return f"cuts of {len(self.cut_points)} columns"
+        return f"cuts of {len(self.ways)} columns"
 
     @property
     def kept(self) -> Kept:
         """What a checkpoint keeps of the choices."""
-        return Kept(np.int64, (len(self.cut_points),), 0, holds=self.fit)
+        return Kept(np.int64, (len(self.ways),), 0, holds=self.fit)
 
     @property
     def comparisons(self) -> int:
         """Rows that are counted in a cycle, with what each family takes besides."""
-        return PER_ROW * (self.data.m + A_FAMILY) * sum(map(len, self.cut_points))
+        return PER_ROW * (self.data.m + A_FAMILY) * sum(map(len, self.ways))
 
     def fit(self, choices: Ints, /) -> bool:
         """Whether all of them (..., columns) are candidates."""
-        sizes = np.array([len(each) for each in self.cut_points])
+        sizes = np.array([len(each) for each in self.ways])
         return bool(((choices >= 0) & (choices < sizes)).all())
 
     def state(self, choices: Ints, dag: Ints, /) -> Ints:
@@ -266,12 +302,12 @@ class ColumnCuts:
 
     def start(self, rng: np.random.Generator, /) -> Ints:
         """Any candidate for each column."""
-        return rng.integers([len(each) for each in self.cut_points])
+        return rng.integers([len(each) for each in self.ways])
 
     def filled(self, choices: Ints, /) -> Data:
         """The data when they are cut."""
-        return cut(
-            self.data, tuple(each[c] for each, c in zip(self.cut_points, choices, strict=True))
+        return _with_columns(
+            self.data, [ways[c] for ways, c in zip(self.ways, choices, strict=True)]
         )
 
     def drawn(self, choices: Ints, dag: Ints, rng: np.random.Generator, /) -> Ints:
@@ -279,23 +315,23 @@ class ColumnCuts:
         table, out = self.filled(choices), choices.copy()
         columns, arities = np.array(table.values.T, order="C"), table.arities.copy()
         for i, v in enumerate(np.flatnonzero(self.data.measured).tolist()):
-            ways, families = self._ways(i), [v, *np.flatnonzero(dag >> v & 1).tolist()]
-            sizes = np.array([len(points) + 1 for points in self.cut_points[i]])
-            log_weight = np.array([self._log_density(v, codes) for codes in ways])
+            ways, families = self.ways[i], [v, *np.flatnonzero(dag >> v & 1).tolist()]
+            sizes = np.array([len(way.levels) for way in ways])
+            log_weight = self.log_density[i].copy()
             for u in families:
                 others = [w for w in (u, *members(int(dag[u]))) if w != v]
                 cells = self.score.cell_counts(sizes * arities[others].astype(float).prod())
-                for c, codes in enumerate(ways):
-                    columns[v], arities[v] = codes, sizes[c]
+                for c, way in enumerate(ways):
+                    columns[v], arities[v] = way.codes, sizes[c]
                     log_weight[c] += self._log_score(columns, arities, u, int(dag[u]), cells[c])
             weight = np.exp(log_weight - log_weight.max())
             out[i] = c = rng.choice(weight.size, p=weight / weight.sum())
-            columns[v], arities[v] = ways[c], sizes[c]
+            columns[v], arities[v] = ways[c].codes, sizes[c]
         return out
 
     def proposed(self, choices: Ints, rng: np.random.Generator, /) -> Ints | None:
         """Another candidate for one column."""
-        sizes = np.array([len(each) for each in self.cut_points])
+        sizes = np.array([len(each) for each in self.ways])
         if not (some := np.flatnonzero(sizes > 1)).size:
             return None
         i, out = rng.choice(some), choices.copy()
@@ -304,33 +340,27 @@ class ColumnCuts:
 
     def log_scores(self, choices: Ints, parents: Ints, /) -> Floats:
         """Ln densities (n, F) of the ranks of each node given those of its parents."""
-        table = self.filled(choices)
-        out = log_scores(table, self.score, parents)
-        for v in np.flatnonzero(self.data.measured).tolist():
-            out[v] += self._log_density(v, table.values[:, v])
+        out = log_scores(self.filled(choices), self.score, parents)
+        chosen = [each[c] for each, c in zip(self.log_density, choices, strict=True)]
+        out[self.data.measured] += np.array(chosen)[:, None]
         return out
-
-    def _ways(self, i: int) -> list[Codes]:
-        """The codes of the i-th measured column, cut by each candidate."""
-        numbers = self.data.measurements
-        assert numbers is not None
-        column = numbers[:, np.flatnonzero(self.data.measured)[i]]
-        return [np.searchsorted(points, column).astype(np.int32) for points in self.cut_points[i]]
-
-    def _counted(self, v: int) -> Ints:
-        """The rows that the family of v counts."""
-        held = self.data.intervened
-        return np.arange(self.data.m) if held is None else np.flatnonzero(~held[:, v])
-
-    def _log_density(self, v: int, codes: Codes) -> float:
-        """Ln of 1 / width, summed over the counted rows."""
-        widths = np.bincount(codes) / codes.size
-        return -float(np.log(widths[codes[self._counted(v)]]).sum())
 
     def _log_score(
         self, columns: Codes, arities: Ints, v: int, mask: int, pseudo_count: float
     ) -> float:
         """The score of a family, of whose cells each has the pseudo-count."""
-        rows, split = self._counted(v), counting.whole(self.data.m, mask.bit_count(), arities)
+        rows, split = _counted(self.data, v), counting.whole(self.data.m, mask.bit_count(), arities)
         split.rows[0, : rows.size], split.starts[0, 1] = rows, rows.size
         return float(counting.split_family(columns, arities, v, mask, pseudo_count, split))
+
+
+def _counted(data: Data, v: int, /) -> Ints:
+    """The rows that the family of v counts."""
+    held = data.intervened
+    return np.arange(data.m) if held is None else np.flatnonzero(~held[:, v])
+
+
+def _log_density(codes: Codes, rows: Ints) -> float:
+    """Ln of 1 / width of a row's interval, summed over these rows."""
+    widths = np.bincount(codes) / codes.size
+    return -float(np.log(widths[codes[rows]]).sum())
