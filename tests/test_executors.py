@@ -221,10 +221,10 @@ def test_a_walker_travels_once_to_each_worker(place, monkeypatch):
 @pytest.mark.parametrize("chains", [4, 100])
 def test_rounds_elsewhere_take_seconds_whatever_the_number_of_workers(chains):
     walker, plan = PartitionWalker.of(calls.table(5)), ChainSettings(10**6, 0, 5, chains)
-    block = engine._block(walker, plan, Ledger(), 0, 0.0)
+    block = engine._block(walker, plan, Ledger(), 0, 0.0, 1)
     assert block == engine.FIRST_BLOCKS * walker.block_moves
-    slow = engine._block(walker, plan, Ledger(), block, 30.0)
-    fast = engine._block(walker, plan, Ledger(), block, 0.1)
+    slow = engine._block(walker, plan, Ledger(), block, 30.0, 1)
+    fast = engine._block(walker, plan, Ledger(), block, 0.1, 1)
     wanted = max(engine.ROUND_SECONDS, chains * engine.CHAIN_SECONDS)
     assert slow == max(walker.block_moves, int(block * wanted / 30))
     assert fast == int(block * wanted / 0.1)

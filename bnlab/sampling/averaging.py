@@ -36,6 +36,7 @@ BURN_IN = 100
 BLOCK_CYCLES = 30  # that take about 100 ms for few variables and rows
 PAIRS, ROWS = 300_000, 200_000  # of sets, or compared with what is drawn, that take as long
 FAMILIES = 20_000  # scored in as long
+THREADS_PAY = 2.0  # of such cycles: shorter ones are mostly Python, which threads do in turn
 ROUNDING = 1e-9  # of exact edges: if they differ by less, what is drawn makes no difference
 MOST_EXACT, MOVES = 14, 50  # variables with exact DAGs as a rule; beyond, moves for each variable
 SHARES = np.array([0.125, 0.25, 0.375, 0.5])  # cumulative, of all kinds but reversals of edges
@@ -169,7 +170,8 @@ def averages(
     kept_of = fingerprint(data.values, data.arities, held, numbers)
     identified = identity(method, **settings, seed=seed, data=kept_of, log_prior=table.log_prior)
     walker = GibbsWalker(unknown, table, moves)
-    run = Chains(lambda: walker, starts, plan, rngs, _layout(unknown), executor)
+    threads = plan.chains if walker.work >= THREADS_PAY else 1
+    run = Chains(lambda: walker, starts, plan, rngs, _layout(unknown), executor, threads)
     run.run(Checkpoint.at(checkpoint, identified), progress)
     values, log_target, given, drawn_dags = run.records
     told = Run(method, settings, seed, run.seconds, stopped=run.stopped)
@@ -295,9 +297,13 @@ class GibbsWalker:
     @property
     def block_moves(self) -> int:
         """Cycles that take about 100 ms."""
+        return max(1, int(BLOCK_CYCLES / self.work))
+
+    @property
+    def work(self) -> float:
+        """How long a cycle takes, in those of few variables and rows."""
         table = self.table
         pairs = 0 if self.moves else 3**table.n
         walk = BLOCK_CYCLES * self.moves / block_moves(table.n, table.max_parents)
         families = table.log_score.size / FAMILIES
-        work = 1 + pairs / PAIRS + walk + families + self.unknown.comparisons / ROWS
-        return max(1, int(BLOCK_CYCLES / work))
+        return 1 + pairs / PAIRS + walk + families + self.unknown.comparisons / ROWS

@@ -162,6 +162,7 @@ class Chains(Work):
 
     All of them stop after the same round: one that an interrupt breaks is dropped for all, so their
     draws stay equally many. The sampler is laid out unless a file keeps all draws already.
+    There are as many `threads` as chains if not told, and no more than processors.
     """
 
     def __init__(
@@ -172,9 +173,11 @@ class Chains(Work):
         rngs: Sequence[np.random.Generator],
         layout: Layout,
         executor: Executor | None,
+        threads: int | None = None,
     ) -> None:
         self._lay_out, self._settings, self._layout = lay_out, settings, layout
         self._executor, self._records = executor, tuple[NDArray[Any], ...]()
+        self._threads = min(threads or settings.chains, os.cpu_count() or 1)
         self._at = Position(0, list(starts), list(rngs), np.zeros((), np.int64))
         self._clock, self._seconds_before = Clock(), 0.0
 
@@ -221,9 +224,9 @@ class Chains(Work):
         made, seconds, few = 0, 0.0, FEW_RECORDS
         if executor is not None:
             few = max(few, FEW_NUMBERS // sum(state.size + 1 for state in self._at.states))
-        with workers(executor, settings.chains) as chosen, Crew(chosen, sampler) as crew:
+        with workers(executor, self._threads) as chosen, Crew(chosen, sampler) as crew:
             while self.stopped:
-                block = _block(sampler, settings, executor, made, seconds)
+                block = _block(sampler, settings, executor, made, seconds, self._threads)
                 round_ = settings.round(self._at.moves, block, few)
                 clock, standing = Clock(), zip(self._at.states, self._at.rngs, strict=True)
                 jobs = [(*each, *round_, settings.thin) for each in standing]
@@ -312,6 +315,7 @@ def _block(
     executor: Executor | None,
     made: int,
     seconds: float,
+    threads: int,
 ) -> int:
     """Moves of each chain in a round: about 100 ms of all of them on threads.
 
@@ -319,7 +323,7 @@ def _block(
     many were made: who knows how many workers there are, how fast, and how far away?
     """
     if executor is None:
-        return max(1, sampler.block_moves // math.ceil(settings.chains / (os.cpu_count() or 1)))
+        return max(1, sampler.block_moves // math.ceil(settings.chains / threads))
     if not made:
         return FIRST_BLOCKS * sampler.block_moves
     wanted = max(ROUND_SECONDS, CHAIN_SECONDS * settings.chains)
