@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 CHROMIUM = "/usr/bin/chromium"
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 START = 120  # seconds, for the server
@@ -65,12 +67,19 @@ def outlined(page: Any, sources: tuple[str, ...], parent: str, child: str) -> bo
     return found == [[[parent, child]]] * len(sources)
 
 
+def violations(page: Any, *parts: str) -> list[dict[str, Any]]:
+    """What axe-core finds in a page, or in those parts of it."""
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed"
+    )
+    context = {"include": [[part] for part in parts]} if parts else None
+    found: list[dict[str, Any]] = axe.Axe().run(page, context=context).response["violations"]
+    return found
+
+
 def faults(page: Any) -> list[str]:
     """What axe-core finds in the outputs and texts of a notebook."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    ours = {"include": [[".jp-OutputArea-output"], [".jp-RenderedMarkdown"]]}
-    found = Axe().run(page, context=ours).response["violations"]
+    found = violations(page, ".jp-OutputArea-output", ".jp-RenderedMarkdown")
     return [f"{fault['id']}: {node['html']}" for fault in found for node in fault["nodes"]]
 
 

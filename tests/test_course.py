@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from films import FILMS, frame_of
-from served import outlined
+from served import outlined, violations
 
 import bnlab as bn
 from bnlab.cli import main
@@ -431,9 +431,6 @@ def test_formulas_widgets_and_names_on_a_page():
 @pytest.mark.slow
 def test_pages_are_accessible_and_draw_offline(course, browser):
     """axe-core finds nothing of weight; every figure is drawn; no script complains."""
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright", reason="axe is not installed"
-    )
     context = browser.new_context(offline=True)
     folders = course / "pages", course / "lecturers"
     for path in sorted(page for folder in folders for page in folder.rglob("*.html")):
@@ -444,8 +441,7 @@ def test_pages_are_accessible_and_draw_offline(course, browser):
         figures = path.read_text(encoding="utf-8").count("embed_items_notebook")
         if figures:
             page.wait_for_function(f"Bokeh.documents.length >= {figures}")
-        found = axe.Axe().run(page).response["violations"]
-        serious = [fault["id"] for fault in found if fault["impact"] != "minor"]
+        serious = [fault["id"] for fault in violations(page) if fault["impact"] != "minor"]
         assert (path.name, complaints, serious) == (path.name, [], [])
         page.close()
 

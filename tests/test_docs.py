@@ -11,7 +11,7 @@ from types import ModuleType
 from urllib.parse import unquote
 
 import pytest
-from served import CHROMIUM
+from served import CHROMIUM, violations
 
 import bnlab as bn
 
@@ -143,11 +143,9 @@ def test_links_of_the_site_lead_somewhere(site: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["index", "methods", "guarantees", "api/generated/bnlab.Data"])
 def test_pages_of_the_site_are_accessible(site: Path, browser, page: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     assert Path(CHROMIUM).exists()
     opened = browser.new_page()
     opened.goto((site / f"{page}.html").as_uri())
-    found = axe.run(opened).response["violations"]
-    serious = [one["id"] for one in found if one["impact"] in ("serious", "critical")]
+    serious = [one["id"] for one in violations(opened) if one["impact"] in ("serious", "critical")]
     opened.close()
     assert serious == []

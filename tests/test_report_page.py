@@ -14,6 +14,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from markupsafe import Markup
+from served import violations
 from stopping import Stop
 
 import bnlab as bn
@@ -552,12 +553,8 @@ def test_nothing_overflows_on_a_telephone(opened: tuple[Any, list[str]], page: P
 
 
 def test_axe_finds_nothing(opened: tuple[Any, list[str]]) -> None:
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright", reason="axe is not installed"
-    )
     tab, _ = opened
-    found = axe.Axe().run(tab).response["violations"]
-    assert [(one["id"], one["help"]) for one in found] == []
+    assert [(one["id"], one["help"]) for one in violations(tab)] == []
 
 
 def test_without_javascript_the_networks_are_drawn(
