@@ -179,7 +179,7 @@ def in_columns(columns: Sequence[Mapping[str, str]], /) -> str:
     """Return a table of columns with the same labels, as text."""
     rows = {label: [column[label] for column in columns] for label in columns[0]}
     return "\n".join(
-        f"{label:26}" + "".join(map("{:>22}".format, row)) for label, row in rows.items()
+        f"{label:26}" + "".join(map("{:>24}".format, row)) for label, row in rows.items()
     )
 
 
