@@ -92,10 +92,10 @@ def losses(page: dict) -> str:
     for task in page["tasks"]:
         ours, *others = task["rows"]
         found = [
-            f"{row['package']} {', '.join(told)}" for row in others if (told := ahead(row, ours))
+            f"{row['package']} ({', '.join(told)})" for row in others if (told := ahead(row, ours))
         ]
         if found:
-            lines.append(f"- **{task['title']}**: {'; '.join(found)}.")
+            lines.append(f"- **{task['title']}**: {', '.join(found)}.")
     return "\n".join(lines) or "Nothing in this run."
 
 
@@ -105,10 +105,10 @@ def ahead(row: dict, ours: dict) -> list[str]:
         return []
     faster, first = (ours[name] / row[name] for name in ("median", "first"))
     higher = row.get("log_target", -math.inf) - ours.get("log_target", math.inf)
-    told = [f"is {times(faster)} times as fast"] if faster >= 1.05 else []
-    told += [f"the first time {times(first)} times as fast"] if first >= 1.05 else []
+    told = [f"{times(faster)} times as fast"] if faster >= 1.05 else []
+    told += [f"{times(first)} times as fast the first time"] if first >= 1.05 else []
     if row["peak_mb"] < 0.95 * ours["peak_mb"]:
-        told.append(f"takes {row['peak_mb']:.0f} MB in place of {ours['peak_mb']:.0f}")
+        told.append(f"{row['peak_mb']:.0f} MB in place of {ours['peak_mb']:.0f}")
     return told + ([f"ends {higher:.2f} higher"] if higher > 1e-6 else [])
 
 

@@ -33,11 +33,16 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
+    "sphinxcontrib.bibtex",
 ]
+bibtex_bibfiles = ["../bnlab/references.bib"]
+bibtex_default_style = "plain"
+bibtex_reference_style = "author_year"
 html_theme = "pydata_sphinx_theme"
 html_title = "bnlab"
 html_theme_options = {
     "github_url": "https://github.com/bnlab/bnlab",
+    "header_links_before_dropdown": 4,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": False,
@@ -65,6 +70,10 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 numpydoc_show_class_members = False
 suppress_warnings = ["myst.header"]  # sections of other files begin at their own level
+
+SPELLED = {"sec.": "section", "eq.": "equation", "fig.": "figure", "ch.": "chapter"}
+KEYS = re.findall(r"^@\w+\{(\w+),", (ROOT / "bnlab" / "references.bib").read_text("utf-8"), re.M)
+CITED = re.compile(rf"\[({'|'.join(KEYS)})(?:, ([^\]]*))?\](?!\()")
 
 # Where the packages of the public names stand in the reference, in the order of a first analysis.
 PACKAGES = {
@@ -115,7 +124,7 @@ def write_reference(folder: Path) -> None:
     folder.mkdir()
     for package, names in public_names().items():
         module = __import__(f"bnlab.{package}", fromlist=[""])
-        about = inspect.getdoc(module) or ""
+        about = cited(inspect.getdoc(module) or "", ":cite:p:")
         listed = "\n".join(f"   {name}" for name in sorted(names))
         title = PACKAGES[package]
         (folder / f"{package}.rst").write_text(
@@ -166,6 +175,32 @@ def take_sections(app: object, page: str, content: list[str]) -> None:
     """Replace lines such as `{{README.md ## Limits}}` by that section."""
     pattern = re.compile(r"^\{\{(\S+?)(?: (#.*?))?(?: (\|.*))?\}\}$", re.MULTILINE)
     content[0] = pattern.sub(lambda match: section(*match.groups("")), content[0])
+    if Path(str(app.env.doc2path(page))).suffix == ".md":  # type: ignore[attr-defined]
+        content[0] = cited(content[0], "{cite:p}")
+
+
+def cited(text: str, role: str) -> str:
+    """Let [Key] and [Key, sec. 2] lead to the references."""
+
+    def led(match: re.Match[str]) -> str:
+        where = match[2] or ""  # a full stop would end the summary of a name
+        for short, long in {
+            "sec.": "section",
+            "eq.": "equation",
+            "fig.": "figure",
+            "ch.": "chapter",
+        }.items():
+            where = where.replace(short, long)
+        return f"{role}`{match[1]}{{{where}}}`" if where else f"{role}`{match[1]}`"
+
+    return CITED.sub(led, text)
+
+
+def cite(*args: object) -> None:
+    """Let docstrings lead to the references."""
+    lines = args[-1]
+    assert isinstance(lines, list)
+    lines[:] = cited("\n".join(lines), ":cite:p:").split("\n")
 
 
 def describe(*args: object) -> None:
@@ -218,6 +253,7 @@ def setup(app: object) -> None:
     """Join Sphinx's events."""
     app.connect("config-inited", prepare, priority=100)  # type: ignore[attr-defined]
     app.connect("autodoc-process-docstring", describe, priority=100)  # type: ignore[attr-defined]
+    app.connect("autodoc-process-docstring", cite)  # type: ignore[attr-defined]
     app.connect("autodoc-process-docstring", escape_bars)  # type: ignore[attr-defined]
     app.connect("autodoc-process-signature", spell_arrays)  # type: ignore[attr-defined]
     app.connect("source-read", take_sections)  # type: ignore[attr-defined]

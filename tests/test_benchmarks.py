@@ -78,8 +78,8 @@ def test_losses_are_listed(drawing):
         {"package": "third", "stopped": 60.0},
     ]
     found = drawing.losses({"tasks": [{"title": "Task", "rows": rows}]})
-    told = "is 2 times as fast, takes 4 MB in place of 5, ends 1.00 higher"
-    assert found == f"- **Task**: other {told}."
+    told = "2 times as fast, 4 MB in place of 5, ends 1.00 higher"
+    assert found == f"- **Task**: other ({told})."
     assert drawing.cells(rows[2])[0] == "> 60 s"
 
 

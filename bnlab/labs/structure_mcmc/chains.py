@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -164,10 +165,16 @@ def standings(weighted: Callable[[Target, np.random.Generator], bn.Draws], /) ->
         where, runs, head = target(case, m), raced(case, m), {"": f"{case}, {m} rows"}
         drawn = [weighted(where, rng) for rng in np.random.default_rng(1).spawn(RUNS)]
         errors = {kind: chain_errors(run, where) for kind, (run, _) in runs.items()}
-        errors["weighted draws"] = [where.sad(bn.features.edges(each)) for each in drawn]
+        weighed = [bn.features.edges(each) for each in drawn]
+        errors["weighted draws"] = [*map(where.sad, weighed)]
         errors["exact draws"] = exact_errors(where, KEPT)
         told = {kind: f"{np.mean(each):.2f} ({max(each):.1f})" for kind, each in errors.items()}
         told["order-modular, exact"] = f"{where.sad(where.orders.edges):.2f}"
+        told["no edges"] = f"{where.sad(np.zeros_like(where.dags.edges)):.2f}"
+        apart = np.mean([bn.diagnostics.sad(*pair) for pair in pairwise(weighed)])
+        biased = np.mean([bn.diagnostics.sad(each, where.orders.edges) for each in weighed])
+        told["weights: between repeats"] = f"{apart:.2f}"
+        told["weights: from order-modular"] = f"{biased:.2f}"
         sizes = [each.stats["effective_sample_size"].item() for each in drawn]
         told["effective size of weights"] = f"{min(sizes):.0f} to {max(sizes):.0f}"
         columns.append(head | told)
@@ -179,7 +186,7 @@ def in_columns(columns: Sequence[Mapping[str, str]], /) -> str:
     """Return a table of columns with the same labels, as text."""
     rows = {label: [column[label] for column in columns] for label in columns[0]}
     return "\n".join(
-        f"{label:26}" + "".join(map("{:>24}".format, row)) for label, row in rows.items()
+        f"{label:28}" + "".join(map("{:>23}".format, row)) for label, row in rows.items()
     )
 
 
