@@ -220,7 +220,7 @@ def _score_nodes(
     cells = np.empty(first[k + 2])
     counting.clique_cells(arities, k + 1, cells)
     distinct, cell_of = np.unique(cells, return_inverse=True)
-    known: dict[bytes, Floats] = {}  # by pseudo-counts: nodes of equal arity share their sums
+    known: dict[bytes, Floats] = {}  # by pseudo-counts
 
     def sums(pseudo_counts: Floats, size: int) -> Floats:
         """Sums over the cells of all sets of up to `size` variables, by rank."""
@@ -237,9 +237,10 @@ def _score_nodes(
         return known[key]
 
     joint = sums(score.cell_counts(distinct), k + 1)
+    marginal = {r: sums(score.parent_counts(distinct, r), k) for r in set(arities[nodes].tolist())}
     parameters = np.empty(parents.shape[1])
     for v in nodes:
-        marginal = sums(score.parent_counts(distinct, int(arities[v])), k)
-        counting.family_scores(v, parents[v], choose, first, joint, marginal, out[v])
+        of_parents = marginal[int(arities[v])]
+        counting.family_scores(v, parents[v], choose, first, joint, of_parents, out[v])
         counting.family_scores(v, parents[v], choose, first, cells, cells, parameters)
         out[v] -= score.penalty(m, parameters)
