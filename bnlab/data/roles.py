@@ -244,7 +244,7 @@ def _tell_labels(found: Found) -> None:
     unclear = found.unclear()
     for column in found.variables:
         for cell, gap in zip(column.cells, column.gaps, strict=True):
-            if gap and any(map(str.isalpha, cell)):
+            if gap and cell:
                 marked.setdefault(cell, []).append(column.name)
         if column in unclear:
             for sentence in told_of(column):
