@@ -42,7 +42,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "bnlab"
 html_theme_options = {
     "github_url": "https://github.com/bnlab/bnlab",
-    "header_links_before_dropdown": 4,
+    "header_links_before_dropdown": 3,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": False,
