@@ -87,7 +87,7 @@ def answer(row: dict) -> str:
 
 
 def losses(page: dict) -> str:
-    """Every figure of the run in which another package is ahead by a twentieth or more."""
+    """Every figure of the run in which another package is ahead."""
     lines = []
     for task in page["tasks"]:
         ours, *others = task["rows"]
@@ -105,16 +105,16 @@ def ahead(row: dict, ours: dict) -> list[str]:
         return []
     faster, first = (ours[name] / row[name] for name in ("median", "first"))
     higher = row.get("log_target", -math.inf) - ours.get("log_target", math.inf)
-    told = [f"{times(faster)} times as fast"] if faster >= 1.05 else []
-    told += [f"{times(first)} times as fast the first time"] if first >= 1.05 else []
-    if row["peak_mb"] < 0.95 * ours["peak_mb"]:
+    told = [f"{times(faster)} times as fast"] if faster > 1 else []
+    told += [f"{times(first)} times as fast the first time"] if first > 1 else []
+    if row["peak_mb"] < ours["peak_mb"]:
         told.append(f"{row['peak_mb']:.0f} MB in place of {ours['peak_mb']:.0f}")
     return told + ([f"ends {higher:.2f} higher"] if higher > 1e-6 else [])
 
 
 def times(ratio: float) -> str:
-    """A ratio with two digits or three, and no exponent."""
-    return f"{ratio:.2g}" if ratio < 100 else f"{float(f'{ratio:.3g}'):,.0f}"
+    """A ratio with three digits, and no exponent."""
+    return f"{ratio:.3g}" if ratio < 100 else f"{float(f'{ratio:.3g}'):,.0f}"
 
 
 def picture(page: dict) -> str:

@@ -184,12 +184,7 @@ def cited(text: str, role: str) -> str:
 
     def led(match: re.Match[str]) -> str:
         where = match[2] or ""  # a full stop would end the summary of a name
-        for short, long in {
-            "sec.": "section",
-            "eq.": "equation",
-            "fig.": "figure",
-            "ch.": "chapter",
-        }.items():
+        for short, long in SPELLED.items():
             where = where.replace(short, long)
         return f"{role}`{match[1]}{{{where}}}`" if where else f"{role}`{match[1]}`"
 

@@ -57,7 +57,8 @@ def test_stored_figures_hold_together(page):
             assert "failed" not in row
             if "median" in row:
                 assert {"agrees", "log_target"} & set(row)
-                known = row["package"] == "pyagrum" or row.get("difference", 1) < 1e-7
+                rounding = (row["package"], task["name"]) == ("sumu", "edges-16")
+                known = row["package"] == "pyagrum" or (rounding and row["difference"] < 1e-7)
                 assert row.get("agrees", True) or known, "say why on the page"
 
 

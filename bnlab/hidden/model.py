@@ -18,6 +18,7 @@ from bnlab.checkpoints import identity
 from bnlab.checks import Count, Ints, checked, real
 from bnlab.data import Data, Gapped
 from bnlab.priors import LARGEST_LOG
+from bnlab.records import altered
 from bnlab.results import Record
 
 MAX_CELLS = 10_000_000
@@ -257,9 +258,7 @@ def restricted(model: HiddenModel, nodes: list[int], /) -> HiddenModel:
     """The structure of these nodes, in this order."""
     masks = _above(model)[np.ix_(nodes, nodes)] @ (np.int64(1) << np.arange(len(nodes)))
     hidden = tuple(i for i, v in enumerate(nodes) if v in model.hidden)
-    made = object.__new__(HiddenModel)  # of what has been checked
-    made._set(parents=masks, arities=model.arities[nodes], hidden=hidden, strength=model.strength)
-    return made
+    return altered(model, parents=masks, arities=model.arities[nodes], hidden=hidden)
 
 
 def key_of(model: HiddenModel, /) -> tuple[object, ...]:
