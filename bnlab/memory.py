@@ -3,7 +3,7 @@
 import ctypes
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,14 +23,18 @@ def free_bytes() -> int | None:
     return min(known, default=None)
 
 
-def require(needed: int, /, *, task: str, remedy: str | tuple[Part, ...]) -> None:
+Remedy = str | tuple[Part, ...] | Callable[[int], tuple[Part, ...]]  # the last of the bytes free
+
+
+def require(needed: int, /, *, task: str, remedy: Remedy) -> None:
     """Raise a ValueError that states bytes needed, bytes free and `remedy` if too few are free."""
     free = free_bytes()
     if free is not None and needed > free:
+        told = remedy(free) if callable(remedy) else remedy
         raise InputError(
             f"{task} needs {needed:,} bytes ({_gigabytes(needed)}); "
             f"this machine has {free:,} bytes ({_gigabytes(free)}) free: ",
-            *((remedy,) if isinstance(remedy, str) else remedy),
+            *((told,) if isinstance(told, str) else told),
         )
 
 

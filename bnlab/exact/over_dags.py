@@ -122,11 +122,11 @@ def require_reach(table: ScoreTable, count: Callable[..., int], task: str, *othe
 
     others : what may be done in place of choosing fewer variables
     """
+
+    def remedy(free: int) -> tuple[Part, ...]:
+        fits = next((n for n in range(table.n - 1, 1, -1) if count(n) <= free), 1)
+        fewer = f"it reaches n={fits} here. Choose that many variables with "
+        return fewer, Public("Data.select"), *others
+
     needed = count(table.n, max_parents=table.max_parents)
-    free, fits = memory.free_bytes(), table.n
-    if free is None or needed <= free:
-        return
-    while fits > 1 and count(fits) > free:
-        fits -= 1
-    fewer = f"it reaches n={fits} here. Choose that many variables with ", Public("Data.select")
-    memory.require(needed, task=f"n={table.n}: {task}", remedy=(*fewer, *others))
+    memory.require(needed, task=f"n={table.n}: {task}", remedy=remedy)
