@@ -361,15 +361,16 @@ def main(package: str, task: str, inputs: str, answer: str, limit: str) -> None:
     before = memory("VmRSS")
     version = importlib.metadata.version(package)
     say(imported=imported, version=version, numpy=np.__version__)
-    for _ in sys.stdin:
+    for request in sys.stdin:  # the least seconds to spend; short work is done again and again
         signal.setitimer(signal.ITIMER_PROF, float(limit))  # which ends the process
-        begun = time.process_time()
-        found = work()
-        took = time.process_time() - begun
+        begun, took, times = time.process_time(), 0.0, 0
+        while times == 0 or took < float(request):
+            found, times = work(), times + 1
+            took = time.process_time() - begun
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         peak = memory("VmHWM") - before
         np.save(answer, stored(found, given))
-        say(seconds=took, peak=peak)
+        say(seconds=took / times, peak=peak)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def spoken(seconds: float) -> str:
 def table(task: dict) -> str:
     """One task: a row for each package."""
     lines = [
-        "| package | median | range, runs | first time | times bnlab's | memory | answer |",
+        "| package | median | range, rounds | first time | times bnlab's | memory | answer |",
         "|---|---|---|---|---|---|---|",
     ]
     for row in task["rows"]:
