@@ -56,6 +56,18 @@ COUNT_DATA = """name => {
             .connect(() => seen.push(performance.now()));
 }"""
 
+# What the page tells the kernel of its pictures.
+LISTEN = """() => {
+    window.told = [];
+    const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function(message) {
+        const text = typeof message === 'string'
+            ? message : new TextDecoder('latin1').decode(message);
+        if (text.includes('jsevent')) told.push(text);
+        return send.call(this, message);
+    };
+}"""
+
 
 # The last line of each cell that shows a widget of this class, and the height of the widget.
 HEIGHTS = """async live => {
@@ -391,12 +403,13 @@ def test_a_drag_draws_on_the_way_and_leaves_no_queue(
     server: Callable[[str], str], browser: Any
 ) -> None:
     lab = LABS[0]
-    page = open_and_run(browser, server(DRAGGED))
+    page = open_and_run(browser, server(DRAGGED), watch=LISTEN)
     try:
         handle = page.locator(".widget-slider .noUi-handle").first
         page.wait_for_function(f"name => ({SOURCES})(name).length > 0", arg=lab.source)
         page.wait_for_timeout(2000)  # what the cells put above the slider has its height by then
         page.evaluate(COUNT_DATA, lab.source)
+        page.evaluate("() => { told = []; }")
         with dragged(page, handle, seconds=8):
             seen = page.evaluate("() => window.seen.length")
         page.wait_for_timeout(1000)
@@ -408,6 +421,7 @@ def test_a_drag_draws_on_the_way_and_leaves_no_queue(
         assert seen >= 10, f"{seen} pictures in 8 seconds of dragging"
         # One may be on its way, one wait for the kernel, and the mouse is let go.
         assert at_last - seen <= 4, "pictures of earlier values come after the drag"
+        assert page.evaluate("() => told") == [], "the kernel's own changes go back to it"
     finally:
         page.close()
 

@@ -98,6 +98,20 @@ window.bnlab.observe(document.body,
 """Screen readers say what a slider is and where it stands, not the number of its stop; the buttons
 of Play have names. Jupyter's widgets have neither."""
 
+ONE_WAY = """
+(function quiet() {
+    const {Document} = window.Bokeh?.require("document") ?? {};
+    if (!Document) return setTimeout(quiet, 100);
+    const tell = Document.prototype._trigger_on_change;
+    if (tell?.name === "_trigger_on_change")
+        Document.prototype._trigger_on_change = function told(event) {
+            if (event.kind !== "ModelChanged" || event.sync) tell.call(this, event);
+        };
+})();
+"""
+"""Pages do not tell the kernel what it has told them. With jupyter_bokeh they do, which takes time,
+and an old change can come after a new one."""
+
 _HYPHEN = re.compile(r"(?<![\w.-])-(?=\d)")  # in place of a minus; axes have a minus
 
 
@@ -122,7 +136,7 @@ def setup() -> None:
     if "google.colab" in sys.modules:
         import_module("google.colab.output").enable_custom_widget_manager()
     output_notebook(Resources(mode=mode, components=["bokeh"]), hide_banner=True)
-    page = f"<style>{LOOK}</style><script>{KEYS}{NAMES}</script>"
+    page = f"<style>{LOOK}</style><script>{KEYS}{NAMES}{ONE_WAY}</script>"
     display({"text/html": page}, raw=True)  # type: ignore[no-untyped-call]
     compiling.prepare()
 

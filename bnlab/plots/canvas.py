@@ -4,9 +4,11 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from bokeh.core.property.vectorization import value
 from bokeh.models import (
     BoxAnnotation,
     ColumnDataSource,
@@ -107,7 +109,7 @@ def canvas(
     x, y : ranges of the axes: a pair, a list of factors, a Range of Bokeh; None fits the data
     """
     frame = log, type(x), type(y)
-    if _drawing and _drawing[-1].over is not None:
+    if _drawing_over():
         return _drawing[-1].again(frame, size, title, alt, (x_label, y_label), (x, y))
     kinds = {f"{axis}_axis_type": "log" if axis in log else "auto" for axis in "xy"}
     ranges = {"x_range": x, "y_range": y}
@@ -178,17 +180,31 @@ def _legend(picture: figure, items: list[LegendItem], **look: object) -> Any:
     )
 
 
+def entry(label: str, drawn: Sequence[Any], /, index: int | None = None) -> LegendItem:
+    """Make a legend entry for what is drawn, or for one row of it."""
+    if _drawing_over():  # models of Bokeh take time
+        return SimpleNamespace(label=value(label), renderers=list(drawn), index=index)
+    return LegendItem(label=label, renderers=list(drawn), index=index)
+
+
 def entries(drawn: Mapping[str, Any], /) -> list[LegendItem]:
     """Legend entries: label -> what draws it, one thing or a list."""
     return [
-        LegendItem(label=label, renderers=glyphs if isinstance(glyphs, list) else [glyphs])
+        entry(label, glyphs if isinstance(glyphs, list) else [glyphs])
         for label, glyphs in drawn.items()
     ]
 
 
 def row_entries(drawn: object, labels: Iterable[str], /) -> list[LegendItem]:
     """Legend entries for the rows of what is drawn."""
-    return [LegendItem(label=x, renderers=[drawn], index=i) for i, x in enumerate(labels)]
+    return [entry(label, [drawn], i) for i, label in enumerate(labels)]
+
+
+def data_source(columns: Mapping[str, Any], /, name: str | None = None) -> ColumnDataSource:
+    """Make the source of these columns, by whose name what draws it is found."""
+    if _drawing_over():
+        return SimpleNamespace(data=columns, name=name)
+    return ColumnDataSource(data=dict(columns), name=name)
 
 
 def hover(
@@ -321,6 +337,10 @@ class Drawing:
 
 
 _drawing: list[Drawing] = []
+
+
+def _drawing_over() -> bool:
+    return bool(_drawing) and _drawing[-1].over is not None
 
 
 class _Again:

@@ -18,7 +18,9 @@ from bnlab.plots.canvas import (
     PALE,
     Columns,
     canvas,
+    data_source,
     entries,
+    entry,
     hover,
     legend_above,
     legend_below,
@@ -49,7 +51,7 @@ def rules(
     dashes: Sequence[str] = BROKEN,
 ) -> list[LegendItem]:
     """Draw a broken horizontal line at each level; the source has a column for each."""
-    source = ColumnDataSource(data={key: [float(y)] for key, y in levels.items()}, name=name)
+    source = data_source({key: [float(y)] for key, y in levels.items()}, name=name)
     look = {"source": source, "line_color": INK, "line_width": 2}
     pairs = zip(levels, dashes, strict=False)
     return entries({key: picture.hspan(y=key, line_dash=dash, **look) for key, dash in pairs})
@@ -78,7 +80,7 @@ def lines(
     markers : none draws no marks; with marks, pointing at them tells the numbers
     number : format of what they tell
     """
-    source = ColumnDataSource(data=data, name=name)
+    source = data_source(data, name=name)
     over, *every = data
     columns = list(columns) or every
     items = []
@@ -91,7 +93,7 @@ def lines(
             marker = markers[i % len(markers)]
             look |= {"marker": marker, "size": 8, "fill_color": colour}
             drawn.append(picture.scatter(over, column, **look))
-        items.append(LegendItem(label=label, renderers=drawn))
+        items.append(entry(label, drawn))
     if markers:
         tips = [(column, f"@{{{column}}}{{{number}}}") for column in columns]
         place = (picture.xaxis.axis_label, f"@{{{over}}}{{0,0.[000]}}")
@@ -381,7 +383,7 @@ def annealing_paths(
             "last": runs[:, end].tolist(),
             "end": [float(places[end])] * len(runs),
         }
-        source = ColumnDataSource(data=columns, name=name)
+        source = data_source(columns, name=name)
         look: dict[str, Any] = {"source": source, "line_color": colour, "line_alpha": 0.45}
         way = picture.multi_line("betas", "gaps", **look)
         look |= {"marker": marker, "size": 9, "fill_color": colour, "fill_alpha": 0.6}

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.checks import Floats
 from bnlab.graphs import check_matrix, to_edges
-from bnlab.plots.canvas import CYCLE, RULE, Columns, diagram, write
+from bnlab.plots.canvas import CYCLE, RULE, Columns, data_source, diagram, write
 
 ACROSS = 4
 """DAGs in a row of `dag_gallery`."""
@@ -70,7 +69,7 @@ def dag_gallery(dags: ArrayLike, ratios: ArrayLike, alike: Sequence[int], /) -> 
     _draw_arrows(picture, arrows, "arrows")
     look = {"size": 2 * NODE, "fill_color": "#ffffff", "line_color": RULE, "line_width": 1.5}
     picture.scatter(nodes[..., 0].ravel().tolist(), nodes[..., 1].ravel().tolist(), **look)
-    source = ColumnDataSource(data=shapes, name="shapes")
+    source = data_source(shapes, name="shapes")
     write(picture, "x", "y", "label", source=source, baseline="top")
     heights = [corners[i][1] + DAG_CELL[1] + 4 for i in (0, ACROSS)]
     heads = ["most probable", "least probable"]
@@ -137,7 +136,7 @@ def graph_gallery(
     drawn: Columns = {"x": nodes[..., 0].ravel().tolist(), "y": nodes[..., 1].ravel().tolist()}
     drawn["name"] = list(names) * count
     wide, high = np.tile(boxes, (count, 1)).T.tolist()
-    source = ColumnDataSource(data={**drawn, "width": wide, "height": high})
+    source = data_source({**drawn, "width": wide, "height": high})
     look = {"fill_color": "#ffffff", "line_color": RULE, "line_width": 1.5, "border_radius": 6}
     picture.rect("x", "y", width="width", height="height", source=source, **look)
     write(picture, "x", "y", "name", source=source, size=11)
@@ -197,6 +196,6 @@ def _draw_arrows(picture: figure, arrows: Sequence[tuple[Floats, Floats, str]], 
         "head_ys": [head[:, 1].tolist() for _, head, _ in arrows],
         "color": [colour for *_, colour in arrows],
     }
-    look: dict[str, Any] = {"source": ColumnDataSource(data=columns, name=name)}
+    look: dict[str, Any] = {"source": data_source(columns, name=name)}
     picture.multi_line("xs", "ys", line_width=2.5, line_color="color", **look)
     picture.patches("head_xs", "head_ys", fill_color="color", line_color="color", **look)

@@ -14,7 +14,7 @@ from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
 from bnlab.checks import Floats
-from bnlab.plots.canvas import CYCLE, RULE, Columns, diagram, from_rows, hover, write
+from bnlab.plots.canvas import CYCLE, RULE, Columns, data_source, diagram, from_rows, hover, write
 
 Link = tuple[int, int]
 """(v, S): the link from S to S + v."""
@@ -87,9 +87,9 @@ def lattice(
     share = None if shares is None else _values(shares, alpha.shape, names)
     picture = diagram(title=title, alt=alt, width=WIDTH, height=HEIGHT)
     drawn = _links(names, places, alpha, links, share)
-    _draw_links(picture, ColumnDataSource(data=drawn, name="links"))
+    _draw_links(picture, data_source(drawn, name="links"))
     boxes = _cells(names, places, g, b, now, used)
-    _draw_boxes(picture, ColumnDataSource(data=boxes, name="cells"))
+    _draw_boxes(picture, data_source(boxes, name="cells"))
     _draw_key(picture)
     return picture
 
@@ -133,7 +133,7 @@ def walk_down(
         link = f"{set_name(above, names)} to {set_name(s, names)}: {names[v]} last"
         rows.append([link, chance, *start, *end, colour, width, label, *at, LETTER * len(label)])
     columns = from_rows("link chance x0 y0 x1 y1 color width label x y label_width", rows)
-    source = ColumnDataSource(data=columns, name="down")
+    source = data_source(columns, name="down")
     look: dict[str, Any] = {"line_color": "color", "line_width": "width"}
     lines = picture.segment("x0", "y0", "x1", "y1", source=source, **look)
     look = {"width": "label_width", "height": LABEL_HEIGHT, "fill_color": "#ffffff"}
@@ -151,7 +151,7 @@ def walk_down(
         "outline": [NOW if w > 1 else RULE for w in outline],
         "outline_width": list(outline),
     }
-    boxes = ColumnDataSource(data=sets, name="sets")
+    boxes = data_source(sets, name="sets")
     look = {"fill_color": "fill", "line_color": "outline", "line_width": "outline_width"}
     picture.rect("x", "y", width=SET_BOX[0], height=SET_BOX[1], source=boxes, **look)
     write(picture, "x", "y", "set", source=boxes, bold=True)

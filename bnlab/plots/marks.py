@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import BasicTicker, BoxAnnotation, ColumnDataSource, Dodge
+from bokeh.models import BasicTicker, BoxAnnotation, Dodge
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
@@ -18,6 +18,7 @@ from bnlab.plots.canvas import (
     WIDTH,
     Columns,
     canvas,
+    data_source,
     entries,
     from_rows,
     hover,
@@ -92,7 +93,7 @@ def share_bars(
     picture = rows(labels, title=title, x_label="probability", alt=alt, row=row, x_range=ends)
     columns: Columns = {"label": list(labels), "share": share.tolist(), "exact": truth.tolist()}
     columns |= _interval(share, margin)
-    source = ColumnDataSource(data=columns, name=name)
+    source = data_source(columns, name=name)
     look = {"source": source, "height": 0.66, "fill_color": PALE, "line_color": None}
     bars = picture.hbar(y="label", right="share", **look)
     whisker = picture.segment("low", "label", "high", "label", source=source, line_color=INK)
@@ -127,7 +128,7 @@ def evidence_bars(
     values = vector(gaps, len(labels), "gaps").tolist()
     text = [f"{gap:+.0f}".replace("-", "−") if gap else "" for gap in values]
     columns: Columns = {"label": list(labels), "gap": values, "text": text}
-    source = ColumnDataSource(data=columns | {"place": [ends[1]] * len(text)}, name="gaps")
+    source = data_source(columns | {"place": [ends[1]] * len(text)}, name="gaps")
     picture = rows(
         labels, title=title, x_label="nats above ln p(D)", alt=alt, row=24, room=85, x_range=ends
     )
@@ -194,8 +195,8 @@ def published(
     look: dict[str, Any] = {"title": title, "alt": alt, "x_range": ends}
     label = "SAD: sum of absolute errors over all edges"
     picture = rows(labels, x_label=label, row=52, frame_width=520, **look)
-    source = ColumnDataSource(data=columns, name="published")
-    single = ColumnDataSource(data=from_rows("place value", dots), name="published_runs")
+    source = data_source(columns, name="published")
+    single = data_source(from_rows("place value", dots), name="published_runs")
     place, below = (
         {"field": "label", "transform": Dodge(value=by, range=picture.y_range)}
         for by in (0.15, -0.2)
@@ -243,7 +244,7 @@ def answer_pairs(
         columns[column] = vector(values, len(labels), f"{column} answers").tolist()
     look: dict[str, Any] = {"title": title, "x_label": x_label, "alt": alt}
     picture = rows(labels, row=30, room=130, frame_width=frame_width, **look)
-    source = ColumnDataSource(data=columns, name=name)
+    source = data_source(columns, name=name)
     look = {"source": source, "line_width": 5, "line_color": "#c9c9c9"}
     apart = picture.segment("first", "label", "second", "label", **look)
     drawn = {}
@@ -298,7 +299,7 @@ def sensitivity(
     edges = list(labels)
     picture.segment(low, edges, high, edges, line_color=RULE, line_width=2)
     columns = from_rows("edge setting colour dash marker probability", points)
-    source = ColumnDataSource(data=columns, name=name)
+    source = data_source(columns, name=name)
     look = {"size": 11, "fill_alpha": 0.85, "line_color": INK, "line_width": 0.8}
     look |= {"source": source, "marker": "marker", "fill_color": "colour"}
     drawn = picture.scatter("probability", "edge", **look)
@@ -354,7 +355,7 @@ def path_bars(
     axes = "probability (diamond: the edge alone)", ""
     y_ends = top - shown + 0.4, top + 0.6
     picture = canvas(title, alt, *axes, size=(width, 46 * shown + 80), x=(0, 1.02), y=y_ends)
-    source = ColumnDataSource(data=columns, name="paths")
+    source = data_source(columns, name="paths")
     look = {"height": 0.4, "fill_color": PALE, "line_color": None}
     bars = picture.hbar(y="place", right="path", source=source, **look)
     picture.segment("low", "place", "high", "place", source=source, line_color=INK, line_width=1.5)

@@ -7,7 +7,6 @@ import numpy as np
 from bokeh.models import (
     BasicTicker,
     ColorBar,
-    ColumnDataSource,
     CustomJSTickFormatter,
     LinearColorMapper,
 )
@@ -23,6 +22,7 @@ from bnlab.plots.canvas import (
     SMALL_FONT_SIZE,
     Columns,
     canvas,
+    data_source,
     hover,
     write,
 )
@@ -85,7 +85,7 @@ def cells(
     picture.frame_width = picture.frame_height = side
     pairs = np.argwhere(~np.eye(n, dtype=bool))
     data: Columns = {"parent": [names[u] for u, _ in pairs], "child": [names[v] for _, v in pairs]}
-    source = ColumnDataSource(data={**data, **extra}, name=name)
+    source = data_source({**data, **extra}, name=name)
     place = {"x": "child", "y": "parent", "source": source, "fill_color": dict(fill)}
     drawn = picture.rect(**place, width=0.95, height=0.95, **look)
     hatch = {"hatch_pattern": "/", "hatch_color": "#cccccc", "hatch_scale": 8}

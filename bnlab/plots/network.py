@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
 from bnlab.checks import Floats
-from bnlab.plots.canvas import CYCLE, RULE, WIDTH, Columns, Size, diagram, hover, write
+from bnlab.plots.canvas import CYCLE, RULE, WIDTH, Columns, Size, data_source, diagram, hover, write
 from bnlab.plots.matrix import square
 
 WIDEST = 8.0  # pixels, of an edge with probability 1
@@ -173,12 +172,12 @@ def network(
     chosen = {pair: float(values[pair]) for pair in sorted(pairs, key=lambda pair: values[pair])}
     columns = _columns(chosen, [True] * len(chosen), names, positions, WIDEST, (BOW,), size)
     picture = diagram(title=title, alt=alt, width=size[0], height=size[1])
-    source = ColumnDataSource(data=columns, name=name)
+    source = data_source(columns, name=name)
     look: dict[str, Any] = {"line_width": "width", "line_alpha": "alpha", "line_cap": "butt"}
     lines = picture.multi_line("xs", "ys", source=source, line_color=CYCLE[0], **look)
     look = {"fill_color": CYCLE[0], "fill_alpha": "alpha", "line_color": None}
     heads = picture.patches("head_xs", "head_ys", source=source, **look)
-    nodes = ColumnDataSource(data=node_data(names, positions, size), name="nodes")
+    nodes = data_source(node_data(names, positions, size), name="nodes")
     look = {"fill_color": "#ffffff", "line_color": RULE, "line_width": 1.5, "border_radius": 8}
     boxes = picture.rect("x", "y", width="width", height="height", source=nodes, **look)
     write(picture, "x", "y", "label", source=nodes, size=13)

@@ -12,7 +12,6 @@ from itertools import combinations, pairwise, permutations
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
@@ -22,6 +21,7 @@ from bnlab.plots.canvas import (
     PALE,
     RULE,
     Columns,
+    data_source,
     diagram,
     entries,
     from_rows,
@@ -127,7 +127,7 @@ def order_landscape(
     reach = np.maximum(columns["disc"], columns["ring"])
     below = np.where(reach < ROOM, reach + LINE, 0)
     columns["label_y"] = (np.array(columns["y"]) - below).tolist()
-    source = ColumnDataSource(data=columns, name="orders")
+    source = data_source(columns, name="orders")
     at: dict[str, Any] = {"x": "x", "y": "y", "source": source}
     look = {"fill_color": PALE, "line_color": CYCLE[0], "line_width": 1}
     discs = picture.circle(**at, radius="disc", **look)
@@ -137,16 +137,16 @@ def order_landscape(
         for i, (a, b) in enumerate(pairwise(trail))
         if a != b
     ]
-    way = ColumnDataSource(data=from_rows("x0 y0 x1 y1 alpha", moved), name="trail")
+    way = data_source(from_rows("x0 y0 x1 y1 alpha", moved), name="trail")
     ends = "x0", "y0", "x1", "y1"
     look = {"line_color": TRAIL, "line_width": 4, "line_alpha": "alpha"}
     trails = picture.segment(*ends, source=way, **look)
     refused = (math.nan,) * 4 if proposed is None else (*places[trail[-1]], *places[proposed])
-    tried = ColumnDataSource(data=from_rows(" ".join(ends), [refused]), name="proposed")
+    tried = data_source(from_rows(" ".join(ends), [refused]), name="proposed")
     look = {"line_color": REJECTED, "line_width": 3, "line_dash": "dashed"}
     dashed = picture.segment(*ends, source=tried, **look)
     write(picture, "x", "label_y", "order", source=source, size=11, bold=True)
-    now = ColumnDataSource(data=from_rows("x y", [places[trail[-1]]]), name="walker")
+    now = data_source(from_rows("x y", [places[trail[-1]]]), name="walker")
     look = {"marker": "square", "size": 32, "fill_color": None, "line_color": TRAIL}
     walker = picture.scatter("x", "y", source=now, line_width=3, **look)
     drawn = {"exact": discs, "share of visits": rings, "chain": [walker, trails]}

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, NumeralTickFormatter
+from bokeh.models import NumeralTickFormatter
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
@@ -17,6 +17,7 @@ from bnlab.plots.canvas import (
     RULE,
     Columns,
     canvas,
+    data_source,
     entries,
     from_rows,
     hover,
@@ -60,7 +61,7 @@ def agreement(
     picture = canvas(title, alt, *axes, size=(400, 400), x=(-0.04, 1.04), y=(-0.04, 1.04))
     picture.line([0, 1], [0, 1], line_color=RULE, line_dash="dashed", line_width=1.5)
     look = {"size": 9, "fill_color": CYCLE[0], "fill_alpha": 0.55, "line_color": CYCLE[0]}
-    source = ColumnDataSource(data=columns, name=name)
+    source = data_source(columns, name=name)
     dots = picture.scatter("first", "second", source=source, **look)
     tips = [("edge", "@edge"), (labels[0], "@first{0.000}"), (labels[1], "@second{0.000}")]
     hover(picture, [dots], *tips)
@@ -103,7 +104,7 @@ def calibration(
     picture = canvas(title, alt, *axes, size=(400, 400), x=(-0.04, 1.04), y=(-0.04, 1.04))
     picture.line([0, 1], [0, 1], line_color=RULE, line_dash="dashed", line_width=1.5)
     columns = from_rows("predicted observed count low high", rows)
-    source = ColumnDataSource(data=columns, name="calibration")
+    source = data_source(columns, name="calibration")
     picture.segment(
         "predicted", "low", "predicted", "high", source=source, line_color=PALE, line_width=9
     )
@@ -139,7 +140,7 @@ def label_map(first: ArrayLike, second: ArrayLike, true: tuple[float, float], /)
     picture = canvas(title, alt, "p(h1 = 1)", "p(h2 = 1)", x=(-0.02, 1.02), y=(-0.02, 1.02))
     picture.vspan(x=[0.5], line_color=RULE, line_dash="dotted")
     picture.hspan(y=[0.5], line_color=RULE, line_dash="dotted")
-    source = ColumnDataSource(data=wide("first", first, {"second": second}), name="labels")
+    source = data_source(wide("first", first, {"second": second}), name="labels")
     look = {"size": 7, "fill_color": CYCLE[0], "fill_alpha": 0.5, "line_color": None}
     dots = picture.scatter("first", "second", source=source, **look)
     a, b = true
@@ -181,13 +182,13 @@ def structure_scores(
         title, alt, *axes, size=(255, 235), x=(int(x.min()) - 3, int(x.max()) + 3), y=y_range
     )
     columns = {"number": list(range(x.size)), "parameters": x.tolist(), "score": y.tolist()}
-    source = ColumnDataSource(data=columns, name=name)
+    source = data_source(columns, name=name)
     look = {"size": 5, "fill_color": CYCLE[0], "line_color": None}
     dots = picture.scatter("parameters", "score", source=source, **look)
     marked = {"true": truth, "best": best}
     columns = {f"{key}_x": [int(x[i])] for key, i in marked.items()}
     columns |= {f"{key}_y": [float(y[i])] for key, i in marked.items()}
-    marks = ColumnDataSource(data=columns, name=f"{name}_marks")
+    marks = data_source(columns, name=f"{name}_marks")
     look = {"source": marks, "line_width": 2.5}
     picture.scatter("true_x", "true_y", size=15, fill_color=None, line_color=CYCLE[3], **look)
     picture.scatter("best_x", "best_y", size=12, marker="x", line_color=INK, **look)
@@ -231,7 +232,7 @@ def chain_errors(
     ]
     x_ends = [f"{setting:g}" for setting in stops]
     picture = canvas(title, alt, x_label, y_label, size=(440, 400), log="y", x=x_ends, y=y_range)
-    source = ColumnDataSource(data=from_rows("place error alpha", points), name="chain_errors")
+    source = data_source(from_rows("place error alpha", points), name="chain_errors")
     look = {"fill_color": CYCLE[0], "line_color": CYCLE[0], "fill_alpha": "alpha"}
     dots = picture.scatter("place", "error", source=source, size=11, line_alpha="alpha", **look)
     hover(picture, [dots], (x_label, "@place"), (y_label, "@error{0.00}"))
@@ -261,7 +262,7 @@ def distances(stops: Sequence[int], found: Mapping[str, ArrayLike], stop: int, /
     data = {**wide("rows", stops, found), "rows": list(sizes)}
     items = lines(picture, data, name="distances", dashes=("solid", "dashed"), width=3)
     marks = [(f"{stop:,}", data[label][list(stops).index(stop)], label) for label in found]
-    now = ColumnDataSource(data=from_rows("rows distance line", marks), name="now")
+    now = data_source(from_rows("rows distance line", marks), name="now")
     look = {"size": 13, "fill_color": "#ffffff", "line_color": INK, "line_width": 2}
     drawn = picture.scatter("rows", "distance", source=now, **look)
     tips = [("", "@line"), ("rows", "@rows"), ("distance", "@distance{0.000}")]
@@ -289,7 +290,7 @@ def heaviest(log_weights: ArrayLike, /, *, most: int = 20) -> figure:
     values = np.asarray(log_weights, np.float64).ravel()
     shares = np.exp(np.sort(values)[::-1][:most] - np.logaddexp.reduce(values)).round(12)
     columns = {"rank": list(range(1, shares.size + 1)), "share": shares.tolist()}
-    source = ColumnDataSource(data=columns, name="heaviest")
+    source = data_source(columns, name="heaviest")
     look = {"source": source, "width": 0.8, "fill_color": CYCLE[0], "line_color": None}
     bars = picture.vbar("rank", top="share", **look)
     hover(picture, [bars], ("run", "number @rank by weight"), ("share", "@share{0.000}"))
@@ -318,7 +319,7 @@ def experiments(estimates: ArrayLike, exact: float, eps: float, /, *, title: str
         title, alt, *axes, size=(600, 400), x=(exact - reach, exact + reach), y=(0, len(found) + 1)
     )
     level = {"low": [exact - eps], "exact": [exact], "high": [exact + eps], "top": [len(found) + 1]}
-    truth = ColumnDataSource(data=level, name="experiments_exact")
+    truth = data_source(level, name="experiments_exact")
     look: dict[str, Any] = {"fill_color": PALE, "fill_alpha": 0.5, "line_color": None}
     band = picture.quad("low", "high", top="top", bottom=0, source=truth, **look)
     line = picture.vspan("exact", source=truth, line_color=INK, line_width=2)
@@ -328,7 +329,7 @@ def experiments(estimates: ArrayLike, exact: float, eps: float, /, *, title: str
         "estimate": found.tolist(),
         "color": [COLOURS[1] if out else COLOURS[0] for out in outside],
     }
-    source = ColumnDataSource(data=columns, name="experiments")
+    source = data_source(columns, name="experiments")
     dots = picture.scatter(
         "estimate", "experiment", source=source, size=7, fill_color="color", line_color=None
     )
@@ -351,7 +352,7 @@ def acceptance_path(betas: ArrayLike, rates: ArrayLike, /) -> figure:
     alt = "Accepted share of moves against beta; each mark stands for as many steps"
     axes = "inverse temperature β", "accepted share"
     picture = canvas(title, alt, *axes, size=(420, 390), x=(-0.03, 1.03), y=(0, 1.04))
-    source = ColumnDataSource(data=wide("beta", betas, {"rate": rates}), name="acceptance_path")
+    source = data_source(wide("beta", betas, {"rate": rates}), name="acceptance_path")
     look = {"size": 8, "fill_color": CYCLE[0], "fill_alpha": 0.5, "line_color": INK}
     dots = picture.scatter("beta", "rate", source=source, **look)
     hover(picture, [dots], ("β", "@beta{0.000}"), ("accepted", "@rate{0.000}"))

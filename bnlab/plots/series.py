@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool, LegendItem, PrintfTickFormatter
+from bokeh.models import HoverTool, LegendItem, PrintfTickFormatter
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
@@ -19,6 +19,7 @@ from bnlab.plots.canvas import (
     RULE,
     Columns,
     canvas,
+    data_source,
     from_rows,
     hover,
     legend_below,
@@ -75,12 +76,10 @@ def series(
         for label, (x, y) in points.items()
         for a, b in zip(np.asarray(x).tolist(), np.asarray(y).tolist(), strict=True)
     ]
-    kept = ColumnDataSource(data=from_rows("label xs ys color dash", drawn), name=names[0])
+    kept = data_source(from_rows("label xs ys color dash", drawn), name=names[0])
     dots = from_rows("label x y color marker", marks) | (more or {})
     curve = picture.multi_line("xs", "ys", source=kept, **LINE)
-    mark = picture.scatter(
-        "x", "y", source=ColumnDataSource(data=dots, name=names[1]), size=9, **MARK
-    )
+    mark = picture.scatter("x", "y", source=data_source(dots, name=names[1]), size=9, **MARK)
     hover(picture, [mark], ("", "@label"), (picture.xaxis.axis_label, "@x"), (value, "@y"))
     return curve, mark
 
@@ -101,7 +100,7 @@ def key(picture: figure, labels: Iterable[str], looks: Looks, /) -> list[LegendI
     """Draw a legend of labels by their colours and markers, whether or not they have points yet."""
     shown = {label: looks[label] for label in labels}
     rows = [(math.nan, math.nan, colour, marker) for colour, _, marker in shown.values()]
-    source = ColumnDataSource(data=from_rows("x y color marker", rows))
+    source = data_source(from_rows("x y color marker", rows))
     drawn = picture.scatter("x", "y", source=source, size=9, **MARK)
     return row_entries(drawn, shown)
 
@@ -196,7 +195,7 @@ def growth(
     series(picture, curves, points, names=("curves", "points"), looks=looks)
     ends = [(label, xs[-1], ys[-1], looks[label][0]) for label, (xs, ys) in curves.items()]
     look: dict[str, Any] = {"bold": True, "align": "right", "baseline": "bottom", "colour": "color"}
-    source = ColumnDataSource(data=from_rows("label x y color", ends), name="ends")
+    source = data_source(from_rows("label x y color", ends), name="ends")
     write(picture, "x", "y", "label", source=source, **look)
     legend_below(picture, key(picture, points, looks), columns=2)
     return picture
@@ -345,7 +344,7 @@ def prior_curve(
         title, alt, *axes, log="xy", x=(0.8, 1.25 * np.asarray(probabilities).size), y=y_range
     )
     rank, probability = _stairs(probabilities)
-    source = ColumnDataSource(data={"rank": rank, "probability": probability}, name="curve")
+    source = data_source({"rank": rank, "probability": probability}, name="curve")
     look = {"line_width": 7, "line_color": CYCLE[4], "line_alpha": 0.65}
     wide = picture.line("rank", "probability", source=source, **look)
     looks = cycled(others, dashes=DASHES[:4])
