@@ -28,8 +28,8 @@ from bnlab.hidden import (
     fit_vb,
     score_structures,
 )
-from bnlab.papers.beal2003.annealing import true_model
 from bnlab.papers.beal2003.printed import SIZES
+from bnlab.papers.beal2003.study import true_model
 from bnlab.papers.beal2003.world import data_of_print, models
 
 

@@ -23,7 +23,7 @@ from bnlab.exact import log_dag_prior_sum
 from bnlab.papers.beal2003 import study as beal
 from bnlab.papers.em2007 import cases, study as em
 from bnlab.papers.htw2016 import printed, study as htw
-from bnlab.papers.stat521a import averages, cells, search
+from bnlab.papers.stat521a import averages, priors, search
 from bnlab.papers.store import Array
 
 Arrays = dict[str, Array]
@@ -154,17 +154,17 @@ def areas() -> Arrays:
     return {"child areas": np.array(found, np.float32)}
 
 
-def subsets(count: int = cells.SUBSETS) -> Arrays:
-    """Scores (11, 176) of two numbers of rows, and what `cells.subsets` returns."""
+def subsets(count: int = priors.SUBSETS) -> Arrays:
+    """Scores (11, 176) of two numbers of rows, and what `priors.subsets` returns."""
     data = bn.load_dataset("sachs")
-    out: Arrays = {f"cells {m}": scores(chosen_rows(data, m, 0)) for m in cells.SHOWN}
+    out: Arrays = {f"cells {m}": scores(chosen_rows(data, m, 0)) for m in priors.SHOWN}
     parts: dict[str, list[list[object]]] = {"areas": [], "evidence": [], "alike": [], "orders": []}
-    for m in cells.SIZES[:-1]:
+    for m in priors.SIZES[:-1]:
         scored = [scores(chosen_rows(data, m, number)) for number in range(count)]
-        both = [[by_strength(one, source) for source in cells.SOURCES] for one in scored]
+        both = [[by_strength(one, source) for source in priors.SOURCES] for one in scored]
         parts["areas"].append([[areas for areas, _ in one] for one in both])
         parts["evidence"].append([[evidence for _, evidence in one] for one in both])
-        plain = [cells.with_prior(one) for one in scored]
+        plain = [priors.with_prior(one) for one in scored]
         parts["alike"].append([area(bn.dag_posterior(one).edges) for one in plain])
         parts["orders"].append([area(bn.order_posterior(one).edges) for one in plain])
     return out | {f"cells {name}": np.array(part, np.float32) for name, part in parts.items()}
@@ -179,9 +179,9 @@ def chosen_rows(data: bn.Data, m: int, number: int) -> bn.Data:
 
 def by_strength(log_score: Floats, source: str) -> tuple[Floats, Floats]:
     """For each of STRENGTHS the area under the ROC curve, and exact ln p(D | strength)."""
-    found, evidence, matrix = [], [], cells.beliefs(source)
-    for strength in cells.STRENGTHS:
-        informed = cells.with_prior(log_score, bn.EdgeBeliefs(matrix, strength))
+    found, evidence, matrix = [], [], priors.beliefs(source)
+    for strength in priors.STRENGTHS:
+        informed = priors.with_prior(log_score, bn.EdgeBeliefs(matrix, strength))
         posterior = bn.dag_posterior(informed)
         found.append(area(posterior.edges))
         evidence.append(posterior.log_z - log_dag_prior_sum(informed))
@@ -193,7 +193,7 @@ def scores(data: bn.Data) -> Floats:
 
 
 def area(edges: Floats) -> float:
-    return bn.diagnostics.auc(edges, cells.truth())
+    return bn.diagnostics.auc(edges, priors.truth())
 
 
 PARTS: dict[str, dict[str, Callable[[], Arrays]]] = {

@@ -18,7 +18,7 @@ from bnlab.labs.hidden_annealing import (
     THESIS,
     loop,
 )
-from bnlab.papers.beal2003.annealing import both_ways
+from bnlab.papers.beal2003.study import both_ways
 
 ROWWISE = RowDirichlet()
 

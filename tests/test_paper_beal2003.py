@@ -9,7 +9,7 @@ import pytest
 from bokeh.embed import json_item
 
 from bnlab.hidden import AIS, HiddenModel, JointDirichlet, Warped, anneal, fit_vb
-from bnlab.papers.beal2003 import annealing, page, printed, study, world
+from bnlab.papers.beal2003 import page, printed, study, world
 from bnlab.running import Stopped
 
 HEADLINE = (640, 1280, 2560, 5120, 10240)
@@ -133,7 +133,7 @@ def test_audit_of_the_samplers(long):
     assert (np.diff([rate.mean() for rate in rates]) < 0).all()
     assert rates[-1][0] > rates[-1][-1]
     for n in (10, 160, 480, 640):
-        gold = annealing.mean_of(long.particles(n))
+        gold = study.mean_of(long.particles(n))
         assert (long.scores(n)[:, VB] < gold + 1).all()
         if n != 160:
             noise = study.spread(long.batches(n).log_p)
@@ -150,7 +150,7 @@ def test_thirty_more_data_sets_of_2560_rows():
 
 
 def test_long_schedules_from_truth_and_prior_meet():
-    found = annealing.traced(160, steps=(64, 4096), traces=4)
+    found = study.traced(160, steps=(64, 4096), traces=4)
     start, end = np.abs(found.from_prior - found.from_truth).mean(axis=0)
     assert end < start / 4
     assert found.from_truth[0] > found.from_prior[:, 0].max()
@@ -158,11 +158,11 @@ def test_long_schedules_from_truth_and_prior_meet():
 
 @pytest.mark.parametrize("n", [8, 80])
 def test_the_truth_is_between_upward_and_reverse_runs(n):
-    found = annealing.both_sides(n, steps=[256, 4096])
-    assert found.lower[0] < annealing.gold(n) < found.upper[0]
+    found = study.both_sides(n, steps=[256, 4096])
+    assert found.lower[0] < study.gold(n) < found.upper[0]
     assert (found.upper - found.lower)[1] < (found.upper - found.lower)[0]
     noise = 4 * max(side[:, 1].std() for side in found) / 20**0.5
-    assert found.lower[1] - noise < annealing.gold(n) < found.upper[1] + noise
+    assert found.lower[1] - noise < study.gold(n) < found.upper[1] + noise
 
 
 # BayesPy, an independent implementation
@@ -228,8 +228,8 @@ def test_saved_estimates_are_made_again_by_their_calls(long, n):
 
 def test_estimates_of_the_thesis_sampler_are_means_of_weights():
     log_p = np.log([[1.0, 3.0], [2.0, 2.0]])
-    np.testing.assert_allclose(annealing.mean_of(log_p), np.log([2.0, 2.0]))
-    assert annealing.mean_of(np.array([[-9000.0, -9000.0]])) == pytest.approx(-9000)
+    np.testing.assert_allclose(study.mean_of(log_p), np.log([2.0, 2.0]))
+    assert study.mean_of(np.array([[-9000.0, -9000.0]])) == pytest.approx(-9000)
 
 
 def test_pictures_hold_the_studies_numbers():

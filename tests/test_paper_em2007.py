@@ -10,7 +10,7 @@ import pytest
 from bokeh.embed import json_item
 
 import bnlab as bn
-from bnlab.papers.em2007 import cases, page, study, walks
+from bnlab.papers.em2007 import cases, page, study
 
 STORED = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "stored.py"))
 
@@ -141,11 +141,11 @@ def test_limits_of_the_two_proposals(cancer):
 
 
 def test_errors_at_stops_are_those_of_the_first_draws(cancer):
-    walked = walks.walk(cancer.table, "Order", draws=300, chains=2)
+    walked = study.walk(cancer.table, "Order", draws=300, chains=2)
     first = walked.draws.prefix(100)
-    edges = walks.edges_at(walked, [100, 300])
+    edges = study.edges_at(walked, [100, 300])
     np.testing.assert_allclose(edges[:, 0].mean(axis=0), bn.features.edges(first), atol=1e-12)
-    counted = walks.counted_edges_at(walked, [100, 300])
+    counted = study.counted_edges_at(walked, [100, 300])
     one = [bn.reweight_by_extensions(walked.draws).log_weight[1], walked.draws.values[1]]
     weight = np.exp(one[0]) / np.exp(one[0]).sum()
     by_hand = np.tensordot(weight, bn.graphs.to_adjacency(one[1]), axes=1)
@@ -153,7 +153,7 @@ def test_errors_at_stops_are_those_of_the_first_draws(cancer):
 
 
 def test_ellis_weights_are_one_over_the_sampled_orders_that_agree(cancer):
-    walked = walks.walk(cancer.table, "Order", draws=40, chains=1)
+    walked = study.walk(cancer.table, "Order", draws=40, chains=1)
     weights = []
     for dag in walked.draws.values[0]:
         agree = 0
@@ -163,9 +163,9 @@ def test_ellis_weights_are_one_over_the_sampled_orders_that_agree(cancer):
         weights.append(1 / agree)
     share = np.array(weights) / sum(weights)
     by_hand = np.tensordot(share, bn.graphs.to_adjacency(walked.draws.values[0]), axes=1)
-    np.testing.assert_allclose(walks.ellis_edges_at(walked, [40])[0, 0], by_hand, atol=1e-12)
+    np.testing.assert_allclose(study.ellis_edges_at(walked, [40])[0, 0], by_hand, atol=1e-12)
     with pytest.raises(ValueError, match="no orders"):
-        walks.ellis_edges_at(walks.walk(cancer.table, "Local", draws=4, chains=1), [4])
+        study.ellis_edges_at(study.walk(cancer.table, "Local", draws=4, chains=1), [4])
 
 
 @pytest.fixture(scope="module")
@@ -181,13 +181,13 @@ def test_proposals_by_dp_are_ahead_early(errors):
 
 
 def test_every_sampler_of_dags_comes_below_the_dp(errors, cancer):
-    bias = walks.sad(cancer.orders.edges, cancer.dags.edges)
+    bias = study.sad(cancer.orders.edges, cancer.dags.edges)
     for place, found in errors.items():
         assert (found[-1] < bias / 3) == (place not in BIASED), place
 
 
 def test_orders_as_drawn_settle_at_the_dp_and_ellis_weights_nowhere_near(errors, cancer):
-    bias = walks.sad(cancer.orders.edges, cancer.dags.edges)
+    bias = study.sad(cancer.orders.edges, cancer.dags.edges)
     assert errors["orders", "as drawn"][-1] == pytest.approx(bias, abs=0.05)
     assert errors["orders", "Ellis"][-1] > 2 * bias
 
@@ -215,7 +215,7 @@ def test_audit_of_the_edges_found():
     assert found.by_chain.shape == (10, 5, 10, 2)
     assert (found.dp > 0.995).all()
     edges = found.by_chain[..., 0].mean(axis=2)
-    place = {name: i for i, name in enumerate(walks.SAMPLERS)}
+    place = {name: i for i, name in enumerate(study.SAMPLERS)}
     for name in ("Hybrid", "Global"):
         assert (edges[:, place[name]] > edges[:, place["Gibbs"]]).mean() >= 0.8
         assert np.median(edges[:, place[name]]) > np.median(edges[:, place["Local"]])
@@ -249,7 +249,7 @@ def test_audit_of_the_predictions():
     assert all(mean > 3 * error for mean, error in trees)
     for name in ("tic-tac-toe", "cells"):
         found = study.stored_forecast(name)
-        ends = dict(zip(walks.SAMPLERS, found.curves[..., -1].mean(axis=(0, 2)), strict=True))
+        ends = dict(zip(study.SAMPLERS, found.curves[..., -1].mean(axis=(0, 2)), strict=True))
         ends |= dict(zip(study.PLAIN, found.plain.mean(axis=0), strict=True))
         assert found.dp.mean() > ends["MAP"] > ends["tree"] > ends["factored"]
         assert min(ends[s] for s in ("Hybrid", "Global", "Order")) > ends["MAP"]
@@ -258,7 +258,7 @@ def test_audit_of_the_predictions():
     (used, by_orders, without), ignored = study.stored_cells()
     mean, error = study.margin(study.stored_forecast("cells").plain[:, 0], ignored)
     assert mean > 3 * error
-    assert walks.sad(used, by_orders) < 0.01 < 10 < walks.sad(used, without)
+    assert study.sad(used, by_orders) < 0.01 < 10 < study.sad(used, without)
 
 
 def test_exact_prediction_by_hand():
@@ -293,7 +293,7 @@ def test_global_proposals_suit_the_synthetic_rows_and_not_tic_tac_toe():
     rates = {}
     for name in ("synthetic", "tic-tac-toe"):
         table = bn.score_families(study.rows(name), bn.BDeu(1.0), max_parents=3)
-        walked = walks.walk(table, "Global", draws=1000, chains=4, thin=5)
+        walked = study.walk(table, "Global", draws=1000, chains=4, thin=5)
         rates[name] = walked.draws.stats["acceptance_global"]
     assert rates["synthetic"].min() > 0.5 and rates["tic-tac-toe"].max() < 0.005
 
@@ -301,7 +301,7 @@ def test_global_proposals_suit_the_synthetic_rows_and_not_tic_tac_toe():
 def test_local_moves_stay_where_they_are_on_the_cells(cells):
     train, _ = study.split(cells, 0, study.KEYS["cells"])
     table = bn.score_families(train, bn.BDeu(1.0), max_parents=3)
-    walked = walks.walk(table, "Local", draws=1000, chains=1, thin=2000, key=99)
+    walked = study.walk(table, "Local", draws=1000, chains=1, thin=2000, key=99)
     best = bn.map_dag(table).log_target[0]
     assert walked.draws.log_target.max() < best - 1000
 
@@ -334,7 +334,7 @@ def test_unknown_names_are_errors(cancer):
     with pytest.raises(ValueError, match="no case 'adult'"):
         cases.case("adult")
     with pytest.raises(ValueError, match="no sampler 'gibbs'"):
-        walks.walk(cancer.table, "gibbs", draws=1, chains=1)
+        study.walk(cancer.table, "gibbs", draws=1, chains=1)
 
 
 def test_pictures_hold_the_numbers(errors):

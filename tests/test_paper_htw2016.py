@@ -11,7 +11,7 @@ import pytest
 from bokeh.embed import json_item
 
 import bnlab as bn
-from bnlab.papers.htw2016 import features, page, printed, study
+from bnlab.papers.htw2016 import page, printed, study
 
 STORED = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "stored.py"))
 
@@ -91,7 +91,7 @@ def test_audit_of_the_long_runs() -> None:
 def _plain(dags: np.ndarray, weights: np.ndarray) -> dict[str, np.ndarray]:
     """The six features of every pair and triple, one DAG and one path at a time."""
     n = dags.shape[1]
-    out = {f: np.zeros((n,) * (2 if f in ("edge", "f1", "f2") else 3)) for f in features.FEATURES}
+    out = {f: np.zeros((n,) * (2 if f in ("edge", "f1", "f2") else 3)) for f in study.FEATURES}
     for dag, weight in zip(dags, weights, strict=True):
         edge = {(i, j) for j in range(n) for i in range(n) if int(dag[j]) >> i & 1}
         short = edge | {(i, k) for i, j in edge for a, k in edge if a == j}
@@ -112,15 +112,15 @@ def test_features_are_those_of_a_plain_search() -> None:
     rng = np.random.default_rng(1)
     dags = bn.graphs.all_dags(4)[::7]
     weights = rng.dirichlet(np.ones(len(dags)))
-    found, plain = features.probabilities(dags, weights), _plain(dags, weights)
-    for name in features.FEATURES:
+    found, plain = study.probabilities(dags, weights), _plain(dags, weights)
+    for name in study.FEATURES:
         np.testing.assert_allclose(found[name], plain[name], atol=1e-12)
 
 
 def test_features_are_those_of_the_package() -> None:
-    draws = bn.sample_dags(features.small("iris"), draws=300, rng=np.random.default_rng(1))
+    draws = bn.sample_dags(study.small("iris"), draws=300, rng=np.random.default_rng(1))
     distinct, ours = bn.reweight_unique(draws), bn.features
-    found = features.estimate(distinct)
+    found = study.estimate(distinct)
     both = ours.combined(ours.path(0, 1), ours.path(0, 2))
     only = ours.combined(ours.path(0, 1), absent=[ours.path(0, 2)])
     assert found["f4"][0, 1, 2] == pytest.approx(ours.probability(distinct, both).value)
@@ -131,22 +131,22 @@ def test_features_are_those_of_the_package() -> None:
 
 @pytest.mark.parametrize("name", ["iris", pytest.param("coronary", marks=pytest.mark.slow)])
 def test_enumeration_agrees_with_the_dynamic_program(name: str) -> None:
-    posterior = bn.dag_posterior(features.small(name).table)
-    np.testing.assert_allclose(features.exact(name)["edge"], posterior.edges, atol=1e-9)
-    np.testing.assert_allclose(features.exact(name)["f1"], posterior.ancestors, atol=1e-9)
+    posterior = bn.dag_posterior(study.small(name).table)
+    np.testing.assert_allclose(study.exact(name)["edge"], posterior.edges, atol=1e-9)
+    np.testing.assert_allclose(study.exact(name)["f1"], posterior.ancestors, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["iris", pytest.param("coronary", marks=pytest.mark.slow)])
 def test_closer_on_edges_is_closer_on_every_feature(name: str) -> None:
     """Figures 13 to 24: IW-DDS against DP+MCMC, at every size."""
-    ours, chain = features.errors(name, "IW-DDS", runs=5), features.errors(name, "DP+MCMC", runs=5)
-    assert features.beaten(ours, chain) == dict.fromkeys(features.FEATURES, len(features.SIZES))
-    assert ours["edge"].shape == (5, len(features.SIZES))
+    ours, chain = study.errors(name, "IW-DDS", runs=5), study.errors(name, "DP+MCMC", runs=5)
+    assert study.beaten(ours, chain) == dict.fromkeys(study.FEATURES, len(study.FEATURE_SIZES))
+    assert ours["edge"].shape == (5, len(study.FEATURE_SIZES))
 
 
 def test_all_of_iris_among_the_best_leave_no_error() -> None:
-    errors = features.errors("iris", "k-best")
-    assert all(sads.shape == (1, len(features.BESTS)) for sads in errors.values())
+    errors = study.errors("iris", "k-best")
+    assert all(sads.shape == (1, len(study.BESTS)) for sads in errors.values())
     assert all(sads[0, -1] < 1e-3 for sads in errors.values())
 
 
@@ -194,7 +194,7 @@ def test_rates_are_counted_once() -> None:
 def test_features_have_a_picture_each() -> None:
     found = page.found("iris")["k-best"]
     grids = [page.page.parts[f"figures_iris_{half}"].make() for half in (1, 2)]
-    for place, feature in enumerate(features.FEATURES):
+    for place, feature in enumerate(study.FEATURES):
         source = grids[place // 3].select_one({"name": f"sad_{feature}"})
         assert source.data["k-best"] == found[feature][0].tolist()
 

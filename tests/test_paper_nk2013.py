@@ -9,7 +9,7 @@ from pictures import columns
 
 import bnlab as bn
 from bnlab import graphs, plots
-from bnlab.papers.nk2013 import counting, page, study
+from bnlab.papers.nk2013 import page, study
 from bnlab.papers.store import random_dag
 
 LN_2, LN_3 = np.log([2, 3])
@@ -126,13 +126,13 @@ def test_random_dags_obey_their_law():
 
 
 def test_figure_1_counts_and_refusals():
-    found = counting.count(3, max_states=2000, sizes=(10, 28))
+    found = study.count(3, max_states=2000, sizes=(10, 28))
     rng = np.random.default_rng([2013, 10, 3])
     lattice = bn.linear_extensions.ideal_lattice(random_dag(10, rng, 3))
-    assert found.states[counting.IDEALS][0, 0] == lattice.size
-    assert found.refused(counting.IDEALS).tolist() == [0, 9]
-    assert np.isinf(found.median_states(counting.IDEALS)[1])
-    assert (found.states[counting.COMPONENTS] <= found.states[counting.IDEALS]).all()
+    assert found.states[study.IDEALS][0, 0] == lattice.size
+    assert found.refused(study.IDEALS).tolist() == [0, 9]
+    assert np.isinf(found.median_states(study.IDEALS)[1])
+    assert (found.states[study.COMPONENTS] <= found.states[study.IDEALS]).all()
     plan = study.Plan({}, {}, {}, max_states=2000)
     time, sets = page.figure_1(3, plan, sizes=(10, 28)).children
     points = sets.select_one({"name": "points"}).data

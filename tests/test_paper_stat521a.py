@@ -12,7 +12,7 @@ from bokeh.embed import json_item
 import bnlab as bn
 from bnlab import graphs
 from bnlab.papers.em2007.study import rows as em_rows
-from bnlab.papers.stat521a import averages, cells, equivalence, page, search
+from bnlab.papers.stat521a import averages, page, priors, search
 from bnlab.papers.store import stored
 
 STORED = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "stored.py"))
@@ -64,12 +64,12 @@ def test_neighbours_of_one_member_are_not_those_of_the_class():
     for key in sorted(set(keys)):
         members = [i for i, other in enumerate(keys) if other == key]
         near = [{keys[j] for j in np.flatnonzero(differ[i])} for i in members]
-        assert len(equivalence.neighbours(dags[members])) == len(set().union(*near))
-        assert len(equivalence.neighbours(dags[members[:1]])) == len(near[0])
+        assert len(priors.neighbours(dags[members])) == len(set().union(*near))
+        assert len(priors.neighbours(dags[members[:1]])) == len(near[0])
         shares.append(1 - len(near[0]) / len(set().union(*near)))
-    mean, largest, classes = equivalence.missed(3)
+    mean, largest, classes = priors.missed(3)
     assert (mean, largest, classes) == (pytest.approx(np.mean(shares)), max(shares), 11)
-    assert 0 < mean < equivalence.missed(4)[0]
+    assert 0 < mean < priors.missed(4)[0]
 
 
 # Equivalence and the order-modular prior
@@ -77,8 +77,8 @@ def test_neighbours_of_one_member_are_not_those_of_the_class():
 
 def test_the_true_class_by_hand():
     """The v-structure B -> D <- C stays; B - A - C - E is a path with any of the four as root."""
-    dags, log_orders = equivalence.everything()
-    members = equivalence.true_class()
+    dags, log_orders = priors.everything()
+    members = priors.true_class()
     a, b, c, d, e = range(5)
     fixed = [(b, d), (c, d)]
     roots = [
@@ -94,12 +94,12 @@ def test_the_true_class_by_hand():
 
 
 @pytest.fixture(scope="module")
-def bias() -> equivalence.Bias:
-    return equivalence.bias(3)
+def bias() -> priors.Bias:
+    return priors.bias(3)
 
 
 def test_shares_inside_the_class_do_not_depend_on_data(bias):
-    shares, _ = equivalence.limits()
+    shares, _ = priors.limits()
     inside = bias.modular / bias.modular.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(inside, np.tile([1 / 12, 2 / 12, 4 / 12, 5 / 12], (9, 1)), rtol=1e-6)
     np.testing.assert_allclose(shares, [1 / 12, 2 / 12, 4 / 12, 5 / 12])
@@ -109,13 +109,13 @@ def test_shares_inside_the_class_do_not_depend_on_data(bias):
 def test_both_posteriors_find_the_class_and_the_bias_stays(bias):
     assert bias.alike[-1].sum() > 0.99 and bias.modular[-1].sum() > 0.99
     assert bias.alike[0].sum() < 0.01
-    _, limit = equivalence.limits()
+    _, limit = priors.limits()
     assert limit == pytest.approx(2 / 3)
     assert bias.sad[-1] == pytest.approx(limit, abs=0.01)
 
 
 def test_the_bias_is_that_of_the_dynamic_programs(bias):
-    sizes = equivalence.SIZES
+    sizes = priors.CLASS_SIZES
     rows = bn.load_network("cancer").sample(sizes[-1], np.random.default_rng([521, 1, 3]))
     for place in (0, 4):
         table = bn.score_families(rows.prefix(sizes[place]), bn.BDeu(1.0), max_parents=4)
@@ -177,40 +177,40 @@ def test_two_runs_may_agree_and_both_be_wrong():
 
 def test_a_prior_on_kept_scores_is_that_of_a_table_scored_with_it():
     rows = bn.Data.from_arrays(
-        np.random.default_rng(1).integers(0, 3, (50, 11)), arities=[3] * 11, names=cells.PROTEINS
+        np.random.default_rng(1).integers(0, 3, (50, 11)), arities=[3] * 11, names=priors.PROTEINS
     )
-    prior = bn.EdgeBeliefs(cells.beliefs("the literature"), 2.0)
+    prior = bn.EdgeBeliefs(priors.beliefs("the literature"), 2.0)
     whole = bn.score_families(rows, bn.BDeu(1.0), max_parents=3, prior=prior)
-    rebuilt = cells.with_prior(whole.log_score, prior)
+    rebuilt = priors.with_prior(whole.log_score, prior)
     for name in ("parents", "log_score", "log_prior"):
         np.testing.assert_array_equal(getattr(rebuilt, name), getattr(whole, name))
 
 
 def test_sources_of_beliefs():
-    believed = [cells.beliefs(source) > 0.5 for source in cells.SOURCES]
-    truth = cells.truth()
+    believed = [priors.beliefs(source) > 0.5 for source in priors.SOURCES]
+    truth = priors.truth()
     np.testing.assert_array_equal(believed[0], truth)
     assert 0.1 < (believed[1] != truth).sum() / 110 < 0.3
     assert believed[2].sum() == 17 and not np.array_equal(believed[2], truth)
     with pytest.raises(ValueError, match="no source 'rumour'"):
-        cells.beliefs("rumour")
+        priors.beliefs("rumour")
 
 
-@pytest.mark.parametrize("source", cells.SOURCES)
+@pytest.mark.parametrize("source", priors.SOURCES)
 def test_the_evidence_of_a_strength_rises_with_the_energy_that_data_save(source):
     """d ln p(D | b) / d b is the mean energy under the prior less that under the posterior."""
-    matrix = cells.beliefs(source)
+    matrix = priors.beliefs(source)
 
     def energy(log_score: np.ndarray, strength: float) -> float:
-        table = cells.with_prior(log_score, bn.EdgeBeliefs(matrix, strength))
+        table = priors.with_prior(log_score, bn.EdgeBeliefs(matrix, strength))
         edges = bn.dag_posterior(table).edges
         return float((edges * (1 - 2 * matrix)).sum())
 
     def evidence(strength: float) -> float:
-        table = cells.with_prior(scores, bn.EdgeBeliefs(matrix, strength))
+        table = priors.with_prior(scores, bn.EdgeBeliefs(matrix, strength))
         return bn.dag_posterior(table).log_z - bn.exact.log_dag_prior_sum(table)
 
-    scores, step = cells.table(90).log_score, 1e-3
+    scores, step = priors.table(90).log_score, 1e-3
     slope = (evidence(2 + step) - evidence(2 - step)) / (2 * step)
     saved = energy(np.zeros_like(scores), 2.0) - energy(scores, 2.0)
     assert slope == pytest.approx(saved, abs=1e-3)
@@ -218,7 +218,7 @@ def test_the_evidence_of_a_strength_rises_with_the_energy_that_data_save(source)
 
 def test_audit_of_beliefs():
     """Right beliefs help where rows are few, and the evidence tells them from wrong ones."""
-    seen = cells.subsets()
+    seen = priors.subsets()
     right, partly, wrong = seen["areas"].mean(axis=1)[0]
     assert (np.diff(right) > 0).all() and right[-1] > 0.99
     assert partly[4] > partly[0] > wrong[4] and (wrong[1:] < wrong[0]).all()
@@ -232,8 +232,8 @@ def test_audit_of_beliefs():
 
 
 def test_beliefs_do_not_matter_where_rows_are_many():
-    whole = cells.edges(5400)
-    assert np.ptp([bn.diagnostics.auc(edges, cells.truth()) for edges in whole.values()]) < 0.01
+    whole = priors.edges(5400)
+    assert np.ptp([bn.diagnostics.auc(edges, priors.truth()) for edges in whole.values()]) < 0.01
 
 
 def test_kept_scores_and_subsets_are_made_again(data_dir):
@@ -241,7 +241,7 @@ def test_kept_scores_and_subsets_are_made_again(data_dir):
     for name in ("cells 90", "cells 5400"):
         np.testing.assert_allclose(again[name], stored("stat521a")[name], atol=1e-9)
     for name in ("areas", "evidence", "alike", "orders"):
-        kept = cells.subsets()[name][:, :1]
+        kept = priors.subsets()[name][:, :1]
         np.testing.assert_allclose(again[f"cells {name}"], kept, rtol=1e-5)
 
 
@@ -312,11 +312,11 @@ def test_pictures_hold_the_numbers():
     orders = lines["ys"][lines["label"].index("average over orders")]
     assert orders == found.mean(axis=1)[:, 4, 1].tolist()
     evidence = make["beliefs_evidence"](m=270).select_one({"name": "evidence_270"}).data
-    gain = cells.subsets()["evidence"][1].mean(axis=0)
+    gain = priors.subsets()["evidence"][1].mean(axis=0)
     assert evidence["ys"][0] == (gain - gain[0, 0])[0, 1:].tolist()
     curve = make["roc_5400"]().select_one({"name": "roc_5400"}).data
     assert np.trapezoid(curve["ys"][0], curve["xs"][0]) == pytest.approx(
-        bn.diagnostics.auc(cells.edges(5400)["each DAG alike"], cells.truth())
+        bn.diagnostics.auc(priors.edges(5400)["each DAG alike"], priors.truth())
     )
     assert json_item(make["members"]()) and json_item(make["roc_90"]())
 

@@ -11,7 +11,7 @@ from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.hidden import Warped
 from bnlab.papers.beal2003 import printed, study, world
-from bnlab.papers.beal2003.annealing import LADDER, Sides, mean_of, traced
+from bnlab.papers.beal2003.study import LADDER, Sides, mean_of, traced
 from bnlab.papers.page import Page, Rows, pairs
 from bnlab.plots.canvas import INK, RULE
 from bnlab.plots.curves import log_curves

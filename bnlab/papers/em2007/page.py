@@ -11,7 +11,7 @@ from bokeh.models import ColumnDataSource, NumeralTickFormatter
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
-from bnlab.papers.em2007 import cases, study, walks
+from bnlab.papers.em2007 import cases, study
 from bnlab.papers.page import Page, Rows
 from bnlab.plots.canvas import CYCLE, INK
 
@@ -63,10 +63,10 @@ def misprint() -> Rows:
 
 
 @cache
-def chains(name: str) -> Mapping[str, walks.Walk]:
+def chains(name: str) -> Mapping[str, study.Walk]:
     """Return 25 chains of each sampler on one of CASES."""
     table = cases.case(name).table
-    return {s: walks.walk(table, s, draws=32_768, chains=25) for s in walks.SAMPLERS}
+    return {s: study.walk(table, s, draws=32_768, chains=25) for s in study.SAMPLERS}
 
 
 @cache
@@ -75,15 +75,15 @@ def errors(name: str) -> Mapping[tuple[str, str], Floats]:
     out = {}
     for sampler, walked in chains(name).items():
         group, setting = PLACES[sampler]
-        methods = {setting: walks.edges_at}
+        methods = {setting: study.edges_at}
         if walked.orders is not None:
             methods = {
-                "as drawn": walks.edges_at,
-                "Ellis": walks.ellis_edges_at,
-                "1/l(G)": walks.counted_edges_at,
+                "as drawn": study.edges_at,
+                "Ellis": study.ellis_edges_at,
+                "1/l(G)": study.counted_edges_at,
             }
         for label, method in methods.items():
-            out[group, label] = walks.sad(method(walked, walks.STOPS), cases.case(name).dags.edges)
+            out[group, label] = study.sad(method(walked, study.STOPS), cases.case(name).dags.edges)
     return out
 
 
@@ -103,7 +103,7 @@ def convergence(number: int, name: str, more: str, words: str) -> Any:
         for (one, label), values in errors(name).items():
             if one != group or (setting and label != setting):
                 continue
-            x = list(walks.STOPS) if more else chains(name)[sampler].seconds_at(walks.STOPS)
+            x = list(study.STOPS) if more else chains(name)[sampler].seconds_at(study.STOPS)
             groups[group][label] = (x, values.mean(axis=0))
     title = f"Figure {number}: {name}{words}"
     measure, exact = {"x_label": "moves of one chain"} if more else {}, cases.case(name)
@@ -121,7 +121,7 @@ def convergence(number: int, name: str, more: str, words: str) -> Any:
 
 @page.table(
     "figures_2_3",
-    *("data", "sampler", *(f"{stop:,} moves" for stop in walks.STOPS), "sd at the end"),
+    *("data", "sampler", *(f"{stop:,} moves" for stop in study.STOPS), "sd at the end"),
     form=".2f",
 )
 def distances() -> Rows:
@@ -135,7 +135,7 @@ def distances() -> Rows:
 def _areas(kind: str) -> dict[str, Floats]:
     """Return areas by method, one for each of ten data sets; of chains the mean of ten."""
     found, i = study.stored_found(), study.KINDS.index(kind)
-    areas = dict(zip(walks.SAMPLERS, found.by_chain.mean(axis=2)[..., i].T, strict=True))
+    areas = dict(zip(study.SAMPLERS, found.by_chain.mean(axis=2)[..., i].T, strict=True))
     if kind == "edges":
         areas["DP, exact"] = found.dp
     return areas | {"DAGs by DP": found.direct[:, i], "each DAG once": found.distinct[:, i]}
@@ -193,7 +193,7 @@ def predicted(number: int, name: str, title: str, within: tuple[float, float] | 
     """{title}. Mean ln p of a held-out row against the time of a chain; ten folds, kept."""
     found, groups = study.stored_forecast(name), _groups()
     for sampler, (group, setting) in PLACES.items():
-        place = walks.SAMPLERS.index(sampler)
+        place = study.SAMPLERS.index(sampler)
         mean = found.curves[:, place].mean(axis=(0, 1))
         seconds = (
             found.setup[place] + found.seconds[place] * np.array(study.DRAWN) / study.DRAWN[-1]
@@ -221,7 +221,7 @@ def ends(number: int, name: str, title: str) -> Rows:
     """{title}, at the end. Nats a row below independent exact DAGs, at the end of the chains."""
     found = study.stored_forecast(name)
     methods: dict[str, Floats] = {
-        s: found.curves[:, i, :, -1].mean(axis=1) for i, s in enumerate(walks.SAMPLERS)
+        s: found.curves[:, i, :, -1].mean(axis=1) for i, s in enumerate(study.SAMPLERS)
     }
     methods |= {"DP": found.dp} | dict(zip(study.PLAIN[1:], found.plain.T[1:], strict=True))
     if name == "cells":
@@ -247,7 +247,7 @@ def t_cells() -> Rows:
     edges, truth = study.stored_cells()[0], study.cell_network()
     for name, p in zip(study.READINGS, edges, strict=True):
         directed = bn.diagnostics.auc(p, bn.graphs.to_adjacency(truth))
-        yield name, p.sum(), directed, study.skeleton_auc(p, truth), float(walks.sad(p, edges[0]))
+        yield name, p.sum(), directed, study.skeleton_auc(p, truth), float(study.sad(p, edges[0]))
 
 
 @page.figure(
@@ -265,10 +265,10 @@ def heat_map(what: str, which: int, about: str) -> Any:
 
 
 @cache
-def starts(name: str) -> Mapping[str, walks.Walk]:
+def starts(name: str) -> Mapping[str, study.Walk]:
     """Return four chains of each sampler, 5,000 moves from where they start."""
     scores = bn.score_families(study.rows(name), bn.BDeu(1.0), max_parents=3)
-    return {s: walks.walk(scores, s, draws=1000, chains=4, thin=5) for s in walks.SAMPLERS}
+    return {s: study.walk(scores, s, draws=1000, chains=4, thin=5) for s in study.SAMPLERS}
 
 
 @page.figure(

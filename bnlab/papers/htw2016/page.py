@@ -12,7 +12,7 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.papers.htw2016 import printed, study
-from bnlab.papers.htw2016.features import FEATURES, MEANINGS, SAMPLERS, SIZES, beaten, errors
+from bnlab.papers.htw2016.study import FEATURE_SIZES, FEATURES, MEANINGS, SAMPLERS, beaten, errors
 from bnlab.papers.page import Page, Rows
 from bnlab.plots.canvas import COLOURS, INK, entries, legend_below
 
@@ -124,7 +124,7 @@ def figure_features(name: str, half: int) -> Any:
     cells = []
     for feature in FEATURES[3 * half - 3 : 3 * half]:
         picture = plots.error_curve(
-            SIZES,
+            FEATURE_SIZES,
             {method: values[feature].mean(axis=0) for method, values in found(name).items()},
             {},
             x_label="DAGs drawn, or ten times k",

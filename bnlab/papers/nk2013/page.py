@@ -11,7 +11,7 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.papers.nk2013 import study
-from bnlab.papers.nk2013.counting import COMPONENTS, DAGS, IDEALS, METHODS, SIZES, Counts, count
+from bnlab.papers.nk2013.study import COMPONENTS, DAGS, IDEALS, METHODS, SIZES, Counts, count
 from bnlab.papers.page import Page, Rows
 
 page = Page()

@@ -10,7 +10,7 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.papers.page import Page, Rows
-from bnlab.papers.stat521a import averages, cells, equivalence, search
+from bnlab.papers.stat521a import averages, priors, search
 
 page = Page()
 
@@ -33,7 +33,7 @@ def _grouped(
 def missed() -> Rows:
     """Neighbours of a class that one member misses. Shares of classes."""
     for n in (3, 4):
-        mean, worst, classes = equivalence.missed(n)
+        mean, worst, classes = priors.missed(n)
         yield n, classes, mean, worst
 
 
@@ -163,14 +163,14 @@ def _scatter(runs: Mapping[str, Floats], names: tuple[str, ...], *, across: int)
 @page.figure("members")
 def members() -> Any:
     """The members of a class. Four equivalent DAGs, and with how many orders each is compatible."""
-    dags = equivalence.everything()[0][equivalence.true_class()]
-    shares, _ = equivalence.limits()
+    dags = priors.everything()[0][priors.true_class()]
+    shares, _ = priors.limits()
     return plots.graph_gallery(
         bn.graphs.to_adjacency(dags),
         bn.load_network("cancer").names,
         [
             f"{count} of 12: {share:.3f}"
-            for count, share in zip(equivalence.orders(), shares, strict=True)
+            for count, share in zip(priors.orders(), shares, strict=True)
         ],
         across=4,
         name="members",
@@ -183,10 +183,10 @@ def members() -> Any:
 def bias() -> Any:
     """Does the bias go away with more rows? Inside the class the shares stay those of the prior,
     whatever the number of rows."""
-    found, sizes = equivalence.biases(), equivalence.SIZES
+    found, sizes = priors.biases(), priors.CLASS_SIZES
     modular = {
         f"{count} order{'s' * bool(count > 1)}": (sizes, line)
-        for count, line in zip(equivalence.orders(), found.modular.T, strict=True)
+        for count, line in zip(priors.orders(), found.modular.T, strict=True)
     }
     return plots.time_curves(
         {"each DAG alike": {"": (sizes, found.alike[:, 0])}, "order-modular,": modular},
@@ -208,15 +208,15 @@ def bias() -> Any:
 def inside() -> Rows:
     """The bias as numbers. Posterior probability of the true class; exact sums, means of ten data
     sets."""
-    for m, alike, modular, sad in zip(equivalence.SIZES, *equivalence.biases(), strict=True):
+    for m, alike, modular, sad in zip(priors.CLASS_SIZES, *priors.biases(), strict=True):
         yield m, alike.sum(), modular.sum(), sad
 
 
-@page.figure("roc_{m}", each=[{"m": m} for m in cells.SHOWN])
+@page.figure("roc_{m}", each=[{"m": m} for m in priors.SHOWN])
 def roc(m: int) -> Any:
     """T-cells, {m:,} rows. ROC curves of the edges under four priors."""
     curves = {
-        label: bn.diagnostics.roc(edges, cells.truth()) for label, edges in cells.edges(m).items()
+        label: bn.diagnostics.roc(edges, priors.truth()) for label, edges in priors.edges(m).items()
     }
     return plots.roc_curves(
         curves,
@@ -229,39 +229,39 @@ def roc(m: int) -> Any:
 @page.table("roc", "rows", "prior", "area", form=".3f")
 def areas() -> Rows:
     """T-cells as numbers. Area under the ROC curve of the edges."""
-    for m in cells.SHOWN:
-        for name, p in cells.edges(m).items():
-            yield m, name, bn.diagnostics.auc(p, cells.truth())
+    for m in priors.SHOWN:
+        for name, p in priors.edges(m).items():
+            yield m, name, bn.diagnostics.auc(p, priors.truth())
 
 
 @page.figure("beliefs_{kind}", each=[{"kind": kind} for kind in ("areas", "evidence")])
 def strengths(kind: str, m: int = 90) -> Any:
     """T-cells: {kind} by strength of belief. 90 rows; right beliefs help, and the evidence tells
     right from wrong."""
-    values = cells.subsets()[kind][cells.SIZES.index(m)].mean(axis=0)
+    values = priors.subsets()[kind][priors.SIZES.index(m)].mean(axis=0)
     blank = float(values[0, 0])
     y_label, y_range = "area under the ROC curve", (0.55, 1.01)
     if kind == "evidence":
         values, blank = values - blank, 0.0
         y_label, y_range = "ln p(D | strength), nats above none", (-40.0, 20.0)
-    x = cells.STRENGTHS[1:]
+    x = priors.STRENGTHS[1:]
     return plots.time_curves(
-        {source: {"": (x, line[1:])} for source, line in zip(cells.SOURCES, values, strict=True)},
+        {source: {"": (x, line[1:])} for source, line in zip(priors.SOURCES, values, strict=True)},
         {"no beliefs": blank},
         y_label=y_label,
         y_range=y_range,
         x_label="strength of the beliefs",
         name=f"{kind}_{m}",
-        title=f"T-cells, {m:,} rows, mean of {cells.SUBSETS} subsets",
+        title=f"T-cells, {m:,} rows, mean of {priors.SUBSETS} subsets",
         alt=f"T-cells, {m} rows: {y_label} against the strength of right and of wrong beliefs",
     )
 
 
-@page.table("beliefs", "rows", "source", *(f"strength {s:g}" for s in cells.STRENGTHS), form=".3f")
+@page.table("beliefs", "rows", "source", *(f"strength {s:g}" for s in priors.STRENGTHS), form=".3f")
 def beliefs() -> Rows:
     """Beliefs as numbers. Mean areas of twenty subsets of the rows."""
-    for m, found in zip(cells.SIZES, cells.subsets()["areas"].mean(axis=1), strict=False):
-        for source, line in zip(cells.SOURCES, found, strict=True):
+    for m, found in zip(priors.SIZES, priors.subsets()["areas"].mean(axis=1), strict=False):
+        for source, line in zip(priors.SOURCES, found, strict=True):
             yield (m, source, *line)
 
 

@@ -9,8 +9,7 @@ import numpy as np
 
 import bnlab as bn
 from bnlab.checks import Floats
-from bnlab.papers.em2007.study import rows
-from bnlab.papers.em2007.walks import walk
+from bnlab.papers.em2007.study import rows, walk
 from bnlab.papers.store import chain, stored, streams
 
 stream = streams(521)
