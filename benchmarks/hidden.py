@@ -28,9 +28,8 @@ from bnlab.hidden import (
     fit_vb,
     score_structures,
 )
-from bnlab.papers.beal2003.printed import SIZES
 from bnlab.papers.beal2003.study import true_model
-from bnlab.papers.beal2003.world import data_of_print, models
+from bnlab.papers.beal2003.world import SIZES, data_of_print, models
 
 
 def report(what: str, work: Callable[[], object], repeats: int, share: int = 1) -> float:

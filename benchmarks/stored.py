@@ -22,7 +22,7 @@ from bnlab.checks import Floats, Ints
 from bnlab.exact import log_dag_prior_sum
 from bnlab.papers.beal2003 import study as beal
 from bnlab.papers.em2007 import cases, study as em
-from bnlab.papers.htw2016 import printed, study as htw
+from bnlab.papers.htw2016 import study as htw
 from bnlab.papers.stat521a import averages, priors, search
 from bnlab.papers.store import Array
 
@@ -105,9 +105,7 @@ LONG = {"german": 5}  # runs of each method that are kept, where those of the pa
 GUARANTEED = {0.02: 1000, 0.01: 500}  # eps -> runs of section 4.4
 
 
-def trials(
-    names: Sequence[str] = printed.NAMES, guaranteed: dict[float, int] = GUARANTEED
-) -> Arrays:
+def trials(names: Sequence[str] = htw.NAMES, guaranteed: dict[float, int] = GUARANTEED) -> Arrays:
     """All of HTW, in ten minutes."""
     posteriors = [(htw.case(name), htw.dags(name)) for name in names]
     out: dict[str, object] = {

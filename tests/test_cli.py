@@ -26,8 +26,8 @@ from bnlab import CutPoints, Data, EqualFrequency, EqualWidth, memory
 from bnlab.cli import labs, main, options, parser, report, reproduce, terminal
 from bnlab.cli.options import INSTEAD, KNOWN, MODEL, TABLE, as_option
 from bnlab.errors import InputError, Public, Setting
-from bnlab.papers.beal2003 import printed, study
-from bnlab.papers.htw2016.printed import TABLE_1
+from bnlab.papers.beal2003 import study, world
+from bnlab.papers.htw2016.study import TABLE_1
 from bnlab.papers.page import Part, Table
 from bnlab.reports import Analysis, choose_method, read_table
 
@@ -1060,7 +1060,7 @@ def test_a_table_of_a_paper_is_that_of_its_notebook(here: Path) -> None:
     with (here / "out" / "table_6_5.csv").open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["n"] == "2560"]
     assert [int(row["ours"]) for row in rows] == study.first_ranks(study.saved(), 2560).tolist()
-    published = printed.TABLE_6_5[printed.SIZES.index(2560)]
+    published = world.TABLE_6_5[world.SIZES.index(2560)]
     assert [int(row["print"]) for row in rows] == published.tolist()
     page = (here / "out" / "beal2003.html").read_text(encoding="utf-8")
     assert "Table 6.5" in page and "bnlab reproduce b -o out --only table_6_5" in page

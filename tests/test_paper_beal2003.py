@@ -9,7 +9,7 @@ import pytest
 from bokeh.embed import json_item
 
 from bnlab.hidden import AIS, HiddenModel, JointDirichlet, Warped, anneal, fit_vb
-from bnlab.papers.beal2003 import page, printed, study, world
+from bnlab.papers.beal2003 import page, study, world
 from bnlab.running import Stopped
 
 HEADLINE = (640, 1280, 2560, 5120, 10240)
@@ -25,10 +25,10 @@ def long() -> study.Study:
 
 
 def test_printed_tables_agree_with_each_other():
-    np.testing.assert_array_equal(printed.TABLE_6_1[:, -1], printed.TABLE_6_3[:, -1])
-    assert printed.TABLE_6_3[printed.SIZES.index(5120)].tolist() == [12, 1, 24, 2, 16, 1]
-    assert printed.TABLE_6_1.shape == (20, 10) and printed.TABLE_6_5.shape == (20, 5)
-    for column in printed.TABLE_6_2.values():
+    np.testing.assert_array_equal(world.TABLE_6_1[:, -1], world.TABLE_6_3[:, -1])
+    assert world.TABLE_6_3[world.SIZES.index(5120)].tolist() == [12, 1, 24, 2, 16, 1]
+    assert world.TABLE_6_1.shape == (20, 10) and world.TABLE_6_5.shape == (20, 5)
+    for column in world.TABLE_6_2.values():
         assert sum(column) == pytest.approx(100, abs=0.11)
 
 
@@ -44,8 +44,8 @@ def test_percentages_of_single_runs_are_of_106_and_not_of_136():
     def is_share(percent: float, of: int) -> bool:
         return any(round(100 * k / of, 1) == percent for k in range(of + 1))
 
-    single = [value for row in printed.TABLE_6_4.values() for value in row[:2]]
-    mean = [value for row in printed.TABLE_6_4.values() for value in row[3:]]
+    single = [value for row in world.TABLE_6_4.values() for value in row[:2]]
+    mean = [value for row in world.TABLE_6_4.values() for value in row[3:]]
     assert all(is_share(value, 106) for value in single)
     assert not any(is_share(value, 136) for value in single)
     assert all(is_share(value, 136) for value in mean)
@@ -117,7 +117,7 @@ def test_audit_of_tables_6_1_6_2_and_6_5(long):
             assert better >= worse - study.band(int(max(worse, 1)))
         ranks = np.median(study.score_ranks(long, n)[:, 5:], axis=0)
         assert ranks[-1] == {2560: 3.5}.get(n, 1) == ranks.min()
-    for other in printed.TABLE_6_2:
+    for other in world.TABLE_6_2:
         found = study.compared(long, other)
         assert sum(found) == pytest.approx(100)
         assert found.better > found.worse
@@ -127,7 +127,7 @@ def test_audit_of_the_samplers(long):
     """Tables 6.3 and 6.4, Figures 6.11 and 6.12."""
     for n in (640, 2560, 10240):
         found = study.violations(long, n)
-        assert abs(found.rejected - printed.TABLE_6_4[n].rejected) < 5
+        assert abs(found.rejected - world.TABLE_6_4[n].rejected) < 5
         assert found.averaged <= found.single and found.single_plain <= found.single
     rates = [long.batches(n).acceptance.mean(axis=0) for n in (10, 640, 10240)]
     assert (np.diff([rate.mean() for rate in rates]) < 0).all()
@@ -236,7 +236,7 @@ def test_pictures_hold_the_studies_numbers():
     make = {name: part.make for name, part in page.page.parts.items()}
     assert len(json.dumps(json_item(make["figure_6_2"](n=640)))) < 45_000
     in_print = make["figure_6_3_print"]().select_one({"name": "by_size"}).data
-    assert in_print["VB"] == printed.TABLE_6_1[:, 8].tolist()
+    assert in_print["VB"] == world.TABLE_6_1[:, 8].tolist()
     assert make["figure_6_7"]().select_one({"name": "by_size"}).data["VB"][-1] == 1
     for name in ("figure_6_4", "figure_6_11", "figure_6_12"):
         assert json_item(make[name]())

@@ -11,7 +11,7 @@ import pytest
 from bokeh.embed import json_item
 
 import bnlab as bn
-from bnlab.papers.htw2016 import page, printed, study
+from bnlab.papers.htw2016 import page, study
 
 STORED = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "stored.py"))
 
@@ -76,7 +76,7 @@ def test_audit_of_the_long_runs() -> None:
         ("table_3", "german", "k-best"): "below",
         ("table_3_mass", "tic_tac_toe", "k-best"): "above",
     }
-    for name in printed.NAMES:
+    for name in study.NAMES:
         sads = {row[1]: row[4] for row in tables["table_3"].rows if row[0] == name}
         assert min(("DP+MCMC", "k-best", "IW-DDS"), key=sads.__getitem__) == "IW-DDS"
     for eps, delta in study.SETTINGS.items():

@@ -164,8 +164,7 @@ def _settled(options: argparse.Namespace, reading: Reading) -> Reading:
 
 
 def _read(options: argparse.Namespace, missing: Missing | None) -> Reading:
-    from bnlab.data.markers import MISSING_MARKERS
-    from bnlab.data.text import DEFAULT_MAX_LEVELS
+    from bnlab.data.text import DEFAULT_MAX_LEVELS, MISSING_MARKERS
     from bnlab.reports import read_table
 
     typed = {name: vars(options)[name] for name in known.TABLE}

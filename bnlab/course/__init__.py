@@ -20,20 +20,6 @@ from bnlab.course.copies import (
 if TYPE_CHECKING:
     from bnlab.course.handing_out import Page, lab_page, make_course, text_page
 
-__all__ = [
-    "Exercise",
-    "Outline",
-    "Page",
-    "exercises",
-    "lab_page",
-    "make_course",
-    "outline",
-    "solved_copy",
-    "student_copy",
-    "text_page",
-    "timetable",
-]
-
 # What writes web pages is loaded when it is asked for: copies need no nbconvert.
 __getattr__, _, _ = lazy_loader.attach(
     __name__, submod_attrs={"handing_out": ["Page", "lab_page", "make_course", "text_page"]}

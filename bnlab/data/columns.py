@@ -18,7 +18,7 @@ import numpy as np
 
 from bnlab.checks import Bools, shown
 from bnlab.data.discretizing import CutPoints, Discretizer, EqualFrequency, discretize
-from bnlab.data.markers import Markers
+from bnlab.data.text import Markers
 from bnlab.errors import InputError
 from bnlab.files import NUMBER
 

@@ -10,8 +10,7 @@ from itertools import pairwise
 from math import prod
 
 from bnlab.data.columns import FEW_CODES, IDENTIFIER_NAME, MOST_CODES, Column, number_in
-from bnlab.data.markers import alike, perhaps_missing
-from bnlab.data.text import DECIMAL_COMMA
+from bnlab.data.text import DECIMAL_COMMA, alike, perhaps_missing
 from bnlab.errors import InputError, Note, Setting
 
 FEWEST_LINES = 5

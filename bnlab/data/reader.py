@@ -13,11 +13,11 @@ import numpy as np
 from bnlab.checks import checked
 from bnlab.data.columns import Column, Kind
 from bnlab.data.encoding import Encoder
-from bnlab.data.markers import MISSING_MARKERS, visible
 from bnlab.data.roles import Found, Role, columns_of, look
 from bnlab.data.table import AnyCells, Data, Gapped, encoded, warn_of_labels
 from bnlab.data.text import (
     DEFAULT_MAX_LEVELS,
+    MISSING_MARKERS,
     Missing,
     Options,
     Rules,
@@ -25,6 +25,7 @@ from bnlab.data.text import (
     read_text,
     string_list,
     table_rows,
+    visible,
 )
 from bnlab.errors import Note, Spell
 from bnlab.files import brief, lasts, told_briefly, unpacked

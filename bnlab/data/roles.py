@@ -21,8 +21,7 @@ from bnlab.data.doubts import (
     told_of,
 )
 from bnlab.data.layout import layout
-from bnlab.data.markers import Markers
-from bnlab.data.text import Options, Rows, string_list, table_rows
+from bnlab.data.text import Markers, Options, Rows, string_list, table_rows
 from bnlab.errors import InputError, Note, Setting
 
 Role = Literal["variable", "left out", "count", "intervention"]

@@ -14,8 +14,15 @@ from bnlab.data.columns import Column, frame_columns
 from bnlab.data.discretizing import Intervals, check_spread
 from bnlab.data.doubts import told_of_labels
 from bnlab.data.encoding import MISSING_LABEL, Encoder
-from bnlab.data.markers import MISSING_MARKERS, Markers
-from bnlab.data.text import DEFAULT_MAX_LEVELS, Missing, Options, Rules, string_list
+from bnlab.data.text import (
+    DEFAULT_MAX_LEVELS,
+    MISSING_MARKERS,
+    Markers,
+    Missing,
+    Options,
+    Rules,
+    string_list,
+)
 from bnlab.data.validation import (
     MISSING,
     as_codes,

@@ -1,5 +1,6 @@
 """What papers share: long runs stored by name, random numbers, DAGs, chains, weights."""
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -26,6 +27,13 @@ def stored(paper: str, /) -> Arrays:
     """
     with as_file(files("bnlab.papers") / paper / "long.npz") as path, np.load(path) as kept:
         return MappingProxyType({name: kept[name] for name in kept.files})
+
+
+@cache
+def printed(paper: str, /) -> Mapping[str, Any]:
+    """Return the numbers that a paper prints, from its `printed.toml`."""
+    text = files("bnlab.papers").joinpath(paper, "printed.toml").read_text(encoding="utf-8")
+    return MappingProxyType(tomllib.loads(text))
 
 
 def streams(seed: int, /) -> Callable[..., np.random.Generator]:

@@ -15,7 +15,7 @@ from bnlab.checks import Bools, Floats, Ints, checked, shown
 from bnlab.data import AnyCells, Data, Gapped
 from bnlab.data.columns import codes_of, number_in
 from bnlab.data.encoding import MISSING_LABEL
-from bnlab.data.markers import MISSING_MARKERS, Markers
+from bnlab.data.text import MISSING_MARKERS, Markers
 from bnlab.data.validation import as_states, check_measurements
 from bnlab.errors import warn
 from bnlab.graphs import ancestors, members

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.hidden import Warped
-from bnlab.papers.beal2003 import printed, study, world
+from bnlab.papers.beal2003 import study, world
 from bnlab.papers.beal2003.study import LADDER, Sides, mean_of, traced
 from bnlab.papers.page import Page, Rows, pairs
 from bnlab.plots.canvas import INK, RULE
@@ -79,15 +79,15 @@ def figure_6_2(known: study.Study | None = None, n: int = 10240) -> Any:
     across="score",
     cell="{median:.0f} ({lowest}-{highest}) [{print}]",
 )
-def table_6_1(names: Iterable[str] = printed.RANK_SCORES[:-1]) -> Rows:
+def table_6_1(names: Iterable[str] = world.RANK_SCORES[:-1]) -> Rows:
     """Table 6.1: rank of the true structure, published parameters. Median and range of our ten data
     sets of each size, and the one of the thesis in brackets. An asterisk: without aliases."""
-    columns = [printed.RANK_SCORES.index(name) for name in names]
+    columns = [world.RANK_SCORES.index(name) for name in names]
     for n in study.saved().sizes("rank print"):
-        published = printed.TABLE_6_1[printed.SIZES.index(n)]
+        published = world.TABLE_6_1[world.SIZES.index(n)]
         ranks = study.score_ranks(study.saved(), n)
         for i in columns:
-            name, ours = printed.RANK_SCORES[i], ranks[:, i]
+            name, ours = world.RANK_SCORES[i], ranks[:, i]
             yield n, name, published[i], np.median(ours), ours.min(), ours.max()
 
 
@@ -113,8 +113,8 @@ def _of_scores(sizes: Sequence[int], values: Iterable[ArrayLike]) -> dict[str, A
 @page.figure("figure_6_3_print")
 def figure_6_3_print() -> Any:
     """Figure 6.3 as printed. Ranks of the true structure against rows."""
-    columns = zip(printed.RANK_SCORES[5:], printed.TABLE_6_1.T[5:], strict=True)
-    lines = {LABELS[name]: (printed.SIZES, column) for name, column in columns}
+    columns = zip(world.RANK_SCORES[5:], world.TABLE_6_1.T[5:], strict=True)
+    lines = {LABELS[name]: (world.SIZES, column) for name, column in columns}
     title = "Figure 6.3, published"
     alt = f"{title}: rank of the true structure by five scores against the number of rows"
     return _against_size(lines, title=title, alt=alt, **RANK_AXIS)
@@ -156,8 +156,8 @@ def table_6_5() -> Rows:
     in brackets, and by how much two runs differ in 95 of 100 cases."""
     known = study.saved()
     for n in known.sizes("rank draw"):
-        published, ours = printed.TABLE_6_5[printed.SIZES.index(n)], study.first_ranks(known, n)
-        for name, theirs, count in zip(printed.SUCCESS_SCORES, published, ours, strict=True):
+        published, ours = world.TABLE_6_5[world.SIZES.index(n)], study.first_ranks(known, n)
+        for name, theirs, count in zip(world.SUCCESS_SCORES, published, ours, strict=True):
             yield n, name, theirs, count, float(study.band(theirs))
 
 
@@ -168,7 +168,7 @@ def table_6_5() -> Rows:
 )
 def table_6_2() -> Rows:
     """Table 6.2: VB against the other scores. Percent, all sizes."""
-    for name, published in printed.TABLE_6_2.items():
+    for name, published in world.TABLE_6_2.items():
         yield (name, *pairs(published, study.compared(study.saved(), name)))
 
 
@@ -262,7 +262,7 @@ def table_6_4() -> Rows:
     """Table 6.4: AIS below the VB bound, and rejected moves. Percent. Print names eight sizes from
     640 rows on."""
     for n in study.saved().sizes("ais"):
-        published: Iterable[Any] = printed.TABLE_6_4.get(n) or ("",) * len(VIOLATIONS)
+        published: Iterable[Any] = world.TABLE_6_4.get(n) or ("",) * len(VIOLATIONS)
         yield (n, *pairs(published, study.violations(study.saved(), n)))
 
 
@@ -331,7 +331,7 @@ def table_6_3() -> Rows:
     names = [*(f"run {i + 1}" for i in range(5)), "mean of five"]
     for n in study.saved().sizes("ais"):
         ours = study.batch_ranks(study.saved().batches(n).log_p)
-        for row in zip(names, printed.TABLE_6_3[printed.SIZES.index(n)], ours, strict=True):
+        for row in zip(names, world.TABLE_6_3[world.SIZES.index(n)], ours, strict=True):
             yield (n, *row)
         if n in study.saved().sizes("smc"):
             for rank in study.batch_ranks(study.saved().particles(n))[:2]:

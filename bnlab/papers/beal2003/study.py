@@ -12,11 +12,16 @@ from numpy.typing import NDArray
 import bnlab as bn
 from bnlab.checks import Floats, Ints
 from bnlab.hidden import AIS, SMC, Annealed, HiddenModel, JointDirichlet, Warped, anneal
-from bnlab.papers.beal2003 import printed, world
-from bnlab.papers.beal2003.printed import DRAWS, LEAST, SIZES, SUCCESS_SCORES, Pooled, Violations
+from bnlab.papers.beal2003 import world
 from bnlab.papers.beal2003.world import (
+    DRAWS,
+    LEAST,
     SCORES,
+    SIZES,
+    SUCCESS_SCORES,
+    Pooled,
     Standing,
+    Violations,
     data_of_draw,
     data_of_print,
     models,
@@ -305,7 +310,7 @@ def outside_bands(study: Study, sizes: Iterable[int], /) -> list[tuple[int, str,
     """
     found = []
     for n in sizes:
-        ours, theirs = first_ranks(study, n), printed.TABLE_6_5[SIZES.index(n)]
+        ours, theirs = first_ranks(study, n), world.TABLE_6_5[SIZES.index(n)]
         for name, one, other in zip(SUCCESS_SCORES, ours, theirs, strict=True):
             if abs(one - other) > band(min(max(int(other), 1), DRAWS - 1)):
                 found.append((n, name, int(one), int(other)))
@@ -329,7 +334,7 @@ def score_ranks(study: Study, n: int, /) -> Ints:
     found = study.standing("print", n)
     columns = [
         (found.plain if name.endswith("*") else found.rank)[:, SCORES.index(name.rstrip("*"))]
-        for name in printed.RANK_SCORES[:-1]
+        for name in world.RANK_SCORES[:-1]
     ]
     return np.column_stack(columns)
 
@@ -338,7 +343,7 @@ def outside_ranges(study: Study, /) -> NDArray[np.bool_]:
     """Return which published ranks (sizes, 9) of Table 6.1 no range of our data sets holds."""
     found = []
     for n in study.sizes("rank print"):
-        ours, theirs = score_ranks(study, n), printed.TABLE_6_1[SIZES.index(n), :-1]
+        ours, theirs = score_ranks(study, n), world.TABLE_6_1[SIZES.index(n), :-1]
         found.append((theirs < ours.min(axis=0)) | (theirs > ours.max(axis=0)))
     return np.array(found)
 

@@ -11,7 +11,7 @@ from bokeh.models import ColumnDataSource
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
-from bnlab.papers.htw2016 import printed, study
+from bnlab.papers.htw2016 import study
 from bnlab.papers.htw2016.study import FEATURE_SIZES, FEATURES, MEANINGS, SAMPLERS, beaten, errors
 from bnlab.papers.page import Page, Rows
 from bnlab.plots.canvas import COLOURS, INK, entries, legend_below
@@ -37,7 +37,7 @@ def table_1() -> Rows:
     """Table 1: edges under the order-modular prior. Sum of absolute errors; K2 score, Fair prior.
     Ours: the long runs kept with the package."""
     return _compared(
-        printed.TABLE_1, ([t.sad for t in study.stored_trials(*key)] for key in printed.TABLE_1)
+        study.TABLE_1, ([t.sad for t in study.stored_trials(*key)] for key in study.TABLE_1)
     )
 
 
@@ -45,9 +45,9 @@ def table_1() -> Rows:
 def figure_table_1() -> Any:
     """Table 1 as a picture. Bars: printed mean and two standard deviations; below each, our
     runs."""
-    keys = [key for key in printed.TABLE_1 if key[0] in SHOWN]
+    keys = [key for key in study.TABLE_1 if key[0] in SHOWN]
     return plots.published(
-        [printed.TABLE_1[key] for key in keys],
+        [study.TABLE_1[key] for key in keys],
         [[trial.sad for trial in study.stored_trials(*key)] for key in keys],
         [f"{name.replace('_', '-')}, {method}" for name, method in keys],
         title="Table 1: published mean ± 2 sd, and our runs",
@@ -58,7 +58,7 @@ def figure_table_1() -> Any:
 def seconds() -> Rows:
     """Tables 2 and 4: seconds of one run. With the dynamic program. Print: the authors' machine of
     the time."""
-    for (name, method), published in {**printed.TABLE_2, **printed.TABLE_4}.items():
+    for (name, method), published in {**study.TABLE_2, **study.TABLE_4}.items():
         by_k2, by_bdeu, _ = study.stored_seconds(name)
         before = {"DOS": by_k2, "DDS": by_k2, "DP+MCMC": by_bdeu, "IW-DDS": by_bdeu}
         ours = float(np.mean([t.seconds for t in study.stored_trials(name, method)]))
@@ -72,16 +72,16 @@ def bias(names: Sequence[str] = SMALL) -> Rows:
     under the two priors, computed just now."""
     for name in names:
         gap = bn.diagnostics.sad(study.case(name).by_bdeu.edges, study.dags(name).edges)
-        yield name, printed.TABLE_3_DP[name], gap
+        yield name, study.TABLE_3_DP[name], gap
 
 
 @page.table("table_3", *COMPARED, form=".4f")
 def table_3() -> Rows:
     """Table 3: edges with every DAG counted once. Sum of absolute errors; BDeu. Ours: the long runs
     kept with the package."""
-    for name in printed.NAMES:
-        published = {(name, "DP"): (printed.TABLE_3_DP[name], 0.0)}
-        published |= {key: printed.TABLE_3[key] for key in printed.TABLE_3 if key[0] == name}
+    for name in study.NAMES:
+        published = {(name, "DP"): (study.TABLE_3_DP[name], 0.0)}
+        published |= {key: study.TABLE_3[key] for key in study.TABLE_3 if key[0] == name}
         sads = [[t.sad for t in study.stored_trials(*key)] for key in published if key[1] != "DP"]
         yield from _compared(published, [[study.stored_bias(name)], *sads])
 
@@ -91,8 +91,8 @@ def table_3_mass() -> Rows:
     """Table 3, Δ: posterior probability of the DAGs found. Of the k best DAGs, and of the distinct
     DAGs that IW-DDS has drawn."""
     return _compared(
-        printed.TABLE_3_MASS,
-        ([t.mass for t in study.stored_trials(*key)] for key in printed.TABLE_3_MASS),
+        study.TABLE_3_MASS,
+        ([t.mass for t in study.stored_trials(*key)] for key in study.TABLE_3_MASS),
     )
 
 
@@ -102,7 +102,7 @@ def table_3_mass() -> Rows:
 def corrections() -> Rows:
     """Two corrections of the order-modular prior. Sum of absolute errors of IW-DDS and of weights
     1/l(G), which is not in the paper."""
-    for name in printed.NAMES:
+    for name in study.NAMES:
         both = [
             [t.sad for t in study.stored_trials(name, method)] for method in ("IW-DDS", "1/l(G)")
         ]
