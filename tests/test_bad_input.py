@@ -620,11 +620,9 @@ GOOD |= {
     "course.exercises": {"lab": LAB},
     "course.lab_page": {"lab": LAB, "page": course.Page("A")},
     "course.make_course": {"labs": "nowhere", "folder": "there"},
-    "course.outline": {"lab": LAB},
     "course.solved_copy": {"lab": LAB},
     "course.student_copy": {"lab": LAB},
     "course.text_page": {"markdown": "# A", "page": course.Page("A")},
-    "course.timetable": {"labs": [("00_why.ipynb", course.Outline("A", ("b",), "c", 5, 3))]},
     "BDeu.cell_counts": {"self": bn.BDeu(), "cells": np.ones(3)},
     "BDeu.parent_counts": {"self": bn.BDeu(), "cells": np.ones(3), "arity": 2},
     "BDeu.penalty": {"self": bn.BDeu(), "m": 3, "cells": np.ones(3)},
@@ -834,7 +832,6 @@ RESULTS = {
     "reports.Reading": lambda: bn.reports.Reading("a", SMALL, (), 9, 9, True, ",", (), {}),
     "reports.Sensitivity": lambda: bn.reports.sensitivity(SMALL, ess=[1.0], crossed=False),
     "course.Exercise": lambda: course.exercises(LAB)[0],
-    "course.Outline": lambda: course.Outline("A", ("b",), "c", 5, 3),
     "course.Page": lambda: course.Page("A"),
 }
 GOOD |= {name: (lambda make=make: _fields(make())) for name, make in RESULTS.items()}

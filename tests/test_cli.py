@@ -887,7 +887,7 @@ def test_ctrl_c_at_any_moment(here: Path) -> None:
         assert not list(here.glob(".*partial"))
 
 
-@pytest.mark.parametrize("step", ["write_page", "write_csv"])
+@pytest.mark.parametrize("step", ["write_page", "write"])
 def test_errors_of_what_is_written_name_options_too(
     step: str, here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,10 +23,8 @@ from bnlab.course import (
     exercises,
     lab_page,
     make_course,
-    outline,
     solved_copy,
     student_copy,
-    timetable,
 )
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
@@ -52,6 +50,22 @@ every_lab = pytest.mark.parametrize("path", LABS, ids=lambda path: path.stem)
 
 def read(path):
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def outline(lab):
+    """Title, goals, needs and minutes of a lab, of its first cell."""
+    top = "".join(lab["cells"][0]["source"])
+    needs = re.search(r"^You need: (.+?)\. Time: (\d+) minutes\.", top, re.MULTILINE)
+    goals = re.findall(r"^- (.+?)[;.]$", top, re.MULTILINE)
+    return top.partition("\n")[0].removeprefix("# "), goals, needs[1], int(needs[2])
+
+
+def row_of(path):
+    """The line of a lab in the table of the syllabus."""
+    lab, name = read(path), path.name
+    title, goals, needs, minutes = outline(lab)
+    told = f"{title} | {'; '.join(goals)} | {needs} | {minutes} | {len(exercises(lab))}"
+    return f"| [{name[:2]}]({name}) | {told} |"
 
 
 def lab_of(*cells):
@@ -149,7 +163,9 @@ def test_exercises_that_are_not_whole_are_refused(cells, message):
 def test_syllabus_says_what_the_labs_say():
     text = (NOTEBOOKS / "SYLLABUS.md").read_text(encoding="utf-8")
     table = text.split("<!-- labs -->\n")[1].split("<!-- end -->")[0].splitlines()
-    assert table == timetable([(path.name, outline(read(path))) for path in LABS])
+    assert table[0] == "| Lab | Question | Afterwards you can | You need | Minutes | Exercises |"
+    assert table[1:] == ["|---|---|---|---|---:|---:|", *map(row_of, LABS)]
+    assert all(outline(read(path))[1] for path in LABS)
     assert [path.name for path in LABS if text.count(f"({path.name})") < 2] == []
     assert [path.name for path in PAPERS if f"(papers/{path.name})" not in text] == []
 
@@ -167,7 +183,7 @@ def test_the_time_stated_follows_the_rule_of_the_syllabus(path):
     words = sum(len(formula.sub(" F ", source).split()) for source in sources["markdown"])
     code = len(sources["code"])
     minutes = words / 180 + 0.8 * code + 3 * widgets + 1.5 * predictions + 10
-    stated = outline(lab).minutes
+    stated = outline(lab)[3]
     assert stated == 5 * round(minutes / 5)
     sections = sum(map(int, re.findall(r" \((\d+) minutes\)$", text_of(lab), re.MULTILINE)))
     assert abs(sections + 10 - stated) <= 2
@@ -196,7 +212,7 @@ def test_notes_for_the_lecturer_fit_the_lab(path):
     """Its sections and minutes, predictions, exercises, numbers that it shows; a lecture before."""
     lab, text = read(path), (NOTEBOOKS / "lecturers" / f"{path.stem}.md").read_text("utf-8")
     code = "\n".join(code_of(lab))
-    assert f"[Lab {path.stem[:2]}](../{path.name}), {outline(lab).minutes} minutes." in text
+    assert f"[Lab {path.stem[:2]}](../{path.name}), {outline(lab)[3]} minutes." in text
     assert re.findall(r"^\| (\d+\. .+?) \| (\d+) \|", text, re.MULTILINE) == sections_of(lab)
     told = dict(re.findall(r"^- `(\w+)`: (.+)$", text, re.MULTILINE))
     assert [*told] == re.findall(r"(\w+) = lab\.predict\(", code)

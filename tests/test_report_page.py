@@ -29,7 +29,7 @@ from bnlab.reports import (
     read_table,
     sensitivity,
 )
-from bnlab.reports.exports import write_bif, write_csv, write_graphml, write_net, write_xdsl
+from bnlab.reports.exports import graphml_text, write
 from bnlab.reports.page import CONTENTS, page as page_of, write_page
 from bnlab.reports.pictures import Comparison, best_picture, drawn_from, layout, pairs_picture
 from bnlab.reports.sections import (
@@ -148,18 +148,14 @@ def test_files_in_the_page_are_those_of_the_exports(
     elements: Elements, analysis: Analysis, tmp_path: Path
 ) -> None:
     links = {a["download"]: str(a["href"]) for a in elements.named("a") if "download" in a}
-    write_csv(analysis, tmp_path / "edges.csv")
-    write_graphml(analysis, tmp_path / "edges.graphml")
-    write_bif(analysis, tmp_path / "network.bif")
-    write_xdsl(analysis, tmp_path / "network.xdsl")
-    write_net(analysis, tmp_path / "network.net")
     for name in ("edges.csv", "edges.graphml", "network.bif", "network.xdsl", "network.net"):
+        write(analysis, tmp_path / name, name.partition(".")[2])
         content = base64.b64decode(links[name].partition("base64,")[2])
         assert content == (tmp_path / name).read_bytes()
 
 
 def test_csv_has_every_pair_once(analysis: Analysis, tmp_path: Path) -> None:
-    write_csv(analysis, tmp_path / "edges.csv")
+    write(analysis, tmp_path / "edges.csv", "csv")
     with (tmp_path / "edges.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     names = analysis.data.names
@@ -178,7 +174,7 @@ def test_csv_has_every_pair_once(analysis: Analysis, tmp_path: Path) -> None:
 
 def test_graphml_has_the_credible_edges(analysis: Analysis, tmp_path: Path) -> None:
     path = tmp_path / "edges.graphml"
-    write_graphml(analysis, path, at_least=0.3)
+    path.write_text(graphml_text(analysis, at_least=0.3), encoding="utf-8")
     graph = nx.read_graphml(path)
     assert set(graph) == set(analysis.data.names)
     p = analysis.edges.probability
@@ -192,7 +188,7 @@ def test_graphml_has_the_credible_edges(analysis: Analysis, tmp_path: Path) -> N
 def test_bif_is_read_back(tmp_path: Path) -> None:
     data = bn.load_dataset("coronary")
     analysis = analyse(data, rng=np.random.default_rng(1))
-    write_bif(analysis, tmp_path / "best.bif")
+    write(analysis, tmp_path / "best.bif", "bif")
     net = bn.read_bif(tmp_path / "best.bif")
     np.testing.assert_array_equal(net.dag, analysis.best)
     assert net.names == tuple(name.replace(" ", "_") for name in data.names)
@@ -202,7 +198,7 @@ def test_bif_is_read_back(tmp_path: Path) -> None:
 def test_what_a_format_cannot_hold_is_refused(analysis: Analysis, tmp_path: Path) -> None:
     data = replace(analysis.data, names=("bell\x07", "b", "c", "d"))
     with pytest.raises(ValueError, match="control character"):
-        write_graphml(replace(analysis, data=data), tmp_path / "edges.graphml")
+        write(replace(analysis, data=data), tmp_path / "edges.graphml", "graphml")
     assert list(tmp_path.iterdir()) == []
 
 

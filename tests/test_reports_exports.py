@@ -3,6 +3,7 @@
 import gzip
 import warnings
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 
 import networkx as nx
@@ -13,7 +14,7 @@ import pytest
 import bnlab as bn
 from bnlab.data import Data
 from bnlab.reports import Analysis, analyse, choose_method
-from bnlab.reports.exports import edge_rows, write_bif, write_csv, write_graphml
+from bnlab.reports.exports import graphml_text, write
 
 NAMES = (
     "wind, speed",
@@ -47,11 +48,19 @@ def analysis() -> Analysis:
     return analyse(data, rng=np.random.default_rng(1), seconds=5)
 
 
+def rows_of(analysis: Analysis) -> list[tuple[str, str, float, float, float]]:
+    """(from, to, probability, low, high) of all pairs, the likeliest first, ties in their order."""
+    edges, pairs = analysis.edges, list(permutations(range(analysis.data.n), 2))
+    pairs.sort(key=lambda pair: -edges.probability[pair])
+    told = (edges.probability, edges.low, edges.high)
+    return [(NAMES[u], NAMES[v], *(float(each[u, v]) for each in told)) for u, v in pairs]
+
+
 def test_pandas_reads_the_edges(analysis: Analysis, tmp_path: Path) -> None:
-    write_csv(analysis, tmp_path / "edges.csv")
+    write(analysis, tmp_path / "edges.csv", "csv")
     frame = pd.read_csv(tmp_path / "edges.csv")
     assert frame.columns.tolist() == ["from", "to", "probability", "low", "high"]
-    rows = edge_rows(analysis)
+    rows = rows_of(analysis)
     assert list(zip(frame["from"], frame["to"], strict=True)) == [row[:2] for row in rows]
     numbers = frame[["probability", "low", "high"]].to_numpy(float)
     np.testing.assert_allclose(numbers, [row[2:] for row in rows], rtol=1e-5, atol=1e-12)
@@ -61,26 +70,26 @@ def test_edges_of_chains_come_with_what_the_chains_are_worth(tmp_path: Path) -> 
     data = Data.from_arrays(np.random.default_rng(1).integers(0, 2, (50, 3)))
     plan = replace(choose_method(data, method="partitions"), draws=20, burn_in=0, thin=1)
     analysis = analyse(data, rng=np.random.default_rng(1), plan=plan)
-    write_csv(analysis, tmp_path / "edges.csv")
+    write(analysis, tmp_path / "edges.csv", "csv")
     frame = pd.read_csv(tmp_path / "edges.csv")
     assert frame.columns[-3:].tolist() == ["rhat", "ess", "trusted"]
     assert (frame["trusted"] == "no").all() and (frame["ess"] < 400).all()
-    write_graphml(analysis, tmp_path / "edges.graphml", at_least=0.0)
+    (tmp_path / "edges.graphml").write_text(graphml_text(analysis, at_least=0.0), encoding="utf-8")
     graph = nx.read_graphml(tmp_path / "edges.graphml")
     assert {edge["trusted"] for _, _, edge in graph.edges(data=True)} == {False}
 
 
 def test_networkx_reads_the_graph(analysis: Analysis, tmp_path: Path) -> None:
-    write_graphml(analysis, tmp_path / "edges.graphml", at_least=0.2)
+    (tmp_path / "edges.graphml").write_text(graphml_text(analysis, at_least=0.2), encoding="utf-8")
     graph = nx.read_graphml(tmp_path / "edges.graphml")
     assert set(graph) == set(NAMES)
     assert all(node["label"] == name for name, node in graph.nodes(data=True))
-    expected = {(u, v): p for u, v, p, _, _ in edge_rows(analysis) if p >= 0.2}
+    expected = {(u, v): p for u, v, p, _, _ in rows_of(analysis) if p >= 0.2}
     assert {(u, v): edge["probability"] for u, v, edge in graph.edges(data=True)} == expected
 
 
 def test_bif_holds_words_and_says_what_they_mean(analysis: Analysis, tmp_path: Path) -> None:
-    write_bif(analysis, tmp_path / "best.bif")
+    write(analysis, tmp_path / "best.bif", "bif")
     net, best = bn.read_bif(tmp_path / "best.bif"), analysis.network
     words = ("wind_speed", "größe_C", "it_s_5_q", "a_b_x_y_z", "a_b_", "a_b", "b_amp")
     assert net.names == words
@@ -97,13 +106,13 @@ def test_bif_holds_words_and_says_what_they_mean(analysis: Analysis, tmp_path: P
     ):
         assert line in text.splitlines()
     assert '"' not in text.partition("network")[2]
-    write_bif(analysis, tmp_path / "best.bif.gz")
+    write(analysis, tmp_path / "best.bif.gz", "bif")
     assert gzip.decompress((tmp_path / "best.bif.gz").read_bytes()).decode() == text
 
 
 def test_pgmpy_reads_the_network(analysis: Analysis, tmp_path: Path) -> None:
     peer = pytest.importorskip("pgmpy.readwrite", reason="needs the peers extra")
-    write_bif(analysis, tmp_path / "best.bif")
+    write(analysis, tmp_path / "best.bif", "bif")
     net = bn.read_bif(tmp_path / "best.bif")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -125,7 +134,7 @@ def test_pgmpy_reads_the_network(analysis: Analysis, tmp_path: Path) -> None:
 def test_words_are_left_alone(tmp_path: Path) -> None:
     names, levels = ("größe", "x.1"), (("<3", ">=3"), ("-1", "a+b=c"))
     data = Data.from_arrays([[0, 1], [1, 0]], names=names, levels=levels)
-    write_bif(analyse(data, rng=np.random.default_rng(1)), tmp_path / "best.bif")
+    write(analyse(data, rng=np.random.default_rng(1)), tmp_path / "best.bif", "bif")
     net = bn.read_bif(tmp_path / "best.bif")
     assert (net.names, net.levels) == (names, levels)
     assert (tmp_path / "best.bif").read_text(encoding="utf-8").startswith("network")

@@ -259,7 +259,7 @@ def _export(options: argparse.Namespace, analysis: Analysis) -> None:
 
     for kind in EXPORTS:
         if (path := vars(options)[kind]) is not None:
-            getattr(exports, f"write_{kind}")(analysis, path)
+            exports.write(analysis, path, kind)
 
 
 def _tell(options: argparse.Namespace, *sentences: str) -> None:

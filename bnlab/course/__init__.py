@@ -9,16 +9,24 @@ import lazy_loader
 
 from bnlab.course.copies import (
     Exercise,
-    Outline,
     exercises,
-    outline,
     solved_copy,
     student_copy,
-    timetable,
 )
 
 if TYPE_CHECKING:
     from bnlab.course.handing_out import Page, lab_page, make_course, text_page
+
+__all__ = [
+    "Exercise",
+    "Page",
+    "exercises",
+    "lab_page",
+    "make_course",
+    "solved_copy",
+    "student_copy",
+    "text_page",
+]
 
 # What writes web pages is loaded when it is asked for: copies need no nbconvert.
 __getattr__, _, _ = lazy_loader.attach(

@@ -27,8 +27,6 @@ CELL_TYPES = ("markdown", "code", "raw")
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 GOES_ON = "raises-exception"  # Jupyter's tag: a cell that fails does not stop "Run all"
 
-_GOAL = re.compile(r"^- (.+?)[;.]$", re.MULTILINE)
-_NEEDS = re.compile(r"^You need: (.+?)\. Time: (\d+) minutes\.", re.MULTILINE)
 # A picture, with what folds it and the caption in italics below.
 _SHOWS = re.compile(
     r"(?:<details[^!]*)?!\[[^\]]*\]\([^)]*\)\s*(?:\*(?!\*).*\s*)?(?:</details>\s*)?"
@@ -116,63 +114,6 @@ def solved_copy(lab: Notebook, /) -> Notebook:
 def exercises(lab: Notebook, /) -> list[Exercise]:
     """List the exercises of a lab, in order."""
     return [part for part in _parts(cells_of(lab)) if isinstance(part, Exercise)]
-
-
-@checked
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """The top of a lab.
-
-    title : its question
-    goals : what a student can do afterwards, in Markdown
-    needs : what to know before, in Markdown
-    minutes : how long it takes
-    exercises : how many it has
-    """
-
-    title: str
-    goals: tuple[str, ...]
-    needs: str
-    minutes: int
-    exercises: int
-
-
-@checked
-def outline(lab: Notebook, /) -> Outline:
-    """Read the outline of a lab from its first cell.
-
-    Parameters
-    ----------
-    lab : notebook in nbformat 4, as `json.load` reads it
-
-    Raises
-    ------
-    ValueError
-        If the first cell lacks title, goals, prerequisites or minutes.
-    """
-    top = "".join("".join(cell["source"]) for cell in cells_of(lab)[:1])
-    goals, needs = _GOAL.findall(top), _NEEDS.search(top)
-    title = top.partition("\n")[0].removeprefix("# ")
-    if not goals or needs is None:
-        raise ValueError(
-            f"{title}: its first cell needs goals (- ...) and a line: You need: ... Time: ... "
-            "minutes."
-        )
-    return Outline(title, tuple(goals), needs[1], int(needs[2]), len(exercises(lab)))
-
-
-@checked
-def timetable(labs: Sequence[tuple[str, Outline]], /) -> list[str]:
-    """Return the lines of a Markdown table of labs (file name, outline)."""
-    return [
-        "| Lab | Question | Afterwards you can | You need | Minutes | Exercises |",
-        "|---|---|---|---|---:|---:|",
-        *(
-            f"| [{name[:2]}]({name}) | {lab.title} | {'; '.join(lab.goals)} | {lab.needs} | "
-            f"{lab.minutes} | {lab.exercises} |"
-            for name, lab in labs
-        ),
-    ]
 
 
 def cells_of(lab: Notebook, /) -> list[Cell]:

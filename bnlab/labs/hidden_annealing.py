@@ -27,9 +27,8 @@ from bnlab.labs.hidden_scores import (
 )
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress, View
-from bnlab.papers.beal2003 import printed
-from bnlab.papers.beal2003.annealing import both_ways
-from bnlab.papers.beal2003.world import ARITIES
+from bnlab.papers.beal2003.study import both_ways
+from bnlab.papers.beal2003.world import ARITIES, SIZES, TABLE_6_3
 
 SHAPES: Mapping[str, float] = {
     "e = 0.05": 0.05,
@@ -257,8 +256,7 @@ class Loops(View):
 PARTICLES = 100
 
 PUBLISHED_RUNS: Mapping[int, tuple[int, ...]] = {
-    n: tuple(printed.TABLE_6_3[printed.SIZES.index(n)][:5].tolist())
-    for n in (10, 40, 480, 1280, 5120)
+    n: tuple(TABLE_6_3[SIZES.index(n)][:5].tolist()) for n in (10, 40, 480, 1280, 5120)
 }
 """Rank of the true structure by five single annealing runs, Table 6.3 of [Beal2003]."""
 

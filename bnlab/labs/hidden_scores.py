@@ -21,8 +21,8 @@ from bnlab.hidden.scoring import Score
 from bnlab.labs.board import check, setup as setup, side_by_side, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress, View
-from bnlab.papers.beal2003 import printed, world
-from bnlab.papers.beal2003.annealing import true_model as true_model
+from bnlab.papers.beal2003 import world
+from bnlab.papers.beal2003.study import true_model as true_model
 from bnlab.papers.beal2003.world import ARITIES, models, truth
 
 SEED = 2003
@@ -37,12 +37,12 @@ SCORES: Mapping[str, Score] = {"MAP": "map", "BIC": "bic", "CS": "cs", "VB": "vb
 RANKED = ("BIC", "CS", "VB")
 NAMES = ("h1", "h2", "y1", "y2", "y3", "y4")
 
-TABLES = tuple([[p or printed.LEAST for p in row] for row in table] for table in printed.THETA)
+TABLES = tuple([[p or world.LEAST for p in row] for row in table] for table in world.THETA)
 """The tables of sec. 6.4 of [Beal2003]: rows sum to 1 nearly; its .00 is here .0025."""
 
 PUBLISHED_RANKS: Mapping[int, Mapping[str, int]] = {
-    n: {label: ranks[printed.RANK_SCORES.index(SCORES[label])] for label in RANKED}
-    for n, ranks in zip(printed.SIZES, printed.TABLE_6_1.tolist(), strict=True)
+    n: {label: ranks[world.RANK_SCORES.index(SCORES[label])] for label in RANKED}
+    for n, ranks in zip(world.SIZES, world.TABLE_6_1.tolist(), strict=True)
     if n in SIZES
 }
 """Rank of the true structure in Table 6.1 of [Beal2003], alias-corrected, at `SIZES`."""

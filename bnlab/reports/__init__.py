@@ -5,3 +5,16 @@ from bnlab.reports.analysis import Analysis, analyse
 from bnlab.reports.credible import Credible
 from bnlab.reports.planning import Plan, choose_method
 from bnlab.reports.sensitivity import Sensitivity, sensitivity
+
+__all__ = [
+    "Analysis",
+    "ColumnReading",
+    "Credible",
+    "Plan",
+    "Reading",
+    "Sensitivity",
+    "analyse",
+    "choose_method",
+    "read_table",
+    "sensitivity",
+]

@@ -6,11 +6,12 @@ import csv
 import io
 import os
 import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from numpy.typing import NDArray
 
-from bnlab.files import write_text, write_whole
+from bnlab.files import write_text
 from bnlab.networks import formats
 from bnlab.records import Columns, ranked_pairs
 from bnlab.reports.analysis import Analysis
@@ -19,14 +20,6 @@ CREDIBLE = 0.1
 """Edges below this probability are left out of drawings and of GraphML."""
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def edge_rows(analysis: Analysis, /) -> list[tuple[str, str, float, float, float]]:
-    """List all ordered pairs of variables, (from, to, probability, low, high), likeliest first.
-
-    Ties stand in the order of the columns of the table.
-    """
-    return list(zip(*list(_columns(analysis).values())[:5], strict=True))
 
 
 def _columns(analysis: Analysis) -> Columns:
@@ -40,7 +33,11 @@ def _columns(analysis: Analysis) -> Columns:
 
 
 def csv_text(analysis: Analysis, /) -> str:
-    """Return what `write_csv` writes."""
+    """Return all edges as CSV: from, to, probability, low, high; the likeliest first.
+
+    Ties stand in the order of the columns of the table. Of Markov chains rhat, ess and trusted
+    ("yes" or "no") follow, as of `FeatureEstimate`. Numbers have six significant digits.
+    """
     out = io.StringIO(newline="")
     writer, columns = csv.writer(out), _columns(analysis)
     writer.writerow(columns)
@@ -55,17 +52,18 @@ def _cell(told: float | bool) -> str:
     return f"{told:.6g}"
 
 
-def write_csv(analysis: Analysis, path: str | os.PathLike[str], /) -> None:
-    """Write all edges as CSV: from, to, probability, low, high; the likeliest first.
-
-    Of Markov chains rhat, ess and trusted ("yes" or "no") follow, as of `FeatureEstimate`. Numbers
-    have six significant digits; text is UTF-8.
-    """
-    write_whole(path, csv_text(analysis).encode())
-
-
 def graphml_text(analysis: Analysis, /, *, at_least: float = CREDIBLE) -> str:
-    """Return what `write_graphml` writes."""
+    """Return the edges of probability `at_least` or more as GraphML, for Gephi, yEd or Cytoscape.
+
+    Edges have the attributes probability, low and high, and of Markov chains trusted. Both
+    directions between two variables may occur, so the graph can have cycles: it is no DAG but a
+    picture of many.
+
+    Raises
+    ------
+    ValueError
+        When a name holds a character that XML cannot write.
+    """
     import networkx as nx
 
     graph = nx.DiGraph(name=f"edges of probability {at_least:g} or more")
@@ -81,51 +79,30 @@ def graphml_text(analysis: Analysis, /, *, at_least: float = CREDIBLE) -> str:
     return "\n".join(nx.generate_graphml(graph)) + "\n"
 
 
-def write_graphml(
-    analysis: Analysis, path: str | os.PathLike[str], /, *, at_least: float = CREDIBLE
-) -> None:
-    """Write the edges of probability `at_least` or more as GraphML, for Gephi, yEd or Cytoscape.
-
-    Edges have the attributes probability, low and high, and of Markov chains trusted. Both
-    directions between two variables may occur, so the graph can have cycles: it is no DAG but a
-    picture of many.
-
-    Raises
-    ------
-    ValueError
-        When a name holds a character that XML cannot write.
-    """
-    write_whole(path, graphml_text(analysis, at_least=at_least).encode())
-
-
 def bif_text(analysis: Analysis, /) -> str:
-    """Return what `write_bif` writes."""
+    """Return the best DAG with the posterior means of its parameters as BIF.
+
+    Most programs that read BIF want names and labels to be words. Others are written as words, (1,
+    2] as 1_2 and "wind, speed" as wind_speed, and comments at the top say which is which.
+    `analysis.network.write_bif` writes them as they are.
+    """
     net = analysis.network
     names, levels, notes = formats.as_words(net, formats.BIF_WORDS)
     told = "".join(f"// {note}\n" for note in notes)
     return told + formats.bif_text(names, levels, net.dag, net.tables)
 
 
-def write_bif(analysis: Analysis, path: str | os.PathLike[str], /) -> None:
-    """Write the best DAG with the posterior means of its parameters as BIF.
-
-    Most programs that read BIF want names and labels to be words. Others are written as words, (1,
-    2] as 1_2 and "wind, speed" as wind_speed, and comments at the top say which is which.
-    `analysis.network.write_bif` writes them as they are.
-    """
-    write_text(path, bif_text(analysis))
-
-
-def write_xdsl(analysis: Analysis, path: str | os.PathLike[str], /) -> None:
-    """Write the best DAG with the posterior means of its parameters as XDSL, for GeNIe."""
-    analysis.network.write_xdsl(path)
+TEXTS: Mapping[str, Callable[[Analysis], str]] = {
+    "csv": csv_text,
+    "graphml": graphml_text,
+    "bif": bif_text,
+    "xdsl": lambda analysis: formats.xdsl_text(analysis.network),
+    "net": lambda analysis: formats.net_text(analysis.network),
+    "dot": lambda analysis: analysis.network.to_dot(),
+}
+"""Kind of a file -> its text; of the last four, the best DAG, with the means of its parameters."""
 
 
-def write_net(analysis: Analysis, path: str | os.PathLike[str], /) -> None:
-    """Write the best DAG with the posterior means of its parameters as NET, for Hugin."""
-    analysis.network.write_net(path)
-
-
-def write_dot(analysis: Analysis, path: str | os.PathLike[str], /) -> None:
-    """Write the best DAG as DOT, for Graphviz."""
-    write_text(path, analysis.network.to_dot())
+def write(analysis: Analysis, path: str | os.PathLike[str], kind: str, /) -> None:
+    """Write one of TEXTS as UTF-8, whole or not at all; gzipped if the name ends in .gz."""
+    write_text(path, TEXTS[kind](analysis))

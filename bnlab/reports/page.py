@@ -10,12 +10,11 @@ from markupsafe import Markup
 
 from bnlab.data.reader import Reading, in_python
 from bnlab.files import write_whole
-from bnlab.networks.formats import net_text, xdsl_text
 from bnlab.pages import Cell, Table, embedded, render
 from bnlab.priors import Fair, Uniform
 from bnlab.reports import assumptions, pictures, questions, sections
 from bnlab.reports.analysis import Analysis
-from bnlab.reports.exports import bif_text, csv_text, graphml_text
+from bnlab.reports.exports import TEXTS
 from bnlab.reports.sensitivity import Sensitivity, averaged_cuts, sensitivity
 from bnlab.running import Progress, Stopped
 from bnlab.sampling import Cuts
@@ -176,16 +175,16 @@ def _network(analysis: Analysis, drawn: pictures.Layout, threshold: float) -> tu
 def files(analysis: Analysis) -> list[Markup]:
     """Links to files that a page carries with it; those that a format cannot write are left out."""
     kinds = (
-        ("edges.csv", "text/csv", csv_text, "all edges with their intervals"),
-        ("edges.graphml", "application/xml", graphml_text, "credible edges, for Gephi, yEd, ..."),
-        ("network.bif", "text/plain", bif_text, f"{analysis.best_is}, with its parameters"),
-        ("network.xdsl", "application/xml", lambda each: xdsl_text(each.network), "for GeNIe"),
-        ("network.net", "text/plain", lambda each: net_text(each.network), "for Hugin"),
+        ("edges.csv", "text/csv", "all edges with their intervals"),
+        ("edges.graphml", "application/xml", "credible edges, for Gephi, yEd, ..."),
+        ("network.bif", "text/plain", f"{analysis.best_is}, with its parameters"),
+        ("network.xdsl", "application/xml", "for GeNIe"),
+        ("network.net", "text/plain", "for Hugin"),
     )
     out: list[Markup] = []
-    for name, kind, text, what in kinds:
+    for name, kind, what in kinds:
         try:
-            packed = base64.b64encode(text(analysis).encode()).decode()
+            packed = base64.b64encode(TEXTS[name.partition(".")[2]](analysis).encode()).decode()
         except ValueError as error:
             out.append(Markup.escape(f"{name} is left out: {error}."))
             continue
