@@ -69,20 +69,7 @@ class _Refused(Exception):
 def checked(thing: Thing, /) -> Thing:
     """A function, or a class and its public methods, whose arguments are held against annotations.
 
-    Raises
-    ------
-    ValueError
-        From the calls: that names the first argument that is not what is asked for.
-
-    Examples
-    --------
-    >>> @checked
-    ... def double(x: int) -> int:
-    ...     return 2 * x
-    >>> double("x")
-    Traceback (most recent call last):
-    ...
-    bnlab.errors.InputError: x='x': give an integer
+    Calls raise a ValueError that names the first argument that is not what is asked for.
     """
     if not inspect.isclass(thing):
         return _wrapped(thing) if inspect.isfunction(thing) else thing
@@ -97,13 +84,7 @@ def checked(thing: Thing, /) -> Thing:
 
 
 def shown(value: object, /) -> str:
-    """Return a value for a message: one short line.
-
-    Examples
-    --------
-    >>> shown("a"), shown(np.zeros((2, 3))), shown(int)
-    ("'a'", 'ndarray (2, 3)', 'the class int')
-    """
+    """Return a value for a message: one short line."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     if value is None or isinstance(value, str | bytes | Real | complex | list | tuple | set | dict):
@@ -117,28 +98,12 @@ def shown(value: object, /) -> str:
 
 
 def check_counts(*, least: int = 1, **counts: int) -> tuple[int, ...]:
-    """Return the counts as Python's integers, or raise a ValueError for the first below `least`.
-
-    Examples
-    --------
-    >>> check_counts(draws=np.int8(100), chains=4)
-    (100, 4)
-    >>> check_counts(draws=0)
-    Traceback (most recent call last):
-    ...
-    bnlab.errors.InputError: draws=0: give an integer of at least 1
-    """
+    """Return the counts as Python's integers, or raise a ValueError for the first below `least`."""
     return tuple(conforming(name, count, Annotated[int, least]) for name, count in counts.items())
 
 
 def real(value: object, /) -> float:
-    """Return a number as a float; nan, which lies in no range, for what is no real number.
-
-    Examples
-    --------
-    >>> real(np.float32(0.5)), real("0.5")
-    (0.5, nan)
-    """
+    """Return a number as a float; nan, which lies in no range, for what is no real number."""
     if isinstance(value, Real) or (isinstance(value, np.ndarray) and value.ndim == 0):
         return float(value)
     return math.nan

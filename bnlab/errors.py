@@ -8,7 +8,6 @@ from ast import literal_eval
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from string import Formatter
-from types import FrameType
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +62,7 @@ class Note(str):
 
 
 class InputError(ValueError):
-    """A ValueError made of texts and of the settings that it is about, or that would mend it.
-
-    Examples
-    --------
-    >>> error = InputError.of("rain.csv: 1,5 is no number. ", "Say so with {decimal=','}")
-    >>> str(error)
-    'rain.csv: 1,5 is no number. Say so with decimal=","'
-    >>> error.spelled(lambda setting: f"--{setting.name} {setting.value}")
-    'rain.csv: 1,5 is no number. Say so with --decimal ,'
-    """
+    """A ValueError made of texts and of the settings that it is about, or that would mend it."""
 
     def __init__(self, *parts: Part) -> None:
         super().__init__(*parts)
@@ -125,11 +115,7 @@ def _spelled(parts: Sequence[Part], spell: Spell) -> str:
 def warn(message: str, /) -> None:
     """Issue a `UserWarning` at the line outside this package that led to it."""
     level, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and _home(frame) in ("bnlab", "contextlib"):
+    homes = ("bnlab", "contextlib")  # decorators may be context managers
+    while frame.f_back is not None and frame.f_globals["__name__"].split(".")[0] in homes:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, stacklevel=level)
-
-
-def _home(frame: FrameType) -> str:
-    """The package that a frame's code belongs to; decorators may be context managers."""
-    return str(frame.f_globals["__name__"]).split(".")[0]

@@ -68,15 +68,6 @@ def embedded(figures: Mapping[str, Any], /) -> tuple[Markup, dict[str, Markup]]:
     return Markup(script), {key: Markup(part) for key, part in drawn.items()}
 
 
-def _key(number: float) -> str:
-    """Return a number as the script that sorts tables reads it."""
-    return repr(number).replace("inf", "Infinity")
-
-
-def _bokeh() -> Markup:
-    return Markup(Resources(mode="inline", components=["bokeh"]).render_js())
-
-
 _TEMPLATES = Environment(
     loader=PackageLoader("bnlab"),
     autoescape=True,
@@ -84,6 +75,10 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
     undefined=StrictUndefined,
 )
-_TEMPLATES.filters |= {"html": html, "key": _key}
+# A key is a number as the script that sorts tables reads it.
+_TEMPLATES.filters |= {"html": html, "key": lambda number: repr(number).replace("inf", "Infinity")}
 _PARTS: Any = _TEMPLATES.get_template("parts.html").module
-_TEMPLATES.globals |= {"bokeh": _bokeh, "parts": _PARTS}
+_TEMPLATES.globals |= {
+    "bokeh": lambda: Markup(Resources(mode="inline", components=["bokeh"]).render_js()),
+    "parts": _PARTS,
+}

@@ -186,7 +186,7 @@ def test_exit_codes_of_the_process(here: Path) -> None:
         (MemoryError(), 1, "not enough memory"),
         (terminal.Failure("make the folder first"), 1, "make the folder first"),
         (terminal.Misuse("one or the other"), 2, "one or the other"),
-        (ZeroDivisionError("division by zero"), 1, "ZeroDivisionError"),
+        (ZeroDivisionError("by zero"), 1, "ZeroDivisionError: by zero (a mistake of bnlab's: "),
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",

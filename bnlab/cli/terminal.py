@@ -37,17 +37,7 @@ def need(module: str, what: str, /, *, extra: str = "lab") -> None:
 
 
 def one_line(error: BaseException, /) -> str:
-    """What happened, in one line that a terminal can show. What nobody foresaw names its kind.
-
-    Examples
-    --------
-    >>> one_line(ValueError("ess=-1: give a positive number"))
-    'ess=-1: give a positive number'
-    >>> one_line(FileNotFoundError(2, "No such file or directory", "a.csv"))
-    'a.csv: No such file or directory'
-    >>> one_line(KeyError("x"))
-    "KeyError: 'x' (a mistake of bnlab's: --debug shows where)"
-    """
+    """What happened, in one line that a terminal can show. What nobody foresaw names its kind."""
     from bnlab.running import Stopped
 
     text = _shown(str(error))

@@ -58,15 +58,7 @@ class Table:
         return [*self.header[:place], *columns], rows
 
     def text(self) -> str:
-        """Return the table as lines of text: columns of text to the left, of numbers to the right.
-
-        Examples
-        --------
-        >>> print(Table(("name", "p"), (("a", 0.25), ("bc", 0.5)), ".2f").text())
-        name     p
-        a     0.25
-        bc    0.50
-        """
+        """Return lines of text: columns of text to the left, those of numbers to the right."""
         header, rows = self.display()
         widths, heads, left = [], [], []
         for place, (name, *cells) in enumerate(zip(header, *rows, strict=True)):

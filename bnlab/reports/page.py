@@ -19,22 +19,6 @@ from bnlab.reports.sensitivity import Sensitivity, averaged_cuts, sensitivity
 from bnlab.running import Progress, Stopped
 from bnlab.sampling import Cuts
 
-CONTENTS = {
-    "glance": "At a glance",
-    "meaning": "How to read it",
-    "assumed": "What was assumed",
-    "edges": "Edges",
-    "paths": "Paths",
-    "blankets": "Markov blankets",
-    "best": "Best DAG",
-    "whatif": "What if",
-    "sensitivity": "Sensitivity",
-    "read": "What was read",
-    "method": "How it was computed",
-    "evidence": "Evidence",
-    "again": "Do it again",
-}
-
 SETTINGS = {
     "max_parents": "most parents of a variable",
     "prior": "prior over DAGs",
@@ -100,11 +84,9 @@ def page(
         *((f"version of {name}", version) for name, version in run.versions.items()),
     ]
     of_columns = {column.note for column in reading.columns}
-    left_out = ("glance", *["evidence"] * (analysis.log_evidence is None))
     return render(
         "report.html",
         title=f"{name}: which variables depend on which?",
-        contents={anchor: text for anchor, text in CONTENTS.items() if anchor not in left_out},
         analysis=analysis,
         reading=reading,
         glance=sections.glance(analysis, found, _network(analysis, places, threshold)),

@@ -311,29 +311,21 @@ def _guarantee(method: Method, draws: int, k: int, moves: int) -> tuple[str, ...
             "not fit here.",
             prior,
         )
-    if method == "completions" and moves:
-        return (
-            "Edges are shares of DAGs that are drawn in turn with ways to fill the missing cells: "
-            f"{moves:,} moves on ordered partitions after each. Such Markov chains are right in "
-            "the limit of long runs. R-hat and the effective number of draws say how far these "
-            "seem to be.",
-            limit,
-            prior,
-        )
-    if method == "completions":
-        return (
-            "Edges average exact sums over all DAGs, one for each way to fill the missing cells; "
-            "the ways are drawn along Markov chains, which are right in the limit of long runs. "
-            "R-hat and the effective number of draws say how far these seem to be.",
-            limit,
-            prior,
-        )
     if method == "search":
         return ("One good DAG, and nothing that says how sure: no probabilities, no intervals.",)
-    chains = (
-        "Markov chains are right in the limit of long runs only. R-hat and the effective number of "
-        "draws say how far these seem to be."
-    )
+    chains = "Markov chains are right in the limit of long runs only."
+    if method == "completions":
+        chains = (
+            "Edges average exact sums over all DAGs, one for each way to fill the missing cells; "
+            "the ways are drawn along Markov chains, which are right in the limit of long runs."
+        )
+        if moves:
+            chains = (
+                "Edges are shares of DAGs that are drawn in turn with ways to fill the missing "
+                f"cells: {moves:,} moves on ordered partitions after each. Such Markov chains are "
+                "right in the limit of long runs."
+            )
+    chains += " R-hat and the effective number of draws say how far these seem to be."
     bias = "Each DAG is weighed by one over the number of its orders: no bias of orders is left."
     return (chains, limit, *((bias,) if method == "orders" else ()), prior)
 

@@ -127,11 +127,6 @@ def probabilities() -> dict[str, Floats]:
     return {name: normalised(log_prior(prior, dags, orders)) for name, prior in PRIORS.items()}
 
 
-def kl_to_uniform(p: Floats, /) -> float:
-    """Return KL(p || uniform) over DAGs, nats."""
-    return float(np.sum(p * np.log(p * p.size)))
-
-
 def proposal(dags: ArrayLike, chances: Floats, /, *, absent: bool) -> Floats:
     """Return ln q_global of DAGs (T, n), nats, up to the share of acyclic graphs."""
     edges = graphs.to_adjacency(dags)
