@@ -10,7 +10,6 @@ from bnlab.plots.canvas import (
     Differs as Differs,
     Drawing as Drawing,
     canvas as canvas,
-    summary as summary,
 )
 from bnlab.plots.curves import (
     annealing_paths as annealing_paths,
@@ -45,7 +44,7 @@ from bnlab.plots.points import (
     label_map as label_map,
     structure_scores as structure_scores,
 )
-from bnlab.plots.saving import save as save
+from bnlab.plots.saving import save as save, summary as summary
 from bnlab.plots.series import (
     core_curves as core_curves,
     growth as growth,

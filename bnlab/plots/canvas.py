@@ -1,7 +1,6 @@
 """The look that all pictures share: sizes, fonts and colours that everybody can tell apart."""
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from types import SimpleNamespace
@@ -17,11 +16,9 @@ from bokeh.models import (
     FixedTicker,
     GlyphRenderer,
     HoverTool,
-    LayoutDOM,
     Legend,
     LegendItem,
     NumeralTickFormatter,
-    Plot,
     PrintfTickFormatter,
 )
 from bokeh.palettes import Blues256, Colorblind
@@ -49,8 +46,6 @@ MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex"
 DASHES = ("solid", "dashed", "dotted", "dotdash", "dashdot")
 BROKEN = DASHES[1:]
 """Of lines that are not data: exact values, bounds, the ideal."""
-
-TIME = re.compile(r"\b(time|seconds?|hours?|ms|µs|s)\b")
 
 OUTLINE, WIDER = CYCLE[5], 3  # pixels
 """Of what is pointed at, and of what has its name in the pictures beside it."""
@@ -433,32 +428,6 @@ class _Axes:
                 axis.ticker.ticks = list(value.ticks)
         for axis in self.shown:
             _look(axis, {name: value})
-
-
-def summary(picture: LayoutDOM, /) -> str:
-    """What pictures show, a line each: marks and the range of each axis that is not of time.
-
-    Times differ from machine to machine; all else is the same wherever the same run is made.
-    """
-    lines = []
-    for plot in picture.select({"type": Plot}):
-        drawn = [each for each in plot.renderers if each.visible and each.data_source.data]
-        marks = sum(len(next(iter(each.data_source.data.values()))) for each in drawn)
-        parts = [f"{marks:,} marks in {len(drawn)} series"]
-        for axis, of in ((plot.xaxis[0], "x"), (plot.yaxis[0], "y")):
-            found = np.array([v for each in drawn for v in _numbers(each, of)])
-            if found.size and not TIME.search(str(axis.axis_label)):
-                ends = " to ".join(f"{float(f'{v:.3g}'):,g}" for v in (found.min(), found.max()))
-                parts.append(f"{axis.axis_label or of}: {ends}")
-        lines.append(f"[{plot.title.text or 'no title'}: {'; '.join(parts)}]")
-    return "\n".join(sorted(lines))
-
-
-def _numbers(drawn: GlyphRenderer, of: str) -> list[float]:
-    """The finite places of marks along one axis."""
-    field = getattr(getattr(drawn.glyph, of, None), "field", None) or getattr(drawn.glyph, of, None)
-    values = drawn.data_source.data.get(field, []) if isinstance(field, str) else []
-    return [float(v) for v in values if isinstance(v, int | float | np.number) and np.isfinite(v)]
 
 
 def vector(values: ArrayLike, size: int, what: str) -> NDArray[np.float64]:

@@ -1,12 +1,14 @@
-"""Pictures as files. Bokeh draws in a browser alone, so that one is needed here, unseen."""
+"""Pictures as files and in words. Bokeh draws in a browser alone: one is needed here, unseen."""
 
 import os
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 from bokeh.embed import file_html
-from bokeh.models import LayoutDOM
+from bokeh.models import GlyphRenderer, LayoutDOM, Plot
 from bokeh.resources import INLINE
 
 from bnlab.checks import checked
@@ -16,6 +18,7 @@ FORMATS = (".svg", ".png", ".pdf")
 BROWSERS = ("chromium", "google-chrome", "chromium-browser", "chrome", "msedge")
 SHARPNESS = 3  # pixels of a PNG for each of the picture's, across and up
 DRAWN = "() => Bokeh.documents.length > 0 && Bokeh.documents.every(each => each.is_idle)"
+TIME = re.compile(r"\b(time|seconds?|hours?|ms|µs|s)\b")
 AS_SVG = '() => [...Bokeh.index.roots][0].export("svg").ctx.get_serialized_svg(true)'
 
 
@@ -71,3 +74,29 @@ def _drawn(html: str, kind: str) -> bytes:
             content = page.pdf(width=width, height=height, print_background=True)
         browser.close()
     return content
+
+
+def summary(picture: LayoutDOM, /) -> str:
+    """What pictures show, a line each: marks and the range of each axis that is not of time.
+
+    Times differ from machine to machine; all else is the same wherever the same run is made.
+    """
+    lines = []
+    for plot in picture.select({"type": Plot}):
+        drawn = [each for each in plot.renderers if each.visible and each.data_source.data]
+        marks = sum(len(next(iter(each.data_source.data.values()))) for each in drawn)
+        parts = [f"{marks:,} marks in {len(drawn)} series"]
+        for axis, of in ((plot.xaxis[0], "x"), (plot.yaxis[0], "y")):
+            found = np.array([v for each in drawn for v in _numbers(each, of)])
+            if found.size and not TIME.search(str(axis.axis_label)):
+                ends = " to ".join(f"{float(f'{v:.3g}'):,g}" for v in (found.min(), found.max()))
+                parts.append(f"{axis.axis_label or of}: {ends}")
+        lines.append(f"[{plot.title.text or 'no title'}: {'; '.join(parts)}]")
+    return "\n".join(sorted(lines))
+
+
+def _numbers(drawn: GlyphRenderer, of: str) -> list[float]:
+    """The finite places of marks along one axis."""
+    field = getattr(getattr(drawn.glyph, of, None), "field", None) or getattr(drawn.glyph, of, None)
+    values = drawn.data_source.data.get(field, []) if isinstance(field, str) else []
+    return [float(v) for v in values if isinstance(v, int | float | np.number) and np.isfinite(v)]
