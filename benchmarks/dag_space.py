@@ -22,7 +22,7 @@ import numpy as np
 from timing import sample_table
 
 import bnlab as bn
-from bnlab.sampling import StructureKernel
+from bnlab.sampling.structure_kernels import StructureKernel
 from bnlab.sampling.structure_mcmc import StructureWalker
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from timing import sample_table
 
 import bnlab as bn
-from bnlab.sampling import Moves, OrderWalker
+from bnlab.sampling import OrderWalker
+from bnlab.sampling.order_target import Moves
 
 RECORDS = 20
 SCALING = {True: (10, 12, 14, 16, 18, 20, 22), False: (12, 16, 20, 25, 30, 37, 45, 58)}

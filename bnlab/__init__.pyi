@@ -12,18 +12,22 @@ from . import (
 from ._version import (
     __version__ as __version__,
 )
-from .annealing import (
-    AIS as AIS,
-    MC3 as MC3,
-    SMC as SMC,
+from .annealing.bounds import (
     EdgeBounds as EdgeBounds,
-    anneal_orders as anneal_orders,
     bound_edges as bound_edges,
-    estimate_evidence as estimate_evidence,
     estimate_lower_bound as estimate_lower_bound,
     estimate_upper_bound as estimate_upper_bound,
-    evidence_from as evidence_from,
     lower_bound_from as lower_bound_from,
+)
+from .annealing.evidence import (
+    MC3 as MC3,
+    estimate_evidence as estimate_evidence,
+    evidence_from as evidence_from,
+)
+from .annealing.runs import (
+    AIS as AIS,
+    SMC as SMC,
+    anneal_orders as anneal_orders,
 )
 from .data import (
     CutPoints as CutPoints,
@@ -82,26 +86,46 @@ from .results import (
 from .running import (
     Stopped as Stopped,
 )
-from .sampling import (
+from .sampling.bucket_mcmc import (
+    sample_partial_orders as sample_partial_orders,
+)
+from .sampling.completing import (
     Completions as Completions,
+    complete as complete,
+)
+from .sampling.cutting import (
     Cuts as Cuts,
+    average_cuts as average_cuts,
+)
+from .sampling.dags_given_orders import (
+    sample_dags as sample_dags,
+)
+from .sampling.independent import (
+    Joint as Joint,
+    sample_joint as sample_joint,
+)
+from .sampling.order_mcmc import (
+    each_order as each_order,
+    sample_orders as sample_orders,
+)
+from .sampling.order_target import (
+    Moves as Moves,
+)
+from .sampling.partition_mcmc import (
+    sample_partitions as sample_partitions,
+)
+from .sampling.reweighting import (
+    ellis_wong_dags as ellis_wong_dags,
+    reweight_unique as reweight_unique,
+)
+from .sampling.structure_kernels import (
     EdgeReversal as EdgeReversal,
     Gibbs as Gibbs,
     Global as Global,
     Hybrid as Hybrid,
-    Joint as Joint,
     Local as Local,
-    Moves as Moves,
-    average_cuts as average_cuts,
-    complete as complete,
-    each_order as each_order,
-    ellis_wong_dags as ellis_wong_dags,
-    reweight_unique as reweight_unique,
-    sample_dags as sample_dags,
-    sample_joint as sample_joint,
-    sample_orders as sample_orders,
-    sample_partial_orders as sample_partial_orders,
-    sample_partitions as sample_partitions,
+)
+from .sampling.structure_mcmc import (
     sample_structures as sample_structures,
 )
 from .scores import (
@@ -120,24 +144,38 @@ from .scores import (
     score_families as score_families,
     write_scores as write_scores,
 )
-from .search import (
+from .search.climbing import (
+    climb_perturbed as climb_perturbed,
+    hill_climb as hill_climb,
+    resampled as resampled,
+)
+from .search.climbs import (
     Climb as Climb,
+)
+from .search.dependency_networks import (
     DependencyNetwork as DependencyNetwork,
-    EquivalenceSearch as EquivalenceSearch,
-    TreeMixture as TreeMixture,
     best_dag_given_order as best_dag_given_order,
+    fit_dependency_network as fit_dependency_network,
+)
+from .search.equivalence import (
+    EquivalenceSearch as EquivalenceSearch,
+    ges as ges,
+)
+from .search.mixtures import (
+    TreeMixture as TreeMixture,
+    fit_tree_mixture as fit_tree_mixture,
+)
+from .search.shotgun import (
+    shotgun_search as shotgun_search,
+)
+from .search.trees import (
     candidate_parents as candidate_parents,
     chow_liu as chow_liu,
-    climb_perturbed as climb_perturbed,
-    fit_dependency_network as fit_dependency_network,
-    fit_tree_mixture as fit_tree_mixture,
-    ges as ges,
-    hill_climb as hill_climb,
     maximum_branching as maximum_branching,
-    occams_window as occams_window,
-    resampled as resampled,
-    shotgun_search as shotgun_search,
     tan as tan,
+)
+from .search.windows import (
+    occams_window as occams_window,
 )
 from .weights import (
     Betas as Betas,

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 import bnlab as bn
-from bnlab.annealing import MC3, SMC
+from bnlab.annealing.evidence import MC3
+from bnlab.annealing.runs import SMC
 from bnlab.running import Executor
 
 SMALL_BLOCKS = {

@@ -11,7 +11,7 @@ import pytest
 
 import bnlab as bn
 from bnlab import reports
-from bnlab.kernels import completing
+from bnlab.kernels import latent_particles
 
 GAPS = bn.Data.from_arrays([[0, 1], [1, -1], [0, 0], [-1, 1]], missing="keep")
 
@@ -164,7 +164,7 @@ def test_a_cell_given_all_others_is_a_ratio_of_scores_of_tables(score, slow, int
         expected = np.array([oracles.dag_log_weight(log_phi, dag) for log_phi in scores])
         cells = [math.prod(ARITIES[[u, *oracles.members(dag[u])]]) for u in range(4)]
         pseudo_counts, found = score.cell_counts(np.array(cells, float)), np.empty(4)
-        completing.log_shares(
+        latent_particles.log_shares(
             columns, (row, v), dag, pseudo_counts, ARITIES, counted, np.empty((0, 0, 0)), found
         )
         found = found[: ARITIES[v]]

@@ -16,12 +16,13 @@ from bnlab import kernels, reports
 from bnlab.sampling import OrderWalker, independent
 
 LOADED = [getattr(bn, name) for name in bn.__all__]  # a name is loaded when it is asked for
-PUBLIC = [bn, *(module for module in vars(bn).values() if isinstance(module, ModuleType))]
+PUBLIC = [bn, reports, *(module for module in LOADED if isinstance(module, ModuleType))]
 RANDOM = {
     f"{module.__name__}.{name}": function
     for module in PUBLIC
-    for name in getattr(module, "__all__", [])
+    for name in getattr(module, "__all__", vars(module))
     if inspect.isfunction(function := getattr(module, name))
+    and function.__module__.startswith(module.__name__)
     and "rng" in inspect.signature(function).parameters
     and function is not bn.random_network  # a network, not draws from a target
 }
@@ -187,7 +188,6 @@ MODULES = [
     kernels.dag_jumps,
     kernels.dag_walks,
     kernels.dags,
-    kernels.extended,
     kernels.families,
     kernels.order_dp,
     kernels.order_walks,

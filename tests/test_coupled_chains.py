@@ -12,7 +12,8 @@ import pytest
 
 import bnlab as bn
 from bnlab.kernels import order_walks
-from bnlab.sampling import Moves, OrderWalker
+from bnlab.sampling import OrderWalker
+from bnlab.sampling.order_target import Moves
 
 MIXTURE = Moves(swap=2, adjacent=1, relocate=1)
 SCHEDULE = bn.Betas((0.0, 0.3, 1.0))

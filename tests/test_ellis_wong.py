@@ -11,7 +11,8 @@ from tables import some_orders
 
 import bnlab as bn
 from bnlab.graphs import predecessor_masks
-from bnlab.sampling import families_by_weight, reweighting
+from bnlab.sampling import reweighting
+from bnlab.sampling.independent import families_by_weight
 
 
 def small_table(n, m=20, seed=3, **options):

@@ -9,7 +9,8 @@ import pytest
 
 import bnlab as bn
 from bnlab.graphs import predecessor_masks
-from bnlab.sampling import families_by_weight, independent
+from bnlab.sampling import independent
+from bnlab.sampling.independent import families_by_weight
 
 UNIFORM = bn.Uniform()
 

@@ -11,7 +11,8 @@ import pytest
 import bnlab as bn
 from bnlab import checkpoints
 from bnlab.kernels import lazy_scores as kernels
-from bnlab.search import climb_perturbed, climbing, resampled
+from bnlab.search import climbing
+from bnlab.search.climbing import climb_perturbed, resampled
 
 MARGIN = 1e-7
 WAYS = {

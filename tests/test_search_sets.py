@@ -9,7 +9,7 @@ import pytest
 
 import bnlab as bn
 from bnlab import features
-from bnlab.kernels import dag_sets
+from bnlab.kernels import greedy
 from bnlab.search import shotgun, windows
 from bnlab.search.windows import stored
 
@@ -70,20 +70,20 @@ def test_a_store_is_a_set():
     dags = np.tril(rng.integers(0, 2, (3000, 5, 5)), -1) @ (np.int64(1) << np.arange(5))
     store = stored(dags[:0], np.empty(0), 3000)
     scores = dags.sum(axis=1).astype(float)
-    dag_sets.fill(store, dags, scores)
+    greedy.fill(store, dags, scores)
     size = store.size[0]
     first = dict.fromkeys(map(tuple, dags.tolist()))
     assert store.dags[:size].tolist() == [list(dag) for dag in first]
     assert np.array_equal(store.scores[:size], store.dags[:size].sum(axis=1))
     for row, dag in enumerate(store.dags[:size]):
-        assert store.slots[dag_sets.place_of(store, dag, np.uint64(dag_sets.hash_of(dag)))] == row
+        assert store.slots[greedy.place_of(store, dag, np.uint64(greedy.hash_of(dag)))] == row
 
 
 def test_a_store_stands_equal_hashes():
     dags = np.array([[0, 1], [2, 0], [0, 0]])
     store = stored(dags[:0], np.empty(0), 3)
     for dag in np.concatenate([dags, dags]):
-        dag_sets.add(store, dag, np.uint64(7), 0.0)
+        greedy.add(store, dag, np.uint64(7), 0.0)
     assert store.dags[: store.size[0]].tolist() == dags.tolist()
 
 

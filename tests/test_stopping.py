@@ -18,8 +18,9 @@ PUBLIC = [bn, *(module for module in NAMED if isinstance(module, ModuleType))]
 WITH_PROGRESS = {
     function
     for module in PUBLIC
-    for name in getattr(module, "__all__", [])
+    for name in getattr(module, "__all__", vars(module))
     if inspect.isfunction(function := getattr(module, name))
+    and function.__module__.startswith(module.__name__)
     and "progress" in inspect.signature(function).parameters
 }
 

@@ -11,7 +11,8 @@ from tables import requiring, small_table
 
 import bnlab as bn
 from bnlab.kernels import order_walks
-from bnlab.sampling import Moves, OrderWalker
+from bnlab.sampling import OrderWalker
+from bnlab.sampling.order_target import Moves
 
 KINDS = {
     "swap": order_walks.SWAP,

@@ -8,23 +8,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab.annealing.evidence import group_means, log_prior_of
-from bnlab.annealing.methods import AIS, DEFAULT, SMC
-from bnlab.annealing.runs import anneal, anneal_orders, require_memory, run_identity
+from bnlab.annealing.runs import (
+    AIS,
+    DEFAULT,
+    SMC,
+    anneal,
+    anneal_orders,
+    require_memory,
+    run_identity,
+)
 from bnlab.checkpoints import Checkpoint
 from bnlab.checks import Floats, Ints, checked
 from bnlab.exact import OrderPosterior, log_prior_sum
 from bnlab.graphs import predecessor_masks
 from bnlab.kernels import families as kernels
 from bnlab.results import Draws, Estimate, PriorKind, Record, Run
-from bnlab.running import Clock, Progress, seed_of
-from bnlab.sampling import (
-    NO_DAG,
-    Executor,
-    check_orders,
-    check_weight,
-    families_by_weight,
-    sample_orders,
-)
+from bnlab.running import Clock, Executor, Progress, seed_of
+from bnlab.sampling.dags_given_orders import NO_DAG, check_orders
+from bnlab.sampling.independent import families_by_weight
+from bnlab.sampling.order_mcmc import sample_orders
+from bnlab.sampling.order_target import check_weight
 from bnlab.scores import ScoreTable
 from bnlab.weights import BINS, check_bound, markov_bound, require_runs
 

@@ -3,22 +3,48 @@
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bnlab.annealing.methods import AIS, DEFAULT, MC3, SMC
-from bnlab.annealing.runs import anneal_orders
-from bnlab.checks import Floats, Several, checked
+from bnlab.annealing.runs import AIS, DEFAULT, SMC, anneal_orders
+from bnlab.checks import Count, Floats, Several, checked
 from bnlab.diagnostics import LEAST_DRAWS, ess, rhat
 from bnlab.exact import log_dag_prior_sum, log_prior_sum
 from bnlab.results import Draws, Estimate
-from bnlab.running import Clock, Progress
-from bnlab.sampling import Executor, sample_orders
+from bnlab.running import Clock, Executor, Progress
+from bnlab.sampling.order_mcmc import sample_orders
+from bnlab.sampling.order_target import Moves
 from bnlab.scores import ScoreTable
-from bnlab.weights import mean_weight
+from bnlab.weights import Linear, Schedule, betas_of, mean_weight
 
 BATCHES = 20  # of one chain alone, for its standard error
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class MC3:
+    """Coupled Markov chains at several temperatures [Geyer1991; NiinimakiKoivisto2013, sec. 2.3].
+
+    Attributes
+    ----------
+    schedule : inverse temperatures of the chains that are coupled
+    draws, burn_in, thin, moves : as in `sample_orders`
+
+    Examples
+    --------
+    >>> MC3(Linear(8), draws=500).schedule
+    Linear(steps=8)
+    """
+
+    schedule: Schedule = field(default_factory=lambda: Linear(16))
+    draws: Count = 1000
+    burn_in: int | None = None
+    thin: int | None = None
+    moves: Moves = field(default_factory=Moves)
+
+    def __post_init__(self) -> None:
+        betas_of(self.schedule)
 
 
 @checked

@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.annealing.methods import AIS, DEFAULT, SMC
 from bnlab.checkpoints import (
     Arrays,
     Checkpoint,
@@ -23,7 +22,7 @@ from bnlab.checkpoints import (
     nats,
     orders_of,
 )
-from bnlab.checks import Count, Floats, Ints, checked
+from bnlab.checks import Count, Floats, Ints, Several, checked
 from bnlab.kernels import order_walks
 from bnlab.results import Draws, Run
 from bnlab.running import (
@@ -36,10 +35,17 @@ from bnlab.running import (
     run_steps,
     seed_of,
 )
-from bnlab.sampling import OrderWalker, check_weight
 from bnlab.sampling.chains import acceptance
+from bnlab.sampling.order_target import Moves, OrderWalker, check_weight
 from bnlab.scores import ScoreTable
-from bnlab.weights import conditional_ess, log_sum, resample_particles
+from bnlab.weights import (
+    Linear,
+    Schedule,
+    betas_of,
+    conditional_ess,
+    log_sum,
+    resample_particles,
+)
 
 HALVINGS = 50  # of the interval in which the next temperature is sought
 MAX_SPANS = 100  # parts of the schedule for which acceptance is told
@@ -47,6 +53,72 @@ BLOCK_SECONDS = 0.1  # that `block_moves` take
 USUAL_STEPS = 50  # of a run that chooses its temperatures, to tell how long it will take
 
 
+@checked
+@dataclass(frozen=True, slots=True)
+class AIS:
+    """Annealed importance sampling [Neal2001]: one move on orders at each step of a schedule.
+
+    Attributes
+    ----------
+    schedule : Linear, Harmonic, Betas, or anything with `betas`; the paper takes Linear(n * m) to
+        Linear(16 * n * m) [NiinimakiKoivisto2013]
+    moves : Moves
+
+    Examples
+    --------
+    >>> AIS(Linear(500))
+    AIS(schedule=Linear(steps=500), moves=Moves(swap=1.0, adjacent=0.0, relocate=0.0))
+    """
+
+    schedule: Schedule = field(default_factory=lambda: Linear(10_000))
+    moves: Moves = field(default_factory=Moves)
+
+    def __post_init__(self) -> None:
+        betas_of(self.schedule)
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class SMC:
+    """Tempered sequential Monte Carlo [DelMoralDoucetJasra2006]: many orders annealed together.
+
+    A step goes to the next inverse temperature: the particles are weighed, resampled
+    systematically if their weights have become too unequal, and moved. A run chooses its own
+    temperatures, so that each step changes the weights by about as much; its estimate of the
+    evidence is then right as the number of particles grows, and unbiased under a given schedule.
+
+    Attributes
+    ----------
+    particles : orders in a run, at least 2
+    schedule : the inverse temperatures; None lets each run choose them
+    share : of the particles, between 0 and 1: the conditional effective sample size of a chosen
+        step [ZhouJohansenAston2016]. More means more and smaller steps
+    resample : resample when the effective sample size is below so large a share of the particles
+    moves_each : Metropolis moves of each particle at each step; None makes n of them
+    moves : Moves
+
+    Examples
+    --------
+    >>> SMC(particles=500).share
+    0.95
+    """
+
+    particles: Several = 1000
+    schedule: Schedule | None = None
+    share: float = 0.95
+    resample: float = 0.5
+    moves_each: Count | None = None
+    moves: Moves = field(default_factory=Moves)
+
+    def __post_init__(self) -> None:
+        if self.schedule is not None:
+            betas_of(self.schedule)
+        for name in ("share", "resample"):
+            if not 0 < getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)!r}: give a share between 0 and 1")
+
+
+DEFAULT = AIS()
 Job = tuple[OrderWalker, AIS | SMC, list[np.random.Generator], Ints | None, int]
 
 

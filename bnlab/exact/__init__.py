@@ -1,29 +1,14 @@
 """Exact posteriors by dynamic programming over subsets of variables, and what priors sum to."""
 
-from bnlab.exact.best import k_best_dags, map_dag
-from bnlab.exact.dag import DagPosterior, dag_posterior
-from bnlab.exact.normalisers import log_dag_prior_sum
+from bnlab.exact.best import k_best_dags as k_best_dags, map_dag as map_dag
+from bnlab.exact.dag import DagPosterior as DagPosterior, dag_posterior as dag_posterior
 from bnlab.exact.order import (
-    Lattice,
-    OrderPosterior,
-    log_prior_sum,
-    order_lattice,
-    order_posterior,
-    order_posterior_bytes,
+    Lattice as Lattice,
+    OrderPosterior as OrderPosterior,
+    log_prior_sum as log_prior_sum,
+    order_lattice as order_lattice,
+    order_paths as order_paths,
+    order_posterior as order_posterior,
+    order_posterior_bytes as order_posterior_bytes,
 )
-from bnlab.exact.paths import order_paths
-
-__all__ = [
-    "DagPosterior",
-    "Lattice",
-    "OrderPosterior",
-    "dag_posterior",
-    "k_best_dags",
-    "log_dag_prior_sum",
-    "log_prior_sum",
-    "map_dag",
-    "order_lattice",
-    "order_paths",
-    "order_posterior",
-    "order_posterior_bytes",
-]
+from bnlab.exact.over_dags import log_dag_prior_sum as log_dag_prior_sum

@@ -8,6 +8,7 @@ import numpy as np
 from bnlab import memory
 from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.errors import Public
+from bnlab.exact.over_dags import NO_DAG
 from bnlab.kernels import best_dags as kernels
 from bnlab.linear_extensions import log_count
 from bnlab.results import BestDags, PriorKind, Run
@@ -20,7 +21,6 @@ FIRST_LIST, GROWTH = 1000, 4  # of structure-modular DAGs, in search of order-mo
 MOST_LISTED = 1 << 17  # of DAGs: 25 s for 13 variables
 ENTRY_BYTES = 20
 FEWER = ("ask for fewer DAGs, or choose fewer variables with ", Public("Data.select"))
-NO_DAG = "the required and forbidden edges, or the prior, leave no DAG: relax them"
 
 
 @checked

@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from bnlab.checks import Floats, Ints, checked
-from bnlab.exact.normalisers import factors_by_size, log_dag_prior_sum
 from bnlab.exact.order import edge_sums
 from bnlab.exact.over_dags import (
     blocks,
     dag_alphas,
+    factors_by_size,
+    log_dag_prior_sum,
     log_sum_over_dags,
     require_memory,
     sums_inside,

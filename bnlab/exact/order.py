@@ -1,7 +1,8 @@
-"""The exact order-modular posterior, by dynamic programming over subsets of variables."""
+"""The exact order-modular posterior, and its paths, by dynamic programming over subsets."""
 
 import math
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -10,19 +11,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnlab import memory
+from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, identity
 from bnlab.checks import Floats, Ints, Natural, checked
 from bnlab.errors import Public
-from bnlab.exact.normalisers import log_order_prior_sum
-from bnlab.exact.over_dags import require_reach
-from bnlab.kernels import extended, order_dp
+from bnlab.exact.over_dags import log_order_prior_sum, require_reach
+from bnlab.kernels import order_dp
 from bnlab.records import Columns, Tabular, ranked_pairs
 from bnlab.results import PriorKind, Run
-from bnlab.running import Clock, Progress, Steps, workers
+from bnlab.running import Clock, Progress, Steps, Stopped, Work, run_steps, workers
 from bnlab.scores import ScoreTable, array_bytes
 
 # Terms below the packed range are rounded up to its least number. A sum this far above it holds
 # every such term in its last bits, whatever their number and multipliers.
-SMALLEST_TOTAL = extended.ZERO + (4096 << extended.FRACTION_BITS)
+SMALLEST_TOTAL = order_dp.ZERO + (4096 << order_dp.FRACTION_BITS)
 MAX_LATTICE_NODES = 12
 THREADED_NODES = 14  # fewer are done before threads have begun
 MOST_VARIABLES = 1000  # of which a size is told
@@ -261,9 +263,9 @@ def order_lattice(table: ScoreTable, /) -> Lattice:
 
 def unpack(packed: Ints, /) -> Floats:
     """Return natural logarithms of packed extended-range numbers, elementwise."""
-    fraction = np.asarray((packed & extended.FRACTION) / extended.UNIT, np.float64)
+    fraction = np.asarray((packed & order_dp.FRACTION) / order_dp.UNIT, np.float64)
     logs: Floats = np.log1p(fraction)
-    return logs + (packed >> extended.FRACTION_BITS) * extended.LOG_2
+    return logs + (packed >> order_dp.FRACTION_BITS) * order_dp.LOG_2
 
 
 def _require_memory(table: ScoreTable) -> None:
@@ -297,7 +299,7 @@ def _forward(alpha: Ints, g: Ints, b: Ints | None = None) -> float:
             "either the required and forbidden edges leave no DAG, or there are too many rows "
             "(use Data.prefix), or the prior favours edges too strongly (weaken it)"
         )
-    return float(extended.to_log(g[-1]))
+    return float(order_dp.to_log(g[-1]))
 
 
 @contextmanager
@@ -326,3 +328,85 @@ def edge_sums(table: ScoreTable, families: Floats, /) -> Floats:
     for u in range(table.n):
         edges[u] = (families * ((table.parents >> u) & 1)).sum(axis=1)
     return np.minimum(edges, 1.0)
+
+
+@checked
+def order_paths(
+    posterior: OrderPosterior,
+    /,
+    *,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Floats:
+    """Compute posterior path probabilities (n, n), [u, v] = p(u is a proper ancestor of v | D).
+
+    Under the order-modular prior, by a dynamic program over pairs of a set of nodes and its members
+    that descend from u, for each u in turn [ParviainenKoivisto2011]. Takes O(n**2 3**n) time and
+    8 * 3**(n-1) bytes: 13 MB for n = 14, 115 MB for n = 16, 1.0 GB for n = 18. All terms are
+    positive, so the rounding error is that of `order_posterior`, about 1e-11.
+
+    Parameters
+    ----------
+    posterior : OrderPosterior from `order_posterior`
+    checkpoint : a file for the ancestors u that are done, saved every 10 seconds or so, and at a
+        stop. If it is there, the same call goes on from it
+    progress : called as progress(done, total, None) after each ancestor u; False stops
+
+    Raises
+    ------
+    ValueError
+        If the memory is not there (said before any is taken), this is no OrderPosterior, or the
+        checkpoint is damaged or of another posterior: it is left as it is then.
+    Stopped
+        If `progress` returned False.
+
+    Examples
+    --------
+    >>> from bnlab import BDeu, Data, order_posterior, score_families
+    >>> table = score_families(Data.from_arrays([[0, 0], [0, 0], [1, 1], [1, 1]]), BDeu())
+    >>> order_paths(order_posterior(table)).round(4)
+    array([[0.    , 0.4405],
+           [0.4405, 0.    ]])
+    """
+    table, n = posterior.table, posterior.table.n
+    memory.require(
+        8 * (3 ** (n - 1) + 2 ** (n - 1)),
+        task=f"n={n}: exact paths under the order-modular prior",
+        remedy="choose fewer variables with Data.select, or draw DAGs with sample_dags and use "
+        "features.paths",
+    )
+    identified = identity("order paths", table=table)
+    work = _Paths(posterior)
+    if run_steps(work, Checkpoint.at(checkpoint, identified), progress):
+        raise Stopped(f"stopped after step {work.done} of {n}: no result yet")
+    return np.minimum(work.rows, 1.0)
+
+
+class _Paths(Work):
+    """The rows (n, n) of paths from each node u; a row counts as done once it is whole."""
+
+    begun = False
+
+    def __init__(self, posterior: OrderPosterior) -> None:
+        self._posterior, n = posterior, posterior.table.n
+        self.rows, self.done = np.zeros((n, n)), 0
+
+    def steps(self) -> Generator[tuple[int, int], None, None]:
+        n = len(self.rows)
+        if self.done == n:
+            return
+        first = np.empty(1 << (n - 1), np.int64)
+        share, sums = np.empty(order_dp.first_states(first)), self._posterior.sums
+        for u in range(self.done, n):
+            order_dp.descendants(u, sums.alpha, sums.g, first, share, self.rows[u])
+            self.done = u + 1
+            yield self.done, n
+
+    def arrays(self) -> Arrays:
+        return {"paths": self.rows[: self.done]}
+
+    def restore(self, saved: Arrays) -> None:
+        n = len(self.rows)
+        check(saved, {"paths": Kept(np.float64, ("nodes", n), 0, 1 + 1e-6)}, nodes=n)
+        self.done = len(saved["paths"])
+        self.rows[: self.done] = saved["paths"]

@@ -5,35 +5,21 @@ averages over the draws; edges and modular features of order draws are averages 
 expectations.
 """
 
-from bnlab.features.intervals import hoeffding_draws, hoeffding_margin
-from bnlab.features.posterior import (
-    Feature,
-    combined,
-    edge,
-    edge_table,
-    edges,
-    function,
-    limited_path,
-    modular_probability,
-    path,
-    paths,
-    probability,
-    sound,
+from bnlab.features.intervals import (
+    hoeffding_draws as hoeffding_draws,
+    hoeffding_margin as hoeffding_margin,
 )
-
-__all__ = [
-    "Feature",
-    "combined",
-    "edge",
-    "edge_table",
-    "edges",
-    "function",
-    "hoeffding_draws",
-    "hoeffding_margin",
-    "limited_path",
-    "modular_probability",
-    "path",
-    "paths",
-    "probability",
-    "sound",
-]
+from bnlab.features.posterior import (
+    Feature as Feature,
+    combined as combined,
+    edge as edge,
+    edge_table as edge_table,
+    edges as edges,
+    function as function,
+    limited_path as limited_path,
+    modular_probability as modular_probability,
+    path as path,
+    paths as paths,
+    probability as probability,
+    sound as sound,
+)

@@ -18,7 +18,8 @@ from bnlab.features.intervals import (
 from bnlab.kernels import dags as dag_kernels, families as kernels
 from bnlab.records import Table, ranked_pairs
 from bnlab.results import Draws, FeatureEstimate
-from bnlab.sampling import NO_DAG, check_orders, families_by_weight
+from bnlab.sampling.dags_given_orders import NO_DAG, check_orders
+from bnlab.sampling.independent import families_by_weight
 from bnlab.scores import ScoreTable
 
 Feature = Callable[[Ints], Bools]

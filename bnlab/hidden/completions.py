@@ -41,7 +41,7 @@ class Halves(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """Groups of rows whose open nodes are summed over along cliques: `kernels.cliques`.
+    """Groups of rows whose open nodes are summed over along cliques: `kernels.latent`.
 
     shapes, maps, tables and cells are of `expect_cliques`, one group after the other.
     """

@@ -11,8 +11,7 @@ import numpy as np
 
 from bnlab.kernels import inner, kernel
 from bnlab.kernels.bits import copy_to
-from bnlab.kernels.cliques import exponentiate
-from bnlab.kernels.latent import gather, group_at
+from bnlab.kernels.latent import exponentiate, gather, group_at
 
 TINY = 1e-150  # the product of two numbers above this has not underflown
 

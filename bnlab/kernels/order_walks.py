@@ -14,7 +14,7 @@ import numpy as np
 
 from bnlab.kernels import inlined, inner, kernel
 from bnlab.kernels.bits import accept, compact, copy_to, total
-from bnlab.kernels.extended import LOG_2
+from bnlab.kernels.order_dp import LOG_2
 
 SWAP, ADJACENT, RELOCATE = 0, 1, 2
 TINY = 1e-250  # sums of scaled weights below this have lost digits to underflow

@@ -337,43 +337,6 @@ def _trade(times, part, bit, earliest):
 
 
 @kernel
-def larger_ideals(down, ideals, out):
-    """Write the ideals of one more element to `out`; return how many; with empty `out` only count.
-
-    ideals (I,), all of one size. The lowest bit of an ideal is one of its maximal elements: adding
-    elements below it makes every larger ideal exactly once.
-    """
-    count = 0
-    for ideal in ideals:
-        top = trailing_zeros(ideal) if ideal else down.size
-        for v in range(top):
-            if down[v] & ~ideal == 0:
-                if out.size > 0:
-                    out[count] = ideal | ONE << v
-                count += 1
-    return count
-
-
-@kernel
-def ideal_sums(up, ideals, keys, ranks, smaller, out):
-    """l(I) = sum over maximal v of I of l(I - v) [NiinimakiKoivisto2013, sec. 3.3].
-
-    ideals (I,); smaller (J, W) the counts of the ideals of one element less, whose `index` is keys,
-    ranks; out (I, W), empty sums on entry. Counts are rows of W numbers, added apart.
-    """
-    for i in range(ideals.size):
-        rest = ideals[i]
-        while rest:
-            v = rest & -rest
-            rest ^= v
-            if up[trailing_zeros(v)] & ideals[i] == 0:
-                below = ideals[i] ^ v
-                rank = ranks[find(keys, below)] if below else np.int64(0)
-                for w in range(out.shape[1]):
-                    out[i, w] += smaller[rank, w]
-
-
-@kernel
 def gibbs_sweeps(below, above, uniforms, low, high):
     """Gibbs sweeps on the order polytope, from below and from above at once.
 

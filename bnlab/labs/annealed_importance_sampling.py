@@ -20,7 +20,7 @@ from bnlab.labs.board import SCHEDULES, Case, Schedule, check, rows, setup as se
 from bnlab.labs.landscape import Landscape as Landscape
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
-from bnlab.sampling import OrderWalker
+from bnlab.sampling.order_target import OrderWalker
 
 SEED = 2013
 RUNS = 20  # each way

@@ -17,7 +17,7 @@ from bnlab.checks import Floats
 from bnlab.labs.board import choice, size_slider
 from bnlab.labs.view import Board, View
 from bnlab.plots.orders import Order, order_name
-from bnlab.sampling import OrderWalker
+from bnlab.sampling.order_target import OrderWalker
 
 SEED = 126
 ROW_STOPS = (50, 100, 200, 400, 800)

@@ -21,7 +21,7 @@ from bnlab.labs.landscape import Landscape as Landscape
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.papers.store import chain
-from bnlab.sampling import OrderWalker
+from bnlab.sampling.order_target import OrderWalker
 
 SEED = 2003
 MOST_PARENTS = 2

@@ -3,11 +3,13 @@
 import itertools
 import math
 import operator
-from dataclasses import replace
-from typing import NamedTuple
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs, memory
 from bnlab.checks import Count, Floats, Ints, checked
@@ -18,6 +20,7 @@ from bnlab.running import Clock, Executor, workers
 MAX_STATES = 8_000_000
 FIRST_STATES = 1 << 15
 BLOCK_DAGS = 4096
+MAX_IDEALS = 5_000_000
 
 # The ten largest primes below 2**31; their product exceeds 63!.
 PRIMES = tuple(2**31 - gap for gap in (1, 19, 61, 69, 85, 99, 105, 151, 159, 171))
@@ -306,3 +309,105 @@ def _log_densities(above: Ints, max_states: int) -> Floats:
     for i in np.flatnonzero(np.isnan(out)):
         out[i] = math.log(solve(above[i], max_states).density)
     return out
+
+
+@checked
+@dataclass(frozen=True, slots=True, eq=False)
+class IdealLattice:
+    """The ideals of a DAG by size: the sets of nodes that hold all parents of their members.
+
+    Attributes
+    ----------
+    levels : int64 (I_s,) for s = 0..n, the masks of the ideals of s nodes, ascending
+    counts : float64 (I_s,) for s = 0..n, the number of linear extensions of each ideal
+
+    Examples
+    --------
+    >>> ideal_lattice([0, 0])
+    IdealLattice(4 ideals of 2 nodes, 2 linear extensions)
+    """
+
+    levels: tuple[Ints, ...]
+    counts: tuple[Floats, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of ideals.
+
+        Examples
+        --------
+        >>> ideal_lattice([0, 1, 2]).size
+        4
+        """
+        return sum(level.size for level in self.levels)
+
+    def __repr__(self) -> str:
+        return (
+            f"IdealLattice({self.size} ideals of {len(self.levels) - 1} nodes, "
+            f"{self.counts[-1][0]:.6g} linear extensions)"
+        )
+
+
+@checked
+def ideal_lattice(dag: ArrayLike, /, *, max_ideals: Count = MAX_IDEALS) -> IdealLattice:
+    """List all ideals of a DAG, with their linear extensions [NiinimakiKoivisto2013, sec. 3.3].
+
+    l(I) = sum over the maximal elements v of I of l(I - v), l(empty set) = 1.
+
+    Parameters
+    ----------
+    dag : parent masks (n,), n <= 63
+    max_ideals : how many ideals to make at most, 16 bytes each
+
+    Raises
+    ------
+    ValueError
+        If `dag` is no DAG, or has more ideals.
+
+    Examples
+    --------
+    >>> ideal_lattice([0, 1, 1]).counts
+    (array([1.]), array([1.]), array([1., 1.]), array([2.]))
+    """
+    levels, counts = zip(*_levels(dag, np.ones(1), max_ideals), strict=True)
+    return IdealLattice(levels, counts)
+
+
+@checked
+def count_by_ideals(dag: ArrayLike, /, *, max_ideals: Count = MAX_IDEALS) -> int:
+    """Count linear extensions exactly by the same sums, in integers of any size.
+
+    Slower than `count_linear_extensions`, by far for more than 30 nodes; kept to compare with.
+
+    Examples
+    --------
+    >>> count_by_ideals([0, 1, 1])
+    2
+    """
+    ((_, counts),) = deque(_levels(dag, np.ones(1, object), max_ideals), maxlen=1)
+    return int(counts[0])
+
+
+def _levels(
+    dag: ArrayLike, counts: NDArray[Any], max_ideals: int
+) -> Iterator[tuple[Ints, NDArray[Any]]]:
+    """The ideals of 0..n nodes, ascending, with their counts, of which the first are given."""
+    above, ideals, made = _before(dag), np.zeros(1, np.int64), 1
+    yield ideals, counts
+    for size in range(1, above.size + 1):
+        fits = [(ideals >> v & 1 == 0) & (above[v] & ~ideals == 0) for v in range(above.size)]
+        count = sum(int(fit.sum()) for fit in fits) // size  # that there are at least
+        if made + count <= max_ideals:
+            larger = np.concatenate([ideals[fit] | 1 << v for v, fit in enumerate(fits)])
+            ranking = np.argsort(larger, kind="stable")
+            larger, parts = larger[ranking], np.concatenate([counts[fit] for fit in fits])
+            starts = np.flatnonzero(np.append(True, larger[1:] != larger[:-1]))
+            ideals, counts = larger[starts], np.add.reduceat(parts[ranking], starts)
+            count = ideals.size
+        made += count
+        if made > max_ideals:
+            raise ValueError(
+                f"the DAG has more than max_ideals={max_ideals:,} ideals: raise it (16 bytes "
+                "each), or use count_linear_extensions, which needs far fewer sets"
+            )
+        yield ideals, counts

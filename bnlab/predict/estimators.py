@@ -13,7 +13,8 @@ from bnlab.exact import dag_posterior
 from bnlab.predict.densities import log_class_posterior
 from bnlab.predict.tables import MISSING, Codes
 from bnlab.results import Draws
-from bnlab.sampling import sample_dags, sample_partitions
+from bnlab.sampling.dags_given_orders import sample_dags
+from bnlab.sampling.partition_mcmc import sample_partitions
 from bnlab.scores import BDeu, score_families
 
 try:

@@ -24,7 +24,7 @@ from bnlab.reports.planning import Plan, choose_method
 from bnlab.reports.setting import COMPLETED, check_question, completed, what_if
 from bnlab.results import Draws, Estimate, Record, Run
 from bnlab.running import Clock, Executor, Progress, report_progress, seed_of
-from bnlab.sampling import Completions, complete
+from bnlab.sampling.completing import Completions, complete
 from bnlab.scores import K2, BDeu, Edges, Score, ScoreTable, Tiers, by_name, score_families
 
 PREDICTORS = 1_000

@@ -12,21 +12,19 @@ from bnlab import features, graphs
 from bnlab.checks import Floats, Ints
 from bnlab.diagnostics import LEAST_DRAWS, ess, max_error, rhat, weights_ess
 from bnlab.exact import dag_posterior, log_dag_prior_sum, map_dag, order_posterior
-from bnlab.exact.normalisers import factors_by_size
+from bnlab.exact.over_dags import factors_by_size
 from bnlab.linear_extensions import reweight_by_extensions
 from bnlab.reports.credible import Credible
 from bnlab.reports.planning import Method, Plan
 from bnlab.results import LEAST_ESS, MOST_RHAT, Draws, Estimate, Run
 from bnlab.running import Executor, Progress
-from bnlab.sampling import (
-    Completions,
-    reweight_unique,
-    sample_dags,
-    sample_orders,
-    sample_partitions,
-)
+from bnlab.sampling.completing import Completions
+from bnlab.sampling.dags_given_orders import sample_dags
+from bnlab.sampling.order_mcmc import sample_orders
+from bnlab.sampling.partition_mcmc import sample_partitions
+from bnlab.sampling.reweighting import reweight_unique
 from bnlab.scores import ScoreTable
-from bnlab.search import hill_climb
+from bnlab.search.climbing import hill_climb
 
 Z = 1.96  # of intervals of probability 0.95
 RESUMED: tuple[Method, ...] = (

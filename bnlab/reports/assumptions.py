@@ -11,7 +11,7 @@ from bnlab import graphs
 from bnlab.priors import EdgeBeliefs
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.pictures import EVEN_ODDS, SURE
-from bnlab.sampling import Cuts
+from bnlab.sampling.cutting import Cuts
 from bnlab.scores import edge_masks
 
 MOST_NAMED = 8

@@ -17,7 +17,7 @@ from bnlab.reports.analysis import Analysis
 from bnlab.reports.exports import TEXTS
 from bnlab.reports.sensitivity import Sensitivity, averaged_cuts, sensitivity
 from bnlab.running import Progress, Stopped
-from bnlab.sampling import Cuts
+from bnlab.sampling.cutting import Cuts
 
 SETTINGS = {
     "max_parents": "most parents of a variable",

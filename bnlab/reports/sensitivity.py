@@ -24,9 +24,10 @@ from bnlab.reports.planning import (
 )
 from bnlab.results import Record
 from bnlab.running import Clock, Progress, Steps
-from bnlab.sampling import Cuts, average_cuts, sample_dags, sample_partitions
 from bnlab.sampling.chains import CHAINS
-from bnlab.sampling.cutting import A_FAMILY, BINS, candidate_cuts, cut
+from bnlab.sampling.cutting import A_FAMILY, BINS, Cuts, average_cuts, candidate_cuts, cut
+from bnlab.sampling.dags_given_orders import sample_dags
+from bnlab.sampling.partition_mcmc import sample_partitions
 from bnlab.scores import K2, AnyData, BDeu, ScoreTable, edge_masks, score_families
 
 MOST_EXACT = 17  # variables: a second for each prior; under 0.1 s up to 14

@@ -12,7 +12,7 @@ from bnlab.predict import Effects, effects
 from bnlab.predict.interventions import Setting
 from bnlab.reports.credible import evenly
 from bnlab.results import Draws
-from bnlab.sampling import Completions
+from bnlab.sampling.completing import Completions
 from bnlab.scores import Score
 
 DAGS, COMPLETED = 1_000, 100  # DAGs that are averaged; completions, with a DAG each

@@ -14,7 +14,7 @@ from bnlab.checks import Bools, Floats, Ints
 from bnlab.data import Data
 from bnlab.data.validation import MAX_MEASUREMENT
 from bnlab.graphs import members
-from bnlab.kernels import completing as kernels
+from bnlab.kernels import latent_particles as kernels
 from bnlab.records import altered
 from bnlab.scores import K2, BDeu, BGe, ConditionalGaussian, Score, log_scores, score_parts
 from bnlab.scores.gaussian import (

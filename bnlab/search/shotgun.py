@@ -23,7 +23,7 @@ from bnlab.checkpoints import (
     restore_generators,
 )
 from bnlab.checks import Count, Floats, Ints, checked, real
-from bnlab.kernels import bits, dag_sets as kernels, dag_walks, greedy
+from bnlab.kernels import bits, dag_walks, greedy as kernels
 from bnlab.results import BestDags, Run
 from bnlab.running import Clock, Crew, Executor, Progress, Work, run_steps, seed_of, workers
 from bnlab.scores import ScoreTable, Source, family_source, first_dags
@@ -140,7 +140,7 @@ class _Chain(NamedTuple):
     dag: Ints
     dags: Ints
     scores: Floats
-    marks: Floats  # as in `kernels.dag_sets.shoot`
+    marks: Floats  # as in `kernels.greedy.shoot`
     rng: np.random.Generator
 
 
@@ -235,7 +235,7 @@ def _follow(shared: tuple[Source, _Plan], job: tuple[_Chain, int]) -> tuple[_Cha
         if marks[1] >= patience:
             state, gains = _stand(chain.start, source)
             if n > 1:
-                greedy.shake(state, gains, source, n, rng)
+                kernels.shake(state, gains, source, n, rng)
             marks[:] = bits.total(state[2]), 0
         left, plan = trace[done:], (power, patience)
         done += kernels.shoot(state, gains, source, store, plan, marks, rng, left)
@@ -251,7 +251,7 @@ def _stand(dag: Ints, source: Source) -> tuple[tuple[Ints, Ints, Floats], Floats
     dag, n = dag.copy(), dag.size
     state, gains = (dag, *dag_walks.start(dag, source[0])), np.full((n, n), -np.inf)
     for v in range(n):
-        greedy.refresh(state, gains, source, v)
+        kernels.refresh(state, gains, source, v)
     return state, gains
 
 

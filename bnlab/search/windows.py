@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
 from bnlab.checks import Count, Floats, Ints, checked, real
-from bnlab.kernels import dag_sets as kernels
-from bnlab.kernels.greedy import MARGIN
+from bnlab.kernels import greedy as kernels
 from bnlab.results import BestDags, Run
 from bnlab.running import Clock, Progress, report_progress
 from bnlab.scores import ScoreTable, Source, first_dags
@@ -137,7 +136,7 @@ class _Beam:
 
     def least(self, gap: int) -> float:
         """What a DAG of the window (0), or within reach (1), scores at least, nats."""
-        return float(self.scores.max()) - self._gaps[gap] - MARGIN
+        return float(self.scores.max()) - self._gaps[gap] - kernels.MARGIN
 
     def next_rows(self) -> Ints:
         """The DAGs to go on from: new ones of the window, and the best of the others."""

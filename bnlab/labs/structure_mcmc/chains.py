@@ -14,8 +14,9 @@ from bnlab.checks import Bools, Floats
 from bnlab.graphs import predecessor_masks
 from bnlab.labs.board import Case, rows as rows_of
 from bnlab.papers.store import chain, taken
-from bnlab.sampling import StructureKernel, partition_mcmc
+from bnlab.sampling import partition_mcmc
 from bnlab.sampling.partition_mcmc import PartitionWalker, partition_of
+from bnlab.sampling.structure_kernels import StructureKernel
 
 SEED = 2007
 MIXED = 0.9  # share of local moves of the mixture in the race
