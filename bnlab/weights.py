@@ -143,6 +143,11 @@ def log_sum(terms: Floats) -> float:
     return float(top + math.log(np.exp(terms - top).sum()))
 
 
+def safe_log(values: Floats, /) -> Floats:
+    """Return ln of the values, -inf where they are not above 0."""
+    return np.log(values, out=np.full(values.shape, -math.inf), where=values > 0)
+
+
 def mean_weight(log_weights: Floats, kind: Kind, run: Run, /) -> Estimate:
     """Estimate ln of the mean of weights (T,) of independent runs, after each of them.
 

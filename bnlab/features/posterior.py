@@ -18,8 +18,8 @@ from bnlab.features.intervals import (
 from bnlab.kernels import dags as dag_kernels, families as kernels
 from bnlab.records import Table, ranked_pairs
 from bnlab.results import Draws, FeatureEstimate
-from bnlab.sampling.dags_given_orders import NO_DAG, check_orders
-from bnlab.sampling.independent import families_by_weight
+from bnlab.sampling.dags_given_orders import check_orders
+from bnlab.sampling.independent import NO_DAG, edges_given, families_by_weight
 from bnlab.scores import ScoreTable
 
 Feature = Callable[[Ints], Bools]
@@ -212,7 +212,8 @@ def modular_probability(
         kernels.family_means(parents, log_phi, values, distinct, means)
         expectation *= means[which]
     expectation[weights_of(draws) == 0] = 0.0  # an annealed order may have no DAG, and no weight
-    _check_allowed(expectation)
+    if np.isnan(expectation).any():
+        raise ValueError(NO_DAG)
     return mean_of(draws, expectation, delta)
 
 
@@ -236,18 +237,9 @@ def edges(draws: Draws, /, *, table: ScoreTable | None = None) -> Floats:
     if draws.over == "dags":
         return _pair_means(draws.values, weights)
     table = check_orders(draws, table)
-    n = table.n
-    masks = graphs.predecessor_masks(draws.values.reshape(-1, n))
-    out = np.zeros((n, n))
-    for v in range(n):
-        parents, log_phi = families_by_weight(table, v)
-        distinct, which = np.unique(masks[:, v], return_inverse=True)
-        share = np.bincount(which, weights)
-        column = np.zeros(n)
-        kernels.parent_expectations(parents, log_phi, distinct, share, column)
-        out[:, v] = column
-    _check_allowed(out)
-    return np.minimum(out, 1.0)
+    masks = graphs.predecessor_masks(draws.values.reshape(-1, table.n))
+    families = [families_by_weight(table, v) for v in range(table.n)]
+    return np.minimum(edges_given(families, masks, weights), 1.0, order="C")
 
 
 @checked
@@ -347,11 +339,6 @@ def _pair_means(masks: Ints, weights: Floats) -> Floats:
 def _check_dags(draws: Draws) -> None:
     if draws.over != "dags":
         raise ValueError("features are functions of DAGs: use sample_dags, not orders")
-
-
-def _check_allowed(expectations: Floats) -> None:
-    if np.isnan(expectations).any():
-        raise ValueError(NO_DAG)
 
 
 def _has(masks: Ints, u: int, v: int) -> Bools:

@@ -117,13 +117,7 @@ def consistent_extension(cpdag: ArrayLike, /) -> Masks:
 
 
 def extend_masks(directed: Masks, undirected: Masks, /) -> Masks:
-    """Do the same from masks (n,): directed parents, undirected neighbours.
-
-    Raises
-    ------
-    ValueError
-        If there is no such DAG.
-    """
+    """Do the same from masks (n,): directed parents, undirected neighbours."""
     dag = np.empty_like(directed)
     if not kernels.extend(directed, undirected, dag):
         raise ValueError(

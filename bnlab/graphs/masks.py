@@ -1,7 +1,7 @@
 """Checks and conversions of DAGs as parent masks, their ancestors and their enumeration."""
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
@@ -97,11 +97,7 @@ def ancestors(dags: ArrayLike, /) -> Masks:
     >>> ancestors([0, 1, 2])
     array([0, 1, 3])
     """
-    masks = check_dags(dags)
-    out = np.zeros_like(masks)
-    flat = masks.reshape(-1, masks.shape[-1])
-    kernels.ancestors(flat, out.reshape(flat.shape))
-    return out
+    return _of_each(dags, kernels.ancestors)
 
 
 @checked
@@ -113,11 +109,7 @@ def near_ancestors(dags: ArrayLike, /, *, max_length: Count) -> Masks:
     >>> near_ancestors([0, 1, 2, 4], max_length=2)
     array([0, 1, 3, 6])
     """
-    masks = check_dags(dags)
-    out = np.zeros_like(masks)
-    flat = masks.reshape(-1, masks.shape[-1])
-    kernels.near_ancestors(flat, min(max_length, masks.shape[-1]), out.reshape(flat.shape))
-    return out
+    return _of_each(dags, kernels.near_ancestors, max_length)
 
 
 @checked
@@ -137,11 +129,7 @@ def markov_blankets(dags: ArrayLike, /) -> Masks:
     >>> markov_blankets([0, 0, 3, 4])  # 0 -> 2 <- 1 and 2 -> 3
     array([ 6,  5, 11,  4])
     """
-    masks = check_dags(dags)
-    out = np.empty_like(masks)
-    flat = masks.reshape(-1, masks.shape[-1])
-    kernels.markov_blankets(flat, out.reshape(flat.shape))
-    return out
+    return _of_each(dags, kernels.markov_blankets)
 
 
 @checked
@@ -403,6 +391,14 @@ def layers(dag: ArrayLike, /) -> NDArray[np.int64]:
     out = np.zeros(masks.size, np.int64)
     for v in topological_order(masks):
         out[v] = max((out[u] + 1 for u in members(masks[v])), default=0)
+    return out
+
+
+def _of_each(dags: ArrayLike, fill: Callable[..., None], *options: int) -> Masks:
+    """What a kernel fills in for DAGs (..., n), in the same shape."""
+    masks = check_dags(dags)
+    out, flat = np.zeros_like(masks), masks.reshape(-1, masks.shape[-1])
+    fill(flat, *options, out.reshape(flat.shape))
     return out
 
 

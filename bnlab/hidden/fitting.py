@@ -186,12 +186,12 @@ def climb(
 ) -> Climb:
     """EM (`added` pseudo-counts) or VBEM (added=None) from one start."""
     trace, theta = np.empty(max_iterations), theta.copy()
-    kernel, parameter = (latent.climb_bound, strength) if added is None else (latent.climb, added)
+    rule = (0.0, strength) if added is None else (added, None)
     tables, limits = (
         (completions.base, completions.first),
         (PER_ROW * completions.m, max_iterations),
     )
-    done, converged = kernel(theta, completions.groups, tables, parameter, limits, trace)
+    done, converged = latent.climb(theta, completions.groups, tables, *rule, limits, trace)
     return Climb(theta, trace[:done].copy(), converged)
 
 

@@ -17,20 +17,16 @@ def topological_order(dag, order):
     Fewer than n placed nodes means that the rest lie on or behind a cycle. Kahn's method on masks:
     a node is ready when every parent is placed; the smallest ready node goes first.
     """
-    n = dag.size
     placed = np.int64(0)
-    count = 0
-    progress = True
-    while progress:
-        progress = False
-        for v in range(n):
-            if not (placed >> v) & 1 and dag[v] & ~placed == 0:
-                placed |= np.int64(1) << v
-                order[count] = v
-                count += 1
-                progress = True
-                break
-    return count
+    for count in range(dag.size):
+        v = 0
+        while v < dag.size and ((placed >> v) & 1 or dag[v] & ~placed):
+            v += 1
+        if v == dag.size:
+            return count
+        placed |= np.int64(1) << v
+        order[count] = v
+    return dag.size
 
 
 @kernel
@@ -86,7 +82,7 @@ def near_ancestors(dags, length, out):
     previous = np.empty(n, np.int64)
     for t in range(dags.shape[0]):
         copy_to(dags[t], out[t])
-        for _ in range(length - 1):
+        for _ in range(min(length, n) - 1):
             copy_to(out[t], previous)
             for v in range(n):
                 mask = dags[t, v]

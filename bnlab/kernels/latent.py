@@ -161,27 +161,35 @@ def expect_unlikely(values, factors, weight, sums):
 
 
 @kernel
-def climb(theta, groups, tables, added, limits, trace):
+def climb(theta, groups, tables, added, strength, limits, trace):
     """EM from theta (cells,), which it changes; return (iterations, whether the end was reached).
 
     tables: (base (cells,), first (T + 1,)). `added` pseudo-counts a cell make the M step, and added
     * sum ln theta the objective: 0 for ML, lambda - 1 for MAP [Beal2003, eq. 6.21, 6.23], lambda
     for MAP in the softmax basis. limits: (least gain, most iterations); trace[i]: of the i-th
-    theta.
+    theta. VBEM where `strength` is not None: trace[i] is the bound at q(s) of the i-th theta and
+    the best q(theta) for it, so that of the first its Cheeseman-Stutz score [eq. 6.31, 6.37].
     """
     base, first = tables
     tolerance, most = limits
     counts = np.empty(theta.size)
     for i in range(most):
-        trace[i] = expect(theta, groups, base, counts) + dot_log(base, theta)
-        if added > 0.0:
-            log_prior = 0.0
-            for value in theta:
-                log_prior += math.log(value)
-            trace[i] += added * log_prior
+        if strength is not None:  # known by type: one branch is compiled
+            trace[i] = bound(theta, groups, tables, strength, counts)
+        else:
+            trace[i] = expect(theta, groups, base, counts) + dot_log(base, theta)
+            if added > 0.0:
+                log_prior = 0.0
+                for value in theta:
+                    log_prior += math.log(value)
+                trace[i] += added * log_prior
         if i > 0 and trace[i] - trace[i - 1] <= tolerance:
             return i + 1, True
-        if i + 1 < most:
+        if i + 1 == most:
+            break
+        if strength is not None:
+            geometric_means(counts, first, strength, theta)
+        else:
             maximise(counts, first, added, theta)
     return most, False
 
@@ -196,24 +204,6 @@ def maximise(counts, first, added, theta):
             total += counts[cell] + added
         for cell in range(lo, hi):
             theta[cell] = (counts[cell] + added) / total if total > 0.0 else 1.0 / (hi - lo)
-
-
-@kernel
-def climb_bound(theta, groups, tables, strength, limits, trace):
-    """VBEM as `climb`; trace[i]: the bound at q(s) of the i-th theta and the best q(theta) for it.
-
-    So the bound of the first theta is its Cheeseman-Stutz score [Beal2003, eq. 6.31, 6.37].
-    """
-    _, first = tables
-    tolerance, most = limits
-    counts = np.empty(theta.size)
-    for i in range(most):
-        trace[i] = bound(theta, groups, tables, strength, counts)
-        if i > 0 and trace[i] - trace[i - 1] <= tolerance:
-            return i + 1, True
-        if i + 1 < most:
-            geometric_means(counts, first, strength, theta)
-    return most, False
 
 
 @kernel

@@ -174,7 +174,7 @@ class BayesNet(WithDag):
             cumulative = np.cumsum(self.tables[v], axis=1)
             # Scaled to end at exactly 1: rounding must not give a state of probability 0 a chance.
             cumulative /= cumulative[:, -1:]
-            bounds = cumulative[self._rows(values, v), :-1]
+            bounds = cumulative[table_rows(values, self.arities, self.dag[v]), :-1]
             values[:, v] = (uniforms[:, v, None] >= bounds).sum(axis=1)
         return Data(values, self.arities, self.names, self.levels)
 
@@ -203,7 +203,8 @@ class BayesNet(WithDag):
             )
         total = np.zeros(data.m)
         for v in range(self.n):
-            chosen = self.tables[v][self._rows(data.values, v), data.values[:, v]]
+            rows = table_rows(data.values, self.arities, self.dag[v])
+            chosen = self.tables[v][rows, data.values[:, v]]
             terms = np.full(data.m, -np.inf)
             np.log(chosen, out=terms, where=chosen > 0)
             if data.intervened is not None:
@@ -239,12 +240,15 @@ class BayesNet(WithDag):
         """Write a NET file, for Hugin, with names and labels as in `write_xdsl`."""
         _write(path, net_text(self))
 
-    def _rows(self, values: NDArray[np.int32], v: int) -> NDArray[np.int64]:
-        """Which row of tables[v] applies to each row of values (m, n)."""
-        rows = np.zeros(len(values), np.int64)
-        for p in members(self.dag[v]):
-            rows = rows * self.arities[p] + values[:, p]
-        return rows
+
+def table_rows(
+    values: NDArray[np.int32], arities: NDArray[np.int64], parents: int, /
+) -> NDArray[np.int64]:
+    """Which row of the table of a parent mask applies to each row of values (m, n)."""
+    rows = np.zeros(len(values), np.int64)
+    for p in members(parents):
+        rows = rows * arities[p] + values[:, p]
+    return rows
 
 
 def check_columns(names: tuple[str, ...], data: Data, /) -> None:
@@ -267,12 +271,18 @@ def with_dirichlet_means(
     """The network with the posterior mean tables; `pseudo_count` of one of so many cells."""
     if dag.size != data.n:
         raise ValueError(f"a DAG of {dag.size} nodes for {data.n} variables")
-    tables = []
-    for v in range(data.n):
-        counts = family_counts(data, v, int(dag[v]))
-        table = counts + pseudo_count(counts.size)
-        tables.append(table / table.sum(axis=1, keepdims=True))
-    return BayesNet(dag, data.arities, data.names, data.levels, tuple(tables))
+    tables = tuple(dirichlet_means(data, v, int(dag[v]), pseudo_count) for v in range(data.n))
+    return BayesNet(dag, data.arities, data.names, data.levels, tables)
+
+
+def dirichlet_means(
+    data: Data, v: int, parents: int, pseudo_count: Callable[[int], float], /
+) -> NDArray[np.float64]:
+    """Posterior means (q, r) of p(x_v | parents); `pseudo_count` of one of so many cells."""
+    counts = family_counts(data, v, parents)
+    table = counts + pseudo_count(counts.size)
+    means: NDArray[np.float64] = table / table.sum(axis=1, keepdims=True)
+    return means
 
 
 def family_counts(data: Data, v: int, parents: int, /) -> NDArray[np.int64]:

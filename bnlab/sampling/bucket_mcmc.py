@@ -14,7 +14,7 @@ from bnlab.errors import Public
 from bnlab.kernels import bucket_walks
 from bnlab.results import Draws, Run
 from bnlab.running import Executor, Progress, seed_of
-from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance
+from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance, blank
 from bnlab.sampling.order_target import OrderWalker, check_weight, walker_bytes
 from bnlab.scores import ScoreTable, allowed_order
 
@@ -131,12 +131,7 @@ class PartialOrderWalker:
         self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
         """Orders (T, n), ln weights (T,) of them and of their bucket orders, tally (2,)."""
-        record = (
-            np.empty((records, self.orders.n), np.int64),
-            np.empty(records),
-            np.empty(records),
-            np.zeros(2, np.int64),
-        )
+        record = blank(records, self.orders.n, 2, 2)
         plan = self.bucket, lead, thin
         bucket_walks.walk(state, self.orders.source, plan, rng, record)
         return record

@@ -67,13 +67,7 @@ class ChainSampler(Protocol):
 @checked
 @dataclass(frozen=True, slots=True)
 class ChainSettings:
-    """What every chain does: burn_in moves, then `draws` records after `thin` moves each.
-
-    Raises
-    ------
-    ValueError
-        If one of the counts is out of its range.
-    """
+    """What every chain does: burn_in moves, then `draws` records after `thin` moves each."""
 
     draws: Count
     burn_in: Natural
@@ -132,20 +126,12 @@ class ChainSettings:
 
 
 class Layout(NamedTuple):
-    """What the chains of a walker hold, which a file of theirs is compared with.
+    """What the chains of a walker hold, which a file of theirs is compared with."""
 
-    Attributes
-    ----------
-    state : of one chain
-    records : of one draw
-    tally : its shape
-    agree : whether the records (chains, draws, ...) fit each other
-    """
-
-    state: Kept
-    records: tuple[Kept, ...]
-    tally: tuple[int, ...]
-    agree: Callable[..., bool] = lambda *_: True
+    state: Kept  # of one chain
+    records: tuple[Kept, ...]  # of one draw
+    tally: tuple[int, ...]  # its shape
+    agree: Callable[..., bool] = lambda *_: True  # whether records (chains, draws, ...) fit
 
 
 class Position(NamedTuple):
@@ -182,13 +168,7 @@ class Chains(Work):
         self._clock, self._seconds_before = Clock(), 0.0
 
     def run(self, file: Checkpoint | None, progress: Progress | None) -> None:
-        """Make all draws, or as many as there is time for.
-
-        Raises
-        ------
-        Stopped
-            If `progress` returned False before the first draw.
-        """
+        """Make all draws, or as many as there is time for; Stopped before the first."""
         run_steps(self, file, progress)
         if not self.begun:
             raise Stopped("stopped before the end of the burn-in: no draws yet")
@@ -345,6 +325,12 @@ def _advance(
     state, rng, lead, records, thin = job
     state, rng = state.copy(), deepcopy(rng)
     return _Advanced(sampler.walk(state, lead, records, thin, rng), state, rng)
+
+
+def blank(records: int, n: int, reals: int, *tally: int) -> tuple[NDArray[Any], ...]:
+    """What a kernel fills: integers (T, n), so many times numbers (T,), and a tally of 0."""
+    numbers = (np.empty(records) for _ in range(reals))
+    return np.empty((records, n), np.int64), *numbers, np.zeros(tally, np.int64)
 
 
 def acceptance(tally: Ints, /) -> NDArray[np.float64]:

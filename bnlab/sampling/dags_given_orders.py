@@ -15,6 +15,7 @@ from bnlab.results import Draws, Run
 from bnlab.running import Batch, Clock, Executor, Progress, Stopped, run_steps, seed_of
 from bnlab.sampling.independent import (
     BLOCK_DRAWS,
+    NO_DAG,
     ROUND_BLOCKS,
     batch_bytes,
     dag_block,
@@ -26,7 +27,6 @@ from bnlab.sampling.independent import (
 from bnlab.scores import ScoreTable
 
 BLOCK_FAMILIES = 100_000_000  # families scanned in about 100 ms
-NO_DAG = "an order has no DAG that the constraints allow: take more steps, to reach one that has"
 MAX_JOBS = 20  # on an executor that is not ours: each may send the families to a process again
 
 

@@ -26,6 +26,7 @@ from bnlab.scores import K2, BDeu, ScoreTable, score_families
 Posterior = TypeVar("Posterior", OrderPosterior, DagPosterior)
 
 BLOCK_DRAWS = 8192
+NO_DAG = "an order has no DAG that the constraints allow: take more steps, to reach one that has"
 LAYERS = "exact DAGs by layers"
 ROUNDED = (
     "rounding has led to a set of nodes that no layer can follow (a chance of about 1e-13 a draw): "
@@ -144,6 +145,17 @@ def dags_given(
         dags[ranking, v] = chosen
         log_target[ranking] += log_chosen
     return {"values": dags, "log_target": log_target}
+
+
+def edges_given(families: list[tuple[Ints, Floats]], masks: Ints, weights: Floats) -> Floats:
+    """Sum over predecessor masks (T, n) of weights (T,) times p(u -> v | order): (n, n), [u, v]."""
+    out = np.zeros((len(families), len(families)))
+    for v, family in enumerate(families):
+        distinct, which = np.unique(masks[:, v], return_inverse=True)
+        kernels.parent_expectations(*family, distinct, np.bincount(which, weights), out[v])
+    if np.isnan(out).any():
+        raise ValueError(NO_DAG)
+    return out.T
 
 
 def sample_by_layers(

@@ -92,13 +92,7 @@ class OrderWalker:
 
     @classmethod
     def of(cls, table: ScoreTable, /, *, dense: bool | None = None) -> "OrderWalker":
-        """Lay out a table; `dense` chooses the big table, or families, against the rule.
-
-        Raises
-        ------
-        ValueError
-            If the memory is not there, said before any is taken.
-        """
+        """Lay out a table; `dense` chooses the big table, or families, against the rule."""
         if dense is None:
             dense = table.n <= MAX_DENSE_NODES
         memory.require(

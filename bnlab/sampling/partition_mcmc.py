@@ -17,7 +17,7 @@ from bnlab.graphs import predecessor_masks
 from bnlab.kernels import partition_walks
 from bnlab.results import Draws, Run
 from bnlab.running import Executor, Progress, seed_of
-from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance
+from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance, blank
 from bnlab.sampling.order_target import OrderWalker, walker_bytes
 from bnlab.scores import ScoreTable, allowed_order, array_bytes
 
@@ -144,12 +144,7 @@ class PartitionWalker:
         shares: Floats = SHARES,
     ) -> tuple[NDArray[Any], ...]:
         """Dags (T, n), ln of their targets and of their partitions' weights (T,), tally (5, 2)."""
-        record = (
-            np.empty((records, self.n), np.int64),
-            np.empty(records),
-            np.empty(records),
-            np.zeros((len(KINDS), 2), np.int64),
-        )
+        record = blank(records, self.n, 2, len(KINDS), 2)
         here, fresh = (_partition(layers) for layers in (state, state.copy()))
         lists = np.zeros((5, self.n + 4), np.uint64)
         plan = lead, thin, shares
@@ -228,13 +223,7 @@ def first_partition(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
 
 
 def first_dag(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
-    """Return the best DAG (n,) consistent with a random order.
-
-    Raises
-    ------
-    ValueError
-        If the constraints leave no DAG.
-    """
+    """Return the best DAG (n,) consistent with a random order."""
     before, log_phi = predecessor_masks(allowed_order(table, rng=rng)), table.log_phi
     within = table.parents & ~before[:, None] == 0
     best = np.where(within, log_phi, -math.inf).argmax(axis=1)

@@ -27,8 +27,8 @@ from bnlab.checks import Count, Floats, Ints, checked, real
 from bnlab.graphs import predecessor_masks
 from bnlab.results import BestDags, Draws, Run
 from bnlab.running import Clock, Progress, Work, run_steps, seed_of
-from bnlab.sampling.dags_given_orders import NO_DAG, check_orders
-from bnlab.sampling.independent import families_by_weight
+from bnlab.sampling.dags_given_orders import check_orders
+from bnlab.sampling.independent import NO_DAG, families_by_weight
 from bnlab.scores import ScoreTable
 
 Dag = tuple[int, ...]

@@ -17,7 +17,7 @@ from bnlab.kernels import counting, dag_jumps, dag_walks as kernels
 from bnlab.priors import LARGEST_LOG
 from bnlab.results import Draws, Run, read_only
 from bnlab.running import Executor, Progress, seed_of
-from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance
+from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance, blank
 from bnlab.sampling.structure_kernels import (
     EdgeReversal,
     Gibbs,
@@ -169,13 +169,7 @@ class StructureWalker:
 
     @classmethod
     def of(cls, table: ScoreTable, kernel: StructureKernel, /) -> "StructureWalker":
-        """Lay out a table, as `kernels.dag_walks.walk` reads it.
-
-        Raises
-        ------
-        ValueError
-            If `kernel` is no kernel, or its edges are of another number of variables.
-        """
+        """Lay out a table, as `kernels.dag_walks.walk` reads it."""
         n, k = table.n, table.max_parents
         other, probability = _shares(kernel)
         chances = np.empty((0, 0))
@@ -196,7 +190,8 @@ class StructureWalker:
         state (n + 1,): a DAG, and how many local moves it stays (`kernels.dag_jumps`), at first -1.
         Local moves alone are not made one by one; mixed with others they are.
         """
-        record, dag, plan = self._record(records), state[: self.n], (lead, thin)
+        record = blank(records, self.n, 1, len(KINDS), 2)
+        dag, plan = state[: self.n], (lead, thin)
         if self.kernel[1] == 0:
             dag_jumps.walk(dag, state[self.n :], self.source, plan, rng, record)
         else:
@@ -207,16 +202,9 @@ class StructureWalker:
         self, dag: Ints, moves: int, rng: np.random.Generator, /
     ) -> tuple[float, NDArray[np.int64]]:
         """Move `dag` (n,) along in place, each move by itself: ln of its target, tally (4, 2)."""
-        record = self._record(1)
+        record = blank(1, self.n, 1, len(KINDS), 2)
         kernels.walk(dag, self.source, self.kernel, (0, moves), rng, record)
         return float(record[1][0]), record[2]
-
-    def _record(self, records: int) -> tuple[Ints, Floats, Ints]:
-        return (
-            np.empty((records, self.n), np.int64),
-            np.empty(records),
-            np.zeros((len(KINDS), 2), np.int64),
-        )
 
     @property
     def block_moves(self) -> int:
@@ -260,8 +248,7 @@ class PriorWalker:
 
         log_prior is part of the targets.
         """
-        dags, log_targets = np.empty((records, self.modular.n), np.int64), np.empty(records)
-        tally = np.zeros((len(KINDS) + 1, 2), np.int64)
+        dags, log_targets, tally = blank(records, self.modular.n, 1, len(KINDS) + 1, 2)
         log_modular, _ = self.modular.step(state, 0, rng)
         log_factor = self.evaluate(state)
         for step in range(lead + records * thin):
@@ -290,13 +277,7 @@ class PriorWalker:
         return value
 
     def search(self, dag: Ints, rng: np.random.Generator, steps: int, /) -> None:
-        """Move `dag` along, by up to so many steps, to where log_prior is finite.
-
-        Raises
-        ------
-        ValueError
-            If there is no such DAG on the way.
-        """
+        """Move `dag` along, by up to so many steps, to where log_prior is finite."""
         for _ in range(steps):
             if self.evaluate(dag) > -math.inf:
                 return

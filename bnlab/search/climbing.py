@@ -187,13 +187,7 @@ def _climb_one(job: tuple[Climber, Ints, int, np.random.Generator]) -> Climbed:
 
 
 def first_dag(scores: ScoreTable | LazyScores, start: ArrayLike | None, /) -> Ints:
-    """The DAG (n,) to begin with, as in `first_dags`; with `LazyScores` the empty one, or `start`.
-
-    Raises
-    ------
-    ValueError
-        If it is forbidden, has too many parents at a node, or is no DAG.
-    """
+    """The DAG (n,) to begin with, as `first_dags`; with `LazyScores` the empty one, or `start`."""
     if isinstance(scores, ScoreTable):
         first: Ints = first_dags(scores, start, 1)[0]
         return first

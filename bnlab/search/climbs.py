@@ -104,11 +104,7 @@ class Climbed(NamedTuple):
 class Climbs(Work):
     """The ends of climbs as they come in, and the best of them: the first where scores are alike.
 
-    Parameters
-    ----------
-    scores : of the DAGs, to compare those in a file with
-    most : climbs there may be; None for no limit
-    make : makes the climbs that are left and adds them; its steps are those of the search
+    There are up to `most`, or any number; `make` makes those that are left and adds them.
     """
 
     def __init__(

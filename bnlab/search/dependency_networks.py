@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab.checks import Count, Floats, Ints, Natural, checked, shown
 from bnlab.data import Data
 from bnlab.data.table import node_number
-from bnlab.graphs import members
 from bnlab.kernels.greedy import TIE
-from bnlab.networks.bayesnet import check_table_size
+from bnlab.networks.bayesnet import dirichlet_means, table_rows
 from bnlab.results import Record, Run
 from bnlab.running import Clock
 from bnlab.scores import BDeu, Score, ScoreTable
@@ -92,7 +91,7 @@ class DependencyNetwork(Record):
             if codes.ndim == 2 and codes.shape[1] == len(self.names):
                 codes[:, v] = 0
             values = Data.from_arrays(codes, self.arities.tolist(), self.names, self.levels).values
-        out: Floats = self.tables[v][self._places(values, v)]
+        out: Floats = self.tables[v][table_rows(values, self.arities, self.parents[v])]
         return out
 
     def sample(self, m: Natural, rng: np.random.Generator, *, sweeps: Count = 100) -> Data:
@@ -125,12 +124,11 @@ class DependencyNetwork(Record):
             uniforms = rng.random(values.shape)
             for v, table in enumerate(cumulative):
                 # Scaled to end at exactly 1: rounding must not reach beyond the last state.
-                bounds = (table[:, :-1] / table[:, -1:])[self._places(values, v)]
+                bounds = (table[:, :-1] / table[:, -1:])[
+                    table_rows(values, self.arities, self.parents[v])
+                ]
                 values[:, v] = (uniforms[:, v, None] >= bounds).sum(axis=1)
         return Data(values, self.arities, self.names, self.levels)
-
-    def _places(self, values: NDArray[np.int32], v: int) -> Ints:
-        return _table_rows(values, self.arities, int(self.parents[v]))
 
 
 @checked
@@ -166,31 +164,13 @@ def fit_dependency_network(
     clock = Clock()
     best = first_best(table.log_phi)
     parents = table.parents[np.arange(table.n), best]
-    tables = tuple(_means(data, v, int(parents[v]), score) for v in range(data.n))
+
+    def pseudo_count(cells: int) -> float:
+        return float(score.cell_counts(np.array([float(cells)]))[0])
+
+    tables = tuple(dirichlet_means(data, v, int(parents[v]), pseudo_count) for v in range(data.n))
     run = Run("best parent sets", {"score": repr(score)}, seconds=clock.seconds)
     return DependencyNetwork(parents, data.arities, data.names, data.levels, tables, run)
-
-
-def _means(data: Data, v: int, parents: int, score: Score) -> Floats:
-    """Posterior means of p(x_v | parents), (q, r)."""
-    r = int(data.arities[v])
-    q = math.prod(int(data.arities[u]) for u in members(parents))
-    check_table_size(q, r, data.names[v])
-    observed = slice(None) if data.intervened is None else ~data.intervened[:, v]
-    values = data.values[observed]
-    cells = _table_rows(values, data.arities, parents) * r + values[:, v]
-    counts = np.bincount(cells, minlength=q * r) + score.cell_counts(np.array([float(q * r)]))
-    counts = counts.reshape(q, r)
-    means: Floats = counts / counts.sum(axis=1, keepdims=True)
-    return means
-
-
-def _table_rows(values: NDArray[np.int32], arities: Ints, parents: int) -> Ints:
-    """Which row of the table of a parent mask applies to each row of values (m, n)."""
-    rows = np.zeros(len(values), np.int64)
-    for u in members(parents):
-        rows = rows * arities[u] + values[:, u]
-    return rows
 
 
 def _check(table: ScoreTable, data: Data, score: Score) -> None:

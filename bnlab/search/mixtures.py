@@ -25,6 +25,7 @@ from bnlab.search.trees import (
     masks_of,
     spanning_tree,
 )
+from bnlab.weights import safe_log
 
 METHOD = "EM"
 BLOCK = 10_000  # rows whose first responsibilities are drawn at a time
@@ -117,7 +118,7 @@ class TreeMixture(Record):
             tree = self.networks[0]
             rows = Data.from_arrays(rows, tree.arities, tree.names, tree.levels)
         terms = [tree.log_likelihood(rows) for tree in self.networks]
-        return _log(self.weights)[:, None] + np.array(terms)
+        return safe_log(self.weights)[:, None] + np.array(terms)
 
 
 @checked
@@ -249,7 +250,7 @@ def _climb(job: tuple[Problem, np.random.Generator]) -> Arrays:
         weights = terms.sum(axis=1) + problem.ess
         weights /= weights.sum()
         trees = [_tree(problem, of_one) for of_one in terms]
-        for log_joint, tree, log_weight in zip(terms, trees, _log(weights), strict=True):
+        for log_joint, tree, log_weight in zip(terms, trees, safe_log(weights), strict=True):
             _log_p(problem, tree, log_joint)
             log_joint += log_weight
         log_rows = np.logaddexp.reduce(terms, axis=0)
@@ -368,20 +369,15 @@ def _log_p(problem: Problem, tree: Tree, out: Floats) -> None:
     """ln p(x | tree) of the distinct rows, (rows,), nats."""
     out[:] = 0.0
     for v, u in enumerate(tree.parents):  # the table of the root has one row
-        out += _log(tree.tables[v])[0 if u == v else problem.columns[u], problem.columns[v]]
+        out += safe_log(tree.tables[v])[0 if u == v else problem.columns[u], problem.columns[v]]
 
 
 def _log_prior(problem: Problem, weights: Floats, trees: list[Tree]) -> float:
     """What the evenly spread rows add to the value."""
     if not problem.ess:
         return 0.0
-    means = [_log(table).mean() for tree in trees for table in tree.tables]
+    means = [safe_log(table).mean() for tree in trees for table in tree.tables]
     return float(problem.ess * (np.log(weights).sum() + math.fsum(means)))
-
-
-def _log(p: Floats) -> Floats:
-    """ln p, -inf for 0."""
-    return np.log(p, out=np.full(p.shape, -math.inf), where=p > 0)
 
 
 def _require_memory(problem: Problem, restarts: int) -> None:

@@ -177,13 +177,7 @@ def ranked(table: ScoreTable, dags: Ints, /) -> tuple[Ints, Floats]:
 
 
 def stored(dags: Ints, scores: Floats, rows: int, /) -> kernels.Store:
-    """A store of distinct DAGs (T, n) that has room for so many.
-
-    Raises
-    ------
-    ValueError
-        If memory is short.
-    """
+    """A store of distinct DAGs (T, n) that has room for so many; refused where memory is short."""
     n = dags.shape[1]
     memory.require(
         store_bytes(n, rows),
