@@ -12,10 +12,10 @@ from bnlab import memory
 from bnlab.checks import Floats, Ints, checked, real
 from bnlab.errors import Public
 from bnlab.exact.order import unpack
-from bnlab.graphs import predecessor_masks
 from bnlab.kernels import counting, order_dp, order_walks
 from bnlab.results import read_only
 from bnlab.scores import ScoreTable, family_count
+from bnlab.scores.table import log_phi_within
 
 MAX_DENSE_NODES = 22
 BLOCK_TERMS = 100_000_000  # family weights read in about 100 ms
@@ -177,10 +177,8 @@ def check_weight(table: ScoreTable, orders: Ints, log_target: Floats, /) -> None
     next to nothing, the least weight there is in place of its own.
     """
     heaviest = orders.reshape(-1, table.n)[log_target.argmax()]
-    before, log_phi = predecessor_masks(heaviest), table.log_phi
-    within = table.parents & ~before[:, None] == 0
-    best = np.where(within, log_phi, -math.inf).max(axis=1)
-    if (best <= log_phi.max(axis=1) + order_walks.FLOOR).any():
+    best = log_phi_within(table, heaviest).max(axis=1)
+    if (best <= table.log_phi.max(axis=1) + order_walks.FLOOR).any():
         raise ValueError(
             f"no weight within e**-180,000 of the best families: the heaviest of the orders met, "
             f"{heaviest.tolist()}, has no DAG that the constraints allow, or too small a weight. "

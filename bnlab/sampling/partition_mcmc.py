@@ -13,13 +13,13 @@ from bnlab import memory
 from bnlab.checkpoints import Checkpoint, Kept, alike, dags_of, identity, nats
 from bnlab.checks import Floats, Ints, checked
 from bnlab.errors import Public
-from bnlab.graphs import predecessor_masks
 from bnlab.kernels import partition_walks
 from bnlab.results import Draws, Run
 from bnlab.running import Executor, Progress, seed_of
 from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance, blank
 from bnlab.sampling.order_target import OrderWalker, walker_bytes
 from bnlab.scores import ScoreTable, allowed_order, array_bytes
+from bnlab.scores.table import log_phi_within
 
 METHOD = "partition MCMC"
 KINDS = ("split_or_join", "swap", "adjacent", "relocate", "reverse")
@@ -224,8 +224,6 @@ def first_partition(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
 
 def first_dag(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
     """Return the best DAG (n,) consistent with a random order."""
-    before, log_phi = predecessor_masks(allowed_order(table, rng=rng)), table.log_phi
-    within = table.parents & ~before[:, None] == 0
-    best = np.where(within, log_phi, -math.inf).argmax(axis=1)
+    best = log_phi_within(table, allowed_order(table, rng=rng)).argmax(axis=1)
     dag: Ints = table.parents[np.arange(table.n), best]
     return dag

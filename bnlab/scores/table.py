@@ -215,6 +215,12 @@ def allowed_order(table: ScoreTable, /, *, rng: np.random.Generator) -> Ints:
     return np.array(order, np.int64)
 
 
+def log_phi_within(table: ScoreTable, order: Ints, /) -> Floats:
+    """ln beta (n, F) of families whose parents come before the node in an order (n,), else -inf."""
+    before = predecessor_masks(order)
+    return np.where(table.parents & ~before[:, None] == 0, table.log_phi, -math.inf)
+
+
 @checked
 def first_dags(table: ScoreTable, start: ArrayLike | None, chains: int, /) -> Ints:
     """DAGs (chains, n) to begin with: those given, or for each chain the empty one.
@@ -229,8 +235,7 @@ def first_dags(table: ScoreTable, start: ArrayLike | None, chains: int, /) -> In
     """
     if start is None:
         order = allowed_order(table, rng=np.random.default_rng(0))
-        before = predecessor_masks(order)
-        allowed = (table.parents & ~before[:, None] == 0) & (table.log_phi > -math.inf)
+        allowed = log_phi_within(table, order) > -math.inf
         dag = table.parents[np.arange(table.n), allowed.argmax(axis=1)]  # families rise in size
         return np.tile(dag, (chains, 1))
     dags = check_dags(start)

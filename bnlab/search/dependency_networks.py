@@ -14,6 +14,7 @@ from bnlab.networks.bayesnet import dirichlet_means, table_rows
 from bnlab.results import Record, Run
 from bnlab.running import Clock
 from bnlab.scores import BDeu, Score, ScoreTable
+from bnlab.scores.table import log_phi_within
 
 MAX_SWEEPS = 100_000
 
@@ -211,20 +212,14 @@ def best_dag_given_order(table: ScoreTable, order: ArrayLike, /) -> Ints:
     nodes = np.asarray(order)
     if nodes.ndim != 1 or sorted(nodes.tolist()) != list(range(table.n)):
         raise ValueError(f"order={shown(nodes.tolist())}: name each node 0..{table.n - 1} once")
-    nodes = nodes.astype(np.int64)
-    dag = np.empty(table.n, np.int64)
-    before = np.int64(0)
+    log_phi = log_phi_within(table, nodes.astype(np.int64))
     for v in nodes:
-        beta = table.log_prior[v] + table.log_score[v]
-        beta[table.parents[v] & ~before != 0] = -math.inf
-        best = int(first_best(beta))
-        if beta[best] == -math.inf:
+        if log_phi[v].max() == -math.inf:
             raise ValueError(
                 f"no parent set of {table.names[v]!r} is allowed among its predecessors in the "
                 "order: relax the required, forbidden or candidate edges, or change the order"
             )
-        dag[v] = table.parents[v, best]
-        before |= np.int64(1) << v
+    dag: Ints = table.parents[np.arange(table.n), first_best(log_phi)]
     return dag
 
 
