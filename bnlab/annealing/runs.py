@@ -38,14 +38,7 @@ from bnlab.running import (
 from bnlab.sampling.chains import acceptance
 from bnlab.sampling.order_target import Moves, OrderWalker, check_weight
 from bnlab.scores import ScoreTable
-from bnlab.weights import (
-    Linear,
-    Schedule,
-    betas_of,
-    conditional_ess,
-    log_sum,
-    resample_particles,
-)
+from bnlab.weights import Linear, Schedule, betas_of, conditional_ess, log_sum, resample_particles
 
 HALVINGS = 50  # of the interval in which the next temperature is sought
 MAX_SPANS = 100  # parts of the schedule for which acceptance is told
@@ -278,11 +271,7 @@ def _block(job: Job) -> Arrays:
 
 
 def _anneal_each(
-    walker: OrderWalker,
-    method: AIS,
-    rngs: list[np.random.Generator],
-    starts: Ints,
-    direction: int,
+    walker: OrderWalker, method: AIS, rngs: list[np.random.Generator], starts: Ints, direction: int
 ) -> Runs:
     """ln w of each run: the sum of |beta_{i+1} - beta_i| ln weight(L_i), L_i moved to at beta_i.
 

@@ -234,12 +234,7 @@ def _score_component(
 
 
 def _assembled(
-    scores: Collection[Score],
-    found: list[Terms],
-    m: int,
-    model: HiddenModel,
-    alias: bool,
-    run: Run,
+    scores: Collection[Score], found: list[Terms], m: int, model: HiddenModel, alias: bool, run: Run
 ) -> dict[str, Estimate]:
     total = Terms(*map(math.fsum, zip(*found, strict=True)))
     log_m = math.log(max(m, 1))

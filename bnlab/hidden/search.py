@@ -27,17 +27,7 @@ from bnlab.hidden.model import (
 from bnlab.hidden.samplers import AIS, SMC
 from bnlab.hidden.scoring import Score, score
 from bnlab.results import Record, Run
-from bnlab.running import (
-    Clock,
-    Executor,
-    Here,
-    Progress,
-    Stopped,
-    Work,
-    run_steps,
-    seed_of,
-    spread,
-)
+from bnlab.running import Clock, Executor, Here, Progress, Stopped, Work, run_steps, seed_of, spread
 
 Edge = Literal["hidden-observed", "observed-observed", "observed-hidden", "hidden-hidden"]
 

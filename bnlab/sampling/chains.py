@@ -22,16 +22,7 @@ from bnlab.checkpoints import (
     restore_generators,
 )
 from bnlab.checks import Count, Ints, Natural, checked
-from bnlab.running import (
-    Clock,
-    Crew,
-    Executor,
-    Progress,
-    Stopped,
-    Work,
-    run_steps,
-    workers,
-)
+from bnlab.running import Clock, Crew, Executor, Progress, Stopped, Work, run_steps, workers
 
 CHAINS = 4
 BURN_IN = 10_000

@@ -19,13 +19,7 @@ from bnlab.results import Draws, Run
 from bnlab.running import Executor, Progress, seed_of
 from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance
 from bnlab.sampling.independent import order_block, sample
-from bnlab.sampling.order_target import (
-    KINDS,
-    Moves,
-    OrderWalker,
-    check_weight,
-    walker_bytes,
-)
+from bnlab.sampling.order_target import KINDS, Moves, OrderWalker, check_weight, walker_bytes
 from bnlab.scores import ScoreTable, allowed_order
 from bnlab.weights import Schedule, betas_of
 

@@ -254,10 +254,7 @@ class _Found(Work):
         return {"dags": self.dags, **numbers, "generator": generator}
 
     def restore(self, saved: Arrays) -> None:
-        one = {
-            "orders": Kept(np.int64, (), 0, len(self.orders)),
-            "count": Kept(np.int64, (), 0),
-        }
+        one = {"orders": Kept(np.int64, (), 0, len(self.orders)), "count": Kept(np.int64, (), 0)}
         kept = {"dags": dags_of(self.table.n, "DAGs"), **one, "generator": GENERATORS}
         check(saved, kept, DAGs=self.max_dags)
         dags, count, orders = saved["dags"], int(saved["count"]), int(saved["orders"])

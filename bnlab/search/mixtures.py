@@ -18,13 +18,7 @@ from bnlab.kernels import counting as kernels
 from bnlab.networks import BayesNet
 from bnlab.results import Record, Run
 from bnlab.running import Batch, Clock, Executor, Progress, run_steps, seed_of, spawn
-from bnlab.search.trees import (
-    FEWER_STATES,
-    check_observed,
-    first_places,
-    masks_of,
-    spanning_tree,
-)
+from bnlab.search.trees import FEWER_STATES, check_observed, first_places, masks_of, spanning_tree
 from bnlab.weights import safe_log
 
 METHOD = "EM"
