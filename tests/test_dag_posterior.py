@@ -10,7 +10,7 @@ import pytest
 
 import bnlab as bn
 from bnlab.exact import log_dag_prior_sum
-from bnlab.exact.over_dags import blocks
+from bnlab.exact.dag import blocks
 
 
 def shape_of(n, k, **options):
@@ -196,7 +196,7 @@ def test_the_evidence_is_z_over_its_prior_value(options):
 
 
 def test_blocks_cover_all_sets_in_order(monkeypatch):
-    monkeypatch.setattr("bnlab.exact.over_dags.BLOCK_PAIRS", 50)
+    monkeypatch.setattr("bnlab.exact.dag.BLOCK_PAIRS", 50)
     for n in (1, 2, 5, 7):
         for upwards in (True, False):
             parts = blocks(n, upwards=upwards)
@@ -209,7 +209,7 @@ def test_blocks_cover_all_sets_in_order(monkeypatch):
 
 
 def test_progress_is_told_and_can_stop(monkeypatch):
-    monkeypatch.setattr("bnlab.exact.over_dags.BLOCK_PAIRS", 50)
+    monkeypatch.setattr("bnlab.exact.dag.BLOCK_PAIRS", 50)
     for options in ({}, {"forbidden": [(0, 1)]}):
         table = random_table(0, 6, 2, **options)
         seen = []
@@ -229,7 +229,7 @@ def test_a_machine_without_the_memory_is_told_at_once(work, fits, monkeypatch):
     def never(*args, **kwargs):
         raise AssertionError("memory was taken")
 
-    monkeypatch.setattr("bnlab.exact.over_dags.np.empty", never)
+    monkeypatch.setattr("bnlab.exact.dag.np.empty", never)
     with pytest.raises(ValueError, match="n=25: the exact sum over DAGs needs") as error:
         work(table)
     for part in (

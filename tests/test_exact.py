@@ -10,7 +10,7 @@ from tables import requiring
 
 import bnlab as bn
 from bnlab.exact import log_dag_prior_sum
-from bnlab.exact.over_dags import _log_sum_by_layers
+from bnlab.exact.dag import _log_sum_by_layers
 
 PRIORS = [bn.Uniform(), bn.Fair(), bn.EdgePenalty(0.7)]
 

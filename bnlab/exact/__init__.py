@@ -1,7 +1,11 @@
 """Exact posteriors by dynamic programming over subsets of variables, and what priors sum to."""
 
 from bnlab.exact.best import k_best_dags as k_best_dags, map_dag as map_dag
-from bnlab.exact.dag import DagPosterior as DagPosterior, dag_posterior as dag_posterior
+from bnlab.exact.dag import (
+    DagPosterior as DagPosterior,
+    dag_posterior as dag_posterior,
+    log_dag_prior_sum as log_dag_prior_sum,
+)
 from bnlab.exact.order import (
     Lattice as Lattice,
     OrderPosterior as OrderPosterior,
@@ -11,4 +15,3 @@ from bnlab.exact.order import (
     order_posterior as order_posterior,
     order_posterior_bytes as order_posterior_bytes,
 )
-from bnlab.exact.over_dags import log_dag_prior_sum as log_dag_prior_sum

@@ -8,7 +8,7 @@ import numpy as np
 from bnlab import memory
 from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.errors import Public
-from bnlab.exact.over_dags import NO_DAG
+from bnlab.exact.dag import NO_DAG
 from bnlab.kernels import best_dags as kernels
 from bnlab.linear_extensions import log_count
 from bnlab.results import BestDags, PriorKind, Run

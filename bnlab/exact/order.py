@@ -15,7 +15,7 @@ from bnlab import memory
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, identity
 from bnlab.checks import Floats, Ints, Natural, checked
 from bnlab.errors import Public
-from bnlab.exact.over_dags import log_order_prior_sum, require_reach
+from bnlab.exact.dag import edge_sums, log_order_prior_sum, require_reach
 from bnlab.kernels import order_dp
 from bnlab.records import Columns, Tabular, ranked_pairs
 from bnlab.results import PriorKind, Run
@@ -320,14 +320,6 @@ def _log_prior_sum(table: ScoreTable, alpha: Ints, g: Ints) -> float:
     offsets = table.log_prior.max(axis=1)
     _fill_alpha(table, table.log_prior, offsets, alpha, Steps(None, total=table.n))
     return _forward(alpha, g) + float(offsets.sum())
-
-
-def edge_sums(table: ScoreTable, families: Floats, /) -> Floats:
-    """edges[u, v] = sum of the posteriors (n, F) of v's families with u."""
-    edges = np.empty((table.n, table.n))
-    for u in range(table.n):
-        edges[u] = (families * ((table.parents >> u) & 1)).sum(axis=1)
-    return np.minimum(edges, 1.0)
 
 
 @checked

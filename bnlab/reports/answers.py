@@ -12,7 +12,7 @@ from bnlab import features, graphs
 from bnlab.checks import Floats, Ints
 from bnlab.diagnostics import LEAST_DRAWS, ess, max_error, rhat, weights_ess
 from bnlab.exact import dag_posterior, log_dag_prior_sum, map_dag, order_posterior
-from bnlab.exact.over_dags import factors_by_size
+from bnlab.exact.dag import factors_by_size
 from bnlab.linear_extensions import reweight_by_extensions
 from bnlab.reports.credible import Credible
 from bnlab.reports.planning import Method, Plan

@@ -9,7 +9,7 @@ from bnlab.checks import check_counts, checked
 from bnlab.data import Data, Gapped
 from bnlab.errors import InputError, Public, Setting
 from bnlab.exact import order_posterior_bytes
-from bnlab.exact.over_dags import posterior_bytes
+from bnlab.exact.dag import posterior_bytes
 from bnlab.features import hoeffding_margin
 from bnlab.predict.tables import check_score
 from bnlab.results import PriorKind

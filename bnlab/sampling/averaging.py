@@ -15,7 +15,7 @@ from bnlab.checks import Bools, Floats, Ints, check_counts
 from bnlab.data import Data
 from bnlab.diagnostics import LEAST_DRAWS, ess, rhat
 from bnlab.exact import dag_posterior
-from bnlab.exact.over_dags import posterior_bytes
+from bnlab.exact.dag import posterior_bytes
 from bnlab.graphs import check_dags, to_adjacency
 from bnlab.priors import Prior
 from bnlab.records import altered

@@ -13,7 +13,7 @@ from bnlab.checkpoints import Arrays
 from bnlab.checks import Floats, Ints, Natural, checked
 from bnlab.data import Data
 from bnlab.exact import DagPosterior, OrderPosterior
-from bnlab.exact.over_dags import factors_by_size, log_weights_of_sizes
+from bnlab.exact.dag import factors_by_size, log_weights_of_sizes
 from bnlab.graphs import members, predecessor_masks
 from bnlab.kernels import dag_dp, families as kernels, order_dp
 from bnlab.networks import BayesNet
