@@ -393,16 +393,18 @@ def _levels(
 ) -> Iterator[tuple[Ints, NDArray[Any]]]:
     """The ideals of 0..n nodes, ascending, with their counts, of which the first are given."""
     above, ideals, made = _before(dag), np.zeros(1, np.int64), 1
+    bits = np.int64(1) << np.arange(above.size, dtype=np.int64)
     yield ideals, counts
     for size in range(1, above.size + 1):
-        fits = [(ideals >> v & 1 == 0) & (above[v] & ~ideals == 0) for v in range(above.size)]
-        count = sum(int(fit.sum()) for fit in fits) // size  # that there are at least
+        fits = [np.flatnonzero(ideals & b == a) for a, b in zip(above, above | bits, strict=True)]
+        which = np.concatenate(fits)
+        count = which.size // size  # that there are at least
         if made + count <= max_ideals:
-            larger = np.concatenate([ideals[fit] | 1 << v for v, fit in enumerate(fits)])
+            larger = ideals[which] | np.repeat(bits, [fit.size for fit in fits])
             ranking = np.argsort(larger, kind="stable")
-            larger, parts = larger[ranking], np.concatenate([counts[fit] for fit in fits])
+            larger = larger[ranking]
             starts = np.flatnonzero(np.append(True, larger[1:] != larger[:-1]))
-            ideals, counts = larger[starts], np.add.reduceat(parts[ranking], starts)
+            ideals, counts = larger[starts], np.add.reduceat(counts[which[ranking]], starts)
             count = ideals.size
         made += count
         if made > max_ideals:
