@@ -130,10 +130,7 @@ class WithDag(Record):
 
 
 def ranked_pairs(names: Sequence[str], /, **matrices: NDArray[Any]) -> Columns:
-    """The columns from, to, and one of each matrix (n, n), [u, v], for all pairs u != v.
-
-    The largest of the first matrix first; ties in the order of the names.
-    """
+    """Columns from, to and one of each matrix [u, v], u != v, the first's largest entry first."""
     first = next(iter(matrices.values()))
     u, v = np.divmod(np.argsort(-first, axis=None, kind="stable"), len(names))
     u, v = u[u != v], v[u != v]

@@ -36,15 +36,7 @@ def package_versions() -> Mapping[str, str]:
 def mass_of(
     log_weight: NDArray[np.float64], log_z: float | None, /
 ) -> dict[str, NDArray[np.float64]]:
-    """What `Draws.stats` tells of distinct DAGs: "mass" and "log_z" (1,); nothing without log_z.
-
-    The mass is Delta, the posterior probability of all these DAGs together [HeTianWu2016, eq. 26].
-
-    Raises
-    ------
-    ValueError
-        If log_z, nats, is less than ln of the sum of the weights.
-    """
+    """With log_z, stats of distinct DAGs: it and "mass", Delta of [HeTianWu2016, eq. 26]."""
     if log_z is None:
         return {}
     log_sum = float(np.logaddexp.reduce(log_weight, axis=None))
@@ -60,10 +52,7 @@ def mass_of(
 
 
 def agree(rhat: Any, ess: Any, /) -> Any:
-    """Tell whether chains are to be trusted: R-hat at most 1.01, and an ESS of at least 400.
-
-    Of numbers or arrays; nan, where there is no R-hat, is not.
-    """
+    """Tell whether chains are to be trusted: R-hat at most 1.01, not nan, and ESS at least 400."""
     return (rhat <= MOST_RHAT) & (ess >= LEAST_ESS)
 
 

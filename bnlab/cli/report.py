@@ -144,11 +144,11 @@ def _settled(options: argparse.Namespace, reading: Reading) -> Reading:
     """The reading, or where nobody said and missing cells cannot be averaged over, without them."""
     from bnlab.errors import Note
 
-    if options.missing is not None or not reading.data.missing.any():
-        if options.missing is None:
-            kept = {key: value for key, value in reading.options.items() if key != "missing"}
-            reading = replace(reading, options=kept)
+    if options.missing is not None:
         return reading
+    if not reading.data.missing.any():
+        kept = {key: value for key, value in reading.options.items() if key != "missing"}
+        return replace(reading, options=kept)
     try:
         _plan(options, reading)
     except InputError:
@@ -278,11 +278,7 @@ def words(typed: list[str], /) -> list[str]:
 
 
 def command(typed: list[str], seed: int, plan: Plan, /) -> str:
-    """The command that makes the page again, on any machine.
-
-    It is as it was typed, and what was left open: the seed, which was drawn, and the method and the
-    number of parents, for which the free memory was looked at.
-    """
+    """The command that makes the page again, on any machine: as typed, and what was left open."""
     said = words(typed)
     names = [word.partition("=")[0] for word in said]
     method = next(name for name, method in known.METHODS.items() if method == plan.method)

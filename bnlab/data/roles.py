@@ -4,7 +4,7 @@ The passes over the columns come one after the other: counts, interventions, ide
 cells, constants, measurements. Each puts what it finds among the options of `read_csv`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Literal
@@ -98,8 +98,13 @@ def look(text: str, source: str, asked: Options, /) -> Found:
             "out those that matter first"
         )
     refuse_lines(found.unclear(), source, lines, asked.missing is None)
-    _find_count_column(found)
-    _find_interventions(found)
+    finds: dict[Role, Callable[[Found], None]]
+    finds = {"count": _find_count_column, "intervention": _find_interventions}
+    for role, find in finds.items():
+        if name := getattr(asked, role):
+            found.roles[name], found.options[role] = role, name
+        elif name is None:
+            find(found)
     refuse_numbers_in_dress(found.unclear("discretize"), source, lines)
     _find_identifiers(found)
     refuse_columns(found.unclear("discretize"), source, lines, asked.max_levels)
@@ -156,11 +161,7 @@ def _cells(text: str, source: str, asked: Options) -> Found:
 
 def _find_count_column(found: Found) -> None:
     """The last column if its name says that it counts rows, and it can; a question otherwise."""
-    columns, asked = found.columns, found.asked.count
-    if asked is not None:
-        if asked:
-            found.roles[asked], found.options["count"] = "count", asked
-        return
+    columns = found.columns
     named = [c for c in columns if c.named_like_counts] if found.named else []
     if len(named) > 1:
         names = " and ".join(repr(column.name) for column in named)
@@ -201,11 +202,6 @@ def _find_count_column(found: Found) -> None:
 
 
 def _find_interventions(found: Found) -> None:
-    asked = found.asked.intervention
-    if asked is not None:
-        if asked:
-            found.roles[asked], found.options["intervention"] = "intervention", asked
-        return
     for column in found.variables if found.named else []:
         names = [other.name for other in found.variables if other is not column]
         if column.holds_interventions(names):
@@ -284,10 +280,7 @@ def _settle_missing(found: Found) -> None:
 
 
 def _find_constants(found: Found) -> None:
-    """Leave out a constant that nobody named, and whose label is a code of other columns too.
-
-    Others are errors when the table is encoded.
-    """
+    """Leave out a constant that nobody named, and whose label is a code of other columns too."""
     dropped = found.options.get("missing") == "drop"
     constant = [c for c in found.unclear() if c.levels == 1 and (dropped or not c.missing)]
     if found.named and len(constant) > 1:

@@ -39,7 +39,7 @@ from bnlab.data.validation import (
 )
 from bnlab.errors import InputError, parts_of, warn
 from bnlab.files import brief, told_briefly
-from bnlab.results import Record
+from bnlab.records import Record, altered
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -314,7 +314,15 @@ class Data(Record):
         if isinstance(names, str) or not isinstance(names, Iterable):
             raise ValueError(f"select takes a list of names; write select([{names!r}])")
         columns = [self.index(name) for name in conforming("names", names, Iterable[str])]
-        return self._part(np.arange(self.m), np.array(columns, np.int64))
+        return Data(
+            self.values[:, columns],
+            self.arities[columns],
+            tuple(self.names[v] for v in columns),
+            tuple(self.levels[v] for v in columns),
+            None if self.intervened is None else self.intervened[:, columns],
+            tuple(self.intervals[v] for v in columns),
+            None if self.measurements is None else self.measurements[:, columns],
+        )
 
     def prefix(self, m: int) -> Data:
         """Return the first m rows, 0 <= m <= self.m: prefixes are nested.
@@ -324,7 +332,7 @@ class Data(Record):
         >>> Data.from_arrays([[0, 1], [1, 0]]).prefix(1).values
         array([[0, 1]], dtype=int32)
         """
-        return self._part(np.arange(self._checked(m)), np.arange(self.n))
+        return rows_of(self, slice(self._checked(m)))
 
     def shuffled(self, rng: np.random.Generator) -> Data:
         """Return the same rows in random order.
@@ -346,7 +354,7 @@ class Data(Record):
         """
         rng = conforming("rng", rng, np.random.Generator)
         m = self._checked(m)
-        return self._part(rng.permutation(self.m)[:m], np.arange(self.n))
+        return rows_of(self, rng.permutation(self.m)[:m])
 
     def _checked(self, m: int) -> int:
         if not 0 <= conforming("m", m, int) <= self.m:
@@ -355,17 +363,11 @@ class Data(Record):
             )
         return m
 
-    def _part(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Data:
-        cells = np.ix_(rows, columns)
-        return Data(
-            self.values[cells],
-            self.arities[columns],
-            tuple(self.names[v] for v in columns),
-            tuple(self.levels[v] for v in columns),
-            None if self.intervened is None else self.intervened[cells],
-            tuple(self.intervals[v] for v in columns),
-            None if self.measurements is None else self.measurements[cells],
-        )
+
+def rows_of(data: Data, which: NDArray[np.int64] | NDArray[np.bool_] | slice, /) -> Data:
+    """Some of the rows: those of these numbers, of a mask (m,), or of a slice."""
+    parts = {name: getattr(data, name) for name in ("values", "intervened", "measurements")}
+    return altered(data, **{name: part[which] for name, part in parts.items() if part is not None})
 
 
 Gapped = Annotated[Data, "missing"]

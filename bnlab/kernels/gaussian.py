@@ -29,13 +29,10 @@ def set_scores(columns, codes, arities, max_size, prior, out):
 
 @kernel
 def _score_sets(columns, codes, arities, steps, of_all, prior, split, out):
-    """Fill `out` set by set, a set before those that extend it.
-
-    level[size]: the size at which the rows were split last, that is by a variable with codes.
-    """
+    """Fill `out` set by set, a set before those that extend it."""
     (choose, first), member = steps, split.member
     k, n = member.size, len(columns)
-    level = np.zeros(k, np.int64)
+    level = np.zeros(k, np.int64)  # at which size the rows were split last, by codes
     sums, products, among = np.empty(k), np.empty((k, k)), np.empty(k, np.int64)
     out[0] = 0.0
     size = next_set(np.int64(0), split, choose, n)

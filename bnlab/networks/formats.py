@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 from bnlab.files import brief
 from bnlab.graphs import Masks, layers, members, topological_order
 
+if TYPE_CHECKING:
+    from bnlab.networks.bayesnet import BayesNet
+
 WIDTH, HEIGHT = 160, 100  # pixels from node to node in GeNIe
 LOOK = (
     '<interior color="e5f6f7" /><outline color="000080" />'
@@ -25,19 +28,6 @@ LOOK = (
 )
 SIGNS = ("<=", "le"), (">=", "ge"), ("<", "lt"), (">", "gt")  # in names of states, above all
 _PLAIN = re.compile(r"[\w.<>=+/-]+")  # needs no quotation marks in a BIF file
-
-
-class Net(Protocol):
-    """What of a `BayesNet` is written."""
-
-    @property
-    def dag(self) -> Masks: ...
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def levels(self) -> tuple[tuple[str, ...], ...]: ...
-    @property
-    def tables(self) -> tuple[NDArray[np.float64], ...]: ...
 
 
 class Spelling(NamedTuple):
@@ -75,7 +65,7 @@ NET_WORDS = XDSL_WORDS[0], Spelling(re.compile(r"[^\w.<>=+-]+", re.ASCII))
 
 
 def as_words(
-    net: Net, spelling: Sequence[Spelling], /
+    net: BayesNet, spelling: Sequence[Spelling], /
 ) -> tuple[list[str], list[list[str]], list[str]]:
     """Names and levels as words, (1, 2] as 1_2, and notes on those that were none."""
     of_names, of_levels = spelling
@@ -124,7 +114,7 @@ def _quoted(label: str) -> str:
     return label if plain else f'"{label}"'
 
 
-def xdsl_text(net: Net, /) -> str:
+def xdsl_text(net: BayesNet, /) -> str:
     """Return an XDSL file. Parents stand before children; GeNIe draws the DAG in layers."""
     ids, states, notes = as_words(net, XDSL_WORDS)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
@@ -150,7 +140,7 @@ def xdsl_text(net: Net, /) -> str:
     return "\n".join([*lines, "</genie></extensions>", "</smile>"]) + "\n"
 
 
-def net_text(net: Net, /) -> str:
+def net_text(net: BayesNet, /) -> str:
     """Return a NET file."""
     ids, states, notes = as_words(net, NET_WORDS)
     lines = [*(f"% {note}" for note in notes), "net", "{", "}"]

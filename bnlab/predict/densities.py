@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,13 +10,12 @@ from numpy.typing import ArrayLike
 from bnlab import memory
 from bnlab.checks import Floats, Ints, checked
 from bnlab.data import AnyCells, Data
-from bnlab.data.table import node_number
-from bnlab.exact import order_posterior
+from bnlab.data.table import node_number, rows_of
+from bnlab.exact import DagPosterior, OrderPosterior, order_posterior
 from bnlab.graphs import check_dag, check_dags, members
 from bnlab.kernels import counting as kernels
 from bnlab.predict.regressions import Regressions, posterior_of
 from bnlab.predict.tables import (
-    Rows,
     Tables,
     check_rows,
     completed,
@@ -25,6 +23,7 @@ from bnlab.predict.tables import (
     missing_masks,
 )
 from bnlab.priors import Prior, Uniform
+from bnlab.records import altered
 from bnlab.results import Draws
 from bnlab.running import Progress, Steps
 from bnlab.scores import AnyData, AnyScore, BDeu, ScoreTable, score_families
@@ -157,22 +156,13 @@ def log_class_posterior(
         raise ValueError(f"{data.names[c]!r} is measured: a class is a variable with states")
     weighted = _weighted_dags(dag, data) if isinstance(dag, Draws) else _one_dag(dag, data)
     parameters = posterior_of(data, score)
-    joint = np.empty((len(rows.values), int(data.arities[c])))
+    joint = np.empty((rows.m, int(data.arities[c])))
     for state in range(joint.shape[1]):
         values = rows.values.copy()
         values[:, c] = state
-        joint[:, state] = _mixture(*weighted, parameters, replace(rows, values=values))
+        joint[:, state] = _mixture(*weighted, parameters, altered(rows, values=values))
     posterior: Floats = joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
     return posterior
-
-
-class ExactPosterior(Protocol):
-    """What `exact_log_density` asks of a posterior."""
-
-    @property
-    def log_z(self) -> float:
-        """ln of the sum of prior factor times likelihood, nats."""
-        ...
 
 
 @checked
@@ -184,7 +174,7 @@ def exact_log_density(
     score: AnyScore = BDeu(),
     max_parents: int = 3,
     prior: Prior = Uniform(),
-    posterior: Callable[[ScoreTable], ExactPosterior] = order_posterior,
+    posterior: Callable[[ScoreTable], DagPosterior | OrderPosterior] = order_posterior,
     progress: Progress | None = None,
 ) -> Floats:
     """Return ln p(x | D) = ln p(x, D) - ln p(D) of each new row x [EatonMurphy2007, sec. 2].
@@ -221,7 +211,7 @@ def exact_log_density(
     array([0.523, 0.102, 0.625])
     """
     rows, parameters = check_rows(data, new_rows), posterior_of(data, score)
-    if not len(rows.values):
+    if not rows.m:
         return np.empty(0)
     complete, owner = _completions(data, rows)
     cells = [complete.values, complete.intervened, complete.measurements]
@@ -237,13 +227,13 @@ def exact_log_density(
     # The families' scores with the row are those without it and its density in each of them.
     allowed = table.log_prior > -math.inf
     families = [masks[kept] for masks, kept in zip(table.parents, allowed, strict=True)]
-    for block, terms in _terms_in_blocks(families, parameters, complete.take(first)):
+    for block, terms in _terms_in_blocks(families, parameters, rows_of(complete, first)):
         for i, term in enumerate(terms.T, block.start):
             log_score = table.log_score.copy()
             log_score[allowed] += term
             log_p[i] = posterior(replace(table, log_score=log_score)).log_z - log_z_data
             steps.tick()
-    starts = np.searchsorted(owner, np.arange(len(rows.values)))
+    starts = np.searchsorted(owner, np.arange(rows.m))
     out: Floats = np.logaddexp.reduceat(log_p[which.ravel()], starts)
     return out
 
@@ -291,31 +281,25 @@ def _weighted_dags(draws: Draws, data: Data) -> tuple[Ints, Floats]:
     return check_dags(distinct), shares - np.logaddexp.reduce(shares)
 
 
-class Families(NamedTuple):
-    """The distinct families of DAGs: parent masks of each node, and which of all each DAG has."""
-
-    masks: list[Ints]
-    parts: Ints  # (U, n), counted through all nodes
-
-
-def _distinct_families(dags: Ints) -> Families:
+def _distinct_families(dags: Ints) -> tuple[list[Ints], Ints]:
+    """Parent masks of each node, and which of them, counted through all nodes, each DAG has."""
     masks, parts, count = [], np.empty(dags.shape, np.int64), 0
     for v in range(dags.shape[1]):
         distinct, which = np.unique(dags[:, v], return_inverse=True)
         masks.append(distinct)
         parts[:, v] = which + count
         count += distinct.size
-    return Families(masks, parts)
+    return masks, parts
 
 
-def _mixture(dags: Ints, log_weight: Floats, tables: Tables | Regressions, rows: Rows) -> Floats:
+def _mixture(dags: Ints, log_weight: Floats, tables: Tables | Regressions, rows: Data) -> Floats:
     """ln of the average density of each row, by the pattern of its missing cells."""
-    masks = missing_masks(rows)
-    families = _distinct_families(dags)
-    out = np.empty(len(rows.values))
-    for mask in np.unique(masks):
-        which = np.flatnonzero(masks == mask)
-        some, nodes = rows.take(which), members(mask)
+    gaps = missing_masks(rows)
+    families, of_dags = _distinct_families(dags)
+    out = np.empty(rows.m)
+    for mask in np.unique(gaps):
+        which = np.flatnonzero(gaps == mask)
+        some, nodes = rows_of(rows, which), members(mask)
         states = math.prod(int(tables.arities[v]) for v in nodes)
         if states > FEW_STATES:
             if isinstance(tables, Regressions):
@@ -333,39 +317,28 @@ def _mixture(dags: Ints, log_weight: Floats, tables: Tables | Regressions, rows:
                 remedy="predict fewer rows at a time",
             )
             full = completed(some, nodes, tables.arities)
-            log_p = _complete_mixture(families, log_weight, tables, full)
+            log_p = np.empty(full.m)
+            for block, terms in _terms_in_blocks(families, tables, full):
+                kernels.log_mixture(log_weight, of_dags, terms, log_p[block])
             log_p = np.logaddexp.reduce(log_p.reshape(which.size, states), axis=1)
         out[which] = log_p
     return out
 
 
-def _complete_mixture(
-    families: Families, log_weight: Floats, tables: Tables | Regressions, rows: Rows
-) -> Floats:
-    """ln of the average density of rows without missing cells."""
-    out = np.empty(len(rows.values))
-    for block, terms in _terms_in_blocks(families.masks, tables, rows):
-        kernels.log_mixture(log_weight, families.parts, terms, out[block])
-    return out
-
-
 def _terms_in_blocks(
-    masks: list[Ints], tables: Tables | Regressions, rows: Rows
+    masks: list[Ints], tables: Tables | Regressions, rows: Data
 ) -> Iterator[tuple[slice, Floats]]:
-    """ln of the density (families, rows) of blocks of complete rows in all families, node by node.
-
-    0 where a cell was set.
-    """
+    """ln of densities (families, rows), node by node, of complete rows in blocks; 0 where set."""
     count = sum(some.size for some in masks)
     size = max(1, BLOCK_TERMS // count)
     memory.require(
-        16 * count * min(size, len(rows.values)),
+        16 * count * min(size, rows.m),
         task=f"predicting by {count:,} families",
         remedy="average fewer DAGs (Draws.prefix)",
     )
-    for start in range(0, len(rows.values), size):
+    for start in range(0, rows.m, size):
         block = slice(start, start + size)
-        some = rows.take(block)
+        some = rows_of(rows, block)
         terms = tables.log_densities(masks, some)
         if some.intervened is not None:
             for v, term in enumerate(terms):
@@ -373,7 +346,7 @@ def _terms_in_blocks(
         yield block, np.concatenate(terms)
 
 
-def _completions(data: Data, rows: Rows) -> tuple[Rows, Ints]:
+def _completions(data: Data, rows: Data) -> tuple[Data, Ints]:
     """All completions of all rows, and of which row each is one, ascending."""
     nodes = [members(mask) for mask in missing_masks(rows)]
     runs = sum(math.prod(int(data.arities[v]) for v in some) for some in nodes)
@@ -383,8 +356,9 @@ def _completions(data: Data, rows: Rows) -> tuple[Rows, Ints]:
             f"{MAX_RUNS:,} are handled: use log_density with draws"
         )
     parts = [
-        completed(rows.take(slice(t, t + 1)), some, data.arities) for t, some in enumerate(nodes)
+        completed(rows_of(rows, slice(t, t + 1)), some, data.arities)
+        for t, some in enumerate(nodes)
     ]
-    owner = np.repeat(np.arange(len(parts)), [len(part.values) for part in parts])
+    owner = np.repeat(np.arange(len(parts)), [part.m for part in parts])
     values = np.concatenate([rows.values[:0], *(part.values for part in parts)])
-    return replace(rows.take(owner), values=values), owner
+    return altered(rows_of(rows, owner), values=values), owner

@@ -159,8 +159,12 @@ class BayesNetClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, classes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
             raise ValueError("y has 1 class: at least 2 classes are needed")
-        bins = [self.bins] if isinstance(self.bins, Integral) else self.bins
-        sizes = _sizes(conforming("bins", bins, Sequence[int]))
+        given = [self.bins] if isinstance(self.bins, Integral) else self.bins
+        sizes = conforming("bins", given, Sequence[int])
+        if not sizes:
+            raise ValueError("bins is empty: give numbers of intervals, such as (3, 5, 8, 12)")
+        for size in sizes:
+            check_counts(least=2, bins=size)
         rng = self.random_state
         if not isinstance(rng, np.random.Generator):
             rng = np.random.default_rng(check_random_state(rng).randint(2**31 - 1))
@@ -220,20 +224,12 @@ class BayesNetClassifier(ClassifierMixin, BaseEstimator):
             np.column_stack([*kept, classes]),
             arities=[*(coding.arity for coding in codings.values()), self.classes_.size],
         )
-        limit = min(self.max_parents, data.n - 1) if data.n > 1 else 0
-        table = score_families(data, self._score, max_parents=limit)
+        table = score_families(data, self._score, max_parents=self.max_parents)
         (draws,) = check_counts(draws=self.draws)
         if data.n <= EXACT_NODES:
             return Part(codings, data, sample_dags(dag_posterior(table), draws=draws, rng=rng))
         each = -(-draws // CHAINS)
         return Part(codings, data, sample_partitions(table, draws=each, chains=CHAINS, rng=rng))
-
-
-def _sizes(bins: Sequence[int]) -> tuple[int, ...]:
-    """The numbers of intervals, or a ValueError."""
-    if not bins:
-        raise ValueError("bins is empty: give numbers of intervals, such as (3, 5, 8, 12)")
-    return tuple(check_counts(least=2, bins=size)[0] for size in bins)
 
 
 def _numbers(column: Column) -> Floats | None:

@@ -8,15 +8,7 @@ from typing import Any
 import numpy as np
 
 from bnlab import memory
-from bnlab.checks import (
-    Bools,
-    Count,
-    Floats,
-    Ints,
-    checked,
-    real,
-    shown,
-)
+from bnlab.checks import Bools, Count, Floats, Ints, checked, real, shown
 from bnlab.data import Data
 from bnlab.data.table import node_number
 from bnlab.exact import DagPosterior, OrderPosterior

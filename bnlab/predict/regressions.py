@@ -7,7 +7,7 @@ import numpy as np
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.data import Data
 from bnlab.graphs import members
-from bnlab.predict.tables import Codes, Rows, Tables, posterior_tables
+from bnlab.predict.tables import Codes, Tables, posterior_tables
 from bnlab.scores import AnyScore, BGe, ConditionalGaussian, score_parts
 from bnlab.scores.gaussian import Units, WishartPrior, regression, units_of, wishart_prior
 
@@ -22,16 +22,13 @@ class Regressions(NamedTuple):
     prior: WishartPrior
     tables: Tables  # of the variables with states
 
-    def log_densities(self, families: list[Ints], rows: Rows, /) -> list[Floats]:
-        """ln of the mean density of x_v given its parents, (F, rows) for each node, nats.
-
-        families: parent masks (F,) of each node
-        """
-        numbers, codes = self.units.columns(rows.measurements), np.ascontiguousarray(rows.values.T)
+    def log_densities(self, families: list[Ints], rows: Data, /) -> list[Floats]:
+        """ln of the mean density of x_v given parent masks (F,), (F, rows) for each node, nats."""
+        numbers, codes = self.units.columns(rows.measurements), np.array(rows.values.T, order="C")
         out = []
         for v, masks in enumerate(families):
             if self.data.measured[v]:
-                every = np.empty((masks.size, len(rows.values)))
+                every = np.empty((masks.size, rows.m))
                 for f, mask in enumerate(masks):
                     every[f] = self._log_density(v, members(mask), numbers, codes)
                 out.append(every - np.log(self.units.scale[v]))

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
@@ -11,15 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
-from bnlab.checks import Bools, Floats, Ints, checked, shown
+from bnlab.checks import Floats, Ints, checked, shown
 from bnlab.data import AnyCells, Data, Gapped
 from bnlab.data.columns import codes_of, number_in
 from bnlab.data.encoding import MISSING_LABEL
+from bnlab.data.table import rows_of
 from bnlab.data.text import MISSING_MARKERS, Markers
 from bnlab.data.validation import as_states, check_measurements
 from bnlab.errors import warn
 from bnlab.graphs import ancestors, members
 from bnlab.kernels import counting as kernels
+from bnlab.records import altered
 from bnlab.scores import Score
 
 Codes = NDArray[np.int32]
@@ -31,26 +32,11 @@ MAX_STATES = 1 << 22  # joint states of variables that meet in one sum
 DENSE_CELLS = 1 << 20  # of larger families no table of counts is made
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """Rows of the variables of some data."""
-
-    values: Codes  # (rows, n), -1 for a missing cell, 0 for a measured one
-    intervened: Bools | None = None  # (rows, n), where the variable was set
-    measurements: Floats | None = None  # (rows, n), nan for states
-
-    def take(self, which: NDArray[np.int64] | slice, /) -> "Rows":
-        """Some of the rows."""
-        held = None if self.intervened is None else self.intervened[which]
-        numbers = None if self.measurements is None else self.measurements[which]
-        return Rows(self.values[which], held, numbers)
-
-
-def check_rows(data: Data, new_rows: AnyCells | ArrayLike, /) -> Rows:
+def check_rows(data: Data, new_rows: AnyCells | ArrayLike, /) -> Data:
     """Rows of the variables of `data`, or a ValueError that says what does not fit."""
     if isinstance(new_rows, Data):
         _check_same_variables(data, new_rows)
-        return Rows(new_rows.values, new_rows.intervened, new_rows.measurements)
+        return new_rows
     try:
         codes = np.asarray(new_rows)
     except ValueError as error:
@@ -79,7 +65,7 @@ def check_rows(data: Data, new_rows: AnyCells | ArrayLike, /) -> Rows:
             f"{data.arities[v]} states 0..{data.arities[v] - 1}, nor {MISSING} for a missing cell. "
             "Declare states that the data have not seen in its arities"
         )
-    return Rows(codes.astype(np.int32), None, numbers)
+    return altered(data, values=codes.astype(np.int32), intervened=None, measurements=numbers)
 
 
 @checked
@@ -137,7 +123,7 @@ def _typed_code(data: Data, name: str, cell: str) -> int:
     return code
 
 
-def missing_masks(rows: Rows, /) -> Ints:
+def missing_masks(rows: Data, /) -> Ints:
     """Mask (rows,) of the missing cells of each row."""
     bits = np.int64(1) << np.arange(rows.values.shape[1], dtype=np.int64)
     masks: Ints = np.where(rows.values == MISSING, bits, 0).sum(axis=1)
@@ -149,12 +135,13 @@ def joint_states(sizes: list[int], /) -> Codes:
     return np.indices(sizes, np.int32).reshape(len(sizes), math.prod(sizes))
 
 
-def completed(rows: Rows, nodes: list[int], arities: Ints, /) -> Rows:
+def completed(rows: Data, nodes: list[int], arities: Ints, /) -> Data:
     """Every row with every joint state of `nodes`, the states of one row side by side."""
     states = joint_states([int(arities[v]) for v in nodes])
-    every = rows.take(np.repeat(np.arange(len(rows.values)), states.shape[1]))
-    every.values[:, nodes] = np.tile(states, len(rows.values)).T
-    return every
+    which = np.repeat(np.arange(rows.m), states.shape[1])
+    values = rows.values[which]
+    values[:, nodes] = np.tile(states, rows.m).T
+    return altered(rows_of(rows, which), values=values)
 
 
 def _check_same_variables(data: Data, rows: Data) -> None:
@@ -186,9 +173,9 @@ class Tables(NamedTuple):
     columns: list[Codes]  # (n, m) for each node, of the rows without an intervention on it
     score: Score
 
-    def log_densities(self, families: list[Ints], rows: Rows, /) -> list[Floats]:
+    def log_densities(self, families: list[Ints], rows: Data, /) -> list[Floats]:
         """`log_means` of the families of every node, for rows without missing cells."""
-        columns = np.ascontiguousarray(rows.values.T)
+        columns = np.array(rows.values.T, order="C")
         return [self.log_means(v, masks, columns) for v, masks in enumerate(families)]
 
     def log_means(self, v: int, families: Ints, rows: Codes, /) -> Floats:
@@ -215,14 +202,10 @@ def posterior_tables(data: Data, score: Score, /) -> Tables:
     """The tables of all families, given data and a score with pseudo-counts, not BIC."""
     check_score(score)
     columns = np.array(data.values.T, order="C")
-    if data.intervened is None:
-        return Tables(data.arities, [columns] * data.n, score)
-    observed = ~data.intervened
-    return Tables(
-        data.arities,
-        [np.ascontiguousarray(columns[:, observed[:, v]]) for v in range(data.n)],
-        score,
-    )
+    counted = [columns] * data.n
+    if data.intervened is not None:
+        counted = [np.ascontiguousarray(columns[:, ~held]) for held in data.intervened.T]
+    return Tables(data.arities, counted, score)
 
 
 def check_score(score: Score, /) -> None:
@@ -241,7 +224,7 @@ class Plan(NamedTuple):
     states: int
 
 
-def connected_terms(dags: Ints, missing: int, tables: Tables, rows: Rows, /) -> tuple[Ints, Floats]:
+def connected_terms(dags: Ints, missing: int, tables: Tables, rows: Data, /) -> tuple[Ints, Floats]:
     """What each DAG's density is a product of, when all rows miss the same cells.
 
     A missing cell without observed descendants sums to 1. The families of the other nodes fall into
@@ -262,7 +245,7 @@ def connected_terms(dags: Ints, missing: int, tables: Tables, rows: Rows, /) -> 
             f"{largest:,} joint states in one of the DAGs; at most {MAX_STATES:,} are handled. "
             "Give more cells, or DAGs with fewer parents"
         )
-    count = len(rows.values)
+    count = rows.m
     block = max(1, MAX_STATES // largest)
     memory.require(
         8 * count * len(plans) + (4 * dags.shape[1] + 32) * largest * min(block, count),
@@ -271,9 +254,10 @@ def connected_terms(dags: Ints, missing: int, tables: Tables, rows: Rows, /) -> 
     )
     terms = np.empty((len(plans), count))
     for start in range(0, count, block):
-        some = rows.take(slice(start, start + block))
+        some = rows_of(rows, slice(start, start + block))
         for i, (part, plan) in enumerate(zip(number, plans, strict=True)):
-            terms[i, start : start + block] = _sum_out(part, plan, missing, tables, some)
+            factors = [_factor(v, parents, missing, tables, some) for v, parents in part]
+            terms[i, start : start + block] = eliminate(factors, plan.order, tables.arities)
     parts = np.full((len(dags), max(map(len, lists), default=0)), -1, np.int64)
     for u, places in enumerate(lists):
         parts[u, : len(places)] = places
@@ -320,12 +304,6 @@ def plan_of(part: Part, missing: int, arities: Ints, /) -> Plan:
     return Plan(order, largest)
 
 
-def _sum_out(part: Part, plan: Plan, missing: int, tables: Tables, rows: Rows) -> Floats:
-    """ln of the sum over the missing cells of a part's product, (rows,), nats."""
-    factors = [_factor(v, parents, missing, tables, rows) for v, parents in part]
-    return eliminate(factors, plan.order, tables.arities)
-
-
 def eliminate(factors: list[Factor], order: list[int], arities: Ints, /) -> Floats:
     """ln of the sum over the variables in `order` of a product; what is left has the same nodes."""
     for v in order:
@@ -342,13 +320,13 @@ def eliminate(factors: list[Factor], order: list[int], arities: Ints, /) -> Floa
     return out
 
 
-def _factor(v: int, parents: int, missing: int, tables: Tables, rows: Rows) -> tuple[int, Floats]:
+def _factor(v: int, parents: int, missing: int, tables: Tables, rows: Data) -> tuple[int, Floats]:
     """The missing cells of a family, and ln of its mean probability at each of their states."""
     family = parents | 1 << v
     nodes = members(family & missing)
     sizes = [int(tables.arities[u]) for u in nodes]
     states = joint_states(sizes)
-    count = len(rows.values)
+    count = rows.m
     columns = np.empty((tables.arities.size, count * states.shape[1]), np.int32)
     for u in members(family & ~missing):
         columns[u] = np.repeat(rows.values[:, u], states.shape[1])

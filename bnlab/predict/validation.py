@@ -3,14 +3,15 @@
 import math
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, identity
-from bnlab.checks import Bools, Floats, Ints, Several, checked
+from bnlab.checks import Floats, Ints, Several, checked
 from bnlab.data import Data
+from bnlab.data.table import rows_of
 from bnlab.results import Record, Run
 from bnlab.running import Batch, Clock, Executor, Progress, run_steps, seed_of
 from bnlab.scores import AnyData
@@ -179,7 +180,7 @@ def cross_validate(
 def _predict_fold(job: tuple[Data, dict[str, Method], Ints, int]) -> Arrays:
     """The number of a fold, and ln p (rows, methods) of its rows."""
     data, methods, fold, k = job
-    train, test = _rows(data, fold != k), _rows(data, fold == k)
+    train, test = rows_of(data, fold != k), rows_of(data, fold == k)
     out = np.empty((test.m, len(methods)))
     for i, (name, method) in enumerate(methods.items()):
         given = np.asarray(method(train, test))
@@ -191,9 +192,3 @@ def _predict_fold(job: tuple[Data, dict[str, Method], Ints, int]) -> Arrays:
             )
         out[:, i] = log_p
     return {"folds": np.array([k]), "log_density": out}
-
-
-def _rows(data: Data, which: Bools) -> Data:
-    held = None if data.intervened is None else data.intervened[which]
-    numbers = None if data.measurements is None else data.measurements[which]
-    return replace(data, values=data.values[which], intervened=held, measurements=numbers)

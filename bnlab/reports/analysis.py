@@ -184,8 +184,9 @@ def analyse(
         Checkpoint(checkpoint, {})  # refuses a place that can hold no file
     clock, seed = Clock(), seed_of(rng)
     report_progress(progress, 0, 1000, "scoring families")
-    scored = partial(score_families, max_parents=plan.max_parents, prior=prior, **known)
-    fill = partial(complete, data, cast(BDeu | K2, score), prior=prior, **known)
+    model = {"max_parents": plan.max_parents, "prior": prior, **known}
+    scored = partial(score_families, **model)
+    fill = partial(complete, data, cast(BDeu | K2, score), **model)
     part = partial(_part, progress)
     task = Task(partial(scored, data, score), fill, plan, rng, part, executor, checkpoint)
     found = answer(task)

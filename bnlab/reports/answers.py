@@ -5,13 +5,21 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from bnlab import features, graphs
-from bnlab.checks import Floats, Ints
+from bnlab.checks import Ints
 from bnlab.diagnostics import LEAST_DRAWS, ess, max_error, rhat, weights_ess
-from bnlab.exact import dag_posterior, log_dag_prior_sum, map_dag, order_posterior
+from bnlab.exact import (
+    DagPosterior,
+    OrderPosterior,
+    dag_posterior,
+    log_dag_prior_sum,
+    map_dag,
+    order_posterior,
+)
 from bnlab.exact.dag import factors_by_size
 from bnlab.linear_extensions import reweight_by_extensions
 from bnlab.reports.credible import Credible
@@ -25,14 +33,10 @@ from bnlab.sampling.partition_mcmc import sample_partitions
 from bnlab.sampling.reweighting import reweight_unique
 from bnlab.scores import ScoreTable
 from bnlab.search.climbing import hill_climb
+from bnlab.weights import mean_weight
 
 Z = 1.96  # of intervals of probability 0.95
-RESUMED: tuple[Method, ...] = (
-    "completions",
-    "partitions",
-    "orders",
-    "search",
-)  # that keep a checkpoint
+RESUMED: tuple[Method, ...] = ("completions", "partitions", "orders", "search")  # from checkpoints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,14 +57,10 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What every method gets. `part(a, b, what)` is progress from a to b thousandths of the whole.
-
-    The `table` of scores is made when asked for; `fill` is `complete`, if cells are missing.
-    The `checkpoint` is for the methods that are in RESUMED.
-    """
+    """What every method gets; `part(a, b, what)` is progress from a to b thousandths."""
 
     score: Callable[[], ScoreTable]
-    fill: Callable[..., Completions]
+    fill: Callable[..., Completions]  # `complete`
     plan: Plan
     rng: np.random.Generator
     part: Callable[[int, int, str], Progress]
@@ -71,6 +71,19 @@ class Task:
     def table(self) -> ScoreTable:
         return self.score()
 
+    @property
+    def chains(self) -> dict[str, Any]:
+        """What makes Markov chains as planned."""
+        names = ("draws", "chains", "burn_in", "thin")
+        of_run = {"rng": self.rng, "checkpoint": self.checkpoint, "executor": self.executor}
+        return {name: getattr(self.plan, name) for name in names} | of_run
+
+    def drawn(self, posterior: DagPosterior | OrderPosterior, a: int, b: int, /) -> Draws:
+        """As many DAGs as planned, with progress from a to b thousandths."""
+        told = self.part(a, b, "drawing DAGs")
+        draws, rng, executor = self.plan.draws, self.rng, self.executor
+        return sample_dags(posterior, draws=draws, rng=rng, progress=told, executor=executor)
+
 
 def answer(task: Task, /) -> Answer:
     """Run the method of the plan; Stopped if it was asked to stop before there was anything."""
@@ -80,13 +93,7 @@ def answer(task: Task, /) -> Answer:
 def _exact_dags(task: Task) -> Answer:
     best = map_dag(task.table, progress=task.part(0, 50, "the best DAG")).dags[0]
     posterior = dag_posterior(task.table, progress=task.part(50, 700, "the sum over DAGs"))
-    draws = sample_dags(
-        posterior,
-        draws=task.plan.draws,
-        rng=task.rng,
-        progress=task.part(700, 1000, "drawing DAGs"),
-        executor=task.executor,
-    )
+    draws = task.drawn(posterior, 700, 1000)
     return Answer(
         best,
         "the most probable DAG",
@@ -103,23 +110,17 @@ def _exact_orders(task: Task) -> Answer:
     table = task.table
     best = map_dag(table, progress=task.part(0, 200, "the best DAG")).dags[0]
     posterior = order_posterior(table, progress=task.part(200, 600, "the sum over orders"))
-    drawn = sample_dags(
-        posterior,
-        draws=task.plan.draws,
-        rng=task.rng,
-        progress=task.part(600, 900, "drawing DAGs"),
-        executor=task.executor,
-    )
+    drawn = task.drawn(posterior, 600, 900)
     draws, warnings = _unbiased(drawn, task.executor)
     distinct = reweight_unique(drawn)
     differ = max_error(features.edges(draws), features.edges(distinct))
-    log_z, stderr = _log_mean(draws.log_weight.ravel())
-    log_z += posterior.log_z
+    mean = mean_weight(draws.log_weight.ravel(), "unbiased", draws.run)
+    log_z = mean.log_value + posterior.log_z
     mass = math.exp(min(0.0, float(np.logaddexp.reduce(distinct.log_weight, axis=None)) - log_z))
     evidence = None
     if factors_by_size(table) is not None and not warnings:
         log_evidence = log_z - log_dag_prior_sum(table)
-        evidence = Estimate(log_evidence, stderr, "unbiased", run=draws.run)
+        evidence = Estimate(log_evidence, mean.stderr, "unbiased", run=draws.run)
     return Answer(
         best,
         "the most probable DAG",
@@ -137,54 +138,35 @@ def _exact_orders(task: Task) -> Answer:
 
 
 def _walk(task: Task) -> Answer:
-    plan, on_orders = task.plan, task.plan.method == "orders"
+    on_orders = task.plan.method == "orders"
     sample = sample_orders if on_orders else sample_partitions
-    chains = draws = sample(
-        task.table,
-        draws=plan.draws,
-        chains=plan.chains,
-        burn_in=plan.burn_in,
-        thin=plan.thin,
-        rng=task.rng,
-        checkpoint=task.checkpoint,
-        progress=task.part(0, 900 if on_orders else 950, f"walking on {plan.method}"),
-        executor=task.executor,
-    )
+    told = task.part(0, 900 if on_orders else 950, f"walking on {task.plan.method}")
+    chains = draws = sample(task.table, progress=told, **task.chains)
     warnings: tuple[str, ...] = ()
     if on_orders:
         drawn = sample_dags(chains, draws=1, table=task.table, rng=task.rng, executor=task.executor)
         draws, warnings = _unbiased(drawn, task.executor)
     start = draws.values.reshape(-1, task.table.n)[int(draws.log_target.argmax())]
     best = hill_climb(task.table, start=start, rng=task.rng).dag
-    told = {"draws": float(draws.log_weight.size)}
+    found = {"draws": float(draws.log_weight.size)}
     if chains.log_target.shape[1] >= LEAST_DRAWS:
-        told |= {"rhat": rhat(chains.log_target), "ess": ess(chains.log_target)}
+        found |= {"rhat": rhat(chains.log_target), "ess": ess(chains.log_target)}
     if draws.log_weight.any():
-        told["effective draws"] = weights_ess(draws.log_weight)
+        found["effective draws"] = weights_ess(draws.log_weight)
     each = [features.edges(_chain(draws, slice(c, c + 1))) for c in range(len(draws.values))]
-    told["largest difference of an edge between chains"] = float(np.ptp(each, axis=0).max())
+    found["largest difference of an edge between chains"] = float(np.ptp(each, axis=0).max())
     return Answer(
         best,
         "the best DAG found",
         draws,
-        diagnostics=told,
+        diagnostics=found,
         warnings=warnings,
         stopped=chains.run.stopped,
     )
 
 
 def _completed(task: Task) -> Answer:
-    found = task.fill(
-        draws=task.plan.draws,
-        chains=task.plan.chains,
-        burn_in=task.plan.burn_in,
-        thin=task.plan.thin,
-        max_parents=task.plan.max_parents,
-        rng=task.rng,
-        checkpoint=task.checkpoint,
-        progress=task.part(0, 950, "filling the missing cells"),
-        executor=task.executor,
-    )
+    found = task.fill(progress=task.part(0, 950, "filling the missing cells"), **task.chains)
     dags = found.dags.values.reshape(-1, found.data.n)
     each, counts = np.unique(dags, axis=0, return_counts=True)
     best, best_is = each[counts.argmax()], "the DAG drawn most often"
@@ -254,14 +236,6 @@ def _unbiased(drawn: Draws, executor: Executor | None) -> tuple[Draws, tuple[str
 def _chain(draws: Draws, some: slice) -> Draws:
     parts = (draws.values[some], draws.log_weight[some], draws.log_target[some])
     return Draws(*parts, draws.over, draws.prior, draws.names)
-
-
-def _log_mean(log_weight: Floats) -> tuple[float, float]:
-    """ln of the mean of independent weights, and its standard error, nats."""
-    weights = np.exp(log_weight - log_weight.max())
-    mean = float(weights.mean())
-    stderr = float(weights.std()) / mean / math.sqrt(weights.size)
-    return float(log_weight.max()) + math.log(mean), stderr
 
 
 def doubts(plan: Plan, told: Mapping[str, float], run: Run, /) -> tuple[str, ...]:

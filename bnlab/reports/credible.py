@@ -84,10 +84,7 @@ def ranked(values: Floats, /) -> list[tuple[int, int]]:
 
 
 def evenly(draws: Draws, count: int, /) -> Draws:
-    """At most so many of the draws, at even steps of their weight, so that none needs a weight.
-
-    Systematic resampling [Kitagawa1996] with its one random number at 1/2.
-    """
+    """At most so many of the draws, systematically resampled [Kitagawa1996] with 1/2 as number."""
     flat = draws.values.reshape(-1, draws.values.shape[-1])
     count = min(count, len(flat))
     ends = np.cumsum(weights_of(draws))

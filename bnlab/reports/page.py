@@ -67,7 +67,7 @@ def page(
     places = pictures.layout(analysis, least=threshold)
     found = _compared(analysis, progress)
     cut = any(each is not None for each in analysis.data.intervals)
-    recut = assumptions.of_cuts(analysis, _recut(analysis, reading, progress)) if cut else ()
+    recut = assumptions.of_cuts(analysis, _recut(analysis, reading, progress)) if cut else None
     figures = {"heat": pictures.heat_picture(analysis)}
     if found is not None:
         by_ess, by_prior = pictures.comparisons(found)
@@ -90,7 +90,8 @@ def page(
         analysis=analysis,
         reading=reading,
         glance=sections.glance(analysis, found, _network(analysis, places, threshold)),
-        assumed=assumptions.assumed(analysis),
+        beliefs=assumptions.beliefs(analysis),
+        arrows=assumptions.arrows,
         cut=cut,
         drawn=drawn,
         edges_told=sections.edges_told(analysis),
@@ -103,7 +104,6 @@ def page(
         sensitivity=sections.sensitivity_section(analysis, found, drawn, recut),
         notes=[note for note in reading.notes if note not in of_columns],
         columns=sections.columns_table(reading),
-        method=sections.METHODS[plan.method],
         diagnostics=sections.diagnostics_table(analysis.diagnostics),
         rejected=Table("Methods that were not taken.", ["method", "why not"], plan.rejected),
         command=command,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -27,21 +29,10 @@ MOST_ROWS = 300
 MOST_LEVELS = 12
 MOVED = 0.1  # a change of this much is worth a word
 LIKELY = 0.8  # a direction of this probability is worth a word
-MOST_GAINED = 3  # pairs that other priors add, by name
 FEW_DRAWS = 100  # of a comparison of priors
 Pairs = list[tuple[int, int]]
 
-METHODS = {
-    "completions": "averages over ways to fill the missing cells, drawn in turn with DAGs",
-    "exact DAGs": "exact sums over all DAGs",
-    "exact orders": "exact sums over orders, and DAGs drawn from them, the bias of orders removed",
-    "partitions": "a random walk on ordered partitions of the variables (partition MCMC)",
-    "orders": "a random walk on orders of the variables, the bias of orders removed",
-    "search": "a search for one good DAG, without probabilities",
-}
-
 DIAGNOSTICS = {"rhat": "R-hat", "ess": "effective sample size of ln p(G, D)"}
-
 
 OF_CHAINS = (
     f" To be trusted is one whose R-hat is at most {MOST_RHAT} and whose effective sample size "
@@ -76,47 +67,35 @@ def described(analysis: Analysis, credible: Credible, what: str, /, *, least: fl
 def glance(
     analysis: Analysis, found: Sensitivity | None, /, picture: tuple[Markup, str] | None = None
 ) -> Markup:
-    """The answer in three sentences and a picture with its caption, after what speaks against it.
-
-    `found` is what other priors say.
-    """
-    if analysis.plan.posterior is None:
-        count = int(analysis.edges.probability.sum())
-        lines = [
-            f"A search found one good network of the variables, with {count} "
-            f"{_plural(count, 'link')}.",
-            "How sure these links are, and which way they point, a search does not say.",
-        ]
-    else:
-        pairs, sure, likely = ranked_pairs(analysis)
-        lines = ["Every two variables have a required edge: nothing was left to find."]
-        if pairs:
-            lines = [
-                _linked(analysis, pairs, sure),
-                _directions(analysis, sure),
-                _kept(analysis, found, pairs, len(sure) + len(likely)),
-            ]
+    """The answer in three sentences and a captioned picture, after what speaks against it."""
+    edges, (pairs, sure, likely) = analysis.edges, ranked_pairs(analysis)
+    listed, many = edges.probability >= LEAST, len(sure) + len(likely)
+    lost, gained = moved_pairs(found, pairs, many) if found else ([], [])
+    answer = ""
     if len(analysis.what_if) == 1:  # somebody asked
         answer = told(analysis.what_if[0], analysis.data).replace("If", "if", 1)
-        lines.append(f"Provided that there are no hidden common causes (see What if): {answer}")
-    lines += [*of_holes(analysis), *given(analysis)]
-    warnings = [*_untrusted(analysis), *analysis.warnings]
-    return render("report.html", "glance", warnings=warnings, lines=lines, picture=picture)
-
-
-def _untrusted(analysis: Analysis) -> list[str]:
-    """A sentence on the edges whose chains do not agree, if there are any among those listed."""
-    edges = analysis.edges
-    listed = edges.probability >= LEAST
-    many, few = int(listed.sum()), int((listed & ~edges.trusted).sum())
-    if edges.rhat is None or not few:
-        return []
-    return [
-        f"Not to be trusted yet: {'all' if few == many else f'{few} of'} {many} probabilities of "
-        "edges below (broken lines). The networks were drawn at random in several runs, and these "
-        "still differ from run to run. Give more seconds (--seconds) to the command at the end of "
-        "this page."
-    ]
+    return render(
+        "report.html",
+        "glance",
+        analysis=analysis,
+        doubted=0 if edges.rhat is None else int((listed & ~edges.trusted).sum()),
+        listed=int(listed.sum()),
+        links=int(edges.probability.sum()),
+        pairs=pairs,
+        either=edges.probability + edges.probability.T,
+        certain=f"almost certainly linked (probability {SURE:g} or more)",
+        sure=sure,
+        directions=_directions(analysis, sure),
+        many=many,
+        tried=found is not None,
+        rough=found is not None and np.nanmin(found.effective) < FEW_DRAWS,
+        lost=lost,
+        gained=gained,
+        named=partial(named_pairs, analysis),
+        lines=[*of_holes(analysis), *given(analysis)],
+        answer=answer,
+        picture=picture,
+    )
 
 
 def ranked_pairs(analysis: Analysis, /) -> tuple[Pairs, Pairs, Pairs]:
@@ -129,21 +108,6 @@ def ranked_pairs(analysis: Analysis, /) -> tuple[Pairs, Pairs, Pairs]:
     pairs.sort(key=lambda pair: -either[pair])
     sure = [pair for pair in pairs if either[pair] >= SURE]
     return pairs, sure, [pair for pair in pairs if EVEN_ODDS <= either[pair] < SURE]
-
-
-def _linked(analysis: Analysis, pairs: Pairs, sure: Pairs) -> str:
-    certain = f"almost certainly linked (probability {SURE:g} or more)"
-    variables = "variables without a required edge" if analysis.known["required"] else "variables"
-    if not sure:
-        p = analysis.edges.probability[pairs[0]] + analysis.edges.probability.T[pairs[0]]
-        likeliest = f"{named_pairs(analysis, pairs[:1])} ({p:.2f})"
-        return f"No pair of {variables} is {certain}; the likeliest is {likeliest}."
-    verb = "is" if len(sure) == 1 else "are"
-    so_far = "So far, of" if _untrusted(analysis) else "Of"
-    return (
-        f"{so_far} {len(pairs):,} {_plural(len(pairs), 'pair')} of {variables}, {len(sure)} {verb} "
-        f"{certain}: {named_pairs(analysis, sure, MOST_NAMED)}."
-    )
 
 
 def _directions(analysis: Analysis, sure: Pairs) -> str:
@@ -165,31 +129,6 @@ def _directions(analysis: Analysis, sure: Pairs) -> str:
     return f"Of their directions, {in_words(told, len(told))}."
 
 
-def _kept(analysis: Analysis, found: Sensitivity | None, pairs: Pairs, many: int) -> str:
-    """Which of the first so many pairs other priors do not keep, and which others they add."""
-    if found is None and many:
-        return "Whether this rests on what was assumed beforehand was not tried."
-    lost, gained = moved_pairs(found, pairs, many) if found else ([], [])
-    added = ""
-    if gained:
-        further = f"{len(gained)} further {_plural(len(gained), 'pair')}"
-        named = named_pairs(analysis, gained, MOST_GAINED)
-        added = f" Other assumptions make {further} more likely linked than not: {named}."
-    if found is None or not many:
-        return f"No pair is more likely linked than not.{added}"
-    rough = ", computed roughly" if np.nanmin(found.effective) < FEW_DRAWS else ""
-    tried = f"when the analysis starts from other assumptions (see Sensitivity{rough})"
-    if many == 1:
-        stays = "does not stay" if lost else "stays"
-        return f"1 pair is more likely linked than not; it {stays} so {tried}.{added}"
-    kept = many - len(lost) if lost else "all"
-    said = f"{many} pairs are more likely linked than not; {kept} of them stay so {tried}"
-    if not lost:
-        return f"{said}.{added}"
-    verb = "does" if len(lost) == 1 else "do"
-    return f"{said}, but {named_pairs(analysis, lost, MOST_NAMED)} {verb} not.{added}"
-
-
 def moved_pairs(found: Sensitivity, pairs: Pairs, many: int, /) -> tuple[Pairs, Pairs]:
     """Which of the first so many pairs some prior makes unlikely, and which others likely."""
     either = found.edges + found.edges.swapaxes(-1, -2)
@@ -199,14 +138,10 @@ def moved_pairs(found: Sensitivity, pairs: Pairs, many: int, /) -> tuple[Pairs, 
     return [pair for pair in pairs[:many] if least[pair] < EVEN_ODDS], gained
 
 
-def named_pairs(analysis: Analysis, pairs: Pairs, most: int = MOST_ROWS, /) -> str:
+def named_pairs(analysis: Analysis, pairs: Pairs, most: int = MOST_NAMED, /) -> str:
     """Pairs of variables in words, after so many their number."""
     names = analysis.data.names
     return in_words([f"{names[u]} with {names[v]}" for u, v in pairs], most)
-
-
-def _plural(count: int, word: str) -> str:
-    return word if count == 1 else f"{word}s"
 
 
 def columns_table(reading: Reading, /) -> Table:
@@ -231,7 +166,7 @@ def edges_told(analysis: Analysis, /) -> Markup:
         "edges_told",
         analysis=analysis,
         likely=likely,
-        named=named_pairs(analysis, likely, MOST_NAMED) if likely else "",
+        named=named_pairs(analysis, likely) if likely else "",
         even=EVEN_ODDS,
         sure=SURE,
     )
@@ -370,16 +305,14 @@ def sensitivity_section(
     found: Sensitivity | None,
     drawn: Mapping[str, Markup],
     /,
-    recut: Sequence[str] = (),
+    recut: Mapping[str, Any] | None = None,
 ) -> Markup:
-    """What other priors say: two dot plots (`drawn`, as "ess" and "priors"), words, numbers.
-
-    `recut` : sentences on other cuts.
-    """
+    """What other priors say: two dot plots (`drawn`), words, numbers; and what other cuts say."""
     if found is None:
         return render("report.html", "sensitivity", found=None, recut=recut)
     by_ess, by_prior = comparisons(found)
-    names = analysis.data.names
+    names, (pairs, sure, likely) = analysis.data.names, ranked_pairs(analysis)
+    lost, gained = moved_pairs(found, pairs, len(sure) + len(likely))
     return render(
         "report.html",
         "sensitivity",
@@ -389,25 +322,13 @@ def sensitivity_section(
         by_ess=by_ess,
         by_prior=by_prior,
         base=f"{found.ess[nearest_one(found.ess)]:g}",
-        moves=f"{_moves(by_ess, names)} {_moves(by_prior, names)}{_lost(analysis, found)}",
+        moves=f"{_moves(by_ess, names)} {_moves(by_prior, names)}",
+        even=EVEN_ODDS,
+        lost=named_pairs(analysis, lost, MOST_ROWS) if lost else "",
+        gained=named_pairs(analysis, gained, MOST_ROWS) if gained else "",
         worth=float(np.nanmin(found.effective)),
         few_draws=FEW_DRAWS,
         recut=recut,
-    )
-
-
-def _lost(analysis: Analysis, found: Sensitivity) -> str:
-    """The pairs, by name, that some prior does not keep, and those that some prior adds."""
-    if analysis.plan.posterior is None:
-        return ""
-    pairs, sure, likely = ranked_pairs(analysis)
-    moved = moved_pairs(found, pairs, len(sure) + len(likely))
-    return "".join(
-        f" Linked with probability {EVEN_ODDS:g} or more{how}: {named_pairs(analysis, some)}."
-        for some, how in zip(
-            moved, (", and with less under one of these", " under one of these only"), strict=True
-        )
-        if some
     )
 
 

@@ -45,33 +45,39 @@ SHOWN = 10  # DAGs along these moves whose edges are averaged
 Values = NDArray[Any]
 
 
+@dataclass(frozen=True, eq=False)
 class Unknown(Protocol):
     """What is drawn in turn with the DAG: an array (size,) of states, measurements or choices.
 
-    kept : what a checkpoint keeps of it; fit : whether arrays (..., size) can be it
     called : so many of what; comparisons : rows that are looked at in a cycle
-    state, values : it and the DAG as one array of integers (size + n,), and back
+    fit : whether arrays (..., size) can be it
     start : where a chain begins; drawn : all of it anew, given the DAG
     proposed : what to go to with the DAG summed out, by a symmetric proposal; None to stay
     filled : the data that can be scored once it is known; log_scores : (n, F), of families
     """
 
-    @property
-    def data(self) -> Data: ...
-    @property
-    def kept(self) -> Kept: ...
-    @property
-    def called(self) -> str: ...
-    @property
-    def comparisons(self) -> int: ...
+    data: Data
+    size: int
+    dtype: type[np.float64] | type[np.int64]
+    called: str
+    comparisons: int
+
     def fit(self, values: Values, /) -> bool: ...
-    def state(self, values: Values, dag: Ints, /) -> Ints: ...
-    def values(self, state: Ints, /) -> Values: ...
     def start(self, rng: np.random.Generator, /) -> Values: ...
     def drawn(self, values: Values, dag: Ints, rng: np.random.Generator, /) -> Values: ...
-    def proposed(self, values: Values, rng: np.random.Generator, /) -> Values | None: ...
     def filled(self, values: Values, /) -> Data: ...
     def log_scores(self, values: Values, parents: Ints, /) -> Floats: ...
+
+    def proposed(self, values: Values, rng: np.random.Generator, /) -> Values | None:
+        return None
+
+    def state(self, values: Values, dag: Ints, /) -> Ints:
+        """It, bit by bit, and the DAG as one array of integers (size + n,)."""
+        return np.concatenate([values.view(np.int64), dag])
+
+    def values(self, state: Ints, /) -> Values:
+        """What of such an array is not the DAG."""
+        return state[: -self.data.n].copy().view(self.dtype)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,9 +114,11 @@ class Averages(Record):
 
     @property
     def _between(self) -> Floats:
-        """The share of p(1 - p) of each edge that is the variance of p between draws, (n, n).
+        """The share of each edge's posterior variance that comes from what is drawn, (n, n).
 
-        nan where DAGs are drawn by moves, as p given one draw is then not known.
+        p(1 - p) is the mean of p(1 - p) given what is drawn (completions or cuts), plus the
+        variance of p between them: the share is the latter's. 0 where p is 0 or 1; nan if DAGs were
+        drawn by moves, as p given a completion is then not known.
         """
         if self.run.settings["moves"]:
             return np.full(self.edges.shape, math.nan)
@@ -148,12 +156,12 @@ def averages(
     data, n, seed = unknown.data, unknown.data.n, seed_of(rng)
     moves = dag_moves(n) if moves is None else moves
     check_counts(least=0, max_parents=max_parents, moves=moves)
-    (size,), k = unknown.kept.shape, min(max_parents, n - 1)
+    k = min(max_parents, n - 1)
     at_once = min(plan.chains, os.cpu_count() or 1)
     work = partition_walker_bytes(n, k) if moves else posterior_bytes(n, max_parents=k)
     work += scoring_bytes(n, k, m=data.m)
     memory.require(
-        at_once * work + plan.bytes_of(int(size) + n, n * n + 1, saved=checkpoint is not None),
+        at_once * work + plan.bytes_of(unknown.size + n, n * n + 1, saved=checkpoint is not None),
         task=f"n={n}, {plan.chains} x {plan.draws} {unknown.called}",
         remedy="keep fewer draws, or choose fewer variables (Data.select)",
     )
@@ -198,14 +206,15 @@ def averages(
 
 
 def _layout(unknown: Unknown) -> Layout:
-    n, values = unknown.data.n, unknown.kept
+    n, size = unknown.data.n, unknown.size
 
     def of_both(state: NDArray[Any]) -> bool:
         fits = all(unknown.fit(unknown.values(each)) for each in state)
         return fits and check_dags(state[..., -n:]).size > 0
 
     edges = Kept(np.float64, (n, n), 0, 1)
-    state = Kept(np.int64, (int(values.shape[0]) + n,), holds=of_both)
+    state = Kept(np.int64, (size + n,), holds=of_both)
+    values = Kept(unknown.dtype, (size,), holds=unknown.fit)
     return Layout(state, (values, nats(), edges, dags_of(n)), (2,))
 
 
@@ -248,10 +257,7 @@ class GibbsWalker:
     def walk(
         self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
-        """Values (T, size), ln targets (T,), edges given them (T, n, n), dags (T, n), tally (2,).
-
-        The tally is of values drawn anew and of those that changed.
-        """
+        """Values (T, size), ln targets (T,), edges (T, n, n), DAGs (T, n), and how many changed."""
         n, values, dag = self.table.n, self.unknown.values(state), state[-self.table.n :].copy()
         kept, given = np.empty((records, values.size), values.dtype), np.empty((records, n, n))
         dags, log_target = np.empty((records, n), np.int64), np.empty(records)

@@ -66,15 +66,7 @@ class Completions(Averages):
     def __repr__(self) -> str:
         return self._told(f"{self.cells.shape[-1]} cells {self.assumption}")
 
-    @property
-    def from_missing(self) -> Floats:
-        """The share of each edge's posterior variance that comes from the missing cells, (n, n).
-
-        p(1 - p) is the mean of p(1 - p) given the completions, plus the variance of p between
-        them: the share is the latter's. 0 where p is 0 or 1; nan if DAGs were drawn by moves, as p
-        given a completion is then not known.
-        """
-        return self._between
+    from_missing = Averages._between
 
 
 @checked

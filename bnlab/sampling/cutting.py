@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.checkpoints import Kept
 from bnlab.checks import Floats, Ints, check_counts, checked
 from bnlab.data import CutPoints, Data, Intervals, discretize
 from bnlab.data.discretizing import check_spread
@@ -17,7 +16,7 @@ from bnlab.kernels import counting
 from bnlab.priors import Prior, Uniform
 from bnlab.records import altered
 from bnlab.running import Executor, Progress
-from bnlab.sampling.averaging import BURN_IN, Averages, averages
+from bnlab.sampling.averaging import BURN_IN, Averages, Unknown, averages
 from bnlab.sampling.chains import CHAINS, ChainSettings
 from bnlab.scores import K2, AnyData, BDeu, log_scores
 from bnlab.scores.knowledge import Candidates, Edges, Tiers
@@ -48,12 +47,7 @@ class Cuts(Averages):
         of prior factor times density of the ranks, nats. stats: "changed" (chains,), the share of
         choices that changed when they were drawn anew
     edges : float64 (n, n), p(u -> v | table): the mean of `given`
-    stderr : float64 (n, n), standard errors of `edges`; inf where they cannot be told
-    rhat, ess : float, `diagnostics.rhat` and `ess`, the worst of all edges and of ln p; nan where
-        there is no R-hat (one chain, or fewer than 4 draws)
-    run : Run
-    prior : "structure-modular", which posterior they come from
-    kind : "asymptotic", what the edges are an estimate of in the limit of many draws
+    stderr, rhat, ess, run, prior, kind : as of `Completions`
 
     Examples
     --------
@@ -73,14 +67,7 @@ class Cuts(Averages):
     def __repr__(self) -> str:
         return self._told(f"cuts of {len(self.cut_points)} columns")
 
-    @property
-    def from_cuts(self) -> Floats:
-        """The share of each edge's posterior variance that comes from the cuts, (n, n).
-
-        p(1 - p) is the mean of p(1 - p) given the cuts, plus the variance of p between them: the
-        share is the latter's. 0 where p is 0 or 1.
-        """
-        return self._between
+    from_cuts = Averages._between
 
     def _chosen(self, choices: Ints) -> Points:
         return tuple(each[c] for each, c in zip(self.cut_points, choices, strict=True))
@@ -132,13 +119,10 @@ def average_cuts(
     ----------
     data : Data, some variables measured; those with states keep them
     score : BDeu or K2 of the table when it is cut
-    draws : cuts of the table that each chain keeps, at least 1
-    rng : the only source of randomness; equal states give equal draws for any executor
     bins : numbers of intervals of equally many rows, each at least 2: the candidates. Ties leave
         fewer of them, or unequal ones; a column with most cells at its maximum is cut below that
     chains : number of chains, each from candidates drawn at random
-    burn_in : cycles of each chain before its first draw
-    thin : cycles before each draw
+    draws, rng, burn_in, thin : as in `complete`, of cuts
     max_parents, prior, candidates, required, forbidden, tiers : as in `score_families`
     checkpoint, progress, executor : as in `sample_orders`
 
@@ -247,11 +231,10 @@ def _with_columns(data: Data, ways: Sequence[Way]) -> Data:
     return altered(data, values=values, arities=arities, **told)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ColumnCuts:
+@dataclass(frozen=True, eq=False)
+class ColumnCuts(Unknown):
     """Cuts of measured columns, those of each drawn given the DAG and those of the others."""
 
-    data: Data
     score: BDeu | K2
     ways: tuple[tuple[Way, ...], ...]
     log_density: tuple[Floats, ...]
@@ -270,35 +253,14 @@ class ColumnCuts:
             np.array([_log_density(way.codes, _counted(data, v)) for way in each])
             for v, each in zip(nodes, ways, strict=True)
         ]
-        return cls(data, score, tuple(ways), tuple(log_density))
-
-    @property
-    def called(self) -> str:
-        """How many columns."""
-        return f"cuts of {len(self.ways)} columns"
-
-    @property
-    def kept(self) -> Kept:
-        """What a checkpoint keeps of the choices."""
-        return Kept(np.int64, (len(self.ways),), 0, holds=self.fit)
-
-    @property
-    def comparisons(self) -> int:
-        """Rows that are counted in a cycle, with what each family takes besides."""
-        return PER_ROW * (self.data.m + A_FAMILY) * sum(map(len, self.ways))
+        comparisons = PER_ROW * (data.m + A_FAMILY) * sum(map(len, ways))
+        told = len(ways), np.int64, f"cuts of {len(ways)} columns", comparisons
+        return cls(data, *told, score, tuple(ways), tuple(log_density))
 
     def fit(self, choices: Ints, /) -> bool:
         """Whether all of them (..., columns) are candidates."""
         sizes = np.array([len(each) for each in self.ways])
         return bool(((choices >= 0) & (choices < sizes)).all())
-
-    def state(self, choices: Ints, dag: Ints, /) -> Ints:
-        """Choices and DAG as one array of integers (columns + n,)."""
-        return np.concatenate([choices, dag])
-
-    def values(self, state: Ints, /) -> Ints:
-        """The choices of such an array."""
-        return state[: -self.data.n].copy()
 
     def start(self, rng: np.random.Generator, /) -> Ints:
         """Any candidate for each column."""

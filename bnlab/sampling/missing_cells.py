@@ -9,21 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.checkpoints import Kept
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.data import Data
 from bnlab.data.validation import MAX_MEASUREMENT
 from bnlab.graphs import members
 from bnlab.kernels import latent_particles as kernels
 from bnlab.records import altered
-from bnlab.scores import K2, BDeu, BGe, ConditionalGaussian, Score, log_scores, score_parts
-from bnlab.scores.gaussian import (
-    Units,
-    regression,
-    units_of,
-    warn_of_collinear,
-    wishart_prior,
-)
+from bnlab.sampling.averaging import Unknown
+from bnlab.scores import K2, BDeu, BGe, ConditionalGaussian, log_scores, score_parts
+from bnlab.scores.gaussian import Units, prepared, regression, units_of, wishart_prior
 
 Cells = NDArray[Any]  # states, or measurements in units of the data, row by row
 CellScore = BDeu | K2 | BGe | ConditionalGaussian
@@ -40,27 +34,18 @@ def filled(data: Data, cells: Cells, /) -> Data:
 
 
 def cells_of(data: Data, score: CellScore, max_parents: int, /) -> "MissingCells":
-    """What draws the missing cells of data; refused if the score is not for them.
-
-    So are regressions for more joint states of parents than memory holds.
-    """
-    of_states: Score | None = None
-    of_measured: BGe | None = None
-    if isinstance(score, ConditionalGaussian):
-        of_states, of_measured = score.discrete, score.measured
-    elif isinstance(score, BGe):
-        of_states, of_measured = score_parts(data, score)
-    elif data.measured.any():
+    """What draws the missing cells of data; refused if the score or memory is not for them."""
+    of_numbers = isinstance(score, BGe | ConditionalGaussian)
+    if not of_numbers and data.measured.any():
         name, both = data.names[int(data.measured.argmax())], not data.measured.all()
         other = "ConditionalGaussian()" if both else "BGe()"
         raise ValueError(f"score={score!r} is for states, and {name!r} is measured: use {other}")
-    else:
-        of_states = score
+    of_states, of_measured = score_parts(data, score) if of_numbers else (score, None)
     if not isinstance(of_states, BDeu | K2 | None):
         raise ValueError(f"discrete={of_states!r} is no marginal likelihood: use BDeu() or K2()")
     if of_measured is not None and data.measured.any():
         wishart_prior(of_measured, data)
-        warn_of_collinear(units_of(of_measured, data).columns(data.measurements), data)
+        prepared(of_measured, data)
         sizes = sorted(np.maximum(data.arities, 1).tolist(), reverse=True)
         states = math.prod(sizes[: max(0, max_parents)])
         memory.require(
@@ -68,7 +53,9 @@ def cells_of(data: Data, score: CellScore, max_parents: int, /) -> "MissingCells
             task=f"regressions for up to {states:,} joint states of parents",
             remedy="lower max_parents=, or choose fewer variables (Data.select)",
         )
-    return MissingCells(data, score, of_states or BDeu(), of_measured or BGe())
+    cells, dtype = int(data.missing.sum()), np.float64 if data.measured.any() else np.int64
+    told = cells, dtype, f"completions of {cells:,} cells", cells * data.m
+    return MissingCells(data, *told, score, of_states or BDeu(), of_measured or BGe())
 
 
 class Regressions(NamedTuple):
@@ -88,7 +75,7 @@ class Regressions(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class MissingCells:
+class MissingCells(Unknown):
     """Missing cells of a table, drawn in turn with the DAG.
 
     Of measurements, regressions are drawn first, and the missing ones of a row together given
@@ -97,32 +84,9 @@ class MissingCells:
     holds for all completions.
     """
 
-    data: Data
     score: CellScore
     of_states: BDeu | K2
     of_measured: BGe
-
-    @property
-    def called(self) -> str:
-        """How many cells."""
-        return f"completions of {int(self.data.missing.sum()):,} cells"
-
-    @property
-    def comparisons(self) -> int:
-        """Rows that cells are compared with."""
-        return int(self.data.missing.sum()) * self.data.m
-
-    def proposed(self, cells: Cells, rng: np.random.Generator, /) -> None:
-        """Stay: cells are many."""
-
-    @property
-    def kept(self) -> Kept:
-        """What a checkpoint keeps of a completion."""
-        return Kept(self._dtype, (int(self.data.missing.sum()),), holds=self.fit)
-
-    @property
-    def _dtype(self) -> type[np.float64] | type[np.int64]:
-        return np.float64 if self.data.measured.any() else np.int64
 
     @cached_property
     def units(self) -> Units | None:
@@ -135,14 +99,6 @@ class MissingCells:
         state = (cells >= 0) & (cells < sizes) & (cells % 1 == 0)
         return bool(np.where(sizes, state, np.abs(cells) <= MAX_MEASUREMENT).all())
 
-    def state(self, cells: Cells, dag: Ints, /) -> Ints:
-        """Cells, bit by bit, and DAG as one array of integers (cells + n,)."""
-        return np.concatenate([cells.view(np.int64), dag])
-
-    def values(self, state: Ints, /) -> Cells:
-        """The cells of such an array."""
-        return state[: -self.data.n].copy().view(self._dtype)
-
     def start(self, rng: np.random.Generator, /) -> Cells:
         """Cells drawn from the observed ones of their columns, row by row."""
         data, gaps, whole = self.data, self.data.missing, np.empty(self.data.values.shape)
@@ -151,7 +107,7 @@ class MissingCells:
             assert of_kind is not None
             known = of_kind[~gaps[:, v], v]
             whole[gaps[:, v], v] = rng.choice(known, int(gaps[:, v].sum()))
-        return whole[gaps].astype(self._dtype)
+        return whole[gaps].astype(self.dtype)
 
     def filled(self, cells: Cells, /) -> Data:
         """The data with these cells."""
@@ -165,7 +121,7 @@ class MissingCells:
         """All cells drawn anew."""
         data, gaps, counted = self.filled(cells), self.data.missing, _counted(self.data)
         codes, log_density = np.array(data.values.T, order="C"), np.empty((0, 0, 0))
-        where, table = np.argwhere(gaps & ~data.measured), data.values.astype(self._dtype)
+        where, table = np.argwhere(gaps & ~data.measured), data.values.astype(self.dtype)
         if self.units is not None:
             columns = self.units.columns(data.measurements)
             fitted = self._regressions(codes, columns, dag, rng)

@@ -178,10 +178,7 @@ def units_of(score: BGe, data: Data, /) -> Units:
 
 
 def prepared(score: BGe, data: Data, /) -> Floats:
-    """Columns (n, m) in the units of a score; zeros for variables with states.
-
-    Warns of columns that are sums of others, up to rounding: in DAGs they determine each other.
-    """
+    """Columns (n, m) in the units of a score, zeros for states; warns if some explain others."""
     out = units_of(score, data).columns(data.measurements)
     warn_of_collinear(out, data)
     return out
@@ -212,25 +209,18 @@ def regression(columns: Floats, prior: WishartPrior, /) -> Regression:
 
 def warn_of_collinear(columns: Floats, data: Data, /) -> None:
     """Tell of the first column that those before it explain, if whole rows suffice to see that."""
-    kept: list[Floats] = []
     whole = ~(data.missing & data.measured).any(axis=1)
     if not (columns.size and whole.any()):
         return
     columns = columns[:, whole]
-    columns = columns - columns.mean(axis=1, keepdims=True)
-    for v in np.flatnonzero(data.measured):
-        rest, size = columns[v], float(columns[v] @ columns[v])
-        if size == 0:
-            continue
-        for _ in range(2):  # once more for the digits that the first pass loses
-            for other in kept:
-                rest = rest - (other @ rest) * other
-        left = float(rest @ rest)
-        if left <= COLLINEAR * size:
-            if len(kept) < columns.shape[1] - 1:
-                warn(
-                    f"variable {brief(data.names[v])!r} is a sum of multiples of those before it: "
-                    "edges among them say that they determine each other. Leave one out"
-                )
-            return
-        kept.append(rest / math.sqrt(left))
+    columns -= columns.mean(axis=1, keepdims=True)
+    size = np.einsum("vi,vi->v", columns, columns)
+    nodes = np.flatnonzero(data.measured & (size > 0))
+    columns = columns[nodes]
+    left = np.diagonal(np.linalg.qr(columns.T, mode="r")) ** 2
+    explained = np.flatnonzero(left <= COLLINEAR * size[nodes][: left.size])
+    if explained.size and explained[0] < columns.shape[1] - 1:
+        warn(
+            f"variable {brief(data.names[nodes[explained[0]]])!r} is a sum of multiples of those "
+            "before it: edges among them say that they determine each other. Leave one out"
+        )

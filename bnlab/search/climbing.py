@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from bnlab.checks import Count, Ints, Natural, checked, conforming, real
 from bnlab.data import Data
+from bnlab.data.table import rows_of
 from bnlab.graphs import check_dag
 from bnlab.kernels import bits, dag_walks, greedy as kernels, lazy_scores
 from bnlab.running import Executor, Progress, workers
@@ -317,8 +318,7 @@ def resampled(data: Data, share: float, /, *, rng: np.random.Generator) -> Data:
         return data
     kept = rng.permutation(data.m)[gone:]
     rows = np.sort(np.concatenate([kept, rng.choice(kept, size=gone)]))
-    intervened = None if data.intervened is None else data.intervened[rows]
-    return Data(data.values[rows], data.arities, data.names, data.levels, intervened)
+    return rows_of(data, rows)
 
 
 def _check_alike(table: ScoreTable, other: ScoreTable) -> None:

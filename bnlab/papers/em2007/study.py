@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 import bnlab as bn
 from bnlab import graphs
 from bnlab.checks import Floats, Ints
+from bnlab.data.table import rows_of
 from bnlab.graphs import predecessor_masks
 from bnlab.linear_extensions import log_count
 from bnlab.papers.em2007.cases import ESS, child, stream, synthetic
-from bnlab.papers.store import Array, chain, random_dag, stored
+from bnlab.papers.store import chain, random_dag, stored
 
 SAMPLERS = ("Local", "Gibbs", "Hybrid", "Global", "Order")
 """beta = 1, Gibbs, beta = 0.1 and beta = 0 walk on DAGs; the last walks on orders."""
@@ -265,12 +266,6 @@ def split(data: bn.Data, fold: int, key: int, /) -> tuple[bn.Data, bn.Data]:
     held_out = stream(7, key).permutation(data.m) % FOLDS == fold
     train, test = (rows_of(data, which) for which in (~held_out, held_out))
     return train, test
-
-
-def rows_of(data: bn.Data, which: Array, /) -> bn.Data:
-    """Return some rows, with the marks of what was set from outside."""
-    marks = None if data.intervened is None else data.intervened[which]
-    return replace(data, values=data.values[which], intervened=marks)
 
 
 def _fold(
