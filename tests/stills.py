@@ -317,12 +317,6 @@ def board(edges, names, places):
     return plots.network(edges, names, places, width=270, height=190, title="", alt=alt)
 
 
-@of("11_structure_mcmc", "race = ")
-def structure_mcmc_race(race, keep):
-    race.found = keep(lambda: (race.runner.run_now(), race.found)[1])
-    return at(race)
-
-
 @of("12_beliefs_and_interventions", "beliefs = ")
 def beliefs_edges(beliefs):
     return at(beliefs, rows=200)

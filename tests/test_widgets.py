@@ -144,7 +144,6 @@ CASES = [
     Case(hidden.Labels, hidden.Labels),
     Case(annealed.Sides, lambda: annealed.Sides(stops=[16, 64]), runs=True),
     Case(annealed.Loops, annealed.Loops),
-    Case(structure_mcmc.Race, lambda: structure_mcmc.Race(stops=[0.01, 0.02]), runs=True),
     Case(structure_mcmc.Stuck, structure_mcmc.Stuck),
     Case(beliefs_and_interventions.Beliefs, beliefs_and_interventions.Beliefs),
     Case(beliefs_and_interventions.Doing, beliefs_and_interventions.Doing),
@@ -352,7 +351,6 @@ OWN: dict[type, Callable[[], Any]] = {
     ais.Paths: lambda: ais.Paths(own()),
     ais.Shapes: lambda: ais.Shapes(own()),
     evidence_bounds.Bounds: lambda: evidence_bounds.Bounds(own(), stops=[10, 30]),
-    structure_mcmc.Race: lambda: structure_mcmc.Race(own(), stops=[0.01, 0.02]),
     structure_mcmc.Stuck: lambda: structure_mcmc.Stuck(own()),
     beliefs_and_interventions.Beliefs: lambda: beliefs_and_interventions.Beliefs(own()),
     beliefs_and_interventions.Doing: lambda: beliefs_and_interventions.Doing(

@@ -272,7 +272,6 @@ def race(
     *,
     y_range: tuple[float, float] = (0.01, 100.0),
     y_label: str = "SAD from the exact edges",
-    levels: Mapping[str, float] | None = None,
 ) -> figure:
     """Draw a line for each of up to eight samplers, and a bar from its best chain to its worst.
 
@@ -283,7 +282,6 @@ def race(
     ----------
     points : sampler -> (seconds, errors of its chains); a sampler without points is in the legend
     ends : of the time axis, seconds
-    levels : label -> an error that takes no draws, a broken line; in the source "race_levels"
     """
     title = "Error of the edges against time"
     alt = "Error of each sampler against its computing time, on logarithmic axes"
@@ -310,8 +308,7 @@ def race(
         ("mean", "@y{0.00}"),
         ("chains", "@low{0.00} to @high{0.00}"),
     ]
-    fixed = rules(picture, levels or {}, name="race_levels")
-    legend_below(picture, [*key(picture, points, looks), *fixed], columns=4)
+    legend_below(picture, key(picture, points, looks), columns=4)
     for axis in (picture.xaxis, picture.yaxis):
         set_ticks(axis, [a * 10.0**b for b in range(-3, 3) for a in (1, 2, 5)])
     return picture
