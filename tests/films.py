@@ -235,11 +235,11 @@ FILMS = {
         ),
         Film(
             "14_your_own_data",
-            (*GARDEN, "prior = "),
-            "prior",
-            ("ess", "nats"),
-            begin={"ess": 100.0},
-            still="own_priors",
+            (*GARDEN, "network = "),
+            "network",
+            ("threshold",),
+            still="own_network",
+            slow=True,
         ),
         Film(
             "15_scaling_out",

@@ -350,7 +350,7 @@ def own_table(table):
     return table.widget
 
 
-@of("14_your_own_data", "bdeu = ", "whole = ", slow=True)
+@of("14_your_own_data", "bdeu = ", "gardens = ", slow=True)
 def own_hill(whole, read):
     data, _ = read(whole, kept=("water", "growth"))
     water, growth = (data.measurements[:, data.index(name)] for name in ("water", "growth"))
@@ -367,16 +367,24 @@ def own_hill(whole, read):
     return [hill]
 
 
+@of("14_your_own_data")
+def own_set(lab):
+    names = ("soil", "slugs", "water", "growth", "flowers", "bees")
+    seen = np.zeros((6, 6))
+    for u, v in lab.TRUTH:
+        seen[names.index(u), names.index(v)] = 1
+    done = seen.copy()
+    done[:, names.index("slugs")] = 0
+    places = plots.network_positions(seen)
+    alike = {"alt": "The network of the garden", "width": 330}
+    titles = {"Seen": seen, "Slugs set: the edge into them is cut": done}
+    return [plots.network(edges, names, places, title=t, **alike) for t, edges in titles.items()]
+
+
 @of("14_your_own_data", *GARDEN, "network = ")
 def own_network(network):
     listed = network.widget.children[-1].children[-1]
     return [*at(network), listed]
-
-
-@of("14_your_own_data", *GARDEN, "prior = ")
-def own_priors(prior):
-    at(prior, ess=100.0)
-    return prior.widget
 
 
 @of("15_scaling_out", "speed = ")

@@ -43,7 +43,6 @@ from bnlab.labs import (
     your_own_data,
 )
 from bnlab.labs.board import DEAD, LIVE
-from bnlab.reports import sensitivity
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("browser")]
 
@@ -159,13 +158,13 @@ def _gains(steps: int) -> list[float]:
     return list(shown.gains.source("gains").data["gain"])
 
 
-def _prior_edges(ess: float, folder: str) -> list[float]:
+def _likely_edges(threshold: float, folder: str) -> list[float]:
     table = your_own_data.Table(your_own_data.write_garden(folder))
     table.missing.value = "average over them"
     study = your_own_data.Study(table)
     study.runner.run_now()
-    edges = sensitivity(study.done(), ess=(ess,), priors=(bn.Uniform(),)).edges[0, 0]
-    return list(edges[~np.eye(len(edges), dtype=bool)])
+    edges = study.done().edges.probability
+    return sorted(edges[edges >= threshold].tolist())
 
 
 def _cost(jobs: int) -> list[float]:
@@ -285,11 +284,11 @@ LABS = [
     ),
     Lab(
         notebook="14_your_own_data.ipynb",
-        cells=("path = ", "table = lab", "study = ", "prior = lab"),
-        keys=("ArrowRight", "ArrowRight"),  # 1, 3, 10
-        source="prior_edges",
+        cells=("path = ", "table = lab", "study = ", "network = "),
+        keys=("ArrowRight",) * 4,  # 0.3, ..., 0.7
+        source="links",
         column="probability",
-        expected=lambda: _prior_edges(10.0, mkdtemp()),
+        expected=lambda: _likely_edges(0.7, mkdtemp()),
         slider=1,
     ),
     Lab(
@@ -324,10 +323,7 @@ def asking() -> dict[str, Any]:
 def views() -> dict[str, Any]:
     """A notebook with the main views of all labs, one after the other."""
     shown = [(film.notebook, film.cells) for film in FILMS.values()]
-    shown += [
-        ("10_hidden_annealing", ("loops = ", "loops.widget")),
-        ("14_your_own_data", ("path = ", "table = lab", "study = ", "network = ")),
-    ]
+    shown.append(("10_hidden_annealing", ("loops = ", "loops.widget")))
     parts = [shortened(f"{notebook}.ipynb", cells) for notebook, cells in shown]
     cells = [cell for part in parts for cell in part["cells"]]
     numbered = [cell | {"id": f"c{i}", "outputs": []} for i, cell in enumerate(cells)]

@@ -13,7 +13,7 @@ import bnlab as bn
 from bnlab.labs import your_own_data as lab
 from bnlab.labs.board import FADED
 from bnlab.labs.your_own_data.view import edges_html
-from bnlab.reports import Credible, read_table, sensitivity
+from bnlab.reports import Credible, read_table
 
 
 @pytest.fixture
@@ -87,10 +87,9 @@ def test_gaps_are_averaged_over_if_asked(garden: Path) -> None:
     for parent, child in lab.TRUTH:
         u, v = index(parent), index(child)
         assert edges[u, v] + edges[v, u] > 0.9, (parent, child)
-    network, priors = lab.Network(study), lab.Priors(study)
+    network = lab.Network(study)
     shown = network.panel.source("links").data["probability"]
     np.testing.assert_allclose(sorted(shown), sorted(edges[edges >= network.threshold.value]))
-    assert priors.edges is not None and np.abs(priors.edges - edges).max() < 0.1
     parts = list(lab.completed(analysis.completions))
     assert len(parts) == 100
     assert all(not whole.missing.any() for _, whole in parts)
@@ -163,44 +162,43 @@ def test_the_study_follows_the_table(garden: Path) -> None:
         lab.Network(study)
     study.watch(seen.append)
     study.runner.run_now()
-    network, priors = lab.Network(study), lab.Priors(study)
+    network = lab.Network(study)
     table.use(_two_columns(garden.parent))
     assert study.plan.max_parents == 1
     assert study.done().data.n == 6  # until Analyse is pressed
     study.runner.run_now()
     assert [analysis.data.n for analysis in seen] == [6, 2]
     assert set(network.panel.source("links").data["parent"]) <= {"rain", "grass"}
-    assert len(priors.panel.source("prior_edges").data["probability"]) == 2
 
 
 def test_what_is_shown_of_an_earlier_table_says_so(garden: Path) -> None:
     table = lab.Table(garden)
     study = lab.Study(table, seconds=10)
     study.runner.run_now()
-    network, priors = lab.Network(study), lab.Priors(study)
-    notices = [shown.widget.children[0] for shown in (network, priors)]
+    network = lab.Network(study)
+    notice = network.widget.children[0]
 
-    def grey() -> list[bool]:
-        return [FADED in shown.panel.figure._dom_classes for shown in (network, priors)]
+    def grey() -> bool:
+        return FADED in network.panel.figure._dom_classes
 
-    assert [notice.value for notice in notices] == ["", ""]
-    assert grey() == [False, False]
+    assert notice.value == ""
+    assert not grey()
     table.rule.value = "equally full levels"
-    assert all("The table has changed: press Analyse." in notice.value for notice in notices)
+    assert "The table has changed: press Analyse." in notice.value
     assert study.runner.status.value.endswith(", for the earlier setting")
-    assert grey() == [True, True]
-    network.threshold.value, priors.ess.value = 0.5, 10.0
-    assert grey() == [True, True]
+    assert grey()
+    network.threshold.value = 0.5
+    assert grey()
     assert "The table has changed" in network.panel.children[1].value
     result = study._work(table.reading, study.plan, lambda done, total, snapshot: True)
     table.rule.value = "as proposed"  # while that runs
     study._finish(result)
-    assert all("The table has changed" in notice.value for notice in notices)
-    assert grey() == [True, True]
+    assert "The table has changed" in notice.value
+    assert grey()
     assert "The table has changed" in study.widget.children[0].value
     study.runner.run_now()
-    assert [notice.value for notice in notices] == ["", ""]
-    assert grey() == [False, False]
+    assert notice.value == ""
+    assert not grey()
 
 
 def _two_columns(folder: Path) -> Path:
@@ -241,17 +239,6 @@ def test_intervals_of_chains_are_listed_with_what_they_are_worth() -> None:
     near = Credible(half, 0 * half, 2 * half, "asymptotic", 0.95, far / 1.3, 1200 * half)
     said = edges_html(near, ("rain", "wet"), 0.1)
     assert "interval (asymptotic)" in said and "0.000 to 1.000</td>" in said
-
-
-def test_the_priors_are_those_of_the_sliders(study: lab.Study) -> None:
-    priors = lab.Priors(study)
-    assert "as in the analysis" in priors.panel.caption
-    priors.ess.value = 100.0
-    priors.nats.value = 2.0
-    found = sensitivity(study.done(), ess=(100.0,), priors=(bn.EdgePenalty(2.0),)).edges[0, 0]
-    np.testing.assert_allclose(priors.edges, found)
-    shown = priors.panel.source("prior_edges").data["probability"]
-    np.testing.assert_allclose(shown, found[~np.eye(len(found), dtype=bool)])
 
 
 def test_what_the_reader_asks_for_can_be_said(tmp_path: Path) -> None:
@@ -327,29 +314,3 @@ def test_checks_accept_other_ways_to_be_right() -> None:
     assert lab.check_survivors(lambda *asked: [pair[::-1] for pair in each(*asked)])
     assert lab.check_setting(set_shares)
     assert lab.check_cuts([3.3, 6.6])
-
-
-def test_priors_of_many_variables_are_computed_on_demand(tmp_path: Path) -> None:
-    path, rng = tmp_path / "wide.csv", np.random.default_rng(1)
-    lines = [",".join(f"v{i}" for i in range(15))]
-    lines += [",".join("no" if x else "yes" for x in row) for row in rng.random((30, 15)) < 0.5]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    study = lab.Study(lab.Table(path))
-    study.runner.run_now()
-    priors = lab.Priors(study)
-    assert priors.edges is None
-    assert "press All priors" in priors.panel.caption
-    done: list[int] = []
-
-    def two(step: int, total: int, snapshot: object) -> bool:
-        done.append(step)
-        return step < 2
-
-    priors._finish(priors._run(*priors._given(), two))  # stopped before the third prior
-    assert done == [0, 1, 2]
-    priors.ess.value, priors.nats.value = 0.1, 0.5  # the second
-    assert priors.edges is not None
-    found = sensitivity(study.done(), ess=(0.1,), priors=(bn.EdgePenalty(0.5),)).edges[0, 0]
-    np.testing.assert_allclose(priors.edges, found)
-    priors.nats.value = 8.0
-    assert priors.edges is None

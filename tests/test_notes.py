@@ -181,7 +181,6 @@ def structure_search():
 
 def your_own_data(tmp_path):
     from bnlab.labs import your_own_data as lab
-    from bnlab.labs.your_own_data.view import ESS, NATS, under
     from bnlab.reports import read_table
 
     path = lab.write_garden(tmp_path)
@@ -191,21 +190,6 @@ def your_own_data(tmp_path):
     assert min(map(min, counts)) == counts[growth][2]
     level = float(wide.levels[growth][2].lstrip("> "))
     yield f"growth above {level:.1f}: {counts[growth][2]} plots"
-    table = lab.Table(path)
-    table.missing.value = "average over them"
-    study = lab.Study(table)
-    study.runner.run_now()
-    wrong = np.triu(np.ones((6, 6)), 1)
-    for edge in lab.TRUTH:
-        wrong[tuple(sorted(map(wide.index, edge)))] = 0
-
-    def made_up(ess, nats=0.0):
-        edges, _ = under(study.done(), ess, nats)
-        return bool((wrong * (edges + edges.T) >= 0.5).any())
-
-    first = next(ess for ess in ESS if made_up(ess))
-    few, many = (next(nats for nats in NATS if not made_up(ess, nats)) for ess in (first, ESS[-1]))
-    yield f"{first:g}; {few:g} nat undoes it (at ess {ESS[-1]:g}, {many:g})"
 
 
 LABS = {

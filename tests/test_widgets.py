@@ -156,7 +156,6 @@ CASES = [
         lambda: your_own_data.Study(your_own_data.Table(garden())),
     ),
     Case(your_own_data.Network, lambda: your_own_data.Network(analysed())),
-    Case(your_own_data.Priors, lambda: your_own_data.Priors(analysed())),
     Case(scaling_out.SpeedUp, scaling_out.SpeedUp),
     Case(scaling_out.AnnealingPlan, lambda: scaling_out.AnnealingPlan(1e-4)),
     Case(scaling_out.ExactPlan, lambda: scaling_out.ExactPlan(1e-8, 1e-4)),

@@ -5,10 +5,9 @@ From a file that nobody has tidied up, past measurements and missing cells, to "
 
 from bnlab.labs.board import setup
 from bnlab.labs.predict import predict, review
-from bnlab.labs.your_own_data.study import TRUTH, Study, Table, told, write_garden
+from bnlab.labs.your_own_data.study import TRUTH, Study, Table, write_garden
 from bnlab.labs.your_own_data.view import (
     Network,
-    Priors,
     check_cuts,
     check_setting,
     check_survivors,

@@ -7,15 +7,13 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
-from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
 import ipywidgets as widgets
 import numpy as np
 
-from bnlab.checks import Floats
-from bnlab.data import Data, Discretizer, EqualFrequency, EqualWidth
+from bnlab.data import Discretizer, EqualFrequency, EqualWidth
 from bnlab.data.text import Missing
 from bnlab.labs.board import choice, side_by_side, size_slider, stacked
 from bnlab.labs.view import Progress, Runner
@@ -245,16 +243,6 @@ class Study:
             self._wait()
         for watcher in self._watchers:
             watcher(self.analysis)
-
-
-def told(data: Data, links: Floats, /) -> str:
-    """Links (n, n) of growth with slugs and with water, and the likeliest that `TRUTH` lacks."""
-    true = {frozenset(map(data.index, edge)) for edge in TRUTH}
-    wrong = [pair for pair in combinations(range(data.n), 2) if frozenset(pair) not in true]
-    u, v = max(wrong, key=lambda pair: float(links[pair]))
-    growth = data.index("growth")
-    shown = (links[data.index("slugs"), growth], links[data.index("water"), growth], links[u, v])
-    return "     ".join(f"{p:.3f}" for p in shown) + f"  {data.names[u]}-{data.names[v]}"
 
 
 def status_html(text: str, /) -> str:

@@ -1,4 +1,4 @@
-"""What an analysis says: its credible edges, and how they depend on priors; the checks."""
+"""What an analysis says: its credible edges; the checks."""
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -11,24 +11,17 @@ import ipywidgets as widgets
 import numpy as np
 
 import bnlab as bn
-from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.labs.board import check, side_by_side, size_slider
-from bnlab.labs.view import Board, Experiment, Progress, View
+from bnlab.labs.view import Board, View
 from bnlab.labs.your_own_data.study import CHANGED, Study, table_html, write_garden
-from bnlab.reports import Analysis, Credible, read_table, sensitivity
+from bnlab.reports import Analysis, Credible, read_table
 from bnlab.reports.page import files
-from bnlab.reports.pictures import layout, network_picture, shown_names
+from bnlab.reports.pictures import layout, network_picture
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 MOST_LISTED = 12
-ESS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-NATS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
-AT_ONCE = 14  # variables: up to so many, a prior takes less than 0.1 s
-SAME = 0.005  # a difference of probabilities that nobody sees
 MOST_CUT_POINTS = 2
-
-Found = dict[tuple[float, float], tuple[Floats, float]]
 
 
 class Network(View):
@@ -41,7 +34,7 @@ class Network(View):
         self._study, self._listed, self._files = study, widgets.HTML(), widgets.HTML()
         super().__init__(threshold=size_slider("least probability", THRESHOLDS, 0.3))
         study.watch(lambda analysis: self.show(anew=True))
-        study.notice.observe(lambda change: _fade(self, study), "value")
+        study.notice.observe(lambda change: self._fade(), "value")
 
     def arrange(self) -> list[Any]:
         """Return what to display: the method, the network and the list beside each other."""
@@ -71,14 +64,13 @@ class Network(View):
         edges, names = self._study.done().edges, self._study.done().data.names
         self._listed.value = edges_html(edges, names, self.controls["threshold"].value)
         self._files.value = _downloads(self._study.done())
-        _fade(self, self._study)
+        self._fade()
 
-
-def _fade(view: View, study: Study) -> None:
-    """Turn grey what belongs to the table before."""
-    if study.notice.value:
-        for panel in view.panels.values():
-            panel.fade(CHANGED)
+    def _fade(self) -> None:
+        """Turn grey what belongs to the table before."""
+        if self._study.notice.value:
+            for panel in self.panels.values():
+                panel.fade(CHANGED)
 
 
 _layout = cache(partial(layout, least=THRESHOLDS[0]))
@@ -89,110 +81,6 @@ def _downloads(analysis: Analysis) -> str:
     """Return links to files that are in the page itself, wherever the kernel runs."""
     lines = "<br>".join(files(analysis))
     return f"<details><summary>To keep on your machine</summary>{lines}</details>"
-
-
-class Priors(Experiment):
-    """The same rows under another prior: how strong it is, and what it asks for an edge.
-
-    Up to 14 variables the sliders answer at once. For more, Run goes through all their stops, and
-    those that are done can be looked at.
-
-    Controls `ess`, the equivalent sample size of BDeu, and `nats`, the price of an edge; panel
-    `panel`; `found` is (ess, nats) -> edges and what they are worth.
-    """
-
-    def __init__(self, study: Study, /) -> None:
-        self._study, self._analysis = study, study.done()
-        super().__init__(
-            ess=size_slider("equivalent sample size", ESS, 1.0),
-            nats=size_slider("price of an edge (nats)", NATS, 0.0),
-            nothing={},
-            label="All priors",
-        )
-        study.watch(self._renew)
-        study.notice.observe(lambda change: _fade(self, study), "value")
-
-    @property
-    def edges(self) -> Floats | None:
-        """The edge probabilities under the prior of the sliders, if they are there."""
-        known = self._known(self.found, *self.values().values())
-        return None if known is None else known[0]
-
-    def setting(self) -> Analysis:
-        """Return what the results belong to: the analysis."""
-        return self._analysis
-
-    def arrange(self) -> list[Any]:
-        """Return what to display; no runner where the sliders answer at once."""
-        self._hide()
-        return [self._study.notice, *super().arrange()]
-
-    def compute(self, progress: Progress, /, ess: float, nats: float) -> Found:
-        """Return the edges under all priors, with those that are there."""
-        analysis, found = self._analysis, dict(self.found)
-        stops = list(product(ESS, NATS))
-        for done, stop in enumerate(stops):
-            if stop not in found:
-                if not progress(done, len(stops), found):
-                    return found
-                found = {**found, stop: under(analysis, *stop)}
-        progress(len(stops), len(stops), found)
-        return found
-
-    def draw(self, found: Found, ess: float, nats: float) -> Board:
-        """The edges under this prior, or those of the analysis."""
-        known, analysis = self._known(found, ess, nats), self._analysis
-        names, usual = analysis.data.names, analysis.edges.probability
-        title, edges = "Edges of the analysis", usual
-        caption = "This prior is not computed yet: press All priors. Shown is the analysis."
-        if known is not None:
-            title, (edges, worth) = "Edges under this prior", known
-            moved = np.abs(edges - usual)
-            u, v = divmod(int(moved.argmax()), len(names))
-            caption = f"{edges.sum():.1f} edges are expected, as in the analysis."
-            if moved.max() >= SAME:
-                caption = (
-                    f"{edges.sum():.1f} edges are expected. Farthest from the analysis: "
-                    f"{names[u]} → {names[v]}, {usual[u, v]:.2f} there and {edges[u, v]:.2f} here."
-                )
-                if np.isfinite(worth):
-                    caption += f" From draws worth {worth:,.0f} independent ones."
-        picture = plots.heat_map(edges, shown_names(names), name="prior_edges", title=title)
-        return {"panel": (picture, caption)}
-
-    def follow(self) -> None:
-        """Show another prior; what runs goes on."""
-        self.show()
-
-    def show(self, *, anew: bool = False) -> None:
-        """Bring the panel up to date; it is grey if the table has changed."""
-        super().show(anew=anew)
-        _fade(self, self._study)
-
-    def _known(self, found: Found, ess: float, nats: float) -> tuple[Floats, float] | None:
-        if self._analysis.data.n <= AT_ONCE:
-            return under(self._analysis, ess, nats)
-        return found.get((ess, nats))
-
-    def _hide(self) -> None:
-        self.runner.layout.display = "none" if self._analysis.data.n <= AT_ONCE else ""
-
-    def _renew(self, analysis: Analysis) -> None:
-        if analysis is not self._analysis:
-            if self.runner.run_button.disabled:
-                self.runner.stop()
-            self._analysis, self.found = analysis, {}
-            self.runner.turn()
-            self._hide()
-            self.show(anew=True)
-
-
-@cache
-def under(analysis: Analysis, ess: float, nats: float, /) -> tuple[Floats, float]:
-    """Return edges (n, n) under this prior, and how many independent draws they are worth."""
-    prior = bn.EdgePenalty(nats) if nats else bn.Uniform()
-    found = sensitivity(analysis, ess=(ess,), priors=(prior,))
-    return found.edges[0, 0], float(found.effective[0, 0])
 
 
 def edges_html(credible: Credible, names: tuple[str, ...], threshold: float, /) -> str:
