@@ -82,10 +82,7 @@ SECONDS = Kept(np.float64, (), 0, MOST_SECONDS)
 
 
 def check(arrays: Arrays, /, kept: Mapping[str, Kept], **most: int) -> None:
-    """Raise a ValueError for arrays that are not all there, and as they must be.
-
-    most : of lengths that have a name, how long they may be
-    """
+    """Raise a ValueError for arrays that are not as they must be; lengths are `most` at most."""
     if arrays.keys() != kept.keys():
         raise ValueError(f"it holds {', '.join(arrays)}, and should hold {', '.join(kept)}")
     lengths: dict[str, int] = {}
@@ -148,16 +145,9 @@ class Checkpoint:
             raise ValueError(f"checkpoint: {error}") from error
 
     def load(self, restore: Callable[[Arrays], object] | None = None, /) -> Arrays | None:
-        """The arrays saved last; None where there is no file yet.
+        """The arrays saved last; None where there is no file yet. A damaged one stays as it is.
 
-        Parameters
-        ----------
-        restore : is given the arrays; it raises a ValueError if they are none of this run's
-
-        Raises
-        ------
-        ValueError
-            If the file is damaged, or is the checkpoint of another run. It stays as it is.
+        `restore` is given the arrays; it raises a ValueError if they are none of this run's.
         """
         try:
             content = self._path.read_bytes()

@@ -117,13 +117,7 @@ def exercises(lab: Notebook, /) -> list[Exercise]:
 
 
 def cells_of(lab: Notebook, /) -> list[Cell]:
-    """Return the cells of a notebook.
-
-    Raises
-    ------
-    ValueError
-        If it is none.
-    """
+    """Return the cells of a notebook, or raise a ValueError for what is none."""
     cells: Any = lab.get("cells")
     try:
         json.dumps(lab)

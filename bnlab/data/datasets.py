@@ -19,17 +19,6 @@ from bnlab.files import RemoteFile, fetch
 
 KNOWN = Path(__file__).with_name("known")
 
-_SQUARES = tuple(
-    f"{row}-{column}-square"
-    for row in ("top", "middle", "bottom")
-    for column in ("left", "middle", "right")
-)
-_LINES = (
-    *((0, 1, 2), (3, 4, 5), (6, 7, 8)),
-    *((0, 3, 6), (1, 4, 7), (2, 5, 8)),
-    *((0, 4, 8), (2, 4, 6)),
-)
-
 
 @cache
 def _known() -> dict[str, dict[str, Any]]:
@@ -85,7 +74,7 @@ def load_dataset(name: str, /, *, missing: Missing = "level") -> Data:
         raise ValueError(f"no data set {name!r}; there are {', '.join(_known())}")
     known = _known()[name]
     if "file" not in known:
-        return _coded(name, known["columns"]) if "columns" in known else _tic_tac_toe()
+        return _coded(name, known["columns"])
     found = read_text(fetch(RemoteFile(**known["file"])), "utf-8")
     if name == "promoters":  # a column for each position
         lines = [line.split(",") for line in found.splitlines()]
@@ -96,34 +85,6 @@ def load_dataset(name: str, /, *, missing: Missing = "level") -> Data:
     if "names" in given:
         options = replace(options, names=given["names"].split())
     return parse_table(found, name, options)
-
-
-def _tic_tac_toe() -> Data:
-    """All final boards of games that x begins: x wins, then o wins, then draws."""
-    finals: dict[tuple[int, ...], int] = {}
-    running: set[tuple[int, ...]] = {(2,) * 9}
-    for turn in range(9):
-        boards: set[tuple[int, ...]] = {
-            (*board[:square], turn % 2, *board[square + 1 :])
-            for board in running
-            for square in range(9)
-            if board[square] == 2
-        }
-        won = {
-            board: board[a]
-            for board in boards
-            for a, b, c in _LINES
-            if board[a] == board[b] == board[c] != 2
-        }
-        running = boards - won.keys()
-        finals |= won
-    finals |= dict.fromkeys(running, 2)
-    ordered = sorted(finals, key=lambda board: (finals[board], board))
-    return Data.from_arrays(
-        [(*board, int(finals[board] == 0)) for board in ordered],
-        names=(*_SQUARES, "class"),
-        levels=(("x", "o", "b"),) * 9 + (("negative", "positive"),),
-    )
 
 
 def _coded(name: str, columns: dict[str, list[Any]]) -> Data:

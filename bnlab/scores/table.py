@@ -192,12 +192,7 @@ def allowed_order(table: ScoreTable, /, *, rng: np.random.Generator) -> Ints:
 
     Without constraints it is uniform. Else, of the nodes in random order, the first that has an
     allowed family among those placed is placed next; what is placed never hinders another node, so
-    this fails only where there is no DAG.
-
-    Raises
-    ------
-    ValueError
-        If the constraints leave no DAG.
+    this raises a ValueError only where there is no DAG.
     """
     allowed = [table.parents[v][log_phi > -math.inf] for v, log_phi in enumerate(table.log_phi)]
     waiting, order, placed = rng.permutation(table.n).tolist(), list[int](), 0
