@@ -23,7 +23,7 @@ from bnlab.exact import log_dag_prior_sum
 from bnlab.papers.beal2003 import study as beal
 from bnlab.papers.em2007 import cases, study as em
 from bnlab.papers.htw2016 import study as htw
-from bnlab.papers.stat521a import averages, priors, search
+from bnlab.papers.stat521a import search, study
 from bnlab.papers.store import Array
 
 Arrays = dict[str, Array]
@@ -148,21 +148,21 @@ def network() -> Arrays:
 
 def areas() -> Arrays:
     """(sizes, data sets, METHODS, KINDS), a minute or so."""
-    found = [[averages.discover(i, m) for i in range(DATA_SETS)] for m in averages.CHILD_SIZES]
+    found = [[study.discover(i, m) for i in range(DATA_SETS)] for m in study.CHILD_SIZES]
     return {"child areas": np.array(found, np.float32)}
 
 
-def subsets(count: int = priors.SUBSETS) -> Arrays:
-    """Scores (11, 176) of two numbers of rows, and what `priors.subsets` returns."""
+def subsets(count: int = study.SUBSETS) -> Arrays:
+    """Scores (11, 176) of two numbers of rows, and what `study.subsets` returns."""
     data = bn.load_dataset("sachs")
-    out: Arrays = {f"cells {m}": scores(chosen_rows(data, m, 0)) for m in priors.SHOWN}
+    out: Arrays = {f"cells {m}": scores(chosen_rows(data, m, 0)) for m in study.SHOWN}
     parts: dict[str, list[list[object]]] = {"areas": [], "evidence": [], "alike": [], "orders": []}
-    for m in priors.SIZES[:-1]:
+    for m in study.SIZES[:-1]:
         scored = [scores(chosen_rows(data, m, number)) for number in range(count)]
-        both = [[by_strength(one, source) for source in priors.SOURCES] for one in scored]
+        both = [[by_strength(one, source) for source in study.SOURCES] for one in scored]
         parts["areas"].append([[areas for areas, _ in one] for one in both])
         parts["evidence"].append([[evidence for _, evidence in one] for one in both])
-        plain = [priors.with_prior(one) for one in scored]
+        plain = [study.with_prior(one) for one in scored]
         parts["alike"].append([area(bn.dag_posterior(one).edges) for one in plain])
         parts["orders"].append([area(bn.order_posterior(one).edges) for one in plain])
     return out | {f"cells {name}": np.array(part, np.float32) for name, part in parts.items()}
@@ -177,9 +177,9 @@ def chosen_rows(data: bn.Data, m: int, number: int) -> bn.Data:
 
 def by_strength(log_score: Floats, source: str) -> tuple[Floats, Floats]:
     """For each of STRENGTHS the area under the ROC curve, and exact ln p(D | strength)."""
-    found, evidence, matrix = [], [], priors.beliefs(source)
-    for strength in priors.STRENGTHS:
-        informed = priors.with_prior(log_score, bn.EdgeBeliefs(matrix, strength))
+    found, evidence, matrix = [], [], study.beliefs(source)
+    for strength in study.STRENGTHS:
+        informed = study.with_prior(log_score, bn.EdgeBeliefs(matrix, strength))
         posterior = bn.dag_posterior(informed)
         found.append(area(posterior.edges))
         evidence.append(posterior.log_z - log_dag_prior_sum(informed))
@@ -191,7 +191,7 @@ def scores(data: bn.Data) -> Floats:
 
 
 def area(edges: Floats) -> float:
-    return bn.diagnostics.auc(edges, priors.truth())
+    return bn.diagnostics.auc(edges, study.truth())
 
 
 PARTS: dict[str, dict[str, Callable[[], Arrays]]] = {

@@ -12,7 +12,7 @@ from bokeh.embed import json_item
 import bnlab as bn
 from bnlab import graphs
 from bnlab.papers.em2007.study import rows as em_rows
-from bnlab.papers.stat521a import averages, page, priors, search
+from bnlab.papers.stat521a import page, search, study
 from bnlab.papers.store import stored
 
 STORED = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "stored.py"))
@@ -64,12 +64,12 @@ def test_neighbours_of_one_member_are_not_those_of_the_class():
     for key in sorted(set(keys)):
         members = [i for i, other in enumerate(keys) if other == key]
         near = [{keys[j] for j in np.flatnonzero(differ[i])} for i in members]
-        assert len(priors.neighbours(dags[members])) == len(set().union(*near))
-        assert len(priors.neighbours(dags[members[:1]])) == len(near[0])
+        assert len(study.neighbours(dags[members])) == len(set().union(*near))
+        assert len(study.neighbours(dags[members[:1]])) == len(near[0])
         shares.append(1 - len(near[0]) / len(set().union(*near)))
-    mean, largest, classes = priors.missed(3)
+    mean, largest, classes = study.missed(3)
     assert (mean, largest, classes) == (pytest.approx(np.mean(shares)), max(shares), 11)
-    assert 0 < mean < priors.missed(4)[0]
+    assert 0 < mean < study.missed(4)[0]
 
 
 # Equivalence and the order-modular prior
@@ -77,8 +77,8 @@ def test_neighbours_of_one_member_are_not_those_of_the_class():
 
 def test_the_true_class_by_hand():
     """The v-structure B -> D <- C stays; B - A - C - E is a path with any of the four as root."""
-    dags, log_orders = priors.everything()
-    members = priors.true_class()
+    dags, log_orders = study.everything()
+    members = study.true_class()
     a, b, c, d, e = range(5)
     fixed = [(b, d), (c, d)]
     roots = [
@@ -94,12 +94,12 @@ def test_the_true_class_by_hand():
 
 
 @pytest.fixture(scope="module")
-def bias() -> priors.Bias:
-    return priors.bias(3)
+def bias() -> study.Bias:
+    return study.bias(3)
 
 
 def test_shares_inside_the_class_do_not_depend_on_data(bias):
-    shares, _ = priors.limits()
+    shares, _ = study.limits()
     inside = bias.modular / bias.modular.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(inside, np.tile([1 / 12, 2 / 12, 4 / 12, 5 / 12], (9, 1)), rtol=1e-6)
     np.testing.assert_allclose(shares, [1 / 12, 2 / 12, 4 / 12, 5 / 12])
@@ -109,13 +109,13 @@ def test_shares_inside_the_class_do_not_depend_on_data(bias):
 def test_both_posteriors_find_the_class_and_the_bias_stays(bias):
     assert bias.alike[-1].sum() > 0.99 and bias.modular[-1].sum() > 0.99
     assert bias.alike[0].sum() < 0.01
-    _, limit = priors.limits()
+    _, limit = study.limits()
     assert limit == pytest.approx(2 / 3)
     assert bias.sad[-1] == pytest.approx(limit, abs=0.01)
 
 
 def test_the_bias_is_that_of_the_dynamic_programs(bias):
-    sizes = priors.CLASS_SIZES
+    sizes = study.CLASS_SIZES
     rows = bn.load_network("cancer").sample(sizes[-1], np.random.default_rng([521, 1, 3]))
     for place in (0, 4):
         table = bn.score_families(rows.prefix(sizes[place]), bn.BDeu(1.0), max_parents=4)
@@ -177,40 +177,40 @@ def test_two_runs_may_agree_and_both_be_wrong():
 
 def test_a_prior_on_kept_scores_is_that_of_a_table_scored_with_it():
     rows = bn.Data.from_arrays(
-        np.random.default_rng(1).integers(0, 3, (50, 11)), arities=[3] * 11, names=priors.PROTEINS
+        np.random.default_rng(1).integers(0, 3, (50, 11)), arities=[3] * 11, names=study.PROTEINS
     )
-    prior = bn.EdgeBeliefs(priors.beliefs("the literature"), 2.0)
+    prior = bn.EdgeBeliefs(study.beliefs("the literature"), 2.0)
     whole = bn.score_families(rows, bn.BDeu(1.0), max_parents=3, prior=prior)
-    rebuilt = priors.with_prior(whole.log_score, prior)
+    rebuilt = study.with_prior(whole.log_score, prior)
     for name in ("parents", "log_score", "log_prior"):
         np.testing.assert_array_equal(getattr(rebuilt, name), getattr(whole, name))
 
 
 def test_sources_of_beliefs():
-    believed = [priors.beliefs(source) > 0.5 for source in priors.SOURCES]
-    truth = priors.truth()
+    believed = [study.beliefs(source) > 0.5 for source in study.SOURCES]
+    truth = study.truth()
     np.testing.assert_array_equal(believed[0], truth)
     assert 0.1 < (believed[1] != truth).sum() / 110 < 0.3
     assert believed[2].sum() == 17 and not np.array_equal(believed[2], truth)
     with pytest.raises(ValueError, match="no source 'rumour'"):
-        priors.beliefs("rumour")
+        study.beliefs("rumour")
 
 
-@pytest.mark.parametrize("source", priors.SOURCES)
+@pytest.mark.parametrize("source", study.SOURCES)
 def test_the_evidence_of_a_strength_rises_with_the_energy_that_data_save(source):
     """d ln p(D | b) / d b is the mean energy under the prior less that under the posterior."""
-    matrix = priors.beliefs(source)
+    matrix = study.beliefs(source)
 
     def energy(log_score: np.ndarray, strength: float) -> float:
-        table = priors.with_prior(log_score, bn.EdgeBeliefs(matrix, strength))
+        table = study.with_prior(log_score, bn.EdgeBeliefs(matrix, strength))
         edges = bn.dag_posterior(table).edges
         return float((edges * (1 - 2 * matrix)).sum())
 
     def evidence(strength: float) -> float:
-        table = priors.with_prior(scores, bn.EdgeBeliefs(matrix, strength))
+        table = study.with_prior(scores, bn.EdgeBeliefs(matrix, strength))
         return bn.dag_posterior(table).log_z - bn.exact.log_dag_prior_sum(table)
 
-    scores, step = priors.table(90).log_score, 1e-3
+    scores, step = study.table(90).log_score, 1e-3
     slope = (evidence(2 + step) - evidence(2 - step)) / (2 * step)
     saved = energy(np.zeros_like(scores), 2.0) - energy(scores, 2.0)
     assert slope == pytest.approx(saved, abs=1e-3)
@@ -218,7 +218,7 @@ def test_the_evidence_of_a_strength_rises_with_the_energy_that_data_save(source)
 
 def test_audit_of_beliefs():
     """Right beliefs help where rows are few, and the evidence tells them from wrong ones."""
-    seen = priors.subsets()
+    seen = study.subsets()
     right, partly, wrong = seen["areas"].mean(axis=1)[0]
     assert (np.diff(right) > 0).all() and right[-1] > 0.99
     assert partly[4] > partly[0] > wrong[4] and (wrong[1:] < wrong[0]).all()
@@ -232,8 +232,8 @@ def test_audit_of_beliefs():
 
 
 def test_beliefs_do_not_matter_where_rows_are_many():
-    whole = priors.edges(5400)
-    assert np.ptp([bn.diagnostics.auc(edges, priors.truth()) for edges in whole.values()]) < 0.01
+    whole = study.edges(5400)
+    assert np.ptp([bn.diagnostics.auc(edges, study.truth()) for edges in whole.values()]) < 0.01
 
 
 def test_kept_scores_and_subsets_are_made_again(data_dir):
@@ -241,7 +241,7 @@ def test_kept_scores_and_subsets_are_made_again(data_dir):
     for name in ("cells 90", "cells 5400"):
         np.testing.assert_allclose(again[name], stored("stat521a")[name], atol=1e-9)
     for name in ("areas", "evidence", "alike", "orders"):
-        kept = priors.subsets()[name][:, :1]
+        kept = study.subsets()[name][:, :1]
         np.testing.assert_allclose(again[f"cells {name}"], kept, rtol=1e-5)
 
 
@@ -250,21 +250,21 @@ def test_kept_scores_and_subsets_are_made_again(data_dir):
 
 def test_areas_of_the_truth_its_reverse_and_its_class():
     truth = np.array([0, 1, 2])
-    assert averages.areas([truth], truth).tolist() == [1, 1]
-    assert averages.areas([[2, 4, 0]], truth)[1] == 0
+    assert study.areas([truth], truth).tolist() == [1, 1]
+    assert study.areas([[2, 4, 0]], truth)[1] == 0
     members = [dag for dag in graphs.all_dags(3) if graphs.markov_equivalent(dag, truth)]
     # Of three members each edge has two thirds or one third one way: (2 > 1, 1 > 0) by hand.
     believed = graphs.to_adjacency(np.array(members)).mean(axis=0)
     by_hand = bn.diagnostics.auc(believed, graphs.to_adjacency(truth))
-    assert averages.areas(members, truth)[0] == by_hand < 1
+    assert study.areas(members, truth)[0] == by_hand < 1
 
 
 def test_a_saved_data_set_is_found_again():
-    np.testing.assert_allclose(averages.discover(1, 1000), averages.discovered()[1, 1], atol=1e-6)
+    np.testing.assert_allclose(study.discover(1, 1000), study.discovered()[1, 1], atol=1e-6)
 
 
 def test_audit_of_the_edges_found():
-    found = averages.discovered().mean(axis=1)
+    found = study.discovered().mean(axis=1)
     single, average = found[:, :3].max(axis=1), found[:, 4:].min(axis=1)
     assert (average > single).all()
     assert (average - single)[0].min() > 0.08
@@ -275,7 +275,7 @@ def test_audit_of_the_edges_found():
 
 @pytest.mark.slow
 def test_averages_predict_better_while_rows_are_few():
-    losses, masses = averages.losses()
+    losses, masses = study.losses()
     gain = losses[:, :, 3] - losses[:, :, 0]
     mean, error = gain.mean(axis=0), gain.std(axis=0, ddof=1) / len(gain) ** 0.5
     assert (mean[:4] > 2.5 * error[:4]).all() and (np.diff(mean) < 0).all()
@@ -283,11 +283,11 @@ def test_averages_predict_better_while_rows_are_few():
     assert losses.mean(axis=0)[-1, 4] > 5 * losses.mean(axis=0)[-1, 3]
 
 
-@pytest.mark.parametrize("name", averages.DATASETS)
+@pytest.mark.parametrize("name", study.DATASETS)
 def test_windows_by_beam_and_in_truth(name):
-    for factor in averages.FACTORS:
-        seen = averages.window(name, factor)
-        assert seen.found <= seen.exact < averages.LISTED and seen.mass <= seen.exact_mass + 1e-9
+    for factor in study.FACTORS:
+        seen = study.window(name, factor)
+        assert seen.found <= seen.exact < study.LISTED and seen.mass <= seen.exact_mass + 1e-9
         if name == "tic_tac_toe":
             assert seen.mass < 0.6 * seen.exact_mass
         else:
@@ -295,10 +295,10 @@ def test_windows_by_beam_and_in_truth(name):
 
 
 def test_weighing_distinct_dags_beats_counting_visits():
-    errors = averages.errors("coronary")
+    errors = study.errors("coronary")
     assert (errors["distinct"].mean(axis=0) < errors["visits"].mean(axis=0)).all()
     assert errors["distinct"][:, -1].mean() < errors["visits"][:, -1].mean() / 4
-    stuck = averages.errors("tic_tac_toe")
+    stuck = study.errors("tic_tac_toe")
     assert min(values.mean(axis=0)[-1] for values in stuck.values()) > 10
 
 
@@ -307,16 +307,16 @@ def test_weighing_distinct_dags_beats_counting_visits():
 
 def test_pictures_hold_the_numbers():
     make = {name: part.make for name, part in page.page.parts.items()}
-    found = averages.discovered()
+    found = study.discovered()
     lines = make["found_paths"]().select_one({"name": "paths"}).data
     orders = lines["ys"][lines["label"].index("average over orders")]
     assert orders == found.mean(axis=1)[:, 4, 1].tolist()
     evidence = make["beliefs_evidence"](m=270).select_one({"name": "evidence_270"}).data
-    gain = priors.subsets()["evidence"][1].mean(axis=0)
+    gain = study.subsets()["evidence"][1].mean(axis=0)
     assert evidence["ys"][0] == (gain - gain[0, 0])[0, 1:].tolist()
     curve = make["roc_5400"]().select_one({"name": "roc_5400"}).data
     assert np.trapezoid(curve["ys"][0], curve["xs"][0]) == pytest.approx(
-        bn.diagnostics.auc(priors.edges(5400)["each DAG alike"], priors.truth())
+        bn.diagnostics.auc(study.edges(5400)["each DAG alike"], study.truth())
     )
     assert json_item(make["members"]()) and json_item(make["roc_90"]())
 

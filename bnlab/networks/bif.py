@@ -355,11 +355,10 @@ class _File:
                 f"{block.name!r} has {len(block.parents)} parents; here are {len(labels)} states",
                 line,
             )
+        found = []
         for label, parent in zip(labels, block.parents, strict=True):
             codes = self.variables[parent]
             if label not in codes:
                 raise self.fail(f"{label!r} is no state of {parent!r} ({', '.join(codes)})", line)
-        return tuple(
-            self.variables[parent][label]
-            for label, parent in zip(labels, block.parents, strict=True)
-        )
+            found.append(codes[label])
+        return tuple(found)

@@ -10,7 +10,7 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.papers.page import Page, Rows
-from bnlab.papers.stat521a import averages, priors, search
+from bnlab.papers.stat521a import search, study
 
 page = Page()
 
@@ -33,7 +33,7 @@ def _grouped(
 def missed() -> Rows:
     """Neighbours of a class that one member misses. Shares of classes."""
     for n in (3, 4):
-        mean, worst, classes = priors.missed(n)
+        mean, worst, classes = study.missed(n)
         yield n, classes, mean, worst
 
 
@@ -163,14 +163,14 @@ def _scatter(runs: Mapping[str, Floats], names: tuple[str, ...], *, across: int)
 @page.figure("members")
 def members() -> Any:
     """The members of a class. Four equivalent DAGs, and with how many orders each is compatible."""
-    dags = priors.everything()[0][priors.true_class()]
-    shares, _ = priors.limits()
+    dags = study.everything()[0][study.true_class()]
+    shares, _ = study.limits()
     return plots.graph_gallery(
         bn.graphs.to_adjacency(dags),
         bn.load_network("cancer").names,
         [
             f"{count} of 12: {share:.3f}"
-            for count, share in zip(priors.orders(), shares, strict=True)
+            for count, share in zip(study.orders(), shares, strict=True)
         ],
         across=4,
         name="members",
@@ -183,10 +183,10 @@ def members() -> Any:
 def bias() -> Any:
     """Does the bias go away with more rows? Inside the class the shares stay those of the prior,
     whatever the number of rows."""
-    found, sizes = priors.biases(), priors.CLASS_SIZES
+    found, sizes = study.biases(), study.CLASS_SIZES
     modular = {
         f"{count} order{'s' * bool(count > 1)}": (sizes, line)
-        for count, line in zip(priors.orders(), found.modular.T, strict=True)
+        for count, line in zip(study.orders(), found.modular.T, strict=True)
     }
     return plots.time_curves(
         {"each DAG alike": {"": (sizes, found.alike[:, 0])}, "order-modular,": modular},
@@ -208,15 +208,15 @@ def bias() -> Any:
 def inside() -> Rows:
     """The bias as numbers. Posterior probability of the true class; exact sums, means of ten data
     sets."""
-    for m, alike, modular, sad in zip(priors.CLASS_SIZES, *priors.biases(), strict=True):
+    for m, alike, modular, sad in zip(study.CLASS_SIZES, *study.biases(), strict=True):
         yield m, alike.sum(), modular.sum(), sad
 
 
-@page.figure("roc_{m}", each=[{"m": m} for m in priors.SHOWN])
+@page.figure("roc_{m}", each=[{"m": m} for m in study.SHOWN])
 def roc(m: int) -> Any:
     """T-cells, {m:,} rows. ROC curves of the edges under four priors."""
     curves = {
-        label: bn.diagnostics.roc(edges, priors.truth()) for label, edges in priors.edges(m).items()
+        label: bn.diagnostics.roc(edges, study.truth()) for label, edges in study.edges(m).items()
     }
     return plots.roc_curves(
         curves,
@@ -229,55 +229,55 @@ def roc(m: int) -> Any:
 @page.table("roc", "rows", "prior", "area", form=".3f")
 def areas() -> Rows:
     """T-cells as numbers. Area under the ROC curve of the edges."""
-    for m in priors.SHOWN:
-        for name, p in priors.edges(m).items():
-            yield m, name, bn.diagnostics.auc(p, priors.truth())
+    for m in study.SHOWN:
+        for name, p in study.edges(m).items():
+            yield m, name, bn.diagnostics.auc(p, study.truth())
 
 
 @page.figure("beliefs_{kind}", each=[{"kind": kind} for kind in ("areas", "evidence")])
 def strengths(kind: str, m: int = 90) -> Any:
     """T-cells: {kind} by strength of belief. 90 rows; right beliefs help, and the evidence tells
     right from wrong."""
-    values = priors.subsets()[kind][priors.SIZES.index(m)].mean(axis=0)
+    values = study.subsets()[kind][study.SIZES.index(m)].mean(axis=0)
     blank = float(values[0, 0])
     y_label, y_range = "area under the ROC curve", (0.55, 1.01)
     if kind == "evidence":
         values, blank = values - blank, 0.0
         y_label, y_range = "ln p(D | strength), nats above none", (-40.0, 20.0)
-    x = priors.STRENGTHS[1:]
+    x = study.STRENGTHS[1:]
     return plots.time_curves(
-        {source: {"": (x, line[1:])} for source, line in zip(priors.SOURCES, values, strict=True)},
+        {source: {"": (x, line[1:])} for source, line in zip(study.SOURCES, values, strict=True)},
         {"no beliefs": blank},
         y_label=y_label,
         y_range=y_range,
         x_label="strength of the beliefs",
         name=f"{kind}_{m}",
-        title=f"T-cells, {m:,} rows, mean of {priors.SUBSETS} subsets",
+        title=f"T-cells, {m:,} rows, mean of {study.SUBSETS} subsets",
         alt=f"T-cells, {m} rows: {y_label} against the strength of right and of wrong beliefs",
     )
 
 
-@page.table("beliefs", "rows", "source", *(f"strength {s:g}" for s in priors.STRENGTHS), form=".3f")
+@page.table("beliefs", "rows", "source", *(f"strength {s:g}" for s in study.STRENGTHS), form=".3f")
 def beliefs() -> Rows:
     """Beliefs as numbers. Mean areas of twenty subsets of the rows."""
-    for m, found in zip(priors.SIZES, priors.subsets()["areas"].mean(axis=1), strict=False):
-        for source, line in zip(priors.SOURCES, found, strict=True):
+    for m, found in zip(study.SIZES, study.subsets()["areas"].mean(axis=1), strict=False):
+        for source, line in zip(study.SOURCES, found, strict=True):
             yield (m, source, *line)
 
 
-@page.figure("found_{kind}", each=[{"kind": kind} for kind in averages.KINDS])
+@page.figure("found_{kind}", each=[{"kind": kind} for kind in study.KINDS])
 def figure_found(kind: str) -> Any:
     """Child: {kind} found. Averages are above single DAGs; for edges the class of the best DAG is
     between."""
-    means = averages.discovered().mean(axis=1)[..., averages.KINDS.index(kind)]
-    lines = dict(zip(averages.METHODS, means.T, strict=True))
+    means = study.discovered().mean(axis=1)[..., study.KINDS.index(kind)]
+    lines = dict(zip(study.METHODS, means.T, strict=True))
     groups = {
         "one DAG:": ("hill climbing", "GES", "MAP"),
         "class of the MAP": ("class of the MAP",),
         "average over": ("orders", "DAGs"),
     }
     return plots.time_curves(
-        _grouped(averages.CHILD_SIZES, lines, groups),
+        _grouped(study.CHILD_SIZES, lines, groups),
         y_label=f"area under the ROC curve, {kind}",
         y_range=(0.5, 1.01),
         x_label="rows",
@@ -287,12 +287,12 @@ def figure_found(kind: str) -> Any:
     )
 
 
-@page.table("found", "of", "method", *(f"{m:,} rows" for m in averages.CHILD_SIZES), form=".3f")
+@page.table("found", "of", "method", *(f"{m:,} rows" for m in study.CHILD_SIZES), form=".3f")
 def found() -> Rows:
     """Child as numbers. Area under the ROC curve, means of ten data sets."""
-    for place, kind in enumerate(averages.KINDS):
-        means = averages.discovered().mean(axis=1)[..., place].T
-        for name, line in zip(averages.METHODS, means, strict=True):
+    for place, kind in enumerate(study.KINDS):
+        means = study.discovered().mean(axis=1)[..., place].T
+        for name, line in zip(study.METHODS, means, strict=True):
             yield (kind, name, *line)
 
 
@@ -300,36 +300,36 @@ def found() -> Rows:
 def predicted() -> Any:
     """Averages against one network. Loss of predictions; averages are ahead as long as rows are
     few."""
-    values = averages.losses()[0]
-    lines = dict(zip(averages.WAYS, values.mean(axis=0).T, strict=True))
+    values = study.losses()[0]
+    lines = dict(zip(study.WAYS, values.mean(axis=0).T, strict=True))
     groups = {
-        "average over": averages.WAYS[:3],
-        "one DAG:": averages.WAYS[3:5],
-        "true structure": averages.WAYS[5:],
+        "average over": study.WAYS[:3],
+        "one DAG:": study.WAYS[3:5],
+        "true structure": study.WAYS[5:],
     }
     return plots.time_curves(
-        _grouped(averages.SIZES, lines, groups),
+        _grouped(study.LOSS_SIZES, lines, groups),
         y_label="KL(true || predicted), nats a row",
         y_range=(0.01, 3),
         y_axis_type="log",
         x_label="rows",
         name="predicted",
-        title=f"Predictions, {values.shape[0]} networks of {averages.NODES} nodes",
+        title=f"Predictions, {values.shape[0]} networks of {study.NODES} nodes",
         alt="Loss of predictions against rows: averages below the best DAG while rows are few",
     )
 
 
 @page.table(
     "predicted_numbers",
-    *("rows", *averages.WAYS, "MAP worse by", "standard error", "mass of the 100 best"),
+    *("rows", *study.WAYS, "MAP worse by", "standard error", "mass of the 100 best"),
     form=".3f",
 )
 def predictions() -> Rows:
     """Averages as numbers. Loss, nats a row."""
-    values, masses = averages.losses()
+    values, masses = study.losses()
     gain = values[:, :, 3] - values[:, :, 0]
     error = gain.std(axis=0, ddof=1) / len(gain) ** 0.5
-    for i, m in enumerate(averages.SIZES):
+    for i, m in enumerate(study.LOSS_SIZES):
         means = values[:, i].mean(axis=0)
         yield (m, *means, gain[:, i].mean(), error[i], masses[:, i].mean())
 
@@ -339,10 +339,10 @@ def figure_windows() -> Any:
     """Occam's window. The posterior probability of each window, and of what a beam finds of it."""
     groups = {
         name.replace("_", "-"): {
-            "found": (averages.FACTORS, [one.mass for one in seen]),
-            "exact": (averages.FACTORS, [one.exact_mass for one in seen]),
+            "found": (study.FACTORS, [one.mass for one in seen]),
+            "exact": (study.FACTORS, [one.exact_mass for one in seen]),
         }
-        for name, seen in averages.windows().items()
+        for name, seen in study.windows().items()
     }
     return plots.time_curves(
         groups,
@@ -360,8 +360,8 @@ def figure_windows() -> Any:
 )
 def in_windows() -> Rows:
     """Occam's window as numbers. DAGs, and their posterior probabilities."""
-    for name, seen in averages.windows().items():
-        for factor, one in zip(averages.FACTORS, seen, strict=True):
+    for name, seen in study.windows().items():
+        for factor, one in zip(study.FACTORS, seen, strict=True):
             yield name, factor, one.found, one.exact, one.mass, one.exact_mass
 
 
@@ -370,8 +370,8 @@ def visits(name: str = "coronary") -> Any:
     """Visits, or distinct DAGs? Weighing the DAGs that were seen comes nearer than counting
     visits."""
     return plots.error_curve(
-        averages.STOPS,
-        {label: values.mean(axis=0) for label, values in averages.errors(name).items()},
+        study.STOPS,
+        {label: values.mean(axis=0) for label, values in study.errors(name).items()},
         {},
         x_label="local moves of one chain",
         y_label="SAD from the exact edges",
@@ -383,10 +383,10 @@ def visits(name: str = "coronary") -> Any:
 
 
 @page.table(
-    "visits_numbers", "data", "estimate", *(f"{s:,} moves" for s in averages.STOPS), form=".2f"
+    "visits_numbers", "data", "estimate", *(f"{s:,} moves" for s in study.STOPS), form=".2f"
 )
 def weighing() -> Rows:
     """Visits as numbers. Sums of absolute errors of edges."""
-    for name in averages.DATASETS:
-        for label, values in averages.errors(name).items():
+    for name in study.DATASETS:
+        for label, values in study.errors(name).items():
             yield (name, label, *values.mean(axis=0))
