@@ -12,3 +12,19 @@ from bnlab.data.discretizing import (
 )
 from bnlab.data.reader import read_csv
 from bnlab.data.table import AnyCells, Data, Gapped
+
+__all__ = [
+    "AnyCells",
+    "CutPoints",
+    "Data",
+    "Discretized",
+    "Discretizer",
+    "EqualFrequency",
+    "EqualWidth",
+    "Gapped",
+    "Intervals",
+    "discretize",
+    "list_datasets",
+    "load_dataset",
+    "read_csv",
+]
