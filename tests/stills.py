@@ -300,20 +300,22 @@ def in_layers(edges, layer, across):
 @of("11_structure_mcmc", slow=True)
 def structure_mcmc_modes(lab):
     table = lab.target("tic-tac-toe", 958).table
-    score = {int(P): w for P, w in zip(table.parents[4], table.log_phi[4], strict=True)}
-    names = ["corner" if v in (0, 2, 6, 8) else "middle" if v == 4 else "side" for v in range(9)]
+    score = {int(P): w for P, w in zip(table.parents[9], table.log_phi[9], strict=True)}
+    names = [*map(str, range(9)), "class"]
     places = [(v % 3 / 2.9 + 0.31, 1 - v // 3 / 2) for v in range(9)] + [(0.0, 0.72)]
     drawn = []
-    for said, corners in ("alone", ()), ("one corner", (0,)), ("two corners", (0, 8)):
+    for said, squares in ("one square", (0,)), ("two", (0, 1)), ("three", (0, 1, 2)):
         edges = np.zeros((10, 10))
-        edges[[*corners, 9], 4] = 1
-        gain = score[sum(1 << u for u in (*corners, 9))] - score[0]
-        drawn.append([f"class, {said}: {gain:.1f} nats", board(edges, [*names, "class"], places)])
-    return drawn
+        edges[list(squares), 9] = 1
+        gain = score[sum(1 << u for u in squares)] - score[0]
+        said = f"{said}: {gain:.1f} nats".replace("-", "−")
+        drawn.append([said, board(edges, names, places)])
+    edges[[9, 0, 8], 4] = 1
+    return [*drawn, ["one of eight modes", board(edges, names, places)]]
 
 
 def board(edges, names, places):
-    alt = "The nine squares and class, with arrows to the middle square"
+    alt = "The nine squares and class, with arrows"
     return plots.network(edges, names, places, width=270, height=190, title="", alt=alt)
 
 
