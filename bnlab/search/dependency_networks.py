@@ -212,7 +212,8 @@ def best_dag_given_order(table: ScoreTable, order: ArrayLike, /) -> Ints:
     nodes = np.asarray(order)
     if nodes.ndim != 1 or sorted(nodes.tolist()) != list(range(table.n)):
         raise ValueError(f"order={shown(nodes.tolist())}: name each node 0..{table.n - 1} once")
-    log_phi = log_phi_within(table, nodes.astype(np.int64))
+    nodes = nodes.astype(np.int64)
+    log_phi = log_phi_within(table, nodes)
     for v in nodes:
         if log_phi[v].max() == -math.inf:
             raise ValueError(
