@@ -85,7 +85,7 @@ def band(case: Case, m: int) -> tuple[float, float]:
 
 
 def gap(table: bn.ScoreTable, kernel: StructureKernel, dags: Sequence[Dag], K: Floats, /) -> str:
-    """Compare 50,000 moves of the package with K, at DAGs that it leaves over 1,000 times."""
+    """Compare 50,000 moves of the package with K, at DAGs that it visits over 1,000 times."""
     how: Any = {"draws": 50_000, "chains": 1, "burn_in": 0, "thin": 1}
     walk = bn.sample_structures(table, kernel=kernel, rng=np.random.default_rng(1), **how)
     place = {tuple(sum(1 << u for u in P) for P in dag): i for i, dag in enumerate(dags)}
