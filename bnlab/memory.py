@@ -13,6 +13,8 @@ CONTROL_GROUPS = Path("/sys/fs/cgroup")
 OWN_GROUPS = Path("/proc/self/cgroup")
 NO_LIMIT = 2**60  # bytes; version 1 writes a number of this size where there is no limit
 
+Remedy = str | tuple[Part, ...] | Callable[[int], tuple[Part, ...]]  # the last of the bytes free
+
 
 def free_bytes() -> int | None:
     """Return the bytes that this process may still take: the machine's, or its control groups'.
@@ -21,9 +23,6 @@ def free_bytes() -> int | None:
     """
     known = [b for b in (_machine_free(), _groups_free()) if b is not None]
     return min(known, default=None)
-
-
-Remedy = str | tuple[Part, ...] | Callable[[int], tuple[Part, ...]]  # the last of the bytes free
 
 
 def require(needed: int, /, *, task: str, remedy: Remedy) -> None:

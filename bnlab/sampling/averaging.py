@@ -2,9 +2,10 @@
 
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ Values = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Unknown(Protocol):
+class Unknown(ABC):
     """What is drawn in turn with the DAG: an array (size,) of states, measurements or choices.
 
     called : so many of what; comparisons : rows that are looked at in a cycle
@@ -62,10 +63,19 @@ class Unknown(Protocol):
     called: str
     comparisons: int
 
+    @abstractmethod
     def fit(self, values: Values, /) -> bool: ...
+
+    @abstractmethod
     def start(self, rng: np.random.Generator, /) -> Values: ...
+
+    @abstractmethod
     def drawn(self, values: Values, dag: Ints, rng: np.random.Generator, /) -> Values: ...
+
+    @abstractmethod
     def filled(self, values: Values, /) -> Data: ...
+
+    @abstractmethod
     def log_scores(self, values: Values, parents: Ints, /) -> Floats: ...
 
     def proposed(self, values: Values, rng: np.random.Generator, /) -> Values | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, FixedTicker, NumeralTickFormatter
+from bokeh.models import FixedTicker, NumeralTickFormatter
 from numpy.typing import ArrayLike
 
 from bnlab import plots
@@ -13,7 +13,7 @@ from bnlab.hidden import Warped
 from bnlab.papers.beal2003 import study, world
 from bnlab.papers.beal2003.study import LADDER, Sides, mean_of, traced
 from bnlab.papers.page import Page, Rows, pairs
-from bnlab.plots.canvas import INK, RULE
+from bnlab.plots.canvas import INK, RULE, data_source
 from bnlab.plots.curves import log_curves
 
 Lines = Mapping[str, tuple[Sequence[int], ArrayLike]]
@@ -52,7 +52,7 @@ def figure_6_2(known: study.Study | None = None, n: int = 10240) -> Any:
         "x": np.concatenate([world.parameters() + shift for shift in shifts]).tolist(),
         "score": np.concatenate(list(columns.values())).round(1).tolist(),
     }
-    source = ColumnDataSource(data=points, name=f"scores_{n}")
+    source = data_source(points, name=f"scores_{n}")
     picture.scatter("x", "score", source=source, size=4, fill_color=plots.CYCLE[0], line_color=None)
     middles = {
         int(x) + 42: LABELS.get(name, name.upper()) for x, name in zip(shifts, columns, strict=True)

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 from bokeh.layouts import gridplot
-from bokeh.models import ColumnDataSource, NumeralTickFormatter
+from bokeh.models import NumeralTickFormatter
 
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.papers.em2007 import cases, study
 from bnlab.papers.page import Page, Rows
-from bnlab.plots.canvas import CYCLE, INK
+from bnlab.plots.canvas import CYCLE, INK, data_source
 
 page = Page()
 
@@ -162,7 +162,7 @@ def discovery(number: int, kind: str) -> Any:
         "method": [label for label, values in areas.items() for _ in values],
         "area": np.concatenate(list(areas.values())).tolist(),
     }
-    source = ColumnDataSource(data=columns, name=kind)
+    source = data_source(columns, name=kind)
     look = {"size": 11, "fill_color": CYCLE[0], "fill_alpha": 0.45, "line_color": INK}
     picture.scatter("area", "method", source=source, **look)
     picture.ygrid.grid_line_color = None

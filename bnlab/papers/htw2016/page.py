@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from bokeh.layouts import gridplot
-from bokeh.models import ColumnDataSource
 
 import bnlab as bn
 from bnlab import plots
@@ -14,7 +13,7 @@ from bnlab.checks import Floats
 from bnlab.papers.htw2016 import study
 from bnlab.papers.htw2016.study import FEATURE_SIZES, FEATURES, MEANINGS, SAMPLERS, beaten, errors
 from bnlab.papers.page import Page, Rows
-from bnlab.plots.canvas import COLOURS, INK, entries, legend_below
+from bnlab.plots.canvas import COLOURS, INK, data_source, entries, legend_below
 
 page = Page()
 
@@ -174,7 +173,7 @@ def rates() -> Any:
     )
     data = {"left": ends[:-1].tolist(), "right": ends[1:].tolist(), "count": counts.tolist()}
     look = {"fill_color": COLOURS[0], "fill_alpha": 0.6, "line_color": "#ffffff"}
-    source = ColumnDataSource(data=data, name="rates")
+    source = data_source(data, name="rates")
     bars = picture.quad("left", "right", top="count", bottom=0, source=source, **look)
     limit = picture.vspan(x=[allowed], line_color=INK, line_width=2, line_dash="dashed")
     legend_below(picture, entries({"edges": bars, f"allowed: {allowed:g}": limit}), columns=2)
