@@ -39,7 +39,7 @@ from PIL.PngImagePlugin import PngInfo
 from bnlab.labs.board import Figure
 from bnlab.pages import embedded
 
-SHOWS, FIGURES = "shows", "figures"  # the texts in a file
+SHOWS = "shows"  # the text in a file
 AGREE = 3e-3  # of the range of a column
 WIDE = 100.0  # from here on the range of a column is taken in logarithms
 NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?|[-−]?\.\d+")
@@ -277,14 +277,13 @@ def _close(old: Any, new: Any) -> bool:
     )
 
 
-def read(file: Path) -> tuple[Facts, Any]:
-    """The facts in a file, and the figures that were measured for it, or None."""
+def read(file: Path) -> Facts:
+    """The facts in a file."""
     with Image.open(file) as image:
         texts = dict(image.text)
-    told = [
+    return [
         (text, [(a, b) for a, b in numbers]) for text, numbers in json.loads(texts.get(SHOWS, "[]"))
     ]
-    return told, json.loads(texts.get(FIGURES, "null"))
 
 
 def check_font() -> None:
@@ -294,7 +293,7 @@ def check_font() -> None:
         raise SystemExit("the font Liberation Sans is missing: apt-get install fonts-liberation")
 
 
-def write(file: Path, part: Any, figures: Any, browser: Any, scale: int = 1) -> None:
+def write(file: Path, part: Any, browser: Any, scale: int = 1) -> None:
     """Draw lists of figures, widgets and texts into a file: a row, whose lists are columns."""
     told = facts(part)
     pictures: dict[str, Any] = {}
@@ -318,8 +317,6 @@ def write(file: Path, part: Any, figures: Any, browser: Any, scale: int = 1) -> 
     page.close()
     texts = PngInfo()
     texts.add_text(SHOWS, json.dumps(told), zip=True)
-    if figures is not None:
-        texts.add_text(FIGURES, json.dumps(figures), zip=True)
     with Image.open(file) as image:
         few = image.convert("RGB").quantize(256, method=Image.Quantize.MEDIANCUT, dither=0)
     few.save(file, optimize=True, pnginfo=texts)

@@ -1,12 +1,10 @@
 """The pictures of the notebooks: how each comes from the cells before it, and a way to redraw them.
 
-    uv run --extra test python tests/stills.py [NAME ...]              # all, or those named
-    uv run --extra test python tests/stills.py --measure NAME ...      # times measured anew
+    uv run --extra test python tests/stills.py [NAME ...]    # all, or those named
 
 A function below makes a picture of its name. Its arguments are names of the notebook, once the
-first code cell and those that begin as given have run; `shown` is what these cells have shown, and
-`keep(measure)` gives figures that were measured once and are kept in the file. It returns a row of
-figures, widgets and texts; lists in it are columns, lists in those rows again.
+first code cell and those that begin as given have run; `shown` is what these cells have shown. It
+returns a row of figures, widgets and texts; lists in it are columns, lists in those rows again.
 
 A picture that the notes for lecturers show is drawn a second time for them, twice as sharp.
 """
@@ -24,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from drawing import check_font, read, write
+from drawing import check_font, write
 from served import chromium
 
 from bnlab import plots
@@ -58,20 +56,11 @@ class Still:
     def slide(self) -> Path:
         return NOTES / "images" / self.file.name
 
-    def parts(self, *, measure: bool = False, long: bool = False) -> tuple[Any, Any]:
-        """What is drawn, and figures that were measured."""
-        kept: list[Any] = []
-
-        def keep(measuring: Callable[[], Any]) -> Any:
-            old = None if measure or not self.file.exists() else read(self.file)[1]
-            new = measuring() if old is None else old
-            kept.append(json.loads(json.dumps(new)))
-            return kept[0]
-
-        names = {"keep": keep, "long": long, **run(self.notebook, self.cells)}
+    def parts(self, *, long: bool = False) -> Any:
+        """What is drawn."""
+        names = {"long": long, **run(self.notebook, self.cells)}
         wanted = inspect.signature(self.make).parameters
-        made = self.make(**{name: names[name] for name in wanted if name in names})
-        return made, kept[0] if kept else None
+        return self.make(**{name: names[name] for name in wanted if name in names})
 
 
 STILLS: dict[str, Still] = {}
@@ -297,17 +286,16 @@ def in_layers(edges, layer, across):
     return plots.network(edges, list("uvwx"), places, width=190, height=230, title="", alt=alt)
 
 
-@of("11_structure_mcmc", slow=True)
-def structure_mcmc_modes(lab):
-    table = lab.target("tic-tac-toe", 958).table
-    score = {int(P): w for P, w in zip(table.parents[9], table.log_phi[9], strict=True)}
+@of("11_structure_mcmc", "def as_sets", "boards = ")
+def structure_mcmc_modes(log_phi9):
+    score = log_phi9[9]
     names = [*map(str, range(9)), "class"]
     places = [(v % 3 / 2.9 + 0.31, 1 - v // 3 / 2) for v in range(9)] + [(0.0, 0.72)]
     drawn = []
     for said, squares in ("one square", (0,)), ("two", (0, 1)), ("three", (0, 1, 2)):
         edges = np.zeros((10, 10))
         edges[list(squares), 9] = 1
-        gain = score[sum(1 << u for u in squares)] - score[0]
+        gain = score[frozenset(squares)] - score[frozenset()]
         said = f"{said}: {gain:.1f} nats".replace("-", "−")
         drawn.append([said, board(edges, names, places)])
     edges[[9, 0, 8], 4] = 1
@@ -508,7 +496,6 @@ def beal2003_figure_6_2(page):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="of pictures; all by default")
-    parser.add_argument("--measure", action="store_true", help="measure times anew")
     given = parser.parse_args()
     notes, failed = "".join(text.read_text("utf-8") for text in NOTES.glob("*.md")), []
     check_font()
@@ -516,10 +503,10 @@ def main() -> None:
         for name in given.names or STILLS:
             still, begun = STILLS[name], time.perf_counter()
             try:
-                made, figures = still.parts(measure=given.measure, long=True)
-                write(still.file, made, figures, browser)
+                made = still.parts(long=True)
+                write(still.file, made, browser)
                 if f"(images/{name}.png)" in notes:
-                    write(still.slide, made, figures, browser, scale=2)
+                    write(still.slide, made, browser, scale=2)
             except Exception:
                 failed.append(name)
                 traceback.print_exc()

@@ -42,7 +42,7 @@ from bnlab.labs import (
     structure_search,
     your_own_data,
 )
-from bnlab.labs.board import DEAD, LIVE
+from bnlab.labs.board import DEAD, LIVE, LOOK
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("browser")]
 
@@ -525,6 +525,21 @@ def test_arrow_keys_choose_and_do_not_leave(
         else:
             assert [each.is_checked() for each in choices.all()] == [False, False, True, False]
         assert page.evaluate("place => document.activeElement.matches(place)", place)
+    finally:
+        page.close()
+
+
+def test_only_the_first_picture_after_a_widget_is_its_still(browser: Any) -> None:
+    cells = f"<div class='jp-Cell'><div class='{LIVE}'></div></div><div class='jp-Cell'>"
+    pictures = "<p><img></p><p>Words.</p><p><img></p>"
+    page = browser.new_page()
+    try:
+        page.set_content(f"<style>{LOOK}</style>{cells}{pictures}</div>")
+        said = "node => [getComputedStyle(node, '::before').content, "
+        said += "getComputedStyle(node.querySelector('img')).opacity]"
+        first, second = (place.evaluate(said) for place in page.locator("p:has(> img)").all())
+        assert first == ['"Still picture of the above:"', "0.6"]
+        assert second == ["none", "1"]
     finally:
         page.close()
 

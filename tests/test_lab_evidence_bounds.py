@@ -1,11 +1,11 @@
 """Lab 08 without a browser: its widget and its checks."""
 
+import asyncio
 import math
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from clicking import run_then_move
 
 import bnlab as bn
 from bnlab import plots
@@ -67,7 +67,15 @@ def test_bounds_hold_the_exact_value_and_close() -> None:
 
 def test_bounds_of_older_settings_are_not_shown() -> None:
     bounds = lab.Bounds(stops=[10, 100_000])
-    run_then_move(bounds, bounds.rows, 100, seconds=0.01)
+
+    async def click_then_move() -> None:
+        bounds.runner.run_button.click()
+        await asyncio.sleep(0.01)
+        bounds.rows.value = 100
+        await bounds.runner.task
+
+    asyncio.run(click_then_move())
+    assert bounds.runner.status.value.startswith("stopped at")
     assert bounds.found == []
     assert bounds.bounds.caption.startswith("Press Run")
 

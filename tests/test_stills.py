@@ -37,10 +37,10 @@ def test_no_picture_is_stale(
         request.getfixturevalue("data_dir")  # skips without the files
     monkeypatch.chdir(NOTEBOOKS)
     if still.name in NOT_YET:
-        assert not read(still.file)[0], f"{still.name} is drawn anew: take it out of NOT_YET"
+        assert not read(still.file), f"{still.name} is drawn anew: take it out of NOT_YET"
         return
-    part = still.parts()[0]
-    changed = stale(read(still.file)[0], facts(part), loose=still.loose)
+    part = still.parts()
+    changed = stale(read(still.file), facts(part), loose=still.loose)
     assert not changed, "\n".join(
         [f"draw it anew and look at it: tests/stills.py {still.name}", *changed[:12]]
     )

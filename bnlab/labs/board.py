@@ -57,6 +57,9 @@ LOST = "jupyter-widgets-disconnected"  # the class of what has lost its kernel
 
 DEAD = "No kernel behind this: choose Run > Run All Above Selected Cell, then run this cell."
 
+# The first picture of the cell after a widget that is alive.
+STILL = f".jp-Cell:has(.{LIVE}:not(.{LOST})) + .jp-Cell p:has(> img):not(p:has(> img) ~ p)"
+
 LOOK = f"""
 .jp-Cell :has(.{LIVE}), .{LIVE} {{ overflow: visible !important; }}
 .{HELD} {{ position: sticky; top: 0; z-index: 2; background: var(--jp-layout-color0, white); }}
@@ -64,9 +67,9 @@ LOOK = f"""
 .{LIVE}.{LOST}::before {{ content: "{DEAD}"; font: bold 14px sans-serif; color: #a40000; }}
 .{LIVE} .{LOST}::before {{ content: none; }}
 .{LIVE}.{LOST} > * {{ opacity: 0.35; pointer-events: none; }}
-.jp-Cell:has(.{LIVE}:not(.{LOST})) + .jp-Cell p:has(> img)::before {{
+{STILL}::before {{
     content: "Still picture of the above:"; display: block; font-size: 13px; color: #555; }}
-.jp-Cell:has(.{LIVE}:not(.{LOST})) + .jp-Cell p > img {{ max-height: 90px; opacity: 0.6; }}
+{STILL} > img {{ max-height: 90px; opacity: 0.6; }}
 """
 """What pages do by themselves: controls stay in sight, a widget without a kernel says which cells
 to run, and the picture under one that is alive, for pages without a kernel, that it is a still."""

@@ -314,7 +314,7 @@ class Experiment(View):
     Parameters
     ----------
     nothing : `found` as long as nothing is
-    label, unit : the text on the Run button, and what the progress counts
+    unit : what the progress counts
 
     Attributes
     ----------
@@ -323,14 +323,12 @@ class Experiment(View):
     latest : the last result, whatever was asked
     """
 
-    def __init__(
-        self, *, nothing: Any = None, label: str = "Run", unit: str = "steps", **controls: Any
-    ) -> None:
+    def __init__(self, *, nothing: Any = None, unit: str = "steps", **controls: Any) -> None:
         self.found = self.latest = self._nothing = nothing
         self._asked: Hashable = None
         self._shown_for = ""  # the setting of the result on display, if there is one
         self.results: dict[Hashable, Any] = {}  # of each setting
-        how: Any = {"look": self._look, "label": label, "unit": unit, "setting": self.setting}
+        how: Any = {"look": self._look, "unit": unit, "setting": self.setting}
         self.runner = Runner(self._run, self._finish, given=self._given, **how)
         super().__init__(**controls)
 
