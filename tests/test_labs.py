@@ -276,6 +276,19 @@ def test_without_threads_an_exact_sum_is_found(alone: None) -> None:
     assert exact.found.edges.shape == (13, 13)
 
 
+def test_show_prints_rows_under_their_heads(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [("small steps", np.int64(4800), np.float64(1.943)), ("jumps", 144, np.inf)]
+    board.show(["walk", "moves", "SAD, worst"], (iter(row) for row in rows))
+    assert capsys.readouterr().out.splitlines() == [
+        "                     SAD,",
+        "walk         moves  worst",
+        "small steps  4,800   1.94",
+        "jumps          144    inf",
+    ]
+    board.show(["p"], [[1 / 3], [0.25]], form=".3f")
+    assert capsys.readouterr().out == "    p\n0.333\n0.250\n"
+
+
 def test_check_tells_the_first_property_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
     assert not board.check(
         "Exercise 9", "a", lambda: True, "look at b", lambda: 1 / 0, "c", lambda: True

@@ -6,6 +6,7 @@ A lab builds its widget from these parts.
 - `Panel(picture, caption)` shows a Bokeh figure from `bnlab.plots` with a caption under it;
   `panel.show(picture, caption)` replaces it, and what is drawn over it reaches the page.
 - `choice`, `size_slider`, `stepper`, `side_by_side` and `stacked` make controls and layout.
+- `show(heads, rows)` prints a table.
 - `check(title, hint, test, ...)` is for exercises: it tests properties, not stored numbers.
 - What a lab computes of a data set it computes of a `Case`: a name, or a table of the reader's own.
   Results are kept, by the name or by the table itself.
@@ -17,7 +18,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from html import escape
@@ -36,6 +37,7 @@ from jupyter_bokeh import BokehModel
 
 import bnlab as bn
 from bnlab.labs import compiling
+from bnlab.papers.page import Table
 
 Schedule = bn.Linear | bn.Harmonic
 SCHEDULES: Mapping[str, type[Schedule]] = {"linear": bn.Linear, "harmonic": bn.Harmonic}
@@ -343,6 +345,18 @@ def stacked(*parts: widgets.Widget) -> widgets.VBox:
     """Parts one under the other, no wider than the page."""
     out = widgets.VBox(parts, layout=widgets.Layout(max_width="100%"))
     return out.add_class(LIVE)
+
+
+def show(heads: Iterable[str], rows: Iterable[Iterable[Any]], /, form: str = ".2f") -> None:
+    """Print rows as lines of text: columns of text to the left, those of numbers to the right.
+
+    Parameters
+    ----------
+    heads : over the columns; a long one takes several lines
+    rows : texts, integers and numbers
+    form : of numbers that are no integers
+    """
+    print(Table.of(heads, rows, form=form).text())
 
 
 def check(title: str, *properties: Any) -> bool:

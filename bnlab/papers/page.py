@@ -31,6 +31,11 @@ class Table:
     across: str = ""  # column whose values become columns on display, for long tables
     cell: str = ""  # with `across`, what a place says: "{ours} [{print}]"; without empty brackets
 
+    @classmethod
+    def of(cls, header: Iterable[str], rows: Iterable[Iterable[Any]], **how: str) -> "Table":
+        """Return a table of cells that may be numpy's."""
+        return cls(tuple(header), tuple(tuple(map(_plain, row)) for row in rows), **how)
+
     def csv(self) -> str:
         """Return all rows as CSV; numbers have eight significant digits."""
         out = io.StringIO(newline="")
@@ -123,7 +128,7 @@ class Page:
         def tabled(make: Make, settings: Settings) -> Make:
             def made(**more: Any) -> Table:
                 rows = make(**{**settings, **more})
-                return Table(header, tuple(tuple(map(_plain, r)) for r in rows), form, across, cell)
+                return Table.of(header, rows, form=form, across=across, cell=cell)
 
             return made
 
