@@ -395,6 +395,20 @@ def test_a_person_moves_the_slider(
         page.close()
 
 
+# How often styles of Bokeh are looked up, and how many there are.
+STYLES = """() => {
+    const {prototype} = CSSStyleDeclaration, usual = prototype.getPropertyValue;
+    const visuals = Bokeh.require("core/visuals/visual").VisualProperties.prototype;
+    const asked = visuals._get_css_value;
+    Object.assign(window, {asked: 0, looked: 0});
+    prototype.getPropertyValue = function(name) {
+        looked += name.startsWith("--bk-");
+        return usual.call(this, name);
+    };
+    visuals._get_css_value = function(name) { window.asked++; return asked.call(this, name); };
+}"""
+
+
 def test_a_drag_draws_on_the_way_and_leaves_no_queue(
     server: Callable[[str], str], browser: Any
 ) -> None:
@@ -406,6 +420,7 @@ def test_a_drag_draws_on_the_way_and_leaves_no_queue(
         page.wait_for_timeout(2000)  # what the cells put above the slider has its height by then
         page.evaluate(COUNT_DATA, lab.source)
         page.evaluate("() => { told = []; }")
+        page.evaluate(STYLES)
         with dragged(page, handle, seconds=8):
             seen = page.evaluate("() => window.seen.length")
         page.wait_for_timeout(1000)
@@ -418,6 +433,8 @@ def test_a_drag_draws_on_the_way_and_leaves_no_queue(
         # One may be on its way, one wait for the kernel, and the mouse is let go.
         assert at_last - seen <= 4, "pictures of earlier values come after the drag"
         assert page.evaluate("() => told") == [], "the kernel's own changes go back to it"
+        looked, asked = page.evaluate("() => [window.looked, window.asked]")
+        assert 0 < looked < 0.7 * asked, "styles are looked up for every label"
     finally:
         page.close()
 

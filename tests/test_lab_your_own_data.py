@@ -90,6 +90,9 @@ def test_gaps_are_averaged_over_if_asked(garden: Path) -> None:
     network = lab.Network(study)
     shown = network.panel.source("links").data["probability"]
     np.testing.assert_allclose(sorted(shown), sorted(edges[edges >= network.threshold.value]))
+    picture, network.threshold.value = network.panel.figure.picture, 0.6
+    assert network.panel.figure.picture is picture, "a new picture takes a third of a second"
+    assert min(network.panel.source("links").data["low"]) <= 1
     parts = list(lab.completed(analysis.completions))
     assert len(parts) == 100
     assert all(not whole.missing.any() for _, whole in parts)

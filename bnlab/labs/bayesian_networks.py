@@ -17,6 +17,7 @@ from bnlab.checks import Floats, Ints
 from bnlab.labs.board import check, choice, setup as setup, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
+from bnlab.scores.families import log_scores
 
 UNKNOWN = "unknown"
 MOST_STATES = 1 << 16
@@ -166,15 +167,20 @@ def gains(difference: float, rows: int, ess: float = 1.0, *, tables: int = TABLE
 @cache
 def _gains(difference: float, rows: int, ess: float, first: int) -> Floats:
     """Return the gains in TABLES data sets: columns of one table, which is scored at once."""
-    seeds = range(first, first + TABLES)
-    draws = np.stack([np.random.default_rng([SEED, i]).random((2, SIZES[-1])) for i in seeds])
-    x = draws[:, 0, :rows] < 0.5
-    y = draws[:, 1, :rows] < 0.5 + difference * (x - 0.5)
-    columns = np.stack([x, y], axis=1).reshape(2 * TABLES, rows)
+    x, y = _draws(first)[:, :, :rows].swapaxes(0, 1)
+    columns = np.stack([x < 0.5, y < 0.5 + difference * ((x < 0.5) - 0.5)], axis=1)
+    columns = columns.reshape(2 * TABLES, rows)
     data = bn.Data.from_arrays(columns.T.astype(int), arities=[2] * len(columns))
-    table = bn.score_families(data, bn.BDeu(ess), max_parents=1)
-    families = zip(table.parents[1::2], table.log_score[1::2], strict=True)
-    return np.array([score[P == 1 << 2 * i][0] - score[0] for i, (P, score) in enumerate(families)])
+    parents = np.array([[0, 1 << (i ^ 1)] for i in range(len(columns))])
+    without, given_x = log_scores(data, bn.BDeu(ess), parents)[1::2].T
+    return np.asarray(given_x - without)
+
+
+@cache
+def _draws(first: int) -> Floats:
+    """Return uniform numbers for x and y, (TABLES, 2, rows)."""
+    seeds = range(first, first + TABLES)
+    return np.stack([np.random.default_rng([SEED, i]).random((2, SIZES[-1])) for i in seeds])
 
 
 Rows = list[tuple[tuple[int, ...], int]]

@@ -103,19 +103,28 @@ window.bnlab.observe(document.body,
 """Screen readers say what a slider is and where it stands, not the number of its stop; the buttons
 of Play have names. Jupyter's widgets have neither."""
 
-ONE_WAY = """
-(function quiet() {
+QUICK = """
+(function quicken() {
     const {Document} = window.Bokeh?.require("document") ?? {};
-    if (!Document) return setTimeout(quiet, 100);
+    if (!Document) return setTimeout(quicken, 100);
     const tell = Document.prototype._trigger_on_change;
     if (tell?.name === "_trigger_on_change")
         Document.prototype._trigger_on_change = function told(event) {
             if (event.kind !== "ModelChanged" || event.sync) tell.call(this, event);
         };
+    const looks = Bokeh.require("core/visuals/visual").VisualProperties.prototype;
+    const look = looks._get_css_value;
+    if (look?.name === "_get_css_value")
+        looks._get_css_value = function once(name) {
+            if (!this.seen) queueMicrotask(() => { this.seen = null; });
+            this.seen ??= {};
+            return this.seen[name] ??= look.call(this, name);
+        };
 })();
 """
 """Pages do not tell the kernel what it has told them. With jupyter_bokeh they do, which takes time,
-and an old change can come after a new one."""
+and an old change can come after a new one. A picture looks a style up once while it draws, not for
+every label (bokeh/bokeh#15286)."""
 
 _HYPHEN = re.compile(r"(?<![\w.-])-(?=\d)")  # in place of a minus; axes have a minus
 
@@ -141,7 +150,7 @@ def setup() -> None:
     if "google.colab" in sys.modules:
         import_module("google.colab.output").enable_custom_widget_manager()
     output_notebook(Resources(mode=mode, components=["bokeh"]), hide_banner=True)
-    page = f"<style>{LOOK}</style><script>{KEYS}{NAMES}{ONE_WAY}</script>"
+    page = f"<style>{LOOK}</style><script>{KEYS}{NAMES}{QUICK}</script>"
     display({"text/html": page}, raw=True)  # type: ignore[no-untyped-call]
     compiling.prepare()
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from bokeh.models import HoverTool
 from markupsafe import Markup
 from numpy.typing import NDArray
 
@@ -159,7 +158,7 @@ def _pair_told(analysis: Analysis, u: int, v: int) -> str:
 def network_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = CREDIBLE) -> Any:
     """The network of the edges that are credible, their intervals in the hover; for a lab."""
     edges, names = drawn.of(analysis.edges, analysis.data.names)
-    picture = plots.network(
+    return plots.network(
         edges.probability,
         names,
         drawn.places,
@@ -170,8 +169,8 @@ def network_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = 
         alt=f"Network of {len(names)} variables; the wider an arrow, the more probable its edge. "
         f"Most probable: {_strongest(edges.probability, names)}. The table of edges has the "
         "numbers",
+        **intervals(edges),
     )
-    return with_intervals(picture, "links", edges, names)
 
 
 def heat_picture(analysis: Analysis, /) -> Any:
@@ -184,6 +183,7 @@ def heat_picture(analysis: Analysis, /) -> Any:
         title="Probability of each edge" if analysis.plan.posterior else "Edges",
         alt=f"Heat map of edge probabilities, {len(names)} parents by {len(names)} children. "
         f"Most probable: {strongest}. The table of edges has the numbers",
+        **intervals(analysis.edges),
     )
     wider = CELL * len(names) - picture.frame_width
     if wider > 0:
@@ -191,28 +191,19 @@ def heat_picture(analysis: Analysis, /) -> Any:
         picture.width += wider
         picture.height += wider
         picture.axis.major_label_text_font_size = "11px"
-    return with_intervals(picture, "edges", analysis.edges, names)
-
-
-def with_intervals(picture: Any, source: str, credible: Credible, names: Sequence[str], /) -> Any:
-    """Let the source and its hover tell the probabilities, and intervals that are not points."""
-    data = picture.select_one({"name": source}).data
-    number = {name: v for v, name in enumerate(names)}
-    u = [number[parent] for parent in data["parent"]]
-    v = [number[child] for child in data["child"]]
-    data["probability"] = credible.probability[u, v].tolist()
-    if credible.kind in ("exact", "none"):
-        return picture
-    data["low"] = credible.low[u, v].tolist()
-    data["high"] = credible.high[u, v].tolist()
-    told = [("interval", "@low{0.000} to @high{0.000}")]
-    if credible.rhat is not None and credible.ess is not None:
-        data["rhat"], data["ess"] = credible.rhat[u, v].tolist(), credible.ess[u, v].tolist()
-        told += [("R-hat, ESS", "@rhat{0.000}, @ess{0}")]
-    for tool in picture.select(HoverTool):
-        if tool.renderers[0].data_source.name == source:
-            tool.tooltips = [*tool.tooltips, *told]
     return picture
+
+
+def intervals(credible: Credible, /) -> dict[str, Any]:
+    """What pictures of edges tell besides probabilities: intervals that are not points."""
+    if credible.kind in ("exact", "none"):
+        return {}
+    more = {"low": credible.low, "high": credible.high}
+    tips = [("interval", "@low{0.000} to @high{0.000}")]
+    if credible.rhat is not None and credible.ess is not None:
+        more |= {"rhat": credible.rhat, "ess": credible.ess}
+        tips += [("R-hat, ESS", "@rhat{0.000}, @ess{0}")]
+    return {"more": more, "tips": tips}
 
 
 def _strongest(edges: Floats, names: Sequence[str]) -> str:
