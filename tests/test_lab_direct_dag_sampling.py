@@ -8,7 +8,6 @@ import pytest
 
 import bnlab as bn
 from bnlab.labs import direct_dag_sampling as lab
-from bnlab.labs.direct_dag_sampling import checks
 
 NAMES = ["M. Work", "P. Work", "Pressure", "Proteins"]
 
@@ -143,7 +142,7 @@ def test_check_of_draws_from_the_front(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_distribution_is_that_of_the_package() -> None:
-    exact = checks._distribution(phi())
+    exact = lab._distribution(phi())
     edges = np.zeros((4, 4))
     for dag, p in exact.items():
         for v, P in enumerate(dag):
@@ -152,7 +151,7 @@ def test_distribution_is_that_of_the_package() -> None:
 
 
 def test_check_of_estimates(capsys: pytest.CaptureFixture[str]) -> None:
-    exact = checks._distribution(phi())
+    exact = lab._distribution(phi())
 
     def feature(dag):
         return 0 in dag[1]

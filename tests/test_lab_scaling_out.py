@@ -18,7 +18,6 @@ from bokeh.embed import json_item
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import scaling_out as lab
-from bnlab.labs.scaling_out import plans
 from bnlab.sampling import OrderWalker
 
 
@@ -56,7 +55,7 @@ def test_the_ledger_counts_what_is_pickled() -> None:
 
 def test_a_parcel_is_as_large_as_the_plan_says() -> None:
     pickled = pickle.dumps(OrderWalker.of(lab.wine()))
-    assert len(pickled) == pytest.approx(plans.parcel_bytes(13), abs=500)
+    assert len(pickled) == pytest.approx(lab.parcel_bytes(13), abs=500)
 
 
 @pytest.mark.parametrize("n", [24, 58])
@@ -66,7 +65,7 @@ def test_a_worker_takes_what_the_plan_says(n: int) -> None:
     assert isinstance(walker.source, tuple)
     arrays = sum(array.nbytes for array in walker.source)  # log_phi among them
     kept = len(pickle.dumps(walker))  # the parcel, by which the next job finds the layout
-    expected = plans.worker_bytes(n) - plans.worker_bytes(2)
+    expected = lab.worker_bytes(n) - lab.worker_bytes(2)
     assert arrays + kept == pytest.approx(expected, rel=0.02)
 
 
@@ -102,7 +101,7 @@ def test_speed_up_follows_its_sliders() -> None:
     speed.jobs.value, speed.serial.value, speed.parcel.value = 20, 0.0, 0.0
     lines = speed.speed.source("speed").data
     assert lines["label"] == ["ideal", "Amdahl's law", "these jobs"]
-    assert lines["ys"][0] == lines["ys"][1] == list(map(float, plans.CORES))
+    assert lines["ys"][0] == lines["ys"][1] == list(map(float, lab.CORES))
     assert lines["ys"][2][:6] == [1, 2, 4, pytest.approx(20 / 3), 10, 20]
     assert speed.cost.source("cost").data["ys"][2][-1] == pytest.approx(4096 / 20)
     assert speed.speed.source("speed_points").data["x"] == [32]
@@ -111,13 +110,13 @@ def test_speed_up_follows_its_sliders() -> None:
 
 def test_annealing_plan_follows_its_sliders() -> None:
     plan = lab.AnnealingPlan(1e-4)
-    assert plan.load.jobs == 139  # by the 2 GB that all parcels may have
+    assert plan.load(58, 10_000).jobs == 139  # by the 2 GB that all parcels may have
     plan.cores.value = 64
     hours = plan.time.source("hours_points").data["y"][0]
     assert hours == pytest.approx((30 + 3 * 72 * 9.8368) / 3600)
     assert "64 cores: 36 minutes" in plan.time.caption
     plan.n.value, plan.runs.value = 37, 100
-    assert plan.load.jobs == 50  # of 2 s and 2 MB: sending all takes 1.2 s
+    assert plan.load(37, 100).jobs == 50  # of 2 s and 2 MB: sending all takes 1.2 s
     assert plan.time.source("hours").data["ys"][1][-1] < hours
 
 
@@ -126,17 +125,16 @@ def test_the_plan_makes_the_jobs_that_the_package_makes() -> None:
 
     plan = lab.AnnealingPlan(1e-4)
     walker = OrderWalker.of(bn.score_families(lab.letters(), bn.BDeu(1.0), max_parents=3))
-    for runs in plans.RUNS:
-        plan.runs.value = runs
+    for runs in lab.RUNS:
         size = _block_size(walker, lab.annealing_steps(58), runs, lab.Ledger())
-        assert plan.load.jobs == pytest.approx(-(-runs // size), rel=0.5)
+        assert plan.load(58, runs).jobs == pytest.approx(-(-runs // size), rel=0.5)
 
 
 def test_exact_plan_follows_its_slider() -> None:
     plan = lab.ExactPlan(1e-8, 1e-4)
     assert "17 GB" in plan.memory.caption and "server" in plan.memory.caption
     plan.n.value = 45
-    assert plan.memory.source("points").data["y"] == [plans.dp_bytes(45) / 1e9]
+    assert plan.memory.source("points").data["y"] == [bn.exact.order_posterior_bytes(45) / 1e9]
     assert plan.time.source("points").data["y"] == [pytest.approx(45 * 2**45 * 1e-8 / 3600)]
     assert "none" in plan.memory.caption
 
@@ -148,11 +146,11 @@ def test_pictures_can_be_drawn() -> None:
 
 
 def test_core_curves_refuse_what_they_cannot_show() -> None:
-    look = {"y_label": "y", "y_range": (1, 9), "name": "n", "title": "t", "alt": "a"}
+    look = {"y_label": "y", "y_range": (1, 9), "name": "n", "title": "t"}
     with pytest.raises(ValueError, match="'x' has 1 numbers of cores and 2 values"):
-        plots.core_curves({"x": ([1], [1, 2])}, {}, **look)
+        plots.core_curves([1], {"x": [1, 2]}, ("p", 1, 1), **look)
     with pytest.raises(ValueError, match="'x' holds 0"):
-        plots.core_curves({}, {"x": ([1], [0])}, **look)
+        plots.core_curves([1], {}, ("x", 1, 0), **look)
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from stills import run
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import landscape as lab
-from bnlab.plots import orders as drawing
+from bnlab.plots.lattice import DISC, corners, neighbours, order_name
 
 MOST = 2
 FIRST = ("ABCD", "ABDC", "BACD", "BADC"), ("CDAB", "CDBA", "DCAB", "DCBA")
@@ -29,10 +29,10 @@ def crossing(a, b, c, d) -> bool:
 
 @pytest.mark.parametrize(("n", "edges"), [(3, 6), (4, 36)])
 def test_corners_are_apart_and_no_two_edges_cross(n: int, edges: int) -> None:
-    places = drawing.corners(n)
+    places = corners(n)
     assert len(places) == factorial(n)
     assert all(np.hypot(*np.subtract(*pair)) > 40 for pair in combinations(places.values(), 2))
-    found = drawing.neighbours(n)
+    found = neighbours(n)
     assert len(found) == edges
     degree = [sum(order in edge for edge in found) for order in places]
     assert set(degree) == {n - 1}
@@ -48,15 +48,15 @@ def test_areas_are_probabilities_and_the_trail_ends_at_the_walker() -> None:
     check_picture(picture, "orders", "trail", "walker", "proposed")
     data = columns(picture, "orders")
     assert data["order"] == ["ABC", "ACB", "BAC", "BCA", "CAB", "CBA"]
-    assert np.square(data["disc"]) == pytest.approx(drawing.LARGEST**2 * chances)
-    assert np.square(data["ring"]) == pytest.approx(drawing.LARGEST**2 * shares)
-    places = drawing.corners(3)
+    assert np.square(data["disc"]) == pytest.approx(DISC**2 * chances)
+    assert np.square(data["ring"]) == pytest.approx(DISC**2 * shares)
+    places = corners(3)
     way, now, tried = (columns(picture, name) for name in ("trail", "walker", "proposed"))
     assert (way["x0"], way["y1"]) == ([places[0, 1, 2][0]], [places[1, 0, 2][1]])
     assert (now["x"][0], now["y"][0]) == places[1, 0, 2] == (tried["x0"][0], tried["y0"][0])
     assert (tried["x1"][0], tried["y1"][0]) == places[1, 2, 0]
     with pytest.raises(ValueError, match="5 variables"):
-        drawing.corners(5)
+        corners(5)
 
 
 def test_either_pair_may_have_tossed_first() -> None:
@@ -69,7 +69,7 @@ def test_either_pair_may_have_tossed_first() -> None:
 
 
 def test_two_modes_and_a_valley_between_them() -> None:
-    p = dict(zip(map(drawing.order_name, permutations(range(4))), exact(800, 1), strict=True))
+    p = dict(zip(map(order_name, permutations(range(4))), exact(800, 1), strict=True))
     first, second = (sum(p[order] for order in orders) for orders in FIRST)
     assert first + second > 0.999 and min(first, second) > 0.3
     assert exact(800, 0) == pytest.approx(np.full(24, 1 / 24))

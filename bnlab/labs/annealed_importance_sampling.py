@@ -5,7 +5,7 @@ Annealed runs from uniform orders to the posterior and back: their weights, and 
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
@@ -39,11 +39,8 @@ TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)  # nats
 Kernel = Callable[[float], Floats]
 
 
-@cache
-def scored(case: Case, m: int | None = None, /) -> bn.ScoreTable:
-    """Return the scores given the first m rows, shuffled (all if None): BDeu, ess 1."""
-    data = rows(case).shuffled(np.random.default_rng(1))
-    return bn.score_families(data.prefix(data.m if m is None else m), bn.BDeu(1), max_parents=3)
+scored = partial(board.bdeu_table, seed=1)
+"""Scores given the first m rows of a case, in a random order: `scored(case, m)`; given all."""
 
 
 @cache
@@ -102,15 +99,12 @@ def paths(case: Case, m: int, steps: int) -> Gaps:
     """Runs from uniform orders, those of `bn.anneal_orders`, and back from exact draws."""
     walker, schedule = OrderWalker.of(scored(case, m)), np.linspace(0, 1, steps + 1)
     exact, rng = bridge(case, m), np.random.default_rng(SEED)
-    upward = [
-        _so_far(walker, rng_of_run.permutation(walker.n), schedule, rng_of_run)
-        for rng_of_run in rng.spawn(RUNS)
-    ]
+    upward = [_so_far(walker, r.permutation(walker.n), schedule, r) for r in rng.spawn(RUNS)]
     rng = np.random.default_rng(SEED)
     starts = bn.sample_orders(posterior(case, m), draws=RUNS, rng=rng).values[0]
     backward = [
-        _so_far(walker, start.copy(), schedule[::-1], rng_of_run)
-        for start, rng_of_run in zip(starts, rng.spawn(RUNS), strict=True)
+        _so_far(walker, start.copy(), schedule[::-1], r)
+        for start, r in zip(starts, rng.spawn(RUNS), strict=True)
     ]
     return Gaps(np.array(upward) - exact, np.array(backward) - (exact[-1] - exact))
 
@@ -249,9 +243,6 @@ def check_between(function: Callable[[Floats, Floats, Kernel, Sequence[float]], 
     def result(kernel: Kernel, steps: Sequence[float] = betas) -> float:
         return float(function(a.copy(), b.copy(), kernel, steps))
 
-    def plain(kernel: Kernel) -> float:
-        return float(function(np.ones(3), b.copy(), kernel, betas))
-
     return check(
         "Exercise 1",
         "return one number",
@@ -265,7 +256,10 @@ def check_between(function: Callable[[Floats, Floats, Kernel, Sequence[float]], 
         lambda: np.isclose(result(metropolis), b.sum() / a.sum()),
         "with a all 1 and moves that leave nothing as it is, this is the page's own bridge: move "
         "at the lower beta of each step, then raise beta",
-        lambda: np.isclose(plain(_anything), _one_by_one(np.ones(3), b, _anything, betas)),
+        lambda: np.isclose(
+            float(function(np.ones(3), b.copy(), _anything, betas)),
+            _one_by_one(np.ones(3), b, _anything, betas),
+        ),
         "with any a and such moves it differs from the sum over all runs: draw the start from "
         "a / sum(a), and multiply by (b / a) to the power of the step",
         lambda: np.isclose(result(_anything), _one_by_one(a, b, _anything, betas)),

@@ -42,7 +42,7 @@ class Evidence(View):
                 f"net has more than {MOST_STATES:,} joint states: choose a smaller one"
             )
         self.network, self._joint = net, joint(net)
-        self._places = plots.network_positions(graphs.to_adjacency(net.dag).astype(float))
+        self._places = plots.network_positions(graphs.to_adjacency(net.dag))
         known = {
             f"known_{v}": choice(name, (UNKNOWN, *net.levels[v]))
             for v, name in enumerate(net.names)

@@ -67,7 +67,7 @@ def few_edges(dag: Ints, /) -> float:
 
 
 def _of_each(log_prior: Callable[[Ints], float]) -> Callable[[], Floats]:
-    return lambda: np.array([log_prior(dag) for dag in space(5).dags])
+    return cache(lambda: np.array([log_prior(dag) for dag in space(5).dags]))
 
 
 def edge_beliefs() -> bn.EdgeBeliefs:
@@ -89,12 +89,6 @@ PRIORS: Mapping[str, Callable[[], Floats]] = MappingProxyType(
 """Priors on the DAGs: name -> function that gives ln of the factor of each DAG, (29281,)."""
 
 
-@cache
-def log_factors(prior: str) -> Floats:
-    """ln of the prior factor of each of the 29,281 DAGs, up to a constant."""
-    return PRIORS[prior]()
-
-
 def five_table(m: int, data: bn.Data | None = None, /) -> bn.ScoreTable:
     """Return the BDeu scores of the first rows of `five(data)`, up to four parents, ρ = 1."""
     return bn.score_families(five(data).prefix(m), bn.BDeu(1.0), max_parents=4)
@@ -109,14 +103,8 @@ def log_likelihoods(m: int, data: bn.Data | None = None) -> Floats:
 @cache
 def believed(prior: str, rows: int, data: bn.Data | None = None) -> Floats:
     """Return (5, 5) edge probabilities by the sum over all DAGs."""
-    p = normalised(log_factors(prior) + log_likelihoods(rows, data))
-    edges: Floats = np.tensordot(p, _adjacency(), axes=1)
-    return edges
-
-
-@cache
-def _adjacency() -> Floats:
-    return bn.graphs.to_adjacency(space(5).dags).astype(np.float64)
+    p = normalised(PRIORS[prior]() + log_likelihoods(rows, data))
+    return np.asarray(np.tensordot(p, space(5).edges, axes=1))
 
 
 @cache
@@ -218,7 +206,7 @@ class Doing(View):
         self._net = chain_network() if net is None else net
         for v, many, told in product(range(len(self._net.names)), SET_ROWS, (True, False)):
             directed(v, many, told=told, net=self._net)
-        self._places = plots.network_positions(bn.graphs.to_adjacency(self._net.dag).astype(float))
+        self._places = plots.network_positions(bn.graphs.to_adjacency(self._net.dag))
         super().__init__(
             which=choice("set the variable", self._net.names),
             rows=size_slider("rows with it set", SET_ROWS, 20),

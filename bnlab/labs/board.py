@@ -26,6 +26,7 @@ from importlib import import_module
 from typing import Any
 
 import ipywidgets as widgets
+import numpy as np
 from bokeh.core.json_encoder import serialize_json
 from bokeh.document import Document
 from bokeh.io import output_notebook
@@ -283,36 +284,26 @@ def with_minus(text: str, /) -> str:
 
 def choice(label: str, options: Sequence[str], value: str | None = None) -> widgets.Dropdown:
     """A drop-down list with a readable label."""
-    return widgets.Dropdown(
-        options=list(options),
-        value=options[0] if value is None else value,
-        description=label,
-        style={"description_width": "initial"},
-        layout=widgets.Layout(width="260px", max_width="100%"),
-    )
+    value = options[0] if value is None else value
+    return widgets.Dropdown(options=list(options), value=value, **_labelled(label, "260px"))
+
+
+def _labelled(label: str, width: str) -> dict[str, Any]:
+    """What all controls have: a label that is not cut, and a width if there is room."""
+    layout = widgets.Layout(width=width, max_width="100%")
+    return {"description": label, "style": {"description_width": "initial"}, "layout": layout}
 
 
 def size_slider(label: str, sizes: Sequence[float], value: float | None = None) -> Any:
     """A slider over a few numbers, evenly spaced; `value` is the number. Arrow keys work."""
-    return widgets.SelectionSlider(
-        options=[(f"{size:,}", size) for size in sizes],
-        value=sizes[0] if value is None else value,
-        description=label,
-        style={"description_width": "initial"},
-        layout=widgets.Layout(width="460px", max_width="100%"),
-    )
+    out = widgets.SelectionSlider(options=[""], **_labelled(label, "460px"))
+    offer(out, sizes, sizes[0] if value is None else value)
+    return out
 
 
 def step_slider(label: str, value: int, low: int, high: int, width: str = "460px") -> Any:
     """A slider over all numbers from low to high. Arrow keys work."""
-    return widgets.IntSlider(
-        value,
-        low,
-        high,
-        description=label,
-        style={"description_width": "initial"},
-        layout=widgets.Layout(width=width),
-    )
+    return widgets.IntSlider(value, low, high, **_labelled(label, width))
 
 
 def offer(slider: Any, sizes: Sequence[float], value: float) -> None:
@@ -403,18 +394,23 @@ def rows(case: Case, /) -> bn.Data:
 
 
 @cache
-def bdeu_table(case: Case, /) -> bn.ScoreTable:
-    """Return the BDeu scores of families of at most three parents, ess 1, each DAG alike."""
-    return bn.score_families(rows(case), bn.BDeu(1.0), max_parents=3)
+def bdeu_table(
+    case: Case, m: int | None = None, *, seed: int | None = None, most: int = 3
+) -> bn.ScoreTable:
+    """Return the BDeu scores of families of at most so many parents, ess 1, each DAG alike.
+
+    They are given the first m rows, or all (None), which a seed puts in a random order.
+    """
+    data = rows(case) if seed is None else rows(case).shuffled(np.random.default_rng(seed))
+    few = data if m is None else data.prefix(m)
+    return bn.score_families(few, bn.BDeu(1.0), max_parents=min(most, data.n - 1))
 
 
-def dataset_choice(
-    offered: Sequence[str], data: Any = None, value: str | None = None, *, label: str = "data set"
-) -> widgets.Dropdown:
+def dataset_choice(offered: Sequence[str], data: Any = None) -> widgets.Dropdown:
     """Return the list of the data sets offered, or, not shown, the reader's own table alone."""
     if data is None:
-        return choice(label, offered, value)
-    out = choice(label, [OWN])
+        return choice("data set", offered)
+    out = choice("data set", [OWN])
     out.options = [(OWN, data)]
     out.layout.display = "none"
     return out

@@ -38,7 +38,8 @@ SHAPES: Mapping[str, float] = {
 }
 """Shapes of the schedule (6.73), from slowest at the prior to even."""
 
-MOVES: Mapping[str, JointDirichlet | RowDirichlet] = {
+Redraws = JointDirichlet | RowDirichlet
+MOVES: Mapping[str, Redraws] = {
     "one line at a time": RowDirichlet(),
     "all lines at once (thesis)": JointDirichlet(),
 }
@@ -98,9 +99,7 @@ class Loop(NamedTuple):
 
 
 @cache
-def loop(
-    n: int, steps: int, shape: float, moves: JointDirichlet | RowDirichlet, runs: int = 10
-) -> Loop:
+def loop(n: int, steps: int, shape: float, moves: Redraws, runs: int = 10) -> Loop:
     """Forward against reverse ratios on simulated data [Beal2003, sec. 6.5.1]."""
     rng, method = np.random.default_rng([SEED, n, steps]), AIS(Warped(steps, shape), moves)
     data, tables = simulated(n)[:2]
@@ -122,13 +121,7 @@ def loop(
 
 
 def noise_of_runs(
-    sizes: Iterable[int],
-    moves: JointDirichlet | RowDirichlet,
-    /,
-    *,
-    steps: int,
-    runs: int,
-    rng: np.random.Generator,
+    sizes: Iterable[int], moves: Redraws, /, *, steps: int, runs: int, rng: np.random.Generator
 ) -> dict[int, float]:
     """Standard deviation of ln weight of single runs on the true structure, nats, by data size."""
     method = AIS(Warped(steps), moves)

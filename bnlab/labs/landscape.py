@@ -14,9 +14,9 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
-from bnlab.labs.board import choice, size_slider
+from bnlab.labs.board import bdeu_table, choice, size_slider
 from bnlab.labs.view import Board, View
-from bnlab.plots.orders import Order, order_name
+from bnlab.plots.lattice import Order, order_name
 from bnlab.sampling.order_target import OrderWalker
 
 SEED = 126
@@ -48,7 +48,7 @@ def copies(rows: int) -> bn.Data:
 @cache
 def log_targets(data: bn.Data, most: int) -> dict[Order, float]:
     """Return ln p̃ of each order in lexicographic order: BDeu, ess 1, so many parents at most."""
-    table = bn.score_families(data, bn.BDeu(1.0), max_parents=min(most, data.n - 1))
+    table = bdeu_table(data, most=most)
     orders = list(permutations(range(data.n)))
     found = OrderWalker.of(table).log_weights(np.array(orders))
     return dict(zip(orders, found.tolist(), strict=True))

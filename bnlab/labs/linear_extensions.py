@@ -5,7 +5,7 @@ interval that is certain once distinct DAGs hold much of the posterior.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import permutations
 from math import comb, factorial
 
@@ -15,6 +15,7 @@ import bnlab as bn
 from bnlab import features, graphs, plots
 from bnlab.checks import Floats, Ints
 from bnlab.exact import order_paths
+from bnlab.labs import board
 from bnlab.labs.board import Case, check, choice, rows, setup as setup, size_slider, step_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
@@ -62,7 +63,7 @@ class Extensions(View):
         walked = [sum(1 << v for v in order[: 4 - k]) for k in range(step + 1)]
         placed = ["·"] * (4 - step) + [NAMES[v] for v in order[4 - step :]]
         net = plots.network(
-            graphs.to_adjacency(dag).astype(float),
+            graphs.to_adjacency(dag),
             NAMES,
             self._places,
             title="The DAG",
@@ -156,9 +157,7 @@ def _sizes(case: Case) -> tuple[int, ...]:
     return (*(size for size in SIZES if size < m), m)
 
 
-def _table(data: bn.Data, size: int) -> bn.ScoreTable:
-    shuffled = data.shuffled(np.random.default_rng(1)).prefix(size)
-    return bn.score_families(shuffled, bn.BDeu(1.0), max_parents=min(MOST_PARENTS, data.n - 1))
+_table = partial(board.bdeu_table, seed=1, most=MOST_PARENTS)
 
 
 def _sample(table: bn.ScoreTable, draws: int) -> bn.Draws:
@@ -219,7 +218,7 @@ class Certain(View):
 
 @cache
 def _posteriors(case: Case, size: int) -> tuple[bn.OrderPosterior, bn.DagPosterior]:
-    table = _table(rows(case), size)
+    table = _table(case, size)
     return bn.order_posterior(table), bn.dag_posterior(table)
 
 

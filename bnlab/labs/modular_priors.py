@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.checks import Bools, Floats, Ints
-from bnlab.labs.board import check, choice, setup as setup, size_slider
+from bnlab.labs.board import bdeu_table, check, choice, setup as setup, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.papers.em2007.cases import PRIORS as PRIORS, count_orders, log_factor, log_prior
@@ -30,9 +30,9 @@ SIZES = (0, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000,
 
 DIVISORS = (1, 2, 3, 4)
 MOST_MEMBERS = 8  # of a class, shown
-FRAME = 245  # pixels, of answers: three pictures stand beside each other
 SHOWN = 4  # shapes at either end of the gallery
-POSTERIORS = ("order-modular", "structure-modular")
+# Pixels of the frame: three pictures stand beside each other.
+POSTERIORS: Any = {"posteriors": ("order-modular", "structure-modular"), "frame_width": 245}
 _NUMBERS = {1: "One", 2: "Two", 3: "Three", 4: "Four"}
 TRUE_EDGES = ((0, 1), (0, 2), (1, 3), (2, 3), (2, 4))
 
@@ -194,11 +194,10 @@ class Washout(View):
                     first @ self._has,
                     second @ self._has,
                     [f"{self._names[u]} → {self._names[v]}" for u, v in self._pairs],
-                    posteriors=POSTERIORS,
                     name="edges",
                     title=f"Edges of the {self._kind} network",
                     alt="Posterior probabilities of eight edges under two priors",
-                    frame_width=FRAME,
+                    **POSTERIORS,
                 ),
                 f"{size:,} rows. Both posteriors are exact, with ρ = 1; one counts the orders of "
                 "a DAG, the other does not.",
@@ -208,12 +207,11 @@ class Washout(View):
                     [*first[self._class], 1 - first[self._class].sum()],
                     [*second[self._class], 1 - second[self._class].sum()],
                     [*self._labels(), "all other DAGs"],
-                    posteriors=POSTERIORS,
                     name="members",
                     title=f"{_NUMBERS.get(len(self._class), len(self._class))} equivalent DAGs, "
                     "by their root",
                     alt="Posterior probabilities of four equivalent DAGs under two priors",
-                    frame_width=FRAME,
+                    **POSTERIORS,
                 ),
                 f"Odds of the {self._kind} DAG against the one with root {self._root(worst)}: "
                 f"{first[best] / first[worst]:.4g} (order-modular), "
@@ -241,8 +239,7 @@ class Washout(View):
 
 
 def _posteriors(data: bn.Data, m: int) -> tuple[Floats, Floats]:
-    table = bn.score_families(data.prefix(m), bn.BDeu(1.0), max_parents=NODES - 1)
-    log_target = table.log_target(space(NODES).dags)
+    log_target = bdeu_table(data, m, most=NODES - 1).log_target(space(NODES).dags)
     return normalised(log_target + np.log(space(NODES).orders)), normalised(log_target)
 
 

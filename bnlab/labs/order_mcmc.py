@@ -16,7 +16,7 @@ from bokeh.plotting import figure
 import bnlab as bn
 from bnlab import diagnostics, features, plots
 from bnlab.checks import Floats, Ints
-from bnlab.labs.board import check, rows as all_rows, setup as setup, size_slider
+from bnlab.labs.board import bdeu_table, check, rows as all_rows, setup as setup, size_slider
 from bnlab.labs.landscape import Landscape as Landscape
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
@@ -49,8 +49,7 @@ def boards(rows: int) -> bn.Data:
 @cache
 def posterior(data: bn.Data) -> bn.OrderPosterior:
     """Return the exact order-modular posterior: BDeu, ess 1, at most two parents."""
-    most = min(MOST_PARENTS, data.n - 1)
-    return bn.order_posterior(bn.score_families(data, bn.BDeu(1.0), max_parents=most))
+    return bn.order_posterior(bdeu_table(data, most=MOST_PARENTS))
 
 
 @cache

@@ -13,6 +13,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.checks import Bools, Floats, Ints
+from bnlab.labs import board
 from bnlab.labs.board import Case, check, dataset_choice, offer, rows, setup as setup, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
@@ -24,7 +25,6 @@ DATASETS = ("coronary", "tic_tac_toe", "wine", "iris")
 """The data sets of the widget; all of them work without a network."""
 
 SEED = 2016
-MAX_PARENTS = 3
 DRAWS = 2000
 DELTA = 0.05
 SIMULATED_ROWS = 2000
@@ -67,8 +67,7 @@ def answer(data: bn.Data, m: int) -> Answer:
     BDeu score with equivalent sample size 1, at most 3 parents, the order-modular prior; 2,000
     DAGs are drawn for the paths, always with the same seed.
     """
-    score_table = bn.score_families(data.prefix(m), bn.BDeu(1.0), max_parents=MAX_PARENTS)
-    posterior = bn.order_posterior(score_table)
+    posterior = bn.order_posterior(board.bdeu_table(data, m))
     draws = bn.sample_dags(posterior, draws=DRAWS, rng=np.random.default_rng(SEED))
     margin = bn.hoeffding_margin(DRAWS, DELTA)
     return Answer(posterior.edges, bn.features.paths(draws), margin)

@@ -211,12 +211,11 @@ def _last(case: Case, walk: str) -> int:
 
 @cache
 def _places(case: Case) -> Floats:
-    end = climbed(case, 0).dag
-    return plots.network_positions(bn.graphs.to_adjacency(end).astype(float))
+    return plots.network_positions(bn.graphs.to_adjacency(climbed(case, 0).dag))
 
 
 def _network(case: Case, dag: Ints, name: str, title: str, alt: str) -> Any:
-    edges = bn.graphs.to_adjacency(dag).astype(float)
+    edges = bn.graphs.to_adjacency(dag)
     return plots.network(edges, names(case), _places(case), name=name, title=title, alt=alt)
 
 

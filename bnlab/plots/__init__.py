@@ -21,7 +21,11 @@ from bnlab.plots.curves import (
     traces as traces,
 )
 from bnlab.plots.gallery import dag_gallery as dag_gallery, graph_gallery as graph_gallery
-from bnlab.plots.lattice import lattice as lattice, walk_down as walk_down
+from bnlab.plots.lattice import (
+    lattice as lattice,
+    order_landscape as order_landscape,
+    walk_down as walk_down,
+)
 from bnlab.plots.marks import (
     answer_pairs as answer_pairs,
     evidence_bars as evidence_bars,
@@ -32,7 +36,6 @@ from bnlab.plots.marks import (
 )
 from bnlab.plots.matrix import heat_map as heat_map, move_gains as move_gains
 from bnlab.plots.network import network as network, network_positions as network_positions
-from bnlab.plots.orders import order_landscape as order_landscape
 from bnlab.plots.points import (
     acceptance_path as acceptance_path,
     agreement as agreement,
@@ -49,7 +52,6 @@ from bnlab.plots.series import (
     core_curves as core_curves,
     growth as growth,
     prior_curve as prior_curve,
-    race as race,
     roc_curves as roc_curves,
     time_curves as time_curves,
 )

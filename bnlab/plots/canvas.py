@@ -150,29 +150,15 @@ def diagram(*, title: str, alt: str, width: int, height: int) -> figure:
     return out
 
 
-def legend_above(picture: figure, items: list[LegendItem], /) -> None:
-    """Put a legend of these items in one line over a picture."""
-    look = {"orientation": "horizontal", "padding": 2, "spacing": 14}
-    picture.add_layout(_legend(picture, items, **look), "above")
-
-
-def legend_below(picture: figure, items: list[LegendItem], /, *, columns: int) -> None:
-    """Put a legend of these items under a picture, in so many columns."""
-    look = {"ncols": columns, "location": "top_left", "padding": 4, "spacing": 8}
-    picture.add_layout(_legend(picture, items, **look), "below")
-
-
-def _legend(picture: figure, items: list[LegendItem], **look: object) -> Any:
-    if isinstance(picture, _Again):
-        return items  # the legend is there
-    return Legend(
-        items=items,
-        margin=0,
-        border_line_color=None,
-        label_text_font_size=SMALL_FONT_SIZE,
-        label_text_color=INK,
-        **look,
-    )
+def legend(picture: figure, items: Any, /, *, columns: int = 0) -> None:
+    """Put a legend of these items in one line over a picture, or under it in so many columns."""
+    look: dict[str, Any] = {"orientation": "horizontal", "padding": 2, "spacing": 14}
+    if columns:
+        look = {"ncols": columns, "location": "top_left", "padding": 4, "spacing": 8}
+    if not isinstance(picture, _Again):  # there the legend is there
+        look |= {"label_text_font_size": SMALL_FONT_SIZE, "label_text_color": INK}
+        items = Legend(items=items, margin=0, border_line_color=None, **look)
+    picture.add_layout(items, "below" if columns else "above")
 
 
 def entry(label: str, drawn: Sequence[Any], /, index: int | None = None) -> LegendItem:

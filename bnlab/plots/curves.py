@@ -22,8 +22,7 @@ from bnlab.plots.canvas import (
     entries,
     entry,
     hover,
-    legend_above,
-    legend_below,
+    legend,
     round_numbers,
     set_ticks,
     vector,
@@ -144,7 +143,7 @@ def error_curve(
     limits, found = (wide("draws", sizes, _positive(values)) for values in (bounds, measured))
     items = lines(picture, limits, name=f"{name}_bounds", colours=[INK], dashes=BROKEN)
     items += lines(picture, found, name=name, markers=MARKERS, number="0.0000")
-    legend_below(picture, items, columns=2)
+    legend(picture, items, columns=2)
     if x_ticks is None:
         x_ticks = [tick for tick in round_numbers(low, high) if low <= tick <= high]
     set_ticks(picture.xaxis, x_ticks, number="0,0")
@@ -153,9 +152,8 @@ def error_curve(
     return picture
 
 
-def _positive(measured: Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
-    values = {label: np.asarray(line, np.float64) for label, line in measured.items()}
-    return {label: np.where(line > 0, line, np.nan) for label, line in values.items()}
+def _positive(lines: Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
+    return {label: np.where(np.greater(y, 0), y, np.nan) for label, y in lines.items()}
 
 
 def log_curves(
@@ -207,7 +205,7 @@ def log_curves(
     picture.xaxis.major_label_orientation = 0.8
     if ticks is not None:
         set_ticks(picture.yaxis, ticks, number="0,0.[0]")
-    legend_above(picture, items)
+    legend(picture, items)
     return picture
 
 
@@ -216,7 +214,6 @@ def traces(
     chains: Mapping[str, ArrayLike],
     /,
     *,
-    colours: Sequence[str] = COLOURS[:4],
     band: tuple[float, float] | None = None,
     x_label: str = "moves",
     y_label: str = "ln weight of the order (nats)",
@@ -225,7 +222,7 @@ def traces(
     title: str = "Trace of each chain",
     alt: str = "Log weight of the current order of each chain, move by move",
 ) -> figure:
-    """Draw a line for each chain, as many as there are colours.
+    """Draw a line for each of up to four chains.
 
     The source `name` has `place` and a column a chain, of 500 evenly spaced places of a longer one.
 
@@ -236,8 +233,8 @@ def traces(
     band : a usual range of values, shaded
     y_range : ends of the vertical axis; fits the data if None
     """
-    if len(chains) > len(colours):
-        raise ValueError(f"{len(chains)} chains, but {len(colours)} colours: show fewer")
+    if len(chains) > 4:
+        raise ValueError(f"{len(chains)} chains, but 4 colours: show fewer")
     picture = canvas(title, alt, x_label, y_label, size=(560, 400), y=y_range)
     if band is not None:
         look = {"fill_color": "#d9d9d9", "fill_alpha": 0.5, "level": "underlay"}
@@ -247,8 +244,8 @@ def traces(
     size = len(data["place"])
     shown = np.unique(np.linspace(0, size - 1, min(size, MOST_POINTS)).astype(np.int64))
     data = {key: np.array(values)[shown].tolist() for key, values in data.items()}
-    items = lines(picture, data, name=name, colours=colours, dashes=DASHES[:4], width=1.6)
-    legend_above(picture, items)
+    items = lines(picture, data, name=name, dashes=DASHES[:4], width=1.6)
+    legend(picture, items)
     picture.xaxis.formatter = NumeralTickFormatter(format="0,0")
     picture.yaxis.formatter = NumeralTickFormatter(format="0,0.[00]")
     return picture
@@ -292,7 +289,7 @@ def closing(
     items = entries({"certain interval": [band, bars]}) + items
     certain = ("certain interval", "@low{0.0000} to @high{0.0000}")
     hover(picture, [bars], ("DAGs drawn", "@draws{0,0}"), certain)
-    legend_below(picture, items, columns=2)
+    legend(picture, items, columns=2)
     set_ticks(picture.xaxis, round_numbers(1, most), number="0,0")
     return picture
 
@@ -317,7 +314,7 @@ def evidence_bounds(steps: Sequence[int], lower: ArrayLike, upper: ArrayLike, /)
     labels, colours = ("upper bound", "lower bound"), (CYCLE[3], CYCLE[0])
     items = lines(picture, data, name="bounds", labels=labels, colours=colours, markers=BOUNDS)
     shade(picture, "steps", "lower", "upper", name="bounds")
-    legend_above(picture, items + rules(picture, {"exact": 0.0}, name="bounds_rules"))
+    legend(picture, items + rules(picture, {"exact": 0.0}, name="bounds_rules"))
     set_ticks(picture.xaxis, steps, number="0,0")
     return picture
 
@@ -339,7 +336,7 @@ def hysteresis(upward: ArrayLike, reverse: ArrayLike, /) -> figure:
     data = wide("part", parts, {"upward": upward, "reverse": reverse})
     colours = (CYCLE[0], CYCLE[3])
     items = lines(picture, data, name="ratios", colours=colours, markers=BOUNDS[::-1])
-    legend_above(picture, items)
+    legend(picture, items)
     shade(picture, "part", "upward", "reverse", name="ratios")
     return picture
 
@@ -392,5 +389,5 @@ def annealing_paths(
         drawn[f"{name} runs"] = [way, ends]
     look = {"name": "means", "width": 4.0, "dashes": ("solid", "dotted")}
     items = lines(picture, wide("beta", places, means), **look)
-    legend_below(picture, entries({**drawn, "exact": exact}) + items, columns=2)
+    legend(picture, entries({**drawn, "exact": exact}) + items, columns=2)
     return picture

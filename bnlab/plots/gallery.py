@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from bokeh.plotting import figure
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnlab.checks import Floats
 from bnlab.graphs import check_matrix, to_edges
@@ -106,8 +106,13 @@ def graph_gallery(
     marked : (k, n, n), true for pairs in another colour; all alike by default
     across : graphs in a row
     """
-    matrices, marks = _checked(graphs, names, marked)
-    count = len(labels)
+    given, count = np.asarray(graphs), len(labels)
+    if given.ndim != 3 or given.shape[1:] != (len(names), len(names)):
+        raise ValueError(f"graphs have shape {given.shape}, but there are {len(names)} names")
+    matrices = np.array([check_matrix(matrix) for matrix in given], bool)
+    marks = np.zeros(matrices.shape, bool) if marked is None else np.asarray(marked, bool)
+    if marks.shape != matrices.shape:
+        raise ValueError(f"marks of shape {marks.shape} for graphs of shape {matrices.shape}")
     if len(matrices) != count:
         raise ValueError(f"{len(matrices)} graphs, but {count} labels")
     rows = -(-count // across)
@@ -143,20 +148,6 @@ def graph_gallery(
     x, y = [x + NETWORK_CELL[0] / 2 for x, _ in corners], [y + 8 for _, y in corners]
     write(picture, x, y, list(labels), baseline="bottom")
     return picture
-
-
-def _checked(
-    graphs: ArrayLike, names: Sequence[str], marked: ArrayLike | None
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """The graphs and their marks, or a ValueError that says which has another shape."""
-    matrices = np.asarray(graphs)
-    if matrices.ndim != 3 or matrices.shape[1:] != (len(names), len(names)):
-        raise ValueError(f"graphs have shape {matrices.shape}, but there are {len(names)} names")
-    found = np.array([check_matrix(matrix) for matrix in matrices], bool)
-    marks = np.zeros(found.shape, bool) if marked is None else np.asarray(marked, bool)
-    if marks.shape != found.shape:
-        raise ValueError(f"marks of shape {marks.shape} for graphs of shape {found.shape}")
-    return found, marks
 
 
 def _circle(centre: Floats, n: int, radius: float) -> Floats:

@@ -1,20 +1,40 @@
-"""The lattice of subsets, as boxes and links.
+"""The lattice of subsets, as boxes and links, and all orders, as the corners of a polygon or solid.
 
 A box is a set S of variables with two cells, g(S) and b(S). A link from S up to
 S + v carries alpha_v(S). A path from the empty set to the full one is an order of the variables.
+
+Two corners of the hexagon (three variables) or truncated octahedron (four) are joined if a swap of
+neighbours leads from one order to the other. Without crossing edges, the latter is four rings of
+six: the angle is the order of the first three variables, and the ring is the place of the last one,
+which stands last on the innermost ring.
 """
 
 import math
 from collections.abc import Collection, Sequence
+from functools import cache
+from itertools import pairwise, permutations
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
 from bnlab.checks import Floats
-from bnlab.plots.canvas import CYCLE, RULE, Columns, data_source, diagram, from_rows, hover, write
+from bnlab.plots.canvas import (
+    CYCLE,
+    INK,
+    PALE,
+    RULE,
+    Columns,
+    data_source,
+    diagram,
+    entries,
+    from_rows,
+    hover,
+    legend,
+    vector,
+    write,
+)
 
 Link = tuple[int, int]
 """(v, S): the link from S to S + v."""
@@ -31,6 +51,18 @@ EDGE_OF_PAGE = 4  # pixels
 ALPHA, FORWARD, BACKWARD, NOW = CYCLE[3], CYCLE[0], CYCLE[1], CYCLE[5]
 FORWARD_FILL, BACKWARD_FILL, EMPTY = "#d3e8f5", "#fbe8bd", "#f3f3f3"
 WIDEST = 14.0  # pixels, of a link that every order takes
+
+Order = tuple[int, ...]
+
+ACROSS = 480  # pixels of the frame of all orders, as high as that of the lattice
+RINGS = {3: (150.0,), 4: (61.0, 104.0, 147.0, 190.0)}  # pixels, radii
+TWIST = 7.0  # degrees, by which the corners of the middle rings lean to their neighbours
+DISC = 64.0  # pixels, radius of a disc of area 1
+ROOM, LINE = 17.0, 7.0  # pixels: the name of an order stands below a smaller disc
+LETTERS = "ABCD"
+AROUND = ((0, 1, 2), (0, 2, 1), (2, 0, 1), (2, 1, 0), (1, 2, 0), (1, 0, 2))
+"""The orders of three variables, each a swap of neighbours from the next."""
+TRAIL, REJECTED = CYCLE[5], CYCLE[6]
 
 
 def set_name(mask: int, names: Sequence[str], /) -> str:
@@ -86,11 +118,18 @@ def lattice(
     g, b = (_values(values, (len(places),), names) for values in (forward, backward))
     share = None if shares is None else _values(shares, alpha.shape, names)
     picture = diagram(title=title, alt=alt, width=WIDTH, height=HEIGHT)
-    drawn = _links(names, places, alpha, links, share)
-    _draw_links(picture, data_source(drawn, name="links"))
-    boxes = _cells(names, places, g, b, now, used)
-    _draw_boxes(picture, data_source(boxes, name="cells"))
-    _draw_key(picture)
+    _draw_links(picture, names, places, alpha, links, share)
+    cells = ("g", FORWARD_FILL, g), ("b", BACKWARD_FILL, b)
+    _draw_boxes(picture, _sets(names, places, now, used), places, cells)
+    # The free corner below the singletons says what the colours mean.
+    key = (
+        (12, CELL[1] / 2, BACKWARD_FILL, "b: set to top"),
+        (32, CELL[1] / 2, FORWARD_FILL, "g: bottom to set"),
+        (52, CELL[1] / 6, ALPHA, "α: adds a variable"),
+    )
+    for y, height, colour, text in key:
+        picture.rect(x=14, y=y, width=20, height=height, fill_color=colour, line_color=RULE)
+        write(picture, 30, y, [text], align="left")
     return picture
 
 
@@ -139,18 +178,11 @@ def walk_down(
     look = {"width": "label_width", "height": LABEL_HEIGHT, "fill_color": "#ffffff"}
     picture.rect("x", "y", source=source, line_color=None, **look)
     write(picture, "x", "y", "label", source=source, bold=True)
-    outline = [3.0 if s == walked[-1] else 2.0 if s in walked else 1.0 for s in range(len(places))]
-    sets: Columns = {
-        "set": [
-            set_name(s, names) + (f": {counts[s]}" if counts is not None and counts[s] else "")
-            for s in range(len(places))
-        ],
-        "x": places[:, 0].tolist(),
-        "y": places[:, 1].tolist(),
-        "fill": [EMPTY if counts is not None and not counts[s] else "#ffffff" for s in range(2**n)],
-        "outline": [NOW if w > 1 else RULE for w in outline],
-        "outline_width": list(outline),
-    }
+    sets = _sets(names, places, walked[-1], walked) | {"fill": ["#ffffff"] * len(places)}
+    if counts is not None:
+        told = zip(sets["set"], counts, strict=True)
+        sets["set"] = [name + f": {count}" * (count > 0) for name, count in told]
+        sets["fill"] = ["#ffffff" if count else EMPTY for count in counts]
     boxes = data_source(sets, name="sets")
     look = {"fill_color": "fill", "line_color": "outline", "line_width": "outline_width"}
     picture.rect("x", "y", width=SET_BOX[0], height=SET_BOX[1], source=boxes, **look)
@@ -159,74 +191,40 @@ def walk_down(
     return picture
 
 
-def _cells(
+def _draw_links(
+    picture: figure,
     names: Sequence[str],
     places: Floats,
-    g: Floats,
-    b: Floats,
-    now: int | None,
-    used: Collection[int],
-) -> Columns:
-    """The columns of the boxes, one row a set."""
-    width = [3.0 if s == now else 2.0 if s in used else 1.0 for s in range(len(places))]
-    return {
-        "set": [set_name(s, names) for s in range(len(places))],
-        "x": places[:, 0].tolist(),
-        "y": places[:, 1].tolist(),
-        "name_y": (places[:, 1] + CELL[1] / 2).tolist(),
-        "cell_y": (places[:, 1] - (BOX[1] - CELL[1]) / 2).tolist(),
-        "g_x": (places[:, 0] - CELL[0] / 2).tolist(),
-        "b_x": (places[:, 0] + CELL[0] / 2).tolist(),
-        "g": [short(value) for value in g],
-        "b": [short(value) for value in b],
-        "g_fill": [EMPTY if math.isnan(value) else FORWARD_FILL for value in g],
-        "b_fill": [EMPTY if math.isnan(value) else BACKWARD_FILL for value in b],
-        "outline": [NOW if w > 1 else RULE for w in width],
-        "outline_width": list(width),
-    }
-
-
-def _links(
-    names: Sequence[str], places: Floats, alpha: Floats, now: Collection[Link], share: Floats | None
-) -> Columns:
-    """The columns of the links, one row a link; what is drawn bold comes last, over the rest."""
-    n = len(names)
-    links = [(v, s) for s in range(len(places)) for v in range(n) if not s >> v & 1]
-    links.sort(key=lambda link: link in now)
-    starts = np.array([places[s] + (0, BOX[1] / 2) for _, s in links])
-    ends = np.array([places[s | 1 << v] - (0, BOX[1] / 2) for v, s in links])
-    middles = starts + _label_place(now) * (ends - starts)
-    known = [not math.isnan(alpha[link]) for link in links]
-    bold = [link in now and yes for link, yes in zip(links, known, strict=True)]
-    labels = [
-        f"{names[v]}: {short(alpha[v, s])}" if strong else ""
-        for (v, s), strong in zip(links, bold, strict=True)
-    ]
-    return {
-        "link": [f"{set_name(s, names)} → {set_name(s | 1 << v, names)}" for v, s in links],
-        "alpha": [f"α_{names[v]} = {short(alpha[v, s])}" for v, s in links],
-        "share": ["" if share is None else f"{share[link]:.3f}" for link in links],
-        "x0": starts[:, 0].tolist(),
-        "y0": starts[:, 1].tolist(),
-        "x1": ends[:, 0].tolist(),
-        "y1": ends[:, 1].tolist(),
-        "color": [
-            NOW if strong else ALPHA if yes else "#d9d9d9"
-            for strong, yes in zip(bold, known, strict=True)
-        ],
-        "width": [
-            max(0.5, WIDEST * share[link]) if share is not None else 4.0 if strong else 1.5
-            for link, strong in zip(links, bold, strict=True)
-        ],
-        "label": list(labels),
-        "label_width": [LETTER * len(label) + 6 for label in labels],
-        "label_x": middles[:, 0].tolist(),
-        "label_y": middles[:, 1].tolist(),
-        "label_alpha": [float(strong) for strong in bold],
-    }
-
-
-def _draw_links(picture: figure, source: ColumnDataSource) -> None:
+    alpha: Floats,
+    now: Collection[Link],
+    share: Floats | None,
+) -> None:
+    """Draw the links; what is drawn bold comes last, over the rest."""
+    rows: list[list[object]] = []
+    place = 0.5  # how far up numbers stand: away from the set where all links meet
+    if len(now) > 1 and len({s for _, s in now}) == 1:
+        place = 0.64
+    elif len(now) > 1 and len({s | 1 << v for v, s in now}) == 1:
+        place = 0.36
+    every = [(v, s) for s in range(len(places)) for v in range(len(names)) if not s >> v & 1]
+    for v, s in sorted(every, key=lambda link: link in now):
+        above, known = s | 1 << v, not math.isnan(alpha[v, s])
+        bold = known and (v, s) in now
+        start, end = places[s] + (0, BOX[1] / 2), places[above] - (0, BOX[1] / 2)
+        at = start + place * (end - start)
+        value = short(alpha[v, s])
+        label = f"{names[v]}: {value}" if bold else ""
+        part, width = "", 4.0 if bold else 1.5
+        if share is not None:
+            part, width = f"{share[v, s]:.3f}", max(0.5, WIDEST * share[v, s])
+        colour = NOW if bold else ALPHA if known else "#d9d9d9"
+        link = f"{set_name(s, names)} → {set_name(above, names)}"
+        row = [link, f"α_{names[v]} = {value}", part, *start, *end, colour, width]
+        rows.append([*row, label, LETTER * len(label) + 6, *at, float(bold)])
+    columns = (
+        "link alpha share x0 y0 x1 y1 color width label label_width label_x label_y label_alpha"
+    )
+    source = data_source(from_rows(columns, rows), name="links")
     look = {"source": source, "line_color": "color", "line_width": "width"}
     lines = picture.segment("x0", "y0", "x1", "y1", **look)
     look = {"width": "label_width", "height": LABEL_HEIGHT, "fill_alpha": "label_alpha"}
@@ -236,10 +234,21 @@ def _draw_links(picture: figure, source: ColumnDataSource) -> None:
     hover(picture, [lines], ("link", "@link"), ("weight", "@alpha"), ("share of orders", "@share"))
 
 
-def _draw_boxes(picture: figure, source: ColumnDataSource) -> None:
+def _draw_boxes(
+    picture: figure, sets: Columns, places: Floats, values: Sequence[tuple[str, str, Floats]]
+) -> None:
+    """Draw a box for each set, with a cell for each of its values: column, colour, numbers."""
+    x, y = places.T
+    columns = {**sets, "name_y": (y + CELL[1] / 2).tolist()}
+    columns["cell_y"] = (y - (BOX[1] - CELL[1]) / 2).tolist()
+    for (cell, fill, numbers), side in zip(values, (-1, 1), strict=True):
+        columns[f"{cell}_x"] = (x + side * CELL[0] / 2).tolist()
+        columns[cell] = [short(value) for value in numbers]
+        columns[f"{cell}_fill"] = [EMPTY if math.isnan(value) else fill for value in numbers]
+    source = data_source(columns, name="cells")
     box: dict[str, Any] = {"x": "x", "y": "y", "width": BOX[0], "height": BOX[1], "source": source}
     picture.rect(**box, fill_color="#ffffff", line_color=None)
-    for cell in ("g", "b"):
+    for cell, *_ in values:
         look = {"width": CELL[0], "height": CELL[1], "fill_color": f"{cell}_fill"}
         picture.rect(f"{cell}_x", "cell_y", source=source, line_color="#ffffff", **look)
         write(picture, f"{cell}_x", "cell_y", cell, source=source)
@@ -248,23 +257,16 @@ def _draw_boxes(picture: figure, source: ColumnDataSource) -> None:
     picture.rect(**box, **look, border_radius=3)
 
 
-def _draw_key(picture: figure) -> None:
-    """Say what the colours mean, in the free corner below the singletons."""
-    entries = [
-        (BACKWARD_FILL, CELL[1] / 2, "b: set to top"),
-        (FORWARD_FILL, CELL[1] / 2, "g: bottom to set"),
-        (ALPHA, CELL[1] / 6, "α: adds a variable"),
-    ]
-    for y, (color, height, text) in zip((12, 32, 52), entries, strict=True):
-        picture.rect(x=14, y=y, width=20, height=height, fill_color=color, line_color=RULE)
-        write(picture, 30, y, [text], align="left")
-
-
-def _label_place(now: Collection[Link]) -> float:
-    """How far up the links their numbers stand: away from the set where all of them meet."""
-    if len(now) > 1 and len({s for _, s in now}) == 1:
-        return 0.64
-    return 0.36 if len(now) > 1 and len({s | 1 << v for v, s in now}) == 1 else 0.5
+def _sets(names: Sequence[str], places: Floats, now: int | None, used: Collection[int]) -> Columns:
+    """The columns of the sets: name, place and outline, of what is worked on and used wider."""
+    width = [3.0 if s == now else 2.0 if s in used else 1.0 for s in range(len(places))]
+    return {
+        "set": [set_name(s, names) for s in range(len(places))],
+        "x": places[:, 0].tolist(),
+        "y": places[:, 1].tolist(),
+        "outline": [NOW if w > 1 else RULE for w in width],
+        "outline_width": list(width),
+    }
 
 
 def _places(n: int) -> Floats:
@@ -289,3 +291,111 @@ def _values(values: ArrayLike | None, shape: tuple[int, ...], names: Sequence[st
             f"values of shape {out.shape} for {len(names)} variables: the lattice needs {shape}"
         )
     return out
+
+
+def order_name(order: Sequence[int], /) -> str:
+    """An order in letters: A is variable 0."""
+    return "".join(LETTERS[v] for v in order)
+
+
+@cache
+def corners(n: int, /) -> dict[Order, tuple[float, float]]:
+    """Where each order of n = 3 or 4 variables stands, in pixels of the frame."""
+    if n not in RINGS:
+        raise ValueError(f"{n} variables: the orders are drawn of 3 or 4 of them")
+    out = {}
+    for order in permutations(range(n)):
+        rest, behind = tuple(v for v in order if v < 3), n - 1 - order.index(n - 1)
+        turn = AROUND.index(rest)
+        lean = 0.0 if n == 3 or behind in (0, 3) else TWIST * (-1) ** (turn + behind)
+        if n == 3:
+            behind = 0
+        angle, radius = np.deg2rad(60 * turn + lean), RINGS[n][behind]
+        out[order] = ACROSS / 2 + radius * np.cos(angle), HEIGHT / 2 + radius * np.sin(angle)
+    return out
+
+
+@cache
+def neighbours(n: int, /) -> list[tuple[Order, Order]]:
+    """The pairs of orders of n variables that differ by a swap of neighbours."""
+    orders, places = permutations(range(n)), range(n - 1)
+    pairs = ((a, (*a[:i], a[i + 1], a[i], *a[i + 2 :])) for a in orders for i in places)
+    return sorted((a, b) for a, b in pairs if a < b)
+
+
+def order_landscape(
+    n: int,
+    chances: ArrayLike,
+    shares: ArrayLike,
+    trail: Sequence[Order],
+    proposed: Order | None = None,
+    /,
+    *,
+    title: str,
+) -> figure:
+    """Draw all orders of n variables: a disc for each, a chain's way, and a ring for its visits.
+
+    The source "orders" has a row for each order, in lexicographic order: `order` (letters), `x`,
+    `y`, `chance`, `disc` (radius), `share`, `ring` (radius) and `label_y`; areas stand for
+    probabilities. The source "trail" has the ends of each move on the way, the earliest first,
+    and its `alpha`; "walker" is where the chain stands, and "proposed" has the ends of a proposal
+    that was rejected.
+
+    Parameters
+    ----------
+    n : 3 or 4
+    chances : (n!,) probabilities of the orders, in lexicographic order
+    shares : (n!,) how much of the visits each has had
+    trail : the last orders of the chain, the present one last
+    proposed : the order to which the last move would have led, had it been accepted
+    """
+    places, every = corners(n), list(permutations(range(n)))
+    chance, share = (
+        vector(values, len(every), what)
+        for values, what in ((chances, "chances"), (shares, "shares"))
+    )
+    alt = f"All {len(every)} orders of {n} variables as discs whose areas are probabilities"
+    alt += ", joined by swaps of neighbours; a chain's last moves, and rings for its visits"
+    picture = diagram(title=title, alt=alt, width=ACROSS, height=HEIGHT)
+    picture.height = HEIGHT + 67
+    lines = [(*places[a], *places[b]) for a, b in neighbours(n)]
+    picture.segment(*(list(ends) for ends in zip(*lines, strict=True)), line_color=RULE)
+    columns: Columns = {
+        "order": [order_name(order) for order in every],
+        "x": [places[order][0] for order in every],
+        "y": [places[order][1] for order in every],
+        "chance": chance.tolist(),
+        "disc": (DISC * np.sqrt(chance)).tolist(),
+        "share": share.tolist(),
+        "ring": (DISC * np.sqrt(share)).tolist(),
+    }
+    reach = np.maximum(columns["disc"], columns["ring"])
+    below = np.where(reach < ROOM, reach + LINE, 0)
+    columns["label_y"] = (np.array(columns["y"]) - below).tolist()
+    source = data_source(columns, name="orders")
+    at: dict[str, Any] = {"x": "x", "y": "y", "source": source}
+    look = {"fill_color": PALE, "line_color": CYCLE[0], "line_width": 1}
+    discs = picture.circle(**at, radius="disc", **look)
+    rings = picture.circle(**at, radius="ring", fill_color=None, line_color=INK, line_width=2)
+    moved = [
+        (*places[a], *places[b], 0.15 + 0.85 * (i + 1) / (len(trail) - 1))
+        for i, (a, b) in enumerate(pairwise(trail))
+        if a != b
+    ]
+    way = data_source(from_rows("x0 y0 x1 y1 alpha", moved), name="trail")
+    ends = "x0", "y0", "x1", "y1"
+    look = {"line_color": TRAIL, "line_width": 4, "line_alpha": "alpha"}
+    trails = picture.segment(*ends, source=way, **look)
+    refused = (math.nan,) * 4 if proposed is None else (*places[trail[-1]], *places[proposed])
+    tried = data_source(from_rows(" ".join(ends), [refused]), name="proposed")
+    look = {"line_color": REJECTED, "line_width": 3, "line_dash": "dashed"}
+    dashed = picture.segment(*ends, source=tried, **look)
+    write(picture, "x", "label_y", "order", source=source, size=11, bold=True)
+    now = data_source(from_rows("x y", [places[trail[-1]]]), name="walker")
+    look = {"marker": "square", "size": 32, "fill_color": None, "line_color": TRAIL}
+    walker = picture.scatter("x", "y", source=now, line_width=3, **look)
+    drawn = {"exact": discs, "share of visits": rings, "chain": [walker, trails]}
+    legend(picture, entries({**drawn, "rejected": dashed}), columns=4)
+    tips = ("exact", "@chance{0.0000}"), ("share of the visits", "@share{0.0000}")
+    hover(picture, [discs], ("order", "@order"), *tips, outlined=[discs])
+    return picture

@@ -22,8 +22,7 @@ from bnlab.plots.canvas import (
     entries,
     from_rows,
     hover,
-    legend_above,
-    legend_below,
+    legend,
     vector,
     write,
 )
@@ -209,7 +208,7 @@ def published(
     our_mean = picture.scatter("ours", below, source=source, **look)
     our_mean.glyph.line_width = 3
     items = {"published": [bar, diamond], "our runs and their mean": [drawn, our_mean]}
-    legend_below(picture, entries(items), columns=2)
+    legend(picture, entries(items), columns=2)
     tips = ("published", "@mean{0.0000} (@sd{0.0000})"), ("ours", "@ours{0.0000}")
     hover(picture, [diamond, our_mean], ("", "@label"), *tips)
     return picture
@@ -252,7 +251,7 @@ def answer_pairs(
         look = {"marker": ("circle", "diamond")[i], "size": 12 + 3 * i, "fill_color": COLOURS[i]}
         look |= {"source": source, "line_color": "#ffffff"}
         drawn[label] = picture.scatter(column, "label", **look)
-    legend_above(picture, entries(drawn))
+    legend(picture, entries(drawn))
     tips = (posteriors[0], "@first{0.000}"), (posteriors[1], "@second{0.000}")
     look = {"outlined": [apart, *drawn.values()], "mode": "hline"}
     hover(picture, [drawn[posteriors[0]]], ("", "@label"), *tips, **look)
@@ -303,7 +302,7 @@ def sensitivity(
     look = {"size": 11, "fill_alpha": 0.85, "line_color": INK, "line_width": 0.8}
     look |= {"source": source, "marker": "marker", "fill_color": "colour"}
     drawn = picture.scatter("probability", "edge", **look)
-    legend_below(picture, key(picture, settings, looks), columns=4)
+    legend(picture, key(picture, settings, looks), columns=4)
     tips = ("setting", "@setting"), ("probability", "@probability{0.000}")
     hover(picture, [drawn], ("edge", "@edge"), *tips)
     return picture

@@ -21,8 +21,7 @@ from bnlab.plots.canvas import (
     entries,
     from_rows,
     hover,
-    legend_above,
-    legend_below,
+    legend,
     set_ticks,
     vector,
 )
@@ -146,7 +145,7 @@ def label_map(first: ArrayLike, second: ArrayLike, true: tuple[float, float], /)
     a, b = true
     look = {"marker": "x", "size": 14, "line_color": CYCLE[3], "line_width": 3}
     crosses = picture.scatter([a, 1 - a, a, 1 - a], [b, b, 1 - b, 1 - b], **look)
-    legend_above(picture, entries({"climb": dots, "true tables, states renamed": crosses}))
+    legend(picture, entries({"climb": dots, "true tables, states renamed": crosses}))
     hover(picture, [dots], ("p(h1 = 1)", "@first{0.00}"), ("p(h2 = 1)", "@second{0.00}"))
     return picture
 
@@ -267,7 +266,7 @@ def distances(stops: Sequence[int], found: Mapping[str, ArrayLike], stop: int, /
     drawn = picture.scatter("rows", "distance", source=now, **look)
     tips = [("", "@line"), ("rows", "@rows"), ("distance", "@distance{0.000}")]
     hover(picture, [drawn], *tips)
-    legend_above(picture, items)
+    legend(picture, items)
     picture.xaxis.major_label_orientation = 0.9
     picture.xgrid.grid_line_color = None
     return picture
@@ -333,7 +332,7 @@ def experiments(estimates: ArrayLike, exact: float, eps: float, /, *, title: str
     dots = picture.scatter(
         "estimate", "experiment", source=source, size=7, fill_color="color", line_color=None
     )
-    legend_below(
+    legend(
         picture, entries({"experiment": dots, f"within {eps:g}": band, "exact": line}), columns=3
     )
     hover(picture, [dots], ("experiment", "@experiment"), ("estimate", "@estimate{0.0000}"))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import HoverTool, LegendItem, PrintfTickFormatter
+from bokeh.models import LegendItem, PrintfTickFormatter
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
@@ -17,12 +17,11 @@ from bnlab.plots.canvas import (
     INK,
     MARKERS,
     RULE,
-    Columns,
     canvas,
     data_source,
     from_rows,
     hover,
-    legend_below,
+    legend,
     round_numbers,
     row_entries,
     set_ticks,
@@ -30,13 +29,10 @@ from bnlab.plots.canvas import (
 )
 from bnlab.plots.curves import rules
 
-Curves = Mapping[str, tuple[Sequence[float], Sequence[float]]]
+Series = Mapping[str, tuple[ArrayLike, ArrayLike]]
 """Name of a curve -> its places and its values."""
 
-Series = Mapping[str, tuple[ArrayLike, ArrayLike]]
-"""The same, of anything like an array."""
-
-Groups = Mapping[str, Mapping[str, tuple[ArrayLike, ArrayLike]]]
+Groups = Mapping[str, Series]
 """Method -> setting -> (seconds, values): a colour for each method, a marker for each setting."""
 
 Look = tuple[str, str, str]
@@ -56,16 +52,14 @@ def series(
     names: tuple[str, str],
     looks: Looks,
     value: str = "value",
-    more: Columns | None = None,
-) -> tuple[Any, Any]:
-    """Draw curves and points that each have places of their own; return what draws them.
+) -> Any:
+    """Draw curves and points that each have places of their own; return what draws the curves.
 
     Parameters
     ----------
     names : of the two sources. The curves' has a row for each: `label`, `xs`, `ys`, `color` and
         `dash`; the points' a row for each point: `label`, `x`, `y`, `color` and `marker`
     value : what the points tell
-    more : columns of the points
     """
     drawn = [
         (label, *(np.asarray(part, np.float64).tolist() for part in both), *looks[label][:2])
@@ -77,11 +71,11 @@ def series(
         for a, b in zip(np.asarray(x).tolist(), np.asarray(y).tolist(), strict=True)
     ]
     kept = data_source(from_rows("label xs ys color dash", drawn), name=names[0])
-    dots = from_rows("label x y color marker", marks) | (more or {})
+    dots = data_source(from_rows("label x y color marker", marks), name=names[1])
     curve = picture.multi_line("xs", "ys", source=kept, **LINE)
-    mark = picture.scatter("x", "y", source=data_source(dots, name=names[1]), size=9, **MARK)
+    mark = picture.scatter("x", "y", source=dots, size=9, **MARK)
     hover(picture, [mark], ("", "@label"), (picture.xaxis.axis_label, "@x"), (value, "@y"))
-    return curve, mark
+    return curve
 
 
 def checked(curves: Series, what: str, log: str, /) -> None:
@@ -157,7 +151,7 @@ def time_curves(
     )
     items = rules(picture, levels or {}, name=f"{name}_rules")
     series(picture, curves, curves, names=(name, f"{name}_points"), looks=looks)
-    legend_below(picture, items + key(picture, curves, looks), columns=3)
+    legend(picture, items + key(picture, curves, looks), columns=3)
     set_ticks(picture.xaxis, round_numbers(low, high))
     if y_axis_type == "log":
         set_ticks(picture.yaxis, round_numbers(*y_range))
@@ -165,8 +159,8 @@ def time_curves(
 
 
 def growth(
-    curves: Curves,
-    points: Curves | None = None,
+    curves: Series,
+    points: Series | None = None,
     /,
     *,
     title: str,
@@ -193,52 +187,58 @@ def growth(
     )
     looks = {**cycled(curves), **cycled(points)}
     series(picture, curves, points, names=("curves", "points"), looks=looks)
-    ends = [(label, xs[-1], ys[-1], looks[label][0]) for label, (xs, ys) in curves.items()]
+    ends = [
+        (label, float(np.ravel(x)[-1]), float(np.ravel(y)[-1]), looks[label][0])
+        for label, (x, y) in curves.items()
+    ]
     look: dict[str, Any] = {"bold": True, "align": "right", "baseline": "bottom", "colour": "color"}
     source = data_source(from_rows("label x y color", ends), name="ends")
     write(picture, "x", "y", "label", source=source, **look)
-    legend_below(picture, key(picture, points, looks), columns=2)
+    legend(picture, key(picture, points, looks), columns=2)
     return picture
 
 
 def core_curves(
-    curves: Curves,
-    points: Curves,
+    cores: ArrayLike,
+    curves: Mapping[str, ArrayLike],
+    point: tuple[str, float, float],
     /,
     *,
     y_label: str,
     y_range: tuple[float, float],
     name: str,
     title: str,
-    alt: str,
 ) -> figure:
-    """Draw curves over the number of cores, the first one broken, and points on them or measured.
+    """Draw curves over the number of cores, the first one broken, and a point.
 
     Sources: `name` and `name` + "_points", as of `series`.
 
     Parameters
     ----------
-    curves, points : name -> (numbers of cores, positive values)
+    cores : (k,) numbers of cores
+    curves : name -> (k,) positive values
+    point : its name, number of cores and value
     y_label : with the unit, as in "time (hours)"
     y_range : ends of the vertical axis, so that moving curves do not move it
 
     Raises
     ------
     ValueError
-        If a series has other numbers of cores than values, or one that is not positive.
+        If there are other numbers of cores than values, or one that is not positive.
     """
-    for shown in (curves, points):
+    alt = f"{title}, by number of cores: {', '.join(curves)}"
+    label, *place = point
+    drawn: Series = {curve: (cores, values) for curve, values in curves.items()}
+    points: Series = {label: ([place[0]], [place[1]])}
+    for shown in (drawn, points):
         checked(shown, "numbers of cores", "xy")
-    most = max((max(np.asarray(x)) for x, _ in curves.values()), default=2)
-    picture = canvas(
-        title, alt, "cores", y_label, size=(460, 420), log="xy", x=(0.9, 1.1 * most), y=y_range
-    )
+    ends = 0.9, 1.1 * np.max(cores)
+    picture = canvas(title, alt, "cores", y_label, size=(460, 420), log="xy", x=ends, y=y_range)
     ideal, *others = [*curves] or [""]
     looks = {ideal: (INK, BROKEN[0], MARKERS[0]), **cycled(others), **cycled(points, skip=1)}
     names = name, f"{name}_points"
-    drawn, _ = series(picture, curves, points, names=names, looks=looks, value=y_label)
-    items = row_entries(drawn, curves) + key(picture, points, looks)
-    legend_below(picture, items, columns=2)
+    line = series(picture, drawn, points, names=names, looks=looks, value=y_label)
+    legend(picture, row_entries(line, curves) + key(picture, points, looks), columns=2)
     for axis in (picture.xaxis, picture.yaxis):
         axis.formatter = PrintfTickFormatter(format="%g")
     return picture
@@ -260,57 +260,8 @@ def roc_curves(
     picture = canvas(title, alt, *axes, size=(400, 480), x=(-0.02, 1.02), y=(-0.02, 1.02))
     picture.line([0, 1], [0, 1], line_color=RULE, line_dash="dashed")
     looks = cycled(curves, dashes=DASHES[:4])
-    drawn, _ = series(picture, curves, {}, names=(name, f"{name}_points"), looks=looks)
-    legend_below(picture, row_entries(drawn, curves), columns=2)
-    return picture
-
-
-def race(
-    points: Mapping[str, Sequence[tuple[float, ArrayLike]]],
-    ends: tuple[float, float],
-    /,
-    *,
-    y_range: tuple[float, float] = (0.01, 100.0),
-    y_label: str = "SAD from the exact edges",
-) -> figure:
-    """Draw a line for each of up to eight samplers, and a bar from its best chain to its worst.
-
-    Sources: "race_lines" and "race", as of `series`; y is the mean over chains, and "race" has
-    the ends of the bars, `low` and `high`, too. Errors that are 0 are below the axis.
-
-    Parameters
-    ----------
-    points : sampler -> (seconds, errors of its chains); a sampler without points is in the legend
-    ends : of the time axis, seconds
-    """
-    title = "Error of the edges against time"
-    alt = "Error of each sampler against its computing time, on logarithmic axes"
-    if len(points) > len(COLOURS):
-        raise ValueError(f"{len(points)} samplers, but {len(COLOURS)} colours: show fewer")
-    axes = "seconds of computing, all chains of a sampler together", y_label
-    picture = canvas(
-        title, alt, *axes, size=(640, 480), log="xy", x=(ends[0] / 1.3, ends[1] * 1.3), y=y_range
-    )
-    means = {
-        label: ([t for t, _ in found], [float(np.asarray(errors).mean()) for _, errors in found])
-        for label, found in points.items()
-    }
-    looks = cycled(points)
-    every = [np.asarray(errors, np.float64) for found in points.values() for _, errors in found]
-    more = {"low": [float(e.min()) for e in every], "high": [float(e.max()) for e in every]}
-    both = ("race_lines", "race")
-    _, marks = series(picture, means, means, names=both, looks=looks, more=more)
-    source = marks.data_source
-    picture.segment("x", "low", "x", "high", source=source, line_color="color", line_alpha=0.6)
-    picture.select_one(HoverTool).tooltips = [
-        ("", "@label"),
-        ("seconds", "@x{0.00}"),
-        ("mean", "@y{0.00}"),
-        ("chains", "@low{0.00} to @high{0.00}"),
-    ]
-    legend_below(picture, key(picture, points, looks), columns=4)
-    for axis in (picture.xaxis, picture.yaxis):
-        set_ticks(axis, [a * 10.0**b for b in range(-3, 3) for a in (1, 2, 5)])
+    drawn = series(picture, curves, {}, names=(name, f"{name}_points"), looks=looks)
+    legend(picture, row_entries(drawn, curves), columns=2)
     return picture
 
 
@@ -346,8 +297,8 @@ def prior_curve(
     wide = picture.line("rank", "probability", source=source, **look)
     looks = cycled(others, dashes=DASHES[:4])
     known = {label: _stairs(values) for label, values in others.items()}
-    drawn, _ = series(picture, known, {}, names=("curve_known", "curve_points"), looks=looks)
-    legend_below(picture, row_entries(drawn, others), columns=2)
+    drawn = series(picture, known, {}, names=("curve_known", "curve_points"), looks=looks)
+    legend(picture, row_entries(drawn, others), columns=2)
     told = ("rank", "@rank{0,0}"), ("probability", "@probability{0.00e+0}")
     hover(picture, [wide], *told, mode="vline")
     return picture

@@ -13,7 +13,7 @@ from bnlab.checks import Floats
 from bnlab.papers.htw2016 import study
 from bnlab.papers.htw2016.study import FEATURE_SIZES, FEATURES, MEANINGS, SAMPLERS, beaten, errors
 from bnlab.papers.page import Page, Rows
-from bnlab.plots.canvas import COLOURS, INK, data_source, entries, legend_below
+from bnlab.plots.canvas import COLOURS, INK, data_source, entries, legend
 
 page = Page()
 
@@ -176,7 +176,7 @@ def rates() -> Any:
     source = data_source(data, name="rates")
     bars = picture.quad("left", "right", top="count", bottom=0, source=source, **look)
     limit = picture.vspan(x=[allowed], line_color=INK, line_width=2, line_dash="dashed")
-    legend_below(picture, entries({"edges": bars, f"allowed: {allowed:g}": limit}), columns=2)
+    legend(picture, entries({"edges": bars, f"allowed: {allowed:g}": limit}), columns=2)
     return picture
 
 

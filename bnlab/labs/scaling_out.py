@@ -1,15 +1,30 @@
-"""Plans: how long, how much, how dear; speed-up and cost, ten thousand runs, the exact sum."""
+"""The views and the checks of notebooks/15_scaling_out.ipynb.
 
+What calls send to workers; what more cores bring and cost; plans for ten thousand annealing runs
+and for the exact sum past 27 variables.
+"""
+
+import hashlib
 import math
+import pickle
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.labs.board import size_slider
+from bnlab.checks import Floats
+from bnlab.labs.board import bdeu_table, check, setup as setup, size_slider
+from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
-from bnlab.plots.series import Curves
-from bnlab.running import BYTES_A_SECOND, job_size
+from bnlab.running import BYTES_A_SECOND, Executor, job_size
 
+LEAST_RUNS = 20
+LEAST_USE = 0.8  # of a budget
 BASE_BYTES = 200e6  # of a worker that has loaded Python, NumPy, numba and bnlab
 ROWS = 106
 CORES = tuple(2**i for i in range(13))
@@ -22,7 +37,6 @@ RUNS = (100, 1000, 10_000, 100_000)
 START = 30.0  # seconds until workers are up and the families are scored
 PRICE = 0.05  # of a core for an hour: set your own
 MOST = 45
-LABELS = 23
 MEMORIES = {"laptop": 16e9, "server": 1e12, "largest to rent": 32e12, "supercomputer": 5e15}
 
 
@@ -50,10 +64,7 @@ class Load:
 
 
 def amdahl(serial: float, cores: float, /) -> float:
-    """The speed-up if a share of the work is for one core and the rest divides evenly.
-
-    [Amdahl1967]
-    """
+    """Speed-up if a share of the work is for one core and the rest divides evenly [Amdahl1967]."""
     return 1 / (serial + (1 - serial) / cores)
 
 
@@ -78,13 +89,9 @@ def worker_bytes(n: int, max_parents: int = 3) -> float:
     return BASE_BYTES + 4 * parcel + 8 * n * math.comb(n - 1, 2)
 
 
-dp_bytes = bn.exact.order_posterior_bytes
-"""Bytes of the exact sum over orders of n variables, any n."""
-
-
-def dp_seconds(n: int, seconds_a_term: float, /) -> float:
-    """Seconds of the exact sum: so many for each of n 2**n terms."""
-    return seconds_a_term * n * 2.0**n
+def annealing_seconds(n: int, seconds_a_term: float, /) -> float:
+    """Seconds of a run of AIS of 16 n m steps, n > 22, at so many for each weight that is read."""
+    return annealing_steps(n) * move_terms(n) * seconds_a_term
 
 
 def spoken(seconds: float, /) -> str:
@@ -119,37 +126,33 @@ class SpeedUp(View):
 
     def draw(self, jobs: int, serial: float, parcel: float) -> Board:
         """Speed-up and cost by the number of cores."""
-        send = 1e6 * parcel / BYTES_A_SECOND
-        load = Load(jobs, (1 - serial) * WORK / jobs, serial * WORK, send)
+        load = Load(jobs, (1 - serial) * WORK / jobs, serial * WORK, 1e6 * parcel / BYTES_A_SECOND)
         # The most cores at which at least half of the time paid for is spent on the work.
         worth = max(p for p in CORES if p == 1 or 2 * load.speed_up(p) >= p)
-        speeds: Curves = {
-            "ideal": (CORES, CORES),
-            "Amdahl's law": (CORES, [amdahl(serial, p) for p in CORES]),
-            "these jobs": (CORES, [load.speed_up(p) for p in CORES]),
+        speeds = {
+            "ideal": np.array(CORES),
+            "Amdahl's law": np.array([amdahl(serial, p) for p in CORES]),
+            "these jobs": np.array([load.speed_up(p) for p in CORES]),
         }
-        costs: Curves = {
-            label: (CORES, [p / times for p, times in zip(CORES, faster, strict=True)])
-            for label, (_, faster) in speeds.items()
-        }
+        costs = {label: CORES / faster for label, faster in speeds.items()}
         half = "half the cores' time is work"
         speed = plots.core_curves(
+            CORES,
             speeds,
-            {half: ([worth], [load.speed_up(worth)])},
+            (half, worth, load.speed_up(worth)),
             y_label="times faster than one core",
             y_range=_holding(speeds),
             name="speed",
             title="Speed-up",
-            alt="Speed-up by number of cores: ideal, by Amdahl's law, and of these jobs",
         )
         cost = plots.core_curves(
+            CORES,
             costs,
-            {half: ([worth], [load.cost(worth) / WORK])},
+            (half, worth, load.cost(worth) / WORK),
             y_label="core-hours paid for an hour of work",
             y_range=_holding(costs),
             name="cost",
             title="Cost",
-            alt="Core-hours paid for, by number of cores: ideal, Amdahl's law, these jobs",
         )
         return {
             "speed": (
@@ -162,10 +165,10 @@ class SpeedUp(View):
         }
 
 
-def _holding(curves: Curves) -> tuple[float, float]:
+def _holding(curves: dict[str, Floats]) -> tuple[float, float]:
     """The usual vertical axis, longer where a curve would leave it."""
-    values = [y for _, ys in curves.values() for y in ys]
-    return min(0.5, 0.8 * min(values)), max(5000.0, 1.25 * max(values))
+    values = np.concatenate([*curves.values()])
+    return min(0.5, 0.8 * float(values.min())), max(5000.0, 1.25 * float(values.max()))
 
 
 class AnnealingPlan(View):
@@ -187,46 +190,37 @@ class AnnealingPlan(View):
             cores=size_slider("cores", CORES[:11], 2),
         )
 
-    @property
-    def load(self) -> Load:
+    def load(self, n: int, runs: int) -> Load:
         """The jobs that `anneal_orders` makes of the runs."""
-        n, runs, _ = self.values().values()
-        return self._load(n, runs)
-
-    def _load(self, n: int, runs: int) -> Load:
         seconds, parcel = annealing_seconds(n, self._a_term), parcel_bytes(n)
         size = job_size(runs, seconds, parcel)
         return Load(math.ceil(runs / size), size * seconds, START, parcel / BYTES_A_SECOND)
 
     def draw(self, n: int, runs: int, cores: int) -> Board:
         """Hours and cost by the number of cores, and those of yours."""
-        load, seconds = self._load(n, runs), annealing_seconds(n, self._a_term)
+        load, seconds = self.load(n, runs), annealing_seconds(n, self._a_term)
         parcel, worker = parcel_bytes(n), worker_bytes(n)
-        evenly, offered = runs * seconds / 3600, CORES[:11]
+        evenly, offered = runs * seconds / 3600, np.array(CORES[:11])
+        walls = np.array([load.wall(p) for p in CORES[:11]]) / 3600
         money = self._price * load.cost(cores) / 3600
+        waits = {"divided evenly": evenly / offered, "in these jobs": walls}
         hours = plots.core_curves(
-            {
-                "divided evenly": (offered, [evenly / p for p in offered]),
-                "in these jobs": (offered, [load.wall(p) / 3600 for p in offered]),
-            },
-            {"your cores": ([cores], [load.wall(cores) / 3600])},
+            offered,
+            waits,
+            ("your cores", cores, load.wall(cores) / 3600),
             y_label="time (hours)",
             y_range=(0.001, 10_000),
             name="hours",
             title="Hours until the last run is done",
-            alt="Hours by number of cores: divided evenly, and in the jobs of bnlab",
         )
         cost = plots.core_curves(
-            {
-                "divided evenly": (offered, [self._price * evenly] * len(offered)),
-                "in these jobs": (offered, [self._price * load.cost(p) / 3600 for p in offered]),
-            },
-            {"your cores": ([cores], [money])},
+            offered,
+            {label: self._price * offered * each for label, each in waits.items()},
+            ("your cores", cores, money),
             y_label=f"cost, at {self._price:g} for a core-hour",
             y_range=(0.001, 1000),
             name="money",
             title="Cost of all cores until then",
-            alt="Cost by number of cores: divided evenly, and in the jobs of bnlab",
         )
         return {
             "time": (
@@ -260,20 +254,21 @@ class ExactPlan(View):
 
     def draw(self, n: int) -> Board:
         """Memory beside that of computers, and time beside that of 10,000 annealing runs."""
-        ns, level = list(range(15, MOST + 1)), [MOST, 15, LABELS]  # across, and back to its name
+        ns, level = list(range(15, MOST + 1)), [MOST, 15, 23]  # across, and back to its name
         named = [*ns, *range(MOST, 27, -1)]
         large = [*range(SIZES[0], MOST + 1), *range(MOST, 31, -1)]
-        memory = {"exact sum": (ns, [dp_bytes(k) / 1e9 for k in ns])}
+        needs = {k: bn.exact.order_posterior_bytes(k) for k in ns}
+        memory = {"exact sum": (ns, [needs[k] / 1e9 for k in ns])}
         memory |= {name: (level, [size / 1e9] * 3) for name, size in MEMORIES.items()}
+        seconds = {k: self._a_term * k * 2.0**k for k in ns}
 
         def annealed(k: int) -> float:
             return 10_000 * annealing_seconds(max(k, SIZES[0]), self._a_move_term)
 
-        holds = [name for name, size in MEMORIES.items() if dp_bytes(n) <= size]
-        seconds = dp_seconds(n, self._a_term)
+        holds = [name for name, size in MEMORIES.items() if needs[n] <= size]
         gigabytes = plots.growth(
             memory,
-            {f"n = {n}": ([n], [dp_bytes(n) / 1e9])},
+            {f"n = {n}": ([n], [needs[n] / 1e9])},
             title="Memory",
             y_label="memory (GB)",
             y_range=(0.001, 1e9),
@@ -282,11 +277,11 @@ class ExactPlan(View):
         )
         hours = plots.growth(
             {
-                "exact sum": (named, [dp_seconds(k, self._a_term) / 3600 for k in named]),
+                "exact sum": (named, [seconds[k] / 3600 for k in named]),
                 "10,000 runs of AIS": (large, [annealed(k) / 3600 for k in large]),
                 "a year": (level, [8766.0] * 3),
             },
-            {f"n = {n}": ([n], [seconds / 3600])},
+            {f"n = {n}": ([n], [seconds[n] / 3600])},
             title="Time on one core",
             y_label="time (hours)",
             y_range=(1e-6, 1e6),
@@ -296,17 +291,160 @@ class ExactPlan(View):
         return {
             "memory": (
                 gigabytes,
-                f"{n} variables: {sized(dp_bytes(n))}. Least of these computers that holds "
+                f"{n} variables: {sized(needs[n])}. Least of these computers that holds "
                 f"it: {holds[0] if holds else 'none'}.",
             ),
             "time": (
                 hours,
-                f"{spoken(seconds)}, if there is the memory; 10,000 runs of AIS for "
+                f"{spoken(seconds[n])}, if there is the memory; 10,000 runs of AIS for "
                 f"{max(n, SIZES[0])} variables: {spoken(annealed(n))}.",
             ),
         }
 
 
-def annealing_seconds(n: int, seconds_a_term: float, /) -> float:
-    """Seconds of a run of AIS of 16 n m steps, n > 22, at so many for each weight that is read."""
-    return annealing_steps(n) * move_terms(n) * seconds_a_term
+def three_calls(table: bn.ScoreTable, executor: Executor | None = None, /) -> str:
+    """The fingerprint of chains on orders, annealing runs and chains on DAGs of a table."""
+    how: Any = {"rng": np.random.default_rng(2026), "executor": executor}
+    return fingerprint(
+        bn.sample_orders(table, draws=200, **how),
+        bn.anneal_orders(table, runs=40, method=bn.AIS(bn.Linear(1000)), **how),
+        bn.sample_structures(table, draws=200, **how),
+    )
+
+
+def fingerprint(*draws: bn.Draws) -> str:
+    """Eight letters and digits that differ if a bit of the draws or of their weights differs."""
+    arrays = (a for each in draws for a in (each.values, each.log_weight, each.log_target))
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:8]
+
+
+def wine() -> bn.ScoreTable:
+    """BDeu scores of the wine data, 13 variables."""
+    return bdeu_table("wine")
+
+
+def letters(n: int = 58, /) -> bn.Data:
+    """A class and n - 1 letters of DNA, 106 rows, as many as in promoters, but at random.
+
+    Most of every fifth are the sum of the two before, modulo 4, so that orders differ in weight.
+    """
+    rng = np.random.default_rng(106)
+    values = rng.integers(0, 4, (ROWS, n))
+    values[:, 0] = rng.integers(0, 2, ROWS)
+    for v in range(5, n, 5):
+        ruled = rng.random(ROWS) < 0.9
+        values[ruled, v] = (values[ruled, v - 1] + values[ruled, v - 2]) % 4
+    return bn.Data.from_arrays(values, arities=[2] + [4] * (n - 1))
+
+
+class Ledger:
+    """Does jobs one after another, here, each packed and unpacked as if it went to a worker."""
+
+    def __init__(self) -> None:
+        self.sent: list[int] = []  # bytes of each job
+        self.returned: list[int] = []  # and of what came back
+        self.seconds: list[float] = []  # of computing
+
+    @property
+    def jobs(self) -> int:
+        """How many so far."""
+        return len(self.sent)
+
+    def map(self, fn: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterator[Any]:
+        """Apply `fn` to the items; results in the order of the items."""
+        for items in zip(*iterables, strict=True):
+            parcel = pickle.dumps((fn, items))
+            (sent, given), begun = pickle.loads(parcel), time.process_time()
+            result = sent(*given)
+            self.seconds.append(time.process_time() - begun)
+            self.sent.append(len(parcel))
+            self.returned.append(len(pickle.dumps(result)))
+            yield result
+
+    def __repr__(self) -> str:
+        if not self.jobs:
+            return "no jobs so far"
+        sent, returned, seconds = (
+            sum(each) / self.jobs for each in (self.sent, self.returned, self.seconds)
+        )
+        return (
+            f"jobs: {self.jobs}; each {sized(sent)} there, {sized(returned)} back, "
+            f"{seconds:.2g} s of computing"
+        )
+
+
+def check_executor(make: Callable[[], Any]) -> bool:
+    """Exercise 2: `make()` is an executor that does the last job first."""
+
+    def done() -> list[int]:
+        order: list[int] = []
+        list(make().map(order.append, [0, 1, 2, 3]))
+        return order
+
+    return check(
+        "Exercise 2",
+        "it needs a method map(function, jobs)",
+        lambda: callable(make().map),
+        "map gives all results, in the order of the jobs",
+        lambda: list(make().map(lambda x: 10 * x, [3, 1, 2])) == [30, 10, 20],
+        "the last job must be done first: 3, 2, 1, 0",
+        lambda: done() == [3, 2, 1, 0],
+        "a second map of the same executor must work as well",
+        lambda: len([*(again := make()).map(abs, [1]), *again.map(abs, [2, 3])]) == 3,
+        "the draws must be the same as without it, bit for bit",
+        lambda: three_calls(wine(), make()) == three_calls(wine()),
+    )
+
+
+def check_cores(function: Callable[[int, float, float, float], Any]) -> bool:
+    """Exercise 1: `function(jobs, seconds, once, deadline)` is the least number of cores."""
+
+    def searched(jobs: int, once: float, deadline: float) -> int | None:
+        cores = range(1, jobs + 1)
+        return next((p for p in cores if Load(jobs, 10.0, once).wall(p) <= deadline), None)
+
+    return check(
+        "Exercise 1",
+        "100 jobs of 10 s in 1000 s: one core will do",
+        lambda: function(100, 10.0, 0.0, 1000) == 1,
+        "in 100 s: ten cores",
+        lambda: function(100, 10.0, 0.0, 100.0) == 10,
+        "in 95 s: 12 cores, not 11, which would have to do ten jobs one after another",
+        lambda: function(100, 10.0, 0.0, 95.0) == 12,
+        "the 20 s at the beginning count",
+        lambda: function(100, 10.0, 20.0, 120.0) == 10,
+        "a job cannot be divided: in 9 s, None",
+        lambda: function(100, 10.0, 0.0, 9.0) is None,
+        "compare with a search over all numbers of cores",
+        lambda: all(
+            function(p, 10.0, *rest) == searched(p, *rest)
+            for p, *rest in product((1, 7, 100), (0.0, 30.0), (35.0, 60.0, 1000.0))
+        ),
+    )
+
+
+def check_plan(function: Callable[[int, float, float], Any]) -> bool:
+    """Exercise 3: `function(n, hours, seconds_a_move)` is (runs, factor) within core-hours."""
+    cases = [(30, 2.0, 2e-5), (37, 10.0, 4e-5), (58, 10.0, 1e-4), (58, 300.0, 1e-4)]
+
+    def plan(n: int, hours: float, a_move: float) -> tuple[int, float]:
+        runs, factor = function(n, hours, a_move)
+        return int(runs), float(factor)
+
+    def used(n: int, hours: float, a_move: float) -> float:
+        runs, factor = plan(n, hours, a_move)
+        return runs * factor * n * ROWS * a_move / 3600 / hours
+
+    return check(
+        "Exercise 3",
+        "return two numbers: runs, and steps over n m",
+        lambda: len(function(*cases[0])) == 2,
+        f"fewer than {LEAST_RUNS} runs tell too little of how much they scatter",
+        lambda: all(plan(*case)[0] >= LEAST_RUNS for case in cases),
+        "the paper tried factors from 1 to 16: take at least 1",
+        lambda: all(plan(*case)[1] >= 1 for case in cases),
+        f"58 variables: {annealing_steps(58, 1):,} steps are a factor of 1; stay within the budget",
+        lambda: all(used(*case) <= 1 for case in cases),
+        f"use at least {LEAST_USE:.0%} of the budget",
+        lambda: all(used(*case) >= LEAST_USE for case in cases),
+    )

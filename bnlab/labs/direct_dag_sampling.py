@@ -1,0 +1,450 @@
+"""The views and the checks of notebooks/05_direct_dag_sampling.ipynb.
+
+A draw as a walk down the lattice of subsets, a hundred experiments of a chosen number of draws, and
+what more rows change in draws and what they do not.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from itertools import permutations
+from math import prod, sqrt
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import bnlab as bn
+from bnlab import features, graphs, plots
+from bnlab.checks import Bools, Floats, Ints
+from bnlab.exact import order_paths
+from bnlab.labs import board
+from bnlab.labs.board import check, choice, setup as setup, size_slider, step_slider
+from bnlab.labs.predict import predict as predict, review as review
+from bnlab.labs.view import Board, View
+
+Parents = frozenset[int]
+Dag = tuple[Parents, ...]
+Weights = Sequence[Mapping[Parents, float]]
+"""phi: for each node, parent set -> family weight."""
+
+SEED = 2016
+DELTA, EPS = 0.05, 0.02
+T, EXPERIMENTS = 4612, 100  # draws of an experiment, and experiments
+STOPS = (100, 300, 1000, T)
+MOST_DAGS = 12
+SIZES = (0, 50, 100, 200, 400, 800)  # rows
+SETTLED, OPEN = 0.05, 0.2  # a probability this near to 0 or 1; one further from both
+WORST = 3.719  # standard normal quantile that right draws exceed once in 10,000 times
+
+
+class WalkDown(View):
+    """One draw, step by step: down the lattice of subsets to an order, then parents node by node.
+
+    Controls `size` (rows used), `number` (of the draw) and `step`; panels `lattice` and `net`.
+
+    Parameters
+    ----------
+    data : a table of at most four variables
+    letters : a short name for each; the names of the table if not given
+    """
+
+    def __init__(self, data: bn.Data, letters: Sequence[str] | None = None) -> None:
+        self._data, self._letters = data, list(letters or data.names)
+        self._places = plots.network_positions(_exact(data, data.m).edges)
+        super().__init__(
+            size=size_slider("rows used", sorted({0, min(100, data.m), data.m}), data.m),
+            number=step_slider("draw", 1, 1, 20, width="300px"),
+            step=step_slider("step", 0, 0, 2 * data.n, width="300px"),
+        )
+
+    def draw(self, size: int, number: int, step: int) -> Board:
+        """The walk so far, and the parents chosen so far."""
+        walks = _walks(self._data, size)
+        order, dag = walks.orders[number - 1].tolist(), walks.dags[number - 1].tolist()
+        n, names = self._data.n, self._data.names
+        down = min(step, n)
+        walked = [sum(1 << v for v in order[: n - k]) for k in range(down + 1)]
+        placed = ["·"] * (n - down) + [self._letters[v] for v in order[n - down :]]
+        done = order[: max(0, step - n)]
+        edges = graphs.to_adjacency([dag[v] if v in done else 0 for v in range(n)])
+        key = ", ".join(f"{a} = {b}" for a, b in zip(self._letters, names, strict=True) if a != b)
+        lattice = plots.walk_down(
+            self._letters,
+            walks.chances,
+            walked,
+            title=f"Step 1, an order from the back: {' '.join(placed)}",
+        )
+        net = plots.network(
+            edges, names, self._places, title="Step 2, parents given the order", width=310
+        )
+        return {
+            "lattice": (lattice, f"{self._last(walks, walked[-1])} {key}."),
+            "net": (net, self._choice(walks, order, dag, step - n)),
+        }
+
+    def _last(self, walks: "Walks", here: int) -> str:
+        if not here:
+            return "The order is complete."
+        told = [f"{self._letters[v]} {walks.chances[v, here & ~(1 << v)]:.4f}" for v in _in(here)]
+        return f"Last among those left, with probability: {', '.join(told)}."
+
+    def _choice(self, walks: "Walks", order: list[int], dag: list[int], step: int) -> str:
+        if step < 1:
+            return "No parents yet: first the order."
+        v, before = order[step - 1], order[: step - 1]
+        inside = {P: p for P, p in walks.phi[v].items() if P <= set(before)}
+        total, names = sum(inside.values()), self._data.names
+        told = [
+            f"{' and '.join(names[u] for u in sorted(P)) or 'none'} {p / total:.4f}"
+            for P, p in sorted(inside.items(), key=lambda item: -item[1])
+        ]
+        chosen = " and ".join(names[u] for u in _in(dag[v])) or "none"
+        return f"Parents of {names[v]}: {chosen}. The choice was {', '.join(told)}."
+
+
+class Walks(NamedTuple):
+    """Orders and DAGs (20, n) of draws, and what they were drawn with.
+
+    chances : [v, S], the probability that v is last in S + v
+    phi : for each node, parent set -> family weight
+    """
+
+    orders: Ints
+    dags: Ints
+    chances: Floats
+    phi: list[dict[Parents, float]]
+
+
+@cache
+def _walks(data: bn.Data, size: int) -> Walks:
+    table = _table(data, size)
+    lattice, n = bn.order_lattice(table), data.n
+    chances, sets = np.full((n, 1 << n), np.nan), np.arange(1 << n)
+    for v in range(n):
+        rest = sets[sets >> v & 1 == 0]
+        log_p = lattice.log_alpha[v, rest] + lattice.log_forward[rest]
+        chances[v, rest] = np.exp(log_p - lattice.log_forward[rest | 1 << v])
+    rng = np.random.default_rng(SEED)
+    orders = bn.sample_orders(bn.order_posterior(table), draws=20, rng=rng)
+    dags = bn.sample_dags(orders, draws=1, table=table, rng=rng)
+    phi = [
+        {frozenset(_in(P)): float(np.exp(x - x_v.max())) for P, x in zip(P_v, x_v, strict=True)}
+        for P_v, x_v in zip(table.parents, table.log_phi, strict=True)
+    ]
+    return Walks(orders.values[0], dags.values[0], chances, phi)
+
+
+_table = partial(board.bdeu_table, most=5)
+
+
+def _in(mask: int) -> list[int]:
+    return [int(v) for v in graphs.members(mask)]
+
+
+class Hundred(View):
+    """A hundred experiments: each estimates a probability from as many draws.
+
+    Controls `drawn`, the number of draws of each (prefixes of one set), and `question`; panel
+    `panel`.
+
+    Parameters
+    ----------
+    posterior : to draw DAGs from
+    u, v : two variables: the questions are the path and the edge from u to v
+    stops : numbers of draws
+    """
+
+    def __init__(
+        self, posterior: bn.OrderPosterior, u: int, v: int, *, stops: Sequence[int] = STOPS
+    ) -> None:
+        names, rng = posterior.table.names, np.random.default_rng(SEED)
+        dags = bn.sample_dags(posterior, draws=EXPERIMENTS * stops[-1], rng=rng).values[0]
+        asked = {
+            f"path {names[u]} ⇝ {names[v]}": (features.path(u, v), order_paths(posterior)[u, v]),
+            f"edge {names[u]} → {names[v]}": (features.edge(u, v), posterior.edges[u, v]),
+        }
+        self._asked = {
+            name: (np.asarray(has(dags)).reshape(EXPERIMENTS, stops[-1]), float(exact))
+            for name, (has, exact) in asked.items()
+        }
+        super().__init__(
+            drawn=size_slider("draws in each", stops),
+            question=choice("question", list(asked)),
+        )
+
+    def draw(self, drawn: int, question: str) -> Board:
+        """A dot for each experiment."""
+        hits, exact = self._asked[question]
+        estimates = hits[:, :drawn].mean(axis=1)
+        outside = int((np.abs(estimates - exact) >= EPS).sum())
+        bound = min(1.0, 2 * float(np.exp(-2 * drawn * EPS**2)))
+        promised = f"{EXPERIMENTS * bound:.3g}" if bound < 1 else "nothing"
+        return {
+            "panel": (
+                plots.experiments(estimates, exact, EPS, title=f"{question}, {drawn:,} draws each"),
+                f"Exact: {exact:.4f}. Off by {EPS} or more: {outside} of {EXPERIMENTS}; Hoeffding "
+                f"promises {promised if bound == 1 else f'at most {promised} on average'}.",
+            )
+        }
+
+
+class MoreRows(View):
+    """Estimates and distinct DAGs as rows come in, and as draws do.
+
+    Controls `size` (rows), `drawn` and `question`; panels `estimates` and `dags`.
+
+    Parameters
+    ----------
+    data : a table
+    start, via, end : three names: asked are the path start ⇝ end, the edge start → via, and whether
+        via and end are joined
+    """
+
+    def __init__(self, data: bn.Data, start: str, via: str, end: str) -> None:
+        self._data, self._sizes = data, [*(size for size in SIZES if size < data.m), data.m]
+        u, w, v = (data.index(name) for name in (start, via, end))
+        self._asked = {
+            f"path {start} ⇝ {end}": ("path", u, v),
+            f"edge {start} → {via}": ("edge", u, w),
+            f"{via} and {end} joined": ("joined", w, v),
+        }
+        super().__init__(
+            size=size_slider("rows", self._sizes, data.m),
+            drawn=size_slider("draws", (500, T, 20_000), T),
+            question=choice("question", list(self._asked)),
+        )
+
+    def draw(self, size: int, drawn: int, question: str) -> Board:
+        """The estimates up to this number of rows, and the DAGs most often drawn at it."""
+        kind, u, v = self._asked[question]
+        shown = [m for m in self._sizes if m <= size]
+        known = [_has(self._data, m, kind, u, v) for m in shown]
+        found = [(float(has[:drawn].mean()), exact) for has, exact in known]
+        room = [(np.nan, np.nan)] * (len(self._sizes) - len(shown))
+        shares, exact = np.transpose(found + room)
+        spread = bn.hoeffding_margin(drawn, DELTA)
+        often, likely, distinct = _most_drawn(self._data, size, drawn)
+        dags = plots.share_bars(
+            often,
+            likely,
+            [f"DAG {k}" for k in range(1, MOST_DAGS + 1)],
+            largest=0.2,
+            name="most_drawn",
+            title=f"DAGs most often drawn, of {distinct:,} distinct",
+            alt="Bars of the shares of the DAGs drawn most often",
+        )
+        return {
+            "estimates": (
+                plots.share_bars(
+                    shares,
+                    exact,
+                    [f"{m:,} rows" for m in self._sizes],
+                    margin=spread,
+                    title="Share of the draws, interval, exact (diamond)",
+                    alt="Bars of a probability at each number of rows, with intervals",
+                ),
+                f"{question}: {found[-1][0]:.4f} ± {spread:.4f} with {size:,} rows and {drawn:,} "
+                f"draws; exact {found[-1][1]:.4f}.",
+            ),
+            "dags": (dags, f"{drawn:,} draws with {size:,} rows: {distinct:,} distinct DAGs."),
+        }
+
+
+@cache
+def _exact(data: bn.Data, size: int) -> bn.OrderPosterior:
+    return bn.order_posterior(_table(data, size))
+
+
+@cache
+def _draws(data: bn.Data, size: int) -> bn.Draws:
+    return bn.sample_dags(_exact(data, size), draws=20_000, rng=np.random.default_rng(size))
+
+
+@cache
+def _has(data: bn.Data, size: int, kind: str, u: int, v: int) -> tuple[Bools, float]:
+    """Return which of the draws have the feature, and its exact probability."""
+    dags, exact = _draws(data, size).values[0], _exact(data, size)
+    if kind == "path":
+        return features.path(u, v)(dags), float(order_paths(exact)[u, v])
+    there, back = features.edge(u, v)(dags), features.edge(v, u)(dags)
+    if kind == "edge":
+        return there, float(exact.edges[u, v])
+    return there | back, float(exact.edges[u, v] + exact.edges[v, u])
+
+
+@cache
+def _most_drawn(data: bn.Data, size: int, drawn: int) -> tuple[Floats, Floats, int]:
+    """Return shares and exact probabilities of the DAGs drawn most often; how many are distinct."""
+    draws = _draws(data, size)
+    rows, first, counts = np.unique(
+        draws.values[0, :drawn], axis=0, return_index=True, return_counts=True
+    )
+    most = np.argsort(-counts, kind="stable")[:MOST_DAGS]
+    log_p = draws.log_target[0, first[most]] + bn.linear_extensions.log_count(rows[most])
+    found = np.full((2, MOST_DAGS), np.nan)
+    found[:, : len(most)] = counts[most] / drawn, np.exp(log_p - _exact(data, size).log_z)
+    return found[0], found[1], len(rows)
+
+
+def check_draw_forward(
+    b: Callable[[Parents], float],
+    draw_forward: Callable[[Any], tuple[list[int], Dag]],
+    phi: Weights,
+) -> bool:
+    """Exercise 1: orders drawn from the front with the backward sum b, and parents on the way."""
+
+    def alpha(v: int, before: Sequence[int]) -> float:
+        return sum(p for P, p in phi[v].items() if P <= set(before))
+
+    orders = {
+        order: prod(alpha(v, order[:i]) for i, v in enumerate(order))
+        for order in permutations(range(len(phi)))
+    }
+    total = sum(orders.values())
+
+    @cache
+    def drawn() -> list[tuple[list[int], Dag]]:
+        rng = Random(SEED)
+        return [draw_forward(rng) for _ in range(T)]
+
+    def fits(order: Sequence[int], dag: Dag) -> bool:
+        every = sorted(order) == list(range(len(phi)))
+        return every and all(dag[v] <= set(order[:i]) for i, v in enumerate(order))
+
+    def first_places() -> bool:
+        counts = Counter(order[0] for order, _ in drawn())
+        exact = [sum(w for o, w in orders.items() if o[0] == v) / total for v in range(len(phi))]
+        return all(abs(counts[v] / T - p) < 0.03 for v, p in enumerate(exact))
+
+    def draws_with_b() -> bool:
+        counted: Any = b
+        if not hasattr(counted, "cache_clear"):
+            return True
+        counted.cache_clear()
+        draw_forward(Random(SEED))
+        return bool(counted.cache_info().misses > 0)
+
+    return check(
+        "Exercise 1",
+        "b of the empty set should be g of the full set",
+        lambda: np.isclose(b(frozenset()), total),
+        "b of the full set should be 1: nothing comes after it",
+        lambda: b(frozenset(range(len(phi)))) == 1,
+        "each order should hold each node once, and its DAG be consistent with it",
+        lambda: all(fits(*each) for each in drawn()[:200]),
+        "the first places differ from what orders drawn from the back have there",
+        first_places,
+        "draw_forward should choose each next node with b",
+        draws_with_b,
+        f"chi-square of {T:,} draws against the list of all DAGs is too large: look at the parents",
+        lambda: _good_fit([dag for _, dag in drawn()], _distribution(phi)),
+    )
+
+
+def _distribution(phi: Weights) -> dict[Dag, float]:
+    """DAG -> order-modular probability, of all DAGs."""
+    dags = graphs.all_dags(len(phi))
+    extensions = np.exp(bn.linear_extensions.log_count(dags))
+    weights = {}
+    for dag, count in zip(dags.tolist(), extensions, strict=True):
+        sets = tuple(frozenset(graphs.members(P)) for P in dag)
+        weights[sets] = count * prod(phi[v].get(P, 0.0) for v, P in enumerate(sets))
+    total = sum(weights.values())
+    return {dag: weight / total for dag, weight in weights.items()}
+
+
+def _good_fit(dags: Sequence[Dag], exact: Mapping[Dag, float]) -> bool:
+    """Whether chi-square is at most what right draws exceed once in 10,000 times."""
+    counts, size = Counter(dags), len(dags)
+    common = [dag for dag, p in exact.items() if size * p >= 5]
+    expected = np.array([size * exact[dag] for dag in common])
+    observed = np.array([counts[dag] for dag in common])
+    rest, left = size - expected.sum(), size - observed.sum()
+    found = ((observed - expected) ** 2 / expected).sum() + (left - rest) ** 2 / rest
+    spread = 2 / (9 * len(common))  # the cube root of chi-square is nearly normal
+    return bool(found <= len(common) * (1 - spread + WORST * sqrt(spread)) ** 3)
+
+
+def check_estimate(
+    feature: Callable[[Dag], bool],
+    estimate: Callable[[list[Dag], Callable[[Dag], bool], float], tuple[float, float, float]],
+    exact: Mapping[Dag, float],
+) -> bool:
+    """Exercise 2: `estimate(dags, feature, delta)` is a share, its standard error and a margin."""
+    dags, p = list(exact), np.array(list(exact.values()))
+    pairs = permutations(range(len(dags[0])), 2)
+    asked = [feature, *(lambda dag, u=u, v=v: u in dag[v] for u, v in pairs)]
+    picks = np.random.default_rng(SEED).choice(len(dags), 4 * T, p=p / p.sum())
+    drawn = [dags[k] for k in picks]
+
+    def near(has: Callable[[Dag], bool]) -> bool:
+        share, _, margin = estimate(drawn[:T], has, DELTA / len(asked))
+        return abs(share - sum(p for dag, p in exact.items() if has(dag))) <= margin
+
+    def right_error() -> bool:
+        found = [estimate(drawn[:T], has, 0.1)[:2] for has in asked]
+        expected = [sqrt(share * (1 - share) / T) for share, _ in found]
+        return np.allclose([error for _, error in found], expected, rtol=1e-3, atol=0)
+
+    def right_margin() -> bool:
+        return all(
+            np.isclose(estimate(drawn[:m], feature, d)[2], bn.hoeffding_margin(m, d))
+            for m, d in ((T, 0.05), (T, 0.1), (4 * T, 0.1))
+        )
+
+    def always() -> bool:
+        share, stderr, margin = estimate(drawn[:100], lambda dag: True, DELTA)
+        return share == 1 and stderr == 0 and margin > 0
+
+    return check(
+        "Exercise 2",
+        "your feature should be true of some DAGs and false of others",
+        lambda: 0 < sum(bool(feature(dag)) for dag in dags) < len(dags),
+        "return three numbers: share, standard error, margin",
+        lambda: np.shape(estimate(drawn[:10], feature, DELTA)) == (3,),
+        "the standard error is the square root of share (1 - share) / T",
+        right_error,
+        "what holds of every DAG drawn has standard error 0, but a margin above 0",
+        always,
+        "the margin is the ε at which Hoeffding's bound equals delta: check δ as well as T",
+        right_margin,
+        "the exact probabilities of your feature and of all edges should lie within the margin, "
+        "at delta divided by the number of features",
+        lambda: all(near(has) for has in asked),
+    )
+
+
+def check_settled(
+    settled: Callable[[Dag], bool],
+    left_open: Callable[[Dag], bool],
+    data: bn.Data,
+    guess: float | None,
+) -> bool:
+    """Exercise 3: of two features uncertain with 100 rows, all rows settle the first alone."""
+    dags = graphs.all_dags(data.n)
+    as_sets = [tuple(frozenset(graphs.members(P)) for P in dag) for dag in dags.tolist()]
+
+    @cache
+    def probability(rows: int, times: int) -> tuple[float, float]:
+        many = np.tile(data.prefix(rows).values, (times, 1))
+        table = bn.score_families(bn.Data.from_arrays(many, arities=data.arities), bn.BDeu(1.0))
+        log_p = table.log_target(dags) + bn.linear_extensions.log_count(dags)
+        p = np.exp(log_p - np.logaddexp.reduce(log_p))
+        first, second = (float(p[list(map(has, as_sets))].sum()) for has in (settled, left_open))
+        return first, second
+
+    holds = check(
+        "Exercise 3",
+        "both should be uncertain with 100 rows, between 0.2 and 0.8",
+        lambda: all(OPEN < p < 1 - OPEN for p in probability(100, 1)),
+        "all rows should settle the first: below 0.05 or above 0.95",
+        lambda: not SETTLED <= probability(data.m, 1)[0] <= 1 - SETTLED,
+        "all rows should leave the second open, between 0.2 and 0.8",
+        lambda: OPEN < probability(data.m, 1)[1] < 1 - OPEN,
+        "write down my_guess, a probability, first",
+        lambda: guess is not None and 0 <= guess <= 1,
+    )
+    if holds:
+        print(f"Every row ten times: {probability(data.m, 10)[1]:.4f}. Your guess: {guess}")
+    return holds
