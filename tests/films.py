@@ -200,7 +200,7 @@ FILMS = {
         ),
         Film(
             "11_structure_mcmc",
-            ("stuck = ",),
+            ("def errors", "stuck = "),
             "stuck",
             ("share", "rows"),
             begin={"rows": 20},

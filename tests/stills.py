@@ -26,6 +26,7 @@ from drawing import check_font, write
 from served import chromium
 
 from bnlab import plots
+from bnlab.labs.board import bdeu_table
 from bnlab.plots.canvas import COLOURS, INK, canvas
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -253,12 +254,7 @@ def hidden_loops(loops):
     return at(loops, shape="e = 0.2 (thesis)")
 
 
-@of("11_structure_mcmc", "stuck = ", slow=True)
-def structure_mcmc_traces(stuck):
-    return at(stuck, "trace")
-
-
-@of("11_structure_mcmc", "stuck = ", slow=True)
+@of("11_structure_mcmc", "def errors", "stuck = ", slow=True)
 def structure_mcmc_stuck(stuck):
     return at(stuck, rows=20)
 
@@ -286,16 +282,17 @@ def in_layers(edges, layer, across):
     return plots.network(edges, list("uvwx"), places, width=190, height=230, title="", alt=alt)
 
 
-@of("11_structure_mcmc", "def as_sets", "boards = ")
-def structure_mcmc_modes(log_phi9):
-    score = log_phi9[9]
+@of("11_structure_mcmc")
+def structure_mcmc_modes():
+    table = bdeu_table("tic-tac-toe")
+    score = dict(zip(table.parents[9].tolist(), table.log_phi[9].tolist(), strict=True))
     names = [*map(str, range(9)), "class"]
     places = [(v % 3 / 2.9 + 0.31, 1 - v // 3 / 2) for v in range(9)] + [(0.0, 0.72)]
     drawn = []
     for said, squares in ("one square", (0,)), ("two", (0, 1)), ("three", (0, 1, 2)):
         edges = np.zeros((10, 10))
         edges[list(squares), 9] = 1
-        gain = score[frozenset(squares)] - score[frozenset()]
+        gain = score[sum(1 << u for u in squares)] - score[0]
         said = f"{said}: {gain:.1f} nats".replace("-", "−")
         drawn.append([said, board(edges, names, places)])
     edges[[9, 0, 8], 4] = 1

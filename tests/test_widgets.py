@@ -93,6 +93,19 @@ def analysed() -> your_own_data.Study:
     return made
 
 
+@cache
+def walked() -> tuple[dict[tuple[int, float], bn.Draws], dict[int, bn.DagPosterior]]:
+    """Chains on DAGs by rows and by their share of small steps, and the exact posteriors."""
+    runs, exact = {}, {}
+    for m in (10, 20):
+        table = bn.score_families(cancer().prefix(m), bn.BDeu(1.0))
+        exact[m] = bn.dag_posterior(table)
+        for share in (0.0, 1.0):
+            how: Any = {"kernel": bn.Hybrid(exact[m].edges, share), "draws": 20, "burn_in": 0}
+            runs[m, share] = bn.sample_structures(table, rng=np.random.default_rng(1), **how)
+    return runs, exact
+
+
 def cancer() -> bn.Data:
     return bn.load_network("cancer").sample(20, np.random.default_rng(1))
 
@@ -144,7 +157,7 @@ CASES = [
     Case(hidden.Labels, hidden.Labels),
     Case(annealed.Sides, lambda: annealed.Sides(stops=[16, 64]), runs=True),
     Case(annealed.Loops, annealed.Loops),
-    Case(structure_mcmc.Stuck, structure_mcmc.Stuck),
+    Case(structure_mcmc.Stuck, lambda: structure_mcmc.Stuck(*walked())),
     Case(beliefs_and_interventions.Beliefs, beliefs_and_interventions.Beliefs),
     Case(beliefs_and_interventions.Doing, beliefs_and_interventions.Doing),
     Case(search.Members, search.Members),
@@ -350,7 +363,6 @@ OWN: dict[type, Callable[[], Any]] = {
     ais.Paths: lambda: ais.Paths(own()),
     ais.Shapes: lambda: ais.Shapes(own()),
     evidence_bounds.Bounds: lambda: evidence_bounds.Bounds(own(), stops=[10, 30]),
-    structure_mcmc.Stuck: lambda: structure_mcmc.Stuck(own()),
     beliefs_and_interventions.Beliefs: lambda: beliefs_and_interventions.Beliefs(own()),
     beliefs_and_interventions.Doing: lambda: beliefs_and_interventions.Doing(
         bn.load_network("cancer")

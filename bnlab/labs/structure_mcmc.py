@@ -3,8 +3,7 @@
 Chains on DAGs: where they get stuck, and whether the package makes the moves of the page.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import product
 from typing import Any
@@ -14,78 +13,27 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
-from bnlab.labs.board import DATASETS, Case, check, rows as rows_of, setup as setup, size_slider
+from bnlab.labs.board import DATASETS, bdeu_table, check, setup as setup, show as show, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.sampling import partition_mcmc, structure_mcmc
 from bnlab.sampling.structure_kernels import StructureKernel
 
 SEED = 2007
-WALKS = 64  # chains whose errors are compared
-SIZES = (20, 50, 100)  # rows, and all of them
-SHARES = (0.0, 0.1, 0.9, 1.0)  # of local moves
 SHOWN_CHAINS = 4
 DEPTH = 60.0  # nats shown below the exact draws
 MOST_DAGS = 5000
 MOST_PARTITIONS = 75  # of four nodes
+SIDES = ({0, 1, 2}, {0, 3, 6}, {2, 5, 8}, {6, 7, 8})  # of the board: parents of class, node 9
+CORNERS = ({0, 8, 9}, {2, 6, 9})  # two opposite ones and class: parents of the middle, node 4
 
 Dag = Sequence[frozenset[int]]
 Partition = tuple[frozenset[int], ...]
 Sampler = Callable[[bn.ScoreTable, np.random.Generator], Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Target:
-    """A data set with its exact posteriors: BDeu with ess 1, at most three parents, ρ = 1."""
-
-    table: bn.ScoreTable
-    orders: bn.OrderPosterior  # order-modular
-    dags: bn.DagPosterior  # structure-modular: what the chains of the lab walk towards
-
-    def sad(self, edges: Floats, /) -> float:
-        """Sum of absolute differences from the exact structure-modular edges."""
-        return bn.diagnostics.sad(edges, self.dags.edges)
-
-
-@cache
-def target(case: Case, m: int | None = None) -> Target:
-    """Return a data set, or a table of your own: all rows, or the first m in a random order."""
-    data = rows_of(case).shuffled(np.random.default_rng(SEED))
-    table = bn.score_families(data.prefix(data.m if m is None else m), bn.BDeu(1.0), max_parents=3)
-    return Target(table, bn.order_posterior(table), bn.dag_posterior(table))
-
-
-def sizes(case: Case) -> tuple[int, ...]:
-    """Return the stops of the slider of rows."""
-    m = rows_of(case).m
-    return (*(size for size in SIZES if size < m), m)
-
-
-@cache
-def walked(case: Case, m: int, share: float) -> tuple[bn.Draws, tuple[float, ...]]:
-    """Return 64 chains from the empty graph with this share of local moves, and their errors.
-
-    100 draws, n (n - 1) moves apart; the errors are those of the second half.
-    """
-    where, rng = target(case, m), np.random.default_rng(1)
-    n = where.table.n
-    how: Any = {"kernel": bn.Hybrid(where.orders.edges, share), "burn_in": 0, "rng": rng}
-    draws = bn.sample_structures(where.table, draws=100, thin=n * (n - 1), chains=WALKS, **how)
-    late = bn.graphs.to_adjacency(draws.values[:, 50:]).mean(axis=1)
-    return draws, tuple(map(where.sad, late))
-
-
-@cache
-def band(case: Case, m: int) -> tuple[float, float]:
-    """Return the range of log targets that holds 95 % of exact draws, nats."""
-    rng = np.random.default_rng(SEED)
-    exact = bn.sample_dags(target(case, m).dags, draws=1000, rng=rng)
-    low, high = np.quantile(exact.log_target, (0.025, 0.975))
-    return float(low), float(high)
-
-
-def gap(table: bn.ScoreTable, kernel: StructureKernel, dags: Sequence[Dag], K: Floats, /) -> str:
-    """Compare 50,000 moves of the package with K, at DAGs that it visits over 1,000 times."""
+def gap(table: bn.ScoreTable, kernel: StructureKernel, dags: Sequence[Dag], K: Floats, /) -> float:
+    """Return how far K is from 50,000 moves of the package, at DAGs visited over 1,000 times."""
     how: Any = {"draws": 50_000, "chains": 1, "burn_in": 0, "thin": 1}
     walk = bn.sample_structures(table, kernel=kernel, rng=np.random.default_rng(1), **how)
     place = {tuple(sum(1 << u for u in P) for P in dag): i for i, dag in enumerate(dags)}
@@ -93,53 +41,66 @@ def gap(table: bn.ScoreTable, kernel: StructureKernel, dags: Sequence[Dag], K: F
     np.add.at(counts, (at[:-1], at[1:]), 1)
     visits = counts.sum(axis=1)
     often = visits > 1000
-    off = np.abs(counts[often] / visits[often, None] - K[often])
-    return f"package and K differ by at most {off.max():.3f}, at {often.sum()} DAGs"
+    return float(np.abs(counts[often] / visits[often, None] - K[often]).max())
+
+
+def modes_met(run: bn.Draws, /) -> tuple[int, int]:
+    """Return the fewest and the most of the eight modes of tic-tac-toe that a chain meets.
+
+    In the second half of its run.
+    """
+    modes = [[sum(1 << u for u in P) for P in each] for each in product(SIDES, CORNERS)]
+    late = run.values[:, run.values.shape[1] // 2 :, None, [9, 4]]
+    met = (late == modes).all(axis=3).any(axis=1).sum(axis=1)
+    return int(met.min()), int(met.max())
 
 
 class Stuck(View):
-    """64 chains on DAGs by rows and by their share of local moves.
+    """Chains on DAGs by rows and by their share of small steps.
 
     Controls `share` and `rows`; panels `errors` and `trace`.
 
     Parameters
     ----------
-    data : a table of your own, in the place of wine
+    runs : (rows, share of small steps) -> chains without burn-in, n (n - 1) moves between draws
+    exact : rows -> the posterior that the chains walk towards
     """
 
-    def __init__(self, data: bn.Data | None = None) -> None:
-        self._case: Case = "wine" if data is None else data
-        self._sizes = sizes(self._case)
-        for m, share in product(self._sizes, SHARES):  # now, so that the controls answer at once
-            walked(self._case, m, share)
+    def __init__(
+        self, runs: Mapping[tuple[int, float], bn.Draws], exact: Mapping[int, bn.DagPosterior]
+    ) -> None:
+        self._runs = runs
+        self._sizes, shares = (sorted(set(each)) for each in zip(*runs, strict=True))
+        self._errors = {key: _errors(run, exact[key[0]]) for key, run in runs.items()}
+        self._bands = {m: _band(each) for m, each in exact.items()}
         super().__init__(
-            share=size_slider("share of local moves η", SHARES, 1.0),
+            share=size_slider("share of small steps η", shares, shares[-1]),
             rows=size_slider("rows", self._sizes, self._sizes[-1]),
         )
 
     def draw(self, share: float, rows: int) -> Board:
         """The error of each chain for all numbers of rows, and four of the chains for this one."""
-        draws, found = walked(self._case, rows, share)
-        errors = np.array([walked(self._case, m, share)[1] for m in self._sizes])
-        low, high = band(self._case, rows)
+        draws, found = self._runs[rows, share], self._errors[rows, share]
+        errors = np.array([self._errors[m, share] for m in self._sizes])
+        low, high = self._bands[rows]
         n, made = draws.values.shape[2], draws.values.shape[1]
         trace = plots.traces(
             n * (n - 1) * np.arange(1.0, made + 1),
             {f"chain {c}": line for c, line in enumerate(draws.log_target[:SHOWN_CHAINS], 1)},
             band=(low, high),
             y_range=(low - DEPTH, high + 8),
-            y_label="log target (nats)",
+            y_label="ln p̃ (nats)",
             name="stuck",
             title="Four of the chains",
-            alt="Log target of the DAGs of four chains, with the range of exact draws shaded",
+            alt="ln p̃ of the DAGs of four chains, with the range of exact draws shaded",
         )
         rhat = bn.diagnostics.rhat(draws.log_target[:SHOWN_CHAINS, made // 2 :])
         rates = [
-            f"{draws.stats[key].mean():.2%} of the {kind} moves accepted"
-            for kind in ("local", "global")
-            if (key := f"acceptance_{kind}") in draws.stats
+            f"{draws.stats[key].mean():.2%} of the {kind} accepted"
+            for kind, key in (("small steps", "acceptance_local"), ("jumps", "acceptance_global"))
+            if key in draws.stats
         ]
-        said = f"η = {share:g}, {rows:,} rows: SAD {min(found):.2f} to {max(found):.2f}, mean "
+        said = f"η = {share:g}, {rows:,} rows: SAD {found.min():.2f} to {found.max():.2f}, mean "
         return {
             "errors": (
                 plots.chain_errors(
@@ -148,9 +109,9 @@ class Stuck(View):
                     rows,
                     x_label="rows",
                     y_range=(0.5, 50.0),
-                    title=f"Error of each of {WALKS} chains, second half",
+                    title=f"Error of each of {len(found)} chains, second half",
                 ),
-                f"{said}{np.mean(found):.2f}.",
+                f"{said}{found.mean():.2f}.",
             ),
             "trace": (
                 trace,
@@ -158,6 +119,20 @@ class Stuck(View):
                 f"the four: {rhat:.2f}.",
             ),
         }
+
+
+def _errors(run: bn.Draws, exact: bn.DagPosterior) -> Floats:
+    """Sums of absolute differences from the exact edges, of the second half of each chain."""
+    late = run.values[:, run.values.shape[1] // 2 :]
+    shares = bn.graphs.to_adjacency(late).mean(axis=1)
+    return np.array([bn.diagnostics.sad(each, exact.edges) for each in shares])
+
+
+def _band(exact: bn.DagPosterior) -> tuple[float, float]:
+    """Return the range of ln p̃ that holds 95 % of exact draws, nats."""
+    drawn = bn.sample_dags(exact, draws=1000, rng=np.random.default_rng(SEED))
+    low, high = np.quantile(drawn.log_target, (0.025, 0.975))
+    return float(low), float(high)
 
 
 def check_accept(function: Callable[[float, float, float], float]) -> bool:
@@ -253,10 +228,11 @@ def check_sampler(function: Sampler) -> bool:
 
     @cache
     def run(name: str) -> Any:
-        return function(target(name).table, np.random.default_rng(SEED))
+        return function(bdeu_table(name), np.random.default_rng(SEED))
 
     def near(name: str) -> bool:
-        return target(name).sad(bn.features.edges(run(name))) <= 1
+        exact = bn.dag_posterior(bdeu_table(name))
+        return bn.diagnostics.sad(bn.features.edges(run(name)), exact.edges) <= 1
 
     return check(
         "Exercise 3",
