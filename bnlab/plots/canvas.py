@@ -1,7 +1,7 @@
 """The look that all pictures share: sizes, fonts and colours that everybody can tell apart."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -163,9 +163,7 @@ def legend(picture: figure, items: Any, /, *, columns: int = 0) -> None:
 
 def entry(label: str, drawn: Sequence[Any], /, index: int | None = None) -> LegendItem:
     """Make a legend entry for what is drawn, or for one row of it."""
-    if _drawing_over():  # models of Bokeh take time
-        return SimpleNamespace(label=value(label), renderers=list(drawn), index=index)
-    return LegendItem(label=label, renderers=list(drawn), index=index)
+    return model(LegendItem, label=value(label), renderers=list(drawn), index=index)
 
 
 def entries(drawn: Mapping[str, Any], /) -> list[LegendItem]:
@@ -181,11 +179,17 @@ def row_entries(drawn: object, labels: Iterable[str], /) -> list[LegendItem]:
     return [entry(label, [drawn], i) for i, label in enumerate(labels)]
 
 
+def model(kind: Callable[..., Any], /, **look: Any) -> Any:
+    """Make a model of Bokeh; over pictures on display, which have theirs, only what it would say.
+
+    Models take time.
+    """
+    return SimpleNamespace(**look) if _drawing_over() else kind(**look)
+
+
 def data_source(columns: Mapping[str, Any], /, name: str | None = None) -> ColumnDataSource:
     """Make the source of these columns, by whose name what draws it is found."""
-    if _drawing_over():
-        return SimpleNamespace(data=columns, name=name)
-    return ColumnDataSource(data=dict(columns), name=name)
+    return model(ColumnDataSource, data=dict(columns), name=name)
 
 
 def hover(
@@ -245,9 +249,9 @@ def write(
 
 def set_ticks(axis: Any, places: Sequence[float], /, *, number: str = "%g") -> None:
     """Mark these places on an axis, as %g or in another format, as "0,0"."""
-    axis.ticker = FixedTicker(ticks=list(places))
+    axis.ticker = model(FixedTicker, ticks=list(places))
     plain = number.startswith("%")
-    axis.formatter = (PrintfTickFormatter if plain else NumeralTickFormatter)(format=number)
+    axis.formatter = model(PrintfTickFormatter if plain else NumeralTickFormatter, format=number)
 
 
 def round_numbers(low: float, high: float, /) -> list[float]:
@@ -409,7 +413,7 @@ class _Axes:
         return getattr(self.shown, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name == "ticker" and isinstance(value, FixedTicker):
+        if name == "ticker" and hasattr(value, "ticks"):
             for axis in self.shown:
                 axis.ticker.ticks = list(value.ticks)
         for axis in self.shown:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import BoxAnnotation, ColumnDataSource, LegendItem, NumeralTickFormatter
+from bokeh.models import BoxAnnotation, LegendItem, NumeralTickFormatter
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
@@ -23,6 +23,7 @@ from bnlab.plots.canvas import (
     entry,
     hover,
     legend,
+    model,
     round_numbers,
     set_ticks,
     vector,
@@ -102,7 +103,8 @@ def lines(
 
 def shade(picture: figure, over: str, low: str, high: str, /, *, name: str) -> Any:
     """Fill what is between two columns of the source of this name, under the lines."""
-    source = picture.select_one({"name": name, "type": ColumnDataSource})
+    sources = (drawn.data_source for drawn in picture.renderers)
+    source = next(source for source in sources if source.name == name)
     look = {"fill_color": PALE, "fill_alpha": 0.4, "level": "underlay"}
     return picture.varea(over, low, high, source=source, **look)
 
@@ -246,8 +248,8 @@ def traces(
     data = {key: np.array(values)[shown].tolist() for key, values in data.items()}
     items = lines(picture, data, name=name, dashes=DASHES[:4], width=1.6)
     legend(picture, items)
-    picture.xaxis.formatter = NumeralTickFormatter(format="0,0")
-    picture.yaxis.formatter = NumeralTickFormatter(format="0,0.[00]")
+    picture.xaxis.formatter = model(NumeralTickFormatter, format="0,0")
+    picture.yaxis.formatter = model(NumeralTickFormatter, format="0,0.[00]")
     return picture
 
 

@@ -23,6 +23,7 @@ from bnlab.plots.canvas import (
     from_rows,
     hover,
     legend,
+    model,
     vector,
     write,
 )
@@ -54,7 +55,7 @@ def rows(
     size = frame_width + round(LETTER * longest) + 50, row * len(labels) + room
     picture = canvas(title, alt, x_label, "", size=size, x=x_range, y=list(reversed(labels)))
     picture.frame_width, picture.frame_height = frame_width, max(row * len(labels), 1)
-    picture.xaxis.ticker = BasicTicker(desired_num_ticks=5)
+    picture.xaxis.ticker = model(BasicTicker, desired_num_ticks=5)
     picture.ygrid.grid_line_color = None
     picture.yaxis.axis_line_color = picture.yaxis.major_tick_line_color = None
     picture.yaxis.formatter = shortened(LONGEST)

@@ -24,6 +24,7 @@ from bnlab.plots.canvas import (
     canvas,
     data_source,
     hover,
+    model,
     write,
 )
 
@@ -48,10 +49,10 @@ def square(matrix: ArrayLike, names: Sequence[str], what: str, /) -> Floats:
     return values
 
 
-def shortened(longest: int, /) -> CustomJSTickFormatter:
+def shortened(longest: int, /) -> Any:
     """Cut labels on an axis to so many characters."""
     code = "return tick.length > longest ? tick.slice(0, longest - 1) + '…' : tick"
-    return CustomJSTickFormatter(args={"longest": longest}, code=code)
+    return model(CustomJSTickFormatter, args={"longest": longest}, code=code)
 
 
 def cells(
@@ -135,14 +136,14 @@ def heat_map(
         "ink": ["#ffffff" if p > 0.6 else INK for p in chosen],
         **{key: numbers[others].tolist() for key, numbers in (more or {}).items()},
     }
-    mapper = LinearColorMapper(palette=PROBABILITY, low=0, high=1, nan_color="#ffffff")
+    mapper = model(LinearColorMapper, palette=PROBABILITY, low=0, high=1, nan_color="#ffffff")
     look: dict[str, Any] = {"name": name, "title": title, "alt": alt, "side": side}
     look["fill"] = {"field": "probability", "transform": mapper}
     picture, drawn = cells(names, columns, **look, line_color=None)
     bar: dict[str, Any] = {"width": 12, "padding": 4, "bar_line_color": RULE}
     bar |= {"major_label_text_font_size": SMALL_FONT_SIZE, "major_label_text_color": INK}
-    ticker = BasicTicker(desired_num_ticks=5)
-    picture.add_layout(ColorBar(color_mapper=mapper, ticker=ticker, **bar), "right")
+    ticker = model(BasicTicker, desired_num_ticks=5)
+    picture.add_layout(model(ColorBar, color_mapper=mapper, ticker=ticker, **bar), "right")
     told = ("edge", "@parent → @child"), ("probability", "@probability{0.000}")
     hover(picture, [drawn], *told, *tips, outlined=[drawn])
     return picture
@@ -192,7 +193,8 @@ def move_gains(
     # Purple to the eye is a gain, orange a loss: told apart with any colour vision.
     shades = {"palette": tuple(reversed(PuOr11)), "low": -SHADES, "high": SHADES}
     look: dict[str, Any] = {"title": title, "alt": alt, "line_color": "edge", "line_width": 2.5}
-    look["fill"] = {"field": "shade", "transform": LinearColorMapper(**shades, nan_color=EMPTY)}
+    mapper = model(LinearColorMapper, **shades, nan_color=EMPTY)
+    look["fill"] = {"field": "shade", "transform": mapper}
     picture, drawn = cells(names, columns, name="gains", **look)
     tips = ("pair", "@parent → @child"), ("gain", "@gain{0.000} nats")
     hover(picture, [drawn], *tips, outlined=[drawn])

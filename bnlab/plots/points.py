@@ -22,6 +22,7 @@ from bnlab.plots.canvas import (
     from_rows,
     hover,
     legend,
+    model,
     set_ticks,
     vector,
 )
@@ -193,7 +194,7 @@ def structure_scores(
     picture.scatter("best_x", "best_y", size=12, marker="x", line_color=INK, **look)
     tips = [("structure", "@number"), ("parameters", "@parameters"), ("score", "@score{0.0}")]
     hover(picture, [dots], *tips)
-    picture.yaxis.formatter = NumeralTickFormatter(format="0,0")
+    picture.yaxis.formatter = model(NumeralTickFormatter, format="0,0")
     return picture
 
 

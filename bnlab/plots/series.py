@@ -22,6 +22,7 @@ from bnlab.plots.canvas import (
     from_rows,
     hover,
     legend,
+    model,
     round_numbers,
     row_entries,
     set_ticks,
@@ -240,7 +241,7 @@ def core_curves(
     line = series(picture, drawn, points, names=names, looks=looks, value=y_label)
     legend(picture, row_entries(line, curves) + key(picture, points, looks), columns=2)
     for axis in (picture.xaxis, picture.yaxis):
-        axis.formatter = PrintfTickFormatter(format="%g")
+        axis.formatter = model(PrintfTickFormatter, format="%g")
     return picture
 
 
