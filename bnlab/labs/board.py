@@ -296,9 +296,9 @@ def _labelled(label: str, width: str) -> dict[str, Any]:
 
 def size_slider(label: str, sizes: Sequence[float], value: float | None = None) -> Any:
     """A slider over a few numbers, evenly spaced; `value` is the number. Arrow keys work."""
-    out = widgets.SelectionSlider(options=[""], **_labelled(label, "460px"))
-    offer(out, sizes, sizes[0] if value is None else value)
-    return out
+    options = [(f"{size:,}", size) for size in sizes]
+    value = sizes[0] if value is None else value
+    return widgets.SelectionSlider(options=options, value=value, **_labelled(label, "460px"))
 
 
 def step_slider(label: str, value: int, low: int, high: int, width: str = "460px") -> Any:
