@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -76,7 +77,11 @@ _TEMPLATES = Environment(
     undefined=StrictUndefined,
 )
 # A key is a number as the script that sorts tables reads it.
-_TEMPLATES.filters |= {"html": html, "key": lambda number: repr(number).replace("inf", "Infinity")}
+_TEMPLATES.filters |= {
+    "html": html,
+    "key": lambda number: repr(number).replace("inf", "Infinity"),
+    "quote": shlex.quote,
+}
 _PARTS: Any = _TEMPLATES.get_template("parts.html").module
 _TEMPLATES.globals |= {
     "bokeh": lambda: Markup(Resources(mode="inline", components=["bokeh"]).render_js()),

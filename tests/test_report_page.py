@@ -12,6 +12,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from markupsafe import Markup
 from served import violations
@@ -33,18 +34,20 @@ from bnlab.reports.exports import graphml_text, write
 from bnlab.reports.page import page as page_of, write_page
 from bnlab.reports.pictures import Comparison, best_picture, drawn_from, layout, pairs_picture
 from bnlab.reports.sections import (
+    best_table,
     edges_table,
-    edges_told,
     glance,
     interval_sentence,
+    links_table,
     paths_table,
+    seen,
     sensitivity_section,
 )
 from bnlab.reports.sensitivity import averaged_cuts
 
 COMMAND = "bnlab report 'my <table>.csv' --seed 1"
 BAD_NAMES = ("<script>alert(1)</script>", "say \"hi\" & 'bye'", "prix_€_日本", "$$x^2$$")
-PICTURES = 3  # heat map, two of the sensitivity; the networks need no script
+PICTURES = 2  # heat map, sensitivity; the networks need no script
 MOST_BYTES = 2_600_000
 
 
@@ -248,7 +251,9 @@ def test_where_nothing_depends_on_anything(tmp_path: Path) -> None:
     assert "No pair of variables is almost certainly linked (probability 0.95 or more)" in said
     assert said.count("There are none.") >= 3
     assert "first → first" not in said
-    assert "The same under each prior" not in said  # no drawing without an edge
+    tried = sensitivity(found)
+    assert "those that move most." in sensitivity_section(found, tried, {"priors": ""})
+    assert "those that move most." not in sensitivity_section(found, tried, {})
 
 
 def test_the_glance_tells_pairs_and_directions(analysis: Analysis) -> None:
@@ -260,27 +265,96 @@ def test_the_glance_tells_pairs_and_directions(analysis: Analysis) -> None:
     a, b, c, d = analysis.data.names
     assert "Of 6 pairs of variables, 2 are almost certainly linked (probability 0.95" in text
     assert f"{b} with {c} and {a} with {b}." in text
-    way = f"almost certain ({a} → {b})"
-    open_way = "open (neither way has probability 0.8)"
-    assert f"Of their directions, 1 is {way} and 1 is {open_way}." in text
-    told = " ".join(Elements(edges_told(changed)).text)
-    assert (
-        f"1 more pair is likelier linked than not, with probability 0.5 to 0.95 ({c} with {d})"
-        in told
-    )
-    assert "2.6 edges are expected" in told
+    told = f"undecided for 1 ({b} with {c}) and settled for 1 ({a} → {b})."
+    assert f"Which way they point is {told}" in text
     edges[1, 2], edges[2, 1], edges[2, 3] = 0.12, 0.86, 0.96
     edges[0, 3] = edges[3, 0] = 0.48
     changed = replace(analysis, edges=Credible.exact(edges))
     text = " ".join(Elements(glance(changed, None)).text)
-    assert f"2 are almost certain ({a} → {b} and {c} → {d})" in text
-    assert f", 1 is likely (0.8 to 0.95: {c} → {b}) and 1 is {open_way}." in text
-    assert "No further pair has a probability between 0.5 and 0.95." in edges_told(changed)
-    for first, said in ((0.97, way), (0.9, f"likely (0.8 to 0.95: {a} → {b})"), (0.5, open_way)):
+    assert f"Which way they point is undecided for 1 ({a} with {d}), " in text
+    assert f"likely for 1 ({c} → {b}) and settled for 2 ({a} → {b} and {c} → {d})." in text
+    for first, said in ((0.97, "settled"), (0.9, "likely"), (0.5, "undecided")):
         one = np.zeros((4, 4))
         one[0, 1], one[1, 0] = first, 0.98 - first
         text = " ".join(Elements(glance(replace(analysis, edges=Credible.exact(one)), None)).text)
-        assert f"Which way it points is {said}." in text
+        assert f"Which way it points is {said} ({a} {'→' if first > 0.5 else 'with'} {b})." in text
+
+
+def test_directions_that_rest_on_assumptions_come_before_those_that_do_not(
+    analysis: Analysis, reading: Reading
+) -> None:
+    a, b, c, d = analysis.data.names
+    edges, found = np.zeros((4, 4)), sensitivity(reading.data, crossed=False)
+    edges[0, 1], edges[1, 2], edges[2, 3], edges[3, 2] = 0.97, 0.98, 0.4, 0.3
+    tried = np.broadcast_to(edges, found.edges.shape).copy()
+    tried[-1, 0, 1, 2], tried[-1, 0, 2, 1] = 0.45, 0.5
+    changed, found = replace(analysis, edges=Credible.exact(edges)), replace(found, edges=tried)
+    fragile = "settled here but not under other assumptions"
+    said = " ".join(Elements(glance(changed, found, reading)).text)
+    assert f"{fragile} for 1 ({b} → {c}) and settled for 1 ({a} → {b})." in said
+    rows = links_table(changed, found, reading).rows
+    assert [row[:3] for row in rows] == [
+        [f"{b} → {c}", 0.98, f"{fragile} (0.98 against 0.00)"],
+        [f"{a} → {b}", 0.97, "settled (0.97 against 0.00)"],
+        [f"{c} with {d}", 0.7, "undecided (0.40 against 0.30)"],
+    ]
+    assert [row[3] for row in rows] == [seen(reading, u, u + 1) for u in (1, 0, 2)]
+
+
+def test_what_the_table_shows_of_two_columns(tmp_path: Path) -> None:
+    """Means, shares and rank correlations as pandas has them, cells that are missing left out."""
+    rng = np.random.default_rng(1)
+    m = 90
+    kind, late = rng.integers(0, 3, m), rng.integers(0, 2, m)
+    mass = 2000.0 + 900 * kind + rng.normal(0, 300, m).round(1)
+    frame = pd.DataFrame({"mass": mass, "wing": (0.01 * mass + rng.normal(0, 2, m)).round(1)})
+    frame["kind"], frame["stage"] = (
+        np.array(["a", "b", "c"])[kind],
+        mass.argsort().argsort() % 3,
+    )
+    frame["late"] = np.where(rng.random(m) < 0.3 + 0.2 * kind, "yes", "no")
+    frame["fall"] = (5 - 0.001 * mass**3 * 1e-6 + 0.0 * late).round(3)
+    frame = frame.mask(rng.random(frame.shape) < 0.1)
+    frame.to_csv(tmp_path / "seen.csv", index=False)
+    for missing in ("keep", "level"):
+        reading = read_table(tmp_path / "seen.csv", missing=missing, drop=())
+        assert reading.data.intervals[0] is not None
+
+        def said(u: str, v: str, reading: Reading = reading) -> str:
+            return seen(reading, reading.data.index(u), reading.data.index(v))
+
+        r = frame["mass"].corr(frame["wing"], method="spearman")
+        assert said("mass", "wing") == f"wing rises with mass: rank correlation {r:.2f}"
+        assert said("mass", "fall").startswith("fall falls with mass: rank correlation -")
+        if missing == "level":  # the gaps of kind are a level of their own there
+            continue
+        means = frame.dropna(subset=["mass"]).groupby("kind")["mass"].mean()
+        told = [f"{means[kind]:,.0f} where {kind}" for kind in "cba"]
+        told[0] = told[0].replace("where", "where kind is")
+        assert said("kind", "mass") == said("mass", "kind") == f"mean of mass: {', '.join(told)}"
+        both = frame.dropna(subset=["late", "kind"])
+        shares = (both["late"] == "yes").groupby(both["kind"]).mean().sort_values(ascending=False)
+        told = [f"{share:.3g} where {kind}" for kind, share in shares.items()]
+        told[0] = told[0].replace("where", "where kind is")
+        assert said("kind", "late") == f"share in which late is yes: {', '.join(told)}"
+        r = frame["mass"].corr(frame["stage"], method="spearman")
+        assert said("mass", "stage").endswith(f": rank correlation {r:.2f}")
+        assert abs(r) < 0.1 and "stage neither rises nor falls with" in said("mass", "stage")
+
+
+def test_of_many_groups_the_first_and_the_last_are_told(tmp_path: Path) -> None:
+    rows = "".join(f"{'abcdef'[i % 6]},{i % 6 + i / 1000}\n" for i in range(120))
+    (tmp_path / "groups.csv").write_text(f"group,x\n{rows}")
+    said = seen(read_table(tmp_path / "groups.csv"), 0, 1)
+    assert (
+        said == "mean of x: 5.06 where group is f, 4.06 where e, 3.06 where d, ..., 0.057 where a"
+    )
+
+
+def test_columns_that_no_row_has_both_of(tmp_path: Path) -> None:
+    path = tmp_path / "apart.csv"
+    path.write_text("x,y\n" + "a,\nb,\n,c\n,d\n" * 9)
+    assert seen(read_table(path, missing="keep"), 0, 1) == "no row says both"
 
 
 def test_pairs_that_other_priors_do_not_keep_are_named(
@@ -327,12 +401,12 @@ def test_the_table_of_other_priors_says_how_many_edges_it_leaves_out() -> None:
     edges = np.full((2, 6, 6), 0.4) * ~np.eye(6, dtype=np.bool_)
     edges[0, 0] /= 2
     names = tuple("abcdef")
-    caption = Comparison(("x", "y"), edges).table("prior", names).caption
+    caption = Comparison(("x", "y"), edges).table(names).caption
     left = Comparison(("x", "y"), edges).chosen()
     assert 0 < len(left) < 30
     assert f"Of 30, the likeliest and those that move most: {len(left)}." in caption
     edges[:, 1:] = 0
-    assert Comparison(("x", "y"), edges).table("prior", names).caption.endswith("one of them.")
+    assert Comparison(("x", "y"), edges).table(names).caption.endswith("one of them.")
 
 
 def test_a_bound_that_bounds_nothing_and_an_empty_section_are_left_out(
@@ -365,10 +439,10 @@ def test_the_answer_comes_first_then_how_to_read_it(page: Path, elements: Elemen
 def test_blankets_and_the_state_of_the_generator_are_folded(page: Path, analysis: Analysis) -> None:
     text = page.read_text(encoding="utf-8")
     folded = re.findall(r"<details><summary>.*?</details>", text, re.DOTALL)
-    assert any("probably in its blanket" in part for part in folded)
+    assert any("in its blanket" in part for part in folded)
     assert any(html(analysis.seed) in part for part in folded)
     left = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
-    assert "probably in its blanket" not in left and html(analysis.seed) not in left
+    assert "in its blanket" not in left and html(analysis.seed) not in left
 
 
 def test_paths_tell_what_edges_do_not(analysis: Analysis) -> None:
@@ -431,8 +505,15 @@ def test_an_arrow_head_is_drawn_where_the_direction_is_sure(analysis: Analysis) 
     changed = replace(analysis, edges=Credible.exact(edges))
     drawn = lines(pairs_picture(changed, layout(changed)))
     assert [(p, heads) for p, _, _, heads in drawn] == [(0.94, 0), (0.95, 1), (0.98, 0)]
-    best = best_picture(changed, layout(changed))
-    assert best.count("<polygon") == int(bn.graphs.to_adjacency(changed.best).sum())
+    best = replace(changed, best=bn.graphs.from_edges(4, [(0, 1), (2, 1), (2, 3)]))
+    drawn = lines(best_picture(best, layout(best)))
+    assert [(p, heads) for p, _, _, heads in drawn] == [(0.94, 0), (0.95, 1), (0.98, 0)]
+    a, b, c, d = analysis.data.names
+    assert best_table(best).rows == [
+        *([a, "none", "none"], [b, a, c], [c, "none", "none"], [d, "none", c]),
+    ]
+    search = replace(best, plan=replace(best.plan, posterior=None))
+    assert best_picture(search, layout(search)).count("<polygon") == 3
 
 
 def test_lines_of_chains_that_disagree_are_broken(analysis: Analysis) -> None:
@@ -625,8 +706,11 @@ def test_other_cuts_that_were_not_tried_are_told(waves: Path, reading: Reading) 
     assert "was not tried" in recut(cut, plan=searched)
     gaps = waves.with_name("gaps.csv")
     gaps.write_text(waves.read_text() + ",1,0.5\n" * 20)
-    assert read_table(gaps, missing="keep").uncut is None
-    assert read_table(gaps, missing="level").uncut is None
+    for missing in ("keep", "level"):
+        holed = read_table(gaps, missing=missing)
+        assert np.isnan(holed.uncut.measurements[300:, 0]).all()
+        found = analyse(holed.data, rng=np.random.default_rng(1), seconds=2)
+        assert "was not tried" in page_of(found, holed, command=COMMAND)
     dropped = read_table(gaps, missing="drop")
     assert dropped.uncut is not None
     assert dropped.uncut.m == dropped.data.m == 300

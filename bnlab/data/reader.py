@@ -176,8 +176,8 @@ class Reading:
     notes : a sentence for each decision
     options : for `bnlab.read_csv`: read_csv(path, **options) gives the same data
     lasts : bool, whether the file can be read again: not if it was a pipe or standard input
-    uncut : Data, the same rows with the columns that were cut as measurements; None if none was, or
-        cells are missing
+    uncut : Data, the same rows with the columns that were cut as measurements, missing cells kept;
+        None if none was
     """
 
     source: str
@@ -311,13 +311,12 @@ def read_table(
 
 
 def _uncut(found: Found, source: str, data: Data) -> Data | None:
-    """The data with measurements where columns were cut, if each of their cells has one."""
+    """The data with measurements where columns were cut."""
     cut = [name for name, each in zip(data.names, data.intervals, strict=True) if each is not None]
-    gaps = any(c.missing for c in found.columns if c.name in cut)
-    if not cut or data.missing.any() or (gaps and found.options.get("missing") == "level"):
-        return None
-    options = Options(**{**found.options, "discretize": None, "continuous": cut})
-    return _encoded(found.columns, source, found.table.lines, options)
+    asked = {**found.options, "discretize": None, "continuous": cut}
+    if asked.get("missing") == "level" and any(c.missing for c in found.columns if c.name in cut):
+        asked["missing"] = "keep"
+    return _encoded(found.columns, source, found.table.lines, Options(**asked)) if cut else None
 
 
 def _column(column: Column, found: Found, data: Data) -> ColumnReading:

@@ -239,7 +239,7 @@ def _tell_labels(found: Found) -> None:
     unclear = found.unclear()
     for column in found.variables:
         for cell, gap in zip(column.cells, column.gaps, strict=True):
-            if gap and cell:
+            if gap:
                 marked.setdefault(cell, []).append(column.name)
         if column in unclear:
             for sentence in told_of(column):
@@ -247,13 +247,10 @@ def _tell_labels(found: Found) -> None:
     for cell, where in marked.items():
         names = list(dict.fromkeys(where))
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        found.notes.append(
-            Note.of(
-                f"{cell!r} is taken for a missing cell ({len(where):,} in {', '.join(names[:3])}"
-                f"{more}): ",
-                "{missing_markers=} changes that, and {levels=} for one column.",
-            )
-        )
+        told = f"({len(where):,} in {', '.join(names[:3])}{more})"
+        rest = "{missing_markers=} changes that, and {levels=} for one column."
+        said = Note.of(f"{cell!r} is taken for a missing cell {told}: ", rest)
+        found.notes.append(said if cell else Note(f"Empty cells are missing {told}."))
 
 
 def _settle_missing(found: Found) -> None:

@@ -370,6 +370,12 @@ def rows_of(data: Data, which: NDArray[np.int64] | NDArray[np.bool_] | slice, /)
     return altered(data, **{name: part[which] for name, part in parts.items() if part is not None})
 
 
+def counted(data: Data, /) -> NDArray[np.bool_]:
+    """The rows (n, m) that the family of each variable counts: those in which nobody set it."""
+    held = data.intervened
+    return np.ones((data.n, data.m), np.bool_) if held is None else np.array(~held.T, order="C")
+
+
 Gapped = Annotated[Data, "missing"]
 AnyCells = Annotated[Data, "missing", "measurements"]
 """What may have missing cells; a function that asks for `Data` refuses them."""

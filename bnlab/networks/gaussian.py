@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from bnlab import memory
 from bnlab.checks import Floats, Ints, Natural, checked, real
 from bnlab.data import Data
+from bnlab.data.table import counted
 from bnlab.data.validation import check_names
 from bnlab.graphs import check_dag, members, to_adjacency, topological_order
 from bnlab.networks.bayesnet import check_columns
@@ -151,11 +152,10 @@ class GaussianNet(WithDag):
         units, prior = units_of(score, data), wishart_prior(score, data)
         columns = units.columns(data.measurements)
         intercepts, variances = np.empty(data.n), np.empty(data.n)
-        coefficients = np.zeros((data.n, data.n))
+        coefficients, known = np.zeros((data.n, data.n)), counted(data)
         for v, mask in enumerate(masks):
             parents = members(mask)
-            counted = slice(None) if data.intervened is None else ~data.intervened[:, v]
-            fitted = regression(columns[[*parents, v]][:, counted], prior)
+            fitted = regression(columns[[*parents, v]][:, known[v]], prior)
             coefficients[parents, v] = fitted.coefficients
             intercepts[v] = fitted.mean[-1] - fitted.coefficients @ fitted.mean[:-1]
             variances[v] = fitted.scatter / (fitted.degrees - 2)

@@ -110,8 +110,6 @@ def heat_map(
     title: str = "Probability of each edge",
     alt: str = "Heat map of edge probabilities, a row for each parent, a column for each child",
     side: int = FRAME,
-    more: Mapping[str, Floats] | None = None,
-    tips: Sequence[tuple[str, str]] = (),
 ) -> figure:
     """Draw edge probabilities as a heat map: the column `probability` of the source `name`.
 
@@ -125,16 +123,13 @@ def heat_map(
     names : the n variable names
     name : the name of the source, by which labs and tests find it
     side : of the matrix, pixels
-    more, tips : as of `network`
     """
     values = square(edges, names, "edges")
-    others = ~np.eye(len(names), dtype=bool)
-    chosen = values[others].tolist()
+    chosen = values[~np.eye(len(names), dtype=bool)].tolist()
     columns: Columns = {
         "probability": list(chosen),
         "label": [_number(p) if len(names) <= MAX_NUMBERED else "" for p in chosen],
         "ink": ["#ffffff" if p > 0.6 else INK for p in chosen],
-        **{key: numbers[others].tolist() for key, numbers in (more or {}).items()},
     }
     mapper = model(LinearColorMapper, palette=PROBABILITY, low=0, high=1, nan_color="#ffffff")
     look: dict[str, Any] = {"name": name, "title": title, "alt": alt, "side": side}
@@ -145,7 +140,7 @@ def heat_map(
     ticker = model(BasicTicker, desired_num_ticks=5)
     picture.add_layout(model(ColorBar, color_mapper=mapper, ticker=ticker, **bar), "right")
     told = ("edge", "@parent → @child"), ("probability", "@probability{0.000}")
-    hover(picture, [drawn], *told, *tips, outlined=[drawn])
+    hover(picture, [drawn], *told, outlined=[drawn])
     return picture
 
 

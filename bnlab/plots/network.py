@@ -1,6 +1,6 @@
 """Edge probabilities as a network: each arrow is as wide as its edge is probable."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -152,8 +152,6 @@ def network(
     name: str = "links",
     title: str = "Network: the wider, the more probable",
     alt: str = "Network of the variables; the wider an arrow, the more probable its edge",
-    more: Mapping[str, Floats] | None = None,
-    tips: Sequence[tuple[str, str]] = (),
 ) -> figure:
     """Draw a network, with an arrow for each edge at least `threshold`.
 
@@ -167,17 +165,12 @@ def network(
     positions : (n, 2) in [0, 1], from `network_positions`
     threshold : edges less probable than this are left out
     width, height : of the drawing, pixels; a height of `network_height` if 0
-    more, tips : (n, n) numbers that become further columns of the source, by name; and (label,
-        "@column") pairs that are told of the edge that the pointer is over
     """
     values = square(edges, names, "edges")
     size = width, height or network_height(positions, width)
     pairs = [(int(u), int(v)) for u, v in np.argwhere(values >= threshold) if u != v]
     chosen = {pair: float(values[pair]) for pair in sorted(pairs, key=lambda pair: values[pair])}
     columns = _columns(chosen, [True] * len(chosen), names, positions, WIDEST, (BOW,), size)
-    columns |= {
-        key: [float(numbers[pair]) for pair in chosen] for key, numbers in (more or {}).items()
-    }
     picture = diagram(title=title, alt=alt, width=size[0], height=size[1])
     source = data_source(columns, name=name)
     look: dict[str, Any] = {"line_width": "width", "line_alpha": "alpha", "line_cap": "butt"}
@@ -190,7 +183,7 @@ def network(
     write(picture, "x", "y", "label", source=nodes, size=13)
     hover(picture, [boxes], ("", "@name"), outlined=[boxes])
     told = ("edge", "@parent → @child"), ("probability", "@probability{0.000}")
-    hover(picture, [lines], *told, *tips, outlined=[lines, heads], line_policy="interp")
+    hover(picture, [lines], *told, outlined=[lines, heads], line_policy="interp")
     return picture
 
 

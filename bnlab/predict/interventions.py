@@ -181,7 +181,7 @@ def effects(
     check_delta(delta)
     clock, seed = Clock(), seed_of(rng)
     settings = [do] if against is None else [do, against]
-    y = _target(data, settings, on)
+    y = target_of(data, settings, on)
     dags = draws.values.size if isinstance(draws, Draws) else 0
     memory.require(
         32 * max(1, int(data.arities[y])) * (tables + dags // data.n) + 40 * dags,
@@ -192,7 +192,7 @@ def effects(
     score_parts(data, score)
     if isinstance(draws, Draws) and not isinstance(score, BGe):
         check_draws(draws, data)
-        given = _Given(data, score, settings, y)
+        given = Given(data, score, settings, y)
         found = _of_states(draws, given, tables, delta, rng, progress)
     elif not isinstance(draws, Draws) and isinstance(score, BGe):
         check_variables(draws.table.names, data)
@@ -220,7 +220,7 @@ def effects(
     )
 
 
-def _target(data: Data, settings: list[Setting], on: int | str) -> int:
+def target_of(data: Data, settings: list[Setting], on: int | str, /) -> int:
     """The node that is asked about, if the question makes sense."""
     y, (do, *others) = node_number(data.names, on), settings
     if not do:
@@ -285,7 +285,7 @@ def _of_measured(
 
 def _of_states(
     draws: Draws,
-    given: "_Given",
+    given: "Given",
     tables: int,
     delta: float,
     rng: np.random.Generator,
@@ -328,7 +328,7 @@ def _of_states(
     }
 
 
-class _Given:
+class Given:
     """p(y | do(x)) given a DAG, with its mean tables and with tables that are drawn."""
 
     def __init__(self, data: Data, score: Score, settings: list[Setting], y: int) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.data import Data
+from bnlab.data.table import counted
 from bnlab.graphs import members
 from bnlab.predict.tables import Codes, Tables, posterior_tables
 from bnlab.scores import AnyScore, BGe, ConditionalGaussian, score_parts
@@ -41,12 +42,11 @@ class Regressions(NamedTuple):
         """A regression for each joint state of some of the parents, in the score's units."""
         measured = self.data.measured
         family = np.array([*(u for u in parents if measured[u]), v])
-        states, held = [u for u in parents if not measured[u]], self.data.intervened
-        counted = np.ones(self.data.m, bool) if held is None else ~held[:, v]
+        states, known = [u for u in parents if not measured[u]], counted(self.data)[v]
         joint, group = np.unique(codes[states], axis=1, return_inverse=True)
         out = np.empty(codes.shape[1])
         for g, state in enumerate(joint.T):
-            same = counted & (self.data.values[:, states] == state).all(axis=1)
+            same = known & (self.data.values[:, states] == state).all(axis=1)
             some: Bools = group.ravel() == g
             fitted = regression(self.columns[np.ix_(family, same)], self.prior)
             out[some] = fitted.log_density(numbers[np.ix_(family, some)])

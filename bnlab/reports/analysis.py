@@ -198,7 +198,9 @@ def analyse(
     edges = _relation(found, np.asarray) if found.edges is None else found.edges
     paths = _relation(found, ancestors) if found.paths is None else found.paths
     blankets = _relation(found, markov_blankets)
-    told, unasked = what_if(data, score, found.draws, filled, paths.probability, do, on, rng)
+    told, unasked = what_if(
+        data, score, found.draws, filled, scored, paths.probability, do, on, rng
+    )
     run = Run("analysis", settings, seed, clock.seconds, stopped=found.stopped)
     return Analysis(
         data,

@@ -38,10 +38,8 @@ def of_holes(analysis: Analysis, /) -> list[str]:
     found = analysis.completions
     if found is None:
         return []
-    gaps, whole = analysis.data.missing, (found.edges * (1 - found.edges)).sum()
-    share = (found.from_missing * found.edges * (1 - found.edges)).sum() / max(whole, 1e-300)
-    percent = f"{100 * share:.2g}" if share >= LEAST_SHARE else f"less than {100 * LEAST_SHARE:g}"
-    told = f"{percent} % of the uncertainty about edges comes from these holes"
+    gaps, share = analysis.data.missing, _share(found.edges, found.from_missing)
+    told = f"{in_number(share)} of the uncertainty about edges comes from these holes"
     if math.isnan(share):
         told = (
             "how much of the uncertainty about edges comes from these holes is not known, since "
@@ -72,10 +70,29 @@ def of_cuts(analysis: Analysis, found: Cuts | None, /) -> dict[str, Any]:
         return in_words(told, MOST_NAMED) if told else ""
 
     most = named(*divmod(int(np.abs(there - here).argmax()), len(names)))
-    whole = (found.edges * (1 - found.edges)).sum()
-    share = (found.from_cuts * found.edges * (1 - found.edges)).sum() / max(whole, 1e-300)
+    share = in_number(_share(found.edges, found.from_cuts))
     both = {"lost": moved(there, here), "gained": moved(here, there)}
-    return {"found": found, **both, "most": most, "share": f"{100 * share:.2g}"}
+    return {"found": found, **both, "most": most, "share": share}
+
+
+def _share(edges: Floats, shares: Floats) -> float:
+    """Of the variance p(1 - p) of all edges, the part that has these shares in each."""
+    variance = edges * (1 - edges)
+    return float((shares * variance).sum() / max(variance.sum(), 1e-300))
+
+
+def in_number(share: float, /) -> str:
+    """A share of the uncertainty, as all shares and probabilities of a page from 0 to 1."""
+    return f"a share of {share:.2g}" if share >= LEAST_SHARE else f"less than {LEAST_SHARE:g}"
+
+
+def early(analysis: Analysis, pairs: Sequence[tuple[int, int]], /) -> tuple[str, str] | None:
+    """Two columns whose order in time would tell most: of the first pair without a direction."""
+    names, edges = analysis.data.names, analysis.edges.probability
+    for u, v in sorted(pairs, key=lambda pair: max(edges[pair], edges[pair[::-1]]) >= SURE):
+        if not {*",:"} & {*names[u], *names[v]}:
+            return names[u], names[v]
+    return None
 
 
 def given(analysis: Analysis, /) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from markupsafe import Markup
@@ -70,11 +71,9 @@ def page(
     recut = assumptions.of_cuts(analysis, _recut(analysis, reading, progress)) if cut else None
     figures = {"heat": pictures.heat_picture(analysis)}
     if found is not None:
-        by_ess, by_prior = pictures.comparisons(found)
-        if by_ess.chosen():
-            figures["ess"] = by_ess.picture(names, "ess", "Equivalent sample size")
-        if by_prior.chosen():
-            figures["priors"] = by_prior.picture(names, "priors", "Prior over DAGs")
+        compared = pictures.comparison(found)
+        if compared.chosen():
+            figures["priors"] = compared.picture(names)
     script, drawn = embedded(figures)
     name = Path(str(reading.source)).name if reading.lasts else "The table"
     path = repr(str(reading.source)) if reading.lasts else "path"
@@ -89,12 +88,19 @@ def page(
         title=f"{name}: which variables depend on which?",
         analysis=analysis,
         reading=reading,
-        glance=sections.glance(analysis, found, _network(analysis, places, threshold)),
+        glance=sections.glance(
+            analysis,
+            found,
+            reading,
+            network=pictures.pairs_picture(analysis, places, threshold=threshold),
+            threshold=threshold,
+            alone=analysis.data.n - len(places.shown),
+        ),
         beliefs=assumptions.beliefs(analysis),
         arrows=assumptions.arrows,
+        early=assumptions.early(analysis, sections.ranked_pairs(analysis)[0]),
         cut=cut,
         drawn=drawn,
-        edges_told=sections.edges_told(analysis),
         edges_table=sections.edges_table(analysis),
         paths_table=sections.paths_table(analysis),
         blankets=sections.blankets_table(analysis),
@@ -117,41 +123,17 @@ def page(
 def _compared(analysis: Analysis, progress: Progress | None) -> Sensitivity | None:
     own = () if isinstance(analysis.prior, Uniform | Fair) else (analysis.prior,)
     priors = (*own, Uniform(), Fair())
-    try:
+    with suppress(Stopped, KeyboardInterrupt):
         return sensitivity(analysis, priors=priors, crossed=False, progress=progress)
-    except (Stopped, KeyboardInterrupt):
-        return None
+    return None
 
 
 def _recut(analysis: Analysis, reading: Reading, progress: Progress | None) -> Cuts | None:
-    if reading.uncut is None or analysis.plan.posterior is None:
+    if reading.uncut is None or reading.uncut.missing.any() or analysis.plan.posterior is None:
         return None
-    try:
+    with suppress(Stopped, KeyboardInterrupt):
         return averaged_cuts(analysis, reading.uncut, progress=progress)
-    except (Stopped, KeyboardInterrupt):
-        return None
-
-
-def _network(analysis: Analysis, drawn: pictures.Layout, threshold: float) -> tuple[Markup, str]:
-    """The first picture, and what its lines mean."""
-    alone = analysis.data.n - len(drawn.shown)
-    hidden = f" Not drawn: {alone} {'variable' if alone == 1 else 'variables'} without such a link."
-    wide = (
-        f"The wider and darker a line, the more probable its link, from {threshold:g} on; an arrow "
-        f"head stands only where the direction has probability {pictures.SURE:g} or more."
-    )
-    if analysis.plan.posterior is None:
-        wide = (
-            "All lines are equally wide, with the arrow heads of this one network: how sure each "
-            "is, a search does not say."
-        )
-    chains, doubted = analysis.edges.rhat is not None, not analysis.edges.trusted.all()
-    broken = " Broken lines are not to be trusted yet." if chains and doubted else ""
-    return (
-        pictures.pairs_picture(analysis, drawn, threshold=threshold),
-        "Each line is a link: the two variables go together whatever else is known. That is no "
-        f"proof that one causes the other. {wide}{broken}{hidden * bool(alone)}",
-    )
+    return None
 
 
 def files(analysis: Analysis) -> list[Markup]:

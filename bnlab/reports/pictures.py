@@ -6,7 +6,7 @@ An SVG needs no script, fits any screen and prints sharply.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from bnlab.pages import Cell, Table, render
 from bnlab.plots.canvas import CYCLE, INK, RULE, WIDTH
 from bnlab.plots.network import LINE_HEIGHT, network_height, node_data, pair_data
 from bnlab.reports.analysis import Analysis
-from bnlab.reports.credible import Credible, ranked
+from bnlab.reports.credible import ranked
 from bnlab.reports.exports import CREDIBLE
 from bnlab.reports.sensitivity import Sensitivity, nearest_one
 
@@ -44,14 +44,6 @@ class Layout:
 
     shown: NDArray[np.int64]  # numbers of the variables drawn, rising
     places: Floats  # as of `plots.network_positions`
-
-    def of(self, credible: Credible, names: Sequence[str], /) -> tuple[Credible, list[str]]:
-        """The probabilities and the names of the variables drawn."""
-        part = np.ix_(self.shown, self.shown)
-        matrices = ("probability", "low", "high", "rhat", "ess")
-        known = {name: getattr(credible, name) for name in matrices}
-        few = replace(credible, **{name: m[part] for name, m in known.items() if m is not None})
-        return few, shown_names([names[v] for v in self.shown])
 
 
 def layout(analysis: Analysis, /, *, least: float = CREDIBLE) -> Layout:
@@ -100,13 +92,14 @@ def pairs_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = CR
 
 
 def best_picture(analysis: Analysis, drawn: Layout, /) -> Markup:
-    """The best DAG at the same places, its lines as wide as in `pairs_picture`."""
-    some = np.ix_(drawn.shown, drawn.shown)
+    """The best DAG at the same places, its lines as wide and with heads as in `pairs_picture`."""
+    some, searched = np.ix_(drawn.shown, drawn.shown), analysis.plan.posterior is None
     dag, edges = graphs.to_adjacency(analysis.best)[some], analysis.edges.probability[some]
-    either = np.clip(edges + edges.T, LEAST_DRAWN, 1.0)
-    widths = dag * (either if analysis.plan.posterior else EVEN)
-    names = [analysis.data.names[v] for v in drawn.shown]
-    links = pair_data(widths, names, drawn.places, threshold=0.5 * LEAST_DRAWN, sure=0.0)
+    either = EVEN if searched else np.clip(edges + edges.T, LEAST_DRAWN, 1.0)
+    half = 0.5 * dag * (edges < SURE)  # of a line without a head, in either direction
+    widths = either * (dag * (edges >= SURE) + half + half.T)
+    names, sure = [analysis.data.names[v] for v in drawn.shown], 0.0 if searched else SURE
+    links = pair_data(widths, names, drawn.places, threshold=0.5 * LEAST_DRAWN, sure=sure)
     return _drawing(
         analysis,
         drawn,
@@ -146,20 +139,16 @@ def _pair_told(analysis: Analysis, u: int, v: int) -> str:
     either = min(1.0, edges.probability[u, v] + edges.probability[v, u])
     lines = [f"{names[u]} with {names[v]}: linked with probability {either:.3f}"]
     for a, b in ((u, v), (v, u)):
-        line = f"{names[a]} → {names[b]} {edges.probability[a, b]:.3f}"
-        if edges.kind not in ("exact", "none"):
-            line += f", in {edges.low[a, b]:.3f} to {edges.high[a, b]:.3f}"
-        if edges.rhat is not None and edges.ess is not None:
-            line += f"; R-hat {edges.rhat[a, b]:.3f}, ESS {edges.ess[a, b]:.0f}"
-        lines.append(line)
+        lines.append(f"{names[a]} → {names[b]} {edges.probability[a, b]:.3f}")
     return "\n".join(lines)
 
 
 def network_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = CREDIBLE) -> Any:
-    """The network of the edges that are credible, their intervals in the hover; for a lab."""
-    edges, names = drawn.of(analysis.edges, analysis.data.names)
+    """The network of the edges that are credible, for a lab."""
+    edges = analysis.edges.probability[np.ix_(drawn.shown, drawn.shown)]
+    names = shown_names([analysis.data.names[v] for v in drawn.shown])
     return plots.network(
-        edges.probability,
+        edges,
         names,
         drawn.places,
         threshold=threshold,
@@ -167,14 +156,12 @@ def network_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = 
         if analysis.plan.posterior
         else f"Edges of {analysis.best_is}",
         alt=f"Network of {len(names)} variables; the wider an arrow, the more probable its edge. "
-        f"Most probable: {_strongest(edges.probability, names)}. The table of edges has the "
-        "numbers",
-        **intervals(edges),
+        f"Most probable: {_strongest(edges, names)}. The table of edges has the numbers",
     )
 
 
 def heat_picture(analysis: Analysis, /) -> Any:
-    """The heat map of all edge probabilities, their intervals in the hover."""
+    """The heat map of all edge probabilities."""
     names = shown_names(analysis.data.names)
     strongest = _strongest(analysis.edges.probability, names)
     picture = plots.heat_map(
@@ -183,7 +170,6 @@ def heat_picture(analysis: Analysis, /) -> Any:
         title="Probability of each edge" if analysis.plan.posterior else "Edges",
         alt=f"Heat map of edge probabilities, {len(names)} parents by {len(names)} children. "
         f"Most probable: {strongest}. The table of edges has the numbers",
-        **intervals(analysis.edges),
     )
     wider = CELL * len(names) - picture.frame_width
     if wider > 0:
@@ -192,18 +178,6 @@ def heat_picture(analysis: Analysis, /) -> Any:
         picture.height += wider
         picture.axis.major_label_text_font_size = "11px"
     return picture
-
-
-def intervals(credible: Credible, /) -> dict[str, Any]:
-    """What pictures of edges tell besides probabilities: intervals that are not points."""
-    if credible.kind in ("exact", "none"):
-        return {}
-    more = {"low": credible.low, "high": credible.high}
-    tips = [("interval", "@low{0.000} to @high{0.000}")]
-    if credible.rhat is not None and credible.ess is not None:
-        more |= {"rhat": credible.rhat, "ess": credible.ess}
-        tips += [("R-hat, ESS", "@rhat{0.000}, @ess{0}")]
-    return {"more": more, "tips": tips}
 
 
 def _strongest(edges: Floats, names: Sequence[str]) -> str:
@@ -226,38 +200,35 @@ class Comparison:
         pairs = [*ranked(mean)[:LIKELIEST], *ranked(spread)[:MOST_MOVING]]
         return sorted({pair for pair in pairs if high[pair] >= LEAST}, key=lambda p: (-mean[p], p))
 
-    def picture(self, names: tuple[str, ...], name: str, title: str) -> Any:
+    def picture(self, names: tuple[str, ...]) -> Any:
         """The dot plot of these edges."""
-        drawn, pairs = shown_names(names), self.chosen()
+        drawn, pairs, title = shown_names(names), self.chosen(), "Edges under other priors"
         return plots.sensitivity(
             [[float(edges[pair]) for pair in pairs] for edges in self.edges],
             [f"{drawn[u]} → {drawn[v]}" for u, v in pairs],
             self.settings,
-            name=name,
+            name="priors",
             title=title,
             alt=f"{title}: the likeliest edges and those that move most, under "
             f"{len(self.settings)} settings. The table below has the numbers",
         )
 
-    def table(self, what: str, names: tuple[str, ...]) -> Table:
+    def table(self, names: tuple[str, ...]) -> Table:
         """Return the numbers of these edges."""
         rows: list[tuple[Cell, ...]] = [
             (f"{names[u]} → {names[v]}", *(float(edges[u, v]) for edges in self.edges))
             for u, v in self.chosen()
         ]
-        caption = f"Edges by {what}, {LEAST:g} or more under one of them."
+        caption = f"Edges under other priors, {LEAST:g} or more under one of them."
         many = int((self.edges.max(axis=0) >= LEAST).sum())
         if len(rows) < many:
             caption += f" Of {many}, the likeliest and those that move most: {len(rows)}."
         return Table(caption, ["edge", *self.settings], rows, sortable=True)
 
 
-def comparisons(found: Sensitivity, /) -> tuple[Comparison, Comparison]:
-    """Under several equivalent sample sizes, and under several structure priors."""
-    return (
-        Comparison(tuple(f"ess {size:g}" for size in found.ess), found.edges[:, 0]),
-        Comparison(
-            tuple(repr(prior).removesuffix("()") for prior in found.priors),
-            found.edges[nearest_one(found.ess)],
-        ),
-    )
+def comparison(found: Sensitivity, /) -> Comparison:
+    """The equivalent sample sizes under the first structure prior, and the others at one near 1."""
+    settings = [f"ess {size:g}" for size in found.ess]
+    settings += [repr(prior).removesuffix("()") for prior in found.priors[1:]]
+    others = found.edges[nearest_one(found.ess), 1:]
+    return Comparison(tuple(settings), np.concatenate([found.edges[:, 0], others]))

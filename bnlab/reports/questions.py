@@ -11,19 +11,27 @@ from bnlab.data import Data
 from bnlab.pages import Cell, Table, render
 from bnlab.predict import Effects, typed_row
 from bnlab.reports.analysis import Analysis
+from bnlab.reports.assumptions import MOST_NAMED, in_number, in_words
 from bnlab.reports.pictures import EVEN_ODDS
+from bnlab.reports.setting import COMPLETED, from_missing
 
 MOST_ANSWERS = 6  # levels of what is looked at
 
 
 def what_if_section(analysis: Analysis, /) -> Markup:
     """The question, what it takes for granted, and the answer in words and in a table."""
-    found = analysis.what_if
+    found, names, ways, share = analysis.what_if, analysis.data.names, 0, np.nan
+    others = [name for name in names if found and name not in (*found[0].do, found[0].on)]
+    if found and analysis.completions is not None:
+        ways = min(COMPLETED, len(analysis.completions))
+        share = float(from_missing(found[0], ways)[found[0].mean.argmax()])
     return render(
         "report.html",
         "whatif",
         found=found,
-        holes=analysis.completions is not None,
+        others=in_words(others, MOST_NAMED) if others else "",
+        ways=ways,
+        share=None if np.isnan(share) else in_number(share),
         searched=analysis.plan.posterior is None,
         told=[told(one, analysis.data) for one in found],
         answers=_answers(found, analysis.data) if found else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from bnlab import graphs
 from bnlab.checks import Floats
+from bnlab.data.columns import number_in
 from bnlab.data.reader import ColumnReading, Reading
 from bnlab.pages import Cell, Table, html, render, table
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.assumptions import MOST_NAMED, arrows, given, in_words, of_holes
 from bnlab.reports.credible import Credible, ranked
-from bnlab.reports.pictures import EVEN_ODDS, SURE, Comparison, comparisons
+from bnlab.reports.pictures import EVEN_ODDS, SURE, comparison
 from bnlab.reports.questions import told
 from bnlab.reports.sensitivity import Sensitivity, nearest_one
 from bnlab.results import LEAST_ESS, MOST_RHAT
@@ -27,9 +28,11 @@ LEAST = 0.05
 
 MOST_ROWS = 300
 MOST_LEVELS = 12
-MOVED = 0.1  # a change of this much is worth a word
+MOVED = 0.1  # a correlation of this much is worth a word
 LIKELY = 0.8  # a direction of this probability is worth a word
 FEW_DRAWS = 100  # of a comparison of priors
+MOST_GROUPS = 4
+WAYS = "undecided", "settled here but not under other assumptions", "likely", "settled"
 Pairs = list[tuple[int, int]]
 
 DIAGNOSTICS = {"rhat": "R-hat", "ess": "effective sample size of ln p(G, D)"}
@@ -65,12 +68,19 @@ def described(analysis: Analysis, credible: Credible, what: str, /, *, least: fl
 
 
 def glance(
-    analysis: Analysis, found: Sensitivity | None, /, picture: tuple[Markup, str] | None = None
+    analysis: Analysis,
+    found: Sensitivity | None,
+    reading: Reading | None = None,
+    /,
+    **drawn: object,
 ) -> Markup:
-    """The answer in three sentences and a captioned picture, after what speaks against it."""
+    """The answer in three sentences, a picture and a table, after what speaks against it.
+
+    `drawn` are of the picture: network, threshold, and how many variables stand alone.
+    """
     edges, (pairs, sure, likely) = analysis.edges, ranked_pairs(analysis)
     listed, many = edges.probability >= LEAST, len(sure) + len(likely)
-    lost, gained = moved_pairs(found, pairs, many) if found else ([], [])
+    lost, gained = moved_pairs(analysis, found) if found else ([], [])
     answer = ""
     if len(analysis.what_if) == 1:  # somebody asked
         answer = told(analysis.what_if[0], analysis.data).replace("If", "if", 1)
@@ -83,9 +93,9 @@ def glance(
         links=int(edges.probability.sum()),
         pairs=pairs,
         either=edges.probability + edges.probability.T,
-        certain=f"almost certainly linked (probability {SURE:g} or more)",
+        sureness=SURE,
         sure=sure,
-        directions=_directions(analysis, sure),
+        directions=_directions(analysis, found, sure),
         many=many,
         tried=found is not None,
         rough=found is not None and np.nanmin(found.effective) < FEW_DRAWS,
@@ -94,7 +104,8 @@ def glance(
         named=partial(named_pairs, analysis),
         lines=[*of_holes(analysis), *given(analysis)],
         answer=answer,
-        picture=picture,
+        **drawn,
+        listing=links_table(analysis, found, reading) if reading and many else None,
     )
 
 
@@ -110,32 +121,110 @@ def ranked_pairs(analysis: Analysis, /) -> tuple[Pairs, Pairs, Pairs]:
     return pairs, sure, [pair for pair in pairs if EVEN_ODDS <= either[pair] < SURE]
 
 
-def _directions(analysis: Analysis, sure: Pairs) -> str:
+def _directions(analysis: Analysis, found: Sensitivity | None, sure: Pairs) -> str:
+    """Which directions of the sure links are open, first of all, and which are not."""
     if not sure:
         return "There may be no link, or too few rows to show one: the two look alike."
-    names, edges = analysis.data.names, analysis.edges.probability
-    likely, both = f"likely ({LIKELY:g} to {SURE:g}: ", [*sure, *((v, u) for u, v in sure)]
-    kinds, rest = list[tuple[int, str]](), len(sure)
-    for what, low, high in (("almost certain (", SURE, np.inf), (likely, LIKELY, SURE)):
-        ways = [(names[u], names[v]) for u, v in both if low <= edges[u, v] < high]
-        if ways:
-            kinds.append((len(ways), f"{what}{arrows(ways, MOST_NAMED)})"))
-            rest -= len(ways)
-    if rest:
-        kinds.append((rest, f"open (neither way has probability {LIKELY:g})"))
-    if len(sure) == 1:
-        return f"Which way it points is {kinds[0][1]}."
-    told = [f"{many} {'is' if many == 1 else 'are'} {what}" for many, what in kinds]
-    return f"Of their directions, {in_words(told, len(told))}."
+    one, ways = len(sure) == 1, {way: list[str]() for way in WAYS}
+    for pair in sure:
+        way, link, _ = _direction(analysis, found, pair)
+        ways[way].append(link)
+    told = [
+        f"{way}{'' if one else f' for {len(some)}'} ({in_words(some, MOST_NAMED)})"
+        for way, some in ways.items()
+        if some
+    ]
+    return f"Which way {'it points' if one else 'they point'} is {in_words(told, len(told))}."
 
 
-def moved_pairs(found: Sensitivity, pairs: Pairs, many: int, /) -> tuple[Pairs, Pairs]:
-    """Which of the first so many pairs some prior makes unlikely, and which others likely."""
+def _direction(
+    analysis: Analysis, found: Sensitivity | None, pair: tuple[int, int]
+) -> tuple[str, str, tuple[int, int]]:
+    """Which of WAYS a link has, the link in words, and the likelier of its two directions."""
+    p, names = analysis.edges.probability, analysis.data.names
+    u, v = pair if p[pair] >= p[pair[::-1]] else pair[::-1]
+    if p[u, v] < LIKELY:
+        return WAYS[0], f"{names[u]} with {names[v]}", (u, v)
+    fragile = found is not None and np.nanmin(found.edges[..., u, v]) < EVEN_ODDS
+    way = WAYS[1 if fragile else 3 if p[u, v] >= SURE else 2]
+    return way, f"{names[u]} → {names[v]}", (u, v)
+
+
+def links_table(analysis: Analysis, found: Sensitivity | None, reading: Reading, /) -> Table:
+    """The links that are likelier than not: direction, and what their columns look like."""
+    rows, p = list[list[Cell]](), analysis.edges.probability
+    _, sure, likely = ranked_pairs(analysis)
+    for pair in [*sure, *likely]:
+        way, link, (u, v) = _direction(analysis, found, pair)
+        way = f"{way} ({p[u, v]:.2f} against {p[v, u]:.2f})"
+        rows.append([link, float(p[u, v] + p[v, u]), way, seen(reading, u, v)])
+    heads = ["link", "probability", "direction", "what the table shows"]
+    if analysis.plan.posterior is None:
+        heads, rows = [heads[0], heads[-1]], [[row[0], row[-1]] for row in rows]
+    return Table(
+        "Links and what the table shows of them: of these two columns alone, in the rows that say "
+        "both. That is what is seen, not what one does to the other; a third column may be behind.",
+        heads,
+        rows,
+    )
+
+
+def seen(reading: Reading, u: int, v: int, /) -> str:
+    """What two columns look like in the rows that say both: a correlation, means or shares."""
+    data, both = reading.data, (reading.data.values[:, [u, v]] >= 0).all(axis=1)
+    x, y = _numbers(reading, u), _numbers(reading, v)
+    for each in (x, y):
+        both &= True if each is None else ~np.isnan(each)
+    if not both.any():
+        return "no row says both"
+    if x is not None and y is not None:
+        ranks = [np.unique(column[both], return_inverse=True)[1] for column in (x, y)]
+        middles = [(np.cumsum(np.bincount(r)) - (np.bincount(r) - 1) / 2)[r] for r in ranks]
+        with np.errstate(invalid="ignore"):  # where all are alike
+            r = float(np.nan_to_num(np.corrcoef(middles))[0, 1])
+        how = "rises" if r >= MOVED else "falls" if r <= -MOVED else "neither rises nor falls"
+        return f"{data.names[v]} {how} with {data.names[u]}: rank correlation {r:.2f}"
+    if x is not None:
+        u, v, y = v, u, x
+    codes, level, what = np.unique(data.values[both, u]), 0, f"mean of {data.names[v]}"
+    states = np.arange(data.arities[v])[:, None]
+    shown = (data.values[:, v] == states) * 1.0 if y is None else y[None]
+    groups = [both & (data.values[:, u] == code) for code in codes]
+    means = np.array([shown[:, rows].mean(axis=1) for rows in groups])
+    if y is None:  # the level whose share differs most
+        level = -1 - int(np.ptp(means, axis=0).round(9)[::-1].argmax())
+        what = f"share in which {data.names[v]} is {data.levels[v][level]}"
+    order = np.argsort(-means[:, level], kind="stable")
+    told = [f"{_rounded(means[i, level])} where {data.levels[u][codes[i]]}" for i in order]
+    told[0] = told[0].replace(" where ", f" where {data.names[u]} is ", 1)
+    told = told if len(told) <= MOST_GROUPS else [*told[: MOST_GROUPS - 1], f"..., {told[-1]}"]
+    return f"{what}: {', '.join(told)}"
+
+
+def _numbers(reading: Reading, v: int) -> Floats | None:
+    """The numbers of a column, nan where they are missing; None of labels, or of two levels."""
+    whole = reading.uncut
+    if whole is not None and whole.measurements is not None and whole.measured[v]:
+        return whole.measurements[:, v]
+    scale = [number_in(level) for level in reading.data.levels[v]]
+    if len(scale) < 3 or None in scale:
+        return None
+    return np.array([*scale, np.nan], float)[reading.data.values[:, v]]
+
+
+def _rounded(number: float) -> str:
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
+
+
+def moved_pairs(analysis: Analysis, found: Sensitivity, /) -> tuple[Pairs, Pairs]:
+    """Which of the likely pairs some prior makes unlikely, and which others likely."""
+    pairs, sure, likely = ranked_pairs(analysis)
+    many = [*sure, *likely]
     either = found.edges + found.edges.swapaxes(-1, -2)
     least, most = np.nanmin(either, axis=(0, 1)), np.nanmax(either, axis=(0, 1))
-    gained = [pair for pair in pairs[many:] if most[pair] >= EVEN_ODDS]
+    gained = [pair for pair in pairs[len(many) :] if most[pair] >= EVEN_ODDS]
     gained.sort(key=lambda pair: -most[pair])
-    return [pair for pair in pairs[:many] if least[pair] < EVEN_ODDS], gained
+    return [pair for pair in many if least[pair] < EVEN_ODDS], gained
 
 
 def named_pairs(analysis: Analysis, pairs: Pairs, most: int = MOST_NAMED, /) -> str:
@@ -146,29 +235,15 @@ def named_pairs(analysis: Analysis, pairs: Pairs, most: int = MOST_NAMED, /) -> 
 
 def columns_table(reading: Reading, /) -> Table:
     """The table as it was understood, column by column."""
+    shown = ("variable", "left out")
     rows: list[list[Cell]] = [
-        [c.name, c.role, _kind(c), _levels(c), c.missing, c.note] for c in reading.columns
+        [c.name, c.role, c.kind if c.role in shown else "", _levels(c), c.missing, c.note]
+        for c in reading.columns
     ]
     return Table(
         "Columns of the table, and how each was used.",
         ["column", "role", "kind", "levels (rows)", "missing", "what was done, and why"],
         rows,
-    )
-
-
-def edges_told(analysis: Analysis, /) -> Markup:
-    """What the first lines leave out: the pairs between sure and not, and how many to expect."""
-    if analysis.plan.posterior is None:
-        return Markup("")
-    _, _, likely = ranked_pairs(analysis)
-    return render(
-        "report.html",
-        "edges_told",
-        analysis=analysis,
-        likely=likely,
-        named=named_pairs(analysis, likely) if likely else "",
-        even=EVEN_ODDS,
-        sure=SURE,
     )
 
 
@@ -252,42 +327,28 @@ def blankets_table(analysis: Analysis, /) -> Table:
     names, blankets = analysis.data.names, analysis.blankets
     rows: list[list[Cell]] = []
     for v, name in enumerate(names):
-        order = np.argsort(-blankets.probability[:, v], kind="stable")
-        members = [int(u) for u in order if u != v and blankets.probability[u, v] >= LEAST]
-        likely = [u for u in members if blankets.probability[u, v] >= 0.5]
-        rest = [u for u in members if blankets.probability[u, v] < 0.5]
-        if members:
-            rows.append([name, _members(analysis, likely, v), _members(analysis, rest, v)])
+        p = blankets.probability[:, v]
+        told = [_member(analysis, u, v) for u in np.argsort(-p, kind="stable") if p[u] >= LEAST]
+        if told:
+            rows.append([name, ", ".join(told)])
     alone = len(names) - len(rows)
-    empty = f" Not listed: {alone} with a blanket that is probably empty." if alone else ""
-    return Table(
-        f"{_blankets_described(analysis)}{empty}",
-        ["variable", "probably in its blanket", f"perhaps ({LEAST:g} to 0.5)"],
-        rows,
-    )
-
-
-def _blankets_described(analysis: Analysis) -> str:
-    blankets = analysis.blankets
-    if analysis.plan.posterior is None:
-        return described(analysis, blankets, "Members of blankets")
-    wide = float((blankets.high - blankets.low).max())
-    interval = f"Intervals around them are up to {wide:.2g} wide." if wide else ""
-    doubt = "" if blankets.rhat is None else " A question mark: not to be trusted yet."
-    return (
-        f"Members of blankets with their probability, of {LEAST:g} or more, the likeliest first. "
-        f"{interval}{doubt}"
-    )
+    caption = described(analysis, blankets, "Members of blankets")
+    caption += " A question mark: not to be trusted yet." * (blankets.rhat is not None)
+    caption += f" Not listed: {alone} with a blanket that is probably empty." * bool(alone)
+    return Table(caption, ["variable", "in its blanket"], rows)
 
 
 def best_table(analysis: Analysis, /) -> Table:
-    """The parents of each variable in the best DAG."""
-    names = analysis.data.names
-    rows: list[list[Cell]] = [
-        [name, ", ".join(names[u] for u in graphs.members(analysis.best[v])) or "none"]
-        for v, name in enumerate(names)
-    ]
-    return Table(f"Parents in {analysis.best_is}.", ["variable", "parents"], rows)
+    """The parents of each variable in the best DAG, those by settled directions apart."""
+    names, p = analysis.data.names, analysis.edges.probability
+    heads, rows = ["variable", "parents", "parents, direction not settled"], list[list[Cell]]()
+    for v, name in enumerate(names):
+        parents = graphs.members(analysis.best[v])
+        kinds = [[names[u] for u in parents if (p[u, v] >= SURE) == sure] for sure in (True, False)]
+        rows.append([name, *(", ".join(kind) or "none" for kind in kinds)])
+    if analysis.plan.posterior is None:
+        heads, rows = heads[:2], [row[:2] for row in rows]
+    return Table(f"Parents in {analysis.best_is}.", heads, rows)
 
 
 def diagnostics_table(diagnostics: Mapping[str, float], /) -> Table:
@@ -307,22 +368,18 @@ def sensitivity_section(
     /,
     recut: Mapping[str, Any] | None = None,
 ) -> Markup:
-    """What other priors say: two dot plots (`drawn`), words, numbers; and what other cuts say."""
+    """What other priors say: a dot plot (`drawn`), words, numbers; and what other cuts say."""
     if found is None:
         return render("report.html", "sensitivity", found=None, recut=recut)
-    by_ess, by_prior = comparisons(found)
-    names, (pairs, sure, likely) = analysis.data.names, ranked_pairs(analysis)
-    lost, gained = moved_pairs(found, pairs, len(sure) + len(likely))
+    lost, gained = moved_pairs(analysis, found)
     return render(
         "report.html",
         "sensitivity",
         analysis=analysis,
         found=found,
         drawn=drawn,
-        by_ess=by_ess,
-        by_prior=by_prior,
+        numbers=comparison(found).table(analysis.data.names),
         base=f"{found.ess[nearest_one(found.ess)]:g}",
-        moves=f"{_moves(by_ess, names)} {_moves(by_prior, names)}",
         even=EVEN_ODDS,
         lost=named_pairs(analysis, lost, MOST_ROWS) if lost else "",
         gained=named_pairs(analysis, gained, MOST_ROWS) if gained else "",
@@ -332,24 +389,6 @@ def sensitivity_section(
     )
 
 
-def _moves(comparison: Comparison, names: tuple[str, ...]) -> str:
-    spread = comparison.edges.max(axis=0) - comparison.edges.min(axis=0)
-    u, v = divmod(int(spread.argmax()), len(names))
-    moved = int((spread >= MOVED).sum())
-    between = f"from {comparison.settings[0]} to {comparison.settings[-1]}"
-    if not moved:
-        return f"{between[0].upper()}{between[1:]}, no edge moves by {MOVED:g} or more."
-    verb = "edge moves" if moved == 1 else "edges move"
-    return (
-        f"{between[0].upper()}{between[1:]}, {moved} {verb} by {MOVED:g} or more; most of all "
-        f"{names[u]} → {names[v]}, by {spread[u, v]:.2f}."
-    )
-
-
-def _kind(column: ColumnReading) -> str:
-    return column.kind if column.role in ("variable", "left out") else ""
-
-
 def _levels(column: ColumnReading) -> Markup:
     pairs = list(zip(column.levels, column.counts, strict=True))
     shown = [f"{html(level)}&nbsp;({int(count):,})" for level, count in pairs[:MOST_LEVELS]]
@@ -357,11 +396,8 @@ def _levels(column: ColumnReading) -> Markup:
     return Markup(", ".join([*shown, *more]))
 
 
-def _members(analysis: Analysis, chosen: Sequence[int], v: int) -> str:
-    """Names of variables in the blanket of v, with their probabilities."""
-    blankets, told = analysis.blankets, []
-    for u in chosen:
-        p = f" {blankets.probability[u, v]:.2f}" if analysis.plan.posterior else ""
-        doubt = "" if blankets.rhat is None or blankets.trusted[u, v] else "?"
-        told.append(f"{analysis.data.names[u]}{p}{doubt}")
-    return ", ".join(told) or "none"
+def _member(analysis: Analysis, u: int, v: int) -> str:
+    """The name of a variable in the blanket of v, with its probability."""
+    blankets, name = analysis.blankets, analysis.data.names[u]
+    p = f" {blankets.probability[u, v]:.2f}" if analysis.plan.posterior else ""
+    return f"{name}{p}{'' if blankets.rhat is None or blankets.trusted[u, v] else '?'}"

@@ -1,6 +1,6 @@
 """What if a variable were set: `effects` for the question of a report."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -8,14 +8,17 @@ import numpy as np
 from bnlab.checks import Floats
 from bnlab.data import Data, Gapped
 from bnlab.errors import InputError, Setting as Argument
+from bnlab.exact import dag_posterior
 from bnlab.predict import Effects, effects
-from bnlab.predict.interventions import Setting
+from bnlab.predict.interventions import Given, Setting, target_of
 from bnlab.reports.credible import evenly
 from bnlab.results import Draws
 from bnlab.sampling.completing import Completions
-from bnlab.scores import Score
+from bnlab.sampling.dags_given_orders import sample_dags
+from bnlab.scores import BDeu, Score, ScoreTable
 
-DAGS, COMPLETED = 1_000, 100  # DAGs that are averaged; completions, with a DAG each
+DAGS, COMPLETED = 1_000, 100  # DAGs that are averaged; completions
+EACH = 10  # DAGs for each completion
 TABLES = 2_000
 MOST_LEVELS = 4  # of a variable that nobody asked about
 LEAST_PATH = 0.05
@@ -29,10 +32,7 @@ def check_question(data: Gapped, do: Setting | None, on: str | None, /) -> None:
             *(": what is set to which level, and what is looked at then",),
         )
     if do is not None and on is not None:
-        empty, none = np.zeros((1, 1, data.n), np.int64), np.zeros((1, 1))
-        dag = Draws(empty, none, none, "dags", "structure-modular", data.names)
-        whole = replace(data, values=np.maximum(data.values, 0))
-        effects(dag, whole, do=do, on=on, tables=1, rng=np.random.default_rng(0))
+        Given(data, BDeu(), [do], target_of(data, [do], on))
 
 
 def what_if(
@@ -40,6 +40,7 @@ def what_if(
     score: Score,
     draws: Draws | None,
     filled: Completions | None,
+    scored: Callable[[Data, Score], ScoreTable],
     paths: Floats,
     do: Setting | None,
     on: str | None,
@@ -61,7 +62,7 @@ def what_if(
     for one, child in zip(settings, rng.spawn(len(settings)), strict=True):
         try:
             if filled is not None:
-                found.append(_pooled(filled, score, one, on, child))
+                found.append(_pooled(filled, scored, score, one, on, child))
                 continue
             some = evenly(draws, DAGS)
             found.append(effects(some, data, do=one, on=on, score=score, tables=TABLES, rng=child))
@@ -80,23 +81,37 @@ def completed(filled: Completions, /) -> Iterator[tuple[Draws, Data]]:
 
 
 def _pooled(
-    filled: Completions, score: Score, do: Setting, on: str, rng: np.random.Generator
+    filled: Completions,
+    scored: Callable[[Data, Score], ScoreTable],
+    score: Score,
+    do: Setting,
+    on: str,
+    rng: np.random.Generator,
 ) -> Effects:
-    """Effects averaged over completions: `between` is between those, and their DAGs."""
-    each = [
-        effects(dag, data, do=do, on=on, score=score, tables=TABLES // COMPLETED, rng=rng)
-        for dag, data in completed(filled)
-    ]
-    means, draws = (np.concatenate([getattr(one, x) for one in each]) for x in ("means", "draws"))
+    """Effects averaged over completions: `between` is between those, and their DAGs.
+
+    `means` are of the DAGs of each completion in turn: EACH from its exact posterior; or where
+    chains do without that, the one that was drawn with it.
+    """
+    each, tables = [], TABLES // COMPLETED
+    for dags, data in completed(filled):
+        if not filled.run.settings["moves"]:
+            dags = sample_dags(dag_posterior(scored(data, score)), draws=EACH, rng=rng)
+        one = effects(dags, data, do=do, on=on, score=score, tables=tables, rng=rng)
+        each.append((one, dags.log_target.size))
+    means = np.concatenate(
+        [np.repeat(one.means, np.rint(one.weights * k).astype(int), axis=0) for one, k in each]
+    )
+    first, draws = each[0][0], np.concatenate([one.draws for one, _ in each])
     low, high = np.quantile(draws, [0.025, 0.975], axis=0)
     return replace(
-        each[0],
+        first,
         mean=means.mean(axis=0),
         between=means.std(axis=0),
-        within=np.sqrt(np.mean([one.within**2 for one in each], axis=0)),
+        within=np.sqrt(np.mean([one.within**2 for one, _ in each], axis=0)),
         low=low,
         high=high,
-        unaffected=float(np.mean([one.unaffected for one in each])),
+        unaffected=float(np.mean([one.unaffected for one, _ in each])),
         stderr=np.full(means.shape[1], np.inf),
         kind="asymptotic",
         means=means,
@@ -105,3 +120,17 @@ def _pooled(
         rhat=filled.rhat,
         ess=filled.ess,
     )
+
+
+def from_missing(one: Effects, completions: int, /) -> Floats:
+    """The share of the variance of p(y | do(x)) that comes from missing cells, (levels,).
+
+    As of edges: what expectations given a completion differ by. nan with one DAG for each.
+    """
+    means = one.means.reshape(completions, -1, one.mean.size)
+    if (size := means.shape[1]) == 1:
+        return np.full(one.mean.size, np.nan)
+    noise = means.var(axis=1, ddof=1).mean(axis=0) / size
+    between = np.maximum(0.0, means.mean(axis=1).var(axis=0) - noise)
+    share: Floats = between / (one.between**2 + one.within**2)
+    return share

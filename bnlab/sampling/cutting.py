@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.checks import Floats, Ints, check_counts, checked
+from bnlab.checks import Bools, Floats, Ints, check_counts, checked
 from bnlab.data import CutPoints, Data, Intervals, discretize
 from bnlab.data.discretizing import check_spread
+from bnlab.data.table import counted
 from bnlab.graphs import members
 from bnlab.kernels import counting
 from bnlab.priors import Prior, Uniform
@@ -250,7 +251,7 @@ class ColumnCuts(Unknown):
             for x, each in zip(columns, cut_points, strict=True)
         ]
         log_density = [
-            np.array([_log_density(way.codes, _counted(data, v)) for way in each])
+            np.array([_log_density(way.codes, counted(data)[v]) for way in each])
             for v, each in zip(nodes, ways, strict=True)
         ]
         comparisons = PER_ROW * (data.m + A_FAMILY) * sum(map(len, ways))
@@ -311,18 +312,13 @@ class ColumnCuts(Unknown):
         self, columns: Codes, arities: Ints, v: int, mask: int, pseudo_count: float
     ) -> float:
         """The score of a family, of whose cells each has the pseudo-count."""
-        rows, split = _counted(self.data, v), counting.whole(self.data.m, mask.bit_count(), arities)
+        rows = np.flatnonzero(counted(self.data)[v])
+        split = counting.whole(self.data.m, mask.bit_count(), arities)
         split.rows[0, : rows.size], split.starts[0, 1] = rows, rows.size
         return float(counting.split_family(columns, arities, v, mask, pseudo_count, split))
 
 
-def _counted(data: Data, v: int, /) -> Ints:
-    """The rows that the family of v counts."""
-    held = data.intervened
-    return np.arange(data.m) if held is None else np.flatnonzero(~held[:, v])
-
-
-def _log_density(codes: Codes, rows: Ints) -> float:
+def _log_density(codes: Codes, rows: Bools) -> float:
     """Ln of 1 / width of a row's interval, summed over these rows."""
     widths = np.bincount(codes) / codes.size
     return -float(np.log(widths[codes[rows]]).sum())

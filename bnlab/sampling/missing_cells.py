@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.checks import Bools, Floats, Ints
+from bnlab.checks import Floats, Ints
 from bnlab.data import Data
+from bnlab.data.table import counted
 from bnlab.data.validation import MAX_MEASUREMENT
 from bnlab.graphs import members
 from bnlab.kernels import latent_particles as kernels
@@ -119,7 +120,7 @@ class MissingCells(Unknown):
 
     def drawn(self, cells: Cells, dag: Ints, rng: np.random.Generator, /) -> Cells:
         """All cells drawn anew."""
-        data, gaps, counted = self.filled(cells), self.data.missing, _counted(self.data)
+        data, gaps, known = self.filled(cells), self.data.missing, counted(self.data)
         codes, log_density = np.array(data.values.T, order="C"), np.empty((0, 0, 0))
         where, table = np.argwhere(gaps & ~data.measured), data.values.astype(self.dtype)
         if self.units is not None:
@@ -131,7 +132,7 @@ class MissingCells(Unknown):
                 log_density = fitted.log_density(columns)
         if where.size:
             of_cells, arities = self.pseudo_counts(dag), np.array(data.arities)
-            args = codes, where, np.array(dag), of_cells, arities, counted, log_density, rng
+            args = codes, where, np.array(dag), of_cells, arities, known, log_density, rng
             kernels.draw_cells(*args)
             table[:, ~data.measured] = codes.T[:, ~data.measured]
         return table[gaps]
@@ -146,7 +147,7 @@ class MissingCells(Unknown):
         self, codes: NDArray[np.int32], columns: Floats, dag: Ints, rng: np.random.Generator
     ) -> Regressions:
         """Regressions drawn from their posteriors given DAG and completed table."""
-        data, n, counted = self.data, self.data.n, _counted(self.data)
+        data, n, known = self.data, self.data.n, counted(self.data)
         prior = wishart_prior(self.of_measured, data)
         parents = [members(int(mask)) for mask in dag]
         with_states = [[u for u in each if not data.measured[u]] for each in parents]
@@ -159,7 +160,7 @@ class MissingCells(Unknown):
             joint[v] = steps @ codes[with_states[v]]
             others = [u for u in parents[v] if data.measured[u]]
             for j in range(sizes[v]):
-                rows = counted[v] & (joint[v] == j)
+                rows = known[v] & (joint[v] == j)
                 fitted = regression(columns[[*others, v]][:, rows], prior)
                 heights[v, j], slopes[v, j, others], variances[v, j] = fitted.draw(rng)
         return Regressions(joint, heights, slopes, variances)
@@ -174,24 +175,17 @@ class MissingCells(Unknown):
         no residual. Rows with the same gaps and regressions share it.
         """
         data, nodes = self.data, np.arange(self.data.n)
-        gaps, counted = data.missing & data.measured, _counted(data).T & data.measured
+        gaps, known = data.missing & data.measured, counted(data).T & data.measured
         some = np.flatnonzero(gaps.any(axis=1))
-        every = np.stack([gaps, counted, fitted.joint.T], axis=1)[some]
+        every = np.stack([gaps, known, fitted.joint.T], axis=1)[some]
         distinct, which = np.unique(every, axis=0, return_inverse=True)
-        for g, (gap, known, state) in enumerate(distinct):
+        for g, (gap, free, state) in enumerate(distinct):
             rows, missing = some[which.ravel() == g], np.flatnonzero(gap)
             apart = (np.eye(nodes.size) - fitted.slopes[nodes, state]).T
-            weight = known / fitted.variances[nodes, state]
+            weight = free / fitted.variances[nodes, state]
             columns[np.ix_(missing, rows)] = 0.0
             left = columns[:, rows].T @ apart - fitted.heights[nodes, state]
             factor = np.linalg.cholesky((apart[missing] * weight) @ apart[missing].T)
             pull = np.linalg.solve(factor, -(apart[missing] * weight) @ left.T)
             noise = rng.standard_normal((missing.size, rows.size))
             columns[np.ix_(missing, rows)] = np.linalg.solve(factor.T, pull + noise)
-
-
-def _counted(data: Data) -> Bools:
-    """The rows (n, m) that the family of each variable counts."""
-    if data.intervened is None:
-        return np.ones((data.n, data.m), np.bool_)
-    return np.array(~data.intervened.T, order="C")
