@@ -23,8 +23,8 @@ from bnlab.exact import log_dag_prior_sum
 from bnlab.papers.beal2003 import study as beal
 from bnlab.papers.em2007 import cases, study as em
 from bnlab.papers.htw2016 import study as htw
+from bnlab.papers.page import Array
 from bnlab.papers.stat521a import search, study
-from bnlab.papers.store import Array
 
 Arrays = dict[str, Array]
 

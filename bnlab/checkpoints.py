@@ -37,19 +37,13 @@ AMISS = (ValueError, KeyError, TypeError, IndexError, OverflowError, AttributeEr
 
 
 class Kept(NamedTuple):
-    """What a checkpoint must hold under one name.
-
-    dtype : of the array
-    shape : its lengths; a name stands for a length that is the same wherever the name stands
-    low, high : what its values lie between, both included; nan lies nowhere
-    holds : what else must be true of it
-    """
+    """What a checkpoint must hold under one name."""
 
     dtype: DTypeLike
-    shape: tuple[int | str, ...]
-    low: float = -math.inf
+    shape: tuple[int | str, ...]  # a name stands for the same length wherever it stands
+    low: float = -math.inf  # the least value; nan lies nowhere
     high: float = math.inf
-    holds: Callable[[NDArray[Any]], object] | None = None
+    holds: Callable[[NDArray[Any]], object] | None = None  # what else must be true of the array
 
 
 def nats(*shape: int | str) -> Kept:
@@ -111,14 +105,7 @@ def check(arrays: Arrays, /, kept: Mapping[str, Kept], **most: int) -> None:
 
 
 class Checkpoint:
-    """The file of one run: what it is called, what it must be, when it is due again.
-
-    Parameters
-    ----------
-    path : where the file is, or will be
-    identity : what makes this run what it is: method, settings, seed, target. Of arrays, and of
-        what has a `fingerprint`, a digest is taken. A file with another identity is refused.
-    """
+    """The file of one run, and its identity, without which a file there is refused."""
 
     @classmethod
     def at(
@@ -145,10 +132,7 @@ class Checkpoint:
             raise ValueError(f"checkpoint: {error}") from error
 
     def load(self, restore: Callable[[Arrays], object] | None = None, /) -> Arrays | None:
-        """The arrays saved last; None where there is no file yet. A damaged one stays as it is.
-
-        `restore` is given the arrays; it raises a ValueError if they are none of this run's.
-        """
+        """The arrays saved last, checked by `restore`; None where there is no file yet."""
         try:
             content = self._path.read_bytes()
         except FileNotFoundError:

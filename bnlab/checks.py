@@ -12,9 +12,20 @@ import os
 import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, update_wrapper
 from numbers import Real
-from typing import Annotated, Any, Literal, SupportsIndex, TypeVar, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    SupportsIndex,
+    TypeVar,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+)
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +37,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Thing = TypeVar("Thing", bound=Callable[..., Any])
+Class = TypeVar("Class")
 
 MAX_INTEGER = 2**63 - 1
 MAX_NAME = 255  # bytes of a file's name
@@ -67,10 +79,7 @@ class _Refused(Exception):
 
 
 def checked(thing: Thing, /) -> Thing:
-    """A function, or a class and its public methods, whose arguments are held against annotations.
-
-    Calls raise a ValueError that names the first argument that is not what is asked for.
-    """
+    """A function, or a class and its methods, whose arguments are held against annotations."""
     if not inspect.isclass(thing):
         return _wrapped(thing) if inspect.isfunction(thing) else thing
     for name, member in list(vars(thing).items()):
@@ -81,6 +90,12 @@ def checked(thing: Thing, /) -> Thing:
         elif inspect.isfunction(member):
             setattr(thing, name, _wrapped(member))
     return thing
+
+
+@dataclass_transform(eq_default=False, frozen_default=True, field_specifiers=(field,))
+def frozen(*, eq: bool = False, repr: bool = True) -> Callable[[type[Class]], type[Class]]:
+    """Make a class a frozen dataclass with slots, whose arguments are `checked`."""
+    return lambda kind: checked(dataclass(frozen=True, slots=True, eq=eq, repr=repr)(kind))
 
 
 def shown(value: object, /) -> str:

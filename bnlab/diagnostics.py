@@ -239,8 +239,7 @@ def _autocovariances(values: Floats) -> Floats:
     length = values.shape[1]
     deviations = values - values.mean(axis=1, keepdims=True)
     power = np.abs(np.fft.rfft(deviations, 2 * length)) ** 2
-    covariances: Floats = np.fft.irfft(power)[:, :length].mean(axis=0) / length
-    return covariances
+    return np.asarray(np.fft.irfft(power)[:, :length].mean(axis=0) / length)
 
 
 def _off_diagonal(probabilities: ArrayLike, truth: ArrayLike) -> tuple[Floats, Bools]:

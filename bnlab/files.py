@@ -38,17 +38,10 @@ Parts = tuple[Part, ...]
 def write_whole(path: str | os.PathLike[str], content: bytes, /) -> None:
     """Write `content` beside its place and move it there: a reader never sees half a file.
 
-    Nor does one after a loss of power: the content is on the disk before it is in its place. What a
-    killed process left beside its place is removed by a save ten minutes later.
-
-    A link stays, and the file that it leads to is replaced; permissions stay too, and the owner
-    where the system allows it. What is no file, such as a pipe, a device or /dev/stdout, is written
-    to directly.
-
-    Raises
-    ------
-    OSError
-        That names `path` and the reason: no room, no permission. A file there stays as it was.
+    Nor does one after a loss of power. What a killed process left beside its place is removed by a
+    save ten minutes later. A link stays, and the file that it leads to is replaced; permissions and
+    owner stay. What is no file, such as a pipe or /dev/stdout, is written to directly. An OSError
+    names `path` and the reason.
     """
     try:
         target = place_of(path)

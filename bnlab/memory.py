@@ -17,10 +17,7 @@ Remedy = str | tuple[Part, ...] | Callable[[int], tuple[Part, ...]]  # the last 
 
 
 def free_bytes() -> int | None:
-    """Return the bytes that this process may still take: the machine's, or its control groups'.
-
-    None where the operating system gives no answer.
-    """
+    """Return the bytes that this process may still take, or None where no system tells."""
     known = [b for b in (_machine_free(), _groups_free()) if b is not None]
     return min(known, default=None)
 
@@ -71,11 +68,7 @@ _VERSIONS = {
 
 
 def _groups_free() -> int | None:
-    """The least that the Linux control groups of this process leave of their limits.
-
-    These are its own group and all above it. A container sees its own group at the root, whatever
-    the path says, and nothing above.
-    """
+    """The least that the control groups of this process, its own and those above, leave it."""
     free = [_group_free(folder, version) for folder, version in _groups()]
     return min((left for left in free if left is not None), default=None)
 

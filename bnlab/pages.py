@@ -55,10 +55,7 @@ def table(found: Table, /) -> Markup:
 
 
 def embedded(figures: Mapping[str, Any], /) -> tuple[Markup, dict[str, Markup]]:
-    """Return the script that draws Bokeh's figures, and the HTML of each.
-
-    They are the same bytes each time: Bokeh's random names become numbers.
-    """
+    """Return the script that draws Bokeh's figures, and the HTML of each: always the same bytes."""
     if not figures:
         return Markup(""), {}
     script, drawn = components(dict(figures))

@@ -6,13 +6,12 @@ method, not the factor, decides which, and every result says it.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnlab.checks import Floats, Ints, checked, real, shown
+from bnlab.checks import Floats, Ints, frozen, real, shown
 from bnlab.graphs import MAX_NODES
 from bnlab.results import Record
 
@@ -43,8 +42,7 @@ class Prior(Protocol):
         ...
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class Uniform:
     """rho = 1: all DAGs alike (structure-modular), or all pairs of order and DAG (order-modular).
 
@@ -59,8 +57,7 @@ class Uniform:
         return np.zeros(_check_masks(n, v, parents).shape)
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class Fair:
     """rho = 1 / C(n - 1, k), k parents: all k alike [KoivistoSood2004, FriedmanKoller2003].
 
@@ -77,8 +74,7 @@ class Fair:
         return by_size[np.bitwise_count(masks)]
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class EdgePenalty:
     """rho = exp(-nats k) for k parents: each edge costs `nats`; negative values favour edges.
 
@@ -102,8 +98,7 @@ class EdgePenalty:
         return -float(self.nats) * np.bitwise_count(_check_masks(n, v, parents))
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class EdgeBeliefs(Record):
     """rho = exp(-strength E_v(P)), E_v(P) = sum over u != v of abs(B[u, v] - [u in P]).
 

@@ -3,7 +3,7 @@
 import importlib.metadata
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab._version import __version__
-from bnlab.checks import Natural, checked, real
+from bnlab.checks import Natural, frozen, real
 from bnlab.graphs import to_edges
 from bnlab.records import Columns, Record as Record, Tabular, WithDag, read_only as read_only
 
@@ -66,8 +66,7 @@ def told_of_chains(rhat: float | None, ess: float | None, /) -> str:
     return f"; R-hat {rhat:.3f}, ESS {ess:.0f}{advice}"
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class Run(Record):
     """How a result came about: enough to repeat it.
 
@@ -98,8 +97,7 @@ class Run(Record):
         return f"Run({self.method}, {self.seconds:.3g} s{stopped})"
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class Estimate(Record):
     """An estimate of, or a bound on, a logarithm such as ln p(D), in nats.
 
@@ -143,8 +141,7 @@ class Estimate(Record):
         )
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class FeatureEstimate:
     """The posterior probability of a structural feature, estimated from draws.
 
@@ -212,8 +209,7 @@ class FeatureEstimate:
         )
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class Draws(Record):
     """Orders or DAGs drawn from a posterior.
 
@@ -320,8 +316,7 @@ class Draws(Record):
         return f"Draws({each} {self.over} of {n} variables, {self.prior}{stopped})"
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class BestDags(Tabular, WithDag):
     """Distinct DAGs of high posterior probability: the k best, or those that a search met.
 

@@ -89,11 +89,7 @@ def spawn(rng: np.random.Generator, count: int, /) -> list[np.random.Generator]:
 
 
 class Work(ABC):
-    """Base of what `run_steps` makes step by step.
-
-    A step commits its result in one assignment at its end, so an interrupt leaves the state of the
-    last complete step.
-    """
+    """Base of what `run_steps` makes; a step commits its result in one assignment at its end."""
 
     @property
     def begun(self) -> bool:
@@ -114,10 +110,7 @@ class Work(ABC):
 
 
 def run_steps(work: Work, file: Checkpoint | None, progress: Progress | None, /) -> bool:
-    """Make the steps that a file has not kept; return whether they were stopped early.
-
-    The file is saved when that is due, and at the end, at a stop or an error if steps were made.
-    """
+    """Make the steps that a file has not kept; return whether they were stopped early."""
     if file is not None:
         file.load(work.restore)
     done, total, unsaved = 0, 1, False
@@ -210,9 +203,8 @@ def spread(
 def job_size(runs: int, seconds: float, parcel: int, /) -> int:
     """Return how many runs of so many seconds go in one job, which brings so many bytes along.
 
-    Sending all jobs, one after another, takes about as long as one of them works. So whatever the
-    number of workers, the last one is done at most two jobs after the time that they would need
-    together: of fewer jobs, workers wait for the last to end, of more, for the next to come.
+    Sending all jobs takes about as long as one of them works: the last worker is done at most two
+    jobs late.
     """
     send = SEND_SECONDS + parcel / BYTES_A_SECOND
     balanced = min(runs, round(math.sqrt(runs * send / seconds)))
@@ -220,10 +212,7 @@ def job_size(runs: int, seconds: float, parcel: int, /) -> int:
 
 
 class Crew:
-    """Workers that keep what all jobs of a run share, so that it is sent once.
-
-    It is sent again to those that lack it. Any other job is sent without it.
-    """
+    """Workers that keep what all jobs of a run share, so that it is sent once to each."""
 
     def __init__(self, executor: Executor, shared: object, /) -> None:
         self._executor, self._shared = executor, shared
@@ -270,27 +259,15 @@ def _made(parcel: tuple[Callable[[Any, Any], Any], str, object, Any]) -> Any:
 
 @dataclass(eq=False)
 class Batch(Work):
-    """Independent runs, made in jobs, which give arrays (runs, ...) by name.
+    """Independent runs, made in jobs, which give arrays (runs, ...) by name."""
 
-    Parameters
-    ----------
-    function : makes the runs of a job
-    job : the job of a slice of the runs; they are asked for in their order
-    total : runs in all
-    executor : where jobs go
-    size : runs in a job; a function is asked when there is work to do
-    ahead : jobs handed out together, which wait in memory; all by default
-    fits : raises a ValueError for arrays, put together, that are none of these runs'
-    join : how the arrays of jobs are put together
-    """
-
-    function: Callable[[Any], Arrays]
-    job: Callable[[slice], Any]
+    function: Callable[[Any], Arrays]  # makes the runs of a job
+    job: Callable[[slice], Any]  # of a slice of the runs; asked for in their order
     total: int
     executor: Executor | None
-    size: int | Callable[[], int] = 1
-    ahead: int | None = None
-    fits: Callable[[Arrays], object] | None = None
+    size: int | Callable[[], int] = 1  # runs in a job; a function is asked when there is work
+    ahead: int | None = None  # jobs handed out together, which wait in memory; all by default
+    fits: Callable[[Arrays], object] | None = None  # raises a ValueError for other runs' arrays
     join: Callable[[Sequence[Arrays]], Arrays] = end_to_end
     _parts: list[Arrays] = field(default_factory=list, init=False)
 

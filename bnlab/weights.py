@@ -11,15 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab import memory
-from bnlab.checks import Count, Floats, Ints, check_counts, checked, real, shown
+from bnlab.checks import Count, Floats, Ints, check_counts, checked, frozen, real, shown
 from bnlab.results import Estimate, Kind, Run
 from bnlab.running import Stopped
 
 BINS = 9
-
-
-def _check_steps(steps: int) -> None:
-    memory.require(32 * steps, task=f"a schedule of {steps} steps", remedy="give fewer steps")
 
 
 class Schedule(Protocol):
@@ -31,9 +27,19 @@ class Schedule(Protocol):
         ...
 
 
-@checked
 @dataclass(frozen=True, slots=True)
-class Linear:
+class _Steps:
+    """A schedule of so many steps."""
+
+    steps: Count
+
+    def __post_init__(self) -> None:
+        task = f"a schedule of {self.steps} steps"
+        memory.require(32 * self.steps, task=task, remedy="give fewer steps")
+
+
+@frozen(eq=True)
+class Linear(_Steps):
     """beta_i = i / steps [NiinimakiKoivisto2013, sec. 2.3].
 
     Examples
@@ -42,20 +48,14 @@ class Linear:
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
 
-    steps: Count
-
-    def __post_init__(self) -> None:
-        _check_steps(self.steps)
-
     @property
     def betas(self) -> Floats:
         """(steps + 1,) from 0 to 1."""
         return np.linspace(0.0, 1.0, self.steps + 1)
 
 
-@checked
-@dataclass(frozen=True, slots=True)
-class Harmonic:
+@frozen(eq=True)
+class Harmonic(_Steps):
     """beta_i = 1 / (steps + 1 - i) for i >= 1, after beta_0 = 0 [GeyerThompson1995].
 
     Examples
@@ -64,20 +64,14 @@ class Harmonic:
     array([0.   , 0.25 , 0.333, 0.5  , 1.   ])
     """
 
-    steps: Count
-
-    def __post_init__(self) -> None:
-        _check_steps(self.steps)
-
     @property
     def betas(self) -> Floats:
         """(steps + 1,) from 0 to 1."""
         return np.append(0.0, 1.0 / np.arange(self.steps, 0, -1))
 
 
-@checked
-@dataclass(frozen=True, slots=True)
-class Warped:
+@frozen(eq=True)
+class Warped(_Steps):
     """beta_k = e k / K / (1 - k / K + e), slow where beta is small [Beal2003, eq. 6.73].
 
     Large e make it linear.
@@ -88,11 +82,10 @@ class Warped:
     array([0.   , 0.053, 0.143, 0.333, 1.   ])
     """
 
-    steps: Count
     e: float = 0.2
 
     def __post_init__(self) -> None:
-        _check_steps(self.steps)
+        _Steps.__post_init__(self)
         if not 0 < real(self.e) < math.inf:
             raise ValueError(f"e={self.e}: the schedule's shape is above 0; 0.2 is the thesis'")
 
@@ -103,8 +96,7 @@ class Warped:
         return np.asarray(share / ((1 - share) / self.e + 1))
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class Betas:
     """Inverse temperatures of your own: from 0 to 1, never falling.
 
@@ -149,10 +141,7 @@ def safe_log(values: Floats, /) -> Floats:
 
 
 def mean_weight(log_weights: Floats, kind: Kind, run: Run, /) -> Estimate:
-    """Estimate ln of the mean of weights (T,) of independent runs, after each of them.
-
-    The standard error is by the delta method; of one run it is infinite.
-    """
+    """Estimate ln of the mean of weights (T,) of independent runs, with the delta method."""
     count = log_weights.size
     trace = np.logaddexp.accumulate(log_weights) - np.log(np.arange(1, count + 1))
     relative = np.exp(log_weights - trace[-1])
@@ -161,21 +150,13 @@ def mean_weight(log_weights: Floats, kind: Kind, run: Run, /) -> Estimate:
 
 
 def conditional_ess(log_w: Floats, log_v: Floats) -> float:
-    """Return P (sum W v)**2 / sum W v**2, W normalised weights [ZhouJohansenAston2016].
-
-    How many of P particles are left, so to say, when weights W are multiplied by v; where all W are
-    equal, the effective sample size (sum v)**2 / sum v**2.
-    """
+    """Return P (sum W v)**2 / sum W v**2, W normalised weights [ZhouJohansenAston2016]."""
     first, second = log_sum(log_w + log_v), log_sum(log_w + 2 * log_v)
     return log_w.size * math.exp(2 * first - second - log_sum(log_w))
 
 
 def resample_particles(log_w: Floats, rng: np.random.Generator) -> Ints:
-    """Draw numbers (P,) of particles, each floor or ceil of P times its normalised weight times.
-
-    Systematic resampling: one uniform number shifts P equally spaced points [Kitagawa1996]. In
-    random order, so that any few of the particles stand for all.
-    """
+    """Draw numbers (P,) of particles by systematic resampling [Kitagawa1996], in random order."""
     shares = np.exp(log_w - log_w.max()).cumsum()
     points = (np.arange(log_w.size) + rng.random()) / log_w.size
     return rng.permutation(np.searchsorted(shares / shares[-1], points))

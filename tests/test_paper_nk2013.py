@@ -10,7 +10,7 @@ from pictures import columns
 import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.papers.nk2013 import page, study
-from bnlab.papers.store import random_dag
+from bnlab.papers.page import random_dag
 
 LN_2, LN_3 = np.log([2, 3])
 BIN_FACTOR = np.log(0.05) / 9  # of a bound with nine bins: -0.33 nats

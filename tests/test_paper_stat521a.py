@@ -12,8 +12,8 @@ from bokeh.embed import json_item
 import bnlab as bn
 from bnlab import graphs
 from bnlab.papers.em2007.study import rows as em_rows
+from bnlab.papers.page import stored
 from bnlab.papers.stat521a import page, search, study
-from bnlab.papers.store import stored
 
 STORED = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "stored.py"))
 

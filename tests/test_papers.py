@@ -2,8 +2,7 @@
 
 import pytest
 
-from bnlab.papers.page import Page, Rows, Table, pairs
-from bnlab.papers.store import stored
+from bnlab.papers.page import Page, Rows, Table, pairs, stored
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import math
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from bnlab.annealing.runs import (
     run_identity,
 )
 from bnlab.checkpoints import Checkpoint
-from bnlab.checks import Floats, Ints, checked
+from bnlab.checks import Floats, Ints, checked, frozen
 from bnlab.exact import OrderPosterior, log_prior_sum
 from bnlab.graphs import predecessor_masks
 from bnlab.results import Draws, Estimate, PriorKind, Record, Run
@@ -233,8 +233,7 @@ def _checked_start(start: ArrayLike, table: ScoreTable) -> Ints:
     return order
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class EdgeBounds(Record):
     """Intervals for the posterior probabilities of edges. Make them with `bound_edges`.
 

@@ -3,12 +3,12 @@
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from bnlab.annealing.runs import AIS, DEFAULT, SMC, anneal_orders
-from bnlab.checks import Count, Floats, Several, checked
+from bnlab.checks import Count, Floats, Several, checked, frozen
 from bnlab.diagnostics import LEAST_DRAWS, ess, rhat
 from bnlab.exact import log_dag_prior_sum, log_prior_sum
 from bnlab.results import Draws, Estimate
@@ -21,8 +21,7 @@ from bnlab.weights import Linear, Schedule, betas_of, mean_weight
 BATCHES = 20  # of one chain alone, for its standard error
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class MC3:
     """Coupled Markov chains at several temperatures [Geyer1991; NiinimakiKoivisto2013, sec. 2.3].
 
@@ -181,15 +180,11 @@ def group_means(draws: Draws, /) -> Floats:
     _, group, sizes = np.unique(draws.groups, return_inverse=True, return_counts=True)
     sums = np.full(sizes.size, -math.inf)
     np.logaddexp.at(sums, group.ravel(), draws.log_weight.ravel())
-    means: Floats = sums - np.log(sizes)
-    return means
+    return np.asarray(sums - np.log(sizes))
 
 
 def _by_telescoping(draws: Draws, shift: float) -> Estimate:
-    """ln of the product over i of the mean of (weight of the order at beta_i)**(step of beta).
-
-    The last factor is the mean weight of the draws themselves: 1 / ℓ(G) of DAGs, or 1.
-    """
+    """ln of the product over i of the mean of (weight of the order at beta_i)**(step of beta)."""
     ratios = np.diff(draws.stats["beta"]) * draws.traces["tempered"][..., :-1]
     levels = np.concatenate([ratios, draws.log_weight[..., None]], axis=2)
     chains, each = draws.log_weight.shape

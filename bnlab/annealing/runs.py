@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from bnlab.checkpoints import (
     nats,
     orders_of,
 )
-from bnlab.checks import Count, Floats, Ints, Several, checked
+from bnlab.checks import Count, Floats, Ints, Several, checked, frozen
 from bnlab.kernels import order_walks
 from bnlab.results import Draws, Run
 from bnlab.running import (
@@ -46,8 +46,7 @@ BLOCK_SECONDS = 0.1  # that `block_moves` take
 USUAL_STEPS = 50  # of a run that chooses its temperatures, to tell how long it will take
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class AIS:
     """Annealed importance sampling [Neal2001]: one move on orders at each step of a schedule.
 
@@ -70,8 +69,7 @@ class AIS:
         betas_of(self.schedule)
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class SMC:
     """Tempered sequential Monte Carlo [DelMoralDoucetJasra2006]: many orders annealed together.
 
@@ -116,16 +114,12 @@ Job = tuple[OrderWalker, AIS | SMC, list[np.random.Generator], Ints | None, int]
 
 
 class Runs(NamedTuple):
-    """R runs: last orders (R, n), ln w and ln target (R,) of AIS; (R, P, n) and (R, P) of SMC.
-
-    record: what blocks of AIS tell, tallies (blocks, spans, 3, 2), or runs of SMC, steps (R, S, 3):
-    beta, the effective sample size there, and the share of moves accepted.
-    """
+    """R runs: last orders (R, n), ln w and ln target (R,) of AIS; (R, P, n) and (R, P) of SMC."""
 
     orders: Ints
     log_w: Floats
     log_target: Floats
-    record: NDArray[Any]
+    record: NDArray[Any]  # AIS: tallies (blocks, spans, 3, 2); SMC: beta, ESS, accepted (R, S, 3)
 
 
 @checked
@@ -273,11 +267,7 @@ def _block(job: Job) -> Arrays:
 def _anneal_each(
     walker: OrderWalker, method: AIS, rngs: list[np.random.Generator], starts: Ints, direction: int
 ) -> Runs:
-    """ln w of each run: the sum of |beta_{i+1} - beta_i| ln weight(L_i), L_i moved to at beta_i.
-
-    The first move, at beta = 0 from a uniform order or at beta = 1 from an exact draw, leaves the
-    distribution of the start as it is.
-    """
+    """ln w of each run: the sum of |beta_{i+1} - beta_i| ln weight(L_i), L_i moved to at beta_i."""
     # Made here: a job of many steps would bring more of them along than of all else.
     betas = np.asarray(method.schedule.betas, np.float64)[::direction]
     orders, log_w = starts.copy(), np.empty(len(starts))
@@ -359,10 +349,8 @@ def run_identity(table: ScoreTable, runs: int, seed: str, method: AIS | SMC) -> 
 def anneal_cloud(walker: OrderWalker, method: SMC, rng: np.random.Generator) -> Runs:
     """One run of SMC [DelMoralDoucetJasra2006]: the mean of its weights w estimates Z / n!.
 
-    Each particle is a uniform order at first and weighs 1. A step of beta multiplies w by (weight
-    of the order)**step. Resampling gives all particles the mean weight, which leaves the expected
-    sum of w f(order) as it is for any f, and moves leave the distribution at
-    their beta as it is.
+    A step of beta multiplies w by (weight of the order)**step. Resampling gives all particles the
+    mean weight, which leaves the expected sum of w f(order) as it is for any f.
     """
     size, n = method.particles, walker.n
     moves = n if method.moves_each is None else method.moves_each
@@ -394,10 +382,7 @@ def _ladder(method: SMC, log_w: Floats, log_target: Floats) -> Iterator[float]:
 
 
 def next_beta(beta: float, log_w: Floats, log_target: Floats, share: float) -> float:
-    """The next inverse temperature, at most 1, where the conditional ESS is `share` of particles.
-
-    By bisection; always above `beta`.
-    """
+    """The next inverse temperature, at most 1, where the conditional ESS is `share` of all."""
     aim = share * log_w.size
     if conditional_ess(log_w, (1 - beta) * log_target) >= aim:
         return 1.0

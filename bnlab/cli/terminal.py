@@ -65,10 +65,7 @@ def _shown(text: str) -> str:
 
 @contextmanager
 def shown(label: str, /, *, quiet: bool = False) -> Iterator[Progress]:
-    """A `progress` on stderr: a bar of tqdm's on a terminal, else a line every tenth.
-
-    `label` says what goes on; a snapshot that is text is told beside it.
-    """
+    """A `progress` on stderr: a bar of tqdm's on a terminal, else a line every tenth."""
     if quiet:
         yield lambda done, total, snapshot: True
     elif sys.stderr.isatty() and find_spec("tqdm") is not None:

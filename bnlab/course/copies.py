@@ -14,10 +14,9 @@ import copy
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from bnlab.checks import checked, shown
+from bnlab.checks import checked, frozen, shown
 
 Cell = dict[str, Any]
 Notebook = dict[str, Any]
@@ -35,8 +34,7 @@ _PICTURE = re.compile(r"\]\((images/[^)]+)\)")
 _ASKS, _REVEALS = re.compile(r"(\w+) = lab\.predict\("), re.compile(r"(\w+)\.reveal\(")
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class Exercise:
     """One exercise of a lab.
 

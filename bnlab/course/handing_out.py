@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from nbconvert.filters import clean_html
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments.formatters import HtmlFormatter
 
-from bnlab.checks import checked
+from bnlab.checks import checked, frozen
 from bnlab.course.copies import (
     Cell,
     Notebook,
@@ -62,8 +61,7 @@ Film = Mapping[str, Any]
 """What a widget shows at the stops of its controls, from `notebooks/images/LAB.WIDGET.json`."""
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class Page:
     """Where a page stands among the others.
 

@@ -53,10 +53,7 @@ def number_in(cell: str) -> int | float | None:
 
 
 def codes_of(labels: tuple[str, ...], cells: Iterable[str]) -> dict[str, int]:
-    """The codes of those cells that are labels, or the same numbers in another spelling.
-
-    Only distinct numbers are compared as such: of the labels 01 and 1, the cell 1.0 is neither.
-    """
+    """The codes of those cells that are labels, or the same numbers where these are distinct."""
     code_of = {label: code for code, label in enumerate(labels)}
     numbers = {number_in(label): code for code, label in enumerate(labels)}
     if None in numbers or len(numbers) < len(labels):
@@ -67,17 +64,13 @@ def codes_of(labels: tuple[str, ...], cells: Iterable[str]) -> dict[str, int]:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The cells of a column as text, and which of them are gaps, that is missing.
-
-    Of a frame: the levels that a categorical column has `declared`, and whether its cells are
-    `text`, of which "01" and "1" are two levels.
-    """
+    """The cells of a column as text, and which of them are gaps, that is missing."""
 
     name: str
     cells: list[str]
     gaps: Bools
-    declared: tuple[str, ...] | None = None
-    text: bool = False
+    declared: tuple[str, ...] | None = None  # the levels of a categorical column of a frame
+    text: bool = False  # of a frame, whether "01" and "1" are two levels
 
     def kept(self, rows: Sequence[int]) -> Column:
         """The same column with some of the rows."""

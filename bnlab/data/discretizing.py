@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checks import checked, shown
+from bnlab.checks import checked, frozen, shown
 from bnlab.errors import InputError, Public
 from bnlab.files import told_briefly
 
@@ -24,8 +24,7 @@ class Discretizer(Protocol):
         ...
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class Intervals:
     """How a column of measurements was cut, to find the interval of a new one.
 
@@ -124,8 +123,7 @@ class _Bins:
         return points
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class EqualWidth(_Bins):
     """Cut the range from the smallest to the largest value into `bins` equal intervals.
 
@@ -152,8 +150,7 @@ class EqualWidth(_Bins):
         return self._filled(values, points, "equal frequencies", "EqualFrequency")
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class EqualFrequency(_Bins):
     """Cut at quantiles, so that `bins` intervals hold about equally many values.
 

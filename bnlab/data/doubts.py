@@ -363,10 +363,7 @@ def has_decimal_commas(columns: Sequence[Column], source: str, /) -> bool:
 
 
 def _comma(column: Column) -> str:
-    """A number with a decimal comma, "" if there is none or a cell is something else.
-
-    One that may just as well group thousands, as 1,234, only if all of them may.
-    """
+    """A number with a decimal comma, rather one that groups no thousands; "" if there is none."""
     words = [word for word in column.words if DECIMAL_COMMA.fullmatch(word)]
     if len(words) < len(column.words):
         return ""

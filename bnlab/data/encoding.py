@@ -32,10 +32,7 @@ REPEATED_BYTES = 16  # of a cell of a contingency table: its codes while they ar
 
 
 class _Encoded(NamedTuple):
-    """One column as codes, with the labels of the codes, and how it was cut if it was.
-
-    Of measurements: no labels, but numbers.
-    """
+    """One column as codes, with their labels, and how it was cut; or no labels, but numbers."""
 
     codes: NDArray[np.int32]
     labels: tuple[str, ...]
@@ -45,17 +42,13 @@ class _Encoded(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """Where columns come from, for messages, and how to turn them into codes.
-
-    places[row] says where a row stands; `declare` is how to declare levels, and `leave_out` how to
-    leave a column out (after those words).
-    """
+    """Where columns and their rows (`places`) come from, and how to turn them into codes."""
 
     source: str
     places: Sequence[str]
     options: Options
-    declare: str = "pass {levels=}"
-    leave_out: str = " with {drop=}"
+    declare: str = "pass {levels=}"  # how to declare levels
+    leave_out: str = " with {drop=}"  # how, after these words
 
     def fail(
         self, said: str, remedy: str = "", row: int | None = None, **values: Any

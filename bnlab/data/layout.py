@@ -25,11 +25,7 @@ _EXCEL = re.compile(r'"?sep=(.)"?\r?', re.IGNORECASE)
 def layout(
     text: str, source: str, markers: frozenset[str], asked: Options, /
 ) -> tuple[dict[str, Any], list[str]]:
-    """Where the table stands in the text of a file, but for what is asked for.
-
-    Told as options of `read_csv` (delimiter and header, and if need be skip and names), and as a
-    note on each decision.
-    """
+    """Where the table stands in the text of a file: options of `read_csv`, and notes on them."""
     other = _OTHER.match(text[:SAMPLE])
     if other is not None:
         raise ValueError(
@@ -237,8 +233,7 @@ def delimiter_of(text: str, source: str, /) -> str:
 def has_header(rows: list[list[str]], markers: frozenset[str], /) -> bool | None:
     """Whether the first row holds names; None if there is something for it and against it.
 
-    Names are no numbers, are not missing (but for a first one, as of row labels), and are not among
-    the cells below in their columns. In a row of data some cell is.
+    Names are no numbers, not missing (but for a first one), and not among the cells below them.
     """
     first = rows[0]
     columns = [

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
-from bnlab.checks import checked
+from bnlab.checks import checked, frozen
 from bnlab.data.columns import Column, Kind
 from bnlab.data.encoding import Encoder
 from bnlab.data.roles import Found, Role, columns_of, look
@@ -135,8 +135,7 @@ def _encoded(columns: list[Column], source: str, lines: list[int], options: Opti
     return encoded(kept, Encoder(source, places, options))
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class ColumnReading:
     """How one column was read.
 
@@ -160,8 +159,7 @@ class ColumnReading:
     note: Note
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class Reading:
     """What was read from a file, and how. Make it with `read_table`.
 

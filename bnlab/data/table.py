@@ -382,10 +382,7 @@ AnyCells = Annotated[Data, "missing", "measurements"]
 
 
 def warn_of_labels(data: Data, declared: Collection[str], options: Options, source: str, /) -> None:
-    """A `UserWarning` for labels that may mean missing, or the same, unless they are declared.
-
-    Those that may mean missing are told only if the markers are the usual ones.
-    """
+    """A `UserWarning` for labels that may mean missing, or the same, unless they are declared."""
     gap = MISSING_LABEL if options.missing == "level" else None
     usual = tuple(options.missing_markers) == MISSING_MARKERS
     for v, name in enumerate(data.names):

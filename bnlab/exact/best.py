@@ -127,10 +127,7 @@ def k_best_dags(
 
 
 def _structure_modular(table: ScoreTable, k: int, progress: Progress | None) -> tuple[Ints, Floats]:
-    """The k best DAGs (K, n) by prior factor times likelihood, and its ln (K,), decreasing.
-
-    Lists those within a gap of the best, in nats, and widens the gap until there are k.
-    """
+    """The k best DAGs (K, n) by prior factor times likelihood, and its ln (K,), decreasing."""
     n = table.n
     k = min(k, 3 ** (n * (n - 1) // 2))  # each pair has one of two edges or none
     memory.require(
@@ -209,10 +206,7 @@ def _completions(table: ScoreTable, steps: Steps) -> tuple[Floats, Floats]:
 def _order_modular(
     table: ScoreTable, k: int, progress: Progress | None
 ) -> tuple[Ints, Floats, Floats, int]:
-    """The k best with l(G) counted: DAGs, ln without and with l(G), and how many were looked at.
-
-    A DAG outside a list of the best by log_target has at most the last one's, plus ln n!.
-    """
+    """The k best with l(G) counted: DAGs, ln without and with l(G), and how many were looked at."""
     log_most, size = math.lgamma(table.n + 1), max(k, FIRST_LIST)
     while True:
         dags, log_target = _structure_modular(table, size, progress)

@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from bnlab import memory
-from bnlab.checks import Floats, Ints, checked
+from bnlab.checks import Floats, Ints, checked, frozen
 from bnlab.errors import Part, Public
 from bnlab.kernels import dag_dp
 from bnlab.records import Columns, Tabular, ranked_pairs
@@ -23,19 +22,15 @@ NO_DAG = "the required and forbidden edges, or the prior, leave no DAG: relax th
 
 
 class LayerSums(NamedTuple):
-    """alpha (n, 2**(n-1)), compact, times 2**exponents, row v over its heaviest family.
+    """What draws by layers are made from."""
 
-    b (2**n,) times 2**completing: the weight of all ways to go on, by nodes to come.
-    """
-
-    alpha: Floats
+    alpha: Floats  # (n, 2**(n-1)), compact, times 2**exponents, row v over its heaviest family
     exponents: Ints
-    b: Floats
+    b: Floats  # (2**n,), times 2**completing: of all ways to go on, by nodes to come
     completing: Ints
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class DagPosterior(Tabular):
     """The exact posterior under a structure-modular prior: p(G) proportional to rho(G).
 
@@ -182,16 +177,12 @@ def edge_sums(table: ScoreTable, families: Floats, /) -> Floats:
 
 
 class Alphas(NamedTuple):
-    """alpha_v(S) = values * 2**exponents * exp(log_scale[v]), S without v's bit ("compact").
+    """alpha_v(S) = values * 2**exponents * exp(log_scale[v]), S without v's bit ("compact")."""
 
-    values float64 (n, 2**(n-1)), exponents int64 (n, 2**(n-1)); log_scale (n,) nats; inside,
-    completing int64 (2**n,), the exponents of the sums over DAGs (see kernels.dag_dp.heaviest).
-    """
-
-    values: Floats
+    values: Floats  # (n, 2**(n-1)), as exponents
     exponents: Ints
-    log_scale: Floats
-    inside: Ints
+    log_scale: Floats  # (n,), nats
+    inside: Ints  # (2**n,), exponents of the sums over DAGs: `kernels.dag_dp.heaviest`
     completing: Ints
 
     def log_z(self, value: float) -> float:
@@ -248,19 +239,13 @@ def sums_inside(alphas: Alphas, steps: Steps, /) -> Floats:
 
 
 def log_sum_over_dags(table: ScoreTable, log_phi: Floats, steps: Steps, /) -> float:
-    """ln of the sum over DAGs of the product of beta_v, nats; n + len(blocks) steps.
-
-    O(3**n) time and `sum_bytes` memory [TianHe2009].
-    """
+    """ln of the sum over DAGs of the product of beta_v; n + len(blocks) steps [TianHe2009]."""
     alphas = dag_alphas(table, log_phi, steps)
     return alphas.log_z(float(sums_inside(alphas, steps)[-1]))
 
 
 def sum_bytes(n: int, /, *, max_parents: int | None = None) -> int:
-    """Bytes that `log_sum_over_dags` takes, arrays like the score table aside.
-
-    With max_parents, those arrays are counted too.
-    """
+    """Bytes that `log_sum_over_dags` takes; with max_parents, with arrays like the score table."""
     return ((16 * n + 80) << (n - 1)) + _table_arrays(n, max_parents)
 
 
@@ -282,10 +267,7 @@ def require_memory(table: ScoreTable, /, *, whole: bool) -> None:
 
 
 def require_reach(table: ScoreTable, count: Callable[..., int], task: str, *others: Part) -> None:
-    """A ValueError, with how many variables fit, when the bytes that `count` tells do not.
-
-    others : what may be done in place of choosing fewer variables
-    """
+    """Refuse, with how many variables fit, what needs more bytes than `count` tells."""
 
     def remedy(free: int) -> tuple[Part, ...]:
         fits = next((n for n in range(table.n - 1, 1, -1) if count(n) <= free), 1)
@@ -330,10 +312,7 @@ def log_dag_prior_sum(table: ScoreTable, /) -> float:
 
 
 def log_order_prior_sum(table: ScoreTable, /) -> float | None:
-    """`log_prior_sum` when the factor q_i depends on the number of parents i only, else None.
-
-    Every order has the same sum then: n! times the product over positions j of sum_i C(j, i) q_i.
-    """
+    """ln of n! prod_j sum_i C(j, i) q_i, if the factor q_i is by number of parents; else None."""
     by_size = factors_by_size(table)
     if by_size is None:
         return None
@@ -353,8 +332,7 @@ def factors_by_size(table: ScoreTable, /) -> Floats | None:
 def log_weights_of_sizes(by_size: Floats, j: int, /) -> Floats:
     """ln of C(j, i) q_i, the prior weight of all i-subsets of j predecessors, i = 0..min(j, k)."""
     sizes = range(min(j, by_size.size - 1) + 1)
-    weights: Floats = np.array([math.log(math.comb(j, i)) + by_size[i] for i in sizes])
-    return weights
+    return np.array([math.log(math.comb(j, i)) + by_size[i] for i in sizes])
 
 
 @lru_cache(maxsize=64)

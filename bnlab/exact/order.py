@@ -4,7 +4,6 @@ import math
 import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from bnlab import memory
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, identity
-from bnlab.checks import Floats, Ints, Natural, checked
+from bnlab.checks import Floats, Ints, Natural, checked, frozen
 from bnlab.errors import Public
 from bnlab.exact.dag import edge_sums, log_order_prior_sum, require_reach
 from bnlab.kernels import order_dp
@@ -38,8 +37,7 @@ class OrderSums(NamedTuple):
     offsets: Floats
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class OrderPosterior(Tabular):
     """The exact posterior under an order-modular prior: p(G) proportional to rho(G) ℓ(G).
 
@@ -206,8 +204,7 @@ def order_posterior_bytes(n: int, /, *, max_parents: int | None = None) -> int:
     return ((8 * (n + 5)) << (n - 1)) + arrays
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class Lattice:
     """Every quantity of the dynamic program, for study.
 

@@ -85,25 +85,25 @@ def means_of(draws: Draws, values: Floats, delta: float, /) -> Means:
     return _diagnosed(draws, means, lambda place: values[:, place[0]])
 
 
+def pair_sums(masks: Ints, weights: Floats, /) -> Floats:
+    """Sums (n, n), [u, v], of the weights (T,) of the rows of masks (T, n) whose v has u."""
+    out = np.empty((masks.shape[1], masks.shape[1]))
+    kernels.pair_sums(np.ascontiguousarray(masks), weights, out)
+    return out
+
+
 def pair_means(draws: Draws, masks: Ints, delta: float, /) -> Means:
     """`mean_of` of the bits of masks (T, n), one row per draw: arrays (n, n) of [u, v]."""
-    n = masks.shape[1]
 
     def total(weights: Floats, which: Ints | slice) -> Floats:
-        out = np.empty((n, n))
-        kernels.pair_sums(np.ascontiguousarray(masks[which]), weights, out)
-        return out
+        return pair_sums(masks[which], weights)
 
     means = _means(draws, total, total, delta)
     return _diagnosed(draws, means, lambda pair: (masks[:, pair[1]] >> pair[0] & 1).astype(float))
 
 
 def _diagnosed(draws: Draws, means: Means, trace: Callable[[tuple[int, ...]], Floats]) -> Means:
-    """The means with R-hat and ESS if the draws are chains.
-
-    The worse of the `trace` (T,) of the feature and of ln p: a feature that no draw has, or all
-    have, says nothing of the chains. Weighted draws are worth no more than their weights.
-    """
+    """The means with R-hat and ESS of chains, the worse of a feature's `trace` (T,) and of ln p."""
     shape = draws.log_weight.shape
     if draws.independent or "group" in draws.traces:
         return means
@@ -162,8 +162,7 @@ def weights_of(draws: Draws, /) -> Floats:
             f"the largest log weight of the draws is {log_weight.max()}: give finite ones, or -inf "
             "for some"
         )
-    weights: Floats = np.exp(log_weight - np.logaddexp.reduce(log_weight))
-    return weights
+    return np.asarray(np.exp(log_weight - np.logaddexp.reduce(log_weight)))
 
 
 def mass_known(draws: Draws, /) -> float | None:
@@ -205,15 +204,11 @@ def _ratio_errors(
     draws = 1 / float(weights @ weights)
     one_more_of_each = value**2 + (1 - value) ** 2
     least = (draws * variance + one_more_of_each) / (draws + 2) / draws
-    errors: Floats = np.sqrt(np.maximum(between * groups / (groups - 1), least))
-    return errors
+    return np.asarray(np.sqrt(np.maximum(between * groups / (groups - 1), least)))
 
 
 def student_t(degrees: int, delta: float, /) -> float:
-    """t with P(|T| > t) = delta, by halving the angle atan(t / sqrt(degrees)).
-
-    Its distribution function is a finite series in that angle [AbramowitzStegun1964, 26.7.3-4].
-    """
+    """t with P(|T| > t) = delta, by halving the angle of [AbramowitzStegun1964, 26.7.3-4]."""
     degrees = min(degrees, MAX_DEGREES)
     odd, terms = degrees % 2, degrees // 2
     i = np.arange(1, terms)

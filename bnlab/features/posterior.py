@@ -13,9 +13,10 @@ from bnlab.features.intervals import (
     mass_known,
     mean_of,
     pair_means,
+    pair_sums,
     weights_of,
 )
-from bnlab.kernels import dags as dag_kernels, families as kernels
+from bnlab.kernels import families as kernels
 from bnlab.records import Table, ranked_pairs
 from bnlab.results import Draws, FeatureEstimate
 from bnlab.sampling.dags_given_orders import check_orders
@@ -330,10 +331,7 @@ def sound(probabilities: ArrayLike, draws: Draws, /) -> tuple[Floats, Floats]:
 
 def _pair_means(masks: Ints, weights: Floats) -> Floats:
     """Weighted share of rows whose mask of node v holds u: (n, n)."""
-    n = masks.shape[-1]
-    out = np.empty((n, n))
-    dag_kernels.pair_sums(np.ascontiguousarray(masks.reshape(-1, n)), weights, out)
-    return np.minimum(out, 1.0)
+    return np.minimum(pair_sums(masks.reshape(-1, masks.shape[-1]), weights), 1.0)
 
 
 def _check_dags(draws: Draws) -> None:

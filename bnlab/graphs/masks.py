@@ -239,8 +239,7 @@ def to_adjacency(dags: ArrayLike, /) -> Bools:
     """
     masks = _check_masks(dags)
     nodes = np.arange(masks.shape[-1], dtype=np.int64)
-    adjacency: Bools = (masks[..., None, :] >> nodes[:, None]) & 1 == 1
-    return adjacency
+    return np.asarray((masks[..., None, :] >> nodes[:, None]) & 1 == 1)
 
 
 @checked

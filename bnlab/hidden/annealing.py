@@ -3,7 +3,6 @@
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, counts, nats
-from bnlab.checks import Count, Floats, Ints, checked
+from bnlab.checks import Count, Floats, Ints, checked, frozen
 from bnlab.data import Gapped
 from bnlab.hidden.fitting import as_tables, flat_tables
 from bnlab.hidden.model import HiddenModel, identity_of
@@ -38,8 +37,7 @@ MAX_JOBS = 20  # on an executor that is not ours: each may send the data to a pr
 DEFAULT = AIS()
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class Annealed(Record):
     """Annealing runs on tables or completions.
 
@@ -221,11 +219,7 @@ def plan_of(
 
 
 def anneal_block(job: Job, /) -> Arrays:
-    """Runs (plan, their first tables in logs or None, their generators), one after the other.
-
-    Returns log_ratio (runs, spans), tally (runs, spans, 2) of moves tried and accepted, and
-    log_theta (runs, cells) of the last tables.
-    """
+    """Runs of a job, one after the other: log_ratio, tally and log_theta as `anneal` keeps them."""
     plan, starts, rngs = job
     runs, spans, cells = len(rngs), plan.spans.max() + 1, plan.found.base.size
     log_ratio, log_theta = np.zeros((runs, spans)), np.empty((runs, cells))

@@ -41,10 +41,7 @@ class Halves(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """Groups of rows whose open nodes are summed over along cliques: `kernels.latent`.
-
-    shapes, maps, tables and cells are of `expect_cliques`, one group after the other.
-    """
+    """Groups of rows that are summed over along cliques, as in `kernels.latent.expect_cliques`."""
 
     sizes: Ints  # (G, 4), cliques, length of maps, length of cells and distinct rows of each group
     shapes: Ints
@@ -116,10 +113,7 @@ def complete(model: HiddenModel, data: Gapped | ArrayLike, /) -> Completions:
 def counted(
     model: HiddenModel, rows: Ints, weight: Floats | None = None, most: int = MAX_LISTED, /
 ) -> Completions:
-    """`complete` of codes (m, observed), where row i stands for weight[i] rows, once by default.
-
-    most : joint states of a row's open nodes that are listed; more are summed over along cliques
-    """
+    """`complete` of weighted codes (m, observed); up to `most` joint states of a row are listed."""
     observed, places = list(model.observed), layout(model)
     rows, weight = distinct_rows(rows, model.arities[observed], weight)
     full = np.full((len(rows), model.n), MISSING, np.int64)

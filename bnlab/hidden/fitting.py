@@ -1,14 +1,13 @@
 """EM and variational EM for discrete networks with hidden nodes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnlab.checks import Count, Floats, Ints, checked
+from bnlab.checks import Count, Floats, Ints, checked, frozen
 from bnlab.data import Gapped
 from bnlab.hidden.completions import Completions, complete, table_rows
 from bnlab.hidden.model import HiddenModel, layout
@@ -24,8 +23,7 @@ MAX_ITERATIONS = 1000
 TIE = 1e-9  # nats: a climb that ends higher by less is as good, the rest is rounding
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class Fit(Record):
     """The best of several climbs from random starts.
 
@@ -208,8 +206,7 @@ def random_tables(completions: Completions, strength: float, rng: np.random.Gene
     tops = np.maximum.reduceat(gammas, completions.first[:-1])
     theta = np.exp(gammas - tops[rows])
     theta /= np.add.reduceat(theta, completions.first[:-1])[rows]
-    floored: Floats = np.maximum(theta, 1e-300)
-    return floored
+    return np.asarray(np.maximum(theta, 1e-300))
 
 
 def _fit(

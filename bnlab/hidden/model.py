@@ -6,7 +6,6 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from bnlab import graphs
 from bnlab.checkpoints import identity
-from bnlab.checks import Count, Ints, checked, real
+from bnlab.checks import Count, Ints, checked, frozen, real
 from bnlab.data import Data, Gapped
 from bnlab.priors import LARGEST_LOG
 from bnlab.records import altered
@@ -25,8 +24,7 @@ MAX_CELLS = 10_000_000
 MISSING = -1
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(repr=False)
 class HiddenModel(Record):
     """A DAG over hidden and observed discrete nodes with a Dirichlet prior on every table row.
 
@@ -286,8 +284,7 @@ def identity_of(
 
 def _above(model: HiddenModel) -> Ints:
     """(n, n), 1 at [v, u] where u is a parent of v."""
-    above: Ints = model.parents[:, None] >> np.arange(model.n) & 1
-    return above
+    return np.asarray(model.parents[:, None] >> np.arange(model.n) & 1)
 
 
 @checked

@@ -1,14 +1,14 @@
 """The samplers' settings, and what they walk on: components with the tables that are open."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab.checkpoints import Arrays
-from bnlab.checks import Count, Floats, Ints, checked
+from bnlab.checks import Count, Floats, Ints, frozen
 from bnlab.data import Gapped
 from bnlab.hidden.completions import Completions, counted, table_rows
 from bnlab.hidden.model import HiddenModel, columns_of, components, layout, whole
@@ -21,8 +21,7 @@ Job = tuple["OpenModel", int, list[np.random.Generator]]
 Rows = tuple[Unsigned, Unsigned, Unsigned, Ints, Ints]
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class JointDirichlet:
     """All table rows are proposed at once, each around itself [Beal2003, eq. 6.59].
 
@@ -45,8 +44,7 @@ class JointDirichlet:
         _check_positive(strength=self.strength)
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class RowDirichlet:
     """Each step proposes one table row, the rows in turn, from a Dirichlet that follows the walk.
 
@@ -65,8 +63,7 @@ class RowDirichlet:
         _check_positive(growth=self.growth)
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class TemperedGibbs:
     """Tables given completions, completions given tables, on the path p(theta) p(y, s|theta)**beta.
 
@@ -77,8 +74,7 @@ class TemperedGibbs:
     """
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class CompletionGibbs:
     """Each row's completion given all others in turn, on the path p(y, s)**beta, tables integrated.
 
@@ -94,8 +90,7 @@ class CompletionGibbs:
 Moves = JointDirichlet | RowDirichlet | TemperedGibbs | CompletionGibbs
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class AIS:
     """Annealed importance sampling [Neal2001]: one move at each step of a schedule.
 
@@ -114,8 +109,7 @@ class AIS:
     moves: Moves = field(default_factory=RowDirichlet)
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class SMC:
     """Particles that complete the rows of data one by one, tables integrated out.
 
@@ -193,10 +187,7 @@ class OpenModel(NamedTuple):
 def open_model(
     model: HiddenModel, data: Gapped | ArrayLike, /, *, joint: bool = False
 ) -> OpenModel:
-    """The components that have open tables, with the table rows that some completion reads.
-
-    joint : the whole model as a single one instead, with all of its tables
-    """
+    """The components that have open tables; or the whole model as one, with all of its tables."""
     places = layout(model)
     base, known, found = np.zeros(places.first[-1]), 0.0, list[OpenComponent]()
     for component in [whole(model)] if joint else components(model):
@@ -231,10 +222,8 @@ def listed(model: HiddenModel, rows: Ints, /) -> Completions:
 def filter_block(job: Job, /) -> Arrays:
     """Ln of one unbiased estimate of p(data) for each generator: log_p (runs,).
 
-    The job holds the open model, the number of particles and the generators. Each run takes the
-    rows in a random order of its own. Components are filtered by themselves and their estimates
-    multiplied, which are independent; tables that no row leaves open are integrated out beforehand,
-    and rows that leave nothing open come first.
+    Each run takes the rows in a random order of its own. Components are filtered by themselves and
+    their estimates multiplied, which are independent.
     """
     found, particles, rngs = job
     log_p = [

@@ -50,10 +50,7 @@ KINDS: dict[str, Kind] = {
 
 
 class Terms(NamedTuple):
-    """What the scores of one component are made of, in nats.
-
-    vb is nan and rank is 0 where they are not wanted.
-    """
+    """What the scores of one component are made of, in nats; vb nan, rank 0 if not wanted."""
 
     ml: float
     map: float

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from bnlab import graphs
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check
-from bnlab.checks import Count, Floats, Ints, Natural, checked
+from bnlab.checks import Count, Floats, Ints, Natural, checked, frozen
 from bnlab.data import Gapped
 from bnlab.hidden.evidence import DEFAULT, estimate_evidence
 from bnlab.hidden.model import (
@@ -47,8 +47,7 @@ class ComponentScore(Protocol):
         ...
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class Fitted:
     """A score by EM or variational EM, from `score`.
 
@@ -68,8 +67,7 @@ class Fitted:
         return found[self.name].log_value
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class Simulated:
     """The evidence by `estimate_evidence`; its noise must be small beside the gains looked for.
 
@@ -90,8 +88,7 @@ class Simulated:
         ).log_value
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class Changes:
     """What a step of the search may do to a structure.
 
@@ -171,8 +168,7 @@ class Changes:
                     yield other
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class Search(Record):
     """Where a greedy search went.
 

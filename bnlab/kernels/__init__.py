@@ -30,11 +30,7 @@ def cache_folder() -> Path | None:
 
 
 def _apart(file: IndexDataCacheFile, _: int) -> str:
-    """A name for machine code that no other process gives.
-
-    numba numbers the types that a kernel is compiled for: two processes that compile it for two
-    types at once would write to one file, and code would be run on the wrong type.
-    """
+    """A name for machine code that no other process gives: numba's own names count types from 0."""
     return str(file._data_name_pattern.format(number=randbits(32)))
 
 
@@ -57,11 +53,7 @@ def _prepare_cache() -> None:
 
 
 def _forget_old_machine_code() -> None:
-    """Empty numba's cache of all kernels where the source of one has changed since.
-
-    numba looks at the file of a kernel alone, not at those of the kernels that it calls: after an
-    update it would run the new ones with the old ones inside them.
-    """
+    """Empty numba's cache where any kernel has changed: numba overlooks those that it calls."""
     digest = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())

@@ -23,34 +23,25 @@ class Families(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """The best DAGs on each set of nodes S, best first, in one pool.
+    """The best DAGs on each set of nodes S, best first, in one pool."""
 
-    first (2**n + 1,): those on S are the entries first[S] <= e < first[S + 1]. The others (pool,):
-    weight, nats; sinks, their mask; and how the DAG is made: from number rank[e] on S - v, and v
-    with its parents number f, kept as choice = v * F + f.
-    """
-
-    first: NDArray[np.int64]
-    weight: NDArray[np.float64]
-    sinks: NDArray[np.int32]
-    rank: NDArray[np.int32]
-    choice: NDArray[np.int32]
+    first: NDArray[np.int64]  # (2**n + 1,), those on S are first[S] <= e < first[S + 1]
+    weight: NDArray[np.float64]  # (pool,), nats
+    sinks: NDArray[np.int32]  # their mask
+    rank: NDArray[np.int32]  # of the DAG on S - v that this one is made from
+    choice: NDArray[np.int32]  # v * F + f for v with its parents number f
 
 
 class Heap(NamedTuple):
-    """Scratch: a heap of slots by key, and what a slot stands for, all (n * k,).
-
-    Slot s proposes node[s] = v as a sink on top of the DAG of rank[s] on the rest, with the family
-    allowed[v, at[s]]. allowed (n, k) lists the first choices[v] families of v within the rest.
-    """
+    """Scratch: a heap of slots (n * k,), each a sink v on top of a DAG on the rest."""
 
     slots: NDArray[np.int32]
     key: NDArray[np.float64]
-    node: NDArray[np.int32]
-    rank: NDArray[np.int32]
-    at: NDArray[np.int32]
-    allowed: NDArray[np.int32]
-    choices: NDArray[np.int64]
+    node: NDArray[np.int32]  # v
+    rank: NDArray[np.int32]  # of the DAG on the rest
+    at: NDArray[np.int32]  # v has the family allowed[v, at]
+    allowed: NDArray[np.int32]  # (n, k), families of v within the rest
+    choices: NDArray[np.int64]  # (n,), how many
 
 
 @kernel
@@ -76,8 +67,7 @@ def _maxima(x, d):
 def best_completions(best, bound):
     """bound[S] = max over v not in S of best[v, S] + bound[S + v]; [SilanderMyllymaki2006].
 
-    What the nodes outside S add at most to a DAG whose nodes S have their parents in S; bound
-    (2**n,). best (n, 2**(n-1)) compact: the largest ln beta_v within a set.
+    best (n, 2**(n-1)): the largest ln beta_v within a set.
     """
     bound[:] = -np.inf
     bound[bound.size - 1] = 0.0
@@ -110,9 +100,8 @@ def best_lists(sets, k, families, lists, heap, bound, least):
     """List the k best DAGs on each set of nodes, of those that can grow to a weight of `least`.
 
     The candidates of a sink v are sums of two sorted lists, taken in decreasing order by one heap
-    for all v [TianHeRam2010]. A DAG with several sinks comes up once for each, and is kept where v
-    is the largest. With what the other nodes add at most, bound, a list ends where `least` is out
-    of reach. Does sets[0] <= S < sets[1], as long as the pool has room; returns the first not done.
+    for all v [TianHeRam2010]. A DAG with several sinks is kept where v is the largest. Does
+    sets[0] <= S < sets[1], as long as the pool has room; returns the first not done.
     """
     for s in range(sets[0], sets[1]):
         entry = lists.first[s]
@@ -156,10 +145,7 @@ def trace(lists, families, dags):
 
 @inner
 def _first_slots(s, families, lists, heap, least):
-    """Open a slot for the best DAG below each sink of s, of weight `least` or more; how many.
-
-    Lists the first families of each v within the rest, none of too little weight for that.
-    """
+    """Open a slot for the best DAG below each sink of s that may reach `least`; how many."""
     size, room = np.int64(0), heap.allowed.shape[1]
     for v in range(heap.choices.size):
         rest = s ^ (np.int64(1) << v)

@@ -26,9 +26,8 @@ MEMBERS, CODES, BELOW, EARLY, LATE = range(5)
 def walk(order, source, plan, rng, record):
     """Move a bucket order (n,) along in place, and draw linear orders from it.
 
-    plan: (bucket, lead, thin): `lead` moves, then `thin` before each record. record: (orders (T,
-    n), log_targets (T,) of the orders, log_weights (T,) of the bucket orders, tally (2,): moves
-    tried and accepted, the lead left out). source as in `order_walks`.
+    plan: (bucket, lead, thin). record: (orders (T, n), log_targets (T,) of the orders, log_weights
+    (T,) of the bucket orders, tally (2,): moves tried and accepted, the lead left out).
     """
     bucket, lead, thin = plan
     orders, log_targets, log_weights, tally = record
@@ -103,8 +102,7 @@ def extend(source, nodes, before, scratch):
     """ln of the sum over orders of `nodes` of the product of alpha_v(before and those placed).
 
     g(S) = sum over v in S of alpha_v(before + S - v) g(S - v), g(0) = 1, over subsets S of places.
-    scratch: (terms (b, 2**b), ln of the terms of each S by last place; g (2**b,), ln; sums (2**b,);
-    masks (2**b,), the nodes of `before` and S).
+    scratch: (ln terms (b, 2**b) of each S by last place; ln g; sums; masks (2**b,)).
     """
     terms, g, sums, masks = scratch
     full = (np.int64(1) << nodes.size) - 1
@@ -131,12 +129,7 @@ def extend(source, nodes, before, scratch):
 
 @inner
 def fill_families(families, nodes, place, masks, sums, out):
-    """out[S + place] = ln alpha of the node at `place` after `before` and S, for all S without it.
-
-    By sums over families, as in `order_walks.score_families`. Each family within all of the
-    predecessors is read once, and added to the sum of its nodes in the bucket; then sums over the
-    subsets of each S are taken in place.
-    """
+    """out[S + place] = ln alpha of the node at `place` after `before` and S, for all S without."""
     weights, offsets, choose, first, log_phi, parents = families
     v, own, size = nodes[place], np.int64(1) << place, np.int64(1) << nodes.size
     lists = np.zeros((5, choose.shape[0] + 4), np.uint64)
@@ -186,10 +179,7 @@ def list_members(nodes, place, before, lists):
 
 @kernel
 def spread(weights, lists, count, prefix, choose, sums):
-    """Add weights[base + rank(G)] to sums[code of G], over sets G of the first `count` members.
-
-    prefix: (base, size, code): of what G adds to, the size of G, and the code so far.
-    """
+    """Add weights[base + rank(G)] to sums[code of G], over sets G of the first `count` members."""
     base, size, code = prefix
     if size == 1:
         spread_row(weights, lists, count, base, code, sums)

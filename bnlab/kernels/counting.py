@@ -20,41 +20,28 @@ LIKELIHOOD = -1.0  # in place of a pseudo-count: the term is N ln N
 
 
 class Terms(NamedTuple):
-    """What cells of N rows add to a score.
+    """What cells of N rows add to a score."""
 
-    of_set (C,): which pseudo-count a set of variables has, by rank; pseudo_counts (t,); values (t,
-    L): the term of each and N < L, see `cell_term`.
-    """
-
-    of_set: NDArray[np.int64]
-    pseudo_counts: NDArray[np.float64]
-    values: NDArray[np.float64]
+    of_set: NDArray[np.int64]  # (C,), which pseudo-count a set of variables has, by rank
+    pseudo_counts: NDArray[np.float64]  # (t,)
+    values: NDArray[np.float64]  # (t, L), the `cell_term` of each and N < L
 
 
 class Split(NamedTuple):
-    """The rows of data split by the variables of a set, at each of its sizes s = 0..k.
+    """The rows of data split by the variables of a set, at each of its sizes s = 0..k."""
 
-    member, partial (k + 1,): see `next_set`. rows (k + 1, m) int32: row numbers, group after
-    group; starts (k + 1, m + 2) int32: where groups begin; groups (k + 1,): how many; singles (k +
-    1,): rows alone in their cell, which are no group; counts: zeros, scratch.
-    """
-
-    member: NDArray[np.int64]
-    partial: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    starts: NDArray[np.int32]
-    groups: NDArray[np.int64]
-    singles: NDArray[np.int64]
-    counts: NDArray[np.int32]
+    member: NDArray[np.int64]  # (k + 1,), its variables, ascending, from place 1 on; -1 before
+    partial: NDArray[np.int64]  # (k + 1,), ranks of its first elements among sets of equal size
+    rows: NDArray[np.int32]  # (k + 1, m), row numbers, group after group
+    starts: NDArray[np.int32]  # (k + 1, m + 2), where groups begin
+    groups: NDArray[np.int64]  # (k + 1,), how many
+    singles: NDArray[np.int64]  # (k + 1,), rows alone in their cell, which are no group
+    counts: NDArray[np.int32]  # zeros, scratch
 
 
 @inner
 def cell_term(pseudo_count, count):
-    """Return what a cell of `count` rows, a float, adds: ln Gamma(a + N) - ln Gamma(a), or N ln N.
-
-    For large a the logarithms agree in their leading digits, so Stirling's series is subtracted
-    term by term instead; its first term left out is below 1e-17 from a = 100 on.
-    """
+    """Return what a cell of `count` rows adds: ln Gamma(a + N) - ln Gamma(a), or N ln N."""
     a, big_n = pseudo_count, count
     if count == 0.0:
         return 0.0
@@ -62,6 +49,7 @@ def cell_term(pseudo_count, count):
         return big_n * math.log(big_n)
     if a < 100.0:
         return math.lgamma(a + big_n) - math.lgamma(a)
+    # Stirling's series term by term: the logarithms agree in their leading digits.
     x, y = 1.0 / (a + big_n), 1.0 / a
     series = (a + big_n - 0.5) * math.log1p(big_n / a) + big_n * math.log(a) - big_n
     return series + (x - y) / 12.0 - (x**3 - y**3) / 360.0 + (x**5 - y**5) / 1260.0
@@ -137,11 +125,7 @@ def whole(m, max_size, arities):
 
 
 def clique_scores(columns, arities, max_size, terms, out):
-    """out[rank] = sum over the cells of a set of variables of its term, for all sets.
-
-    columns (n, m) int32; terms: `Terms`. The rows are split by one variable at a time; rows alone
-    in their cell become a count. The last variable of the largest sets is only counted.
-    """
+    """out[rank] = sum over the cells of a set of variables of its term, for all sets."""
     n, m = columns.shape
     split = whole(m, max_size, arities)
     _score_cliques(
@@ -172,11 +156,7 @@ def _score_cliques(columns, arities, choose, first, terms, split, out):
 
 @inner
 def next_set(size, split, choose, n):
-    """Step to the next set of variables, after its subsets; return its size, 0 after the last.
-
-    split.member: the set's variables, ascending, in member[1:size + 1], and -1 before them;
-    partial: ranks of its first elements among the sets of equal size.
-    """
+    """Step to the next set of variables, after its subsets; return its size, 0 after the last."""
     member, partial = split.member, split.partial
     if size < member.size - 1:
         member[size + 1] = member[size]
@@ -245,10 +225,7 @@ def _sum_cells(split, size, values, arity, terms, table):
 
 @kernel
 def split_family(columns, arities, v, mask, pseudo_count, split):
-    """The score of one family, nats, from the rows of the group that `split` begins with.
-
-    mask: the parents of v, as many as `split` has sizes; pseudo_count: of each cell.
-    """
+    """The score of one family from the rows of the group that `split`, of its size, begins with."""
     size, total = 0, 0.0
     while mask:
         u = trailing_zeros(mask)
@@ -329,9 +306,8 @@ def pair_counts(columns, weights, first, out):
 def information(pairs, first, out):
     """out[u, v] = mutual information of u and v times the number of rows, nats; 0 for u = v.
 
-    Sum over cells of N_ab ln(N_ab N / (N_a N_b)), of what `pair_counts` makes. Terms are added in
-    ascending order, so that tables equal but for the order of states, or transposed, give equal
-    bits.
+    Sum of N_ab ln(N_ab N / (N_a N_b)) over `pair_counts`, its terms in ascending order, so that
+    tables equal but for the order of states, or transposed, give equal bits.
     """
     n = first.size - 1
     total, terms = 0.0, np.empty(np.diff(first).max() ** 2)
@@ -362,9 +338,8 @@ def information(pairs, first, out):
 def log_means(v, families, columns, rows, arities, pseudo_counts, counts, out):
     """out[f, t] = ln of the posterior mean of p(x_v | x_G), x = rows[:, t]; [EatonMurphy2007, 5.3].
 
-    (a_jk + N_jk) / (a_j + N_j) for the cell that row t falls into: N are counts in `columns` (n, m)
-    int32. families (F,): parent masks of v; rows (n, t) int32; pseudo_counts (2, F): a_jk, a_j.
-    counts: zeros, int32; for families of more cells, rows are compared one by one.
+    (a_jk + N_jk) / (a_j + N_j) for the cell that row t falls into, N counts in `columns`; counts:
+    zeros, scratch; for families of more cells, rows are compared one by one.
     """
     n, m = columns.shape
     members, strides, cells_of = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(m, np.int64)
@@ -419,10 +394,7 @@ def _compare(v, family, columns, rows, pseudo_counts, out):
 
 @kernel
 def log_mixture(log_weight, parts, terms, out):
-    """out[t] = ln sum over u of exp(log_weight[u] + sum over c of terms[parts[u, c], t]).
-
-    log_weight (U,) finite; parts (U, C) rows of `terms` (P, T), -1 for none.
-    """
+    """out[t] = ln sum over u of exp(log_weight[u] + sum over c of terms[parts[u, c], t])."""
     rows = out.size
     best, total, log_p = np.full(rows, -np.inf), np.zeros(rows), np.empty(rows)
     for u in range(parts.shape[0]):

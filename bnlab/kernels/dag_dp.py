@@ -62,10 +62,7 @@ def zeta(x, exponent, up):
 
 @kernel
 def parent_set_sums(v, parents, log_phi, alpha, exponent):
-    """alpha[S] = sum of beta_v(G) over G subset of S, (2**(n-1),) pairs, compact.
-
-    parents, log_phi (F,): the families of node v, the heaviest log_phi 0.
-    """
+    """alpha[S] = sum of beta_v(G) over G subset of S, as pairs; the heaviest log_phi (F,) is 0."""
     mantissas, exponents = np.empty(parents.size), np.empty(parents.size, np.int64)
     from_log(log_phi, mantissas, exponents)
     alpha[:] = 0.0
@@ -78,10 +75,7 @@ def parent_set_sums(v, parents, log_phi, alpha, exponent):
 
 @kernel
 def heaviest(exponents, inside, completing):
-    """Exponents of the heaviest orders of the nodes in S, and of those in W after the others.
-
-    Both (2**n,). The sums over DAGs lie between 2**exponent and n! (2 F)**n times that.
-    """
+    """Exponents (2**n,) of the heaviest orders of the nodes in S, and of those in W at the end."""
     n, full = exponents.shape[0], inside.size - 1
     inside[0] = completing[0] = 0
     for s in range(1, full + 1):
@@ -118,10 +112,7 @@ def products(k, factor, power_of_two, p, e):
 
 @kernel
 def completions(w, k, b, b_exponent, p, e):
-    """p[T] <- p[T] B(W - T) / 2**(exponent of B(W)): T has parents among the nodes outside W only.
-
-    T within W, compact; p and e (2**k,) the products of alpha over it.
-    """
+    """p[T] <- p[T] B(W - T) / 2**(exponent of B(W)) for T in W; p[T] the product of alphas."""
     size = np.int64(1) << k
     rest = w
     for t in range(size):
@@ -180,8 +171,7 @@ def forward(alpha, exponent, r, r_exponent, first, last):
     """R(S), the sum over the DAGs on S, as pairs with exponents `r_exponent`.
 
     R(S) = sum over nonempty T subset of S of (-1)**(|T|+1) R(S - T) prod_{j in T} alpha_j(S - T).
-    Adds the terms of all S that hold A, for A in first..last-1, to r (2**n,), at first 1 for the
-    empty set.
+    Adds the terms of all S that hold A, for A in first..last-1; r is 1 for the empty set.
     """
     n, full = alpha.shape[0], r.size - 1
     p, e = np.empty(r.size), np.empty(r.size, np.int64)
@@ -199,10 +189,7 @@ def forward(alpha, exponent, r, r_exponent, first, last):
 
 @kernel
 def share(r, r_exponent, b, b_exponent, v, gamma):
-    """gamma[S] <- p(the nodes that do not descend from v are S | D), S compact; [TianHe2009].
-
-    From alpha_v(S) gamma_v(S) over 2**(exponent of B(V - S)), as `backward` leaves it.
-    """
+    """gamma[S] <- p(the nodes that do not descend from v are S | D), S compact; [TianHe2009]."""
     full = b.size - 1
     for h in range(gamma.size):
         s = expand(h, v)
@@ -212,10 +199,7 @@ def share(r, r_exponent, b, b_exponent, v, gamma):
 
 @kernel
 def family_posteriors(v, parents, log_phi, alpha, exponent, share_v, out):
-    """out[f] = p(parents of v are G_f | D) = beta_v(G_f) times a sum over supersets S of G_f.
-
-    Of share_v(S) / alpha_v(S); [TianHe2009]. All (2**(n-1),) are those of node v.
-    """
+    """out[f] = beta_v(G_f) sum of share_v(S) / alpha_v(S) over S superset of G_f; [TianHe2009]."""
     x, e = np.zeros(share_v.size), np.full(share_v.size, NOTHING)
     for s in range(x.size):
         if share_v[s] > 0.0 and alpha[s] > 0.0:
@@ -244,9 +228,8 @@ def next_layers(placed, last, which, uniforms, sums, out):
     """out[t] = the layer after placed[which[t]], whose last layer is last[which[t]], as a mask.
 
     p(layer L) is proportional to the weight of all DAGs in which the nodes to come that could have
-    been placed now are those of L [TalvitieEtAl2019]. placed, last (U,) masks, ascending; which
-    (T,) sorted; uniforms (T,); sums: alpha, its exponents, B and its exponents, as `backward`
-    leaves them. A mask 0 says that rounding has left no layer.
+    been placed now are those of L [TalvitieEtAl2019]. placed, last (U,) ascending; which (T,)
+    sorted; sums: a `LayerSums`. A mask 0 says that rounding has left no layer.
     """
     n, size = sums[0].shape[0], sums[2].size
     waiting, e, cumulative = np.empty(size), np.empty(size, np.int64), np.empty(size)
@@ -274,10 +257,7 @@ def next_layers(placed, last, which, uniforms, sums, out):
 
 @inner
 def exactly(h):
-    """h[L] <- sum of (-1)**|C - L| h[C] over C superset of L, in place; (2**k,).
-
-    From the weight with parents among the placed nodes for C, to that for no others than L.
-    """
+    """h[L] <- sum of (-1)**|C - L| h[C] over C superset of L, in place; (2**k,)."""
     d = h.size // 2
     while d:
         for b in range(0, h.size, 2 * d):

@@ -27,9 +27,8 @@ def walk(dag, source, kernel, plan, rng, record):
 
     kernel: (other, share, chances (n, n), parents (n, F), log_phi (n, F)): a move is of the kind
     `other` with probability `share`, else local. chances[u, v] = q(u -> v) of global proposals; the
-    families, heaviest first, serve edge reversals. Where a kind is not used, they are (0, 0). plan:
-    (lead, thin). record: (kept (T, n) DAGs; log_targets (T,), nats; tally (4, 2): moves tried and
-    accepted, by kind).
+    families, heaviest first, serve edge reversals. plan: (lead, thin). record: (kept (T, n) DAGs;
+    log_targets (T,), nats; tally (4, 2): moves tried and accepted, by kind).
     """
     (lead, thin), (kept, log_targets, tally) = plan, record
     other, share, chances, parents, log_phi = kernel
@@ -157,8 +156,7 @@ def local_move(state, source, rng):
 def global_move(state, source, chances, rng, fresh):
     """A whole DAG from chances (n, n), whatever the last one was [EatonMurphy2007, sec. 4].
 
-    Each pair of nodes is joined one way, the other, or not at all; a cycle stays. Accepted with the
-    ratio of weight to q, the product over pairs of what was chosen. fresh (n,) is scratch.
+    Accepted with the ratio of weight to q, the product over all pairs of nodes of what was chosen.
     """
     dag, above, scores = state
     n, gain = dag.size, 0.0
@@ -183,19 +181,15 @@ def global_move(state, source, chances, rng, fresh):
     if not accept(gain, rng) or topological_order(fresh, np.empty(n, np.int64)) < n:
         return False
     copy_to(fresh, dag)
-    ancestors(dag.reshape(1, n), above.reshape(1, n))
-    for v in range(n):
-        scores[v] = score(source, v, dag[v])
+    fresh_above, fresh_scores = start(dag, source)
+    copy_to(fresh_above, above)
+    copy_to(fresh_scores, scores)
     return True
 
 
 @inner
 def gibbs_move(state, source, rng):
-    """Join a random pair u, v anew: not at all, u -> v or v -> u; whether that changed it.
-
-    Drawn from the weights of the three given all other edges, without those that would close a
-    cycle.
-    """
+    """Join a random pair anew, by the weights of no edge, u -> v and v -> u; whether changed."""
     dag, above, _ = state
     n = dag.size
     u, v = random_pair(n, rng)
@@ -245,7 +239,6 @@ def accepted_reversal(dag, parents, log_phi, rng):
     u and v lose their parents; u gets new ones with v among them, then v gets new ones, each drawn
     in proportion to phi among those that close no cycle. Accepted with the ratio of the numbers of
     edges and of the sums that the way there and back were drawn from [GrzegorczykHusmeier2008].
-    parents, log_phi (n, F): families, heaviest first.
     """
     none = -1, -1, -1, -1
     edges = 0

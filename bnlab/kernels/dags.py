@@ -12,11 +12,7 @@ from bnlab.kernels.bits import copy_to, trailing_zeros
 
 @kernel
 def topological_order(dag, order):
-    """Fill `order` with a topological order of one DAG; return how many nodes it could place.
-
-    Fewer than n placed nodes means that the rest lie on or behind a cycle. Kahn's method on masks:
-    a node is ready when every parent is placed; the smallest ready node goes first.
-    """
+    """Fill `order` by Kahn's method, the smallest ready node first; how many could be placed."""
     placed = np.int64(0)
     for count in range(dag.size):
         v = 0
@@ -41,10 +37,7 @@ def first_cyclic(dags):
 
 @kernel
 def ancestors(dags, out):
-    """out[t, v] = mask of the proper ancestors of v in dags[t]; (N, n) int64 both.
-
-    an(v) = pa(v) united with an(u) over the parents u, along a topological order.
-    """
+    """out[t, v] = mask of the proper ancestors of v in dags[t]: pa(v), and an(u) of these u."""
     n = dags.shape[1]
     order = np.empty(n, np.int64)
     for t in range(dags.shape[0]):
@@ -74,10 +67,7 @@ def markov_blankets(dags, out):
 
 @kernel
 def near_ancestors(dags, length, out):
-    """out[t, v] = mask of the nodes with a directed path of 1..length edges to v in dags[t].
-
-    near_{s+1}(v) = pa(v) united with near_s(u) over the parents u.
-    """
+    """out[t, v] = mask of the nodes with a directed path of 1..length edges to v in dags[t]."""
     n = dags.shape[1]
     previous = np.empty(n, np.int64)
     for t in range(dags.shape[0]):
@@ -96,8 +86,7 @@ def near_ancestors(dags, length, out):
 def enumerate_dags(n, out):
     """Write every DAG on n nodes to `out` (N, n), in increasing order of (dag[n-1], ..., dag[0]).
 
-    Depth-first over the nodes n-1, ..., 0: `above[d, v]` holds the ancestors of v once d nodes have
-    their parents. Returns N; with an empty `out` it only counts.
+    Depth-first: `above[d, v]` holds the ancestors of v once d nodes have their parents. Returns N.
     """
     dag, choice = np.zeros(n, np.int64), np.full(n, -1, np.int64)
     above, count, depth = np.zeros((n + 1, n), np.int64), 0, 0

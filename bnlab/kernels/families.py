@@ -17,10 +17,9 @@ LIGHT = -70.0  # nats relative to the largest term: lighter ones do not change a
 def parent_sets(parents, log_phi, within, touched, uniforms, out_mask, out_log):
     """Draw a parent set within `within` that holds one of `touched`, by inversion.
 
-    p(G | S) = beta(G) / sum of beta over the G' that fit; [HeTianWu2016, eq. 16]. parents, log_phi
-    (F,): the families of one node by decreasing weight; within, touched (T,) sorted, and uniforms
-    (T,) sorted where both are equal, so one scan serves all of them. Where `touched` is 0, any set
-    does. out_log is -inf where no family fits.
+    p(G | S) = beta(G) / sum of beta over the G' that fit; [HeTianWu2016, eq. 16]. within, touched
+    and uniforms (T,) are sorted, so that one scan serves all that are equal. out_log is -inf where
+    no family fits.
     """
     t = 0
     while t < within.size:
@@ -69,10 +68,7 @@ def log_restricted_sum(parents, log_phi, allowed, needed):
 
 @inner
 def draw_family(parents, log_phi, allowed, needed, log_sum, u):
-    """Return a family that fits by inversion of u, given ln of their sum; -1 where none fits.
-
-    Families too light to change the sum are drawn only if nothing else fits.
-    """
+    """Return a family that fits by inversion of u, given ln of their sum; -1 where none fits."""
     chosen, left = -1, u
     for f in range(parents.size):
         if chosen >= 0 and not log_phi[f] > log_sum + LIGHT:
@@ -87,10 +83,9 @@ def draw_family(parents, log_phi, allowed, needed, log_sum, u):
 
 @kernel
 def parent_expectations(parents, log_phi, predecessors, weights, out):
-    """out[u] += sum over t of weights[t] p(u is a parent | predecessors[t]).
+    """out[u] += sum over t of weights[t] p(u is a parent | predecessors[t]); nan without family.
 
-    [HeTianWu2016, eq. 17], averaged over orders as in eq. 15. parents, log_phi (F,) by decreasing
-    weight; predecessors, weights (T,); out (n,). nan where no family fits and the weight is not 0.
+    [HeTianWu2016, eq. 17], averaged over orders as in eq. 15.
     """
     share = np.empty(out.size)
     for t in range(predecessors.size):
@@ -111,10 +106,7 @@ def parent_expectations(parents, log_phi, predecessors, weights, out):
 
 @kernel
 def family_means(parents, log_phi, values, predecessors, out):
-    """out[t] = sum over G of values(G) p(G | predecessors[t]) [NiinimakiKoivisto2013, sec. 2.2].
-
-    nan where no family fits. parents, log_phi, values (F,) by decreasing weight.
-    """
+    """out[t] = sum of values(G) p(G | predecessors[t]) [NiinimakiKoivisto2013, sec. 2.2]."""
     for t in range(predecessors.size):
         best, total = restricted_sum(parents, log_phi, predecessors[t], np.int64(0))
         out[t] = 0.0 if total > 0.0 else np.nan

@@ -17,8 +17,7 @@ LOG_PI = math.log(math.pi)
 def set_scores(columns, codes, arities, max_size, prior, out):
     """out[rank] = ln p(measurements of the set | its codes), for all sets of up to max_size.
 
-    columns (n, m) float64, codes (n, m) int32; arities (n,): 0 for measurements. prior: (alpha_mu,
-    alpha_w - number of measured variables, t), see `log_marginal`.
+    columns (n, m), codes (n, m); arities (n,): 0 for measurements; prior: a `WishartPrior`.
     """
     n, m = columns.shape
     steps = binomials(n, max_size), first_ranks(n, max_size)
@@ -80,9 +79,8 @@ def _add_up(columns, among, rows, sums, products):
 def log_marginal(sums, products, rows, prior):
     """ln p of `rows` rows of c measurements from their sums and sums of products, which it uses up.
 
-    [GeigerHeckerman2002; KuipersMoffaHeckerman2014]: a Normal mean of prior mean 0 and weight a =
-    alpha_mu, a Wishart precision with alpha_w - n + c degrees of freedom and T = t I. |R| by
-    Cholesky, where R = T + sum of x x' - sum x sum x' / (N + a).
+    [GeigerHeckerman2002; KuipersMoffaHeckerman2014]: with N rows, T = t I and the mean's weight a,
+    |R| by Cholesky, where R = T + sum of x x' - sum x sum x' / (N + a).
     """
     (a, excess, t), c, m = prior, sums.size, float(rows)
     degrees = excess + c

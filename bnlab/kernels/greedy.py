@@ -38,14 +38,22 @@ def refresh(state, gains, source, v):
 
 
 @kernel
+def stand(dag, source):
+    """The state and the gains (n, n) at a DAG, which becomes part of the state."""
+    state, gains = (dag, *start(dag, source[0])), np.full((dag.size, dag.size), -np.inf)
+    for v in range(dag.size):
+        refresh(state, gains, source, v)
+    return state, gains
+
+
+@kernel
 def climb(state, gains, memory, source, plan, steps, trace):
     """Make steps until none is left or the record is full; how many. Fewer than fit: the end.
 
     memory: (best (n,) DAG so far; top (1,), its score; free (n, n), the step from which the pair u,
     v may change again; marks (3,): steps made, steps made when `best` was found, and the pair
-    changed last). plan: (whether the first change that gains is made, not the best; length of the
-    tabu list; steps without a new best after which a tabu search ends). Record: steps (S, 3) of
-    kind, u, v; trace (S,), the score after each step, nats.
+    changed last). plan: (whether the first change that gains is made; length of the tabu list;
+    patience of a tabu search). Record: steps (S, 3) of kind, u, v; trace (S,).
     """
     dag, _, scores = state
     best, top, free, marks = memory
@@ -74,9 +82,8 @@ def climb(state, gains, memory, source, plan, steps, trace):
 def choose(state, gains, memory, plan):
     """The next change, n u + v, or -1 for none.
 
-    The one that gains most, or the first that gains after the pair changed last; of equal ones the
-    first. With a tabu list it may lose, but a pair on the list changes only for a score above all
-    before.
+    The one that gains most, or the first that gains after the pair changed last. With a tabu list
+    it may lose, but a pair on the list changes only for a score above all before.
     """
     dag, _, scores = state
     _, top, free, marks = memory
@@ -117,10 +124,7 @@ def change(state, gains, source, u, v):
 
 @kernel
 def shake(state, gains, source, changes, rng):
-    """Change so many random pairs, uniform among all; a forbidden change is drawn again.
-
-    Ends early, after 100 n (n - 1) draws in a row without one that is allowed.
-    """
+    """Change so many random pairs; ends early after 100 n (n - 1) forbidden draws in a row."""
     n = state[0].size
     done, idle = 0, 0
     while done < changes and idle < 100 * n * (n - 1):
@@ -137,7 +141,7 @@ def best_insert(graph, source):
     """(gain, x, y, T) of the best Insert(x, y, T): x -> y, and t -> y for each t - y in T.
 
     Valid if N = (neighbours of y joined to x) with T is a clique, and every semi-directed path from
-    y to x meets it; the gain is that of y's family. x = -1 if no gain is positive.
+    y to x meets it. x = -1 if no gain is positive.
     """
     directed, undirected, _, joined = graph
     n, k = directed.size, source[0][2].size - 2
@@ -193,11 +197,7 @@ def best_delete(graph, source):
 
 @inner
 def next_clique(depth, stack, joined, most):
-    """Step from one clique of up to `most` nodes to the next; its size, or -1 after the last.
-
-    stack (2, n + 1): [0, d] is the clique of the first d choices, [1, d] what may still join it.
-    Starts at depth 0 with the empty clique and all candidates.
-    """
+    """Step from a clique of up to `most` nodes, stack[0, depth], to the next; its size, or -1."""
     while depth >= 0 and (stack[1, depth] == 0 or depth >= most):
         depth -= 1
     if depth >= 0:
@@ -278,13 +278,9 @@ def _point(directed, undirected, u, v):
 
 
 class Store(NamedTuple):
-    """Distinct DAGs: the first `size[0]` rows of `dags` (S, n), and their scores (S,), nats.
+    """Distinct DAGs: the first `size[0]` rows of `dags` (S, n), and their scores (S,), nats."""
 
-    slots (H,): the row of a DAG at a place by its hash, or the next free one after it; -1 where
-    there is none. H is a power of 2, larger than S.
-    """
-
-    slots: NDArray[np.int64]
+    slots: NDArray[np.int64]  # (a power of 2,), a DAG's row by its hash, or after that; -1 for none
     dags: NDArray[np.int64]
     scores: NDArray[np.float64]
     size: NDArray[np.int64]
@@ -352,10 +348,7 @@ def keep(store, rows):
 
 @inner
 def look_around(state, gains, store, least, found):
-    """Put in all neighbours of a state that score `least` or more.
-
-    found (3, n * n) is set to their gains by kind and pair, -inf elsewhere.
-    """
+    """Put in all neighbours of a state from `least` on; their gains (3, n * n) by kind and pair."""
     dag, _, scores = state
     n, now, hashed = dag.size, total(scores), hash_of(dag)
     found[:] = -np.inf
@@ -389,15 +382,11 @@ def has_room(store):
 @kernel
 def expand(rows, source, store, least):
     """Put in all neighbours of the DAGs in `rows` (T,) from `least` on; how many had room."""
-    n = store.dags.shape[1]
-    gains, found = np.full((n, n), -np.inf), np.empty((3, n * n))
+    found = np.empty((3, store.dags.shape[1] ** 2))
     for t in range(rows.size):
         if not has_room(store):
             return t
-        dag = store.dags[rows[t]].copy()
-        state = dag, *start(dag, source[0])
-        for v in range(n):
-            refresh(state, gains, source, v)
+        state, gains = stand(store.dags[rows[t]].copy(), source)
         look_around(state, gains, store, least, found)
     return rows.size
 
@@ -407,9 +396,8 @@ def shoot(state, gains, source, store, plan, marks, rng, trace):
     """Steps of a shotgun search [HansDobraWest2007], until `trace` (S,) is full; how many.
 
     Each looks at all neighbours, and goes to one of at most three, one of each kind. Fewer steps
-    than S: there is no room in the store for the next neighbours, or it is time to begin anew.
-    plan: (power, patience). marks (2,): the highest score since the path began, and the steps made
-    since then. trace: the score after each step, nats.
+    than S: there is no room for the next neighbours, or it is time to begin anew. plan: (power,
+    patience). marks (2,): the highest score since the path began, and the steps since then.
     """
     dag, _, scores = state
     power, patience = plan

@@ -28,16 +28,10 @@ LEAST = 1e-140  # products of two numbers above this have not lost digits to und
 def expect(theta, groups, base, counts):
     """E step: expected counts of all cells, and sum_r weight_r ln p(row r | theta).
 
-    [Beal2003, eq. 6.22, 6.40]. theta (cells,): probabilities, or VB's sub-normalised ones.
-    groups: (listed, halves, forest). listed: (shapes (G, 4) of each group: states H, factors F,
-    rows R, shared factors S; cells uint32: of each group (F, H), one after the other; factors
-    uint32 (R, J) of all groups' rows, the S that all rows of a group share first; weight (R,) of
-    the rows). halves: (sizes (G, 2): distinct left and right halves of a group; first uint32: of
-    each half the first row that has it; of_row uint32 (R, 3), by weight: a row and its halves, the
-    right ones numbered after the left ones; rows and halves are counted within their group).
-    forest: groups that are summed over along cliques, see `expect_forest`; None where none are.
-    base (cells,): counts of the nodes that no row leaves open, which `counts` (cells,) begins with.
-    -inf where a row is impossible.
+    [Beal2003, eq. 6.22, 6.40]. theta (cells,): probabilities, or VB's sub-normalised ones; -inf
+    where a row is impossible. groups: (listed, halves, forest), `Listed` and `Halves` of
+    `hidden.completions`, and `Forest`, or None where no group is summed over along cliques. base
+    (cells,): counts of the nodes that no row leaves open, which `counts` (cells,) begins with.
     """
     listed, halves, forest = groups
     sizes, first, of_row = halves
@@ -54,10 +48,7 @@ def expect(theta, groups, base, counts):
 
 @inlined
 def group_at(listed, g, at):
-    """Group g, from cell and row `at` on: its cells (F, H), rows, and where the next begins.
-
-    rows: (factors (R, J), the number of shared ones, weight (R,)).
-    """
+    """Group g, from `at` = (cell, row) on: cells (F, H), (factors, shared, weight), its end."""
     shapes, cells, factors, weight = listed
     size, many, rows, shared = shapes[g]
     cell, row = at
@@ -68,11 +59,7 @@ def group_at(listed, g, at):
 
 @inner
 def expect_forest(theta, forest, counts):
-    """The part of `expect` of the groups with too many joint states to list.
-
-    forest: (sizes (G, 4): cliques, length of maps, length of cells, rows; then, of all groups,
-    shapes, maps, tables and cells of `expect_cliques`, factors (R, J) and weight (R,)).
-    """
+    """The part of `expect` of the groups with too many joint states to list: of a `Forest`."""
     if forest is None:  # known by type: nothing else is compiled
         return 0.0
     sizes, shapes, maps, tables, cells, factors, weight = forest
@@ -164,11 +151,10 @@ def expect_unlikely(values, factors, weight, sums):
 def climb(theta, groups, tables, added, strength, limits, trace):
     """EM from theta (cells,), which it changes; return (iterations, whether the end was reached).
 
-    tables: (base (cells,), first (T + 1,)). `added` pseudo-counts a cell make the M step, and added
-    * sum ln theta the objective: 0 for ML, lambda - 1 for MAP [Beal2003, eq. 6.21, 6.23], lambda
-    for MAP in the softmax basis. limits: (least gain, most iterations); trace[i]: of the i-th
-    theta. VBEM where `strength` is not None: trace[i] is the bound at q(s) of the i-th theta and
-    the best q(theta) for it, so that of the first its Cheeseman-Stutz score [eq. 6.31, 6.37].
+    tables: (base (cells,), first (T + 1,)); limits: (least gain, most iterations). `added`
+    pseudo-counts a cell make the M step, and added * sum ln theta the objective, trace[i]: 0 for
+    ML, lambda - 1 for MAP [Beal2003, eq. 6.21, 6.23], lambda for MAP in the softmax basis. VBEM
+    where `strength` is not None: trace[0] is then the Cheeseman-Stutz score [eq. 6.31, 6.37].
     """
     base, first = tables
     tolerance, most = limits
@@ -208,10 +194,7 @@ def maximise(counts, first, added, theta):
 
 @kernel
 def bound(theta, groups, tables, strength, counts):
-    """ln p(completed data) at expected counts, which it fills, plus the completions' entropy.
-
-    [Beal2003, eq. 6.31 and 6.37].
-    """
+    """ln p(completed data) at expected counts, plus entropy [Beal2003, eq. 6.31 and 6.37]."""
     base, first = tables
     log_normaliser = expect(theta, groups, base, counts)
     open_counts = np.empty(counts.size)
@@ -274,10 +257,7 @@ def exp_digamma(x):
 
 @inner
 def exponentiate(values):
-    """Make logs (n,) numbers relative to the largest of them; return (its ln, the sum of all).
-
-    Where all of them are -inf, they become 1.
-    """
+    """Make logs (n,) numbers relative to the largest, 1 if that is -inf; (its ln, their sum)."""
     best, whole = -np.inf, 0.0
     for value in values:
         best = max(best, value)
@@ -293,8 +273,7 @@ def collect(shapes, maps, belief, message):
 
     shapes (Q, 6), children before parents: states H, states S shared with the parent, parent (-1
     for a root), and where belief, message and maps begin. maps: of each clique the shared state of
-    its H states, then of its parent's. belief: unnormalised, in the end a root's shares; message:
-    sums over the clique, 1 in all. -inf where a clique sums to 0.
+    its H states, then of its parent's. -inf where a clique sums to 0.
     """
     log_sum = 0.0
     for q in range(shapes.shape[0]):
@@ -340,9 +319,8 @@ def distribute(shapes, maps, belief, message):
 def expect_cliques(theta, tree, factors, weight, counts):
     """E step of rows that leave the same nodes open: adds to counts, returns ln p(rows).
 
-    As `expect_group`. tree: (shapes, maps as in `collect`; tables (Q, 3): of each clique its
-    number of tables, its first column of factors, where its cells begin; cells: of each clique
-    (F, H), one after the other). factors (R, J): of each row and table, the place in F.
+    tree: (shapes, maps; tables (Q, 3): of each clique its number of tables, its first column of
+    factors, where its cells (F, H) begin; cells). factors (R, J): of each row, the places in F.
     """
     shapes, maps, tables, cells = tree
     values, sums = theta[cells], np.zeros(cells.size)

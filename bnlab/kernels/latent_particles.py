@@ -24,8 +24,8 @@ from bnlab.kernels.latent_walks import TINY, choose
 def predict(rows, r, tables, counts, totals, shares):
     """Fill shares[:size] with the probabilities of row r and each of its states; return their sum.
 
-    -1 where a product leaves the range of numbers: `predict_in_logs` then, called by callers, so
-    that this one stays short enough to be inlined (sweeps take twice as long without).
+    -1 where a product leaves the range of numbers: callers then call `predict_in_logs`, so that
+    this one stays short enough to be inlined (sweeps take twice as long without).
     """
     cells, of_table, factors, start, size = rows
     prior, strength = tables
@@ -69,10 +69,7 @@ def add(rows, r, state, by, counts, totals):
 
 @kernel
 def sweep(order, rows, tables, power, states, counts, totals, rng):
-    """Collapsed Gibbs sampling: each row's state in turn, given all others, at p(completed)**power.
-
-    order (i,): distinct rows; states (i,): theirs.
-    """
+    """Collapsed Gibbs: each row's state in turn given all others, at p(completed)**power."""
     size = rows[4]
     shares = np.empty(size.max())
     for i in range(order.size):
@@ -96,10 +93,9 @@ def sweep(order, rows, tables, power, states, counts, totals, rng):
 def filter_rows(order, rows, tables, particles, rng):
     """ln of an unbiased estimate of p(data): rows enter one by one, in the given order (m,).
 
-    particles: (states int32 (P, m), counts (P, cells), totals (P, T)), the counts all 0. A
-    particle's weight is multiplied by the probability of the next row, whose state is drawn from
+    A particle's weight is multiplied by the probability of the next row, whose state is drawn from
     its posterior. Where the effective sample size falls below P / 2 particles are resampled and
-    make one sweep.
+    make one sweep. particles: (states int32 (P, m), counts (P, cells), totals (P, T)).
     """
     states, counts, totals = particles
     many = counts.shape[0]
@@ -163,12 +159,7 @@ def resample(log_weight, states, counts, totals, rng):
 
 @kernel
 def anneal_completions(order, rows, tables, completed, betas, rng, record):
-    """Collapsed Gibbs sweeps on the path p(completed data)**beta.
-
-    order (m,): distinct rows; completed: (states (m,), counts (cells,) and totals (T,), 0 at
-    first). Each step first weighs, then moves; betas (K + 1,) and record as in
-    `latent_walks.anneal_tables`.
-    """
+    """Collapsed Gibbs sweeps on the path p(completed data)**beta; record as in `anneal_tables`."""
     states, counts, totals = completed
     spans, log_ratio, tally = record
     for i in range(order.size):
@@ -212,11 +203,7 @@ def complete_rows(log_theta, order, rows, power, rng, states):
 
 @inner
 def add_rows(cells, state, k, tables, strength, counts, totals):
-    """Add k rows that read the cells (J, H) at `state`; return the change of ln p(completed rows).
-
-    tables: (row_of (cells,) and size (T,), the cells of each table row). Negative k takes rows
-    away, and returns 0.
-    """
+    """Add k rows at `state`, or take -k away; return the change of ln p(completed rows), or 0."""
     row_of, size = tables
     gain = 0.0
     for j in range(cells.shape[0]):
@@ -236,8 +223,7 @@ def sum_completions(slots, cells, tables, strength, counts, totals):
     """ln of the sum over all completions of p(completed data), relative to counts at the start.
 
     Equal rows are completed together: all splits of their number over their states, each as often
-    as it can happen, by odometer. slots (S, 3): distinct row, state, and how often the row occurs,
-    a row's states in turn; cells (R, J, H).
+    as it can happen, by odometer. slots (S, 3): distinct row, state, and how often the row occurs.
     """
     last = slots.shape[0] - 1
     chosen, left = np.full(last + 1, -1, np.int64), np.zeros(last + 1, np.int64)
@@ -275,10 +261,9 @@ def sum_completions(slots, cells, tables, strength, counts, totals):
 def draw_cells(columns, cells, dag, pseudo_counts, arities, counted, log_density, rng):
     """Draw each missing state in turn given all other cells; return how many changed.
 
-    columns (n, m) int32, which it changes; cells (M, 2): row and node; dag (n,) parent masks;
-    pseudo_counts (n,): of a cell of each family; arities (n,): 0 of variables that are measured;
-    counted (n, m): the rows that a family counts; log_density (n, states, m): of each measurement,
-    given each joint state of its parents, the first of which changes fastest.
+    cells (M, 2): row and node; pseudo_counts (n,): of a cell of each family; arities (n,): 0 of
+    measurements; counted (n, m): the rows that a family counts; log_density (n, states, m): of each
+    measurement, given each joint state of its parents, the first of which changes fastest.
     """
     shares, changed = np.empty(arities.max()), 0
     for row, v in cells:
@@ -295,9 +280,8 @@ def draw_cells(columns, cells, dag, pseudo_counts, arities, counted, log_density
 def log_shares(columns, cell, dag, pseudo_counts, arities, counted, log_density, out):
     """out[a] = ln p(x_v = a in a row | all other cells, DAG), up to a constant; cell = (row, v).
 
-    The sum, over the families of v and its children, of the ln predictive of the row given the
-    other rows: (a_jk + N_jk) / (a_j + N_j), and a_j is the same for all states of v in v's own. Of
-    a child that is measured, the ln density given its regression.
+    The sum over v and its children of ln (a_jk + N_jk) / (a_j + N_j), the row itself not counted,
+    or, of a child that is measured, of the ln density given its regression.
     """
     row, v = cell
     out[: arities[v]] = 0.0
@@ -335,10 +319,7 @@ def _joint_state(columns, row, v, parents, arities):
 
 @inner
 def _count_others(columns, row, v, c, parents, counted, n_jk, n_j):
-    """Of the other rows that agree with `row` on `parents`: by state of v, all, and those alike.
-
-    Alike are those with the row's state of c, where that is not v itself.
-    """
+    """Of other rows that agree on `parents`, by state of v: all, and those with the row's c."""
     n_jk[:] = 0.0
     n_j[:] = 0.0
     for i in range(columns.shape[1]):

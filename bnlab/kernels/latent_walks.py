@@ -20,11 +20,10 @@ TINY = 1e-150  # the product of two numbers above this has not underflown
 def anneal_tables(log_theta, problem, plan, rng, record):
     """Metropolis-Hastings with Dirichlet proposals [Beal2003, Algorithm 6.1].
 
-    log_theta moves along. Each step first weighs, then moves: betas (K + 1,) rise from 0 to 1 or
-    fall back. problem: (groups, base (cells,), strength); plan: (betas, width (a, b, c) of the
-    proposals, Dirichlet(a + (b + c * beta) theta), ranges (W, 2) of the cells of each table row
-    that moves, blocks (B, 2) of ranges that are proposed together, in turn); record: (spans (K,),
-    where to add what each step says, log_ratio (S,), tally (S, 2) of moves tried and accepted).
+    Each step first weighs, then moves log_theta; problem: (groups, base (cells,), strength); plan:
+    (betas (K + 1,), width (a, b, c) of the proposals, Dirichlet(a + (b + c * beta) theta), ranges
+    (W, 2) of the cells of each table row that moves, blocks (B, 2) of ranges that are proposed
+    together, in turn); record: (spans (K,), where to add what each step says, log_ratio, tally).
     """
     groups, base, prior = problem
     betas, width, ranges, blocks = plan
@@ -66,9 +65,8 @@ def copy(tables, ranges, out):
 def propose(old, span, width, rng, new):
     """Draw one row of new from Dirichlet(shift + strength * theta) around the old one.
 
-    old, new: (ln theta, theta); span: (first, last + 1) of the row; width: (shift, strength, the
-    prior's strength). Returns ln of the ratio of priors times that of proposal densities [Beal2003,
-    eq. 6.59]; -inf where a cell leaves the range of numbers.
+    Returns ln of the ratio of priors times that of proposal densities [Beal2003, eq. 6.59]; -inf
+    where a cell leaves the range of numbers.
     """
     shift, strength, prior = width
     logs, values = new
@@ -180,8 +178,7 @@ def from_logs(logs, factors, shares):
 def anneal_gibbs(log_theta, problem, plan, rng, record):
     """Gibbs sampling of tables and completions on the path p(theta) p(y, s | theta)**beta.
 
-    As `anneal_tables`, without counts of closed tables. plan: (betas (K + 1,), power that p(y, s |
-    theta) is raised to for the first completions, ranges (W, 2)).
+    plan: (betas, power of p(y, s | theta) for the first completions, ranges); see `anneal_tables`.
     """
     groups, _, strength = problem
     betas, power, ranges = plan

@@ -80,11 +80,7 @@ def count_rows(columns, arities, v, mask, cells):
 
 @kernel
 def count_bits(words, first, arities, v, mask, cells):
-    """As `count_rows`, 64 rows at a time: the words of v's states within those of each j.
-
-    The parents' states count up like the digits of a number, the last of them first; each digit
-    keeps the words of the digits before it and its own.
-    """
+    """As `count_rows`, 64 rows at a time: the words of v's states within those of each j."""
     k = popcount(mask)
     parents, digits = np.empty(k, np.int64), np.zeros(k, np.int64)
     for d in range(k):

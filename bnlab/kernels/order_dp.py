@@ -46,10 +46,7 @@ def mul(a, b):
 
 @inlined
 def add(a, b):
-    """Packed a + b: the smaller significand is scaled down to the larger one's exponent.
-
-    Beyond 2**-1000 the smaller term cannot change the sum, so the gap is cut off there.
-    """
+    """Packed a + b: the smaller significand is scaled down to the larger one's exponent."""
     large, small = max(a, b), min(a, b)
     exponent = large & ~FRACTION
     gap = min(exponent - (small & ~FRACTION), MOST_GAP)
@@ -98,11 +95,7 @@ def set_product(out, a, b):
 
 @kernel
 def subset_sums(x, k):
-    """Zeta transform in place: x[S] <- sum of x[G] over G subset of S; [KoivistoSood2004].
-
-    x (2**b,) packed, ZERO wherever G has more than k elements. By halves, so that small ones stay
-    within the cache: the sets with the last element have k - 1 others.
-    """
+    """Zeta transform in place: x[S] <- sum of x[G], G in S, |G| <= k; [KoivistoSood2004]."""
     d, half = 1, x.size // 2
     if k >= 0 and x.size > BLOCK:
         subset_sums(x[:half], k)
@@ -117,10 +110,7 @@ def subset_sums(x, k):
 
 @kernel
 def superset_sums(x, k):
-    """Upward zeta transform in place: x[G] <- sum of x[S] over S superset of G, for |G| <= k.
-
-    x (2**b,) packed; entries of more than k elements are left unfinished. As `subset_sums`.
-    """
+    """Upward zeta transform in place: x[G] <- sum of x[S], S superset of G; for |G| <= k only."""
     d = x.size // 2
     if k >= 0 and x.size > BLOCK:
         add_to(x[:d], x[d:])
@@ -135,10 +125,7 @@ def superset_sums(x, k):
 
 @kernel
 def parent_set_sums(v, parents, log_phi, offset, k, alpha):
-    """alpha[S] = sum of beta_v(G) exp(-offset) over G subset of S; [KoivistoSood2004, eq. 6].
-
-    parents, log_phi (F,): families of node v with |G| <= k; alpha (2**(n-1),) compact and packed.
-    """
+    """alpha[S] = sum of beta_v(G) exp(-offset) over G subset of S; [KoivistoSood2004, eq. 6]."""
     alpha[:] = ZERO
     for f in range(parents.size):
         alpha[compact(parents[f], v)] = from_log(log_phi[f] - offset)
@@ -147,11 +134,7 @@ def parent_set_sums(v, parents, log_phi, offset, k, alpha):
 
 @kernel
 def forward(alpha, g):
-    """g(S) = sum over i in S of alpha_i(S - i) g(S - i), g(0) = 1; [KoivistoSood2004, eq. 9].
-
-    alpha (n, 2**(n-1)), g (2**n,) packed. Sets that share their elements above node l, hold l, and
-    vary below it form one run, so the recurrence is a product of slices.
-    """
+    """g(S) = sum over i in S of alpha_i(S - i) g(S - i), g(0) = 1; [KoivistoSood2004, eq. 9]."""
     g[:] = ZERO
     g[0] = 0
     for c in range(1, g.size):
@@ -175,8 +158,7 @@ def backward(alpha, b):
 def family_posteriors(v, parents, log_phi, offset, k, g, b, gamma, out):
     """out[f] = p(parents of v are G_f | D) = beta_v(G_f) gamma_v(G_f) / g(V); [Koivisto2006].
 
-    gamma_v(G) = sum over S superset of G, v not in S, of g(S) b(S + v); `gamma` (2**(n-1),) is
-    scratch.
+    gamma_v(G) = sum over S superset of G, v not in S, of g(S) b(S + v); gamma is scratch.
     """
     d = np.int64(1) << v
     for base in range(0, g.size, 2 * d):
@@ -198,10 +180,7 @@ def _last(alpha, g, nodes, v):
 
 @kernel
 def last_nodes(alpha, g, sets, which, uniforms, out):
-    """out[t] = the last node of set sets[which[t]], drawn by inversion of uniforms[t].
-
-    sets (U,) masks; which (T,) sorted; uniforms (T,).
-    """
+    """out[t] = the last node of set sets[which[t]], `which` sorted, by inversion of uniforms[t]."""
     cumulative, current = np.empty(len(alpha)), -1
     for t in range(which.size):
         if which[t] != current:
@@ -219,10 +198,7 @@ def last_nodes(alpha, g, sets, which, uniforms, out):
 
 @kernel
 def first_states(first):
-    """first[M] = how many pairs (M', T), T subset of M', come before those of M; returns them all.
-
-    first (2**b,); the pairs of M are its 2**|M| subsets T in increasing order.
-    """
+    """first[M] = how many pairs (M', T), T subset of M', come before those of M; return all."""
     total = 0
     for m in range(first.size):
         first[m] = total
@@ -237,9 +213,8 @@ def descendants(source, alpha, g, first, share, out):
     share[first[M] + rank of T] is the probability, given that the nodes M + source come first in
     the order, that T are those among them that descend from the source. Adding v last, with B the
     nodes before it, w = p(v is last in B + v) and r = alpha_v(B less T and source) / alpha_v(B): v
-    has no parent in T + source with probability r, and joins T with probability 1 - r. alpha (n,
-    2**(n-1)), g (2**n,) packed; share (3**(n-1),) is scratch; M and T compact, without the source;
-    out (n,).
+    has no parent in T + source with probability r, and joins T with probability 1 - r. M and T are
+    compact, without the source; share (3**(n-1),) is scratch.
     """
     n, one = alpha.shape[0], np.int64(1)
     for m in range(first.size):
@@ -266,10 +241,7 @@ def descendants(source, alpha, g, first, share, out):
 
 @inner
 def _add_last(alpha, before, at, weight, share, out):
-    """Add node v behind the nodes `before`: the step of `descendants` from `share` to `out`.
-
-    at = (source, v, place of v among the other nodes than the source); weight = w.
-    """
+    """Add node v behind the nodes `before`: at = (source, v, its place without the source)."""
     source, v, place = at
     others = before ^ (np.int64(1) << source)
     most = alpha[compact(before, v)]

@@ -31,11 +31,10 @@ INSIDE, PAIRS, ROWS, BELOW, RECENT = range(5)
 def walk(orders, source, plan, rng, record):
     """C coupled chains [NiinimakiKoivisto2013, sec. 2.3], or one alone; `orders` (C, n) move along.
 
-    plan: (betas (T, C), thin, shares (2,)): before record t each chain c makes `thin` moves at
-    betas[t, c], and C - 1 exchanges of states are proposed; shares as in `pick`. record: (kept (T,
-    n) or (0, n), orders of the last chain, if wanted; log_weights (T, C) of all at beta = 1; tally
-    (B, C, 3, 2): moves tried and accepted by kind, added up in B equal spans of the records;
-    exchanges (C - 1, 2): tried and accepted, by pair).
+    plan: (betas (T, C), thin, shares (2,) of `pick`): before record t each chain c makes `thin`
+    moves at betas[t, c], and C - 1 exchanges of states are proposed. record: (kept (T, n) or (0,
+    n), orders of the last chain; log_weights (T, C) of all at beta = 1; tally (B, C, 3, 2): moves
+    tried and accepted by kind, in B equal spans of the records; exchanges (C - 1, 2) by pair).
     """
     betas, thin, shares = plan
     kept, log_weights, tally, exchanges = record
@@ -85,11 +84,7 @@ def weigh(source, orders):
 
 @inner
 def exchange(states, betas, log_weights, rng, tally):
-    """Propose that two random neighbours i, j exchange their rows of states and log_weights.
-
-    Accepted with probability min(1, exp((beta_i - beta_j) (ln w_j - ln w_i)))
-    [NiinimakiKoivisto2013, sec. 2.3].
-    """
+    """Exchange two neighbours i, j with probability min(1, (w_j / w_i)**(beta_i - beta_j))."""
     i = int(rng.random() * (betas.size - 1))
     j = i + 1
     gain = (betas[i] - betas[j]) * (log_weights[j] - log_weights[i])
@@ -113,10 +108,7 @@ def pick(shares, rng):
 
 @kernel
 def propose(order, kind, rng, changed):
-    """Write a neighbour of `order` to `changed` between positions lo and hi; return (lo, hi).
-
-    Each uniform, so that the proposal is symmetric. One node alone stays.
-    """
+    """Write a uniform neighbour of `order` to `changed` between lo and hi; return (lo, hi)."""
     n = order.size
     i = int(rng.random() * (n - 1 if kind == ADJACENT else n))
     j = min(i + 1, n - 1)
@@ -177,9 +169,8 @@ def score(source, nodes, lo, hi, masks, out):
 def score_families(families, nodes, lo, hi, masks, out):
     """`score` by sums over families.
 
-    families: (weights (n, F + C(n-1, 2)) = exp(log_phi - offset) by rank, then zeros; offsets
-    (n,); choose (n, k + 1) and first (k + 2,) for n - 1 nodes, uint64; log_phi (n, F) and parents
-    (n, F), for predecessors where all weights underflow).
+    families: (weights (n, F + C(n-1, 2)) = exp(log_phi - offset) by rank, then zeros; offsets;
+    choose, first of `counting`; log_phi and parents, for predecessors where all weights underflow).
     """
     weights, offsets, choose, first, log_phi, parents = families
     lists = np.zeros((5, choose.shape[0] + 4), np.uint64)
@@ -250,10 +241,7 @@ def sum_of_size(weights, lists, count, base, size, choose):
 
 @inner
 def sum_triples(weights, inside, pairs, rows, count):
-    """Sum of weights[rows[t] + pairs[s] + inside[r]] over r < s < t < count.
-
-    Four t at a time make four independent sums; the rows past the last lead to zeros.
-    """
+    """Sum of weights[rows[t] + pairs[s] + inside[r]] over r < s < t < count, four t at a time."""
     sum0, sum1, sum2, sum3 = 0.0, 0.0, 0.0, 0.0
     for s in range(1, count - 1):
         for t in range(s + 1, count, 4):
@@ -287,10 +275,7 @@ def sum_row(weights, base, members, count):
 
 @inner
 def log_sum_within(log_phi, parents, mask, offset):
-    """ln of the sum of beta over the parents (F,) within `mask`, at least offset + FLOOR.
-
-    Where the scaled weights underflow.
-    """
+    """ln of the sum of beta over the parents (F,) within `mask`, at least offset + FLOOR."""
     best, total = -np.inf, 0.0
     for f in range(parents.size):
         if parents[f] & ~mask == 0:
@@ -305,11 +290,7 @@ def log_sum_within(log_phi, parents, mask, offset):
 
 @kernel
 def move_each(orders, source, plan, rng, record):
-    """Move each of the orders (P, n) along in place, as `walk` does.
-
-    plan: (beta, moves, shares (2,)): `moves` moves at `beta`; with moves = 0 they are only weighed.
-    record: (log_weights (P,) of the orders at beta = 1, tally (1, 1, 3, 2) of all moves together).
-    """
+    """Move each of the orders (P, n) along in place, as `walk` does; no moves only weigh them."""
     beta, moves, shares = plan
     weights, tally = record[0].reshape(-1, 1), record[1]
     unkept, alone = np.empty((0, orders.shape[1]), np.int64), np.empty((0, 2), np.int64)

@@ -13,20 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.kernels import inlined, inner, kernel
+from bnlab.kernels import inlined, inner, kernel, order_walks
 from bnlab.kernels.bits import accept, compact, copy_to, popcount, total, trailing_zeros
 from bnlab.kernels.dag_walks import accepted_reversal
 from bnlab.kernels.families import draw_family, log_restricted_sum
-from bnlab.kernels.order_walks import (
-    BELOW,
-    INSIDE,
-    PAIRS,
-    RECENT,
-    TINY,
-    list_members,
-    sum_of_size,
-    sum_row,
-)
 
 SPLIT_OR_JOIN, SWAP, ADJACENT, RELOCATE, REVERSE = 0, 1, 2, 3, 4
 
@@ -55,10 +45,9 @@ class Partition(NamedTuple):
 def walk(state, fresh, lists, families, plan, rng, record):
     """Move a partition along in place, and draw DAGs from it.
 
-    fresh: another `Partition`; both know nothing but the layers. plan: (lead, thin, shares (4,)):
-    `lead` moves, then `thin` before each record; shares are the cumulative probabilities of the
-    first four kinds of move. record: (dags (T, n), log_targets (T,) of the DAGs, log_weights (T,)
-    of their partitions, tally (5, 2): moves tried and accepted by kind, the lead left out).
+    fresh: another `Partition`; both know nothing but the layers. plan: (lead, thin, shares (4,)),
+    the cumulative probabilities of the first four kinds of move. record: (dags (T, n), log_targets
+    (T,) of the DAGs, log_weights (T,) of their partitions, tally (5, 2), the lead left out).
     """
     lead, thin, shares = plan
     dags, log_targets, log_weights, tally = record
@@ -95,8 +84,7 @@ def move(state, fresh, lists, families, kind, rng):
 def reverse(state, fresh, lists, families, rng):
     """Draw a DAG, reverse one of its edges with new parents for both ends; whether that was done.
 
-    The partition becomes that of the new DAG: the move keeps the posterior of DAGs, so it keeps
-    that of partitions [KuipersMoffa2017].
+    The move keeps the posterior of DAGs, and so that of their partitions [KuipersMoffa2017].
     """
     dag = np.empty(state.layers.size, np.int64)
     draw(families, state, rng, dag, fresh.scores)
@@ -132,11 +120,7 @@ def adopt(fresh, state):
 
 @inlined
 def propose(layers, kind, rng, changed):
-    """Write a neighbour to `changed`; return ln of the proposal's odds, back over there, or -inf.
-
-    Swaps of two nodes of different layers, or of two adjacent layers, and relocations are
-    symmetric.
-    """
+    """Write a neighbour to `changed`; ln of the proposal's odds, back over there, or -inf."""
     n, count = layers.size, 0
     while count < n and layers[count] != 0:
         count += 1
@@ -204,10 +188,7 @@ def join(layers, count, rng):
 
 @inner
 def relocate(layers, count, rng):
-    """Take one node out, and put it anywhere else among the other nodes' layers.
-
-    Place 2 i is alone before layer i, and place 2 i + 1 in it: 2 L + 1 places for L layers.
-    """
+    """Move one node to place 2 i, alone before layer i, or to 2 i + 1, in it; uniformly."""
     v = int(rng.random() * layers.size)
     bit = np.int64(1) << v
     at = layer_of(layers, v)
@@ -266,11 +247,7 @@ def log_ways(k, size):
 
 @kernel
 def rescore(families, lists, layers, state, fresh):
-    """Fill predecessors, last layer before and ln weight by node; return the gain in ln weight.
-
-    Nodes for which neither of the first two has changed keep their weight. Ends unfinished, with
-    -inf, as soon as a node has no family.
-    """
+    """Fill what is known of layers; the gain, or -inf, unfinished, if a node has no family."""
     before, last, gain = np.int64(0), np.int64(0), 0.0
     for layer in layers:
         rest = layer
@@ -296,34 +273,31 @@ def score(families, lists, v, before, last):
     weights, choose, first = families.weights[v], families.choose, families.first
     total = weights[0]
     if last:
-        count = list_members(compact(before, v), compact(last, v), choose, lists)
+        count = order_walks.list_members(compact(before, v), compact(last, v), choose, lists)
         total = 0.0
         for size in range(1, min(first.size - 2, count) + 1):
             total += sum_touching(weights, lists, count, first[size], size, choose)
-    if total > TINY:  # else all weights underflow
+    if total > order_walks.TINY:  # else all weights underflow
         return math.log(total) + families.offsets[v]
     return log_restricted_sum(families.parents[v], families.log_phi[v], before, last)
 
 
 @inner
 def sum_touching(weights, lists, count, base, size, choose):
-    """Sum of weights[base + rank(G)] over the sets G of `size` of the first `count` members.
-
-    Only those with an element in `last`: the largest, and any others, or the others touch it.
-    """
-    below = lists[BELOW]
+    """Sum of weights[base + rank(G)] over sets G of `size` members that touch the last layer."""
+    below = lists[order_walks.BELOW]
     if size == 1:
-        return sum_row(weights, base, lists[RECENT], np.int64(below[count]))
+        return order_walks.sum_row(weights, base, lists[order_walks.RECENT], np.int64(below[count]))
     if size == 2:
         return sum_pairs(weights, lists, count, base, size > 2)
     total = 0.0
     for t in range(size - 1, count):
-        row = base + choose[lists[INSIDE][t], size]
+        row = base + choose[lists[order_walks.INSIDE][t], size]
         touched = below[t + 1] > below[t]
         if size == 3:
             total += sum_pairs(weights, lists, t, row, touched)
         elif touched:
-            total += sum_of_size(weights, lists, t, row, size - 1, choose)
+            total += order_walks.sum_of_size(weights, lists, t, row, size - 1, choose)
         else:
             total += sum_touching(weights, lists, t, row, size - 1, choose)
     return total
@@ -332,14 +306,16 @@ def sum_touching(weights, lists, count, base, size, choose):
 @inner
 def sum_pairs(weights, lists, count, base, touched):
     """`sum_touching` of size 2, or the sum over all pairs if the set is `touched` already."""
-    below = lists[BELOW]
+    below = lists[order_walks.BELOW]
     total = 0.0
     for s in range(1, count):
-        row = base + lists[PAIRS][s]
+        row = base + lists[order_walks.PAIRS][s]
         if touched or below[s + 1] > below[s]:
-            total += sum_row(weights, row, lists[INSIDE], s)
+            total += order_walks.sum_row(weights, row, lists[order_walks.INSIDE], s)
         else:
-            total += sum_row(weights, row, lists[RECENT], np.int64(below[s]))
+            recent = lists[order_walks.RECENT]
+            total += order_walks.sum_row(weights, row, recent, np.int64(below[s]))
+
     return total
 
 

@@ -29,10 +29,7 @@ class Poset(NamedTuple):
 
 @kernel
 def arrange(above, label, poset):
-    """Lay out `poset`; above[v] (n,) masks all elements that come before v; label[v] is its label.
-
-    The more elements before v, the smaller its label.
-    """
+    """Lay out `poset` of masks above (n,) of all before; who has more has a smaller label."""
     n = above.size
     ranks = np.empty(n, np.int64)
     for v in range(n):
@@ -116,6 +113,16 @@ def _without(poset, bit, rest, mins):
 
 
 @inlined
+def _next_part(poset, pending, mins):
+    """(A component, the bit that drops out of it alone or 0, what is left, that's minimal ones)."""
+    whole = _component(poset.up, pending, mins)
+    bit = _forced(poset.down, whole, whole & mins)
+    if bit:
+        return whole, bit, pending ^ bit, _without(poset, bit, pending ^ bit, mins)
+    return whole, bit, pending ^ whole, mins & ~whole
+
+
+@inlined
 def find(keys, mask):
     """The slot of a mask > 0 in an open-addressing table, or the free one where it belongs."""
     last = keys.size - 1
@@ -140,12 +147,11 @@ def _grown(keys, values):
 def density(poset, keys, values, states, max_states):
     """Density f of the whole poset by recursion over components; (f, keys, values, states).
 
-    f = -1 when more than `max_states` sets had to be kept. keys, values: the table of the sets
-    whose density is known, `states` many; it comes back larger, and may be handed in again. A frame
-    of the stack is a connected set `part` whose minimal elements `left` are still to be taken out;
-    `total` sums the densities found; `pending`, with minimal elements `mins`, is what remains of
-    the set that is being worked on, and `product` the density of what is done of it. Elements that
-    are alone in being minimal or maximal drop out before a set is looked up.
+    f = -1 when more than `max_states` sets had to be kept; the table of the sets whose density is
+    known comes back larger, and may be handed in again. A frame of the stack is a connected set
+    `part` whose minimal elements `left` are still to be taken out; `total` sums the densities
+    found; `pending`, with minimal elements `mins`, is what remains of the set that is being worked
+    on, and `product` the density of what is done of it.
     """
     n = poset.down.size
     masks, sums = np.zeros((n + 1, 5), np.int64), np.zeros((n + 1, 2))
@@ -155,18 +161,13 @@ def density(poset, keys, values, states, max_states):
     total, product = 0.0, 1.0
     while True:
         if pending:
-            whole = _component(poset.up, pending, mins)
-            bit = _forced(poset.down, whole, whole & mins)
-            if bit:
-                product /= popcount(whole)
-                pending ^= bit
-                mins = _without(poset, bit, pending, mins)
+            whole, bit, rest, ends = _next_part(poset, pending, mins)
+            slot = -1 if bit else find(keys, whole)
+            if bit or keys[slot] == whole:
+                product = product / popcount(whole) if bit else product * values[slot]
+                pending, mins = rest, ends
                 continue
-            slot = find(keys, whole)
-            if keys[slot] == whole:
-                product *= values[slot]
-                pending, mins = pending ^ whole, mins & ~whole
-                continue
+
             masks[depth, 0], masks[depth, 1], masks[depth, 2] = part, left, least
             masks[depth, 3], masks[depth, 4] = pending, mins
             sums[depth, 0], sums[depth, 1] = total, product
@@ -218,8 +219,7 @@ def index(masks, keys, ranks):
 def residues(poset, states, keys, ranks, primes, out):
     """out[n + 1 + i, r] = f(states[i]) modulo primes[r], and in the last row f of the whole poset.
 
-    states (N,) ascending, so that a set follows all its subsets, with their `index` keys, ranks;
-    primes (R,) between 64 and 2**31; out (n + 1 + N + 1, R), where row i <= n gets 1 / i.
+    states (N,) ascending, so that a set follows all its subsets; rows i <= n of `out` get 1 / i.
     """
     n = poset.down.size
     out[:2] = 1
@@ -253,15 +253,8 @@ def _product(poset, pending, mins, table, primes, known, product):
     keys, ranks = table
     product[:] = 1
     while pending:
-        whole = _component(poset.up, pending, mins)
-        row = popcount(whole)
-        bit = _forced(poset.down, whole, whole & mins)
-        if bit:
-            pending ^= bit
-            mins = _without(poset, bit, pending, mins)
-        else:
-            row = poset.down.size + 1 + ranks[find(keys, whole)]
-            pending, mins = pending ^ whole, mins & ~whole
+        whole, bit, pending, mins = _next_part(poset, pending, mins)
+        row = popcount(whole) if bit else poset.down.size + 1 + ranks[find(keys, whole)]
         if row > 1:
             for r in range(primes.size):
                 product[r] = product[r] * known[row, r] % primes[r]
@@ -272,15 +265,11 @@ def _density_of(poset, pending, mins, keys, values):
     """The density of a set all of whose irreducible parts are in the table."""
     product = 1.0
     while pending:
-        whole = _component(poset.up, pending, mins)
-        bit = _forced(poset.down, whole, whole & mins)
+        whole, bit, pending, mins = _next_part(poset, pending, mins)
         if bit:
             product /= popcount(whole)
-            pending ^= bit
-            mins = _without(poset, bit, pending, mins)
         else:
             product *= values[find(keys, whole)]
-            pending, mins = pending ^ whole, mins & ~whole
     return product
 
 
@@ -288,10 +277,9 @@ def _density_of(poset, pending, mins, keys, values):
 def extensions(poset, keys, values, uniforms, times):
     """Uniform linear extensions from a finished table; times (T, n): sort them to get the orders.
 
-    uniforms (T, 2n). Every element starts with a uniform time. An unconnected part keeps the times
-    of its elements, which interleaves the parts at random; within a part, the element that comes
-    first, drawn with probability f(S - v) / (|S| f(S)), or last trades its time for the earliest or
-    latest.
+    Every element starts with a uniform time. An unconnected part keeps the times of its elements,
+    which interleaves the parts at random; within a part, the element that comes first, drawn with
+    probability f(S - v) / (|S| f(S)), or last trades its time for the earliest or latest.
     """
     n = poset.down.size
     for t in range(uniforms.shape[0]):
@@ -342,9 +330,7 @@ def gibbs_sweeps(below, above, uniforms, low, high):
 
     x[v] <- lower + u (upper - lower), between the largest x below v (or 0) and the smallest above
     (or 1): monotone in x, and the uniform distribution on {x in [0, 1]**n : x[a] <= x[b] whenever a
-    < b} is invariant. Any start between `low` and `high` stays between them. below, above: (starts
-    (n + 1,), elements (E,)) of the neighbours of every element; uniforms (T, sweeps, n); low, high
-    (T, n), changed in place.
+    < b} is invariant. below, above: (starts (n + 1,), elements (E,)) of each element's neighbours.
     """
     (below_starts, belows), (above_starts, aboves) = below, above
     for t in range(uniforms.shape[0]):

@@ -21,7 +21,7 @@ from bnlab.labs.modular_priors import space
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.papers.em2007.cases import log_factor
-from bnlab.papers.store import normalised
+from bnlab.papers.page import normalised
 
 SIZES = (0, 20, 50, 100, 200, 500, 1000, 1841)
 CAUSE, EFFECT = 1, 0  # M. Work and Smoking

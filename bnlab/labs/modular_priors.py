@@ -20,7 +20,7 @@ from bnlab.labs.board import bdeu_table, check, choice, setup as setup, size_sli
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.papers.em2007.cases import PRIORS as PRIORS, count_orders, log_factor, log_prior
-from bnlab.papers.store import normalised
+from bnlab.papers.page import normalised
 
 SEED = 2016
 NODES = 5

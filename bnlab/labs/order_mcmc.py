@@ -20,7 +20,7 @@ from bnlab.labs.board import bdeu_table, check, rows as all_rows, setup as setup
 from bnlab.labs.landscape import Landscape as Landscape
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
-from bnlab.papers.store import chain
+from bnlab.papers.page import chain
 from bnlab.sampling.order_target import OrderWalker
 
 SEED = 2003

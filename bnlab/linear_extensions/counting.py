@@ -5,14 +5,14 @@ import math
 import operator
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs, memory
-from bnlab.checks import Count, Floats, Ints, checked
+from bnlab.checks import Count, Floats, Ints, checked, frozen
 from bnlab.kernels import posets as kernels
 from bnlab.results import Draws, package_versions
 from bnlab.running import Clock, Executor, workers
@@ -27,19 +27,15 @@ PRIMES = tuple(2**31 - gap for gap in (1, 19, 61, 69, 85, 99, 105, 151, 159, 171
 
 
 class Recursion(NamedTuple):
-    """A recursion: density is l / n!, or -1 before the end.
-
-    poset and label (n,) as in `kernels.posets.arrange`; `reversed` when the order was turned upside
-    down; keys, values: the table of the densities of `states` sets.
-    """
+    """A recursion, finished or not."""
 
     poset: kernels.Poset
-    label: Ints
-    reversed: bool
-    keys: Ints
+    label: Ints  # (n,), as in `kernels.posets.arrange`
+    reversed: bool  # whether the order was turned upside down
+    keys: Ints  # as values, the table of the densities of `states` sets
     values: Floats
     states: int
-    density: float
+    density: float  # l / n!, or -1 before the end
 
 
 @checked
@@ -122,8 +118,7 @@ def log_count(
     with workers(executor, max(1, len(blocks))) as chosen:
         parts = list(chosen.map(_log_densities, blocks, [max_states] * len(blocks)))
     logs = np.concatenate([*parts, np.empty(0)]) + math.lgamma(n + 1)
-    out: Floats = logs[which].reshape(above.shape[:-1])
-    return out
+    return np.asarray(logs[which].reshape(above.shape[:-1]))
 
 
 @checked
@@ -242,9 +237,8 @@ def reweight_by_extensions(
 def solve(above: Ints, max_states: int, /) -> Recursion:
     """Run the recursion on masks `above` (n,) of all ancestors of each element.
 
-    Taking elements from the front or from the back can make all the difference, and neither is
-    always better: both are tried in turn, with ever more room. What one attempt has found, the
-    next keeps.
+    From the front or from the back can make all the difference: both are tried in turn, with ever
+    more room, and keep what they have found.
     """
     n, room = above.size, min(FIRST_STATES, max_states)
     attempts = [_start(above, False), _start(_reverse(above), True)]
@@ -298,8 +292,7 @@ def _before(dag: ArrayLike) -> Ints:
 def _reverse(above: Ints) -> Ints:
     """Masks (n,) of all descendants."""
     nodes = np.arange(above.size, dtype=np.int64)
-    out: Ints = ((above[None, :] >> nodes[:, None] & 1) << nodes).sum(axis=1)
-    return out
+    return np.asarray(((above[None, :] >> nodes[:, None] & 1) << nodes).sum(axis=1))
 
 
 def _log_densities(above: Ints, max_states: int) -> Floats:
@@ -311,8 +304,7 @@ def _log_densities(above: Ints, max_states: int) -> Floats:
     return out
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class IdealLattice:
     """The ideals of a DAG by size: the sets of nodes that hold all parents of their members.
 

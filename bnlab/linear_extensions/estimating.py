@@ -133,12 +133,7 @@ def estimate_linear_extensions(
 
 
 def successes(eps: float, delta: float, steps: int, /) -> int:
-    """The smallest k for which the product over `steps` keeps the promise (eps, delta).
-
-    The estimate over the truth is the product of independent (k - 1) / Gamma(k) [Huber2017]. Its
-    two tails are bounded by Chernoff's inequality with the moments of Gamma(k),
-    E[Gamma(k)**t] = Gamma(k + t) / Gamma(k).
-    """
+    """The smallest k for which a product of `steps` (k - 1) / Gamma(k) keeps (eps, delta)."""
 
     def kept(k: int) -> bool:
         return _tail(k, steps, math.log1p(-eps), 1) + _tail(k, steps, math.log1p(eps), -1) <= delta
@@ -156,8 +151,8 @@ def successes(eps: float, delta: float, steps: int, /) -> int:
 def _tail(k: int, steps: int, log_ratio: float, sign: int) -> float:
     """Chernoff's bound on P(ln ratio <= log_ratio), or >= for sign -1.
 
-    exp(t log_ratio + steps ln E[((k - 1) / Gamma(k))**-t]) is convex in t: t > 0 for the lower
-    tail, -k < t < 0 for the upper one.
+    exp(t log_ratio + steps ln E[((k - 1) / Gamma(k))**-t]) is convex in t, E[Gamma(k)**t] =
+    Gamma(k + t) / Gamma(k): t > 0 for the lower tail, -k < t < 0 for the upper one.
     """
 
     def exponent(size: float) -> float:
@@ -195,8 +190,7 @@ def _count_blocks(above: Ints, max_states: int) -> tuple[float, list[int]]:
 def _restricted(above: Ints, inside: Ints) -> Ints:
     """The relations (B,) among the elements `inside` (B,), renumbered."""
     bits = np.arange(inside.size, dtype=np.int64)
-    out: Ints = ((above[inside][:, None] >> inside & 1) << bits).sum(axis=1)
-    return out
+    return np.asarray(((above[inside][:, None] >> inside & 1) << bits).sum(axis=1))
 
 
 def _parts(above: Ints, inside: Ints) -> list[int]:
@@ -210,10 +204,7 @@ def _parts(above: Ints, inside: Ints) -> list[int]:
 
 
 def _steps(above: Ints, blocks: list[int], rng: np.random.Generator) -> list[Step]:
-    """Choose the chain by pilot draws, which the estimate does not use again.
-
-    Each step takes the missing relations that most of the draws obey that obey those taken before.
-    """
+    """Choose the chain by pilot draws: each step takes relations that most of the draws obey."""
     within = np.zeros_like(above)
     for block in blocks:
         for v in graphs.members(block):
@@ -281,18 +272,14 @@ def _pilot(below: Ints, rng: np.random.Generator) -> Floats:
 
 
 class _Position(NamedTuple):
-    """How far an estimate is, between two batches of draws.
+    """How far an estimate is, between two batches of draws."""
 
-    trace: of the steps that are done; draws: made for them; made, obeying: in the step at hand;
-    sweeps: to begin the next batch with; states: of the generator.
-    """
-
-    trace: Floats
-    draws: int
-    made: int
+    trace: Floats  # of the steps that are done
+    draws: int  # made for them
+    made: int  # in the step at hand
     obeying: int
-    sweeps: int
-    states: NDArray[np.uint8]
+    sweeps: int  # to begin the next batch with
+    states: NDArray[np.uint8]  # of the generator
 
 
 class _Drawn(Work):

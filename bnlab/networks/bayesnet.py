@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
-from bnlab.checks import Natural, checked, real
+from bnlab.checks import Natural, frozen, real
 from bnlab.data import Data
 from bnlab.files import check_place, write_text
 from bnlab.graphs import check_dag, members, topological_order
@@ -23,8 +22,7 @@ MAX_TABLE_ENTRIES = 10**7
 MAX_CONCENTRATION = 1e300
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(repr=False)
 class BayesNet(WithDag):
     """A Bayesian network over n discrete variables, checked once and read-only from then on.
 
@@ -281,15 +279,11 @@ def dirichlet_means(
     """Posterior means (q, r) of p(x_v | parents); `pseudo_count` of one of so many cells."""
     counts = family_counts(data, v, parents)
     table = counts + pseudo_count(counts.size)
-    means: NDArray[np.float64] = table / table.sum(axis=1, keepdims=True)
-    return means
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
 def family_counts(data: Data, v: int, parents: int, /) -> NDArray[np.int64]:
-    """Count the rows (q, r) by configuration of parents and state of v, which was not set in them.
-
-    Configurations as in the tables of a `BayesNet`.
-    """
+    """Count the rows (q, r), as in a `BayesNet`'s table, in which v was not set."""
     columns = [*members(parents), v]
     shape = data.arities[columns].tolist()
     check_table_size(math.prod(shape[:-1]), shape[-1], data.names[v])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab import memory
-from bnlab.checks import Floats, Ints, Natural, checked, real
+from bnlab.checks import Floats, Ints, Natural, frozen, real
 from bnlab.data import Data
 from bnlab.data.table import counted
 from bnlab.data.validation import check_names
@@ -21,8 +20,7 @@ from bnlab.scores import AnyData, BGe, score_parts
 from bnlab.scores.gaussian import regression, units_of, wishart_prior
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(repr=False)
 class GaussianNet(WithDag):
     """A linear-Gaussian network over n measured variables, checked once and read-only from then on.
 
@@ -204,8 +202,7 @@ class GaussianNet(WithDag):
         terms = -0.5 * (off**2 / self.variances + np.log(2 * math.pi * self.variances))
         if data.intervened is not None:
             terms[data.intervened] = 0.0
-        total: Floats = terms.sum(axis=1)
-        return total
+        return np.asarray(terms.sum(axis=1))
 
 
 def _measurements(values: Floats, names: Sequence[str]) -> Data:

@@ -1,5 +1,7 @@
 """Tables and figures of a paper, each written once: for its notebook, `bnlab reproduce` and tests.
 
+And what papers share: long runs stored by name, random numbers, DAGs, chains, weights.
+
 @page.table("figures_4_5", "of", "sampler", "median area", "lowest", "highest", form=".3f")
 def areas() -> Rows:
     "Figures 4 and 5 as numbers. Areas under the ROC curve; median and range of ten data sets."
@@ -10,15 +12,27 @@ import csv
 import io
 import re
 import textwrap
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from importlib.resources import as_file, files
+from types import MappingProxyType
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import bnlab as bn
+from bnlab import graphs
+from bnlab.checks import Floats, Ints
 
 Cell = str | int | float
 Rows = Iterator[Sequence[Any]]
 Make = Callable[..., Any]
 Settings = Mapping[str, Any]
+Array = NDArray[Any]
+Arrays = Mapping[str, Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,3 +194,57 @@ def pairs(published: Iterable[Any], ours: Iterable[Any]) -> Iterator[Any]:
 def _plain(cell: Any) -> Cell:
     value: Cell = cell.item() if hasattr(cell, "item") else cell
     return value
+
+
+@cache
+def stored(paper: str, /) -> Arrays:
+    """Return the stored arrays of a paper, such as "em2007", which `benchmarks/stored.py` makes."""
+    with as_file(files("bnlab.papers") / paper / "long.npz") as path, np.load(path) as kept:
+        return MappingProxyType({name: kept[name] for name in kept.files})
+
+
+@cache
+def printed(paper: str, /) -> Mapping[str, Any]:
+    """Return the numbers that a paper prints, from its `printed.toml`."""
+    text = files("bnlab.papers").joinpath(paper, "printed.toml").read_text(encoding="utf-8")
+    return MappingProxyType(tomllib.loads(text))
+
+
+def streams(seed: int, /) -> Callable[..., np.random.Generator]:
+    """Return a function that gives random numbers of their own for each key."""
+
+    def stream(*key: int) -> np.random.Generator:
+        return np.random.default_rng([seed, *key])
+
+    return stream
+
+
+def random_dag(n: int, rng: np.random.Generator, /, max_parents: int = 3) -> Ints:
+    """Draw a DAG: a random order of nodes, each with a uniform number of parents before it."""
+    dag, order = np.zeros(n, np.int64), rng.permutation(n)
+    for place, v in enumerate(order):
+        count = rng.integers(0, min(place, max_parents) + 1)
+        dag[v] = (np.int64(1) << rng.choice(order[:place], count, replace=False)).sum()
+    return graphs.check_dag(dag)
+
+
+def taken(draws: bn.Draws, where: Any, /) -> bn.Draws:
+    """Return the draws that an index, or two, for chains and draws, take of them."""
+    return replace(
+        draws,
+        values=draws.values[where],
+        log_weight=draws.log_weight[where],
+        log_target=draws.log_target[where],
+        traces={name: trace[where] for name, trace in draws.traces.items()},
+    )
+
+
+def chain(draws: bn.Draws, c: int, first: int = 0, /) -> bn.Draws:
+    """Return one of the chains, alone and without its stats, from draw `first` on."""
+    return replace(taken(draws, np.s_[c : c + 1, first:]), stats={})
+
+
+def normalised(log_weights: Floats, /) -> Floats:
+    """Return weights that add up to 1."""
+    weights = np.exp(log_weights - log_weights.max())
+    return np.asarray(weights / weights.sum())

@@ -14,13 +14,14 @@ from bnlab.data.table import node_number, rows_of
 from bnlab.exact import DagPosterior, OrderPosterior, order_posterior
 from bnlab.graphs import check_dag, check_dags, members
 from bnlab.kernels import counting as kernels
-from bnlab.predict.regressions import Regressions, posterior_of
 from bnlab.predict.tables import (
+    Regressions,
     Tables,
     check_rows,
     completed,
     connected_terms,
     missing_masks,
+    posterior_of,
 )
 from bnlab.priors import Prior, Uniform
 from bnlab.records import altered
@@ -161,8 +162,7 @@ def log_class_posterior(
         values = rows.values.copy()
         values[:, c] = state
         joint[:, state] = _mixture(*weighted, parameters, altered(rows, values=values))
-    posterior: Floats = joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
-    return posterior
+    return np.asarray(joint - np.logaddexp.reduce(joint, axis=1, keepdims=True))
 
 
 @checked
@@ -234,8 +234,7 @@ def exact_log_density(
             log_p[i] = posterior(replace(table, log_score=log_score)).log_z - log_z_data
             steps.tick()
     starts = np.searchsorted(owner, np.arange(rows.m))
-    out: Floats = np.logaddexp.reduceat(log_p[which.ravel()], starts)
-    return out
+    return np.asarray(np.logaddexp.reduceat(log_p[which.ravel()], starts))
 
 
 def _one_dag(dag: ArrayLike, data: Data) -> tuple[Ints, Floats]:

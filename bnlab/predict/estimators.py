@@ -181,14 +181,12 @@ class BayesNetClassifier(ClassifierMixin, BaseEstimator):
             for v, (u, coding) in enumerate(codings.items()):
                 rows[:, v] = coding.codes(columns[u])
             total += np.exp(log_class_posterior(draws, data, data.n - 1, rows, score=self._score))
-        out: Floats = total / len(self.parts_)
-        return out
+        return np.asarray(total / len(self.parts_))
 
     def predict(self, X: "ArrayLike | pd.DataFrame") -> NDArray[Any]:
         """Return the most probable class of each row, (rows,)."""
         probabilities = self.predict_proba(X)
-        out: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
-        return out
+        return np.asarray(self.classes_[probabilities.argmax(axis=1)])
 
     @property
     def _score(self) -> BDeu:
@@ -261,8 +259,7 @@ def _cut_points(numbers: Floats, bins: int) -> Floats:
     """Between all values if they are few; else at quantiles, fewer where ties leave bins empty."""
     distinct = np.unique(numbers)
     if distinct.size <= bins:
-        between: Floats = distinct[:-1] + np.diff(distinct) / 2
-        return between
+        return np.asarray(distinct[:-1] + np.diff(distinct) / 2)
     for size in range(bins, 1, -1):
         try:
             return EqualFrequency(size).cut_points(numbers)

@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bnlab import memory
-from bnlab.checks import Bools, Count, Floats, Ints, checked, real, shown
+from bnlab.checks import Bools, Count, Floats, Ints, checked, frozen, real, shown
 from bnlab.data import Data
 from bnlab.data.table import node_number
 from bnlab.exact import DagPosterior, OrderPosterior
@@ -37,8 +36,7 @@ MOST_SHOWN = 4  # levels in a repr
 Setting = Mapping[str, str | float]
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class Effects(Tabular):
     """p(y | do(x)) for each of r levels of y, or how far two settings of x are apart in it.
 
@@ -348,10 +346,7 @@ class Given:
         return states
 
     def parts(self, draws: Draws, weights: Floats) -> tuple[list[Part], Ints, Bools]:
-        """What decides about y in the DAGs, which part each draw has, whether x leads to y in it.
-
-        A part: the families of y and of its ancestors where edges into x are cut, without x's.
-        """
+        """The families that decide about y, which of them each draw has, whether x leads to y."""
         dags = draws.values.reshape(-1, self.data.n).copy()
         dags[weights == 0] = 0
         check_dags(dags)
@@ -411,11 +406,7 @@ class Given:
 
 
 def _log_dirichlet(alpha: Floats, axis: int, size: int, rng: np.random.Generator) -> Floats:
-    """ln of rows (size, ...) from Dirichlet distributions along an axis of alpha.
-
-    Gamma(a) is Gamma(a + 1) times U**(1/a), which in logarithms has no underflow at small a.
-    """
+    """ln of rows (size, ...) from Dirichlet distributions along an axis of alpha."""
     shape = (size, *alpha.shape)
     log_gamma = np.log(rng.standard_gamma(alpha + 1, shape)) - rng.exponential(size=shape) / alpha
-    out: Floats = log_gamma - np.logaddexp.reduce(log_gamma, axis=1 + axis, keepdims=True)
-    return out
+    return np.asarray(log_gamma - np.logaddexp.reduce(log_gamma, axis=1 + axis, keepdims=True))

@@ -10,18 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
-from bnlab.checks import Floats, Ints, checked, shown
+from bnlab.checks import Bools, Floats, Ints, checked, shown
 from bnlab.data import AnyCells, Data, Gapped
 from bnlab.data.columns import codes_of, number_in
 from bnlab.data.encoding import MISSING_LABEL
-from bnlab.data.table import rows_of
+from bnlab.data.table import counted, rows_of
 from bnlab.data.text import MISSING_MARKERS, Markers
 from bnlab.data.validation import as_states, check_measurements
 from bnlab.errors import warn
 from bnlab.graphs import ancestors, members
 from bnlab.kernels import counting as kernels
 from bnlab.records import altered
-from bnlab.scores import Score
+from bnlab.scores import AnyScore, BGe, ConditionalGaussian, Score, score_parts
+from bnlab.scores.gaussian import Units, WishartPrior, regression, units_of, wishart_prior
 
 Codes = NDArray[np.int32]
 Part = tuple[tuple[int, int], ...]  # families (v, parent mask), ascending
@@ -126,8 +127,7 @@ def _typed_code(data: Data, name: str, cell: str) -> int:
 def missing_masks(rows: Data, /) -> Ints:
     """Mask (rows,) of the missing cells of each row."""
     bits = np.int64(1) << np.arange(rows.values.shape[1], dtype=np.int64)
-    masks: Ints = np.where(rows.values == MISSING, bits, 0).sum(axis=1)
-    return masks
+    return np.asarray(np.where(rows.values == MISSING, bits, 0).sum(axis=1))
 
 
 def joint_states(sizes: list[int], /) -> Codes:
@@ -202,10 +202,10 @@ def posterior_tables(data: Data, score: Score, /) -> Tables:
     """The tables of all families, given data and a score with pseudo-counts, not BIC."""
     check_score(score)
     columns = np.array(data.values.T, order="C")
-    counted = [columns] * data.n
+    seen = [columns] * data.n
     if data.intervened is not None:
-        counted = [np.ascontiguousarray(columns[:, ~held]) for held in data.intervened.T]
-    return Tables(data.arities, counted, score)
+        seen = [np.ascontiguousarray(columns[:, ~held]) for held in data.intervened.T]
+    return Tables(data.arities, seen, score)
 
 
 def check_score(score: Score, /) -> None:
@@ -217,6 +217,69 @@ def check_score(score: Score, /) -> None:
         )
 
 
+class Regressions(NamedTuple):
+    """Data and a score, which together give each family its regressions, or its table."""
+
+    arities: Ints
+    data: Data
+    columns: Floats  # (n, m), in the units of the score
+    units: Units
+    prior: WishartPrior
+    tables: Tables  # of the variables with states
+
+    def log_densities(self, families: list[Ints], rows: Data, /) -> list[Floats]:
+        """ln of the mean density of x_v given parent masks (F,), (F, rows) for each node, nats."""
+        numbers, codes = self.units.columns(rows.measurements), np.array(rows.values.T, order="C")
+        out = []
+        for v, masks in enumerate(families):
+            if self.data.measured[v]:
+                every = np.empty((masks.size, rows.m))
+                for f, mask in enumerate(masks):
+                    every[f] = self._log_density(v, members(mask), numbers, codes)
+                out.append(every - np.log(self.units.scale[v]))
+            else:
+                self._check_parents(v, masks)
+                out.append(self.tables.log_means(v, masks, codes))
+        return out
+
+    def _log_density(self, v: int, parents: list[int], numbers: Floats, codes: Codes) -> Floats:
+        """A regression for each joint state of some of the parents, in the score's units."""
+        measured = self.data.measured
+        family = np.array([*(u for u in parents if measured[u]), v])
+        states, known = [u for u in parents if not measured[u]], counted(self.data)[v]
+        joint, group = np.unique(codes[states], axis=1, return_inverse=True)
+        out = np.empty(codes.shape[1])
+        for g, state in enumerate(joint.T):
+            same = known & (self.data.values[:, states] == state).all(axis=1)
+            some: Bools = group.ravel() == g
+            fitted = regression(self.columns[np.ix_(family, same)], self.prior)
+            out[some] = fitted.log_density(numbers[np.ix_(family, some)])
+        return out
+
+    def _check_parents(self, v: int, masks: Ints) -> None:
+        parents = members(int(np.bitwise_or.reduce(masks, initial=0)))
+        wrong = [self.data.names[u] for u in parents if self.data.measured[u]]
+        if wrong:
+            raise ValueError(
+                f"an edge from {wrong[0]!r}, which is measured, to {self.data.names[v]!r}, which "
+                "has states: ConditionalGaussian has no such families"
+            )
+
+
+def posterior_of(data: Data, score: AnyScore, /) -> Tables | Regressions:
+    """The posterior parameters of all families; a ValueError if score and data do not fit."""
+    score_parts(data, score)
+    if not isinstance(score, BGe | ConditionalGaussian):
+        return posterior_tables(data, score)
+    both = ConditionalGaussian(measured=score) if isinstance(score, BGe) else score
+    tables = posterior_tables(data, both.discrete)
+    if not data.measured.any():
+        return tables
+    units, prior = units_of(both.measured, data), wishart_prior(both.measured, data)
+    columns = units.columns(data.measurements)
+    return Regressions(data.arities, data, columns, units, prior, tables)
+
+
 class Plan(NamedTuple):
     """In which order the missing variables of a part go, and the largest table on the way."""
 
@@ -225,12 +288,10 @@ class Plan(NamedTuple):
 
 
 def connected_terms(dags: Ints, missing: int, tables: Tables, rows: Data, /) -> tuple[Ints, Floats]:
-    """What each DAG's density is a product of, when all rows miss the same cells.
+    """What each DAG's density is a product of: parts (U, C), -1 for none, of terms (P, rows).
 
-    A missing cell without observed descendants sums to 1. The families of the other nodes fall into
-    parts that share no missing cell; a part that many DAGs have is summed once.
-    parts : (U, C) places in `terms`, -1 for none
-    terms : (P, rows), ln of the sum over the missing cells of the product of each part, nats
+    The families of nodes with observed descendants fall into parts that share no missing cell; a
+    part that many DAGs have is summed once.
     """
     number: dict[Part, int] = {}
     lists = [
@@ -269,8 +330,7 @@ def _relevant(dags: Ints, missing: int) -> Ints:
     n = dags.shape[1]
     observed = [v for v in range(n) if not missing >> v & 1]
     above = ancestors(dags)[:, observed]
-    relevant: Ints = np.bitwise_or.reduce(above, axis=1) | np.int64(sum(1 << v for v in observed))
-    return relevant
+    return np.asarray(np.bitwise_or.reduce(above, axis=1) | np.int64(sum(1 << v for v in observed)))
 
 
 def _parts(dag: list[int], relevant: int, missing: int) -> list[Part]:
@@ -316,8 +376,7 @@ def eliminate(factors: list[Factor], order: list[int], arities: Ints, /) -> Floa
             total = total + log_value.reshape(len(log_value), *shape)
         summed = np.logaddexp.reduce(total, axis=1 + nodes.index(v))
         factors = [f for f in factors if not f[0] >> v & 1] + [(scope & ~(1 << v), summed)]
-    out: Floats = np.sum([log_value for _, log_value in factors], axis=0)
-    return out
+    return np.asarray(np.sum([log_value for _, log_value in factors], axis=0))
 
 
 def _factor(v: int, parents: int, missing: int, tables: Tables, rows: Data) -> tuple[int, Floats]:

@@ -3,13 +3,12 @@
 import math
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, identity
-from bnlab.checks import Floats, Ints, Several, checked
+from bnlab.checks import Floats, Ints, Several, checked, frozen
 from bnlab.data import Data
 from bnlab.data.table import rows_of
 from bnlab.results import Record, Run
@@ -21,8 +20,7 @@ Method = Callable[[Data, Data], ArrayLike]
 METHOD = "cross-validation"
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class CrossValidation(Record):
     """How well methods predicted rows that they had not seen. Make one with `cross_validate`.
 
@@ -60,8 +58,7 @@ class CrossValidation(Record):
     @property
     def means(self) -> Floats:
         """Mean log density of a row by each method, (methods,), nats."""
-        means: Floats = np.nanmean(self.log_density, axis=1)
-        return means
+        return np.asarray(np.nanmean(self.log_density, axis=1))
 
     def difference(self, one: str, other: str, /) -> tuple[float, float]:
         """Return the mean over rows of ln p by `one` less by `other`, and its standard error, nats.

@@ -48,37 +48,31 @@ Values = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Unknown(ABC):
-    """What is drawn in turn with the DAG: an array (size,) of states, measurements or choices.
-
-    called : so many of what; comparisons : rows that are looked at in a cycle
-    fit : whether arrays (..., size) can be it
-    start : where a chain begins; drawn : all of it anew, given the DAG
-    proposed : what to go to with the DAG summed out, by a symmetric proposal; None to stay
-    filled : the data that can be scored once it is known; log_scores : (n, F), of families
-    """
+    """What is drawn in turn with the DAG: an array (size,) of states, measurements or choices."""
 
     data: Data
     size: int
     dtype: type[np.float64] | type[np.int64]
-    called: str
-    comparisons: int
+    called: str  # so many of what
+    comparisons: int  # rows that are looked at in a cycle
 
     @abstractmethod
-    def fit(self, values: Values, /) -> bool: ...
+    def fit(self, values: Values, /) -> bool: ...  # whether arrays (..., size) can be it
 
     @abstractmethod
     def start(self, rng: np.random.Generator, /) -> Values: ...
 
-    @abstractmethod
+    @abstractmethod  # all of it anew, given the DAG
     def drawn(self, values: Values, dag: Ints, rng: np.random.Generator, /) -> Values: ...
 
     @abstractmethod
-    def filled(self, values: Values, /) -> Data: ...
+    def filled(self, values: Values, /) -> Data: ...  # what can be scored once it is known
 
     @abstractmethod
     def log_scores(self, values: Values, parents: Ints, /) -> Floats: ...
 
     def proposed(self, values: Values, rng: np.random.Generator, /) -> Values | None:
+        """What to go to with the DAG summed out, by a symmetric proposal; None to stay."""
         return None
 
     def state(self, values: Values, dag: Ints, /) -> Ints:
@@ -241,8 +235,7 @@ def _diagnosed(
 ) -> tuple[Floats, float, float]:
     """Standard errors (n, n) of the means, the worst R-hat, and the least ESS.
 
-    Where DAGs are drawn by moves, an edge that none of them has may have been missed, or one that
-    all have: if it is `undecided`, its standard error is 1 / ESS, of ln p.
+    The error of an `undecided` edge that no DAG drawn by moves has, or all, is 1 / ESS, of ln p.
     """
     (chains, draws), n = log_target.shape, given.shape[-1]
     if draws < LEAST_DRAWS:
@@ -288,10 +281,9 @@ class GibbsWalker:
     ) -> tuple[Values, Floats, Ints, float]:
         """Values, edges (n, n) given them, a DAG drawn given them, and ln of its target.
 
-        Moves on partitions, from that of the last DAG to a DAG of where they end, keep the
-        posterior of DAGs [KuipersMoffa2017]; edges are then shares of the DAGs on their way.
-        Half of them reverse an edge: measured on networks of 20 and 27 variables, draws are then
-        worth several times as many independent ones as with a tenth.
+        Moves on partitions keep the posterior of DAGs [KuipersMoffa2017]; edges are then shares of
+        the DAGs on their way. With half of them reversals, draws are worth several times as many
+        independent ones as with a tenth, on networks of 20 and 27 variables.
         """
         if not self.moves:
             posterior = dag_posterior(self._scored(values))
@@ -312,7 +304,6 @@ class GibbsWalker:
 
     @property
     def block_moves(self) -> int:
-        """Cycles that take about 100 ms."""
         return max(1, int(BLOCK_CYCLES / self.work))
 
     @property

@@ -138,7 +138,6 @@ class PartialOrderWalker:
 
     @property
     def block_moves(self) -> int:
-        """Moves that take about 100 ms."""
         subsets = 1 << self.bucket
         if isinstance(self.orders.source, tuple):  # reading families takes most of the time
             subsets = 1 + subsets // 32

@@ -4,7 +4,6 @@ import math
 import os
 from collections.abc import Callable, Generator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,7 +20,7 @@ from bnlab.checkpoints import (
     generator_states,
     restore_generators,
 )
-from bnlab.checks import Count, Ints, Natural, checked
+from bnlab.checks import Count, Ints, Natural, frozen
 from bnlab.running import Clock, Crew, Executor, Progress, Stopped, Work, run_steps, workers
 
 CHAINS = 4
@@ -48,15 +47,11 @@ class ChainSampler(Protocol):
     def walk(
         self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
-        """Move `state` along in place: `lead` moves, then `thin` before each record.
-
-        Returns arrays (records, ...), and last a tally, which adds up over rounds.
-        """
+        """Move `state` along: arrays (records, ...), and a tally, which adds up over rounds."""
         ...
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class ChainSettings:
     """What every chain does: burn_in moves, then `draws` records after `thin` moves each."""
 
@@ -104,11 +99,7 @@ class ChainSettings:
         return max(0, moves - self.burn_in) // self.thin
 
     def round(self, moves: int, block: int, few: int = FEW_RECORDS, /) -> tuple[int, int]:
-        """(lead, records) of a round of about `block` moves that begins after so many.
-
-        A round is of the burn-in, or of draws: of `few`, or of a small share of all. The burn-in,
-        too, is made in steps of `thin` moves, of which the first may be shorter.
-        """
+        """(lead, records) of a round of about `block` moves that begins after so many."""
         steps, left = max(1, block // self.thin), self.burn_in - moves
         if left > 0:
             return min(left % self.thin + steps * self.thin, left), 0
@@ -137,9 +128,8 @@ class Position(NamedTuple):
 class Chains(Work):
     """One chain from each of the starts, in step, and their records (chains, draws, ...).
 
-    All of them stop after the same round: one that an interrupt breaks is dropped for all, so their
-    draws stay equally many. The sampler is laid out unless a file keeps all draws already.
-    There are as many `threads` as chains if not told, and no more than processors.
+    A round that an interrupt breaks is dropped for all. The sampler is laid out unless a file keeps
+    all draws already.
     """
 
     def __init__(
@@ -288,11 +278,7 @@ def _block(
     seconds: float,
     threads: int,
 ) -> int:
-    """Moves of each chain in a round: about 100 ms of all of them on threads.
-
-    On another executor as many as fill some seconds, at the pace of the last round, in which so
-    many were made: who knows how many workers there are, how fast, and how far away?
-    """
+    """Moves of each chain in a round: about 100 ms on threads, elsewhere some seconds of them."""
     if executor is None:
         return max(1, sampler.block_moves // math.ceil(settings.chains / threads))
     if not made:
@@ -326,5 +312,4 @@ def blank(records: int, n: int, reals: int, *tally: int) -> tuple[NDArray[Any], 
 
 def acceptance(tally: Ints, /) -> NDArray[np.float64]:
     """Accepted moves of those tried, from (..., 2); 0 where none was tried."""
-    rates: NDArray[np.float64] = tally[..., 1] / np.maximum(tally[..., 0], 1)
-    return rates
+    return np.asarray(tally[..., 1] / np.maximum(tally[..., 0], 1))

@@ -1,11 +1,10 @@
 """`complete`: missing cells and DAGs, drawn in turn along Gibbs chains."""
 
 import os
-from dataclasses import dataclass
 
 import numpy as np
 
-from bnlab.checks import Floats, Ints, checked
+from bnlab.checks import Floats, Ints, checked, frozen
 from bnlab.data import AnyCells, Data
 from bnlab.priors import Prior, Uniform
 from bnlab.running import Executor, Progress
@@ -18,8 +17,7 @@ from bnlab.scores.knowledge import Candidates, Edges, Tiers
 METHOD = "Gibbs sampling of cells and DAGs"
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(repr=False)
 class Completions(Averages):
     """Completions of a table with missing cells, and what they say of the edges, averaged.
 

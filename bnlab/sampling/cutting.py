@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.checks import Bools, Floats, Ints, check_counts, checked
+from bnlab.checks import Bools, Floats, Ints, check_counts, checked, frozen
 from bnlab.data import CutPoints, Data, Intervals, discretize
 from bnlab.data.discretizing import check_spread
 from bnlab.data.table import counted
@@ -30,8 +30,7 @@ Points = tuple[tuple[float, ...], ...]
 Codes = NDArray[np.int32]
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(repr=False)
 class Cuts(Averages):
     """Ways to cut the measured columns of a table, and what they say of the edges, averaged.
 
@@ -259,16 +258,13 @@ class ColumnCuts(Unknown):
         return cls(data, *told, score, tuple(ways), tuple(log_density))
 
     def fit(self, choices: Ints, /) -> bool:
-        """Whether all of them (..., columns) are candidates."""
         sizes = np.array([len(each) for each in self.ways])
         return bool(((choices >= 0) & (choices < sizes)).all())
 
     def start(self, rng: np.random.Generator, /) -> Ints:
-        """Any candidate for each column."""
         return rng.integers([len(each) for each in self.ways])
 
     def filled(self, choices: Ints, /) -> Data:
-        """The data when they are cut."""
         return _with_columns(
             self.data, [ways[c] for ways, c in zip(self.ways, choices, strict=True)]
         )
@@ -293,7 +289,6 @@ class ColumnCuts(Unknown):
         return out
 
     def proposed(self, choices: Ints, rng: np.random.Generator, /) -> Ints | None:
-        """Another candidate for one column."""
         sizes = np.array([len(each) for each in self.ways])
         if not (some := np.flatnonzero(sizes > 1)).size:
             return None

@@ -115,15 +115,12 @@ def check_orders(orders: Draws, table: ScoreTable | None, /) -> ScoreTable:
 
 
 class Given(NamedTuple):
-    """Orders (T, n), which have a weight (T,), the families as from `families_by_weight`.
+    """Orders of which DAGs are drawn."""
 
-    uniforms : (T, draws, n), for the DAGs of each order
-    """
-
-    orders: Ints
-    weigh: NDArray[np.bool_]
-    families: list[tuple[Ints, Floats]]
-    uniforms: Floats
+    orders: Ints  # (T, n)
+    weigh: NDArray[np.bool_]  # (T,), which have a weight
+    families: list[tuple[Ints, Floats]]  # as from `families_by_weight`
+    uniforms: Floats  # (T, draws, n), for the DAGs of each order
 
 
 def given_block(given: Given) -> Arrays:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bnlab import memory
 from bnlab.checkpoints import Arrays
-from bnlab.checks import Floats, Ints, Natural, checked
+from bnlab.checks import Floats, Ints, Natural, checked, frozen
 from bnlab.data import Data
 from bnlab.exact import DagPosterior, OrderPosterior
 from bnlab.exact.dag import factors_by_size, log_weights_of_sizes
@@ -36,10 +36,7 @@ ROUND_BLOCKS = 32  # handed out together: their uniform numbers are all that wai
 
 
 def batch_bytes(rows: int, draws: int, uniforms: int) -> int:
-    """Bytes of draws in blocks: so many numbers each, and uniform ones of a round of blocks.
-
-    The blocks are put together at the end, or every MANY_PARTS, when others still wait.
-    """
+    """Bytes of draws in blocks: so many numbers each, and uniform ones of a round of blocks."""
     kept, waiting = rows * draws, uniforms * min(draws, ROUND_BLOCKS * BLOCK_DRAWS)
     many = draws > MANY_PARTS * BLOCK_DRAWS
     return 8 * (2 * kept + waiting if many else kept + max(kept, waiting))
@@ -132,8 +129,7 @@ def dags_given(
 ) -> Arrays:
     """One DAG for each row of predecessor masks (T, n), from uniform numbers (T, n).
 
-    families: of each node, as from `families_by_weight`. touched (T, n): masks of nodes of which
-    one must be a parent, if any is given. log_target is -inf where a node has no such family.
+    touched (T, n): masks of nodes of which one must be a parent. log_target is -inf without family.
     """
     touched = np.zeros_like(masks) if touched is None else touched
     dags, log_target = np.empty_like(masks), np.zeros(len(masks))
@@ -168,9 +164,8 @@ def sample_by_layers(
 ) -> Draws:
     """Independent DAGs from p(G | D), structure-modular [TalvitieEtAl2019].
 
-    Every set of placed nodes that a draw comes by costs a sum over the subsets of the others, once
-    for each block of draws: the time is at most O(n 2**n) a layer, and far less once the posterior
-    is concentrated on few first layers. Each worker takes 24 * 2**n bytes.
+    Every set of placed nodes costs a sum over the subsets of the others, once for each block of
+    draws: at most O(n 2**n) a layer.
     """
     n = posterior.table.n
     workers = min(os.cpu_count() or 1, -(-draws // BLOCK_DRAWS))
@@ -221,8 +216,7 @@ def _layers(posterior: DagPosterior, uniforms: Floats) -> tuple[Ints, Ints]:
     return within, touched
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class Joint(Record):
     """A node order, a network consistent with it, and data of the network.
 

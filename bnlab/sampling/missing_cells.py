@@ -79,10 +79,9 @@ class Regressions(NamedTuple):
 class MissingCells(Unknown):
     """Missing cells of a table, drawn in turn with the DAG.
 
-    Of measurements, regressions are drawn first, and the missing ones of a row together given
-    these. Then missing states one by one, given all other cells and the regressions, with their own
-    tables integrated out. Units of measurements are those of the observed cells, so that one prior
-    holds for all completions.
+    Measurements are drawn given regressions that are drawn first, those of a row together; states
+    one by one, given all other cells, their own tables integrated out. Units of measurements are
+    those of the observed cells, so that one prior holds for all completions.
     """
 
     score: CellScore
@@ -95,13 +94,11 @@ class MissingCells(Unknown):
         return units_of(self.of_measured, self.data) if self.data.measured.any() else None
 
     def fit(self, cells: Cells, /) -> bool:
-        """Whether all of them (..., cells) are states of their variables, or measurements."""
         sizes = self.data.arities[np.argwhere(self.data.missing)[:, 1]]
         state = (cells >= 0) & (cells < sizes) & (cells % 1 == 0)
         return bool(np.where(sizes, state, np.abs(cells) <= MAX_MEASUREMENT).all())
 
     def start(self, rng: np.random.Generator, /) -> Cells:
-        """Cells drawn from the observed ones of their columns, row by row."""
         data, gaps, whole = self.data, self.data.missing, np.empty(self.data.values.shape)
         for v in np.flatnonzero(gaps.any(axis=0)):
             of_kind = data.measurements if data.measured[v] else data.values
@@ -111,7 +108,6 @@ class MissingCells(Unknown):
         return whole[gaps].astype(self.dtype)
 
     def filled(self, cells: Cells, /) -> Data:
-        """The data with these cells."""
         return filled(self.data, cells)
 
     def log_scores(self, cells: Cells, parents: Ints, /) -> Floats:
@@ -119,7 +115,6 @@ class MissingCells(Unknown):
         return log_scores(self.filled(cells), self.score, parents, self.units)
 
     def drawn(self, cells: Cells, dag: Ints, rng: np.random.Generator, /) -> Cells:
-        """All cells drawn anew."""
         data, gaps, known = self.filled(cells), self.data.missing, counted(self.data)
         codes, log_density = np.array(data.values.T, order="C"), np.empty((0, 0, 0))
         where, table = np.argwhere(gaps & ~data.measured), data.values.astype(self.dtype)
@@ -171,8 +166,7 @@ class MissingCells(Unknown):
         """Draw the missing measurements of each row together.
 
         With x A = x - x B, B the slopes, and s the residual variances, the missing cells M of a row
-        are Normal with precision A_M diag(1 / s) A_M', where a variable that was set in the row has
-        no residual. Rows with the same gaps and regressions share it.
+        are Normal with precision A_M diag(1 / s) A_M'; what was set in the row has no residual.
         """
         data, nodes = self.data, np.arange(self.data.n)
         gaps, known = data.missing & data.measured, counted(data).T & data.measured

@@ -169,11 +169,7 @@ class CoupledWalker:
     def walk(
         self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
-        """Orders (T, n), ln weights (T, C) at beta = 1 of all, tally (3 C + C - 1, 2).
-
-        The tally is of moves by temperature and kind, and then of exchanges. The chains exchange
-        their orders after each `thin` moves of the lead, too, of which the first may be fewer.
-        """
+        """Orders (T, n), ln weights (T, C), tally (4 C - 1, 2) of moves and then of exchanges."""
         for steps, moves in ((1, lead % thin), (lead // thin, thin)):
             if steps and moves:
                 self.orders.walk_coupled(state, self.betas, steps, moves, self.moves, rng)
@@ -183,7 +179,6 @@ class CoupledWalker:
 
     @property
     def block_moves(self) -> int:
-        """Moves of each order that take about 100 ms."""
         return self.orders.block_moves // self.betas.size
 
 

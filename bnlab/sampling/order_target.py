@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.checks import Floats, Ints, checked, real
+from bnlab.checks import Floats, Ints, frozen, real
 from bnlab.errors import Public
 from bnlab.exact.order import unpack
 from bnlab.kernels import counting, order_dp, order_walks
@@ -22,8 +22,7 @@ BLOCK_TERMS = 100_000_000  # family weights read in about 100 ms
 KINDS = ("swap", "adjacent", "relocate")
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class Moves:
     """How often each kind of move on orders is proposed; the weights need not sum to 1.
 
@@ -52,15 +51,14 @@ class Moves:
     def shares(self) -> Floats:
         """Cumulative probabilities (2,) of swaps, and of swaps or adjacent ones."""
         total = np.cumsum([self.swap, self.adjacent, self.relocate], dtype=float)
-        shares: Floats = total[:2] / total[2]
-        return shares
+        return np.asarray(total[:2] / total[2])
 
 
 class Walk(NamedTuple):
     """Records of a walk: orders (T, n), ln weight at beta = 1 (T,), tally (spans, 3, 2).
 
-    The tally counts moves tried and accepted, by kind. Of C coupled chains: the orders of the last,
-    ln weights (T, C), tally (spans, C, 3, 2), and exchanges (C - 1, 2) of each with the next.
+    Of C coupled chains: the orders of the last, ln weights (T, C), tally (spans, C, 3, 2), and
+    exchanges (C - 1, 2) of each with the next.
     """
 
     orders: Ints
@@ -158,8 +156,7 @@ class OrderWalker:
 
     def log_weights(self, orders: Ints, /) -> Floats:
         """ln weight (T,) of each of the orders (T, n), nats."""
-        weights: Floats = order_walks.weigh(self.source, np.ascontiguousarray(orders, np.int64))
-        return weights
+        return np.asarray(order_walks.weigh(self.source, np.ascontiguousarray(orders, np.int64)))
 
     @property
     def block_moves(self) -> int:
@@ -171,11 +168,7 @@ class OrderWalker:
 
 
 def check_weight(table: ScoreTable, orders: Ints, log_target: Floats, /) -> None:
-    """Raise a ValueError if the heaviest of orders (..., n) has a node with no weight to tell.
-
-    Walks give such a node, all of whose families within its predecessors are forbidden or weigh
-    next to nothing, the least weight there is in place of its own.
-    """
+    """Raise a ValueError if the heaviest of orders (..., n) has a node with no weight to tell."""
     heaviest = orders.reshape(-1, table.n)[log_target.argmax()]
     best = log_phi_within(table, heaviest).max(axis=1)
     if (best <= table.log_phi.max(axis=1) + order_walks.FLOOR).any():

@@ -116,10 +116,7 @@ def sample_partitions(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartitionWalker:
-    """The families of a score table, laid out for walks on partitions.
-
-    A pickle holds `log_phi` alone, as that of an `OrderWalker`.
-    """
+    """The families of a score table, laid out for partitions; pickled as `log_phi` alone."""
 
     n: int
     max_parents: int
@@ -153,7 +150,6 @@ class PartitionWalker:
 
     @property
     def block_moves(self) -> int:
-        """Moves that take about 100 ms."""
         return block_moves(self.n, self.max_parents)
 
 
@@ -225,5 +221,4 @@ def first_partition(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
 def first_dag(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
     """Return the best DAG (n,) consistent with a random order."""
     best = log_phi_within(table, allowed_order(table, rng=rng)).argmax(axis=1)
-    dag: Ints = table.parents[np.arange(table.n), best]
-    return dag
+    return np.asarray(table.parents[np.arange(table.n), best])

@@ -269,11 +269,7 @@ class _Found(Work):
 
 
 def within(families: list[tuple[Ints, Floats]], masks: Ints, /) -> Choices:
-    """Of each node, the families within masks (n,), and the ln tail sums of their probabilities.
-
-    tails[a] = ln of the sum of p(G | masks) over G from place a on, -inf at the end. A ValueError
-    where a node has no family.
-    """
+    """Of each node the families within masks (n,), and ln tail sums of their p, -inf at the end."""
     out = []
     for (parents, log_phi), mask in zip(families, masks, strict=True):
         fits = parents & ~mask == 0
@@ -287,11 +283,10 @@ def within(families: list[tuple[Ints, Floats]], masks: Ints, /) -> Choices:
 def distinct_dags(choices: Choices, rng: np.random.Generator, /) -> Iterator[tuple[Dag, float]]:
     """The DAGs given an order, each once, with ln probabilities, as draws would first meet them.
 
-    Let draws come at random times, one a unit of time on average. A set of DAGs with probability p
-    is first met after an exponential time of rate p, then by one of its halves in proportion to
-    their probabilities, and the other half waits on as if nothing had been. So the earliest set is
-    halved until it is one DAG, and the halves left over join the queue. A set is told by the
-    parents of the first nodes and a range of families of the next; `choices` come from `within`.
+    A set of DAGs with probability p is first met after an exponential time of rate p, then by one
+    of its halves in proportion to their probabilities, and the other half waits on as if nothing
+    had been. So the earliest set is halved until it is one DAG, and the halves left over join the
+    queue. A set is told by the parents of the first nodes and a range of families of the next.
     """
     queue: list[Waiting] = [(-math.inf, 0.0, (), 0, 0)]
     while queue:

@@ -1,19 +1,18 @@
 """How walks on DAGs move: one frozen record for each kernel of `sample_structures`."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnlab.checks import Floats, checked, real
+from bnlab.checks import Floats, frozen, real
 from bnlab.results import Record
 
 CLIP = 1e-4  # least probability of each way to join a pair [EatonMurphy2007, sec. 4]
 ROUNDING = 1e-9  # by which p(u -> v) + p(v -> u) may exceed 1
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class Local:
     """Add, delete or reverse one edge [MadiganYork1995, GiudiciCastelo2003].
 
@@ -30,8 +29,7 @@ class Local:
     """
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class Global(Record):
     """A whole DAG at a time from probabilities of edges, an independence sampler.
 
@@ -70,8 +68,7 @@ class Global(Record):
         return chances
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class Hybrid(Global):
     """A local move with probability `local`, else a global one [EatonMurphy2007, sec. 4].
 
@@ -96,8 +93,7 @@ class Hybrid(Global):
             raise ValueError(f"local={self.local}: the share of local moves is within 0..1")
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class Gibbs:
     """A random pair of nodes joined anew: not at all, u -> v or v -> u, given all other edges.
 
@@ -110,8 +106,7 @@ class Gibbs:
     """
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class EdgeReversal:
     """Local moves, and the edge reversal of [GrzegorczykHusmeier2008] with probability `share`.
 

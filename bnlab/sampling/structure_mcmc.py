@@ -155,10 +155,7 @@ def sample_structures(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StructureWalker:
-    """The families of a score table, laid out for walks on DAGs by one kernel.
-
-    A pickle holds ln of their weights once, and not what edge reversals read besides.
-    """
+    """The families of a score table, laid out for walks on DAGs; pickled as their weights alone."""
 
     n: int
     source: tuple[NDArray[np.generic], ...]
@@ -188,7 +185,6 @@ class StructureWalker:
         """Move `state` along in place: DAGs (T, n), ln of their targets (T,), tally (4, 2).
 
         state (n + 1,): a DAG, and how many local moves it stays (`kernels.dag_jumps`), at first -1.
-        Local moves alone are not made one by one; mixed with others they are.
         """
         record = blank(records, self.n, 1, len(KINDS), 2)
         dag, plan = state[: self.n], (lead, thin)
@@ -208,7 +204,6 @@ class StructureWalker:
 
     @property
     def block_moves(self) -> int:
-        """Moves that take about 100 ms."""
         other, probability, _, parents, _ = self.kernel
         looked_at = {kernels.GLOBAL: self.n * self.n / 2, kernels.REVERSAL: 4 * parents.shape[1]}
         blocks = (1 - probability) / BLOCK_MOVES + probability / (
@@ -219,11 +214,7 @@ class StructureWalker:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PriorWalker:
-    """A walk on DAGs whose steps are accepted by one more factor, exp(log_prior).
-
-    A move of it is `thin` moves of `modular`, whose stationary distribution lacks that factor, and
-    then one acceptance by the ratio of the factor alone.
-    """
+    """Steps of `thin` moves of `modular`, each accepted by one more factor, exp(log_prior)."""
 
     modular: StructureWalker
     log_prior: LogPrior
@@ -244,10 +235,7 @@ class PriorWalker:
     def walk(
         self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
-        """As `StructureWalker.walk`, with tally (5, 2): last, steps tried and accepted.
-
-        log_prior is part of the targets.
-        """
+        """As `StructureWalker.walk`, with log_prior; tally (5, 2): last, steps accepted."""
         dags, log_targets, tally = blank(records, self.modular.n, 1, len(KINDS) + 1, 2)
         log_modular, _ = self.modular.step(state, 0, rng)
         log_factor = self.evaluate(state)

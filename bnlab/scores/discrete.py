@@ -1,12 +1,11 @@
 """Decomposable scores of a family of variables with states."""
 
 import math
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from bnlab.checks import Floats, checked, real, shown
+from bnlab.checks import Floats, frozen, real, shown
 from bnlab.errors import InputError, Setting
 from bnlab.kernels import counting
 
@@ -38,8 +37,7 @@ class Score(Protocol):
         ...
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class BDeu:
     """Likelihood equivalent uniform Dirichlet score [HeckermanGeigerChickering1995].
 
@@ -80,8 +78,7 @@ class BDeu:
         return np.zeros(parameters.shape)
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class K2:
     """Marginal likelihood with all Dirichlet parameters 1 [CooperHerskovits1992].
 
@@ -104,8 +101,7 @@ class K2:
         return np.zeros(parameters.shape)
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class LogLikelihood:
     """Maximised log likelihood, sum of N_jk ln(N_jk / N_j); it never prefers fewer parents.
 
@@ -128,8 +124,7 @@ class LogLikelihood:
         return np.zeros(parameters.shape)
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class BIC(LogLikelihood):
     """Log likelihood less (ln m) / 2 for each free parameter [Schwarz1978].
 
@@ -144,8 +139,7 @@ class BIC(LogLikelihood):
         return 0.5 * math.log(max(m, 1)) * parameters
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class AIC(LogLikelihood):
     """Log likelihood less 1 for each free parameter [Akaike1974].
 

@@ -1,12 +1,12 @@
 """Scores of measurements: BGe, and conditional Gaussian for tables that have states too."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from bnlab.checks import Floats, checked, real
+from bnlab.checks import Floats, frozen, real
 from bnlab.data import Data
 from bnlab.errors import InputError, Setting, warn
 from bnlab.files import brief
@@ -45,11 +45,10 @@ class Units(NamedTuple):
 class Regression(NamedTuple):
     """Posterior of a variable's linear regression on its parents, under the prior of `BGe`.
 
-    Given a Wishart precision with so many degrees of freedom and R = T + the scatter about the
-    prior mean, the residual variance s is inverse gamma (degrees / 2, scatter / 2). Given s, the
-    coefficients are Normal with mean R_UU^-1 R_Uv and covariance s R_UU^-1, and the height of the
-    child where its parents are at their means is Normal with its own mean and variance s / weight
-    [GeigerHeckerman2002].
+    With R = T + the scatter about the prior mean, the residual variance s is inverse gamma (degrees
+    / 2, scatter / 2). Given s, the coefficients are Normal with mean R_UU^-1 R_Uv and covariance s
+    R_UU^-1, and the height where the parents are at their means has its own mean and variance s /
+    weight [GeigerHeckerman2002].
     """
 
     weight: float  # alpha_mu + rows
@@ -78,8 +77,7 @@ class Regression(NamedTuple):
         return float(height - coefficients @ self.mean[:-1]), coefficients, variance
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class BGe:
     """Bayesian Gaussian score of measurements, equal for Markov equivalent DAGs.
 
@@ -118,8 +116,7 @@ class BGe:
             raise InputError(Setting("alpha_w", self.alpha_w), ": choose None, or up to 1e6")
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class ConditionalGaussian:
     """Score of tables with states and measurements [LauritzenWermuth1989].
 

@@ -1,14 +1,14 @@
 """`LazyScores`: families that are scored when a search first asks for them."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import fingerprint
-from bnlab.checks import Floats, check_counts, checked
+from bnlab.checks import Floats, check_counts, checked, frozen
 from bnlab.data import Data
 from bnlab.graphs import check_dags
 from bnlab.kernels import counting, lazy_scores as kernels
@@ -22,8 +22,7 @@ Source = tuple[tuple[NDArray[np.generic], ...], ...]
 MOST_CELLS = 1 << 22  # of one family
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(repr=False)
 class LazyScores:
     """Scores of families of up to `max_parents` parents, each counted when it is first asked for.
 

@@ -2,7 +2,6 @@
 
 import math
 import os
-from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from bnlab import memory
 from bnlab.checkpoints import fingerprint
-from bnlab.checks import Bools, Floats, Ints, checked
+from bnlab.checks import Bools, Floats, Ints, checked, frozen
 from bnlab.files import NUMBER, check_place, read_whole, write_whole
 from bnlab.graphs import MAX_NODES, check_dags, members, predecessor_masks
 from bnlab.kernels import counting
@@ -20,8 +19,7 @@ from bnlab.results import Record
 Names = tuple[str, ...]
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class ScoreTable(Record):
     """Scores of all families of up to k parents, in rectangular arrays.
 

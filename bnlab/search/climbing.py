@@ -13,7 +13,7 @@ from bnlab.checks import Count, Ints, Natural, checked, conforming, real
 from bnlab.data import Data
 from bnlab.data.table import rows_of
 from bnlab.graphs import check_dag
-from bnlab.kernels import bits, dag_walks, greedy as kernels, lazy_scores
+from bnlab.kernels import bits, greedy as kernels, lazy_scores
 from bnlab.running import Executor, Progress, workers
 from bnlab.scores import LazyScores, ScoreTable, Source, family_source, first_dags
 from bnlab.search.climbs import Climb, Climbed, Climbs
@@ -162,9 +162,7 @@ class Climber:
         """Climb from a DAG (n,), after so many random changes to it."""
         n, dag = start.size, start.copy()
         lazy_scores.log_targets(self.source, dag[None], np.empty(1))  # counts them, if need be
-        state, gains = (dag, *dag_walks.start(dag, self.source[0])), np.full((n, n), -np.inf)
-        for v in range(n):
-            kernels.refresh(state, gains, self.source, v)
+        state, gains = kernels.stand(dag, self.source)
         if changes and n > 1:
             kernels.shake(state, gains, self.source, changes, rng)
         begun, score = dag.copy(), bits.total(state[2])
@@ -190,8 +188,7 @@ def _climb_one(job: tuple[Climber, Ints, int, np.random.Generator]) -> Climbed:
 def first_dag(scores: ScoreTable | LazyScores, start: ArrayLike | None, /) -> Ints:
     """The DAG (n,) to begin with, as `first_dags`; with `LazyScores` the empty one, or `start`."""
     if isinstance(scores, ScoreTable):
-        first: Ints = first_dags(scores, start, 1)[0]
-        return first
+        return np.asarray(first_dags(scores, start, 1)[0])
     dag = np.zeros(scores.n, np.int64) if start is None else check_dag(start)
     if scores.log_target(dag) == -math.inf:
         raise ValueError(

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from bnlab.checkpoints import (
     identity,
     nats,
 )
-from bnlab.checks import Floats, Ints, checked
+from bnlab.checks import Floats, Ints, frozen
 from bnlab.kernels.greedy import MARGIN
 from bnlab.results import Record, Run
 from bnlab.running import Clock, Progress, Work, run_steps, seed_of
@@ -28,8 +27,7 @@ from bnlab.scores import LazyScores, ScoreTable
 KINDS = ("add", "delete", "reverse")
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class Climb(Record):
     """What a search over DAGs found, and how it went there. Make it with `hill_climb`.
 
@@ -102,10 +100,7 @@ class Climbed(NamedTuple):
 
 
 class Climbs(Work):
-    """The ends of climbs as they come in, and the best of them: the first where scores are alike.
-
-    There are up to `most`, or any number; `make` makes those that are left and adds them.
-    """
+    """The ends of up to `most` climbs as `make` adds them, and the first of the best of them."""
 
     def __init__(
         self,
@@ -167,8 +162,7 @@ class Climbs(Work):
     @property
     def last(self) -> Ints:
         """The end (n,) of the climb that came in last."""
-        end: Ints = self._ends[self.count - 1]
-        return end
+        return np.asarray(self._ends[self.count - 1])
 
     @property
     def seconds(self) -> float:

@@ -1,12 +1,12 @@
 """The best parents of each variable by itself: dependency networks, and DAGs given an order."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checks import Count, Floats, Ints, Natural, checked, shown
+from bnlab.checks import Count, Floats, Ints, Natural, checked, frozen, shown
 from bnlab.data import Data
 from bnlab.data.table import node_number
 from bnlab.kernels.greedy import TIE
@@ -19,8 +19,7 @@ from bnlab.scores.table import log_phi_within
 MAX_SWEEPS = 100_000
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class DependencyNetwork(Record):
     """A conditional p(x_v | parents) for each variable, cycles allowed [HeckermanEtAl2000].
 
@@ -92,8 +91,7 @@ class DependencyNetwork(Record):
             if codes.ndim == 2 and codes.shape[1] == len(self.names):
                 codes[:, v] = 0
             values = Data.from_arrays(codes, self.arities.tolist(), self.names, self.levels).values
-        out: Floats = self.tables[v][table_rows(values, self.arities, self.parents[v])]
-        return out
+        return np.asarray(self.tables[v][table_rows(values, self.arities, self.parents[v])])
 
     def sample(self, m: Natural, rng: np.random.Generator, *, sweeps: Count = 100) -> Data:
         """Draw m rows, each the end of an ordered pseudo-Gibbs chain of its own.
@@ -220,16 +218,11 @@ def best_dag_given_order(table: ScoreTable, order: ArrayLike, /) -> Ints:
                 f"no parent set of {table.names[v]!r} is allowed among its predecessors in the "
                 "order: relax the required, forbidden or candidate edges, or change the order"
             )
-    dag: Ints = table.parents[np.arange(table.n), first_best(log_phi)]
-    return dag
+    return np.asarray(table.parents[np.arange(table.n), first_best(log_phi)])
 
 
 def first_best(log_phi: NDArray[np.float64], /) -> Ints:
-    """The place along the last axis of the first family as good as the best, up to rounding.
-
-    Scores of equal counts differ by the order in which their terms were added.
-    """
+    """The place along the last axis of the first family as good as the best, up to rounding."""
     best = log_phi.max(axis=-1, keepdims=True)
     tie = TIE * (1 + 1e-5 * np.abs(np.where(np.isfinite(best), best, 0.0)))
-    first: Ints = (log_phi >= best - tie).argmax(axis=-1)
-    return first
+    return np.asarray((log_phi >= best - tie).argmax(axis=-1))

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.checks import Floats, Ints, checked
+from bnlab.checks import Floats, Ints, checked, frozen
 from bnlab.graphs import cpdag, members
 from bnlab.graphs.equivalence import cpdag_masks, extend_masks
 from bnlab.kernels import counting, dags, greedy as kernels
@@ -22,8 +22,7 @@ Find = Callable[[tuple[Ints, ...], Source], Found]
 Make = Callable[[Ints, Ints, int, int, int], None]
 
 
-@checked
-@dataclass(frozen=True, slots=True)
+@frozen(eq=True)
 class Operator:
     """One step between classes [Chickering2002, definitions 12 and 13].
 
@@ -47,8 +46,7 @@ class Operator:
         return f"{self.kind}({self.x}, {self.y}, {{{nodes}}}) gains {self.gain:.4g}"
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class EquivalenceSearch(Record):
     """Where a greedy equivalence search went. Make it with `ges`.
 
@@ -81,8 +79,7 @@ class EquivalenceSearch(Record):
     @property
     def dag(self) -> Ints:
         """A member (n,) of the class found."""
-        last: Ints = self.dags[-1]
-        return last
+        return np.asarray(self.dags[-1])
 
     @property
     def cpdag(self) -> NDArray[np.bool_]:

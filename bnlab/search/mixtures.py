@@ -2,7 +2,7 @@
 
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, identity, nats
-from bnlab.checks import Count, Floats, Ints, checked, real
+from bnlab.checks import Count, Floats, Ints, checked, frozen, real
 from bnlab.data import Data
 from bnlab.graphs import check_dags
 from bnlab.kernels import counting as kernels
@@ -29,8 +29,7 @@ MANY = 100  # components that may be more than rows
 ESS = (1e-100, 1e100)
 
 
-@checked
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen()
 class TreeMixture(Record):
     """p(x) = sum over k of weights[k] p(x | networks[k]), each network a tree [MeilaJordan2000].
 
@@ -84,8 +83,7 @@ class TreeMixture(Record):
         >>> print(p.sum().round(12))
         1.0
         """
-        total: Floats = np.logaddexp.reduce(self._log_joint(rows), axis=0)
-        return total
+        return np.asarray(np.logaddexp.reduce(self._log_joint(rows), axis=0))
 
     def responsibilities(self, rows: Data | ArrayLike, /) -> Floats:
         """Return p(component | x) of each row, (rows, components): a soft clustering.

@@ -23,7 +23,7 @@ from bnlab.checkpoints import (
     restore_generators,
 )
 from bnlab.checks import Count, Floats, Ints, checked, real
-from bnlab.kernels import bits, dag_walks, greedy as kernels
+from bnlab.kernels import bits, greedy as kernels
 from bnlab.results import BestDags, Run
 from bnlab.running import Clock, Crew, Executor, Progress, Work, run_steps, seed_of, workers
 from bnlab.scores import ScoreTable, Source, family_source, first_dags
@@ -226,14 +226,14 @@ def _follow(shared: tuple[Source, _Plan], job: tuple[_Chain, int]) -> tuple[_Cha
     (source, (power, patience, keep)), (chain, steps) = shared, job
     rng = deepcopy(chain.rng)  # an interrupt leaves the chain as it was before the round
     n = chain.dag.size
-    state, gains = _stand(chain.dag, source)
+    state, gains = kernels.stand(chain.dag.copy(), source)
     marks, trace, done = chain.marks.copy(), np.empty(steps), 0
     store = stored(chain.dags, chain.scores, _rows(keep, n))
     while done < steps:
         if not kernels.has_room(store):
             _keep_best(store, keep)
         if marks[1] >= patience:
-            state, gains = _stand(chain.start, source)
+            state, gains = kernels.stand(chain.start.copy(), source)
             if n > 1:
                 kernels.shake(state, gains, source, n, rng)
             marks[:] = bits.total(state[2]), 0
@@ -244,15 +244,6 @@ def _follow(shared: tuple[Source, _Plan], job: tuple[_Chain, int]) -> tuple[_Cha
         array.resize((store.size[0], *array.shape[1:]), refcheck=False)
     end = chain._replace(dag=state[0], dags=store.dags, scores=store.scores, marks=marks, rng=rng)
     return end, trace
-
-
-def _stand(dag: Ints, source: Source) -> tuple[tuple[Ints, Ints, Floats], Floats]:
-    """The state and the gains (n, n) at a DAG, as in `kernels.greedy`."""
-    dag, n = dag.copy(), dag.size
-    state, gains = (dag, *dag_walks.start(dag, source[0])), np.full((n, n), -np.inf)
-    for v in range(n):
-        kernels.refresh(state, gains, source, v)
-    return state, gains
 
 
 def _keep_best(store: kernels.Store, keep: int) -> None:
@@ -267,11 +258,7 @@ def _rows(keep: int, n: int) -> int:
 
 
 def _bytes(n: int, steps: int, chains: int, keep: int) -> int:
-    """What a search takes, at most: in a round, or when all that was found is ranked.
-
-    In a round each chain holds what it had kept before, and a chain that has done its part what it
-    keeps now. A chain at work has a store.
-    """
+    """What a search takes, at most: in a round, or when all that was found is ranked."""
     kept, at_work = 8 * keep * (n + 1), min(chains, os.cpu_count() or 1)
     in_a_round = (2 * chains - at_work) * kept + at_work * store_bytes(n, _rows(keep, n))
     return 8 * chains * steps + max(in_a_round, 3 * chains * kept)

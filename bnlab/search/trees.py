@@ -117,8 +117,7 @@ def maximum_branching(table: ScoreTable, /) -> Ints:
                 weight[int(mask).bit_length() - 1, v] = value
     parents = _arborescence(weight)
     bits = np.append(np.int64(1) << np.arange(n, dtype=np.int64), np.int64(0))
-    dag: Ints = bits[parents[:n]]
-    return dag
+    return np.asarray(bits[parents[:n]])
 
 
 @checked
@@ -194,8 +193,7 @@ def spanning_tree(gain: Floats, /) -> Ints:
 def masks_of(parents: Ints, /) -> Ints:
     """Parent masks (n,) of a tree given by `spanning_tree`."""
     nodes = np.arange(parents.size, dtype=np.int64)
-    masks: Ints = np.where(parents == nodes, 0, np.int64(1) << parents)
-    return masks
+    return np.asarray(np.where(parents == nodes, 0, np.int64(1) << parents))
 
 
 def information(values: NDArray[np.int32], arities: Ints, /) -> Floats:
@@ -210,10 +208,7 @@ def information(values: NDArray[np.int32], arities: Ints, /) -> Floats:
 
 
 def _arborescence(weight: Floats) -> Ints:
-    """Parents (n,) of the heaviest tree rooted at the last node: Chu, Liu and Edmonds.
-
-    weight (n, n): [u, v] of u -> v, -inf for no edge. The root is its own parent.
-    """
+    """Parents (n,) of the heaviest tree by weight [u, v], its root n - 1: Chu, Liu and Edmonds."""
     n = len(weight)
     parents: Ints = weight.argmax(axis=0)
     parents[n - 1] = n - 1

@@ -13,22 +13,7 @@ import bnlab as bn
 from bnlab.checks import Floats, Ints
 from bnlab.hidden import AIS, SMC, Annealed, HiddenModel, JointDirichlet, Warped, anneal
 from bnlab.papers.beal2003 import world
-from bnlab.papers.beal2003.world import (
-    DRAWS,
-    LEAST,
-    SCORES,
-    SIZES,
-    SUCCESS_SCORES,
-    Pooled,
-    Standing,
-    Violations,
-    data_of_draw,
-    data_of_print,
-    models,
-    stream,
-    truth,
-)
-from bnlab.papers.store import Array, stored
+from bnlab.papers.page import Array, stored
 from bnlab.running import Progress, Stopped
 
 STEPS = 16_384
@@ -47,10 +32,12 @@ class Batches(NamedTuple):
 
 def batches(n: int, /, *, steps: int = STEPS, runs: int = BATCHES) -> Batches:
     """Run AIS with the thesis' schedule and proposals on n rows from the published parameters."""
-    rows, method = data_of_print(0)[:n], AIS(Warped(steps), JointDirichlet())
+    rows, method = world.data_of_print(0)[:n], AIS(Warped(steps), JointDirichlet())
     found = [
         anneal(model, rows, runs=runs, rng=rng, method=method)
-        for model, rng in zip(models(), stream(5, n, steps).spawn(len(models())), strict=True)
+        for model, rng in zip(
+            world.models(), world.stream(5, n, steps).spawn(len(world.models())), strict=True
+        )
     ]
     return Batches(
         np.array([each.log_weight for each in found]),
@@ -60,8 +47,8 @@ def batches(n: int, /, *, steps: int = STEPS, runs: int = BATCHES) -> Batches:
 
 def particles(n: int, /, *, batch: int, size: int = 256) -> Floats:
     """Return ln p(data) (136,) by one run of collapsed SMC for each part, rows as for `batches`."""
-    rows, rng = data_of_print(0)[:n], stream(6, n, batch)
-    found = bn.hidden.estimate_structures(models(), rows, runs=1, rng=rng, method=SMC(size))
+    rows, rng = world.data_of_print(0)[:n], world.stream(6, n, batch)
+    found = bn.hidden.estimate_structures(world.models(), rows, runs=1, rng=rng, method=SMC(size))
     return np.array([each.log_value for each in found])
 
 
@@ -87,20 +74,20 @@ class Traces(NamedTuple):
 
 def true_model() -> HiddenModel:
     """Return the structure of Figure 6.1."""
-    return models()[truth()]
+    return world.models()[world.truth()]
 
 
 @cache
 def traced(n: int = 480, /, *, steps: Sequence[int] = LADDER, traces: int = TRACES) -> Traces:
     """Run the thesis' sampler on the true structure, n rows from the published parameters."""
-    tables = [np.maximum(table, LEAST) for table in world.thesis_network().tables]
+    tables = [np.maximum(table, world.LEAST) for table in world.thesis_network().tables]
     tables = [table / table.sum(axis=1, keepdims=True) for table in tables]
     tables = [np.repeat(table[None], traces + 1, axis=0) for table in tables]
-    rng = stream(8, n)
+    rng = world.stream(8, n)
     for table in tables:
         rows, states = table.shape[1:]
         table[1:] = rng.dirichlet(np.ones(states), size=(traces, rows))
-    rows, found = data_of_print(0)[:n], []
+    rows, found = world.data_of_print(0)[:n], []
     for k in steps:
         method = AIS(Warped(k), JointDirichlet())
         runs = anneal(true_model(), rows, runs=traces + 1, rng=rng, method=method, start=tables)
@@ -140,8 +127,8 @@ def both_sides(n: int, /, *, steps: Sequence[int] = LADDER, runs: int = 20) -> S
     They are the first draw from the prior, so an exact draw from the posterior given the data
     [GrosseEtAl2015]; the published ones are rounded.
     """
-    rows, start = data_of_draw(0)[:n], world.drawn_network(0).tables
-    how: dict[str, Any] = {"runs": runs, "rng": stream(9, n)}
+    rows, start = world.data_of_draw(0)[:n], world.drawn_network(0).tables
+    how: dict[str, Any] = {"runs": runs, "rng": world.stream(9, n)}
     methods = [AIS(Warped(k), bn.hidden.RowDirichlet()) for k in steps]
     each = [both_ways(rows, start, method=method, **how) for method in methods]
     upward, reverse = np.array([[a.log_weight, b.log_weight] for a, b in each]).transpose(1, 2, 0)
@@ -150,8 +137,10 @@ def both_sides(n: int, /, *, steps: Sequence[int] = LADDER, runs: int = 20) -> S
 
 def gold(n: int, /, *, runs: int = 4) -> float:
     """Return ln p(data) of the true structure by SMC, on the rows of `both_sides`, nats."""
-    rows = data_of_draw(0)[:n]
-    return bn.hidden.estimate_evidence(true_model(), rows, runs=runs, rng=stream(10, n)).log_value
+    rows = world.data_of_draw(0)[:n]
+    return bn.hidden.estimate_evidence(
+        true_model(), rows, runs=runs, rng=world.stream(10, n)
+    ).log_value
 
 
 MILLI = 1000  # ln p is kept in thousandths of a nat
@@ -183,10 +172,10 @@ LAB = Plan(
 """Some twenty seconds on two cores."""
 
 LONG = Plan(
-    draws=DRAWS,
-    draw_sizes=SIZES,
+    draws=world.DRAWS,
+    draw_sizes=world.SIZES,
     data_sets=10,
-    print_sizes=SIZES,
+    print_sizes=world.SIZES,
     batches=dict.fromkeys((10, 160, 480, 640, 1280, 2560, 5120, 10240), BATCHES),
     particles=dict.fromkeys((10, 160, 480, 640, 1280), 2),
 )
@@ -217,10 +206,10 @@ class Study:
     def _nats(self, what: str, n: int) -> Floats:
         return self.arrays[f"{what} {n}"].astype(np.float64) / MILLI
 
-    def standing(self, what: str, n: int, /) -> Standing:
+    def standing(self, what: str, n: int, /) -> world.Standing:
         """Return ranks and gaps (draws, 7) of "draw" or "print", where the parameters come from."""
-        plain, rank, gap = (self.arrays[f"{name} {what} {n}"] for name in Standing._fields)
-        return Standing(plain.astype(np.int64), rank.astype(np.int64), gap.astype(np.float64))
+        plain, rank, gap = (self.arrays[f"{name} {what} {n}"] for name in world.Standing._fields)
+        return world.Standing(plain.astype(np.int64), rank.astype(np.int64), gap.astype(np.float64))
 
     def scores(self, n: int, /) -> Floats:
         """Return scores (136, 7), no aliases, of the first data set of the published parameters."""
@@ -269,7 +258,7 @@ def _data_sets(count: int, n: int) -> dict[str, Array]:
     return first | standings("print", n, list(map(world.standing_in, found)))
 
 
-def standings(what: str, n: int, found: Sequence[Standing], /) -> dict[str, Array]:
+def standings(what: str, n: int, found: Sequence[world.Standing], /) -> dict[str, Array]:
     """Stack standings into small arrays."""
     return {
         f"plain {what} {n}": np.array([each.plain for each in found], np.uint8),
@@ -291,13 +280,13 @@ def _milli(log_p: Floats) -> Array:
     return np.round(log_p * MILLI).astype(np.int32)
 
 
-def first_ranks(study: Study, n: int, names: Iterable[str] = SUCCESS_SCORES, /) -> Ints:
+def first_ranks(study: Study, n: int, names: Iterable[str] = world.SUCCESS_SCORES, /) -> Ints:
     """Return how many draws of parameters have the true structure ranked first, by score."""
     first = (study.standing("draw", n).rank == 1).sum(axis=0)
-    return np.array([first[SCORES.index(name)] for name in names])
+    return np.array([first[world.SCORES.index(name)] for name in names])
 
 
-def band(count: int, draws: int = DRAWS, /) -> float:
+def band(count: int, draws: int = world.DRAWS, /) -> float:
     """Return by how many draws two runs with the published rate differ in 95 of 100 cases."""
     rate = count / draws
     return 1.96 * math.sqrt(2 * draws * rate * (1 - rate))
@@ -310,30 +299,30 @@ def outside_bands(study: Study, sizes: Iterable[int], /) -> list[tuple[int, str,
     """
     found = []
     for n in sizes:
-        ours, theirs = first_ranks(study, n), world.TABLE_6_5[SIZES.index(n)]
-        for name, one, other in zip(SUCCESS_SCORES, ours, theirs, strict=True):
-            if abs(one - other) > band(min(max(int(other), 1), DRAWS - 1)):
+        ours, theirs = first_ranks(study, n), world.TABLE_6_5[world.SIZES.index(n)]
+        for name, one, other in zip(world.SUCCESS_SCORES, ours, theirs, strict=True):
+            if abs(one - other) > band(min(max(int(other), 1), world.DRAWS - 1)):
                 found.append((n, name, int(one), int(other)))
     return found
 
 
-def compared(study: Study, other: str, /) -> Pooled:
+def compared(study: Study, other: str, /) -> world.Pooled:
     """Return how VB ranks the truth against another score, percent of all draws and sizes."""
-    place, plain = SCORES.index(other.rstrip("*")), other.endswith("*")
+    place, plain = world.SCORES.index(other.rstrip("*")), other.endswith("*")
     found = [study.standing("draw", n) for n in study.sizes("rank draw")]
     stacked = np.concatenate([each.plain if plain else each.rank for each in found])
-    difference = stacked[:, SCORES.index("vb")] - stacked[:, place]
+    difference = stacked[:, world.SCORES.index("vb")] - stacked[:, place]
     worse, same, better = (
         float(100 * share.mean()) for share in (difference > 0, difference == 0, difference < 0)
     )
-    return Pooled(worse, same, better)
+    return world.Pooled(worse, same, better)
 
 
 def score_ranks(study: Study, n: int, /) -> Ints:
     """Return ranks (data sets, 9) of the true structure by the scores of Table 6.1, but for AIS."""
     found = study.standing("print", n)
     columns = [
-        (found.plain if name.endswith("*") else found.rank)[:, SCORES.index(name.rstrip("*"))]
+        (found.plain if name.endswith("*") else found.rank)[:, world.SCORES.index(name.rstrip("*"))]
         for name in world.RANK_SCORES[:-1]
     ]
     return np.column_stack(columns)
@@ -343,7 +332,7 @@ def outside_ranges(study: Study, /) -> NDArray[np.bool_]:
     """Return which published ranks (sizes, 9) of Table 6.1 no range of our data sets holds."""
     found = []
     for n in study.sizes("rank print"):
-        ours, theirs = score_ranks(study, n), world.TABLE_6_1[SIZES.index(n), :-1]
+        ours, theirs = score_ranks(study, n), world.TABLE_6_1[world.SIZES.index(n), :-1]
         found.append((theirs < ours.min(axis=0)) | (theirs > ours.max(axis=0)))
     return np.array(found)
 
@@ -353,9 +342,9 @@ def batch_ranks(log_p: Floats, /) -> Ints:
     return np.append(world.ranks(log_p.T), world.ranks(mean_of(log_p)))
 
 
-def violations(study: Study, n: int, /) -> Violations:
+def violations(study: Study, n: int, /) -> world.Violations:
     """Return the percentages of Table 6.4: AIS below the VB bound, and rejected proposals."""
-    found, plain = study.batches(n), study.scores(n)[:, SCORES.index("vb")]
+    found, plain = study.batches(n), study.scores(n)[:, world.SCORES.index("vb")]
     mean, corrected = mean_of(found.log_p), plain + world.log_aliases()
     below = [
         100 * float((log_p < bound).mean())
@@ -367,7 +356,7 @@ def violations(study: Study, n: int, /) -> Violations:
         )
     ]
     rejected = 100 * float(1 - found.acceptance.mean())
-    return Violations(below[0], below[1], rejected, below[2], below[3])
+    return world.Violations(below[0], below[1], rejected, below[2], below[3])
 
 
 def spread(log_p: Floats, /) -> float:

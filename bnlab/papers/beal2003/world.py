@@ -11,7 +11,7 @@ import bnlab as bn
 from bnlab.checks import Floats, Ints
 from bnlab.hidden import HiddenModel, bipartite_structures, components, score_structures
 from bnlab.hidden.scoring import Score
-from bnlab.papers.store import printed, streams
+from bnlab.papers.page import printed, streams
 from bnlab.running import Executor, Progress
 
 _PRINTED = printed("beal2003")
@@ -210,10 +210,7 @@ def scored(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Floats:
-    """Return scores (136, names) of one data set, nats, without the alias term.
-
-    BIC and BICp count the parameters of hidden nodes without children, as eq. 6.24 does.
-    """
+    """Return scores (136, names) of one data set, nats, without aliases; BIC as eq. 6.24 has it."""
     how: Any = {"restarts": RESTARTS, "rng": rng, "progress": progress, "executor": executor}
     found = score_structures(models(), rows, names, **how)
     values = np.array([[each[name].log_value for name in names] for each in found])

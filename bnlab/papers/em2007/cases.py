@@ -12,7 +12,7 @@ import bnlab as bn
 from bnlab import graphs
 from bnlab.checks import Floats, Ints
 from bnlab.linear_extensions import log_count
-from bnlab.papers.store import normalised, random_dag, streams
+from bnlab.papers.page import normalised, random_dag, streams
 
 stream = streams(2007)
 ESS = 1.0  # alpha = 1 / (q r) in the paper

@@ -16,7 +16,7 @@ from bnlab.data.table import rows_of
 from bnlab.graphs import predecessor_masks
 from bnlab.linear_extensions import log_count
 from bnlab.papers.em2007.cases import ESS, child, stream, synthetic
-from bnlab.papers.store import chain, random_dag, stored
+from bnlab.papers.page import chain, random_dag, stored
 
 SAMPLERS = ("Local", "Gibbs", "Hybrid", "Global", "Order")
 """beta = 1, Gibbs, beta = 0.1 and beta = 0 walk on DAGs; the last walks on orders."""

@@ -12,7 +12,7 @@ from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.papers.htw2016 import study
 from bnlab.papers.htw2016.study import FEATURE_SIZES, FEATURES, MEANINGS, SAMPLERS, beaten, errors
-from bnlab.papers.page import Page, Rows
+from bnlab.papers.page import Page, Rows, stored
 from bnlab.plots.canvas import COLOURS, INK, data_source, entries, legend
 
 page = Page()
@@ -58,7 +58,7 @@ def seconds() -> Rows:
     """Tables 2 and 4: seconds of one run. With the dynamic program. Print: the authors' machine of
     the time."""
     for (name, method), published in {**study.TABLE_2, **study.TABLE_4}.items():
-        by_k2, by_bdeu, _ = study.stored_seconds(name)
+        by_k2, by_bdeu, _ = stored("htw2016")["seconds"][study.NAMES.index(name)].tolist()
         before = {"DOS": by_k2, "DDS": by_k2, "DP+MCMC": by_bdeu, "IW-DDS": by_bdeu}
         ours = float(np.mean([t.seconds for t in study.stored_trials(name, method)]))
         ours += before.get(method, 0.0)

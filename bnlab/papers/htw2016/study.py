@@ -11,7 +11,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import features, graphs
 from bnlab.checks import Floats, Ints
-from bnlab.papers.store import normalised, printed, stored
+from bnlab.papers.page import normalised, printed, stored
 
 MAX_PARENTS = 5
 NAMES = ("tic_tac_toe", "wine", "zoo", "german")
@@ -207,11 +207,6 @@ def stored_bias(name: str, /) -> float:
     return float(stored("htw2016")["bias"][NAMES.index(name)])
 
 
-def stored_seconds(name: str, /) -> list[float]:
-    """Return times of the dynamic programs: orders by K2, orders by BDeu, DAGs by BDeu."""
-    return [float(value) for value in stored("htw2016")["seconds"][NAMES.index(name)]]
-
-
 def stored_rates(eps: float, /) -> Floats:
     """Return the share of runs that miss, (sizes, edges): CURVE for 0.02, one size for 0.01."""
     return stored("htw2016")[f"rates {eps}"]
@@ -224,10 +219,7 @@ def spread(values: Sequence[float], /) -> tuple[float, float]:
 
 
 def verdict(published: tuple[float, float], ours: float, /) -> str:
-    """Say whether our mean is within two published standard deviations: "yes", "below", "above".
-
-    What has none (a single run) agrees if it does to four digits.
-    """
+    """Say whether our mean is within two published sd, or four digits: "yes", "below", "above"."""
     mean, sd = published
     if abs(ours - mean) <= (2 * sd or 1e-3 * abs(mean)):
         return "yes"

@@ -14,7 +14,7 @@ from bnlab import diagnostics, features, graphs
 from bnlab.checks import Floats, Ints
 from bnlab.linear_extensions import ideal_lattice
 from bnlab.linear_extensions.counting import solve
-from bnlab.papers.store import normalised, random_dag, taken
+from bnlab.papers.page import normalised, random_dag, taken
 
 SEED = 2013
 NAMES = ("MUSHROOM", "ALARM", "PROMOTERS")
@@ -255,10 +255,7 @@ def edge_errors(sampler: Sampler, table: bn.ScoreTable, reference: Floats, /) ->
 
 
 def disagreement(sampler: Sampler, table: bn.ScoreTable, /) -> Floats:
-    """Return the largest difference (RUNS, counts) of an edge between a run and the others' end.
-
-    What can be told of an error when no exact value is at hand; all nine may be wrong together.
-    """
+    """Return the largest difference (RUNS, counts) of an edge between a run and the others' end."""
     others = [[other for other in range(RUNS) if other != run] for run in range(RUNS)]
     pools = [features.edges(sampler.kept(sampler.size, runs), table=table) for runs in others]
     found = [edges(sampler, table, count) for count in counts(sampler, EDGE_POINTS)]

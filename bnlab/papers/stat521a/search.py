@@ -10,7 +10,7 @@ import numpy as np
 import bnlab as bn
 from bnlab.checks import Floats
 from bnlab.papers.em2007.study import rows, walk
-from bnlab.papers.store import chain, stored, streams
+from bnlab.papers.page import chain, stored, streams
 
 stream = streams(521)
 BDEU = bn.BDeu(1.0)

@@ -14,8 +14,8 @@ from bnlab.checks import Bools, Floats, Ints
 from bnlab.linear_extensions import log_count
 from bnlab.papers.em2007.cases import child
 from bnlab.papers.em2007.study import PROTEINS, cell_network, edges_and_paths
+from bnlab.papers.page import chain, normalised, random_dag, stored
 from bnlab.papers.stat521a.search import BDEU, MAX_PARENTS, stream
-from bnlab.papers.store import chain, normalised, random_dag, stored
 
 CHILD_SIZES = (100, 1000, 10_000)
 CHILD_DRAWS = 20_000
@@ -66,10 +66,7 @@ WAYS = ("DAGs", "orders", f"{BEST} best", "MAP", "Chow-Liu tree", "true structur
 
 @cache
 def losses() -> tuple[Floats, Floats]:
-    """Return KL(true || predicted), nats, (networks, sizes, WAYS), and masses of the 100 best.
-
-    Networks of seven nodes; DAGs and orders are means over independent exact draws.
-    """
+    """Return KL(true || predicted), nats, (networks, sizes, WAYS), and masses of the 100 best."""
     found = [_of_one(number) for number in range(NETWORKS)]
     gaps, masses = zip(*found, strict=True)
     return np.array(gaps), np.array(masses)
@@ -229,10 +226,7 @@ def biases() -> Bias:
 
 
 def limits() -> tuple[Floats, float]:
-    """Return shares of the members (4,) as rows grow without end, and the SAD of the edges then.
-
-    Members have equal scores, so their shares are those of their numbers of orders.
-    """
+    """Return shares of the members (4,) as rows grow without end, and the SAD of the edges then."""
     dags, log_orders = everything()
     members = true_class()
     shares = normalised(log_orders[members])
