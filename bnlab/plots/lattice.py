@@ -120,7 +120,7 @@ def lattice(
     picture = diagram(title=title, alt=alt, width=WIDTH, height=HEIGHT)
     _draw_links(picture, names, places, alpha, links, share)
     cells = ("g", FORWARD_FILL, g), ("b", BACKWARD_FILL, b)
-    _draw_boxes(picture, _sets(names, places, now, used), places, cells)
+    _draw_boxes(picture, names, places, _outline(places, now, used), cells)
     # The free corner below the singletons says what the colours mean.
     key = (
         (12, CELL[1] / 2, BACKWARD_FILL, "b: set to top"),
@@ -178,12 +178,12 @@ def walk_down(
     look = {"width": "label_width", "height": LABEL_HEIGHT, "fill_color": "#ffffff"}
     picture.rect("x", "y", source=source, line_color=None, **look)
     write(picture, "x", "y", "label", source=source, bold=True)
-    sets = _sets(names, places, walked[-1], walked) | {"fill": ["#ffffff"] * len(places)}
+    sets = _sets(names, places) | {"fill": ["#ffffff"] * len(places)}
     if counts is not None:
         told = zip(sets["set"], counts, strict=True)
         sets["set"] = [name + f": {count}" * (count > 0) for name, count in told]
         sets["fill"] = ["#ffffff" if count else EMPTY for count in counts]
-    boxes = data_source(sets, name="sets")
+    boxes = data_source(sets | _outline(places, walked[-1], walked), name="sets")
     look = {"fill_color": "fill", "line_color": "outline", "line_width": "outline_width"}
     picture.rect("x", "y", width=SET_BOX[0], height=SET_BOX[1], source=boxes, **look)
     write(picture, "x", "y", "set", source=boxes, bold=True)
@@ -235,17 +235,22 @@ def _draw_links(
 
 
 def _draw_boxes(
-    picture: figure, sets: Columns, places: Floats, values: Sequence[tuple[str, str, Floats]]
+    picture: figure,
+    names: Sequence[str],
+    places: Floats,
+    outline: Columns,
+    values: Sequence[tuple[str, str, Floats]],
 ) -> None:
     """Draw a box for each set, with a cell for each of its values: column, colour, numbers."""
     x, y = places.T
-    columns = {**sets, "name_y": (y + CELL[1] / 2).tolist()}
+    columns = _sets(names, places) | {"name_y": (y + CELL[1] / 2).tolist()}
     columns["cell_y"] = (y - (BOX[1] - CELL[1]) / 2).tolist()
-    for (cell, fill, numbers), side in zip(values, (-1, 1), strict=True):
+    for (cell, *_), side in zip(values, (-1, 1), strict=True):
         columns[f"{cell}_x"] = (x + side * CELL[0] / 2).tolist()
-        columns[cell] = [short(value) for value in numbers]
-        columns[f"{cell}_fill"] = [EMPTY if math.isnan(value) else fill for value in numbers]
-    source = data_source(columns, name="cells")
+    columns |= {cell: [short(value) for value in found] for cell, _, found in values}
+    for cell, fill, found in values:
+        columns[f"{cell}_fill"] = [EMPTY if math.isnan(value) else fill for value in found]
+    source = data_source(columns | outline, name="cells")
     box: dict[str, Any] = {"x": "x", "y": "y", "width": BOX[0], "height": BOX[1], "source": source}
     picture.rect(**box, fill_color="#ffffff", line_color=None)
     for cell, *_ in values:
@@ -257,16 +262,16 @@ def _draw_boxes(
     picture.rect(**box, **look, border_radius=3)
 
 
-def _sets(names: Sequence[str], places: Floats, now: int | None, used: Collection[int]) -> Columns:
-    """The columns of the sets: name, place and outline, of what is worked on and used wider."""
+def _sets(names: Sequence[str], places: Floats) -> Columns:
+    """The names of the sets, and their places."""
+    x, y = places.T.tolist()
+    return {"set": [set_name(s, names) for s in range(len(places))], "x": x, "y": y}
+
+
+def _outline(places: Floats, now: int | None, used: Collection[int]) -> Columns:
+    """Colour and width of outlines: wider where a set is worked on, or used for that."""
     width = [3.0 if s == now else 2.0 if s in used else 1.0 for s in range(len(places))]
-    return {
-        "set": [set_name(s, names) for s in range(len(places))],
-        "x": places[:, 0].tolist(),
-        "y": places[:, 1].tolist(),
-        "outline": [NOW if w > 1 else RULE for w in width],
-        "outline_width": list(width),
-    }
+    return {"outline": [NOW if w > 1 else RULE for w in width], "outline_width": list(width)}
 
 
 def _places(n: int) -> Floats:
