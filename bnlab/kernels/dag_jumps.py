@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import inlined, inner, kernel
+from bnlab.kernels import inner, kernel
 from bnlab.kernels.bits import copy_to, total, trailing_zeros
 from bnlab.kernels.dag_walks import LOCAL, leads_around, score, set_parents, start
 
@@ -100,23 +100,17 @@ def remember(state, source, memory, v):
     return slot
 
 
-@inlined
-def chance(state, below, slots, memory, u, v):
-    """The acceptance of the pair (u, v); 0 where v leads to u but by an edge to reverse alone."""
-    _, gains, odds = memory
-    if (below[v] >> u) & 1 == 0:
-        return odds[v, slots[v], u]
-    if (state[0][u] >> v) & 1 and not leads_around(state, v, u):
-        return math.exp(min(0.0, gains[v, slots[v], u] + gains[u, slots[u], v]))
-    return 0.0
-
-
 @inner
 def chances(state, below, slots, memory, v):
-    """Sum of the acceptances of all pairs (u, v)."""
-    out = 0.0
-    for u in range(below.size):
-        out += chance(state, below, slots, memory, u, v)
+    """Sum of the acceptances of all pairs (u, v): 0 where v leads to u but by an edge alone."""
+    dag = state[0]
+    _, gains, odds = memory
+    blocked, slot, out = below[v], slots[v], 0.0
+    for u in range(dag.size):
+        if (blocked >> u) & 1 == 0:
+            out += odds[v, slot, u]
+        elif (dag[u] >> v) & 1 and not leads_around(state, v, u):
+            out += math.exp(min(0.0, gains[v, slot, u] + gains[u, slots[u], v]))
     return out
 
 
@@ -151,6 +145,7 @@ def jump(state, source, rates, before, rng):
 @inner
 def choose(state, rates, rng):
     """A pair (u, v) in proportion to its acceptance."""
+    dag = state[0]
     totals, below, slots, memory = rates
     left = rng.random() * total(totals)
     at_v, at_u = -1, -1
@@ -160,11 +155,17 @@ def choose(state, rates, rng):
             if left < totals[v]:
                 break
             left -= totals[v]
+    v = at_v
+    _, gains, odds = memory
     for u in range(totals.size):
-        share = chance(state, below, slots, memory, u, at_v)
-        if share > 0.0:
+        chance = 0.0
+        if (below[v] >> u) & 1 == 0:
+            chance = odds[v, slots[v], u]
+        elif (dag[u] >> v) & 1 and not leads_around(state, v, u):
+            chance = math.exp(min(0.0, gains[v, slots[v], u] + gains[u, slots[u], v]))
+        if chance > 0.0:
             at_u = u
-            if left < share:
+            if left < chance:
                 break
-            left -= share
-    return at_u, at_v
+            left -= chance
+    return at_u, v

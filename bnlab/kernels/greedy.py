@@ -38,15 +38,6 @@ def refresh(state, gains, source, v):
 
 
 @kernel
-def stand(dag, source):
-    """The state and the gains (n, n) at a DAG, which becomes part of the state."""
-    state, gains = (dag, *start(dag, source[0])), np.full((dag.size, dag.size), -np.inf)
-    for v in range(dag.size):
-        refresh(state, gains, source, v)
-    return state, gains
-
-
-@kernel
 def climb(state, gains, memory, source, plan, steps, trace):
     """Make steps until none is left or the record is full; how many. Fewer than fit: the end.
 
@@ -382,11 +373,15 @@ def has_room(store):
 @kernel
 def expand(rows, source, store, least):
     """Put in all neighbours of the DAGs in `rows` (T,) from `least` on; how many had room."""
-    found = np.empty((3, store.dags.shape[1] ** 2))
+    n = store.dags.shape[1]
+    gains, found = np.full((n, n), -np.inf), np.empty((3, n * n))
     for t in range(rows.size):
         if not has_room(store):
             return t
-        state, gains = stand(store.dags[rows[t]].copy(), source)
+        dag = store.dags[rows[t]].copy()
+        state = dag, *start(dag, source[0])
+        for v in range(n):
+            refresh(state, gains, source, v)
         look_around(state, gains, store, least, found)
     return rows.size
 

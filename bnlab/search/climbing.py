@@ -13,7 +13,7 @@ from bnlab.checks import Count, Ints, Natural, checked, conforming, real
 from bnlab.data import Data
 from bnlab.data.table import rows_of
 from bnlab.graphs import check_dag
-from bnlab.kernels import bits, greedy as kernels, lazy_scores
+from bnlab.kernels import bits, dag_walks, greedy as kernels, lazy_scores
 from bnlab.running import Executor, Progress, workers
 from bnlab.scores import LazyScores, ScoreTable, Source, family_source, first_dags
 from bnlab.search.climbs import Climb, Climbed, Climbs
@@ -162,7 +162,9 @@ class Climber:
         """Climb from a DAG (n,), after so many random changes to it."""
         n, dag = start.size, start.copy()
         lazy_scores.log_targets(self.source, dag[None], np.empty(1))  # counts them, if need be
-        state, gains = kernels.stand(dag, self.source)
+        state, gains = (dag, *dag_walks.start(dag, self.source[0])), np.full((n, n), -np.inf)
+        for v in range(n):
+            kernels.refresh(state, gains, self.source, v)
         if changes and n > 1:
             kernels.shake(state, gains, self.source, changes, rng)
         begun, score = dag.copy(), bits.total(state[2])

@@ -23,7 +23,7 @@ from bnlab.checkpoints import (
     restore_generators,
 )
 from bnlab.checks import Count, Floats, Ints, checked, real
-from bnlab.kernels import bits, greedy as kernels
+from bnlab.kernels import bits, dag_walks, greedy as kernels
 from bnlab.results import BestDags, Run
 from bnlab.running import Clock, Crew, Executor, Progress, Work, run_steps, seed_of, workers
 from bnlab.scores import ScoreTable, Source, family_source, first_dags
@@ -226,14 +226,14 @@ def _follow(shared: tuple[Source, _Plan], job: tuple[_Chain, int]) -> tuple[_Cha
     (source, (power, patience, keep)), (chain, steps) = shared, job
     rng = deepcopy(chain.rng)  # an interrupt leaves the chain as it was before the round
     n = chain.dag.size
-    state, gains = kernels.stand(chain.dag.copy(), source)
+    state, gains = _stand(chain.dag, source)
     marks, trace, done = chain.marks.copy(), np.empty(steps), 0
     store = stored(chain.dags, chain.scores, _rows(keep, n))
     while done < steps:
         if not kernels.has_room(store):
             _keep_best(store, keep)
         if marks[1] >= patience:
-            state, gains = kernels.stand(chain.start.copy(), source)
+            state, gains = _stand(chain.start, source)
             if n > 1:
                 kernels.shake(state, gains, source, n, rng)
             marks[:] = bits.total(state[2]), 0
@@ -244,6 +244,15 @@ def _follow(shared: tuple[Source, _Plan], job: tuple[_Chain, int]) -> tuple[_Cha
         array.resize((store.size[0], *array.shape[1:]), refcheck=False)
     end = chain._replace(dag=state[0], dags=store.dags, scores=store.scores, marks=marks, rng=rng)
     return end, trace
+
+
+def _stand(dag: Ints, source: Source) -> tuple[tuple[Ints, Ints, Floats], Floats]:
+    """The state and the gains (n, n) at a DAG, as in `kernels.greedy`."""
+    dag, n = dag.copy(), dag.size
+    state, gains = (dag, *dag_walks.start(dag, source[0])), np.full((n, n), -np.inf)
+    for v in range(n):
+        kernels.refresh(state, gains, source, v)
+    return state, gains
 
 
 def _keep_best(store: kernels.Store, keep: int) -> None:
