@@ -113,16 +113,6 @@ def _without(poset, bit, rest, mins):
 
 
 @inlined
-def _next_part(poset, pending, mins):
-    """(A component, the bit that drops out of it alone or 0, what is left, that's minimal ones)."""
-    whole = _component(poset.up, pending, mins)
-    bit = _forced(poset.down, whole, whole & mins)
-    if bit:
-        return whole, bit, pending ^ bit, _without(poset, bit, pending ^ bit, mins)
-    return whole, bit, pending ^ whole, mins & ~whole
-
-
-@inlined
 def find(keys, mask):
     """The slot of a mask > 0 in an open-addressing table, or the free one where it belongs."""
     last = keys.size - 1
@@ -161,13 +151,18 @@ def density(poset, keys, values, states, max_states):
     total, product = 0.0, 1.0
     while True:
         if pending:
-            whole, bit, rest, ends = _next_part(poset, pending, mins)
-            slot = -1 if bit else find(keys, whole)
-            if bit or keys[slot] == whole:
-                product = product / popcount(whole) if bit else product * values[slot]
-                pending, mins = rest, ends
+            whole = _component(poset.up, pending, mins)
+            bit = _forced(poset.down, whole, whole & mins)
+            if bit:
+                product /= popcount(whole)
+                pending ^= bit
+                mins = _without(poset, bit, pending, mins)
                 continue
-
+            slot = find(keys, whole)
+            if keys[slot] == whole:
+                product *= values[slot]
+                pending, mins = pending ^ whole, mins & ~whole
+                continue
             masks[depth, 0], masks[depth, 1], masks[depth, 2] = part, left, least
             masks[depth, 3], masks[depth, 4] = pending, mins
             sums[depth, 0], sums[depth, 1] = total, product
@@ -253,8 +248,15 @@ def _product(poset, pending, mins, table, primes, known, product):
     keys, ranks = table
     product[:] = 1
     while pending:
-        whole, bit, pending, mins = _next_part(poset, pending, mins)
-        row = popcount(whole) if bit else poset.down.size + 1 + ranks[find(keys, whole)]
+        whole = _component(poset.up, pending, mins)
+        row = popcount(whole)
+        bit = _forced(poset.down, whole, whole & mins)
+        if bit:
+            pending ^= bit
+            mins = _without(poset, bit, pending, mins)
+        else:
+            row = poset.down.size + 1 + ranks[find(keys, whole)]
+            pending, mins = pending ^ whole, mins & ~whole
         if row > 1:
             for r in range(primes.size):
                 product[r] = product[r] * known[row, r] % primes[r]
@@ -265,11 +267,15 @@ def _density_of(poset, pending, mins, keys, values):
     """The density of a set all of whose irreducible parts are in the table."""
     product = 1.0
     while pending:
-        whole, bit, pending, mins = _next_part(poset, pending, mins)
+        whole = _component(poset.up, pending, mins)
+        bit = _forced(poset.down, whole, whole & mins)
         if bit:
             product /= popcount(whole)
+            pending ^= bit
+            mins = _without(poset, bit, pending, mins)
         else:
             product *= values[find(keys, whole)]
+            pending, mins = pending ^ whole, mins & ~whole
     return product
 
 
