@@ -337,9 +337,9 @@ def own_table(table):
     return table.widget
 
 
-@of("14_your_own_data", "bdeu = ", "gardens = ", slow=True)
-def own_hill(whole, read):
-    data, _ = read(whole, kept=("water", "growth"))
+@of("14_your_own_data", "def cut(", "gardens = ", slow=True)
+def own_hill(whole, keep):
+    data = keep(whole)
     water, growth = (data.measurements[:, data.index(name)] for name in ("water", "growth"))
     alt = "Growth of each plot over its water, with cuts and the best straight line"
     hill = canvas("", alt, "water (litres a day)", "growth (cm)", size=(460, 300))

@@ -2,7 +2,7 @@
 
 import csv
 from datetime import UTC, datetime
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ import bnlab as bn
 from bnlab.labs import your_own_data as lab
 from bnlab.labs.board import FADED
 from bnlab.labs.your_own_data.view import edges_html
-from bnlab.reports import Credible, read_table
+from bnlab.reports import Credible, analyse, read_table
+from bnlab.reports.setting import completed
 
 
 @pytest.fixture
@@ -93,7 +94,7 @@ def test_gaps_are_averaged_over_if_asked(garden: Path) -> None:
     picture, network.threshold.value = network.panel.figure.picture, 0.6
     assert network.panel.figure.picture is picture, "a new picture takes a third of a second"
     assert "interval (asymptotic)" in edges_html(analysis.edges, analysis.data.names, 0.6)
-    parts = list(lab.completed(analysis.completions))
+    parts = list(completed(analysis.completions))
     assert len(parts) == 100
     assert all(not whole.missing.any() for _, whole in parts)
 
@@ -242,6 +243,38 @@ def test_intervals_of_chains_are_listed_with_what_they_are_worth() -> None:
     near = Credible(half, 0 * half, 2 * half, "asymptotic", 0.95, far / 1.3, 1200 * half)
     said = edges_html(near, ("rain", "wet"), 0.1)
     assert "interval (asymptotic)" in said and "0.000 to 1.000</td>" in said
+
+
+def test_ways_of_reading_are_told_side_by_side(
+    garden: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What stays is named, what does not has a row; a question need not be asked."""
+    asked: Any = {"do": {"slugs": "none"}, "on": "flowers", "seconds": 8}
+    found = {}
+    for way, rule in ("thirds", bn.EqualFrequency(3)), ("halves", bn.EqualFrequency(2)):
+        data = read_table(garden, discretize=rule, missing="drop").data
+        found[way] = analyse(data, **asked, rng=np.random.default_rng(1))
+    kept = read_table(garden, missing="keep").data
+    found["kept"] = analyse(kept, seconds=8, rng=np.random.default_rng(1))
+    lab.compare(found)
+    said = capsys.readouterr().out
+    effect, share = found["thirds"].what_if[0], np.mean(found["thirds"].data.values[:, 4])
+    interval = f"{effect.mean[1]:.2f} [{effect.low[1]:.2f}, {effect.high[1]:.2f}]"
+    for part in ("thirds", f"yes: {interval}", f"yes: {share:.2f}", "exact DAGs"):
+        assert part in said
+    rows = {line.split()[0]: line.split()[1:] for line in said.splitlines()}
+    every = said.split("Above 0.9 in every way: ")[1].splitlines()[0].split()
+    for u, v in combinations(range(6), 2):
+        edges = [one.edges.probability for one in found.values()]
+        p, name = [float(each[u, v] + each[v, u]) for each in edges], f"{NAMES[u]}-{NAMES[v]}"
+        assert (name in every) == (min(p) > 0.9)
+        if min(p) <= 0.9 < max(p):
+            assert rows[name] == [f"{one:.2f}" for one in p]
+        else:
+            assert name not in rows
+    for way, one in found.items():
+        assert all(f"{way}: {warning}" in said for warning in one.warnings)
+    assert found["kept"].warnings
 
 
 def test_what_the_reader_asks_for_can_be_said(tmp_path: Path) -> None:

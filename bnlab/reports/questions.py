@@ -47,12 +47,12 @@ def told(one: Effects, data: Data, /) -> str:
     return (
         f"If we set {_setting(one)}, then {one.on} is {one.levels[y]} with probability "
         f"{one.mean[y]:.2f} ({one.low[y]:.2f} to {one.high[y]:.2f}), against "
-        f"{_shares(one, data)[y]:.2f} in all rows{nothing}."
+        f"{shares(one, data)[y]:.2f} in all rows{nothing}."
     )
 
 
-def _shares(one: Effects, data: Data, where: NDArray[np.bool_] | None = None) -> Floats:
-    """The share of each level of what is looked at among the rows that say it; nan of none."""
+def shares(one: Effects, data: Data, where: NDArray[np.bool_] | None = None, /) -> Floats:
+    """Return the share of each level of `on` among the rows that say it; nan of none."""
     seen = data.values[:, data.index(one.on)]
     counts = np.bincount(seen[(seen >= 0) & (where is None or where)], minlength=len(one.levels))
     return counts / (counts.sum() or np.nan)
@@ -67,11 +67,11 @@ def _answers(found: tuple[Effects, ...], data: Data) -> Table:
     for one in found:
         codes = typed_row(data, one.do)
         where = (data.values == codes)[:, codes >= 0].all(axis=1)
-        shares, of_all = _shares(one, data, where), _shares(one, data)
+        such, of_all = shares(one, data, where), shares(one, data)
         for y in np.sort(np.argsort(-one.mean, kind="stable")[:MOST_ANSWERS]).tolist():
             told = (one.mean, one.low, one.high, one.between, one.within, of_all)
             numbers: list[Cell] = [float(column[y]) for column in told]
-            share: Cell = float(shares[y]) if shares[y] >= 0 else "no such row"
+            share: Cell = float(such[y]) if such[y] >= 0 else "no such row"
             rows.append([_setting(one), one.levels[y], *numbers, share])
     heads = ["if we set", f"then {found[0].on} is", "probability", "low", "high"]
     heads += ["spread between networks", "spread within", "in all rows", "seen in such rows"]

@@ -3,7 +3,7 @@
 From a file that nobody has tidied up, past measurements and missing cells, to "what if".
 """
 
-from bnlab.labs.board import setup
+from bnlab.labs.board import setup, show
 from bnlab.labs.predict import predict, review
 from bnlab.labs.your_own_data.study import TRUTH, Study, Table, write_garden
 from bnlab.labs.your_own_data.view import (
@@ -11,5 +11,5 @@ from bnlab.labs.your_own_data.view import (
     check_cuts,
     check_setting,
     check_survivors,
+    compare,
 )
-from bnlab.reports.setting import completed

@@ -1,8 +1,8 @@
-"""What an analysis says: its credible edges; the checks."""
+"""What an analysis says: its credible edges; several side by side; the checks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from itertools import product
+from itertools import chain, combinations, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,16 +12,18 @@ import numpy as np
 
 import bnlab as bn
 from bnlab.checks import Floats
-from bnlab.labs.board import check, side_by_side, size_slider
+from bnlab.labs.board import check, show, side_by_side, size_slider
 from bnlab.labs.view import Board, View
 from bnlab.labs.your_own_data.study import CHANGED, Study, table_html, write_garden
 from bnlab.reports import Analysis, Credible, read_table
 from bnlab.reports.page import files
 from bnlab.reports.pictures import layout, network_picture
+from bnlab.reports.questions import shares
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 MOST_LISTED = 12
 MOST_CUT_POINTS = 2
+SURE = 0.9  # of a link
 
 
 class Network(View):
@@ -106,6 +108,42 @@ def _interval(credible: Credible, u: int, v: int) -> str:
         return told
     few = f"R-hat {credible.rhat[u, v]:.3f}, ESS {credible.ess[u, v]:.0f}"
     return f"{told} ({few}: not to be trusted, run longer)"
+
+
+def compare(ways: Mapping[str, Analysis], /) -> None:
+    """Print side by side what analyses of one table say that was read or scored in several ways.
+
+    A column for each: R-hat of its chains, or its method; the last level of what is asked about, if
+    the variables of the (first) question are set, and its share of all rows; and the links that are
+    above 0.9 in some ways only. Then those above 0.9 in every way, and what each analysis warns of.
+    """
+    each = [_joined(found) for found in ways.values()]
+    links = {name: [p.get(name, 0.0) for p in each] for name in chain(*each)}
+    rows = zip(("R-hat", "if set", "in all rows"), *map(_told, ways.values()), strict=True)
+    apart = [(name, *p) for name, p in links.items() if min(p) <= SURE < max(p)]
+    show(["way", *ways], [*rows, *apart])
+    print(f"Above {SURE} in every way:", *(name for name, p in links.items() if min(p) > SURE))
+    for way, found in ways.items():
+        for warning in found.warnings:
+            print(f"{way}: {warning}")
+
+
+def _told(found: Analysis) -> tuple[str, str, str]:
+    """R-hat, the answer to the first question, and the share of all rows."""
+    rhat = found.diagnostics.get("rhat")
+    told = found.plan.method if rhat is None else f"{rhat:.3f}"
+    if not found.what_if:
+        return told, "", ""
+    one, share = found.what_if[0], shares(found.what_if[0], found.data)[-1]
+    interval = f"{one.mean[-1]:.2f} [{one.low[-1]:.2f}, {one.high[-1]:.2f}]"
+    return told, f"{one.levels[-1]}: {interval}", f"{one.levels[-1]}: {share:.2f}"
+
+
+def _joined(found: Analysis) -> dict[str, float]:
+    """The probability that two variables are linked, by their names."""
+    p, names = found.edges.probability, found.data.names
+    pairs = combinations(range(len(names)), 2)
+    return {f"{names[u]}-{names[v]}": float(p[u, v] + p[v, u]) for u, v in pairs}
 
 
 _CELL = "text-align:left;padding:1px 12px 1px 0;font-weight:normal;line-height:1.35"
