@@ -214,7 +214,7 @@ def test_warnings_stand_out(analysis: Analysis, reading: Reading, tmp_path: Path
     warned = replace(analysis, warnings=("R-hat is 1.3.", "p < 1."))
     write_page(warned, reading, tmp_path / "report.html", command=COMMAND)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert '<p class="warning">R-hat is 1.3.</p>' in text
+    assert '<p class="warning">R-hat is 1.3. R-hat compares independent chains: 1 means' in text
     assert '<p class="warning">p &lt; 1.</p>' in text
 
 
@@ -223,6 +223,7 @@ def test_edges_of_chains_that_disagree_are_marked(analysis: Analysis, reading: R
     short = analyse(analysis.data, rng=np.random.default_rng(1), plan=plan)
     said = " ".join(Elements(glance(short, None)).text)
     assert re.match(r"\s*At a glance\s+Not to be trusted yet: all \d+ probabilities", said)
+    assert "Publish none of them before" in said and "this page: --seconds 300." in said
     assert re.search(r"So far, of 6 pairs of variables|No pair of variables", said)
     cells = Elements(edges_table(short)).text
     assert {"R-hat", "ESS", "to be trusted", "no"} <= set(cells) and "yes" not in cells
@@ -294,9 +295,9 @@ def test_directions_that_rest_on_assumptions_come_before_those_that_do_not(
     assert f"{fragile} for 1 ({b} → {c}) and settled for 1 ({a} → {b})." in said
     rows = links_table(changed, found, reading).rows
     assert [row[:3] for row in rows] == [
-        [f"{b} → {c}", 0.98, f"{fragile} (0.98 against 0.00)"],
-        [f"{a} → {b}", 0.97, "settled (0.97 against 0.00)"],
-        [f"{c} with {d}", 0.7, "undecided (0.40 against 0.30)"],
+        [f"{b} → {c}", 0.98, f"{fragile}: probability 0.98 one way, 0.00 the other"],
+        [f"{a} → {b}", 0.97, "settled: probability 0.97 one way, 0.00 the other"],
+        [f"{c} with {d}", 0.7, f"link uncertain (0.70); if linked, {c} → {d} (0.57)"],
     ]
     assert [row[3] for row in rows] == [seen(reading, u, u + 1) for u in (1, 0, 2)]
 
@@ -324,21 +325,25 @@ def test_what_the_table_shows_of_two_columns(tmp_path: Path) -> None:
             return seen(reading, reading.data.index(u), reading.data.index(v))
 
         r = frame["mass"].corr(frame["wing"], method="spearman")
-        assert said("mass", "wing") == f"wing rises with mass: rank correlation {r:.2f}"
+        count = len(frame.dropna(subset=["mass", "wing"]))
+        told = f"wing rises with mass: rank correlation {r:.2f} (rows: {count})"
+        assert said("mass", "wing") == told
         assert said("mass", "fall").startswith("fall falls with mass: rank correlation -")
         if missing == "level":  # the gaps of kind are a level of their own there
             continue
-        means = frame.dropna(subset=["mass"]).groupby("kind")["mass"].mean()
-        told = [f"{means[kind]:,.0f} where {kind}" for kind in "cba"]
+        groups = frame.dropna(subset=["mass"]).groupby("kind")["mass"]
+        means, counts = groups.mean(), groups.size()
+        told = [f"{means[kind]:,.0f} where {kind} (rows: {counts[kind]})" for kind in "cba"]
         told[0] = told[0].replace("where", "where kind is")
         assert said("kind", "mass") == said("mass", "kind") == f"mean of mass: {', '.join(told)}"
         both = frame.dropna(subset=["late", "kind"])
         shares = (both["late"] == "yes").groupby(both["kind"]).mean().sort_values(ascending=False)
-        told = [f"{share:.3g} where {kind}" for kind, share in shares.items()]
+        counts = both.groupby("kind").size()
+        told = [f"{share:.3g} where {k} (rows: {counts[k]})" for k, share in shares.items()]
         told[0] = told[0].replace("where", "where kind is")
         assert said("kind", "late") == f"share in which late is yes: {', '.join(told)}"
         r = frame["mass"].corr(frame["stage"], method="spearman")
-        assert said("mass", "stage").endswith(f": rank correlation {r:.2f}")
+        assert f": rank correlation {r:.2f} (rows: " in said("mass", "stage")
         assert abs(r) < 0.1 and "stage neither rises nor falls with" in said("mass", "stage")
 
 
@@ -346,9 +351,9 @@ def test_of_many_groups_the_first_and_the_last_are_told(tmp_path: Path) -> None:
     rows = "".join(f"{'abcdef'[i % 6]},{i % 6 + i / 1000}\n" for i in range(120))
     (tmp_path / "groups.csv").write_text(f"group,x\n{rows}")
     said = seen(read_table(tmp_path / "groups.csv"), 0, 1)
-    assert (
-        said == "mean of x: 5.06 where group is f, 4.06 where e, 3.06 where d, ..., 0.057 where a"
-    )
+    shown = "5.06 where group is f, 4.06 where e, 3.06 where d, ..., 0.057 where a"
+    assert said.replace(" (rows: 20)", "") == f"mean of x: {shown}"
+    assert said.count(" (rows: 20)") == 4
 
 
 def test_columns_that_no_row_has_both_of(tmp_path: Path) -> None:
@@ -379,9 +384,9 @@ def test_pairs_that_other_priors_do_not_keep_are_named(
     assert f"(see Sensitivity), but {a} with {b} and {c} with {d} do not." in said()
     parts = {"ess": "", "priors": ""}
     section = sensitivity_section(changed, replace(found, edges=tried), parts)
-    named = f"less under one of these: {a} with {b} and {c} with {d}."
+    named = f"less under at least one of these: {a} with {b} and {c} with {d}."
     assert named in " ".join(Elements(section).text)
-    assert "under one of these only" not in section and "Other assumptions" not in said()
+    assert "but not above" not in section and "Other assumptions" not in said()
     tried[2, 0, 0, 3], tried[3, 0, 3, 1] = 0.6, 0.7
     added = f"{b} with {d} and {a} with {d}."
     assert (
@@ -389,7 +394,9 @@ def test_pairs_that_other_priors_do_not_keep_are_named(
         in said()
     )
     section = sensitivity_section(changed, replace(found, edges=tried), parts)
-    assert f"or more under one of these only: {added}" in " ".join(Elements(section).text)
+    assert f"or more under at least one of these, but not above: {added}" in " ".join(
+        Elements(section).text
+    )
     changed = replace(analysis, edges=Credible.exact(0.1 * edges))
     assert (
         "No pair is more likely linked than not. Other assumptions make 5 further pairs" in said()

@@ -435,6 +435,9 @@ class TestAnalysis:
         run = bn.Run("", stopped=True)
         told = doubts(plan, {"rhat": 1.2, "ess": 30.0}, run)
         assert [text.split()[0] for text in told] == ["Stopped", "R-hat", "The"]
+        assert told[1].endswith(f"Give more seconds, say {5 * plan.budget:g}.")
+        longer = choose_method(wide(20), method="partitions", seconds=5 * 60)
+        assert longer.thin >= 4 * choose_method(wide(20), method="partitions", seconds=60).thin
         assert "too short" in doubts(plan, {}, bn.Run(""))[0]
         assert doubts(plan, {"rhat": 1.001, "ess": 900.0}, bn.Run("")) == ()
 

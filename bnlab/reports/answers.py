@@ -23,7 +23,7 @@ from bnlab.exact import (
 from bnlab.exact.dag import factors_by_size
 from bnlab.linear_extensions import reweight_by_extensions
 from bnlab.reports.credible import Credible
-from bnlab.reports.planning import Method, Plan
+from bnlab.reports.planning import MORE, Method, Plan
 from bnlab.results import LEAST_ESS, MOST_RHAT, Draws, Estimate, Run
 from bnlab.running import Executor, Progress
 from bnlab.sampling.completing import Completions
@@ -248,7 +248,7 @@ def doubts(plan: Plan, told: Mapping[str, float], run: Run, /) -> tuple[str, ...
     if told.get("rhat", 1.0) > MOST_RHAT:
         out.append(
             f"R-hat is {told['rhat']:.3f}, above {MOST_RHAT}: the chains do not agree. Give more "
-            "seconds."
+            f"seconds, say {MORE * plan.budget:g}."
         )
     worth = min(told.get("effective draws", math.inf), told.get("ess", math.inf))
     if worth < LEAST_ESS:

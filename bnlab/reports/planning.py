@@ -27,7 +27,8 @@ MAX_PARENTS, FEW = 3, 8  # of a node, as a rule; any number of them if there are
 INDEPENDENT = 20_000  # DAGs from the exact posterior over DAGs: within 0.01, by Hoeffding
 WEIGHTED = 100_000  # DAGs from the one over orders, since their weights differ
 CHAINS, KEPT = 4, 2_500
-LEAST_MOVES, FEWEST_MOVES, MOST_MOVES = 50_000, 10_000, 400_000  # of a chain
+MORE = 5  # times the seconds, where chains do not agree
+LEAST_MOVES, FEWEST_MOVES, MOST_MOVES = 50_000, 10_000, 400_000  # of a chain; most a minute
 RESTARTS = 100
 DELTA = 0.05
 
@@ -62,6 +63,7 @@ class Plan:
     draws : DAGs to draw (of each chain), or restarts of the search
     rejected : (method, reason) of those that come before it in the list above
     chains, burn_in, thin : of Markov chains, as in `sample_partitions`; 1, 0, 1 for others
+    budget : the seconds that were allowed
     """
 
     method: Method
@@ -76,6 +78,7 @@ class Plan:
     chains: int = 1
     burn_in: int = 0
     thin: int = 1
+    budget: float = 60.0
 
     def __repr__(self) -> str:
         return f"Plan({self.method}, up to {self.max_parents} parents, {self.seconds:.2g} s)"
@@ -184,6 +187,7 @@ def choose_method(
         cost.chains,
         cost.burn_in,
         cost.thin,
+        seconds,
     )
 
 
@@ -255,7 +259,7 @@ def _cost(method: Method, data: Data, k: int, seconds: float) -> _Cost:
     if method == "search":
         return _Cost(scoring_bytes(n, k), first + A_CLIMB * RESTARTS, RESTARTS)
     a_second = 10 * block_moves(n, k) * WORKERS / CHAINS
-    moves = int(min(MOST_MOVES, 0.3 * seconds * a_second))
+    moves = int(min(MOST_MOVES * max(1, seconds / 60), 0.3 * seconds * a_second))
     needed = partition_walker_bytes(n, k) if method == "partitions" else walker_bytes(n, k)
     time = first + moves / a_second + A_DRAW * CHAINS * KEPT
     burn_in = moves // 4

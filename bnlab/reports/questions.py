@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
@@ -44,11 +46,12 @@ def told(one: Effects, data: Data, /) -> str:
     if one.unaffected >= EVEN_ODDS:
         what = " and ".join(one.do)
         nothing = f": setting {what} probably changes nothing ({one.unaffected:.2f})"
-    return (
+    sentence = (
         f"If we set {_setting(one)}, then {one.on} is {one.levels[y]} with probability "
         f"{one.mean[y]:.2f} ({one.low[y]:.2f} to {one.high[y]:.2f}), against "
         f"{shares(one, data)[y]:.2f} in all rows{nothing}."
     )
+    return re.sub(r"\(([^\s(]+), (\S+)\]", r"\g<0> (above \1, up to \2)", sentence, count=1)
 
 
 def shares(one: Effects, data: Data, where: NDArray[np.bool_] | None = None, /) -> Floats:

@@ -19,6 +19,7 @@ from bnlab.reports.analysis import Analysis
 from bnlab.reports.assumptions import MOST_NAMED, arrows, given, in_words, of_holes
 from bnlab.reports.credible import Credible, ranked
 from bnlab.reports.pictures import EVEN_ODDS, SURE, comparison
+from bnlab.reports.planning import MORE
 from bnlab.reports.questions import told
 from bnlab.reports.sensitivity import Sensitivity, nearest_one
 from bnlab.results import LEAST_ESS, MOST_RHAT
@@ -101,6 +102,7 @@ def glance(
         rough=found is not None and np.nanmin(found.effective) < FEW_DRAWS,
         lost=lost,
         gained=gained,
+        more=MORE * analysis.plan.budget,
         named=partial(named_pairs, analysis),
         lines=[*of_holes(analysis), *given(analysis)],
         answer=answer,
@@ -152,12 +154,15 @@ def _direction(
 
 def links_table(analysis: Analysis, found: Sensitivity | None, reading: Reading, /) -> Table:
     """The links that are likelier than not: direction, and what their columns look like."""
-    rows, p = list[list[Cell]](), analysis.edges.probability
+    rows, p, names = list[list[Cell]](), analysis.edges.probability, analysis.data.names
     _, sure, likely = ranked_pairs(analysis)
     for pair in [*sure, *likely]:
         way, link, (u, v) = _direction(analysis, found, pair)
-        way = f"{way} ({p[u, v]:.2f} against {p[v, u]:.2f})"
-        rows.append([link, float(p[u, v] + p[v, u]), way, seen(reading, u, v)])
+        either, arrow = float(p[u, v] + p[v, u]), arrows([(names[u], names[v])], 1)
+        way += f": probability {p[u, v]:.2f} one way, {p[v, u]:.2f} the other"
+        if either < SURE:
+            way = f"link uncertain ({either:.2f}); if linked, {arrow} ({p[u, v] / either:.2f})"
+        rows.append([link, either, way, seen(reading, u, v)])
     heads = ["link", "probability", "direction", "what the table shows"]
     if analysis.plan.posterior is None:
         heads, rows = [heads[0], heads[-1]], [[row[0], row[-1]] for row in rows]
@@ -183,7 +188,8 @@ def seen(reading: Reading, u: int, v: int, /) -> str:
         with np.errstate(invalid="ignore"):  # where all are alike
             r = float(np.nan_to_num(np.corrcoef(middles))[0, 1])
         how = "rises" if r >= MOVED else "falls" if r <= -MOVED else "neither rises nor falls"
-        return f"{data.names[v]} {how} with {data.names[u]}: rank correlation {r:.2f}"
+        how += f" with {data.names[u]}: rank correlation {r:.2f} (rows: {both.sum():,})"
+        return f"{data.names[v]} {how}"
     if x is not None:
         u, v, y = v, u, x
     codes, level, what = np.unique(data.values[both, u]), 0, f"mean of {data.names[v]}"
@@ -195,7 +201,10 @@ def seen(reading: Reading, u: int, v: int, /) -> str:
         level = -1 - int(np.ptp(means, axis=0).round(9)[::-1].argmax())
         what = f"share in which {data.names[v]} is {data.levels[v][level]}"
     order = np.argsort(-means[:, level], kind="stable")
-    told = [f"{_rounded(means[i, level])} where {data.levels[u][codes[i]]}" for i in order]
+    counts = [f"(rows: {rows.sum():,})" for rows in groups]
+    told = [
+        f"{_rounded(means[i, level])} where {data.levels[u][codes[i]]} {counts[i]}" for i in order
+    ]
     told[0] = told[0].replace(" where ", f" where {data.names[u]} is ", 1)
     told = told if len(told) <= MOST_GROUPS else [*told[: MOST_GROUPS - 1], f"..., {told[-1]}"]
     return f"{what}: {', '.join(told)}"
@@ -357,8 +366,7 @@ def diagnostics_table(diagnostics: Mapping[str, float], /) -> Table:
         [DIAGNOSTICS.get(name, name), f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"]
         for name, value in diagnostics.items()
     ]
-    chains = " R-hat is near 1 where chains agree." if "rhat" in diagnostics else ""
-    return Table(f"Diagnostics of the draws.{chains}", ["diagnostic", "value"], rows)
+    return Table("Diagnostics of the draws.", ["diagnostic", "value"], rows)
 
 
 def sensitivity_section(
