@@ -55,6 +55,18 @@ def modes_met(run: bn.Draws, /) -> tuple[int, int]:
     return int(met.min()), int(met.max())
 
 
+def best_relocation(A: Partition, log_weight: Callable[[Partition], float], /) -> float:
+    """Return the largest ln weight of a partition that differs from A by the place of one node."""
+    moved = list[Partition]()
+    for v in frozenset().union(*A):
+        rest, alone = [layer - {v} for layer in A], frozenset([v])
+        for i, layer in enumerate(A):
+            moved += [(*rest[:i], alone, *rest[i:]), (*rest[:i], layer | alone, *rest[i + 1 :])]
+        moved.append((*rest, alone))
+    others = {tuple(filter(None, B)) for B in moved} - {A}
+    return max(map(log_weight, others))
+
+
 class Stuck(View):
     """Chains on DAGs by rows and by their share of small steps.
 
