@@ -259,8 +259,9 @@ def test_ways_of_reading_are_told_side_by_side(
     lab.compare(found)
     said = capsys.readouterr().out
     effect, share = found["thirds"].what_if[0], np.mean(found["thirds"].data.values[:, 4])
-    interval = f"{effect.mean[1]:.2f} [{effect.low[1]:.2f}, {effect.high[1]:.2f}]"
-    for part in ("thirds", f"yes: {interval}", f"yes: {share:.2f}", "exact DAGs"):
+    interval = f"{effect.low[1]:.2f} to {effect.high[1]:.2f}"
+    answer = f"yes: {effect.mean[1]:.2f}"
+    for part in ("thirds", answer, interval, f"yes: {share:.2f}", "exact DAGs"):
         assert part in said
     rows = {line.split()[0]: line.split()[1:] for line in said.splitlines()}
     every = said.split("Above 0.9 in every way: ")[1].splitlines()[0].split()

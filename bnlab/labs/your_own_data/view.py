@@ -114,12 +114,15 @@ def compare(ways: Mapping[str, Analysis], /) -> None:
     """Print side by side what analyses of one table say that was read or scored in several ways.
 
     A column for each: R-hat of its chains, or its method; the last level of what is asked about, if
-    the variables of the (first) question are set, and its share of all rows; and the links that are
-    above 0.9 in some ways only. Then those above 0.9 in every way, and what each analysis warns of.
+    the variables of the (first) question are set, with its interval, and its share of all rows; and
+    the links that are above 0.9 in some ways only. Then those above 0.9 in every way, and what each
+    analysis warns of.
     """
     each = [_joined(found) for found in ways.values()]
     links = {name: [p.get(name, 0.0) for p in each] for name in chain(*each)}
-    rows = zip(("R-hat", "if set", "in all rows"), *map(_told, ways.values()), strict=True)
+    rows = zip(
+        ("R-hat", "if set", "interval", "in all rows"), *map(_told, ways.values()), strict=True
+    )
     apart = [(name, *p) for name, p in links.items() if min(p) <= SURE < max(p)]
     show(["way", *ways], [*rows, *apart])
     print(f"Above {SURE} in every way:", *(name for name, p in links.items() if min(p) > SURE))
@@ -128,15 +131,15 @@ def compare(ways: Mapping[str, Analysis], /) -> None:
             print(f"{way}: {warning}")
 
 
-def _told(found: Analysis) -> tuple[str, str, str]:
-    """R-hat, the answer to the first question, and the share of all rows."""
+def _told(found: Analysis) -> tuple[str, str, str, str]:
+    """R-hat, the answer to the first question with its interval, and the share of all rows."""
     rhat = found.diagnostics.get("rhat")
     told = found.plan.method if rhat is None else f"{rhat:.3f}"
     if not found.what_if:
-        return told, "", ""
+        return told, "", "", ""
     one, share = found.what_if[0], shares(found.what_if[0], found.data)[-1]
-    interval = f"{one.mean[-1]:.2f} [{one.low[-1]:.2f}, {one.high[-1]:.2f}]"
-    return told, f"{one.levels[-1]}: {interval}", f"{one.levels[-1]}: {share:.2f}"
+    level, interval = one.levels[-1], f"{one.low[-1]:.2f} to {one.high[-1]:.2f}"
+    return told, f"{level}: {one.mean[-1]:.2f}", interval, f"{level}: {share:.2f}"
 
 
 def _joined(found: Analysis) -> dict[str, float]:
