@@ -295,7 +295,7 @@ def structure_mcmc_modes():
         gain = score[sum(1 << u for u in squares)] - score[0]
         said = f"{said}: {gain:.1f} nats".replace("-", "−")
         drawn.append([said, board(edges, names, places)])
-    edges[[9, 0, 8], 4] = 1
+    edges[[9, 0, 8], 4] = edges[[9, 4, 2], 6] = 1
     return [*drawn, ["one of eight modes", board(edges, names, places)]]
 
 

@@ -71,7 +71,18 @@ def test_modes_met_are_counted_in_the_second_half_of_each_chain() -> None:
         }
         for chain in edges
     ]
-    assert lab.modes_met(run) == (min(map(len, met)), max(map(len, met)))
+    shares = [
+        np.mean(
+            [
+                [
+                    "".join(map(str, np.flatnonzero(into))) in good
+                    for into in edges[..., v].reshape(-1, 10)
+                ]
+            ]
+        )
+        for v, good in ((9, sides), (4, corners))
+    ]
+    assert lab.modes_met(run) == (min(map(len, met)), max(map(len, met)), *shares)
     assert max(map(len, met)) > 0
 
 

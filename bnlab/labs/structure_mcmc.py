@@ -44,15 +44,17 @@ def gap(table: bn.ScoreTable, kernel: StructureKernel, dags: Sequence[Dag], K: F
     return float(np.abs(counts[often] / visits[often, None] - K[often]).max())
 
 
-def modes_met(run: bn.Draws, /) -> tuple[int, int]:
+def modes_met(run: bn.Draws, /) -> tuple[int, int, float, float]:
     """Return the fewest and the most of the eight modes of tic-tac-toe that a chain meets.
 
-    In the second half of its run.
+    Then the shares of draws in which class has a side, and the middle its corners. All in the
+    second half of the run.
     """
-    modes = [[sum(1 << u for u in P) for P in each] for each in product(SIDES, CORNERS)]
-    late = run.values[:, run.values.shape[1] // 2 :, None, [9, 4]]
-    met = (late == modes).all(axis=3).any(axis=1).sum(axis=1)
-    return int(met.min()), int(met.max())
+    sides, corners = ([sum(1 << u for u in P) for P in each] for each in (SIDES, CORNERS))
+    late = run.values[:, run.values.shape[1] // 2 :, [9, 4]]
+    met = (late[:, :, None] == list(product(sides, corners))).all(axis=3).any(axis=1).sum(axis=1)
+    side, middle = np.isin(late[..., 0], sides).mean(), np.isin(late[..., 1], corners).mean()
+    return int(met.min()), int(met.max()), float(side), float(middle)
 
 
 def best_relocation(A: Partition, log_weight: Callable[[Partition], float], /) -> float:
