@@ -16,7 +16,7 @@ import bnlab as bn
 from bnlab import graphs
 from bnlab.cli import main, terminal
 from bnlab.reports import analyse, choose_method, sensitivity
-from bnlab.reports.sections import glance, ranked_pairs
+from bnlab.reports.sections import glance, linked_pairs
 
 NAMES = ("age", "smoking", "cancer", "tar")
 TIERS = (("age",), ("smoking", "tar"), ("cancer",))
@@ -347,7 +347,7 @@ def test_nothing_is_left_to_find_where_all_is_required():
     table = data(names=("a", "b"))
     found = analyse(table, rng=np.random.default_rng(1), required=[(1, "a")])
     assert found.known["required"] == (("b", "a"),)
-    assert ranked_pairs(found) == ([], [], [])
+    assert linked_pairs(found) == ([], [], [])
     assert "Every two variables have a required edge" in glance(found, None)
     searched = choose_method(table, method="search")
     found = analyse(table, rng=np.random.default_rng(1), required=[(1, 0)], plan=searched)

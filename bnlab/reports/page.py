@@ -98,7 +98,7 @@ def page(
         ),
         beliefs=assumptions.beliefs(analysis),
         arrows=assumptions.arrows,
-        early=assumptions.early(analysis, sections.ranked_pairs(analysis)[0]),
+        early=assumptions.early(analysis, sections.linked_pairs(analysis)[0]),
         cut=cut,
         drawn=drawn,
         edges_table=sections.edges_table(analysis),

@@ -79,7 +79,7 @@ def glance(
 
     `drawn` are of the picture: network, threshold, and how many variables stand alone.
     """
-    edges, (pairs, sure, likely) = analysis.edges, ranked_pairs(analysis)
+    edges, (pairs, sure, likely) = analysis.edges, linked_pairs(analysis)
     listed, many = edges.probability >= LEAST, len(sure) + len(likely)
     lost, gained = moved_pairs(analysis, found) if found else ([], [])
     answer = ""
@@ -111,7 +111,7 @@ def glance(
     )
 
 
-def ranked_pairs(analysis: Analysis, /) -> tuple[Pairs, Pairs, Pairs]:
+def linked_pairs(analysis: Analysis, /) -> tuple[Pairs, Pairs, Pairs]:
     """Pairs without a required edge, the likeliest first; those surely linked; those probably."""
     n, edges = analysis.data.n, analysis.edges.probability
     either = edges + edges.T
@@ -155,7 +155,7 @@ def _direction(
 def links_table(analysis: Analysis, found: Sensitivity | None, reading: Reading, /) -> Table:
     """The links that are likelier than not: direction, and what their columns look like."""
     rows, p, names = list[list[Cell]](), analysis.edges.probability, analysis.data.names
-    _, sure, likely = ranked_pairs(analysis)
+    _, sure, likely = linked_pairs(analysis)
     for pair in [*sure, *likely]:
         way, link, (u, v) = _direction(analysis, found, pair)
         either, arrow = float(p[u, v] + p[v, u]), arrows([(names[u], names[v])], 1)
@@ -227,7 +227,7 @@ def _rounded(number: float) -> str:
 
 def moved_pairs(analysis: Analysis, found: Sensitivity, /) -> tuple[Pairs, Pairs]:
     """Which of the likely pairs some prior makes unlikely, and which others likely."""
-    pairs, sure, likely = ranked_pairs(analysis)
+    pairs, sure, likely = linked_pairs(analysis)
     many = [*sure, *likely]
     either = found.edges + found.edges.swapaxes(-1, -2)
     least, most = np.nanmin(either, axis=(0, 1)), np.nanmax(either, axis=(0, 1))
