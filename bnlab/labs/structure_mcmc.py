@@ -44,29 +44,15 @@ def gap(table: bn.ScoreTable, kernel: StructureKernel, dags: Sequence[Dag], K: F
     return float(np.abs(counts[often] / visits[often, None] - K[often]).max())
 
 
-def modes_met(run: bn.Draws, /) -> tuple[int, int, float, float]:
+def modes_met(run: bn.Draws, /) -> tuple[int, int, float]:
     """Return the fewest and the most of the eight modes of tic-tac-toe that a chain meets.
 
-    Then the shares of draws in which class has a side, and the middle its corners. All in the
-    second half of the run.
+    Then the share of draws in which class has a side. All in the second half of the run.
     """
     sides, corners = ([sum(1 << u for u in P) for P in each] for each in (SIDES, CORNERS))
     late = run.values[:, run.values.shape[1] // 2 :, [9, 4]]
     met = (late[:, :, None] == list(product(sides, corners))).all(axis=3).any(axis=1).sum(axis=1)
-    side, middle = np.isin(late[..., 0], sides).mean(), np.isin(late[..., 1], corners).mean()
-    return int(met.min()), int(met.max()), float(side), float(middle)
-
-
-def best_relocation(A: Partition, log_weight: Callable[[Partition], float], /) -> float:
-    """Return the largest ln weight of a partition that differs from A by the place of one node."""
-    moved = list[Partition]()
-    for v in frozenset().union(*A):
-        rest, alone = [layer - {v} for layer in A], frozenset([v])
-        for i, layer in enumerate(A):
-            moved += [(*rest[:i], alone, *rest[i:]), (*rest[:i], layer | alone, *rest[i + 1 :])]
-        moved.append((*rest, alone))
-    others = {tuple(filter(None, B)) for B in moved} - {A}
-    return max(map(log_weight, others))
+    return int(met.min()), int(met.max()), float(np.isin(late[..., 0], sides).mean())
 
 
 class Stuck(View):
