@@ -337,15 +337,13 @@ def own_table(table):
     return table.widget
 
 
-@of("14_your_own_data", "def cut(", "gardens = ", slow=True)
-def own_hill(whole, keep):
-    data = keep(whole)
-    water, growth = (data.measurements[:, data.index(name)] for name in ("water", "growth"))
-    alt = "Growth of each plot over its water, with cuts and the best straight line"
+@of("14_your_own_data", "gardens = ", slow=True)
+def own_hill(whole):
+    lines = whole.read_text(encoding="utf-8").splitlines()[1:]
+    water, growth = np.array([line.split(";")[3:5] for line in lines], np.float64).T
+    alt = "Growth of each plot over its water, with cuts"
     hill = canvas("", alt, "water (litres a day)", "growth (cm)", size=(460, 300))
     hill.scatter(water.tolist(), growth.tolist(), size=5, color=COLOURS[0], alpha=0.6)
-    slope, height = np.polyfit(water, growth, 1)
-    hill.line([0, 10], [height, height + 10 * slope], color=COLOURS[1], line_width=3)
     for levels, dash in (2, "dashed"), (3, "dotted"):
         shares = np.arange(1, levels) / levels
         look = {"line_dash": dash, "color": INK, "line_width": 2}

@@ -22,7 +22,6 @@ from bnlab.reports.questions import shares
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 MOST_LISTED = 12
-MOST_CUT_POINTS = 2
 SURE = 0.9  # of a link
 
 
@@ -222,7 +221,7 @@ def check_setting(function: Callable[..., Any]) -> bool:
 
 
 def check_cuts(points: Sequence[float]) -> bool:
-    """Exercise 3: cut points of `water` that show what it does to `growth`, in new gardens too."""
+    """Exercise 3: a cut of `water` that shows what it does to `growth`, in new gardens too."""
 
     def joined(seed: int, rows: int = 240) -> float:
         with TemporaryDirectory() as folder:
@@ -236,10 +235,10 @@ def check_cuts(points: Sequence[float]) -> bool:
 
     return check(
         "Exercise 3",
-        "give a list of rising numbers",
+        "give a list of one number",
         lambda: bn.CutPoints(points) is not None,
-        f"at most {MOST_CUT_POINTS} cut points",
-        lambda: len(points) <= MOST_CUT_POINTS,
+        "one cut point",
+        lambda: len(points) == 1,
         "the litres go from 0 to 10",
         lambda: 0 < min(points) and max(points) < 10,
         "water and growth should be joined with probability 0.95 or more",
