@@ -250,14 +250,14 @@ OTHERS = {
     "hidden: runs": Call(bn.hidden.anneal, latent, "runs", 9, LATENT_AIS, {"log_weight": 0}),
     "hidden: structures": other(bn.hidden.estimate_structures, bipartite, "runs", 2, LATENT_AIS),
     "hidden: search": other(bn.hidden.search_structures, chain, ""),
-    "completions": Call(bn.complete, holes, "draws", 40, CHAINS, {"cells": 1, "given": 1}),
+    "completions": Call(bn.complete, holes, "draws", 20, CHAINS, {"cells": 1, "given": 1}),
     "completions of measurements": Call(
-        bn.complete, holes_measured, "draws", 40, CHAINS, {"cells": 1, "given": 1}
+        bn.complete, holes_measured, "draws", 20, CHAINS, {"cells": 1, "given": 1}
     ),
     "completions of both kinds, by moves": Call(
-        bn.complete, holes_of_both, "draws", 40, {**CHAINS, "moves": 20}, {"cells": 1, "given": 1}
+        bn.complete, holes_of_both, "draws", 20, {**CHAINS, "moves": 20}, {"cells": 1, "given": 1}
     ),
-    "cuts": Call(bn.average_cuts, to_cut, "draws", 40, CHAINS, {"choices": 1, "given": 1}),
+    "cuts": Call(bn.average_cuts, to_cut, "draws", 20, CHAINS, {"choices": 1, "given": 1}),
     # These are not resumed.
     "hidden: EM": other(bn.hidden.fit_em, latent, "restarts", 9),
     "hidden: VB": other(bn.hidden.fit_vb, latent, "restarts", 9),

@@ -1,4 +1,8 @@
-"""What every test needs before bnlab is imported: its own compilation cache, offline widgets."""
+"""What every test needs before bnlab is imported: its own compilation cache, offline widgets.
+
+And which tests are slow: `@pytest.mark.quick("measured", "K2")` on a test with many cases leaves
+those quick whose ids begin so, and makes the others slow.
+"""
 
 import gc
 import hashlib
@@ -30,8 +34,14 @@ LONG = (
     "test_widgets.py",
     "test_bad_input.py",
 )
-# A notebook that searches, one that starts processes, and the folder of the papers.
-LONG_NOTEBOOKS = {"13_structure_search", "15_scaling_out", "papers"}
+# Notebooks of a minute and more, and the folder of the papers.
+LONG_NOTEBOOKS = {
+    "09_hidden_scores",
+    "10_hidden_annealing",
+    "13_structure_search",
+    "15_scaling_out",
+    "papers",
+}
 PICTURES = (
     "text/html",
     "application/javascript",
@@ -78,9 +88,26 @@ os.environ["BNLAB_COMPILE_AHEAD"] = "0"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def _mark_cases(items: list[pytest.Item]) -> set[tuple[str, str]]:
+    """Make the cases slow that `quick` does not name; return the names that no case met."""
+    named, met = set(), set()
+    for item in items:
+        if mark := item.get_closest_marker("quick"):
+            test = item.nodeid.split("[")[0]
+            begun = {(test, name) for name in mark.args if item.callspec.id.startswith(name)}
+            named |= {(test, name) for name in mark.args}
+            met |= begun
+            if not begun:
+                item.add_marker("slow")
+    return named - met
+
+
 @pytest.hookimpl(tryfirst=True)  # before `-m "not slow"` is looked at
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Long files first, then notebooks, then the rest (xdist takes files in this order)."""
+    unmet = _mark_cases(items)
+    if unmet and not any("::" in each for each in config.args):  # where all cases were collected
+        raise pytest.UsageError(f"no case begins like this: {sorted(unmet)}")
     for item in items:
         if item.path.suffix != ".ipynb":
             continue

@@ -128,7 +128,7 @@ FILMS = {
             ("difference", "ess"),
             still="bayesian_networks_growth",
         ),
-        Film("02_modular_priors", ("washout = ",), "washout", ("size",)),
+        Film("02_modular_priors", ("washout = ",), "washout", ("size",), slow=True),
         Film(
             "03_dynamic_programming",
             ("data = ", "walk = "),
@@ -155,6 +155,7 @@ FILMS = {
             ("workers = ", "walk = "),
             "walk",
             ("size", "step"),
+            slow=True,
         ),
         Film("05_direct_dag_sampling", ("workers = ", "hundred = "), "hundred", ("drawn",)),
         Film(
@@ -172,6 +173,7 @@ FILMS = {
             ("fans = ",),
             "fans",
             ("steps",),
+            slow=True,
         ),
         Film(
             "08_evidence_bounds",
@@ -232,6 +234,7 @@ FILMS = {
             ("step",),
             begin={"dataset": "coronary", "step": 4},
             still="search_steps",
+            slow=True,
         ),
         Film(
             "14_your_own_data",

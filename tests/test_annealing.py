@@ -139,6 +139,7 @@ def test_exact_evidence_lies_between_the_bounds(name):
     assert low.log_value < posterior.log_evidence < high.log_value < low.log_value + 3
 
 
+@pytest.mark.quick("5")
 @pytest.mark.parametrize("bins", [1, 5, 9])
 def test_bounds_fail_no_more_often_than_promised(bins):
     """200 repeats of 18 runs; few steps, so that weights vary widely."""

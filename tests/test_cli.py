@@ -468,7 +468,7 @@ def test_report_is_the_same_bytes_and_its_command_makes_it_again(here: Path) -> 
 
 QUICK = {
     "planning": {"MOST_MOVES": 60_000, "LEAST_MOVES": 10_000, "WEIGHTED": 3_000},
-    "sensitivity": {"DRAWS": 500, "CHAIN_DRAWS": 50, "CHAIN_BURN_IN": 50},
+    "sensitivity": {"DRAWS": 500, "CHAIN_DRAWS": 50, "CHAIN_BURN_IN": 50, "MOST_CUTS": 50},
 }
 
 
@@ -953,7 +953,7 @@ def test_a_remedy_for_cut_points_is_an_option(
     assert all(word in said for word in words) and "Equal" not in said and "CutPoints" not in said
 
 
-def test_notes_name_options(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_notes_name_options(here: Path, quick: None, capsys: pytest.CaptureFixture[str]) -> None:
     answers = ["yes", "no", "unknown", "no", "NA", "yes"] * 10
     rows = [f"{answer},{7 if i else -1},{i // 9}" for i, answer in enumerate(answers)]
     rows = [f"{row},{i % 7 / 8}" for i, row in enumerate(rows)]

@@ -108,6 +108,7 @@ def test_a_second_process_compiles_beside_the_cache_of_the_first(tmp_path):
     run(OTHER, **where)
 
 
+@pytest.mark.slow
 def test_an_update_of_one_kernel_reaches_those_that_call_it(tmp_path):
     """numba by itself keeps the machine code of the callers, with the old one inside."""
     shutil.copytree(Path(bnlab.__file__).parent / "kernels", tmp_path / "bnlab" / "kernels")

@@ -188,6 +188,7 @@ CASES = {
 }
 
 
+@pytest.mark.quick("interventions-0", "a required edge-45")
 @pytest.mark.parametrize("moves", [0, 45])
 @pytest.mark.parametrize("name", CASES)
 def test_edges_are_those_of_the_sum_over_completions_and_dags(name, moves):

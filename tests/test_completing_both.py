@@ -100,6 +100,7 @@ CASES = {
 }
 
 
+@pytest.mark.quick("2 states, 1 measurement-0", "interventions-25")
 @pytest.mark.parametrize("moves", [0, 25])
 @pytest.mark.parametrize("name", CASES)
 def test_edges_and_cells_are_those_of_the_sum_over_states_and_the_integral(name, moves):
@@ -108,7 +109,7 @@ def test_edges_and_cells_are_those_of_the_sum_over_states_and_the_integral(name,
     edges, means = exactly(data)
     rng = np.random.default_rng(3)
     score = bn.ConditionalGaussian()
-    found = bn.complete(data, score, draws=300, burn_in=30, rng=rng, moves=moves)
+    found = bn.complete(data, score, draws=150, burn_in=30, rng=rng, moves=moves)
     assert found.edges.std() > 0.03
     assert (np.abs(found.edges - edges) <= 4 * found.stderr + 1e-6).all()
     center, scale = units(data)
@@ -127,7 +128,8 @@ def test_quadrature_has_converged():
 def test_what_is_averaged_belongs_together():
     data = table_of(np.random.default_rng(2), [2, 0, 3], 12, [(0, 0), (0, 1), (5, 2), (7, 1)])
     rng = np.random.default_rng(3)
-    found = bn.complete(data, bn.ConditionalGaussian(), draws=5, chains=2, rng=rng)
+    lengths = {"draws": 5, "burn_in": 10, "chains": 2}
+    found = bn.complete(data, bn.ConditionalGaussian(), rng=rng, **lengths)
     known = data.measurements[~data.missing[:, 1], 1]
     center, scale = known.mean(), known.std(ddof=1)
     dags = allowed_dags([2, 0, 3])
@@ -153,7 +155,7 @@ def test_a_table_of_one_kind_is_completed_as_by_its_own_score():
     numbers = bn.Data.from_arrays([[0.5, 1.0], [1.5, NAN], [0.2, 0.1], [NAN, 1.1]], missing="keep")
     for data, score in ((states, bn.BDeu()), (numbers, bn.BGe())):
         one, other = (
-            bn.complete(data, each, draws=20, rng=np.random.default_rng(1))
+            bn.complete(data, each, draws=20, burn_in=5, rng=np.random.default_rng(1))
             for each in (score, bn.ConditionalGaussian())
         )
         assert (one.cells == other.cells).all()

@@ -81,6 +81,7 @@ CASES = {
 }
 
 
+@pytest.mark.quick("2 in a row of 2-False-0", "3 variables-True-25", "interventions-True-0")
 @pytest.mark.parametrize(("standardize", "moves"), [(True, 0), (False, 0), (True, 25)])
 @pytest.mark.parametrize("name", CASES)
 def test_edges_are_those_of_the_integral_over_cells_and_sum_over_dags(name, standardize, moves):
@@ -89,7 +90,7 @@ def test_edges_are_those_of_the_integral_over_cells_and_sum_over_dags(name, stan
     edges, means = by_quadrature(data, standardize, allowed)
     rng = np.random.default_rng(3)
     score = bn.BGe(standardize=standardize)
-    found = bn.complete(data, score, draws=300, burn_in=30, rng=rng, moves=moves, **options)
+    found = bn.complete(data, score, draws=150, burn_in=30, rng=rng, moves=moves, **options)
     assert found.edges.std() > 0.03
     assert (np.abs(found.edges - edges) <= 4 * found.stderr + 1e-6).all()
     columns = np.argwhere(data.missing)[:, 1]
@@ -115,7 +116,8 @@ def test_quadrature_has_converged():
 
 def test_what_is_averaged_belongs_together():
     data = table_of(np.random.default_rng(2), 12, 3, [(0, 0), (0, 1), (5, 2), (7, 2)])
-    found = bn.complete(data, bn.BGe(), draws=5, chains=2, thin=3, rng=np.random.default_rng(3))
+    lengths = {"draws": 5, "burn_in": 10, "chains": 2, "thin": 3}
+    found = bn.complete(data, bn.BGe(), rng=np.random.default_rng(3), **lengths)
     assert found.cells.shape == (2, 5, 4) and found.cells.dtype == np.float64
     dags = list(oracles.all_dags(3))
     adjacency = np.array([[[dag[v] >> u & 1 for v in range(3)] for u in range(3)] for dag in dags])
@@ -136,7 +138,7 @@ def test_what_is_averaged_belongs_together():
 def test_units_of_the_data_make_no_difference():
     other = bn.Data.from_arrays(1e6 + 1e-3 * GAPS.measurements, missing="keep")
     one, two = (
-        bn.complete(data, bn.BGe(), draws=20, rng=np.random.default_rng(1))
+        bn.complete(data, bn.BGe(), draws=20, burn_in=5, rng=np.random.default_rng(1))
         for data in (GAPS, other)
     )
     assert one.edges == pytest.approx(two.edges, abs=1e-5)
@@ -288,10 +290,10 @@ def test_a_sum_of_other_columns_is_named() -> None:
     rows[rng.random(rows.shape) < 0.1] = np.nan
     data = bn.Data.from_arrays(rows, missing="keep")
     with pytest.warns(UserWarning, match="'x2' is a sum of multiples"):
-        bn.complete(data, bn.BGe(), draws=2, rng=rng)
+        bn.complete(data, bn.BGe(), draws=2, burn_in=2, rng=rng)
     rows[3:, 0] = np.where(np.arange(37) < 5, rows[3:, 0], np.nan)
     rows[:8, 1] = np.nan
     few = bn.Data.from_arrays(rows, missing="keep")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        bn.complete(few, bn.BGe(), draws=2, rng=rng)
+        bn.complete(few, bn.BGe(), draws=2, burn_in=2, rng=rng)

@@ -86,6 +86,7 @@ def test_the_exact_joint_transition_leaves_the_product_invariant(betas):
     assert target @ matrix == pytest.approx(target, abs=1e-14)
 
 
+@pytest.mark.quick("families")
 @DENSE
 def test_one_step_transitions_are_those_of_the_exact_matrix(dense):
     table, betas, moves = small_table(n=3), np.array([0.2, 1.0]), Moves(1, 1, 1)

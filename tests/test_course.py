@@ -257,6 +257,7 @@ def test_plans_state_the_points_that_their_tables_add_up_to():
     assert said in parts["What to assess"]
 
 
+@pytest.mark.slow
 def test_notes_for_the_lecturer_lead_to_each_other_and_reach_nobody_else(course, copied):
     assert {f"{path.stem}.html" for path in NOTES} == {
         page.name for page in (course / "lecturers" / "notes").glob("*.html")
@@ -341,6 +342,7 @@ def answers_in_pictures(lab):
     return found
 
 
+@pytest.mark.slow
 def test_no_copy_holds_an_answer(course, copied):
     """Neither learners' copies nor students' nor nbgrader's sources; the first two no solution."""
     for path in (*LABS, *PAPERS):
@@ -363,6 +365,7 @@ def test_no_copy_holds_an_answer(course, copied):
             assert answers_in_pictures(copy) == []
 
 
+@pytest.mark.slow
 def test_pages_for_students_hold_no_answers_and_those_for_lecturers_all(course):
     for path in (*LABS, *PAPERS):
         lab, name = read(path), path.relative_to(NOTEBOOKS)
@@ -398,6 +401,7 @@ def test_pictures_of_outcomes_wait_for_all_that_is_asked():
     assert kept == [pictures[0], "Text.\n\nMore.", "Text.\n\nMore.", pictures[3]]
 
 
+@pytest.mark.slow
 def test_pages_are_whole(course):
     """Each link and picture leads to a file beside it, nothing comes from a network."""
     pages = sorted([*(course / "pages").rglob("*.html"), *(course / "lecturers").rglob("*.html")])
@@ -412,6 +416,7 @@ def test_pages_are_whole(course):
         assert "$$" not in text
 
 
+@pytest.mark.slow
 def test_copies_bring_the_pictures_that_they_show(course):
     for path in [*(course / "students").rglob("*.ipynb"), *(course / "source").rglob("*.ipynb")]:
         shown = set(PICTURE.findall(path.read_text(encoding="utf-8")))
@@ -583,6 +588,7 @@ def test_a_course_is_made_whole_or_not_at_all(tmp_path):
     assert (tmp_path / "file").read_text() == "kept"
 
 
+@pytest.mark.slow
 def test_command_makes_a_course(command, capsys):
     folder, said, told = command
     assert said == f"{folder}: students/, source/, pages/index.html, lecturers/index.html\n"

@@ -83,11 +83,12 @@ def test_log_targets_are_densities_of_ranks(name):
         assert cuts.dags.log_target[c, t] == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.quick("interventions")
 @pytest.mark.parametrize("name", CASES)
 def test_edges_and_cuts_agree_with_the_sum_over_all_cuts_and_dags(name):
     data, score, slow, held = case(name)
     options = {"bins": (2, 3, 5), "rng": np.random.default_rng(2), "burn_in": 50}
-    cuts = bn.average_cuts(data, score, draws=700, **options)
+    cuts = bn.average_cuts(data, score, draws=300, **options)
     expected, shares = oracles.posterior_over_cuts(
         whole_table(data), data.arities, (2, 3, 5), slow, held
     )
@@ -108,14 +109,14 @@ def test_edges_and_cuts_agree_with_the_sum_over_all_cuts_and_dags(name):
 def test_units_and_monotone_functions_change_nothing():
     data = table_of(np.random.default_rng(3), 40, 3)
     other = bn.Data.from_arrays(np.exp(data.measurements) * [1, 1e-6, 1e6])
-    one, two = averaged(data), averaged(other)
+    one, two = (averaged(each, draws=15, burn_in=5) for each in (data, other))
     assert (one.edges == two.edges).all()
     assert (one.dags.log_target == two.dags.log_target).all()
 
 
 def test_one_candidate_gives_the_exact_posterior():
     data = table_of(np.random.default_rng(3), 40, 4)
-    cuts = averaged(data, bins=[3])
+    cuts = averaged(data, draws=15, bins=[3])
     codes = [bn.discretize(x, bn.EqualFrequency(3)).codes for x in data.measurements.T]
     table = bn.score_families(bn.Data.from_arrays(np.column_stack(codes)), bn.BDeu())
     assert cuts.edges == pytest.approx(bn.dag_posterior(table).edges, abs=1e-12)

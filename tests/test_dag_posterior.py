@@ -41,6 +41,22 @@ def assert_equals_enumeration(table, tolerance=1e-10):
     assert posterior.families == pytest.approx(by_family(table, families), abs=tolerance)
 
 
+@pytest.mark.quick(
+    "4.0-0-1",
+    "4.0-0-2",
+    "4.0-0-3",
+    "4.0-0-4",
+    "4.0-1-1",
+    "4.0-1-2",
+    "4.0-1-3",
+    "4.0-1-4",
+    "4.0-2-",
+    "4.0-4-1",
+    "4.0-4-2",
+    "4.0-4-3",
+    "4.0-4-4",
+    "3000.0-4-",
+)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("k", [0, 1, 2, 4])
 @pytest.mark.parametrize("spread", [4.0, 3000.0])
@@ -48,6 +64,7 @@ def test_against_enumeration_of_all_dags(n, k, spread):
     assert_equals_enumeration(random_table(10 * n + k, n, min(k, n - 1), spread))
 
 
+@pytest.mark.quick("{'prior': Fair()", "{'required': [(0, 1), (1, 2)]")
 @pytest.mark.parametrize(
     "options",
     [
@@ -65,6 +82,7 @@ def test_priors_and_constraints_against_enumeration(options):
     assert_equals_enumeration(random_table(3, 5, 3, **options))
 
 
+@pytest.mark.quick("9.0-3.0", "0.0-0.01")
 @pytest.mark.parametrize("spread", [0.01, 3.0, 30.0])
 @pytest.mark.parametrize("penalty", [0.0, 9.0])
 def test_signed_sums_against_whole_fractions(spread, penalty):

@@ -219,6 +219,7 @@ FEW_ORDERS = {
 }
 
 
+@pytest.mark.quick("AIS", "SMC along a schedule-three")
 @pytest.mark.parametrize("case", FEW_ORDERS)
 @pytest.mark.parametrize(
     "method",

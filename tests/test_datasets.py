@@ -273,6 +273,7 @@ def test_data_folder_comes_first_and_is_checked(tmp_path, monkeypatch):
         fetch(file)
 
 
+@pytest.mark.slow
 def test_the_mirror_of_a_release_is_a_data_folder(data_dir, tmp_path, monkeypatch):
     script = Path(__file__).resolve().parents[1] / ".github" / "mirror.py"
     subprocess.run([sys.executable, script, tmp_path / "data.zip"], check=True, timeout=300)

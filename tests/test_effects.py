@@ -230,6 +230,7 @@ def check_coverage(tables):
             assert count < tables * (1 - delta) + 4 * error, (what, delta, count)
 
 
+@pytest.mark.slow
 def test_intervals_cover_in_few_tables():
     check_coverage(25)
 

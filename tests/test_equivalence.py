@@ -22,6 +22,7 @@ def random_dag(rng, n, k=3):
     )
 
 
+@pytest.mark.quick("4")
 @pytest.mark.parametrize("n", CLASSES)
 def test_cpdags_are_the_unions_of_the_classes(n):
     """Their number is that of [Gillispie & Perlman 2002], and each class has one of its own."""
@@ -33,6 +34,7 @@ def test_cpdags_are_the_unions_of_the_classes(n):
     assert len(seen) == len(oracles.equivalence_classes(n)) == CLASSES[n]
 
 
+@pytest.mark.quick("4")
 @pytest.mark.parametrize("n", CLASSES)
 def test_extensions_are_members_of_their_class(n):
     for key, dags in oracles.equivalence_classes(n).items():

@@ -78,6 +78,7 @@ def test_particles_of_a_run_are_averaged_first(method, posterior):
     assert estimate.kind == ("unbiased" if method.schedule else "asymptotic")
 
 
+@pytest.mark.quick("Uniform()-AIS", "Fair()-AIS", "Fair()-SMC(particles=20")
 @pytest.mark.parametrize(
     "method", [bn.AIS(bn.Linear(20)), bn.SMC(20, bn.Linear(5)), bn.SMC(50)], ids=repr
 )
@@ -128,6 +129,7 @@ def test_telescoping_is_the_formula(chains, posterior):
     assert estimate.kind == "asymptotic"
 
 
+@pytest.mark.quick("1-2000")
 @pytest.mark.parametrize(("chains", "draws"), [(1, 2000), (8, 250)])
 def test_the_jackknife_is_the_spread_of_repeats(chains, draws, posterior):
     betas = bn.Linear(6).betas

@@ -46,6 +46,7 @@ def test_threads(plain, small_blocks):
         assert calls.differing(calls.everything(executor), plain) == set()
 
 
+@pytest.mark.slow
 def test_no_threads(plain, small_blocks, no_threads):
     assert calls.differing(calls.everything(), plain) == set()
 

@@ -73,6 +73,7 @@ def test_every_film_is_made_here_and_stands_in_a_lab() -> None:
         assert not film.still or STILLS[film.still].notebook == film.notebook
 
 
+@pytest.mark.slow
 def test_a_frame_is_the_fresh_picture_but_for_rounding() -> None:
     film = Film("15_scaling_out", ("speed = ",), "speed", ("serial",), begin={"jobs": 20})
     made, view = json.loads(json.dumps(filmed(film))), film.view()

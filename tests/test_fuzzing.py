@@ -40,6 +40,7 @@ def check_tally(name, count, folder, seed):
     assert tally.outcomes["refused"] > count / 10
 
 
+@pytest.mark.quick("csv", "scores", "knowledge")
 @EVERY
 def test_files_that_no_writer_meant_to_write(name, folder, few_cells):
     check_tally(name, int(os.environ.get("BNLAB_FUZZ", "2000")), folder, seed=1)

@@ -38,6 +38,7 @@ def standardised(data):
     return (centred / centred.std(axis=0, ddof=1)).T
 
 
+@pytest.mark.quick("6-50-3", "4-3-3")
 @pytest.mark.parametrize("intervened", [False, True])
 @pytest.mark.parametrize(
     ("n", "m", "k"), [(1, 2, 0), (2, 2, 1), (4, 3, 3), (6, 50, 3), (5, 400, 4)]
@@ -65,6 +66,7 @@ def test_every_family_is_a_product_of_t_densities(intervened, n, m, k):
                 assert table.log_score[v, f] == pytest.approx(expected, abs=1e-9, rel=1e-12)
 
 
+@pytest.mark.quick("20", "3", "150-True")
 @pytest.mark.parametrize("intervened", [False, True])
 @pytest.mark.parametrize("m", [3, 20, 150])
 def test_mixed_families_are_regressions_for_each_state(m, intervened):

@@ -130,6 +130,7 @@ def test_units_shift_a_log_density_by_their_logarithm():
     assert same == pytest.approx(found - math.log(5), abs=1e-9)
 
 
+@pytest.mark.quick("mixed", "interventions-order")
 @pytest.mark.parametrize("posterior", [bn.order_posterior, bn.dag_posterior])
 @pytest.mark.parametrize("kind", ["BGe", "mixed", "interventions"])
 def test_the_average_over_all_dags_is_exact(kind, posterior):

@@ -326,6 +326,13 @@ def test_shared_parts_score_alike_wherever_they_stand():
 # Exact evidence
 
 
+@pytest.mark.quick(
+    "the-thesis'-structure-0.0",
+    "the-thesis'-structure-0.25-1.0",
+    "a-chain-of-hidden-nodes-0.0",
+    "a-chain-of-hidden-nodes-0.25-0.3",
+    "an-observed",
+)
 @pytest.mark.parametrize("strength", [0.3, 1.0, 4.0])
 @pytest.mark.parametrize("missing", [0.0, 0.25])
 def test_exact_evidence_is_the_sum_over_all_completions(model, strength, missing):
@@ -397,6 +404,7 @@ def hidden_chain(length):
     return HiddenModel(parents, [2] * length + [3] * length, hidden=range(length))
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_hidden_states():
     """The forward algorithm of a hidden Markov model, with a table of its own at each place."""
     model = hidden_chain(30)

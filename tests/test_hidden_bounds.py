@@ -51,6 +51,7 @@ def simulated(model, m, rng):
     return tables, states[:, list(model.observed)]
 
 
+@pytest.mark.quick("method0", "method1")
 @pytest.mark.parametrize("method", [SMC(8), AIS(Warped(200)), AIS(Warped(40), CompletionGibbs())])
 def test_estimates_of_structures_average_to_the_evidence(method):
     models = [
@@ -100,6 +101,7 @@ def test_walks_on_all_tables_take_structures_whole():
     assert seen == [2, 2]
 
 
+@pytest.mark.quick("1-method0", "5-method1")
 @pytest.mark.parametrize("method", [SMC(2), AIS(Warped(20)), AIS(Warped(5), TemperedGibbs())])
 @pytest.mark.parametrize("bins", [1, 5])
 def test_lower_bounds_fail_no_more_often_than_they_may(bins, method):
@@ -124,6 +126,7 @@ def test_a_lower_bound_of_one_bin_is_the_estimate_less_its_price():
     assert found.log_value == pytest.approx(estimate.log_value - math.log(10))
 
 
+@pytest.mark.quick("TemperedGibbs")
 @pytest.mark.parametrize("moves", MOVES, ids=name_of)
 def test_upper_bounds_from_simulating_tables_fail_no_more_often_than_they_may(moves):
     high = []
@@ -138,6 +141,7 @@ def test_upper_bounds_from_simulating_tables_fail_no_more_often_than_they_may(mo
     assert np.mean(np.array(high) < 0) < 0.5
 
 
+@pytest.mark.quick("8", "80")
 @pytest.mark.parametrize("m", [8, 80, 480])
 def test_forward_and_reverse_runs_hold_the_truth_between_them(m):
     """Means of logs are below the truth upward and above it in reverse [GrosseEtAl2015]."""

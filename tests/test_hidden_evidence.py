@@ -49,6 +49,7 @@ def name_of(case):
     return type(case).__name__
 
 
+@pytest.mark.quick("3-1.0", "120-3.0")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("strength", [0.3, 1.0, 3.0])
 @pytest.mark.parametrize("which", [3, 50, 120])
@@ -151,6 +152,7 @@ def posterior_draws(model, data, count, rng):
     return [np.array(table) for table in tables]
 
 
+@pytest.mark.quick("JointDirichlet", "TemperedGibbs")
 @pytest.mark.parametrize("moves", MOVES, ids=name_of)
 def test_reverse_runs_from_exact_draws_give_the_inverse(moves):
     rng = np.random.default_rng(4)
@@ -161,6 +163,7 @@ def test_reverse_runs_from_exact_draws_give_the_inverse(moves):
     assert agree(-found.log_weight, -exact_evidence(SMALL, FEW).log_value)
 
 
+@pytest.mark.quick("TemperedGibbs")
 @pytest.mark.parametrize("moves", MOVES[1:], ids=name_of)
 def test_weighted_ends_are_draws_from_the_posterior(moves):
     rng = np.random.default_rng(6)
@@ -203,13 +206,14 @@ def test_a_sweep_leaves_the_law_of_completions_as_it_is(power):
     assert ((tally - expected) ** 2 / expected).sum() < 29  # chi-square of 7, p = 1.5e-4
 
 
+@pytest.mark.quick("gibbs", "rows")
 @pytest.mark.parametrize("moves", ["joint", "rows", "gibbs"])
 def test_walks_on_tables_leave_the_joint_law_as_it_is(moves):
     """Tables from the prior, data from the tables, moves given the data: still the prior."""
     model = HiddenModel([0, 1], [2, 3], hidden=[0], strength=1.5)
     rng = np.random.default_rng(8)
     before, after = [], []
-    for _ in range(3000):
+    for _ in range(1000):
         theta = [rng.dirichlet([1.5] * 2, 1), rng.dirichlet([1.5] * 3, 2)]
         states = rng.choice(2, 4, p=theta[0][0])
         data = np.array([[rng.choice(3, p=theta[1][s])] for s in states])
@@ -232,7 +236,7 @@ def test_walks_on_tables_leave_the_joint_law_as_it_is(moves):
     assert (before != after).any()
     for power in (1, 2):
         change = after**power - before**power
-        assert (abs(change.mean(axis=0)) < 4 * change.std(axis=0) / math.sqrt(3000)).all()
+        assert (abs(change.mean(axis=0)) < 4 * change.std(axis=0) / math.sqrt(1000)).all()
 
 
 def stats_of(log_theta, walked):

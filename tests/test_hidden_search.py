@@ -60,6 +60,7 @@ def same(one, other):
     )
 
 
+@pytest.mark.quick("2")
 @pytest.mark.parametrize("states", [2, 3])
 def test_finds_a_hidden_cause_and_its_number_of_states(states):
     truth = HiddenModel([0, 1, 1, 1, 1, 0], [states, 4, 4, 4, 4, 3], hidden=[0])
@@ -127,6 +128,7 @@ def test_each_step_is_the_best_change_and_each_part_is_scored_once():
     assert found.model is found.path[-1]
 
 
+@pytest.mark.slow
 def test_changes_reach_all_bipartite_structures_and_no_others():
     changes = Changes(states=(2,), max_hidden=2, max_parents=2)
     seen, fresh = {}, [empty([3] * 4)]

@@ -72,6 +72,7 @@ def test_weights_on_the_way_are_those_of_the_page(steps: int) -> None:
         assert found[t, half] == pytest.approx(log_w - exact[half])
 
 
+@pytest.mark.slow
 def test_fans_close_as_runs_get_longer() -> None:
     view = lab.Paths()
     spread = []
@@ -102,6 +103,7 @@ def test_area_under_the_mean_is_ln_z() -> None:
     assert np.exp(log_z[0]) == pytest.approx(720)
 
 
+@pytest.mark.slow
 def test_shapes_show_where_the_steps_are_and_what_spread_is_left() -> None:
     shapes = lab.Shapes()
     shapes.dataset.value = "wine"
@@ -146,6 +148,7 @@ def test_check_of_spreads(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 3
 
 
+@pytest.mark.slow
 def test_check_of_schedules(capsys: pytest.CaptureFixture[str]) -> None:
     assert not lab.check_schedule(lambda steps: None)
     assert not lab.check_schedule(lambda steps: np.linspace(0.1, 1, steps + 1))

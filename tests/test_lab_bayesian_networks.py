@@ -91,6 +91,7 @@ def equivalent(dag: list[int]) -> list[list[int]]:
     return [list(each) for each in found]
 
 
+@pytest.mark.slow
 def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> None:
     assert lab.check_family_score(score)
     assert not lab.check_family_score(lambda columns, q, r, ess: None)

@@ -23,6 +23,7 @@ def test_priors_by_enumeration_are_those_of_the_package() -> None:
     )
 
 
+@pytest.mark.quick("at most")
 @pytest.mark.parametrize(
     ("name", "log_prior"),
     [("no path M. Work → Smoking", lab.no_path), ("at most 4 edges", lab.few_edges)],
@@ -105,6 +106,7 @@ def test_check_of_densities(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 3
 
 
+@pytest.mark.slow
 def test_check_of_experiments(capsys: pytest.CaptureFixture[str]) -> None:
     dags = [tuple(dag) for dag in space(4).dags.tolist()]
     best = {}
@@ -126,6 +128,7 @@ def test_check_of_experiments(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 4
 
 
+@pytest.mark.slow
 def test_check_of_detours(capsys: pytest.CaptureFixture[str]) -> None:
     def detours(dag):
         return int(np.bitwise_count(bn.graphs.ancestors(dag) & ~dag).sum())

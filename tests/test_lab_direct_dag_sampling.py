@@ -33,6 +33,7 @@ def phi() -> tuple[dict[frozenset[int], float], ...]:
     )
 
 
+@pytest.mark.slow
 def test_a_walk_ends_in_an_order_and_a_dag_consistent_with_it() -> None:
     walk = lab.WalkDown(workers().select(NAMES), "MWBP")
     for number in (1, 7, 20):
@@ -77,6 +78,7 @@ def test_experiments_are_prefixes_of_one_set_of_draws() -> None:
     assert "at most 89.9 on average" in hundred.panel.caption
 
 
+@pytest.mark.slow
 def test_more_rows_move_the_diamonds_and_more_draws_the_whiskers() -> None:
     more = lab.MoreRows(workers(), "P. Work", "M. Work", "Proteins")
     u, v = workers().index("P. Work"), workers().index("Proteins")
@@ -118,6 +120,7 @@ def forward(rng, backward=b, parents_of=lambda v, S: S):
     return order, tuple(dag)
 
 
+@pytest.mark.slow
 def test_check_of_draws_from_the_front(capsys: pytest.CaptureFixture[str]) -> None:
     def anywhere(rng):
         return forward(rng, parents_of=lambda v, S: frozenset(range(4)) - {v})

@@ -111,6 +111,7 @@ def test_steps_fill_every_cell_once_in_an_order_that_can_be_computed(four: bn.Sc
                 done.add(step.now)
 
 
+@pytest.mark.slow
 def test_walk_goes_back_and_forth(data: bn.Data) -> None:
     walk = lab.Walk(data)
     back, forth, play, _ = walk.widget.children[0].children[-1].children
@@ -244,6 +245,7 @@ def test_checks_accept_right_answers() -> None:
     assert lab.check_blocked_edge(("P. Work", "Smoking"), "M. Work")
 
 
+@pytest.mark.slow
 def test_a_moved_slider_moves_the_lattice(data: bn.Data) -> None:
     walk = lab.Walk(data)
     walk.variables.value, walk.rows.value = "4", 20

@@ -96,6 +96,7 @@ def test_check_of_ratios(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 4
 
 
+@pytest.mark.slow
 def test_check_of_chosen_bins(capsys: pytest.CaptureFixture[str]) -> None:
     def bound(log_w, bins):
         return bn.lower_bound(log_w, bins=bins).log_value

@@ -27,6 +27,7 @@ def go_on(*_: object) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_gold_is_above_the_bound_without_its_alias_term() -> None:
     found = lab.gold(10)
     aliases = np.log([model.aliases for model in lab.structures()])
@@ -97,6 +98,7 @@ def test_noise_is_the_spread_of_single_runs() -> None:
     assert found == {10: pytest.approx(same.log_weight.std(ddof=1))}
 
 
+@pytest.mark.slow
 def test_sides_close() -> None:
     sides = lab.Sides(stops=[16, 1024])
     sides.runner.run_now()
@@ -109,6 +111,7 @@ def test_sides_close() -> None:
     assert sides.found == []
 
 
+@pytest.mark.slow
 def test_loops_answer_from_runs_made_before() -> None:
     loops = lab.Loops()
     loops.steps.value = 64
@@ -160,6 +163,7 @@ def test_check_of_noisy_ranks(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 3
 
 
+@pytest.mark.slow
 def test_check_of_annealed_completions(capsys: pytest.CaptureFixture[str]) -> None:
     def walk(log_p, betas, rng, *, weigh_late=False, terms=32, hot=False):
         states, log_w = tuple(rng.integers(0, 2, 5).tolist()), log(terms)

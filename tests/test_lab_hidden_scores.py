@@ -81,6 +81,7 @@ def test_scores_follow_the_slider() -> None:
     assert f"rank {lab.rank(lab.scored(10)['BIC'])};" in scores.panels["BIC"].caption
 
 
+@pytest.mark.slow
 def test_bounds_of_the_true_structure_stand_on_both_sides_of_its_evidence() -> None:
     scores, model, place = lab.Scores(sizes=(10, 40), size=40), lab.true_model(), lab.true_number()
     for n in (40, 10):
@@ -107,6 +108,7 @@ def test_the_estimated_evidence_agrees_with_the_exact_sum() -> None:
     assert found.log_value == pytest.approx(lab.evidence(10).log_value, abs=0.3)
 
 
+@pytest.mark.slow
 def test_ranks_are_medians_over_data_sets() -> None:
     ranks = lab.Ranks(sizes=(10, 40))
     assert np.isnan(ranks.ours.source("ranks").data["VB"]).all()
@@ -189,6 +191,7 @@ def test_check_of_the_bound_between(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 3
 
 
+@pytest.mark.slow
 def test_check_of_the_culprit(capsys: pytest.CaptureFixture[str]) -> None:
     rng, many = np.random.default_rng(1), lab.rows(10_240)
     start = lab.thesis_tables()

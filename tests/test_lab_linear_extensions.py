@@ -16,6 +16,7 @@ def boards(m: int) -> bn.ScoreTable:
     return bn.score_families(data, bn.BDeu(1.0), max_parents=5)
 
 
+@pytest.mark.quick("N", "tree")
 @pytest.mark.parametrize("shape", lab.SHAPES)
 def test_down_sets_carry_their_counts(shape: str) -> None:
     shown = lab.Extensions()
@@ -41,6 +42,7 @@ def test_an_extension_is_drawn_from_the_back() -> None:
         assert order.index("C") < order.index("D")
 
 
+@pytest.mark.slow
 def test_worth_is_the_effective_sample_size_per_draw() -> None:
     worth = lab.Worth()
     assert np.isnan(worth.panel.source("worth").data["958 rows"]).all()
@@ -53,6 +55,7 @@ def test_worth_is_the_effective_sample_size_per_draw() -> None:
     assert f"10: {expected:.2f}" in worth.panel.caption
 
 
+@pytest.mark.slow
 def test_certain_interval_is_that_of_the_package() -> None:
     certain = lab.Certain()
     certain.size.value = 50
@@ -154,6 +157,7 @@ def test_check_of_trees(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 3
 
 
+@pytest.mark.slow
 def test_check_of_both_corrections_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     def by_weights(draws, feature, log_z):
         return bn.features.probability(bn.reweight_by_extensions(draws), feature).value

@@ -136,6 +136,7 @@ def test_check_of_places(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 5
 
 
+@pytest.mark.slow
 def test_check_of_reversals(capsys: pytest.CaptureFixture[str]) -> None:
     def first_part(order: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         last = int(rng.integers(2, len(order) + 1))
@@ -171,6 +172,7 @@ def test_check_of_reversals(capsys: pytest.CaptureFixture[str]) -> None:
     assert "copy it" in said
 
 
+@pytest.mark.slow
 def test_check_of_many_starts(capsys: pytest.CaptureFixture[str]) -> None:
     def spend(draws: int, chains: int, burn_in: int):
         return lambda table, rng: bn.sample_orders(

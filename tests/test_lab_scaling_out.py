@@ -21,6 +21,7 @@ from bnlab.labs import scaling_out as lab
 from bnlab.sampling import OrderWalker
 
 
+@pytest.mark.slow
 def test_the_lab_needs_no_cluster_to_be_imported() -> None:
     names = {"distributed", "ipyparallel", "mpi4py"}
     code = f"import sys, bnlab.labs.scaling_out; print(*({names!r} & set(sys.modules)))"
@@ -120,6 +121,7 @@ def test_annealing_plan_follows_its_sliders() -> None:
     assert plan.time.source("hours").data["ys"][1][-1] < hours
 
 
+@pytest.mark.slow
 def test_the_plan_makes_the_jobs_that_the_package_makes() -> None:
     from bnlab.annealing.runs import _block_size
 

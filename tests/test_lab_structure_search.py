@@ -177,6 +177,7 @@ def test_check_of_gains(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 4
 
 
+@pytest.mark.slow
 def test_check_of_deletions(capsys: pytest.CaptureFixture[str]) -> None:
     def deletes(C, log_phi, clique=True, kept_parents=True, oriented=True):
         joined = C | C.T
@@ -199,6 +200,7 @@ def test_check_of_deletions(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 6
 
 
+@pytest.mark.slow
 def test_check_of_searches(capsys: pytest.CaptureFixture[str]) -> None:
     assert not lab.check_search(lambda table, rng: None)
     assert not lab.check_search(lambda table, rng: bn.hill_climb(table, restarts=50, rng=rng).dag)

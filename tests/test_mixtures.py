@@ -40,6 +40,7 @@ def value_of(mixture, data, ess):
     return value
 
 
+@pytest.mark.quick("0.0")
 @pytest.mark.parametrize("ess", [0.0, 1.0])
 def test_the_value_never_falls(ess):
     """On 100 random problems; it is what its definition says."""

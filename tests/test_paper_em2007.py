@@ -173,6 +173,7 @@ def errors() -> dict[tuple[str, str], np.ndarray]:
     return {place: found.mean(axis=0) for place, found in page.errors("cancer").items()}
 
 
+@pytest.mark.slow
 def test_proposals_by_dp_are_ahead_early(errors):
     for setting in ("hybrid", "global"):
         early = errors["DP + MCMC", setting][1]
@@ -195,6 +196,7 @@ def test_orders_as_drawn_settle_at_the_dp_and_ellis_weights_nowhere_near(errors,
 # Figures 4 and 5
 
 
+@pytest.mark.slow
 def test_strong_tables_have_the_shifted_mean():
     rng, cancer = np.random.default_rng(3), bn.load_network("cancer")
     draws = [cases.strong_tables(cancer, rng).tables[3] for _ in range(3000)]
@@ -316,6 +318,7 @@ def test_saved_edges_of_the_cells_are_found_again(cells):
     assert cells.names == study.PROTEINS
 
 
+@pytest.mark.slow
 def test_saved_predictions_of_the_cells_are_made_again(cells):
     key = study.KEYS["cells"]
     assert STORED["ignoring"](cells, 2, key) == pytest.approx(study.stored_cells()[1][2], abs=1e-5)

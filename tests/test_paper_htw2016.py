@@ -27,6 +27,7 @@ RANDOM = [
 # Tables 1 to 4
 
 
+@pytest.mark.quick("wine-DOS", "wine-DP", "wine-k", "wine-IW", "wine-DDS", "tic_tac_toe")
 @pytest.mark.parametrize(("name", "method"), RANDOM)
 def test_a_kept_run_comes_out_again(name: str, method: str) -> None:
     live, kept = study.trials(name, method, runs=1)[0], study.stored_trials(name, method)[0]
@@ -53,6 +54,7 @@ def test_unknown_names_are_refused() -> None:
         study.trials("wine", "MC3")
 
 
+@pytest.mark.slow
 def test_long_runs_are_made_as_they_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "RUNS", dict.fromkeys(study.METHODS, 1))
     made = STORED["trials"](["tic_tac_toe"], {0.02: 2})
@@ -191,6 +193,7 @@ def test_rates_are_counted_once() -> None:
     assert data["right"][-1] > max(0.05, study.stored_rates(0.02)[-1].max())
 
 
+@pytest.mark.slow
 def test_features_have_a_picture_each() -> None:
     found = page.found("iris")["k-best"]
     grids = [page.page.parts[f"figures_iris_{half}"].make() for half in (1, 2)]
@@ -240,6 +243,7 @@ def test_table_3_bias_of_the_order_modular_edges(name, log_z, sad):
     assert bn.diagnostics.sad(biased, posterior.edges) == pytest.approx(sad, abs=1e-8)
 
 
+@pytest.mark.quick("tic_tac_toe")
 @pytest.mark.parametrize("name", TABLE_1)
 def test_table_1_within_two_printed_standard_deviations(name):
     data = bn.load_dataset(name)
@@ -256,6 +260,7 @@ def test_table_1_within_two_printed_standard_deviations(name):
         assert abs(np.mean(sad[method]) - mean) <= 2 * deviation
 
 
+@pytest.mark.quick("tic_tac_toe")
 @pytest.mark.parametrize("name", TABLE_3)
 def test_table_3_within_two_printed_standard_deviations(name):
     """IW-DDS (BDeu ess 1, uniform factor), and its sound interval for every edge and path."""

@@ -26,6 +26,7 @@ def mushroom(data_dir: Path) -> bn.OrderPosterior:
 # Figure 2
 
 
+@pytest.mark.slow
 def test_mushroom_is_inside_its_bounds(mushroom):
     method = bn.AIS(bn.Linear(22_000))
     settings = {"runs": 18, "rng": np.random.default_rng(1), "method": method}
@@ -45,6 +46,7 @@ def test_mushroom_median_and_lower_bound(mushroom):
     assert mushroom.log_evidence - LN_3 < bound < mushroom.log_evidence
 
 
+@pytest.mark.slow
 def test_coupled_chains_with_few_temperatures_fail_on_mushroom(mushroom):
     """ "An exception is the MC3 sampler with r = 4 on MUSHROOM."""
     sampler = study.coupled(mushroom.table, 4, 88_000, 10)
@@ -79,6 +81,7 @@ def test_longer_annealing_raises_the_mean_of_the_log_weights(data_dir):
 # Figure 3
 
 
+@pytest.mark.slow
 def test_promoters_can_be_corrected(data_dir):
     """What the paper could not do: "58, turned out to be too large"."""
     case = study.case("PROMOTERS")

@@ -142,6 +142,7 @@ def test_known_structure_is_nearest_and_a_tree_stops_learning():
     assert tree[0] < min(tabu[0], ges[0]) and tree[-1] > 1 > 5 * max(tabu[-1], ges[-1])
 
 
+@pytest.mark.quick("500")
 @pytest.mark.parametrize("m", [500, 1000])
 def test_searches_on_alarm(m):
     found = search.scores(m)
@@ -152,6 +153,7 @@ def test_searches_on_alarm(m):
     assert min(found, key=found.get) == "first-best"
 
 
+@pytest.mark.slow
 def test_walks_on_alarm_depend_on_their_start_and_orders_do_not():
     lines = search.starts(1000)
     late = {label: line[500:] for label, line in lines.items()}

@@ -253,6 +253,7 @@ def test_many_variables(n):
 # Moves
 
 
+@pytest.mark.quick("1", "2", "3-swap", "3-split_or_join")
 @pytest.mark.parametrize("kind", MOVED)
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_proposals_and_their_odds(kind, n):
@@ -287,6 +288,7 @@ def test_the_exact_transition_matrix_is_in_detailed_balance(n, kind):
     assert (matrix >= -1e-15).all()
 
 
+@pytest.mark.quick("reverse", "split_or_join")
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_step_transitions_are_those_of_the_exact_matrix(kind):
     """Single moves of the kernel from each partition: rows of the matrix."""

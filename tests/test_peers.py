@@ -46,6 +46,7 @@ PGMPY = {"BDeu": (bn.BDeu(3.0), {"equivalent_sample_size": 3.0}), "K2": (bn.K2()
 PGMPY |= {"BIC": (bn.BIC(), {}), "AIC": (bn.AIC(), {}), "LogLikelihood": (bn.LogLikelihood(), {})}
 
 
+@pytest.mark.quick("BDeu", "K2")
 @pytest.mark.parametrize("name", PGMPY)
 def test_scores_equal_pgmpys_on_random_families(name):
     peer = pytest.importorskip("pgmpy.structure_score", reason="needs the peers extra")

@@ -407,6 +407,7 @@ def test_intervened_cells_of_new_rows_give_no_factor():
     )
 
 
+@pytest.mark.quick("5", "6")
 @pytest.mark.parametrize("n", [5, 6, 7, 8])
 def test_direct_draws_approach_the_exact_density(n):
     """100,000 draws: every row within four standard errors of p(x | D)."""

@@ -13,7 +13,7 @@ import pytest
 import bnlab as bn
 from bnlab.cli import main
 from bnlab.predict import effects, log_density
-from bnlab.reports import Analysis, analyse, choose_method, read_table, sensitivity
+from bnlab.reports import Analysis, Plan, analyse, choose_method, read_table, sensitivity
 from bnlab.reports.assumptions import of_holes
 from bnlab.reports.credible import evenly
 from bnlab.reports.page import page as page_of
@@ -34,9 +34,13 @@ def garden(m=60, holes=0.0, seed=1) -> bn.Data:
     return bn.Data.from_arrays(values, names=NAMES, missing="keep" if holes else "error")
 
 
+def few_cycles() -> Plan:
+    return replace(choose_method(garden(holes=0.1)), draws=60, burn_in=20)
+
+
 @pytest.fixture(scope="module")
 def holed() -> Analysis:
-    return analyse(garden(holes=0.1), rng=np.random.default_rng(1))
+    return analyse(garden(holes=0.1), rng=np.random.default_rng(1), plan=few_cycles())
 
 
 def penguins(path: Path, m=150, holes=0.06, seed=5) -> Path:
@@ -83,7 +87,8 @@ def test_edges_are_those_of_complete(holed: Analysis) -> None:
 def test_knowledge_and_prior_are_kept(holed: Analysis) -> None:
     known = {"tiers": [["rain", "sprinkler"], ["wet"]], "forbidden": [("rain", "sprinkler")]}
     rng = np.random.default_rng(1)
-    found = analyse(garden(holes=0.1), rng=rng, prior=bn.Fair(), score=bn.K2(), **known)
+    chosen = {"prior": bn.Fair(), "score": bn.K2(), "plan": few_cycles()}
+    found = analyse(garden(holes=0.1), rng=rng, **chosen, **known)
     assert found.edges.probability[2].max() == found.edges.probability[0, 1] == 0
     assert found.completions is not None and "Fair" in found.run.settings["prior"]
     assert (sensitivity(found).edges[..., 2, :] == 0).all()
@@ -122,7 +127,7 @@ def test_effects_without_holes_are_those_of_effects() -> None:
 
 
 def test_effects_with_holes_average_those_of_completions() -> None:
-    holed = analyse(garden(holes=0.4), rng=np.random.default_rng(1))
+    holed = analyse(garden(holes=0.4), rng=np.random.default_rng(1), seconds=20)
     (rain,) = {name for one in holed.what_if for name in one.do}
     assert [one.do[rain] for one in holed.what_if] == ["0", "1"]
     one = holed.what_if[1]
@@ -184,6 +189,7 @@ def test_what_cannot_be_averaged_over_is_refused_with_the_remedy() -> None:
         choose_method(garden(), method="completions")
 
 
+@pytest.mark.slow
 def test_one_command_from_file_to_page(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     penguins(Path("penguins.csv"))
@@ -281,9 +287,9 @@ def test_many_columns_have_their_networks_drawn_by_moves() -> None:
     plan = choose_method(data)
     assert plan.method == "completions" and "800 moves" in plan.guarantee[0]
     assert choose_method(data, seconds=5).max_parents < plan.max_parents == 3
-    plan = replace(plan, draws=30, burn_in=10, max_parents=2)
+    plan = replace(plan, draws=25, burn_in=2, max_parents=2)
     found = analyse(data, rng=np.random.default_rng(1), plan=plan)
-    lengths = {"draws": 30, "burn_in": 10, "max_parents": 2}
+    lengths = {"draws": 25, "burn_in": 2, "max_parents": 2}
     same = bn.complete(data, bn.BDeu(), rng=np.random.default_rng(1), **lengths)
     assert np.array_equal(found.edges.probability, same.edges)
     drawn = bn.graphs.to_adjacency(same.dags.values.reshape(-1, 16))

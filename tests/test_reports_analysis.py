@@ -231,6 +231,8 @@ def fit_for(method):
 def short(method, draws=200):
     """A plan for `some_data` that takes no time."""
     chains = {"burn_in": 50, "thin": 2} if method in ("partitions", "orders") else {}
+    if method == "completions":
+        chains, draws = {"burn_in": 15}, draws * 3 // 10
     return quick(fit_for(method), method, draws=draws, **chains)
 
 
@@ -329,6 +331,7 @@ class TestAnalysis:
                 there = analyse(data, rng=rngs[0], plan=plan, executor=client.get_executor())
                 assert same(there, analyse(data, rng=rngs[1], plan=plan)), method
 
+    @pytest.mark.quick("draws", "burn-in-orders", "burn-in-partitions", "burn-in-search")
     @pytest.mark.parametrize("method", RESUMED)
     @pytest.mark.parametrize("share", [150, 600], ids=["burn-in", "draws"])
     def test_a_stopped_analysis_goes_on_to_the_same_end(self, method, share, tmp_path, monkeypatch):
@@ -352,7 +355,7 @@ class TestAnalysis:
         assert again.warnings == whole.warnings and told[1] > share
         assert same(run(checkpoint=path), whole)
         before = path.read_bytes()
-        for other in ({"seed": 8}, {"plan": short(method, draws=201)}):
+        for other in ({"seed": 8}, {"plan": short(method, draws=210)}):
             with pytest.raises(ValueError, match="checkpoint of another run"):
                 run(checkpoint=path, **other)
         path.write_bytes(before[:-1])

@@ -215,6 +215,7 @@ def as_options(error):
         parser().parse_args(["report", "table.csv", *option])
 
 
+@pytest.mark.quick("iris", "votes", "wine")
 @pytest.mark.parametrize("fault", BAD)
 @pytest.mark.parametrize("name", TEN)
 def test_bad_versions_get_one_line_with_place_and_remedy(name, fault, data_dir, tmp_path):
@@ -365,6 +366,7 @@ class TestGuesses:
         path.write_bytes(gzip.compress(DISCRETE.encode("utf-16")))
         assert read_table(path).data.m == 4
 
+    @pytest.mark.quick("True")
     @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
     @pytest.mark.parametrize("packed", [False, True])
     def test_pipes_are_read_once(self, packed, tmp_path):

@@ -1,5 +1,7 @@
 """Checkpoints of everything that keeps one: the end is the same, and other files are refused."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from calls import RESUMED, SMALLEST_BLOCKS, arrays, differing, five, latent, table
@@ -10,6 +12,11 @@ import bnlab as bn
 OTHER_TARGETS = {five: lambda: table(5, 4), latent: lambda: latent(4)}
 
 every = pytest.mark.parametrize("name", RESUMED)
+
+
+@cache
+def uninterrupted(name):
+    return RESUMED[name]()
 
 
 @pytest.fixture
@@ -35,12 +42,13 @@ def no_work(done, total, snapshot):
     assert done == total, "work has begun"
 
 
+@pytest.mark.quick("interrupts")
 @every
 @pytest.mark.parametrize(("how", "share"), [("returns False", 0.05), ("interrupts", 0.6)])
 def test_a_stopped_run_goes_on_to_the_same_end(name, how, share, path):
     """Not from the beginning; and a finished one returns at once what it has."""
     call, stop, told = RESUMED[name], Stop(how, share), []
-    whole = call()
+    whole = uninterrupted(name)
     outcome(call, stop, checkpoint=path)
     again = call(checkpoint=path, progress=lambda *report: told.append(report))
     assert told[0][0] >= stop.told[-1][0]
@@ -58,7 +66,7 @@ def test_what_was_made_is_kept_when_progress_fails(name, path):
         RESUMED[name](checkpoint=path, progress=failing)
     again = RESUMED[name](checkpoint=path, progress=lambda *report: told.append(report))
     assert told[0][0] >= failing.told[-1][0]
-    assert_same(again, RESUMED[name]())
+    assert_same(again, uninterrupted(name))
 
 
 @every

@@ -221,6 +221,7 @@ def test_families_of_hopelessly_many_parameters_are_let_pass_unless_they_are_req
         bn.score_families(data, bn.BIC(), required=[(1, 0), (2, 0)])
 
 
+@pytest.mark.slow
 def test_ten_million_rows_keep_their_digits():
     values = np.tile(np.array([[0, 0], [0, 0], [1, 1], [1, 0], [0, 1]]), (2_000_000, 1))
     table = bn.score_families(bn.Data.from_arrays(values), bn.BDeu(ess=4.0))

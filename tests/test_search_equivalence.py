@@ -53,6 +53,9 @@ def greedy_by_enumeration(table):
     return path
 
 
+@pytest.mark.quick(
+    "20-1", "20-2", "20-3", "20-4", "1-1", "1-2", "1-3", "1-4", "AIC-1", "AIC-2", "AIC-3", "AIC-4"
+)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("score", [bn.BDeu(), bn.BDeu(20.0), bn.AIC()], ids=["1", "20", "AIC"])
 def test_the_way_is_that_through_all_members_of_all_classes(n, score):
@@ -69,6 +72,7 @@ def test_the_way_is_that_through_all_members_of_all_classes(n, score):
     assert steps > 0 or n == 1
 
 
+@pytest.mark.quick("3-BDeu")
 @pytest.mark.parametrize("score", [bn.BDeu(), bn.LogLikelihood()], ids=["BDeu", "likelihood"])
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_best_operator_from_every_class(score, k):

@@ -228,6 +228,7 @@ def test_class_posterior_by_counting():
 # The best DAG of an order
 
 
+@pytest.mark.quick("1", "2", "3")
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_no_dag_of_the_order_is_better(n):
     dags = bn.graphs.all_dags(n)

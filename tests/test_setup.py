@@ -98,6 +98,7 @@ def test_post_build_can_be_executed() -> None:
     assert os.name == "nt" or os.access(ROOT / "binder" / "postBuild", os.X_OK)
 
 
+@pytest.mark.slow
 def test_post_build_warms_the_cache_with_a_program_that_runs() -> None:
     script = (ROOT / "binder" / "postBuild").read_text(encoding="utf-8")
     program = re.search(r"<<'PYTHON'\n(.*)\nPYTHON\n", script, re.DOTALL)
@@ -281,6 +282,7 @@ def test_the_page_for_a_tab_is_built_where_the_repository_names_a_channel() -> N
         assert (LITE / name).is_file(), name
 
 
+@pytest.mark.slow
 def test_the_smoke_notebook_runs_on_the_ordinary_kernel() -> None:
     nbclient = pytest.importorskip("nbclient", reason="the extra `lab` brings it")
     import nbformat
@@ -292,6 +294,7 @@ def test_the_smoke_notebook_runs_on_the_ordinary_kernel() -> None:
     assert sum("application/vnd.jupyter.widget-view+json" in output for output in shown) == 2
 
 
+@pytest.mark.slow
 def test_the_smoke_notebook_runs_without_what_a_tab_lacks() -> None:
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", TAB, str(LITE / "smoke.ipynb")],

@@ -23,6 +23,9 @@ def run_means(draws):
 # Weights
 
 
+@pytest.mark.quick(
+    "4-SMC(particles=8, schedule=Linear(steps=3)", "5-SMC(particles=5", "5-SMC(particles=2"
+)
 @pytest.mark.parametrize(
     "method",
     [
@@ -43,6 +46,7 @@ def test_the_mean_weight_under_a_given_schedule_is_the_sum_over_orders(method, n
     assert np.abs(bn.features.edges(draws, table=table) - edges).max() < 0.05
 
 
+@pytest.mark.quick("dense")
 @pytest.mark.parametrize("families", [False, True], ids=["dense", "families"])
 def test_particles_pass_a_test_over_all_24_orders(families, monkeypatch):
     """Hotelling's test: the total weight of each order is Z times its posterior, on average."""
@@ -74,6 +78,7 @@ def test_any_few_of_the_particles_stand_for_all():
     assert close(draws.log_weight[:, -1], log_z)
 
 
+@pytest.mark.slow
 def test_chosen_temperatures_on_tic_tac_toe(tic_tac_toe):
     table = tic_tac_toe.table
     estimate = bn.estimate_evidence(

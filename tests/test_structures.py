@@ -283,6 +283,7 @@ def counts_of(draws, dags):
     return np.bincount(at, minlength=len(dags))
 
 
+@pytest.mark.quick("hybrid", "gibbs", "reversal")
 @KERNELS
 def test_draws_pass_a_chi_square_test_over_all_543_dags(name):
     table = small_table(n=4, m=8, seed=5, k=3)
@@ -308,6 +309,7 @@ def must_lead(dag):
     return 0.0 if bn.graphs.ancestors(dag)[2] & 1 else -math.inf
 
 
+@pytest.mark.quick("must_lead-global", "must_lead-local", "few_edges")
 @KERNELS
 @pytest.mark.parametrize("log_prior", [few_edges, must_lead])
 def test_a_prior_that_is_no_product(name, log_prior):
@@ -459,6 +461,7 @@ def test_edges_agree_with_all_29281_dags():
         assert bn.features.edges(draws) == pytest.approx(expected, abs=0.02)
 
 
+@pytest.mark.quick("gibbs", "hybrid")
 @pytest.mark.parametrize("name", ["local", "hybrid", "gibbs", "reversal"])
 def test_edges_and_paths_agree_with_the_exact_posterior_of_ten_variables(name):
     table = small_table(n=10, m=60, k=3, seed=2)

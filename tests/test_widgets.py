@@ -174,7 +174,13 @@ CASES = [
     Case(scaling_out.ExactPlan, lambda: scaling_out.ExactPlan(1e-8, 1e-4)),
 ]
 RUNS = [case for case in CASES if case.runs]
-LONG = {"hidden_annealing.Loops"}
+LONG = {
+    "beliefs_and_interventions.Beliefs",
+    "dynamic_programming.Walk",
+    "hidden_annealing.Loops",
+    "hidden_scores.Scores",
+    "landscape.Landscape",
+}
 
 
 @pytest.fixture(autouse=True)

@@ -147,13 +147,13 @@ def complete(
     Examples
     --------
     >>> data = Data.from_arrays([[0, 0], [1, 1], [1, -1], [0, 0]] * 5, missing="keep")
-    >>> found = complete(data, BDeu(), draws=500, rng=np.random.default_rng(1))
+    >>> found = complete(data, BDeu(), draws=50, rng=np.random.default_rng(1))
     >>> found.edges.round(1)
     array([[0. , 0.5],
            [0.5, 0. ]])
     >>> data = Data.from_arrays([[0.5, 1.5], [np.nan, 2.5], [2.5, 3.0]], missing="keep")
-    >>> complete(data, BGe(), draws=50, rng=np.random.default_rng(1)).cells.shape
-    (4, 50, 1)
+    >>> complete(data, BGe(), draws=10, rng=np.random.default_rng(1)).cells.shape
+    (4, 10, 1)
     """
     plan = ChainSettings(draws, burn_in, thin, chains)
     _check_cells(data)

@@ -52,7 +52,8 @@ class Cuts(Averages):
     Examples
     --------
     >>> data = Data.from_arrays(np.random.default_rng(1).random((40, 2)))
-    >>> cuts = average_cuts(data, BDeu(), draws=25, rng=np.random.default_rng(1))
+    >>> rng = np.random.default_rng(1)
+    >>> cuts = average_cuts(data, BDeu(), draws=25, burn_in=5, rng=rng)
     >>> len(cuts), cuts[0].measured.any()
     (100, np.False_)
     """
@@ -143,7 +144,7 @@ def average_cuts(
     >>> rng = np.random.default_rng(1)
     >>> x = rng.standard_normal(60)
     >>> data = Data.from_arrays(np.column_stack([x, x**3 + rng.standard_normal(60)]))
-    >>> cuts = average_cuts(data, BDeu(), draws=100, rng=rng)
+    >>> cuts = average_cuts(data, BDeu(), draws=50, burn_in=10, rng=rng)
     >>> float(cuts.edges.sum().round(1))
     0.8
     """
