@@ -289,13 +289,13 @@ def structure_mcmc_modes():
     names = [*map(str, range(9)), "class"]
     places = [(v % 3 / 2.9 + 0.31, 1 - v // 3 / 2) for v in range(9)] + [(0.0, 0.72)]
     drawn = []
-    for said, squares in ("one square", (0,)), ("two", (0, 2)), ("three", (0, 1, 2)):
+    for said, squares in ("one corner", (0,)), ("two of a side", (0, 2)), ("a side", (0, 1, 2)):
         edges = np.zeros((10, 10))
         edges[list(squares), 9] = 1
         gain = score[sum(1 << u for u in squares)] - score[0]
         said = f"{said}: {gain:.1f} nats".replace("-", "−")
         drawn.append([said, board(edges, names, places)])
-    edges[[9, 0, 8], 4] = 1
+    edges[[9, 0, 8], 4] = edges[[9, 4, 2], 6] = 1
     return [*drawn, ["one of eight modes", board(edges, names, places)]]
 
 

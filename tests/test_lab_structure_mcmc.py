@@ -61,20 +61,22 @@ def test_modes_met_are_counted_in_the_second_half_of_each_chain() -> None:
     rng = np.random.default_rng(1)
     run = bn.sample_partitions(table, draws=40, chains=3, burn_in=2000, thin=200, rng=rng)
     edges = bn.graphs.to_adjacency(run.values[:, 20:])
-    sides, corners = ("012", "036", "258", "678"), ("089", "269")
-    met = [
-        {
-            (parents[9], parents[4])
-            for dag in chain
-            if (parents := ["".join(map(str, np.flatnonzero(into))) for into in dag.T])[9] in sides
-            and parents[4] in corners
-        }
-        for chain in edges
-    ]
-    of_class = ["".join(map(str, np.flatnonzero(into))) for into in edges[..., 9].reshape(-1, 10)]
-    right = np.isin(of_class, sides).mean()
-    assert lab.modes_met(run) == (min(map(len, met)), max(map(len, met)), right)
-    assert max(map(len, met)) > 0
+    sides, corners = ("012", "036", "258", "678"), {0: "489", 2: "469", 6: "249", 8: "049"}
+    met, with_side, with_corner = [set() for _ in edges], [], []
+    for found, chain in zip(met, edges, strict=True):
+        for dag in chain:
+            parents = ["".join(map(str, np.flatnonzero(into))) for into in dag.T]
+            corner = [v for v, three in corners.items() if parents[v] == three]
+            with_side.append(parents[9] in sides)
+            with_corner.append(bool(corner))
+            if parents[9] in sides and parents[4] in ("089", "269") and corner:
+                assert str(corner[0]) not in parents[9] + parents[4]
+                found.add((parents[9], parents[4]))
+    counts = [len(found) for found in met]
+    shares = np.mean(with_side), np.mean(with_corner)
+    log_p = pytest.approx(run.log_target[:, 20:].mean())
+    assert lab.modes_met(run) == (min(counts), max(counts), *shares, log_p)
+    assert max(counts) > 0
 
 
 def test_what_does_not_fit_is_refused() -> None:

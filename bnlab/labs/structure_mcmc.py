@@ -5,14 +5,13 @@ Chains on DAGs: where they get stuck, and whether the package makes the moves of
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.checks import Floats
+from bnlab.checks import Bools, Floats, Ints
 from bnlab.labs.board import DATASETS, bdeu_table, check, setup as setup, show as show, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
@@ -44,15 +43,32 @@ def gap(table: bn.ScoreTable, kernel: StructureKernel, dags: Sequence[Dag], K: F
     return float(np.abs(counts[often] / visits[often, None] - K[often]).max())
 
 
-def modes_met(run: bn.Draws, /) -> tuple[int, int, float]:
-    """Return the fewest and the most of the eight modes of tic-tac-toe that a chain meets.
+def modes_met(run: bn.Draws, /) -> tuple[int, int, float, float, float]:
+    """Return what chains on tic-tac-toe find of its eight modes, in their second halves.
 
-    Then the share of draws in which class has a side. All in the second half of the run.
+    The fewest and the most modes that a chain meets; the shares of draws in which class has a side
+    as parents, and in which a corner has the middle, its opposite and class; the mean ln p̃, nats.
     """
-    sides, corners = ([sum(1 << u for u in P) for P in each] for each in (SIDES, CORNERS))
-    late = run.values[:, run.values.shape[1] // 2 :, [9, 4]]
-    met = (late[:, :, None] == list(product(sides, corners))).all(axis=3).any(axis=1).sum(axis=1)
-    return int(met.min()), int(met.max()), float(np.isin(late[..., 0], sides).mean())
+    late, made = run.values[:, run.values.shape[1] // 2 :], run.log_target.shape[1]
+    side, pair = (_has(late, v, sets).any(axis=-1) for v, sets in ((9, SIDES), (4, CORNERS)))
+    corner = np.stack([_has(late, v, [{4, 8 - v, 9}])[..., 0] for v in (0, 2, 6, 8)], axis=-1)
+    whole = side & pair & corner.any(axis=-1)
+    met = [
+        len(np.unique(chain[kept][:, [9, 4]], axis=0))
+        for chain, kept in zip(late, whole, strict=True)
+    ]
+    return (
+        min(met),
+        max(met),
+        float(side.mean()),
+        float(corner.any(axis=-1).mean()),
+        float(run.log_target[:, made // 2 :].mean()),
+    )
+
+
+def _has(dags: Ints, v: int, sets: Sequence[set[int]]) -> Bools:
+    """Whether v has each of these sets as its parents."""
+    return dags[..., v, None] == [sum(1 << u for u in P) for P in sets]
 
 
 class Stuck(View):
