@@ -49,26 +49,21 @@ def modes_met(run: bn.Draws, /) -> tuple[int, int, float, float, float]:
     The fewest and the most modes that a chain meets; the shares of draws in which class has a side
     as parents, and in which a corner has the middle, its opposite and class; the mean ln p̃, nats.
     """
-    late, made = run.values[:, run.values.shape[1] // 2 :], run.log_target.shape[1]
-    side, pair = (_has(late, v, sets).any(axis=-1) for v, sets in ((9, SIDES), (4, CORNERS)))
-    corner = np.stack([_has(late, v, [{4, 8 - v, 9}])[..., 0] for v in (0, 2, 6, 8)], axis=-1)
-    whole = side & pair & corner.any(axis=-1)
+    half = run.log_target.shape[1] // 2
+    late = run.values[:, half:]
+    side, pair = _among(late, 9, SIDES), _among(late, 4, CORNERS)
+    corner = np.any([_among(late, v, [{4, 8 - v, 9}]) for v in (0, 2, 6, 8)], axis=0)
     met = [
         len(np.unique(chain[kept][:, [9, 4]], axis=0))
-        for chain, kept in zip(late, whole, strict=True)
+        for chain, kept in zip(late, side & pair & corner, strict=True)
     ]
-    return (
-        min(met),
-        max(met),
-        float(side.mean()),
-        float(corner.any(axis=-1).mean()),
-        float(run.log_target[:, made // 2 :].mean()),
-    )
+    shares = float(side.mean()), float(corner.mean())
+    return min(met), max(met), *shares, float(run.log_target[:, half:].mean())
 
 
-def _has(dags: Ints, v: int, sets: Sequence[set[int]]) -> Bools:
-    """Whether v has each of these sets as its parents."""
-    return dags[..., v, None] == [sum(1 << u for u in P) for P in sets]
+def _among(dags: Ints, v: int, sets: Sequence[set[int]]) -> Bools:
+    """Whether the parents of v are one of these sets."""
+    return np.isin(dags[..., v], [sum(1 << u for u in P) for P in sets])
 
 
 class Stuck(View):
