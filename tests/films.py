@@ -111,7 +111,7 @@ class Film:
 FILMS = {
     film.name: film
     for film in (
-        Film("00_start_here", ("explorer = ",), "explorer", ("size",), ("heat", "net")),
+        Film("00_start_here", ("explorer = ",), "explorer", ("size",), ("heat", "net"), slow=True),
         Film(
             "01_bayesian_networks",
             ("net = ", "evidence = "),

@@ -220,7 +220,7 @@ def hidden_model(lab, cause):
     return [lab.drawing(lab.true_model(), "The questionnaire"), lab.drawing(cause, "Small model")]
 
 
-@of("09_hidden_scores", "rows = ", "methods, rng = ", "sizes, gaps = ")
+@of("09_hidden_scores", "rows = ", "methods, rng = ", "sizes, gaps = ", slow=True)
 def hidden_gaps(sizes, gaps, methods):
     lines = {name.upper(): [gaps[m][i] for m in sizes] for i, name in enumerate(methods)}
     text = {"x_label": "rows m", "y_label": "score − ln p(D), mean (nats)"}

@@ -94,7 +94,7 @@ def test_weights_that_do_not_average_to_z_bound_nothing(table, posterior):
 def test_the_mean_inverse_weight_from_one_exact_draw_is_the_inverse_of_the_sum(table, posterior):
     """Over the start and its runs together; the two runs from one start depend on each other."""
     rng = np.random.default_rng(4)
-    starts = bn.sample_orders(posterior, draws=1000, rng=rng).values[0]
+    starts = bn.sample_orders(posterior, draws=300, rng=rng).values[0]
     bounds = [
         bn.estimate_upper_bound(table, runs=2, rng=rng, start=start, method=SHORT)
         for start in starts

@@ -467,7 +467,13 @@ def test_report_is_the_same_bytes_and_its_command_makes_it_again(here: Path) -> 
 
 
 QUICK = {
-    "planning": {"MOST_MOVES": 60_000, "LEAST_MOVES": 10_000, "WEIGHTED": 3_000},
+    "planning": {
+        "MOST_MOVES": 60_000,
+        "LEAST_MOVES": 10_000,
+        "WEIGHTED": 3_000,
+        "LEAST_CYCLES": 50,
+        "CYCLES": 1,
+    },
     "sensitivity": {"DRAWS": 500, "CHAIN_DRAWS": 50, "CHAIN_BURN_IN": 50, "MOST_CUTS": 50},
 }
 
@@ -589,7 +595,7 @@ def test_report_writes_other_files_and_tells_what_it_does(
     assert opened == [(here / "weather-report.html").as_uri()]
 
 
-def test_report_takes_the_table_as_it_is_told(here: Path) -> None:
+def test_report_takes_the_table_as_it_is_told(here: Path, quick: None) -> None:
     rows = ["1;2.5;x;3;9", "2;3.5;y;1;8", "2;1.5;x;2;7", "?;2.0;y;1;6"]
     (here / "no_names.txt").write_text("\n".join(rows))
     table = ["--no-header", "--delimiter", "semicolon", "--missing", "drop", "--count", "x3"]

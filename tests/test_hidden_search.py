@@ -60,7 +60,7 @@ def same(one, other):
     )
 
 
-@pytest.mark.quick("2")
+@pytest.mark.slow
 @pytest.mark.parametrize("states", [2, 3])
 def test_finds_a_hidden_cause_and_its_number_of_states(states):
     truth = HiddenModel([0, 1, 1, 1, 1, 0], [states, 4, 4, 4, 4, 3], hidden=[0])

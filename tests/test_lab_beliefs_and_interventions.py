@@ -69,6 +69,7 @@ def test_setting_a_variable_directs_the_arrows() -> None:
     np.testing.assert_allclose(lab.directed(0, 0), lab.directed(0, 0, told=False))
 
 
+@pytest.mark.slow
 def test_doing_follows_its_controls() -> None:
     doing = lab.Doing()
     doing.which.value = "D"
@@ -88,6 +89,7 @@ def test_doing_follows_its_controls() -> None:
     assert width["C"] < width["A"] == width["B"]
 
 
+@pytest.mark.slow
 def test_check_of_densities(capsys: pytest.CaptureFixture[str]) -> None:
     def density(dag, train, x, held, *, cuts=True, skips=True):
         answer = 1.0

@@ -133,6 +133,7 @@ def test_walk_goes_back_and_forth(data: bn.Data) -> None:
     )
 
 
+@pytest.mark.slow
 def test_walk_follows_its_lists(data: bn.Data) -> None:
     walk = lab.Walk(data)
     walk.step.value = 29
@@ -204,6 +205,7 @@ def slow(v: int, phi_v: list[float], g: list[float], b: list[float]) -> list[flo
     return out
 
 
+@pytest.mark.slow
 def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> None:
     assert not lab.check_families(lambda v, phi_v, g, b: None)
     assert not lab.check_families(lambda v, phi_v, g, b: phi_v)

@@ -82,6 +82,7 @@ def test_parts_of_the_schedule_add_up(steps: int) -> None:
     assert ((found.acceptance > 0) & (found.acceptance <= 1)).all()
 
 
+@pytest.mark.slow
 def test_slopes_of_parts_are_of_one_magnitude() -> None:
     """Ratios over widths are mean log likelihoods, whatever the parts' widths."""
     found = loop(LOOP_ROWS, 256, 0.2, ROWWISE, LOOP_RUNS)

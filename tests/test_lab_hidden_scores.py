@@ -72,6 +72,7 @@ def test_scores_are_by_the_package_with_the_alias_term() -> None:
     assert lab.rank([-3.0, -1.0, -2.0], 2) == 2
 
 
+@pytest.mark.slow
 def test_scores_follow_the_slider() -> None:
     scores = lab.Scores(sizes=(10, 40), size=40)
     scores.size.value = 10

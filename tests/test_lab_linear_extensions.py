@@ -29,6 +29,7 @@ def test_down_sets_carry_their_counts(shape: str) -> None:
         assert (":" in label) == all(dag[v] & ~mask == 0 for v in inside)
 
 
+@pytest.mark.slow
 def test_an_extension_is_drawn_from_the_back() -> None:
     shown = lab.Extensions()
     for number in (1, 5, 20):

@@ -124,6 +124,7 @@ def test_explorer_says_when_all_are_alike() -> None:
     assert "0.0000 nats" in explorer.curve.caption
 
 
+@pytest.mark.slow
 def test_washout_is_the_package_and_never_moves_within_the_class() -> None:
     washout = lab.Washout()
     for rows in (0, 500, 100_000):

@@ -141,6 +141,7 @@ def test_exact_plan_follows_its_slider() -> None:
     assert "none" in plan.memory.caption
 
 
+@pytest.mark.slow
 def test_pictures_can_be_drawn() -> None:
     panels = lab.SpeedUp().speed, lab.AnnealingPlan(1e-4).money, lab.ExactPlan(1e-8, 1e-4).memory
     for panel in panels:

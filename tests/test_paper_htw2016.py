@@ -27,7 +27,9 @@ RANDOM = [
 # Tables 1 to 4
 
 
-@pytest.mark.quick("wine-DOS", "wine-DP", "wine-k", "wine-IW", "wine-DDS", "tic_tac_toe")
+@pytest.mark.quick(
+    "wine-DOS", "wine-DP", "wine-k", "wine-IW", "wine-DDS", "tic_tac_toe-D", "tic_tac_toe-IW"
+)
 @pytest.mark.parametrize(("name", "method"), RANDOM)
 def test_a_kept_run_comes_out_again(name: str, method: str) -> None:
     live, kept = study.trials(name, method, runs=1)[0], study.stored_trials(name, method)[0]
@@ -243,7 +245,7 @@ def test_table_3_bias_of_the_order_modular_edges(name, log_z, sad):
     assert bn.diagnostics.sad(biased, posterior.edges) == pytest.approx(sad, abs=1e-8)
 
 
-@pytest.mark.quick("tic_tac_toe")
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLE_1)
 def test_table_1_within_two_printed_standard_deviations(name):
     data = bn.load_dataset(name)
@@ -260,7 +262,7 @@ def test_table_1_within_two_printed_standard_deviations(name):
         assert abs(np.mean(sad[method]) - mean) <= 2 * deviation
 
 
-@pytest.mark.quick("tic_tac_toe")
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLE_3)
 def test_table_3_within_two_printed_standard_deviations(name):
     """IW-DDS (BDeu ess 1, uniform factor), and its sound interval for every edge and path."""

@@ -378,6 +378,7 @@ def test_mass_found_against_exact_evidence(name, least):
         assert found.log_target[0] == pytest.approx(bn.map_dag(table).log_target[0], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_wine_within_a_bayes_factor_of_three_of_the_best():
     """Under BIC: two equivalence classes of 26 DAGs, with a valley between them."""
     table = bn.score_families(bn.load_dataset("wine"), bn.BIC())

@@ -69,6 +69,7 @@ def test_particles_pass_a_test_over_all_24_orders(families, monkeypatch):
     assert statistic < 40  # chi-square of 13 degrees: beyond once in 7000 times
 
 
+@pytest.mark.slow
 def test_any_few_of_the_particles_stand_for_all():
     table = uneven_table()
     log_z, *_ = oracles.order_modular_over_orders(oracles.families_of(table))
