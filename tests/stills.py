@@ -283,23 +283,27 @@ def in_layers(edges, layer, across):
 
 
 @of("11_structure_mcmc")
-def structure_mcmc_modes():
+def structure_mcmc_side():
     table = bdeu_table("tic-tac-toe")
     score = dict(zip(table.parents[9].tolist(), table.log_phi[9].tolist(), strict=True))
-    names = [*map(str, range(9)), "class"]
-    places = [(v % 3 / 2.9 + 0.31, 1 - v // 3 / 2) for v in range(9)] + [(0.0, 0.72)]
     drawn = []
     for said, squares in ("one corner", (0,)), ("two of a side", (0, 2)), ("a side", (0, 1, 2)):
-        edges = np.zeros((10, 10))
-        edges[list(squares), 9] = 1
         gain = score[sum(1 << u for u in squares)] - score[0]
         said = f"{said}: {gain:.1f} nats".replace("-", "−")
-        drawn.append([said, board(edges, names, places)])
-    edges[[9, 0, 8], 4] = edges[[9, 4, 2], 6] = 1
-    return [*drawn, ["one of eight modes", board(edges, names, places)]]
+        drawn.append([said, board({9: squares})])
+    return drawn
 
 
-def board(edges, names, places):
+@of("11_structure_mcmc")
+def structure_mcmc_mode():
+    return [["one of eight modes", board({9: (0, 1, 2), 4: (0, 8, 9), 6: (2, 4, 9)})]]
+
+
+def board(parents):
+    edges, names = np.zeros((10, 10)), [*map(str, range(9)), "class"]
+    for v, some in parents.items():
+        edges[list(some), v] = 1
+    places = [(v % 3 / 2.9 + 0.31, 1 - v // 3 / 2) for v in range(9)] + [(0.0, 0.72)]
     alt = "The nine squares and class, with arrows"
     return plots.network(edges, names, places, width=270, height=190, title="", alt=alt)
 
