@@ -115,6 +115,11 @@ def dag_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -> 
            [0.4684, 0.    ]])
     """
     require_memory(table, whole=True)
+    return summed(table, progress)
+
+
+def summed(table: ScoreTable, progress: Progress | None = None, /) -> DagPosterior:
+    """Compute what `dag_posterior` returns; the memory has been asked for."""
     clock, n = Clock(), table.n
     up, down = blocks(n, upwards=True), blocks(n, upwards=False)
     closed = factors_by_size(table) is not None

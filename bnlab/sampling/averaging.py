@@ -15,8 +15,7 @@ from bnlab.checkpoints import Checkpoint, Kept, dags_of, fingerprint, identity, 
 from bnlab.checks import Bools, Floats, Ints, check_counts
 from bnlab.data import Data
 from bnlab.diagnostics import LEAST_DRAWS, ess, rhat
-from bnlab.exact import dag_posterior
-from bnlab.exact.dag import posterior_bytes
+from bnlab.exact.dag import posterior_bytes, summed
 from bnlab.graphs import check_dags, to_adjacency
 from bnlab.priors import Prior
 from bnlab.records import altered
@@ -286,9 +285,9 @@ class GibbsWalker:
         independent ones as with a tenth, on networks of 20 and 27 variables.
         """
         if not self.moves:
-            posterior = dag_posterior(self._scored(values))
+            posterior = summed(self._scored(values))
             if (other := self.unknown.proposed(values, rng)) is not None:
-                tried = dag_posterior(self._scored(other))
+                tried = summed(self._scored(other))
                 if -rng.standard_exponential() < tried.log_z - posterior.log_z:
                     values, posterior = other, tried
             drawn = layer_block((posterior, rng.random((1, 2 * self.table.n))))

@@ -42,7 +42,6 @@ def batch_bytes(rows: int, draws: int, uniforms: int) -> int:
     return 8 * (2 * kept + waiting if many else kept + max(kept, waiting))
 
 
-@checked
 def families_by_weight(table: ScoreTable, v: int, /) -> tuple[Ints, Floats]:
     """Allowed parent masks of node v and their ln beta (nats), heaviest first."""
     log_phi = table.log_prior[v] + table.log_score[v]
