@@ -34,11 +34,15 @@ LONG = (
     "test_widgets.py",
     "test_bad_input.py",
 )
-# Notebooks of a minute and more, and the folder of the papers.
+# Notebooks of half a minute and more, and the folder of the papers.
 LONG_NOTEBOOKS = {
+    "07_annealed_importance_sampling",
     "09_hidden_scores",
     "10_hidden_annealing",
+    "11_structure_mcmc",
+    "12_beliefs_and_interventions",
     "13_structure_search",
+    "14_your_own_data",
     "15_scaling_out",
     "papers",
 }

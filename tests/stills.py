@@ -370,7 +370,7 @@ def own_set(lab):
     return [plots.network(edges, names, places, title=t, **alike) for t, edges in titles.items()]
 
 
-@of("14_your_own_data", *GARDEN, "network = ")
+@of("14_your_own_data", *GARDEN, "network = ", slow=True)
 def own_network(network):
     listed = network.widget.children[-1].children[-1]
     return [*at(network), listed]

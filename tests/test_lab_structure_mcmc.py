@@ -31,6 +31,7 @@ def errors_of(run, exact):
     return np.array([np.abs(edges - exact.edges).sum() for edges in chains])
 
 
+@pytest.mark.slow
 def test_local_chains_are_slow_on_all_rows_jumps_fail_on_few_and_a_mixture_does_neither() -> None:
     runs, exact = walked()
     local, jumps, mixed = (
@@ -96,6 +97,7 @@ def test_check_of_the_first_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 5
 
 
+@pytest.mark.slow
 def test_check_of_repairs(capsys: pytest.CaptureFixture[str]) -> None:
     def weighted(power):
         def repair(visited, neighbours):
@@ -143,6 +145,7 @@ def test_check_of_relocations(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 5
 
 
+@pytest.mark.slow
 def test_check_of_samplers(capsys: pytest.CaptureFixture[str]) -> None:
     def partitions(draws, thin=200):
         return lambda table, rng: bn.sample_partitions(

@@ -76,6 +76,7 @@ def test_to_set_the_slugs_is_not_to_see_them(tmp_path: Path) -> None:
     assert share("none", slugs="none") > share("many", slugs="many") + 0.25
 
 
+@pytest.mark.slow
 def test_gaps_are_averaged_over_if_asked(garden: Path) -> None:
     table = lab.Table(garden)
     table.missing.value = "average over them"
@@ -245,6 +246,7 @@ def test_intervals_of_chains_are_listed_with_what_they_are_worth() -> None:
     assert "interval (asymptotic)" in said and "0.000 to 1.000</td>" in said
 
 
+@pytest.mark.slow
 def test_ways_of_reading_are_told_side_by_side(
     garden: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -497,21 +497,35 @@ class TestGuesses:
         names = read_table(write(tmp_path, "who,a,b\n" + rows), max_levels=10).data.names
         assert ("who" not in names) == left_out
 
+    @pytest.mark.parametrize("others", [[3, -3, 3, -3, 2], [1, 0, 0, 0, 1]])
+    def test_a_last_cell_that_the_others_sum_up_to_is_a_total_above_them_all(
+        self, others, tmp_path
+    ):
+        rows = "".join(f"{'xy'[i % 2]},{x}\n" for i, x in enumerate([*others, sum(others)]))
+        path = write(tmp_path, "a,x\n" + rows)
+        if sum(others) > max(others):
+            with pytest.raises(ValueError, match="the sum of all cells above"):
+                read_table(path)
+        else:
+            assert read_table(path).data.m == 6
+
     def test_counts_are_not_negative(self, tmp_path):
         rows = "".join(f"{'xy'[i % 2]},{'uv'[i // 2]},{i - 1}\n" for i in range(4))
         with pytest.raises(ValueError, match=r"'count' count rows\? Its name says so, .*'-1'"):
             read_table(write(tmp_path, "a,b,count\n" + rows))
 
-    @pytest.mark.parametrize(("largest", "refused"), [(9, True), (10, False)])
-    def test_more_than_ten_times_the_others_may_mean_missing(self, largest, refused, tmp_path):
+    @pytest.mark.parametrize(
+        ("largest", "arities"), [(9, None), (9.9, [3, 2]), (10, [4, 2])]
+    )  # measurements are cut into three
+    def test_more_than_ten_times_the_others_may_mean_missing(self, largest, arities, tmp_path):
         values = [1, 2, largest, 99]
         rows = "".join(f"{values[i % 4]},{'xy'[i // 4 % 2]}\n" for i in range(40))
         path = write(tmp_path, "x,a\n" + rows)
-        if refused:
+        if arities is None:
             with pytest.raises(ValueError, match="holds 99 beside numbers from 1 to 9"):
                 read_table(path)
         else:
-            assert read_table(path).data.arities.tolist() == [4, 2]
+            assert read_table(path).data.arities.tolist() == arities
 
     def test_a_constant_in_a_made_file_is_an_error(self, tmp_path):
         """Only files without a header, and at most one column in twenty."""
