@@ -1006,9 +1006,8 @@ def fed(path: Path, content: bytes) -> Thread:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no pipes with names")
-@pytest.mark.parametrize(
-    "packed", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["text", "gzip"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("packed", [False, True], ids=["text", "gzip"])
 def test_report_of_standard_input(packed: bool, here: Path) -> None:
     rows = (here / "weather.csv").read_bytes() * 20  # more than a reader ahead would take
     raw = gzip.compress(rows) if packed else rows

@@ -110,6 +110,7 @@ def test_one_step_transitions_are_those_of_the_exact_matrix(dense):
     assert (np.abs(counts - mean) <= 5 * error).all()
 
 
+@pytest.mark.quick("dense")
 @DENSE
 def test_every_temperature_visits_all_orders_as_it_should(dense):
     """A chi-square test of each chain, from the coldest to the hottest."""

@@ -193,6 +193,7 @@ def test_bound_of_the_latent_class_model_equals_bayespys():
 # The code behind the page
 
 
+@pytest.mark.slow
 def test_plans_are_made_part_by_part():
     told = []
     plan = study.Plan(1, [5], 1, [5], {5: 2}, steps=16, particles={5: 1})

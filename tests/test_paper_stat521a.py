@@ -285,6 +285,7 @@ def test_averages_predict_better_while_rows_are_few():
     assert losses.mean(axis=0)[-1, 4] > 5 * losses.mean(axis=0)[-1, 3]
 
 
+@pytest.mark.quick("coronary", "tic")
 @pytest.mark.parametrize("name", study.DATASETS)
 def test_windows_by_beam_and_in_truth(name):
     for factor in study.FACTORS:

@@ -518,6 +518,7 @@ def best(train, test):
     return bn.predict.plug_in_log_density(dag, train, test)
 
 
+@pytest.mark.quick("coronary")
 @pytest.mark.parametrize("name", ["coronary", "wine"])
 def test_averaging_predicts_better_than_every_plug_in(name):
     """Ten folds, by the mean; on coronary the best DAG comes within two standard errors."""

@@ -156,6 +156,7 @@ def test_a_class_is_found_whole():
         assert set(members) <= rows(found.dags)
 
 
+@pytest.mark.slow
 def test_starts_are_gone_on_from_together():
     table = random_table(7, 8)
     ends = bn.hill_climb(table, restarts=20, rng=np.random.default_rng(1)).ends

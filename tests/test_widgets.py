@@ -175,11 +175,19 @@ CASES = [
 ]
 RUNS = [case for case in CASES if case.runs]
 LONG = {
+    "annealed_importance_sampling.Paths",
+    "bayesian_networks.Evidence",
     "beliefs_and_interventions.Beliefs",
+    "beliefs_and_interventions.Doing",
+    "direct_dag_sampling.MoreRows",
+    "direct_dag_sampling.WalkDown",
     "dynamic_programming.Walk",
     "hidden_annealing.Loops",
+    "hidden_scores.Labels",
     "hidden_scores.Scores",
     "landscape.Landscape",
+    "start_here.Explorer",
+    "structure_search.Averages",
 }
 
 
