@@ -1,6 +1,6 @@
 """The view and the checks of notebooks/11_structure_mcmc.ipynb.
 
-Chains on DAGs: where they get stuck, and whether the package makes the moves of the page.
+Chains on DAGs, and where they get stuck.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,6 @@ from bnlab.labs.board import DATASETS, bdeu_table, check, setup as setup, show a
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.sampling import partition_mcmc, structure_mcmc
-from bnlab.sampling.structure_kernels import StructureKernel
 
 SEED = 2007
 SHOWN_CHAINS = 4
@@ -29,18 +28,6 @@ CORNERS = ({0, 8, 9}, {2, 6, 9})  # two opposite ones and class: parents of the 
 Dag = Sequence[frozenset[int]]
 Partition = tuple[frozenset[int], ...]
 Sampler = Callable[[bn.ScoreTable, np.random.Generator], Any]
-
-
-def gap(table: bn.ScoreTable, kernel: StructureKernel, dags: Sequence[Dag], K: Floats, /) -> float:
-    """Return how far K is from 50,000 moves of the package, at DAGs visited over 1,000 times."""
-    how: Any = {"draws": 50_000, "chains": 1, "burn_in": 0, "thin": 1}
-    walk = bn.sample_structures(table, kernel=kernel, rng=np.random.default_rng(1), **how)
-    place = {tuple(sum(1 << u for u in P) for P in dag): i for i, dag in enumerate(dags)}
-    at, counts = [place[tuple(dag)] for dag in walk.values[0].tolist()], np.zeros_like(K)
-    np.add.at(counts, (at[:-1], at[1:]), 1)
-    visits = counts.sum(axis=1)
-    often = visits > 1000
-    return float(np.abs(counts[often] / visits[often, None] - K[often]).max())
 
 
 def modes_met(run: bn.Draws, /) -> tuple[int, int, float, float, float]:
