@@ -96,6 +96,7 @@ def test_quick_run_needs_no_network(tmp_path):
     assert all(task["rows"][0]["first"] > 0 and task["rows"][0]["runs"] > 0 for task in tasks)
 
 
+@pytest.mark.quick("bdeu")
 @pytest.mark.parametrize("score", ["bdeu", "bge"])
 def test_benchpress_script_writes_the_matrix(tmp_path, score):
     rng = np.random.default_rng(0)

@@ -271,6 +271,7 @@ def test_few_kept_are_the_best_of_many():
     assert rows(few.dags) <= rows(many.dags)
 
 
+@pytest.mark.slow
 def test_without_patience_a_path_circles_around_an_optimum():
     table = bn.score_families(bn.load_dataset("tic_tac_toe"), bn.BDeu())
     best = bn.map_dag(table).log_target[0]

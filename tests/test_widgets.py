@@ -176,6 +176,7 @@ CASES = [
 RUNS = [case for case in CASES if case.runs]
 LONG = {
     "annealed_importance_sampling.Paths",
+    "annealed_importance_sampling.Shapes",
     "bayesian_networks.Evidence",
     "beliefs_and_interventions.Beliefs",
     "beliefs_and_interventions.Doing",
@@ -186,8 +187,12 @@ LONG = {
     "hidden_scores.Labels",
     "hidden_scores.Scores",
     "landscape.Landscape",
+    "linear_extensions.Certain",
+    "linear_extensions.Extensions",
+    "modular_priors.Washout",
     "start_here.Explorer",
     "structure_search.Averages",
+    "structure_search.Steps",
 }
 
 
