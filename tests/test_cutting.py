@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import re
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -199,6 +201,22 @@ def test_memory_is_checked_before_it_is_taken(monkeypatch):
     monkeypatch.setattr("bnlab.memory.free_bytes", lambda: 100)
     with pytest.raises(ValueError, match=r"3 cuts of 3 columns needs .* bytes"):
         averaged(MEASURED, draws=3)
+
+
+def test_no_more_memory_is_taken_than_is_asked_for(monkeypatch):
+    """Two exact posteriors at a time: that of the cuts and that of those proposed."""
+    data = table_of(np.random.default_rng(1), 20, 14)
+    lengths = {"draws": 2, "burn_in": 0, "chains": 1}
+    averaged(data, **lengths)  # what is made once
+    tracemalloc.start()
+    averaged(data, **lengths)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    monkeypatch.setattr("bnlab.memory.free_bytes", lambda: 100)
+    with pytest.raises(ValueError, match="needs") as refused:
+        averaged(data, **lengths)
+    asked = re.search(r"needs ([\d,]+) bytes", str(refused.value))[1]
+    assert peak <= int(asked.replace(",", ""))
 
 
 def test_knowledge_of_edges_holds_for_all_cuts():

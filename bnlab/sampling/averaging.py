@@ -54,6 +54,7 @@ class Unknown(ABC):
     dtype: type[np.float64] | type[np.int64]
     called: str  # so many of what
     comparisons: int  # rows that are looked at in a cycle
+    posteriors: ClassVar[int] = 1  # exact ones that a cycle has in memory
 
     @abstractmethod
     def fit(self, values: Values, /) -> bool: ...  # whether arrays (..., size) can be it
@@ -161,7 +162,8 @@ def averages(
     check_counts(least=0, max_parents=max_parents, moves=moves)
     k = min(max_parents, n - 1)
     at_once = min(plan.chains, os.cpu_count() or 1)
-    work = partition_walker_bytes(n, k) if moves else posterior_bytes(n, max_parents=k)
+    exact = unknown.posteriors * posterior_bytes(n, max_parents=k)
+    work = partition_walker_bytes(n, k) if moves else exact
     work += scoring_bytes(n, k, m=data.m)
     memory.require(
         at_once * work + plan.bytes_of(unknown.size + n, n * n + 1, saved=checkpoint is not None),

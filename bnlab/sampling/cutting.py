@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -239,6 +239,7 @@ class ColumnCuts(Unknown):
     score: BDeu | K2
     ways: tuple[tuple[Way, ...], ...]
     log_density: tuple[Floats, ...]
+    posteriors: ClassVar[int] = 2  # of the cuts and of those proposed
 
     @classmethod
     def of(cls, data: Data, score: BDeu | K2, cut_points: Sequence[Points]) -> "ColumnCuts":
