@@ -294,11 +294,6 @@ def structure_mcmc_side():
     return drawn
 
 
-@of("11_structure_mcmc")
-def structure_mcmc_mode():
-    return [["one of eight modes", board({9: (0, 1, 2), 4: (0, 8, 9), 6: (2, 4, 9)})]]
-
-
 def board(parents):
     edges, names = np.zeros((10, 10)), [*map(str, range(9)), "class"]
     for v, some in parents.items():

@@ -57,29 +57,6 @@ def test_stuck_follows_its_controls() -> None:
     assert "of the jumps accepted" in stuck.trace.caption
 
 
-def test_modes_met_are_counted_in_the_second_half_of_each_chain() -> None:
-    table = bn.score_families(bn.load_dataset("tic_tac_toe"), bn.BDeu(1.0), max_parents=3)
-    rng = np.random.default_rng(1)
-    run = bn.sample_partitions(table, draws=40, chains=3, burn_in=2000, thin=200, rng=rng)
-    edges = bn.graphs.to_adjacency(run.values[:, 20:])
-    sides, corners = ("012", "036", "258", "678"), {0: "489", 2: "469", 6: "249", 8: "049"}
-    met, with_side, with_corner = [set() for _ in edges], [], []
-    for found, chain in zip(met, edges, strict=True):
-        for dag in chain:
-            parents = ["".join(map(str, np.flatnonzero(into))) for into in dag.T]
-            corner = [v for v, three in corners.items() if parents[v] == three]
-            with_side.append(parents[9] in sides)
-            with_corner.append(bool(corner))
-            if parents[9] in sides and parents[4] in ("089", "269") and corner:
-                assert str(corner[0]) not in parents[9] + parents[4]
-                found.add((parents[9], parents[4]))
-    counts = [len(found) for found in met]
-    shares = np.mean(with_side), np.mean(with_corner)
-    log_p = pytest.approx(run.log_target[:, 20:].mean())
-    assert lab.modes_met(run) == (min(counts), max(counts), *shares, log_p)
-    assert max(counts) > 0
-
-
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match=r"shape \(2,\), but there are 2 settings"):
         plots.chain_errors([0, 1], [1, 2], 1, x_label="share", y_range=(1, 9))

@@ -11,7 +11,7 @@ import numpy as np
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.checks import Bools, Floats, Ints
+from bnlab.checks import Floats
 from bnlab.labs.board import DATASETS, bdeu_table, check, setup as setup, show as show, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
@@ -22,35 +22,10 @@ SHOWN_CHAINS = 4
 DEPTH = 60.0  # nats shown below the exact draws
 MOST_DAGS = 5000
 MOST_PARTITIONS = 75  # of four nodes
-SIDES = ({0, 1, 2}, {0, 3, 6}, {2, 5, 8}, {6, 7, 8})  # of the board: parents of class, node 9
-CORNERS = ({0, 8, 9}, {2, 6, 9})  # two opposite ones and class: parents of the middle, node 4
 
 Dag = Sequence[frozenset[int]]
 Partition = tuple[frozenset[int], ...]
 Sampler = Callable[[bn.ScoreTable, np.random.Generator], Any]
-
-
-def modes_met(run: bn.Draws, /) -> tuple[int, int, float, float, float]:
-    """Return what chains on tic-tac-toe find of its eight modes, in their second halves.
-
-    The fewest and the most modes that a chain meets; the shares of draws in which class has a side
-    as parents, and in which a corner has the middle, its opposite and class; the mean ln p̃, nats.
-    """
-    half = run.log_target.shape[1] // 2
-    late = run.values[:, half:]
-    side, pair = _among(late, 9, SIDES), _among(late, 4, CORNERS)
-    corner = np.any([_among(late, v, [{4, 8 - v, 9}]) for v in (0, 2, 6, 8)], axis=0)
-    met = [
-        len(np.unique(chain[kept][:, [9, 4]], axis=0))
-        for chain, kept in zip(late, side & pair & corner, strict=True)
-    ]
-    shares = float(side.mean()), float(corner.mean())
-    return min(met), max(met), *shares, float(run.log_target[:, half:].mean())
-
-
-def _among(dags: Ints, v: int, sets: Sequence[set[int]]) -> Bools:
-    """Whether the parents of v are one of these sets."""
-    return np.isin(dags[..., v], [sum(1 << u for u in P) for P in sets])
 
 
 class Stuck(View):
