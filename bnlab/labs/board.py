@@ -111,7 +111,9 @@ QUICK = """
     const tell = Document.prototype._trigger_on_change;
     if (tell?.name === "_trigger_on_change")
         Document.prototype._trigger_on_change = function told(event) {
-            if (event.kind !== "ModelChanged" || event.sync) tell.call(this, event);
+            if (event.kind === "ModelChanged" &&
+                (!event.sync || /^(inner|outer)_/.test(event.attr))) return;
+            tell.call(this, event);
         };
     const looks = Bokeh.require("core/visuals/visual").VisualProperties.prototype;
     const look = looks._get_css_value;
@@ -123,9 +125,9 @@ QUICK = """
         };
 })();
 """
-"""Pages do not tell the kernel what it has told them. With jupyter_bokeh they do, which takes time,
-and an old change can come after a new one. A picture looks a style up once while it draws, not for
-every label (bokeh/bokeh#15286)."""
+"""Pages do not tell the kernel what it has told them, nor how large a picture has become. With
+jupyter_bokeh they do, which takes time, and an old change can come after a new one. A picture looks
+a style up once while it draws, not for every label (bokeh/bokeh#15286)."""
 
 _HYPHEN = re.compile(r"(?<![\w.-])-(?=\d)")  # in place of a minus; axes have a minus
 
