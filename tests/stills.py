@@ -25,7 +25,7 @@ import numpy as np
 from drawing import check_font, write
 from served import chromium
 
-from bnlab import plots
+from bnlab import graphs, plots
 from bnlab.labs.board import bdeu_table
 from bnlab.plots.canvas import COLOURS, INK, canvas
 
@@ -260,13 +260,28 @@ def structure_mcmc_stuck(stuck):
 
 
 @of("11_structure_mcmc")
+def structure_mcmc_neighbours():
+    drawn = []
+    places = [(0.1, 1.0), (0.9, 0.5), (0.1, 0.0)]
+    for said, pairs in (
+        ("five neighbours: goes there with 1/5", ((0, 1), (1, 2))),
+        ("six neighbours: comes back with 1/6", ((0, 1),)),
+    ):
+        edges = graphs.to_adjacency(graphs.from_edges(3, pairs)).astype(float)
+        alt = "Three nodes and their edges"
+        shown = plots.network(edges, list("uvw"), places, width=240, height=150, title="", alt=alt)
+        drawn.append([said, shown])
+    return drawn
+
+
+@of("11_structure_mcmc")
 def structure_mcmc_layers():
     dag = np.zeros((4, 4))
     dag[[0, 1, 1, 2], [2, 2, 3, 3]] = 1
     partitions = {
         "A = ({u, v}, {w}, {x})": ((0, 0, 1, 2), (0.2, 0.8, 0.25, 0.7)),
-        "A split: ({u}, {v}, {w}, {x})": ((0, 1, 2, 3), (0.2, 0.8, 0.2, 0.8)),
-        "A joined: ({u, v, w}, {x})": ((0, 0, 0, 1), (0.05, 0.5, 0.95, 0.5)),
+        "v moved: ({u}, {w}, {v}, {x})": ((0, 2, 1, 3), (0.2, 0.8, 0.2, 0.8)),
+        "w moved: ({u, v, w}, {x})": ((0, 0, 0, 1), (0.05, 0.5, 0.95, 0.5)),
     }
     drawn = [["A DAG", in_layers(dag, *partitions["A = ({u, v}, {w}, {x})"])]]
     for said, (layer, across) in partitions.items():

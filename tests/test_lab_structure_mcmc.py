@@ -1,8 +1,8 @@
 """Lab 11 without a browser: its chains, its widget and its checks."""
 
 from functools import cache
-from itertools import combinations
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -93,33 +93,28 @@ def test_check_of_repairs(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 4
 
 
-def test_check_of_relocations(capsys: pytest.CaptureFixture[str]) -> None:
-    def relocate(A, *, own=True, itself=False):
-        near = set()
-        for v in frozenset().union(*A):
-            rest = [layer - {v} for layer in A]
-            for i in range(own * (len(A) + 1)):
-                near.add(tuple(filter(None, [*rest[:i], frozenset([v]), *rest[i:]])))
-            for i, layer in enumerate(A):
-                near.add(tuple(filter(None, [*rest[:i], layer | {v}, *rest[i + 1 :]])))
-        near = near if itself else near - {A}
-        return dict.fromkeys(near, 1 / len(near)) if near else {A: 1.0}
+def test_check_of_parents_drawn_anew(capsys: pytest.CaptureFixture[str]) -> None:
+    def anew(dag, log_phi, *, nodes=(0, 1, 2), acyclic=True, power=1.0, stay=True):
+        chances = {}
+        for v in nodes:
+            ways = [(*dag[:v], P, *dag[v + 1 :]) for P in log_phi[v]]
+            ways = [G for G in ways if (not acyclic or is_dag(G)) and (stay or G != dag)]
+            w = [np.exp(power * sum(log_phi[u][P] for u, P in enumerate(G))) for G in ways]
+            for G, chance in zip(ways, w, strict=True):
+                chances[G] = chances.get(G, 0) + chance / sum(w) / len(nodes)
+        return chances
 
-    def split_or_join(A):
-        near = [(*A[:i], A[i] | A[i + 1], *A[i + 2 :]) for i in range(len(A) - 1)]
-        for i, layer in enumerate(A):
-            for size in range(1, len(layer)):
-                for front in map(frozenset, combinations(sorted(layer), size)):
-                    near.append((*A[:i], front, layer - front, *A[i + 1 :]))
-        return dict.fromkeys(near, 1 / len(near))
+    def is_dag(G):
+        edges = [(u, v) for v, P in enumerate(G) for u in P]
+        return nx.is_directed_acyclic_graph(nx.DiGraph(edges))
 
-    assert not lab.check_relocate(lambda A: None)
-    assert not lab.check_relocate(lambda A: relocate(A, own=False))
-    assert not lab.check_relocate(lambda A: relocate(A, itself=True))
-    assert not lab.check_relocate(lambda A: dict.fromkeys(relocate(A), 1.0))
-    assert not lab.check_relocate(split_or_join)
-    assert lab.check_relocate(relocate)
-    assert capsys.readouterr().out.count("not yet") == 5
+    check = lab.check_parents_anew
+    assert not check(lambda dag, log_phi: None)
+    assert not check(lambda dag, log_phi: {G: 2 * p for G, p in anew(dag, log_phi).items()})
+    for wrong in {"nodes": (0, 1)}, {"acyclic": False}, {"power": 0.0}, {"stay": False}:
+        assert not check(lambda dag, log_phi, wrong=wrong: anew(dag, log_phi, **wrong))
+    assert check(anew)
+    assert capsys.readouterr().out.count("not yet") == 6
 
 
 @pytest.mark.slow

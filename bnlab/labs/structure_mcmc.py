@@ -5,6 +5,8 @@ Chains on DAGs, and where they get stuck.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import product
+from operator import ne
 from typing import Any
 
 import numpy as np
@@ -21,10 +23,11 @@ SEED = 2007
 SHOWN_CHAINS = 4
 DEPTH = 60.0  # nats shown below the exact draws
 MOST_DAGS = 5000
-MOST_PARTITIONS = 75  # of four nodes
 
-Dag = Sequence[frozenset[int]]
-Partition = tuple[frozenset[int], ...]
+Dag = tuple[frozenset[int], ...]
+"""The parents of each node."""
+
+LogPhi = Sequence[Mapping[frozenset[int], float]]
 Sampler = Callable[[bn.ScoreTable, np.random.Generator], Any]
 
 
@@ -160,39 +163,34 @@ def check_repair(function: Callable[[list[Any], Callable[[Any], int]], Any]) -> 
     )
 
 
-def check_relocate(function: Callable[[Partition], Any]) -> bool:
-    """Exercise 2: `function(A)` is partition -> chance of the moves of one node."""
+def check_parents_anew(function: Callable[[Dag, LogPhi], Any]) -> bool:
+    """Exercise 2: `function(dag, log_phi)` is DAG -> chance, one node's parents drawn anew."""
+    rng = np.random.default_rng(SEED)
+    dags = [tuple(frozenset(bn.graphs.members(P)) for P in dag) for dag in bn.graphs.all_dags(3)]
+    sets = [sorted({dag[v] for dag in dags}, key=sorted) for v in range(3)]
+    log_phi = [dict(zip(some, rng.normal(size=len(some)), strict=True)) for some in sets]
+    weight = [np.exp(sum(map(dict.__getitem__, log_phi, dag))) for dag in dags]
+    pairs = list(product(range(len(dags)), repeat=2))
+    near = {(i, j) for i, j in pairs if sum(map(ne, dags[i], dags[j])) <= 1}
 
     @cache
-    def result(*layers: frozenset[int]) -> dict[Partition, float]:
-        return {tuple(map(frozenset, B)): p for B, p in dict(function(layers)).items()}
+    def result(dag: Dag) -> dict[Dag, float]:
+        found = dict(function(dag, log_phi)).items()
+        return {tuple(map(frozenset, G)): float(p) for G, p in found}
 
-    @cache
-    def reached() -> list[Partition]:
-        found: list[Partition] = [(frozenset(range(4)),)]
-        for here in found:
-            found += [B for B in result(*here) if B not in found]
-            if len(found) > MOST_PARTITIONS:
-                break
-        return found
+    def flow(i: int, j: int) -> float:
+        return float(weight[i] * result(dags[i])[dags[j]])
 
-    def apart(A: Partition, B: Partition) -> bool:  # by the place of one node
-        rests = [[[layer - {v} for layer in C if layer - {v}] for v in range(4)] for C in (A, B)]
-        return A != B and any(map(list.__eq__, *rests))
-
-    pair, zero, one, two = frozenset([0, 1]), frozenset([0]), frozenset([1]), frozenset([2])
     return check(
         "Exercise 2",
-        "return a dict, partition -> chance; the chances add up to 1",
-        lambda: np.isclose(sum(result(pair, two).values()), 1),
-        "all chances are equal",
-        lambda: len({round(chance, 9) for chance in result(pair, two).values()}) == 1,
-        "({0, 1}) leads to ({0}, {1}) and to ({1}, {0}), and nowhere else",
-        lambda: set(result(pair)) == {(zero, one), (one, zero)},
-        "on four nodes all 75 partitions are reached",
-        lambda: len(reached()) == MOST_PARTITIONS,
-        "from each it leads wherever one node can go, and nowhere that takes two moves",
-        lambda: all((B in result(*A)) == apart(A, B) for A in reached() for B in reached()),
+        "return a dict, DAG -> probability; the probabilities add up to 1",
+        lambda: np.isclose(sum(result(dags[0]).values()), 1),
+        "no graph that it proposes may have a cycle",
+        lambda: all(set(result(dag)) <= set(dags) for dag in dags),
+        "it leads to the DAGs that differ in the parents of one node at most, and nowhere else",
+        lambda: all((dags[j] in result(dags[i])) == ((i, j) in near) for i, j in pairs),
+        "as much probability must flow there as back: p̃(G) J(G' | G) = p̃(G') J(G | G')",
+        lambda: all(np.isclose(flow(i, j), flow(j, i)) for i, j in near),
     )
 
 
