@@ -27,7 +27,15 @@ from served import chromium
 
 from bnlab import graphs, plots
 from bnlab.labs.board import bdeu_table
-from bnlab.plots.canvas import COLOURS, INK, canvas
+from bnlab.plots.canvas import (
+    COLOURS,
+    INK,
+    PROBABILITY,
+    canvas,
+    entries,
+    legend,
+    write as letter,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"
@@ -378,6 +386,51 @@ def own_set(lab):
     alike = {"alt": "The network of the garden", "width": 330}
     titles = {"Seen": seen, "Slugs set: the edge into them is cut": done}
     return [plots.network(edges, names, places, title=t, **alike) for t, edges in titles.items()]
+
+
+@of("14_your_own_data", "soil, slugs", "cuts = ", "def rows_with", slow=True)
+def own_soils(seen):
+    levels, every, clay, sand, on_clay = map(list, zip(*seen, strict=True))
+    alt = "Share of plots that flower, by slugs: on clay, on sand, of all plots, and if set"
+    place = {"x": levels, "y": (0, 1)}
+    picture = canvas("", alt, "slugs", "share that flowers", size=(460, 320), **place)
+    adjusted = [(a + b) / 2 for a, b in zip(clay, sand, strict=True)]
+    lines = {"on clay": clay, "on sand": sand, "all plots": every, "if set": adjusted}
+    sizes = {"on clay": on_clay, "on sand": [1 - share for share in on_clay]}
+    drawn = {}
+    for (label, shares), colour in zip(lines.items(), (*COLOURS[:2], INK, INK), strict=True):
+        look = {"line_color": colour, "line_dash": "dashed" if label == "if set" else "solid"}
+        drawn[label] = [picture.line(levels, shares, line_width=2, **look)]
+        if label in sizes:
+            size = [6 + 18 * share for share in sizes[label]]
+            drawn[label].append(picture.scatter(levels, shares, size=size, color=colour))
+    legend(picture, entries(drawn))
+    return [picture]
+
+
+@of(
+    "14_your_own_data",
+    *("path = ", "my_settings = ", "soil, slugs", "gardens = ", "cuts = "),
+    *("def averaged", "def ask", "defended = ", "told = "),
+    slow=True,
+)
+def own_decisions(told, pairs, heads):
+    heads = [head.replace(" ", "") for head in heads]
+    named = list(zip(heads, pairs, strict=True))
+    alt = "Probability of each link: a row for each decision, a column for each link"
+    place = {"x": heads, "y": list(reversed(told))}
+    picture = canvas("", alt, "", "", size=(660, 420), **place)
+    cells = [(head, case, p[pair]) for case, p in told.items() for head, pair in named]
+    columns, rows, values = map(list, zip(*cells, strict=True))
+    shades = [PROBABILITY[round(255 * p)] for p in values]
+    picture.rect(columns, rows, 0.95, 0.95, fill_color=shades, line_color=None)
+    for dark, ink in (True, "#ffffff"), (False, INK):
+        shown = [cell for cell in cells if (cell[2] > 0.6) == dark]
+        xs, ys, ps = map(list, zip(*shown, strict=True))
+        letter(picture, xs, ys, [f"{p:.2f}" for p in ps], colour=ink)
+    picture.grid.grid_line_color = None
+    picture.xaxis.major_label_orientation = 0.7
+    return [picture]
 
 
 @of("14_your_own_data", *GARDEN, "network = ", slow=True)
