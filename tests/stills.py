@@ -388,7 +388,7 @@ def own_set(lab):
     return [plots.network(edges, names, places, title=t, **alike) for t, edges in titles.items()]
 
 
-@of("14_your_own_data", "soil, slugs", "cuts = ", "def rows_with", slow=True)
+@of("14_your_own_data", "soil, slugs", "cuts = ", "big, seen = ", slow=True)
 def own_soils(seen):
     levels, every, clay, sand, on_clay = map(list, zip(*seen, strict=True))
     alt = "Share of plots that flower, by slugs: on clay, on sand, of all plots, and if set"
@@ -414,13 +414,12 @@ def own_soils(seen):
     *("def averaged", "def ask", "defended = ", "told = "),
     slow=True,
 )
-def own_decisions(told, pairs, heads):
-    heads = [head.replace(" ", "") for head in heads]
-    named = list(zip(heads, pairs, strict=True))
+def own_decisions(told, pairs, ours):
+    named = {f"{u}-{v}": (ours.index(u), ours.index(v)) for u, v in pairs}
     alt = "Probability of each link: a row for each decision, a column for each link"
-    place = {"x": heads, "y": list(reversed(told))}
+    place = {"x": list(named), "y": list(reversed(told))}
     picture = canvas("", alt, "", "", size=(660, 420), **place)
-    cells = [(head, case, p[pair]) for case, p in told.items() for head, pair in named]
+    cells = [(head, case, p[pair]) for case, p in told.items() for head, pair in named.items()]
     columns, rows, values = map(list, zip(*cells, strict=True))
     shades = [PROBABILITY[round(255 * p)] for p in values]
     picture.rect(columns, rows, 0.95, 0.95, fill_color=shades, line_color=None)
