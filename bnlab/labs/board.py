@@ -111,9 +111,9 @@ QUICK = """
     const tell = Document.prototype._trigger_on_change;
     if (tell?.name === "_trigger_on_change")
         Document.prototype._trigger_on_change = function told(event) {
-            if (event.kind === "ModelChanged" &&
-                (!event.sync || /^(inner|outer)_/.test(event.attr))) return;
-            tell.call(this, event);
+            for (const each of event.events ?? [event])
+                if (each.kind !== "ModelChanged" ||
+                    each.sync && !/^(inner|outer)_/.test(each.attr)) tell.call(this, each);
         };
     const looks = Bokeh.require("core/visuals/visual").VisualProperties.prototype;
     const look = looks._get_css_value;
