@@ -12,6 +12,7 @@ About 2 minutes a lab, 15 seconds a control without dragging; wants an idle mach
 import argparse
 import ast
 import json
+import math
 import os
 import sys
 from pathlib import Path
@@ -145,7 +146,8 @@ def stops(page: Any, button: Any) -> list[float]:
 
 
 def percentile(values: list[float], share: float) -> float:
-    return sorted(values)[min(int(share * len(values)), len(values) - 1)]
+    """The least value that at least this share of them do not exceed."""
+    return sorted(values)[math.ceil(share * len(values)) - 1]
 
 
 def main() -> None:
