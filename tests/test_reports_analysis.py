@@ -371,12 +371,13 @@ class TestAnalysis:
         )
         assert not path.exists()
 
-    def test_progress_goes_up_to_a_thousand(self):
+    @pytest.mark.parametrize("method", [METHODS[0], "completions"])
+    def test_progress_goes_up_to_a_thousand(self, method):
         told = []
-        data = some_data()
         analyse(
-            data,
+            fit_for(method),
             rng=np.random.default_rng(1),
+            plan=short(method, draws=20),
             progress=lambda done, total, what: told.append((done, total, what)),
         )
         assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)

@@ -201,6 +201,8 @@ def analyse(
     told, unasked = what_if(
         data, score, found.draws, filled, scored, paths.probability, do, on, rng
     )
+    if not found.stopped:
+        report_progress(progress, 1000, 1000, "done")
     run = Run("analysis", settings, seed, clock.seconds, stopped=found.stopped)
     return Analysis(
         data,
