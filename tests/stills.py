@@ -389,20 +389,20 @@ def own_set(lab):
 
 
 @of("14_your_own_data", "soil, slugs", "cuts = ", "big, seen = ", slow=True)
-def own_soils(seen):
-    levels, every, clay, sand, on_clay = map(list, zip(*seen, strict=True))
+def own_soils(seen, clay):
+    levels, every, on_clay, on_sand, share = map(list, zip(*seen, strict=True))
     alt = "Share of plots that flower, by slugs: on clay, on sand, of all plots, and if set"
     place = {"x": levels, "y": (0, 1)}
     picture = canvas("", alt, "slugs", "share that flowers", size=(460, 320), **place)
-    adjusted = [(a + b) / 2 for a, b in zip(clay, sand, strict=True)]
-    lines = {"on clay": clay, "on sand": sand, "all plots": every, "if set": adjusted}
-    sizes = {"on clay": on_clay, "on sand": [1 - share for share in on_clay]}
+    adjusted = np.average([on_clay, on_sand], axis=0, weights=[clay.mean(), 1 - clay.mean()])
+    lines = {"on clay": on_clay, "on sand": on_sand, "all plots": every, "if set": adjusted}
+    sizes = {"on clay": share, "on sand": [1 - each for each in share]}
     drawn = {}
     for (label, shares), colour in zip(lines.items(), (*COLOURS[:2], INK, INK), strict=True):
         look = {"line_color": colour, "line_dash": "dashed" if label == "if set" else "solid"}
         drawn[label] = [picture.line(levels, shares, line_width=2, **look)]
         if label in sizes:
-            size = [6 + 18 * share for share in sizes[label]]
+            size = [6 + 18 * each for each in sizes[label]]
             drawn[label].append(picture.scatter(levels, shares, size=size, color=colour))
     legend(picture, entries(drawn))
     return [picture]
