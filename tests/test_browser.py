@@ -439,6 +439,25 @@ def test_a_drag_draws_on_the_way_and_leaves_no_queue(
         page.close()
 
 
+def test_pages_keep_the_size_of_their_pictures_to_themselves(
+    server: Callable[[str], str], browser: Any
+) -> None:
+    lab = LABS[0]
+    page = open_and_run(browser, server(lab.notebook), watch=LISTEN)
+    try:
+        page.wait_for_function(f"name => ({SOURCES})(name).length > 0", arg=lab.source)
+        page.wait_for_timeout(2000)
+        page.evaluate("() => { told = []; }")
+        page.locator(".widget-dropdown select").first.select_option("tic_tac_toe")
+        data = start_here.table("tic_tac_toe")
+        edges = start_here.answer(data, data.m).edges[~np.eye(data.n, dtype=bool)]
+        assert shown(page, lab.source, lab.column, list(edges))
+        page.wait_for_timeout(1000)
+        assert page.evaluate("() => told") == []
+    finally:
+        page.close()
+
+
 def test_what_is_pointed_at_is_outlined_in_the_other_pictures(
     server: Callable[[str], str], browser: Any
 ) -> None:
