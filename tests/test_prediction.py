@@ -457,7 +457,7 @@ def test_bad_input_is_told_in_words():
     refused("is no Draws", draws=[1])
     refused("no pseudo-counts", score=bn.BIC())
     refused("is no score", score=bn.BDeu)
-    with pytest.raises(ValueError, match="a DAG of 2 nodes for data of 4"):
+    with pytest.raises(ValueError, match="a DAG of 2 nodes for 4 variables"):
         bn.predict.plug_in_log_density([0, 1], data, rows)
     with pytest.raises(ValueError, match="no pseudo-counts"):
         bn.predict.exact_log_density(data, rows, score=bn.AIC())

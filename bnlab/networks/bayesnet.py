@@ -152,7 +152,7 @@ class BayesNet(WithDag):
         """
         if not 1e-100 <= real(ess) <= 1e100:
             raise ValueError(f"ess={ess}: rows between 1e-100 and 1e100 are needed")
-        return with_dirichlet_means(check_dag(dag), data, lambda cells: float(ess) / cells)
+        return with_dirichlet_means(dag, data, lambda cells: float(ess) / cells)
 
     def sample(self, m: Natural, rng: np.random.Generator) -> Data:
         """Draw m independent rows, parents first.
@@ -224,7 +224,7 @@ class BayesNet(WithDag):
         >>> net = BayesNet.random_tables([0, 1], [2, 2], np.random.default_rng(1))
         >>> net.write_bif(os.path.join(tempfile.mkdtemp(), "two.bif"))
         """
-        _write(path, bif_text(self.names, self.levels, self.dag, self.tables))
+        _write(path, bif_text(self, self.names, self.levels))
 
     def write_xdsl(self, path: str | os.PathLike[str]) -> None:
         """Write an XDSL file, for GeNIe and SMILE (gzipped if `path` ends in .gz).
@@ -258,19 +258,26 @@ def check_columns(names: tuple[str, ...], data: Data, /) -> None:
         raise ValueError(f"the data has no variable {absent!r}; it has {', '.join(data.names)}")
 
 
+def dag_over(data: Data, dag: ArrayLike, /) -> NDArray[np.int64]:
+    """A DAG (n,), checked, or a ValueError unless it is over the variables of data."""
+    masks = check_dag(dag)
+    if masks.size != data.n:
+        raise ValueError(f"a DAG of {masks.size} nodes for {data.n} variables")
+    return masks
+
+
 def _write(path: str | os.PathLike[str], text: str) -> None:
     check_place(path)
     write_text(path, text)
 
 
 def with_dirichlet_means(
-    dag: NDArray[np.int64], data: Data, pseudo_count: Callable[[int], float], /
+    dag: ArrayLike, data: Data, pseudo_count: Callable[[int], float], /
 ) -> BayesNet:
     """The network with the posterior mean tables; `pseudo_count` of one of so many cells."""
-    if dag.size != data.n:
-        raise ValueError(f"a DAG of {dag.size} nodes for {data.n} variables")
-    tables = tuple(dirichlet_means(data, v, int(dag[v]), pseudo_count) for v in range(data.n))
-    return BayesNet(dag, data.arities, data.names, data.levels, tables)
+    masks = dag_over(data, dag)
+    tables = tuple(dirichlet_means(data, v, int(masks[v]), pseudo_count) for v in range(data.n))
+    return BayesNet(masks, data.arities, data.names, data.levels, tables)
 
 
 def dirichlet_means(

@@ -56,11 +56,7 @@ class _Token(NamedTuple):
     line: int
 
 
-class _Numbers(NamedTuple):
-    """Probabilities, and the line on which they begin."""
-
-    line: int
-    values: list[float]
+_Numbers = tuple[int, list[float]]  # probabilities, after the line on which they begin
 
 
 class _Block(NamedTuple):
@@ -109,18 +105,19 @@ def parse_bif(text: str, source: str) -> tuple[BayesNet, Rounding]:
     file.read()
     file.check()
     number = {name: v for v, name in enumerate(file.variables)}
-    dag, tables, roundings = [], [], []
+    dag, tables, rounded = [], [], []
     for name in file.variables:
-        table, rounding = file.table(file.blocks[name])
+        table, errors = file.table(file.blocks[name])
         parents = [number[parent] for parent in file.blocks[name].parents]
         dag.append(sum(1 << p for p in parents))
         order = (*np.argsort(parents, kind="stable").tolist(), len(parents))
         tables.append(table.transpose(order).reshape(-1, table.shape[-1]))
-        roundings.append(rounding)
+        rounded.append(errors)
     levels = tuple(map(tuple, file.variables.values()))
     sizes = np.array([len(labels) for labels in levels], np.int64)
     net = BayesNet(np.array(dag, np.int64), sizes, tuple(number), levels, tuple(tables))
-    return net, Rounding(sum(r.rows for r in roundings), max(r.largest for r in roundings))
+    errors = np.concatenate(rounded)
+    return net, Rounding(errors.size, errors.max(initial=0.0))
 
 
 class _File:
@@ -182,14 +179,14 @@ class _File:
 
     def numbers(self) -> _Numbers:
         """Take probabilities up to the semicolon, and that."""
-        found = _Numbers(self.tokens[self.place].line, [])
+        line, found = self.tokens[self.place].line, []
         for token in self.labels(";", "a probability or ';'"):
             if token.kind != "word" or NUMBER.fullmatch(token.text) is None:
                 raise self.fail(f"{token.text!r} is no probability", token.line)
             if not 0 <= float(token.text) <= 1 + ROUNDING_TOLERANCE:
                 raise self.fail(f"{token.text} is outside 0..1", token.line)
-            found.values.append(float(token.text))
-        return found
+            found.append(float(token.text))
+        return line, found
 
     def statements(self) -> Iterator[_Token]:
         """Take a block, and yield the token that each statement but properties begins with."""
@@ -310,8 +307,8 @@ class _File:
             if name not in self.blocks:
                 raise self.fail(f"variable {name!r} has no probability block", line)
 
-    def table(self, block: _Block) -> tuple[NDArray[np.float64], Rounding]:
-        """Return the full table of one block, checked and renormalised."""
+    def table(self, block: _Block) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the table of one block, renormalised, and by how much rounded rows were off."""
         block_line, name, parents, entries = block
         own, states = len(self.variables[name]), [self.variables[parent] for parent in parents]
         table = np.full((*map(len, states), own), np.nan)
@@ -346,7 +343,7 @@ class _File:
             )
         rounded = error > ROW_TOLERANCE
         table[rounded] /= sums[rounded][..., None]
-        return table, Rounding(int(rounded.sum()), float(error.max()) if rounded.any() else 0.0)
+        return table, error[rounded]
 
     def _codes(self, block: _Block, labels: tuple[str, ...], line: int) -> tuple[int, ...]:
         """Return the codes of a configuration of parents."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.files import brief
-from bnlab.graphs import Masks, layers, members, topological_order
+from bnlab.graphs import layers, members, topological_order
 
 if TYPE_CHECKING:
     from bnlab.networks.bayesnet import BayesNet
@@ -77,32 +78,21 @@ def as_words(
     return words, states, notes
 
 
-def bif_text(
-    names: Sequence[str],
-    levels: Sequence[Sequence[str]],
-    dag: Masks,
-    tables: Sequence[NDArray[np.float64]],
-) -> str:
-    """Return the parts of a `BayesNet` as the text of a BIF file."""
+def bif_text(net: BayesNet, names: Sequence[str], levels: Sequence[Sequence[str]], /) -> str:
+    """Return a BIF file of a network under these names and labels."""
     names = [_quoted(name) for name in names]
     levels = [[_quoted(label) for label in labels] for labels in levels]
     lines = ["network unknown {", "}"]
     for name, labels in zip(names, levels, strict=True):
         states = ", ".join(labels)
         lines += [f"variable {name} {{", f"  type discrete [ {len(labels)} ] {{ {states} }};", "}"]
-    for v, table in enumerate(tables):
-        parents = members(dag[v])
-        rows = [", ".join(repr(float(p)) for p in row) for row in table]
-        if parents:
-            given = ", ".join(names[p] for p in parents)
-            lines.append(f"probability ( {names[v]} | {given} ) {{")
-            for states_of, row in zip(
-                np.ndindex(*(len(levels[p]) for p in parents)), rows, strict=True
-            ):
-                labels = [levels[p][state] for p, state in zip(parents, states_of, strict=True)]
-                lines.append(f"  ({', '.join(labels)}) {row};")
-        else:
-            lines += [f"probability ( {names[v]} ) {{", f"  table {rows[0]};"]
+    for v, table in enumerate(net.tables):
+        parents = members(net.dag[v])
+        given = f" | {', '.join(names[p] for p in parents)}" if parents else ""
+        lines.append(f"probability ( {names[v]}{given} ) {{")
+        for states_of, row in zip(product(*(levels[p] for p in parents)), table, strict=True):
+            key = f"({', '.join(states_of)})" if parents else "table"
+            lines.append(f"  {key} {', '.join(map(repr, row.tolist()))};")
         lines.append("}")
     return "\n".join(lines) + "\n"
 
@@ -117,12 +107,9 @@ def _quoted(label: str) -> str:
 def xdsl_text(net: BayesNet, /) -> str:
     """Return an XDSL file. Parents stand before children; GeNIe draws the DAG in layers."""
     ids, states, notes = as_words(net, XDSL_WORDS)
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    lines += [f"<!-- {re.sub('-(?=-)', '- ', note)} -->" for note in notes]
-    lines += [
-        '<smile version="1.0" id="network" numsamples="10000" discsamples="10000">',
-        "<nodes>",
-    ]
+    told = [f"<!-- {re.sub('-(?=-)', '- ', note)} -->" for note in notes]
+    smile = '<smile version="1.0" id="network" numsamples="10000" discsamples="10000">'
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', *told, smile, "<nodes>"]
     drawn, layer, places = [], layers(net.dag).tolist(), Counter[int]()
     for v in topological_order(net.dag).tolist():
         parents = " ".join(ids[p] for p in members(net.dag[v]))

@@ -14,7 +14,7 @@ from bnlab.data import Data
 from bnlab.data.table import counted
 from bnlab.data.validation import check_names
 from bnlab.graphs import check_dag, members, to_adjacency, topological_order
-from bnlab.networks.bayesnet import check_columns
+from bnlab.networks.bayesnet import check_columns, dag_over
 from bnlab.records import WithDag
 from bnlab.scores import AnyData, BGe, score_parts
 from bnlab.scores.gaussian import regression, units_of, wishart_prior
@@ -55,8 +55,7 @@ class GaussianNet(WithDag):
     def __post_init__(self) -> None:
         dag = np.array(check_dag(self.dag))
         n = dag.size
-        described = _measurements(np.empty((0, n)), self.names)
-        self._set(dag=dag, names=described.names)
+        self._set(dag=dag, names=check_names(self.names, n))
         edges = to_adjacency(dag) == 1
         wants = {
             "intercepts": ((n,), True, "finite"),
@@ -143,10 +142,8 @@ class GaussianNet(WithDag):
         array([[0. , 1.4],
                [0. , 0. ]])
         """
-        masks = check_dag(dag)
+        masks = dag_over(data, dag)
         score_parts(data, score)
-        if masks.size != data.n:
-            raise ValueError(f"a DAG of {masks.size} nodes for {data.n} variables")
         units, prior = units_of(score, data), wishart_prior(score, data)
         columns = units.columns(data.measurements)
         intercepts, variances = np.empty(data.n), np.empty(data.n)
@@ -176,7 +173,8 @@ class GaussianNet(WithDag):
         values = rng.standard_normal((m, self.n)) * np.sqrt(self.variances)
         for v in topological_order(self.dag):
             values[:, v] += self.intercepts[v] + (values * self.coefficients[:, v]).sum(axis=1)
-        return _measurements(values, self.names)
+        none, states = np.zeros(self.n, np.int64), np.zeros((m, self.n), np.int32)
+        return Data(states, none, self.names, ((),) * self.n, measurements=values)
 
     def log_likelihood(self, data: AnyData) -> Floats:
         """Return the log density (m,) of each row, in nats a unit of every variable.
@@ -203,10 +201,3 @@ class GaussianNet(WithDag):
         if data.intervened is not None:
             terms[data.intervened] = 0.0
         return np.asarray(terms.sum(axis=1))
-
-
-def _measurements(values: Floats, names: Sequence[str]) -> Data:
-    """Data (m, n) of measurements, which may be constant."""
-    m, n = values.shape
-    states = np.zeros((m, n), np.int32)
-    return Data(states, np.zeros(n, np.int64), tuple(names), ((),) * n, measurements=values)

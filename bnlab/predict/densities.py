@@ -12,8 +12,9 @@ from bnlab.checks import Floats, Ints, checked
 from bnlab.data import AnyCells, Data
 from bnlab.data.table import node_number, rows_of
 from bnlab.exact import DagPosterior, OrderPosterior, order_posterior
-from bnlab.graphs import check_dag, check_dags, members
+from bnlab.graphs import check_dags, members
 from bnlab.kernels import counting as kernels
+from bnlab.networks.bayesnet import dag_over
 from bnlab.predict.tables import (
     Regressions,
     Tables,
@@ -238,10 +239,7 @@ def exact_log_density(
 
 
 def _one_dag(dag: ArrayLike, data: Data) -> tuple[Ints, Floats]:
-    masks = check_dag(dag)
-    if masks.size != data.n:
-        raise ValueError(f"a DAG of {masks.size} nodes for data of {data.n} variables")
-    return masks[None], np.zeros(1)
+    return dag_over(data, dag)[None], np.zeros(1)
 
 
 def check_draws(draws: Draws, data: Data, /) -> None:

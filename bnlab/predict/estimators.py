@@ -1,6 +1,7 @@
 """scikit-learn's interface: `pip install bnlab[sklearn]`, then import this module by its name."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,15 +48,14 @@ class Coding(NamedTuple):
     @classmethod
     def of(cls, name: str, column: Column, bins: int, /) -> "Coding":
         """Learn a coding: numbers are cut into at most so many intervals."""
-        numbers = None if hasattr(column.dtype, "categories") else _numbers(column)
-        if numbers is None:
-            missing = _missing(column)
-            labels = sorted({_label(cell) for cell in np.asarray(column, object)[~missing]})
-            levels = {label: code for code, label in enumerate(labels)}
-            return cls(name, levels, np.empty(0), bool(missing.any()))
-        missing = np.isnan(numbers)
-        points = _cut_points(_finite(name, numbers[~missing]), bins)
-        return cls(name, None, points, bool(missing.any()))
+        numbers = None if hasattr(column.dtype, "categories") else _numbers(name, column)
+        if numbers is not None:
+            missing = np.isnan(numbers)
+            return cls(name, None, _cut_points(numbers[~missing], bins), bool(missing.any()))
+        missing = _missing(column)
+        labels = sorted({_label(cell) for cell in np.asarray(column, object)[~missing]})
+        levels = {label: code for code, label in enumerate(labels)}
+        return cls(name, levels, np.empty(0), bool(missing.any()))
 
     @property
     def arity(self) -> int:
@@ -66,16 +66,14 @@ class Coding(NamedTuple):
         """Codes of cells; -1 for labels unseen in training, and for gaps if training had none."""
         gap = self.arity - 1 if self.gaps else MISSING
         if self.levels is not None:
-            missing = _missing(column)
             cells = np.asarray(column, object)
             known = [self.levels.get(_label(cell), MISSING) for cell in cells]
-            return np.where(missing, gap, known).astype(np.int32)
-        numbers = _numbers(column)
+            return np.where(_missing(column), gap, known).astype(np.int32)
+        numbers = _numbers(self.name, column)
         if numbers is None:
             raise ValueError(f"column {self.name!r} held numbers in training, and now it has text")
-        missing = np.isnan(numbers)
-        _finite(self.name, numbers[~missing])
-        return np.where(missing, gap, np.searchsorted(self.points, numbers)).astype(np.int32)
+        codes = np.searchsorted(self.points, numbers)
+        return np.where(np.isnan(numbers), gap, codes).astype(np.int32)
 
 
 class Part(NamedTuple):
@@ -180,7 +178,8 @@ class BayesNetClassifier(ClassifierMixin, BaseEstimator):
             rows = np.full((len(total), data.n), MISSING, np.int32)
             for v, (u, coding) in enumerate(codings.items()):
                 rows[:, v] = coding.codes(columns[u])
-            total += np.exp(log_class_posterior(draws, data, data.n - 1, rows, score=self._score))
+            log_p = log_class_posterior(draws, data, data.n - 1, rows, score=BDeu(self.ess))
+            total += np.exp(log_p)
         return np.asarray(total / len(self.parts_))
 
     def predict(self, X: "ArrayLike | pd.DataFrame") -> NDArray[Any]:
@@ -188,22 +187,16 @@ class BayesNetClassifier(ClassifierMixin, BaseEstimator):
         probabilities = self.predict_proba(X)
         return np.asarray(self.classes_[probabilities.argmax(axis=1)])
 
-    @property
-    def _score(self) -> BDeu:
-        return BDeu(self.ess)
-
     def _read(self, X: Any, *y: Any) -> tuple[list[Column], Any]:
         """The columns of X, and y in training; a ValueError for what does not fit."""
-        if not hasattr(X, "iloc"):
-            read = validate_data(
-                self, X, *y, reset=bool(y), dtype=None, ensure_all_finite="allow-nan"
-            )
-            X, target = read if y else (read, None)
-            return list(X.T), target
-        validate_data(self, X, *y, reset=bool(y), skip_check_array=True)
-        target = column_or_1d(y[0], warn=True) if y else None
-        check_consistent_length(X, target)
-        return [X.iloc[:, v] for v in range(X.shape[1])], target
+        if hasattr(X, "iloc"):
+            validate_data(self, X, *y, reset=bool(y), skip_check_array=True)
+            target = column_or_1d(y[0], warn=True) if y else None
+            check_consistent_length(X, target)
+            return [X.iloc[:, v] for v in range(X.shape[1])], target
+        read = validate_data(self, X, *y, reset=bool(y), dtype=None, ensure_all_finite="allow-nan")
+        X, target = read if y else (read, None)
+        return list(X.T), target
 
     def _learned(
         self, columns: list[Column], classes: Ints, bins: int, rng: np.random.Generator
@@ -222,7 +215,7 @@ class BayesNetClassifier(ClassifierMixin, BaseEstimator):
             np.column_stack([*kept, classes]),
             arities=[*(coding.arity for coding in codings.values()), self.classes_.size],
         )
-        table = score_families(data, self._score, max_parents=self.max_parents)
+        table = score_families(data, BDeu(self.ess), max_parents=self.max_parents)
         (draws,) = check_counts(draws=self.draws)
         if data.n <= EXACT_NODES:
             return Part(codings, data, sample_dags(dag_posterior(table), draws=draws, rng=rng))
@@ -230,12 +223,15 @@ class BayesNetClassifier(ClassifierMixin, BaseEstimator):
         return Part(codings, data, sample_partitions(table, draws=each, chains=CHAINS, rng=rng))
 
 
-def _numbers(column: Column) -> Floats | None:
-    """The cells as floats, nan where they are missing, or None where there is text."""
+def _numbers(name: str, column: Column) -> Floats | None:
+    """The cells as finite floats, nan where they are missing, or None where there is text."""
     try:
-        return np.asarray(column, dtype=np.float64)
+        numbers = np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError):
         return None
+    if np.isinf(numbers).any():
+        raise ValueError(f"column {name!r} contains infinity: give finite numbers, or nan")
+    return numbers
 
 
 def _missing(column: Column) -> Bools:
@@ -249,20 +245,12 @@ def _label(cell: object) -> str:
     return repr(float(cell)) if isinstance(cell, Real) else str(cell)
 
 
-def _finite(name: str, numbers: Floats) -> Floats:
-    if np.isinf(numbers).any():
-        raise ValueError(f"column {name!r} contains infinity: give finite numbers, or nan")
-    return numbers
-
-
 def _cut_points(numbers: Floats, bins: int) -> Floats:
     """Between all values if they are few; else at quantiles, fewer where ties leave bins empty."""
     distinct = np.unique(numbers)
     if distinct.size <= bins:
         return np.asarray(distinct[:-1] + np.diff(distinct) / 2)
     for size in range(bins, 1, -1):
-        try:
+        with suppress(ValueError):  # of bins that ties leave empty
             return EqualFrequency(size).cut_points(numbers)
-        except ValueError:  # of bins that ties leave empty
-            continue
     return distinct[:1]

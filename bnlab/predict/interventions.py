@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from bnlab.scores.gaussian import regression, units_of, wishart_prior
 
 BLOCK_CELLS = 1 << 20  # of drawn tables in memory at a time
 MOST_SHOWN = 4  # levels in a repr
+ANY_DELTA = 0.05  # for intervals that nobody looks at
 
 Setting = Mapping[str, str | float]
 
@@ -190,8 +192,7 @@ def effects(
     score_parts(data, score)
     if isinstance(draws, Draws) and not isinstance(score, BGe):
         check_draws(draws, data)
-        given = Given(data, score, settings, y)
-        found = _of_states(draws, given, tables, delta, rng, progress)
+        found = Given(data, score, settings, y).found(draws, tables, rng, progress)
     elif not isinstance(draws, Draws) and isinstance(score, BGe):
         check_variables(draws.table.names, data)
         found = _of_measured(draws, data, settings, y, score, tables, rng)
@@ -281,96 +282,88 @@ def _of_measured(
     }
 
 
-def _of_states(
-    draws: Draws,
-    given: "Given",
-    tables: int,
-    delta: float,
-    rng: np.random.Generator,
-    progress: Progress | None,
-) -> dict[str, Any]:
-    """What tables of states have to say of `Effects`."""
-    weights = weights_of(draws)
-    parts, which, reached = given.parts(draws, weights)
-    shares = np.bincount(which, weights)
-    # Systematically: each part gets floor or ceil of its share of the draws.
-    points, ends = (np.arange(tables) + rng.random()) / tables, shares.cumsum()
-    counts = np.bincount(np.searchsorted(ends / ends[-1], points), minlength=shares.size)
-    plans, steps, found = [given.plan(part) for part in parts], Steps(progress, len(parts)), []
-    for part, plan, count in zip(parts, plans, counts.tolist(), strict=True):
-        found.append(given.values(part, *plan, count, rng))
-        steps.tick()
-    means = np.array([values[0] for values in found])
-    drawn = np.concatenate([values[1:] for values in found])
-    # `means_of` takes what lies within 0..1; differences lie within -1..1.
-    wide, data = len(given.settings), given.data
-    of_draws = means_of(draws, ((wide - 1 + means) / wide)[which], delta)
-    mass, independent = mass_known(draws), draws.independent and not np.ptp(draws.log_weight)
-    exact = mass is not None and mass >= 1 - ROUNDING
-    do, *against = [
-        {data.names[v]: data.levels[v][code] for v, code in states.items()}
-        for states in given.settings
-    ]
-    return {
-        "do": do,
-        "against": against[0] if against else {},
-        "weights": shares,
-        "means": means,
-        "within": np.sqrt(((drawn - np.repeat(means, counts, axis=0)) ** 2).mean(axis=0)),
-        "draws": drawn,
-        "unaffected": min(1.0, float(weights[~reached].sum())),
-        "stderr": np.zeros(means.shape[1]) if exact else wide * of_draws.stderr,
-        "kind": "exact" if exact else "unbiased" if independent else "asymptotic",
-        "rhat": None if of_draws.rhat is None else float(of_draws.rhat.max()),
-        "ess": None if of_draws.ess is None else float(of_draws.ess.min()),
-    }
-
-
 class Given:
     """p(y | do(x)) given a DAG, with its mean tables and with tables that are drawn."""
 
     def __init__(self, data: Data, score: Score, settings: list[Setting], y: int) -> None:
         check_score(score)
-        self.data, self._score, self._y = data, score, y
-        self.settings = [self._states(setting) for setting in settings]
-        self._held = np.int64(sum(1 << v for v in self.settings[0]))
-        self._alphas: dict[tuple[int, int], tuple[Floats, int]] = {}
+        self._data, self._y = data, y
+        self._settings: list[dict[int, int]] = []
+        for setting in settings:
+            codes = typed_row(data, setting)
+            for name in setting:
+                if codes[data.index(name)] == MISSING:
+                    known = ", ".join(data.levels[data.index(name)])
+                    raise ValueError(f"{name!r} is set to a missing cell: choose one of {known}")
+            self._settings.append({v: int(codes[v]) for v in map(data.index, setting)})
+        self._held = np.int64(sum(1 << v for v in self._settings[0]))
+        self._dirichlet = cache(partial(_dirichlet, data, score))
 
-    def _states(self, setting: Setting) -> dict[int, int]:
-        codes = typed_row(self.data, setting)
-        states = {v: int(codes[v]) for v in map(self.data.index, setting)}
-        for v, state in states.items():
-            if state == MISSING:
-                name, known = self.data.names[v], ", ".join(self.data.levels[v])
-                raise ValueError(f"{name!r} is set to a missing cell: choose one of {known}")
-        return states
+    def found(
+        self, draws: Draws, tables: int, rng: np.random.Generator, progress: Progress | None
+    ) -> dict[str, Any]:
+        """What tables of states have to say of `Effects`."""
+        weights = weights_of(draws)
+        parts, which, reached = self._parts(draws, weights)
+        shares = np.bincount(which, weights)
+        # Systematically: each part gets floor or ceil of its share of the draws.
+        points, ends = (np.arange(tables) + rng.random()) / tables, shares.cumsum()
+        counts = np.bincount(np.searchsorted(ends / ends[-1], points), minlength=shares.size)
+        plans, steps, values = [self._plan(part) for part in parts], Steps(progress, len(parts)), []
+        for part, plan, count in zip(parts, plans, counts.tolist(), strict=True):
+            values.append(self._values(part, *plan, count, rng))
+            steps.tick()
+        means = np.array([rows[0] for rows in values])
+        drawn = np.concatenate([rows[1:] for rows in values])
+        # `means_of` takes what lies within 0..1; differences lie within -1..1.
+        wide, data = len(self._settings), self._data
+        of_draws = means_of(draws, ((wide - 1 + means) / wide)[which], ANY_DELTA)
+        mass, independent = mass_known(draws), draws.independent and not np.ptp(draws.log_weight)
+        exact = mass is not None and mass >= 1 - ROUNDING
+        do, *against = [
+            {data.names[v]: data.levels[v][code] for v, code in states.items()}
+            for states in self._settings
+        ]
+        return {
+            "do": do,
+            "against": against[0] if against else {},
+            "weights": shares,
+            "means": means,
+            "within": np.sqrt(((drawn - np.repeat(means, counts, axis=0)) ** 2).mean(axis=0)),
+            "draws": drawn,
+            "unaffected": min(1.0, float(weights[~reached].sum())),
+            "stderr": np.zeros(means.shape[1]) if exact else wide * of_draws.stderr,
+            "kind": "exact" if exact else "unbiased" if independent else "asymptotic",
+            "rhat": None if of_draws.rhat is None else float(of_draws.rhat.max()),
+            "ess": None if of_draws.ess is None else float(of_draws.ess.min()),
+        }
 
-    def parts(self, draws: Draws, weights: Floats) -> tuple[list[Part], Ints, Bools]:
+    def _parts(self, draws: Draws, weights: Floats) -> tuple[list[Part], Ints, Bools]:
         """The families that decide about y, which of them each draw has, whether x leads to y."""
-        dags = draws.values.reshape(-1, self.data.n).copy()
+        dags = draws.values.reshape(-1, self._data.n).copy()
         dags[weights == 0] = 0
         check_dags(dags)
-        dags[:, list(self.settings[0])] = 0
+        dags[:, list(self._settings[0])] = 0
         above = ancestors(dags)[:, self._y] | np.int64(1 << self._y)
-        inside = (above & ~self._held)[:, None] >> np.arange(self.data.n) & 1 == 1
+        inside = (above & ~self._held)[:, None] >> np.arange(self._data.n) & 1 == 1
         keys, which = np.unique(np.where(inside, dags, -1), axis=0, return_inverse=True)
         parts = [tuple((v, up) for v, up in enumerate(row) if up >= 0) for row in keys.tolist()]
         return parts, which.ravel(), above & self._held != 0
 
-    def plan(self, part: Part) -> tuple[list[int], int]:
+    def _plan(self, part: Part) -> tuple[list[int], int]:
         """In which order its variables are summed out, and how many draws fit in memory."""
-        arities, r = self.data.arities, int(self.data.arities[self._y])
+        arities, r = self._data.arities, int(self._data.arities[self._y])
         plan = plan_of(part, sum(1 << v for v, _ in part) & ~(1 << self._y), arities)
         cells = [math.prod(arities[members(up | 1 << v)].tolist()) for v, up in part]
         largest = max(plan.states * r, *cells)
         if largest > MAX_STATES:
             raise ValueError(
-                f"p({self.data.names[self._y]} | do) takes a table of {largest:,} joint states in "
+                f"p({self._data.names[self._y]} | do) takes a table of {largest:,} joint states in "
                 f"one of the DAGs; at most {MAX_STATES:,} are handled. Give DAGs of fewer parents"
             )
         return plan.order, max(1, BLOCK_CELLS // (largest + sum(cells)))
 
-    def values(
+    def _values(
         self, part: Part, order: list[int], block: int, count: int, rng: np.random.Generator
     ) -> Floats:
         """(1 + count, r): the exact mean, then draws; of two settings, the differences."""
@@ -385,24 +378,23 @@ class Given:
 
     def _summed(self, part: Part, order: list[int], tables: list[Floats]) -> Floats:
         found = []
-        for states in self.settings:
+        for states in self._settings:
             factors = []
             for (v, parents), table in zip(part, tables, strict=True):
                 family = parents | 1 << v
                 at = (slice(None), *(states.get(u, slice(None)) for u in members(family)))
                 factors.append((family & ~int(self._held), table[at]))
-            found.append(np.exp(eliminate(factors, order, self.data.arities)))
+            found.append(np.exp(eliminate(factors, order, self._data.arities)))
         return found[0] if len(found) == 1 else found[0] - found[1]
 
-    def _dirichlet(self, v: int, parents: int) -> tuple[Floats, int]:
-        """Parameters after the data, an axis for each of the family, and which is that of v."""
-        if (v, parents) not in self._alphas:
-            counts = family_counts(self.data, v, parents)
-            alpha = counts + self._score.cell_counts(np.array([float(counts.size)]))[0]
-            axis = (parents & ((1 << v) - 1)).bit_count()
-            shape = self.data.arities[[*members(parents), v]]
-            self._alphas[v, parents] = np.moveaxis(alpha.reshape(shape), -1, axis), axis
-        return self._alphas[v, parents]
+
+def _dirichlet(data: Data, score: Score, v: int, parents: int) -> tuple[Floats, int]:
+    """Parameters after the data, an axis for each of the family, and which is that of v."""
+    counts = family_counts(data, v, parents)
+    alpha = counts + score.cell_counts(np.array([float(counts.size)]))[0]
+    axis = (parents & ((1 << v) - 1)).bit_count()
+    shape = data.arities[[*members(parents), v]]
+    return np.moveaxis(alpha.reshape(shape), -1, axis), axis
 
 
 def _log_dirichlet(alpha: Floats, axis: int, size: int, rng: np.random.Generator) -> Floats:

@@ -89,7 +89,7 @@ def bif_text(analysis: Analysis, /) -> str:
     net = analysis.network
     names, levels, notes = formats.as_words(net, formats.BIF_WORDS)
     told = "".join(f"// {note}\n" for note in notes)
-    return told + formats.bif_text(names, levels, net.dag, net.tables)
+    return told + formats.bif_text(net, names, levels)
 
 
 TEXTS: Mapping[str, Callable[[Analysis], str]] = {

@@ -94,7 +94,12 @@ def score_families(
     allowed, demanded = edge_masks(
         data, k, candidates=candidates, required=required, forbidden=forbidden, tiers=tiers
     )
-    _require_memory(n, k, data.m, int(data.measured.sum()))
+    columns = 24 * data.m * n * bool(data.measured.any())  # twice, and a mask
+    memory.require(
+        scoring_bytes(n, k, m=data.m) + columns,
+        task=f"scoring all families of up to {k} parents of n={n} variables",
+        remedy=FEWER_FAMILIES,
+    )
     parents = np.empty((n, family_count(n, k)), np.int64)
     counting.family_masks(n, k, parents)
     log_prior = log_priors(prior, parents, data.names)
@@ -109,6 +114,7 @@ def log_scores(data: Data, score: AnyScore, parents: Ints, units: Units | None =
     of_states, of_measured = score_parts(data, score)
     log_score, columns = np.empty(parents.shape), np.empty((data.n, 0))
     k = int(parents[0, -1]).bit_count()
+    choose, first = counting.binomials(data.n, k + 1), counting.first_ranks(data.n, k + 1)
     if of_measured is not None:
         columns = units.columns(data.measurements) if units else prepared(of_measured, data)
     for nodes, counted in _counted_rows(data):
@@ -118,8 +124,11 @@ def log_scores(data: Data, score: AnyScore, parents: Ints, units: Units | None =
         if of_states is not None and with_states:
             _score_nodes(data, with_states, codes, of_states, k, parents, log_score)
         if of_measured is not None and others:
-            numbers = np.ascontiguousarray(columns[:, counted])
-            _score_measured(data, others, numbers, codes, of_measured, parents, log_score)
+            numbers, joint = np.ascontiguousarray(columns[:, counted]), np.empty(first[k + 2])
+            prior = wishart_prior(of_measured, data)
+            gaussian.set_scores(numbers, codes, data.arities, k + 1, prior, joint)
+            for v in others:
+                counting.family_scores(v, parents[v], choose, first, joint, joint, log_score[v])
     return log_score
 
 
@@ -150,14 +159,6 @@ def scoring_bytes(n: int, max_parents: int, /, *, m: int = 0) -> int:
     return max(while_counting, 7 * arrays) + arrays // 2 + 4 * m * (n + 2 * (max_parents + 2))
 
 
-def _require_memory(n: int, k: int, m: int, measured: int) -> None:
-    memory.require(
-        scoring_bytes(n, k, m=m) + 24 * m * (n if measured else 0),  # columns, twice, and a mask
-        task=f"scoring all families of up to {k} parents of n={n} variables",
-        remedy=FEWER_FAMILIES,
-    )
-
-
 def score_parts(data: Data, score: object, /) -> tuple[Score | None, BGe | None]:
     """The scores of variables with states and of measured ones; refused if one is lacking."""
     if isinstance(score, ConditionalGaussian):
@@ -185,25 +186,6 @@ def _counted_rows(data: Data) -> list[tuple[list[int], Bools | slice]]:
     return [(nodes, ~data.intervened[:, nodes[0]]) for nodes in groups.values()]
 
 
-def _score_measured(
-    data: Data,
-    nodes: list[int],
-    columns: Floats,
-    codes: NDArray[np.int32],
-    score: BGe,
-    parents: Ints,
-    out: Floats,
-) -> None:
-    """Fill rows `nodes` of `out` from measurements (n, rows) and codes (n, rows)."""
-    k = int(parents[nodes[0], -1]).bit_count()
-    choose, first = counting.binomials(data.n, k + 1), counting.first_ranks(data.n, k + 1)
-    joint = np.empty(first[k + 2])
-    prior = wishart_prior(score, data)
-    gaussian.set_scores(columns, codes, data.arities, k + 1, prior, joint)
-    for v in nodes:
-        counting.family_scores(v, parents[v], choose, first, joint, joint, out[v])
-
-
 def _score_nodes(
     data: Data,
     nodes: list[int],
@@ -227,9 +209,8 @@ def _score_nodes(
         key = pseudo_counts.tobytes()
         if key not in known:
             different, which = np.unique(pseudo_counts, return_inverse=True)
-            terms = np.empty(
-                (different.size, max(3, min(m + 1, TABULATED_TERMS // different.size)))
-            )
+            most = max(3, min(m + 1, TABULATED_TERMS // different.size))
+            terms = np.empty((different.size, most))
             counting.cell_terms(different, terms)
             known[key] = np.empty(first[size + 1])
             by_set = counting.Terms(which[cell_of], different, terms)

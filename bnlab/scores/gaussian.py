@@ -43,20 +43,14 @@ class Units(NamedTuple):
 
 
 class Regression(NamedTuple):
-    """Posterior of a variable's linear regression on its parents, under the prior of `BGe`.
+    """Posterior of a variable's regression on its parents, R as in `GaussianNet.fit`."""
 
-    With R = T + the scatter about the prior mean, the residual variance s is inverse gamma (degrees
-    / 2, scatter / 2). Given s, the coefficients are Normal with mean R_UU^-1 R_Uv and covariance s
-    R_UU^-1, and the height where the parents are at their means has its own mean and variance s /
-    weight [GeigerHeckerman2002].
-    """
-
-    weight: float  # alpha_mu + rows
+    weight: float  # alpha_mu + rows; s / weight is the variance of the height at the means
     degrees: float  # rows + alpha_w - n + size of the family
     mean: Floats  # (k + 1,) of the parents, then of the child
-    coefficients: Floats  # (k,)
+    coefficients: Floats  # (k,), R_UU^-1 R_Uv; their covariance is s R_UU^-1
     factor: Floats  # (k, k), lower triangular: R_UU = factor factor'
-    scatter: float  # R_vv - R_vU R_UU^-1 R_Uv
+    scatter: float  # R_vv - R_vU R_UU^-1 R_Uv; s is inverse gamma (degrees / 2, scatter / 2)
 
     def log_density(self, columns: Floats, /) -> Floats:
         """ln of the child's Student t density given its parents, columns (k + 1, rows), nats."""
@@ -160,10 +154,8 @@ def units_of(score: BGe, data: Data, /) -> Units:
     units = Units(np.zeros(data.n), np.ones(data.n))
     if data.measurements is None:
         return units
-    for v in np.flatnonzero(data.measured):
+    for v in np.flatnonzero(data.measured & ~data.missing.all(axis=0)):
         column = data.measurements[~data.missing[:, v], v]
-        if not column.size:
-            continue
         largest = np.abs(column).max() or 1.0
         column = column / largest
         mean = column.mean()
@@ -175,9 +167,23 @@ def units_of(score: BGe, data: Data, /) -> Units:
 
 
 def prepared(score: BGe, data: Data, /) -> Floats:
-    """Columns (n, m) in the units of a score, zeros for states; warns if some explain others."""
+    """Columns (n, m) in units of a score, zeros for states; warns of one that others explain."""
     out = units_of(score, data).columns(data.measurements)
-    warn_of_collinear(out, data)
+    whole = ~(data.missing & data.measured).any(axis=1)
+    if not (out.size and whole.any()):
+        return out
+    columns = out[:, whole]
+    columns -= columns.mean(axis=1, keepdims=True)
+    size = np.einsum("vi,vi->v", columns, columns)
+    nodes = np.flatnonzero(data.measured & (size > 0))
+    columns = columns[nodes]
+    left = np.diagonal(np.linalg.qr(columns.T, mode="r")) ** 2
+    explained = np.flatnonzero(left <= COLLINEAR * size[nodes][: left.size])
+    if explained.size and explained[0] < columns.shape[1] - 1:  # else whole rows are too few
+        warn(
+            f"variable {brief(data.names[nodes[explained[0]]])!r} is a sum of multiples of those "
+            "before it: edges among them say that they determine each other. Leave one out"
+        )
     return out
 
 
@@ -193,31 +199,7 @@ def regression(columns: Floats, prior: WishartPrior, /) -> Regression:
             "measurements determine each other up to rounding: leave one out, or let BGe scale "
             "them (standardize=True)"
         ) from None
-    coefficients = np.linalg.solve(factor[:-1, :-1].T, factor[-1, :-1])
-    return Regression(
-        weight,
-        rows + prior.excess + size,
-        sums / weight,
-        coefficients,
-        factor[:-1, :-1],
-        float(factor[-1, -1]) ** 2,
-    )
-
-
-def warn_of_collinear(columns: Floats, data: Data, /) -> None:
-    """Tell of the first column that those before it explain, if whole rows suffice to see that."""
-    whole = ~(data.missing & data.measured).any(axis=1)
-    if not (columns.size and whole.any()):
-        return
-    columns = columns[:, whole]
-    columns -= columns.mean(axis=1, keepdims=True)
-    size = np.einsum("vi,vi->v", columns, columns)
-    nodes = np.flatnonzero(data.measured & (size > 0))
-    columns = columns[nodes]
-    left = np.diagonal(np.linalg.qr(columns.T, mode="r")) ** 2
-    explained = np.flatnonzero(left <= COLLINEAR * size[nodes][: left.size])
-    if explained.size and explained[0] < columns.shape[1] - 1:
-        warn(
-            f"variable {brief(data.names[nodes[explained[0]]])!r} is a sum of multiples of those "
-            "before it: edges among them say that they determine each other. Leave one out"
-        )
+    of_parents, degrees = factor[:-1, :-1], rows + prior.excess + size
+    coefficients = np.linalg.solve(of_parents.T, factor[-1, :-1])
+    left = float(factor[-1, -1]) ** 2
+    return Regression(weight, degrees, sums / weight, coefficients, of_parents, left)

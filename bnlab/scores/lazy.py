@@ -145,12 +145,10 @@ def _counts(data: Data, score: Score, k: int, log_prior: Floats) -> tuple[NDArra
     cells = np.empty(counting.first_ranks(n, k)[k + 1])
     counting.clique_cells(arities, k, cells)
     sizes = np.unique(cells)
-    cell_counts, parent_counts, penalties = (np.empty((sizes.size, n)) for _ in range(3))
+    pseudo_counts, penalties = np.empty((2, sizes.size, n)), np.empty((sizes.size, n))
     for v, r in enumerate(map(int, arities)):
-        cell_counts[:, v] = score.cell_counts(sizes * r)
-        parent_counts[:, v] = score.parent_counts(sizes, r)
+        pseudo_counts[:, :, v] = score.cell_counts(sizes * r), score.parent_counts(sizes, r)
         penalties[:, v] = score.penalty(data.m, sizes * (r - 1))
-    pseudo_counts = np.stack([cell_counts, parent_counts])
     if not (
         np.isfinite(penalties).all()
         and ((pseudo_counts > 0) | (pseudo_counts == counting.LIKELIHOOD)).all()
@@ -161,7 +159,7 @@ def _counts(data: Data, score: Score, k: int, log_prior: Floats) -> tuple[NDArra
     words = np.zeros((int(arities.sum()), _words(data)), np.uint64)
     kernels.set_bits(columns, first, words)
     source = columns, words, first, arities, log_prior, sizes
-    return *source, cell_counts, parent_counts, penalties
+    return *source, *pseudo_counts, penalties
 
 
 def _words(data: Data) -> int:
