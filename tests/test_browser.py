@@ -439,7 +439,23 @@ def test_a_drag_draws_on_the_way_and_leaves_no_queue(
         page.close()
 
 
-def test_pages_keep_the_size_of_their_pictures_to_themselves(
+SIZES = """() => Object.fromEntries(
+    [...Bokeh.index.roots].filter(view => view.frame).map(({model, bbox, frame}) =>
+        [model.id, [bbox.width, bbox.height, frame.bbox.width, frame.bbox.height]]))"""
+
+COUNT_PAINTS = f"""
+    const sizes = ({SIZES})();
+    window.painted = {{}};
+    const pictures = Bokeh.require("models/plots/plot_canvas").PlotView.prototype;
+    const paint = pictures._paint_primary;
+    pictures._paint_primary = function(...given) {{
+        (painted[this.model.id] ??= [0, sizes[this.model.id]])[0]++;
+        return paint.apply(this, given);
+    }};
+"""
+
+
+def test_pages_paint_a_picture_that_changes_its_size_once_and_keep_the_size_to_themselves(
     server: Callable[[str], str], browser: Any
 ) -> None:
     lab = LABS[0]
@@ -448,12 +464,19 @@ def test_pages_keep_the_size_of_their_pictures_to_themselves(
         page.wait_for_function(f"name => ({SOURCES})(name).length > 0", arg=lab.source)
         page.wait_for_timeout(2000)
         page.evaluate("() => { told = []; }")
+        page.evaluate(f"() => {{ {COUNT_PAINTS} }}")
         page.locator(".widget-dropdown select").first.select_option("tic_tac_toe")
         data = start_here.table("tic_tac_toe")
         edges = start_here.answer(data, data.m).edges[~np.eye(data.n, dtype=bool)]
         assert shown(page, lab.source, lab.column, list(edges))
         page.wait_for_timeout(1000)
         assert page.evaluate("() => told") == []
+        painted, sizes = page.evaluate(f"() => [painted, ({SIZES})()]")
+        assert [count for count, _ in painted.values()] == [1, 1, 1]
+        assert any(before != sizes[name] for name, (_, before) in painted.items())
+        for lay_out in "update_layout", "compute_layout":
+            page.evaluate(f"() => {{ for (const view of Bokeh.index.roots) view.{lay_out}?.(); }}")
+        assert page.evaluate(SIZES) == sizes, "a picture has not been laid out"
     finally:
         page.close()
 

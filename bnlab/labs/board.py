@@ -123,11 +123,32 @@ QUICK = """
             this.seen ??= {};
             return this.seen[name] ??= look.call(this, name);
         };
+    const pictures = Bokeh.require("models/plots/plot_canvas").PlotView.prototype;
+    const {invalidate_layout: lay, _invalidate_layout_if_needed: ready} = pictures;
+    if (ready?.name === "_invalidate_layout_if_needed") {
+        pictures.invalidate_layout = function later() {
+            if (!this.is_layout_root || !this._layout_computed) return lay.call(this);
+            this.resized = true;
+            this.request_layout(true);
+        };
+        pictures._invalidate_layout_if_needed = function laid() {
+            if (this.resized) this.update_layout();
+            this.resized = false;
+            ready.call(this);
+        };
+    }
+    const size = Object.getOwnPropertyDescriptor(pictures, "base_font_size")?.get;
+    if (size?.name === "get base_font_size")
+        Object.defineProperty(pictures, "base_font_size", {get: function once() {
+            if (!this.sized) queueMicrotask(() => { this.sized = null; });
+            return (this.sized ??= [size.call(this)])[0];
+        }});
 })();
 """
 """Pages do not tell the kernel what it has told them, nor how large a picture has become. With
 jupyter_bokeh they do, which takes time, and an old change can come after a new one. A picture looks
-a style up once while it draws, not for every label (bokeh/bokeh#15286)."""
+a style or a size of letters up once while it draws, not for every label (bokeh/bokeh#15286), and is
+laid out when it is painted next, not at once for each width and height that changes."""
 
 _HYPHEN = re.compile(r"(?<![\w.-])-(?=\d)")  # in place of a minus; axes have a minus
 
