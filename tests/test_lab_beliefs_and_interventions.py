@@ -7,11 +7,12 @@ import pytest
 
 import bnlab as bn
 from bnlab.labs import beliefs_and_interventions as lab
+from bnlab.labs.board import bdeu_table
 from bnlab.labs.modular_priors import space
 
 
 def test_priors_by_enumeration_are_those_of_the_package() -> None:
-    table = lab.five_table(100)
+    table = bdeu_table(lab.five(), 100, most=4)
     np.testing.assert_allclose(
         lab.believed(lab.PLAIN, 100), bn.dag_posterior(table).edges, atol=1e-9
     )
@@ -30,7 +31,7 @@ def test_priors_by_enumeration_are_those_of_the_package() -> None:
 )
 def test_walks_agree_with_priors_of_any_form(name: str, log_prior) -> None:
     draws = bn.sample_structures(
-        lab.five_table(200),
+        bdeu_table(lab.five(), 200, most=4),
         draws=4000,
         burn_in=2000,
         log_prior=log_prior,

@@ -71,10 +71,10 @@ def test_random_networks_are_dags_with_few_parents() -> None:
 
 
 def test_an_average_of_the_best_alone_is_the_best() -> None:
-    alone = bn.graphs.from_adjacency(lab.average("wine", 1).edges.astype(int))
+    alone = bn.graphs.from_adjacency(lab.average("wine", 1)[0].astype(int))
     assert bn.graphs.markov_equivalent(alone, lab.best("wine").dags[0])
     gaps = [
-        bn.diagnostics.sad(lab.average("wine", k).edges, lab.exact("wine").edges)
+        bn.diagnostics.sad(lab.average("wine", k)[0], lab.exact("wine").edges)
         for k in (1, 100, 1000)
     ]
     assert gaps[0] > 5 > 1 > gaps[1] > gaps[2]
@@ -115,7 +115,7 @@ def test_averages_follow_their_controls() -> None:
     averages.count.value = 100
     averages.dataset.value = "wine"
     averages.count.value = 30
-    edges = lab.average("wine", 30).edges
+    edges, _, _ = lab.average("wine", 30)
     shown = averages.heat.source("averaged").data["probability"]
     np.testing.assert_allclose(shown, edges[~np.eye(13, dtype=bool)])
     answers = averages.pairs.source("answers").data

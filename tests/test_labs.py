@@ -314,7 +314,7 @@ def test_answer_is_what_the_package_says() -> None:
     shown = start_here.answer(data, 100)
     table = bn.score_families(data.prefix(100), bn.BDeu(1.0), max_parents=3)
     np.testing.assert_allclose(shown.edges, bn.order_posterior(table).edges, atol=1e-12)
-    assert np.all(shown.paths >= shown.edges - 2 * shown.margin)
+    assert np.all(shown.paths >= shown.edges - 2 * bn.hoeffding_margin(2000, 0.05))
 
 
 def test_no_rows_give_the_prior() -> None:

@@ -137,7 +137,7 @@ def annealed_importance_sampling():
     from bnlab.labs import annealed_importance_sampling as lab
 
     def first(m):  # the least number of steps with a standard deviation below 1
-        steps = [k for k in lab.STEP_STOPS if lab.paths(lab.GAME, m, k).upward[:, -1].std() < 1]
+        steps = [k for k in lab.STEP_STOPS if lab.paths(lab.GAME, m, k)[0][:, -1].std() < 1]
         return "one" if steps[0] == 1 else f"{steps[0]:,}"
 
     yield f"{first(400)} with 400 rows and {first(958)} with all (20 runs, so roughly); "
@@ -175,7 +175,7 @@ def structure_search():
     most = [str(k + 1) for k, gain in enumerate(five) if np.isclose(gain, max(five))]
     yield f"Numbers {' and '.join(most)}: {max(five):.2f} nats; member 1 only {five[0]:.2f}"
     yield f"The class of two edges, too: {max(two):.2f} against {min(two):.2f}"
-    p = lab.exact("coronary").edges[lab.average("coronary", 1).edges > 0.5]
+    p = lab.exact("coronary").edges[lab.average("coronary", 1)[0] > 0.5]
     yield f"Proteins → M. Work, {p.min():.2f}"
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import pairwise, product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,10 +50,10 @@ def posterior(case: Case, m: int | None = None, /) -> bn.OrderPosterior:
 
 
 @cache
-def annealed(case: Case, schedule: Schedule, runs: int) -> bn.Draws:
-    """Annealing runs on a case; their prefixes are nested."""
+def annealed(case: Case, schedule: Schedule) -> bn.Draws:
+    """A hundred annealing runs on a case."""
     rng, method = np.random.default_rng(SEED), bn.AIS(schedule)
-    return bn.anneal_orders(scored(case), runs=runs, rng=rng, method=method)
+    return bn.anneal_orders(scored(case), runs=SHAPE_RUNS, rng=rng, method=method)
 
 
 def log_mean(log_weights: ArrayLike, /) -> Floats:
@@ -80,23 +80,13 @@ def bridge(case: Case, m: int) -> Floats:
     return np.asarray(log_z - log_z[0])
 
 
-class Gaps(NamedTuple):
-    """ln w so far of runs each way, less the exact value, at each of the `BETAS`, (RUNS, B) nats.
-
-    So far is from 0 on the way up, and from 1 on the way back.
-    """
-
-    upward: Floats
-    backward: Floats
-
-    def means(self) -> tuple[Floats, Floats]:
-        """ln of the mean of w of the upward runs, and -ln of that of 1/w of the others."""
-        return log_mean(self.upward.T), -log_mean(-self.backward.T)
-
-
 @cache
-def paths(case: Case, m: int, steps: int) -> Gaps:
-    """Runs from uniform orders, those of `bn.anneal_orders`, and back from exact draws."""
+def paths(case: Case, m: int, steps: int) -> tuple[Floats, Floats]:
+    """Runs from uniform orders, those of `bn.anneal_orders`, and back from exact draws.
+
+    Their ln w so far, from 0 on the way up and from 1 on the way back, less the exact value, at
+    each of the `BETAS`, (RUNS, B) nats.
+    """
     walker, schedule = OrderWalker.of(scored(case, m)), np.linspace(0, 1, steps + 1)
     exact, rng = bridge(case, m), np.random.default_rng(SEED)
     upward = [_so_far(walker, r.permutation(walker.n), schedule, r) for r in rng.spawn(RUNS)]
@@ -106,7 +96,7 @@ def paths(case: Case, m: int, steps: int) -> Gaps:
         _so_far(walker, start.copy(), schedule[::-1], r)
         for start, r in zip(starts, rng.spawn(RUNS), strict=True)
     ]
-    return Gaps(np.array(upward) - exact, np.array(backward) - (exact[-1] - exact))
+    return np.array(upward) - exact, np.array(backward) - (exact[-1] - exact)
 
 
 def _so_far(walker: OrderWalker, order: Ints, betas: Floats, rng: np.random.Generator) -> Floats:
@@ -141,19 +131,15 @@ class Paths(View):
 
     def draw(self, steps: int, rows: int) -> Board:
         """Draw the runs, and the shares of the upward ones in their sum."""
-        found = paths(self._case, rows, steps)
-        lowest = min(-1.2, 1.1 * float(paths(self._case, rows, 100).upward.min()))
-        highest = max(1.2, 1.1 * float(paths(self._case, rows, 1).backward.max()))
-        mean_up, mean_down = found.means()
-        up, down = found.upward[:, -1], found.backward[:, 0]
+        upward, backward = paths(self._case, rows, steps)
+        lowest = min(-1.2, 1.1 * float(paths(self._case, rows, 100)[0].min()))
+        highest = max(1.2, 1.1 * float(paths(self._case, rows, 1)[1].max()))
+        mean_up, mean_down = log_mean(upward.T), -log_mean(-backward.T)
+        up, down = upward[:, -1], backward[:, 0]
         log_z, below = posterior(self._case, rows).log_z, int((up < lowest).sum())
-        picture = plots.annealing_paths(
-            BETAS,
-            *found,
-            dict(zip(MEANS, (mean_up, mean_down), strict=True)),
-            y_range=(lowest, highest),
-            title=f"{RUNS} runs of {steps:,} steps up, and {RUNS} back",
-        )
+        means, ends = dict(zip(MEANS, (mean_up, mean_down), strict=True)), (lowest, highest)
+        title = f"{RUNS} runs of {steps:,} steps up, and {RUNS} back"
+        picture = plots.annealing_paths(BETAS, upward, backward, means, y_range=ends, title=title)
         outside = f" {below} of them leave the picture." if below else ""
         shares = np.exp(np.sort(up)[::-1] - np.logaddexp.reduce(up))
         return {
@@ -191,7 +177,7 @@ class Shapes(View):
     def draw(self, schedule: str, dataset: Case, steps: int) -> Board:
         """Accepted moves along the schedule, and the spread at all numbers of steps."""
         shape = SCHEDULES[schedule](steps)
-        stats = annealed(dataset, shape, SHAPE_RUNS).stats
+        stats = annealed(dataset, shape).stats
         betas, spreads = stats["beta"], {kind: _spreads(dataset, kind) for kind in SCHEDULES}
         spread = plots.error_curve(
             SHAPE_STOPS,
@@ -224,15 +210,14 @@ class Shapes(View):
 @cache
 def _spreads(case: Case, kind: str) -> Floats:
     """Return the standard deviation of ln weight at each of `SHAPE_STOPS`, nats."""
-    schedules = [SCHEDULES[kind](steps) for steps in SHAPE_STOPS]
-    return np.array([annealed(case, s, SHAPE_RUNS).log_weight.std() for s in schedules])
+    schedules = map(SCHEDULES[kind], SHAPE_STOPS)
+    return np.array([annealed(case, schedule).log_weight.std() for schedule in schedules])
 
 
 def check_between(function: Callable[[Floats, Floats, Kernel, Sequence[float]], Any]) -> bool:
     """Exercise 1: `function(a, b, kernel, betas)` is the mean weight of all runs from a to b."""
-    rng = np.random.default_rng(2)
-    a, b = rng.uniform(0.2, 5, (2, 3))
-    betas = (0.0, 0.25, 0.5, 1.0)
+    a, b = np.random.default_rng(2).uniform(0.2, 5, (2, 3))
+    betas, flat = (0.0, 0.25, 0.5, 1.0), np.ones(3)
 
     def metropolis(beta: float) -> Floats:
         bridge = a ** (1 - beta) * b**beta
@@ -240,7 +225,7 @@ def check_between(function: Callable[[Floats, Floats, Kernel, Sequence[float]], 
         np.fill_diagonal(proposed, 0)
         return np.asarray(proposed + np.diag(1 - proposed.sum(axis=1)))
 
-    def result(kernel: Kernel, steps: Sequence[float] = betas) -> float:
+    def result(kernel: Kernel, steps: Sequence[float] = betas, a: Floats = a) -> float:
         return float(function(a.copy(), b.copy(), kernel, steps))
 
     return check(
@@ -256,13 +241,10 @@ def check_between(function: Callable[[Floats, Floats, Kernel, Sequence[float]], 
         lambda: np.isclose(result(metropolis), b.sum() / a.sum()),
         "with a all 1 and moves that leave nothing as it is, this is the page's own bridge: move "
         "at the lower beta of each step, then raise beta",
-        lambda: np.isclose(
-            float(function(np.ones(3), b.copy(), _anything, betas)),
-            _one_by_one(np.ones(3), b, _anything, betas),
-        ),
+        lambda: np.isclose(result(_anything, a=flat), _one_by_one(flat, b, betas)),
         "with any a and such moves it differs from the sum over all runs: draw the start from "
         "a / sum(a), and multiply by (b / a) to the power of the step",
-        lambda: np.isclose(result(_anything), _one_by_one(a, b, _anything, betas)),
+        lambda: np.isclose(result(_anything), _one_by_one(a, b, betas)),
     )
 
 
@@ -274,7 +256,7 @@ def check_spread(function: Callable[[Floats, Kernel, Sequence[float]], Any]) -> 
         return float(function(given.copy(), _anything, steps))
 
     def exact(steps: Sequence[float]) -> float:
-        first, second = (_one_by_one(np.ones(3), p, _anything, steps, k) for k in (1, 2))
+        first, second = (_one_by_one(np.ones(3), p, steps, k) for k in (1, 2))
         return math.sqrt(second / first**2 - 1)
 
     return check(
@@ -299,15 +281,13 @@ def _anything(beta: float) -> Floats:
     return np.random.default_rng(round(100 * beta)).dirichlet(np.ones(3), size=3)
 
 
-def _one_by_one(
-    a: Floats, b: Floats, kernel: Kernel, betas: Sequence[float], power: int = 1
-) -> float:
-    """Mean of w**power: every run on three states, with its probability."""
+def _one_by_one(a: Floats, b: Floats, betas: Sequence[float], power: int = 1) -> float:
+    """Mean of w**power by the kernel `_anything`: every run on three states, with its chance."""
     total = 0.0
     for run in product(range(3), repeat=len(betas)):
         p, w = a[run[0]] / a.sum(), 1.0
         for (now, later), x, y in zip(pairwise(betas), run, run[1:], strict=False):
-            p *= kernel(now)[x, y]
+            p *= _anything(now)[x, y]
             w *= (b[y] / a[y]) ** (later - now)
         total += p * w**power
     return float(total)
@@ -320,12 +300,11 @@ def check_schedule(function: Callable[[int], Any]) -> bool:
     @cache
     def spread(name: str, own: bool) -> float:
         schedule = bn.Betas(tuple(map(float, function(steps)))) if own else bn.Linear(steps)
-        table, method = scored(name), bn.AIS(schedule)
-        found = [
-            bn.anneal_orders(table, runs=runs, rng=np.random.default_rng(seed), method=method)
-            for seed in range(seeds)
-        ]
-        return float(np.mean([draws.log_weight.std() for draws in found]))
+        found = []
+        for rng in map(np.random.default_rng, range(seeds)):
+            how: Any = {"runs": runs, "rng": rng, "method": bn.AIS(schedule)}
+            found.append(bn.anneal_orders(scored(name), **how).log_weight.std())
+        return float(np.mean(found))
 
     def ratio(name: str) -> float:
         return spread(name, True) / spread(name, False)

@@ -23,8 +23,6 @@ UNKNOWN = "unknown"
 MOST_STATES = 1 << 16
 SIZES = (10, 30, 100, 300, 1000, 3000)
 TABLES = 20
-DIFFERENCES = (0.0, 0.05, 0.1, 0.2, 0.4)
-STRENGTHS = (1, 10, 100)
 SEED = 1995
 
 
@@ -65,17 +63,11 @@ class Evidence(View):
             for u, name in enumerate(net.names)
         ]
         told = ", ".join(net.names[u] for u in sorted(reached)) or "none"
-        labels = [
-            f"{name} = {levels[0]}" for name, levels in zip(net.names, net.levels, strict=True)
-        ]
+        labels = [f"{name} = {net.levels[u][0]}" for u, name in enumerate(net.names)]
         picture = plots.network(wide, names, self._places, title="Wide: on an open path")
-        bars = plots.share_bars(
-            after,
-            before,
-            labels,
-            title="Now (bar) and with nothing known (diamond)",
-            alt="Bars of probabilities given what is known, diamonds without it",
-        )
+        title = "Now (bar) and with nothing known (diamond)"
+        alt = "Bars of probabilities given what is known, diamonds without it"
+        bars = plots.share_bars(after, before, labels, title=title, alt=alt)
         return {
             "net": (picture, f"Depends on {asked}, given what is known: {told}."),
             "bars": (bars, "Exact: sums of the product of the tables."),
@@ -129,8 +121,8 @@ class Growth(View):
 
     def __init__(self) -> None:
         super().__init__(
-            difference=size_slider("difference", DIFFERENCES, 0.1),
-            ess=size_slider("ess", STRENGTHS, 1),
+            difference=size_slider("difference", (0.0, 0.05, 0.1, 0.2, 0.4), 0.1),
+            ess=size_slider("ess", (1, 10, 100)),
         )
 
     def draw(self, difference: float, ess: int) -> Board:
@@ -189,10 +181,8 @@ Rows = list[tuple[tuple[int, ...], int]]
 def check_family_score(function: Callable[[Rows, int, int, float], float]) -> bool:
     """Exercise 1: `function(rows, q, r, ess)` is ln p(child | parents) under BDeu."""
     rng = np.random.default_rng(3)
-    values = np.column_stack(
-        [rng.integers(0, 3, 40), rng.integers(0, 2, 40), rng.integers(0, 4, 40)]
-    )
-    rows: Rows = [((int(a), int(b)), int(c)) for a, b, c in values]
+    values = np.column_stack([rng.integers(0, states, 40) for states in (3, 2, 4)])
+    rows: Rows = [((a, b), c) for a, b, c in values.tolist()]
     data = bn.Data.from_arrays(values, arities=[3, 2, 4])
     tables = {ess: bn.score_families(data, bn.BDeu(ess), max_parents=2) for ess in (1.0, 5.0)}
 
@@ -222,7 +212,7 @@ def check_family_score(function: Callable[[Rows, int, int, float], float]) -> bo
 def check_equivalent(function: Callable[[list[int]], Any]) -> bool:
     """Exercise 2: `function(dag)` lists the DAGs that are Markov equivalent to one."""
     dags = graphs.all_dags(4)
-    classes = {tuple(cpdag.ravel().tolist()) for cpdag in graphs.cpdag(dags)}
+    classes = np.unique(graphs.cpdag(dags), axis=0)
 
     def result(dag: Sequence[int]) -> list[tuple[int, ...]]:
         return [tuple(map(int, each)) for each in function(list(map(int, dag)))]

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import combinations, permutations, product
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,8 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats, Ints
-from bnlab.labs.board import check, choice, rows as rows_of, setup as setup, size_slider
+from bnlab.labs import board
+from bnlab.labs.board import check, choice, setup as setup, size_slider
 from bnlab.labs.modular_priors import space
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
@@ -46,7 +46,7 @@ FEW = "at most 4 edges"
 @cache
 def five(data: bn.Data | None = None) -> bn.Data:
     """Return five variables of the coronary data, or of a table, in a random order of the rows."""
-    data = rows_of("coronary") if data is None else data
+    data = board.rows("coronary") if data is None else data
     return data.select(data.names[:5]).shuffled(np.random.default_rng(SEED))
 
 
@@ -78,26 +78,19 @@ def edge_beliefs() -> bn.EdgeBeliefs:
     return bn.EdgeBeliefs(matrix, STRENGTH)
 
 
-PRIORS: Mapping[str, Callable[[], Floats]] = MappingProxyType(
-    {
-        PLAIN: lambda: np.zeros(len(space(5).dags)),
-        DOUBT: _of_each(no_path),
-        EXPERT: lambda: log_factor(edge_beliefs(), space(5).dags),
-        FEW: _of_each(few_edges),
-    }
-)
+PRIORS: Mapping[str, Callable[[], Floats]] = {
+    PLAIN: lambda: np.zeros(len(space(5).dags)),
+    DOUBT: _of_each(no_path),
+    EXPERT: lambda: log_factor(edge_beliefs(), space(5).dags),
+    FEW: _of_each(few_edges),
+}
 """Priors on the DAGs: name -> function that gives ln of the factor of each DAG, (29281,)."""
-
-
-def five_table(m: int, data: bn.Data | None = None, /) -> bn.ScoreTable:
-    """Return the BDeu scores of the first rows of `five(data)`, up to four parents, ρ = 1."""
-    return bn.score_families(five(data).prefix(m), bn.BDeu(1.0), max_parents=4)
 
 
 @cache
 def log_likelihoods(m: int, data: bn.Data | None = None) -> Floats:
     """Return ln p(D | G) of each DAG for the first rows of `five(data)`, nats."""
-    return five_table(m, data).log_target(space(5).dags)
+    return board.bdeu_table(five(data), m, most=4).log_target(space(5).dags)
 
 
 @cache
@@ -110,11 +103,9 @@ def believed(prior: str, rows: int, data: bn.Data | None = None) -> Floats:
 @cache
 def chain_network() -> bn.BayesNet:
     """A -> B -> C -> D; each copies its parent with probability 0.8."""
-    copy = np.array([[1 - NOISE, NOISE], [NOISE, 1 - NOISE]])
-    coin = np.array([[0.5, 0.5]])
-    levels = (("0", "1"),) * 4
-    dag, arities = np.array([0, 1, 2, 4]), np.full(4, 2)
-    return bn.BayesNet(dag, arities, NAMES, levels, (coin, copy, copy, copy))
+    coin, copy = np.array([[0.5, 0.5]]), np.array([[1 - NOISE, NOISE], [NOISE, 1 - NOISE]])
+    about = np.array([0, 1, 2, 4]), np.full(4, 2), NAMES, (("0", "1"),) * 4
+    return bn.BayesNet(*about, (coin, copy, copy, copy))
 
 
 def after_setting(net: bn.BayesNet, v: int, m: int, rng: np.random.Generator, /) -> bn.Data:
@@ -131,8 +122,7 @@ def mixed(v: int, many: int, net: bn.BayesNet | None = None) -> bn.Data:
     """Return 400 rows of the chain, or of a network, in the last `many` of which v was set."""
     net = net or chain_network()
     watched, doing = np.random.default_rng(SEED).spawn(2)
-    seen = net.sample(ROWS - many, watched)
-    done = after_setting(net, v, many, doing)
+    seen, done = net.sample(ROWS - many, watched), after_setting(net, v, many, doing)
     held = np.zeros((ROWS, seen.n), bool)
     held[ROWS - many :, v] = True
     return replace(seen, values=np.concatenate([seen.values, done.values]), intervened=held)
@@ -173,14 +163,11 @@ class Beliefs(View):
         edges = believed(prior, rows, self._own)
         gap = np.abs(edges - plain) - np.eye(5)  # edges only
         most = np.argsort(-gap, axis=None, kind="stable")[:MOST_PAIRS]
-        pairs = plots.answer_pairs(
-            plain.ravel()[most],
-            edges.ravel()[most],
-            [f"{names[i // 5]} → {names[i % 5]}" for i in most],
-            posteriors=(PLAIN, "the prior chosen"),
-            title="The edges that move most",
-            alt="Probabilities of the eight edges that the prior moves most, under both priors",
-        )
+        labels = [f"{names[i // 5]} → {names[i % 5]}" for i in most]
+        alt = "Probabilities of the eight edges that the prior moves most, under both priors"
+        look: Any = {"posteriors": (PLAIN, "the prior chosen"), "title": "The edges that move most"}
+        both = plain.ravel()[most], edges.ravel()[most]
+        pairs = plots.answer_pairs(*both, labels, alt=alt, **look)
         said = f"{rows:,} rows" if rows else "No rows, the prior itself"
         return {
             "heat": (
@@ -223,32 +210,19 @@ class Doing(View):
         }
         wide = bn.graphs.to_adjacency(self._net.dag).astype(float)
         wide[:, names.index(which)] *= FAINT
-        board: dict[str, Any] = {
-            "cut": (
-                plots.network(
-                    wide,
-                    names,
-                    self._places,
-                    title=f"Where {which} is set",
-                    alt=f"The network, its edges into {which} faint",
-                    width=NET,
-                ),
-                f"Faint: edges into {which}, which has no parents in the rows where it is set.",
-            )
-        }
+        title, alt = f"Where {which} is set", f"The network, its edges into {which} faint"
+        cut = plots.network(wide, names, self._places, title=title, alt=alt, width=NET)
+        faint = f"Faint: edges into {which}, which has no parents in the rows where it is set."
+        shown: dict[str, Any] = {"cut": (cut, faint)}
         for name, heading in titles.items():
             edges = directed(names.index(which), rows, told=name == "told", net=self._net)
             least = min(edges[u, v] for u, v in true)
             picture = plots.heat_map(edges, names, name=name, title=heading, side=SIDE)
-            board[name] = picture, f"{said[name]}{least:.2f}."
-        return board
+            shown[name] = picture, f"{said[name]}{least:.2f}."
+        return shown
 
 
-Density = Callable[[Any, bn.Data, Any, set[int]], Any]
-Experiment = Callable[[Any], Any]
-
-
-def check_density(function: Density) -> bool:
+def check_density(function: Callable[[Any, bn.Data, Any, set[int]], Any]) -> bool:
     """Exercise 1: `function(dag, train, x, held)` is p(the others in x | do(held), G, D)."""
     train = mixed(1, 80)
     dag, fork = chain_network().dag, np.array([2, 0, 2, 5])
@@ -327,12 +301,9 @@ def check_detours(function: Callable[[Ints], Any]) -> bool:
 def told_apart(chosen: set[int], /) -> Ints:
     """Return a number for each DAG of four nodes, equal if seeing and setting say the same."""
     dags = space(4).dags
-    seen = [bn.graphs.cpdag(dags).reshape(len(dags), -1)]
-    for v in sorted(chosen):
-        cut = dags.copy()
-        cut[:, v] = 0
-        seen.append(bn.graphs.cpdag(cut).reshape(len(dags), -1))
-    return np.unique(np.hstack(seen), axis=0, return_inverse=True)[1].reshape(len(dags))
+    cuts = [np.where(np.arange(4) == v, 0, dags) for v in sorted(chosen)]
+    said = np.hstack([bn.graphs.cpdag(each).reshape(len(dags), -1) for each in (dags, *cuts)])
+    return np.unique(said, axis=0, return_inverse=True)[1].reshape(len(dags))
 
 
 def fewest() -> Ints:
@@ -345,7 +316,7 @@ def fewest() -> Ints:
     return need
 
 
-def check_experiment(function: Experiment) -> bool:
+def check_experiment(function: Callable[[Any], Any]) -> bool:
     """Exercise 3: `function(dag)` lists variables that, once set, leave no other DAG."""
 
     @cache

@@ -5,12 +5,12 @@ what more rows change in draws and what they do not.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from itertools import permutations
 from math import prod, sqrt
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -60,8 +60,8 @@ class WalkDown(View):
 
     def draw(self, size: int, number: int, step: int) -> Board:
         """The walk so far, and the parents chosen so far."""
-        walks = _walks(self._data, size)
-        order, dag = walks.orders[number - 1].tolist(), walks.dags[number - 1].tolist()
+        orders, dags, chances, phi = _walks(self._data, size)
+        order, dag = orders[number - 1].tolist(), dags[number - 1].tolist()
         n, names = self._data.n, self._data.names
         down = min(step, n)
         walked = [sum(1 << v for v in order[: n - k]) for k in range(down + 1)]
@@ -69,55 +69,39 @@ class WalkDown(View):
         done = order[: max(0, step - n)]
         edges = graphs.to_adjacency([dag[v] if v in done else 0 for v in range(n)])
         key = ", ".join(f"{a} = {b}" for a, b in zip(self._letters, names, strict=True) if a != b)
-        lattice = plots.walk_down(
-            self._letters,
-            walks.chances,
-            walked,
-            title=f"Step 1, an order from the back: {' '.join(placed)}",
-        )
-        net = plots.network(
-            edges, names, self._places, title="Step 2, parents given the order", width=310
-        )
+        title = f"Step 1, an order from the back: {' '.join(placed)}"
+        lattice = plots.walk_down(self._letters, chances, walked, title=title)
+        title = "Step 2, parents given the order"
+        net = plots.network(edges, names, self._places, title=title, width=310)
         return {
-            "lattice": (lattice, f"{self._last(walks, walked[-1])} {key}."),
-            "net": (net, self._choice(walks, order, dag, step - n)),
+            "lattice": (lattice, f"{self._last(chances, walked[-1])} {key}."),
+            "net": (net, self._choice(phi, order, dag, step - n)),
         }
 
-    def _last(self, walks: "Walks", here: int) -> str:
+    def _last(self, chances: Floats, here: int) -> str:
         if not here:
             return "The order is complete."
-        told = [f"{self._letters[v]} {walks.chances[v, here & ~(1 << v)]:.4f}" for v in _in(here)]
-        return f"Last among those left, with probability: {', '.join(told)}."
+        last = [(v, chances[v, here & ~(1 << v)]) for v in graphs.members(here)]
+        told = ", ".join(f"{self._letters[v]} {p:.4f}" for v, p in last)
+        return f"Last among those left, with probability: {told}."
 
-    def _choice(self, walks: "Walks", order: list[int], dag: list[int], step: int) -> str:
+    def _choice(self, phi: Weights, order: list[int], dag: list[int], step: int) -> str:
         if step < 1:
             return "No parents yet: first the order."
         v, before = order[step - 1], order[: step - 1]
-        inside = {P: p for P, p in walks.phi[v].items() if P <= set(before)}
+        inside = {P: p for P, p in phi[v].items() if P <= set(before)}
         total, names = sum(inside.values()), self._data.names
         told = [
             f"{' and '.join(names[u] for u in sorted(P)) or 'none'} {p / total:.4f}"
             for P, p in sorted(inside.items(), key=lambda item: -item[1])
         ]
-        chosen = " and ".join(names[u] for u in _in(dag[v])) or "none"
+        chosen = " and ".join(names[u] for u in graphs.members(dag[v])) or "none"
         return f"Parents of {names[v]}: {chosen}. The choice was {', '.join(told)}."
 
 
-class Walks(NamedTuple):
-    """Orders and DAGs (20, n) of draws, and what they were drawn with.
-
-    chances : [v, S], the probability that v is last in S + v
-    phi : for each node, parent set -> family weight
-    """
-
-    orders: Ints
-    dags: Ints
-    chances: Floats
-    phi: list[dict[Parents, float]]
-
-
 @cache
-def _walks(data: bn.Data, size: int) -> Walks:
+def _walks(data: bn.Data, size: int) -> tuple[Ints, Ints, Floats, Weights]:
+    """Return orders and DAGs (20, n) of draws; [v, S], the chance that v is last in S + v; phi."""
     table = _table(data, size)
     lattice, n = bn.order_lattice(table), data.n
     chances, sets = np.full((n, 1 << n), np.nan), np.arange(1 << n)
@@ -128,18 +112,19 @@ def _walks(data: bn.Data, size: int) -> Walks:
     rng = np.random.default_rng(SEED)
     orders = bn.sample_orders(bn.order_posterior(table), draws=20, rng=rng)
     dags = bn.sample_dags(orders, draws=1, table=table, rng=rng)
+    weights = np.exp(table.log_phi - table.log_phi.max(axis=1, keepdims=True))
     phi = [
-        {frozenset(_in(P)): float(np.exp(x - x_v.max())) for P, x in zip(P_v, x_v, strict=True)}
-        for P_v, x_v in zip(table.parents, table.log_phi, strict=True)
+        dict(zip(_sets(P_v), w_v.tolist(), strict=True))
+        for P_v, w_v in zip(table.parents, weights, strict=True)
     ]
-    return Walks(orders.values[0], dags.values[0], chances, phi)
+    return orders.values[0], dags.values[0], chances, phi
 
 
 _table = partial(board.bdeu_table, most=5)
 
 
-def _in(mask: int) -> list[int]:
-    return [int(v) for v in graphs.members(mask)]
+def _sets(masks: Iterable[int]) -> Dag:
+    return tuple(frozenset(graphs.members(mask)) for mask in masks)
 
 
 class Hundred(View):
@@ -168,10 +153,8 @@ class Hundred(View):
             name: (np.asarray(has(dags)).reshape(EXPERIMENTS, stops[-1]), float(exact))
             for name, (has, exact) in asked.items()
         }
-        super().__init__(
-            drawn=size_slider("draws in each", stops),
-            question=choice("question", list(asked)),
-        )
+        question = choice("question", list(asked))
+        super().__init__(drawn=size_slider("draws in each", stops), question=question)
 
     def draw(self, drawn: int, question: str) -> Board:
         """A dot for each experiment."""
@@ -225,6 +208,10 @@ class MoreRows(View):
         shares, exact = np.transpose(found + room)
         spread = bn.hoeffding_margin(drawn, DELTA)
         often, likely, distinct = _most_drawn(self._data, size, drawn)
+        labels = [f"{m:,} rows" for m in self._sizes]
+        title = "Share of the draws, interval, exact (diamond)"
+        alt = "Bars of a probability at each number of rows, with intervals"
+        estimates = plots.share_bars(shares, exact, labels, margin=spread, title=title, alt=alt)
         dags = plots.share_bars(
             often,
             likely,
@@ -236,14 +223,7 @@ class MoreRows(View):
         )
         return {
             "estimates": (
-                plots.share_bars(
-                    shares,
-                    exact,
-                    [f"{m:,} rows" for m in self._sizes],
-                    margin=spread,
-                    title="Share of the draws, interval, exact (diamond)",
-                    alt="Bars of a probability at each number of rows, with intervals",
-                ),
+                estimates,
                 f"{question}: {found[-1][0]:.4f} ± {spread:.4f} with {size:,} rows and {drawn:,} "
                 f"draws; exact {found[-1][1]:.4f}.",
             ),
@@ -277,9 +257,8 @@ def _has(data: bn.Data, size: int, kind: str, u: int, v: int) -> tuple[Bools, fl
 def _most_drawn(data: bn.Data, size: int, drawn: int) -> tuple[Floats, Floats, int]:
     """Return shares and exact probabilities of the DAGs drawn most often; how many are distinct."""
     draws = _draws(data, size)
-    rows, first, counts = np.unique(
-        draws.values[0, :drawn], axis=0, return_index=True, return_counts=True
-    )
+    wanted: Any = {"return_index": True, "return_counts": True}
+    rows, first, counts = np.unique(draws.values[0, :drawn], axis=0, **wanted)
     most = np.argsort(-counts, kind="stable")[:MOST_DAGS]
     log_p = draws.log_target[0, first[most]] + bn.linear_extensions.log_count(rows[most])
     found = np.full((2, MOST_DAGS), np.nan)
@@ -347,8 +326,7 @@ def _distribution(phi: Weights) -> dict[Dag, float]:
     dags = graphs.all_dags(len(phi))
     extensions = np.exp(bn.linear_extensions.log_count(dags))
     weights = {}
-    for dag, count in zip(dags.tolist(), extensions, strict=True):
-        sets = tuple(frozenset(graphs.members(P)) for P in dag)
+    for sets, count in zip(map(_sets, dags), extensions, strict=True):
         weights[sets] = count * prod(phi[v].get(P, 0.0) for v, P in enumerate(sets))
     total = sum(weights.values())
     return {dag: weight / total for dag, weight in weights.items()}
@@ -423,7 +401,7 @@ def check_settled(
 ) -> bool:
     """Exercise 3: of two features uncertain with 100 rows, all rows settle the first alone."""
     dags = graphs.all_dags(data.n)
-    as_sets = [tuple(frozenset(graphs.members(P)) for P in dag) for dag in dags.tolist()]
+    as_sets = [_sets(dag) for dag in dags]
 
     @cache
     def probability(rows: int, times: int) -> tuple[float, float]:

@@ -56,17 +56,14 @@ class Step(NamedTuple):
 def relative(table: bn.ScoreTable) -> Relative:
     """The lattice of a table, in units of the weight of the DAG without edges."""
     lattice = bn.order_lattice(table)
-    nothing = table.log_phi[:, 0]  # the first family of each row has no parents
+    nothing = table.log_phi[:, :1]  # the first family of each row has no parents
     n = table.n
-    inside = ((np.arange(1 << n) >> np.arange(n)[:, None]) & 1) * nothing[:, None]
-    alpha = np.exp(lattice.log_alpha - nothing[:, None])
+    inside = ((np.arange(1 << n) >> np.arange(n)[:, None]) & 1) * nothing
+    alpha = np.exp(lattice.log_alpha - nothing)
     alpha[np.isneginf(lattice.log_alpha)] = np.nan
-    weights = np.exp(table.log_phi - nothing[:, None])
+    families = zip(table.parents.tolist(), np.exp(table.log_phi - nothing).tolist(), strict=True)
     return Relative(
-        tuple(
-            dict(zip(masks.tolist(), row.tolist(), strict=True))
-            for masks, row in zip(table.parents, weights, strict=True)
-        ),
+        tuple(dict(zip(masks, weights, strict=True)) for masks, weights in families),
         alpha,
         np.exp(lattice.log_forward - inside.sum(axis=0)),
         np.exp(lattice.log_backward - nothing.sum() + inside.sum(axis=0)),
@@ -154,18 +151,13 @@ class Walk(View):
         panel.children[0].layout.min_height = "66px"
         return super().arrange()
 
-    @property
-    def filled(self) -> tuple[Relative, list[Step]]:
-        """The lattice of the variables and rows chosen, and all steps towards it."""
-        return filled(self._data, self.controls["variables"].value, self.controls["rows"].value)
-
     def settle(self, moved: str) -> None:
         """Keep the share of the steps that is done."""
-        step = self.controls["step"]
+        variables, rows, step = self.controls.values()
         if moved != "step":
-            share_done, most = step.value / step.max, len(self.filled[1])
-            step.max = most
-            step.value = round(share_done * most)
+            share_done = step.value / step.max
+            step.max = len(filled(self._data, variables.value, rows.value)[1])
+            step.value = round(share_done * step.max)
 
     def draw(self, variables: str, rows: int, step: int) -> Board:
         """The lattice as far as it is filled in, and the last term."""

@@ -30,14 +30,8 @@ from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.papers.beal2003.study import both_ways
 from bnlab.papers.beal2003.world import ARITIES, SIZES, TABLE_6_3
 
-SHAPES: Mapping[str, float] = {
-    "e = 0.05": 0.05,
-    "e = 0.2 (thesis)": 0.2,
-    "e = 1": 1.0,
-    "linear": 1e9,
-}
-"""Shapes of the schedule (6.73), from slowest at the prior to even."""
-
+# Shapes of the schedule (6.73), from slowest at the prior to even.
+SHAPES = {"e = 0.05": 0.05, "e = 0.2 (thesis)": 0.2, "e = 1": 1.0, "linear": 1e9}
 Redraws = JointDirichlet | RowDirichlet
 MOVES: Mapping[str, Redraws] = {
     "one line at a time": RowDirichlet(),
@@ -163,8 +157,8 @@ class Sides(Experiment):
                 break
             w, back = (annealed.log_weight - problem.reference for annealed in pair)
             low, high = bn.lower_bound(w, bins=1), bn.lower_bound(-back, bins=1)
-            ends = (float(w.mean()), float(back.mean()), low.log_value, -high.log_value)
-            found = [*found, Band(steps, *ends)]
+            means = float(w.mean()), float(back.mean())
+            found = [*found, Band(steps, *means, low.log_value, -high.log_value)]
             if not going:
                 break
         return found
@@ -262,15 +256,17 @@ def gold(n: int, seed: int = SEED, *, run: int = 0) -> Floats:
     return np.array([estimate.log_value for estimate in found])
 
 
-def check_completions(
-    function: Callable[[Mapping[tuple[int, ...], float], Floats, np.random.Generator], Any],
-) -> bool:
+Completions = Mapping[tuple[int, ...], float]
+"""ln p(D, H) of each H."""
+
+
+def check_completions(function: Callable[[Completions, Floats, np.random.Generator], Any]) -> bool:
     """Exercise 1: `function(log_p, betas, rng)` is ln w of a run over completions."""
     every = list(product((0, 1), repeat=5))
     log_p = {h: -6.0 - 2.0 * abs(sum(h) - 2) - 1.5 * (h[0] == h[4]) for h in every}
     flat, exact = dict.fromkeys(every, -3.0), np.logaddexp.reduce(list(log_p.values()))
 
-    def runs(steps: int, repeats: int, weight: Mapping[tuple[int, ...], float] = log_p) -> Floats:
+    def runs(steps: int, repeats: int, weight: Completions = log_p) -> Floats:
         rng, betas = np.random.default_rng(1), np.linspace(0, 1, steps + 1)
         return np.array([function(weight, betas, rng) for _ in range(repeats)], np.float64)
 
@@ -303,11 +299,8 @@ def check_best_rank(function: Callable[[Floats], Any]) -> bool:
     def result(values: Any) -> float:
         return float(function(np.array(values, np.float64)))
 
-    def by_drawing() -> float:
-        p = np.exp(some) / np.exp(some).sum()
-        ranks = [1 + int((some > value).sum()) for value in some]
-        return float(p @ ranks)
-
+    ranks = [1 + int((some > value).sum()) for value in some]
+    expected = float(np.exp(some) / np.exp(some).sum() @ ranks)
     return check(
         "Exercise 2",
         "return one number",
@@ -319,9 +312,9 @@ def check_best_rank(function: Callable[[Floats], Any]) -> bool:
         "only structures without evidence (-inf) behind the first: rank 1",
         lambda: np.isclose(result([-np.inf, 0.0, -np.inf]), 1),
         "each structure's rank, times its posterior probability, summed",
-        lambda: np.isclose(result(some), by_drawing()),
+        lambda: np.isclose(result(some), expected),
         "a common term of -60,000 nats changes nothing",
-        lambda: np.isclose(result(some - 60_000), by_drawing()),
+        lambda: np.isclose(result(some - 60_000), expected),
     )
 
 
@@ -329,9 +322,7 @@ def check_noisy_ranks(
     function: Callable[[Floats, int, float, int, np.random.Generator], Any],
 ) -> bool:
     """Exercise 3: `function(log_evidence, number, sd, repeats, rng)` are ranks under noise."""
-    some = np.linspace(0, -20, 21)
-    tied = np.zeros(21)
-    far = np.concatenate([[0.0], np.full(20, -1000.0)])
+    some, tied, far = np.linspace(0, -20, 21), np.zeros(21), np.append(0.0, np.full(20, -1000.0))
 
     def result(values: Floats, number: int, sd: float, seed: int = 1) -> Ints:
         rng = np.random.default_rng(seed)

@@ -3,7 +3,6 @@
 The 136 structures of chapter 6 of [Beal2003], data from its tables, scores, the true one's rank.
 """
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
@@ -25,15 +24,10 @@ from bnlab.papers.beal2003 import world
 from bnlab.papers.beal2003.study import true_model as true_model
 from bnlab.papers.beal2003.world import ARITIES, models, truth
 
-SEED = 2003
-"""Of the first data set; others have the seeds that follow."""
-
-SIZES = (10, 40, 160, 480, 1280, 2560, 10_240)
-"""Data sizes of the widgets; a smaller set of rows is part of the larger ones."""
-
+SEED = 2003  # of the first data set; others have the seeds that follow
+SIZES = (10, 40, 160, 480, 1280, 2560, 10_240)  # a smaller set of rows is part of the larger ones
+# Names on the page -> names in the package.
 SCORES: Mapping[str, Score] = {"MAP": "map", "BIC": "bic", "CS": "cs", "VB": "vb"}
-"""Names on the page -> names in the package."""
-
 RANKED = ("BIC", "CS", "VB")
 NAMES = ("h1", "h2", "y1", "y2", "y3", "y4")
 
@@ -50,11 +44,7 @@ PUBLISHED_RANKS: Mapping[int, Mapping[str, int]] = {
 structures, true_number = models, truth
 """As the lab calls them: the 136 structures, and which of them made the data: `true_model()`."""
 
-FIVE = ((0, 0), (0, 0), (1, 1), (2, 2), (2, 2))
-"""The rows of sections 1 to 4."""
-
-SETS = (1, 2, 5, 10)
-RANK_TICKS = (1, 2, 5, 10, 20, 50, 136)
+FIVE = ((0, 0), (0, 0), (1, 1), (2, 2), (2, 2))  # the rows of sections 1 to 4
 LABEL_SIZES = (10, 480, 2560, 10_240)
 
 Found = dict[int, dict[int, dict[str, int]]]
@@ -165,25 +155,14 @@ class Scores(View):
     def draw(self, size: int) -> Board:
         """Each score against the number of parameters, on one vertical axis."""
         values = scored(size)
-        everything = np.concatenate(list(values.values()))
-        low, high = float(everything.min()), float(everything.max())
+        low, high = float(np.min([*values.values()])), float(np.max([*values.values()]))
         room = 0.04 * (high - low)
-        panels = {
-            name: (
-                plots.structure_scores(
-                    world.parameters(),
-                    scores,
-                    true_number(),
-                    y_range=(low - room, high + room),
-                    name=name.lower(),
-                    title=name,
-                    alt=f"{name} of each structure against its parameters, the true and best "
-                    "marked",
-                ),
-                _ranked(scores),
-            )
-            for name, scores in values.items()
-        }
+        ends, panels = (low - room, high + room), {}
+        for name, scores in values.items():
+            alt = f"{name} of each structure against its parameters, the true and best marked"
+            look: Any = {"y_range": ends, "name": name.lower(), "title": name, "alt": alt}
+            picture = plots.structure_scores(world.parameters(), scores, true_number(), **look)
+            panels[name] = picture, _ranked(scores)
         model = drawing(true_model(), "The true structure: h1 and h2 are hidden", 195)
         return panels | {"model": (model, ""), "bars": _bars(size)}
 
@@ -192,14 +171,12 @@ def _bars(n: int) -> tuple[Any, str]:
     """Scores of the true structure against its evidence, and what is proved of their order."""
     found, log_a = evidence(n), np.log(true_model().aliases)
     now = {name: values[true_number()] - found.log_value for name, values in scored(n).items()}
-    picture = plots.evidence_bars(
-        [now["MAP"], 0.0, *(now[name] - log_a for name in ("VB", "CS", "BIC"))],
-        ("MAP", "≥ ln p(D)", "≥ VB", "≥ CS", "BIC, no bound"),
-        sides=(2, 0),
-        ends=(-140.0, 190.0),
-        title="The true structure: scores without ln A",
-        alt="Bars from ln p(D) to MAP on the right, and to VB, CS and BIC on the left",
-    )
+    gaps = [now["MAP"], 0.0, *(now[name] - log_a for name in ("VB", "CS", "BIC"))]
+    labels = "MAP", "≥ ln p(D)", "≥ VB", "≥ CS", "BIC, no bound"
+    title = "The true structure: scores without ln A"
+    alt = "Bars from ln p(D) to MAP on the right, and to VB, CS and BIC on the left"
+    ends = -140.0, 190.0
+    picture = plots.evidence_bars(gaps, labels, sides=(2, 0), ends=ends, title=title, alt=alt)
     value = f"≈ {found.log_value:,.0f} (to a few nats)" if n > 10 else f"= {found.log_value:.1f}"
     return picture, (
         f"ln p(D) {value} lies in the grey if EM found the highest peak. CS ≤ VB: one climb of "
@@ -222,7 +199,7 @@ class Ranks(Experiment):
 
     def __init__(self, *, sizes: Sequence[int] = SIZES) -> None:
         self._sizes = sizes
-        super().__init__(sets=size_slider("data sets", SETS, 1), nothing={}, unit="sizes")
+        super().__init__(sets=size_slider("data sets", (1, 2, 5, 10)), nothing={}, unit="sizes")
 
     def compute(self, progress: Progress, /, sets: int) -> Found:
         """Return the ranks in data sets of other seeds, one size after the other."""
@@ -271,7 +248,7 @@ def _ranks(sizes: Sequence[int], lines: dict[str, Floats], name: str, title: str
         name=name,
         y_axis_type="log",
         y_range=(180.0, 0.8),
-        ticks=RANK_TICKS,
+        ticks=(1, 2, 5, 10, 20, 50, 136),
     )
 
 
@@ -312,9 +289,8 @@ def check_row_by_row(function: Callable[[list[tuple[int, ...]], int], Any]) -> b
         return exact_evidence(model, np.array(rows)).log_value
 
     def alone(rows: list[tuple[int, ...]]) -> float:
-        counts = [Counter(column).values() for column in zip(*rows, strict=True)]
-        parts = [sum(map(lgamma, (n + 1 for n in each))) for each in counts]
-        return sum(parts) + len(counts) * (lgamma(3) - lgamma(3 + len(rows)))
+        data = bn.Data.from_arrays(rows, arities=[3, 3])
+        return float(bn.score_families(data, bn.K2(), max_parents=0).log_score.sum())
 
     return check(
         "Exercise 1",

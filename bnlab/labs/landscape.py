@@ -125,23 +125,14 @@ class Landscape(View):
         now, trail = moves[-1], [*(move.before for move in moves[-SEEN:]), visits[-1]]
         gain = log_target[now.proposed] - log_target[now.before]
         accepted = now.after == now.proposed
-        picture = plots.order_landscape(
-            len(names),
-            exact,
-            shares,
-            trail,
-            None if accepted else now.proposed,
-            title=f"All orders of {', '.join(letters)} at β = {beta}: areas are probabilities",
-        )
-        bars = plots.share_bars(
-            shares,
-            exact,
-            [order_name(order) for order in every],
-            largest=next(end for end in ENDS if end >= max(*shares, *exact)),
-            row=15,
-            title="Share of the visits (bar), exact (diamond)",
-            alt="Bars of the share of visits to each order, diamonds at its exact probability",
-        )
+        rejected = None if accepted else now.proposed
+        title = f"All orders of {', '.join(letters)} at β = {beta}: areas are probabilities"
+        picture = plots.order_landscape(len(names), exact, shares, trail, rejected, title=title)
+        labels = [order_name(order) for order in every]
+        end = next(end for end in ENDS if end >= max(*shares, *exact))
+        title = "Share of the visits (bar), exact (diamond)"
+        alt = "Bars of the share of visits to each order, diamonds at its exact probability"
+        bars = plots.share_bars(shares, exact, labels, largest=end, row=15, title=title, alt=alt)
         key = "".join(f" {letter}: {name}." for letter, name in zip(letters, names, strict=True))
         met = shares > 0
         return {

@@ -24,6 +24,7 @@ Sets = Sequence[frozenset[int]]
 
 SEED = 2013
 NAMES = "ABCD"
+PLACES = np.array([[0.1, 1.0], [0.9, 0.67], [0.1, 0.33], [0.9, 0.0]])
 DRAWS = 20_000
 STOPS = (1, 10, 100, 500, 1000, 2000, 5000, 10_000, DRAWS)
 WEIGHED = 4000
@@ -48,7 +49,6 @@ class Extensions(View):
     """
 
     def __init__(self) -> None:
-        self._places = np.array([[0.1, 1.0], [0.9, 0.67], [0.1, 0.33], [0.9, 0.0]])
         super().__init__(
             shape=choice("DAG", list(SHAPES)),
             number=step_slider("draw", 1, 1, 20, width="300px"),
@@ -62,22 +62,12 @@ class Extensions(View):
         order = orders[number - 1].tolist()
         walked = [sum(1 << v for v in order[: 4 - k]) for k in range(step + 1)]
         placed = ["·"] * (4 - step) + [NAMES[v] for v in order[4 - step :]]
-        net = plots.network(
-            graphs.to_adjacency(dag),
-            NAMES,
-            self._places,
-            title="The DAG",
-            width=310,
-        )
+        net = plots.network(graphs.to_adjacency(dag), NAMES, PLACES, title="The DAG", width=310)
+        title = f"Down-sets and their ℓ(S); order from the back: {' '.join(placed)}"
+        lattice = plots.walk_down(NAMES, chances, walked, counts=counts, title=title)
         return {
             "lattice": (
-                plots.walk_down(
-                    NAMES,
-                    chances,
-                    walked,
-                    counts=counts,
-                    title=f"Down-sets and their ℓ(S); order from the back: {' '.join(placed)}",
-                ),
+                lattice,
                 f"{shape}: {counts[-1]} linear extensions, {sum(c > 0 for c in counts)} down-sets. "
                 "Sets without a number are none.",
             ),
@@ -147,8 +137,7 @@ class Worth(View):
 
 @cache
 def _share(case: Case, n: int, size: int) -> float:
-    data = rows(case)
-    draws = _sample(_table(data.select(list(data.names[:n])), size), WEIGHED)
+    draws = _sample(_table(rows(case).select(rows(case).names[:n]), size), WEIGHED)
     return float(bn.reweight_by_extensions(draws).stats["effective_sample_size"][0] / WEIGHED)
 
 
@@ -195,8 +184,7 @@ class Certain(View):
         shown = STOPS.index(drawn) + 1
         every, weighted = _answers(self._case, size, kind, u, v)
         sound, now = every[:shown], every[shown - 1]
-        _, unique, _ = _drawn(self._case, size)
-        distinct = unique[shown - 1]
+        distinct = _drawn(self._case, size)[0][shown - 1]
         picture = plots.closing(
             STOPS[:shown],
             [each.low for each in sound],
@@ -246,12 +234,12 @@ def _questions(case: Case) -> dict[str, tuple[str, int, int]]:
 
 
 @cache
-def _drawn(case: Case, size: int) -> tuple[bn.Draws, list[bn.Draws], bn.Draws]:
-    """Return the draws, their distinct DAGs at each stop, and the draws weighted by 1 / ℓ(G)."""
+def _drawn(case: Case, size: int) -> tuple[list[bn.Draws], bn.Draws]:
+    """Return the distinct DAGs among the draws at each stop, and the draws weighted by 1 / ℓ(G)."""
     by_order, by_dag = _posteriors(case, size)
     draws = bn.sample_dags(by_order, draws=DRAWS, rng=np.random.default_rng(SEED))
     unique = [bn.reweight_unique(draws.prefix(stop), log_z=by_dag.log_z) for stop in STOPS]
-    return draws, unique, bn.reweight_by_extensions(draws)
+    return unique, bn.reweight_by_extensions(draws)
 
 
 @cache
@@ -260,8 +248,8 @@ def _answers(
 ) -> tuple[list[bn.FeatureEstimate], list[float]]:
     """Return the answer by the distinct DAGs at each stop, and that by weights of 1 / ℓ(G)."""
     feature = (features.edge if kind == "→" else features.path)(u, v)
-    draws, unique, weighted = _drawn(case, size)
-    has, w = feature(draws.values[0]), np.exp(weighted.log_weight[0])
+    unique, weighted = _drawn(case, size)
+    has, w = feature(weighted.values[0]), np.exp(weighted.log_weight[0])
     by_weights = (np.cumsum(w * has) / np.cumsum(w))[np.array(STOPS) - 1].tolist()
     return [features.probability(each, feature) for each in unique], by_weights
 
@@ -349,19 +337,15 @@ def check_both(function: Callable[[bn.Draws, features.Feature, float], float]) -
             weighted = bn.reweight_by_extensions(draws)
             for u, v in zip(*np.unravel_index(far, by_dag.edges.shape), strict=True):
                 edge = features.edge(int(u), int(v))
-                told = [
-                    float(function(draws, edge, by_dag.log_z)),
-                    *(features.probability(each, edge).value for each in (unique, weighted)),
-                ]
+                both = float(function(draws, edge, by_dag.log_z))
+                told = [both, *(features.probability(x, edge).value for x in (unique, weighted))]
                 out += np.abs(np.array(told) - by_dag.edges[u, v])
         return out
 
     def all_drawn() -> bool:
         data = rows("tic-tac-toe")
-        table = _table(data.select(list(data.names[:3])), 0)
-        log_z = float(np.log(len(graphs.all_dags(3))))
-        told = function(_sample(table, 2000), features.edge(0, 1), log_z)
-        return bool(np.isclose(told, 8 / 25))
+        draws = _sample(_table(data.select(data.names[:3]), 0), 2000)
+        return bool(np.isclose(function(draws, features.edge(0, 1), float(np.log(25))), 8 / 25))
 
     return check(
         "Exercise 3",

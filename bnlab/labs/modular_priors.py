@@ -21,26 +21,23 @@ from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.papers.em2007.cases import PRIORS as PRIORS, count_orders, log_factor, log_prior
 from bnlab.papers.page import normalised
+from bnlab.records import Record
 
 SEED = 2016
 NODES = 5
 ROWS = 100_000
 SIZES = (0, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, ROWS)
-"""Stops of the data-size slider."""
-
-DIVISORS = (1, 2, 3, 4)
 MOST_MEMBERS = 8  # of a class, shown
 SHOWN = 4  # shapes at either end of the gallery
 # Pixels of the frame: three pictures stand beside each other.
 POSTERIORS: Any = {"posteriors": ("order-modular", "structure-modular"), "frame_width": 245}
 _NUMBERS = {1: "One", 2: "Two", 3: "Three", 4: "Four"}
-TRUE_EDGES = ((0, 1), (0, 2), (1, 3), (2, 3), (2, 4))
 
 Edges = Iterable[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DagSpace:
+class DagSpace(Record):
     """All N DAGs of n variables."""
 
     dags: Ints  # (N, n), parent masks
@@ -60,10 +57,7 @@ def space(n: int, /) -> DagSpace:
     if not 1 <= n <= 5:
         raise ValueError(f"n={n}: listing all DAGs is for 1 to 5 variables (29,281 DAGs)")
     dags = graphs.all_dags(n)
-    arrays = dags, count_orders(dags), equivalence_classes(dags), _shapes(dags)
-    for array in arrays:
-        array.setflags(write=False)
-    return DagSpace(*arrays)
+    return DagSpace(dags, count_orders(dags), equivalence_classes(dags), _shapes(dags))
 
 
 def equivalence_classes(dags: ArrayLike, /) -> Ints:
@@ -108,7 +102,7 @@ class PriorExplorer(View):
     def __init__(self) -> None:
         super().__init__(
             prior=choice("prior", list(PRIORS)),
-            divisor=size_slider("each edge divides by", DIVISORS),
+            divisor=size_slider("each edge divides by", (1, 2, 3, 4)),
         )
 
     def draw(self, prior: str, divisor: int) -> Board:
@@ -170,7 +164,7 @@ class Washout(View):
             "of DAGs": [float(np.abs(gap).sum() / 2) for gap in gaps],
             "of equivalence classes": [float(np.abs(gap).sum() / 2) for gap in by_class],
         }
-        true = graphs.from_edges(NODES, TRUE_EDGES)
+        true = bn.load_network("cancer").dag
         if data is not None:
             true = self._all.dags[int(self.posteriors[shown.m][1].argmax())]
         self._true = int(np.argmax(np.all(self._all.dags == true, axis=1)))
@@ -188,31 +182,26 @@ class Washout(View):
         first, second = self.posteriors[size]
         best, worst = self._class[0], self._class[-1]
         now = [values[list(self.posteriors).index(size)] for values in self._distances.values()]
+        labels = [f"{self._names[u]} → {self._names[v]}" for u, v in self._pairs]
+        title = f"Edges of the {self._kind} network"
+        alt = "Posterior probabilities of eight edges under two priors"
+        look: Any = {"name": "edges", "title": title, "alt": alt, **POSTERIORS}
+        edges = plots.answer_pairs(first @ self._has, second @ self._has, labels, **look)
+        labels = [*self._labels(), "all other DAGs"]
+        here, there = ([*p[self._class], 1 - p[self._class].sum()] for p in (first, second))
+        count = _NUMBERS.get(len(self._class), len(self._class))
+        title = f"{count} equivalent DAGs, by their root"
+        alt = "Posterior probabilities of four equivalent DAGs under two priors"
+        look = {"name": "members", "title": title, "alt": alt, **POSTERIORS}
+        members = plots.answer_pairs(here, there, labels, **look)
         return {
             "edges": (
-                plots.answer_pairs(
-                    first @ self._has,
-                    second @ self._has,
-                    [f"{self._names[u]} → {self._names[v]}" for u, v in self._pairs],
-                    name="edges",
-                    title=f"Edges of the {self._kind} network",
-                    alt="Posterior probabilities of eight edges under two priors",
-                    **POSTERIORS,
-                ),
+                edges,
                 f"{size:,} rows. Both posteriors are exact, with ρ = 1; one counts the orders of "
                 "a DAG, the other does not.",
             ),
             "members": (
-                plots.answer_pairs(
-                    [*first[self._class], 1 - first[self._class].sum()],
-                    [*second[self._class], 1 - second[self._class].sum()],
-                    [*self._labels(), "all other DAGs"],
-                    name="members",
-                    title=f"{_NUMBERS.get(len(self._class), len(self._class))} equivalent DAGs, "
-                    "by their root",
-                    alt="Posterior probabilities of four equivalent DAGs under two priors",
-                    **POSTERIORS,
-                ),
+                members,
                 f"Odds of the {self._kind} DAG against the one with root {self._root(worst)}: "
                 f"{first[best] / first[worst]:.4g} (order-modular), "
                 f"{second[best] / second[worst]:.4g} (structure-modular).",
@@ -301,10 +290,8 @@ def check_against(function: Callable[[int], Any]) -> bool:
     def kl(n: int) -> float:
         everything = space(n)
         factor = np.array([float(function(k)) for k in range(n)])
-        p = normalised(
-            np.log(everything.orders)
-            + np.log(factor)[np.bitwise_count(everything.dags)].sum(axis=1)
-        )
+        log_q = np.log(factor)[np.bitwise_count(everything.dags)].sum(axis=1)
+        p = normalised(np.log(everything.orders) + log_q)
         return float(np.sum(p * np.log(len(p) * p)))
 
     return check(
@@ -328,8 +315,7 @@ def check_pair(first: Edges, second: Edges) -> bool:
         return np.stack([graphs.from_edges(6, list(edges)) for edges in (first, second)])
 
     def odds() -> float:
-        counts = count_orders(both())
-        return float(counts[0] / counts[1])
+        return float(np.divide(*count_orders(both())))
 
     solved = check(
         "Exercise 3",

@@ -14,7 +14,7 @@ import numpy as np
 from bokeh.plotting import figure
 
 import bnlab as bn
-from bnlab import diagnostics, features, plots
+from bnlab import diagnostics, features, graphs, plots
 from bnlab.checks import Floats, Ints
 from bnlab.labs.board import bdeu_table, check, rows as all_rows, setup as setup, size_slider
 from bnlab.labs.landscape import Landscape as Landscape
@@ -30,11 +30,9 @@ TEMPERED = 5000  # draws of each chain at one temperature
 CHAIN_STOPS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, LONG)
 ROW_STOPS = (100, 200, 400, 700, 958, 1916)
 BETA_STOPS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1)
-CHAINS = ("chain 1", "chain 2")
 BUDGET = 100_000  # moves
 
-Pair = tuple[Floats, Floats]
-"""The (n, n) edge probabilities of two chains."""
+Pair = tuple[Floats, Floats]  # the (n, n) edge probabilities of two chains
 
 
 @cache
@@ -70,8 +68,7 @@ def long_chains(data: bn.Data) -> bn.Draws:
 def tempered(data: bn.Data, beta: float) -> bn.Draws:
     """Two chains at one inverse temperature, from the two orders where `long_chains` start.
 
-    5,000 draws of each, n moves apart, from orders in proportion to exp(beta * log target);
-    log_target is that of beta = 1 all the same. stats: "acceptance" (2,).
+    5,000 draws of each, n moves apart; log_target is that of beta = 1. stats: "acceptance" (2,).
     """
     table = posterior(data).table
     walker, found = OrderWalker.of(table), []
@@ -101,14 +98,13 @@ def pair(data: bn.Data, length: int, beta: float | None = None) -> Pair:
 
 def edge_given_orders(draws: bn.Draws, table: bn.ScoreTable, u: int, v: int, /) -> Floats:
     """p(u -> v | order, data) of each drawn order, (chains, draws)."""
-    place = draws.values.argsort(axis=2)
-    before = (place < place[:, :, [v]]) @ (np.int64(1) << np.arange(table.n))
+    before = graphs.predecessor_masks(draws.values.reshape(-1, table.n))[:, v]
     sets, which = np.unique(before, return_inverse=True)
     within = (table.parents[v] & ~sets[:, None]) == 0
     log_phi = np.where(within, table.log_phi[v], -np.inf)
     phi = np.exp(log_phi - log_phi.max(axis=1, keepdims=True))
     given: Floats = phi @ (table.parents[v] >> u & 1) / phi.sum(axis=1)
-    return given[which].reshape(before.shape)
+    return given[which].reshape(draws.values.shape[:2])
 
 
 class TwoChains(View):
@@ -137,15 +133,11 @@ class TwoChains(View):
         u, v = divmod(int(np.abs(edges[0] - edges[1]).argmax()), data.n)
         of_target = diagnostics.rhat(draws)
         of_edge = diagnostics.rhat(edge_given_orders(draws, exact.table, u, v))
-        trace = _traces(
-            data,
-            draws,
-            y_range=(mean - 9 * sd, mean + 5 * sd),
-            alt="Log targets of the orders of two chains, with the range of exact draws shaded",
-        )
+        ends = mean - 9 * sd, mean + 5 * sd
+        alt = "Log targets of the orders of two chains, with the range of exact draws shaded"
         return {
             "trace": (
-                trace,
+                _traces(data, draws, y_range=ends, alt=alt),
                 f"{length:,} draws of each chain, {data.n} moves apart. Shaded: mean ± 2 standard "
                 f"deviations of exact draws. R-hat of the log target: {of_target:.3f}.",
             ),
@@ -174,14 +166,9 @@ class Temperature(View):
         draws, exact = tempered(self._data, beta), posterior(self._data)
         (mean, _), edges = usual(self._data), pair(self._data, TEMPERED, beta)
         lowest = np.quantile(tempered(self._data, 0).log_target, 0.01)
-        trace = _traces(
-            self._data,
-            draws,
-            y_range=(lowest - 10, mean + 15),
-            name="hot_trace",
-            title="Trace of each chain at this temperature",
-            alt="Log targets of the orders of two chains at one temperature, usual range shaded",
-        )
+        ends, title = (lowest - 10, mean + 15), "Trace of each chain at this temperature"
+        alt = "Log targets of the orders of two chains at one temperature, usual range shaded"
+        trace = _traces(self._data, draws, y_range=ends, name="hot_trace", title=title, alt=alt)
         scatter = plots.agreement(*edges, exact.table.names, name="hot_agreement")
         below = max(mean - draws.log_target.mean(), 0.0)
         return {
@@ -198,7 +185,7 @@ class Temperature(View):
 def _traces(data: bn.Data, draws: bn.Draws, **look: Any) -> figure:
     """Return the traces of two chains, with the usual range of the log target shaded."""
     (mean, sd), (size, n) = usual(data), draws.values.shape[1:]
-    lines = dict(zip(CHAINS, draws.log_target, strict=True))
+    lines = {f"chain {c}": line for c, line in enumerate(draws.log_target, start=1)}
     look = {"band": (mean - 2 * sd, mean + 2 * sd), "y_label": "log target (nats)", **look}
     return plots.traces(n * np.arange(1.0, size + 1), lines, **look)
 

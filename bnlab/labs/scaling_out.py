@@ -14,6 +14,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from bokeh.plotting import figure
 
 import bnlab as bn
 from bnlab import plots
@@ -26,12 +27,10 @@ from bnlab.running import BYTES_A_SECOND, Executor, job_size
 LEAST_RUNS = 20
 LEAST_USE = 0.8  # of a budget
 BASE_BYTES = 200e6  # of a worker that has loaded Python, NumPy, numba and bnlab
-ROWS = 106
+ROWS, MAX_PARENTS = 106, 3
+MEGABYTES = (0.0, 0.03, 0.3, 2.3, 14.0, 44.0, 369.0)
 CORES = tuple(2**i for i in range(13))
 WORK = 3600.0  # seconds of computing, in the first widget
-JOBS = (4, 20, 100, 500, 2000, 10_000)
-SHARES = (0.0, 0.001, 0.01, 0.05, 0.2)
-MEGABYTES = (0.0, 0.03, 0.3, 2.3, 14.0, 44.0, 369.0)
 SIZES = (24, 30, 37, 45, 50, 58, 63)
 RUNS = (100, 1000, 10_000, 100_000)
 START = 30.0  # seconds until workers are up and the families are scored
@@ -73,20 +72,19 @@ def annealing_steps(n: int, factor: int = 16, rows: int = ROWS) -> int:
     return factor * n * rows
 
 
-def move_terms(n: int, max_parents: int = 3) -> float:
+def move_terms(n: int) -> float:
     """What a move on orders of n > 22 variables costs, in family weights read, roughly."""
-    return (20.0 + math.comb(n, max_parents + 1) / n) * (1 + n / 3)
+    return (20.0 + math.comb(n, MAX_PARENTS + 1) / n) * (1 + n / 3)
 
 
-def parcel_bytes(n: int, max_parents: int = 3) -> int:
+def parcel_bytes(n: int) -> int:
     """Bytes that a job brings along: ln of each family's weight."""
-    return 8 * n * sum(math.comb(n - 1, size) for size in range(max_parents + 1))
+    return 8 * n * sum(math.comb(n - 1, size) for size in range(MAX_PARENTS + 1))
 
 
-def worker_bytes(n: int, max_parents: int = 3) -> float:
+def worker_bytes(n: int) -> float:
     """Bytes that a worker takes for n > 22: itself, the parcel, and what it lays out from it."""
-    parcel = parcel_bytes(n, max_parents)
-    return BASE_BYTES + 4 * parcel + 8 * n * math.comb(n - 1, 2)
+    return BASE_BYTES + 4 * parcel_bytes(n) + 8 * n * math.comb(n - 1, 2)
 
 
 def annealing_seconds(n: int, seconds_a_term: float, /) -> float:
@@ -119,8 +117,8 @@ class SpeedUp(View):
 
     def __init__(self) -> None:
         super().__init__(
-            jobs=size_slider("jobs", JOBS, 500),
-            serial=size_slider("share for one core only", SHARES, 0.01),
+            jobs=size_slider("jobs", (4, 20, 100, 500, 2000, 10_000), 500),
+            serial=size_slider("share for one core only", (0.0, 0.001, 0.01, 0.05, 0.2), 0.01),
             parcel=size_slider("megabytes sent with a job", MEGABYTES, 0.3),
         )
 
@@ -134,26 +132,13 @@ class SpeedUp(View):
             "Amdahl's law": np.array([amdahl(serial, p) for p in CORES]),
             "these jobs": np.array([load.speed_up(p) for p in CORES]),
         }
-        costs = {label: CORES / faster for label, faster in speeds.items()}
-        half = "half the cores' time is work"
-        speed = plots.core_curves(
-            CORES,
-            speeds,
-            (half, worth, load.speed_up(worth)),
-            y_label="times faster than one core",
-            y_range=_holding(speeds),
-            name="speed",
-            title="Speed-up",
-        )
-        cost = plots.core_curves(
-            CORES,
-            costs,
-            (half, worth, load.cost(worth) / WORK),
-            y_label="core-hours paid for an hour of work",
-            y_range=_holding(costs),
-            name="cost",
-            title="Cost",
-        )
+        costs = {label: CORES / times for label, times in speeds.items()}
+        half, faster = "half the cores' time is work", "times faster than one core"
+        point = half, worth, load.speed_up(worth)
+        speed = _by_cores(speeds, point, y_label=faster, name="speed", title="Speed-up")
+        paid = "core-hours paid for an hour of work"
+        point = half, worth, load.cost(worth) / WORK
+        cost = _by_cores(costs, point, y_label=paid, name="cost", title="Cost")
         return {
             "speed": (
                 speed,
@@ -165,10 +150,11 @@ class SpeedUp(View):
         }
 
 
-def _holding(curves: dict[str, Floats]) -> tuple[float, float]:
-    """The usual vertical axis, longer where a curve would leave it."""
+def _by_cores(curves: dict[str, Floats], point: tuple[str, int, float], **text: str) -> figure:
+    """Draw curves on the usual vertical axis, longer where one would leave it."""
     values = np.concatenate([*curves.values()])
-    return min(0.5, 0.8 * float(values.min())), max(5000.0, 1.25 * float(values.max()))
+    ends = min(0.5, 0.8 * float(values.min())), max(5000.0, 1.25 * float(values.max()))
+    return plots.core_curves(CORES, curves, point, y_range=ends, **text)
 
 
 class AnnealingPlan(View):
@@ -204,24 +190,15 @@ class AnnealingPlan(View):
         walls = np.array([load.wall(p) for p in CORES[:11]]) / 3600
         money = self._price * load.cost(cores) / 3600
         waits = {"divided evenly": evenly / offered, "in these jobs": walls}
-        hours = plots.core_curves(
-            offered,
-            waits,
-            ("your cores", cores, load.wall(cores) / 3600),
-            y_label="time (hours)",
-            y_range=(0.001, 10_000),
-            name="hours",
-            title="Hours until the last run is done",
-        )
-        cost = plots.core_curves(
-            offered,
-            {label: self._price * offered * each for label, each in waits.items()},
-            ("your cores", cores, money),
-            y_label=f"cost, at {self._price:g} for a core-hour",
-            y_range=(0.001, 1000),
-            name="money",
-            title="Cost of all cores until then",
-        )
+        costs = {label: self._price * offered * each for label, each in waits.items()}
+        look: Any = {"y_label": "time (hours)", "y_range": (0.001, 10_000), "name": "hours"}
+        point = "your cores", cores, load.wall(cores) / 3600
+        title = "Hours until the last run is done"
+        hours = plots.core_curves(offered, waits, point, title=title, **look)
+        label = f"cost, at {self._price:g} for a core-hour"
+        look = {"y_label": label, "y_range": (0.001, 1000), "name": "money"}
+        point, title = ("your cores", cores, money), "Cost of all cores until then"
+        cost = plots.core_curves(offered, costs, point, title=title, **look)
         return {
             "time": (
                 hours,

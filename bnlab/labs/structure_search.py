@@ -5,7 +5,7 @@ Searches for one good DAG, the classes of DAGs that score alike, and what the be
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -74,14 +74,6 @@ def additions(case: Case, edges: int) -> Floats:
     return np.where(joined | joined.swapaxes(1, 2), np.nan, gains)
 
 
-class Average(NamedTuple):
-    """Edges (n, n) by the k best DAGs, their posterior mass, and the number of their classes."""
-
-    edges: Floats
-    mass: float
-    classes: int
-
-
 @cache
 def exact(case: Case) -> bn.DagPosterior:
     """The exact structure-modular posterior of a case."""
@@ -89,11 +81,11 @@ def exact(case: Case) -> bn.DagPosterior:
 
 
 @cache
-def average(case: Case, k: int) -> Average:
-    """The k best DAGs of a case, weighed by their probabilities."""
+def average(case: Case, k: int) -> tuple[Floats, float, int]:
+    """Edges (n, n) by the k best DAGs, their posterior mass, and the number of their classes."""
     draws = _listed(case).prefix(k)
     classes = len(np.unique(bn.graphs.cpdag(draws.values[0]), axis=0))
-    return Average(bn.features.edges(draws), float(draws.stats["mass"][0]), classes)
+    return bn.features.edges(draws), float(draws.stats["mass"][0]), classes
 
 
 @cache
@@ -236,11 +228,11 @@ class Averages(View):
 
     def draw(self, dataset: Case, count: int) -> Board:
         """The edges by the k best, and the edges that the best gets most wrong."""
-        here, labels = average(dataset, count), names(dataset)
-        true, best = exact(dataset).edges, average(dataset, 1).edges
+        (edges, mass, classes), labels = average(dataset, count), names(dataset)
+        true, best = exact(dataset).edges, average(dataset, 1)[0]
         order = np.argsort(-np.abs(best - true).round(9), axis=None, kind="stable")[:MOST_PAIRS]
         pairs = plots.answer_pairs(
-            here.edges.ravel()[order],
+            edges.ravel()[order],
             true.ravel()[order],
             [f"{labels[i // len(labels)]} → {labels[i % len(labels)]}" for i in order],
             posteriors=("the k best", "all DAGs, exact"),
@@ -248,12 +240,12 @@ class Averages(View):
             x_label="probability of the edge",
             alt="Ten edges: their probabilities by the k best DAGs and by all of them",
         )
-        heading, sad = "Edges, by the k best DAGs", bn.diagnostics.sad(here.edges, true)
-        many = f"Best DAGs: {count:,}, of classes: {here.classes}"
+        heading, sad = "Edges, by the k best DAGs", bn.diagnostics.sad(edges, true)
+        many = f"Best DAGs: {count:,}, of classes: {classes}"
         return {
             "heat": (
-                plots.heat_map(here.edges, labels, name="averaged", title=heading),
-                f"{board.title(dataset)}. {many}: {here.mass:.1%} of the posterior probability.",
+                plots.heat_map(edges, labels, name="averaged", title=heading),
+                f"{board.title(dataset)}. {many}: {mass:.1%} of the posterior probability.",
             ),
             "pairs": (pairs, f"SAD of all edges from the exact ones: {sad:.2f}."),
         }
@@ -292,8 +284,8 @@ def _four() -> bn.ScoreTable:
 
 
 def _read(scores: bn.ScoreTable) -> list[dict[int, float]]:
-    pairs = zip(scores.parents, scores.log_phi, strict=True)
-    return [dict(zip(P.tolist(), x.tolist(), strict=True)) for P, x in pairs]
+    pairs = zip(scores.parents.tolist(), scores.log_phi.tolist(), strict=True)
+    return [dict(zip(masks, values, strict=True)) for masks, values in pairs]
 
 
 def check_gain(function: Callable[..., Any]) -> bool:
@@ -405,21 +397,20 @@ def check_deletes(function: Callable[..., Any]) -> bool:
 def check_search(function: Callable[[bn.ScoreTable, np.random.Generator], Any]) -> bool:
     """Exercise 3: `function(table, rng)` finds the best DAG, and good ones of 37 variables."""
 
+    def found(scores: bn.ScoreTable, seed: int) -> float:
+        dag = np.asarray(function(scores, np.random.default_rng(seed)), np.int64)
+        return float(scores.log_target(dag[None])[0])
+
     @cache
     def gap(name: str) -> float:
-        gaps = []
-        for seed in range(SEEDS):
-            dag = np.asarray(function(table(name), np.random.default_rng(seed)), np.int64)
-            gaps.append(below(name, table(name).log_target(dag[None])[0]))
-        return max(gaps)
+        return max(below(name, found(table(name), seed)) for seed in range(SEEDS))
 
     def large() -> bool:
         net = bn.random_network("alarm", np.random.default_rng(SEED))
         alarm = net.sample(1000, np.random.default_rng(SEED))
         scores = bn.score_families(alarm, bn.BDeu(1.0), max_parents=2)
         plain = bn.hill_climb(scores, restarts=20, rng=np.random.default_rng(SEED)).log_target
-        dag = np.asarray(function(scores, np.random.default_rng(SEED)), np.int64)
-        return bool(scores.log_target(dag[None])[0] > plain + MARGIN)
+        return found(scores, SEED) > plain + MARGIN
 
     best = f"the best DAG, for {SEEDS} seeds of 3"
     return board.check(
