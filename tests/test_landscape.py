@@ -1,6 +1,6 @@
 """The landscape of orders: its picture, its made-up table, and its chain, which is lab 04's."""
 
-from itertools import combinations, pairwise, permutations
+from itertools import combinations, permutations
 from math import factorial
 from random import Random
 
@@ -95,20 +95,17 @@ def test_the_chain_is_the_one_on_the_page(beta: float) -> None:
     table = bn.score_families(data, bn.BDeu(1.0), max_parents=MOST)
     rng = Random(lab.SEED)
     start = tuple(rng.sample(range(4), 4))
-    moves = lab.walk(data, MOST, "any two", beta)
-    visited = page["metropolis"](table, start, len(moves), rng, beta)
-    assert [move.after for move in moves] == visited
-    assert moves[0].before == start
+    here, proposals = lab.walk(data, MOST, "any two", beta)
+    assert here == [start, *page["metropolis"](table, start, len(proposals), rng, beta)]
 
 
 @pytest.mark.parametrize("kind", lab.KINDS)
 def test_shares_of_visits_tend_to_the_probabilities(kind: str) -> None:
-    moves = lab.walk(lab.copies(100), MOST, kind, 0.2)
-    for one, after in pairwise(moves):
-        assert after.before == one.after
-        apart = [i for i in range(4) if one.before[i] != one.proposed[i]]
+    (start, *visits), proposals = lab.walk(lab.copies(100), MOST, kind, 0.2)
+    for before, proposed, after in zip([start, *visits[:-1]], proposals, visits, strict=True):
+        apart = [i for i in range(4) if before[i] != proposed[i]]
         assert len(apart) == 2 and (kind == "any two" or apart[1] == apart[0] + 1)
-    visits = [move.after for move in moves]
+        assert after in (before, proposed)
     shares = [visits.count(order) / len(visits) for order in permutations(range(4))]
     np.testing.assert_allclose(shares, exact(100, 0.2), atol=0.03)
 

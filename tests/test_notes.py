@@ -90,7 +90,7 @@ def order_mcmc():
     p = dict(zip(log_target, landscape.chances(log_target, 1.0), strict=True))
     never = []
     for kind in landscape.KINDS:
-        met = {move.after for move in landscape.walk(data, 2, kind, 1)}
+        met = set(landscape.walk(data, 2, kind, 1)[0][1:])
         never.append(1 - sum(p[order] for order in met))
     yield "{:.3f} with swaps of neighbours, {:.3f} with swaps of any two".format(*never)
 

@@ -212,15 +212,10 @@ class MoreRows(View):
         title = "Share of the draws, interval, exact (diamond)"
         alt = "Bars of a probability at each number of rows, with intervals"
         estimates = plots.share_bars(shares, exact, labels, margin=spread, title=title, alt=alt)
-        dags = plots.share_bars(
-            often,
-            likely,
-            [f"DAG {k}" for k in range(1, MOST_DAGS + 1)],
-            largest=0.2,
-            name="most_drawn",
-            title=f"DAGs most often drawn, of {distinct:,} distinct",
-            alt="Bars of the shares of the DAGs drawn most often",
-        )
+        labels = [f"DAG {k}" for k in range(1, MOST_DAGS + 1)]
+        look: Any = {"largest": 0.2, "title": f"DAGs most often drawn, of {distinct:,} distinct"}
+        alt = "Bars of the shares of the DAGs drawn most often"
+        dags = plots.share_bars(often, likely, labels, name="most_drawn", alt=alt, **look)
         return {
             "estimates": (
                 estimates,

@@ -267,13 +267,9 @@ class Labels(View):
         """The probabilities of both hidden causes where each climb ended."""
         first, second = (p < 0.5 for p in ends(size))
         quarters = [int((a & b).sum()) for a, b in product((first, ~first), (second, ~second))]
-        return {
-            "panel": (
-                plots.label_map(*ends(size), (TABLES[0][0][0], TABLES[1][0][0])),
-                f"{size:,} rows: {', '.join(map(str, quarters))} of {first.size} climbs in the "
-                "four quarters.",
-            )
-        }
+        counts = ", ".join(map(str, quarters))
+        said = f"{size:,} rows: {counts} of {first.size} climbs in the four quarters."
+        return {"panel": (plots.label_map(*ends(size), (TABLES[0][0][0], TABLES[1][0][0])), said)}
 
 
 def check_row_by_row(function: Callable[[list[tuple[int, ...]], int], Any]) -> bool:

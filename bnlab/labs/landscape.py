@@ -7,7 +7,6 @@ from functools import cache
 from itertools import permutations
 from math import exp
 from random import Random
-from typing import NamedTuple
 
 import numpy as np
 
@@ -60,32 +59,24 @@ def chances(log_target: dict[Order, float], beta: float, /) -> Floats:
     return np.asarray(np.exp(powers - np.logaddexp.reduce(powers)))
 
 
-class Move(NamedTuple):
-    """The order before, the one proposed, and where the chain stands then."""
-
-    before: Order
-    proposed: Order
-    after: Order
-
-
 @cache
-def walk(data: bn.Data, most: int, kind: str, beta: float) -> list[Move]:
-    """Return a chain from a random order: the Metropolis algorithm of lab 04, move by move."""
-    log_target, rng, out = log_targets(data, most), Random(SEED), []
-    order = tuple(rng.sample(range(data.n), data.n))
+def walk(data: bn.Data, most: int, kind: str, beta: float) -> tuple[list[Order], list[Order]]:
+    """Return where a chain of lab 04 stands, at first at random, and what its moves propose."""
+    log_target, rng = log_targets(data, most), Random(SEED)
+    here, proposals = [tuple(rng.sample(range(data.n), data.n))], []
     for _ in range(STEP_STOPS[-1]):
         if kind == "neighbours":
             i = rng.randrange(data.n - 1)
             j = i + 1
         else:
             i, j = rng.sample(range(data.n), 2)
-        swapped = list(order)
-        swapped[i], swapped[j] = order[j], order[i]
-        proposed, before = tuple(swapped), order
-        if rng.random() < exp(min(0, beta * (log_target[proposed] - log_target[order]))):
-            order = proposed
-        out.append(Move(before, proposed, order))
-    return out
+        order = list(here[-1])
+        order[i], order[j] = order[j], order[i]
+        proposals.append(tuple(order))
+        gain = log_target[proposals[-1]] - log_target[here[-1]]
+        accepted = rng.random() < exp(min(0, beta * gain))
+        here.append(proposals[-1] if accepted else here[-1])
+    return here, proposals
 
 
 class Landscape(View):
@@ -118,14 +109,14 @@ class Landscape(View):
         names = self._data.names[: int(variables)]
         data = _part(self._data, names, rows)
         letters = order_name(range(len(names)))
-        log_target, moves = log_targets(data, self._most), walk(data, self._most, kind, beta)[:step]
+        log_target = log_targets(data, self._most)
+        here, proposals = walk(data, self._most, kind, beta)
         exact, every = chances(log_target, beta), list(log_target)
-        visits = [move.after for move in moves]
+        visits, trail = here[1 : step + 1], here[max(0, step - SEEN) : step + 1]
         shares = np.array([visits.count(order) for order in every]) / step
-        now, trail = moves[-1], [*(move.before for move in moves[-SEEN:]), visits[-1]]
-        gain = log_target[now.proposed] - log_target[now.before]
-        accepted = now.after == now.proposed
-        rejected = None if accepted else now.proposed
+        before, proposed = here[step - 1], proposals[step - 1]
+        gain, accepted = log_target[proposed] - log_target[before], here[step] == proposed
+        rejected = None if accepted else proposed
         title = f"All orders of {', '.join(letters)} at β = {beta}: areas are probabilities"
         picture = plots.order_landscape(len(names), exact, shares, trail, rejected, title=title)
         labels = [order_name(order) for order in every]
@@ -138,8 +129,8 @@ class Landscape(View):
         return {
             "orders": (
                 picture,
-                f"{rows:,} rows. Move {step:,}, {order_name(now.before)} to "
-                f"{order_name(now.proposed)}: ln p̃ changes by {gain:+.2f} nats; at this β it is "
+                f"{rows:,} rows. Move {step:,}, {order_name(before)} to "
+                f"{order_name(proposed)}: ln p̃ changes by {gain:+.2f} nats; at this β it is "
                 f"accepted with probability {exp(min(0, beta * gain)):.2g}: "
                 f"{'accepted' if accepted else 'rejected'}." + key * (letters != "".join(names)),
             ),

@@ -116,23 +116,20 @@ class Worth(View):
         }
         now = self._shares[self._sizes.index(size)]
         told = ", ".join(f"{n}: {x:.2f}" for n, x in zip(self._ns, now, strict=True))
-        return {
-            "panel": (
-                plots.log_curves(
-                    self._ns,
-                    shown,
-                    {},
-                    x_label="variables",
-                    y_label="effective sample size per draw",
-                    title="What draws weighted by 1/ℓ(G) are worth",
-                    alt="Effective sample size as a share of the draws, against the variables",
-                    name="worth",
-                    y_range=(0, 1.05),
-                    x_ticks=self._ns,
-                ),
-                f"{size:,} rows, {WEIGHED:,} draws: worth {told} of the draws, by variables.",
-            )
-        }
+        picture = plots.log_curves(
+            self._ns,
+            shown,
+            {},
+            x_label="variables",
+            y_label="effective sample size per draw",
+            title="What draws weighted by 1/ℓ(G) are worth",
+            alt="Effective sample size as a share of the draws, against the variables",
+            name="worth",
+            y_range=(0, 1.05),
+            x_ticks=self._ns,
+        )
+        said = f"{size:,} rows, {WEIGHED:,} draws: worth {told} of the draws, by variables."
+        return {"panel": (picture, said)}
 
 
 @cache

@@ -243,28 +243,19 @@ class ExactPlan(View):
             return 10_000 * annealing_seconds(max(k, SIZES[0]), self._a_move_term)
 
         holds = [name for name, size in MEMORIES.items() if needs[n] <= size]
-        gigabytes = plots.growth(
-            memory,
-            {f"n = {n}": ([n], [needs[n] / 1e9])},
-            title="Memory",
-            y_label="memory (GB)",
-            y_range=(0.001, 1e9),
-            alt="Memory of the exact sum by number of variables, and of four computers",
-            x_range=(15, MOST + 0.5),
-        )
-        hours = plots.growth(
-            {
-                "exact sum": (named, [seconds[k] / 3600 for k in named]),
-                "10,000 runs of AIS": (large, [annealed(k) / 3600 for k in large]),
-                "a year": (level, [8766.0] * 3),
-            },
-            {f"n = {n}": ([n], [seconds[n] / 3600])},
-            title="Time on one core",
-            y_label="time (hours)",
-            y_range=(1e-6, 1e6),
-            alt="Hours of the exact sum and of 10,000 annealing runs by number of variables",
-            x_range=(15, MOST + 0.5),
-        )
+        axes: Any = {"y_label": "memory (GB)", "y_range": (0.001, 1e9), "x_range": (15, MOST + 0.5)}
+        alt = "Memory of the exact sum by number of variables, and of four computers"
+        point = {f"n = {n}": ([n], [needs[n] / 1e9])}
+        gigabytes = plots.growth(memory, point, title="Memory", alt=alt, **axes)
+        times = {
+            "exact sum": (named, [seconds[k] / 3600 for k in named]),
+            "10,000 runs of AIS": (large, [annealed(k) / 3600 for k in large]),
+            "a year": (level, [8766.0] * 3),
+        }
+        axes |= {"y_label": "time (hours)", "y_range": (1e-6, 1e6)}
+        alt = "Hours of the exact sum and of 10,000 annealing runs by number of variables"
+        point = {f"n = {n}": ([n], [seconds[n] / 3600])}
+        hours = plots.growth(times, point, title="Time on one core", alt=alt, **axes)
         return {
             "memory": (
                 gigabytes,
