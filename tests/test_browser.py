@@ -101,7 +101,7 @@ class Lab:
 
 def _coronary_edges(stop: int) -> list[float]:
     data = start_here.table("coronary")
-    edges = start_here.answer(data, start_here.sizes(data.m)[stop]).edges
+    edges = start_here.posterior(data, start_here.sizes(data.m)[stop]).edges
     return list(edges[~np.eye(data.n, dtype=bool)])
 
 
@@ -426,7 +426,7 @@ def test_a_drag_draws_on_the_way_and_leaves_no_queue(
         page.wait_for_timeout(1000)
         rows = int(page.locator(".widget-readout").first.inner_text().replace(",", ""))
         coronary = start_here.table("coronary")
-        edges = start_here.answer(coronary, rows).edges[~np.eye(coronary.n, dtype=bool)]
+        edges = start_here.posterior(coronary, rows).edges[~np.eye(coronary.n, dtype=bool)]
         assert shown(page, lab.source, lab.column, list(edges))
         at_last = page.evaluate("() => seen.length")
         assert seen >= 10, f"{seen} pictures in 8 seconds of dragging"
@@ -467,7 +467,7 @@ def test_pages_paint_a_picture_that_changes_its_size_once_and_keep_the_size_to_t
         page.evaluate(f"() => {{ {COUNT_PAINTS} }}")
         page.locator(".widget-dropdown select").first.select_option("tic_tac_toe")
         data = start_here.table("tic_tac_toe")
-        edges = start_here.answer(data, data.m).edges[~np.eye(data.n, dtype=bool)]
+        edges = start_here.posterior(data, data.m).edges[~np.eye(data.n, dtype=bool)]
         assert shown(page, lab.source, lab.column, list(edges))
         page.wait_for_timeout(1000)
         assert page.evaluate("() => told") == []

@@ -311,14 +311,14 @@ def test_nested_prefixes_of_one_table(name: str) -> None:
 
 def test_answer_is_what_the_package_says() -> None:
     data = start_here.table("coronary")
-    shown = start_here.answer(data, 100)
+    edges, paths = start_here.posterior(data, 100).edges, start_here.paths(data, 100)
     table = bn.score_families(data.prefix(100), bn.BDeu(1.0), max_parents=3)
-    np.testing.assert_allclose(shown.edges, bn.order_posterior(table).edges, atol=1e-12)
-    assert np.all(shown.paths >= shown.edges - 2 * bn.hoeffding_margin(2000, 0.05))
+    np.testing.assert_allclose(edges, bn.order_posterior(table).edges, atol=1e-12)
+    assert np.all(paths >= edges - 2 * bn.hoeffding_margin(2000, 0.05))
 
 
 def test_no_rows_give_the_prior() -> None:
-    edges = start_here.answer(start_here.table("coronary"), 0).edges
+    edges = start_here.posterior(start_here.table("coronary"), 0).edges
     values = _off_diagonal(edges)
     np.testing.assert_allclose(values, values[0])
 
@@ -328,12 +328,13 @@ def test_explorer_follows_its_controls() -> None:
     explorer.dataset.value = "iris"
     assert explorer.size.value == 150
     explorer.size.value = 20
-    expected = start_here.answer(start_here.table("iris"), 20)
+    iris = start_here.table("iris")
+    edges, paths = start_here.posterior(iris, 20).edges, start_here.paths(iris, 20)
     np.testing.assert_allclose(
-        explorer.heat.source("edges").data["probability"], _off_diagonal(expected.edges)
+        explorer.heat.source("edges").data["probability"], _off_diagonal(edges)
     )
-    assert explorer.bars.source("paths").data["path"][0] == expected.paths.max()
-    assert len(explorer.net.source("links").data["xs"]) == np.sum(expected.edges >= 0.1)
+    assert explorer.bars.source("paths").data["path"][0] == paths.max()
+    assert len(explorer.net.source("links").data["xs"]) == np.sum(edges >= 0.1)
     assert "20 of 150 rows" in explorer.heat.caption
 
 

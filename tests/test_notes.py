@@ -20,15 +20,16 @@ def start_here():
     from bnlab.labs import start_here as lab
 
     data = lab.table("coronary")
-    edges = {m: lab.answer(data, m).edges for m in lab.sizes(data.m)}
+    edges = {m: lab.posterior(data, m).edges for m in lab.sizes(data.m)}
     u, v = data.index("Proteins"), data.index("Pressure")
     first = next(m for m in edges if edges[m].max() > 0.5)
     assert edges[first].argmax() == u * data.n + v
     p = {m: f"{found[u, v]:.2f}" for m, found in edges.items()}
     yield f"the first edge above ½ is Proteins → Pressure, at {first} rows ({p[first]})"
     yield f"It has {p[50]} at 50 rows, {p[200]} at 200, {p[1000]} at 1,000 and {p[data.m]} with all"
-    whole = [lab.answer(lab.table(name), lab.table(name).m) for name in lab.DATASETS]
-    coronary, game, *others = (int((found.paths - found.edges > 0.3).sum()) for found in whole)
+    whole = [(data, data.m) for data in map(lab.table, lab.DATASETS)]
+    gaps = (lab.paths(*all_rows) - lab.posterior(*all_rows).edges for all_rows in whole)
+    coronary, game, *others = (int((gap > 0.3).sum()) for gap in gaps)
     assert lab.DATASETS[1] == "tic_tac_toe" and {*others} == {coronary}
     yield f"exceeds the edge by over 0.3 for {game} pairs, in each other data set for {coronary}"
 

@@ -103,12 +103,9 @@ class WalkDown(View):
 def _walks(data: bn.Data, size: int) -> tuple[Ints, Ints, Floats, Weights]:
     """Return orders and DAGs (20, n) of draws; [v, S], the chance that v is last in S + v; phi."""
     table = _table(data, size)
-    lattice, n = bn.order_lattice(table), data.n
-    chances, sets = np.full((n, 1 << n), np.nan), np.arange(1 << n)
-    for v in range(n):
-        rest = sets[sets >> v & 1 == 0]
-        log_p = lattice.log_alpha[v, rest] + lattice.log_forward[rest]
-        chances[v, rest] = np.exp(log_p - lattice.log_forward[rest | 1 << v])
+    lattice, sets, v = bn.order_lattice(table), np.arange(1 << data.n), np.arange(data.n)[:, None]
+    log_p = lattice.log_alpha + lattice.log_forward - lattice.log_forward[sets | 1 << v]
+    chances = np.where(sets >> v & 1, np.nan, np.exp(log_p))
     rng = np.random.default_rng(SEED)
     orders = bn.sample_orders(bn.order_posterior(table), draws=20, rng=rng)
     dags = bn.sample_dags(orders, draws=1, table=table, rng=rng)

@@ -36,11 +36,9 @@ class Relative(NamedTuple):
     @property
     def shares(self) -> Floats:
         """(n, 2**n): the posterior probability that exactly the set S comes before v."""
-        out = np.zeros(self.alpha.shape)
-        for v, s in links(len(out)):
-            out[v, s] = self.forward[s] * self.alpha[v, s] * self.backward[s | 1 << v]
-        out /= self.forward[-1]
-        return out
+        sets, v = np.arange(self.forward.size), np.arange(len(self.alpha))[:, None]
+        weights = self.forward * self.alpha * self.backward[sets | 1 << v]
+        return np.asarray(np.nan_to_num(weights / self.forward[-1]))
 
 
 class Step(NamedTuple):

@@ -256,8 +256,7 @@ def gold(n: int, seed: int = SEED, *, run: int = 0) -> Floats:
     return np.array([estimate.log_value for estimate in found])
 
 
-Completions = Mapping[tuple[int, ...], float]
-"""ln p(D, H) of each H."""
+Completions = Mapping[tuple[int, ...], float]  # H -> ln p(D, H)
 
 
 def check_completions(function: Callable[[Completions, Floats, np.random.Generator], Any]) -> bool:

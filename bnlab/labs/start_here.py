@@ -6,7 +6,7 @@ One data set, one slider: how the posterior over all DAGs moves as rows are adde
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -32,13 +32,6 @@ ROOM = (260, 340, 290), (340, 420, 390)
 STEPS = (0, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
-class Answer(NamedTuple):
-    """What the widget shows for one table."""
-
-    edges: Floats  # (n, n) exact posterior probability of u -> v
-    paths: Floats  # (n, n) that of a directed path u ~> v, estimated from DAGs drawn
-
-
 @cache
 def table(case: Case) -> bn.Data:
     """Return a data set, shuffled: its first m rows are a random sample; or a table as it is."""
@@ -54,11 +47,16 @@ def sizes(m: int) -> tuple[int, ...]:
 
 
 @cache
-def answer(data: bn.Data, m: int) -> Answer:
-    """The order-modular posterior given the first m rows; its paths by 2,000 DAGs of one seed."""
-    posterior = bn.order_posterior(board.bdeu_table(data, m))
-    draws = bn.sample_dags(posterior, draws=DRAWS, rng=np.random.default_rng(SEED))
-    return Answer(posterior.edges, bn.features.paths(draws))
+def posterior(data: bn.Data, m: int) -> bn.OrderPosterior:
+    """The order-modular posterior given the first m rows."""
+    return bn.order_posterior(board.bdeu_table(data, m))
+
+
+@cache
+def paths(data: bn.Data, m: int) -> Floats:
+    """Probabilities (n, n) of directed paths by 2,000 DAGs, which are always of the same seed."""
+    rng = np.random.default_rng(SEED)
+    return bn.features.paths(bn.sample_dags(posterior(data, m), draws=DRAWS, rng=rng))
 
 
 class Explorer(View):
@@ -84,9 +82,9 @@ class Explorer(View):
 
     def draw(self, dataset: Case, size: int) -> Board:
         """The posterior given the first rows, at the places that all rows give the network."""
-        data, now = table(dataset), answer(table(dataset), size)
+        data, margin = table(dataset), bn.hoeffding_margin(DRAWS, DELTA)
         side, net, bars = ROOM[data.n > FEW]
-        edges, names, margin = now.edges, data.names, bn.hoeffding_margin(DRAWS, DELTA)
+        edges, names = posterior(data, size).edges, data.names
         u, v = np.unravel_index(np.argmax(edges), edges.shape)
         return {
             "heat": (
@@ -99,7 +97,7 @@ class Explorer(View):
                 "Positions are those of the full table; edges below 0.1 are left out.",
             ),
             "bars": (
-                plots.path_bars(now.paths, edges, names, margin=margin, width=bars),
+                plots.path_bars(paths(data, size), edges, names, margin=margin, width=bars),
                 f"Means over {DRAWS:,} DAGs drawn from the posterior; each whisker holds the exact "
                 f"value with probability {1 - DELTA:.2f}.",
             ),
@@ -108,7 +106,7 @@ class Explorer(View):
 
 @cache
 def _places(data: bn.Data) -> Floats:
-    return plots.network_positions(answer(data, data.m).edges)
+    return plots.network_positions(posterior(data, data.m).edges)
 
 
 def check_probability(function: Callable[[Counter[Dag], Callable[[Dag], bool]], float]) -> bool:
@@ -163,7 +161,7 @@ def check_direction(rows: Sequence[Iterable[int]]) -> bool:
 
     def edges() -> Floats:
         data = bn.Data.from_arrays([list(row) for row in rows], names=("a", "b", "c"))
-        return answer(data, data.m).edges
+        return posterior(data, data.m).edges
 
     return check(
         "Exercise 3",
