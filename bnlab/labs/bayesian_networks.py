@@ -25,6 +25,8 @@ SIZES = (10, 30, 100, 300, 1000, 3000)
 TABLES = 20
 SEED = 1995
 
+Rows = list[tuple[tuple[int, ...], int]]  # values of the parents, and of their child
+
 
 class Evidence(View):
     """A network, a variable, and what is known of the others: what depends on it, and how much.
@@ -173,9 +175,6 @@ def _draws(first: int) -> Floats:
     """Return uniform numbers for x and y, (TABLES, 2, rows)."""
     seeds = range(first, first + TABLES)
     return np.stack([np.random.default_rng([SEED, i]).random((2, SIZES[-1])) for i in seeds])
-
-
-Rows = list[tuple[tuple[int, ...], int]]
 
 
 def check_family_score(function: Callable[[Rows, int, int, float], float]) -> bool:

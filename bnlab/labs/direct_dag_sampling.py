@@ -37,6 +37,8 @@ SIZES = (0, 50, 100, 200, 400, 800)  # rows
 SETTLED, OPEN = 0.05, 0.2  # a probability this near to 0 or 1; one further from both
 WORST = 3.719  # standard normal quantile that right draws exceed once in 10,000 times
 
+_table = partial(board.bdeu_table, most=5)
+
 
 class WalkDown(View):
     """One draw, step by step: down the lattice of subsets to an order, then parents node by node.
@@ -115,9 +117,6 @@ def _walks(data: bn.Data, size: int) -> tuple[Ints, Ints, Floats, Weights]:
         for P_v, w_v in zip(table.parents, weights, strict=True)
     ]
     return orders.values[0], dags.values[0], chances, phi
-
-
-_table = partial(board.bdeu_table, most=5)
 
 
 def _sets(masks: Iterable[int]) -> Dag:

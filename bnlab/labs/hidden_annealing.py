@@ -32,6 +32,7 @@ from bnlab.papers.beal2003.world import ARITIES, SIZES, TABLE_6_3
 
 # Shapes of the schedule (6.73), from slowest at the prior to even.
 SHAPES = {"e = 0.05": 0.05, "e = 0.2 (thesis)": 0.2, "e = 1": 1.0, "linear": 1e9}
+Completions = Mapping[tuple[int, ...], float]  # H -> ln p(D, H)
 Redraws = JointDirichlet | RowDirichlet
 MOVES: Mapping[str, Redraws] = {
     "one line at a time": RowDirichlet(),
@@ -46,6 +47,12 @@ LOOP_RUNS = 6
 THESIS = list(SHAPES)[1]
 STEPS = "annealing steps r"
 SIDE_RUNS = 20  # of each direction
+PARTICLES = 100
+
+PUBLISHED_RUNS: Mapping[int, tuple[int, ...]] = {
+    n: tuple(TABLE_6_3[SIZES.index(n)][:5].tolist()) for n in (10, 40, 480, 1280, 5120)
+}
+"""Rank of the true structure by five single annealing runs, Table 6.3 of [Beal2003]."""
 
 
 class Problem(NamedTuple):
@@ -240,23 +247,12 @@ class Loops(View):
         }
 
 
-PARTICLES = 100
-
-PUBLISHED_RUNS: Mapping[int, tuple[int, ...]] = {
-    n: tuple(TABLE_6_3[SIZES.index(n)][:5].tolist()) for n in (10, 40, 480, 1280, 5120)
-}
-"""Rank of the true structure by five single annealing runs, Table 6.3 of [Beal2003]."""
-
-
 def gold(n: int, seed: int = SEED, *, run: int = 0) -> Floats:
     """Evidence of all 136 structures by sequential Monte Carlo, nats: (136,); each `run` anew."""
     rng = np.random.default_rng([seed, n, PARTICLES, run])
     data, method = rows(n, seed), SMC(PARTICLES)
     found = bn.hidden.estimate_structures(structures(), data, runs=1, rng=rng, method=method)
     return np.array([estimate.log_value for estimate in found])
-
-
-Completions = Mapping[tuple[int, ...], float]  # H -> ln p(D, H)
 
 
 def check_completions(function: Callable[[Completions, Floats, np.random.Generator], Any]) -> bool:

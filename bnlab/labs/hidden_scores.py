@@ -50,6 +50,8 @@ LABEL_SIZES = (10, 480, 2560, 10_240)
 Found = dict[int, dict[int, dict[str, int]]]
 """Data set -> rows -> score -> rank of the true structure."""
 
+_scored: dict[tuple[int, int], Mapping[str, Floats]] = {}  # by rows and seed
+
 
 def thesis_tables() -> list[Floats]:
     """Tables of the thesis, one array (rows, states) a node, rows normalised."""
@@ -74,9 +76,6 @@ def strong_cause(m: int, columns: int, seed: int) -> Ints:
     rng = np.random.default_rng([SEED, columns, seed])
     cause, told = rng.integers(0, 2, (m, 1)), rng.random((m, columns)) < 0.85
     return np.where(told, 2 * cause, rng.integers(0, 3, (m, columns)))
-
-
-_scored: dict[tuple[int, int], Mapping[str, Floats]] = {}
 
 
 def scored(n: int, seed: int = SEED, *, progress: Progress | None = None) -> Mapping[str, Floats]:

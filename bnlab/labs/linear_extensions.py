@@ -41,6 +41,8 @@ SHAPES: dict[str, list[tuple[int, int]]] = {
     "diamond": [(0, 1), (0, 2), (1, 3), (2, 3)],
 }
 
+_table = partial(board.bdeu_table, seed=1, most=MOST_PARENTS)
+
 
 class Extensions(View):
     """The down-sets of a DAG of four nodes, and draws of its linear extensions, from the back.
@@ -141,9 +143,6 @@ def _share(case: Case, n: int, size: int) -> float:
 def _sizes(case: Case) -> tuple[int, ...]:
     m = rows(case).m
     return (*(size for size in SIZES if size < m), m)
-
-
-_table = partial(board.bdeu_table, seed=1, most=MOST_PARENTS)
 
 
 def _sample(table: bn.ScoreTable, draws: int) -> bn.Draws:

@@ -33,6 +33,7 @@ BETA_STOPS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1)
 BUDGET = 100_000  # moves
 
 Pair = tuple[Floats, Floats]  # the (n, n) edge probabilities of two chains
+Target = Callable[[tuple[int, ...]], float]
 
 
 @cache
@@ -194,9 +195,6 @@ def _sads(edges: Pair, exact: Floats) -> str:
     """Return how far two chains are from each other and from the exact edges, in words."""
     first, second = (diagnostics.sad(each, exact) for each in edges)
     return f"{diagnostics.sad(*edges):.2f}. From the exact edges: {first:.2f} and {second:.2f}."
-
-
-Target = Callable[[tuple[int, ...]], float]
 
 
 def check_places(function: Callable[[tuple[int, ...], int, Target], Any]) -> bool:
