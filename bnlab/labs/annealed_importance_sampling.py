@@ -10,7 +10,6 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 import bnlab as bn
 from bnlab import plots
@@ -38,7 +37,6 @@ TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)  # nats
 
 Kernel = Callable[[float], Floats]
 
-
 scored = partial(board.bdeu_table, seed=1)
 """Scores given the first m rows of a case, in a random order: `scored(case, m)`; given all."""
 
@@ -56,10 +54,10 @@ def annealed(case: Case, schedule: Schedule) -> bn.Draws:
     return bn.anneal_orders(scored(case), runs=SHAPE_RUNS, rng=rng, method=method)
 
 
-def log_mean(log_weights: ArrayLike, /) -> Floats:
+def log_mean(log_weights: Floats, /) -> Floats:
     """ln of the mean weight along the last axis."""
-    values = np.asarray(log_weights, np.float64)
-    return np.asarray(np.logaddexp.reduce(values, axis=-1) - math.log(values.shape[-1]))
+    log_sum = np.logaddexp.reduce(log_weights, axis=-1)
+    return np.asarray(log_sum - math.log(log_weights.shape[-1]))
 
 
 def log_z_of(log_alpha: Floats, betas: Floats, /) -> Floats:

@@ -300,9 +300,8 @@ def check_families(function: Callable[..., Sequence[float]]) -> bool:
     lattice, exact, sets = bn.order_lattice(table), bn.order_posterior(table), 1 << table.n
     g, b = np.exp(lattice.log_forward).tolist(), np.exp(lattice.log_backward).tolist()
     phi, expected = np.zeros((2, table.n, sets))
-    for v in range(table.n):
-        phi[v, table.parents[v]] = np.exp(table.log_phi[v])
-        expected[v, table.parents[v]] = exact.families[v]
+    np.put_along_axis(phi, table.parents, np.exp(table.log_phi), axis=1)
+    np.put_along_axis(expected, table.parents, exact.families, axis=1)
 
     def result(v: int) -> list[float]:
         return [float(p) for p in function(v, phi[v].tolist(), list(g), list(b))]

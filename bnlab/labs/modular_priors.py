@@ -315,7 +315,8 @@ def check_pair(first: Edges, second: Edges) -> bool:
         return np.stack([graphs.from_edges(6, list(edges)) for edges in (first, second)])
 
     def odds() -> float:
-        return float(np.divide(*count_orders(both())))
+        counts = count_orders(both())
+        return float(counts[0] / counts[1])
 
     solved = check(
         "Exercise 3",
