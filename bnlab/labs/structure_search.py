@@ -228,7 +228,7 @@ class Averages(View):
 
     def draw(self, dataset: Case, count: int) -> Board:
         """The edges by the k best, and the edges that the best gets most wrong."""
-        (edges, mass, classes), labels = average(dataset, count), names(dataset)
+        (edges, mass, of_classes), labels = average(dataset, count), names(dataset)
         true, best = exact(dataset).edges, average(dataset, 1)[0]
         order = np.argsort(-np.abs(best - true).round(9), axis=None, kind="stable")[:MOST_PAIRS]
         pairs = plots.answer_pairs(
@@ -241,7 +241,7 @@ class Averages(View):
             alt="Ten edges: their probabilities by the k best DAGs and by all of them",
         )
         heading, sad = "Edges, by the k best DAGs", bn.diagnostics.sad(edges, true)
-        many = f"Best DAGs: {count:,}, of classes: {classes}"
+        many = f"Best DAGs: {count:,}, of classes: {of_classes}"
         return {
             "heat": (
                 plots.heat_map(edges, labels, name="averaged", title=heading),
