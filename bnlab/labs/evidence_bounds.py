@@ -174,8 +174,9 @@ def check_bins(function: Callable[[Floats, float], Any]) -> bool:
         return any(np.isclose(bound("poor", t, bins), found) for bins in bins_of("good", t))
 
     def gain(kind: str, bins: int) -> float:
-        found, fixed = map(result, weights[kind]), (bound(kind, t, bins) for t in range(20))
-        return float(np.median(list(found)) - np.median(list(fixed)))
+        found = [result(log_w) for log_w in weights[kind]]
+        fixed = [bound(kind, t, bins) for t in range(20)]
+        return float(np.median(found) - np.median(fixed))
 
     return check(
         "Exercise 2",

@@ -295,7 +295,8 @@ def check_best_rank(function: Callable[[Floats], Any]) -> bool:
         return float(function(np.array(values, np.float64)))
 
     ranks = [1 + int((some > value).sum()) for value in some]
-    expected = float(np.exp(some) / np.exp(some).sum() @ ranks)
+    p = np.exp(some) / np.exp(some).sum()
+    expected = float(p @ ranks)
     return check(
         "Exercise 2",
         "return one number",

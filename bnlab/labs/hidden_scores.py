@@ -154,7 +154,8 @@ class Scores(View):
     def draw(self, size: int) -> Board:
         """Each score against the number of parameters, on one vertical axis."""
         values = scored(size)
-        low, high = float(np.min([*values.values()])), float(np.max([*values.values()]))
+        everything = np.array([*values.values()])
+        low, high = float(everything.min()), float(everything.max())
         room = 0.04 * (high - low)
         ends, panels = (low - room, high + room), {}
         for name, scores in values.items():
