@@ -25,8 +25,7 @@ from bnlab.labs.view import Board, View
 
 Parents = frozenset[int]
 Dag = tuple[Parents, ...]
-Weights = Sequence[Mapping[Parents, float]]
-"""phi: for each node, parent set -> family weight."""
+Weights = Sequence[Mapping[Parents, float]]  # phi: for each node, parent set -> family weight
 
 SEED = 2016
 DELTA, EPS = 0.05, 0.02

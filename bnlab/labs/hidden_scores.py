@@ -47,9 +47,7 @@ structures, true_number = models, truth
 FIVE = ((0, 0), (0, 0), (1, 1), (2, 2), (2, 2))  # the rows of sections 1 to 4
 LABEL_SIZES = (10, 480, 2560, 10_240)
 
-Found = dict[int, dict[int, dict[str, int]]]
-"""Data set -> rows -> score -> rank of the true structure."""
-
+Found = dict[int, dict[int, dict[str, int]]]  # data set -> rows -> score -> rank of the true one
 _scored: dict[tuple[int, int], Mapping[str, Floats]] = {}  # by rows and seed
 
 

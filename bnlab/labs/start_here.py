@@ -48,7 +48,7 @@ def sizes(m: int) -> tuple[int, ...]:
 
 @cache
 def posterior(data: bn.Data, m: int) -> bn.OrderPosterior:
-    """The order-modular posterior given the first m rows."""
+    """The order-modular posterior given the first m rows: BDeu, ess 1, at most 3 parents."""
     return bn.order_posterior(board.bdeu_table(data, m))
 
 
