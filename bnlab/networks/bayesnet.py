@@ -16,6 +16,7 @@ from bnlab.files import check_place, write_text
 from bnlab.graphs import check_dag, members, topological_order
 from bnlab.networks.formats import bif_text, net_text, xdsl_text
 from bnlab.records import WithDag
+from bnlab.scores.discrete import BDeu, Score, check_pseudo_counts, pseudo_count
 
 ROW_TOLERANCE = 1e-9
 MAX_TABLE_ENTRIES = 10**7
@@ -65,13 +66,10 @@ class BayesNet(WithDag):
             raise ValueError(f"{len(self.tables)} tables for {n} variables; give one for each")
         names, levels = described.names, described.levels
         self._set(dag=dag, arities=described.arities, names=names, levels=levels)
-        tables = []
-        for v in range(n):
-            table = np.array(self.tables[v], np.float64)
+        self._set(tables=tuple(np.array(table, np.float64) for table in self.tables))
+        for v, table in enumerate(self.tables):
             rows = math.prod(int(self.arities[p]) for p in members(dag[v]))
-            _check_table(table, rows, int(self.arities[v]), self.names[v])
-            tables.append(table)
-        self._set(tables=tuple(tables))
+            _check_table(table, rows, int(self.arities[v]), names[v])
 
     def __repr__(self) -> str:
         edges = int(np.bitwise_count(self.dag).sum())
@@ -122,13 +120,7 @@ class BayesNet(WithDag):
         masks = check_dag(dag)
         # An empty sample: names, arities and levels obey the same rules as those of Data.
         described = Data.from_arrays(np.empty((0, masks.size), np.int32), arities, names, levels)
-        sizes = described.arities.tolist()
-        tables = []
-        for v, size in enumerate(sizes):
-            rows = math.prod(sizes[p] for p in members(masks[v]))
-            check_table_size(rows, size, described.names[v])
-            tables.append(rng.dirichlet(np.full(size, float(concentration)), size=rows))
-        return cls(masks, described.arities, described.names, described.levels, tuple(tables))
+        return drawn_network(masks, described, lambda cells: float(concentration), rng)
 
     @classmethod
     def fit(cls, dag: ArrayLike, data: Data, *, ess: float = 1.0) -> BayesNet:
@@ -150,9 +142,7 @@ class BayesNet(WithDag):
         array([[0.9, 0.1],
                [0.5, 0.5]])
         """
-        if not 1e-100 <= real(ess) <= 1e100:
-            raise ValueError(f"ess={ess}: rows between 1e-100 and 1e100 are needed")
-        return with_dirichlet_means(dag, data, lambda cells: float(ess) / cells)
+        return mean_network(dag, data, BDeu(ess))
 
     def sample(self, m: Natural, rng: np.random.Generator) -> Data:
         """Draw m independent rows, parents first.
@@ -258,6 +248,22 @@ def check_columns(names: tuple[str, ...], data: Data, /) -> None:
         raise ValueError(f"the data has no variable {absent!r}; it has {', '.join(data.names)}")
 
 
+def drawn_network(
+    dag: NDArray[np.int64],
+    described: Data,
+    parameter: Callable[[int], float],
+    rng: np.random.Generator,
+    /,
+) -> BayesNet:
+    """A network of described variables with Dirichlet rows; `parameter` of one of so many cells."""
+    sizes, tables = described.arities.tolist(), []
+    for v, size in enumerate(sizes):
+        rows = math.prod(sizes[p] for p in members(dag[v]))
+        check_table_size(rows, size, described.names[v])
+        tables.append(rng.dirichlet(np.full(size, parameter(rows * size)), size=rows))
+    return BayesNet(dag, described.arities, described.names, described.levels, tuple(tables))
+
+
 def dag_over(data: Data, dag: ArrayLike, /) -> NDArray[np.int64]:
     """A DAG (n,), checked, or a ValueError unless it is over the variables of data."""
     masks = check_dag(dag)
@@ -271,33 +277,29 @@ def _write(path: str | os.PathLike[str], text: str) -> None:
     write_text(path, text)
 
 
-def with_dirichlet_means(
-    dag: ArrayLike, data: Data, pseudo_count: Callable[[int], float], /
-) -> BayesNet:
-    """The network with the posterior mean tables; `pseudo_count` of one of so many cells."""
+def mean_network(dag: ArrayLike, data: Data, score: Score, /) -> BayesNet:
+    """The network of a DAG with posterior mean tables, (a_jk + N_jk) / (a_j + N_j)."""
+    check_pseudo_counts(score)
     masks = dag_over(data, dag)
-    tables = tuple(dirichlet_means(data, v, int(masks[v]), pseudo_count) for v in range(data.n))
+    tables = tuple(mean_table(data, v, int(masks[v]), score) for v in range(data.n))
     return BayesNet(masks, data.arities, data.names, data.levels, tables)
 
 
-def dirichlet_means(
-    data: Data, v: int, parents: int, pseudo_count: Callable[[int], float], /
-) -> NDArray[np.float64]:
-    """Posterior means (q, r) of p(x_v | parents); `pseudo_count` of one of so many cells."""
-    counts = family_counts(data, v, parents)
-    table = counts + pseudo_count(counts.size)
+def mean_table(data: Data, v: int, parents: int, score: Score, /) -> NDArray[np.float64]:
+    """Posterior means (q, r) of p(x_v | parents)."""
+    table = dirichlet_parameters(data, v, parents, score)
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
-def family_counts(data: Data, v: int, parents: int, /) -> NDArray[np.int64]:
-    """Count the rows (q, r), as in a `BayesNet`'s table, in which v was not set."""
+def dirichlet_parameters(data: Data, v: int, parents: int, score: Score, /) -> NDArray[np.float64]:
+    """Pseudo-counts plus counts (q, r), as in a `BayesNet`'s table, of rows where v was not set."""
     columns = [*members(parents), v]
     shape = data.arities[columns].tolist()
     check_table_size(math.prod(shape[:-1]), shape[-1], data.names[v])
     seen = slice(None) if data.intervened is None else ~data.intervened[:, v]
     cells = np.ravel_multi_index(tuple(data.values[seen][:, columns].T), shape)
-    counts: NDArray[np.int64] = np.bincount(cells, minlength=math.prod(shape))
-    return counts.reshape(-1, shape[-1])
+    counts = np.bincount(cells, minlength=math.prod(shape)).reshape(-1, shape[-1])
+    return np.asarray(counts + pseudo_count(score, counts.size))
 
 
 def check_table_size(rows: int, arity: int, name: str) -> None:

@@ -79,8 +79,7 @@ def log_density(
     array([0.522, 0.103, 0.625])
     """
     rows = check_rows(data, new_rows)
-    dags, log_weight = _weighted_dags(draws, data)
-    return _mixture(dags, log_weight, posterior_of(data, score), rows)
+    return _mixture(*_weighted_dags(draws, data), posterior_of(data, score), rows)
 
 
 @checked
@@ -110,7 +109,7 @@ def plug_in_log_density(
     array([-1.313, -9.21 ])
     """
     rows = check_rows(data, new_rows)
-    return _mixture(*_one_dag(dag, data), posterior_of(data, score), rows)
+    return _mixture(*_weighted_dags(dag, data), posterior_of(data, score), rows)
 
 
 @checked
@@ -156,8 +155,7 @@ def log_class_posterior(
     c = node_number(data.names, target)
     if data.measured[c]:
         raise ValueError(f"{data.names[c]!r} is measured: a class is a variable with states")
-    weighted = _weighted_dags(dag, data) if isinstance(dag, Draws) else _one_dag(dag, data)
-    parameters = posterior_of(data, score)
+    weighted, parameters = _weighted_dags(dag, data), posterior_of(data, score)
     joint = np.empty((rows.m, int(data.arities[c])))
     for state in range(joint.shape[1]):
         values = rows.values.copy()
@@ -214,16 +212,12 @@ def exact_log_density(
     rows, parameters = check_rows(data, new_rows), posterior_of(data, score)
     if not rows.m:
         return np.empty(0)
-    complete, owner = _completions(data, rows)
-    cells = [complete.values, complete.intervened, complete.measurements]
-    distinct, first, which = np.unique(
-        np.nan_to_num(np.hstack([part for part in cells if part is not None]).astype(float)),
-        axis=0,
-        return_index=True,
-        return_inverse=True,
-    )
+    complete, starts = _completions(data, rows)
+    parts = complete.values, complete.intervened, complete.measurements
+    cells = np.nan_to_num(np.hstack([part for part in parts if part is not None]).astype(float))
+    _, first, which = np.unique(cells, return_index=True, return_inverse=True, axis=0)
     table = score_families(data, score, max_parents=max_parents, prior=prior)
-    log_p, steps = np.empty(len(distinct)), Steps(progress, len(distinct))
+    log_p, steps = np.empty(first.size), Steps(progress, first.size)
     log_z_data = posterior(table).log_z
     # The families' scores with the row are those without it and its density in each of them.
     allowed = table.log_prior > -math.inf
@@ -234,12 +228,7 @@ def exact_log_density(
             log_score[allowed] += term
             log_p[i] = posterior(replace(table, log_score=log_score)).log_z - log_z_data
             steps.tick()
-    starts = np.searchsorted(owner, np.arange(rows.m))
     return np.asarray(np.logaddexp.reduceat(log_p[which.ravel()], starts))
-
-
-def _one_dag(dag: ArrayLike, data: Data) -> tuple[Ints, Floats]:
-    return dag_over(data, dag)[None], np.zeros(1)
 
 
 def check_draws(draws: Draws, data: Data, /) -> None:
@@ -258,8 +247,10 @@ def check_variables(names: tuple[str, ...], data: Data, /) -> None:
         )
 
 
-def _weighted_dags(draws: Draws, data: Data) -> tuple[Ints, Floats]:
-    """Distinct DAGs (U, n) of positive weight, and ln of their shares (U,)."""
+def _weighted_dags(draws: Draws | ArrayLike, data: Data) -> tuple[Ints, Floats]:
+    """Distinct DAGs (U, n) of positive weight, and ln of their shares (U,); or one DAG."""
+    if not isinstance(draws, Draws):
+        return dag_over(data, draws)[None], np.zeros(1)
     check_draws(draws, data)
     log_weight = draws.log_weight.ravel()
     if not (log_weight < math.inf).all():  # nan, too
@@ -344,18 +335,16 @@ def _terms_in_blocks(
 
 
 def _completions(data: Data, rows: Data) -> tuple[Data, Ints]:
-    """All completions of all rows, and of which row each is one, ascending."""
+    """All completions of all rows, and where those of each row begin."""
     nodes = [members(mask) for mask in missing_masks(rows)]
-    runs = sum(math.prod(int(data.arities[v]) for v in some) for some in nodes)
-    if runs > MAX_RUNS:
+    counts = [math.prod(data.arities[some].tolist()) for some in nodes]
+    if (runs := sum(counts)) > MAX_RUNS:
         raise ValueError(
             f"the rows have {runs:,} completions, each a run of the dynamic program, and at most "
             f"{MAX_RUNS:,} are handled: use log_density with draws"
         )
-    parts = [
-        completed(rows_of(rows, slice(t, t + 1)), some, data.arities)
-        for t, some in enumerate(nodes)
-    ]
-    owner = np.repeat(np.arange(len(parts)), [part.m for part in parts])
-    values = np.concatenate([rows.values[:0], *(part.values for part in parts)])
-    return altered(rows_of(rows, owner), values=values), owner
+    alone = [rows_of(rows, slice(t, t + 1)) for t in range(rows.m)]
+    full = [completed(row, some, data.arities) for row, some in zip(alone, nodes, strict=True)]
+    every = rows_of(rows, np.repeat(np.arange(rows.m), counts))
+    values = np.concatenate([row.values for row in full])
+    return altered(every, values=values), np.cumsum(counts) - counts

@@ -14,13 +14,12 @@ from bnlab.data.table import node_number
 from bnlab.exact import DagPosterior, OrderPosterior
 from bnlab.features.intervals import check_delta, mass_known, means_of, weights_of
 from bnlab.graphs import ancestors, check_dags, members
-from bnlab.networks.bayesnet import family_counts
+from bnlab.networks.bayesnet import dirichlet_parameters
 from bnlab.predict.densities import check_draws, check_variables
 from bnlab.predict.tables import (
     MAX_STATES,
     MISSING,
     Part,
-    check_score,
     eliminate,
     plan_of,
     typed_row,
@@ -29,6 +28,7 @@ from bnlab.records import Columns, Tabular
 from bnlab.results import ROUNDING, Draws, Kind, PriorKind, Run, told_of_chains
 from bnlab.running import Clock, Progress, Steps, seed_of
 from bnlab.scores import AnyData, BDeu, BGe, Score, score_parts
+from bnlab.scores.discrete import check_pseudo_counts
 from bnlab.scores.gaussian import regression, units_of, wishart_prior
 
 BLOCK_CELLS = 1 << 20  # of drawn tables in memory at a time
@@ -286,7 +286,7 @@ class Given:
     """p(y | do(x)) given a DAG, with its mean tables and with tables that are drawn."""
 
     def __init__(self, data: Data, score: Score, settings: list[Setting], y: int) -> None:
-        check_score(score)
+        check_pseudo_counts(score)
         self._data, self._y = data, y
         self._settings: list[dict[int, int]] = []
         for setting in settings:
@@ -390,8 +390,7 @@ class Given:
 
 def _dirichlet(data: Data, score: Score, v: int, parents: int) -> tuple[Floats, int]:
     """Parameters after the data, an axis for each of the family, and which is that of v."""
-    counts = family_counts(data, v, parents)
-    alpha = counts + score.cell_counts(np.array([float(counts.size)]))[0]
+    alpha = dirichlet_parameters(data, v, parents, score)
     axis = (parents & ((1 << v) - 1)).bit_count()
     shape = data.arities[[*members(parents), v]]
     return np.moveaxis(alpha.reshape(shape), -1, axis), axis

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
-from bnlab.checks import Bools, Floats, Ints, checked, shown
+from bnlab.checks import Bools, Floats, Ints, checked
 from bnlab.data import AnyCells, Data, Gapped
 from bnlab.data.columns import codes_of, number_in
 from bnlab.data.encoding import MISSING_LABEL
@@ -22,6 +22,7 @@ from bnlab.graphs import ancestors, members
 from bnlab.kernels import counting as kernels
 from bnlab.records import altered
 from bnlab.scores import AnyScore, BGe, ConditionalGaussian, Score, score_parts
+from bnlab.scores.discrete import check_pseudo_counts
 from bnlab.scores.gaussian import Units, WishartPrior, regression, units_of, wishart_prior
 
 Codes = NDArray[np.int32]
@@ -200,21 +201,12 @@ class Tables(NamedTuple):
 
 def posterior_tables(data: Data, score: Score, /) -> Tables:
     """The tables of all families, given data and a score with pseudo-counts, not BIC."""
-    check_score(score)
+    check_pseudo_counts(score)
     columns = np.array(data.values.T, order="C")
     seen = [columns] * data.n
     if data.intervened is not None:
         seen = [np.ascontiguousarray(columns[:, ~held]) for held in data.intervened.T]
     return Tables(data.arities, seen, score)
-
-
-def check_score(score: Score, /) -> None:
-    """Raise a ValueError unless the score has pseudo-counts."""
-    if not (score.cell_counts(np.array([2.0])) > 0).all():
-        raise ValueError(
-            f"score={shown(score)} has no pseudo-counts, so no posterior of the parameters: pass "
-            "BDeu or K2"
-        )
 
 
 class Regressions(NamedTuple):

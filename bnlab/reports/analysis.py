@@ -13,10 +13,9 @@ from bnlab.checks import Floats, Ints, checked
 from bnlab.data import Data, Gapped
 from bnlab.graphs import ancestors, markov_blankets
 from bnlab.networks import BayesNet
-from bnlab.networks.bayesnet import with_dirichlet_means
+from bnlab.networks.bayesnet import mean_network
 from bnlab.predict import Effects, log_density, plug_in_log_density, typed_row
 from bnlab.predict.interventions import Setting
-from bnlab.predict.tables import check_score
 from bnlab.priors import Prior, Uniform
 from bnlab.reports.answers import Answer, Task, answer, doubts
 from bnlab.reports.credible import Credible, credible, evenly, one_dag
@@ -26,6 +25,7 @@ from bnlab.results import Draws, Estimate, Record, Run
 from bnlab.running import Clock, Executor, Progress, report_progress, seed_of
 from bnlab.sampling.completing import Completions, complete
 from bnlab.scores import K2, BDeu, Edges, Score, ScoreTable, Tiers, by_name, score_families
+from bnlab.scores.discrete import check_pseudo_counts
 
 PREDICTORS = 1_000
 
@@ -176,7 +176,7 @@ def analyse(
     Stopped
         If `progress` returned False before there was a draw.
     """
-    check_score(score)
+    check_pseudo_counts(score)
     check_question(data, do, on)
     known = by_name(data.names, required=required, forbidden=forbidden, tiers=tiers)
     plan = choose_method(data, score=score, seconds=seconds) if plan is None else plan
@@ -241,12 +241,6 @@ def _network_of(dag: Ints, filled: Completions, score: Score) -> BayesNet:
     each = [mean_network(dag, filled[int(i)], score) for i in chosen]
     tables = [sum(some) / len(each) for some in zip(*(net.tables for net in each), strict=True)]
     return replace(each[0], tables=tuple(tables))
-
-
-def mean_network(dag: Ints, data: Data, score: Score, /) -> BayesNet:
-    """Return the network of a DAG with posterior mean parameters, (a_jk + N_jk) / (a_j + N_j)."""
-    check_score(score)
-    return with_dirichlet_means(dag, data, lambda n: score.cell_counts(np.array([float(n)]))[0])
 
 
 def _relation(found: Answer, relation: Callable[[Ints], Ints]) -> Credible:

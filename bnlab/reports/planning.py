@@ -11,12 +11,12 @@ from bnlab.errors import InputError, Public, Setting
 from bnlab.exact import order_posterior_bytes
 from bnlab.exact.dag import posterior_bytes
 from bnlab.features import hoeffding_margin
-from bnlab.predict.tables import check_score
 from bnlab.results import PriorKind
 from bnlab.sampling.averaging import BURN_IN, dag_moves
 from bnlab.sampling.order_target import walker_bytes
 from bnlab.sampling.partition_mcmc import block_moves, partition_walker_bytes
 from bnlab.scores import BDeu, Score, family_count, scoring_bytes
+from bnlab.scores.discrete import check_pseudo_counts
 
 Method = Literal["exact DAGs", "exact orders", "partitions", "orders", "search", "completions"]
 METHODS: tuple[Method, ...] = get_args(Method)[:-1]  # of tables without missing cells
@@ -138,7 +138,7 @@ def choose_method(
         check_counts(max_parents=max_parents)
     if not 0 < seconds < math.inf:
         raise InputError(Setting("seconds", seconds), ": give a positive, finite number of seconds")
-    check_score(score)
+    check_pseudo_counts(score)
     n = data.n
     free = memory.free_bytes() if free is None else free
     free = free if free is not None else 1 << 62

@@ -14,14 +14,15 @@ from bnlab.checks import Floats, Ints, Natural, checked, frozen
 from bnlab.data import Data
 from bnlab.exact import DagPosterior, OrderPosterior
 from bnlab.exact.dag import factors_by_size, log_weights_of_sizes
-from bnlab.graphs import members, predecessor_masks
+from bnlab.graphs import predecessor_masks
 from bnlab.kernels import dag_dp, families as kernels, order_dp
 from bnlab.networks import BayesNet
-from bnlab.networks.bayesnet import check_table_size
+from bnlab.networks.bayesnet import drawn_network
 from bnlab.priors import Prior, Uniform
 from bnlab.results import Draws, Over, Record, Run
 from bnlab.running import MANY_PARTS, Batch, Clock, Executor, Progress, run_steps, seed_of
 from bnlab.scores import K2, BDeu, ScoreTable, score_families
+from bnlab.scores.discrete import pseudo_count
 
 Posterior = TypeVar("Posterior", OrderPosterior, DagPosterior)
 
@@ -305,13 +306,7 @@ def sample_joint(
         )
     order = rng.permutation(table.n)
     dag = _draw_dag(order, by_size, rng)
-    tables = []
-    for v, states in enumerate(described.arities.tolist()):
-        rows = int(np.prod(described.arities[members(dag[v])], dtype=object))
-        check_table_size(rows, states, described.names[v])
-        pseudo_count = score.cell_counts(np.array([float(rows * states)]))[0]
-        tables.append(rng.dirichlet(np.full(states, pseudo_count), size=rows))
-    network = BayesNet(dag, described.arities, described.names, described.levels, tuple(tables))
+    network = drawn_network(dag, described, lambda cells: pseudo_count(score, cells), rng)
     settings = {
         "m": m,
         "score": repr(score),

@@ -37,6 +37,20 @@ class Score(Protocol):
         ...
 
 
+def check_pseudo_counts(score: Score, /) -> None:
+    """Raise a ValueError unless the score has pseudo-counts."""
+    if not pseudo_count(score, 2) > 0:
+        raise ValueError(
+            f"score={shown(score)} has no pseudo-counts, so no posterior of the parameters: pass "
+            "BDeu or K2"
+        )
+
+
+def pseudo_count(score: Score, cells: int, /) -> float:
+    """The Dirichlet parameter of each of so many cells of a family."""
+    return float(score.cell_counts(np.array([float(cells)]))[0])
+
+
 @frozen(eq=True)
 class BDeu:
     """Likelihood equivalent uniform Dirichlet score [HeckermanGeigerChickering1995].

@@ -10,10 +10,11 @@ from bnlab.checks import Count, Floats, Ints, Natural, checked, frozen, shown
 from bnlab.data import Data
 from bnlab.data.table import node_number
 from bnlab.kernels.greedy import TIE
-from bnlab.networks.bayesnet import dirichlet_means, table_rows
+from bnlab.networks.bayesnet import mean_table, table_rows
 from bnlab.results import Record, Run
 from bnlab.running import Clock
 from bnlab.scores import BDeu, Score, ScoreTable
+from bnlab.scores.discrete import check_pseudo_counts
 from bnlab.scores.table import log_phi_within
 
 MAX_SWEEPS = 100_000
@@ -163,11 +164,7 @@ def fit_dependency_network(
     clock = Clock()
     best = first_best(table.log_phi)
     parents = table.parents[np.arange(table.n), best]
-
-    def pseudo_count(cells: int) -> float:
-        return float(score.cell_counts(np.array([float(cells)]))[0])
-
-    tables = tuple(dirichlet_means(data, v, int(parents[v]), pseudo_count) for v in range(data.n))
+    tables = tuple(mean_table(data, v, int(parents[v]), score) for v in range(data.n))
     run = Run("best parent sets", {"score": repr(score)}, seconds=clock.seconds)
     return DependencyNetwork(parents, data.arities, data.names, data.levels, tables, run)
 
@@ -178,8 +175,7 @@ def _check(table: ScoreTable, data: Data, score: Score) -> None:
             f"the table is of the variables {', '.join(table.names)}, the data of "
             f"{', '.join(data.names)}: pass the data that were scored"
         )
-    if not (score.cell_counts(np.array([2.0])) > 0).all():
-        raise ValueError(f"score={shown(score)} has no pseudo-counts: pass BDeu or K2")
+    check_pseudo_counts(score)
 
 
 @checked
