@@ -38,7 +38,8 @@ _TOKEN = re.compile(
     r"(?P<skip>[\s,]+|//[^\n]*|/\*.*?\*/)"
     r'|"(?P<string>[^"\n]*)"'
     r"|(?P<mark>[{}()\[\];|])"
-    r'|(?P<word>(?:(?!//|/\*)[^\s{}()\[\];|,"])+)',
+    r'|(?P<word>(?:(?!//|/\*)[^\s{}()\[\];|,"])+)'
+    r'|(?P<open>/\*|")',
     re.DOTALL,
 )
 
@@ -129,17 +130,15 @@ class _File:
         self.lines: dict[str, int] = {}
         self.blocks: dict[str, _Block] = {}
         self.place, self.tokens = 0, list[_Token]()
-        line, start = 1, 0
-        while start < len(text):
-            match = _TOKEN.match(text, start)
-            if match is None:
-                what = "comment" if text.startswith("/*", start) else "quotation"
-                raise self.fail(f"this {what} is not closed", line)
+        line = 1
+        for match in _TOKEN.finditer(text):
             kind = str(match.lastgroup)
+            if kind == "open":
+                what = "comment" if match.group() == "/*" else "quotation"
+                raise self.fail(f"this {what} is not closed", line)
             if kind != "skip":
                 self.tokens.append(_Token(match.group(kind), kind, line))
             line += match.group().count("\n")
-            start = match.end()
         self.tokens.append(_Token("end of file", "end", line))
 
     def fail(self, message: str, line: int) -> ValueError:
@@ -279,7 +278,7 @@ class _File:
         """Refuse what is no network, or too large a one, before any table is made."""
         import networkx as nx
 
-        edges = nx.DiGraph()
+        edges, total = nx.DiGraph(), 0
         for block in self.blocks.values():
             for name in (block.name, *block.parents):
                 if name not in self.variables:
@@ -289,7 +288,6 @@ class _File:
             cycle = nx.find_cycle(edges)
             path = " -> ".join([cycle[0][0], *(child for _, child in cycle)])
             raise self.fail(f"the edges form a cycle {path}", self.blocks[cycle[0][1]].line)
-        total = 0
         for block in self.blocks.values():
             rows = math.prod(len(self.variables[parent]) for parent in block.parents)
             arity = len(self.variables[block.name])

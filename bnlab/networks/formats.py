@@ -42,12 +42,10 @@ class Spelling(NamedTuple):
         used = {text for text in texts if text and self._worded(text) == text}
         words = []
         for text in texts:
-            word = text
-            if word not in used:
-                word = self._worded(text)
-                while word in used:
-                    word += "_"
-                used.add(word)
+            word = self._worded(text)
+            while word != text and word in used:
+                word += "_"
+            used.add(word)
             words.append(word)
         return words
 

@@ -219,12 +219,7 @@ def first_dags(table: ScoreTable, start: ArrayLike | None, chains: int, /) -> In
     """DAGs (chains, n) to begin with: those given, or for each chain the empty one.
 
     Where constraints forbid that, nodes take a place in an order as soon as one of their families
-    is allowed, and get the smallest that is.
-
-    Raises
-    ------
-    ValueError
-        If the constraints leave no DAG, or forbid one that is given, or it is none.
+    is allowed, and get the smallest that is. A ValueError for what is no DAG, or is forbidden.
     """
     if start is None:
         order = allowed_order(table, rng=np.random.default_rng(0))
