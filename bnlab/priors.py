@@ -125,8 +125,7 @@ class EdgeBeliefs(Record):
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ValueError(f"beliefs are an (n, n) matrix; got shape {matrix.shape}")
         np.fill_diagonal(matrix, 0.0)
-        if not ((matrix >= 0) & (matrix <= 1)).all():
-            u, v = np.argwhere(~((matrix >= 0) & (matrix <= 1)))[0]
+        for u, v in np.argwhere(~((matrix >= 0) & (matrix <= 1))):
             raise ValueError(f"beliefs[{u}, {v}] = {matrix[u, v]} is outside [0, 1]")
         if not 0 <= real(self.strength) <= LARGEST_LOG:
             raise ValueError(

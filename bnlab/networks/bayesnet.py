@@ -317,11 +317,8 @@ def _check_table(table: NDArray[np.float64], rows: int, arity: int, name: str) -
             f"the table of {name!r} has shape {table.shape}; its parents and states ask for "
             f"{(rows, arity)}"
         )
-    wrong = ~((table >= 0) & (table <= 1 + ROW_TOLERANCE))
-    if wrong.any():
-        raise ValueError(
-            f"the table of {name!r} holds {table[wrong][0]}: probabilities lie between 0 and 1"
-        )
+    for p in table[~((table >= 0) & (table <= 1 + ROW_TOLERANCE))]:
+        raise ValueError(f"the table of {name!r} holds {p}: probabilities lie between 0 and 1")
     error = np.abs(table.sum(axis=1) - 1)
     if error.max() > ROW_TOLERANCE:
         row = int(error.argmax())

@@ -326,10 +326,8 @@ class _File:
                 raise self.fail(f"{name!r} has {own} states; here are {len(values)} numbers", line)
             where = self._codes(block, key, line) if isinstance(key, tuple) else ()
             table[where], lines[where] = values, line
-        gaps = np.isnan(table[..., 0])
-        if gaps.any():
-            first = np.unravel_index(int(gaps.argmax()), gaps.shape)
-            labels = ", ".join(list(codes)[i] for codes, i in zip(states, first, strict=True))
+        for gap in np.argwhere(np.isnan(table[..., 0])):
+            labels = ", ".join(list(codes)[i] for codes, i in zip(states, gap, strict=True))
             given = f" given {labels}" if labels else ""
             raise self.fail(f"no probabilities of {name!r}{given}", block_line)
         sums = table.sum(axis=-1)

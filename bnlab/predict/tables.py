@@ -39,10 +39,7 @@ def check_rows(data: Data, new_rows: AnyCells | ArrayLike, /) -> Data:
     if isinstance(new_rows, Data):
         _check_same_variables(data, new_rows)
         return new_rows
-    try:
-        codes = np.asarray(new_rows)
-    except ValueError as error:
-        raise ValueError("new_rows is ragged: give every row all its cells") from error
+    codes = np.asarray(new_rows)
     if codes.ndim != 2 or codes.shape[1] != data.n:
         raise ValueError(
             f"new_rows has shape {codes.shape}; rows of {data.n} variables are an array "
@@ -59,9 +56,8 @@ def check_rows(data: Data, new_rows: AnyCells | ArrayLike, /) -> Data:
             f"new_rows are {codes.dtype}, but codes are integers 0..arity-1, or {MISSING} for a "
             "missing cell"
         )
-    wrong = (codes < MISSING) | (codes >= np.where(data.measured, 1, data.arities))
-    if wrong.any():
-        t, v = np.argwhere(wrong)[0]
+    most = np.where(data.measured, 1, data.arities)
+    for t, v in np.argwhere((codes < MISSING) | (codes >= most)):
         raise ValueError(
             f"row {t}, variable {data.names[v]!r}: code {codes[t, v]} is none of the "
             f"{data.arities[v]} states 0..{data.arities[v] - 1}, nor {MISSING} for a missing cell. "
@@ -180,10 +176,7 @@ class Tables(NamedTuple):
         return [self.log_means(v, masks, columns) for v, masks in enumerate(families)]
 
     def log_means(self, v: int, families: Ints, rows: Codes, /) -> Floats:
-        """ln of the mean probability of x_v given its parents, (F, t), nats.
-
-        families (F,): parent masks of v; rows (n, t) without missing cells in the families.
-        """
+        """ln of the mean probability (F, t) of x_v given parent masks (F,), in full rows (n, t)."""
         nodes = np.arange(self.arities.size, dtype=np.int64)
         chosen = (families[:, None] >> nodes) & 1 == 1
         cells = np.where(chosen, self.arities, 1.0).prod(axis=1)

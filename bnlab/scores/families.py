@@ -149,13 +149,11 @@ def log_priors(prior: Prior, parents: Ints, names: tuple[str, ...], /) -> Floats
 
 @checked
 def scoring_bytes(n: int, max_parents: int, /, *, m: int = 0) -> int:
-    """Bytes that `score_families` takes for n variables and m rows, the table itself included.
-
-    Most of them go into the copies and checks of a new ScoreTable.
-    """
+    """Bytes that `score_families` takes for n variables and m rows, the table itself included."""
     cliques = sum(math.comb(n, size) for size in range(max_parents + 2))
     arrays = array_bytes(n, max_parents)
     while_counting = 3 * arrays + 8 * (6 * cliques + min(TABULATED_TERMS, (m + 1) * cliques))
+    # 7 arrays: the copies and checks of a new ScoreTable.
     return max(while_counting, 7 * arrays) + arrays // 2 + 4 * m * (n + 2 * (max_parents + 2))
 
 

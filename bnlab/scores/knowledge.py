@@ -86,10 +86,7 @@ def edge_masks(
     forbidden: Edges = (),
     tiers: Tiers = (),
 ) -> tuple[Ints, Ints]:
-    """Masks (n,) of the parents that each variable may have, and of those that it must have.
-
-    The DAG of the required edges is allowed, or a ValueError names the edges that forbid it.
-    """
+    """Masks (n,) of the parents that each variable may and must have; contradictions refused."""
     names, demanded = data.names, np.zeros(data.n, np.int64)
     barred = _barred(data, candidates, forbidden, tiers)
     asked = _edges(names, required)

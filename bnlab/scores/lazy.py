@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import fingerprint
-from bnlab.checks import Floats, check_counts, checked, frozen
+from bnlab.checks import Floats, Natural, checked, frozen
 from bnlab.data import Data
 from bnlab.graphs import check_dags
 from bnlab.kernels import counting, lazy_scores as kernels
@@ -53,7 +53,7 @@ class LazyScores:
 
     data: Data
     score: Score
-    max_parents: int = 3
+    max_parents: Natural = 3
     prior: Prior = Uniform()
     source: Source = field(init=False)
 
@@ -61,8 +61,7 @@ class LazyScores:
         data = self.data
         if data.intervened is not None:
             raise ValueError("the data have interventions: score_families counts those")
-        (k,) = check_counts(least=0, max_parents=self.max_parents)
-        n, k = data.n, min(k, data.n - 1)
+        n, k = data.n, min(self.max_parents, data.n - 1)
         arities = np.sort(data.arities)[::-1]
         if math.prod(map(int, arities[: k + 1])) > MOST_CELLS:
             raise ValueError(
