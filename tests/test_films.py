@@ -13,9 +13,15 @@ from bokeh.embed import json_item
 from bokeh.models import ColumnDataSource
 from drawing import AGREE, facts, stale
 from films import FILMS, Film, filmed, flat, frame, plain
+from lean import make_lean
 from stills import STILLS, sources_of
 
 MOST = 200_000  # bytes of a film
+
+
+@pytest.fixture(autouse=True)
+def _lean(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_lean(monkeypatch)
 
 
 @pytest.mark.parametrize(
