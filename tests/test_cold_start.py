@@ -26,6 +26,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from kept import NOTEBOOKS, REAL, SOLVED, differences, is_git_checkout
 
 from bnlab.course import solved_copy, student_copy
 from bnlab.kernels import bits
@@ -36,18 +37,27 @@ NOT_IN_THE_SDIST = {".gitignore"}
 MADE_BY_SETUPTOOLS = {"PKG-INFO", "setup.cfg"}
 LOOPBACK_ALONE = ["unshare", "--net", "--map-root-user", "sh", "-c"]
 UP = "ip link set lo up"
-NOTEBOOKS = [
-    *sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")),
-    *sorted((ROOT / "notebooks" / "papers").glob("*.ipynb")),
-]
+# What `jupyter execute` does, begun once for all: the imports take longer than a short notebook.
+RUN_EACH = """
+import sys
+import nbformat
+from nbclient import NotebookClient
+for line in sys.stdin:
+    path = line.strip()
+    notebook = nbformat.read(path, as_version=4)
+    where = {"metadata": {"path": path.rpartition("/")[0]}}
+    limit = int(float(sys.argv[1]))
+    NotebookClient(notebook, timeout=limit, allow_errors=True, resources=where).execute()
+    nbformat.write(notebook, path)
+    print(path, flush=True)
+"""
 STAND_INS = {"nk2013": 3}  # for the data sets that are files, each told in a line
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(os.name == "nt", reason="the lines are run by bash here"),
     pytest.mark.skipif(
-        shutil.which("git") is None or not (ROOT / ".git").exists(),
-        reason="not a git checkout: there is nothing to clone",
+        not is_git_checkout(), reason="not a git checkout: there is nothing to clone"
     ),
 ]
 
@@ -152,6 +162,7 @@ def cut_off(clone: Clone, lab_address: str) -> Clone:
         name: nobody for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
     }
     variables |= {"XDG_CACHE_HOME": str(clone.folder.parent / "empty"), "BOKEH_RESOURCES": "inline"}
+    variables["BNLAB_COMPILE_AHEAD"] = "0"  # it runs the cells once more: see test_compiling.py
     return Clone(clone.folder, clone.variables | variables)
 
 
@@ -169,35 +180,62 @@ def _share_machine_code(folder: Path) -> None:
     (folder / "__pycache__").symlink_to(bits.popcount.stats.cache_path)
 
 
+@pytest.fixture(scope="module")
+def executor(cut_off: Clone, pytestconfig: pytest.Config) -> Iterator["subprocess.Popen[str]"]:
+    """A program of the clone that runs the notebooks it reads the names of, without a network."""
+    alone = LOOPBACK_ALONE if _may_be_alone() else ["sh", "-c"]
+    timeout = str(pytestconfig.getoption("nbval_cell_timeout"))
+    command = [".venv/bin/python", "-c", RUN_EACH, timeout]
+    with (cut_off.folder.parent / "executor.log").open("w") as log:
+        program = subprocess.Popen(
+            [*alone, f'{UP if alone is LOOPBACK_ALONE else "true"} && exec "$0" "$@"', *command],
+            cwd=cut_off.folder,
+            env=cut_off.variables,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+        with program:  # at its end there is nothing more to read
+            yield program
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebooks_run_without_files_and_network(path: Path, cut_off: Clone) -> None:
-    """Papers, and students' copies of labs: nothing fails, and then the solutions come in."""
+def test_notebooks_run_without_files_and_network(
+    path: Path,
+    cut_off: Clone,
+    executor: "subprocess.Popen[str]",
+    request: pytest.FixtureRequest,
+) -> None:
+    """Papers, and students' copies of labs: nothing fails, and then the solutions come in.
+
+    Each cell, and each solution, prints what the notebook keeps.
+    """
     given = read_notebook(path)
     if path.parent.name != "papers":
         given = _solved_after_all(given)
     place = cut_off.folder.parent / "offline" / path.name  # not beside a folder called bnlab
     place.parent.mkdir(exist_ok=True)
     nbformat.write(nbformat.reads(json.dumps(given), as_version=4), place)
-    alone = LOOPBACK_ALONE if _may_be_alone() else ["sh", "-c"]
-    command = [".venv/bin/jupyter", "execute", "--inplace", "--allow-errors", str(place)]
-    result = subprocess.run(
-        [*alone, f'{UP if alone is LOOPBACK_ALONE else "true"} && exec "$0" "$@"', *command],
-        cwd=cut_off.folder,
-        env=cut_off.variables,
-        capture_output=True,
-        text=True,
-    )
-    assert result.returncode == 0, result.stderr
-    cells = read_notebook(place)["cells"]
+    assert executor.stdin is not None and executor.stdout is not None
+    executor.stdin.write(f"{place}\n")
+    executor.stdin.flush()
+    log = place.parent.parent / "executor.log"
+    assert executor.stdout.readline() == f"{place}\n", log.read_text()
+    cells = nbformat.read(place, as_version=4)["cells"]
+    outputs = {cell["id"]: cell["outputs"] for cell in cells if cell["cell_type"] == "code"}
     failed = {
-        cell["id"]: output["ename"]
-        for cell in cells
-        for output in cell.get("outputs", [])
+        name: output["ename"]
+        for name, shown in outputs.items()
+        for output in shown
         if output["output_type"] == "error"
     }
     assert failed == {}
-    printed = json.dumps([cell.get("outputs", []) for cell in cells])
+    printed = json.dumps([*outputs.values()])
     assert printed.count("a stand-in: n=") == STAND_INS.get(path.stem, 0)
+    if path.stem not in REAL | SOLVED:
+        differ = differences(path, outputs, request.session)
+        assert not differ, "\n".join(differ)
 
 
 def _may_be_alone() -> bool:
@@ -206,10 +244,11 @@ def _may_be_alone() -> bool:
 
 
 def _solved_after_all(lab: dict[str, Any]) -> dict[str, Any]:
-    """The student's copy from top to bottom, then the solutions in the student's cells."""
+    """The student's copy from top to bottom, then the solutions, by themselves and in its cells."""
     copy = student_copy(lab)
+    alone = [cell for cell in lab["cells"] if "solution" in cell["metadata"].get("tags", [])]
     solved = [cell for cell in solved_copy(lab)["cells"] if "nbgrader" in cell["metadata"]]
-    return {**copy, "cells": [*copy["cells"], *solved]}
+    return {**copy, "cells": [*copy["cells"], *alone, *solved]}
 
 
 def read_notebook(path: Path) -> dict[str, Any]:
