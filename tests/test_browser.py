@@ -73,6 +73,9 @@ HEIGHTS = """async live => {
     const {content, sessionContext} = window.jupyterapp.shell.currentWidget;
     const found = [];
     for (const [i, cell] of content.widgets.entries()) {
+        const outputs = cell.model.outputs?.toJSON() ?? [];
+        if (!outputs.some(each => "application/vnd.jupyter.widget-view+json" in (each.data ?? {})))
+            continue;
         await content.scrollToItem(i);
         await new Promise(resolve => setTimeout(resolve, 500));
         const shown = cell.node.querySelector("." + live);
