@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import BoxAnnotation, LegendItem, NumeralTickFormatter
+from bokeh.models import BoxAnnotation, ColumnDataSource, LegendItem, NumeralTickFormatter
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
@@ -30,6 +30,9 @@ from bnlab.plots.canvas import (
 )
 
 BOUNDS = ("inverted_triangle", "triangle")
+
+BETWEEN = {"fill_color": PALE, "fill_alpha": 0.4, "level": "underlay"}
+"""The look of what is between two lines."""
 
 MOST_POINTS = 500
 """Points of a trace that are drawn; a longer one is shown at evenly spaced places."""
@@ -59,10 +62,9 @@ def rules(
 
 def lines(
     picture: figure,
-    data: Columns,
+    source: ColumnDataSource,
     /,
     *,
-    name: str,
     columns: Iterable[str] = (),
     labels: Sequence[str] = (),
     colours: Sequence[str] = COLOURS,
@@ -71,17 +73,12 @@ def lines(
     width: float = 2.0,
     number: str = "0.00",
 ) -> list[LegendItem]:
-    """Draw a line for each column but the first, which is over what; return their legend.
+    """Draw a line for each of the `columns`, all but the first by default, which is over what.
 
-    Parameters
-    ----------
-    columns : the lines among the columns, all by default
-    labels : of the lines in the legend, if not the names of their columns
-    markers : none draws no marks; with marks, pointing at them tells the numbers
-    number : format of what they tell
+    Return their legend, with `labels` if not the columns' names. Pointing at markers tells numbers
+    in the format `number`.
     """
-    source = data_source(data, name=name)
-    over, *every = data
+    over, *every = source.data
     columns = list(columns) or every
     items = []
     for i, (column, label) in enumerate(zip(columns, labels or columns, strict=True)):
@@ -99,14 +96,6 @@ def lines(
         place = (picture.xaxis.axis_label, f"@{{{over}}}{{0,0.[000]}}")
         hover(picture, [item.renderers[-1] for item in items], place, *tips)
     return items
-
-
-def shade(picture: figure, over: str, low: str, high: str, /, *, name: str) -> Any:
-    """Fill what is between two columns of the source of this name, under the lines."""
-    sources = (drawn.data_source for drawn in picture.renderers)
-    source = next(source for source in sources if source.name == name)
-    look = {"fill_color": PALE, "fill_alpha": 0.4, "level": "underlay"}
-    return picture.varea(over, low, high, source=source, **look)
 
 
 def error_curve(
@@ -142,9 +131,10 @@ def error_curve(
     picture = canvas(
         title, alt, x_label, y_label, size=(480, 420), log="xy", x=(low, high), y=y_range
     )
-    limits, found = (wide("draws", sizes, _positive(values)) for values in (bounds, measured))
-    items = lines(picture, limits, name=f"{name}_bounds", colours=[INK], dashes=BROKEN)
-    items += lines(picture, found, name=name, markers=MARKERS, number="0.0000")
+    limits = data_source(wide("draws", sizes, _positive(bounds)), name=f"{name}_bounds")
+    found = data_source(wide("draws", sizes, _positive(measured)), name=name)
+    items = lines(picture, limits, colours=[INK], dashes=BROKEN)
+    items += lines(picture, found, markers=MARKERS, number="0.0000")
     legend(picture, items, columns=2)
     if x_ticks is None:
         x_ticks = [tick for tick in round_numbers(low, high) if low <= tick <= high]
@@ -199,10 +189,10 @@ def log_curves(
     picture = canvas(
         title, alt, *axes, size=(500, 420), log=log, x=(min(x) / 1.5, max(x) * 1.5), y=y_range
     )
-    items = rules(picture, levels, name=f"{name}_rules")
-    items += lines(picture, wide("x", x, shown), name=name, markers=MARKERS)
+    source = data_source(wide("x", x, shown), name=name)
+    items = rules(picture, levels, name=f"{name}_rules") + lines(picture, source, markers=MARKERS)
     if band is not None:
-        shade(picture, "x", *band, name=name)
+        picture.varea("x", *band, source=source, **BETWEEN)
     set_ticks(picture.xaxis, x if x_ticks is None else x_ticks, number="0,0")
     picture.xaxis.major_label_orientation = 0.8
     if ticks is not None:
@@ -246,8 +236,8 @@ def traces(
     size = len(data["place"])
     shown = np.unique(np.linspace(0, size - 1, min(size, MOST_POINTS)).astype(np.int64))
     data = {key: np.array(values)[shown].tolist() for key, values in data.items()}
-    items = lines(picture, data, name=name, dashes=DASHES[:4], width=1.6)
-    legend(picture, items)
+    source = data_source(data, name=name)
+    legend(picture, lines(picture, source, dashes=DASHES[:4], width=1.6))
     picture.xaxis.formatter = model(NumeralTickFormatter, format="0,0")
     picture.yaxis.formatter = model(NumeralTickFormatter, format="0,0.[00]")
     return picture
@@ -282,11 +272,11 @@ def closing(
         title, alt, *axes, size=(600, 400), log="x", x=(0.8, most * 1.3), y=(-0.02, 1.02)
     )
     data = wide("draws", draws, {"low": low, "high": high, **estimates})
+    source = data_source(data, name="closing")
     items = rules(picture, levels, name="closing_levels", dashes=("solid", "dotted"))
-    look: dict[str, Any] = {"columns": estimates, "number": "0.0000"}
-    items += lines(picture, data, name="closing", markers=MARKERS, **look)
-    band = shade(picture, "draws", "low", "high", name="closing")
-    look = {"source": band.data_source, "line_color": INK, "line_width": 1.5}
+    items += lines(picture, source, columns=estimates, markers=MARKERS, number="0.0000")
+    band = picture.varea("draws", "low", "high", source=source, **BETWEEN)
+    look = {"source": source, "line_color": INK, "line_width": 1.5}
     bars = picture.segment("draws", "low", "draws", "high", **look)
     items = entries({"certain interval": [band, bars]}) + items
     certain = ("certain interval", "@low{0.0000} to @high{0.0000}")
@@ -313,9 +303,10 @@ def evidence_bounds(steps: Sequence[int], lower: ArrayLike, upper: ArrayLike, /)
         title, alt, *axes, log="x", size=(480, 420), x=(min(steps) / 1.5, max(steps) * 1.5)
     )
     data = wide("steps", steps, {"upper": upper, "lower": lower})
+    source = data_source(data, name="bounds")
     labels, colours = ("upper bound", "lower bound"), (CYCLE[3], CYCLE[0])
-    items = lines(picture, data, name="bounds", labels=labels, colours=colours, markers=BOUNDS)
-    shade(picture, "steps", "lower", "upper", name="bounds")
+    items = lines(picture, source, labels=labels, colours=colours, markers=BOUNDS)
+    picture.varea("steps", "lower", "upper", source=source, **BETWEEN)
     legend(picture, items + rules(picture, {"exact": 0.0}, name="bounds_rules"))
     set_ticks(picture.xaxis, steps, number="0,0")
     return picture
@@ -336,10 +327,9 @@ def hysteresis(upward: ArrayLike, reverse: ArrayLike, /) -> figure:
     axes = "part of the schedule, from prior to posterior", "ln ratio ÷ width in β (nats)"
     picture = canvas(title, alt, *axes, size=(480, 380), x=(0.5, parts.size + 0.5))
     data = wide("part", parts, {"upward": upward, "reverse": reverse})
-    colours = (CYCLE[0], CYCLE[3])
-    items = lines(picture, data, name="ratios", colours=colours, markers=BOUNDS[::-1])
-    legend(picture, items)
-    shade(picture, "part", "upward", "reverse", name="ratios")
+    source, colours = data_source(data, name="ratios"), (CYCLE[0], CYCLE[3])
+    legend(picture, lines(picture, source, colours=colours, markers=BOUNDS[::-1]))
+    picture.varea("part", "upward", "reverse", source=source, **BETWEEN)
     return picture
 
 
@@ -389,7 +379,7 @@ def annealing_paths(
         ends = picture.scatter("end", "last", **look)
         hover(picture, [ends], (f"{name} run", "@last{0.00} nats from exact"))
         drawn[f"{name} runs"] = [way, ends]
-    look = {"name": "means", "width": 4.0, "dashes": ("solid", "dotted")}
-    items = lines(picture, wide("beta", places, means), **look)
+    source = data_source(wide("beta", places, means), name="means")
+    items = lines(picture, source, width=4.0, dashes=("solid", "dotted"))
     legend(picture, entries({**drawn, "exact": exact}) + items, columns=2)
     return picture

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from bnlab.checks import Floats
 from bnlab.graphs import check_matrix, to_edges
-from bnlab.plots.canvas import CYCLE, RULE, Columns, data_source, diagram, write
+from bnlab.plots.canvas import CYCLE, RULE, Columns, data_source, diagram, from_rows, write
 
 ACROSS = 4
 """DAGs in a row of `dag_gallery`."""
@@ -22,6 +22,8 @@ RADIUS = 72.0  # pixels, of its circle of nodes
 NAME_BOX = (6.4, 8.0, 20.0)  # pixels: a letter of a name, the room around it, the height
 HEAD = 9.0  # pixels, of an arrow head
 MARKED, PLAIN = CYCLE[5], CYCLE[0]
+BOX = {"fill_color": "#ffffff", "line_color": RULE, "line_width": 1.5}
+"""The look of a node."""
 
 
 def dag_gallery(dags: ArrayLike, ratios: ArrayLike, alike: Sequence[int], /) -> figure:
@@ -42,38 +44,28 @@ def dag_gallery(dags: ArrayLike, ratios: ArrayLike, alike: Sequence[int], /) -> 
     masks = np.asarray(dags, np.int64)
     if masks.ndim != 2 or len(masks) != 2 * ACROSS:
         raise ValueError(f"dags has shape {masks.shape}: the gallery holds {2 * ACROSS} DAGs")
-    n = masks.shape[1]
-    corners = [
-        (i % ACROSS * DAG_CELL[0], (1 - i // ACROSS) * (DAG_CELL[1] + HEADING)) for i in range(8)
-    ]
-    middle = np.array([DAG_CELL[0] / 2, DAG_CELL[1] - DAG_RADIUS - NODE - 8])
-    nodes = np.stack([_circle(middle + corner, n, DAG_RADIUS) for corner in corners])
-    arrows = []
+    width, height = DAG_CELL
+    picture, corners = _grid(title, alt, len(masks), ACROSS, width, height + HEADING)
+    middle = width / 2, height - DAG_RADIUS - NODE - 8
+    nodes, arrows = _circles(np.add(corners, middle), masks.shape[1], DAG_RADIUS), []
     for places, dag in zip(nodes, masks, strict=True):
         for u, v in to_edges(dag):
             ahead = _ahead(places[u], places[v])
             start, tip = places[u] + NODE * ahead, places[v] - (NODE + 1) * ahead
             arrows.append(_arrow(start, tip, PLAIN))
     values = np.asarray(ratios, np.float64).tolist()
-    shapes: Columns = {
-        "x": [x + DAG_CELL[0] / 2 for x, _ in corners],
-        "y": [y + 50.0 for _, y in corners],
-        "ratio": list(values),
-        "label": [
-            f"× {_short(ratio)}\n{count:,} DAG{'s' if count != 1 else ''}"
-            for ratio, count in zip(values, alike, strict=True)
-        ],
-    }
-    size = round(ACROSS * DAG_CELL[0]), round(2 * (DAG_CELL[1] + HEADING))
-    picture = diagram(title=title, alt=alt, width=size[0], height=size[1])
+    x, y = np.add(corners, (width / 2, 50)).T.tolist()
+    labels = [
+        f"× {_short(ratio)}\n{count:,} DAG{'s' if count != 1 else ''}"
+        for ratio, count in zip(values, alike, strict=True)
+    ]
+    shapes: Columns = {"x": x, "y": y, "ratio": list(values), "label": labels}
     _draw_arrows(picture, arrows, "arrows")
-    look = {"size": 2 * NODE, "fill_color": "#ffffff", "line_color": RULE, "line_width": 1.5}
-    picture.scatter(nodes[..., 0].ravel().tolist(), nodes[..., 1].ravel().tolist(), **look)
+    picture.scatter(*nodes.reshape(-1, 2).T.tolist(), size=2 * NODE, **BOX)
     source = data_source(shapes, name="shapes")
     write(picture, "x", "y", "label", source=source, baseline="top")
-    heights = [corners[i][1] + DAG_CELL[1] + 4 for i in (0, ACROSS)]
-    heads = ["most probable", "least probable"]
-    write(picture, [4, 4], heights, heads, bold=True, align="left", baseline="bottom")
+    heads, heights = ["most probable", "least probable"], corners[::ACROSS, 1] + height + 4
+    write(picture, [4, 4], heights.tolist(), heads, bold=True, align="left", baseline="bottom")
     return picture
 
 
@@ -115,15 +107,11 @@ def graph_gallery(
         raise ValueError(f"marks of shape {marks.shape} for graphs of shape {matrices.shape}")
     if len(matrices) != count:
         raise ValueError(f"{len(matrices)} graphs, but {count} labels")
-    rows = -(-count // across)
-    corners = [
-        (i % across * NETWORK_CELL[0], (rows - 1 - i // across) * NETWORK_CELL[1])
-        for i in range(count)
-    ]
-    middle = np.array([NETWORK_CELL[0] / 2, NETWORK_CELL[1] / 2 + 12])
-    nodes = np.stack([_circle(middle + corner, len(names), RADIUS) for corner in corners])
-    letter, around, height = NAME_BOX
-    boxes = np.array([(max(height, letter * len(name) + around), height) for name in names])
+    width, height = NETWORK_CELL
+    picture, corners = _grid(title, alt, count, across, width, height)
+    nodes = _circles(np.add(corners, (width / 2, height / 2 + 12)), len(names), RADIUS)
+    letter, around, least = NAME_BOX
+    boxes = np.array([(max(least, letter * len(name) + around), least) for name in names])
     arrows = []
     for places, graph, mark in zip(nodes, matrices, marks, strict=True):
         for u, v in np.argwhere(graph):
@@ -135,25 +123,34 @@ def graph_gallery(
             tip = places[v] - ahead * (_leaves(boxes[v] / 2, ahead) + 2)
             colour = MARKED if mark[u, v] or mark[v, u] else PLAIN
             arrows.append(_arrow(start, tip, colour, headless=both))
-    size = round(min(count, across) * NETWORK_CELL[0]), round(rows * NETWORK_CELL[1])
-    picture = diagram(title=title, alt=alt, width=size[0], height=size[1])
     _draw_arrows(picture, arrows, name)
-    drawn: Columns = {"x": nodes[..., 0].ravel().tolist(), "y": nodes[..., 1].ravel().tolist()}
-    drawn["name"] = list(names) * count
+    x, y = nodes.reshape(-1, 2).T.tolist()
     wide, high = np.tile(boxes, (count, 1)).T.tolist()
-    source = data_source({**drawn, "width": wide, "height": high})
-    look = {"fill_color": "#ffffff", "line_color": RULE, "line_width": 1.5, "border_radius": 6}
-    picture.rect("x", "y", width="width", height="height", source=source, **look)
+    every = list(names) * count
+    source = data_source({"x": x, "y": y, "name": every, "width": wide, "height": high})
+    look = {"source": source, "border_radius": 6}
+    picture.rect("x", "y", width="width", height="height", **BOX, **look)
     write(picture, "x", "y", "name", source=source, size=11)
-    x, y = [x + NETWORK_CELL[0] / 2 for x, _ in corners], [y + 8 for _, y in corners]
+    x, y = np.add(corners, (width / 2, 8)).T.tolist()
     write(picture, x, y, list(labels), baseline="bottom")
     return picture
 
 
-def _circle(centre: Floats, n: int, radius: float) -> Floats:
-    """Places (n, 2) on a circle, the first on top, clockwise."""
+def _grid(
+    title: str, alt: str, count: int, across: int, width: float, height: float
+) -> tuple[figure, Floats]:
+    """An empty picture of cells in rows, and their lower left corners (count, 2), pixels."""
+    rows, place = -(-count // across), np.arange(count)
+    corners = np.column_stack([place % across * width, (rows - 1 - place // across) * height])
+    size = round(min(count, across) * width), round(rows * height)
+    return diagram(title=title, alt=alt, width=size[0], height=size[1]), corners
+
+
+def _circles(centres: Floats, n: int, radius: float) -> Floats:
+    """Places (k, n, 2) on circles around k centres, the first on top, clockwise."""
     angle = np.pi / 2 - 2 * np.pi * np.arange(n) / n
-    return np.asarray(centre + radius * np.column_stack([np.cos(angle), np.sin(angle)]))
+    on_circle = radius * np.column_stack([np.cos(angle), np.sin(angle)])
+    return np.asarray(centres[:, None] + on_circle)
 
 
 def _ahead(start: Floats, end: Floats) -> Floats:
@@ -167,26 +164,19 @@ def _leaves(half: Floats, ahead: Floats) -> float:
     return float(min(half / np.maximum(np.abs(ahead), 1e-9)))
 
 
-def _arrow(
-    start: Floats, tip: Floats, colour: str, *, headless: bool = False
-) -> tuple[Floats, Floats, str]:
-    """The line (2, 2) of an arrow, its head (3, 2), a point where it has none, and its colour."""
-    ahead = _ahead(start, tip)
-    if headless:
-        return np.stack([start, tip]), np.stack([tip] * 3), colour
-    side = 0.5 * HEAD * np.array([-ahead[1], ahead[0]])
-    head = np.stack([tip, tip - HEAD * ahead + side, tip - HEAD * ahead - side])
-    return np.stack([start, tip - 0.8 * HEAD * ahead]), head, colour
+def _arrow(start: Floats, tip: Floats, colour: str, *, headless: bool = False) -> list[Any]:
+    """A row of `_draw_arrows`: the line, the head, a point where there is none, and the colour."""
+    line, head = np.stack([start, tip]), np.stack([tip] * 3)
+    if not headless:
+        ahead = _ahead(start, tip)
+        side = 0.5 * HEAD * np.array([-ahead[1], ahead[0]])
+        line[1] = tip - 0.8 * HEAD * ahead
+        head[1:] = tip - HEAD * ahead + side, tip - HEAD * ahead - side
+    return [*line.T.tolist(), *head.T.tolist(), colour]
 
 
-def _draw_arrows(picture: figure, arrows: Sequence[tuple[Floats, Floats, str]], name: str) -> None:
-    columns: Columns = {
-        "xs": [line[:, 0].tolist() for line, _, _ in arrows],
-        "ys": [line[:, 1].tolist() for line, _, _ in arrows],
-        "head_xs": [head[:, 0].tolist() for _, head, _ in arrows],
-        "head_ys": [head[:, 1].tolist() for _, head, _ in arrows],
-        "color": [colour for *_, colour in arrows],
-    }
-    look: dict[str, Any] = {"source": data_source(columns, name=name)}
-    picture.multi_line("xs", "ys", line_width=2.5, line_color="color", **look)
-    picture.patches("head_xs", "head_ys", fill_color="color", line_color="color", **look)
+def _draw_arrows(picture: figure, arrows: Sequence[Sequence[Any]], name: str) -> None:
+    source = data_source(from_rows("xs ys head_xs head_ys color", arrows), name=name)
+    look: dict[str, Any] = {"source": source, "line_color": "color"}
+    picture.multi_line("xs", "ys", line_width=2.5, **look)
+    picture.patches("head_xs", "head_ys", fill_color="color", **look)

@@ -4,12 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import (
-    BasicTicker,
-    ColorBar,
-    CustomJSTickFormatter,
-    LinearColorMapper,
-)
+from bokeh.models import BasicTicker, ColorBar, CustomJSTickFormatter, LinearColorMapper
 from bokeh.palettes import PuOr11
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
@@ -70,12 +65,7 @@ def cells(
     """Draw a matrix with a number in each cell; return the picture and what draws the cells.
 
     The source `name` has a row for each ordered pair, row by row: `parent`, `child`, the columns of
-    `extra`, of which `label` is printed in the colour `ink`.
-
-    Parameters
-    ----------
-    fill : the column that has a colour, and what gives it
-    side : of the matrix, pixels
+    `extra`, of which `label` is printed in the colour `ink`, and that of `fill` has a colour.
     """
     n = len(names)
     longest = min(max(map(len, names)), LONGEST)

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
 from bnlab.checks import Floats
-from bnlab.plots.canvas import CYCLE, RULE, WIDTH, Columns, Size, data_source, diagram, hover, write
+from bnlab.plots.canvas import CYCLE, WIDTH, Columns, data_source, diagram, from_rows, hover, write
+from bnlab.plots.gallery import BOX
 from bnlab.plots.matrix import square
 
 WIDEST = 8.0  # pixels, of an edge with probability 1
@@ -67,31 +68,23 @@ def _columns(
     positions: ArrayLike,
     widest: float,
     bows: Sequence[float],
-    size: Size | None = None,
+    size: tuple[int, int] | None = None,
 ) -> Columns:
     """The columns of links with their probabilities, each with an arrow head or without.
 
     Of the `bows` a link takes the first that leads it over the fewest boxes of others.
     """
     centres, boxes = _pixels(positions, names, size)
-    links = []
+    rows = []
     for ((u, v), p), head in zip(chosen.items(), heads, strict=True):
         length = (HEAD + 1.4 * p * widest) * head
         each = [_link(centres[[u, v]], boxes[[u, v]], length, bow) for bow in bows]
         others = np.delete(np.arange(len(names)), [u, v])
         crossed = [_crossed(line, centres[others], boxes[others]) for line, _ in each]
-        links.append(each[int(np.argmin(crossed))])
-    return {
-        "parent": [names[u] for u, _ in chosen],
-        "child": [names[v] for _, v in chosen],
-        "probability": list(chosen.values()),
-        "width": [widest * p for p in chosen.values()],
-        "alpha": [0.25 + 0.75 * p for p in chosen.values()],
-        "xs": [line[:, 0].tolist() for line, _ in links],
-        "ys": [line[:, 1].tolist() for line, _ in links],
-        "head_xs": [head[:, 0].tolist() for _, head in links],
-        "head_ys": [head[:, 1].tolist() for _, head in links],
-    }
+        line, tip = each[int(np.argmin(crossed))]
+        row = [names[u], names[v], p, widest * p, 0.25 + 0.75 * p]
+        rows.append([*row, *line.T.tolist(), *tip.T.tolist()])
+    return from_rows("parent child probability width alpha xs ys head_xs head_ys", rows)
 
 
 def pair_data(
@@ -118,7 +111,9 @@ def pair_data(
     return _columns(chosen, heads, names, positions, WIDEST_PAIR, PAIR_BOWS)
 
 
-def node_data(names: Sequence[str], positions: ArrayLike, /, size: Size | None = None) -> Columns:
+def node_data(
+    names: Sequence[str], positions: ArrayLike, /, size: tuple[int, int] | None = None
+) -> Columns:
     """Columns of the source `nodes` of `network`: name, label, and the box: x, y, width, height.
 
     Pixels from the lower left corner. A label has at most two lines.
@@ -178,8 +173,8 @@ def network(
     look = {"fill_color": CYCLE[0], "fill_alpha": "alpha", "line_color": None}
     heads = picture.patches("head_xs", "head_ys", source=source, **look)
     nodes = data_source(node_data(names, positions, size), name="nodes")
-    look = {"fill_color": "#ffffff", "line_color": RULE, "line_width": 1.5, "border_radius": 8}
-    boxes = picture.rect("x", "y", width="width", height="height", source=nodes, **look)
+    look = {"source": nodes, "border_radius": 8}
+    boxes = picture.rect("x", "y", width="width", height="height", **BOX, **look)
     write(picture, "x", "y", "label", source=nodes, size=13)
     hover(picture, [boxes], ("", "@name"), outlined=[boxes])
     told = ("edge", "@parent → @child"), ("probability", "@probability{0.000}")
@@ -226,7 +221,9 @@ def _clutter(
     return float(20 * touching + 4 * crossed + 0.05 * (strength * np.sqrt(length)).sum())
 
 
-def _pixels(positions: ArrayLike, names: Sequence[str], size: Size | None) -> tuple[Floats, Floats]:
+def _pixels(
+    positions: ArrayLike, names: Sequence[str], size: tuple[int, int] | None
+) -> tuple[Floats, Floats]:
     """Centres (n, 2) and half sizes (n, 2) of the label boxes, in pixels of the frame."""
     places = np.asarray(positions, np.float64)
     lines = [_label(name).split("\n") for name in names]

@@ -260,7 +260,8 @@ def distances(stops: Sequence[int], found: Mapping[str, ArrayLike], stop: int, /
     axes, sizes = ("rows", "total variation distance"), [f"{size:,}" for size in stops]
     picture = canvas(title, alt, *axes, size=(300, 370), x=sizes, y=(-0.02, 0.4))
     data = {**wide("rows", stops, found), "rows": list(sizes)}
-    items = lines(picture, data, name="distances", dashes=("solid", "dashed"), width=3)
+    source = data_source(data, name="distances")
+    items = lines(picture, source, dashes=("solid", "dashed"), width=3)
     marks = [(f"{stop:,}", data[label][list(stops).index(stop)], label) for label in found]
     now = data_source(from_rows("rows distance line", marks), name="now")
     look = {"size": 13, "fill_color": "#ffffff", "line_color": INK, "line_width": 2}

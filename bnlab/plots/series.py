@@ -56,11 +56,8 @@ def series(
 ) -> Any:
     """Draw curves and points that each have places of their own; return what draws the curves.
 
-    Parameters
-    ----------
-    names : of the two sources. The curves' has a row for each: `label`, `xs`, `ys`, `color` and
-        `dash`; the points' a row for each point: `label`, `x`, `y`, `color` and `marker`
-    value : what the points tell
+    Of the two sources the curves' has a row for each, `label`, `xs`, `ys`, `color` and `dash`, the
+    points' a row for each point, `label`, `x`, `y`, `color` and `marker`. Points tell a `value`.
     """
     drawn = [
         (label, *(np.asarray(part, np.float64).tolist() for part in both), *looks[label][:2])
