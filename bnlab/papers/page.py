@@ -139,28 +139,24 @@ class Page:
             braces
         """
 
-        def tabled(make: Make, settings: Settings) -> Make:
-            def made(**more: Any) -> Table:
-                rows = make(**{**settings, **more})
-                return Table.of(header, rows, form=form, across=across, cell=cell)
+        def tabled(make: Make, /, **settings: Any) -> Table:
+            return Table.of(header, make(**settings), form=form, across=across, cell=cell)
 
-            return made
-
-        return self._register(name, each, tabled)
+        return self._register(name, each, lambda make: partial(tabled, make))
 
     def figure(self, name: str, *, each: Sequence[Settings] = ({},)) -> Callable[[Make], Make]:
         """Register a function that returns a Bokeh figure; the same as for tables."""
-        return self._register(name, each, lambda make, settings: partial(make, **settings))
+        return self._register(name, each, lambda make: make)
 
     def _register(
-        self, name: str, each: Sequence[Settings], wrap: Callable[[Make, Settings], Make]
+        self, name: str, each: Sequence[Settings], wrap: Callable[[Make], Make]
     ) -> Callable[[Make], Make]:
         def register(make: Make) -> Make:
             text = " ".join((make.__doc__ or "").split())
             for settings in each:
                 called = re.sub(r"\W", "_", name.format(**settings)).lower()
                 title, about = re.split(r"(?<=[.?]) ", text.format(**settings), maxsplit=1)
-                made = wrap(make, settings)
+                made = partial(wrap(make), **settings)
                 self.parts[called] = Part(called, title.removesuffix("."), made, about)
             return make
 
@@ -191,9 +187,8 @@ def pairs(published: Iterable[Any], ours: Iterable[Any]) -> Iterator[Any]:
         yield from pair
 
 
-def _plain(cell: Any) -> Cell:
-    value: Cell = cell.item() if hasattr(cell, "item") else cell
-    return value
+def _plain(cell: Any) -> Any:
+    return cell.item() if hasattr(cell, "item") else cell
 
 
 @cache

@@ -1,6 +1,6 @@
 """Tables and figures of chapter 6 of [Beal2003]: published values beside a study's."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -120,14 +120,19 @@ def figure_6_3_print() -> Any:
     return _against_size(lines, title=title, alt=alt, **RANK_AXIS)
 
 
+def _of_one_data_set(what: str, of_ais: Callable[[Floats], Any]) -> Lines:
+    """Return a line for each of five scores: of ranks, or of gaps, those of AIS made here."""
+    known = study.saved()
+    sizes = known.sizes("rank print")
+    lines = _of_scores(sizes, (getattr(known.standing("print", n), what)[0] for n in sizes))
+    sizes = known.sizes("ais")
+    return lines | {"AIS(5)": (sizes, [of_ais(mean_of(known.batches(n).log_p)) for n in sizes])}
+
+
 @page.figure("figure_6_3")
 def figure_6_3() -> Any:
     """Figure 6.3, ours. The same from one data set of ours."""
-    known, title = study.saved(), "Figure 6.3, here"
-    sizes = known.sizes("rank print")
-    lines = _of_scores(sizes, (known.standing("print", n).rank[0] for n in sizes))
-    sizes = known.sizes("ais")
-    lines["AIS(5)"] = (sizes, [world.ranks(mean_of(known.batches(n).log_p)) for n in sizes])
+    lines, title = _of_one_data_set("rank", world.ranks), "Figure 6.3, here"
     alt = f"{title}: rank of the true structure by five scores against the number of rows"
     return _against_size(lines, title=title, alt=alt, **RANK_AXIS)
 
@@ -135,12 +140,7 @@ def figure_6_3() -> Any:
 @page.figure("figure_6_4")
 def figure_6_4() -> Any:
     """Figure 6.4: difference from the highest score. The smallest difference throughout is VB's."""
-    known = study.saved()
-    sizes = known.sizes("rank print")
-    lines = _of_scores(sizes, (known.standing("print", n).gap[0] for n in sizes))
-    sizes = known.sizes("ais")
-    means = [mean_of(known.batches(n).log_p) for n in sizes]
-    lines["AIS(5)"] = (sizes, [each[world.truth()] - each.max() for each in means])
+    lines = _of_one_data_set("gap", world.gaps)
     alt = "Score of the true structure less the highest, by five scores, against rows"
     return _against_size(lines, title="Figure 6.4", alt=alt, y_label="difference (nats)")
 

@@ -312,10 +312,8 @@ def compared(study: Study, other: str, /) -> world.Pooled:
     found = [study.standing("draw", n) for n in study.sizes("rank draw")]
     stacked = np.concatenate([each.plain if plain else each.rank for each in found])
     difference = stacked[:, world.SCORES.index("vb")] - stacked[:, place]
-    worse, same, better = (
-        float(100 * share.mean()) for share in (difference > 0, difference == 0, difference < 0)
-    )
-    return world.Pooled(worse, same, better)
+    shares = difference > 0, difference == 0, difference < 0
+    return world.Pooled(*(float(100 * share.mean()) for share in shares))
 
 
 def score_ranks(study: Study, n: int, /) -> Ints:
@@ -346,17 +344,13 @@ def violations(study: Study, n: int, /) -> world.Violations:
     """Return the percentages of Table 6.4: AIS below the VB bound, and rejected proposals."""
     found, plain = study.batches(n), study.scores(n)[:, world.SCORES.index("vb")]
     mean, corrected = mean_of(found.log_p), plain + world.log_aliases()
-    below = [
-        100 * float((log_p < bound).mean())
-        for log_p, bound in (
-            (found.log_p, plain[:, None]),
-            (found.log_p, corrected[:, None]),
-            (mean, plain),
-            (mean, corrected),
-        )
-    ]
-    rejected = 100 * float(1 - found.acceptance.mean())
-    return world.Violations(below[0], below[1], rejected, below[2], below[3])
+    return world.Violations(
+        single_plain=100 * float((found.log_p < plain[:, None]).mean()),
+        single=100 * float((found.log_p < corrected[:, None]).mean()),
+        rejected=100 * float(1 - found.acceptance.mean()),
+        averaged_plain=100 * float((mean < plain).mean()),
+        averaged=100 * float((mean < corrected).mean()),
+    )
 
 
 def spread(log_p: Floats, /) -> float:

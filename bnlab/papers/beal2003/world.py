@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from bnlab.checks import Floats, Ints
 from bnlab.hidden import HiddenModel, bipartite_structures, components, score_structures
 from bnlab.hidden.scoring import Score
 from bnlab.papers.page import printed, streams
-from bnlab.running import Executor, Progress
+from bnlab.running import Progress
 
 _PRINTED = printed("beal2003")
 
@@ -208,22 +208,18 @@ def scored(
     *,
     rng: np.random.Generator,
     progress: Progress | None = None,
-    executor: Executor | None = None,
 ) -> Floats:
     """Return scores (136, names) of one data set, nats, without aliases; BIC as eq. 6.24 has it."""
-    how: Any = {"restarts": RESTARTS, "rng": rng, "progress": progress, "executor": executor}
-    found = score_structures(models(), rows, names, **how)
+    found = score_structures(models(), rows, names, restarts=RESTARTS, rng=rng, progress=progress)
     values = np.array([[each[name].log_value for name in names] for each in found])
     unused = unused_parameters() / 2 * np.log(len(rows))
     values -= unused[:, None] * np.isin(names, ("bic", "bicp"))
     return values
 
 
-def all_scores(
-    rows: Rows, /, *, rng: np.random.Generator, executor: Executor | None = None
-) -> Floats:
+def all_scores(rows: Rows, /, *, rng: np.random.Generator) -> Floats:
     """Return SCORES (136, 7) of one data set, nats, without the alias term."""
-    values = scored(rows, OF_THE_THESIS, rng=rng, executor=executor)
+    values = scored(rows, OF_THE_THESIS, rng=rng)
     sizes = dimensions()
     added = (sizes.complete - sizes.observed) / 2 * np.log(len(rows))
     return np.column_stack([values, values[:, OF_THE_THESIS.index("cs")] + added])

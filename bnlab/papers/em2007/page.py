@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from bokeh.layouts import gridplot
 from bokeh.models import NumeralTickFormatter
+from numpy.typing import ArrayLike
 
 import bnlab as bn
 from bnlab import plots
@@ -103,7 +104,8 @@ def convergence(number: int, name: str, more: str, words: str) -> Any:
         for (one, label), values in errors(name).items():
             if one != group or (setting and label != setting):
                 continue
-            x = list(study.STOPS) if more else chains(name)[sampler].seconds_at(study.STOPS)
+            walked, moves = chains(name)[sampler], np.array(study.STOPS)
+            x = moves if more else walked.setup + walked.seconds * moves / walked.size
             groups[group][label] = (x, values.mean(axis=0))
     title = f"Figure {number}: {name}{words}"
     measure, exact = {"x_label": "moves of one chain"} if more else {}, cases.case(name)
@@ -195,10 +197,8 @@ def predicted(number: int, name: str, title: str, within: tuple[float, float] | 
     for sampler, (group, setting) in PLACES.items():
         place = study.SAMPLERS.index(sampler)
         mean = found.curves[:, place].mean(axis=(0, 1))
-        seconds = (
-            found.setup[place] + found.seconds[place] * np.array(study.DRAWN) / study.DRAWN[-1]
-        )
-        groups[group][setting] = (seconds, mean)
+        running = found.seconds[place] * np.array(study.DRAWN) / study.DRAWN[-1]
+        groups[group][setting] = (found.setup[place] + running, mean)
     below, above = within or RANGES[name]
     middle = found.dp.mean()
     levels = {"DP": middle, "MAP": found.plain[:, 1].mean()}
@@ -316,6 +316,6 @@ def late() -> Rows:
             yield (name, sampler, *np.sort(found.draws.log_target[:, 500:].mean(axis=1)))
 
 
-def _groups() -> dict[str, dict[str, tuple[Sequence[float], Floats]]]:
+def _groups() -> dict[str, dict[str, tuple[ArrayLike, Floats]]]:
     # Colours go by place: each group keeps its own.
     return {"local": {}, "DP + MCMC": {}, "Gibbs": {}, "orders": {}}

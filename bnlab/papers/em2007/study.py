@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,10 +39,6 @@ class Walk:
         """Return T, the number of draws of a chain."""
         return int(self.draws.values.shape[1])
 
-    def seconds_at(self, stops: Sequence[int], /) -> list[float]:
-        """Return time after so many draws: `setup`, and `seconds` in proportion."""
-        return [self.setup + self.seconds * stop / self.size for stop in stops]
-
 
 def walk(
     table: bn.ScoreTable, sampler: str, /, *, draws: int, chains: int, thin: int = 1, key: int = 0
@@ -51,23 +47,15 @@ def walk(
     if sampler not in SAMPLERS:
         raise ValueError(f"no sampler {sampler!r}; there are {', '.join(SAMPLERS)}")
     rng, begun = stream(1, SAMPLERS.index(sampler), key), time.process_time()
+    how: Any = {"draws": draws, "rng": rng, "chains": chains, "burn_in": 0, "thin": thin}
     kernel = None if sampler == "Order" else _kernel(table, sampler)
     setup, orders = time.process_time() - begun, None
     if kernel is None:
-        orders = bn.sample_orders(table, draws=draws, rng=rng, chains=chains, burn_in=0, thin=thin)
+        orders = bn.sample_orders(table, **how)
         found = bn.sample_dags(orders, draws=1, table=table, rng=rng)
     else:
         starts = [random_dag(table.n, rng, table.max_parents) for _ in range(chains)]
-        found = bn.sample_structures(
-            table,
-            draws=draws,
-            rng=rng,
-            kernel=kernel,
-            chains=chains,
-            burn_in=0,
-            thin=thin,
-            start=starts,
-        )
+        found = bn.sample_structures(table, kernel=kernel, start=starts, **how)
     seconds = (time.process_time() - begun - setup) / chains
     return Walk(sampler, found, orders, thin, setup, seconds)
 

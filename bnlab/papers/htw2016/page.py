@@ -1,6 +1,6 @@
 """Tables and figures of section 4 of [HeTianWu2016]: published values beside the long runs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -23,21 +23,17 @@ FEW = ("iris", "coronary")  # where all DAGs can be listed
 COMPARED = ("data", "method", "print", "sd of print", "ours", "sd of ours", "runs", "within 2 sd")
 
 
-def _compared(
-    published: Mapping[tuple[str, str], tuple[float, float]], kept: Iterable[Sequence[float]]
-) -> Rows:
-    for (key, known), runs in zip(published.items(), kept, strict=True):
-        ours = study.spread(runs)
-        yield (*key, *known, *ours, len(runs), study.verdict(known, ours[0]))
+def _compared(key: study.Key, known: study.Pair, runs: Sequence[float]) -> Sequence[Any]:
+    ours = study.spread(runs)
+    return (*key, *known, *ours, len(runs), study.verdict(known, ours[0]))
 
 
 @page.table("table_1", *COMPARED, form=".4f")
 def table_1() -> Rows:
     """Table 1: edges under the order-modular prior. Sum of absolute errors; K2 score, Fair prior.
     Ours: the long runs kept with the package."""
-    return _compared(
-        study.TABLE_1, ([t.sad for t in study.stored_trials(*key)] for key in study.TABLE_1)
-    )
+    for key, known in study.TABLE_1.items():
+        yield _compared(key, known, study.sads(*key))
 
 
 @page.figure("figure_table_1")
@@ -47,7 +43,7 @@ def figure_table_1() -> Any:
     keys = [key for key in study.TABLE_1 if key[0] in SHOWN]
     return plots.published(
         [study.TABLE_1[key] for key in keys],
-        [[trial.sad for trial in study.stored_trials(*key)] for key in keys],
+        [study.sads(*key) for key in keys],
         [f"{name.replace('_', '-')}, {method}" for name, method in keys],
         title="Table 1: published mean ± 2 sd, and our runs",
     )
@@ -79,20 +75,18 @@ def table_3() -> Rows:
     """Table 3: edges with every DAG counted once. Sum of absolute errors; BDeu. Ours: the long runs
     kept with the package."""
     for name in study.NAMES:
-        published = {(name, "DP"): (study.TABLE_3_DP[name], 0.0)}
-        published |= {key: study.TABLE_3[key] for key in study.TABLE_3 if key[0] == name}
-        sads = [[t.sad for t in study.stored_trials(*key)] for key in published if key[1] != "DP"]
-        yield from _compared(published, [[study.stored_bias(name)], *sads])
+        yield _compared((name, "DP"), (study.TABLE_3_DP[name], 0.0), [study.stored_bias(name)])
+        for method in study.BY_DAGS:
+            key = name, method
+            yield _compared(key, study.TABLE_3[key], study.sads(*key))
 
 
 @page.table("table_3_mass", *COMPARED, form=".3e")
 def table_3_mass() -> Rows:
     """Table 3, Δ: posterior probability of the DAGs found. Of the k best DAGs, and of the distinct
     DAGs that IW-DDS has drawn."""
-    return _compared(
-        study.TABLE_3_MASS,
-        ([t.mass for t in study.stored_trials(*key)] for key in study.TABLE_3_MASS),
-    )
+    for key, known in study.TABLE_3_MASS.items():
+        yield _compared(key, known, [trial.mass for trial in study.stored_trials(*key)])
 
 
 @page.table(
@@ -102,10 +96,8 @@ def corrections() -> Rows:
     """Two corrections of the order-modular prior. Sum of absolute errors of IW-DDS and of weights
     1/l(G), which is not in the paper."""
     for name in study.NAMES:
-        both = [
-            [t.sad for t in study.stored_trials(name, method)] for method in ("IW-DDS", "1/l(G)")
-        ]
-        yield (name, study.stored_bias(name), *study.spread(both[0]), *study.spread(both[1]))
+        weighed, counted = (study.spread(study.sads(name, by)) for by in ("IW-DDS", "1/l(G)"))
+        yield (name, study.stored_bias(name), *weighed, *counted)
 
 
 @cache

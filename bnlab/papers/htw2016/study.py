@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -202,6 +202,11 @@ def stored_trials(name: str, method: str, /) -> list[Trial]:
     return [Trial(*map(float, run)) for run in stored("htw2016")[f"{name} {method}"]]
 
 
+def sads(name: str, method: str, /) -> list[float]:
+    """Return the SAD of each stored run of a method on a data set."""
+    return [trial.sad for trial in stored_trials(name, method)]
+
+
 def stored_bias(name: str, /) -> float:
     """Return the stored SAD between the exact edges under the two priors."""
     return float(stored("htw2016")["bias"][NAMES.index(name)])
@@ -293,32 +298,27 @@ def estimate(draws: bn.Draws, /) -> dict[str, Floats]:
 
 def errors(name: str, sampler: str, /, *, runs: int = FEATURE_RUNS) -> dict[str, Floats]:
     """Return SAD (runs, sizes) of each feature, by FEATURE_SIZES draws or the BESTS best DAGs."""
-    truth, by_orders = exact(name), small(name)
-    kept: list[list[bn.Draws]] = []
+    truth = exact(name)
     if sampler == "k-best":
-        best = bn.k_best_dags(by_orders.table, BESTS[-1]).as_draws()
-        kept.append([best.prefix(k) for k in BESTS])
-    for run in range(0 if sampler == "k-best" else runs):
-        rng = np.random.default_rng([SEED, SAMPLERS.index(sampler), len(name), run])
-        if sampler == "IW-DDS":
-            drawn = bn.sample_dags(by_orders, draws=FEATURE_SIZES[-1], rng=rng)
-            kept.append([bn.reweight_unique(drawn.prefix(size)) for size in FEATURE_SIZES])
-        else:
-            kept.append([_chain(by_orders, size, rng) for size in FEATURE_SIZES])
+        best = bn.k_best_dags(small(name).table, BESTS[-1]).as_draws()
+        kept = [[best.prefix(k) for k in BESTS]]
+    else:
+        kept = [_sampled(name, sampler, run) for run in range(runs)]
     found = [[_sads(estimate(draws), truth) for draws in row] for row in kept]
     return {f: np.array([[sads[f] for sads in row] for row in found]) for f in FEATURES}
 
 
-def _chain(by_orders: bn.OrderPosterior, size: int, rng: np.random.Generator) -> bn.Draws:
-    return bn.sample_structures(
-        by_orders.table,
-        draws=size,
-        rng=rng,
-        kernel=bn.Global(by_orders.edges),
-        chains=1,
-        burn_in=3 * size,
-        thin=3,
+def _sampled(name: str, sampler: str, run: int) -> list[bn.Draws]:
+    """Return what one run draws, for each of FEATURE_SIZES."""
+    by_orders, table = small(name), small(name).table
+    rng = np.random.default_rng([SEED, SAMPLERS.index(sampler), len(name), run])
+    if sampler == "IW-DDS":
+        drawn = bn.sample_dags(by_orders, draws=FEATURE_SIZES[-1], rng=rng)
+        return [bn.reweight_unique(drawn.prefix(size)) for size in FEATURE_SIZES]
+    walk = partial(
+        bn.sample_structures, table, kernel=bn.Global(by_orders.edges), chains=1, rng=rng
     )
+    return [walk(draws=size, burn_in=3 * size, thin=3) for size in FEATURE_SIZES]
 
 
 def _shares(masks: Ints, weights: Floats) -> Floats:

@@ -1,6 +1,6 @@
 """One DAG, a class or an average; what priors do inside a class, and beliefs about T-cells."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
@@ -129,10 +129,8 @@ def window(name: str, factor: float, /) -> Window:
     found = bn.occams_window(table, factor=factor, start=climbs)
     scores = best(name).log_target
     inside = scores[scores > scores[0] - np.log(factor) - MARGIN]
-    masses = (
-        np.exp(np.logaddexp.reduce(part) - posterior.log_z) for part in (found.log_target, inside)
-    )
-    mass, exact_mass = map(float, masses)
+    log_sums = [np.logaddexp.reduce(part) for part in (found.log_target, inside)]
+    mass, exact_mass = np.exp(np.array(log_sums) - posterior.log_z).tolist()
     return Window(len(found.dags), mass, len(inside), exact_mass)
 
 
@@ -325,5 +323,5 @@ def subsets() -> Mapping[str, Floats]:
     "areas" and "evidence" are (sizes, subsets, sources, strengths), "alike" and "orders" (sizes,
     subsets) areas under the two priors that know nothing.
     """
-    names: Sequence[str] = ("areas", "evidence", "alike", "orders")
+    names = ("areas", "evidence", "alike", "orders")
     return {name: stored("stat521a")[f"cells {name}"].astype(np.float64) for name in names}
