@@ -21,6 +21,7 @@ from bnlab.plots.canvas import (
     data_source,
     entries,
     entry,
+    from_rows,
     hover,
     legend,
     model,
@@ -358,21 +359,15 @@ def annealing_paths(
     """
     alt = "Log weights of upward runs, opening to the right below the exact value, and of backward "
     alt += "runs, opening to the left above it; thick lines at their means"
-    places = np.asarray(betas, np.float64)
+    places = np.asarray(betas, np.float64).tolist()
     axes = "inverse temperature β", "ln w so far − exact value (nats)"
     picture = canvas(title, alt, *axes, size=(560, 430), x=(-0.03, 1.03), y=y_range)
     exact = picture.hspan(y=[0.0], line_color=INK, line_width=2, line_dash="dashed")
     drawn: dict[str, Any] = {}
     sides = ("upward", upward, -1), ("backward", backward, 0)
     for (name, gaps, end), colour, marker in zip(sides, COLOURS, BOUNDS[::-1], strict=False):
-        runs = np.asarray(gaps, np.float64)
-        columns: Columns = {
-            "betas": [places.tolist()] * len(runs),
-            "gaps": runs.tolist(),
-            "last": runs[:, end].tolist(),
-            "end": [float(places[end])] * len(runs),
-        }
-        source = data_source(columns, name=name)
+        runs = [(places, run, run[end], places[end]) for run in np.asarray(gaps, float).tolist()]
+        source = data_source(from_rows("betas gaps last end", runs), name=name)
         look: dict[str, Any] = {"source": source, "line_color": colour, "line_alpha": 0.45}
         way = picture.multi_line("betas", "gaps", **look)
         look |= {"marker": marker, "size": 9, "fill_color": colour, "fill_alpha": 0.6}

@@ -48,14 +48,14 @@ CELL = (54, 25)  # pixels
 SET_BOX = (100, 28)  # pixels, of a set without cells
 LETTER, LABEL_HEIGHT = 7.4, 18  # pixels of the numbers on links
 EDGE_OF_PAGE = 4  # pixels
-ALPHA, FORWARD, BACKWARD, NOW = CYCLE[3], CYCLE[0], CYCLE[1], CYCLE[5]
+ALPHA, NOW = CYCLE[3], CYCLE[5]
 FORWARD_FILL, BACKWARD_FILL, EMPTY = "#d3e8f5", "#fbe8bd", "#f3f3f3"
 WIDEST = 14.0  # pixels, of a link that every order takes
 
 Order = tuple[int, ...]
 
 ACROSS = 480  # pixels of the frame of all orders, as high as that of the lattice
-RINGS = {3: (150.0,), 4: (61.0, 104.0, 147.0, 190.0)}  # pixels, radii
+RINGS = {3: (150.0,) * 3, 4: (61.0, 104.0, 147.0, 190.0)}  # pixels, radii
 TWIST = 7.0  # degrees, by which the corners of the middle rings lean to their neighbours
 DISC = 64.0  # pixels, radius of a disc of area 1
 ROOM, LINE = 17.0, 7.0  # pixels: the name of an order stands below a smaller disc
@@ -109,10 +109,8 @@ def lattice(
     shares : (n, 2**n) probabilities that an order takes the link, drawn as its width; None for none
     """
     title = "The lattice of subsets"
-    alt = (
-        "Lattice of subsets: the empty set below, the full set above, and in each box the "
-        "values of g and b; links carry alpha"
-    )
+    alt = "Lattice of subsets: the empty set below, the full set above, and in each box the "
+    alt += "values of g and b; links carry alpha"
     places = _places(len(names))
     alpha = _values(weights, (len(names), len(places)), names)
     g, b = (_values(values, (len(places),), names) for values in (forward, backward))
@@ -146,8 +144,7 @@ def walk_down(
 
     The source `sets` has a row for each set, by bit mask: `set`, `x`, `y` (pixels), `fill`,
     `outline` and `outline_width`. The source `down` has a row for each link: `link`, `chance`, its
-    ends, `color`,
-    `width`, and the `label` of those that lead on from where the walk stands.
+    ends, `color`, `width`, and the `label` of those that lead on from where the walk stands.
 
     Parameters
     ----------
@@ -221,9 +218,8 @@ def _draw_links(
         link = f"{set_name(s, names)} → {set_name(above, names)}"
         row = [link, f"α_{names[v]} = {value}", part, *start, *end, colour, width]
         rows.append([*row, label, LETTER * len(label) + 6, *at, float(bold)])
-    columns = (
-        "link alpha share x0 y0 x1 y1 color width label label_width label_x label_y label_alpha"
-    )
+    columns = "link alpha share x0 y0 x1 y1 color width "
+    columns += "label label_width label_x label_y label_alpha"
     source = data_source(from_rows(columns, rows), name="links")
     look = {"source": source, "line_color": "color", "line_width": "width"}
     lines = picture.segment("x0", "y0", "x1", "y1", **look)
@@ -313,8 +309,6 @@ def corners(n: int, /) -> dict[Order, tuple[float, float]]:
         rest, behind = tuple(v for v in order if v < 3), n - 1 - order.index(n - 1)
         turn = AROUND.index(rest)
         lean = 0.0 if n == 3 or behind in (0, 3) else TWIST * (-1) ** (turn + behind)
-        if n == 3:
-            behind = 0
         angle, radius = np.deg2rad(60 * turn + lean), RINGS[n][behind]
         out[order] = ACROSS / 2 + radius * np.cos(angle), HEIGHT / 2 + radius * np.sin(angle)
     return out
@@ -355,28 +349,20 @@ def order_landscape(
     proposed : the order to which the last move would have led, had it been accepted
     """
     places, every = corners(n), list(permutations(range(n)))
-    chance, share = (
-        vector(values, len(every), what)
-        for values, what in ((chances, "chances"), (shares, "shares"))
-    )
+    chance, share = vector(chances, len(every), "chances"), vector(shares, len(every), "shares")
     alt = f"All {len(every)} orders of {n} variables as discs whose areas are probabilities"
     alt += ", joined by swaps of neighbours; a chain's last moves, and rings for its visits"
     picture = diagram(title=title, alt=alt, width=ACROSS, height=HEIGHT)
     picture.height = HEIGHT + 67
     lines = [(*places[a], *places[b]) for a, b in neighbours(n)]
     picture.segment(*(list(ends) for ends in zip(*lines, strict=True)), line_color=RULE)
-    columns: Columns = {
-        "order": [order_name(order) for order in every],
-        "x": [places[order][0] for order in every],
-        "y": [places[order][1] for order in every],
-        "chance": chance.tolist(),
-        "disc": (DISC * np.sqrt(chance)).tolist(),
-        "share": share.tolist(),
-        "ring": (DISC * np.sqrt(share)).tolist(),
-    }
-    reach = np.maximum(columns["disc"], columns["ring"])
+    x, y = np.array([places[order] for order in every]).T
+    disc, ring = DISC * np.sqrt(chance), DISC * np.sqrt(share)
+    reach = np.maximum(disc, ring)
     below = np.where(reach < ROOM, reach + LINE, 0)
-    columns["label_y"] = (np.array(columns["y"]) - below).tolist()
+    numbers = np.column_stack([x, y, chance, disc, share, ring, y - below]).tolist()
+    rows = [(order_name(order), *row) for order, row in zip(every, numbers, strict=True)]
+    columns = from_rows("order x y chance disc share ring label_y", rows)
     source = data_source(columns, name="orders")
     at: dict[str, Any] = {"x": "x", "y": "y", "source": source}
     look = {"fill_color": PALE, "line_color": CYCLE[0], "line_width": 1}

@@ -177,14 +177,9 @@ def published(
         )
     mean, sd = values.T
     runs = [np.asarray(found, np.float64) for found in ours]
-    columns: Columns = {
-        "label": list(labels),
-        "mean": mean.tolist(),
-        "sd": sd.tolist(),
-        "low": (mean - 2 * sd).tolist(),
-        "high": (mean + 2 * sd).tolist(),
-        "ours": [float(found.mean()) if found.size else float("nan") for found in runs],
-    }
+    means = [found.mean() if found.size else np.nan for found in runs]
+    numbers = np.column_stack([mean, sd, mean - 2 * sd, mean + 2 * sd, means]).tolist()
+    columns = {"label": list(labels)} | from_rows("mean sd low high ours", numbers)
     heights = (-0.28, -0.2, -0.12)  # to tell runs apart
     dots = [
         ((label, heights[run % 3]), value)

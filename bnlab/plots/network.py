@@ -119,14 +119,9 @@ def node_data(
     Pixels from the lower left corner. A label has at most two lines.
     """
     centres, boxes = _pixels(positions, names, size)
-    return {
-        "name": list(names),
-        "label": [_label(name) for name in names],
-        "x": centres[:, 0].tolist(),
-        "y": centres[:, 1].tolist(),
-        "width": (2 * boxes[:, 0]).tolist(),
-        "height": (2 * boxes[:, 1]).tolist(),
-    }
+    (x, y), (width, height) = centres.T.tolist(), (2 * boxes).T.tolist()
+    said = {"name": list(names), "label": [_label(name) for name in names]}
+    return {**said, "x": x, "y": y, "width": width, "height": height}
 
 
 def network_height(positions: ArrayLike, width: int = WIDTH, /) -> int:

@@ -324,13 +324,11 @@ def experiments(estimates: ArrayLike, exact: float, eps: float, /, *, title: str
     look: dict[str, Any] = {"fill_color": PALE, "fill_alpha": 0.5, "line_color": None}
     band = picture.quad("low", "high", top="top", bottom=0, source=truth, **look)
     line = picture.vspan("exact", source=truth, line_color=INK, line_width=2)
-    outside = np.abs(found - exact) >= eps
-    columns: Columns = {
-        "experiment": list(range(1, len(found) + 1)),
-        "estimate": found.tolist(),
-        "color": [COLOURS[1] if out else COLOURS[0] for out in outside],
-    }
-    source = data_source(columns, name="experiments")
+    rows = [
+        (number, estimate, COLOURS[1] if abs(estimate - exact) >= eps else COLOURS[0])
+        for number, estimate in enumerate(found.tolist(), 1)
+    ]
+    source = data_source(from_rows("experiment estimate color", rows), name="experiments")
     dots = picture.scatter(
         "estimate", "experiment", source=source, size=7, fill_color="color", line_color=None
     )

@@ -35,8 +35,7 @@ def _pairs(table: str, methods: Sequence[str]) -> dict[Key, Pair]:
 
 
 TABLE_1 = _pairs("table_1", BY_ORDERS)
-"""Mean and standard deviation of the SAD of 15 runs; K2 score, Fair prior [HeTianWu2016, Table 1].
-"""
+"""Mean and deviation of the SAD of 15 runs; K2 score, Fair prior [HeTianWu2016, Table 1]."""
 
 TABLE_2 = _values("table_2", BY_ORDERS)
 """Mean seconds of one run, dynamic program included [HeTianWu2016, Table 2]."""

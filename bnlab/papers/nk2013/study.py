@@ -310,7 +310,6 @@ METHODS = (IDEALS, COMPONENTS)
 class Counts:
     """Exact counts for DAGS random DAGs of each size."""
 
-    max_parents: int  # int
     max_states: int  # the cap, in sets
     # method -> (sizes, DAGS), processor time of each count, also of refused ones
     seconds: dict[str, Floats]
@@ -349,7 +348,7 @@ def count(
             for j in range(DAGS):
                 dag = random_dag(n, rng, max_parents)
                 seconds[method][i, j], states[method][i, j] = _timed(work, dag)
-    return Counts(max_parents, max_states, seconds, states)
+    return Counts(max_states, seconds, states)
 
 
 def _timed(work: Callable[[Ints], int], dag: Ints) -> tuple[float, float]:
