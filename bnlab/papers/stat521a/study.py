@@ -204,16 +204,13 @@ def bias(number: int, /) -> Bias:
     """Return the posteriors for growing parts of data set `number` of the cancer network."""
     rows = bn.load_network("cancer").sample(CLASS_SIZES[-1], stream(1, number))
     dags, log_orders = everything()
-    edges, members = graphs.to_adjacency(dags), true_class()
-    alike, modular, sad = [], [], []
+    edges, members, found = graphs.to_adjacency(dags), true_class(), []
     for m in CLASS_SIZES:
-        table = bn.score_families(rows.prefix(m), BDEU, max_parents=4)
-        log_p = table.log_target(dags)
-        both = [normalised(log_p), normalised(log_p + log_orders)]
-        alike.append(both[0][members])
-        modular.append(both[1][members])
-        sad.append(np.abs(np.tensordot(both[0] - both[1], edges, axes=1)).sum())
-    return Bias(np.array(alike), np.array(modular), np.array(sad))
+        log_p = bn.score_families(rows.prefix(m), BDEU, max_parents=4).log_target(dags)
+        alike, modular = normalised(log_p), normalised(log_p + log_orders)
+        sad = np.abs(np.tensordot(alike - modular, edges, axes=1)).sum()
+        found.append((alike[members], modular[members], sad))
+    return Bias(*(np.array(part) for part in zip(*found, strict=True)))
 
 
 @cache
