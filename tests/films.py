@@ -202,10 +202,9 @@ FILMS = {
         ),
         Film(
             "11_structure_mcmc",
-            ("def errors", "stuck = "),
+            ("wine = ", "stuck = "),
             "stuck",
-            ("share", "rows"),
-            begin={"rows": 20},
+            ("walk", "rows"),
             still="structure_mcmc_stuck",
             slow=True,
         ),

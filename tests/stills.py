@@ -26,7 +26,6 @@ from drawing import check_font, write
 from served import chromium
 
 from bnlab import graphs, plots
-from bnlab.labs.board import bdeu_table
 from bnlab.plots.canvas import (
     COLOURS,
     INK,
@@ -262,9 +261,9 @@ def hidden_loops(loops):
     return at(loops, shape="e = 0.2 (thesis)")
 
 
-@of("11_structure_mcmc", "def errors", "stuck = ", slow=True)
+@of("11_structure_mcmc", "wine = ", "stuck = ", slow=True)
 def structure_mcmc_stuck(stuck):
-    return at(stuck, rows=20)
+    return at(stuck)
 
 
 @of("11_structure_mcmc")
@@ -303,27 +302,6 @@ def in_layers(edges, layer, across):
     places = np.column_stack([across, 1 - np.array(layer) / max(layer)])
     alt = "Four nodes in layers, one below the other, with arrows downwards"
     return plots.network(edges, list("uvwx"), places, width=190, height=230, title="", alt=alt)
-
-
-@of("11_structure_mcmc")
-def structure_mcmc_side():
-    table = bdeu_table("tic-tac-toe")
-    score = dict(zip(table.parents[9].tolist(), table.log_phi[9].tolist(), strict=True))
-    drawn = []
-    for said, squares in ("one corner", (0,)), ("two of a side", (0, 2)), ("a side", (0, 1, 2)):
-        gain = score[sum(1 << u for u in squares)] - score[0]
-        said = f"{said}: {gain:.1f} nats".replace("-", "−")
-        drawn.append([said, board({9: squares})])
-    return drawn
-
-
-def board(parents):
-    edges, names = np.zeros((10, 10)), [*map(str, range(9)), "class"]
-    for v, some in parents.items():
-        edges[list(some), v] = 1
-    places = [(v % 3 / 2.9 + 0.31, 1 - v // 3 / 2) for v in range(9)] + [(0.0, 0.72)]
-    alt = "The nine squares and class, with arrows"
-    return plots.network(edges, names, places, width=270, height=190, title="", alt=alt)
 
 
 @of("12_beliefs_and_interventions", "beliefs = ")

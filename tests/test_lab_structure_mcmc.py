@@ -10,6 +10,8 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.labs import structure_mcmc as lab
 
+THIN = {"small steps": 400, "mixture": 200, "jumps": 50, "partitions": 20}
+
 
 @cache
 def walked():
@@ -19,10 +21,14 @@ def walked():
     for m in (20, 50, 178):
         table = bn.score_families(wine.prefix(m), bn.BDeu(1.0), max_parents=3)
         exact[m], edges = bn.dag_posterior(table), bn.order_posterior(table).edges
-        for share in (1.0, 0.0, 0.9):
-            how = {"kernel": bn.Hybrid(edges, share), "rng": np.random.default_rng(1)}
-            how |= {"draws": 100, "chains": 64, "burn_in": 0}
-            runs[m, share] = bn.sample_structures(table, **how)
+        for share, (walk, thin) in zip((1.0, 0.9, 0.0, None), THIN.items(), strict=True):
+            how = {"draws": 100, "chains": 64, "burn_in": 0, "thin": thin}
+            how["rng"] = np.random.default_rng(1)
+            if share is None:
+                runs[m, walk] = bn.sample_partitions(table, **how)
+            else:
+                kernel = bn.Hybrid(edges, share)
+                runs[m, walk] = bn.sample_structures(table, kernel=kernel, **how)
     return runs, exact
 
 
@@ -32,29 +38,30 @@ def errors_of(run, exact):
 
 
 @pytest.mark.slow
-def test_local_chains_are_slow_on_all_rows_jumps_fail_on_few_and_a_mixture_does_neither() -> None:
+def test_in_equal_time_jumps_fail_on_few_rows_small_steps_on_all_and_partitions_on_none() -> None:
     runs, exact = walked()
-    local, jumps, mixed = (
-        np.array([errors_of(runs[m, share], exact[m]).mean() for m in exact])
-        for share in (1.0, 0.0, 0.9)
-    )
-    assert jumps[0] - local[0] > 3
-    assert local[-1] > 5 > 2 > jumps[-1]
-    assert (mixed < 1.1 * np.minimum(local, jumps)).all()
+    error = {key: errors_of(run, exact[key[0]]).mean() for key, run in runs.items()}
+    for m in exact:
+        assert error[m, "partitions"] < error[m, "small steps"]
+    assert min(THIN, key=lambda walk: error[20, walk]) == "partitions"
+    assert error[20, "jumps"] > exact[20].edges.sum()
+    assert error[178, "jumps"] < 0.7 * error[178, "partitions"] < 0.5 * error[178, "small steps"]
+    assert error[178, "mixture"] < 1.1 * error[178, "jumps"]
 
 
 def test_stuck_follows_its_controls() -> None:
     runs, exact = walked()
     stuck = lab.Stuck(runs, exact)
-    stuck.share.value = 0.0
-    stuck.rows.value = 50
-    shown = stuck.errors.source("chain_errors").data
-    errors = [errors_of(runs[m, 0.0], exact[m]) for m in exact]
-    np.testing.assert_allclose(shown["error"], np.ravel(errors))
-    assert [alpha > 0.5 for alpha in shown["alpha"][63:129]] == [False] + [True] * 64 + [False]
-    trace = stuck.trace.source("stuck").data
-    np.testing.assert_allclose(trace["chain 1"], runs[50, 0.0].log_target[0], atol=0.001)
-    assert "of the jumps accepted" in stuck.trace.caption
+    for walk in ("jumps", "partitions"):
+        stuck.walk.value = walk
+        stuck.rows.value = 50
+        shown = stuck.errors.source("chain_errors").data
+        errors = [errors_of(runs[m, walk], exact[m]) for m in exact]
+        np.testing.assert_allclose(shown["error"], np.ravel(errors))
+        assert [alpha > 0.5 for alpha in shown["alpha"][63:129]] == [False] + [True] * 64 + [False]
+        trace = stuck.trace.source("stuck").data
+        np.testing.assert_allclose(trace["chain 1"], runs[50, walk].log_target[0], atol=0.001)
+        assert stuck.errors.caption.startswith(f"{walk}, 50 rows: SAD {errors[1].min():.2f} to ")
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -95,15 +95,14 @@ def analysed() -> your_own_data.Study:
 
 
 @cache
-def walked() -> tuple[dict[tuple[int, float], bn.Draws], dict[int, bn.DagPosterior]]:
-    """Chains on DAGs by rows and by their share of small steps, and the exact posteriors."""
+def walked() -> tuple[dict[tuple[int, str], bn.Draws], dict[int, bn.DagPosterior]]:
+    """Chains by rows and by kind of walk, and the exact posteriors."""
     runs, exact = {}, {}
     for m in (10, 20):
         table = bn.score_families(cancer().prefix(m), bn.BDeu(1.0))
         exact[m] = bn.dag_posterior(table)
-        for share in (0.0, 1.0):
-            how: Any = {"kernel": bn.Hybrid(exact[m].edges, share), "draws": 20, "burn_in": 0}
-            runs[m, share] = bn.sample_structures(table, rng=np.random.default_rng(1), **how)
+        for walk, sample in (("small", bn.sample_structures), ("parts", bn.sample_partitions)):
+            runs[m, walk] = sample(table, draws=20, burn_in=0, rng=np.random.default_rng(1))
     return runs, exact
 
 

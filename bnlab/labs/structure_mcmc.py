@@ -14,7 +14,15 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
-from bnlab.labs.board import DATASETS, bdeu_table, check, setup as setup, show as show, size_slider
+from bnlab.labs.board import (
+    DATASETS,
+    bdeu_table,
+    check,
+    choice,
+    setup as setup,
+    show as show,
+    size_slider,
+)
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.sampling import partition_mcmc, structure_mcmc
@@ -32,67 +40,63 @@ Sampler = Callable[[bn.ScoreTable, np.random.Generator], Any]
 
 
 class Stuck(View):
-    """Chains on DAGs by rows and by their share of small steps.
+    """Where single chains are, by kind of walk and by rows.
 
-    Controls `share` and `rows`; panels `errors` and `trace`.
+    Controls `walk` and `rows`; panels `errors` and `trace`.
 
     Parameters
     ----------
-    runs : (rows, share of small steps) -> chains without burn-in, n (n - 1) moves between draws
+    runs : (rows, kind of walk) -> chains without burn-in
     exact : rows -> the posterior that the chains walk towards
     """
 
     def __init__(
-        self, runs: Mapping[tuple[int, float], bn.Draws], exact: Mapping[int, bn.DagPosterior]
+        self, runs: Mapping[tuple[int, str], bn.Draws], exact: Mapping[int, bn.DagPosterior]
     ) -> None:
         self._runs = runs
-        self._sizes, shares = (sorted(set(each)) for each in zip(*runs, strict=True))
         self._errors = {key: _errors(run, exact[key[0]]) for key, run in runs.items()}
         self._bands = {m: _band(each) for m, each in exact.items()}
+        sizes = sorted(exact)
         super().__init__(
-            share=size_slider("share of small steps η", shares, shares[-1]),
-            rows=size_slider("rows", self._sizes, self._sizes[-1]),
+            walk=choice("walk", list(dict.fromkeys(walk for _, walk in runs))),
+            rows=size_slider("rows", sizes, sizes[-1]),
         )
 
-    def draw(self, share: float, rows: int) -> Board:
+    def draw(self, walk: str, rows: int) -> Board:
         """The error of each chain for all numbers of rows, and four of the chains for this one."""
-        draws, found = self._runs[rows, share], self._errors[rows, share]
-        errors = np.array([self._errors[m, share] for m in self._sizes])
+        draws, found = self._runs[rows, walk], self._errors[rows, walk]
+        sizes = sorted(self._bands)
         low, high = self._bands[rows]
-        n, made = draws.values.shape[2], draws.values.shape[1]
+        made = draws.values.shape[1]
         trace = plots.traces(
-            n * (n - 1) * np.arange(1.0, made + 1),
+            np.arange(1.0, made + 1),
             {f"chain {c}": line for c, line in enumerate(draws.log_target[:SHOWN_CHAINS], 1)},
             band=(low, high),
+            x_label="DAGs kept",
             y_range=(low - DEPTH, high + 8),
             y_label="ln p̃ (nats)",
             name="stuck",
             title="Four of the chains",
             alt="ln p̃ of the DAGs of four chains, with the range of exact draws shaded",
         )
-        rhat = bn.diagnostics.rhat(draws.log_target[:SHOWN_CHAINS, made // 2 :])
-        rates = [
-            f"{draws.stats[key].mean():.2%} of the {kind} accepted"
-            for kind, key in (("small steps", "acceptance_local"), ("jumps", "acceptance_global"))
-            if key in draws.stats
-        ]
-        said = f"η = {share:g}, {rows:,} rows: SAD {found.min():.2f} to {found.max():.2f}, mean "
+        rhat = bn.diagnostics.rhat(draws.log_target[:, made // 2 :])
         return {
             "errors": (
                 plots.chain_errors(
-                    self._sizes,
-                    errors,
+                    sizes,
+                    np.array([self._errors[m, walk] for m in sizes]),
                     rows,
                     x_label="rows",
                     y_range=(0.5, 50.0),
                     title=f"Error of each of {len(found)} chains, second half",
                 ),
-                f"{said}{found.mean():.2f}.",
+                f"{walk}, {rows:,} rows: SAD {found.min():.2f} to {found.max():.2f}, mean "
+                f"{found.mean():.2f}.",
             ),
             "trace": (
                 trace,
-                f"{', '.join(rates)}. Shaded: 95 % of exact draws. R-hat of the second halves of "
-                f"the four: {rhat:.2f}.",
+                "Shaded: 95 % of exact draws. R-hat of ln p̃ of all chains, second halves: "
+                f"{rhat:.2f}.",
             ),
         }
 
