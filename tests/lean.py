@@ -1,17 +1,20 @@
 """Bokeh without the work that it throws away, for tests that make and tell thousands of models.
 
-To tell which properties of a model are set, Bokeh works out all others too, and for each of them
-collects the defaults of all classes anew. What comes out is the same.
+To tell which properties of a model are set, Bokeh works out the defaults of all others too, and
+each default anew for each model. What comes out is the same: kept films are made without this.
 """
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import pytest
 from bokeh.core.has_props import HasProps
+from bokeh.core.property.descriptors import PropertyDescriptor
 
-USUAL = HasProps.query_properties_with_values
+QUERY, DEFAULT = HasProps.query_properties_with_values, PropertyDescriptor._get_default
+PLAIN = (type(None), bool, int, float, str)
+
+plain_defaults: dict[tuple[type, str], Any] = {}
 
 
 def _of_those_set(
@@ -19,16 +22,28 @@ def _of_those_set(
 ) -> dict[str, Any]:
     """The properties for which the query is true, with their values."""
     if include_defaults:
-        return USUAL(model, query, **options)
+        return QUERY(model, query, **options)
     given = {*model._property_values, *model._unstable_default_values}
     given.update(model.themed_values() or ())
-    return USUAL(
+    return QUERY(
         model, lambda each: each.name in given and query(each), include_defaults=False, **options
     )
+
+
+def _default(descriptor: Any, model: Any) -> Any:
+    """A property's default, looked up once for each class if it is a number or a text."""
+    key = type(model), descriptor.name
+    if descriptor.name in (model.themed_values() or ()):
+        return DEFAULT(descriptor, model)
+    if key not in plain_defaults:
+        value = DEFAULT(descriptor, model)
+        if type(value) not in PLAIN or descriptor.name in model._unstable_default_values:
+            return value
+        plain_defaults[key] = value
+    return plain_defaults[key]
 
 
 def make_lean(patch: pytest.MonkeyPatch) -> None:
     """Have it so for a test."""
     patch.setattr(HasProps, "query_properties_with_values", _of_those_set)
-    defaults: Any = cache(HasProps._overridden_defaults.__func__)
-    patch.setattr(HasProps, "_overridden_defaults", classmethod(defaults))
+    patch.setattr(PropertyDescriptor, "_get_default", _default)
