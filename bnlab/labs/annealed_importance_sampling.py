@@ -90,10 +90,8 @@ def paths(case: Case, m: int, steps: int) -> tuple[Floats, Floats]:
     upward = [_so_far(walker, r.permutation(walker.n), schedule, r) for r in rng.spawn(RUNS)]
     rng = np.random.default_rng(SEED)
     starts = bn.sample_orders(posterior(case, m), draws=RUNS, rng=rng).values[0]
-    backward = [
-        _so_far(walker, start.copy(), schedule[::-1], r)
-        for start, r in zip(starts, rng.spawn(RUNS), strict=True)
-    ]
+    pairs = zip(starts, rng.spawn(RUNS), strict=True)
+    backward = [_so_far(walker, start.copy(), schedule[::-1], r) for start, r in pairs]
     return np.array(upward) - exact, np.array(backward) - (exact[-1] - exact)
 
 

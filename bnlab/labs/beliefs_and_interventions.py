@@ -169,11 +169,9 @@ class Beliefs(View):
         both = plain.ravel()[most], edges.ravel()[most]
         pairs = plots.answer_pairs(*both, labels, alt=alt, **look)
         said = f"{rows:,} rows" if rows else "No rows, the prior itself"
+        heat = plots.heat_map(edges, names, name="believed")
         return {
-            "heat": (
-                plots.heat_map(edges, names, name="believed"),
-                f"{prior}. {said}, {edges.sum():.2f} edges expected.",
-            ),
+            "heat": (heat, f"{prior}. {said}, {edges.sum():.2f} edges expected."),
             "moved": (pairs, f"SAD from “{PLAIN}”: {bn.diagnostics.sad(edges, plain):.2f}."),
         }
 
@@ -237,10 +235,8 @@ def check_density(function: Callable[[Any, bn.Data, Any, set[int]], Any]) -> boo
         return float(np.exp(bn.predict.plug_in_log_density(graph, train, row)[0]))
 
     def agrees(graph: Ints, sets: Any) -> bool:
-        return all(
-            np.isclose(result(graph, x, held), package(graph, x, held))
-            for x, held in product(rows, sets)
-        )
+        asked = product(rows, sets)
+        return all(np.isclose(result(graph, *x), package(graph, *x)) for x in asked)
 
     return check(
         "Exercise 1",

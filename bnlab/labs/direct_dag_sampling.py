@@ -25,6 +25,9 @@ from bnlab.labs.view import Board, View
 
 Parents = frozenset[int]
 Dag = tuple[Parents, ...]
+Draw = tuple[list[int], Dag]  # an order, and parents given it
+Has = Callable[[Dag], bool]  # whether a DAG has a feature
+Estimate = Callable[[list[Dag], Has, float], tuple[float, float, float]]
 Weights = Sequence[Mapping[Parents, float]]  # phi: for each node, parent set -> family weight
 
 SEED = 2016
@@ -111,10 +114,8 @@ def _walks(data: bn.Data, size: int) -> tuple[Ints, Ints, Floats, Weights]:
     orders = bn.sample_orders(bn.order_posterior(table), draws=20, rng=rng)
     dags = bn.sample_dags(orders, draws=1, table=table, rng=rng)
     weights = np.exp(table.log_phi - table.log_phi.max(axis=1, keepdims=True))
-    phi = [
-        dict(zip(_sets(P_v), w_v.tolist(), strict=True))
-        for P_v, w_v in zip(table.parents, weights, strict=True)
-    ]
+    families = zip(map(_sets, table.parents), weights.tolist(), strict=True)
+    phi = [dict(zip(sets, w, strict=True)) for sets, w in families]
     return orders.values[0], dags.values[0], chances, phi
 
 
@@ -257,9 +258,7 @@ def _most_drawn(data: bn.Data, size: int, drawn: int) -> tuple[Floats, Floats, i
 
 
 def check_draw_forward(
-    b: Callable[[Parents], float],
-    draw_forward: Callable[[Any], tuple[list[int], Dag]],
-    phi: Weights,
+    b: Callable[[Parents], float], draw_forward: Callable[[Any], Draw], phi: Weights
 ) -> bool:
     """Exercise 1: orders drawn from the front with the backward sum b, and parents on the way."""
 
@@ -273,7 +272,7 @@ def check_draw_forward(
     total = sum(orders.values())
 
     @cache
-    def drawn() -> list[tuple[list[int], Dag]]:
+    def drawn() -> list[Draw]:
         rng = Random(SEED)
         return [draw_forward(rng) for _ in range(T)]
 
@@ -334,11 +333,7 @@ def _good_fit(dags: Sequence[Dag], exact: Mapping[Dag, float]) -> bool:
     return bool(found <= len(common) * (1 - spread + WORST * sqrt(spread)) ** 3)
 
 
-def check_estimate(
-    feature: Callable[[Dag], bool],
-    estimate: Callable[[list[Dag], Callable[[Dag], bool], float], tuple[float, float, float]],
-    exact: Mapping[Dag, float],
-) -> bool:
+def check_estimate(feature: Has, estimate: Estimate, exact: Mapping[Dag, float]) -> bool:
     """Exercise 2: `estimate(dags, feature, delta)` is a share, its standard error and a margin."""
     dags, p = list(exact), np.array(list(exact.values()))
     pairs = permutations(range(len(dags[0])), 2)
@@ -346,7 +341,7 @@ def check_estimate(
     picks = np.random.default_rng(SEED).choice(len(dags), 4 * T, p=p / p.sum())
     drawn = [dags[k] for k in picks]
 
-    def near(has: Callable[[Dag], bool]) -> bool:
+    def near(has: Has) -> bool:
         share, _, margin = estimate(drawn[:T], has, DELTA / len(asked))
         return abs(share - sum(p for dag, p in exact.items() if has(dag))) <= margin
 
@@ -356,10 +351,9 @@ def check_estimate(
         return np.allclose([error for _, error in found], expected, rtol=1e-3, atol=0)
 
     def right_margin() -> bool:
-        return all(
-            np.isclose(estimate(drawn[:m], feature, d)[2], bn.hoeffding_margin(m, d))
-            for m, d in ((T, 0.05), (T, 0.1), (4 * T, 0.1))
-        )
+        cases = (T, 0.05), (T, 0.1), (4 * T, 0.1)
+        margins = [estimate(drawn[:m], feature, d)[2] for m, d in cases]
+        return np.allclose(margins, [bn.hoeffding_margin(m, d) for m, d in cases])
 
     def always() -> bool:
         share, stderr, margin = estimate(drawn[:100], lambda dag: True, DELTA)
@@ -383,12 +377,7 @@ def check_estimate(
     )
 
 
-def check_settled(
-    settled: Callable[[Dag], bool],
-    left_open: Callable[[Dag], bool],
-    data: bn.Data,
-    guess: float | None,
-) -> bool:
+def check_settled(settled: Has, left_open: Has, data: bn.Data, guess: float | None) -> bool:
     """Exercise 3: of two features uncertain with 100 rows, all rows settle the first alone."""
     dags = graphs.all_dags(data.n)
     as_sets = [_sets(dag) for dag in dags]

@@ -20,7 +20,6 @@ from bnlab.labs.view import Board, Experiment, Progress
 
 SEED = 2013
 STEP_STOPS = (100, 300, 1000, 3000, 10_000)
-RUN_STOPS = (9, 27, 90, 180)
 BINS = 9
 LEAST_GAP = -2 * math.log(0.05) / BINS  # nats, between bounds from weights that are all equal
 
@@ -47,7 +46,7 @@ class Bounds(Experiment):
         rows = row_stops(self._case)
         super().__init__(
             rows=size_slider("rows", rows, rows[-1]),
-            runs=size_slider("runs of each bound", RUN_STOPS, runs),
+            runs=size_slider("runs of each bound", (9, 27, 90, 180), runs),
             nothing=[],
             unit="moves",
         )

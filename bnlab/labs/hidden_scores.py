@@ -34,12 +34,11 @@ NAMES = ("h1", "h2", "y1", "y2", "y3", "y4")
 TABLES = tuple([[p or world.LEAST for p in row] for row in table] for table in world.THETA)
 """The tables of sec. 6.4 of [Beal2003]: rows sum to 1 nearly; its .00 is here .0025."""
 
-PUBLISHED_RANKS: Mapping[int, Mapping[str, int]] = {
-    n: {label: ranks[world.RANK_SCORES.index(SCORES[label])] for label in RANKED}
-    for n, ranks in zip(world.SIZES, world.TABLE_6_1.tolist(), strict=True)
-    if n in SIZES
+PUBLISHED_RANKS: Mapping[str, Ints] = {
+    label: world.TABLE_6_1[np.isin(world.SIZES, SIZES), world.RANK_SCORES.index(SCORES[label])]
+    for label in RANKED
 }
-"""Rank of the true structure in Table 6.1 of [Beal2003], alias-corrected, at `SIZES`."""
+"""Ranks of the true structure in Table 6.1 of [Beal2003], alias-corrected, at `SIZES`."""
 
 structures, true_number = models, truth
 """As the lab calls them: the 136 structures, and which of them made the data: `true_model()`."""
@@ -113,10 +112,8 @@ def rank(scores: ArrayLike, number: int | None = None) -> int:
 @cache
 def ends(n: int, climbs: int = 60) -> tuple[Floats, Floats]:
     """p(h1 = 1) and p(h2 = 1), (climbs,) each, where variational climbs from random tables end."""
-    counts = [
-        fit_vb(true_model(), rows(n), restarts=1, rng=rng).counts[:2]
-        for rng in np.random.default_rng([SEED, n]).spawn(climbs)
-    ]
+    streams = np.random.default_rng([SEED, n]).spawn(climbs)
+    counts = [fit_vb(true_model(), rows(n), restarts=1, rng=rng).counts[:2] for rng in streams]
     first, second = ((np.array([c[v][0, 0] for c in counts]) + 1) / (n + 2) for v in (0, 1))
     return first, second
 
@@ -217,24 +214,23 @@ class Ranks(Experiment):
 
     def draw(self, found: Found, sets: int) -> Board:
         """Medians over the data sets so far, and Table 6.1 of the thesis."""
-        ours, published = {}, {}
+        ours = {}
         for name in RANKED:
             of_size = [
                 [known[n][name] for known in found.values() if n in known] for n in self._sizes
             ]
             ours[name] = np.array([np.median(r) if r else np.nan for r in of_size])
-            published[name] = np.array([PUBLISHED_RANKS[n][name] for n in SIZES], float)
         whole = sum(len(known) == len(self._sizes) for known in found.values())
         said = f"{whole} complete data sets, medians. Rank 1: the true structure scores highest."
         picture = _ranks(self._sizes, ours, "ranks", "Ours")
-        theirs = _ranks(SIZES, published, "published_ranks", "Thesis, Table 6.1")
+        theirs = _ranks(SIZES, PUBLISHED_RANKS, "published_ranks", "Thesis, Table 6.1")
         return {
             "ours": (picture, said if found else "Not run yet: press Run."),
             "theirs": (theirs, "One data set, three restarts of each climb."),
         }
 
 
-def _ranks(sizes: Sequence[int], lines: dict[str, Floats], name: str, title: str) -> Any:
+def _ranks(sizes: Sequence[int], lines: Mapping[str, ArrayLike], name: str, title: str) -> Any:
     return plots.log_curves(
         sizes,
         lines,

@@ -157,7 +157,10 @@ class Washout(View):
         shown = shown.select(shown.names[:NODES])
         sizes = [*(size for size in SIZES if size < shown.m), shown.m]
         self._names, self._all = shown.names, space(NODES)
-        self.posteriors = {m: _posteriors(shown, m) for m in sizes}
+        self.posteriors: dict[int, tuple[Floats, Floats]] = {}
+        for m in sizes:
+            log_p = bdeu_table(shown, m, most=NODES - 1).log_target(self._all.dags)
+            self.posteriors[m] = normalised(log_p + np.log(self._all.orders)), normalised(log_p)
         gaps = [p - q for p, q in self.posteriors.values()]
         by_class = [np.bincount(self._all.classes, gap) for gap in gaps]
         self._distances = {
@@ -225,11 +228,6 @@ class Washout(View):
             label = f"{root} ({kind}{orders} order{'s' if orders > 1 else ''})"
             labels.append(f"{place}: {label}" if alike else label)
         return labels
-
-
-def _posteriors(data: bn.Data, m: int) -> tuple[Floats, Floats]:
-    log_target = bdeu_table(data, m, most=NODES - 1).log_target(space(NODES).dags)
-    return normalised(log_target + np.log(space(NODES).orders)), normalised(log_target)
 
 
 def _favoured(p: Floats) -> tuple[Ints, Floats, list[int]]:

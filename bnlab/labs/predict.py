@@ -46,7 +46,7 @@ class Prediction:
         )
         self.commit_button = widgets.Button(description="Commit", button_style="primary")
         self.commit_button.on_click(lambda _: self.commit())
-        self._status = _told("")
+        self._status = widgets.HTML()
 
     @property
     def sure(self) -> str:
@@ -82,7 +82,8 @@ class Prediction:
         """
         self.outcomes = dict(zip(self.fields, outcome, strict=True))
         self._within = within
-        shown = _told("The outcome stands here once you have committed to an answer.")
+        waiting = "The outcome stands here once you have committed to an answer."
+        shown = widgets.HTML(_paragraph(waiting))
         verdict = {True: "right", False: "wrong"}
 
         def show() -> None:
@@ -167,7 +168,7 @@ def predict(
 
 def review(*asked: Prediction) -> None:
     """Show how well the reader predicted, and where they were sure and wrong."""
-    shown = _told("")
+    shown = widgets.HTML()
 
     def show() -> None:
         known = [guess for guess in asked if guess.committed and guess.outcomes]
@@ -198,10 +199,6 @@ def _choose_by_click(picture: LayoutDOM, source: str, field: widgets.RadioButton
     panel = Panel(picture)
     panel.source(source).selected.on_change("indices", clicked)
     return panel
-
-
-def _told(text: str) -> widgets.HTML:
-    return widgets.HTML(_paragraph(text) if text else "")
 
 
 def _paragraph(text: str) -> str:

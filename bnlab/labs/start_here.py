@@ -86,6 +86,7 @@ class Explorer(View):
         side, net, bars = ROOM[data.n > FEW]
         edges, names = posterior(data, size).edges, data.names
         u, v = np.unravel_index(np.argmax(edges), edges.shape)
+        network = plots.network(edges, names, _places(data), width=net)
         return {
             "heat": (
                 plots.heat_map(edges, names, side=side),
@@ -93,7 +94,7 @@ class Explorer(View):
                 f"{edges[u, v]:.2f}.",
             ),
             "net": (
-                plots.network(edges, names, _places(data), width=net),
+                network,
                 "Positions are those of the full table; edges below 0.1 are left out.",
             ),
             "bars": (
