@@ -86,17 +86,14 @@ class Explorer(View):
         side, net, bars = ROOM[data.n > FEW]
         edges, names = posterior(data, size).edges, data.names
         u, v = np.unravel_index(np.argmax(edges), edges.shape)
-        network = plots.network(edges, names, _places(data), width=net)
+        drawn = plots.network(edges, names, _places(data), width=net)
         return {
             "heat": (
                 plots.heat_map(edges, names, side=side),
                 f"{size:,} of {data.m:,} rows. Most probable edge: {names[u]} → {names[v]}, "
                 f"{edges[u, v]:.2f}.",
             ),
-            "net": (
-                network,
-                "Positions are those of the full table; edges below 0.1 are left out.",
-            ),
+            "net": (drawn, "Positions are those of the full table; edges below 0.1 are left out."),
             "bars": (
                 plots.path_bars(paths(data, size), edges, names, margin=margin, width=bars),
                 f"Means over {DRAWS:,} DAGs drawn from the posterior; each whisker holds the exact "
