@@ -140,16 +140,14 @@ class Hundred(View):
         self, posterior: bn.OrderPosterior, u: int, v: int, *, stops: Sequence[int] = STOPS
     ) -> None:
         names, rng = posterior.table.names, np.random.default_rng(SEED)
-        dags = bn.sample_dags(posterior, draws=EXPERIMENTS * stops[-1], rng=rng).values[0]
-        asked = {
-            f"path {names[u]} ⇝ {names[v]}": (features.path(u, v), order_paths(posterior)[u, v]),
-            f"edge {names[u]} → {names[v]}": (features.edge(u, v), posterior.edges[u, v]),
-        }
+        dags = bn.sample_dags(posterior, draws=EXPERIMENTS * stops[-1], rng=rng).values
+        dags = dags.reshape(EXPERIMENTS, stops[-1], len(names))
+        path, edge = order_paths(posterior)[u, v], posterior.edges[u, v]
         self._asked = {
-            name: (np.asarray(has(dags)).reshape(EXPERIMENTS, stops[-1]), float(exact))
-            for name, (has, exact) in asked.items()
+            f"path {names[u]} ⇝ {names[v]}": (features.path(u, v)(dags), float(path)),
+            f"edge {names[u]} → {names[v]}": (features.edge(u, v)(dags), float(edge)),
         }
-        question = choice("question", list(asked))
+        question = choice("question", list(self._asked))
         super().__init__(drawn=size_slider("draws in each", stops), question=question)
 
     def draw(self, drawn: int, question: str) -> Board:

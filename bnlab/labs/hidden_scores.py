@@ -301,8 +301,7 @@ def check_row_by_row(function: Callable[[list[tuple[int, ...]], int], Any]) -> b
 def check_between(function: Callable[[Floats], Any]) -> bool:
     """Exercise 2: `function(Q)` is the bound for the five rows, with the tables integrated out."""
     rows = np.array(FIVE)
-    model = HiddenModel([0, 1, 1], [2, 3, 3], hidden=[0])
-    exact = exact_evidence(model, rows).log_value
+    exact = exact_evidence(HiddenModel([0, 1, 1], [2, 3, 3], hidden=[0]), rows).log_value
     some = np.random.default_rng(2).dirichlet([1.0, 1.0], size=(20, len(rows)))
 
     def completed(counts: list[Floats]) -> float:
