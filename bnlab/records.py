@@ -124,6 +124,11 @@ class WithDag(Record):
 
     __slots__ = ()
 
+    @property
+    def n(self: Any) -> int:
+        """Number of variables."""
+        return len(self.names)
+
     def to_dot(self: Any) -> str:
         """Return the DAG as text for Graphviz, and whatever else reads DOT: `graphs.to_dot`."""
         return to_dot(self.dag, names=self.names)

@@ -76,11 +76,6 @@ class BayesNet(WithDag):
         return f"BayesNet: {self.n} nodes, {edges} edges, {self.free_parameters} free parameters"
 
     @property
-    def n(self) -> int:
-        """Number of variables."""
-        return int(self.dag.size)
-
-    @property
     def free_parameters(self) -> int:
         """Number of free probabilities: the sum of q (r - 1) over the tables."""
         return sum(table.shape[0] * (table.shape[1] - 1) for table in self.tables)

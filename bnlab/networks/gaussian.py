@@ -56,10 +56,9 @@ class GaussianNet(WithDag):
         dag = np.array(check_dag(self.dag))
         n = dag.size
         self._set(dag=dag, names=check_names(self.names, n))
-        edges = to_adjacency(dag) == 1
         wants = {
             "intercepts": ((n,), True, "finite"),
-            "coefficients": ((n, n), edges, "finite, and 0 where the DAG has no edge"),
+            "coefficients": ((n, n), to_adjacency(dag), "finite, and 0 where the DAG has no edge"),
             "variances": ((n,), True, "finite and positive"),
         }
         for field, (shape, free, wanted) in wants.items():
@@ -75,11 +74,6 @@ class GaussianNet(WithDag):
     def __repr__(self) -> str:
         edges = int(np.bitwise_count(self.dag).sum())
         return f"GaussianNet: {self.n} nodes, {edges} edges, {2 * self.n + edges} free parameters"
-
-    @property
-    def n(self) -> int:
-        """Number of variables."""
-        return int(self.dag.size)
 
     @classmethod
     def random_coefficients(

@@ -263,9 +263,8 @@ def _weighted_dags(draws: Draws | ArrayLike, data: Data) -> tuple[Ints, Floats]:
         26 * dags.size, task=f"averaging {len(dags):,} DAGs", remedy="take fewer (Draws.prefix)"
     )
     distinct, group = np.unique(dags, axis=0, return_inverse=True)
-    ranking = np.argsort(group, kind="stable")
-    starts = np.searchsorted(group[ranking], np.arange(len(distinct)))
-    shares = np.logaddexp.reduceat(log_weight[kept][ranking], starts)
+    shares = np.full(len(distinct), -math.inf)
+    np.logaddexp.at(shares, group.ravel(), log_weight[kept])
     return check_dags(distinct), shares - np.logaddexp.reduce(shares)
 
 

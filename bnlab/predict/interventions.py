@@ -353,15 +353,15 @@ class Given:
     def _plan(self, part: Part) -> tuple[list[int], int]:
         """In which order its variables are summed out, and how many draws fit in memory."""
         arities, r = self._data.arities, int(self._data.arities[self._y])
-        plan = plan_of(part, sum(1 << v for v, _ in part) & ~(1 << self._y), arities)
+        order, states = plan_of(part, sum(1 << v for v, _ in part) & ~(1 << self._y), arities)
         cells = [math.prod(arities[members(up | 1 << v)].tolist()) for v, up in part]
-        largest = max(plan.states * r, *cells)
+        largest = max(states * r, *cells)
         if largest > MAX_STATES:
             raise ValueError(
                 f"p({self._data.names[self._y]} | do) takes a table of {largest:,} joint states in "
                 f"one of the DAGs; at most {MAX_STATES:,} are handled. Give DAGs of fewer parents"
             )
-        return plan.order, max(1, BLOCK_CELLS // (largest + sum(cells)))
+        return order, max(1, BLOCK_CELLS // (largest + sum(cells)))
 
     def _values(
         self, part: Part, order: list[int], block: int, count: int, rng: np.random.Generator

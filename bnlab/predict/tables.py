@@ -223,7 +223,13 @@ class Regressions(NamedTuple):
                     every[f] = self._log_density(v, members(mask), numbers, codes)
                 out.append(every - np.log(self.units.scale[v]))
             else:
-                self._check_parents(v, masks)
+                for u in members(int(np.bitwise_or.reduce(masks, initial=0))):
+                    if self.data.measured[u]:
+                        raise ValueError(
+                            f"an edge from {self.data.names[u]!r}, which is measured, to "
+                            f"{self.data.names[v]!r}, which has states: ConditionalGaussian has no "
+                            "such families"
+                        )
                 out.append(self.tables.log_means(v, masks, codes))
         return out
 
@@ -241,15 +247,6 @@ class Regressions(NamedTuple):
             out[some] = fitted.log_density(numbers[np.ix_(family, some)])
         return out
 
-    def _check_parents(self, v: int, masks: Ints) -> None:
-        parents = members(int(np.bitwise_or.reduce(masks, initial=0)))
-        wrong = [self.data.names[u] for u in parents if self.data.measured[u]]
-        if wrong:
-            raise ValueError(
-                f"an edge from {wrong[0]!r}, which is measured, to {self.data.names[v]!r}, which "
-                "has states: ConditionalGaussian has no such families"
-            )
-
 
 def posterior_of(data: Data, score: AnyScore, /) -> Tables | Regressions:
     """The posterior parameters of all families; a ValueError if score and data do not fit."""
@@ -265,13 +262,6 @@ def posterior_of(data: Data, score: AnyScore, /) -> Tables | Regressions:
     return Regressions(data.arities, data, columns, units, prior, tables)
 
 
-class Plan(NamedTuple):
-    """In which order the missing variables of a part go, and the largest table on the way."""
-
-    order: list[int]
-    states: int
-
-
 def connected_terms(dags: Ints, missing: int, tables: Tables, rows: Data, /) -> tuple[Ints, Floats]:
     """What each DAG's density is a product of: parts (U, C), -1 for none, of terms (P, rows).
 
@@ -284,7 +274,7 @@ def connected_terms(dags: Ints, missing: int, tables: Tables, rows: Data, /) -> 
         for dag, relevant in zip(dags.tolist(), _relevant(dags, missing).tolist(), strict=True)
     ]
     plans = [plan_of(part, missing, tables.arities) for part in number]
-    largest = max((plan.states for plan in plans), default=1)
+    largest = max((states for _, states in plans), default=1)
     if largest > MAX_STATES:
         raise ValueError(
             f"summing out the missing cells of the variables {members(missing)} takes a table of "
@@ -301,9 +291,9 @@ def connected_terms(dags: Ints, missing: int, tables: Tables, rows: Data, /) -> 
     terms = np.empty((len(plans), count))
     for start in range(0, count, block):
         some = rows_of(rows, slice(start, start + block))
-        for i, (part, plan) in enumerate(zip(number, plans, strict=True)):
+        for i, (part, (order, _)) in enumerate(zip(number, plans, strict=True)):
             factors = [_factor(v, parents, missing, tables, some) for v, parents in part]
-            terms[i, start : start + block] = eliminate(factors, plan.order, tables.arities)
+            terms[i, start : start + block] = eliminate(factors, order, tables.arities)
     parts = np.full((len(dags), max(map(len, lists), default=0)), -1, np.int64)
     for u, places in enumerate(lists):
         parts[u, : len(places)] = places
@@ -333,20 +323,20 @@ def _parts(dag: list[int], relevant: int, missing: int) -> list[Part]:
     return [tuple(sorted(families)) for _, families in groups]
 
 
-def plan_of(part: Part, missing: int, arities: Ints, /) -> Plan:
-    """Plan greedily: the variable whose sum takes the smallest table goes next."""
+def plan_of(part: Part, missing: int, arities: Ints, /) -> tuple[list[int], int]:
+    """In which order missing variables go, that of the smallest table next, and the largest one."""
     scopes = [(parents | 1 << v) & missing for v, parents in part]
     left = set(members(_union(scopes)))
     order, largest = [], 1
     while left:
-        cost = {v: _states(_union(s for s in scopes if s >> v & 1), arities) for v in left}
+        joined = {v: _union(scope for scope in scopes if scope >> v & 1) for v in left}
+        cost = {v: math.prod(arities[members(scope)].tolist()) for v, scope in joined.items()}
         v = min(left, key=lambda v: (cost[v], v))
         largest = max(largest, cost[v])
-        joined = _union(s for s in scopes if s >> v & 1) & ~(1 << v)
-        scopes = [s for s in scopes if not s >> v & 1] + [joined]
+        scopes = [s for s in scopes if not s >> v & 1] + [joined[v] & ~(1 << v)]
         order.append(v)
         left.remove(v)
-    return Plan(order, largest)
+    return order, largest
 
 
 def eliminate(factors: list[Factor], order: list[int], arities: Ints, /) -> Floats:
@@ -382,7 +372,3 @@ def _factor(v: int, parents: int, missing: int, tables: Tables, rows: Data) -> t
 
 def _union(masks: Iterable[int]) -> int:
     return reduce(or_, masks, 0)
-
-
-def _states(mask: int, arities: Ints) -> int:
-    return math.prod(int(arities[v]) for v in members(mask))

@@ -61,10 +61,20 @@ def read_knowledge(path: str | os.PathLike[str], data: AnyCells, /) -> dict[str,
     except (ValueError, RecursionError) as error:
         example = 'names and edges stand in quotes, as required = ["rain -> wet"]'
         raise ValueError(f"{path}: not TOML in UTF-8 ({error}); {example}") from error
+    found = dict[str, Any]()
     try:
-        return _arguments(said, data)
+        for key, value in said.items():
+            if key not in FORMS:
+                raise ValueError(f"{shown(key)} is none of {', '.join(FORMS)}")
+            given = conforming(key, value, FORMS[key])
+            if key == "beliefs":
+                found["prior"] = _beliefs(given, data)
+            else:
+                edges = given if key == "tiers" else [_edge(text) for text in given]
+                found[key] = by_name(data.names, **{key: edges})[key]
     except ValueError as error:
         raise InputError(f"{path}: ", *parts_of(error)) from error
+    return found
 
 
 def by_name(
@@ -166,21 +176,6 @@ def _edges(names: Sequence[str], edges: Edges) -> list[tuple[int, int]]:
             raise ValueError(f"edge {names[u]} -> {names[v]} is a loop")
         out.append((u, v))
     return out
-
-
-def _arguments(said: Mapping[str, Any], data: Data) -> dict[str, Any]:
-    """What a file said, as arguments."""
-    found = dict[str, Any]()
-    for key, value in said.items():
-        if key not in FORMS:
-            raise ValueError(f"{shown(key)} is none of {', '.join(FORMS)}")
-        given = conforming(key, value, FORMS[key])
-        if key == "beliefs":
-            found["prior"] = _beliefs(given, data)
-        else:
-            edges = given if key == "tiers" else [_edge(text) for text in given]
-            found[key] = by_name(data.names, **{key: edges})[key]
-    return found
 
 
 def _beliefs(said: dict[str, float], data: Data) -> EdgeBeliefs:
