@@ -16,14 +16,7 @@ from bnlab.features.intervals import check_delta, mass_known, means_of, weights_
 from bnlab.graphs import ancestors, check_dags, members
 from bnlab.networks.bayesnet import dirichlet_parameters
 from bnlab.predict.densities import check_draws, check_variables
-from bnlab.predict.tables import (
-    MAX_STATES,
-    MISSING,
-    Part,
-    eliminate,
-    plan_of,
-    typed_row,
-)
+from bnlab.predict.tables import MAX_STATES, MISSING, Part, eliminate, plan_of, typed_row
 from bnlab.records import Columns, Tabular
 from bnlab.results import ROUNDING, Draws, Kind, PriorKind, Run, told_of_chains
 from bnlab.running import Clock, Progress, Steps, seed_of
@@ -291,11 +284,12 @@ class Given:
         self._settings: list[dict[int, int]] = []
         for setting in settings:
             codes = typed_row(data, setting)
-            for name in setting:
-                if codes[data.index(name)] == MISSING:
-                    known = ", ".join(data.levels[data.index(name)])
+            states = {v: int(codes[v]) for v in map(data.index, setting)}
+            for v, state in states.items():
+                if state == MISSING:
+                    name, known = data.names[v], ", ".join(data.levels[v])
                     raise ValueError(f"{name!r} is set to a missing cell: choose one of {known}")
-            self._settings.append({v: int(codes[v]) for v in map(data.index, setting)})
+            self._settings.append(states)
         self._held = np.int64(sum(1 << v for v in self._settings[0]))
         self._dirichlet = cache(partial(_dirichlet, data, score))
 
