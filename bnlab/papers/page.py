@@ -223,20 +223,20 @@ def random_dag(n: int, rng: np.random.Generator, /, max_parents: int = 3) -> Int
     return graphs.check_dag(dag)
 
 
-def taken(draws: bn.Draws, where: Any, /) -> bn.Draws:
-    """Return the draws that an index, or two, for chains and draws, take of them."""
+def with_arrays(draws: bn.Draws, change: Callable[[Array], Array], /) -> bn.Draws:
+    """Return the draws with each of their arrays (chains, draws, ...) changed."""
     return replace(
         draws,
-        values=draws.values[where],
-        log_weight=draws.log_weight[where],
-        log_target=draws.log_target[where],
-        traces={name: trace[where] for name, trace in draws.traces.items()},
+        values=change(draws.values),
+        log_weight=change(draws.log_weight),
+        log_target=change(draws.log_target),
+        traces={name: change(trace) for name, trace in draws.traces.items()},
     )
 
 
 def chain(draws: bn.Draws, c: int, first: int = 0, /) -> bn.Draws:
     """Return one of the chains, alone and without its stats, from draw `first` on."""
-    return replace(taken(draws, np.s_[c : c + 1, first:]), stats={})
+    return replace(with_arrays(draws, lambda array: array[c : c + 1, first:]), stats={})
 
 
 def normalised(log_weights: Floats, /) -> Floats:

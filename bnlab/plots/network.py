@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
 from bnlab.checks import Floats
-from bnlab.plots.canvas import CYCLE, WIDTH, Columns, data_source, diagram, from_rows, hover, write
-from bnlab.plots.gallery import BOX
+from bnlab.plots.canvas import WIDTH, Columns, Size, data_source, diagram, from_rows, hover, write
+from bnlab.plots.gallery import BOX, PLAIN
 from bnlab.plots.matrix import square
 
 WIDEST = 8.0  # pixels, of an edge with probability 1
@@ -68,7 +68,7 @@ def _columns(
     positions: ArrayLike,
     widest: float,
     bows: Sequence[float],
-    size: tuple[int, int] | None = None,
+    size: Size | None = None,
 ) -> Columns:
     """The columns of links with their probabilities, each with an arrow head or without.
 
@@ -111,9 +111,7 @@ def pair_data(
     return _columns(chosen, heads, names, positions, WIDEST_PAIR, PAIR_BOWS)
 
 
-def node_data(
-    names: Sequence[str], positions: ArrayLike, /, size: tuple[int, int] | None = None
-) -> Columns:
+def node_data(names: Sequence[str], positions: ArrayLike, /, size: Size | None = None) -> Columns:
     """Columns of the source `nodes` of `network`: name, label, and the box: x, y, width, height.
 
     Pixels from the lower left corner. A label has at most two lines.
@@ -164,8 +162,8 @@ def network(
     picture = diagram(title=title, alt=alt, width=size[0], height=size[1])
     source = data_source(columns, name=name)
     look: dict[str, Any] = {"line_width": "width", "line_alpha": "alpha", "line_cap": "butt"}
-    lines = picture.multi_line("xs", "ys", source=source, line_color=CYCLE[0], **look)
-    look = {"fill_color": CYCLE[0], "fill_alpha": "alpha", "line_color": None}
+    lines = picture.multi_line("xs", "ys", source=source, line_color=PLAIN, **look)
+    look = {"fill_color": PLAIN, "fill_alpha": "alpha", "line_color": None}
     heads = picture.patches("head_xs", "head_ys", source=source, **look)
     nodes = data_source(node_data(names, positions, size), name="nodes")
     look = {"source": nodes, "border_radius": 8}
@@ -216,9 +214,7 @@ def _clutter(
     return float(20 * touching + 4 * crossed + 0.05 * (strength * np.sqrt(length)).sum())
 
 
-def _pixels(
-    positions: ArrayLike, names: Sequence[str], size: tuple[int, int] | None
-) -> tuple[Floats, Floats]:
+def _pixels(positions: ArrayLike, names: Sequence[str], size: Size | None) -> tuple[Floats, Floats]:
     """Centres (n, 2) and half sizes (n, 2) of the label boxes, in pixels of the frame."""
     places = np.asarray(positions, np.float64)
     lines = [_label(name).split("\n") for name in names]

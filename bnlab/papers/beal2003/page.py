@@ -219,21 +219,19 @@ def figure_6_10(n: int = 480) -> Any:
     """Figure 6.10: AIS against annealing steps. Started at the truth short runs are too high;
     started at the prior, too low."""
     found = traced(n)
-    vb, bic = study.saved().scores(n)[world.truth()][
-        [world.SCORES.index("vb"), world.SCORES.index("bic")]
-    ]
+    scores = dict(zip(world.SCORES, study.saved().scores(n)[world.truth()], strict=True))
     lines = {"from the truth": found.from_truth}
     lines |= {f"from the prior {i + 1}": trace for i, trace in enumerate(found.from_prior[:5])}
     return log_curves(
         LADDER,
         lines,
-        {"VB": vb, "BIC": bic},
+        {"VB": scores["vb"], "BIC": scores["bic"]},
         x_label="annealing steps K",
         y_label="ln p(data), nats",
         title="Figure 6.10",
         alt="Estimates of AIS against the number of steps from six starts, with VB and BIC",
         name="traces",
-        y_range=(vb - 150, vb + 80),
+        y_range=(scores["vb"] - 150, scores["vb"] + 80),
     )
 
 

@@ -217,8 +217,7 @@ class Study:
 
     def batches(self, n: int, /) -> Batches:
         """Return runs of the thesis' sampler on the same rows."""
-        acceptance = self.arrays[f"acceptance {n}"].astype(np.float64)
-        return Batches(self._nats("ais", n), acceptance)
+        return Batches(self._nats("ais", n), self.arrays[f"acceptance {n}"].astype(np.float64))
 
     def particles(self, n: int, /) -> Floats:
         """Return estimates (136, runs) by SMC on the same rows."""

@@ -11,14 +11,15 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.papers.nk2013 import study
-from bnlab.papers.nk2013.study import COMPONENTS, DAGS, IDEALS, METHODS, SIZES, Counts, count
+from bnlab.papers.nk2013.study import DAGS, METHODS, SIZES, Counts, count
 from bnlab.papers.page import Page, Rows
 
 page = Page()
 
 SHOWN = (8.0, 3.0)  # nats below and above the largest of the last medians, or the exact value
 GROUPS = {"AIS": "AIS", "MC3": "MC³"}
-Curves = dict[str, dict[str, tuple[Floats, Floats]]]
+Lines = dict[str, tuple[Floats, Floats]]
+Curves = dict[str, Lines]
 
 
 @cache
@@ -56,23 +57,21 @@ def _growth(
     y_label: str,
     y_range: tuple[float, float],
 ) -> Any:
-    n, refused = np.array(sizes, float), {m: np.isinf(found.states[m]) for m in METHODS}
-    Series = dict[str, tuple[list[float], list[float]]]
-    curves: Series = {}
-    counted: Series = {}
-    others: Series = {}
+    n = np.array(sizes, float)
+    curves: Lines = {}
+    counted: Lines = {}
+    others: Lines = {}
     # A line has the colour of its points, which says enough: its name is blank.
     for method, shift in zip(METHODS, (0.4, -0.4), strict=True):
         # Sizes with a refusal have no mean, and come last: more nodes, more sets.
-        whole = ~refused[method].any(axis=1)
+        refused = np.isinf(found.states[method])
+        whole = ~refused.any(axis=1)
         last = whole.size if whole.all() else int(np.argmin(whole))
         if last:
-            means = values[method][:last].mean(axis=1)
-            curves[" " * (1 + len(curves))] = (n[:last].tolist(), means.tolist())
-        places = np.broadcast_to(n[:, None] + shift, refused[method].shape)
-        taken, left = ~refused[method], refused[method]
-        counted[method] = (places[taken].tolist(), values[method][taken].tolist())
-        others[f"{method}: refused"] = (places[left].tolist(), values[method][left].tolist())
+            curves[" " * (1 + len(curves))] = (n[:last], values[method][:last].mean(axis=1))
+        places = np.broadcast_to(n[:, None] + shift, refused.shape)
+        counted[method] = (places[~refused], values[method][~refused])
+        others[f"{method}: refused"] = (places[refused], values[method][refused])
     return plots.growth(
         curves,
         {**counted, **others},
@@ -95,11 +94,7 @@ def states(plan: study.Plan = study.LAB) -> Rows:
     the plan says."""
     for k in (3, 6):
         found = count(k, max_states=plan.max_states, sizes=SIZES)
-        columns = [
-            column
-            for method in (IDEALS, COMPONENTS)
-            for column in (found.median_states(method), found.refused(method))
-        ]
+        columns = [of(method) for method in METHODS for of in (found.median_states, found.refused)]
         yield from ((k, *line) for line in zip(SIZES, *columns, strict=True))
 
 

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -14,7 +14,7 @@ from bnlab import diagnostics, features, graphs
 from bnlab.checks import Floats, Ints
 from bnlab.linear_extensions import ideal_lattice
 from bnlab.linear_extensions.counting import solve
-from bnlab.papers.page import normalised, random_dag, taken
+from bnlab.papers.page import normalised, random_dag, with_arrays
 
 SEED = 2013
 NAMES = ("MUSHROOM", "ALARM", "PROMOTERS")
@@ -135,7 +135,8 @@ class Sampler:
     def kept(self, count: int, runs: Sequence[int] = range(RUNS)) -> bn.Draws:
         """Return draws for estimates of runs after `count` orders: of MC3, the second half."""
         first = count // 2 if self.method == "MC3" else 0
-        return taken(self.draws, np.s_[list(runs), first * self.each : count * self.each])
+        where = np.s_[list(runs), first * self.each : count * self.each]
+        return with_arrays(self.draws, lambda array: array[where])
 
 
 def annealed(table: bn.ScoreTable, r: int, moves: int) -> Sampler:
@@ -143,13 +144,7 @@ def annealed(table: bn.ScoreTable, r: int, moves: int) -> Sampler:
     start, size = time.process_time(), moves // r
     rng, method = np.random.default_rng([SEED, r]), bn.AIS(bn.Linear(r))
     found = bn.anneal_orders(table, runs=RUNS * size, rng=rng, method=method)
-    draws = replace(
-        found,
-        values=found.values.reshape(RUNS, size, table.n),
-        log_weight=found.log_weight.reshape(RUNS, size),
-        log_target=found.log_target.reshape(RUNS, size),
-        traces={name: trace.reshape(RUNS, size) for name, trace in found.traces.items()},
-    )
+    draws = with_arrays(found, lambda array: array.reshape(RUNS, size, *array.shape[2:]))
     return Sampler("AIS", r, draws, 1, _each(start))
 
 
