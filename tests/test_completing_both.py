@@ -173,7 +173,7 @@ def test_the_truth_is_ranked_evenly_among_draws_given_what_is_left_of_it(monkeyp
     """
     arities, m, kept, repeats, alpha_mu, ess = [2, 2, 0, 0], 12, 9, 150, 1.0, 4.0
     n, fixed = len(arities), Units(np.zeros(4), np.ones(4))
-    monkeypatch.setattr("bnlab.sampling.missing_cells.units_of", lambda score, data: fixed)
+    monkeypatch.setattr("bnlab.sampling.completing.units_of", lambda score, data: fixed)
     rng, dags, t = np.random.default_rng(13), allowed_dags(arities), 0.5
     score = bn.ConditionalGaussian(bn.BDeu(ess))
     ranks = {name: np.zeros(kept + 1) for name in ("edges", "states", "numbers")}

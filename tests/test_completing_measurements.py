@@ -249,7 +249,7 @@ def test_the_truth_is_ranked_evenly_among_draws_given_what_is_left_of_it(monkeyp
     """
     n, m, kept, repeats, alpha_mu = 3, 10, 9, 150, 1.0
     fixed = Units(np.zeros(n), np.ones(n))
-    monkeypatch.setattr("bnlab.sampling.missing_cells.units_of", lambda score, data: fixed)
+    monkeypatch.setattr("bnlab.sampling.completing.units_of", lambda score, data: fixed)
     rng, dags, t = np.random.default_rng(12), list(oracles.all_dags(n)), 0.5
     ranks = {"ln p": np.zeros(kept + 1), "edges": np.zeros(kept + 1), "cells": np.zeros(kept + 1)}
     for i in rng.integers(0, len(dags), repeats):

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab import memory
-from bnlab.checkpoints import Checkpoint, Kept, dags_of, fingerprint, identity, nats
+from bnlab.checkpoints import Kept, dags_of, fingerprint, nats
 from bnlab.checks import Bools, Floats, Ints, check_counts
 from bnlab.data import Data
 from bnlab.diagnostics import LEAST_DRAWS, ess, rhat
@@ -20,8 +19,8 @@ from bnlab.graphs import check_dags, to_adjacency
 from bnlab.priors import Prior
 from bnlab.records import altered
 from bnlab.results import Draws, Kind, PriorKind, Record, Run, agree
-from bnlab.running import Executor, Progress, seed_of
-from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance
+from bnlab.running import Executor, Progress
+from bnlab.sampling.chains import Chains, ChainSettings, File, Layout, acceptance
 from bnlab.sampling.independent import layer_block
 from bnlab.sampling.partition_mcmc import (
     PartitionWalker,
@@ -30,7 +29,8 @@ from bnlab.sampling.partition_mcmc import (
     partition_of,
     partition_walker_bytes,
 )
-from bnlab.scores import AnyScore, ScoreTable, score_families, scoring_bytes
+from bnlab.scores import AnyScore, ScoreTable, log_scores, score_families, scoring_bytes
+from bnlab.scores.gaussian import Units
 
 BURN_IN = 100
 BLOCK_CYCLES = 30  # that take about 100 ms for few variables and rows
@@ -50,10 +50,13 @@ class Unknown(ABC):
     """What is drawn in turn with the DAG: an array (size,) of states, measurements or choices."""
 
     data: Data
+    score: AnyScore
+    units: Units | None  # of measurements that are scored; None for those of a score itself
     size: int
     dtype: type[np.float64] | type[np.int64]
     called: str  # so many of what
     comparisons: int  # rows that are looked at in a cycle
+    method: ClassVar[str]
     posteriors: ClassVar[int] = 1  # exact ones that a cycle has in memory
 
     @abstractmethod
@@ -68,8 +71,9 @@ class Unknown(ABC):
     @abstractmethod
     def filled(self, values: Values, /) -> Data: ...  # what can be scored once it is known
 
-    @abstractmethod
-    def log_scores(self, values: Values, parents: Ints, /) -> Floats: ...
+    def log_scores(self, values: Values, parents: Ints, /) -> Floats:
+        """Ln scores (n, F) of families once it is known."""
+        return log_scores(self.filled(values), self.score, parents, self.units)
 
     def proposed(self, values: Values, rng: np.random.Generator, /) -> Values | None:
         """What to go to with the DAG summed out, by a symmetric proposal; None to stay."""
@@ -137,17 +141,14 @@ def dag_moves(n: int, /) -> int:
 
 
 def averages(
-    method: str,
     unknown: Unknown,
-    score: AnyScore,
     plan: ChainSettings,
     rng: np.random.Generator,
-    *,
     max_parents: int,
     prior: Prior,
     known: Mapping[str, Any],
     moves: int | None,
-    checkpoint: str | os.PathLike[str] | None,
+    checkpoint: File,
     progress: Progress | None,
     executor: Executor | None,
     **asked: object,
@@ -155,58 +156,39 @@ def averages(
     """Draws (chains, draws, size) of what is unknown, and the fields of Averages by name.
 
     DAGs are drawn from the exact posterior if `moves` is 0, else by so many moves on partitions.
-    What was `asked` besides joins the settings of the run; `known` is for `score_families`.
+    What is `known` of them is for `score_families`; what was `asked` besides is on record.
     """
-    data, n, seed = unknown.data, unknown.data.n, seed_of(rng)
+    data, score, n = unknown.data, unknown.score, unknown.data.n
     moves = dag_moves(n) if moves is None else moves
     check_counts(least=0, max_parents=max_parents, moves=moves)
     k = min(max_parents, n - 1)
-    at_once = min(plan.chains, os.cpu_count() or 1)
     exact = unknown.posteriors * posterior_bytes(n, max_parents=k)
     work = partition_walker_bytes(n, k) if moves else exact
     work += scoring_bytes(n, k, m=data.m)
-    memory.require(
-        at_once * work + plan.bytes_of(unknown.size + n, n * n + 1, saved=checkpoint is not None),
-        task=f"n={n}, {plan.chains} x {plan.draws} {unknown.called}",
-        remedy="keep fewer draws, or choose fewer variables (Data.select)",
-    )
-    rngs = rng.spawn(plan.chains)
-    first = [unknown.start(child) for child in rngs]
+    walking = min(plan.chains, os.cpu_count() or 1) * work
+    plan.require(walking, (unknown.size + n, n * n + 1), checkpoint, n, unknown.called)
+    settings = {"score": repr(score), "max_parents": k, "prior": repr(prior), "moves": moves}
+    run = Chains(unknown.method, plan, rng, executor, **settings, **asked)
+    first = [unknown.start(child) for child in run.rngs]
     whole = unknown.filled(first[0])
     table = score_families(whole, score, max_parents=max_parents, prior=prior, **known)
-    dags = [first_dag(table, child) if moves else np.zeros(n, np.int64) for child in rngs]
+    dags = [first_dag(table, child) if moves else np.zeros(n, np.int64) for child in run.rngs]
     starts = [unknown.state(*both) for both in zip(first, dags, strict=True)]
-    settings = {**plan.settings, "score": repr(score), "max_parents": k, "prior": repr(prior)}
-    settings |= {"moves": moves, **asked}
     held = np.zeros(0, np.bool_) if data.intervened is None else data.intervened
     numbers = np.zeros(0) if data.measurements is None else data.measurements
     kept_of = fingerprint(data.values, data.arities, held, numbers)
-    identified = identity(method, **settings, seed=seed, data=kept_of, log_prior=table.log_prior)
     walker = GibbsWalker(unknown, table, moves)
-    threads = plan.chains if walker.work >= THREADS_PAY else 1
-    run = Chains(lambda: walker, starts, plan, rngs, _layout(unknown), executor, threads)
-    run.run(Checkpoint.at(checkpoint, identified), progress)
-    values, log_target, given, drawn_dags = run.records
-    told = Run(method, settings, seed, run.seconds, stopped=run.stopped)
-    drawn = Draws(
-        drawn_dags,
-        np.zeros(log_target.shape),
-        log_target,
-        "dags",
-        "structure-modular",
-        data.names,
-        stats={"changed": acceptance(run.tally)},
-        run=told,
-    )
-    stderr, worst, least = _diagnosed(given, log_target, _undecided(table) if moves else None)
+    run.threads = plan.chains if walker.work >= THREADS_PAY else 1
+    layout, target = _layout(unknown), {"data": kept_of, "log_prior": table.log_prior}
+    records = run.walk(lambda: walker, starts, layout, target, checkpoint, progress)
+    values, log_target, given, drawn = records
+    changed = {"changed": acceptance(run.tally)}
     return values, {
         "given": given,
-        "dags": drawn,
+        "dags": run.draws(drawn, log_target, "dags", data.names, stats=changed),
         "edges": given.mean(axis=(0, 1)),
-        "stderr": stderr,
-        "rhat": worst,
-        "ess": least,
-        "run": told,
+        "run": run.record,
+        **_diagnosed(given, log_target, _undecided(table) if moves else None),
     }
 
 
@@ -231,23 +213,21 @@ def _undecided(table: ScoreTable) -> Bools:
     return to_adjacency(some & ~every) & ~to_adjacency(every).T
 
 
-def _diagnosed(
-    given: Floats, log_target: Floats, undecided: Bools | None
-) -> tuple[Floats, float, float]:
-    """Standard errors (n, n) of the means, the worst R-hat, and the least ESS.
+def _diagnosed(given: Floats, log_target: Floats, undecided: Bools | None) -> dict[str, Any]:
+    """Standard errors (n, n) of the means, the worst R-hat, and the least ESS, by name.
 
     The error of an `undecided` edge that no DAG drawn by moves has, or all, is 1 / ESS, of ln p.
     """
     (chains, draws), n = log_target.shape, given.shape[-1]
     if draws < LEAST_DRAWS:
-        return np.full((n, n), math.inf), math.nan, math.nan
+        return {"stderr": np.full((n, n), math.inf), "rhat": math.nan, "ess": math.nan}
     traces = np.moveaxis(given.reshape(chains, draws, -1), -1, 0)
     stderr = np.array([trace.std() / math.sqrt(ess(trace)) for trace in traces]).reshape(n, n)
     if undecided is not None:
         stderr[undecided & (stderr == 0)] = 1 / ess(log_target)
     every = [log_target, *(trace for trace in traces if np.ptp(trace) > ROUNDING)]
     worst = max(map(rhat, every)) if chains > 1 else math.nan
-    return stderr, worst, min(map(ess, every))
+    return {"stderr": stderr, "rhat": worst, "ess": min(map(ess, every))}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab import memory
-from bnlab.checkpoints import Checkpoint, identity, nats, orders_of
+from bnlab.checkpoints import nats, orders_of
 from bnlab.checks import Count, Ints, checked
-from bnlab.errors import Public
 from bnlab.kernels import bucket_walks
-from bnlab.results import Draws, Run
-from bnlab.running import Executor, Progress, seed_of
+from bnlab.results import Draws
+from bnlab.running import Executor, Progress
 from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance, blank
 from bnlab.sampling.order_target import OrderWalker, check_weight, walker_bytes
 from bnlab.scores import ScoreTable, allowed_order
@@ -81,42 +79,27 @@ def sample_partial_orders(
     plan = ChainSettings.of(draws, burn_in, thin, chains, table.n)
     if bucket > MAX_BUCKET:
         raise ValueError(f"bucket={bucket}: 1 to {MAX_BUCKET}, as a move takes 2**bucket sums")
-    seed = seed_of(rng)
     size = min(bucket, table.n)
-    memory.require(
-        walker_bytes(table.n, table.max_parents)
-        + plan.chains * (8 * (size + 1) << size)
-        + plan.bytes_of(table.n, 2, saved=checkpoint is not None),
-        task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on partial orders",
-        remedy=("keep fewer draws, or choose fewer variables with ", Public("Data.select")),
-    )
-    rngs = rng.spawn(plan.chains)
-    starts = [allowed_order(table, rng=child) for child in rngs]
-    settings = {**plan.settings, "bucket": size, "max_parents": table.max_parents}
-    identified = identity(METHOD, **settings, seed=seed, table=table)
-    layout = Layout(orders_of(table.n), (orders_of(table.n), nats(), nats()), (2,))
-    run = Chains(
+    walking = walker_bytes(table.n, table.max_parents) + plan.chains * (8 * (size + 1) << size)
+    plan.require(walking, (table.n, 2), checkpoint, table.n, "draws: walking on partial orders")
+    run = Chains(METHOD, plan, rng, executor, bucket=size, max_parents=table.max_parents)
+    orders, log_target, log_weights = run.walk(
         lambda: PartialOrderWalker(OrderWalker.of(table), size),
-        starts,
-        plan,
-        rngs,
-        layout,
-        executor,
+        [allowed_order(table, rng=child) for child in run.rngs],
+        Layout(orders_of(table.n), (orders_of(table.n), nats(), nats()), (2,)),
+        {"table": table},
+        checkpoint,
+        progress,
     )
-    run.run(Checkpoint.at(checkpoint, identified), progress)
-    orders, log_targets, log_weights = run.records
-    check_weight(table, orders, log_targets)
-    return Draws(
+    check_weight(table, orders, log_target)
+    return run.draws(
         orders,
-        np.zeros(log_targets.shape),
-        log_targets,
+        log_target,
         "orders",
-        "order-modular",
         table.names,
         independent=size == table.n,
         stats={"acceptance": acceptance(run.tally)},
         traces={"log_partial_order": log_weights},
-        run=Run(METHOD, settings, seed, run.seconds, stopped=run.stopped),
     )
 
 

@@ -2,13 +2,14 @@
 
 import math
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab import memory
 from bnlab.checkpoints import (
     GENERATORS,
     SECONDS,
@@ -18,11 +19,25 @@ from bnlab.checkpoints import (
     check,
     counts,
     generator_states,
+    identity,
     restore_generators,
 )
-from bnlab.checks import Count, Ints, Natural, frozen
-from bnlab.running import Clock, Crew, Executor, Progress, Stopped, Work, run_steps, workers
+from bnlab.checks import Count, Floats, Ints, Natural, frozen
+from bnlab.errors import Public
+from bnlab.results import Draws, Over, PriorKind, Run
+from bnlab.running import (
+    Clock,
+    Crew,
+    Executor,
+    Progress,
+    Stopped,
+    Work,
+    run_steps,
+    seed_of,
+    workers,
+)
 
+File = str | os.PathLike[str] | None
 CHAINS = 4
 BURN_IN = 10_000
 MAX_THIN = 10_000_000  # moves that nothing interrupts
@@ -34,6 +49,7 @@ FEW_NUMBERS = 5_000_000  # 40 MB of all chains, likewise where rounds should be 
 FIRST_BLOCKS = 3  # in the first round on an executor that is not ours; then a round takes
 ROUND_SECONDS = 3.0  # by the clock on the wall, or
 CHAIN_SECONDS = 0.1  # for each chain, if that is longer: each job costs some milliseconds
+FEWER = "keep fewer draws, or choose fewer variables with ", Public("Data.select")
 
 
 class ChainSampler(Protocol):
@@ -83,11 +99,22 @@ class ChainSettings:
         """For the record of the run."""
         return {name: getattr(self, name) for name in ("draws", "chains", "burn_in", "thin")}
 
-    def bytes_of(self, integers: int, reals: int, /, *, saved: bool) -> int:
-        """Bytes of chains that record so many numbers of either kind at each draw."""
-        each = 8 * (integers + reals) * (ROUNDS + 1) // ROUNDS
-        each += (SAVED_INTEGER * integers + SAVED_REAL * reals) if saved else 0
-        return self.chains * (CHAIN_BYTES + self.draws * each)
+    def require(
+        self,
+        walking: int,
+        numbers: tuple[int, int],
+        checkpoint: File,
+        n: int,
+        draws: str,
+        remedy: memory.Remedy = FEWER,
+    ) -> None:
+        """Refuse what memory is short for: bytes to walk with, (integers, reals) kept of a draw."""
+        each = 8 * sum(numbers) * (ROUNDS + 1) // ROUNDS
+        if checkpoint is not None:
+            each += SAVED_INTEGER * numbers[0] + SAVED_REAL * numbers[1]
+        needed = walking + self.chains * (CHAIN_BYTES + self.draws * each)
+        task = f"n={n}, {self.chains} x {self.draws} {draws}"
+        memory.require(needed, task=task, remedy=remedy)
 
     @property
     def moves(self) -> int:
@@ -126,33 +153,59 @@ class Position(NamedTuple):
 
 
 class Chains(Work):
-    """One chain from each of the starts, in step, and their records (chains, draws, ...).
+    """Chains of a call, in step, and their records (chains, draws, ...).
 
-    A round that an interrupt breaks is dropped for all. The sampler is laid out unless a file keeps
-    all draws already.
+    A round that an interrupt breaks is dropped for all.
     """
 
     def __init__(
         self,
-        lay_out: Callable[[], ChainSampler],
-        starts: Sequence[Ints],
-        settings: ChainSettings,
-        rngs: Sequence[np.random.Generator],
-        layout: Layout,
+        method: str,
+        plan: ChainSettings,
+        rng: np.random.Generator,
         executor: Executor | None,
-        threads: int | None = None,
+        **settings: object,
     ) -> None:
-        self._lay_out, self._settings, self._layout = lay_out, settings, layout
+        self.method, self.plan, self.settings = method, plan, plan.settings | settings
+        self.seed, self.rngs = seed_of(rng), rng.spawn(plan.chains)
+        self.threads = plan.chains
         self._executor, self._records = executor, tuple[NDArray[Any], ...]()
-        self._threads = min(threads or settings.chains, os.cpu_count() or 1)
-        self._at = Position(0, list(starts), list(rngs), np.zeros((), np.int64))
         self._clock, self._seconds_before = Clock(), 0.0
 
-    def run(self, file: Checkpoint | None, progress: Progress | None) -> None:
-        """Make all draws, or as many as there is time for; Stopped before the first."""
-        run_steps(self, file, progress)
+    def walk(
+        self,
+        lay_out: Callable[[], ChainSampler],
+        starts: Iterable[Ints],
+        layout: Layout,
+        target: Mapping[str, object],
+        checkpoint: File,
+        progress: Progress | None,
+    ) -> tuple[NDArray[Any], ...]:
+        """Make all draws, or as many as there is time for: what is recorded (chains, draws, ...).
+
+        Stopped before the first. The sampler is laid out unless a file keeps all draws already; a
+        file is known by its settings, seed and `target`.
+        """
+        self._lay_out, self._layout = lay_out, layout
+        self._at = Position(0, list(starts), self.rngs, np.zeros((), np.int64))
+        identified = identity(self.method, **{**self.settings, **target}, seed=self.seed)
+        run_steps(self, Checkpoint.at(checkpoint, identified), progress)
         if not self.begun:
             raise Stopped("stopped before the end of the burn-in: no draws yet")
+        return self.records
+
+    def draws(
+        self, values: Ints, log_target: Floats, over: Over, names: tuple[str, ...], **told: Any
+    ) -> Draws:
+        """Draws of the chains, all of the same weight, and what else there is to tell of them."""
+        prior: PriorKind = "order-modular" if over == "orders" else "structure-modular"
+        no_weight = np.zeros(log_target.shape)
+        return Draws(values, no_weight, log_target, over, prior, names, run=self.record, **told)
+
+    @property
+    def record(self) -> Run:
+        """How the draws came about."""
+        return Run(self.method, self.settings, self.seed, self.seconds, stopped=self.stopped)
 
     @property
     def begun(self) -> bool:
@@ -161,7 +214,7 @@ class Chains(Work):
     @property
     def stopped(self) -> bool:
         """Whether some of the draws have not been made."""
-        return self._at.moves < self._settings.moves
+        return self._at.moves < self.plan.moves
 
     @property
     def records(self) -> tuple[NDArray[Any], ...]:
@@ -181,19 +234,20 @@ class Chains(Work):
     def steps(self) -> Generator[tuple[int, int], None, None]:
         if not self.stopped:
             return
-        settings, executor, sampler = self._settings, self._executor, self._lay_out()
+        plan, executor, sampler = self.plan, self._executor, self._lay_out()
         made, seconds, few = 0, 0.0, FEW_RECORDS
+        threads = min(self.threads, os.cpu_count() or 1)
         if executor is not None:
             few = max(few, FEW_NUMBERS // sum(state.size + 1 for state in self._at.states))
-        with workers(executor, self._threads) as chosen, Crew(chosen, sampler) as crew:
+        with workers(executor, threads) as chosen, Crew(chosen, sampler) as crew:
             while self.stopped:
-                block = _block(sampler, settings, executor, made, seconds, self._threads)
-                round_ = settings.round(self._at.moves, block, few)
+                block = _block(sampler, plan, executor, made, seconds, threads)
+                round_ = plan.round(self._at.moves, block, few)
                 clock, standing = Clock(), zip(self._at.states, self._at.rngs, strict=True)
-                jobs = [(*each, *round_, settings.thin) for each in standing]
+                jobs = [(*each, *round_, plan.thin) for each in standing]
                 self._take(*round_, crew.map(_advance, jobs))
-                made, seconds = round_[0] + round_[1] * settings.thin, clock.seconds
-                yield settings.chains * self._at.moves, settings.chains * settings.moves
+                made, seconds = round_[0] + round_[1] * plan.thin, clock.seconds
+                yield plan.chains * self._at.moves, plan.chains * plan.moves
 
     def arrays(self) -> Arrays:
         records = {f"record {i}": array for i, array in enumerate(self.records)}
@@ -208,36 +262,28 @@ class Chains(Work):
 
     def restore(self, saved: Arrays) -> None:
         """Stand where a checkpoint was saved; without draws there are no records and no tally."""
-        settings, layout, moves = self._settings, self._layout, int(saved["moves"])
-        draws = settings.kept(moves)
-        of_all: dict[str, tuple[Kept, tuple[int, ...]]] = {
-            "states": (layout.state, (settings.chains,))
+        plan, layout, moves = self.plan, self._layout, int(saved["moves"])
+        draws = plan.kept(moves)
+        kept = {
+            "moves": Kept(np.int64, (), 0, plan.moves),
+            "states": layout.state._replace(shape=(plan.chains, *layout.state.shape)),
+            "generators": GENERATORS,
+            "tally": counts(*((plan.chains, *layout.tally) if draws else ())),
+            "seconds": SECONDS,
         }
-        for i, kept in enumerate(layout.records if draws else ()):
-            of_all[f"record {i}"] = kept, (settings.chains, draws)
-        check(
-            saved,
-            {
-                "moves": Kept(np.int64, (), 0, settings.moves),
-                "generators": GENERATORS,
-                "tally": counts(*((settings.chains, *layout.tally) if draws else ())),
-                "seconds": SECONDS,
-                **{
-                    name: kept._replace(shape=(*before, *kept.shape))
-                    for name, (kept, before) in of_all.items()
-                },
-            },
-        )
-        records = [saved[name] for name in of_all if name != "states"]
-        if moves > settings.burn_in and (moves - settings.burn_in) % settings.thin:
+        for i, of_draw in enumerate(layout.records if draws else ()):
+            kept[f"record {i}"] = of_draw._replace(shape=(plan.chains, draws, *of_draw.shape))
+        check(saved, kept)
+        records = [saved[name] for name in kept if name.startswith("record")]
+        if moves > plan.burn_in and (moves - plan.burn_in) % plan.thin:
             raise ValueError(f"moves={moves} end between two draws")
         tally = saved["tally"] if draws else np.stack([saved["tally"], saved["tally"] * 0])[::-1]
         if (tally[..., 1] > tally[..., 0]).any():
             raise ValueError("tally has more moves that were accepted than were tried")
         if records and not layout.agree(*records):
             raise ValueError("the draws do not have the weights beside them")
-        restore_generators(self._at.rngs, saved["generators"])
-        self._at = Position(moves, list(saved["states"]), self._at.rngs, saved["tally"])
+        restore_generators(self.rngs, saved["generators"])
+        self._at = Position(moves, list(saved["states"]), self.rngs, saved["tally"])
         if records:
             self._make_room([array[0] for array in records])
             for whole, array in zip(self._records, records, strict=True):
@@ -247,7 +293,7 @@ class Chains(Work):
     @property
     def _kept(self) -> int:
         """Draws of each chain so far."""
-        return self._settings.kept(self._at.moves)
+        return self.plan.kept(self._at.moves)
 
     def _take(self, lead: int, records: int, results: list["_Advanced"]) -> None:
         """Take in the results of a round."""
@@ -260,13 +306,13 @@ class Chains(Work):
                 for c, result in enumerate(results):
                     whole[c, fresh] = result.recorded[i]
             tally = tally + np.array([result.recorded[-1] for result in results])
-        moves = self._at.moves + lead + records * self._settings.thin
+        moves = self._at.moves + lead + records * self.plan.thin
         states, rngs = [result.state for result in results], [result.rng for result in results]
         # At once: an interrupt finds the position before the round, or after it.
         self._at = Position(moves, states, rngs, tally)
 
     def _make_room(self, like: Sequence[NDArray[Any]]) -> None:
-        shape = self._settings.chains, self._settings.draws
+        shape = self.plan.chains, self.plan.draws
         self._records = tuple(np.empty((*shape, *array.shape[1:]), array.dtype) for array in like)
 
 

@@ -3,12 +3,13 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.checks import Bools, Floats, Ints, check_counts, checked, frozen
+from bnlab.checks import Floats, Ints, check_counts, checked, frozen
 from bnlab.data import CutPoints, Data, Intervals, discretize
 from bnlab.data.discretizing import check_spread
 from bnlab.data.table import counted
@@ -19,10 +20,9 @@ from bnlab.records import altered
 from bnlab.running import Executor, Progress
 from bnlab.sampling.averaging import BURN_IN, Averages, Unknown, averages
 from bnlab.sampling.chains import CHAINS, ChainSettings
-from bnlab.scores import K2, AnyData, BDeu, log_scores
+from bnlab.scores import K2, AnyData, BDeu
 from bnlab.scores.knowledge import Candidates, Edges, Tiers
 
-METHOD = "Gibbs sampling of cuts and DAGs"
 BINS = (2, 3, 4, 5, 6, 7, 8)
 A_FAMILY, PER_ROW = 300, 16  # what counting a family takes beside its rows, in comparisons
 
@@ -63,15 +63,14 @@ class Cuts(Averages):
     choices: Ints
 
     def __getitem__(self, i: int) -> Data:
-        return cut(self.data, self._chosen(self.choices.reshape(len(self), -1)[i]))
+        choices = self.choices.reshape(len(self), -1)[i]
+        points = (each[c] for each, c in zip(self.cut_points, choices, strict=True))
+        return cut(self.data, tuple(points))
 
     def __repr__(self) -> str:
         return self._told(f"cuts of {len(self.cut_points)} columns")
 
     from_cuts = Averages._between
-
-    def _chosen(self, choices: Ints) -> Points:
-        return tuple(each[c] for each, c in zip(self.cut_points, choices, strict=True))
 
 
 @checked
@@ -149,27 +148,11 @@ def average_cuts(
     0.8
     """
     plan = ChainSettings(draws, burn_in, thin, chains)
-    points = candidate_cuts(data, bins)
+    points, bins = candidate_cuts(data, bins), tuple(bins)
     unknown = ColumnCuts.of(data, score, points)
+    known = {"candidates": candidates, "required": required, "forbidden": forbidden, "tiers": tiers}
     choices, found = averages(
-        METHOD,
-        unknown,
-        score,
-        plan,
-        rng,
-        max_parents=max_parents,
-        prior=prior,
-        known={
-            "candidates": candidates,
-            "required": required,
-            "forbidden": forbidden,
-            "tiers": tiers,
-        },
-        moves=0,
-        checkpoint=checkpoint,
-        progress=progress,
-        executor=executor,
-        bins=tuple(bins),
+        unknown, plan, rng, max_parents, prior, known, 0, checkpoint, progress, executor, bins=bins
     )
     return Cuts(data=data, cut_points=points, choices=choices, **found)
 
@@ -207,19 +190,26 @@ class Way(NamedTuple):
     codes: Codes
     levels: tuple[str, ...]
     intervals: Intervals
+    log_density: float  # ln of 1 / width of a row's interval, summed over the rows that count
 
     @classmethod
-    def of(cls, column: Floats, points: tuple[float, ...]) -> "Way":
-        """The column, cut at these points."""
+    def of(cls, data: Data, v: int, points: tuple[float, ...]) -> "Way":
+        """Column v, cut at these points."""
+        assert data.measurements is not None
+        column = data.measurements[:, v]
         codes, levels, _ = discretize(column, CutPoints(points))
-        return cls(codes, levels, Intervals(points, float(column.min()), float(column.max())))
+        widths = np.bincount(codes) / codes.size
+        log_density = -float(np.log(widths[codes[counted(data)[v]]]).sum())
+        intervals = Intervals(points, float(column.min()), float(column.max()))
+        return cls(codes, levels, intervals, log_density)
 
 
 def cut(data: Data, cut_points: Points, /) -> Data:
     """The data with each measured column cut at its points."""
-    assert data.measurements is not None
-    columns = data.measurements[:, data.measured].T
-    return _with_columns(data, [*map(Way.of, columns, cut_points)])
+    nodes = np.flatnonzero(data.measured).tolist()
+    return _with_columns(
+        data, [Way.of(data, *each) for each in zip(nodes, cut_points, strict=True)]
+    )
 
 
 def _with_columns(data: Data, ways: Sequence[Way]) -> Data:
@@ -238,38 +228,38 @@ class ColumnCuts(Unknown):
 
     score: BDeu | K2
     ways: tuple[tuple[Way, ...], ...]
-    log_density: tuple[Floats, ...]
+    method: ClassVar[str] = "Gibbs sampling of cuts and DAGs"
     posteriors: ClassVar[int] = 2  # of the cuts and of those proposed
 
     @classmethod
     def of(cls, data: Data, score: BDeu | K2, cut_points: Sequence[Points]) -> "ColumnCuts":
-        """All ways, and ln of the density of ranks that each gives its column."""
-        assert data.measurements is not None
+        """All ways to cut the columns."""
         nodes = np.flatnonzero(data.measured).tolist()
-        columns = data.measurements[:, data.measured].T
-        ways = [
-            tuple(Way.of(x, points) for points in each)
-            for x, each in zip(columns, cut_points, strict=True)
-        ]
-        log_density = [
-            np.array([_log_density(way.codes, counted(data)[v]) for way in each])
-            for v, each in zip(nodes, ways, strict=True)
-        ]
+        ways = tuple(
+            tuple(Way.of(data, v, points) for points in each)
+            for v, each in zip(nodes, cut_points, strict=True)
+        )
         comparisons = PER_ROW * (data.m + A_FAMILY) * sum(map(len, ways))
         told = len(ways), np.int64, f"cuts of {len(ways)} columns", comparisons
-        return cls(data, *told, score, tuple(ways), tuple(log_density))
+        return cls(data, score, None, *told, ways)
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many candidates each column has."""
+        return np.array([len(each) for each in self.ways])
+
+    def chosen(self, choices: Ints, /) -> list[Way]:
+        """The way of each column."""
+        return [each[c] for each, c in zip(self.ways, choices, strict=True)]
 
     def fit(self, choices: Ints, /) -> bool:
-        sizes = np.array([len(each) for each in self.ways])
-        return bool(((choices >= 0) & (choices < sizes)).all())
+        return bool(((choices >= 0) & (choices < self.sizes)).all())
 
     def start(self, rng: np.random.Generator, /) -> Ints:
-        return rng.integers([len(each) for each in self.ways])
+        return rng.integers(self.sizes)
 
     def filled(self, choices: Ints, /) -> Data:
-        return _with_columns(
-            self.data, [ways[c] for ways, c in zip(self.ways, choices, strict=True)]
-        )
+        return _with_columns(self.data, self.chosen(choices))
 
     def drawn(self, choices: Ints, dag: Ints, rng: np.random.Generator, /) -> Ints:
         """Each choice drawn anew, in turn, from all candidates of its column."""
@@ -278,7 +268,7 @@ class ColumnCuts(Unknown):
         for i, v in enumerate(np.flatnonzero(self.data.measured).tolist()):
             ways, families = self.ways[i], [v, *np.flatnonzero(dag >> v & 1).tolist()]
             sizes = np.array([len(way.levels) for way in ways])
-            log_weight = self.log_density[i].copy()
+            log_weight = np.array([way.log_density for way in ways])
             for u in families:
                 others = [w for w in (u, *members(int(dag[u]))) if w != v]
                 cells = self.score.cell_counts(sizes * arities[others].astype(float).prod())
@@ -291,18 +281,17 @@ class ColumnCuts(Unknown):
         return out
 
     def proposed(self, choices: Ints, rng: np.random.Generator, /) -> Ints | None:
-        sizes = np.array([len(each) for each in self.ways])
-        if not (some := np.flatnonzero(sizes > 1)).size:
+        if not (some := np.flatnonzero(self.sizes > 1)).size:
             return None
         i, out = rng.choice(some), choices.copy()
-        out[i] = (out[i] + rng.integers(1, sizes[i])) % sizes[i]
+        out[i] = (out[i] + rng.integers(1, self.sizes[i])) % self.sizes[i]
         return out
 
     def log_scores(self, choices: Ints, parents: Ints, /) -> Floats:
         """Ln densities (n, F) of the ranks of each node given those of its parents."""
-        out = log_scores(self.filled(choices), self.score, parents)
-        chosen = [each[c] for each, c in zip(self.log_density, choices, strict=True)]
-        out[self.data.measured] += np.array(chosen)[:, None]
+        out = super().log_scores(choices, parents)
+        log_density = np.array([way.log_density for way in self.chosen(choices)])
+        out[self.data.measured] += log_density[:, None]
         return out
 
     def _log_score(
@@ -313,9 +302,3 @@ class ColumnCuts(Unknown):
         split = counting.whole(self.data.m, mask.bit_count(), arities)
         split.rows[0, : rows.size], split.starts[0, 1] = rows, rows.size
         return float(counting.split_family(columns, arities, v, mask, pseudo_count, split))
-
-
-def _log_density(codes: Codes, rows: Bools) -> float:
-    """Ln of 1 / width of a row's interval, summed over these rows."""
-    widths = np.bincount(codes) / codes.size
-    return -float(np.log(widths[codes[rows]]).sum())

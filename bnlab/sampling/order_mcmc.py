@@ -8,15 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab import memory
-from bnlab.checkpoints import Checkpoint, identity, nats, orders_of
+from bnlab.checkpoints import nats, orders_of
 from bnlab.checks import Count, Floats, Ints, checked, shown
-from bnlab.errors import Public
 from bnlab.exact import OrderPosterior
 from bnlab.kernels import order_walks
 from bnlab.kernels.bits import accept
-from bnlab.results import Draws, Run
-from bnlab.running import Executor, Progress, seed_of
+from bnlab.results import Draws
+from bnlab.running import Executor, Progress
 from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance
 from bnlab.sampling.independent import order_block, sample
 from bnlab.sampling.order_target import KINDS, Moves, OrderWalker, check_weight, walker_bytes
@@ -114,48 +112,29 @@ def sample_orders(
     plan = ChainSettings.of(draws, burn_in, thin, chains, target.n)
     table, moves = target, Moves() if moves is None else moves
     betas = np.ones(1) if schedule is None else betas_of(schedule)
-    memory.require(
-        walker_bytes(table.n, table.max_parents)
-        + plan.bytes_of(table.n, betas.size, saved=checkpoint is not None),
-        task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on orders",
-        remedy=("keep fewer draws, or choose fewer variables with ", Public("Data.select")),
-    )
-    settings = {**plan.settings, "moves": repr(moves), "max_parents": table.max_parents}
-    if schedule is not None:
-        settings["schedule"] = repr(schedule)
-    method, seed = "order-MCMC" if schedule is None else "MC3", seed_of(rng)
-    of_all = {**settings, "schedule": betas}
-    identified = identity(method, **of_all, seed=seed, table=table)
-    rngs = rng.spawn(plan.chains)
-    starts = [np.array([allowed_order(table, rng=child) for _ in betas]) for child in rngs]
-    layout = Layout(
-        orders_of(table.n, betas.size),
-        (orders_of(table.n), nats(betas.size)),
-        ((len(KINDS) + 1) * betas.size - 1, 2),
-    )
-    run = Chains(
+    walking = walker_bytes(table.n, table.max_parents)
+    plan.require(walking, (table.n, betas.size), checkpoint, table.n, "draws: walking on orders")
+    method = "order-MCMC" if schedule is None else "MC3"
+    settings = {} if schedule is None else {"schedule": repr(schedule)}
+    told = {"moves": repr(moves), "max_parents": table.max_parents}
+    run = Chains(method, plan, rng, executor, **told, **settings)
+    orders, log_weights = run.walk(
         lambda: CoupledWalker(OrderWalker.of(table), betas, moves),
-        starts,
-        plan,
-        rngs,
-        layout,
-        executor,
+        [np.array([allowed_order(table, rng=child) for _ in betas]) for child in run.rngs],
+        Layout(
+            orders_of(table.n, betas.size),
+            (orders_of(table.n), nats(betas.size)),
+            ((len(KINDS) + 1) * betas.size - 1, 2),
+        ),
+        {"schedule": betas, "table": table},
+        checkpoint,
+        progress,
     )
-    run.run(Checkpoint.at(checkpoint, identified), progress)
-    orders, log_weights = run.records
     log_target = log_weights[:, :, -1]
     check_weight(table, orders, log_target)
-    return Draws(
-        orders,
-        np.zeros(log_target.shape),
-        log_target,
-        "orders",
-        "order-modular",
-        table.names,
-        stats=_acceptance(run.tally, betas, moves, coupled=schedule is not None),
-        traces={} if schedule is None else {"tempered": log_weights},
-        run=Run(method, settings, seed, run.seconds, stopped=run.stopped),
-    )
+    stats = _acceptance(run.tally, betas, moves, coupled=schedule is not None)
+    traces = {} if schedule is None else {"tempered": log_weights}
+    return run.draws(orders, log_target, "orders", table.names, stats=stats, traces=traces)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,19 +3,16 @@
 import math
 import os
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab import memory
-from bnlab.checkpoints import Checkpoint, Kept, alike, dags_of, identity, nats
+from bnlab.checkpoints import Kept, alike, dags_of, nats
 from bnlab.checks import Floats, Ints, checked
-from bnlab.errors import Public
 from bnlab.kernels import partition_walks
-from bnlab.results import Draws, Run
-from bnlab.running import Executor, Progress, seed_of
+from bnlab.results import Draws
+from bnlab.running import Executor, Progress
 from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance, blank
 from bnlab.sampling.order_target import OrderWalker, walker_bytes
 from bnlab.scores import ScoreTable, allowed_order, array_bytes
@@ -87,31 +84,17 @@ def sample_partitions(
     Draws(4 x 5 dags of 2 variables, structure-modular)
     """
     plan = ChainSettings.of(draws, burn_in, thin, chains, table.n)
-    seed = seed_of(rng)
-    memory.require(
-        partition_walker_bytes(table.n, table.max_parents)
-        + plan.bytes_of(table.n, 2, saved=checkpoint is not None),
-        task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on partitions",
-        remedy=("keep fewer draws, or choose fewer variables with ", Public("Data.select")),
+    walking = partition_walker_bytes(table.n, table.max_parents)
+    plan.require(walking, (table.n, 2), checkpoint, table.n, "draws: walking on partitions")
+    run = Chains(METHOD, plan, rng, executor, max_parents=table.max_parents)
+    starts = [first_partition(table, child) for child in run.rngs]
+    layout, target = _layout(table), {"table": table}
+    dags, log_target, log_weights = run.walk(
+        lambda: PartitionWalker.of(table), starts, layout, target, checkpoint, progress
     )
-    rngs = rng.spawn(plan.chains)
-    starts = [first_partition(table, child) for child in rngs]
-    settings = {**plan.settings, "max_parents": table.max_parents}
-    identified = identity(METHOD, **settings, seed=seed, table=table)
-    run = Chains(lambda: PartitionWalker.of(table), starts, plan, rngs, layout_of(table), executor)
-    run.run(Checkpoint.at(checkpoint, identified), progress)
-    dags, log_targets, log_weights = run.records
-    return Draws(
-        dags,
-        np.zeros(log_targets.shape),
-        log_targets,
-        "dags",
-        "structure-modular",
-        table.names,
-        stats={f"acceptance_{kind}": acceptance(run.tally[:, i]) for i, kind in enumerate(KINDS)},
-        traces={"log_partition": log_weights},
-        run=Run(METHOD, settings, seed, run.seconds, stopped=run.stopped),
-    )
+    stats = {f"acceptance_{kind}": acceptance(run.tally[:, i]) for i, kind in enumerate(KINDS)}
+    traces = {"log_partition": log_weights}
+    return run.draws(dags, log_target, "dags", table.names, stats=stats, traces=traces)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +107,7 @@ class PartitionWalker:
     source: partition_walks.Families
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _received, (OrderWalker(self.n, self.max_parents, self.log_phi, ()),)
+        return _ranked, (OrderWalker(self.n, self.max_parents, self.log_phi, ()),)
 
     @classmethod
     def of(cls, table: ScoreTable, /) -> "PartitionWalker":
@@ -174,18 +157,12 @@ def _ranked(orders: OrderWalker) -> PartitionWalker:
     return PartitionWalker(orders.n, orders.max_parents, orders.log_phi, families)
 
 
-@lru_cache(maxsize=1)
-def _received(orders: OrderWalker) -> PartitionWalker:
-    """The walker of a pickle, laid out once for the jobs that come to a process together."""
-    return _ranked(orders)
-
-
 def partition_walker_bytes(n: int, max_parents: int, /) -> int:
     """Bytes that `PartitionWalker.of` takes for n variables, at most."""
     return walker_bytes(n, max_parents, dense=False) + 3 * array_bytes(n, max_parents)
 
 
-def layout_of(table: ScoreTable, /) -> Layout:
+def _layout(table: ScoreTable) -> Layout:
     """What chains on partitions hold."""
 
     def divide(layers: Ints) -> bool:

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab import memory
-from bnlab.checkpoints import Checkpoint, Kept, alike, dags_of, identity, nats
+from bnlab.checkpoints import Kept, alike, dags_of, nats
 from bnlab.checks import Floats, Ints, checked
 from bnlab.kernels import counting, dag_jumps, dag_walks as kernels
 from bnlab.priors import LARGEST_LOG
-from bnlab.results import Draws, Run, read_only
-from bnlab.running import Executor, Progress, seed_of
+from bnlab.results import Draws, read_only
+from bnlab.running import Executor, Progress
 from bnlab.sampling.chains import Chains, ChainSettings, Layout, acceptance, blank
 from bnlab.sampling.structure_kernels import (
     EdgeReversal,
@@ -114,43 +113,35 @@ def sample_structures(
     plan = ChainSettings.of(draws, burn_in, pairs if thin is None else thin, chains, table.n)
     jumping = _shares(kernel)[1] == 0
     chain_bytes = 16 * table.n * table.n * dag_jumps.REMEMBERED if jumping else 0
-    memory.require(
-        table.log_score.nbytes * (4 if isinstance(kernel, EdgeReversal) else 1)
-        + plan.chains * chain_bytes
-        + plan.bytes_of(table.n, 1, saved=checkpoint is not None),
-        task=f"n={table.n}, {plan.chains} x {plan.draws} draws: walking on DAGs",
-        remedy="keep fewer draws, with more moves between them (thin=)",
+    walking = table.log_score.nbytes * (4 if isinstance(kernel, EdgeReversal) else 1)
+    walking += plan.chains * chain_bytes
+    plan.require(
+        walking,
+        (table.n, 1),
+        checkpoint,
+        table.n,
+        "draws: walking on DAGs",
+        "keep fewer draws, with more moves between them (thin=)",
     )
-    seed, rngs = seed_of(rng), rng.spawn(plan.chains)
+    told = {"kernel": repr(kernel), "max_parents": table.max_parents}
+    run = Chains(METHOD, plan, rng, executor, **told)
     starts = first_dags(table, start, plan.chains)
     modular = StructureWalker.of(table, kernel)
-    of_all: dict[str, object] = {"kernel edges": modular.kernel[2]}
-    settings = {**plan.settings, "kernel": repr(kernel), "max_parents": table.max_parents}
+    target: dict[str, object] = {"kernel edges": modular.kernel[2]}
     walker: StructureWalker | PriorWalker = modular
     if log_prior is not None:
         walker = PriorWalker.of(modular, log_prior, plan.thin, starts[0])
-        for dag, child in zip(starts, rngs, strict=True):
+        for dag, child in zip(starts, run.rngs, strict=True):
             walker.search(dag, child, SEARCH_STEPS if start is None else 0)
-        settings["log_prior"] = getattr(log_prior, "__name__", type(log_prior).__name__)
-        of_all["log_prior of starts"] = [walker.evaluate(dag) for dag in starts]
-        plan = ChainSettings(plan.draws, -(-plan.burn_in // plan.thin), 1, plan.chains)
+        run.settings["log_prior"] = getattr(log_prior, "__name__", type(log_prior).__name__)
+        target["log_prior of starts"] = [walker.evaluate(dag) for dag in starts]
+        run.plan = ChainSettings(plan.draws, -(-plan.burn_in // plan.thin), 1, plan.chains)
     else:
         starts = np.pad(starts, ((0, 0), (0, 1)), constant_values=-1)
-    of_all |= {**settings, "starts": starts, "seed": seed, "table": table}
+    target |= {"starts": starts, "table": table}
     layout = _layout(table, modular=log_prior is None)
-    run = Chains(lambda: walker, list(starts), plan, rngs, layout, executor)
-    run.run(Checkpoint.at(checkpoint, identity(METHOD, **of_all)), progress)
-    dags, log_target = run.records
-    return Draws(
-        dags,
-        np.zeros(log_target.shape),
-        log_target,
-        "dags",
-        "structure-modular",
-        table.names,
-        stats=_acceptance(run.tally),
-        run=Run(METHOD, settings, seed, run.seconds, stopped=run.stopped),
-    )
+    dags, log_target = run.walk(lambda: walker, starts, layout, target, checkpoint, progress)
+    return run.draws(dags, log_target, "dags", table.names, stats=_acceptance(run.tally))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
