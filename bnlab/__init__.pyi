@@ -86,9 +86,6 @@ from .results import (
 from .running import (
     Stopped as Stopped,
 )
-from .sampling.bucket_mcmc import (
-    sample_partial_orders as sample_partial_orders,
-)
 from .sampling.completing import (
     Completions as Completions,
     complete as complete,
@@ -107,6 +104,7 @@ from .sampling.independent import (
 from .sampling.order_mcmc import (
     each_order as each_order,
     sample_orders as sample_orders,
+    sample_partial_orders as sample_partial_orders,
 )
 from .sampling.order_target import (
     Moves as Moves,

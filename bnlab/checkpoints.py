@@ -56,6 +56,11 @@ def counts(*shape: int | str) -> Kept:
     return Kept(np.int64, shape, 0, MOST_COUNTED)
 
 
+def tallies(*shape: int | str) -> Kept:
+    """Numbers (..., 2) of moves: those tried, and of these the accepted ones."""
+    return counts(*shape)._replace(holds=lambda a: (a[..., 1] <= a[..., 0]).all())
+
+
 def orders_of(n: int, *shape: int | str) -> Kept:
     """Orders (..., n) of n nodes."""
     return Kept(np.int64, (*shape, n), 0, n - 1, lambda a: (np.sort(a) == np.arange(n)).all())

@@ -13,7 +13,7 @@ from tables import small_table
 import bnlab as bn
 from bnlab.kernels import bucket_walks
 from bnlab.sampling import OrderWalker
-from bnlab.sampling.bucket_mcmc import PartialOrderWalker
+from bnlab.sampling.order_mcmc import PartialOrderWalker
 
 DENSE = pytest.mark.parametrize("dense", [True, False], ids=["dense", "families"])
 

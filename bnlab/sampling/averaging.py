@@ -242,20 +242,17 @@ class GibbsWalker:
         self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
         """Values (T, size), ln targets (T,), edges (T, n, n), DAGs (T, n), and how many changed."""
-        n, values, dag = self.table.n, self.unknown.values(state), state[-self.table.n :].copy()
-        kept, given = np.empty((records, values.size), values.dtype), np.empty((records, n, n))
-        dags, log_target = np.empty((records, n), np.int64), np.empty(records)
-        tally = np.zeros(2, np.int64)
+        values, dag = self.unknown.values(state), state[-self.table.n :].copy()
+        kept, tally = [], np.zeros(2, np.int64)
         for t in range(-lead, records * thin):
             before, values = values, self.unknown.drawn(values, dag, rng)
             values, edges, dag, log_p = self._drawn(values, dag, rng)
             if t >= 0:
                 tally += values.size, int((values != before).sum())
             if t >= 0 and t % thin == thin - 1:
-                i = t // thin
-                kept[i], dags[i], given[i], log_target[i] = values, dag, edges, log_p
+                kept.append((values, log_p, edges, dag))
         state[:] = self.unknown.state(values, dag)
-        return kept, log_target, given, dags, tally
+        return *map(np.array, zip(*kept, strict=True)), tally
 
     def _drawn(
         self, values: Values, dag: Ints, rng: np.random.Generator

@@ -17,10 +17,10 @@ from bnlab.checkpoints import (
     Checkpoint,
     Kept,
     check,
-    counts,
     generator_states,
     identity,
     restore_generators,
+    tallies,
 )
 from bnlab.checks import Count, Floats, Ints, Natural, frozen
 from bnlab.errors import Public
@@ -268,7 +268,7 @@ class Chains(Work):
             "moves": Kept(np.int64, (), 0, plan.moves),
             "states": layout.state._replace(shape=(plan.chains, *layout.state.shape)),
             "generators": GENERATORS,
-            "tally": counts(*((plan.chains, *layout.tally) if draws else ())),
+            "tally": tallies(plan.chains, *layout.tally) if draws else Kept(np.int64, (), 0, 0),
             "seconds": SECONDS,
         }
         for i, of_draw in enumerate(layout.records if draws else ()):
@@ -277,9 +277,6 @@ class Chains(Work):
         records = [saved[name] for name in kept if name.startswith("record")]
         if moves > plan.burn_in and (moves - plan.burn_in) % plan.thin:
             raise ValueError(f"moves={moves} end between two draws")
-        tally = saved["tally"] if draws else np.stack([saved["tally"], saved["tally"] * 0])[::-1]
-        if (tally[..., 1] > tally[..., 0]).any():
-            raise ValueError("tally has more moves that were accepted than were tried")
         if records and not layout.agree(*records):
             raise ValueError("the draws do not have the weights beside them")
         restore_generators(self.rngs, saved["generators"])

@@ -1,14 +1,13 @@
 """`sample_dags`: independent DAGs from an exact posterior, or DAGs given orders drawn before."""
 
 import math
-from typing import NamedTuple
+import os
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab import memory
 from bnlab.checkpoints import Arrays
-from bnlab.checks import Count, Floats, Ints, checked
+from bnlab.checks import Bools, Count, Floats, Ints, checked
 from bnlab.exact import DagPosterior, OrderPosterior
 from bnlab.graphs import predecessor_masks
 from bnlab.results import Draws, Run
@@ -17,12 +16,13 @@ from bnlab.sampling.independent import (
     BLOCK_DRAWS,
     NO_DAG,
     ROUND_BLOCKS,
+    Families,
     batch_bytes,
     dag_block,
     dags_given,
     families_by_weight,
+    layer_block,
     sample,
-    sample_by_layers,
 )
 from bnlab.scores import ScoreTable
 
@@ -94,18 +94,27 @@ def sample_dags(
     if table is not None:
         raise ValueError("table= goes with draws of orders: an exact posterior has its own table")
     if isinstance(target, DagPosterior):
-        return sample_by_layers(target, draws, rng, progress, executor)
+        n, workers = target.table.n, min(os.cpu_count() or 1, -(-draws // BLOCK_DRAWS))
+        memory.require(
+            24 * workers << n,
+            task=f"drawing DAGs of {n} variables by {workers} workers",
+            remedy=f"draw at most {BLOCK_DRAWS:,} at a time, for one worker, or choose fewer "
+            "variables (Data.select)",
+        )
+        method = "exact DAGs by layers"
+        return sample(target, layer_block, "dags", method, draws, rng, progress, executor)
     return sample(target, dag_block, "dags", "DDS", draws, rng, progress, executor)
 
 
 @checked
 def check_orders(orders: Draws, table: ScoreTable | None, /) -> ScoreTable:
     """The table, or a ValueError when `orders` are no orders of its variables."""
-    if not isinstance(orders, Draws) or orders.over != "orders":
-        what = "DAGs already" if isinstance(orders, Draws) else type(orders).__name__
-        raise ValueError(f"DAGs are drawn given orders, not {what}: pass what sample_orders gave")
-    if not isinstance(table, ScoreTable):
-        raise ValueError(f"pass table=, the score table of the orders, not {type(table).__name__}")
+    if orders.over != "orders":
+        raise ValueError(
+            "DAGs are drawn given orders, not DAGs already: pass what sample_orders gave"
+        )
+    if table is None:
+        raise ValueError("pass table=, the score table of the orders")
     if table.names != orders.names:
         raise ValueError(
             f"a table of {_some(table.names)} for orders of {_some(orders.names)}: pass the score "
@@ -114,21 +123,16 @@ def check_orders(orders: Draws, table: ScoreTable | None, /) -> ScoreTable:
     return table
 
 
-class Given(NamedTuple):
-    """Orders of which DAGs are drawn."""
-
-    orders: Ints  # (T, n)
-    weigh: NDArray[np.bool_]  # (T,), which have a weight
-    families: list[tuple[Ints, Floats]]  # as from `families_by_weight`
-    uniforms: Floats  # (T, draws, n), for the DAGs of each order
+Job = tuple[Ints, Bools, Families, Floats]
 
 
-def given_block(given: Given) -> Arrays:
-    """One DAG for each order and each row of its uniform numbers."""
-    _, draws, n = given.uniforms.shape
-    masks = np.repeat(predecessor_masks(given.orders), draws, axis=0)
-    block = dags_given(given.families, masks, given.uniforms.reshape(-1, n))
-    if (np.isneginf(block["log_target"]) & np.repeat(given.weigh, draws)).any():
+def given_block(job: Job) -> Arrays:
+    """One DAG for each order (T, n) and each row of its uniform numbers (T, draws, n)."""
+    orders, weigh, families, uniforms = job
+    _, draws, n = uniforms.shape
+    masks = np.repeat(predecessor_masks(orders), draws, axis=0)
+    block = dags_given(families, masks, uniforms.reshape(-1, n))
+    if (np.isneginf(block["log_target"]) & np.repeat(weigh, draws)).any():
         raise ValueError(NO_DAG)
     return block
 
@@ -159,11 +163,10 @@ def _given_orders(
     if executor is not None:
         block = max(block, math.ceil(chains * each / MAX_JOBS))
 
-    def job(part: slice) -> Given:
-        orders_of = slice(part.start // draws, part.stop // draws)
-        count = orders_of.stop - orders_of.start
-        uniforms = rng.random((count, draws, n))
-        return Given(side_by_side[orders_of], weigh[orders_of], families, uniforms)
+    def job(part: slice) -> Job:
+        of_part = slice(part.start // draws, part.stop // draws)
+        uniforms = rng.random((of_part.stop - of_part.start, draws, n))
+        return side_by_side[of_part], weigh[of_part], families, uniforms
 
     batch = Batch(given_block, job, total, executor, size=block * draws, ahead=ROUND_BLOCKS)
     run_steps(batch, None, progress)

@@ -1,6 +1,5 @@
 """Independent draws: from an exact posterior, and of order, network and data from their prior."""
 
-import os
 from collections.abc import Callable
 from dataclasses import field
 from typing import TypeVar
@@ -24,11 +23,11 @@ from bnlab.running import MANY_PARTS, Batch, Clock, Executor, Progress, run_step
 from bnlab.scores import K2, BDeu, ScoreTable, score_families
 from bnlab.scores.discrete import pseudo_count
 
+Families = list[tuple[Ints, Floats]]  # of each node, as from `families_by_weight`
 Posterior = TypeVar("Posterior", OrderPosterior, DagPosterior)
 
 BLOCK_DRAWS = 8192
 NO_DAG = "an order has no DAG that the constraints allow: take more steps, to reach one that has"
-LAYERS = "exact DAGs by layers"
 ROUNDED = (
     "rounding has led to a set of nodes that no layer can follow (a chance of about 1e-13 a draw): "
     "draw again with another state of rng"
@@ -125,7 +124,7 @@ def dag_block(job: tuple[OrderPosterior, Floats]) -> Arrays:
 
 
 def dags_given(
-    families: list[tuple[Ints, Floats]], masks: Ints, uniforms: Floats, touched: Ints | None = None
+    families: Families, masks: Ints, uniforms: Floats, touched: Ints | None = None
 ) -> Arrays:
     """One DAG for each row of predecessor masks (T, n), from uniform numbers (T, n).
 
@@ -143,7 +142,7 @@ def dags_given(
     return {"values": dags, "log_target": log_target}
 
 
-def edges_given(families: list[tuple[Ints, Floats]], masks: Ints, weights: Floats) -> Floats:
+def edges_given(families: Families, masks: Ints, weights: Floats) -> Floats:
     """Sum over predecessor masks (T, n) of weights (T,) times p(u -> v | order): (n, n), [u, v]."""
     out = np.zeros((len(families), len(families)))
     for v, family in enumerate(families):
@@ -152,30 +151,6 @@ def edges_given(families: list[tuple[Ints, Floats]], masks: Ints, weights: Float
     if np.isnan(out).any():
         raise ValueError(NO_DAG)
     return out.T
-
-
-def sample_by_layers(
-    posterior: DagPosterior,
-    draws: int,
-    rng: np.random.Generator,
-    progress: Progress | None,
-    executor: Executor | None,
-    /,
-) -> Draws:
-    """Independent DAGs from p(G | D), structure-modular [TalvitieEtAl2019].
-
-    Every set of placed nodes costs a sum over the subsets of the others, once for each block of
-    draws: at most O(n 2**n) a layer.
-    """
-    n = posterior.table.n
-    workers = min(os.cpu_count() or 1, -(-draws // BLOCK_DRAWS))
-    memory.require(
-        24 * workers << n,
-        task=f"drawing DAGs of {n} variables by {workers} workers",
-        remedy=f"draw at most {BLOCK_DRAWS:,} at a time, for one worker, or choose fewer variables "
-        "(Data.select)",
-    )
-    return sample(posterior, layer_block, "dags", LAYERS, draws, rng, progress, executor)
 
 
 def layer_block(job: tuple[DagPosterior, Floats]) -> Arrays:

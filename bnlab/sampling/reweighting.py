@@ -23,12 +23,12 @@ from bnlab.checkpoints import (
     identity,
     restore_generators,
 )
-from bnlab.checks import Count, Floats, Ints, checked, real
+from bnlab.checks import Count, Ints, checked, real
 from bnlab.graphs import predecessor_masks
 from bnlab.results import BestDags, Draws, Run
 from bnlab.running import Clock, Progress, Work, run_steps, seed_of
 from bnlab.sampling.dags_given_orders import check_orders
-from bnlab.sampling.independent import NO_DAG, families_by_weight
+from bnlab.sampling.independent import NO_DAG, Families, families_by_weight
 from bnlab.scores import ScoreTable
 
 Dag = tuple[int, ...]
@@ -214,7 +214,7 @@ class _Found(Work):
     """The distinct DAGs (U, n) of the orders that are done, in the order in which they were met."""
 
     table: ScoreTable
-    families: list[tuple[Ints, Floats]]
+    families: Families
     orders: Ints
     masks: Ints
     eps: float
@@ -268,7 +268,7 @@ class _Found(Work):
         self._at = orders, count, saved["generator"]
 
 
-def within(families: list[tuple[Ints, Floats]], masks: Ints, /) -> Choices:
+def within(families: Families, masks: Ints, /) -> Choices:
     """Of each node the families within masks (n,), and ln tail sums of their p, -inf at the end."""
     out = []
     for (parents, log_phi), mask in zip(families, masks, strict=True):

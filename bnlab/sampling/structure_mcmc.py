@@ -313,9 +313,6 @@ def _shares(kernel: StructureKernel) -> tuple[int, float]:
             return kernels.GIBBS, 1.0
         case EdgeReversal():
             return kernels.REVERSAL, kernel.share
-    raise ValueError(
-        f"kernel={kernel!r}: pass Local(), Global(edges), Hybrid(edges), Gibbs() or EdgeReversal()"
-    )
 
 
 def _acceptance(tally: Ints) -> dict[str, Floats]:
