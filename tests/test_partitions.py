@@ -12,7 +12,7 @@ from tables import small_table
 import bnlab as bn
 from bnlab.kernels import partition_walks
 from bnlab.sampling.chains import ChainSettings
-from bnlab.sampling.partition_mcmc import KINDS, PartitionWalker, first_partition, partition_of
+from bnlab.sampling.partition_mcmc import KINDS, PartitionWalker, first_dag, partition_of
 from bnlab.scores import allowed_order
 
 MOVED = KINDS[:4]  # the partition itself; the last kind moves one of its DAGs
@@ -242,7 +242,7 @@ def test_many_variables(n):
     data = bn.Data.from_arrays(rng.integers(0, 2, size=(30, n)))
     table = bn.score_families(data, bn.BDeu(), max_parents=2)
     log_phi, walker = oracles.families_of(table), PartitionWalker.of(table)
-    state = first_partition(table, rng)
+    state = partition_of(first_dag(table, rng))
     dags, log_targets, log_weights, tally = walker.walk(state, 50, 3, 50, rng)
     assert log_weights[-1] == pytest.approx(log_weight(log_phi, tuple_of(state)), abs=1e-8)
     assert (partition_of(dags[-1]) == state).all()
@@ -353,7 +353,9 @@ def test_first_partitions_have_weight_whenever_there_is_a_dag():
     for seed in range(5):
         rng = np.random.default_rng(seed)
         assert allowed_order(table, rng=rng).tolist() == list(range(8))
-        assert tuple_of(first_partition(table, rng)) == tuple(frozenset([v]) for v in range(8))
+        assert tuple_of(partition_of(first_dag(table, rng))) == tuple(
+            frozenset([v]) for v in range(8)
+        )
     draws = bn.sample_partitions(table, draws=5, burn_in=0, rng=np.random.default_rng(1))
     assert (draws.log_target > -math.inf).all()
     assert draws.log_target == pytest.approx(table.log_target(draws.values))

@@ -38,6 +38,7 @@ from bnlab.running import (
 )
 
 File = str | os.PathLike[str] | None
+Advanced = tuple[tuple[NDArray[Any], ...], Ints, np.random.Generator]  # recorded; then states
 CHAINS = 4
 BURN_IN = 10_000
 MAX_THIN = 10_000_000  # moves that nothing interrupts
@@ -292,19 +293,19 @@ class Chains(Work):
         """Draws of each chain so far."""
         return self.plan.kept(self._at.moves)
 
-    def _take(self, lead: int, records: int, results: list["_Advanced"]) -> None:
+    def _take(self, lead: int, records: int, results: list[Advanced]) -> None:
         """Take in the results of a round."""
+        recorded, states, rngs = (list(each) for each in zip(*results, strict=True))
         tally = self._at.tally
         if records:
             fresh = slice(self._kept, self._kept + records)
             if not self._records:
-                self._make_room(results[0].recorded[:-1])
+                self._make_room(recorded[0][:-1])
             for i, whole in enumerate(self._records):
-                for c, result in enumerate(results):
-                    whole[c, fresh] = result.recorded[i]
-            tally = tally + np.array([result.recorded[-1] for result in results])
+                for c, arrays in enumerate(recorded):
+                    whole[c, fresh] = arrays[i]
+            tally = tally + np.array([arrays[-1] for arrays in recorded])
         moves = self._at.moves + lead + records * self.plan.thin
-        states, rngs = [result.state for result in results], [result.rng for result in results]
         # At once: an interrupt finds the position before the round, or after it.
         self._at = Position(moves, states, rngs, tally)
 
@@ -330,21 +331,13 @@ def _block(
     return max(sampler.block_moves, int(made * wanted / seconds))
 
 
-class _Advanced(NamedTuple):
-    """A chain after a round: what is recorded, and where it and its generator stand."""
-
-    recorded: tuple[NDArray[Any], ...]
-    state: Ints
-    rng: np.random.Generator
-
-
 def _advance(
     sampler: ChainSampler, job: tuple[Ints, np.random.Generator, int, int, int]
-) -> _Advanced:
+) -> Advanced:
     """Move a copy of a chain along: an interrupt leaves the chain as before the round."""
     state, rng, lead, records, thin = job
     state, rng = state.copy(), deepcopy(rng)
-    return _Advanced(sampler.walk(state, lead, records, thin, rng), state, rng)
+    return sampler.walk(state, lead, records, thin, rng), state, rng
 
 
 def blank(records: int, n: int, reals: int, *tally: int) -> tuple[NDArray[Any], ...]:

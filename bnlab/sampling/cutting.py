@@ -175,13 +175,12 @@ def candidate_cuts(data: Data, bins: Sequence[int], /) -> tuple[Points, ...]:
 def _candidates(column: Floats, name: str, bins: Sequence[int]) -> Points:
     """Quantiles, without those that ties make equal, or that leave nothing above them."""
     check_spread(column, name)
-    found: dict[tuple[float, ...], None] = {}
+    found, below = [], column[column < column.max()]
     for number in sorted(bins):
         shares = np.arange(1, number) / number
         points = np.unique(np.quantile(column, shares, method="inverted_cdf"))
-        found[tuple(points[points < column.max()].tolist())] = None
-    found.pop((), None)
-    return tuple(found) or ((float(column[column < column.max()].max()),),)
+        found.append(tuple(points[points < column.max()].tolist()))
+    return tuple(filter(None, dict.fromkeys(found))) or ((float(below.max()),),)
 
 
 class Way(NamedTuple):

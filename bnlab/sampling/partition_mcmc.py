@@ -87,7 +87,7 @@ def sample_partitions(
     walking = partition_walker_bytes(table.n, table.max_parents)
     plan.require(walking, (table.n, 2), checkpoint, table.n, "draws: walking on partitions")
     run = Chains(METHOD, plan, rng, executor, max_parents=table.max_parents)
-    starts = [first_partition(table, child) for child in run.rngs]
+    starts = [partition_of(first_dag(table, child)) for child in run.rngs]
     layout, target = _layout(table), {"table": table}
     dags, log_target, log_weights = run.walk(
         lambda: PartitionWalker.of(table), starts, layout, target, checkpoint, progress
@@ -188,11 +188,6 @@ def partition_of(dag: Ints, /) -> Ints:
     layers = np.empty(dag.size, np.int64)
     partition_walks.divide(dag, layers)
     return layers
-
-
-def first_partition(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
-    """Return the partition (n,) of `first_dag`."""
-    return partition_of(first_dag(table, rng))
 
 
 def first_dag(table: ScoreTable, rng: np.random.Generator, /) -> Ints:
