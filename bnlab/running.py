@@ -146,21 +146,20 @@ def report_progress(
         raise ValueError(f"progress gave {shown(answer)}: return False to stop the run") from None
 
 
+@dataclass
 class Steps:
     """The steps of a run that has nothing to return before its end, told to its progress."""
 
-    def __init__(
-        self, progress: Progress | None, total: int, outcome: str = "no result yet"
-    ) -> None:
-        self._progress, self._total, self._outcome = progress, total, outcome
-        self._done = 0
+    progress: Progress | None
+    total: int
+    outcome: str = "no result yet"
+    done: int = 0
 
     def tick(self) -> None:
         """Count a step; raise Stopped when progress returns False before the last."""
-        self._done += 1
-        done, total = self._done, self._total
-        if not report_progress(self._progress, done, total) and done < total:
-            raise Stopped(f"stopped after step {done} of {total}: {self._outcome}")
+        self.done += 1
+        if not report_progress(self.progress, self.done, self.total) and self.done < self.total:
+            raise Stopped(f"stopped after step {self.done} of {self.total}: {self.outcome}")
 
 
 @cache

@@ -194,8 +194,7 @@ def _by_telescoping(draws: Draws, shift: float) -> Estimate:
     worst = (math.nan, math.nan)
     if chains > 1 and each >= LEAST_DRAWS and np.isfinite(levels).all():
         traces = [draws.log_target, *levels.transpose(2, 0, 1)]
-        told = [(rhat(values), ess(values)) for values in traces]
-        worst = (max(r for r, _ in told), min(size for _, size in told))
+        worst = max(map(rhat, traces)), min(map(ess, traces))
     return Estimate(
         float(trace[-1]), _jackknife(parts), "asymptotic", 1.0, trace, draws.run, *worst
     )

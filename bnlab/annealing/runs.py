@@ -234,18 +234,26 @@ def anneal(
         first = None if starts is None else starts[part]
         return walker(), method, rngs[part], first, direction
 
-    def size() -> int:
-        """Runs that go in one job: about 100 ms of them on threads."""
-        on_threads = max(1, walker().block_moves // moves)
-        if executor is None:
-            return on_threads
-        seconds = BLOCK_SECONDS * moves / walker().block_moves
-        return max(on_threads, job_size(runs, seconds, walker().log_phi.nbytes))
-
-    fitting = fits(table, runs, method)
-    batch = Batch(_block, job, runs, executor, size=size, fits=fitting, join=joined)
+    batch = Batch(
+        _block,
+        job,
+        runs,
+        executor,
+        size=lambda: _block_size(walker(), moves, runs, executor),
+        fits=fits(table, runs, method),
+        join=joined,
+    )
     run_steps(batch, file, progress)
     return Runs(**batch.arrays())
+
+
+def _block_size(walker: OrderWalker, moves: int, runs: int, executor: Executor | None) -> int:
+    """Runs of so many moves each that go in one job: about 100 ms of them on threads."""
+    size = max(1, walker.block_moves // moves)
+    if executor is None:
+        return size
+    seconds = BLOCK_SECONDS * moves / walker.block_moves
+    return max(size, job_size(runs, seconds, walker.log_phi.nbytes))
 
 
 def _block(job: Job) -> Arrays:

@@ -136,14 +136,13 @@ def complete(
     score : BDeu or K2 of states, BGe of measurements, ConditionalGaussian of tables with both:
         others are no marginal likelihoods
     draws : completions that each chain keeps, at least 1
-    rng : the only source of randomness; equal states give equal draws for any executor
     chains : number of chains, each from cells drawn from the observed shares of their columns
     burn_in : cycles of each chain before its first draw
     thin : cycles before each draw
     max_parents, prior, candidates, required, forbidden, tiers : as in `score_families`
     moves : 0 for DAGs from the exact posterior, or the number of moves on partitions in each cycle
         that draw them; by default 0 up to 14 variables, 50 n beyond
-    checkpoint, progress, executor : as in `sample_orders`
+    rng, checkpoint, progress, executor : as in `sample_orders`
 
     Returns
     -------

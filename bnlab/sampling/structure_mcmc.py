@@ -72,7 +72,6 @@ def sample_structures(
     ----------
     table : ScoreTable
     draws : number of DAGs of each chain, at least 1
-    rng : the only source of randomness; equal states give equal draws for any executor
     kernel : Local, Global, Hybrid, Gibbs or EdgeReversal, how the chains move
     chains : number of chains, each with its own random stream
     burn_in : moves of each chain before its first draw
@@ -83,7 +82,7 @@ def sample_structures(
         is forbidden
     checkpoint : a file that keeps the chains, as in `sample_orders`. A log_prior is known there by
         its name and its values for the first DAGs: name another file when you change it
-    progress, executor : as in `sample_orders`
+    rng, progress, executor : as in `sample_orders`
 
     Returns
     -------
