@@ -81,16 +81,8 @@ def sample(
     values, log_target = rows["values"][None], rows["log_target"][None]
     settings = {"draws": draws, "max_parents": posterior.table.max_parents}
     run = Run(method, settings, seed, clock.seconds, stopped=stopped)
-    return Draws(
-        values,
-        np.zeros(log_target.shape),
-        log_target,
-        over,
-        posterior.prior,
-        posterior.table.names,
-        independent=True,
-        run=run,
-    )
+    about, no_weight = (over, posterior.prior, posterior.table.names), np.zeros(log_target.shape)
+    return Draws(values, no_weight, log_target, *about, independent=True, run=run)
 
 
 def order_block(job: tuple[OrderPosterior, Floats]) -> Arrays:

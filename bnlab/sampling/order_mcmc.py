@@ -253,14 +253,10 @@ def sample_partial_orders(
         progress,
     )
     check_weight(table, orders, log_target)
+    stats, traces = {"acceptance": acceptance(run.tally)}, {"log_partial_order": log_weights}
+    whole = size == table.n  # one bucket, and each order is drawn anew
     return run.draws(
-        orders,
-        log_target,
-        "orders",
-        table.names,
-        independent=size == table.n,
-        stats={"acceptance": acceptance(run.tally)},
-        traces={"log_partial_order": log_weights},
+        orders, log_target, "orders", table.names, independent=whole, stats=stats, traces=traces
     )
 
 

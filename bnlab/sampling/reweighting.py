@@ -192,20 +192,15 @@ def ellis_wong_dags(
     stopped = run_steps(found, Checkpoint.at(checkpoint, identified), progress)
     dags = found.dags
     log_target = table.log_target(dags)[None]
+    run = Run(
+        f"{orders.run.method}, {METHOD}",
+        {**orders.run.settings, **settings},
+        seed,
+        orders.run.seconds + clock.seconds,
+        stopped=orders.run.stopped or stopped,
+    )
     return Draws(
-        dags[None],
-        log_target,
-        log_target,
-        "dags",
-        "structure-modular",
-        orders.names,
-        run=Run(
-            f"{orders.run.method}, {METHOD}",
-            {**orders.run.settings, **settings},
-            seed,
-            orders.run.seconds + clock.seconds,
-            stopped=orders.run.stopped or stopped,
-        ),
+        dags[None], log_target, log_target, "dags", "structure-modular", orders.names, run=run
     )
 
 

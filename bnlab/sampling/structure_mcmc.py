@@ -114,14 +114,8 @@ def sample_structures(
     chain_bytes = 16 * table.n * table.n * dag_jumps.REMEMBERED if jumping else 0
     walking = table.log_score.nbytes * (4 if isinstance(kernel, EdgeReversal) else 1)
     walking += plan.chains * chain_bytes
-    plan.require(
-        walking,
-        (table.n, 1),
-        checkpoint,
-        table.n,
-        "draws: walking on DAGs",
-        "keep fewer draws, with more moves between them (thin=)",
-    )
+    fewer = "keep fewer draws, with more moves between them (thin=)"
+    plan.require(walking, (table.n, 1), checkpoint, table.n, "draws: walking on DAGs", fewer)
     told = {"kernel": repr(kernel), "max_parents": table.max_parents}
     run = Chains(METHOD, plan, rng, executor, **told)
     starts = first_dags(table, start, plan.chains)
