@@ -97,14 +97,8 @@ def sample_orders(
     Draws(4 x 5 orders of 2 variables, order-modular)
     """
     if isinstance(target, OrderPosterior):
-        options = {
-            "chains": chains,
-            "burn_in": burn_in,
-            "thin": thin,
-            "moves": moves,
-            "schedule": schedule,
-            "checkpoint": checkpoint,
-        }
+        options: dict[str, object] = {"chains": chains, "burn_in": burn_in, "thin": thin}
+        options |= {"moves": moves, "schedule": schedule, "checkpoint": checkpoint}
         for name, value in options.items():
             if value is not None:
                 raise ValueError(
