@@ -180,14 +180,16 @@ def averages(
     walker = GibbsWalker(unknown, table, moves)
     run.threads = plan.chains if walker.work >= THREADS_PAY else 1
     layout, target = _layout(unknown), {"data": kept_of, "log_prior": table.log_prior}
-    records = run.walk(lambda: walker, starts, layout, target, checkpoint, progress)
-    values, log_target, given, drawn = records
+    values, log_target, given, drawn = run.walk(
+        lambda: walker, starts, layout, target, checkpoint, progress
+    )
     changed = {"changed": acceptance(run.tally)}
+    told = run.draws(drawn, log_target, "dags", data.names, stats=changed)
     return values, {
         "given": given,
-        "dags": run.draws(drawn, log_target, "dags", data.names, stats=changed),
+        "dags": told,
         "edges": given.mean(axis=(0, 1)),
-        "run": run.record,
+        "run": told.run,
         **_diagnosed(given, log_target, _undecided(table) if moves else None),
     }
 

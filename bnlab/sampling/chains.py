@@ -201,12 +201,8 @@ class Chains(Work):
         """Draws of the chains, all of the same weight, and what else there is to tell of them."""
         prior: PriorKind = "order-modular" if over == "orders" else "structure-modular"
         no_weight = np.zeros(log_target.shape)
-        return Draws(values, no_weight, log_target, over, prior, names, run=self.record, **told)
-
-    @property
-    def record(self) -> Run:
-        """How the draws came about."""
-        return Run(self.method, self.settings, self.seed, self.seconds, stopped=self.stopped)
+        run = Run(self.method, self.settings, self.seed, self.seconds, stopped=self.stopped)
+        return Draws(values, no_weight, log_target, over, prior, names, run=run, **told)
 
     @property
     def begun(self) -> bool:
