@@ -303,7 +303,9 @@ def test_the_sdist_has_what_git_has_and_its_tests_run(clone: Clone) -> None:
     assert found - made == set(tracked.stdout.split("\0")) - {""} - NOT_IN_THE_SDIST
     tests = "tests/test_results.py tests/test_setup.py tests/test_notebook_shape.py"
     compiles = "--deselect=tests/test_setup.py::test_readme_examples_run"
-    _run(clone, f"cd {folder} && uv run --extra test pytest --numprocesses=0 {compiles} {tests}")
+    # In the clone's environment, which has all but this copy of bnlab already.
+    here = f"cd {folder} && export UV_PROJECT_ENVIRONMENT={clone.folder}/.venv"
+    _run(clone, f"{here} && uv run --extra test pytest --numprocesses=0 {compiles} {tests}")
 
 
 def _labs(folder: Path) -> list[Path]:
