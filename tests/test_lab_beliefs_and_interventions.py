@@ -115,8 +115,7 @@ def test_check_of_experiments(capsys: pytest.CaptureFixture[str]) -> None:
     best = {}
     for size in range(4):
         for chosen in combinations(range(4), size):
-            numbers = lab.told_apart(set(chosen))
-            alone = np.bincount(numbers)[numbers] == 1
+            alone = lab.singled_out(frozenset(chosen))
             best |= {
                 dag: chosen for dag, one in zip(dags, alone, strict=True) if one and dag not in best
             }

@@ -14,7 +14,7 @@ import numpy as np
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.checks import Floats, Ints
+from bnlab.checks import Bools, Floats, Ints
 from bnlab.labs import board
 from bnlab.labs.board import check, choice, setup as setup, size_slider
 from bnlab.labs.modular_priors import space
@@ -294,12 +294,14 @@ def check_detours(function: Callable[[Ints], Any]) -> bool:
     )
 
 
-def told_apart(chosen: set[int], /) -> Ints:
-    """Return a number for each DAG of four nodes, equal if seeing and setting say the same."""
+@cache
+def singled_out(chosen: frozenset[int], /) -> Bools:
+    """Return which DAGs of four nodes are alone with what seeing and setting these say of them."""
     dags = space(4).dags
-    cuts = [np.where(np.arange(4) == v, 0, dags) for v in sorted(chosen)]
+    cuts = [np.where(np.arange(4) == v, 0, dags) for v in chosen]
     said = np.hstack([bn.graphs.cpdag(each).reshape(len(dags), -1) for each in (dags, *cuts)])
-    return np.unique(said, axis=0, return_inverse=True)[1].reshape(len(dags))
+    _, which, counts = np.unique(said, axis=0, return_inverse=True, return_counts=True)
+    return np.asarray(counts[which.reshape(len(dags))] == 1)
 
 
 def fewest() -> Ints:
@@ -307,8 +309,7 @@ def fewest() -> Ints:
     need = np.full(len(space(4).dags), 4)
     for size in (3, 2, 1, 0):
         for chosen in combinations(range(4), size):
-            numbers = told_apart(set(chosen))
-            need[np.bincount(numbers)[numbers] == 1] = size
+            need[singled_out(frozenset(chosen))] = size
     return need
 
 
@@ -316,13 +317,8 @@ def check_experiment(function: Callable[[Any], Any]) -> bool:
     """Exercise 3: `function(dag)` lists variables that, once set, leave no other DAG."""
 
     @cache
-    def chosen() -> list[set[int]]:
-        return [set(map(int, function(dag.copy()))) for dag in space(4).dags]
-
-    def alone() -> bool:
-        numbers = {held: told_apart(set(held)) for held in map(frozenset, chosen())}
-        singles = {held: np.bincount(each)[each] == 1 for held, each in numbers.items()}
-        return all(singles[frozenset(held)][i] for i, held in enumerate(chosen()))
+    def chosen() -> list[frozenset[int]]:
+        return [frozenset(map(int, function(dag.copy()))) for dag in space(4).dags]
 
     def excess() -> float:
         return float(np.mean([len(held) for held in chosen()]) - fewest().mean())
@@ -332,7 +328,7 @@ def check_experiment(function: Callable[[Any], Any]) -> bool:
         "return nodes, each from 0 to 3",
         lambda: all(held <= {0, 1, 2, 3} for held in chosen()),
         "for some of the 543 DAGs on four nodes another DAG is left",
-        alone,
+        lambda: all(singled_out(held)[i] for i, held in enumerate(chosen())),
         "setting everything is never needed: set three of four at most",
         lambda: max(map(len, chosen())) <= 3,
         "on average you set more than one variable above what is needed",

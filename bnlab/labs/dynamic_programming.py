@@ -68,22 +68,17 @@ def relative(table: bn.ScoreTable) -> Relative:
     )
 
 
-def links(n: int) -> list[Link]:
-    """All links (v, S) of the lattice, by the size of S."""
-    found = [(v, s) for s in range(1 << n) for v in range(n) if not s >> v & 1]
-    return sorted(found, key=lambda link: link[1].bit_count())
-
-
 def steps(values: Relative, names: Sequence[str]) -> list[Step]:
     """Every step of the dynamic program: alpha, then g from the bottom, then b from the top."""
     by_size = sorted(range(1 << len(names)), key=int.bit_count)
+    links = [(v, s) for s in by_size for v in range(len(names)) if not s >> v & 1]
     text = (
         f"g at the top = b at the bottom = {number(values.forward[-1])}, the sum over all orders "
         "and DAGs. Each link is now as wide as the probability that an order takes it: "
         "g(S) · α_v(S) · b(S with v) / total."
     )
     return [
-        *(_alpha_step(values, names, link) for link in links(len(names))),
+        *(_alpha_step(values, names, link) for link in links),
         *(_sum_step(values, names, "g", s) for s in by_size),
         *(_sum_step(values, names, "b", s) for s in reversed(by_size)),
         Step("shares", text),

@@ -38,15 +38,13 @@ class Bounds(Experiment):
     stops : numbers of annealing steps
     """
 
-    def __init__(
-        self, data: bn.Data | None = None, *, stops: Sequence[int] = STEP_STOPS, runs: int = 27
-    ) -> None:
+    def __init__(self, data: bn.Data | None = None, *, stops: Sequence[int] = STEP_STOPS) -> None:
         self._stops = list(stops)
         self._case: Case = GAME if data is None else data
         rows = row_stops(self._case)
         super().__init__(
             rows=size_slider("rows", rows, rows[-1]),
-            runs=size_slider("runs of each bound", (9, 27, 90, 180), runs),
+            runs=size_slider("runs of each bound", (9, 27, 90, 180), 27),
             nothing=[],
             unit="moves",
         )
