@@ -366,6 +366,7 @@ def check_executor(make: Callable[[], Any]) -> bool:
 
 def check_cores(function: Callable[[int, float, float, float], Any]) -> bool:
     """Exercise 1: `function(jobs, seconds, once, deadline)` is the least number of cores."""
+    cases = list(product((1, 7, 100), (0.0, 30.0), (35.0, 60.0, 1000.0)))
 
     def searched(jobs: int, once: float, deadline: float) -> int | None:
         cores = range(1, jobs + 1)
@@ -384,10 +385,7 @@ def check_cores(function: Callable[[int, float, float, float], Any]) -> bool:
         "a job cannot be divided: in 9 s, None",
         lambda: function(100, 10.0, 0.0, 9.0) is None,
         "compare with a search over all numbers of cores",
-        lambda: all(
-            function(p, 10.0, *rest) == searched(p, *rest)
-            for p, *rest in product((1, 7, 100), (0.0, 30.0), (35.0, 60.0, 1000.0))
-        ),
+        lambda: all(function(p, 10.0, *rest) == searched(p, *rest) for p, *rest in cases),
     )
 
 
