@@ -144,6 +144,9 @@ class _File:
     def fail(self, message: str, line: int) -> ValueError:
         return ValueError(f"{self.source}, line {line}: {message}")
 
+    def unexpected(self, token: _Token, wanted: str) -> ValueError:
+        return self.fail(f"expected {wanted}, found {token.text!r}", token.line)
+
     def take(self) -> _Token:
         """Return the next token; at the end of the file, that again and again."""
         token = self.tokens[self.place]
@@ -161,12 +164,12 @@ class _File:
         for text in texts:
             token = self.take()
             if token.text != text or token.kind == "string":
-                raise self.fail(f"expected {text!r}, found {token.text!r}", token.line)
+                raise self.unexpected(token, repr(text))
 
     def label(self, what: str) -> _Token:
         token = self.take()
         if token.kind not in ("word", "string"):
-            raise self.fail(f"expected {what}, found {token.text!r}", token.line)
+            raise self.unexpected(token, what)
         return token
 
     def labels(self, closing: str, what: str) -> list[_Token]:
@@ -205,9 +208,7 @@ class _File:
         readers = {read.__name__: read for read in (self.network, self.variable, self.probability)}
         while (token := self.take()).kind != "end":
             if token.text not in readers or token.kind != "word":
-                raise self.fail(
-                    f"expected network, variable or probability, found {token.text!r}", token.line
-                )
+                raise self.unexpected(token, "network, variable or probability")
             readers[token.text]()
         if not self.variables:
             raise self.fail("no variables: is this a BIF file?", token.line)
@@ -216,7 +217,7 @@ class _File:
         if self.tokens[self.place].text != "{":
             self.label("a name")
         for token in self.statements():
-            raise self.fail(f"expected 'property', found {token.text!r}", token.line)
+            raise self.unexpected(token, "'property'")
 
     def variable(self) -> None:
         name, _, line = self.label("the name of a variable")
@@ -230,9 +231,7 @@ class _File:
             )
         for token in self.statements():
             if token.text != "type" or codes:
-                raise self.fail(
-                    f"expected one type and properties, found {token.text!r}", token.line
-                )
+                raise self.unexpected(token, "one type and properties")
             self.expect("discrete", "[")
             arity, _, at = self.label("the number of states")
             self.expect("]", "{")
@@ -269,9 +268,7 @@ class _File:
                     raise self.fail(f"a second row for {', '.join(states)}", token.line)
                 entries[states] = self.numbers()
             else:
-                raise self.fail(
-                    f"expected one table, one default or rows, found {token.text!r}", token.line
-                )
+                raise self.unexpected(token, "one table, one default or rows")
         self.blocks[name] = _Block(line, name, parents, entries)
 
     def check(self) -> None:
