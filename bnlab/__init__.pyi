@@ -163,7 +163,8 @@ from .search.mixtures import (
     TreeMixture as TreeMixture,
     fit_tree_mixture as fit_tree_mixture,
 )
-from .search.shotgun import (
+from .search.sets import (
+    occams_window as occams_window,
     shotgun_search as shotgun_search,
 )
 from .search.trees import (
@@ -171,9 +172,6 @@ from .search.trees import (
     chow_liu as chow_liu,
     maximum_branching as maximum_branching,
     tan as tan,
-)
-from .search.windows import (
-    occams_window as occams_window,
 )
 from .weights import (
     Betas as Betas,

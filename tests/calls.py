@@ -34,7 +34,7 @@ SMALLEST_BLOCKS = dict.fromkeys(
         *SMALL_BLOCKS,
         "bnlab.linear_extensions.estimating.BATCH_NUMBERS",
         "bnlab.search.climbing.ROUND",
-        "bnlab.search.shotgun.ROUND",
+        "bnlab.search.sets.ROUND",
     ),
     1,
 )

@@ -10,8 +10,8 @@ import pytest
 import bnlab as bn
 from bnlab import features
 from bnlab.kernels import greedy
-from bnlab.search import shotgun, windows
-from bnlab.search.windows import stored
+from bnlab.search import sets
+from bnlab.search.sets import stored
 
 MARGIN = 1e-7
 EVERYTHING = 1e300
@@ -122,8 +122,8 @@ def test_the_window_is_what_plain_python_reaches(monkeypatch):
         expected = oracles.occams_window(oracles.families_of(table), start, gap, most)
         options = {"factor": factor, "reach": factor * reach, "width": 10**6, "start": start}
         for rows_first, block in ((1000, 10_000), (1, 3)):
-            monkeypatch.setattr(windows, "FIRST_ROWS", rows_first)
-            monkeypatch.setattr(windows, "BLOCK", block)
+            monkeypatch.setattr(sets, "FIRST_ROWS", rows_first)
+            monkeypatch.setattr(sets, "BLOCK", block)
             found = bn.occams_window(table, **options)
             assert rows(found.dags) == expected
         missed += found.log_target[0] < bn.map_dag(table).log_target[0] - MARGIN
@@ -296,10 +296,10 @@ def test_shotgun_progress_tells_steps_and_stops():
 
 
 def test_a_shotgun_interrupted_in_a_round_goes_on_to_the_same_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(shotgun, "ROUND", 20)
+    monkeypatch.setattr(sets, "ROUND", 20)
     table, path = random_table(3, 6), tmp_path / "chains"
     settings = {"steps": 200, "keep": 30, "patience": 15, "chains": 3, "checkpoint": path}
-    follow, numbers = shotgun._follow, itertools.count(1)
+    follow, numbers = sets._follow, itertools.count(1)
 
     def interrupted(shared, job):
         number = next(numbers)  # jobs run on several threads
@@ -309,7 +309,7 @@ def test_a_shotgun_interrupted_in_a_round_goes_on_to_the_same_end(tmp_path, monk
         return part
 
     with monkeypatch.context() as patch:
-        patch.setattr(shotgun, "_follow", interrupted)
+        patch.setattr(sets, "_follow", interrupted)
         part = shot(table, **settings)
     assert part.run.stopped
     assert part.trace.shape[1] == 80

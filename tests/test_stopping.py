@@ -39,8 +39,8 @@ def test_what_is_stopped_returns_what_it_has(name, monkeypatch):
     for setting, value in calls.SMALL_BLOCKS.items():
         monkeypatch.setattr(setting, value)
     monkeypatch.setattr("bnlab.linear_extensions.estimating.BATCH_NUMBERS", 1)
-    monkeypatch.setattr("bnlab.search.shotgun.ROUND", 20)
-    monkeypatch.setattr("bnlab.search.windows.BLOCK", 9)
+    monkeypatch.setattr("bnlab.search.sets.ROUND", 20)
+    monkeypatch.setattr("bnlab.search.sets.BLOCK", 9)
     call, share = ALL[name], SHARES.get(name, 0.6)
     told = []
     whole = calls.arrays(call(progress=lambda done, total, snapshot: told.append((done, total))))

@@ -38,6 +38,15 @@ def refresh(state, gains, source, v):
 
 
 @kernel
+def stand(dag, source):
+    """The state at a DAG, which from then on belongs to it, and its gains (n, n)."""
+    state, gains = (dag, *start(dag, source[0])), np.full((dag.size, dag.size), -np.inf)
+    for v in range(dag.size):
+        refresh(state, gains, source, v)
+    return state, gains
+
+
+@kernel
 def climb(state, gains, memory, source, plan, steps, trace):
     """Make steps until none is left or the record is full; how many. Fewer than fit: the end.
 
@@ -374,14 +383,11 @@ def has_room(store):
 def expand(rows, source, store, least):
     """Put in all neighbours of the DAGs in `rows` (T,) from `least` on; how many had room."""
     n = store.dags.shape[1]
-    gains, found = np.full((n, n), -np.inf), np.empty((3, n * n))
+    found = np.empty((3, n * n))
     for t in range(rows.size):
         if not has_room(store):
             return t
-        dag = store.dags[rows[t]].copy()
-        state = dag, *start(dag, source[0])
-        for v in range(n):
-            refresh(state, gains, source, v)
+        state, gains = stand(store.dags[rows[t]].copy(), source)
         look_around(state, gains, store, least, found)
     return rows.size
 

@@ -3,8 +3,8 @@
 import math
 import os
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from bnlab.checks import Count, Ints, Natural, checked, conforming, real
 from bnlab.data import Data
 from bnlab.data.table import rows_of
 from bnlab.graphs import check_dag
-from bnlab.kernels import bits, dag_walks, greedy as kernels, lazy_scores
+from bnlab.kernels import bits, greedy as kernels, lazy_scores
 from bnlab.running import Executor, Progress, workers
 from bnlab.scores import LazyScores, ScoreTable, Source, family_source, first_dags
 from bnlab.search.climbs import Climb, Climbed, Climbs
@@ -96,21 +96,13 @@ def hill_climb(
     array([0, 1, 0])
     """
     seconds = _checked_seconds(seconds, restarts)
-    climber = Climber.of(table, choice, tabu, patience)
-    first = first_dag(table, start)
-    origin = None
-    if perturb is None:  # random DAGs
-        again = restarts > 0 or seconds is not None
-        origin = first_dag(table, None) if again and start is not None else first
-    settings = {
-        "choice": choice,
-        "tabu": climber.plan[1],
-        "patience": climber.plan[2],
-        "restarts": restarts,
-        "perturb": perturb,
-        "seconds": seconds,
-        "max_parents": table.max_parents,
-    }
+    climber = Climber(family_source(table), (choice == "first", tabu, patience))
+    first = origin = first_dag(table, start)
+    if start is not None and perturb is None and (restarts or seconds):
+        origin = first_dag(table, None)
+    settings: dict[str, object] = {"choice": choice, "tabu": tabu, "patience": patience}
+    settings |= {"restarts": restarts, "perturb": perturb, "seconds": seconds}
+    settings["max_parents"] = table.max_parents
 
     def make(climbs: Climbs) -> Generator[tuple[int, int], None, None]:
         if not climbs.begun:
@@ -129,47 +121,30 @@ def hill_climb(
                     left = max(1, min(fit, count)) if at < seconds else 0
                 if left <= 0:
                     return
-                begin = climbs.best.dag if origin is None else origin
-                rngs = rng.spawn(min(ROUND, left))
-                jobs = [(climber, begin, perturb or table.n, child) for child in rngs]
-                climbs.add(list(chosen.map(_climb_one, jobs)))
+                begin = climbs.best.dag if perturb else origin
+                again = partial(climber.climb, begin, perturb or table.n)
+                climbs.add(list(chosen.map(again, rng.spawn(min(ROUND, left)))))
 
     climbs = Climbs(table, restarts + 1 if seconds is None else None, make)
     return climbs.search(METHOD, settings, first, rng, checkpoint, progress)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Climber:
+class Climber(NamedTuple):
     """The families of a score table and how to climb on them; plan as in `kernels.greedy`."""
 
     source: Source
     plan: tuple[bool, int, int]
 
-    @classmethod
-    def of(
-        cls, table: ScoreTable | LazyScores, choice: Choice, tabu: int, patience: int, /
-    ) -> "Climber":
-        """Lay out a table."""
-        return cls(family_source(table), (choice == "first", tabu, patience))
-
-    def on(self, table: ScoreTable, /) -> "Climber":
-        """The same way of climbing on another table."""
-        return Climber(family_source(table), self.plan)
-
     def climb(
         self, start: Ints, changes: int = 0, rng: np.random.Generator | None = None, /
     ) -> Climbed:
         """Climb from a DAG (n,), after so many random changes to it."""
-        n, dag = start.size, start.copy()
-        lazy_scores.log_targets(self.source, dag[None], np.empty(1))  # counts them, if need be
-        state, gains = (dag, *dag_walks.start(dag, self.source[0])), np.full((n, n), -np.inf)
-        for v in range(n):
-            kernels.refresh(state, gains, self.source, v)
-        if changes and n > 1:
+        lazy_scores.log_targets(self.source, start[None], np.empty(1))  # counts them, if need be
+        state, gains = kernels.stand(start.copy(), self.source)
+        if rng is not None:
             kernels.shake(state, gains, self.source, changes, rng)
-        begun, score = dag.copy(), bits.total(state[2])
-        best, top = dag.copy(), np.array([score])
-        memory = best, top, np.zeros((n, n), np.int64), np.array([0, 0, -1])
+        begun, best, top = state[0].copy(), state[0].copy(), np.array([bits.total(state[2])])
+        memory = best, top, np.zeros(gains.shape, np.int64), np.array([0, 0, -1])
         all_steps, traces = [], [top.copy()]
         made = CHUNK
         while made == CHUNK:
@@ -177,21 +152,15 @@ class Climber:
             made = kernels.climb(state, gains, memory, self.source, self.plan, steps, trace)
             all_steps.append(steps[:made])
             traces.append(trace[:made])
-        return Climbed(
-            begun, best, float(top[0]), np.concatenate(all_steps), np.concatenate(traces)
-        )
-
-
-def _climb_one(job: tuple[Climber, Ints, int, np.random.Generator]) -> Climbed:
-    climber, start, changes, rng = job
-    return climber.climb(start, changes, rng)
+        steps, trace = np.concatenate(all_steps), np.concatenate(traces)
+        return Climbed(begun, best, float(top[0]), steps, trace)
 
 
 def first_dag(scores: ScoreTable | LazyScores, start: ArrayLike | None, /) -> Ints:
     """The DAG (n,) to begin with, as `first_dags`; with `LazyScores` the empty one, or `start`."""
     if isinstance(scores, ScoreTable):
         return np.asarray(first_dags(scores, start, 1)[0])
-    dag = np.zeros(scores.n, np.int64) if start is None else check_dag(start)
+    dag = np.zeros(scores.n, np.int64) if start is None else np.array(check_dag(start))
     if scores.log_target(dag) == -math.inf:
         raise ValueError(
             f"start={dag.tolist()} has too many parents at a node, or a family that the prior "
@@ -270,10 +239,10 @@ def climb_perturbed(
     if not 0 < real(share) <= 1:
         raise ValueError(f"share={share}: give the share of data to change at first, 0 to 1")
     share = real(share)
-    climber = Climber.of(table, "best", tabu, patience)
-    first = first_dags(table, start, 1)[0]
+    climber = Climber(family_source(table), (False, tabu, patience))
+    first = first_dag(table, start)
     settings = {"rounds": rounds, "share": share, "max_parents": table.max_parents}
-    settings |= {"tabu": climber.plan[1], "patience": climber.plan[2]}
+    settings |= {"tabu": tabu, "patience": patience}
 
     def make(climbs: Climbs) -> Generator[tuple[int, int], None, None]:
         if not climbs.begun:
@@ -286,8 +255,8 @@ def climb_perturbed(
                 continue
             other = perturbed(share * (1 - done / rounds), child)
             _check_alike(table, other)
-            dag = climber.on(other).climb(climbs.last).dag
-            climbs.add([climber.climb(dag)])
+            away = climber._replace(source=family_source(other)).climb(climbs.ends[-1])
+            climbs.add([climber.climb(away.dag)])
             yield done + 1, rounds
 
     climbs = Climbs(table, rounds + 1, make)

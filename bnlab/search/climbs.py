@@ -137,7 +137,7 @@ class Climbs(Work):
             settings = {**settings, "restarts": self.count - 1}
         run = Run(method, settings, seed, self._clock.seconds, stopped=stopped)
         first, dag, log_target, steps, trace = self.best
-        ends, log_targets = self._ends[: self.count], self._log_targets[: self.count]
+        ends, log_targets = self.ends, self._log_targets[: self.count]
         return Climb(dag, log_target, first, steps, trace, ends, log_targets, table.names, run)
 
     def steps(self) -> Generator[tuple[int, int], None, None]:
@@ -160,9 +160,9 @@ class Climbs(Work):
         return self._at[1]
 
     @property
-    def last(self) -> Ints:
-        """The end (n,) of the climb that came in last."""
-        return np.asarray(self._ends[self.count - 1])
+    def ends(self) -> Ints:
+        """Their best DAGs (climbs, n)."""
+        return self._ends[: self.count]
 
     @property
     def seconds(self) -> float:
@@ -181,51 +181,39 @@ class Climbs(Work):
         self._at = best, count
 
     def arrays(self) -> Arrays:
-        count = self.count
-        arrays = {"ends": self._ends[:count], "log_targets": self._log_targets[:count]}
+        arrays = {"ends": self.ends, "log_targets": self._log_targets[: self.count]}
         arrays |= {f"best {name}": np.array(part) for name, part in self.best._asdict().items()}
         return {**arrays, "seconds": np.array(self.seconds)}
 
     def restore(self, saved: Arrays) -> None:
-        _check(self._scores, self._most, saved)
-        count = len(saved["ends"])
-        self._grow(count)
-        self._ends[:count], self._log_targets[:count] = saved["ends"], saved["log_targets"]
-        self._at, self._before = (_climbed(saved), count), float(saved["seconds"])
+        n = self._scores.n
+        steps = Kept(np.int64, ("steps", 3), 0, max(n - 1, len(KINDS) - 1))
+        kept = {
+            **{"ends": dags_of(n, "climbs"), "log_targets": nats("climbs")},
+            **{"best start": dags_of(n), "best dag": dags_of(n), "best log_target": nats()},
+            **{"best steps": steps, "best trace": nats("steps + 1"), "seconds": SECONDS},
+        }
+        check(saved, kept, climbs=len(saved["ends"]) if self._most is None else self._most)
+        ends, log_targets = saved["ends"], saved["log_targets"]
+        first, dag, log_target, made, trace = (saved[f"best {name}"] for name in Climbed._fields)
+        best = Climbed(first, dag, float(log_target), made, trace)
+        # Families that are not in a table would have to be counted again.
+        looked_up = slice(None if isinstance(self._scores, ScoreTable) else 1)
+        if not (
+            len(best.trace) == len(best.steps) + 1
+            and (best.steps < (len(KINDS), n, n)).all()
+            and best.log_target in log_targets[(ends == best.dag).all(axis=1)]
+            and best.log_target >= log_targets.max() - 2 * MARGIN
+            and alike(log_targets[looked_up], self._scores.log_target(ends[looked_up]))
+            and alike(best.trace[0], self._scores.log_target(best.start))
+        ):
+            raise ValueError("these are no DAGs with their scores, and steps to the best of them")
+        self._grow(len(ends))
+        self._ends[: len(ends)], self._log_targets[: len(ends)] = ends, log_targets
+        self._at, self._before = (best, len(ends)), float(saved["seconds"])
 
     def _grow(self, needed: int) -> None:
         if needed > len(self._log_targets):
             more = max(needed, 2 * len(self._log_targets)) - len(self._log_targets)
             self._ends = np.pad(self._ends, ((0, more), (0, 0)))
             self._log_targets = np.pad(self._log_targets, (0, more))
-
-
-def _check(scores: ScoreTable | LazyScores, most: int | None, saved: Arrays) -> None:
-    """Raise a ValueError for what `Climbs` never saves."""
-    n = scores.n
-    steps = Kept(np.int64, ("steps", 3), 0, max(n - 1, len(KINDS) - 1))
-    kept = {
-        **{"ends": dags_of(n, "climbs"), "log_targets": nats("climbs")},
-        **{"best start": dags_of(n), "best dag": dags_of(n), "best log_target": nats()},
-        **{"best steps": steps, "best trace": nats("steps + 1"), "seconds": SECONDS},
-    }
-    check(saved, kept, climbs=len(saved["ends"]) if most is None else most)
-    best = _climbed(saved)
-    ends, log_targets = saved["ends"], saved["log_targets"]
-    # Families that are not in a table would have to be counted again.
-    looked_up = slice(None if isinstance(scores, ScoreTable) else 1)
-    if not (
-        len(best.trace) == len(best.steps) + 1
-        and (best.steps < (len(KINDS), n, n)).all()
-        and best.log_target in log_targets[(ends == best.dag).all(axis=1)]
-        and best.log_target >= log_targets.max() - 2 * MARGIN
-        and alike(log_targets[looked_up], scores.log_target(ends[looked_up]))
-        and alike(best.trace[0], scores.log_target(best.start))
-    ):
-        raise ValueError("these are no DAGs with their scores, and steps to the best of them")
-
-
-def _climbed(saved: Arrays) -> Climbed:
-    """The best climb, as `Climbs` saves it."""
-    start, dag, log_target, steps, trace = (saved[f"best {name}"] for name in Climbed._fields)
-    return Climbed(start, dag, float(log_target), steps, trace)

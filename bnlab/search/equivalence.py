@@ -1,9 +1,9 @@
 """Greedy equivalence search: from class to class of Markov-equivalent DAGs."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,11 @@ from bnlab.running import Clock, Progress, report_progress
 from bnlab.scores import LazyScores, ScoreTable, Source, family_source
 
 Kind = Literal["insert", "delete"]
-Found = tuple[float, int, int, int]  # the gain, x, y and the mask of the nodes that go with them
-Find = Callable[[tuple[Ints, ...], Source], Found]
-Make = Callable[[Ints, Ints, int, int, int], None]
+
+PHASES: list[tuple[Kind, Any, Any]] = [  # with what finds the best operator, and what makes it
+    ("insert", kernels.best_insert, kernels.insert),
+    ("delete", kernels.best_delete, kernels.delete),
+]
 
 
 @frozen(eq=True)
@@ -134,16 +136,21 @@ def ges(
     """
     _check_classes(table)
     clock = Clock()
-    walk = _Walk(table, progress)
+    empty, steps, stopped = np.zeros(table.n, np.int64), list[tuple[Operator, Ints]](), False
+    most = 2 * sum(min(table.max_parents, place) for place in range(table.n))  # edges come and go
     try:
-        going = walk.climb("insert", kernels.best_insert, kernels.insert)
-        going = going and walk.climb("delete", kernels.best_delete, kernels.delete)
+        for step in _climb(family_source(table), empty):
+            steps.append(step)
+            if not report_progress(progress, len(steps), most):
+                stopped = True
+                break
     except KeyboardInterrupt:
-        going = False
-    dags = np.array(walk.dags[: len(walk.steps) + 1])  # an interrupt may fall between the two
+        stopped = True
+    operators = tuple(operator for operator, _ in steps)
+    classes = np.array([empty, *(dag for _, dag in steps)])
     settings = {"max_parents": table.max_parents}
-    run = Run("greedy equivalence search", settings, "", clock.seconds, stopped=not going)
-    return EquivalenceSearch(dags, table.log_target(dags), tuple(walk.steps), table.names, run)
+    run = Run("greedy equivalence search", settings, "", clock.seconds, stopped=stopped)
+    return EquivalenceSearch(classes, table.log_target(classes), operators, table.names, run)
 
 
 def _check_classes(table: ScoreTable | LazyScores) -> None:
@@ -160,27 +167,15 @@ def _check_classes(table: ScoreTable | LazyScores) -> None:
     )
 
 
-class _Walk:
-    """The classes so far, from the empty graph on."""
-
-    def __init__(self, table: ScoreTable | LazyScores, progress: Progress | None) -> None:
-        n, k = table.n, table.max_parents
-        self.dags = [np.zeros(n, np.int64)]
-        self.steps: list[Operator] = []
-        self._source = family_source(table)
-        self._progress = progress
-        self._most = 2 * sum(min(k, place) for place in range(n))  # each edge comes and goes
-
-    def climb(self, kind: Kind, find: Find, make: Make) -> bool:
-        """Make the best operator while one gains; False when progress asks to stop."""
+def _climb(source: Source, dag: Ints) -> Iterator[tuple[Operator, Ints]]:
+    """The best operators while one gains, first to insert, then to delete; a DAG after each."""
+    for kind, find, make in PHASES:
         while True:
-            directed, undirected = cpdag_masks(self.dags[-1])
+            directed, undirected = cpdag_masks(dag)
             graph = directed, undirected, *dags.relations(directed, undirected)
-            gain, x, y, nodes = find(graph, self._source)
+            gain, x, y, nodes = find(graph, source)
             if x < 0:
-                return True
+                break
             make(directed, undirected, x, y, nodes)
-            self.dags.append(extend_masks(directed, undirected))
-            self.steps.append(Operator(kind, x, y, tuple(members(nodes)), gain))
-            if not report_progress(self._progress, len(self.steps), self._most):
-                return False
+            dag = extend_masks(directed, undirected)
+            yield Operator(kind, x, y, tuple(members(nodes)), gain), dag
