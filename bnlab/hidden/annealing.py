@@ -219,33 +219,29 @@ def plan_of(
 
 
 def anneal_block(job: Job, /) -> Arrays:
-    """Runs of a job, one after the other: log_ratio, tally and log_theta as `anneal` keeps them."""
+    """Runs of a job, one after the other: log_ratio, tally and log_theta as `anneal` keeps them.
+
+    Tables that do not move are drawn at the last temperature.
+    """
     plan, starts, rngs = job
-    runs, spans, cells = len(rngs), plan.spans.max() + 1, plan.found.base.size
-    log_ratio, log_theta = np.zeros((runs, spans)), np.empty((runs, cells))
+    found, runs, spans = plan.found, len(rngs), plan.spans.max() + 1
+    log_ratio, log_theta = np.zeros((runs, spans)), np.empty((runs, found.base.size))
     tally = np.zeros((runs, spans, 2), np.int64)
+    last = found.strength + plan.betas[-1] * found.base
+    ranges = np.stack([found.first[:-1], found.first[1:]], axis=1)
     for i, rng in enumerate(rngs):
-        start = None if starts is None else starts[i]
-        _anneal_one(plan, start, rng, (plan.spans, log_ratio[i], tally[i]), log_theta[i])
+        latent_walks.draw_tables(last, ranges, rng, log_theta[i])
+        for component in found.components:
+            start = None if starts is None else starts[i, component.cells]
+            moved = _walk(component, plan, start, rng, (plan.spans, log_ratio[i], tally[i]))
+            log_theta[i, component.cells[component.moving]] = moved[component.moving]
     return {"log_ratio": log_ratio, "tally": tally, "log_theta": log_theta}
 
 
-def _anneal_one(
-    plan: Plan,
-    start: Floats | None,
-    rng: np.random.Generator,
-    record: tuple[Ints, Floats, Ints],
-    log_theta: Floats,
-) -> None:
-    """One run over all components; tables that do not move are drawn at its last temperature."""
-    found = plan.found
-    ranges = np.stack([found.first[:-1], found.first[1:]], axis=1)
-    last = found.strength + plan.betas[-1] * found.base
-    latent_walks.draw_tables(last, ranges, rng, log_theta)
-    for component in found.components:
-        first = None if start is None else start[component.cells]
-        moved = _walk(component, plan, first, rng, record)
-        log_theta[component.cells[component.moving]] = moved[component.moving]
+def log_weights(plan: Plan, rngs: list[np.random.Generator], /) -> Floats:
+    """Ln of an unbiased estimate of p(data) (runs,) by upward runs."""
+    log_ratio = anneal_block((plan, None, rngs))["log_ratio"]
+    return np.asarray(plan.log_start + log_ratio.sum(axis=1))
 
 
 def _walk(
@@ -258,23 +254,19 @@ def _walk(
     """Walk on one component; its last tables (cells,) in logs."""
     strength, betas, moves = component.strength, plan.betas, plan.moves
     prior = np.full(component.cells.size, strength)
-    log_theta = np.zeros(component.cells.size) if start is None else start.copy()
-    power = 0.0 if start is None else 1.0
     if start is None:
+        power, log_theta = 0.0, np.zeros(prior.size)
         latent_walks.draw_tables(prior, component.ranges, rng, log_theta)
+    else:
+        power, log_theta = 1.0, start
     problem = (component.completions.listed, component.base, strength)
     if isinstance(moves, CompletionGibbs):
-        rows, order = component.rows, component.order
-        states = np.empty(order.size, np.int32)
-        counts, totals = (
-            np.zeros(component.cells.size),
-            np.zeros(len(component.completions.first) - 1),
-        )
+        rows, order, tables = component.rows, component.order, component.tables
+        states, counts = np.empty(order.size, np.int32), np.zeros(prior.size)
+        totals = np.zeros(len(component.completions.first) - 1)
         latent_particles.complete_rows(log_theta, order, rows, power, rng, states)
         completed = (states, counts, totals)
-        latent_particles.anneal_completions(
-            order, rows, component.tables, completed, betas, rng, record
-        )
+        latent_particles.anneal_completions(order, rows, tables, completed, betas, rng, record)
         latent_walks.draw_tables(prior + betas[-1] * counts, component.ranges, rng, log_theta)
     elif isinstance(moves, TemperedGibbs):
         latent_walks.anneal_gibbs(log_theta, problem, (betas, power, component.ranges), rng, record)

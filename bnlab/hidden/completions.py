@@ -60,7 +60,8 @@ class Completions(NamedTuple):
 
     Attributes
     ----------
-    listed, forest : the distinct rows, by how their open nodes are summed over
+    listed, forest : the distinct rows, by how their open nodes are summed over; forest None for
+        none
     halves : of the listed rows
     base : float64 (cells,), counts of the tables that no row leaves open
     first : int64 (T + 1,), the cells of table row t are first[t]..first[t + 1] - 1
@@ -74,7 +75,7 @@ class Completions(NamedTuple):
 
     listed: Listed
     halves: Halves
-    forest: Forest
+    forest: Forest | None
     base: Floats
     first: Ints
     m: int
@@ -82,7 +83,7 @@ class Completions(NamedTuple):
     @property
     def groups(self) -> tuple[Listed, Halves, Forest | None]:
         """What `latent.expect` sums over."""
-        return self.listed, self.halves, self.forest if self.forest.weight.size else None
+        return self.listed, self.halves, self.forest
 
 
 @checked
@@ -122,7 +123,7 @@ def counted(
     first, which = _distinct(missing, np.full(model.n, 2))
     is_open = ((places.strides > 0) & missing.any(axis=0)).any(axis=1)
     tables = Tables(model.arities, places, np.flatnonzero(is_open).tolist())
-    groups, trees = [tables.no_group()], [tables.no_tree()]
+    groups, trees = list[tuple[Listed, Halves]](), list[Forest]()
     for number, pattern in enumerate(missing[first]):
         of_pattern, nodes = which == number, tuple(np.flatnonzero(pattern).tolist())
         given = full[of_pattern], weight[of_pattern], nodes
@@ -134,15 +135,15 @@ def counted(
     base = np.zeros(places.starts[-1])
     cells = places.starts[closed] + full @ places.strides[closed].T
     np.add.at(base, cells, weight[:, None])
-    listed, halves = zip(*groups, strict=True)
-    return Completions(
-        _joined(listed), _joined(halves), _joined(trees), base, places.first, int(weight.sum())
-    )
+    listed, halves = zip(*groups or [tables.group(full[:0], weight[:0], ())], strict=True)
+    forest = _joined(trees) if trees else None
+    m = int(weight.sum())
+    return Completions(_joined(listed), _joined(halves), forest, base, places.first, m)
 
 
 def cells_of_rows(completions: Completions, /) -> Ints:
     """The cells (R, J, H) that the completions of each distinct row read, -1 past its states."""
-    if completions.forest.weight.size:
+    if completions.forest is not None:
         raise ValueError(
             f"{completions.forest.weight.size} distinct rows have more than {MAX_LISTED:,} "
             "completions: only fits and scores handle that. Give hidden nodes fewer states, or "
@@ -197,13 +198,6 @@ class Tables(NamedTuple):
         sizes = np.bincount(member, minlength=len(members))
         return cells, which.reshape(len(rows), len(members)), sizes
 
-    def no_group(self) -> tuple[Listed, Halves]:
-        """What groups are joined to."""
-        none = np.zeros(0, np.uint32)
-        factors, of_row = np.zeros((0, len(self.nodes)), np.uint32), np.zeros((0, 3), np.uint32)
-        listed = Listed(np.zeros((0, 4), np.int64), none, factors, np.zeros(0))
-        return listed, Halves(np.zeros((0, 2), np.int64), none, of_row)
-
     def group(self, rows: Ints, weight: Floats, nodes: Nodes, /) -> tuple[Listed, Halves]:
         """One group of rows: factors that all of them share come first."""
         joint = _joint(self.arities, nodes)
@@ -229,28 +223,22 @@ class Tables(NamedTuple):
             ),
         )
 
-    def no_tree(self) -> Forest:
-        """What groups of the forest are joined to."""
-        sizes, shapes, tables = (np.zeros((0, width), np.int64) for width in (4, 6, 3))
-        none, factors = np.zeros(0, np.int64), np.zeros((0, len(self.nodes)), np.uint32)
-        return Forest(sizes, shapes, none, tables, none, factors, np.zeros(0))
-
     def tree(self, rows: Ints, weight: Floats, nodes: Nodes, /) -> Forest:
         """Cliques for the open nodes; each table belongs to a clique that holds its open nodes."""
         inside = self.places.strides > 0
         families = [tuple(u for u in nodes if inside[v, u]) for v in self.nodes]
-        tree = _clique_tree(families, self.arities)
+        cliques, parents, home = _clique_tree(families, self.arities)
         shapes, tables = [], []
         maps, cells, columns = list[Ints](), list[Ints](), list[Ints]()
         at = to = mapped = begin = 0
-        for q, (clique, parent) in enumerate(zip(tree.cliques, tree.parents, strict=True)):
-            other = tree.cliques[parent] if parent >= 0 else ()
+        for q, (clique, parent) in enumerate(zip(cliques, parents, strict=True)):
+            other = cliques[parent] if parent >= 0 else ()
             shared, up = _shared_states(clique, other, self.arities)
             down = _shared_states(other, clique, self.arities)[1]
             shapes.append((len(up), shared, parent, at, to, mapped))
             maps += [up, down]
             joint = _joint(self.arities, clique)
-            members = [v for v, home in zip(self.nodes, tree.home, strict=True) if home == q]
+            members = [v for v, place in zip(self.nodes, home, strict=True) if place == q]
             of_clique, which, _ = self.factors(members, rows, clique, joint)
             tables.append((len(members), len(columns), begin))
             columns += list(which.T)
@@ -300,19 +288,13 @@ def _joint(arities: Ints, nodes: Nodes) -> Ints:
     return states.reshape(len(nodes), -1).T if nodes else np.zeros((1, 0), np.int64)
 
 
-class _CliqueTree(NamedTuple):
-    """Cliques, children before parents."""
-
-    cliques: list[Nodes]  # ascending
-    parents: list[int]  # the place of the parent, -1 for none
-    home: list[int]  # for each family asked for, the place of a clique that holds it
-
-
-def _clique_tree(families: Sequence[Nodes], arities: Ints) -> _CliqueTree:
-    """Cover families of nodes by the cliques of a triangulated graph."""
+def _clique_tree(
+    families: Sequence[Nodes], arities: Ints
+) -> tuple[list[Nodes], list[int], list[int]]:
+    """Cliques of a triangulated graph, children first; parents, -1 for none; one of each family."""
     import networkx as nx
 
-    graph: nx.Graph = nx.Graph()
+    graph = nx.Graph()
     graph.add_nodes_from(sorted({v for family in families for v in family}))
     for family in families:
         graph.add_edges_from(itertools.combinations(family, 2))
@@ -326,27 +308,20 @@ def _clique_tree(families: Sequence[Nodes], arities: Ints) -> _CliqueTree:
                 f"nodes {list(clique)}; at most {MAX_CLIQUE:,} are handled. Give hidden nodes "
                 "fewer states or common children, or drop the rows with most missing cells"
             )
-    shared: nx.Graph = nx.Graph()
-    shared.add_nodes_from(range(len(cliques)))
-    for a, b in itertools.combinations(range(len(cliques)), 2):
-        if common := len(set(cliques[a]) & set(cliques[b])):
+    shared = nx.Graph()
+    shared.add_nodes_from(cliques)
+    for a, b in itertools.combinations(cliques, 2):
+        if common := len(set(a) & set(b)):
             shared.add_edge(a, b, weight=common)
     tree = nx.maximum_spanning_tree(shared)
-    parent = dict.fromkeys(range(len(cliques)), -1)
-    order: list[int] = []
+    order, parent = list[Nodes](), dict[Nodes, Nodes]()
     for part in nx.connected_components(tree):
-        root = min(part)
-        parent.update({child: above for above, child in nx.bfs_edges(tree, root)})
-        order[:0] = reversed([root, *(child for _, child in nx.bfs_edges(tree, root))])
-    place = {q: i for i, q in enumerate(order)} | {-1: -1}
-    return _CliqueTree(
-        [cliques[q] for q in order],
-        [place[parent[q]] for q in order],
-        [
-            next(i for i, q in enumerate(order) if set(family) <= set(cliques[q]))
-            for family in families
-        ],
-    )
+        edges = list(nx.bfs_edges(tree, min(part)))
+        parent |= {child: above for above, child in edges}
+        order[:0] = reversed([min(part), *(child for _, child in edges)])
+    parents = [order.index(parent[q]) if q in parent else -1 for q in order]
+    home = [next(i for i, q in enumerate(order) if {*family} <= {*q}) for family in families]
+    return order, parents, home
 
 
 def _shared_states(clique: Nodes, other: Nodes, arities: Ints) -> tuple[int, Ints]:

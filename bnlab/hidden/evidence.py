@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Literal
 
@@ -12,20 +12,20 @@ from numpy.typing import ArrayLike
 from bnlab.checkpoints import Arrays, Checkpoint, check, nats
 from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.data import Gapped
-from bnlab.hidden.annealing import Plan, anneal, anneal_block, plan_of, run_blocks
+from bnlab.hidden.annealing import anneal, log_weights, plan_of, run_blocks
 from bnlab.hidden.completions import Completions, cells_of_rows, complete, table_rows
-from bnlab.hidden.model import Component, HiddenModel, columns_of, components, identity_of, whole
-from bnlab.hidden.samplers import AIS, SMC, JointDirichlet, OpenModel, filter_block, open_model
+from bnlab.hidden.model import HiddenModel, codes, components, identity_of, whole
+from bnlab.hidden.samplers import AIS, SMC, JointDirichlet, filtered, open_model
 from bnlab.kernels import latent, latent_particles
 from bnlab.results import Estimate, Run
 from bnlab.running import Batch, Clock, Executor, Progress, Stopped, run_steps, seed_of, spawn
-from bnlab.weights import BINS, check_bound, markov_bound, mean_weight, require_runs
+from bnlab.weights import BINS, betas_of, check_bound, markov_bound, mean_weight, require_runs
 
 Method = AIS | SMC | Literal["ais", "smc"]
+Estimator = Callable[[list[np.random.Generator]], Floats]
 
 MAX_TERMS = 50_000_000  # about a minute
-DEFAULT = SMC()
-DEFAULT_AIS = AIS()
+DEFAULT, DEFAULT_AIS = SMC(), AIS()
 
 
 @checked
@@ -49,7 +49,8 @@ def exact_evidence(model: HiddenModel, data: Gapped | ArrayLike, /) -> Estimate:
     -3.8067
     """
     clock = Clock()
-    split = [complete(one.model, columns_of(model, data, one)) for one in components(model)]
+    rows = codes(model, data)
+    split = [complete(one.model, rows[:, one.columns]) for one in components(model)]
     terms = [_terms(completions) for completions in split]
     if max(terms) > MAX_TERMS:
         raise ValueError(
@@ -176,11 +177,13 @@ def estimate_structures(
     clock, seed, method, models = Clock(), seed_of(rng), _chosen(method), list(models)
     if not models:
         return []
-    split = [_split(model, method) for model in models]
+    joint = isinstance(method, AIS) and isinstance(method.moves, JointDirichlet)
+    split = [[whole(model)] if joint else components(model) for model in models]
     distinct: dict[object, tuple[HiddenModel, Ints]] = {}
     for model, of_model in zip(models, split, strict=True):
+        rows = codes(model, data)
         for one in of_model:
-            distinct.setdefault(one.key, (one.model, columns_of(model, data, one)))
+            distinct.setdefault(one.key, (one.model, rows[:, one.columns]))
     jobs = [
         (*problem, runs, child, method)
         for problem, child in zip(distinct.values(), rng.spawn(len(distinct)), strict=True)
@@ -337,12 +340,12 @@ def _runs(
 ) -> tuple[Floats, Run]:
     """Ln of an unbiased estimate of p(data) from each run; fewer when stopped."""
     clock, seed, method = Clock(), seed_of(rng), _chosen(method)
-    opened, rngs = _opened(model, data, method), spawn(rng, runs)
-    betas = opened.betas if isinstance(opened, Plan) else None
+    estimate, rngs = _estimator(model, data, method), spawn(rng, runs)
+    betas = betas_of(method.schedule) if isinstance(method, AIS) else None
     identity = identity_of(repr(method), [model], data, betas=betas, runs=runs, seed=seed)
     log_p = run_blocks(
         _log_p,
-        lambda some: (opened, method, rngs[some]),
+        lambda some: (estimate, rngs[some]),
         runs,
         {"log_p": nats("runs")},
         Checkpoint.at(checkpoint, identity),
@@ -352,32 +355,22 @@ def _runs(
     return log_p, _run(model, runs, method, seed, clock, stopped=log_p.size < runs)
 
 
-def _opened(model: HiddenModel, data: Gapped | ArrayLike, method: AIS | SMC) -> Plan | OpenModel:
-    """What the runs walk on."""
-    return plan_of(model, data, method) if isinstance(method, AIS) else open_model(model, data)
+def _estimator(model: HiddenModel, data: Gapped | ArrayLike, method: AIS | SMC) -> Estimator:
+    """What gives ln of an unbiased estimate of p(data) for each generator."""
+    if isinstance(method, AIS):
+        return partial(log_weights, plan_of(model, data, method))
+    return partial(filtered, open_model(model, data), method.particles)
 
 
-def _log_p(job: tuple[Plan | OpenModel, AIS | SMC, list[np.random.Generator]]) -> Arrays:
-    """Ln of an unbiased estimate of p(data) for each generator: log_p (runs,)."""
-    opened, method, rngs = job
-    if isinstance(opened, OpenModel):
-        assert isinstance(method, SMC)
-        return filter_block((opened, method.particles, rngs))
-    log_ratio = anneal_block((opened, None, rngs))["log_ratio"]
-    return {"log_p": opened.log_start + log_ratio.sum(axis=1)}
+def _log_p(job: tuple[Estimator, list[np.random.Generator]]) -> Arrays:
+    estimate, rngs = job
+    return {"log_p": estimate(rngs)}
 
 
 def _runs_of_one(job: tuple[HiddenModel, Ints, int, np.random.Generator, AIS | SMC]) -> Arrays:
     """All runs of one component, one after the other: log_p (1, runs)."""
     model, columns, runs, rng, method = job
-    log_p = _log_p((_opened(model, columns, method), method, spawn(rng, runs)))["log_p"]
-    return {"log_p": log_p[None]}
-
-
-def _split(model: HiddenModel, method: AIS | SMC) -> list[Component]:
-    """What is estimated by itself: components, or the whole for walks on all tables."""
-    joint = isinstance(method, AIS) and isinstance(method.moves, JointDirichlet)
-    return [whole(model)] if joint else components(model)
+    return {"log_p": _estimator(model, columns, method)(spawn(rng, runs))[None]}
 
 
 def _run(

@@ -185,12 +185,10 @@ def climb(
     """EM (`added` pseudo-counts) or VBEM (added=None) from one start."""
     trace, theta = np.empty(max_iterations), theta.copy()
     rule = (0.0, strength) if added is None else (added, None)
-    tables, limits = (
-        (completions.base, completions.first),
-        (PER_ROW * completions.m, max_iterations),
-    )
+    tables = completions.base, completions.first
+    limits = PER_ROW * completions.m, max_iterations
     done, converged = latent.climb(theta, completions.groups, tables, *rule, limits, trace)
-    return Climb(theta, trace[:done].copy(), converged)
+    return Climb(theta, trace[:done].copy(), bool(converged))
 
 
 def highest(values: Floats, /) -> int:
@@ -229,27 +227,16 @@ def _fit(
     start_from = partial(climb, completions, model.strength, added, max_iterations)
     ends = gather(start_from, starts, progress, executor)
     values = np.array([end.trace[-1] for end in ends])
+    iterations = np.array([end.trace.size for end in ends])
     best = highest(values)
-    counts = np.empty(completions.base.size)
-    latent.expect(ends[best].theta, completions.groups, completions.base, counts)
-    settings = {
-        "restarts": restarts,
-        "max_iterations": max_iterations,
-        "pseudo_counts": added,
-        "strength": model.strength,
-    }
+    value, (theta, trace, converged) = float(values[best]), ends[best]
+    counts = np.empty(theta.size)
+    latent.expect(theta, completions.groups, completions.base, counts)
+    tables, expected = as_tables(model, theta), as_tables(model, counts)
+    settings: dict[str, float | None] = {"restarts": restarts, "max_iterations": max_iterations}
+    settings |= {"pseudo_counts": added, "strength": model.strength}
     run = Run(method, settings, seed, clock.seconds, stopped=len(ends) < len(starts))
-    return Fit(
-        float(values[best]),
-        as_tables(model, ends[best].theta),
-        as_tables(model, counts),
-        ends[best].trace,
-        bool(ends[best].converged),
-        best,
-        values,
-        np.array([end.trace.size for end in ends]),
-        run,
-    )
+    return Fit(value, tables, expected, trace, converged, best, values, iterations, run)
 
 
 def as_tables(model: HiddenModel, cells: Floats, /) -> tuple[Floats, ...]:

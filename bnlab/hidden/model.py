@@ -1,9 +1,7 @@
 """Bayesian networks in which some nodes are never observed: data, components, structures."""
 
-import functools
 import itertools
 import math
-import operator
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
@@ -130,12 +128,8 @@ class HiddenModel(Record):
         >>> sorted(HiddenModel([0, 1, 1, 5], [2] * 4, hidden=[0, 2, 3]).in_use)
         [0, 1]
         """
-        parents, found, new = self.parents.tolist(), set[int](), set(self.observed)
-        while new:
-            found |= new
-            above = functools.reduce(operator.or_, (parents[v] for v in new))
-            new = {u for u in range(self.n) if above >> u & 1} - found
-        return frozenset(found)
+        above = np.bitwise_or.reduce(graphs.ancestors(self.parents)[list(self.observed)])
+        return frozenset([*self.observed, *graphs.members(above)])
 
     @property
     def aliases(self) -> int:
@@ -262,11 +256,6 @@ def restricted(model: HiddenModel, nodes: list[int], /) -> HiddenModel:
 def key_of(model: HiddenModel, /) -> tuple[object, ...]:
     """The same for equal models."""
     return model.parents.tobytes(), model.arities.tobytes(), model.hidden, model.strength
-
-
-def columns_of(model: HiddenModel, data: Gapped | ArrayLike, component: Component, /) -> Ints:
-    """The columns (m, observed) of a component, checked against the whole model."""
-    return codes(model, data)[:, list(component.columns)]
 
 
 def identity_of(

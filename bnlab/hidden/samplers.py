@@ -7,17 +7,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checkpoints import Arrays
 from bnlab.checks import Count, Floats, Ints, frozen
 from bnlab.data import Gapped
 from bnlab.hidden.completions import Completions, counted, table_rows
-from bnlab.hidden.model import HiddenModel, columns_of, components, layout, whole
+from bnlab.hidden.model import HiddenModel, codes, components, layout, whole
 from bnlab.kernels import latent, latent_particles
 from bnlab.weights import Schedule, Warped
 
 MAX_STATES = 1 << 14
 Unsigned = NDArray[np.uint32]
-Job = tuple["OpenModel", int, list[np.random.Generator]]
 Rows = tuple[Unsigned, Unsigned, Unsigned, Ints, Ints]
 
 
@@ -41,7 +39,7 @@ class JointDirichlet:
     strength: float = 2000.0
 
     def __post_init__(self) -> None:
-        _check_positive(strength=self.strength)
+        _check_positive("strength", self.strength)
 
 
 @frozen(eq=True)
@@ -60,7 +58,7 @@ class RowDirichlet:
     growth: float = 0.3
 
     def __post_init__(self) -> None:
-        _check_positive(growth=self.growth)
+        _check_positive("growth", self.growth)
 
 
 @frozen(eq=True)
@@ -126,10 +124,9 @@ class SMC:
     particles: Count = 256
 
 
-def _check_positive(**values: float) -> None:
-    for name, value in values.items():
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name}={value}: give a number above 0")
+def _check_positive(name: str, value: float) -> None:
+    if not 0 < value < math.inf:
+        raise ValueError(f"{name}={value}: give a number above 0")
 
 
 class OpenComponent(NamedTuple):
@@ -188,10 +185,10 @@ def open_model(
     model: HiddenModel, data: Gapped | ArrayLike, /, *, joint: bool = False
 ) -> OpenModel:
     """The components that have open tables; or the whole model as one, with all of its tables."""
-    places = layout(model)
+    places, rows = layout(model), codes(model, data)
     base, known, found = np.zeros(places.first[-1]), 0.0, list[OpenComponent]()
     for component in [whole(model)] if joint else components(model):
-        completions = listed(component.model, columns_of(model, data, component))
+        completions = listed(component.model, rows[:, component.columns])
         cells = np.concatenate([np.arange(*places.starts[v : v + 2]) for v in component.nodes])
         base[cells] = completions.base
         first = completions.first
@@ -210,27 +207,24 @@ def open_model(
 def listed(model: HiddenModel, rows: Ints, /) -> Completions:
     """Completions with all joint states of what each row leaves open listed."""
     completions = counted(model, rows, None, MAX_STATES)
-    if left := int(completions.forest.weight.sum()):
+    if completions.forest is not None:
         raise ValueError(
-            f"{left} rows leave nodes open with more than {MAX_STATES:,} joint states, which "
-            "sampling would have to list: leave out the rows with most missing cells, or give "
-            "hidden nodes fewer states; fit_vb and score handle them"
+            f"{completions.forest.weight.sum():.0f} rows leave nodes open with more than "
+            f"{MAX_STATES:,} joint states, which sampling would have to list: leave out the rows "
+            "with most missing cells, or give hidden nodes fewer states; fit_vb and score handle "
+            "them"
         )
     return completions
 
 
-def filter_block(job: Job, /) -> Arrays:
-    """Ln of one unbiased estimate of p(data) for each generator: log_p (runs,).
+def filtered(found: OpenModel, particles: int, rngs: list[np.random.Generator], /) -> Floats:
+    """Ln of one unbiased estimate of p(data) for each generator: (runs,).
 
     Each run takes the rows in a random order of its own. Components are filtered by themselves and
     their estimates multiplied, which are independent.
     """
-    found, particles, rngs = job
-    log_p = [
-        found.known + math.fsum(_filter(each, particles, rng) for each in found.components)
-        for rng in rngs
-    ]
-    return {"log_p": np.array(log_p)}
+    each = [[_filter(component, particles, rng) for component in found.components] for rng in rngs]
+    return np.array([found.known + math.fsum(log_p) for log_p in each])
 
 
 def _filter(component: OpenComponent, particles: int, rng: np.random.Generator) -> float:

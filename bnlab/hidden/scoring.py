@@ -37,16 +37,6 @@ Score = Literal["ml", "map", "bic", "bicp", "cs", "csd", "csd_rank", "vb"]
 
 MAX_CONFIGURATIONS = 20_000
 ROUNDING = 1e-9  # singular values below this share of the largest are zeros
-KINDS: dict[str, Kind] = {
-    "ml": "plug_in",
-    "map": "plug_in",
-    "bic": "asymptotic",
-    "bicp": "asymptotic",
-    "cs": "lower_bound",
-    "csd": "asymptotic",
-    "csd_rank": "asymptotic",
-    "vb": "lower_bound",
-}
 
 
 class Terms(NamedTuple):
@@ -200,7 +190,7 @@ def _score_component(
 ) -> Terms:
     component, rows, weight, wanted, restarts, rng, basis, max_iterations = job
     model = component.model
-    completions = counted(model, rows[:, list(component.columns)], weight)
+    completions = counted(model, rows[:, component.columns], weight)
     starts = [random_tables(completions, model.strength, rng) for _ in range(restarts)]
     added = pseudo_counts(model, "map", basis)
 
@@ -218,16 +208,9 @@ def _score_component(
     ml = best(0.0, [theta, *starts])[1] if needs_climb else log_likelihood
     # Last, since it draws tables of its own.
     rank = dimension(model, rng=rng) if "csd_rank" in wanted else 0
-    return Terms(
-        ml,
-        log_likelihood,
-        _log_prior(completions, model.strength, theta),
-        cs,
-        vb,
-        model.free_parameters,
-        rank,
-        len(model.hidden),
-    )
+    log_prior = _log_prior(completions, model.strength, theta)
+    parameters, hidden = model.free_parameters, len(model.hidden)
+    return Terms(ml, log_likelihood, log_prior, cs, vb, parameters, rank, hidden)
 
 
 def _assembled(
@@ -236,22 +219,22 @@ def _assembled(
     total = Terms(*map(math.fsum, zip(*found, strict=True)))
     log_m = math.log(max(m, 1))
     bic = total.map - 0.5 * total.parameters * log_m
-    values = {
-        "ml": total.ml,
-        "map": total.map,
-        "bic": bic,
-        "bicp": bic + total.log_prior,
-        "cs": total.cs,
-        "csd": total.cs + 0.5 * total.hidden * log_m,
-        "csd_rank": total.cs + 0.5 * (total.parameters - total.rank) * log_m,
-        "vb": total.vb,
+    unseen = total.parameters - total.rank
+    values: dict[Score, tuple[float, Kind]] = {
+        "ml": (total.ml, "plug_in"),
+        "map": (total.map, "plug_in"),
+        "bic": (bic, "asymptotic"),
+        "bicp": (bic + total.log_prior, "asymptotic"),
+        "cs": (total.cs, "lower_bound"),
+        "csd": (total.cs + 0.5 * total.hidden * log_m, "asymptotic"),
+        "csd_rank": (total.cs + 0.5 * unseen * log_m, "asymptotic"),
+        "vb": (total.vb, "lower_bound"),
     }
-    log_aliases = math.log(model.aliases) if alias else 0.0
     results: dict[str, Estimate] = {}
     for name in scores:
-        plug_in = name in ("ml", "map")
-        value = values[name] + (0.0 if plug_in else log_aliases)
-        kind: Kind = "asymptotic" if alias and not plug_in else KINDS[name]
+        value, kind = values[name]
+        if alias and kind != "plug_in":
+            value, kind = value + math.log(model.aliases), "asymptotic"
         named = Run(name.upper(), {**run.settings, "alias": alias}, run.seed, run.seconds)
         results[name] = Estimate(value, 0.0, kind, run=named)
     return results

@@ -15,15 +15,7 @@ from bnlab.checkpoints import Arrays, Checkpoint, Kept, check
 from bnlab.checks import Count, Floats, Ints, Natural, checked, frozen
 from bnlab.data import Gapped
 from bnlab.hidden.evidence import DEFAULT, estimate_evidence
-from bnlab.hidden.model import (
-    HiddenModel,
-    codes,
-    columns_of,
-    components,
-    identity_of,
-    key_of,
-    restricted,
-)
+from bnlab.hidden.model import HiddenModel, codes, components, identity_of, key_of, restricted
 from bnlab.hidden.samplers import AIS, SMC
 from bnlab.hidden.scoring import Score, score
 from bnlab.results import Record, Run
@@ -328,12 +320,10 @@ class _Climb(Work):
             for one in components(model):
                 if (key := one.key) not in self.places:
                     self.places[key] = len(self.places)
-                    wanted.append((one.model, columns_of(model, self.data, one)))
+                    wanted.append((one.model, self.data[:, one.columns]))
         rngs = self.rng.spawn(len(wanted))
         jobs = [(self.score_of, *each, rng) for each, rng in zip(wanted, rngs, strict=True)]
         left = jobs[max(0, len(jobs) + len(self.scores) - len(self.places)) :]
-        if not left:
-            return
         with closing(spread(_score_one, left, self.executor)) as scores:
             for score in scores:
                 self.scores.append(score)

@@ -160,22 +160,18 @@ def fit_dependency_network(
     >>> fit_dependency_network(score_families(data, BDeu()), data).parents
     array([2, 1])
     """
-    _check(table, data, score)
-    clock = Clock()
-    best = first_best(table.log_phi)
-    parents = table.parents[np.arange(table.n), best]
-    tables = tuple(mean_table(data, v, int(parents[v]), score) for v in range(data.n))
-    run = Run("best parent sets", {"score": repr(score)}, seconds=clock.seconds)
-    return DependencyNetwork(parents, data.arities, data.names, data.levels, tables, run)
-
-
-def _check(table: ScoreTable, data: Data, score: Score) -> None:
     if table.names != data.names:
         raise ValueError(
             f"the table is of the variables {', '.join(table.names)}, the data of "
             f"{', '.join(data.names)}: pass the data that were scored"
         )
     check_pseudo_counts(score)
+    clock = Clock()
+    best = first_best(table.log_phi)
+    parents = table.parents[np.arange(table.n), best]
+    tables = tuple(mean_table(data, v, int(parents[v]), score) for v in range(data.n))
+    run = Run("best parent sets", {"score": repr(score)}, seconds=clock.seconds)
+    return DependencyNetwork(parents, data.arities, data.names, data.levels, tables, run)
 
 
 @checked

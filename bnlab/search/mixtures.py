@@ -18,7 +18,7 @@ from bnlab.kernels import counting as kernels
 from bnlab.networks import BayesNet
 from bnlab.results import Record, Run
 from bnlab.running import Batch, Clock, Executor, Progress, run_steps, seed_of, spawn
-from bnlab.search.trees import FEWER_STATES, check_observed, first_places, masks_of, spanning_tree
+from bnlab.search.trees import FEWER_STATES, check_observed, masks_of, spanning_tree
 from bnlab.weights import safe_log
 
 METHOD = "EM"
@@ -172,12 +172,8 @@ def fit_tree_mixture(
     if not data.m:
         raise ValueError("the data have no rows: there is nothing to fit a mixture to")
     clock, seed = Clock(), seed_of(rng)
-    settings = {
-        "components": components,
-        "restarts": restarts,
-        "ess": real(ess),
-        "max_iterations": max_iterations,
-    }
+    settings = {"components": components, "restarts": restarts, "ess": real(ess)}
+    settings["max_iterations"] = max_iterations
     identified = identity(METHOD, data=[data.values, data.arities], seed=seed, **settings)
     problem = _problem(data, components, real(ess), max_iterations)
     file = Checkpoint.at(checkpoint, identified)
@@ -195,9 +191,8 @@ def fit_tree_mixture(
         fits=partial(_check_ends, data, problem, restarts),
     )
     stopped = run_steps(batch, file, progress)
-    return _mixture(
-        data, batch.arrays(), Run(METHOD, settings, seed, clock.seconds, stopped=stopped)
-    )
+    run = Run(METHOD, settings, seed, clock.seconds, stopped=stopped)
+    return _mixture(data, batch.arrays(), run)
 
 
 class Problem(NamedTuple):
@@ -226,7 +221,7 @@ def _problem(data: Data, components: int, ess: float, max_iterations: int) -> Pr
     )
     rows, counts = np.unique(data.values, axis=0, return_counts=True)
     columns = np.ascontiguousarray(rows.T)
-    first = first_places(data.arities)
+    first = np.append(0, np.cumsum(data.arities))
     return Problem(columns, counts.astype(np.float64), first, components, ess, max_iterations)
 
 
@@ -286,23 +281,21 @@ def _check_ends(data: Data, problem: Problem, restarts: int, saved: Arrays) -> N
     }
     check(saved, kept, starts=restarts)
     parents = saved["parents"]
-    trees = np.where(parents == np.arange(n), 0, np.int64(1) << parents)
     rises = np.diff(saved["trace"]) > -1e-6 * (1 + np.abs(saved["trace"][1:]))
     rises[np.cumsum(saved["iterations"])[:-1] - 1] = True  # another start
-    cells = _heights(data, parents) * data.arities
     if not (
         len(saved["trace"]) == saved["iterations"].sum()
-        and len(saved["tables"]) == cells.sum()
+        and len(saved["tables"]) == _sizes(data, parents).sum()
         and rises.all()
         and np.allclose(saved["weights"].sum(axis=1), 1)
-        and check_dags(trees).size == parents.size
+        and check_dags(masks_of(parents)).size == parents.size
     ):
         raise ValueError("these are no trees with tables, weights and a trace for each")
 
 
-def _heights(data: Data, parents: Ints) -> Ints:
-    """How many rows (..., n) the tables of trees have."""
-    return np.where(parents == np.arange(data.n), 1, data.arities[parents])
+def _sizes(data: Data, parents: Ints) -> Ints:
+    """How many cells (..., n) the tables of trees have."""
+    return data.arities * np.where(parents == np.arange(data.n), 1, data.arities[parents])
 
 
 def _mixture(data: Data, ends: Arrays, run: Run) -> TreeMixture:
@@ -311,17 +304,13 @@ def _mixture(data: Data, ends: Arrays, run: Run) -> TreeMixture:
     values = ends["trace"][stops - 1]
     best = int(values.argmax())
     trace = ends["trace"][stops[best] - ends["iterations"][best] : stops[best]]
-    arities, rows = data.arities, _heights(data, ends["parents"])
-    place = int((rows[:best] * arities).sum())
+    sizes = _sizes(data, ends["parents"])
+    from_best = ends["tables"][sizes[:best].sum() :]
+    cells = iter(np.split(from_best, np.cumsum(sizes[best])))
     networks = []
-    for parents, heights in zip(ends["parents"][best], rows[best], strict=True):
-        tables = []
-        for height, width in zip(heights.tolist(), arities.tolist(), strict=True):
-            tables.append(ends["tables"][place:][: height * width].reshape(height, width))
-            place += height * width
-        networks.append(
-            BayesNet(masks_of(parents), arities, data.names, data.levels, tuple(tables))
-        )
+    for dag in masks_of(ends["parents"][best]):
+        tables = tuple(next(cells).reshape(-1, arity) for arity in data.arities)
+        networks.append(BayesNet(dag, data.arities, data.names, data.levels, tables))
     weights = ends["weights"][best]
     ranking = np.argsort(-weights, kind="stable")
     return TreeMixture(

@@ -108,16 +108,12 @@ def maximum_branching(table: ScoreTable, /) -> Ints:
     """
     n = table.n
     # Node n stands for having no parent, so that a forest becomes a tree that it is the root of.
-    weight = np.full((n + 1, n + 1), -math.inf)
-    log_phi = table.log_phi
-    for v in range(n):
-        weight[n, v] = log_phi[v, 0]
-        for mask, value in zip(table.parents[v, 1:n], log_phi[v, 1:n], strict=True):
-            if np.bitwise_count(mask) == 1:
-                weight[int(mask).bit_length() - 1, v] = value
-    parents = _arborescence(weight)
-    bits = np.append(np.int64(1) << np.arange(n, dtype=np.int64), np.int64(0))
-    return np.asarray(bits[parents[:n]])
+    weight, log_phi = np.full((n + 1, n + 1), -math.inf), table.log_phi
+    weight[n, :n] = log_phi[:, 0]
+    if table.max_parents > 0:  # after the empty family come those of one parent, by its number
+        weight[:n, :n].T[~np.eye(n, dtype=bool)] = log_phi[:, 1:n].ravel()
+    bits = np.append(np.int64(1) << np.arange(n), 0)
+    return bits[_arborescence(weight)[:n]]
 
 
 @checked
@@ -173,11 +169,6 @@ def check_observed(data: Data, what: str, /) -> None:
         )
 
 
-def first_places(arities: Ints, /) -> Ints:
-    """Where the states of each variable begin among all states, (n + 1,)."""
-    return np.concatenate([[0], np.cumsum(arities)])
-
-
 def spanning_tree(gain: Floats, /) -> Ints:
     """The parents (n,) of a spanning tree of largest total gain (n, n), the root 0 its own."""
     best, parents = gain[0].copy(), np.zeros(len(gain), np.int64)
@@ -191,14 +182,13 @@ def spanning_tree(gain: Floats, /) -> Ints:
 
 
 def masks_of(parents: Ints, /) -> Ints:
-    """Parent masks (n,) of a tree given by `spanning_tree`."""
-    nodes = np.arange(parents.size, dtype=np.int64)
-    return np.asarray(np.where(parents == nodes, 0, np.int64(1) << parents))
+    """Parent masks (..., n) of trees given as by `spanning_tree`."""
+    return np.where(parents == np.arange(parents.shape[-1]), 0, np.int64(1) << parents)
 
 
 def information(values: NDArray[np.int32], arities: Ints, /) -> Floats:
     """Rows times mutual information of each pair (n, n), nats: the gain of an edge."""
-    first = first_places(arities)
+    first = np.append(0, np.cumsum(arities))
     states = int(first[-1])
     memory.require(8 * states**2, task=COUNTS, remedy=FEWER_STATES)
     pairs, out = np.zeros((states, states)), np.empty((arities.size, arities.size))
@@ -239,16 +229,9 @@ def _arborescence(weight: Floats) -> Ints:
 
 def _cycle(parents: Ints) -> list[int]:
     """A cycle that following the parents runs into, other than the root's own; [] for none."""
-    seen = np.zeros(parents.size, np.int64)  # by the number of the walk, from 1
-    seen[-1] = parents.size
-    for start in range(parents.size - 1):
-        v = start
-        while not seen[v]:
-            seen[v] = start + 1
-            v = int(parents[v])
-        if seen[v] == start + 1:
-            cycle = [v]
-            while parents[cycle[-1]] != v:
-                cycle.append(int(parents[cycle[-1]]))
-            return cycle
-    return []
+    import networkx as nx
+
+    try:
+        return [v for v, _ in nx.find_cycle(nx.DiGraph(enumerate(parents[:-1].tolist())))]
+    except nx.NetworkXNoCycle:
+        return []
