@@ -148,27 +148,20 @@ def anneal(
         "tally": counts("runs", spans, 2),
         "log_theta": Kept(np.float64, ("runs", plan.found.base.size), high=1e-9),
     }
-    done = run_blocks(
-        anneal_block,
-        lambda part: (plan, None if first is None else first[part], rngs[part]),
-        runs,
-        kept,
-        Checkpoint.at(checkpoint, identity),
-        progress,
-        executor,
-    )
+
+    def job(part: slice) -> Job:
+        return plan, None if first is None else first[part], rngs[part]
+
+    file = Checkpoint.at(checkpoint, identity)
+    done = run_blocks(anneal_block, job, runs, kept, file, progress, executor)
+    log_ratio, betas = done["log_ratio"], plan.betas[::-1] if reverse else plan.betas
+    log_weight = plan.log_start + log_ratio.sum(axis=1)
+    tables = as_tables(model, np.exp(done["log_theta"]))
     tried, accepted = done["tally"].sum(axis=0).T
-    name, stopped = "reverse AIS" if reverse else "AIS", len(done["tally"]) < runs
-    return Annealed(
-        plan.log_start + done["log_ratio"].sum(axis=1),
-        plan.log_start,
-        plan.betas[::-1] if reverse else plan.betas,
-        done["log_ratio"],
-        np.divide(accepted, tried, out=np.full(len(tried), np.nan), where=tried > 0),
-        as_tables(model, np.exp(done["log_theta"])),
-        reverse,
-        Run(name, settings, seed, clock.seconds, stopped=stopped),
-    )
+    acceptance = np.divide(accepted, tried, out=np.full(len(tried), np.nan), where=tried > 0)
+    name, stopped = "reverse AIS" if reverse else "AIS", len(log_ratio) < runs
+    run = Run(name, settings, seed, clock.seconds, stopped=stopped)
+    return Annealed(log_weight, plan.log_start, betas, log_ratio, acceptance, tables, reverse, run)
 
 
 def run_blocks(
@@ -212,17 +205,13 @@ def plan_of(
     log_start = found.known
     if isinstance(method.moves, TemperedGibbs | CompletionGibbs):
         log_start += math.fsum(component.log_completions for component in found.components)
-    direction = -1 if reverse else 1
-    return Plan(
-        found, method.moves, betas[::direction].copy(), spans[::direction].copy(), log_start
-    )
+    if reverse:
+        betas, spans = betas[::-1].copy(), spans[::-1].copy()
+    return Plan(found, method.moves, betas, spans, log_start)
 
 
 def anneal_block(job: Job, /) -> Arrays:
-    """Runs of a job, one after the other: log_ratio, tally and log_theta as `anneal` keeps them.
-
-    Tables that do not move are drawn at the last temperature.
-    """
+    """Runs of a job, one after the other: log_ratio, tally and log_theta as `anneal` keeps them."""
     plan, starts, rngs = job
     found, runs, spans = plan.found, len(rngs), plan.spans.max() + 1
     log_ratio, log_theta = np.zeros((runs, spans)), np.empty((runs, found.base.size))
@@ -230,7 +219,7 @@ def anneal_block(job: Job, /) -> Arrays:
     last = found.strength + plan.betas[-1] * found.base
     ranges = np.stack([found.first[:-1], found.first[1:]], axis=1)
     for i, rng in enumerate(rngs):
-        latent_walks.draw_tables(last, ranges, rng, log_theta[i])
+        latent_walks.draw_tables(last, ranges, rng, log_theta[i])  # those that do not move stay
         for component in found.components:
             start = None if starts is None else starts[i, component.cells]
             moved = _walk(component, plan, start, rng, (plan.spans, log_ratio[i], tally[i]))

@@ -209,19 +209,11 @@ class Tables(NamedTuple):
         right, other = _distinct(factors[:, middle:], each[middle:])
         by_weight = np.argsort(weight, kind="stable")
         of_row = np.stack([by_weight, one[by_weight], left.size + other[by_weight]], axis=1)
-        return (
-            Listed(
-                np.array([(len(joint), many, len(rows), shared)]),
-                cells.ravel().astype(np.uint32),
-                np.ascontiguousarray(factors, np.uint32),
-                weight,
-            ),
-            Halves(
-                np.array([(left.size, right.size)]),
-                np.append(left, right).astype(np.uint32),
-                of_row.astype(np.uint32),
-            ),
-        )
+        shapes = np.array([(len(joint), many, len(rows), shared)])
+        flat, places = cells.ravel().astype(np.uint32), np.ascontiguousarray(factors, np.uint32)
+        sizes_of_halves = np.array([(left.size, right.size)])
+        halves = np.append(left, right).astype(np.uint32), of_row.astype(np.uint32)
+        return Listed(shapes, flat, places, weight), Halves(sizes_of_halves, *halves)
 
     def tree(self, rows: Ints, weight: Floats, nodes: Nodes, /) -> Forest:
         """Cliques for the open nodes; each table belongs to a clique that holds its open nodes."""
@@ -246,15 +238,9 @@ class Tables(NamedTuple):
             begin += of_clique.size
             at, to, mapped = at + len(up), to + shared, mapped + len(up) + len(down)
         of_maps, of_cells = np.concatenate(maps), np.concatenate(cells)
-        return Forest(
-            np.array([(len(shapes), of_maps.size, of_cells.size, len(rows))]),
-            np.array(shapes),
-            of_maps,
-            np.array(tables),
-            of_cells,
-            np.stack(columns, axis=1).astype(np.uint32),
-            weight,
-        )
+        sizes = np.array([(len(shapes), of_maps.size, of_cells.size, len(rows))])
+        factors = np.stack(columns, axis=1).astype(np.uint32)
+        return Forest(sizes, np.array(shapes), of_maps, np.array(tables), of_cells, factors, weight)
 
 
 def _joined(groups: Sequence[Group]) -> Group:

@@ -81,9 +81,8 @@ def _log_sum(completions: Completions, strength: float) -> float:
     counts = base.copy()
     tables = table_rows(first)
     totals = np.add.reduceat(counts, first[:-1])
-    return float(
-        known + latent_particles.sum_completions(slots, cells, tables, strength, counts, totals)
-    )
+    log_sum = latent_particles.sum_completions(slots, cells, tables, strength, counts, totals)
+    return float(known + log_sum)
 
 
 @checked
@@ -179,14 +178,11 @@ def estimate_structures(
         return []
     joint = isinstance(method, AIS) and isinstance(method.moves, JointDirichlet)
     split = [[whole(model)] if joint else components(model) for model in models]
-    distinct: dict[object, tuple[HiddenModel, Ints]] = {}
-    for model, of_model in zip(models, split, strict=True):
-        rows = codes(model, data)
-        for one in of_model:
-            distinct.setdefault(one.key, (one.model, rows[:, one.columns]))
+    tables = [codes(model, data) for model in models]
+    distinct = {one.key: one for of_model in split for one in of_model}
     jobs = [
-        (*problem, runs, child, method)
-        for problem, child in zip(distinct.values(), rng.spawn(len(distinct)), strict=True)
+        (one.model, tables[0][:, one.columns], runs, child, method)
+        for one, child in zip(distinct.values(), rng.spawn(len(distinct)), strict=True)
     ]
     fits = partial(check, kept={"log_p": nats("components", runs)}, components=len(jobs))
     batch = Batch(_runs_of_one, lambda place: jobs[place.start], len(jobs), executor, fits=fits)
@@ -343,15 +339,11 @@ def _runs(
     estimate, rngs = _estimator(model, data, method), spawn(rng, runs)
     betas = betas_of(method.schedule) if isinstance(method, AIS) else None
     identity = identity_of(repr(method), [model], data, betas=betas, runs=runs, seed=seed)
-    log_p = run_blocks(
-        _log_p,
-        lambda some: (estimate, rngs[some]),
-        runs,
-        {"log_p": nats("runs")},
-        Checkpoint.at(checkpoint, identity),
-        progress,
-        executor,
-    )["log_p"]
+    file, kept = Checkpoint.at(checkpoint, identity), {"log_p": nats("runs")}
+    done = run_blocks(
+        _log_p, lambda some: (estimate, rngs[some]), runs, kept, file, progress, executor
+    )
+    log_p = done["log_p"]
     return log_p, _run(model, runs, method, seed, clock, stopped=log_p.size < runs)
 
 

@@ -188,7 +188,14 @@ def open_model(
     places, rows = layout(model), codes(model, data)
     base, known, found = np.zeros(places.first[-1]), 0.0, list[OpenComponent]()
     for component in [whole(model)] if joint else components(model):
-        completions = listed(component.model, rows[:, component.columns])
+        completions = counted(component.model, rows[:, component.columns], None, MAX_STATES)
+        if completions.forest is not None:
+            raise ValueError(
+                f"{completions.forest.weight.sum():.0f} rows leave nodes open with more than "
+                f"{MAX_STATES:,} joint states, which sampling would have to list: leave out the "
+                "rows with most missing cells, or give hidden nodes fewer states; fit_vb and score "
+                "handle them"
+            )
         cells = np.concatenate([np.arange(*places.starts[v : v + 2]) for v in component.nodes])
         base[cells] = completions.base
         first = completions.first
@@ -204,36 +211,19 @@ def open_model(
     return OpenModel(found, float(known), base, places.first, model.strength)
 
 
-def listed(model: HiddenModel, rows: Ints, /) -> Completions:
-    """Completions with all joint states of what each row leaves open listed."""
-    completions = counted(model, rows, None, MAX_STATES)
-    if completions.forest is not None:
-        raise ValueError(
-            f"{completions.forest.weight.sum():.0f} rows leave nodes open with more than "
-            f"{MAX_STATES:,} joint states, which sampling would have to list: leave out the rows "
-            "with most missing cells, or give hidden nodes fewer states; fit_vb and score handle "
-            "them"
-        )
-    return completions
-
-
 def filtered(found: OpenModel, particles: int, rngs: list[np.random.Generator], /) -> Floats:
-    """Ln of one unbiased estimate of p(data) for each generator: (runs,).
-
-    Each run takes the rows in a random order of its own. Components are filtered by themselves and
-    their estimates multiplied, which are independent.
-    """
+    """Ln of an unbiased estimate of p(data) for each generator: a product over components."""
     each = [[_filter(component, particles, rng) for component in found.components] for rng in rngs]
     return np.array([found.known + math.fsum(log_p) for log_p in each])
 
 
 def _filter(component: OpenComponent, particles: int, rng: np.random.Generator) -> float:
+    """The part of one component, its rows taken in random order."""
     rows, tables = component.rows, component.tables
     order = rng.permutation(component.order)
     order = order[np.argsort(component.completions.listed.states[order] > 1, kind="stable")]
-    clouds = (
-        np.empty((particles, order.size), np.int32),
-        np.zeros((particles, component.cells.size)),
-        np.zeros((particles, len(component.completions.first) - 1)),
-    )
+    states = np.empty((particles, order.size), np.int32)
+    counts = np.zeros((particles, component.cells.size))
+    totals = np.zeros((particles, len(component.completions.first) - 1))
+    clouds = states, counts, totals
     return float(latent_particles.filter_rows(order, rows, tables, clouds, rng))

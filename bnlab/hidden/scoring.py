@@ -11,14 +11,7 @@ from numpy.typing import ArrayLike
 from bnlab import memory
 from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.data import Gapped
-from bnlab.hidden.completions import (
-    Completions,
-    cells_of_rows,
-    complete,
-    counted,
-    distinct_rows,
-    table_rows,
-)
+from bnlab.hidden.completions import Completions, cells_of_rows, counted, distinct_rows, table_rows
 from bnlab.hidden.fitting import (
     MAX_ITERATIONS,
     Basis,
@@ -341,7 +334,7 @@ def perturbation_dimensions(
     """
     if not 0 < eps <= 0.01:
         raise ValueError(f"eps={eps:g}: a small number is needed, above 0 and up to 0.01")
-    completions = complete(model, data)
+    completions = counted(model, codes(model, data))
     starts = completions.first[:-1]
     rows, _ = table_rows(completions.first)
     base = np.maximum(flat_tables(model, theta)[0], 10 * eps)

@@ -144,19 +144,16 @@ class Changes:
                     yield made(np.append(0, below), np.append(states, model.arities), h + 1)
 
     def _other_edges(self, h: int, masks: list[int]) -> Iterator[list[int]]:
-        above = graphs.ancestors(masks)
         for u, v in itertools.permutations(range(len(masks)), 2):
             kind = "-".join("hidden" if w < h else "observed" for w in (u, v))
-            fits = masks[v].bit_count() < self.max_parents and kind in self.edges
             other = list(masks)
             if masks[v] >> u & 1:
                 other[v] ^= 1 << u
                 yield other
-            elif fits:
-                turned = masks[u] >> v & 1
-                other[u] ^= turned << v
-                if not (graphs.ancestors(other) if turned else above)[u] >> v & 1:
-                    other[v] ^= 1 << u
+            elif masks[v].bit_count() < self.max_parents and kind in self.edges:
+                other[u] &= ~(1 << v)  # turned round, if it was there
+                if not graphs.ancestors(other)[u] >> v & 1:
+                    other[v] |= 1 << u
                     yield other
 
 
@@ -248,10 +245,7 @@ def search_structures(
     array([0, 1, 1, 1])
     """
     clock, seed = Clock(), seed_of(rng)
-    settings: dict[str, object] = {
-        "component_score": repr(component_score),
-        "changes": repr(changes),
-    }
+    settings = {"component_score": repr(component_score), "changes": repr(changes)}
     identity = identity_of("greedy search", [start], data, **settings, seed=seed)
     values = codes(start, data)
     climb = _Climb(in_order(start), changes, max_steps, component_score, values, rng, executor)
@@ -259,8 +253,8 @@ def search_structures(
     if not climb.begun:
         raise Stopped("stopped before the start was scored")
     path, trace = zip(*climb.path, strict=True)
-    settings["max_steps"] = max_steps
-    run = Run("greedy search", settings, seed, clock.seconds, stopped=not climb.finished)
+    told, stopped = {**settings, "max_steps": max_steps}, not climb.finished
+    run = Run("greedy search", told, seed, clock.seconds, stopped=stopped)
     return Search(path[-1], trace[-1], np.array(trace), path, climb.count, run)
 
 

@@ -95,7 +95,13 @@ def hill_climb(
     >>> hill_climb(table, tabu=5, restarts=3, rng=np.random.default_rng(1)).dag
     array([0, 1, 0])
     """
-    seconds = _checked_seconds(seconds, restarts)
+    if seconds is not None:
+        if not 0 < real(seconds) < math.inf:
+            raise ValueError(f"seconds={seconds!r}: give a positive, finite number of seconds")
+        if restarts:
+            told = f"restarts={restarts} and seconds={seconds}"
+            raise ValueError(f"{told}: choose one of the two, a number or a time")
+        seconds = real(seconds)
     climber = Climber(family_source(table), (choice == "first", tabu, patience))
     first = origin = first_dag(table, start)
     if start is not None and perturb is None and (restarts or seconds):
@@ -167,18 +173,6 @@ def first_dag(scores: ScoreTable | LazyScores, start: ArrayLike | None, /) -> In
             "forbids: pass another DAG"
         )
     return dag
-
-
-def _checked_seconds(seconds: float | None, restarts: int) -> float | None:
-    if seconds is None:
-        return None
-    if not 0 < real(seconds) < math.inf:
-        raise ValueError(f"seconds={seconds!r}: give a positive, finite number of seconds")
-    if restarts:
-        raise ValueError(
-            f"restarts={restarts} and seconds={seconds}: choose one of the two, a number or a time"
-        )
-    return real(seconds)
 
 
 @checked

@@ -183,13 +183,8 @@ def fit_tree_mixture(
             f"components={components}: give at most one to each of {data.m} rows, or {MANY}"
         )
     rngs = spawn(rng, restarts)
-    batch = Batch(
-        _climb,
-        lambda part: (problem, rngs[part.start]),
-        restarts,
-        executor,
-        fits=partial(_check_ends, data, problem, restarts),
-    )
+    fits = partial(_check_ends, data, problem, restarts)
+    batch = Batch(_climb, lambda part: (problem, rngs[part.start]), restarts, executor, fits=fits)
     stopped = run_steps(batch, file, progress)
     run = Run(METHOD, settings, seed, clock.seconds, stopped=stopped)
     return _mixture(data, batch.arrays(), run)
@@ -311,17 +306,11 @@ def _mixture(data: Data, ends: Arrays, run: Run) -> TreeMixture:
     for dag in masks_of(ends["parents"][best]):
         tables = tuple(next(cells).reshape(-1, arity) for arity in data.arities)
         networks.append(BayesNet(dag, data.arities, data.names, data.levels, tables))
+    value, converged = float(values[best]), bool(ends["converged"][best])
     weights = ends["weights"][best]
     ranking = np.argsort(-weights, kind="stable")
-    return TreeMixture(
-        weights[ranking],
-        tuple(networks[k] for k in ranking),
-        float(values[best]),
-        trace,
-        bool(ends["converged"][best]),
-        values,
-        run,
-    )
+    trees = tuple(networks[k] for k in ranking)
+    return TreeMixture(weights[ranking], trees, value, trace, converged, values, run)
 
 
 def _tree(problem: Problem, weights: Floats) -> Tree:

@@ -271,14 +271,12 @@ def shotgun_search(
     settings = {"steps": steps, "chains": chains, "power": power, "patience": patience}
     settings |= {"keep": keep, "max_parents": table.max_parents}
     identified = identity(SHOTGUN, **settings, seed=seed, table=table, starts=starts)
+    scores, plan = table.log_target(starts), (power, patience, keep)
     begun = [
         _Chain(dag, dag, dag[None], score[None], np.array([score, 0.0]), child)
-        for dag, score, child in zip(
-            starts, table.log_target(starts), rng.spawn(chains), strict=True
-        )
+        for dag, score, child in zip(starts, scores, rng.spawn(chains), strict=True)
     ]
-    plan, scores = (power, patience, keep), np.empty((chains, steps))
-    search = _Search(table, plan, begun, scores, executor)
+    search = _Search(table, plan, begun, np.empty((chains, steps)), executor)
     stopped = run_steps(search, Checkpoint.at(checkpoint, identified), progress)
     trace, found = search.trace, np.concatenate([chain.dags for chain in search.chains])
     del search  # and what the chains hold, before it is ranked
