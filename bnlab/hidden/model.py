@@ -128,8 +128,12 @@ class HiddenModel(Record):
         >>> sorted(HiddenModel([0, 1, 1, 5], [2] * 4, hidden=[0, 2, 3]).in_use)
         [0, 1]
         """
-        above = np.bitwise_or.reduce(graphs.ancestors(self.parents)[list(self.observed)])
-        return frozenset([*self.observed, *graphs.members(above)])
+        parents, found, new = self.parents.tolist(), set[int](), set(self.observed)
+        while new:
+            found |= new
+            above = {u for u in range(self.n) if any(parents[v] >> u & 1 for v in new)}
+            new = above - found
+        return frozenset(found)
 
     @property
     def aliases(self) -> int:

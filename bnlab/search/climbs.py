@@ -99,16 +99,14 @@ class Climbed(NamedTuple):
     trace: Floats
 
 
+Steps = Generator[tuple[int, int], None, None]
+Make = Callable[["Climbs"], Steps]
+
+
 class Climbs(Work):
     """The ends of up to `most` climbs as `make` adds them, and the first of the best of them."""
 
-    def __init__(
-        self,
-        scores: ScoreTable | LazyScores,
-        most: int | None,
-        make: Callable[["Climbs"], Generator[tuple[int, int], None, None]],
-        /,
-    ) -> None:
+    def __init__(self, scores: ScoreTable | LazyScores, most: int | None, make: Make, /) -> None:
         self._scores, self._most, self._make = scores, most, make
         memory.require(
             8 * (scores.n + 1) * (most or 1),
@@ -140,7 +138,7 @@ class Climbs(Work):
         ends, log_targets = self.ends, self._log_targets[: self.count]
         return Climb(dag, log_target, first, steps, trace, ends, log_targets, table.names, run)
 
-    def steps(self) -> Generator[tuple[int, int], None, None]:
+    def steps(self) -> Steps:
         return self._make(self)
 
     @property
