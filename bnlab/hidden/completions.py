@@ -135,7 +135,9 @@ def counted(
     base = np.zeros(places.starts[-1])
     cells = places.starts[closed] + full @ places.strides[closed].T
     np.add.at(base, cells, weight[:, None])
-    listed, halves = zip(*groups or [tables.group(full[:0], weight[:0], ())], strict=True)
+    if not groups:
+        groups.append(tables.group(full[:0], weight[:0], ()))  # of no rows
+    listed, halves = zip(*groups, strict=True)
     forest = _joined(trees) if trees else None
     m = int(weight.sum())
     return Completions(_joined(listed), _joined(halves), forest, base, places.first, m)

@@ -266,13 +266,9 @@ def identity_of(
     method: str, models: Sequence[HiddenModel], data: Gapped | ArrayLike, /, **settings: object
 ) -> dict[str, object]:
     """What makes a call the one whose runs a file may keep."""
-    return identity(
-        method,
-        models=[[m.parents, m.arities, m.hidden] for m in models],
-        strength=[model.strength for model in models],
-        data=codes(models[0], data),
-        **settings,
-    )
+    structures = [[model.parents, model.arities, model.hidden] for model in models]
+    strength, rows = [model.strength for model in models], codes(models[0], data)
+    return identity(method, models=structures, strength=strength, data=rows, **settings)
 
 
 def _above(model: HiddenModel) -> Ints:

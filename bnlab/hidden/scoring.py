@@ -149,11 +149,8 @@ def score_structures(
     models = list(models)
     if not models:
         raise ValueError("no structures to score: give at least one")
-    memory.require(
-        restarts * max(200 + 32 * model.free_parameters for model in models),
-        task=f"{restarts:,} restarts",
-        remedy="make fewer",
-    )
+    needed = restarts * max(200 + 32 * model.free_parameters for model in models)
+    memory.require(needed, task=f"{restarts:,} restarts", remedy="make fewer")
     tables = [codes(model, data) for model in models]
     rows, weight = distinct_rows(tables[0], models[0].arities[list(models[0].observed)])
     split = [components(model) for model in models]

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -16,7 +16,7 @@ from bnlab.graphs import check_dag
 from bnlab.kernels import bits, greedy as kernels, lazy_scores
 from bnlab.running import Executor, Progress, workers
 from bnlab.scores import LazyScores, ScoreTable, Source, family_source, first_dags
-from bnlab.search.climbs import Climb, Climbed, Climbs
+from bnlab.search.climbs import Climb, Climbed, Climbs, Steps
 
 Choice = Literal["best", "first"]
 Perturbed = Callable[[float, np.random.Generator], ScoreTable]
@@ -110,7 +110,7 @@ def hill_climb(
     settings |= {"restarts": restarts, "perturb": perturb, "seconds": seconds}
     settings["max_parents"] = table.max_parents
 
-    def make(climbs: Climbs) -> Generator[tuple[int, int], None, None]:
+    def make(climbs: Climbs) -> Steps:
         if not climbs.begun:
             climbs.add([climber.climb(first)])
         for _ in range(climbs.count - 1):
@@ -238,15 +238,14 @@ def climb_perturbed(
     settings = {"rounds": rounds, "share": share, "max_parents": table.max_parents}
     settings |= {"tabu": tabu, "patience": patience}
 
-    def make(climbs: Climbs) -> Generator[tuple[int, int], None, None]:
+    def make(climbs: Climbs) -> Steps:
         if not climbs.begun:
             climbs.add([climber.climb(first)])
             yield 0, rounds
         made = climbs.count - 1
-        for done in range(rounds):
+        rng.spawn(made)  # the streams of the rounds that are done
+        for done in range(made, rounds):
             (child,) = rng.spawn(1)
-            if done < made:  # by a call before this one
-                continue
             other = perturbed(share * (1 - done / rounds), child)
             _check_alike(table, other)
             away = climber._replace(source=family_source(other)).climb(climbs.ends[-1])

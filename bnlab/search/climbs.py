@@ -108,14 +108,11 @@ class Climbs(Work):
 
     def __init__(self, scores: ScoreTable | LazyScores, most: int | None, make: Make, /) -> None:
         self._scores, self._most, self._make = scores, most, make
-        memory.require(
-            8 * (scores.n + 1) * (most or 1),
-            task=f"n={scores.n}, {most or 1:,} climbs: hill climbing",
-            remedy="make fewer climbs",
-        )
+        n, room = scores.n, most or 1
+        task = f"n={n}, {room:,} climbs: hill climbing"
+        memory.require(8 * (n + 1) * room, task=task, remedy="make fewer climbs")
         self._clock, self._before = Clock(), 0.0
-        self._ends = np.empty((most or 1, scores.n), np.int64)
-        self._log_targets = np.empty(most or 1)
+        self._ends, self._log_targets = np.empty((room, n), np.int64), np.empty(room)
         self._at: tuple[Climbed | None, int] = None, 0
 
     def search(
