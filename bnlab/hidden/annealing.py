@@ -32,8 +32,6 @@ from bnlab.weights import betas_of
 
 MAX_SPANS = 200  # parts of the schedule for which ratios and acceptance are told
 MAX_JOBS = 20  # on an executor that is not ours: each may send the data to a process again
-
-
 DEFAULT = AIS()
 
 
