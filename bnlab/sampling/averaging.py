@@ -180,10 +180,10 @@ def averages(
     walker = GibbsWalker(unknown, table, moves)
     run.threads = plan.chains if walker.work >= THREADS_PAY else 1
     layout, target = _layout(unknown), {"data": kept_of, "log_prior": table.log_prior}
-    values, log_target, given, drawn = run.walk(
+    values, log_target, given, drawn, tally = run.walk(
         lambda: walker, starts, layout, target, checkpoint, progress
     )
-    changed = {"changed": acceptance(run.tally)}
+    changed = {"changed": acceptance(tally)}
     told = run.draws(drawn, log_target, "dags", data.names, stats=changed)
     return values, {
         "given": given,

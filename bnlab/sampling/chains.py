@@ -182,7 +182,7 @@ class Chains(Work):
         checkpoint: File,
         progress: Progress | None,
     ) -> tuple[NDArray[Any], ...]:
-        """Make all draws, or as many as there is time for: what is recorded (chains, draws, ...).
+        """Make all draws, or as many as there is time for: their records, and last what is counted.
 
         Stopped before the first. The sampler is laid out unless a file keeps all draws already; a
         file is known by its settings, seed and `target`.
@@ -193,7 +193,7 @@ class Chains(Work):
         run_steps(self, Checkpoint.at(checkpoint, identified), progress)
         if not self.begun:
             raise Stopped("stopped before the end of the burn-in: no draws yet")
-        return self.records
+        return *self.records, self._at.tally
 
     def draws(
         self, values: Ints, log_target: Floats, over: Over, names: tuple[str, ...], **told: Any
@@ -217,11 +217,6 @@ class Chains(Work):
     def records(self) -> tuple[NDArray[Any], ...]:
         """What is recorded of the draws (chains, draws kept, ...)."""
         return tuple(array[:, : self._kept] for array in self._records)
-
-    @property
-    def tally(self) -> Ints:
-        """What the chains have counted (chains, ...)."""
-        return self._at.tally
 
     @property
     def seconds(self) -> float:

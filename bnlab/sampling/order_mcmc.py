@@ -115,7 +115,7 @@ def sample_orders(
     settings = {} if schedule is None else {"schedule": repr(schedule)}
     told = {"moves": repr(moves), "max_parents": table.max_parents}
     run = Chains(method, plan, rng, executor, **told, **settings)
-    orders, log_weights = run.walk(
+    orders, log_weights, tally = run.walk(
         lambda: CoupledWalker(OrderWalker.of(table), betas, moves),
         [np.array([allowed_order(table, rng=child) for _ in betas]) for child in run.rngs],
         Layout(
@@ -129,7 +129,7 @@ def sample_orders(
     )
     log_target = log_weights[:, :, -1]
     check_weight(table, orders, log_target)
-    stats = _acceptance(run.tally, betas, moves, coupled=schedule is not None)
+    stats = _acceptance(tally, betas, moves, coupled=schedule is not None)
     traces = {} if schedule is None else {"tempered": log_weights}
     return run.draws(orders, log_target, "orders", table.names, stats=stats, traces=traces)
 
@@ -238,7 +238,7 @@ def sample_partial_orders(
     run = Chains(
         "partial-order MCMC", plan, rng, executor, bucket=size, max_parents=table.max_parents
     )
-    orders, log_target, log_weights = run.walk(
+    orders, log_target, log_weights, tally = run.walk(
         lambda: PartialOrderWalker(OrderWalker.of(table), size),
         [allowed_order(table, rng=child) for child in run.rngs],
         Layout(orders_of(table.n), (orders_of(table.n), nats(), nats()), (2,)),
@@ -247,7 +247,7 @@ def sample_partial_orders(
         progress,
     )
     check_weight(table, orders, log_target)
-    stats, traces = {"acceptance": acceptance(run.tally)}, {"log_partial_order": log_weights}
+    stats, traces = {"acceptance": acceptance(tally)}, {"log_partial_order": log_weights}
     whole = size == table.n  # one bucket, and each order is drawn anew
     return run.draws(
         orders, log_target, "orders", table.names, independent=whole, stats=stats, traces=traces

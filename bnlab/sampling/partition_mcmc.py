@@ -89,10 +89,10 @@ def sample_partitions(
     run = Chains(METHOD, plan, rng, executor, max_parents=table.max_parents)
     starts = [partition_of(first_dag(table, child)) for child in run.rngs]
     layout, target = _layout(table), {"table": table}
-    dags, log_target, log_weights = run.walk(
+    dags, log_target, log_weights, tally = run.walk(
         lambda: PartitionWalker.of(table), starts, layout, target, checkpoint, progress
     )
-    stats = {f"acceptance_{kind}": acceptance(run.tally[:, i]) for i, kind in enumerate(KINDS)}
+    stats = {f"acceptance_{kind}": acceptance(tally[:, i]) for i, kind in enumerate(KINDS)}
     traces = {"log_partition": log_weights}
     return run.draws(dags, log_target, "dags", table.names, stats=stats, traces=traces)
 

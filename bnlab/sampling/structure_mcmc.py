@@ -133,8 +133,8 @@ def sample_structures(
         starts = np.pad(starts, ((0, 0), (0, 1)), constant_values=-1)
     target |= {"starts": starts, "table": table}
     layout = _layout(table, modular=log_prior is None)
-    dags, log_target = run.walk(lambda: walker, starts, layout, target, checkpoint, progress)
-    return run.draws(dags, log_target, "dags", table.names, stats=_acceptance(run.tally))
+    dags, log_target, tally = run.walk(lambda: walker, starts, layout, target, checkpoint, progress)
+    return run.draws(dags, log_target, "dags", table.names, stats=_acceptance(tally))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
