@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bnlab.checks import Bools, shown
+from bnlab.checks import Bools, Ints, shown
 from bnlab.data.discretizing import CutPoints, Discretizer, EqualFrequency, discretize
 from bnlab.data.text import Markers
 from bnlab.errors import InputError
@@ -40,6 +40,7 @@ PERHAPS_COUNTS = COUNT_NAMES | set(
 INTERVENTION_NAMES = {"int", "intervention", "interventions", "intervened", "do"}
 _NAMES = "ids?|nr|no|key|index|names?|identifier|row|patient|subject|case|sample"
 IDENTIFIER_NAME = re.compile(rf"(.*[ _.-])?({_NAMES})([ _.-].*)?", re.IGNORECASE)
+WEIGHT_NAMES = re.compile(r"(.*[_ .])?(weights?|wt|wgt|pweight|gewicht)([_ .].*)?", re.IGNORECASE)
 BINS = 3
 _WHOLE_NUMBER = re.compile(r"([+-]?)0*+(\d*+)(\.0*)?", re.ASCII)
 
@@ -72,14 +73,19 @@ class Column:
     declared: tuple[str, ...] | None = None  # the levels of a categorical column of a frame
     text: bool = False  # of a frame, whether "01" and "1" are two levels
 
-    def kept(self, rows: Sequence[int]) -> Column:
+    def kept(self, rows: Sequence[int] | Ints) -> Column:
         """The same column with some of the rows."""
-        return Column(self.name, [self.cells[row] for row in rows], self.gaps[rows])
+        return replace(self, cells=[self.cells[row] for row in rows], gaps=self.gaps[rows])
+
+    @property
+    def seen(self) -> list[str]:
+        """The cells that are not missing."""
+        return [cell for cell, gap in zip(self.cells, self.gaps, strict=True) if not gap]
 
     @cached_property
     def distinct(self) -> Counter[str]:
         """How often each cell occurs that is not missing."""
-        return Counter(c for c, gap in zip(self.cells, self.gaps, strict=True) if not gap)
+        return Counter(self.seen)
 
     @property
     def present(self) -> int:
@@ -158,6 +164,21 @@ class Column:
         numbers = list(map(number_in, self.cells))
         first = numbers[0]
         return isinstance(first, int) and numbers == list(range(first, first + rows))
+
+    @property
+    def is_numbering(self) -> bool:
+        """Whether it identifies rows by numbers."""
+        return self.is_identifier and not self.words
+
+    @property
+    def perhaps_identifier(self) -> bool:
+        """Whether its name says that it names rows, though its values do not."""
+        return self.levels > FEW_CODES and IDENTIFIER_NAME.fullmatch(self.name) is not None
+
+    @property
+    def named_like_weights(self) -> bool:
+        """Whether its name says that it holds weights of rows, and it has numbers."""
+        return bool(self.numbers) and WEIGHT_NAMES.fullmatch(self.name) is not None
 
     @property
     def can_be_counts(self) -> bool:

@@ -5,11 +5,12 @@ One table says what is looked for in a column, and the sentence for what is foun
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import prod
+from operator import attrgetter
 
-from bnlab.data.columns import FEW_CODES, IDENTIFIER_NAME, MOST_CODES, Column, number_in
+from bnlab.data.columns import MOST_CODES, Column, number_in
 from bnlab.data.text import DECIMAL_COMMA, alike, perhaps_missing
 from bnlab.errors import InputError, Note, Setting
 
@@ -26,7 +27,6 @@ STAND_INS = {-9, -99, -999, -9999, 77, 88, 97, 98, 99, 777, 888, 999, 9999, 9999
 """Numbers that often mean missing."""
 CODES = (8, 9, 77, 88, 97, 98, 99, 999)  # which they may mean, near to others
 FAR = 100  # times as large as all others
-WEIGHT_NAMES = re.compile(r"(.*[_ .])?(weights?|wt|wgt|pweight|gewicht)([_ .].*)?", re.IGNORECASE)
 _ZEROS = re.compile(r"0+[1-9]\d*")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
 _POINT_GROUPS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+|(?<=\.\d{3}\.\d{3}))")
@@ -132,110 +132,69 @@ def _perhaps_stand_in(column: Column) -> int | float | None:
     return last if code or last > FAR * numbers[-2] > 0 else None
 
 
-Doubt = tuple[Callable[[Column], object], str]
+Doubts = Mapping[Callable[[Column], object], str]
 """What is looked for in a column, and the sentence on what is found.
 
 `it` is that: a cell, or a tuple that begins with one, after whose line the sentence then stands; or
 True. None and False find nothing. {drop=} and the like are settings that serve as remedies.
 """
 
-_OF_SUMS: tuple[Doubt, ...] = (
-    (
-        _sum_label,
-        "column {c.name!r} holds {it!r}. Remove such lines if they sum up others; else declare the "
-        "column's labels with {levels=}",
-    ),
-    (
-        _sum,
-        "column {c.name!r} holds {it}, the sum of all cells above. Remove the line, or leave the "
-        "column out with {drop=}",
-    ),
-)
-_OF_DRESS: tuple[Doubt, ...] = (
-    (
-        _dressed,
-        "column {c.name!r} holds numbers written as {it[0]!r}. Write them as {it[1]}, leave the "
-        "column out with {drop=}, or declare its labels with {levels=}",
-    ),
-)
-_OF_CELLS: tuple[Doubt, ...] = (
-    (
-        _odd_cell,
-        "column {c.name!r} mixes numbers with text (here {it!r}). Correct the cell, count it among "
-        "{missing_markers=}, leave the column out with {drop=}, or declare its labels with "
-        "{levels=}",
-    ),
-    (
-        _stand_in,
-        "column {c.name!r} holds {it[0]} beside numbers from {it[1]:g} to {it[2]:g}. If it means "
-        "missing, count it among {missing_markers=}; else declare the column's labels with "
-        "{levels=}, or its rule with {discretize=}",
-    ),
-)
-_OF_LABELS: tuple[Doubt, ...] = (
-    (
-        lambda c: c.own_labels,
-        "column {c.name!r} has a label of its own in almost every row ({c.levels} in {c.present}): "
-        "leave it out with {drop=}, or declare its labels with {levels=}",
-    ),
-)
-_OF_COLUMNS: tuple[Doubt, ...] = (
-    (
-        lambda c: c.is_identifier and not c.words,
-        "column {c.name!r} has a number of its own in almost every row, as one that names rows: "
-        "leave it out with {drop=}, or cut it with {discretize=}",
-    ),
-    (
-        _padded,
-        "column {c.name!r} holds codes such as {it}, too many for levels: leave it out with "
-        "{drop=}, cut it as numbers with {discretize=}, or declare its labels with {levels=}",
-    ),
-    (
-        _merged,
-        "column {c.name!r} has empty cells below each label, as merged cells have. Fill them, "
-        "leave the column out with {drop=}, or declare its labels with {levels=}",
-    ),
-)
-_TOLD: tuple[Doubt, ...] = (
-    (
-        _zeros_apart,
-        "{c.name} has {it[0]} and {it[1]}, which are one number: declare both with {levels=} if "
-        "they differ.",
-    ),
-    (
-        _perhaps_stand_in,
-        "{c.name} holds {it} apart from its other numbers: count it among {missing_markers=} if "
-        "it means missing.",
-    ),
-    (
-        lambda c: c.rises,
-        "{c.name} rises from row to row, as numbers of rows and times do: leave it out with "
-        "{drop=} if it tells no more than the order of the rows.",
-    ),
-    (
-        lambda c: c.levels > FEW_CODES and IDENTIFIER_NAME.fullmatch(c.name),
-        "{c.name} is kept as a variable, though its name says that it names rows: leave it out "
-        "with {drop=} if it does. Several rows of one case are not independent.",
-    ),
-    (
-        lambda c: bool(c.numbers) and WEIGHT_NAMES.fullmatch(c.name),
-        "{c.name} is taken for a variable, not for weights of rows: leave it out with {drop=} if "
-        "it is none.",
-    ),
-)
+_OF_SUMS: Doubts = {
+    _sum_label: "column {c.name!r} holds {it!r}. Remove such lines if they sum up others; else "
+    "declare the column's labels with {levels=}",
+    _sum: "column {c.name!r} holds {it}, the sum of all cells above. Remove the line, or leave the "
+    "column out with {drop=}",
+}
+OF_DRESS: Doubts = {
+    _dressed: "column {c.name!r} holds numbers written as {it[0]!r}. Write them as {it[1]}, leave "
+    "the column out with {drop=}, or declare its labels with {levels=}"
+}
+"""Numbers with a unit or a sign of currency, or with groups of thousands."""
+_OF_CELLS: Doubts = {
+    _odd_cell: "column {c.name!r} mixes numbers with text (here {it!r}). Correct the cell, count "
+    "it among {missing_markers=}, leave the column out with {drop=}, or declare its labels with "
+    "{levels=}",
+    _stand_in: "column {c.name!r} holds {it[0]} beside numbers from {it[1]:g} to {it[2]:g}. If it "
+    "means missing, count it among {missing_markers=}; else declare the column's labels with "
+    "{levels=}, or its rule with {discretize=}",
+}
+_OF_LABELS: Doubts = {
+    attrgetter("own_labels"): "column {c.name!r} has a label of its own in almost every row "
+    "({c.levels} in {c.present}): leave it out with {drop=}, or declare its labels with {levels=}"
+}
+_OF_COLUMNS: Doubts = {
+    attrgetter("is_numbering"): "column {c.name!r} has a number of its own in almost every row, as "
+    "one that names rows: leave it out with {drop=}, or cut it with {discretize=}",
+    _padded: "column {c.name!r} holds codes such as {it}, too many for levels: leave it out with "
+    "{drop=}, cut it as numbers with {discretize=}, or declare its labels with {levels=}",
+    _merged: "column {c.name!r} has empty cells below each label, as merged cells have. Fill them, "
+    "leave the column out with {drop=}, or declare its labels with {levels=}",
+}
+_TOLD: Doubts = {
+    _zeros_apart: "{c.name} has {it[0]} and {it[1]}, which are one number: declare both with "
+    "{levels=} if they differ.",
+    _perhaps_stand_in: "{c.name} holds {it} apart from its other numbers: count it among "
+    "{missing_markers=} if it means missing.",
+    attrgetter("rises"): "{c.name} rises from row to row, as numbers of rows and times do: leave "
+    "it out with {drop=} if it tells no more than the order of the rows.",
+    attrgetter("perhaps_identifier"): "{c.name} is kept as a variable, though its name says that "
+    "it names rows: leave it out with {drop=} if it does. Several rows of one case are not "
+    "independent.",
+    attrgetter("named_like_weights"): "{c.name} is taken for a variable, not for weights of rows: "
+    "leave it out with {drop=} if it is none.",
+}
 
 
-def _found(column: Column, doubts: Sequence[Doubt]) -> Iterator[tuple[object, str]]:
+def _found(column: Column, doubts: Doubts) -> Iterator[tuple[object, str]]:
     """What is found in a column, and the sentence on it."""
-    for find, sentence in doubts:
+    for find, sentence in doubts.items():
         it = find(column)
         if it is not None and it is not False:
             yield it, sentence
 
 
-def _refuse(
-    columns: Sequence[Column], source: str, lines: Sequence[int], doubts: Sequence[Doubt], /
-) -> None:
+def refuse(columns: Sequence[Column], source: str, lines: Sequence[int], doubts: Doubts, /) -> None:
+    """Refuse the first column of which something is doubtful."""
     for column in columns:
         for it, sentence in _found(column, doubts):
             cell = it[0] if isinstance(it, tuple) else it
@@ -278,7 +237,7 @@ def refuse_lines(
             "empty. ",
             "Remove such lines, or say what becomes of missing cells with {missing=}",
         )
-    _refuse(columns, source, lines, _OF_SUMS)
+    refuse(columns, source, lines, _OF_SUMS)
     if len(rows) < FEWEST_LINES:
         return
     strange = _strange(columns, rows)
@@ -379,13 +338,6 @@ def _point(column: Column) -> str:
     return pointed[0] if pointed and maybe else ""
 
 
-def refuse_numbers_in_dress(
-    columns: Sequence[Column], source: str, lines: Sequence[int], /
-) -> None:
-    """Refuse numbers with a unit or a sign of currency, or with groups of thousands."""
-    _refuse(columns, source, lines, _OF_DRESS)
-
-
 def refuse_columns(
     columns: Sequence[Column], source: str, lines: Sequence[int], max_levels: int, /
 ) -> None:
@@ -403,5 +355,5 @@ def refuse_columns(
             most=Setting("max_levels", max_levels),
         )
     for column in columns:
-        labels = _OF_LABELS if column.levels <= max_levels else ()
-        _refuse([column], source, lines, [*_OF_CELLS, *labels, *_OF_COLUMNS])
+        labels = _OF_LABELS if column.levels <= max_levels else {}
+        refuse([column], source, lines, {**_OF_CELLS, **labels, **_OF_COLUMNS})

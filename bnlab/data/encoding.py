@@ -5,7 +5,7 @@ compared as numbers, so that 1, 1.0 and 01 are one level, and all others as text
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from bnlab.data.discretizing import (
     check_spread,
     discretize,
 )
-from bnlab.data.text import Missing, Options, string_list
+from bnlab.data.text import Missing, Options, by_column, string_list
 from bnlab.data.validation import MISSING
 from bnlab.errors import InputError, Setting, parts_of
 
@@ -60,8 +60,9 @@ class Encoder:
         """The fields of `Data`, before its own checks."""
         count, intervention = self.options.count, self.options.intervention
         levels, rules = self.options.levels or {}, self.options.discretize
+        ruled = by_column(rules)
         conforming("missing", self.options.missing, Missing)
-        for rule in rules.values() if isinstance(rules, Mapping) else [rules]:
+        for rule in ruled.values() if ruled is rules else [rules]:
             if rule is not None:
                 check_rule(rule)
         if count is not None and count == intervention:
@@ -69,14 +70,14 @@ class Encoder:
         by_name = {column.name: column for column in columns}
         wanted = [("count", count), ("intervention", intervention)]
         wanted += [("levels", name) for name in levels]
-        wanted += [("discretize", name) for name in rules] if isinstance(rules, Mapping) else []
+        wanted += [("discretize", name) for name in ruled]
         wanted += [("continuous", name) for name in self.continuous]
         for option, name in wanted:
             if name is not None and name is not False and name not in by_name:
                 there = ", ".join(by_name)
                 raise self.fail(f"{option} names the column {name!r}; there are {there}")
         for name in self.continuous:
-            if name in levels or (isinstance(rules, Mapping) and name in rules):
+            if name in levels or name in ruled:
                 raise self.fail(
                     f"column {name!r} is to be continuous, and has levels or a rule to cut it: "
                     "choose one"
@@ -85,16 +86,16 @@ class Encoder:
         if not variables or not columns[0].cells:
             raise self.fail("no data: at least one row and one column of observations are needed")
         keep = self._complete_rows(variables)
-        encoded = [self._column(column, keep) for column in variables]
-        values = np.stack([column.codes for column in encoded], axis=1)
+        kept = replace(self, places=[self.places[row] for row in keep])
+        by_name = {name: column.kept(keep) for name, column in by_name.items()}
         names = tuple(column.name for column in variables)
-        intervened = None
-        if intervention:
-            intervened = self._intervened(by_name[intervention], names, keep)
+        encoded = [kept._column(by_name[name]) for name in names]
+        values = np.stack([column.codes for column in encoded], axis=1)
+        intervened = kept._intervened(by_name[intervention], names) if intervention else None
         gaps = np.full(len(keep), np.nan)
         numbers = np.stack([gaps if c.numbers is None else c.numbers for c in encoded], axis=1)
         if count:
-            repeats = self._repeats(by_name[count], keep, len(names))
+            repeats = kept._repeats(by_name[count], len(names))
             values = np.repeat(values, repeats, axis=0)
             numbers = np.repeat(numbers, repeats, axis=0)
             intervened = None if intervened is None else np.repeat(intervened, repeats, axis=0)
@@ -140,22 +141,20 @@ class Encoder:
             return np.flatnonzero(~gaps.any(axis=1))
         return np.arange(len(gaps))
 
-    def _column(self, column: Column, keep: Ints) -> _Encoded:
-        name, missing = column.name, column.gaps[keep]
-        rows = keep[~missing]
-        present = [column.cells[row] for row in rows]
-        if not present:
+    def _column(self, column: Column) -> _Encoded:
+        name, missing = column.name, column.gaps
+        if not column.distinct:
             raise self.fail(f"column {name!r} has no values; ", f"leave it out{self.leave_out}")
         if name in self.continuous:
-            return self._measured(name, rows, present, missing)
-        rule = self._rule(column, present)
+            return self._measured(column)
+        rule = self._rule(column)
         if rule is not None:
-            some, labels, intervals, _ = self._cut(name, rows, present, rule)
+            some, labels, intervals, _ = self._cut(column, rule)
         else:
-            code_of, labels = self._levels(column, rows, present)
-            some, intervals = np.array([code_of[cell] for cell in present], np.int32), None
+            code_of, labels = self._levels(column)
+            some, intervals = np.array([code_of[cell] for cell in column.seen], np.int32), None
         level = self.options.missing == "level" and bool(missing.any())
-        codes = np.full(len(keep), len(labels) if level else MISSING, np.int32)
+        codes = np.full(missing.size, len(labels) if level else MISSING, np.int32)
         codes[~missing] = some
         if level:
             if MISSING_LABEL in labels:
@@ -172,27 +171,24 @@ class Encoder:
             )
         return _Encoded(codes, labels, intervals)
 
-    def _rule(self, column: Column, present: list[str]) -> Discretizer | None:
+    def _rule(self, column: Column) -> Discretizer | None:
         """The rule meant for this column; one rule for all is used on measurements only."""
         rules = self.options.discretize
         if rules is None or isinstance(rules, Mapping):
             return None if rules is None else rules.get(column.name)
-        if column.declared is not None or column.name in (self.options.levels or {}):
-            return None
-        numbers = [number_in(cell) for cell in dict.fromkeys(present)]
-        if any(number is None for number in numbers):
-            return None
-        measured = any(number % 1 for number in numbers if number is not None)
-        return rules if measured or len(numbers) > self.options.max_levels else None
+        declared = column.declared is not None or column.name in (self.options.levels or {})
+        few = not column.fractions and len(column.distinct) <= self.options.max_levels
+        return None if declared or column.words or few else rules
 
-    def _measured(self, name: str, rows: Ints, present: list[str], missing: Bools) -> _Encoded:
+    def _measured(self, column: Column) -> _Encoded:
+        name, missing = column.name, column.gaps
         if missing.any() and self.options.missing != "keep":
             raise self.fail(
-                f"column {name!r} is to be continuous, and lacks {int(missing.sum())} cells. ",
+                f"column {name!r} is to be continuous, and lacks {column.missing} cells. ",
                 "Pass {missing='drop'} to leave those rows out, or {missing='keep'} to average "
                 "over them",
             )
-        numbers = self._numbers(name, rows, present, "continuous")
+        numbers = self._numbers(column, "continuous")
         try:
             check_spread(numbers, name)
         except ValueError as error:
@@ -201,31 +197,27 @@ class Encoder:
         every[~missing] = numbers
         return _Encoded(np.where(missing, MISSING, 0).astype(np.int32), (), None, every)
 
-    def _numbers(self, name: str, rows: Ints, present: list[str], what: str) -> Floats:
-        found = [number_in(cell) for cell in present]
-        if None in found:
-            i = found.index(None)
+    def _numbers(self, column: Column, what: str) -> Floats:
+        for word in column.words:
             raise self.fail(
-                f"column {name!r} cannot be {what}: {present[i]!r} is no number", row=int(rows[i])
+                f"column {column.name!r} cannot be {what}: {word!r} is no number",
+                row=column.cells.index(word),
             )
-        return np.array(found, np.float64)
+        return np.array(list(map(number_in, column.seen)), np.float64)
 
-    def _cut(self, name: str, rows: Ints, present: list[str], rule: Discretizer) -> _Encoded:
-        numbers = self._numbers(name, rows, present, "discretized")
+    def _cut(self, column: Column, rule: Discretizer) -> _Encoded:
+        numbers = self._numbers(column, "discretized")
         try:
             codes, labels, points = discretize(numbers, rule)
         except ValueError as error:
-            raise self.fail(f"column {name!r}: ", "{why}", why=parts_of(error)) from error
+            raise self.fail(f"column {column.name!r}: ", "{why}", why=parts_of(error)) from error
         return _Encoded(
             codes, labels, Intervals(points, float(numbers.min()), float(numbers.max()))
         )
 
-    def _levels(
-        self, column: Column, rows: Ints, present: list[str]
-    ) -> tuple[dict[str, int], tuple[str, ...]]:
+    def _levels(self, column: Column) -> tuple[dict[str, int], tuple[str, ...]]:
         """The code of each distinct cell, and the labels of the codes."""
-        name, most = column.name, self.options.max_levels
-        distinct = dict.fromkeys(present)
+        name, most, distinct = column.name, self.options.max_levels, column.distinct
         declared = (self.options.levels or {}).get(name, column.declared)
         if declared is not None:
             labels = tuple(map(str, conforming(f"levels[{name!r}]", declared, Sequence[object])))
@@ -235,23 +227,21 @@ class Encoder:
                 raise self.fail(
                     f"column {name!r} holds {stray!r}, not among its declared levels "
                     f"{', '.join(labels)}",
-                    row=int(rows[present.index(stray)]),
+                    row=column.cells.index(stray),
                 )
             return code_of, labels
-        spelled = {cell: number_in(cell) for cell in distinct}
-        words = [cell for cell, number in spelled.items() if number is None]
-        numbers = {cell: number for cell, number in spelled.items() if number is not None}
+        number_of = {cell: number for cell in distinct if (number := number_in(cell)) is not None}
         rule = Setting("discretize", {name: EqualFrequency(3)})
-        fraction = next((cell for cell, number in numbers.items() if number % 1), None)
+        fraction = next((cell for cell, number in number_of.items() if number % 1), None)
         many = len(distinct) > most
-        if words and numbers and (fraction is not None or many):
-            row = int(rows[min(present.index(word) for word in words)])
+        if column.mixed and (fraction is not None or many):
+            word = column.words[0]
             raise self.fail(
-                f"column {name!r} mixes numbers with text ({column.cells[row]!r}). Correct the "
-                "cell, or mark it as missing",
-                row=row,
+                f"column {name!r} mixes numbers with text ({word!r}). Correct the cell, or mark it "
+                "as missing",
+                row=column.cells.index(word),
             )
-        if fraction is not None and len({*numbers.values()}) == 1:
+        if fraction is not None and len(column.numbers) == 1:
             raise self.fail(
                 f"column {name!r} is constant (only {fraction!r}). ",
                 f"Leave it out{self.leave_out}",
@@ -260,33 +250,32 @@ class Encoder:
             raise self.fail(
                 f"column {name!r} holds measurements such as {fraction}, not levels. ",
                 "Keep them as they are with {continuous}, or discretize them, for instance {rule}",
-                row=int(rows[present.index(fraction)]),
+                row=column.cells.index(fraction),
                 continuous=Setting("continuous", [name]),
                 rule=rule,
             )
         if many:
             advice = "Discretize it with {rule}"
-            if words:
+            if column.words:
                 advice = f"It looks like an identifier: leave it out{self.leave_out}"
             raise self.fail(
-                f"column {name!r} has {len(distinct)} distinct values in {len(present)} rows, more "
-                "than ",
+                f"column {name!r} has {len(distinct)} distinct values in {column.present} rows, "
+                "more than ",
                 f"{{most}}. {advice}, or raise {{max_levels=}}",
                 most=Setting("max_levels", most),
                 rule=rule,
             )
-        if words:
+        if column.words:
             labels = tuple(sorted(distinct))
         elif column.text:
-            labels = tuple(sorted(distinct, key=lambda cell: (numbers[cell], cell)))
+            labels = tuple(sorted(distinct, key=lambda cell: (number_of[cell], cell)))
         else:
-            labels = tuple(str(int(number)) for number in sorted(set(numbers.values())))
+            labels = tuple(str(int(number)) for number in column.numbers)
         return codes_of(labels, distinct), labels
 
-    def _intervened(self, column: Column, names: tuple[str, ...], keep: Ints) -> Bools:
-        mask = np.zeros((len(keep), len(names)), np.bool_)
-        for i, row in enumerate(keep):
-            cell = column.cells[row]
+    def _intervened(self, column: Column, names: tuple[str, ...]) -> Bools:
+        mask = np.zeros((len(column.cells), len(names)), np.bool_)
+        for row, cell in enumerate(column.cells):
             if column.gaps[row] or cell in ("0", "0.0"):
                 continue
             number = names.index(cell) + 1 if cell in names else number_in(cell)
@@ -294,30 +283,29 @@ class Encoder:
                 raise self.fail(
                     f"intervention column {column.name!r} holds {cell!r}: 0 means none, otherwise "
                     f"give the name of a variable or its number 1..{len(names)}",
-                    row=int(row),
+                    row=row,
                 )
-            mask[i, int(number) - 1] = True
+            mask[row, int(number) - 1] = True
         return mask
 
-    def _repeats(self, column: Column, keep: Ints, n: int) -> Ints:
+    def _repeats(self, column: Column, n: int) -> Ints:
         """How often each row occurred."""
-        counts, total = np.empty(len(keep), np.int64), 0
-        for i, row in enumerate(keep):
-            number = None if column.gaps[row] else number_in(column.cells[row])
+        counts, total = np.empty(len(column.cells), np.int64), 0
+        for row, cell in enumerate(column.cells):
+            number = None if column.gaps[row] else number_in(cell)
             if number is None or number < 0 or number % 1:
                 raise self.fail(
-                    f"count column {column.name!r} holds {column.cells[row]!r}; whole numbers >= 0 "
-                    "are needed",
-                    row=int(row),
+                    f"count column {column.name!r} holds {cell!r}; whole numbers >= 0 are needed",
+                    row=row,
                 )
             total += int(number)
             if total * n > MAX_CELLS:
                 raise self.fail(
                     f"the counts of {column.name!r} stand for more than {MAX_CELLS // n} rows; "
                     "that table is too large to write out",
-                    row=int(row),
+                    row=row,
                 )
-            counts[i] = int(number)
+            counts[row] = int(number)
         if not total:
             raise self.fail(f"the counts of {column.name!r} are all zero")
         memory.require(

@@ -251,17 +251,16 @@ def has_header(rows: list[list[str]], markers: frozenset[str], /) -> bool | None
         for v in text
     )
     odd = any(number) and bool(text) and not any(seen)
-    doubtful = over_numbers or odd or (fresh and not text_seen) or _series(first, columns)
+    doubtful = over_numbers or odd or (fresh and not text_seen) or _series(first, columns, seen)
     return None if doubtful else False
 
 
-def _series(first: list[str], columns: list[list[str]]) -> bool:
+def _series(first: list[str], columns: list[list[str]], seen: list[bool]) -> bool:
     """Whether the first row may hold years or numbers of columns: whole numbers that rise."""
     numbers = [number_in(cell) for cell in first]
     whole = [number for number in numbers if isinstance(number, int)]
     if len(whole) < max(2, len(first) - 1) or any(a >= b for a, b in pairwise(whole)):
         return False
-    seen = [cell in column for cell, column in zip(first, columns, strict=True)]
     below = [number_in(cell) for column in columns for cell in column]
     years = whole[0] >= FIRST_YEAR and whole[-1] <= LAST_YEAR
     apart = not any(n is not None and FIRST_YEAR <= n <= LAST_YEAR for n in below)

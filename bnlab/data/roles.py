@@ -14,14 +14,15 @@ import numpy as np
 from bnlab.data.columns import COUNT_NAMES, Column, cut_letters
 from bnlab.data.discretizing import CutPoints, Discretizer, EqualFrequency, EqualWidth
 from bnlab.data.doubts import (
+    OF_DRESS,
     has_decimal_commas,
+    refuse,
     refuse_columns,
     refuse_lines,
-    refuse_numbers_in_dress,
     told_of,
 )
 from bnlab.data.layout import layout
-from bnlab.data.text import Markers, Options, Rows, string_list, table_rows
+from bnlab.data.text import Markers, Options, Rows, by_column, string_list, table_rows
 from bnlab.errors import InputError, Note, Setting
 
 Role = Literal["variable", "left out", "count", "intervention"]
@@ -67,7 +68,7 @@ class Found:
 
     def unclear(self, *settled: str) -> list[Column]:
         """The variables of which `levels`, `drop` and these options say nothing."""
-        said = {name for option in settled for name in _keys(getattr(self.asked, option))}
+        said = {name for option in settled for name in by_column(getattr(self.asked, option))}
         said |= {*(self.asked.levels or {}), *(self.asked.drop or ())}
         return [column for column in self.variables if column.name not in said]
 
@@ -81,11 +82,6 @@ class Found:
         """Say something of a column."""
         self.why[name] = Note(*([self.why[name], " "] if name in self.why else []), sentence)
         self.notes.append(sentence)
-
-
-def _keys(option: object) -> Mapping[str, Any]:
-    """The columns of an option that may be a mapping from them."""
-    return option if isinstance(option, Mapping) else {}
 
 
 def look(text: str, source: str, asked: Options, /) -> Found:
@@ -105,7 +101,7 @@ def look(text: str, source: str, asked: Options, /) -> Found:
             found.roles[name], found.options[role] = role, name
         elif name is None:
             find(found)
-    refuse_numbers_in_dress(found.unclear("discretize"), source, lines)
+    refuse(found.unclear("discretize"), source, lines, OF_DRESS)
     _find_identifiers(found)
     refuse_columns(found.unclear("discretize"), source, lines, asked.max_levels)
     _tell_labels(found)
@@ -121,7 +117,7 @@ def look(text: str, source: str, asked: Options, /) -> Found:
 def columns_of(table: Rows, source: str, options: Options, /) -> list[Column]:
     """The columns of a table, those of sequences cut into letters; None finds out which."""
     given = string_list("missing_markers", options.missing_markers)
-    levels, kept = _keys(options.levels), (*(options.drop or ()), *_keys(options.levels))
+    levels, kept = by_column(options.levels), (*(options.drop or ()), *by_column(options.levels))
 
     def column(name: str, cells: list[str]) -> Column:
         return Column(name, cells, Markers.of(given, levels.get(name)).missing(cells))
@@ -298,7 +294,7 @@ def _find_constants(found: Found) -> None:
 
 def _cut_measurements(found: Found) -> None:
     one = found.asked.discretize
-    rules: dict[str, Discretizer] = {**_keys(one)}
+    rules: dict[str, Discretizer] = {**by_column(one)}
     for column in found.unclear("discretize"):
         if column.levels < 2 or column.kind != "measurements":
             continue

@@ -269,22 +269,14 @@ class Data(Record):
         >>> Data.from_frame(pd.DataFrame({"a": ["x", "y", "x"], "b": [1, 2, 2]})).levels
         (('x', 'y'), ('1', '2'))
         """
+        given = {name: value for name, value in locals().items() if name not in ("cls", "frame")}
         for option, name in {"count": count, "intervention": intervention}.items():
             if not isinstance(name, str | None):
                 raise ValueError(f"frame: {option}={shown(name)}: give the name of a column")
-        missing = conforming("missing", missing, Missing)
-        max_levels = conforming("max_levels", max_levels, int)
+        conforming("missing", missing, Missing)
+        given["max_levels"] = conforming("max_levels", max_levels, int)
         columns = frame_columns(frame, Markers.of(string_list("missing_markers", missing_markers)))
-        options = Options(
-            discretize=discretize,
-            continuous=continuous,
-            count=count,
-            intervention=intervention,
-            missing=missing,
-            missing_markers=missing_markers,
-            max_levels=max_levels,
-        )
-        places = [f"row {row}" for row in range(len(frame))]
+        options, places = Options(**given), [f"row {row}" for row in range(len(frame))]
         declare, leave_out = "convert the column to a categorical", ""
         data = encoded(columns, Encoder("frame", places, options, declare, leave_out))
         declared = {column.name for column in columns if column.declared is not None}

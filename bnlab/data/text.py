@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,6 +166,11 @@ class Options:
     missing_markers: Sequence[str] = MISSING_MARKERS
     encoding: str | None = "utf-8-sig"
     max_levels: int = DEFAULT_MAX_LEVELS
+
+
+def by_column(option: object, /) -> Mapping[str, Any]:
+    """What an option says of each column, if it is a mapping from them."""
+    return option if isinstance(option, Mapping) else {}
 
 
 def string_list(option: str, value: Iterable[str]) -> tuple[str, ...]:
