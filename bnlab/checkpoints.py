@@ -136,8 +136,8 @@ class Checkpoint:
         except ValueError as error:
             raise ValueError(f"checkpoint: {error}") from error
 
-    def load(self, restore: Callable[[Arrays], object] | None = None, /) -> Arrays | None:
-        """The arrays saved last, checked by `restore`; None where there is no file yet."""
+    def load(self, restore: Callable[[Arrays], Any] = dict, /) -> Any:
+        """What `restore` makes of the arrays saved last; None where there is no file yet."""
         try:
             content = self._path.read_bytes()
         except FileNotFoundError:
@@ -156,11 +156,9 @@ class Checkpoint:
             raise self._amiss(error) from error
         self._check(identity)
         try:
-            if restore is not None:
-                restore(arrays)
+            return restore(arrays)
         except AMISS as error:
             raise self._amiss(error) from error
-        return arrays
 
     def save(self, arrays: Mapping[str, NDArray[Any]], /) -> None:
         """Replace the file, whole."""

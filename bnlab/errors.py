@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from ast import literal_eval
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from string import Formatter
 
@@ -53,12 +53,31 @@ class Note(str):
 
     @classmethod
     def of(cls, said: str, remedy: str, /, **values: object) -> Note:
-        """Return a note of a text as it is and a template, as `_joined` reads it."""
-        return cls(*_joined(said, remedy, values))
+        """Return a note of a text as it is and a template.
+
+        There `{name=}` and `{name=literal}` are settings, others are among the values.
+        """
+        found: list[Part] = [said]
+        formatter = Formatter()
+        for text, field, spec, conversion in formatter.parse(remedy):
+            piece: object = ""
+            name, equals, literal = (field or "").partition("=")
+            if equals:
+                piece = Setting(name, literal_eval(literal) if literal else ...)
+            elif name:
+                piece, _ = formatter.get_field(name, (), values)
+                if conversion or not isinstance(piece, Named | tuple):
+                    piece = format(formatter.convert_field(piece, conversion), spec or "")
+            for part in (text, *(piece if isinstance(piece, tuple) else (piece,))):
+                if isinstance(part, str) and isinstance(found[-1], str):
+                    found[-1] += part
+                else:
+                    found.append(part)
+        return cls(*found)
 
     def spelled(self, spell: Spell, /) -> str:
         """Return the text with what it names as `spell` writes it."""
-        return _spelled(self.parts, spell)
+        return "".join(part if isinstance(part, str) else spell(part) for part in self.parts)
 
 
 class InputError(ValueError):
@@ -69,47 +88,20 @@ class InputError(ValueError):
 
     @classmethod
     def of(cls, said: str, remedy: str, /, **values: object) -> InputError:
-        """Return the error of a text as it is and a template, as `_joined` reads it."""
-        return cls(*_joined(said, remedy, values))
+        """Return the error of what `Note.of` makes of these."""
+        return cls(*Note.of(said, remedy, **values).parts)
 
     def __str__(self) -> str:
         return self.spelled(str)
 
     def spelled(self, spell: Spell, /) -> str:
         """Return the message with what it names as `spell` writes it; its texts as they are."""
-        return _spelled(self.args, spell)
-
-
-def _joined(said: str, template: str, values: dict[str, object]) -> list[Part]:
-    """What is said, and a template: `{name=}` and `{name=literal}` are settings, others values."""
-    found: list[Part] = [said]
-    formatter = Formatter()
-    for text, field, spec, conversion in formatter.parse(template):
-        piece: object = ""
-        name, equals, literal = (field or "").partition("=")
-        if equals:
-            piece = Setting(name, literal_eval(literal) if literal else ...)
-        elif name:
-            value, _ = formatter.get_field(name, (), values)
-            named = isinstance(value, Named | tuple) and not conversion
-            piece = (
-                value if named else format(formatter.convert_field(value, conversion), spec or "")
-            )
-        for part in (text, *(piece if isinstance(piece, tuple) else (piece,))):
-            if isinstance(part, str) and isinstance(found[-1], str):
-                found[-1] += part
-            else:
-                found.append(part)
-    return found
+        return Note(*self.args).spelled(spell)
 
 
 def parts_of(error: Exception, /) -> tuple[Part, ...]:
     """Return the parts of a message, to put it into another."""
     return error.args if isinstance(error, InputError) else (str(error),)
-
-
-def _spelled(parts: Sequence[Part], spell: Spell) -> str:
-    return "".join(part if isinstance(part, str) else spell(part) for part in parts)
 
 
 def warn(message: str, /) -> None:

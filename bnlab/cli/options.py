@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -146,6 +146,11 @@ class Option(NamedTuple):
     no: str = ""
 
 
+def _many(reads: Callable[[str], object] = str, /) -> Mapping[str, Any]:
+    """How argparse reads an option that may be given several times."""
+    return {"action": "append", "type": reads}
+
+
 MODEL = {
     "seed": Option("N", "default: drawn, and told", {"type": natural}),
     "score": Option("NAME", "default: bdeu", {"choices": ("bdeu", "k2"), "default": "bdeu"}),
@@ -161,20 +166,15 @@ MODEL = {
         {"type": Path},
     ),
 }
-_EDGES = {"action": "append", "type": edge}
 KNOWN = {
     "tiers": Option("A,B:C", "columns by time, earliest first: none points back", {"type": tiers}),
-    "required": Option("PARENT,CHILD", "an edge that is certain; may be repeated", _EDGES),
-    "forbidden": Option("PARENT,CHILD", "an edge that cannot be; may be repeated", _EDGES),
+    "required": Option("PARENT,CHILD", "an edge that is certain; may be repeated", _many(edge)),
+    "forbidden": Option("PARENT,CHILD", "an edge that cannot be; may be repeated", _many(edge)),
     "knowledge": Option("FILE", "all that, and beliefs in edges: see below", {"type": Path}),
 }
 """What is known of edges: arguments of `analyse`, and a file for `read_knowledge`."""
 QUESTION = {
-    "do": Option(
-        "COLUMN=LEVEL",
-        "what if it were set? may be repeated",
-        {"action": "append", "type": setting},
-    ),
+    "do": Option("COLUMN=LEVEL", "what if it were set? may be repeated", _many(setting)),
     "on": Option("COLUMN", "what is looked at when that is set"),
 }
 """What `analyse` asks of `effects`."""
@@ -187,15 +187,10 @@ TABLE = {
     "encoding": Option("NAME", "such as latin-1"),
     "skip": Option("N", "lines before the table", {"type": natural}),
     "drop": Option(
-        "COLUMN",
-        "leave out; may be given several times",
-        {"action": "append"},
-        no="leave no column out",
+        "COLUMN", "leave out; may be given several times", _many(), no="leave no column out"
     ),
-    "letters": Option("COLUMN", "of sequences, to be cut into letters", {"action": "append"}),
-    "levels": Option(
-        "COLUMN=A,B", "the labels of a column in their order", {"action": "append", "type": levels}
-    ),
+    "letters": Option("COLUMN", "of sequences, to be cut into letters", _many()),
+    "levels": Option("COLUMN=A,B", "the labels of a column in their order", _many(levels)),
     "max_levels": Option("N", "of any column", {"type": natural}),
     "count": Option("COLUMN", "how often each row occurred", no="no such column"),
     "intervention": Option(
@@ -207,11 +202,11 @@ TABLE = {
         "out the rows, or missing as a level of its own",
         {"choices": ("keep", "error", "drop", "level")},
     ),
-    "missing_markers": Option("TEXT", "a cell that means missing", {"action": "append"}),
+    "missing_markers": Option("TEXT", "a cell that means missing", _many()),
     "discretize": Option(
         "[COLUMN=]RULE",
         "width:BINS, frequency:BINS or cuts:X,Y; may be given for several columns",
-        {"action": "append", "type": rule},
+        _many(rule),
     ),
 }
 """Arguments of `choose_method` and `analyse`, and those of `read_table`."""

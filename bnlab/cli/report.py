@@ -164,14 +164,12 @@ def _settled(options: argparse.Namespace, reading: Reading) -> Reading:
 
 
 def _read(options: argparse.Namespace, missing: Missing | None) -> Reading:
-    from bnlab.data.text import DEFAULT_MAX_LEVELS, MISSING_MARKERS
+    from bnlab.data.text import MISSING_MARKERS
     from bnlab.reports import read_table
 
-    typed = {name: vars(options)[name] for name in known.TABLE}
+    typed = {name: vars(options)[name] for name in known.TABLE if vars(options)[name] is not None}
     if options.levels is not None:
         typed["levels"] = known.once("--levels", options.levels)
-    if options.max_levels is None:
-        typed["max_levels"] = DEFAULT_MAX_LEVELS
     typed["missing"] = missing
     typed["discretize"] = known.rules(options.discretize)
     typed["missing_markers"] = (*MISSING_MARKERS, *(options.missing_markers or ()))
@@ -309,20 +307,11 @@ def _kept(file: Checkpoint) -> tuple[int, Plan] | None:
     from bnlab.checks import check_counts
     from bnlab.reports import Plan
 
-    def read(saved: Arrays) -> None:
-        fields = json.loads(str(saved["plan"]))
-        plan = Plan(**{name: _tuples(value) for name, value in fields.items()})
+    def read(saved: Arrays) -> tuple[int, Plan]:
+        plan = Plan(**json.loads(str(saved["plan"])))
         check_counts(draws=plan.draws, chains=plan.chains, thin=plan.thin)
         check_counts(least=0, burn_in=plan.burn_in, max_parents=plan.max_parents)
-        if plan.method not in known.METHODS.values():
-            raise ValueError(f"method={plan.method!r} is none of them")
-        found.append((known.natural(str(saved["seed"])), plan))
+        return known.natural(str(saved["seed"])), plan
 
-    found: list[tuple[int, Plan]] = []
-    file.load(read)
-    return found[0] if found else None
-
-
-def _tuples(value: Any) -> Any:
-    """What JSON made lists of, as it was."""
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+    kept: tuple[int, Plan] | None = file.load(read)
+    return kept

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 
 import lazy_loader
 
-from bnlab.course.copies import (
-    Exercise,
-    exercises,
-    solved_copy,
-    student_copy,
-)
+from bnlab.course.copies import Exercise, exercises, solved_copy, student_copy
 
 if TYPE_CHECKING:
     from bnlab.course.handing_out import Page, lab_page, make_course, text_page
