@@ -2,7 +2,7 @@
 
 import importlib.metadata
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from functools import cache
 from types import MappingProxyType
@@ -282,14 +282,7 @@ class Draws(Record):
         log_weight, stats = self.log_weight[:, :draws], self.stats
         if "mass" in stats:
             stats = {**stats, **mass_of(log_weight, float(stats["log_z"][0]))}
-        return replace(
-            self,
-            values=self.values[:, :draws],
-            log_weight=log_weight,
-            log_target=self.log_target[:, :draws],
-            stats=stats,
-            traces={name: trace[:, :draws] for name, trace in self.traces.items()},
-        )
+        return replace(with_arrays(self, lambda array: array[:, :draws]), stats=stats)
 
     @property
     def groups(self) -> NDArray[np.int64]:
@@ -314,6 +307,17 @@ class Draws(Record):
         each = f"{chains} x {draws}" if chains > 1 else f"{draws}"
         stopped = ", stopped early" if self.run.stopped else ""
         return f"Draws({each} {self.over} of {n} variables, {self.prior}{stopped})"
+
+
+def with_arrays(draws: Draws, change: Callable[[NDArray[Any]], NDArray[Any]], /) -> Draws:
+    """Return the draws with each of their arrays (chains, draws, ...) changed."""
+    return replace(
+        draws,
+        values=change(draws.values),
+        log_weight=change(draws.log_weight),
+        log_target=change(draws.log_target),
+        traces={name: change(trace) for name, trace in draws.traces.items()},
+    )
 
 
 @frozen()

@@ -14,10 +14,9 @@ import bnlab as bn
 from bnlab.cli import main
 from bnlab.predict import effects, log_density
 from bnlab.reports import Analysis, Plan, analyse, choose_method, read_table, sensitivity
-from bnlab.reports.assumptions import of_holes
+from bnlab.reports.assumptions import of_holes, told_of, what_if_section
 from bnlab.reports.credible import evenly
 from bnlab.reports.page import page as page_of
-from bnlab.reports.questions import told, what_if_section
 from bnlab.reports.sections import edges_table
 from bnlab.reports.setting import COMPLETED, DAGS, TABLES, completed, from_missing
 
@@ -241,7 +240,7 @@ def test_setting_is_held_against_the_share_of_all_rows() -> None:
     for do, unaffected in ((one.do, 0.04), (one.do, 0.95), ({"rain": "1", "sprinkler": "0"}, 0.5)):
         changed = replace(one, unaffected=unaffected, do=do)
         y = int(one.mean.argmax())
-        said = told(changed, data)
+        said = told_of(changed, data)
         assert f", against {(data.values[:, 2] == y).mean():.2f} in all rows" in said
         nothing = f": setting {' and '.join(do)} probably changes nothing ({unaffected:.2f})."
         assert said.endswith(nothing if unaffected >= 0.5 else "in all rows.")

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 import bnlab as bn
 from bnlab import graphs
 from bnlab.checks import Floats, Ints
+from bnlab.results import with_arrays
 
 Cell = str | int | float
 Rows = Iterator[Sequence[Any]]
@@ -221,17 +222,6 @@ def random_dag(n: int, rng: np.random.Generator, /, max_parents: int = 3) -> Int
         count = rng.integers(0, min(place, max_parents) + 1)
         dag[v] = (np.int64(1) << rng.choice(order[:place], count, replace=False)).sum()
     return graphs.check_dag(dag)
-
-
-def with_arrays(draws: bn.Draws, change: Callable[[Array], Array], /) -> bn.Draws:
-    """Return the draws with each of their arrays (chains, draws, ...) changed."""
-    return replace(
-        draws,
-        values=change(draws.values),
-        log_weight=change(draws.log_weight),
-        log_target=change(draws.log_target),
-        traces={name: change(trace) for name, trace in draws.traces.items()},
-    )
 
 
 def chain(draws: bn.Draws, c: int, first: int = 0, /) -> bn.Draws:

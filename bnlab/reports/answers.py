@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from bnlab.exact.dag import factors_by_size
 from bnlab.linear_extensions import reweight_by_extensions
 from bnlab.reports.credible import Credible
 from bnlab.reports.planning import MORE, Method, Plan
-from bnlab.results import LEAST_ESS, MOST_RHAT, Draws, Estimate, Run
+from bnlab.results import LEAST_ESS, MOST_RHAT, Draws, Estimate, Run, with_arrays
 from bnlab.running import Executor, Progress
 from bnlab.sampling.completing import Completions
 from bnlab.sampling.dags_given_orders import sample_dags
@@ -153,7 +154,8 @@ def _walk(task: Task) -> Answer:
         found |= {"rhat": rhat(chains.log_target), "ess": ess(chains.log_target)}
     if draws.log_weight.any():
         found["effective draws"] = weights_ess(draws.log_weight)
-    each = [features.edges(_chain(draws, slice(c, c + 1))) for c in range(len(draws.values))]
+    parts = [with_arrays(draws, itemgetter([c])) for c in range(len(draws.values))]
+    each = [features.edges(part) for part in parts]
     found["largest difference of an edge between chains"] = float(np.ptp(each, axis=0).max())
     return Answer(
         best,
@@ -231,11 +233,6 @@ def _unbiased(drawn: Draws, executor: Executor | None) -> tuple[Draws, tuple[str
             "DAGs, each with its own weight (IW-DDS), and have no error bars."
         )
         return reweight_unique(drawn), (warning,)
-
-
-def _chain(draws: Draws, some: slice) -> Draws:
-    parts = (draws.values[some], draws.log_weight[some], draws.log_target[some])
-    return Draws(*parts, draws.over, draws.prior, draws.names)
 
 
 def doubts(plan: Plan, told: Mapping[str, float], run: Run, /) -> tuple[str, ...]:

@@ -1,22 +1,30 @@
-"""What a report says of the edges that were known, or believed in, before the data."""
+"""What a report says of what was known, or believed, before the data; and of a "what if"."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
 
 from bnlab import graphs
 from bnlab.checks import Floats
+from bnlab.data import Data
+from bnlab.pages import Cell, Table, render
+from bnlab.predict import Effects, typed_row
 from bnlab.priors import EdgeBeliefs
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.pictures import EVEN_ODDS, SURE
+from bnlab.reports.setting import COMPLETED, from_missing
 from bnlab.sampling.cutting import Cuts
 from bnlab.scores import edge_masks
 
 MOST_NAMED = 8
+MOST_ANSWERS = 6  # levels of what is looked at
 LEAST_SHARE = 0.01  # of the uncertainty, that is told as a number
 
 
@@ -120,3 +128,64 @@ def in_words(items: Sequence[str], most: int, /) -> str:
     """A list as in a sentence, after so many items their number."""
     shown = [*items[:most], *([f"{len(items) - most} more"] if len(items) > most else [])]
     return " and ".join([*([", ".join(shown[:-1])] if len(shown) > 1 else []), shown[-1]])
+
+
+def what_if_section(analysis: Analysis, /) -> Markup:
+    """The question, what it takes for granted, and the answer in words and in a table."""
+    found, names, ways, share = analysis.what_if, analysis.data.names, 0, np.nan
+    others = [name for name in names if found and name not in (*found[0].do, found[0].on)]
+    if found and analysis.completions is not None:
+        ways = min(COMPLETED, len(analysis.completions))
+        share = float(from_missing(found[0], ways)[found[0].mean.argmax()])
+    return render(
+        "report.html",
+        "whatif",
+        found=found,
+        others=in_words(others, MOST_NAMED) if others else "",
+        ways=ways,
+        share=None if np.isnan(share) else in_number(share),
+        searched=analysis.plan.posterior is None,
+        told=[told_of(one, analysis.data) for one in found],
+        answers=_answers(found, analysis.data) if found else None,
+    )
+
+
+def told_of(one: Effects, data: Data, /) -> str:
+    """Return the answer to one setting: its likeliest level, beside the share of all rows."""
+    y, nothing = int(one.mean.argmax()), ""
+    if one.unaffected >= EVEN_ODDS:
+        what = " and ".join(one.do)
+        nothing = f": setting {what} probably changes nothing ({one.unaffected:.2f})"
+    sentence = (
+        f"If we set {_setting(one)}, then {one.on} is {one.levels[y]} with probability "
+        f"{one.mean[y]:.2f} ({one.low[y]:.2f} to {one.high[y]:.2f}), against "
+        f"{shares(one, data)[y]:.2f} in all rows{nothing}."
+    )
+    return re.sub(r"\(([^\s(]+), (\S+)\]", r"\g<0> (above \1, up to \2)", sentence, count=1)
+
+
+def shares(one: Effects, data: Data, where: NDArray[np.bool_] | None = None, /) -> Floats:
+    """Return the share of each level of `on` among the rows that say it; nan of none."""
+    seen = data.values[:, data.index(one.on)]
+    counts = np.bincount(seen[(seen >= 0) & (where is None or where)], minlength=len(one.levels))
+    return counts / (counts.sum() or np.nan)
+
+
+def _setting(one: Effects) -> str:
+    return " and ".join(f"{name} to {level}" for name, level in one.do.items())
+
+
+def _answers(found: tuple[Effects, ...], data: Data) -> Table:
+    rows: list[list[Cell]] = []
+    for one in found:
+        codes = typed_row(data, one.do)
+        where = (data.values == codes)[:, codes >= 0].all(axis=1)
+        such, of_all = shares(one, data, where), shares(one, data)
+        for y in np.sort(np.argsort(-one.mean, kind="stable")[:MOST_ANSWERS]).tolist():
+            told = (one.mean, one.low, one.high, one.between, one.within, of_all)
+            numbers: list[Cell] = [float(column[y]) for column in told]
+            share: Cell = float(such[y]) if such[y] >= 0 else "no such row"
+            rows.append([_setting(one), one.levels[y], *numbers, share])
+    heads = ["if we set", f"then {found[0].on} is", "probability", "low", "high"]
+    heads += ["spread between networks", "spread within", "in all rows", "seen in such rows"]
+    return Table(f"What setting does to {found[0].on}, on average over all networks.", heads, rows)

@@ -13,7 +13,7 @@ from bnlab.data.reader import Reading, in_python
 from bnlab.files import write_whole
 from bnlab.pages import Cell, Table, embedded, render
 from bnlab.priors import Fair, Uniform
-from bnlab.reports import assumptions, pictures, questions, sections
+from bnlab.reports import assumptions, pictures, sections
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.exports import TEXTS
 from bnlab.reports.sensitivity import Sensitivity, averaged_cuts, sensitivity
@@ -106,7 +106,7 @@ def page(
         blankets=sections.blankets_table(analysis),
         best_picture=pictures.best_picture(analysis, places),
         best=sections.best_table(analysis),
-        whatif=questions.what_if_section(analysis),
+        whatif=assumptions.what_if_section(analysis),
         sensitivity=sections.sensitivity_section(analysis, found, drawn, recut),
         notes=[note for note in reading.notes if note not in of_columns],
         columns=sections.columns_table(reading),

@@ -1,7 +1,4 @@
-"""The pictures of a report: figures of `bnlab.plots`, and networks as SVG.
-
-An SVG needs no script, fits any screen and prints sharply.
-"""
+"""The pictures of a report: figures of `bnlab.plots`, and networks as SVG, sharp on any screen."""
 
 from __future__ import annotations
 
@@ -43,28 +40,23 @@ class Layout:
     """Which variables a network drawing shows, and where. Make it with `layout`."""
 
     shown: NDArray[np.int64]  # numbers of the variables drawn, rising
+    names: list[str]  # of these
     places: Floats  # as of `plots.network_positions`
 
 
 def layout(analysis: Analysis, /, *, least: float = CREDIBLE) -> Layout:
-    """Places for all variables, or if they are many, for those with an edge to draw.
-
-    An edge to draw has a probability of at least `least`, in either direction, or belongs to the
-    best DAG.
-    """
+    """Places for all variables, or if they are many, for those in the best DAG or a likely link."""
     probability = analysis.edges.probability
     linked = (probability + probability.T >= least) | (graphs.to_adjacency(analysis.best) > 0)
     shown = np.flatnonzero(linked.any(axis=0) | linked.any(axis=1))
     if len(probability) <= ALL_SHOWN or len(shown) < 2:
         shown = np.arange(len(probability))
-    return Layout(shown, plots.network_positions(probability[np.ix_(shown, shown)]))
+    names = [analysis.data.names[v] for v in shown]
+    return Layout(shown, names, plots.network_positions(probability[np.ix_(shown, shown)]))
 
 
 def drawn_from(analysis: Analysis, /) -> float:
-    """The probability from which pairs are drawn: higher where too many would cross each other.
-
-    All of them are in the heat map and in the table.
-    """
+    """The probability from which pairs are drawn: higher where too many would cross each other."""
     edges = analysis.edges.probability
     many = int((np.triu(edges + edges.T, 1) >= CREDIBLE).sum())
     return CREDIBLE if many <= MOST_DRAWN else EVEN_ODDS
@@ -79,15 +71,14 @@ def pairs_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = CR
     if analysis.plan.posterior is None:
         return best_picture(analysis, drawn)
     edges = analysis.edges.probability[np.ix_(drawn.shown, drawn.shown)]
-    names = [analysis.data.names[v] for v in drawn.shown]
-    links = pair_data(edges, names, drawn.places, threshold=threshold, sure=SURE)
+    links = pair_data(edges, drawn.names, drawn.places, threshold=threshold, sure=SURE)
     return _drawing(
         analysis,
         drawn,
         links,
-        f"Network of {len(names)} variables with {len(links['parent'])} links; the wider a line, "
-        f"the more probable the link. Most probable: {_strongest(edges, names)}. The table of "
-        "edges has the numbers",
+        f"Network of {len(drawn.names)} variables with {len(links['parent'])} links; the wider a "
+        f"line, the more probable the link. Most probable: {_strongest(edges, drawn.names)}. The "
+        "table of edges has the numbers",
     )
 
 
@@ -98,8 +89,8 @@ def best_picture(analysis: Analysis, drawn: Layout, /) -> Markup:
     either = EVEN if searched else np.clip(edges + edges.T, LEAST_DRAWN, 1.0)
     half = 0.5 * dag * (edges < SURE)  # of a line without a head, in either direction
     widths = either * (dag * (edges >= SURE) + half + half.T)
-    names, sure = [analysis.data.names[v] for v in drawn.shown], 0.0 if searched else SURE
-    links = pair_data(widths, names, drawn.places, threshold=0.5 * LEAST_DRAWN, sure=sure)
+    sure = 0.0 if searched else SURE
+    links = pair_data(widths, drawn.names, drawn.places, threshold=0.5 * LEAST_DRAWN, sure=sure)
     return _drawing(
         analysis,
         drawn,
@@ -124,7 +115,7 @@ def _drawing(
         links=links,
         told=[_pair_told(analysis, u, v) for u, v in pairs],
         dashed=[edges.rhat is not None and not sure[pair] for pair in pairs],
-        boxes=node_data([analysis.data.names[v] for v in drawn.shown], drawn.places),
+        boxes=node_data(drawn.names, drawn.places),
         color=CYCLE[0],
         ink=INK,
         rule=RULE,
@@ -146,7 +137,7 @@ def _pair_told(analysis: Analysis, u: int, v: int) -> str:
 def network_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = CREDIBLE) -> Any:
     """The network of the edges that are credible, for a lab."""
     edges = analysis.edges.probability[np.ix_(drawn.shown, drawn.shown)]
-    names = shown_names([analysis.data.names[v] for v in drawn.shown])
+    names = shown_names(drawn.names)
     return plots.network(
         edges,
         names,
@@ -163,13 +154,13 @@ def network_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = 
 def heat_picture(analysis: Analysis, /) -> Any:
     """The heat map of all edge probabilities."""
     names = shown_names(analysis.data.names)
-    strongest = _strongest(analysis.edges.probability, names)
+    edges = analysis.edges.probability
     picture = plots.heat_map(
-        analysis.edges.probability,
+        edges,
         names,
         title="Probability of each edge" if analysis.plan.posterior else "Edges",
         alt=f"Heat map of edge probabilities, {len(names)} parents by {len(names)} children. "
-        f"Most probable: {strongest}. The table of edges has the numbers",
+        f"Most probable: {_strongest(edges, names)}. The table of edges has the numbers",
     )
     wider = CELL * len(names) - picture.frame_width
     if wider > 0:

@@ -85,15 +85,15 @@ class Plan:
 
 
 class _Cost(NamedTuple):
-    """What a method takes, and the length of its run; `moves` of a chain if it walks."""
+    """What a method takes, as in a `Plan`, and the `moves` of a chain if it walks."""
 
-    needed: int
+    needed_bytes: int
     seconds: float
     draws: int
     chains: int = 1
-    moves: int = 0
     burn_in: int = 0
     thin: int = 1
+    moves: int = 0
 
 
 @checked
@@ -165,7 +165,7 @@ def choose_method(
         if chosen is None and (reason is None or name == "search"):
             chosen = name
         if name == chosen:
-            if costs[name].needed > free:
+            if costs[name].needed_bytes > free:
                 raise InputError(
                     f"n={n}, ", Setting("method", name), f": {reason}. Ask for no method"
                 )
@@ -174,20 +174,17 @@ def choose_method(
     assert chosen is not None
     cost = costs[chosen]
     size = f"{n} variables, {data.m:,} rows, families of up to {k} parents"
+    planned = cost._asdict()
+    del planned["moves"]
     return Plan(
         chosen,
         (f"{size}.", *why, _told(chosen, n, cost, free)),
         _guarantee(chosen, cost.draws, k, dag_moves(n)),
         k,
-        cost.needed,
-        cost.seconds,
-        None if chosen == "search" else "structure-modular",
-        cost.draws,
-        tuple(rejected),
-        cost.chains,
-        cost.burn_in,
-        cost.thin,
-        seconds,
+        posterior=None if chosen == "search" else "structure-modular",
+        rejected=tuple(rejected),
+        budget=seconds,
+        **planned,
     )
 
 
@@ -249,7 +246,7 @@ def _cost(method: Method, data: Data, k: int, seconds: float) -> _Cost:
         cycle *= CHAINS / WORKERS
         kept = max(LEAST_CYCLES, int(seconds * min(CYCLES, 0.5 / cycle)))
         needed = WORKERS * (needed + scoring_bytes(n, k, m=data.m))
-        return _Cost(needed, (kept + BURN_IN) * cycle, kept, CHAINS, 0, BURN_IN)
+        return _Cost(needed, (kept + BURN_IN) * cycle, kept, CHAINS, BURN_IN)
     if method == "exact DAGs":
         time = A_PAIR_OF_SETS * 3.0**n + A_DRAW * INDEPENDENT
         return _Cost(posterior_bytes(n, max_parents=k), first + time, INDEPENDENT)
@@ -263,13 +260,13 @@ def _cost(method: Method, data: Data, k: int, seconds: float) -> _Cost:
     needed = partition_walker_bytes(n, k) if method == "partitions" else walker_bytes(n, k)
     time = first + moves / a_second + A_DRAW * CHAINS * KEPT
     burn_in = moves // 4
-    return _Cost(needed, time, KEPT, CHAINS, moves, burn_in, max(1, (moves - burn_in) // KEPT))
+    return _Cost(needed, time, KEPT, CHAINS, burn_in, max(1, (moves - burn_in) // KEPT), moves)
 
 
 def _reason(cost: _Cost, seconds: float, free: int) -> str | None:
     """Why a method does not fit, or None."""
-    if cost.needed > free:
-        return f"it needs {_gigabytes(cost.needed)}, and {_gigabytes(free)} are free"
+    if cost.needed_bytes > free:
+        return f"it needs {_gigabytes(cost.needed_bytes)}, and {_gigabytes(free)} are free"
     if cost.moves and cost.moves < FEWEST_MOVES:
         return f"each chain would make {cost.moves:,} moves only in {seconds:g} s"
     if cost.seconds > seconds:
@@ -287,7 +284,8 @@ def _told(method: Method, n: int, cost: _Cost, free: int) -> str:
         "completions": f"{CHAINS} chains fill the missing cells {cost.draws:,} times each",
     }[method]
     has = f" of {_gigabytes(free)} that are free" if free < 1 << 62 else ""
-    return f"{what}; planned: {_about(cost.seconds)} in all, and {_gigabytes(cost.needed)}{has}."
+    needed = _gigabytes(cost.needed_bytes)
+    return f"{what}; planned: {_about(cost.seconds)} in all, and {needed}{has}."
 
 
 def _guarantee(method: Method, draws: int, k: int, moves: int) -> tuple[str, ...]:

@@ -16,11 +16,10 @@ from bnlab.data.columns import number_in
 from bnlab.data.reader import ColumnReading, Reading
 from bnlab.pages import Cell, Table, html, render, table
 from bnlab.reports.analysis import Analysis
-from bnlab.reports.assumptions import MOST_NAMED, arrows, given, in_words, of_holes
+from bnlab.reports.assumptions import MOST_NAMED, arrows, given, in_words, of_holes, told_of
 from bnlab.reports.credible import Credible, ranked
 from bnlab.reports.pictures import EVEN_ODDS, SURE, comparison
 from bnlab.reports.planning import MORE
-from bnlab.reports.questions import told
 from bnlab.reports.sensitivity import Sensitivity, nearest_one
 from bnlab.results import LEAST_ESS, MOST_RHAT
 
@@ -75,16 +74,13 @@ def glance(
     /,
     **drawn: object,
 ) -> Markup:
-    """The answer in three sentences, a picture and a table, after what speaks against it.
-
-    `drawn` are of the picture: network, threshold, and how many variables stand alone.
-    """
+    """The answer in three sentences, a picture (`drawn`) and a table, after what speaks against."""
     edges, (pairs, sure, likely) = analysis.edges, linked_pairs(analysis)
     listed, many = edges.probability >= LEAST, len(sure) + len(likely)
     lost, gained = moved_pairs(analysis, found) if found else ([], [])
     answer = ""
     if len(analysis.what_if) == 1:  # somebody asked
-        answer = told(analysis.what_if[0], analysis.data).replace("If", "if", 1)
+        answer = told_of(analysis.what_if[0], analysis.data).replace("If", "if", 1)
     return render(
         "report.html",
         "glance",

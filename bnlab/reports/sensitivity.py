@@ -15,13 +15,7 @@ from bnlab.exact import dag_posterior, order_posterior
 from bnlab.linear_extensions import reweight_by_extensions
 from bnlab.priors import Fair, Prior, Uniform
 from bnlab.reports.analysis import Analysis
-from bnlab.reports.planning import (
-    A_CYCLE,
-    A_PAIR_OF_SETS,
-    Plan,
-    choose_method,
-    scoring_seconds,
-)
+from bnlab.reports.planning import A_CYCLE, A_PAIR_OF_SETS, Plan, choose_method, scoring_seconds
 from bnlab.results import Record
 from bnlab.running import Clock, Progress, Steps
 from bnlab.sampling.chains import CHAINS
@@ -130,10 +124,7 @@ def sensitivity(
 def averaged_cuts(
     analysis: Analysis, uncut: AnyData, /, *, progress: Progress | None = None
 ) -> Cuts | None:
-    """Edges averaged over cuts, under what an analysis assumed; None where that takes too long.
-
-    From a fixed seed, in about ten seconds.
-    """
+    """Edges averaged over cuts in about ten seconds, from a fixed seed; None if it takes longer."""
     n, k = uncut.n, analysis.plan.max_parents
     whole = cut(uncut, tuple(each[-1] for each in candidate_cuts(uncut, BINS)))
     cycle = A_CYCLE + 2 * (A_PAIR_OF_SETS * 3.0**n + scoring_seconds(whole, k))
@@ -179,11 +170,8 @@ def _by_draws(table: ScoreTable) -> tuple[Floats, float]:
 
 
 def _by_chains(table: ScoreTable) -> tuple[Floats, float]:
+    rng = np.random.default_rng(0)
     draws = sample_partitions(
-        table,
-        draws=CHAIN_DRAWS,
-        thin=CHAIN_THIN,
-        burn_in=CHAIN_BURN_IN,
-        rng=np.random.default_rng(0),
+        table, draws=CHAIN_DRAWS, thin=CHAIN_THIN, burn_in=CHAIN_BURN_IN, rng=rng
     )
     return features.edges(draws), ess_of(draws)

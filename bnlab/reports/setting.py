@@ -88,11 +88,7 @@ def _pooled(
     on: str,
     rng: np.random.Generator,
 ) -> Effects:
-    """Effects averaged over completions: `between` is between those, and their DAGs.
-
-    `means` are of the DAGs of each completion in turn: EACH from its exact posterior; or where
-    chains do without that, the one that was drawn with it.
-    """
+    """Effects averaged over completions: of EACH exact DAGs, or of the one drawn with it."""
     each, tables = [], TABLES // COMPLETED
     for dags, data in completed(filled):
         if not filled.run.settings["moves"]:
@@ -123,10 +119,7 @@ def _pooled(
 
 
 def from_missing(one: Effects, completions: int, /) -> Floats:
-    """The share of the variance of p(y | do(x)) that comes from missing cells, (levels,).
-
-    As of edges: what expectations given a completion differ by. nan with one DAG for each.
-    """
+    """The share (levels,) of the variance of p(y | do(x)) from missing cells; nan if unknown."""
     means = one.means.reshape(completions, -1, one.mean.size)
     if (size := means.shape[1]) == 1:
         return np.full(one.mean.size, np.nan)

@@ -23,9 +23,9 @@ from bnlab.labs.your_own_data.study import (
     write_garden,
 )
 from bnlab.reports import Analysis, Credible, read_table
+from bnlab.reports.assumptions import shares
 from bnlab.reports.page import files
 from bnlab.reports.pictures import layout, network_picture
-from bnlab.reports.questions import shares
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 MOST_LISTED = 12

@@ -14,7 +14,8 @@ from bnlab import diagnostics, features, graphs
 from bnlab.checks import Floats, Ints
 from bnlab.linear_extensions import ideal_lattice
 from bnlab.linear_extensions.counting import solve
-from bnlab.papers.page import normalised, random_dag, with_arrays
+from bnlab.papers.page import normalised, random_dag
+from bnlab.results import with_arrays
 
 SEED = 2013
 NAMES = ("MUSHROOM", "ALARM", "PROMOTERS")
