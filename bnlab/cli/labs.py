@@ -83,18 +83,15 @@ def copy_to(source: Path, folder: Path, /) -> tuple[int, list[str]]:
     try:
         for name, content in sorted(_contents(source).items()):
             target, digest = folder / name, hashlib.sha256(content).hexdigest()
-            if target.exists():
-                here = hashlib.sha256(target.read_bytes()).hexdigest()
-                if here not in (digest, record.get(name)):
-                    kept.append(name)
-                    continue
-                if here == digest:
-                    record[name] = digest
-                    continue
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(target, content)
+            here = hashlib.sha256(target.read_bytes()).hexdigest() if target.exists() else None
+            if here not in (None, digest, record.get(name)):
+                kept.append(name)
+                continue
+            if here != digest:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                write_whole(target, content)
+                copied += 1
             record[name] = digest
-            copied += 1
     finally:
         if folder.is_dir():
             write_whole(folder / RECORD, json.dumps(record, indent=1).encode())

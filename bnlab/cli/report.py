@@ -102,6 +102,7 @@ def _report(options: argparse.Namespace) -> int:
     output = options.output or Path(f"{Path(name).stem}-report.html")
     _check_places(options, output)
     need("bokeh", "the report")
+    from bnlab.reports import exports
     from bnlab.reports.page import write_page
 
     reading = _settled(options, _read(options, options.missing or "keep"))
@@ -117,7 +118,9 @@ def _report(options: argparse.Namespace) -> int:
         stoppable(told, begun=True) as progress,
     ):
         write_page(analysis, reading, output, command=again, progress=progress)
-        _export(options, analysis)
+        for kind in EXPORTS:
+            if (path := vars(options)[kind]) is not None:
+                exports.write(analysis, path, kind)
     size = f" {output.stat().st_size / 1e6:.1f} MB," if output.is_file() else ""
     stopped = ", stopped early" if analysis.run.stopped else ""
     # Not into the page itself, as where this is /dev/stdout.
@@ -250,14 +253,6 @@ def _analysed(
             )
         except Stopped as nothing:  # by Ctrl-C, before there was anything to return
             raise KeyboardInterrupt from nothing
-
-
-def _export(options: argparse.Namespace, analysis: Analysis) -> None:
-    from bnlab.reports import exports
-
-    for kind in EXPORTS:
-        if (path := vars(options)[kind]) is not None:
-            exports.write(analysis, path, kind)
 
 
 def _tell(options: argparse.Namespace, *sentences: str) -> None:

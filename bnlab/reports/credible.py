@@ -57,11 +57,7 @@ class Credible(Record):
 
 
 def credible(draws: Draws, relation: Callable[[Ints], Ints], /, *, delta: float = 0.05) -> Credible:
-    """Posterior probabilities of a relation of all pairs, from draws of DAGs.
-
-    Intervals as in `features.probability`. The relation goes from parent masks (..., n) to masks
-    with bit u at v where it holds of u and v: `graphs.ancestors`; `np.asarray` for edges.
-    """
+    """Posterior probabilities of a relation, from parent masks to masks, of all pairs in draws."""
     n = draws.values.shape[-1]
     means = pair_means(draws, np.asarray(relation(draws.values)).reshape(-1, n), delta)
     np.fill_diagonal(means.high, 0.0)

@@ -33,11 +33,7 @@ def _columns(analysis: Analysis) -> Columns:
 
 
 def csv_text(analysis: Analysis, /) -> str:
-    """Return all edges as CSV: from, to, probability, low, high; the likeliest first.
-
-    Ties stand in the order of the columns of the table. Of Markov chains rhat, ess and trusted
-    ("yes" or "no") follow, as of `FeatureEstimate`. Numbers have six significant digits.
-    """
+    """Return all edges as CSV with six digits, the likeliest first, ties in order of the table."""
     out = io.StringIO(newline="")
     writer, columns = csv.writer(out), _columns(analysis)
     writer.writerow(columns)
@@ -53,16 +49,9 @@ def _cell(told: float | bool) -> str:
 
 
 def graphml_text(analysis: Analysis, /, *, at_least: float = CREDIBLE) -> str:
-    """Return the edges of probability `at_least` or more as GraphML, for Gephi, yEd or Cytoscape.
+    """Return the edges of probability `at_least` or more as GraphML: a graph that may have cycles.
 
-    Edges have the attributes probability, low and high, and of Markov chains trusted. Both
-    directions between two variables may occur, so the graph can have cycles: it is no DAG but a
-    picture of many.
-
-    Raises
-    ------
-    ValueError
-        When a name holds a character that XML cannot write.
+    A ValueError where a name holds a character that XML cannot write.
     """
     import networkx as nx
 
@@ -82,9 +71,7 @@ def graphml_text(analysis: Analysis, /, *, at_least: float = CREDIBLE) -> str:
 def bif_text(analysis: Analysis, /) -> str:
     """Return the best DAG with the posterior means of its parameters as BIF.
 
-    Most programs that read BIF want names and labels to be words. Others are written as words, (1,
-    2] as 1_2 and "wind, speed" as wind_speed, and comments at the top say which is which.
-    `analysis.network.write_bif` writes them as they are.
+    Its names and labels are words, as most programs want; comments at the top say which is which.
     """
     net = analysis.network
     names, levels, notes = formats.as_words(net, formats.BIF_WORDS)

@@ -40,21 +40,8 @@ def write_page(
 ) -> None:
     """Write the report of an analysis: one HTML file that loads nothing and opens offline.
 
-    BokehJS is in the file, which makes up 1.3 MB of it. The file is written whole or not at all.
-
-    Parameters
-    ----------
-    analysis
-        What `analyse` returned.
-    reading
-        What `read_table` returned, for the section on the table.
-    path
-        Where to write.
-    command
-        The command or the code that makes this page again; it is printed on the page.
-    progress
-        Told how far the comparison of priors is, which takes seconds for a wide table. When that
-        is stopped, by Ctrl-C too, the page is written without it and says so.
+    It is written whole or not at all, 1.3 MB of it BokehJS, and prints the `command` that makes it
+    again. Where the comparison of priors is stopped, by `progress` or Ctrl-C, it says so instead.
     """
     write_whole(path, page(analysis, reading, command=command, progress=progress).encode())
 

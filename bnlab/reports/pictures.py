@@ -63,11 +63,7 @@ def drawn_from(analysis: Analysis, /) -> float:
 
 
 def pairs_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = CREDIBLE) -> Markup:
-    """One line for each pair that is joined with probability `threshold` or more.
-
-    It has an arrow head where the direction has a probability of SURE or more. Where chains do not
-    agree on either direction it is broken. Of a search, it is the one DAG, all lines equally wide.
-    """
+    """Lines for pairs of probability `threshold` or more, with heads where directions are SURE."""
     if analysis.plan.posterior is None:
         return best_picture(analysis, drawn)
     edges = analysis.edges.probability[np.ix_(drawn.shown, drawn.shown)]
