@@ -1,7 +1,5 @@
 """Web pages from the templates in `bnlab/templates`; every text that goes in is escaped."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Mapping, Sequence

@@ -72,9 +72,15 @@ def run(options: argparse.Namespace, /) -> int:
     page = folder / f"{package}.html"
     check_places([page, *(folder / f"{part.name}.csv" for part in parts)])
     made: list[Made] = []
+    stopped = False
     try:
-        _make(parts, folder, made, quiet=options.quiet)
-        stopped = False
+        with shown("parts", quiet=options.quiet) as progress:
+            for done, part in enumerate(parts):
+                progress(done, len(parts), part.name)
+                each = make(part)
+                if each.table is not None:
+                    write_whole(folder / f"{part.name}.csv", each.table.csv().encode())
+                made.append(each)
     except KeyboardInterrupt:
         if not made:
             raise
@@ -93,16 +99,6 @@ def parts_of(package: str, /) -> tuple[Part, ...]:
     """Return the parts of a paper."""
     page: Page = import_module(f"bnlab.papers.{package}.page").page
     return tuple(page.parts.values())
-
-
-def _make(parts: list[Part], folder: Path, made: list[Made], *, quiet: bool) -> None:
-    with shown("parts", quiet=quiet) as progress:
-        for done, part in enumerate(parts):
-            progress(done, len(parts), part.name)
-            each = make(part)
-            if each.table is not None:
-                write_whole(folder / f"{part.name}.csv", each.table.csv().encode())
-            made.append(each)
 
 
 def make(part: Part, /) -> Made:

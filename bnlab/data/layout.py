@@ -39,9 +39,8 @@ def layout(
         delimiter = delimiter_of(body, source) if said is None else said[1]
     rows, lines = split_cells(text, source, delimiter, before)
     _refuse_shape(rows, source, asked.delimiter is not None)
-    notes = [f"The first {before} lines are not part of the table."] if before else []
-    if before == 1:
-        notes = ["The first line is not part of the table."]
+    lines_are = "line is" if before == 1 else f"{before} lines are"
+    notes = [f"The first {lines_are} not part of the table."] if before else []
     empty = [
         line
         for line, after, row in zip(lines, lines[1:], rows[1:], strict=False)

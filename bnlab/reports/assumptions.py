@@ -1,7 +1,5 @@
 """What a report says of what was known, or believed, before the data; and of a "what if"."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bnlab import graphs
 from bnlab.checks import Floats, Ints, checked
 from bnlab.features.intervals import pair_means, weights_of
 from bnlab.results import Draws, Record, agree
@@ -45,10 +46,8 @@ class Credible(Record):
     @property
     def trusted(self) -> NDArray[np.bool_]:
         """bool (n, n), `FeatureEstimate.trusted` of each pair."""
-        if self.rhat is None:
-            return np.full(self.probability.shape, self.kind != "none")
-        agreed: NDArray[np.bool_] = agree(self.rhat, self.ess)
-        return agreed & (self.kind != "none")
+        agreed = True if self.rhat is None else agree(self.rhat, self.ess)
+        return np.full(self.probability.shape, agreed & (self.kind != "none"))
 
     @classmethod
     def exact(cls, probability: Floats, /) -> "Credible":
@@ -68,9 +67,8 @@ def credible(draws: Draws, relation: Callable[[Ints], Ints], /, *, delta: float 
 
 def one_dag(masks: Ints, /) -> Credible:
     """A relation in one DAG, 0 or 1, of which nothing says how probable it is."""
-    n = masks.size
-    holds = ((masks >> np.arange(n)[:, None]) & 1).astype(float)
-    return Credible(holds, np.zeros((n, n)), np.ones((n, n)) - np.eye(n), "none", 0.0)
+    holds = graphs.to_adjacency(masks).astype(float)
+    return Credible(holds, np.zeros_like(holds), 1 - np.eye(len(holds)), "none", 0.0)
 
 
 def ranked(values: Floats, /) -> list[tuple[int, int]]:

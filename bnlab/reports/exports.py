@@ -1,7 +1,5 @@
 """An analysis as files for other programs: CSV, GraphML, BIF, XDSL, NET and DOT."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

@@ -1,7 +1,5 @@
 """`write_page`: an analysis as one HTML file that opens anywhere, without a network."""
 
-from __future__ import annotations
-
 import base64
 import os
 from contextlib import suppress

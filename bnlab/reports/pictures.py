@@ -1,7 +1,5 @@
 """The pictures of a report: figures of `bnlab.plots`, and networks as SVG, sharp on any screen."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The sections of a report: what was read, how it was computed, what came out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
