@@ -32,10 +32,11 @@ DATA_DIR_VARIABLE = "BNLAB_DATA_DIR"
 # Possessive: a long row of digits that is no number would otherwise take quadratic time.
 NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 
+PathLike = str | os.PathLike[str]
 Parts = tuple[Part, ...]
 
 
-def write_whole(path: str | os.PathLike[str], content: bytes, /) -> None:
+def write_whole(path: PathLike, content: bytes, /) -> None:
     """Write `content` beside its place and move it there: a reader never sees half a file.
 
     Nor does one after a loss of power. What a killed process left beside its place is removed by a
@@ -55,7 +56,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes, /) -> None:
         raise OSError(error.errno, reason, os.fspath(path)) from error
 
 
-def place_of(path: str | os.PathLike[str], /) -> Path | None:
+def place_of(path: PathLike, /) -> Path | None:
     """The file that a path leads to through its links; None where it leads to no file."""
     place = Path.cwd() / path
     try:
@@ -72,7 +73,7 @@ def place_of(path: str | os.PathLike[str], /) -> Path | None:
     return place.parent.resolve() / place.name
 
 
-def check_place(path: str | os.PathLike[str], /) -> None:
+def check_place(path: PathLike, /) -> None:
     """Raise a ValueError, before any work, where `write_whole` would fail."""
     try:
         place = place_of(path)
@@ -88,9 +89,7 @@ def check_place(path: str | os.PathLike[str], /) -> None:
         ) from error
 
 
-def check_places(
-    outputs: Sequence[str | os.PathLike[str]], read: Sequence[str | os.PathLike[str]] = (), /
-) -> None:
+def check_places(outputs: Sequence[PathLike], read: Sequence[PathLike] = (), /) -> None:
     """`check_place` of all outputs, which must differ from each other and from what is read."""
     for i, path in enumerate(outputs):
         if any(_same(path, source) for source in read):
@@ -101,7 +100,7 @@ def check_places(
         check_place(path)
 
 
-def _same(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+def _same(path: PathLike, other: PathLike) -> bool:
     """Whether both lead to one place, which need not be there yet."""
     if os.path.exists(path) and os.path.exists(other):
         return os.path.samefile(path, other)
@@ -155,26 +154,26 @@ def _remove_abandoned(target: Path) -> None:
                 path.unlink()
 
 
-def write_text(path: str | os.PathLike[str], text: str, /) -> None:
+def write_text(path: PathLike, text: str, /) -> None:
     """Write text whole, as UTF-8, gzipped if the name ends in .gz: equal texts as equal bytes."""
     raw = text.encode()
     write_whole(path, gzip.compress(raw, mtime=0) if Path(path).suffix == ".gz" else raw)
 
 
-def read_whole(path: str | os.PathLike[str], /) -> bytes:
+def read_whole(path: PathLike, /) -> bytes:
     """The content of a file; FileNotFoundError if there is none, ValueError if it is a folder."""
     if Path(path).is_dir():
         raise ValueError(f"{path} is a folder; name a file in it")
     return Path(path).read_bytes()
 
 
-def unpacked(path: str | os.PathLike[str], /) -> bytes:
+def unpacked(path: PathLike, /) -> bytes:
     """The content of a file or pipe, read once; decompressed if gzipped, whatever its name."""
     raw = read_whole(path)
     return decompressed(raw, str(path)) if raw.startswith(GZIP) else raw
 
 
-def lasts(path: str | os.PathLike[str], /) -> bool:
+def lasts(path: PathLike, /) -> bool:
     """Whether a path leads to a file that can be read again, not to a pipe or standard input."""
     lent = Path(path).absolute().as_posix().startswith(("/dev/stdin", "/dev/fd/", "/proc/"))
     return Path(path).is_file() and not lent

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bnlab.scores import Score
 
     Discretizer = CutPoints | EqualFrequency | EqualWidth
+    Rules = Mapping[str, Discretizer] | Discretizer | None
 
 METHODS: Mapping[str, Method] = {
     "completions": "completions",
@@ -229,9 +230,7 @@ def add(group: argparse._ArgumentGroup, options: Mapping[str, Option], /) -> Non
             )
 
 
-def rules(
-    given: Sequence[tuple[str | None, Discretizer]] | None, /
-) -> Mapping[str, Discretizer] | Discretizer | None:
+def rules(given: Sequence[tuple[str | None, Discretizer]] | None, /) -> Rules:
     """What `discretize=` takes: one rule for all measurements, or a rule by column; or a Misuse."""
     if not given:
         return None

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checks import checked, frozen, shown
+from bnlab.checks import Floats, checked, frozen, shown
 from bnlab.errors import InputError, Public
 from bnlab.files import told_briefly
 
@@ -108,9 +108,7 @@ class _Bins:
         if self.bins > values.size:
             raise ValueError(f"{self.bins} bins for {values.size} values: use fewer bins")
 
-    def _filled(
-        self, values: NDArray[np.float64], points: NDArray[np.float64], remedy: str, other: str
-    ) -> NDArray[np.float64]:
+    def _filled(self, values: Floats, points: Floats, remedy: str, other: str) -> Floats:
         """The cut points, if no bin is empty."""
         filled = len(np.unique(np.searchsorted(points, values, side="left")))
         if filled < self.bins:

@@ -132,6 +132,7 @@ def _perhaps_stand_in(column: Column) -> int | float | None:
     return last if code or last > FAR * numbers[-2] > 0 else None
 
 
+Columns = Sequence[Column]
 Doubts = Mapping[Callable[[Column], object], str]
 """What is looked for in a column, and the sentence on what is found.
 
@@ -193,7 +194,7 @@ def _found(column: Column, doubts: Doubts) -> Iterator[tuple[object, str]]:
             yield it, sentence
 
 
-def refuse(columns: Sequence[Column], source: str, lines: Sequence[int], doubts: Doubts, /) -> None:
+def refuse(columns: Columns, source: str, lines: Sequence[int], doubts: Doubts, /) -> None:
     """Refuse the first column of which something is doubtful."""
     for column in columns:
         for it, sentence in _found(column, doubts):
@@ -223,9 +224,7 @@ def told_of_labels(name: str, labels: Sequence[str], /, *, gaps: bool = True) ->
         )
 
 
-def refuse_lines(
-    columns: Sequence[Column], source: str, lines: Sequence[int], gaps: bool, /
-) -> None:
+def refuse_lines(columns: Columns, source: str, lines: Sequence[int], gaps: bool, /) -> None:
     """Refuse lines that are no rows of data; `gaps` if nothing was said of missing cells."""
     if not columns:
         return
@@ -262,9 +261,7 @@ def refuse_lines(
             )
 
 
-def _strange(
-    columns: Sequence[Column], rows: Sequence[Sequence[str]]
-) -> list[tuple[int, list[str]]]:
+def _strange(columns: Columns, rows: Sequence[Sequence[str]]) -> list[tuple[int, list[str]]]:
     """Rows with words like nowhere else in their columns, all along, as in a second header."""
     m = len(rows)
     odd: list[set[str] | None] = []
@@ -287,7 +284,7 @@ def _strange(
     return found
 
 
-def has_decimal_commas(columns: Sequence[Column], source: str, /) -> bool:
+def has_decimal_commas(columns: Columns, source: str, /) -> bool:
     """Whether numbers have decimal commas; an error if commas or points may group thousands."""
     commas = {c.name: _comma(c) for c in columns}
     found = [column for column in columns if commas[column.name]]
@@ -338,9 +335,7 @@ def _point(column: Column) -> str:
     return pointed[0] if pointed and maybe else ""
 
 
-def refuse_columns(
-    columns: Sequence[Column], source: str, lines: Sequence[int], max_levels: int, /
-) -> None:
+def refuse_columns(columns: Columns, source: str, lines: Sequence[int], max_levels: int, /) -> None:
     """Refuse columns that mix numbers and words, name rows, or hold stand-ins for missing cells."""
     bad = [c for c in columns if c.mixed or c.own_labels or (c.words and c.levels > max_levels)]
     if len(bad) > 1:  # all at once

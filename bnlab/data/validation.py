@@ -1,12 +1,12 @@
 """What the fields of `Data` must be, and the errors for what they may not."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checks import conforming, shown
+from bnlab.checks import Bools, Floats, Ints, conforming, shown
 from bnlab.data.discretizing import Intervals
 from bnlab.data.text import string_list
 
@@ -14,6 +14,9 @@ MISSING = -1  # the code of a missing cell
 MAX_VARIABLES = 63
 MAX_ARITY = 10**6
 MAX_MEASUREMENT = 1e100
+
+Names = tuple[str, ...]
+Levels = tuple[Names, ...]
 
 
 def as_table(values: ArrayLike, /) -> NDArray[Any]:
@@ -34,7 +37,7 @@ def as_table(values: ArrayLike, /) -> NDArray[Any]:
     return table
 
 
-def as_codes(values: ArrayLike, /) -> NDArray[np.int64]:
+def as_codes(values: ArrayLike, /) -> Ints:
     """Return (m, n) codes as int64, or refuse them."""
     codes = as_table(values)
     if codes.dtype != np.bool_ and not np.issubdtype(codes.dtype, np.integer):
@@ -47,7 +50,7 @@ def as_codes(values: ArrayLike, /) -> NDArray[np.int64]:
     return codes.astype(np.int64)
 
 
-def check_names(names: Sequence[str], n: int, /) -> tuple[str, ...]:
+def check_names(names: Sequence[str], n: int, /) -> Names:
     checked = string_list("names", names)
     if len(checked) != n:
         raise ValueError(f"{len(checked)} names for {n} columns; give one for each")
@@ -59,7 +62,7 @@ def check_names(names: Sequence[str], n: int, /) -> tuple[str, ...]:
     return checked
 
 
-def check_arities(arities: ArrayLike, n: int, /) -> NDArray[np.int64]:
+def check_arities(arities: ArrayLike, n: int, /) -> Ints:
     sizes = np.asarray(arities)
     if sizes.shape != (n,) or not np.issubdtype(sizes.dtype, np.integer):
         raise ValueError(f"arities must be {n} integers, one for each column; got {shown(arities)}")
@@ -68,7 +71,7 @@ def check_arities(arities: ArrayLike, n: int, /) -> NDArray[np.int64]:
     return sizes.astype(np.int64)
 
 
-def as_states(table: NDArray[Any], measured: NDArray[np.bool_], /) -> NDArray[Any]:
+def as_states(table: NDArray[Any], measured: Bools, /) -> NDArray[Any]:
     """The columns with states of a table, zeros for measured ones; integers if they are whole."""
     states = np.where(measured, 0, table)
     whole = states.dtype.kind == "f" and (np.isfinite(states) & (states % 1 == 0)).all()
@@ -76,21 +79,17 @@ def as_states(table: NDArray[Any], measured: NDArray[np.bool_], /) -> NDArray[An
 
 
 def check_measurements(
-    numbers: NDArray[np.float64] | None,
-    arities: NDArray[np.int64],
-    names: tuple[str, ...],
-    m: int,
-    missing: NDArray[np.bool_] | Literal[False] = False,
-) -> NDArray[np.float64] | None:
+    given: Floats | None, arities: Ints, names: Names, m: int, missing: Bools | bool = False
+) -> Floats | None:
     """The (m, n) measurements, nan for states and missing cells; refused if not finite."""
     measured = arities == 0
-    if not measured.any() and numbers is None:
+    if not measured.any() and given is None:
         return None
-    given = conforming("measurements", numbers, NDArray[np.float64] | None)
-    table = np.array(np.nan if given is None else given, np.float64, order="C")
+    numbers = conforming("measurements", given, NDArray[np.float64] | None)
+    table = np.array(np.nan if numbers is None else numbers, np.float64, order="C")
     if table.shape != (m, len(names)):
         raise ValueError(
-            f"measurements={shown(numbers)}: give an array {(m, len(names))}, like values, for the "
+            f"measurements={shown(given)}: give an array {(m, len(names))}, like values, for the "
             "variables with arity 0"
         )
     given_cells = measured & ~np.broadcast_to(missing, table.shape)
@@ -105,16 +104,14 @@ def check_measurements(
     return table
 
 
-def _one_each(field: str, given: Sequence[Any], names: tuple[str, ...]) -> None:
+def _one_each(field: str, given: Sequence[Any], names: Names) -> None:
     if len(given) != len(names):
         raise ValueError(
             f"{field} has {len(given)} entries for {len(names)} columns; give one for each"
         )
 
 
-def check_levels(
-    levels: Sequence[Sequence[str]], names: tuple[str, ...]
-) -> tuple[tuple[str, ...], ...]:
+def check_levels(levels: Sequence[Sequence[str]], names: Names) -> Levels:
     columns = tuple(levels) if isinstance(levels, Iterable) else ()
     _one_each("levels", columns, names)
     return tuple(
@@ -124,9 +121,7 @@ def check_levels(
 
 
 def check_intervals(
-    intervals: Sequence[Intervals | None],
-    names: tuple[str, ...],
-    levels: tuple[tuple[str, ...], ...],
+    intervals: Sequence[Intervals | None], names: Names, levels: Levels
 ) -> tuple[Intervals | None, ...]:
     given = tuple(conforming("intervals", intervals, Sequence[object])) or (None,) * len(names)
     if not all(cut is None or hasattr(cut, "cut_points") for cut in given):
@@ -141,9 +136,7 @@ def check_intervals(
     return given
 
 
-def check_variable(
-    codes: NDArray[np.int64], arity: int, name: str, levels: tuple[str, ...]
-) -> None:
+def check_variable(codes: Ints, arity: int, name: str, levels: Names) -> None:
     if arity < 2:
         raise ValueError(
             f"variable {name!r} has {arity} level{'' if arity == 1 else 's'}: a constant tells "
@@ -162,7 +155,7 @@ def check_variable(
         )
 
 
-def check_gaps(codes: NDArray[np.int64], names: tuple[str, ...], /, *, keep: bool) -> None:
+def check_gaps(codes: Ints, names: Names, /, *, keep: bool) -> None:
     """Refuse the first code below 0, unless it is that of a missing cell to keep."""
     for row, v in np.argwhere(codes < (MISSING if keep else 0))[:1]:
         code = int(codes[row, v])
@@ -170,7 +163,7 @@ def check_gaps(codes: NDArray[np.int64], names: tuple[str, ...], /, *, keep: boo
         raise ValueError(f"row {row}, variable {names[v]!r}: code {code} is negative{hint}")
 
 
-def infer_arity(codes: NDArray[np.int64], name: str, /) -> int:
+def infer_arity(codes: Ints, name: str, /) -> int:
     """Return the number of states, all of which occur."""
     if not codes.size:
         raise ValueError("no rows to infer arities from; pass arities=")

@@ -1,6 +1,6 @@
 """The pictures of a report: figures of `bnlab.plots`, and networks as SVG, sharp on any screen."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bnlab import graphs, plots
 from bnlab.checks import Floats
 from bnlab.pages import Cell, Table, render
-from bnlab.plots.canvas import CYCLE, INK, RULE, WIDTH
+from bnlab.plots.canvas import CYCLE, INK, RULE, WIDTH, Columns
 from bnlab.plots.network import LINE_HEIGHT, network_height, node_data, pair_data
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.credible import ranked
@@ -93,9 +93,7 @@ def best_picture(analysis: Analysis, drawn: Layout, /) -> Markup:
     )
 
 
-def _drawing(
-    analysis: Analysis, drawn: Layout, links: Mapping[str, Sequence[Any]], alt: str
-) -> Markup:
+def _drawing(analysis: Analysis, drawn: Layout, links: Columns, alt: str) -> Markup:
     """Draw the variables as boxes and the links as lines, which tell something when pointed at."""
     index, edges = analysis.data.index, analysis.edges
     pairs = [(index(u), index(v)) for u, v in zip(links["parent"], links["child"], strict=True)]

@@ -31,7 +31,8 @@ LIKELY = 0.8  # a direction of this probability is worth a word
 FEW_DRAWS = 100  # of a comparison of priors
 MOST_GROUPS = 4
 WAYS = "undecided", "settled here but not under other assumptions", "likely", "settled"
-Pairs = list[tuple[int, int]]
+Pair = tuple[int, int]
+Pairs = list[Pair]
 
 DIAGNOSTICS = {"rhat": "R-hat", "ess": "effective sample size of ln p(G, D)"}
 
@@ -133,9 +134,7 @@ def _directions(analysis: Analysis, found: Sensitivity | None, sure: Pairs) -> s
     return f"Which way {'it points' if one else 'they point'} is {in_words(told, len(told))}."
 
 
-def _direction(
-    analysis: Analysis, found: Sensitivity | None, pair: tuple[int, int]
-) -> tuple[str, str, tuple[int, int]]:
+def _direction(analysis: Analysis, found: Sensitivity | None, pair: Pair) -> tuple[str, str, Pair]:
     """Which of WAYS a link has, the link in words, and the likelier of its two directions."""
     p, names = analysis.edges.probability, analysis.data.names
     u, v = pair if p[pair] >= p[pair[::-1]] else pair[::-1]

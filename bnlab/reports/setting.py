@@ -22,6 +22,7 @@ EACH = 10  # DAGs for each completion
 TABLES = 2_000
 MOST_LEVELS = 4  # of a variable that nobody asked about
 LEAST_PATH = 0.05
+Scored = Callable[[Data, Score], ScoreTable]  # makes the score table
 
 
 def check_question(data: Gapped, do: Setting | None, on: str | None, /) -> None:
@@ -40,7 +41,7 @@ def what_if(
     score: Score,
     draws: Draws | None,
     filled: Completions | None,
-    scored: Callable[[Data, Score], ScoreTable],
+    scored: Scored,
     paths: Floats,
     do: Setting | None,
     on: str | None,
@@ -82,7 +83,7 @@ def completed(filled: Completions, /) -> Iterator[tuple[Draws, Data]]:
 
 def _pooled(
     filled: Completions,
-    scored: Callable[[Data, Score], ScoreTable],
+    scored: Scored,
     score: Score,
     do: Setting,
     on: str,
