@@ -18,7 +18,6 @@ from typing import Any
 
 import nbformat
 from bokeh.util.paths import bokehjs_path
-from jinja2 import pass_context
 from latex2mathml.converter import convert
 from markupsafe import Markup
 from nbconvert import HTMLExporter
@@ -247,20 +246,12 @@ def _formula(tex: str, display: str) -> str:
     return _BRACE.sub(r">\1<", found)
 
 
-class _Exporter(HTMLExporter):
-    """nbconvert's exporter with our formulas."""
-
-    @pass_context
-    def markdown2html(self, context: Any, source: str) -> str:
-        return _html(source)
-
-
 @cache
-def _exporter() -> _Exporter:
+def _exporter() -> HTMLExporter:
     """One for all pages, which compiles its templates once, and cleans once what two pages show."""
-    filters = {"clean_html": cache(clean_html)}
+    filters = {"clean_html": cache(clean_html), "markdown2html": _html}  # with our formulas
     options = {"exclude_input_prompt": True, "exclude_output_prompt": True}
-    return _Exporter(template_name="basic", filters=filters, **options)  # type: ignore[no-untyped-call]
+    return HTMLExporter(template_name="basic", filters=filters, **options)  # type: ignore[no-untyped-call]
 
 
 @cache
