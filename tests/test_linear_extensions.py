@@ -87,9 +87,9 @@ def test_fifty_nodes_to_the_last_digit(seed):
 
 
 def residues_count(recursion, primes, n):
-    states = np.sort(recursion.keys[recursion.keys > 0])
-    keys, ranks = np.zeros_like(recursion.keys), np.empty_like(recursion.keys)
-    posets.index(states, keys, ranks)
+    keys, ranks = recursion.keys, np.empty_like(recursion.keys)
+    states = np.sort(keys[keys > 0])
+    ranks[keys > 0] = np.searchsorted(states, keys[keys > 0])
     out = np.empty((n + 2 + states.size, len(primes)), np.int64)
     posets.residues(recursion.poset, states, keys, ranks, np.array(primes), out)
     return counting.from_residues([math.factorial(n) * int(r) for r in out[-1]], primes)

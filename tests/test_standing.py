@@ -37,6 +37,8 @@ MAY_IMPORT = {
 }
 # Not loaded by `import bnlab`, which needs numpy, numba and networkx alone.
 OPTIONAL = {"bokeh", "ipywidgets", "IPython", "pandas", "sklearn", "pooch", "tqdm", "distributed"}
+# Decorators of compiled functions.
+COMPILED = {"kernel", "inner", "inlined", "generating"}
 
 
 def run(*command: str) -> None:
@@ -128,7 +130,7 @@ def _narrow_shifts(source: str) -> list[int]:
         part.lineno
         for function in ast.walk(ast.parse(source))
         if isinstance(function, ast.FunctionDef)
-        and {"kernel", "inner", "inlined"} & set(map(ast.unparse, function.decorator_list))
+        and COMPILED & set(map(ast.unparse, function.decorator_list))
         for part in ast.walk(function)
         if isinstance(part, ast.BinOp) and isinstance(part.op, ast.LShift)
         if _is_literal(part.left) and not _is_literal(part.right)

@@ -2,9 +2,6 @@
 
 import math
 import os
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,11 +11,11 @@ from bnlab import memory
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, identity
 from bnlab.checks import Floats, Ints, Natural, checked, frozen
 from bnlab.errors import Public
-from bnlab.exact.dag import edge_sums, log_order_prior_sum, require_reach
+from bnlab.exact.dag import edge_sums, factors_by_size, log_weights_of_sizes, require_reach
 from bnlab.kernels import order_dp
 from bnlab.records import Columns, Tabular, ranked_pairs
 from bnlab.results import PriorKind, Run
-from bnlab.running import Clock, Progress, Steps, Stopped, Work, run_steps, workers
+from bnlab.running import Batch, Clock, Here, Progress, Steps, Stopped, run_steps, workers
 from bnlab.scores import ScoreTable, array_bytes
 
 # Terms below the packed range are rounded up to its least number. A sum this far above it holds
@@ -135,37 +132,31 @@ def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -
     """
     n = table.n
     _require_memory(table)
-    clock = Clock()
-    half = 1 << (n - 1)
-    alpha, g = np.empty((n, half), np.int64), np.empty(2 * half, np.int64)
-    ticks = Steps(progress, total=2 * n + 2)
-    log_prior_z = _log_prior_sum(table, alpha, g)
+    clock, ticks = Clock(), Steps(progress, total=2 * n + 2)
+    log_prior_z = log_prior_sum(table)
     ticks.tick()
     log_phi = table.log_phi
-    offsets = log_phi.max(axis=1)
-    _fill_alpha(table, log_phi, offsets, alpha, ticks)
-    b, gamma = np.empty_like(g), np.empty(half, np.int64)
-    log_z = _forward(alpha, g, b) + offsets.sum()
+    b, gamma = np.empty(1 << n, np.int64), np.empty(1 << (n - 1), np.int64)
+    sums, log_z = _sums(table, log_phi, ticks, b)
     ticks.tick()
     families = np.empty(table.parents.shape)
     for v in range(n):
-        of_v = v, table.parents[v], log_phi[v], offsets[v], table.max_parents
-        order_dp.family_posteriors(*of_v, g, b, gamma, families[v])
+        of_v = v, table.parents[v], log_phi[v], sums.offsets[v], table.max_parents
+        order_dp.family_posteriors(*of_v, sums.g, b, gamma, families[v])
         ticks.tick()
     np.minimum(families, 1.0, out=families)
     edges = edge_sums(table, families)
     run = Run("exact DP over orders", {"max_parents": table.max_parents}, seconds=clock.seconds)
-    return OrderPosterior(
-        table, log_z, log_z - log_prior_z, edges, families, run, OrderSums(alpha, g, offsets)
-    )
+    return OrderPosterior(table, log_z, log_z - log_prior_z, edges, families, run, sums)
 
 
 @checked
 def log_prior_sum(table: ScoreTable, /) -> float:
     """Return ln of the sum of the prior factor over orders and DAGs: log_z less log_evidence, nats.
 
-    At once for any n when the factor depends on the number of parents only; else by the dynamic
-    program over subsets, with the memory that takes.
+    At once for any n when the factor q_i depends on the number of parents i only, from n! times the
+    product over j < n of sum_i C(j, i) q_i; else by the dynamic program over subsets, with the
+    memory that takes.
 
     Raises
     ------
@@ -179,12 +170,14 @@ def log_prior_sum(table: ScoreTable, /) -> float:
     >>> round(float(np.exp(log_prior_sum(table))), 9)  # two orders of two DAGs each
     4.0
     """
-    closed = log_order_prior_sum(table)
-    if closed is not None:
-        return closed
-    _require_memory(table)
-    half = 1 << (table.n - 1)
-    return _log_prior_sum(table, np.empty((table.n, half), np.int64), np.empty(2 * half, np.int64))
+    by_size = factors_by_size(table)
+    if by_size is None:
+        _require_memory(table)
+        return _sums(table, table.log_prior, Steps(None, total=table.n))[1]
+    log_z = math.lgamma(table.n + 1)
+    for j in range(table.n):
+        log_z += float(np.logaddexp.reduce(log_weights_of_sizes(by_size, j)))
+    return log_z
 
 
 @checked
@@ -243,12 +236,8 @@ def order_lattice(table: ScoreTable, /) -> Lattice:
             f"n={n}: the whole lattice is kept for n <= {MAX_LATTICE_NODES} only. "
             "Use order_posterior, or fewer variables (Data.select)"
         )
-    alpha, g = np.empty((n, 1 << (n - 1)), np.int64), np.empty(1 << n, np.int64)
-    b = np.empty_like(g)
-    log_phi = table.log_phi
-    offsets = log_phi.max(axis=1)
-    _fill_alpha(table, log_phi, offsets, alpha, Steps(None, total=n))
-    _forward(alpha, g, b)
+    b = np.empty(1 << n, np.int64)
+    (alpha, g, offsets), _ = _sums(table, table.log_phi, Steps(None, total=n), b)
     sets = np.arange(1 << n)
     member = (sets >> np.arange(n)[:, None]) & 1 == 1
     log_alpha = np.full((n, 1 << n), -math.inf)
@@ -270,53 +259,31 @@ def _require_memory(table: ScoreTable) -> None:
     require_reach(table, order_posterior_bytes, "the exact DP over orders", *walk)
 
 
-def _fill_alpha(
-    table: ScoreTable, log_phi: Floats, offsets: Floats, alpha: Ints, ticks: Steps
-) -> None:
+def _sums(
+    table: ScoreTable, log_phi: Floats, ticks: Steps, b: Ints | None = None
+) -> tuple[OrderSums, float]:
+    """alpha and g for weights log_phi (n, F), with b beside g where it is given; ln g(V)."""
+    n = table.n
+    alpha, g = np.empty((n, 1 << (n - 1)), np.int64), np.empty(1 << n, np.int64)
+    offsets = log_phi.max(axis=1)
+
     def fill(v: int) -> None:
         order_dp.parent_set_sums(
             v, table.parents[v], log_phi[v], offsets[v], table.max_parents, alpha[v]
         )
 
-    with _mapping(table.n) as on_threads:
-        for _ in on_threads(fill, range(table.n)):
+    with workers(Here() if n < THREADED_NODES else None, n) as chosen:
+        for _ in chosen.map(fill, range(n)):
             ticks.tick()
-
-
-def _forward(alpha: Ints, g: Ints, b: Ints | None = None) -> float:
-    """Fill g, and b beside it; ln g(V), or a ValueError when it falls out of the packed range."""
-    sums = [partial(order_dp.forward, alpha, g)]
-    if b is not None:
-        sums.append(partial(order_dp.backward, alpha, b))
-    with _mapping(len(alpha)) as on_threads:
-        list(on_threads(lambda fill: fill(), sums))
+        kernels, arrays = [order_dp.forward, order_dp.backward], [g] if b is None else [g, b]
+        list(chosen.map(lambda kernel, out: kernel(alpha, out), kernels, arrays))
     if g[-1] < SMALLEST_TOTAL:
         raise ValueError(
             "no order of the variables has a weight within e**-180,000 of the best families: "
             "either the required and forbidden edges leave no DAG, or there are too many rows "
             "(use Data.prefix), or the prior favours edges too strongly (weaken it)"
         )
-    return float(order_dp.to_log(g[-1]))
-
-
-@contextmanager
-def _mapping(n: int) -> Iterator[Callable[..., Iterator[object]]]:
-    """The `map` of a pool of threads, or the builtin one where threads do not pay."""
-    if n < THREADED_NODES:
-        yield map
-        return
-    with workers(None, n) as threads:
-        yield threads.map
-
-
-def _log_prior_sum(table: ScoreTable, alpha: Ints, g: Ints) -> float:
-    """`log_prior_sum` with alpha and g as scratch."""
-    closed = log_order_prior_sum(table)
-    if closed is not None:
-        return closed
-    offsets = table.log_prior.max(axis=1)
-    _fill_alpha(table, table.log_prior, offsets, alpha, Steps(None, total=table.n))
-    return _forward(alpha, g) + float(offsets.sum())
+    return OrderSums(alpha, g, offsets), float(order_dp.to_log(g[-1])) + float(offsets.sum())
 
 
 @checked
@@ -364,38 +331,25 @@ def order_paths(
         remedy="choose fewer variables with Data.select, or draw DAGs with sample_dags and use "
         "features.paths",
     )
+    sums, subsets = posterior.sums, np.int64(1) << np.bitwise_count(np.arange(1 << (n - 1)))
+    first, share = np.cumsum(subsets) - subsets, np.empty(subsets.sum())
+
+    def row(u: slice) -> Arrays:
+        out = np.empty((1, n))
+        order_dp.descendants(u.start, sums.alpha, sums.g, first, share, out[0])
+        return {"paths": out}
+
+    def fits(saved: Arrays) -> None:
+        check(saved, {"paths": Kept(np.float64, ("nodes", n), 0, 1 + 1e-6)}, nodes=n)
+
     identified = identity("order paths", table=table)
-    work = _Paths(posterior)
-    if run_steps(work, Checkpoint.at(checkpoint, identified), progress):
-        raise Stopped(f"stopped after step {work.done} of {n}: no result yet")
-    return np.minimum(work.rows, 1.0)
+    rows = _Rows(row, lambda u: u, n, Here(), fits=fits)
+    if run_steps(rows, Checkpoint.at(checkpoint, identified), progress):
+        raise Stopped(f"stopped after step {rows.count} of {n}: no result yet")
+    return np.minimum(rows.arrays()["paths"], 1.0)
 
 
-class _Paths(Work):
-    """The rows (n, n) of paths from each node u; a row counts as done once it is whole."""
+class _Rows(Batch):
+    """Rows of which there is nothing to return before the last."""
 
     begun = False
-
-    def __init__(self, posterior: OrderPosterior) -> None:
-        self._posterior, n = posterior, posterior.table.n
-        self.rows, self.done = np.zeros((n, n)), 0
-
-    def steps(self) -> Generator[tuple[int, int], None, None]:
-        n = len(self.rows)
-        if self.done == n:
-            return
-        first = np.empty(1 << (n - 1), np.int64)
-        share, sums = np.empty(order_dp.first_states(first)), self._posterior.sums
-        for u in range(self.done, n):
-            order_dp.descendants(u, sums.alpha, sums.g, first, share, self.rows[u])
-            self.done = u + 1
-            yield self.done, n
-
-    def arrays(self) -> Arrays:
-        return {"paths": self.rows[: self.done]}
-
-    def restore(self, saved: Arrays) -> None:
-        n = len(self.rows)
-        check(saved, {"paths": Kept(np.float64, ("nodes", n), 0, 1 + 1e-6)}, nodes=n)
-        self.done = len(saved["paths"])
-        self.rows[: self.done] = saved["paths"]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.kernels import inlined, inner, kernel
+from bnlab.kernels import inner, kernel
 from bnlab.kernels.bits import compact, trailing_zeros
 
 BLOCK = 1 << 10
@@ -112,9 +112,15 @@ def best_lists(sets, k, families, lists, heap, bound, least):
         while size and entry < last and heap.key[heap.slots[0]] + bound[s] >= least:
             slot = heap.slots[0]
             v, a = heap.node[slot], heap.rank[slot]
-            below = lists.first[s ^ (np.int64(1) << v)] + a
-            entry += _keep(entry, slot, below, families, lists, heap)
-            if heap.at[slot] == 0 and below + 1 < lists.first[(s ^ (np.int64(1) << v)) + 1]:
+            rest, f = s ^ (np.int64(1) << v), heap.allowed[v, heap.at[slot]]
+            below = lists.first[rest] + a
+            sinks = lists.sinks[below] & ~families.parents[v, f]
+            if sinks >> v == 0:
+                lists.weight[entry], lists.rank[entry] = heap.key[slot], a
+                lists.sinks[entry] = sinks | np.int64(1) << v
+                lists.choice[entry] = v * families.parents.shape[1] + f
+                entry += 1
+            if heap.at[slot] == 0 and below + 1 < lists.first[rest + 1]:
                 best = families.log_phi[v, heap.allowed[v, 0]]
                 _open(heap, size, slots, v, a + 1, lists.weight[below + 1] + best)
                 size, slots = size + 1, slots + 1
@@ -164,21 +170,6 @@ def _first_slots(s, families, lists, heap, least):
                 _open(heap, size, size, v, np.int64(0), weight + best)
                 size += 1
     return size
-
-
-@inlined
-def _keep(entry, slot, below, families, lists, heap):
-    """Make the slot's DAG, on top of `below`, an entry if v is its largest sink: 1, or 0 if not."""
-    v = heap.node[slot]
-    f = heap.allowed[v, heap.at[slot]]
-    others = lists.sinks[below] & ~families.parents[v, f]
-    if others >> v:
-        return 0
-    lists.weight[entry] = heap.key[slot]
-    lists.sinks[entry] = others | np.int64(1) << v
-    lists.rank[entry] = heap.rank[slot]
-    lists.choice[entry] = v * families.parents.shape[1] + f
-    return 1
 
 
 @inner

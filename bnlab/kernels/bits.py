@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import inlined, inner, kernel
+from bnlab.kernels import generating, inlined, inner, kernel
 
 
 @inlined
@@ -27,6 +27,22 @@ def popcount(mask):
 def trailing_zeros(mask):
     """Position of the lowest set bit of a positive int64."""
     return popcount((mask & -mask) - 1)
+
+
+@generating
+def members(mask):
+    """Yield the nodes in a mask, the smallest first."""
+    while mask:
+        yield trailing_zeros(mask)
+        mask &= mask - 1
+
+
+@inner
+def member(mask, i):
+    """Element number i of a mask, counted from the smallest."""
+    for _ in range(i):
+        mask &= mask - 1
+    return trailing_zeros(mask)
 
 
 @inlined

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from bnlab.kernels import inlined, inner, kernel
-from bnlab.kernels.bits import accept, compact, copy_to, total, trailing_zeros
+from bnlab.kernels.bits import accept, compact, copy_to, members, total, trailing_zeros
 from bnlab.kernels.order_walks import TINY, gain_of, log_sum_within, sum_row
 
 # Rows of the (5, n + 4) uint64 lists of what may be parents of a node of a bucket: members, as bits
@@ -118,10 +118,7 @@ def extend(source, nodes, before, scratch):
                 if not s & own:
                     terms[place, s | own] = source[v, compact(masks[s], v)]
     for s in range(1, full + 1):
-        rest = s
-        while rest:
-            place = trailing_zeros(rest)
-            rest &= rest - 1
+        for place in members(s):
             terms[place, s] += g[s ^ (np.int64(1) << place)]
         g[s] = log_sum(terms, s)
     return g[full]
@@ -157,11 +154,7 @@ def list_members(nodes, place, before, lists):
     mask, v, count, early = before, nodes[place], 0, 0
     for u in nodes:
         mask |= np.int64(1) << u
-    for x in range(64):
-        if mask >> x == 0:
-            break
-        if x == v or not (mask >> x) & 1:
-            continue
+    for x in members(mask & ~(np.int64(1) << v)):
         lists[MEMBERS, count] = x - (x > v)
         lists[CODES, count] = 0
         if (before >> x) & 1:
@@ -207,13 +200,10 @@ def spread_row(weights, lists, count, base, code, sums):
 def log_sum(terms, s):
     """ln of the sum of exp(terms[place, s]) over the places in s."""
     best, total = -np.inf, 0.0
-    rest = s
-    while rest:
-        best = max(best, terms[trailing_zeros(rest), s])
-        rest &= rest - 1
-    for place in range(terms.shape[0]):
-        if (s >> place) & 1:
-            total += math.exp(terms[place, s] - best)
+    for place in members(s):
+        best = max(best, terms[place, s])
+    for place in members(s):
+        total += math.exp(terms[place, s] - best)
     return best + math.log(total)
 
 
@@ -224,10 +214,8 @@ def draw(nodes, scratch, rng):
     given = nodes.copy()
     s, log_weight = (np.int64(1) << nodes.size) - 1, 0.0
     for position in range(nodes.size - 1, -1, -1):
-        u, rest, place = rng.random(), s, 0
-        while rest:
-            place = trailing_zeros(rest)
-            rest &= rest - 1
+        u, place = rng.random(), 0
+        for place in members(s):
             u -= math.exp(terms[place, s] - g[s])
             if u < 0.0:
                 break

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.kernels import inlined, inner, kernel
-from bnlab.kernels.bits import compact, popcount, trailing_zeros
+from bnlab.kernels.bits import compact, members, popcount
 
 LIKELIHOOD = -1.0  # in place of a pseudo-count: the term is N ln N
 
@@ -227,9 +227,7 @@ def _sum_cells(split, size, values, arity, terms, table):
 def split_family(columns, arities, v, mask, pseudo_count, split):
     """The score of one family from the rows of the group that `split`, of its size, begins with."""
     size, total = 0, 0.0
-    while mask:
-        u = trailing_zeros(mask)
-        mask &= mask - 1
+    for u in members(mask):
         size += 1
         refine(split, size - 1, size, columns[u], arities[u], 1)
     rows, starts, counts = split.rows[size], split.starts[size], split.counts
@@ -247,10 +245,9 @@ def split_family(columns, arities, v, mask, pseudo_count, split):
 def colex_rank(mask, choose):
     """Return (size, rank among the sets of that size) of a compact mask."""
     size, rank = 0, 0
-    while mask:
+    for x in members(mask):
         size += 1
-        rank += choose[trailing_zeros(mask), size]
-        mask &= mask - 1
+        rank += choose[x, size]
     return size, rank
 
 
@@ -342,17 +339,15 @@ def log_means(v, families, columns, rows, arities, pseudo_counts, counts, out):
     zeros, scratch; for families of more cells, rows are compared one by one.
     """
     n, m = columns.shape
-    members, strides, cells_of = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(m, np.int64)
+    parents, strides, cells_of = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(m, np.int64)
     for f in range(families.size):
-        cells, size, mask = float(arities[v]), 0, families[f]
-        while mask:
-            u = trailing_zeros(mask)
-            mask &= mask - 1
-            members[size] = u
+        cells, size = float(arities[v]), 0
+        for u in members(families[f]):
+            parents[size] = u
             strides[size] = cells if cells <= counts.size else 0
             cells *= arities[u]
             size += 1
-        family, a_jk, a_j = members[:size], pseudo_counts[0, f], pseudo_counts[1, f]
+        family, a_jk, a_j = parents[:size], pseudo_counts[0, f], pseudo_counts[1, f]
         if cells > counts.size:
             _compare(v, family, columns, rows, (a_jk, a_j), out[f])
             continue

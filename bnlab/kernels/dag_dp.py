@@ -27,16 +27,13 @@ def power(exponent):
     return np.int64((max(exponent, -1023) + 1023) << 52).view(np.float64)
 
 
-@inner
-def from_log(x, mantissa, exponent):
-    """exp(x) as pairs with mantissas in [1, 2), roundings aside; x (F,)."""
-    for f in range(x.size):
-        if x[f] == -np.inf:
-            mantissa[f], exponent[f] = 0.0, NOTHING
-        else:
-            e = math.floor(x[f] / LOG_2)
-            mantissa[f] = math.exp((x[f] - e * LOG_2_HIGH) - e * LOG_2_LOW)
-            exponent[f] = e
+@inlined
+def from_log(x):
+    """exp(x) as a pair whose mantissa is in [1, 2), rounding aside."""
+    if x == -np.inf:
+        return 0.0, np.int64(NOTHING)
+    e = np.int64(math.floor(x / LOG_2))
+    return math.exp((x - e * LOG_2_HIGH) - e * LOG_2_LOW), e
 
 
 @inner
@@ -63,13 +60,11 @@ def zeta(x, exponent, up):
 @kernel
 def parent_set_sums(v, parents, log_phi, alpha, exponent):
     """alpha[S] = sum of beta_v(G) over G subset of S, as pairs; the heaviest log_phi (F,) is 0."""
-    mantissas, exponents = np.empty(parents.size), np.empty(parents.size, np.int64)
-    from_log(log_phi, mantissas, exponents)
     alpha[:] = 0.0
     exponent[:] = NOTHING
     for f in range(parents.size):
         s = compact(parents[f], v)
-        alpha[s], exponent[s] = mantissas[f], exponents[f]
+        alpha[s], exponent[s] = from_log(log_phi[f])
     zeta(alpha, exponent, np.bool_(False))
 
 
@@ -205,11 +200,10 @@ def family_posteriors(v, parents, log_phi, alpha, exponent, share_v, out):
         if share_v[s] > 0.0 and alpha[s] > 0.0:
             x[s], e[s] = share_v[s] / alpha[s], -exponent[s]
     zeta(x, e, np.bool_(True))
-    mantissas, exponents = np.empty(parents.size), np.empty(parents.size, np.int64)
-    from_log(log_phi, mantissas, exponents)
     for f in range(parents.size):
         s = compact(parents[f], v)
-        out[f] = mantissas[f] * x[s] * power(exponents[f] + e[s])
+        beta, beta_exponent = from_log(log_phi[f])
+        out[f] = beta * x[s] * power(beta_exponent + e[s])
 
 
 @kernel

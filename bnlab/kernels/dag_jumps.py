@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from bnlab.kernels import inner, kernel
-from bnlab.kernels.bits import copy_to, total, trailing_zeros
+from bnlab.kernels.bits import copy_to, members, total
 from bnlab.kernels.dag_walks import LOCAL, leads_around, score, set_parents, start
 
 NEVER = 1 << 62
@@ -30,7 +30,6 @@ def walk(dag, waiting, source, plan, rng, record):
     n = dag.size
     state = (dag, *start(dag, source))
     rates = begin(state, source)
-    before = np.empty(n, np.int64)
     for t in range(-1, kept.shape[0]):
         moves = lead if t < 0 else thin
         left = moves
@@ -42,7 +41,7 @@ def walk(dag, waiting, source, plan, rng, record):
                 break
             left -= waiting[0] + 1
             waiting[0] = -1
-            jump(state, source, rates, before, rng)
+            jump(state, source, rates, rng)
             tally[LOCAL, 1] += 1
         tally[LOCAL, 0] += moves
         if t >= 0:
@@ -72,14 +71,16 @@ def begin(state, source):
     n = dag.size
     known = np.full((n, REMEMBERED), -1, np.int64)
     memory = known, np.empty((n, REMEMBERED, n)), np.empty((n, REMEMBERED, n))
-    totals, below, slots = np.empty(n), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    rates = np.empty(n), np.zeros(n, np.int64), np.zeros(n, np.int64), memory
+    totals, below, slots, _ = rates
     for v in range(n):
         slots[v] = remember(state, source, memory, v)
-        for u in range(n):
-            below[v] |= ((above[u] >> v) & 1) << u
+        for u in members(above[v]):
+            below[u] |= np.int64(1) << v
+    row = np.empty(n)
     for v in range(n):
-        totals[v] = chances(state, below, slots, memory, v)
-    return totals, below, slots, memory
+        totals[v] = chances(state, rates, v, row)
+    return rates
 
 
 @inner
@@ -101,27 +102,29 @@ def remember(state, source, memory, v):
 
 
 @inner
-def chances(state, below, slots, memory, v):
-    """Sum of the acceptances of all pairs (u, v): 0 where v leads to u but by an edge alone."""
-    dag = state[0]
-    _, gains, odds = memory
-    blocked, slot, out = below[v], slots[v], 0.0
+def chances(state, rates, v, out):
+    """out[u] = acceptance of the pair (u, v), 0 if v leads to u but by an edge alone; their sum."""
+    dag, (_, below, slots, (_, gains, odds)) = state[0], rates
+    blocked, slot = below[v], slots[v]
     for u in range(dag.size):
+        out[u] = 0.0
         if (blocked >> u) & 1 == 0:
-            out += odds[v, slot, u]
+            out[u] = odds[v, slot, u]
         elif (dag[u] >> v) & 1 and not leads_around(state, v, u):
-            out += math.exp(min(0.0, gains[v, slot, u] + gains[u, slots[u], v]))
-    return out
+            out[u] = math.exp(min(0.0, gains[v, slot, u] + gains[u, slots[u], v]))
+    return total(out)
 
 
 @kernel
-def jump(state, source, rates, before, rng):
-    """Change the DAG by one pair in proportion to its acceptance; before (n,) is scratch."""
+def jump(state, source, rates, rng):
+    """Change the DAG by one pair (u, v) in proportion to its acceptance."""
     dag, above, _ = state
     totals, below, slots, memory = rates
-    u, v = choose(state, rates, rng)
+    before, row = above.copy(), np.empty(dag.size)
+    v, left = place_of(rng.random() * total(totals), totals)
+    chances(state, rates, v, row)
+    u, _ = place_of(left, row)
     bit_u, bit_v = np.int64(1) << u, np.int64(1) << v
-    copy_to(above, before)
     rows = dag[v] | bit_u | bit_v
     backwards = dag[u] & bit_v
     if backwards:
@@ -133,39 +136,20 @@ def jump(state, source, rates, before, rng):
     for w in range(dag.size):
         changed = above[w] ^ before[w]
         rows |= changed
-        while changed:
-            below[trailing_zeros(changed)] ^= np.int64(1) << w
-            changed &= changed - 1
-    while rows:
-        w = trailing_zeros(rows)
-        rows &= rows - 1
-        totals[w] = chances(state, below, slots, memory, w)
+        for x in members(changed):
+            below[x] ^= np.int64(1) << w
+    for w in members(rows):
+        totals[w] = chances(state, rates, w, row)
 
 
 @inner
-def choose(state, rates, rng):
-    """A pair (u, v) in proportion to its acceptance."""
-    dag = state[0]
-    totals, below, slots, memory = rates
-    left = rng.random() * total(totals)
-    at_v, at_u = -1, -1
-    for v in range(totals.size):
-        if totals[v] > 0.0:
-            at_v = v
-            if left < totals[v]:
+def place_of(reached, chances):
+    """The place where the running sum of chances (n,) passes what is reached; how far within."""
+    place = -1
+    for i in range(chances.size):
+        if chances[i] > 0.0:
+            place = i
+            if reached < chances[i]:
                 break
-            left -= totals[v]
-    v = at_v
-    _, gains, odds = memory
-    for u in range(totals.size):
-        chance = 0.0
-        if (below[v] >> u) & 1 == 0:
-            chance = odds[v, slots[v], u]
-        elif (dag[u] >> v) & 1 and not leads_around(state, v, u):
-            chance = math.exp(min(0.0, gains[v, slots[v], u] + gains[u, slots[u], v]))
-        if chance > 0.0:
-            at_u = u
-            if left < chance:
-                break
-            left -= chance
-    return at_u, v
+            reached -= chances[i]
+    return place, reached

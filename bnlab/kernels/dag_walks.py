@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from bnlab.kernels import inlined, inner, kernel
-from bnlab.kernels.bits import accept, copy_to, popcount, total, trailing_zeros
+from bnlab.kernels.bits import accept, copy_to, member, members, popcount, total
 from bnlab.kernels.counting import family_rank
 from bnlab.kernels.dags import ancestors, topological_order
 from bnlab.kernels.families import draw_family, log_restricted_sum
@@ -81,15 +81,11 @@ def set_parents(state, v, mask, log_phi):
     for w in range(dag.size):
         left |= ((above[w] >> v) & 1) << w
     while left:
-        rest = left
-        while rest:
-            w = trailing_zeros(rest)
-            rest &= rest - 1
+        for w in members(left):
             if dag[w] & left == 0:
-                gained = parents = dag[w]
-                while parents:
-                    gained |= above[trailing_zeros(parents)]
-                    parents &= parents - 1
+                gained = dag[w]
+                for u in members(dag[w]):
+                    gained |= above[u]
                 above[w] = gained
                 left ^= np.int64(1) << w
 
@@ -98,11 +94,9 @@ def set_parents(state, v, mask, log_phi):
 def leads_around(state, u, v):
     """Whether there is a path from u to v by another parent of v than u."""
     dag, above, _ = state
-    rest = dag[v] & ~(np.int64(1) << u)
-    while rest:
-        if (above[trailing_zeros(rest)] >> u) & 1:
+    for w in members(dag[v] & ~(np.int64(1) << u)):
+        if (above[w] >> u) & 1:
             return True
-        rest &= rest - 1
     return False
 
 
@@ -286,10 +280,7 @@ def nth_edge(dag, place):
     while place >= popcount(dag[v]):
         place -= popcount(dag[v])
         v += 1
-    rest = dag[v]
-    for _ in range(place):
-        rest &= rest - 1
-    return trailing_zeros(rest), v
+    return member(dag[v], place), v
 
 
 @inner

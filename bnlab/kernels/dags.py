@@ -7,7 +7,7 @@ A partially directed graph is two arrays of masks (n,): `directed[v]` holds the 
 import numpy as np
 
 from bnlab.kernels import inner, kernel
-from bnlab.kernels.bits import copy_to, trailing_zeros
+from bnlab.kernels.bits import copy_to, expand, members
 
 
 @kernel
@@ -44,10 +44,8 @@ def ancestors(dags, out):
         count = topological_order(dags[t], order)
         for v in order[:count]:
             mask = dags[t, v]
-            rest = mask
-            for u in range(n):
-                if (rest >> u) & 1:
-                    mask |= out[t, u]
+            for u in members(dags[t, v]):
+                mask |= out[t, u]
             out[t, v] = mask
 
 
@@ -59,10 +57,8 @@ def markov_blankets(dags, out):
         copy_to(dags[t], out[t])
         for child in range(n):
             parents = dags[t, child]
-            for v in range(n):
-                bit = np.int64(1) << v
-                if parents & bit:
-                    out[t, v] |= (parents ^ bit) | (np.int64(1) << child)
+            for v in members(parents):
+                out[t, v] |= (parents ^ (np.int64(1) << v)) | np.int64(1) << child
 
 
 @kernel
@@ -76,9 +72,8 @@ def near_ancestors(dags, length, out):
             copy_to(out[t], previous)
             for v in range(n):
                 mask = dags[t, v]
-                for u in range(n):
-                    if (dags[t, v] >> u) & 1:
-                        mask |= previous[u]
+                for u in members(dags[t, v]):
+                    mask |= previous[u]
                 out[t, v] = mask
 
 
@@ -103,8 +98,7 @@ def enumerate_dags(n, out):
             choice[depth] = -1
             depth -= 1
             continue
-        low = choice[depth] & ((np.int64(1) << v) - 1)
-        dag[v] = low | (choice[depth] >> v) << (v + 1)
+        dag[v] = expand(choice[depth], v)
         if _add_parents(v, dag[v], above[depth], above[depth + 1]):
             depth += 1
     return count
@@ -114,9 +108,8 @@ def enumerate_dags(n, out):
 def _add_parents(v, parents, above, out):
     """Ancestors after giving v its parents; False when that closes a cycle."""
     gained = parents
-    for u in range(above.size):
-        if (parents >> u) & 1:
-            gained |= above[u]
+    for u in members(parents):
+        gained |= above[u]
     for w in range(above.size):
         reaches = w == v or (above[w] >> v) & 1
         out[w] = above[w] | gained if reaches else above[w]
@@ -154,11 +147,9 @@ def compel(dag, order, directed, undirected):
         if forced & ~parents or parents & ~dag[x] & ~(np.int64(1) << x):
             forced = parents
         directed[y] = forced
-        free = parents & ~forced
-        undirected[y] |= free
-        while free:
-            undirected[trailing_zeros(free)] |= np.int64(1) << y
-            free &= free - 1
+        undirected[y] |= parents & ~forced
+        for u in members(parents & ~forced):
+            undirected[u] |= np.int64(1) << y
 
 
 @kernel
@@ -167,10 +158,8 @@ def relations(directed, undirected):
     n = directed.size
     children = np.zeros(n, np.int64)
     for v in range(n):
-        rest = directed[v]
-        while rest:
-            children[trailing_zeros(rest)] |= np.int64(1) << v
-            rest &= rest - 1
+        for u in members(directed[v]):
+            children[u] |= np.int64(1) << v
     return children, directed | undirected | children
 
 
@@ -198,11 +187,9 @@ def _removable(children, undirected, joined, left):
     for x in range(children.size):
         if not (left >> x) & 1 or children[x] & left:
             continue
-        rest, fits = undirected[x] & left, True
-        while rest and fits:
-            y = trailing_zeros(rest)
-            fits = joined[x] & left & ~joined[y] & ~(np.int64(1) << y) == 0
-            rest &= rest - 1
+        fits = True
+        for y in members(undirected[x] & left):
+            fits = fits and joined[x] & left & ~joined[y] & ~(np.int64(1) << y) == 0
         if fits:
             return x
     return -1
@@ -211,11 +198,8 @@ def _removable(children, undirected, joined, left):
 @kernel
 def pair_sums(masks, weights, out):
     """out[u, v] = sum of weights (T,) over the rows t of masks (T, n) whose mask of v has bit u."""
-    n = masks.shape[1]
     out[:] = 0.0
     for t in range(len(masks)):
-        for v in range(n):
-            mask = masks[t, v]
-            for u in range(n):
-                if (mask >> u) & 1:
-                    out[u, v] += weights[t]
+        for v in range(masks.shape[1]):
+            for u in members(masks[t, v]):
+                out[u, v] += weights[t]

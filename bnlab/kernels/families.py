@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from bnlab.kernels import inlined, inner, kernel
+from bnlab.kernels.bits import members
 
 LIGHT = -70.0  # nats relative to the largest term: lighter ones do not change a sum
 
@@ -98,9 +99,8 @@ def parent_expectations(parents, log_phi, predecessors, weights, out):
                 break
             if parents[f] & ~predecessors[t] == 0:
                 term = math.exp(log_phi[f] - best)
-                for u in range(out.size):
-                    if (parents[f] >> u) & 1:
-                        share[u] += term
+                for u in members(parents[f]):
+                    share[u] += term
         out += weights[t] * share / total
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.kernels import inlined, inner, kernel
-from bnlab.kernels.bits import copy_to, popcount, total, trailing_zeros
+from bnlab.kernels.bits import copy_to, members, popcount, total, trailing_zeros
 from bnlab.kernels.dag_walks import closes_cycle, random_pair, set_parents, start
 from bnlab.kernels.lazy_scores import log_phi_of
 
@@ -69,8 +69,7 @@ def climb(state, gains, memory, source, plan, steps, trace):
         kind = change(state, gains, source, u, v)
         marks[0], marks[2] = marks[0] + 1, pair
         free[u, v] = free[v, u] = marks[0] + tabu
-        steps[made, 0] = kind
-        steps[made, 1], steps[made, 2] = (v, u) if kind == REVERSED else (u, v)
+        steps[made] = (kind, v, u) if kind == REVERSED else (kind, u, v)
         trace[made] = total(scores)
         if trace[made] > top[0] + MARGIN:
             copy_to(dag, best)
@@ -179,10 +178,8 @@ def best_delete(graph, source):
     stack = np.empty((2, n + 1), np.int64)
     best = (0.0, -1, -1, np.int64(0))
     for y in range(n):
-        for x in range(n):
+        for x in members(directed[y] | undirected[y]):
             bit = np.int64(1) << x
-            if not (directed[y] | undirected[y]) & bit:
-                continue
             common = undirected[y] & joined[x]
             stack[0, 0], stack[1, 0] = 0, common
             depth = np.int64(0)
@@ -212,11 +209,8 @@ def next_clique(depth, stack, joined, most):
 @inner
 def is_clique(nodes, joined):
     """Whether every two of the nodes are joined."""
-    rest = nodes
-    while rest:
-        u = trailing_zeros(rest)
-        rest &= rest - 1
-        if rest & ~joined[u]:
+    for u in members(nodes):
+        if nodes & ~joined[u] & ~(np.int64(1) << u):
             return False
     return True
 
@@ -224,9 +218,8 @@ def is_clique(nodes, joined):
 @inner
 def joined_to_all(nodes, candidates, joined):
     """The candidates that are joined to each of the nodes."""
-    while nodes:
-        candidates &= joined[trailing_zeros(nodes)]
-        nodes &= nodes - 1
+    for u in members(nodes):
+        candidates &= joined[u]
     return candidates
 
 
@@ -250,9 +243,8 @@ def is_blocked(graph, y, x, wall):
 def insert(directed, undirected, x, y, tails):
     """Make x -> y, and t -> y of each t - y in `tails`."""
     directed[y] |= np.int64(1) << x
-    while tails:
-        _point(directed, undirected, trailing_zeros(tails), y)
-        tails &= tails - 1
+    for t in members(tails):
+        _point(directed, undirected, t, y)
 
 
 @kernel
@@ -261,12 +253,10 @@ def delete(directed, undirected, x, y, heads):
     directed[y] &= ~(np.int64(1) << x)
     undirected[y] &= ~(np.int64(1) << x)
     undirected[x] &= ~(np.int64(1) << y)
-    while heads:
-        h = trailing_zeros(heads)
+    for h in members(heads):
         _point(directed, undirected, y, h)
         if (undirected[x] >> h) & 1:
             _point(directed, undirected, x, h)
-        heads &= heads - 1
 
 
 @inner

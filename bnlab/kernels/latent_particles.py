@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from bnlab.kernels import inner, kernel
-from bnlab.kernels.bits import copy_to, trailing_zeros
+from bnlab.kernels.bits import copy_to, members
 from bnlab.kernels.counting import cell_term
 from bnlab.kernels.latent import exponentiate
 from bnlab.kernels.latent_walks import TINY, choose
@@ -305,9 +305,7 @@ def log_shares(columns, cell, dag, pseudo_counts, arities, counted, log_density,
 def _joint_state(columns, row, v, parents, arities):
     """The joint state of those parents that have states, v in its first, and how far its next."""
     first, step, of_v = 0, 1, 0
-    while parents:
-        u = trailing_zeros(parents)
-        parents &= parents - 1
+    for u in members(parents):
         if u == v:
             of_v = step
         elif arities[u] > 0:
@@ -323,11 +321,9 @@ def _count_others(columns, row, v, c, parents, counted, n_jk, n_j):
     n_jk[:] = 0.0
     n_j[:] = 0.0
     for i in range(columns.shape[1]):
-        agrees, mask = counted[i] and i != row, parents
-        while agrees and mask:
-            u = trailing_zeros(mask)
-            agrees = columns[u, i] == columns[u, row]
-            mask &= mask - 1
+        agrees = counted[i] and i != row
+        for u in members(parents):
+            agrees = agrees and columns[u, i] == columns[u, row]
         if agrees:
             a = columns[v, i]
             n_j[a] += 1.0

@@ -13,7 +13,7 @@ Counting bits, 64 rows at a time, is the faster way for all but large families.
 import numpy as np
 
 from bnlab.kernels import inner, kernel
-from bnlab.kernels.bits import popcount, trailing_zeros
+from bnlab.kernels.bits import members, popcount
 from bnlab.kernels.counting import cell_term, family_rank
 from bnlab.kernels.dag_walks import score
 
@@ -36,26 +36,18 @@ def log_phi_of(source, v, mask):
 @inner
 def family_score(counts, v, mask):
     """The score of one family, nats: a sum over its cells, less one over its configurations."""
-    columns, words, first, arities = counts[:4]
-    q, r, rest = 1, arities[v], mask
-    while rest:
-        q *= arities[trailing_zeros(rest)]
-        rest &= rest - 1
+    columns, words, first, arities, _, sizes, cell_counts, parent_counts, penalties = counts
+    q, r = 1, arities[v]
+    for u in members(mask):
+        q *= arities[u]
     cells = np.zeros((q, r), np.int32)
     if q * r <= MOST_BY_BITS:
         count_bits(words, first, arities, v, mask, cells)
     else:
         count_rows(columns, arities, v, mask, cells)
-    return score_of_cells(counts, v, cells)
-
-
-@kernel
-def score_of_cells(counts, v, cells):
-    """The score of a family of v, nats, from its counts (q, r)."""
-    sizes, cell_counts, parent_counts, penalties = counts[5:]
-    t = np.searchsorted(sizes, float(cells.shape[0]))
+    t = np.searchsorted(sizes, float(q))
     total = -penalties[t, v]
-    for j in range(cells.shape[0]):
+    for j in range(q):
         in_all = 0
         for count in cells[j]:
             in_all += count
@@ -69,9 +61,7 @@ def count_rows(columns, arities, v, mask, cells):
     """cells[j, a] += the rows with state a of v and the j-th states of its parents, row by row."""
     m = columns.shape[1]
     configuration = np.zeros(m, np.int32)
-    while mask:
-        u = trailing_zeros(mask)
-        mask &= mask - 1
+    for u in members(mask):
         for i in range(m):
             configuration[i] = configuration[i] * np.int32(arities[u]) + columns[u, i]
     for i in range(m):
@@ -81,11 +71,11 @@ def count_rows(columns, arities, v, mask, cells):
 @kernel
 def count_bits(words, first, arities, v, mask, cells):
     """As `count_rows`, 64 rows at a time: the words of v's states within those of each j."""
-    k = popcount(mask)
+    k, d = popcount(mask), 0
     parents, digits = np.empty(k, np.int64), np.zeros(k, np.int64)
-    for d in range(k):
-        parents[d] = trailing_zeros(mask)
-        mask &= mask - 1
+    for u in members(mask):
+        parents[d] = u
+        d += 1
     within = np.empty((k + 1, words.shape[1]), np.uint64)
     within[0] = ~np.uint64(0)
     d = 0

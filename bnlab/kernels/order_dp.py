@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from bnlab.kernels import inlined, inner, kernel
-from bnlab.kernels.bits import compact, expand, popcount, trailing_zeros
+from bnlab.kernels.bits import compact, expand, members, popcount, trailing_zeros
 
 FRACTION_BITS = 44
 UNIT = 1 << FRACTION_BITS
@@ -86,13 +86,6 @@ def add_product_to(total, a, b):
         total[i] = add(total[i], mul(a[i], b[i]))
 
 
-@inner
-def set_product(out, a, b):
-    """out[i] = a[i] * b[i] for packed arrays that do not overlap."""
-    for i in range(out.size):
-        out[i] = mul(a[i], b[i])
-
-
 @kernel
 def subset_sums(x, k):
     """Zeta transform in place: x[S] <- sum of x[G], G in S, |G| <= k; [KoivistoSood2004]."""
@@ -162,8 +155,8 @@ def family_posteriors(v, parents, log_phi, offset, k, g, b, gamma, out):
     """
     d = np.int64(1) << v
     for base in range(0, g.size, 2 * d):
-        h = base // 2
-        set_product(gamma[h : h + d], g[base : base + d], b[base + d : base + 2 * d])
+        for i in range(base, base + d):
+            gamma[i - base // 2] = mul(g[i], b[i + d])
     superset_sums(gamma, k)
     log_z = to_log(g[g.size - 1])
     for f in range(parents.size):
@@ -197,16 +190,6 @@ def last_nodes(alpha, g, sets, which, uniforms, out):
 
 
 @kernel
-def first_states(first):
-    """first[M] = how many pairs (M', T), T subset of M', come before those of M; return all."""
-    total = 0
-    for m in range(first.size):
-        first[m] = total
-        total += np.int64(1) << popcount(m)
-    return total
-
-
-@kernel
 def descendants(source, alpha, g, first, share, out):
     """out[v] = p(the source is a proper ancestor of v | D); [ParviainenKoivisto2011].
 
@@ -214,29 +197,28 @@ def descendants(source, alpha, g, first, share, out):
     the order, that T are those among them that descend from the source. Adding v last, with B the
     nodes before it, w = p(v is last in B + v) and r = alpha_v(B less T and source) / alpha_v(B): v
     has no parent in T + source with probability r, and joins T with probability 1 - r. M and T are
-    compact, without the source; share (3**(n-1),) is scratch.
+    compact, without the source; first[M]: how many pairs (M', T) there are with M' < M; share
+    (3**(n-1),) is scratch.
     """
-    n, one = alpha.shape[0], np.int64(1)
+    one = np.int64(1)
     for m in range(first.size):
         nodes = expand(m, source) | one << source
         here = share[first[m] : first[m] + (np.int64(1) << popcount(m))]
         here[:] = 0.0
         here[0] = _last(alpha, g, nodes, source)
         place = np.int64(0)
-        for bit in range(n - 1):
-            if (m >> bit) & 1:
-                rest = m ^ (one << bit)
-                v = bit + (bit >= source)
-                weight = _last(alpha, g, nodes, v)
-                before = share[first[rest] : first[rest] + here.size // 2]
-                _add_last(alpha[v], nodes ^ (one << v), (source, v, place), weight, before, here)
-                place += 1
+        for bit in members(m):
+            rest = m ^ (one << bit)
+            v = bit + (bit >= source)
+            weight = _last(alpha, g, nodes, v)
+            before = share[first[rest] : first[rest] + here.size // 2]
+            _add_last(alpha[v], nodes ^ (one << v), (source, v, place), weight, before, here)
+            place += 1
     out[:] = 0.0
     everything = share[first[first.size - 1] :]
     for t in range(everything.size):
-        for bit in range(n - 1):
-            if (t >> bit) & 1:
-                out[bit + (bit >= source)] += everything[t]
+        for bit in members(t):
+            out[bit + (bit >= source)] += everything[t]
 
 
 @inner

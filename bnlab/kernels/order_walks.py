@@ -13,13 +13,12 @@ import math
 import numpy as np
 
 from bnlab.kernels import inlined, inner, kernel
-from bnlab.kernels.bits import accept, compact, copy_to, total
+from bnlab.kernels.bits import accept, compact, copy_to, members, total
 from bnlab.kernels.order_dp import LOG_2
 
 SWAP, ADJACENT, RELOCATE = 0, 1, 2
 TINY = 1e-250  # sums of scaled weights below this have lost digits to underflow
 FLOOR = -(1 << 18) * LOG_2  # ln alpha, less its offset, where no family is allowed: packed ZERO
-
 
 # Rows of the (5, n + 4) uint64 lists of predecessors, for sums over their sets: members x; C(x, 2);
 # scratch; where sets must touch the last layer of a partition, how many of the first s members are
@@ -178,7 +177,10 @@ def score_families(families, nodes, lo, hi, masks, out):
     for position in range(lo, hi + 1):
         v = nodes[position]
         masks[position] = mask
-        total = sum_within(weights[v], compact(mask, v), choose, first, lists)
+        count = list_members(compact(mask, v), np.int64(0), choose, lists)
+        of_v, total = weights[v], weights[v, 0]
+        for size in range(1, min(first.size - 2, count) + 1):
+            total += sum_of_size(of_v, lists, count, first[size], size, choose)
         if total > TINY:
             out[position] = math.log(total) + offsets[v]
         else:
@@ -187,30 +189,19 @@ def score_families(families, nodes, lo, hi, masks, out):
 
 
 @inner
-def sum_within(weights, mask, choose, first, lists):
-    """Sum of weights[rank(G)] over the sets G within a compact mask; lists: scratch."""
-    count, total = list_members(mask, np.int64(0), choose, lists), weights[0]
-    for size in range(1, min(first.size - 2, count) + 1):
-        total += sum_of_size(weights, lists, count, first[size], size, choose)
-    return total
-
-
-@inner
 def list_members(before, last, choose, lists):
     """Fill the lists with compact sets; return the size of `before`."""
     inside, pairs, below, recent = lists[INSIDE], lists[PAIRS], lists[BELOW], lists[RECENT]
-    count, touching, x = 0, 0, 0
+    count, touching = 0, 0
     below[0] = 0
-    while before >> x:
-        if (before >> x) & 1:
-            inside[count] = x
-            pairs[count] = choose[x, 2] if choose.shape[1] > 2 else 0
-            if (last >> x) & 1:
-                recent[touching] = x
-                touching += 1
-            count += 1
-            below[count] = touching
-        x += 1
+    for x in members(before):
+        inside[count] = x
+        pairs[count] = choose[x, 2] if choose.shape[1] > 2 else 0
+        if (last >> x) & 1:
+            recent[touching] = x
+            touching += 1
+        count += 1
+        below[count] = touching
     return count
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.kernels import inlined, inner, kernel, order_walks
-from bnlab.kernels.bits import accept, compact, copy_to, popcount, total, trailing_zeros
+from bnlab.kernels.bits import accept, compact, copy_to, member, members, popcount, total
 from bnlab.kernels.dag_walks import accepted_reversal
 from bnlab.kernels.families import draw_family, log_restricted_sum
 
@@ -158,13 +158,12 @@ def split(layers, count, rng):
         k = popcount(layers[at])
         skip -= k > 1
     size = 1 + int(rng.random() * (k - 1))
-    part, rest, needed, left = np.int64(0), layers[at], size, k
-    while rest:
+    part, needed, left = np.int64(0), size, k
+    for v in members(layers[at]):
         if rng.random() * left < needed:
-            part |= rest & -rest
+            part |= np.int64(1) << v
             needed -= 1
         left -= 1
-        rest &= rest - 1
     rest = layers[at] ^ part
     for i in range(count, at + 1, -1):
         layers[i] = layers[i - 1]
@@ -229,14 +228,6 @@ def large(layers):
 
 
 @inner
-def member(mask, i):
-    """Element number i of a set."""
-    for _ in range(i):
-        mask &= mask - 1
-    return trailing_zeros(mask)
-
-
-@inner
 def log_ways(k, size):
     """ln of the splits of a layer of k: k - 1 sizes, and C(k, size) parts of one size."""
     ways = float(k - 1)
@@ -250,10 +241,7 @@ def rescore(families, lists, layers, state, fresh):
     """Fill what is known of layers; the gain, or -inf, unfinished, if a node has no family."""
     before, last, gain = np.int64(0), np.int64(0), 0.0
     for layer in layers:
-        rest = layer
-        while rest:
-            v = trailing_zeros(rest)
-            rest &= rest - 1
+        for v in members(layer):
             fresh.before[v], fresh.last[v] = before, last
             if state.before[v] == before and state.last[v] == last:
                 fresh.scores[v] = state.scores[v]
@@ -315,7 +303,6 @@ def sum_pairs(weights, lists, count, base, touched):
         else:
             recent = lists[order_walks.RECENT]
             total += order_walks.sum_row(weights, row, recent, np.int64(below[s]))
-
     return total
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.kernels import inlined, inner, kernel
-from bnlab.kernels.bits import copy_to, popcount, trailing_zeros
+from bnlab.kernels.bits import copy_to, members, popcount, trailing_zeros
 
 ONE = np.int64(1)
 FIRST_SLOTS = 1 << 8
@@ -28,28 +28,24 @@ class Poset(NamedTuple):
 
 
 @kernel
-def arrange(above, label, poset):
-    """Lay out `poset` of masks above (n,) of all before; who has more has a smaller label."""
+def arrange(above):
+    """The `Poset` of masks above (n,) of all before, and labels (n,), smaller for who has more."""
     n = above.size
-    ranks = np.empty(n, np.int64)
+    poset = Poset(np.zeros(n, np.int64), np.zeros(n, np.int64), np.empty(n, np.int64))
+    ranks, label = np.empty(n, np.int64), np.empty(n, np.int64)
     for v in range(n):
         ranks[v] = popcount(above[v]) * n + v
     for place, v in enumerate(np.argsort(ranks)):
         label[v] = n - 1 - place
-    poset.up[:] = 0
     for v in range(n):
-        mask, rest = np.int64(0), above[v]
-        while rest:
-            u = label[trailing_zeros(rest)]
-            rest &= rest - 1
-            mask |= ONE << u
-            poset.up[u] |= ONE << label[v]
-        poset.down[label[v]] = mask
+        for u in members(above[v]):
+            poset.down[label[v]] |= ONE << label[u]
+            poset.up[label[u]] |= ONE << label[v]
     for v in range(n):
-        poset.covers[v] = rest = poset.up[v]
-        while rest:
-            poset.covers[v] &= ~poset.up[trailing_zeros(rest)]
-            rest &= rest - 1
+        poset.covers[v] = poset.up[v]
+        for u in members(poset.up[v]):
+            poset.covers[v] &= ~poset.up[u]
+    return poset, label
 
 
 @inlined
@@ -61,12 +57,10 @@ def everything(n):
 @inlined
 def minimal(down, part):
     """The mask of the minimal elements of a convex set."""
-    mins, rest = np.int64(0), part
-    while rest:
-        v = rest & -rest
-        rest ^= v
-        if down[trailing_zeros(v)] & part == 0:
-            mins |= v
+    mins = np.int64(0)
+    for v in members(part):
+        if down[v] & part == 0:
+            mins |= ONE << v
     return mins
 
 
@@ -77,14 +71,12 @@ def _component(up, pending, mins):
     part = (up[trailing_zeros(first)] & pending) | first
     left, grown = mins ^ first, True
     while grown:
-        grown, rest = False, left
-        while rest:
-            v = rest & -rest
-            rest ^= v
-            reach = up[trailing_zeros(v)] & pending
+        grown = False
+        for v in members(left):
+            reach = up[v] & pending
             if reach & part:
-                part |= reach | v
-                left ^= v
+                part |= reach | ONE << v
+                left ^= ONE << v
                 grown = True
     return part
 
@@ -103,13 +95,20 @@ def _without(poset, bit, rest, mins):
     """Minimal elements of `rest`, which the element `bit` has just left; `mins` those before."""
     if bit & mins:
         mins ^= bit
-        fresh = poset.covers[trailing_zeros(bit)] & rest
-        while fresh:
-            v = fresh & -fresh
-            fresh ^= v
-            if poset.down[trailing_zeros(v)] & rest == 0:
-                mins |= v
+        for v in members(poset.covers[trailing_zeros(bit)] & rest):
+            if poset.down[v] & rest == 0:
+                mins |= ONE << v
     return mins
+
+
+@inlined
+def _split_off(poset, pending, mins):
+    """Take a component's forced element off, or all of it; (component, bit or 0, rest, mins)."""
+    whole = _component(poset.up, pending, mins)
+    bit = _forced(poset.down, whole, whole & mins)
+    if bit:
+        return whole, bit, pending ^ bit, _without(poset, bit, pending ^ bit, mins)
+    return whole, bit, pending ^ whole, mins & ~whole
 
 
 @inlined
@@ -151,23 +150,19 @@ def density(poset, keys, values, states, max_states):
     total, product = 0.0, 1.0
     while True:
         if pending:
-            whole = _component(poset.up, pending, mins)
-            bit = _forced(poset.down, whole, whole & mins)
+            before = mins
+            whole, bit, pending, mins = _split_off(poset, pending, mins)
             if bit:
                 product /= popcount(whole)
-                pending ^= bit
-                mins = _without(poset, bit, pending, mins)
                 continue
             slot = find(keys, whole)
             if keys[slot] == whole:
                 product *= values[slot]
-                pending, mins = pending ^ whole, mins & ~whole
                 continue
-            masks[depth, 0], masks[depth, 1], masks[depth, 2] = part, left, least
-            masks[depth, 3], masks[depth, 4] = pending, mins
-            sums[depth, 0], sums[depth, 1] = total, product
+            masks[depth] = part, left, least, pending, mins
+            sums[depth] = total, product
             depth += 1
-            part, left, least = whole, whole & mins, whole & mins
+            part, left, least = whole, whole & before, whole & before
             pending, total = np.int64(0), 0.0
         else:
             total += product
@@ -184,37 +179,26 @@ def density(poset, keys, values, states, max_states):
                 keys, values = _grown(keys, values)
             slot, states, depth = find(keys, part), states + 1, depth - 1
             keys[slot], values[slot] = part, total / popcount(part)
-            part, left, least = masks[depth, 0], masks[depth, 1], masks[depth, 2]
-            pending, mins = masks[depth, 3], masks[depth, 4]
-            total, product = sums[depth, 0], sums[depth, 1]
+            part, left, least, pending, mins = masks[depth]
+            total, product = sums[depth, 0], sums[depth, 1] * values[slot]
 
 
 @kernel
 def log_densities(above, max_states, out):
     """out[t] = ln f of the poset above[t]; above (N, n) as in `arrange`; nan beyond max_states."""
-    n = above.shape[1]
-    label = np.empty(n, np.int64)
-    poset = Poset(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64))
     for t in range(above.shape[0]):
-        arrange(above[t], label, poset)
+        poset, _ = arrange(above[t])
         keys, values = np.zeros(FIRST_SLOTS, np.int64), np.empty(FIRST_SLOTS)
         f = density(poset, keys, values, np.int64(0), max_states)[0]
         out[t] = np.log(f) if f > 0 else np.nan
 
 
 @kernel
-def index(masks, keys, ranks):
-    """Fill a table, empty on entry: ranks[find(keys, masks[i])] = i; masks (N,) > 0."""
-    for i in range(masks.size):
-        slot = find(keys, masks[i])
-        keys[slot], ranks[slot] = masks[i], i
-
-
-@kernel
 def residues(poset, states, keys, ranks, primes, out):
     """out[n + 1 + i, r] = f(states[i]) modulo primes[r], and in the last row f of the whole poset.
 
-    states (N,) ascending, so that a set follows all its subsets; rows i <= n of `out` get 1 / i.
+    states (N,) ascending, so that a set follows all its subsets, and ranks[find(keys, states[i])]
+    is i; rows i <= n of `out` get 1 / i.
     """
     n = poset.down.size
     out[:2] = 1
@@ -227,10 +211,8 @@ def residues(poset, states, keys, ranks, primes, out):
         part, row = states[i], n + 1 + i
         mins = minimal(poset.down, part)
         out[row] = 0
-        left = mins
-        while left:
-            bit = left & -left
-            left ^= bit
+        for v in members(mins):
+            bit = ONE << v
             least = _without(poset, bit, part ^ bit, mins)
             _product(poset, part ^ bit, least, (keys, ranks), primes, out, product)
             for r in range(primes.size):
@@ -248,15 +230,8 @@ def _product(poset, pending, mins, table, primes, known, product):
     keys, ranks = table
     product[:] = 1
     while pending:
-        whole = _component(poset.up, pending, mins)
-        row = popcount(whole)
-        bit = _forced(poset.down, whole, whole & mins)
-        if bit:
-            pending ^= bit
-            mins = _without(poset, bit, pending, mins)
-        else:
-            row = poset.down.size + 1 + ranks[find(keys, whole)]
-            pending, mins = pending ^ whole, mins & ~whole
+        whole, bit, pending, mins = _split_off(poset, pending, mins)
+        row = popcount(whole) if bit else poset.down.size + 1 + ranks[find(keys, whole)]
         if row > 1:
             for r in range(primes.size):
                 product[r] = product[r] * known[row, r] % primes[r]
@@ -267,15 +242,11 @@ def _density_of(poset, pending, mins, keys, values):
     """The density of a set all of whose irreducible parts are in the table."""
     product = 1.0
     while pending:
-        whole = _component(poset.up, pending, mins)
-        bit = _forced(poset.down, whole, whole & mins)
+        whole, bit, pending, mins = _split_off(poset, pending, mins)
         if bit:
             product /= popcount(whole)
-            pending ^= bit
-            mins = _without(poset, bit, pending, mins)
         else:
             product *= values[find(keys, whole)]
-            pending, mins = pending ^ whole, mins & ~whole
     return product
 
 
@@ -308,23 +279,21 @@ def extensions(poset, keys, values, uniforms, times):
 def _first(poset, part, mins, keys, values, u):
     """The bit of the first element of a random extension of `part`, by inversion of u."""
     left = u * values[find(keys, part)] * popcount(part)
-    bit, rest = np.int64(0), mins
-    while rest and left >= 0.0:
-        bit = rest & -rest
-        rest ^= bit
+    bit = np.int64(0)
+    for v in members(mins):
+        bit = ONE << v
         after = part ^ bit
         left -= _density_of(poset, after, _without(poset, bit, after, mins), keys, values)
+        if left < 0.0:
+            break
     return bit
 
 
 @inner
 def _trade(times, part, bit, earliest):
     """Swap the time of element `bit` with the earliest, or else the latest, within `part`."""
-    v = trailing_zeros(bit)
-    best, rest = v, part
-    while rest:
-        u = trailing_zeros(rest)
-        rest &= rest - 1
+    v = best = trailing_zeros(bit)
+    for u in members(part):
         if (times[u] < times[best]) == earliest and times[u] != times[best]:
             best = u
     times[v], times[best] = times[best], times[v]
@@ -336,19 +305,18 @@ def gibbs_sweeps(below, above, uniforms, low, high):
 
     x[v] <- lower + u (upper - lower), between the largest x below v (or 0) and the smallest above
     (or 1): monotone in x, and the uniform distribution on {x in [0, 1]**n : x[a] <= x[b] whenever a
-    < b} is invariant. below, above: (starts (n + 1,), elements (E,)) of each element's neighbours.
+    < b} is invariant. below, above: masks (n,) of each element's neighbours.
     """
-    (below_starts, belows), (above_starts, aboves) = below, above
     for t in range(uniforms.shape[0]):
         for s in range(uniforms.shape[1]):
             for v in range(uniforms.shape[2]):
                 lower, lower_high, upper_low, upper = 0.0, 0.0, 1.0, 1.0
-                for i in range(below_starts[v], below_starts[v + 1]):
-                    lower = max(lower, low[t, belows[i]])
-                    lower_high = max(lower_high, high[t, belows[i]])
-                for i in range(above_starts[v], above_starts[v + 1]):
-                    upper_low = min(upper_low, low[t, aboves[i]])
-                    upper = min(upper, high[t, aboves[i]])
+                for w in members(below[v]):
+                    lower = max(lower, low[t, w])
+                    lower_high = max(lower_high, high[t, w])
+                for w in members(above[v]):
+                    upper_low = min(upper_low, low[t, w])
+                    upper = min(upper, high[t, w])
                 u = uniforms[t, s, v]
                 low[t, v] = lower + u * (upper_low - lower)
                 high[t, v] = lower_high + u * (upper - lower_high)

@@ -79,11 +79,12 @@ def count_linear_extensions(dag: ArrayLike, /, *, max_states: Count = MAX_STATES
         task=f"an exact count over {recursion.states:,} components",
         remedy="use linear_extensions.log_count, or estimate_linear_extensions",
     )
-    states = np.sort(recursion.keys[recursion.keys > 0])
-    keys, ranks = np.zeros_like(recursion.keys), np.empty_like(recursion.keys)
-    kernels.index(states, keys, ranks)
+    slots = np.flatnonzero(recursion.keys)
+    slots = slots[np.argsort(recursion.keys[slots])]
+    states, ranks = recursion.keys[slots], np.empty_like(recursion.keys)
+    ranks[slots] = np.arange(slots.size)
     out = np.empty((rows, len(primes)), np.int64)
-    kernels.residues(recursion.poset, states, keys, ranks, np.array(primes), out)
+    kernels.residues(recursion.poset, states, recursion.keys, ranks, np.array(primes), out)
     return from_residues([math.factorial(n) * int(r) for r in out[-1]], primes)
 
 
@@ -241,7 +242,8 @@ def solve(above: Ints, max_states: int, /) -> Recursion:
     more room, and keep what they have found.
     """
     n, room = above.size, min(FIRST_STATES, max_states)
-    attempts = [_start(above, False), _start(_reverse(above), True)]
+    below = graphs.from_adjacency(graphs.to_adjacency(above).T)
+    attempts = [_start(above, False), _start(below, True)]
     while True:
         for i, start in enumerate(attempts):
             # The front is the better bet for sparse DAGs, whose nodes have few parents.
@@ -269,30 +271,15 @@ def from_residues(values: list[int], primes: tuple[int, ...], /) -> int:
     return number
 
 
-def arranged(above: Ints, /) -> tuple[kernels.Poset, Ints]:
-    """The poset of ancestor masks (n,) in the form of the kernels, and labels (n,)."""
-    n = above.size
-    poset = kernels.Poset(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64))
-    label = np.empty(n, np.int64)
-    kernels.arrange(above, label, poset)
-    return poset, label
-
-
 def _start(above: Ints, upside_down: bool) -> Recursion:
     slots = kernels.FIRST_SLOTS
-    poset, label = arranged(above)
+    poset, label = kernels.arrange(above)
     keys, values = np.zeros(slots, np.int64), np.empty(slots)
     return Recursion(poset, label, upside_down, keys, values, 0, 0.0)
 
 
 def _before(dag: ArrayLike) -> Ints:
     return graphs.ancestors(graphs.check_dag(dag))
-
-
-def _reverse(above: Ints) -> Ints:
-    """Masks (n,) of all descendants."""
-    nodes = np.arange(above.size, dtype=np.int64)
-    return np.asarray(((above[None, :] >> nodes[:, None] & 1) << nodes).sum(axis=1))
 
 
 def _log_densities(above: Ints, max_states: int) -> Floats:

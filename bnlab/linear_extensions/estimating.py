@@ -12,6 +12,7 @@ product.
 
 import math
 import os
+from bisect import bisect_left
 from collections.abc import Generator
 from typing import NamedTuple
 
@@ -33,7 +34,7 @@ from bnlab.checkpoints import (
 )
 from bnlab.checks import Bools, Count, Floats, Ints, checked, real
 from bnlab.kernels import posets as kernels
-from bnlab.linear_extensions.counting import arranged, solve
+from bnlab.linear_extensions.counting import solve
 from bnlab.results import Estimate, Run
 from bnlab.running import Clock, Progress, Stopped, Work, run_steps, seed_of
 
@@ -141,11 +142,7 @@ def successes(eps: float, delta: float, steps: int, /) -> int:
     high = 4
     while not kept(high):
         high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if kept(middle) else (middle, high)
-    return high
+    return bisect_left(range(high), True, lo=high // 2 + 1, key=kept)
 
 
 def _tail(k: int, steps: int, log_ratio: float, sign: int) -> float:
@@ -177,25 +174,19 @@ def _count_blocks(above: Ints, max_states: int) -> tuple[float, list[int]]:
     while waiting:
         block = waiting.pop()
         inside = np.array(graphs.members(block))
+        related = graphs.to_adjacency(above)[np.ix_(inside, inside)]
         try:
-            recursion = solve(_restricted(above, inside), max_states)
+            recursion = solve(graphs.from_adjacency(related), max_states)
         except ValueError:
-            waiting += _parts(above, inside)
+            waiting += _halves(inside, related)
             continue
         blocks.append(block)
         log_density += math.log(recursion.density)
     return math.lgamma(n + 1) + log_density, blocks
 
 
-def _restricted(above: Ints, inside: Ints) -> Ints:
-    """The relations (B,) among the elements `inside` (B,), renumbered."""
-    bits = np.arange(inside.size, dtype=np.int64)
-    return np.asarray(((above[inside][:, None] >> inside & 1) << bits).sum(axis=1))
-
-
-def _parts(above: Ints, inside: Ints) -> list[int]:
+def _halves(inside: Ints, related: Bools) -> list[int]:
     """Split a block in two where few relations are cut: by the Fiedler vector of comparability."""
-    related = graphs.to_adjacency(_restricted(above, inside))
     weights = (related | related.T).astype(float)
     _, vectors = np.linalg.eigh(np.diag(weights.sum(axis=0)) - weights)
     ranking = np.argsort(vectors[:, 1], kind="stable")
@@ -205,12 +196,10 @@ def _parts(above: Ints, inside: Ints) -> list[int]:
 
 def _steps(above: Ints, blocks: list[int], rng: np.random.Generator) -> list[Step]:
     """Choose the chain by pilot draws: each step takes relations that most of the draws obey."""
-    within = np.zeros_like(above)
+    below, steps = np.zeros_like(above), []
     for block in blocks:
         for v in graphs.members(block):
-            within[v] = above[v] & block
-    steps = []
-    below = within
+            below[v] = above[v] & block
     while (missing := np.argwhere(graphs.to_adjacency(above & ~below))).size:
         points = _pilot(below, rng)
         obeyed = points[:, missing[:, 0]] < points[:, missing[:, 1]]
@@ -228,46 +217,24 @@ def _steps(above: Ints, blocks: list[int], rng: np.random.Generator) -> list[Ste
                 break
         pairs = missing[taken]
         steps.append(Step(below, pairs))
-        below = _closed(below, pairs, above)
+        related = graphs.to_adjacency(below)
+        related[pairs[:, 0], pairs[:, 1]] = True
+        below = graphs.ancestors(graphs.from_adjacency(related))
     return steps
 
 
-def _closed(below: Ints, pairs: Ints, above: Ints) -> Ints:
-    """The transitive closure (n,) of a relaxation and more pairs."""
-    out = below.copy()
-    for u, v in pairs:
-        out[v] |= np.int64(1) << u
-    for v in np.argsort(np.bitwise_count(above), kind="stable"):
-        for u in graphs.members(out[v]):
-            out[v] |= out[u]
-    return out
-
-
-class _Polytope(NamedTuple):
-    """Neighbours of each element as `kernels.posets.gibbs_sweeps` wants them."""
-
-    below: tuple[Ints, Ints]
-    above: tuple[Ints, Ints]
-
-
-def _polytope(below: Ints) -> _Polytope:
-    """Covering pairs in the order of the elements' own numbers."""
-    poset, label = arranged(below)
-    covers = graphs.to_adjacency(poset.covers)[np.ix_(label, label)]  # [u, v]: u directly above v
-    return _Polytope(_listed(covers), _listed(covers.T))
-
-
-def _listed(neighbours: Bools) -> tuple[Ints, Ints]:
-    """Rows of true columns, one after the other: starts (n + 1,) and columns (E,)."""
-    starts = np.concatenate([[0], np.cumsum(neighbours.sum(axis=1))])
-    return starts.astype(np.int64), np.nonzero(neighbours)[1].astype(np.int64)
+def _covers(below: Ints) -> tuple[Ints, Ints]:
+    """Masks (n,) of the elements directly below each element, and of those directly above."""
+    related = graphs.to_adjacency(below)
+    direct = related & ~(related @ related)
+    return graphs.from_adjacency(direct), graphs.from_adjacency(direct.T)
 
 
 def _pilot(below: Ints, rng: np.random.Generator) -> Floats:
     """Nearly uniform points (PILOT_DRAWS, n) of the order polytope."""
     shape = (PILOT_DRAWS, PILOT_SWEEPS, below.size)
     low, high = np.zeros((PILOT_DRAWS, below.size)), np.ones((PILOT_DRAWS, below.size))
-    kernels.gibbs_sweeps(*_polytope(below), rng.random(shape), low, high)
+    kernels.gibbs_sweeps(*_covers(below), rng.random(shape), low, high)
     return (low + high) / 2
 
 
@@ -300,16 +267,16 @@ class _Drawn(Work):
 
     def steps(self) -> Generator[tuple[int, int], None, None]:
         for step in self._steps[self.at.trace.size - 1 :]:
-            polytope, reached = _polytope(step.below), self.at.trace.size
+            covers, reached = _covers(step.below), self.at.trace.size
             while self.at.trace.size == reached:
-                self.at = self._next(step, polytope)
+                self.at = self._next(step, covers)
                 yield self.done, self._k * len(self._steps)
 
-    def _next(self, step: Step, polytope: _Polytope) -> _Position:
+    def _next(self, step: Step, covers: tuple[Ints, Ints]) -> _Position:
         """Draw extensions of a relaxation; the step is done when k of them obeyed its pairs."""
         (trace, draws, made, obeying, sweeps, _), k, rng = self.at, self._k, self._rng
         batch = max(32, min(BATCH_NUMBERS // (sweeps * step.below.size), 4 * k))
-        verdicts, sweeps = _verdicts(polytope, step.pairs, batch, sweeps, rng)
+        verdicts, sweeps = _verdicts(covers, step.pairs, batch, sweeps, rng)
         reached = obeying + np.cumsum(verdicts)
         if reached[-1] < k:
             made, obeying = made + batch, int(reached[-1])
@@ -343,14 +310,14 @@ class _Drawn(Work):
 
 
 def _verdicts(
-    polytope: _Polytope, pairs: Ints, draws: int, sweeps: int, rng: np.random.Generator
+    covers: tuple[Ints, Ints], pairs: Ints, draws: int, sweeps: int, rng: np.random.Generator
 ) -> tuple[Bools, int]:
     """Which of `draws` uniform points obey all pairs; how many sweeps most of them took.
 
     Coupling from the past: sweeps that end now run from bounds that hold every point. Where these
     leave a pair undecided, the sweeps are put behind as many earlier ones, and run again.
     """
-    n = polytope.below[0].size - 1
+    n = covers[0].size
     out = np.zeros(draws, bool)
     open_draws, typical = np.arange(draws), 0
     history: list[Floats] = []
@@ -359,7 +326,7 @@ def _verdicts(
         history.insert(0, rng.random((open_draws.size, length, n)))
         low, high = np.zeros((open_draws.size, n)), np.ones((open_draws.size, n))
         for block in history:
-            kernels.gibbs_sweeps(*polytope, block, low, high)
+            kernels.gibbs_sweeps(*covers, block, low, high)
         middle = (low + high) / 2
         collapsed = (high - low).max(axis=1) < ROUNDING
         u, v = pairs.T
