@@ -3,9 +3,8 @@
 import ctypes
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 from bnlab.errors import InputError, Part
 
@@ -28,14 +27,10 @@ def require(needed: int, /, *, task: str, remedy: Remedy) -> None:
     if free is not None and needed > free:
         told = remedy(free) if callable(remedy) else remedy
         raise InputError(
-            f"{task} needs {needed:,} bytes ({_gigabytes(needed)}); "
-            f"this machine has {free:,} bytes ({_gigabytes(free)}) free: ",
+            f"{task} needs {needed:,} bytes ({needed / 1e9:.1f} GB); "
+            f"this machine has {free:,} bytes ({free / 1e9:.1f} GB) free: ",
             *((told,) if isinstance(told, str) else told),
         )
-
-
-def _gigabytes(count: int) -> str:
-    return f"{count / 1e9:.1f} GB"
 
 
 def _machine_free() -> int | None:
@@ -52,29 +47,15 @@ def _machine_free() -> int | None:
         return None
 
 
-class _Version(NamedTuple):
-    """Where a version of control groups is mounted, and the names of its files."""
-
-    root: str
-    limit: str
-    used: str
-    cached: str
-
-
+# Of each version of control groups, where it is mounted, and its files: limit, used, of it cached.
 _VERSIONS = {
-    1: _Version("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
-    2: _Version(".", "memory.max", "memory.current", "inactive_file"),
+    1: ("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    2: (".", "memory.max", "memory.current", "inactive_file"),
 }
 
 
 def _groups_free() -> int | None:
     """The least that the control groups of this process, its own and those above, leave it."""
-    free = [_group_free(folder, version) for folder, version in _groups()]
-    return min((left for left in free if left is not None), default=None)
-
-
-def _groups() -> Iterator[tuple[Path, _Version]]:
-    """The folders of this process' group and of those above it, in both versions."""
     paths = {1: Path(), 2: Path()}
     try:
         for line in OWN_GROUPS.read_text().splitlines():
@@ -83,20 +64,22 @@ def _groups() -> Iterator[tuple[Path, _Version]]:
                 paths[1 if controllers else 2] = Path(path.lstrip("/"))
     except (OSError, ValueError):  # no control groups: the roots are looked for, in vain
         pass
-    for number, version in _VERSIONS.items():
+    free = []
+    for number, (root, *files) in _VERSIONS.items():
         for group in (paths[number], *paths[number].parents):
             if ".." not in group.parts:  # beyond what this process may see
-                yield CONTROL_GROUPS / version.root / group, version
+                free.append(_group_free(CONTROL_GROUPS / root / group, *files))
+    return min((left for left in free if left is not None), default=None)
 
 
-def _group_free(folder: Path, version: _Version) -> int | None:
+def _group_free(folder: Path, limit_file: str, used_file: str, cached: str) -> int | None:
     """Cached files count as used there, but the system gives them up first: they are free."""
     try:
-        limit = int((folder / version.limit).read_text())
+        limit = int((folder / limit_file).read_text())
         if limit >= NO_LIMIT:
             return None
         stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
-        used = int((folder / version.used).read_text()) - int(stat[version.cached])
+        used = int((folder / used_file).read_text()) - int(stat[cached])
         return max(0, limit - used)
     except (OSError, ValueError, KeyError):  # absent, or "max": no limit
         return None

@@ -137,8 +137,7 @@ def _structure_modular(table: ScoreTable, k: int, progress: Progress | None) -> 
     )
     families = _families(table)
     bound = _completions(table, Steps(progress, total=n))[1]
-    finite = families.log_phi > -math.inf
-    low = np.where(finite, families.log_phi, math.inf).min(axis=1)
+    low = families.log_phi.min(axis=1, initial=math.inf, where=families.log_phi > -math.inf)
     widest, gap = float((families.log_phi[:, 0] - low).sum()), FIRST_GAP
     while True:
         least = float(bound[0]) - gap if gap < widest else -math.inf

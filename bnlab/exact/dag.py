@@ -114,7 +114,7 @@ def dag_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -> 
     array([[0.    , 0.4684],
            [0.4684, 0.    ]])
     """
-    require_memory(table, whole=True)
+    _require_memory(table, posterior_bytes)
     return summed(table, progress)
 
 
@@ -130,36 +130,27 @@ def summed(table: ScoreTable, progress: Progress | None = None, /) -> DagPosteri
     )
     log_phi = table.log_phi
     alphas = dag_alphas(table, log_phi, steps)
-    b, shares = np.ones(1 << n), np.empty(alphas.values.shape)
-    sums = alphas.values, alphas.exponents, b, alphas.completing, shares
+    shares = np.empty(alphas.values.shape)
+    sums = LayerSums(alphas.values, alphas.exponents, np.ones(1 << n), alphas.completing)
     for first, last in down:
-        dag_dp.backward(*sums, max(first, 1), last)
+        dag_dp.backward(*sums, shares, max(first, 1), last)
         steps.tick()
-    log_z = alphas.log_z(float(b[-1]))
+    log_z = alphas.log_z(float(sums.b[-1]))
     r = sums_inside(alphas, steps)
     families, ancestors = np.empty(table.parents.shape), np.empty((n, n))
     for v in range(n):
-        dag_dp.share(r, alphas.inside, b, alphas.completing, v, shares[v])
-        _check_rounding(table, float(shares[v].sum()), float(r[-1] / b[-1]))
+        dag_dp.share(r, alphas.inside, sums.b, sums.completing, v, shares[v])
+        _check_rounding(table, float(shares[v].sum()), float(r[-1] / sums.b[-1]))
         np.maximum(shares[v], 0.0, out=shares[v])
-        of_v = table.parents[v], log_phi[v] - alphas.log_scale[v]
-        alpha = alphas.values[v], alphas.exponents[v]
-        dag_dp.family_posteriors(v, *of_v, *alpha, shares[v], families[v])
+        of_v = table.parents[v], log_phi[v] - alphas.log_scale[v], sums.alpha[v], sums.exponents[v]
+        dag_dp.family_posteriors(v, *of_v, shares[v], families[v])
         dag_dp.descendants(v, shares[v], ancestors[v])
         steps.tick()
     np.minimum(families, 1.0, out=families)
     np.minimum(ancestors, 1.0, out=ancestors)
+    edges, log_evidence = edge_sums(table, families), log_z - log_prior_z
     run = Run("exact sum over DAGs", {"max_parents": table.max_parents}, seconds=clock.seconds)
-    return DagPosterior(
-        table,
-        log_z,
-        log_z - log_prior_z,
-        edge_sums(table, families),
-        ancestors,
-        families,
-        run,
-        LayerSums(alphas.values, alphas.exponents, b, alphas.completing),
-    )
+    return DagPosterior(table, log_z, log_evidence, edges, ancestors, families, run, sums)
 
 
 def _check_rounding(table: ScoreTable, *ones: float) -> None:
@@ -175,9 +166,7 @@ def _check_rounding(table: ScoreTable, *ones: float) -> None:
 
 def edge_sums(table: ScoreTable, families: Floats, /) -> Floats:
     """edges[u, v] = sum of the posteriors (n, F) of v's families with u."""
-    edges = np.empty((table.n, table.n))
-    for u in range(table.n):
-        edges[u] = (families * ((table.parents >> u) & 1)).sum(axis=1)
+    edges = [(families * ((table.parents >> u) & 1)).sum(axis=1) for u in range(table.n)]
     return np.minimum(edges, 1.0)
 
 
@@ -263,11 +252,9 @@ def _table_arrays(n: int, max_parents: int | None) -> int:
     return 0 if max_parents is None else 4 * array_bytes(n, max_parents)
 
 
-def require_memory(table: ScoreTable, /, *, whole: bool) -> None:
-    """A ValueError when the posterior (`whole`), or the sum alone, does not fit."""
+def _require_memory(table: ScoreTable, count: Callable[..., int]) -> None:
     walk = ", walk with ", Public("sample_partitions")
     draw = ", or use draws from ", Public("order_posterior"), " and ", Public("reweight_unique")
-    count = posterior_bytes if whole else sum_bytes
     require_reach(table, count, "the exact sum over DAGs", *walk, *draw)
 
 
@@ -311,20 +298,9 @@ def log_dag_prior_sum(table: ScoreTable, /) -> float:
     by_size = factors_by_size(table)
     if by_size is not None:
         return _log_sum_by_layers(n, tuple(by_size.tolist()))
-    require_memory(table, whole=False)
+    _require_memory(table, sum_bytes)
     steps = Steps(None, n + len(blocks(n, upwards=True)))
     return log_sum_over_dags(table, table.log_prior, steps)
-
-
-def log_order_prior_sum(table: ScoreTable, /) -> float | None:
-    """ln of n! prod_j sum_i C(j, i) q_i, if the factor q_i is by number of parents; else None."""
-    by_size = factors_by_size(table)
-    if by_size is None:
-        return None
-    log_z = math.lgamma(table.n + 1)
-    for j in range(table.n):
-        log_z += np.logaddexp.reduce(log_weights_of_sizes(by_size, j))
-    return float(log_z)
 
 
 def factors_by_size(table: ScoreTable, /) -> Floats | None:

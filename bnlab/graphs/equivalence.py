@@ -62,9 +62,8 @@ def markov_equivalent(a: ArrayLike, b: ArrayLike, /) -> NDArray[np.bool_] | np.b
             f"DAGs of {first.shape[-1]} and of {second.shape[-1]} nodes: compare DAGs on the same "
             "nodes"
         )
-    pairs = zip(cpdag_masks(first), cpdag_masks(second), strict=True)
-    same = [(left == right).all(axis=-1) for left, right in pairs]
-    equal: NDArray[np.bool_] | np.bool_ = np.logical_and(*same)
+    left, right = (np.bitwise_or(*cpdag_masks(dags)) for dags in (first, second))
+    equal: NDArray[np.bool_] | np.bool_ = (left == right).all(axis=-1)
     return equal
 
 

@@ -257,7 +257,7 @@ def from_adjacency(adjacency: ArrayLike, /) -> Masks:
     array([0, 1, 3])
     """
     matrix = check_matrix(adjacency)
-    return from_edges(matrix.shape[0], [(int(u), int(v)) for u, v in np.argwhere(matrix)])
+    return check_dag((np.int64(1) << np.arange(len(matrix), dtype=np.int64)) @ matrix)
 
 
 @checked
