@@ -9,7 +9,7 @@ import oracles
 import pytest
 
 import bnlab as bn
-from bnlab.kernels import dag_jumps, dag_walks as moves, families
+from bnlab.kernels import dag_jumps, dag_walks as moves, dags, families
 from bnlab.sampling.structure_mcmc import StructureWalker
 
 EDGES = [
@@ -224,7 +224,7 @@ def test_compiled_moves_equal_their_python_source(name, monkeypatch):
         return *step, *walker.walk(np.array([0, 0, 0, 0, -1]), 20, 100, 3, rng)
 
     compiled = walk()
-    for module in (families, moves, dag_jumps):
+    for module in (families, dags, moves, dag_jumps):
         for function, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, function, kernel.py_func)

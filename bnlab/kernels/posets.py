@@ -279,13 +279,12 @@ def extensions(poset, keys, values, uniforms, times):
 def _first(poset, part, mins, keys, values, u):
     """The bit of the first element of a random extension of `part`, by inversion of u."""
     left = u * values[find(keys, part)] * popcount(part)
-    bit = np.int64(0)
-    for v in members(mins):
-        bit = ONE << v
+    bit, rest = np.int64(0), mins
+    while rest and left >= 0.0:
+        bit = rest & -rest
+        rest ^= bit
         after = part ^ bit
         left -= _density_of(poset, after, _without(poset, bit, after, mins), keys, values)
-        if left < 0.0:
-            break
     return bit
 
 

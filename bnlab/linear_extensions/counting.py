@@ -242,7 +242,8 @@ def solve(above: Ints, max_states: int, /) -> Recursion:
     more room, and keep what they have found.
     """
     n, room = above.size, min(FIRST_STATES, max_states)
-    below = graphs.from_adjacency(graphs.to_adjacency(above).T)
+    nodes = np.arange(n, dtype=np.int64)
+    below = (above >> nodes[:, None] & 1) @ (np.int64(1) << nodes)  # each one's descendants
     attempts = [_start(above, False), _start(below, True)]
     while True:
         for i, start in enumerate(attempts):
