@@ -126,7 +126,7 @@ def check_accept(function: Callable[[float, float, float], float]) -> bool:
         "Your line",
         "where J is the same there and back, it is Metropolis' rule",
         lambda: [function(ratio, 0.2, 0.2) for ratio in (0.5, 1.0, 3.0)] == [0.5, 1.0, 1.0],
-        "a move that cannot be undone is never made",
+        "a move that cannot be undone must never be made",
         lambda: function(2.0, 0.5, 0.0) == 0,
         "a probability is at most 1",
         lambda: function(2.0, 0.2, 0.5) == 1,
