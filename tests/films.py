@@ -202,7 +202,7 @@ FILMS = {
         ),
         Film(
             "11_structure_mcmc",
-            ("def good_dag", "runs, tables", "stuck = "),
+            ("wine = ", "shares = ", "stuck = "),
             "stuck",
             ("walk", "rows"),
             still="structure_mcmc_stuck",
