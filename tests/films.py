@@ -202,7 +202,7 @@ FILMS = {
         ),
         Film(
             "11_structure_mcmc",
-            ("wine = ", "shares = ", "stuck = "),
+            ("wine = ", "thin = ", "stuck = "),
             "stuck",
             ("walk", "rows"),
             still="structure_mcmc_stuck",

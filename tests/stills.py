@@ -261,7 +261,7 @@ def hidden_loops(loops):
     return at(loops, shape="e = 0.2 (thesis)")
 
 
-@of("11_structure_mcmc", "wine = ", "shares = ", "stuck = ", slow=True)
+@of("11_structure_mcmc", "wine = ", "thin = ", "stuck = ", slow=True)
 def structure_mcmc_stuck(stuck):
     return at(stuck)
 

@@ -28,7 +28,8 @@ from bnlab.labs.view import Board, View
 from bnlab.sampling import partition_mcmc, structure_mcmc
 
 SEED = 2007
-SHOWN_CHAINS = 4
+SHOWN = ("least SAD", "a third have less", "two thirds have less", "most SAD")
+"""Of the chains in the order of their errors."""
 DEPTH = 60.0  # nats shown below the exact draws
 MOST_DAGS = 5000
 
@@ -67,16 +68,17 @@ class Stuck(View):
         draws, found = self._runs[rows, walk], self._errors[rows, walk]
         sizes = sorted(self._bands)
         low, high = self._bands[rows]
-        made = draws.values.shape[1]
+        made, chains = draws.values.shape[1], len(found)
+        shown = np.argsort(found)[np.linspace(0, chains - 1, len(SHOWN)).astype(int)]
         trace = plots.traces(
             np.arange(1.0, made + 1),
-            {f"chain {c}": line for c, line in enumerate(draws.log_target[:SHOWN_CHAINS], 1)},
+            dict(zip(SHOWN, draws.log_target[shown], strict=True)),
             band=(low, high),
             x_label="DAGs kept",
             y_range=(low - DEPTH, high + 8),
             y_label="ln p̃ (nats)",
             name="stuck",
-            title="Four of the chains",
+            title="Four of the chains, from the least SAD to the most",
             alt="ln p̃ of the DAGs of four chains, with the range of exact draws shaded",
         )
         rhat = bn.diagnostics.rhat(draws.log_target[:, made // 2 :])
@@ -88,7 +90,7 @@ class Stuck(View):
                     rows,
                     x_label="rows",
                     y_range=(0.5, 50.0),
-                    title=f"Error of each of {len(found)} chains, second half",
+                    title=f"Error of each of {chains} chains, second half",
                 ),
                 f"{walk}, {rows:,} rows: SAD {found.min():.2f} to {found.max():.2f}, mean "
                 f"{found.mean():.2f}.",
