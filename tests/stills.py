@@ -362,7 +362,7 @@ def own_set(lab):
     done[:, names.index("slugs")] = 0
     places = plots.network_positions(seen)
     alike = {"alt": "The network of the garden", "width": 330}
-    titles = {"Seen": seen, "Slugs set: the edge into them is cut": done}
+    titles = {"Seen": seen, "Slugs set: the edge into them is removed": done}
     return [plots.network(edges, names, places, title=t, **alike) for t, edges in titles.items()]
 
 
@@ -389,7 +389,7 @@ def own_soils(seen, clay):
 @of(
     "14_your_own_data",
     *("path = ", "my_settings = ", "soil, slugs", "gardens = ", "cuts = "),
-    *("def averaged", "def ask", "defended = ", "told = "),
+    *("def ask", "defended = ", "told = "),
     slow=True,
 )
 def own_decisions(told, pairs, ours):
