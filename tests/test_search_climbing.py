@@ -370,15 +370,14 @@ def test_a_round_that_breaks_is_made_again(kind, error, tmp_path, monkeypatch):
         else:
             with pytest.raises(RuntimeError):
                 kept_climbs(kind, checkpoint=path)
-    saved = checkpoints.Checkpoint.load
-    kept = []
-    monkeypatch.setattr(
-        checkpoints.Checkpoint,
-        "load",
-        lambda self, restore: kept.append(saved(self, restore)) or kept[0],
-    )
+    load, kept = checkpoints.Checkpoint.load, {}
+
+    def watched(self, restore):
+        return load(self, lambda saved: kept.update(saved) or restore(saved))
+
+    monkeypatch.setattr(checkpoints.Checkpoint, "load", watched)
     assert_same_climbs(kept_climbs(kind, checkpoint=path), whole)
-    assert len(kept[0]["ends"]) == (6 if kind == "perturbed data" else 9)
+    assert len(kept["ends"]) == (6 if kind == "perturbed data" else 9)
 
 
 @KEPT
