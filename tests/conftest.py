@@ -5,22 +5,16 @@ those quick whose ids begin so, and makes the others slow.
 """
 
 import gc
-import hashlib
 import os
-import shutil
 import signal
 import sys
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import suppress
-from importlib.metadata import version
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
-import pooch
 import pytest
+from compiled import numba_cache
 from kept import REAL, skip_pictures, without_second_runs
 from served import CHROMIUM, chromium
 
@@ -51,60 +45,10 @@ LONG_NOTEBOOKS = {
 }
 DATA_DIR = os.environ.get("BNLAB_DATA_DIR")
 NO_DATA = "BNLAB_DATA_DIR names no folder of data files"
-WEEK = 7 * 24 * 3600
-
-
-def _fresh_numba_cache() -> Path:
-    """A compilation cache for exactly these kernels.
-
-    numba does not notice an edit of a kernel that another module's kernel calls, so a cache that
-    outlives an edit can test the old code. Caches unused for a week are removed.
-    """
-    digest = hashlib.sha256(version("numba").encode())
-    for source in sorted((ROOT / "bnlab" / "kernels").rglob("*.py")):
-        digest.update(source.name.encode())
-        digest.update(source.read_bytes())
-    caches = Path(pooch.os_cache("bnlab")) / "numba-for-tests"
-    cache = caches / digest.hexdigest()[:16]
-    cache.mkdir(parents=True, exist_ok=True)
-    os.utime(cache)
-    _begin_with_code_of_others(cache)
-    for other in caches.iterdir():
-        if time.time() - other.stat().st_mtime > WEEK:
-            shutil.rmtree(other, ignore_errors=True)
-    return cache
-
-
-def _begin_with_code_of_others(cache: Path) -> None:
-    """Copy what another checkout of the same kernels has compiled: numba keeps theirs apart.
-
-    Indexes first: they name the files of machine code, which may get more meanwhile.
-    """
-    kernels, stamp = ROOT / "bnlab" / "kernels", "kernels.sha256"  # see bnlab/kernels
-    ours = cache / f"kernels_{hashlib.sha1(str(kernels).encode()).hexdigest()}"
-    sources = b"".join(source.read_bytes() for source in sorted(kernels.glob("*.py")))
-    digest = hashlib.sha256(sources).hexdigest()
-
-    def size(folder: Path) -> int:
-        told = folder / stamp
-        same = told.exists() and told.read_text() == digest
-        return len(list(folder.iterdir())) if same else 0
-
-    fullest = max(cache.glob("kernels_*"), key=size, default=ours)
-    if ours.exists() or not size(fullest):
-        return
-    copy = Path(mkdtemp(dir=cache, prefix="copy-"))
-    with suppress(OSError):  # another process was sooner, or the other code is gone
-        for pattern in ("*.nbi", "*.nbc", stamp):
-            for file in fullest.glob(pattern):
-                shutil.copy2(file, copy)
-        if size(fullest):
-            copy.rename(ours)
-    shutil.rmtree(copy, ignore_errors=True)
 
 
 # At import, not in a fixture: numba reads this once, and worker processes and kernels inherit it.
-os.environ["NUMBA_CACHE_DIR"] = str(_fresh_numba_cache())
+os.environ["NUMBA_CACHE_DIR"] = str(numba_cache(ROOT / "bnlab" / "kernels"))
 if sys.dont_write_bytecode:  # every program that a test starts would compile all of its libraries
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.pycache_prefix = os.environ["NUMBA_CACHE_DIR"] + "-bytecode"
@@ -188,6 +132,14 @@ def no_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     threads_start.cache_clear()
     yield
     threads_start.cache_clear()
+
+
+@pytest.fixture
+def lean(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bokeh without the work that it throws away."""
+    from lean import make_lean
+
+    make_lean(monkeypatch)
 
 
 @pytest.fixture(scope="module")

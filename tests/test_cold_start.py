@@ -9,7 +9,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
@@ -26,10 +25,10 @@ from typing import Any
 
 import nbformat
 import pytest
+from compiled import numba_cache
 from kept import NOTEBOOKS, REAL, SOLVED, differences, is_git_checkout
 
 from bnlab.course import solved_copy, student_copy
-from bnlab.kernels import bits
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 600  # seconds, for installing packages on a slow line
@@ -156,28 +155,14 @@ def test_one_line_makes_a_report_on_a_table_never_seen(clone: Clone) -> None:
 @pytest.fixture(scope="module")
 def cut_off(clone: Clone, lab_address: str) -> Clone:
     """The clone that the first line has set up, without a network, files and caches."""
-    _share_machine_code(clone.folder / "bnlab" / "kernels")
     nobody = "http://127.0.0.1:9"
     variables = {
         name: nobody for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
     }
     variables |= {"XDG_CACHE_HOME": str(clone.folder.parent / "empty"), "BOKEH_RESOURCES": "inline"}
+    variables["NUMBA_CACHE_DIR"] = str(numba_cache(clone.folder / "bnlab" / "kernels"))
     variables["BNLAB_COMPILE_AHEAD"] = "0"  # it runs the cells once more: see test_compiling.py
     return Clone(clone.folder, clone.variables | variables)
-
-
-def _share_machine_code(folder: Path) -> None:
-    """Let the kernels of the clone, if they are ours, take their machine code where ours is."""
-    ours = {path.name: path for path in Path(bits.__file__).parent.glob("*.py")}
-    theirs = {path.name: path for path in folder.glob("*.py")}
-    if ours.keys() != theirs.keys():
-        return
-    if any(path.read_bytes() != theirs[name].read_bytes() for name, path in ours.items()):
-        return
-    for name, path in ours.items():  # numba knows a source by its time
-        os.utime(theirs[name], ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
-    shutil.rmtree(folder / "__pycache__", ignore_errors=True)
-    (folder / "__pycache__").symlink_to(bits.popcount.stats.cache_path)
 
 
 @pytest.fixture(scope="module")

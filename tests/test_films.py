@@ -13,15 +13,11 @@ from bokeh.embed import json_item
 from bokeh.models import ColumnDataSource
 from drawing import AGREE, facts, stale
 from films import FILMS, Film, filmed, flat, frame, plain
-from lean import make_lean
 from stills import STILLS, sources_of
 
 MOST = 200_000  # bytes of a film
 
-
-@pytest.fixture(autouse=True)
-def _lean(monkeypatch: pytest.MonkeyPatch) -> None:
-    make_lean(monkeypatch)
+pytestmark = pytest.mark.usefixtures("lean")
 
 
 @pytest.mark.parametrize(

@@ -49,9 +49,13 @@ def test_runs_up_and_back_are_those_of_the_package() -> None:
     same = {"runs": lab.RUNS, "rng": np.random.default_rng(lab.SEED), "method": method, "bins": 1}
     bound = bn.estimate_upper_bound(exact, delta=0.05, **same).log_value - exact.log_evidence
     assert -lab.log_mean(-down) == pytest.approx(bound + np.log(0.05))
-    for gaps, begin in ((upward, 0), (backward, -1)):
+    view = lab.Paths()
+    view.steps.value, view.rows.value = steps, m
+    means = view.paths.source("means").data
+    for gaps, label, at, sign in zip((upward, backward), lab.MEANS, (-1, 0), (1, -1), strict=True):
         assert gaps.shape == (lab.RUNS, lab.BETAS.size)
-        assert gaps[:, begin] == pytest.approx(0, abs=1e-9)
+        assert gaps[:, -1 - at] == pytest.approx(0, abs=1e-9)  # where they begin
+        assert means[label][at] == pytest.approx(sign * lab.log_mean(sign * gaps[:, at]))
 
 
 @pytest.mark.parametrize("steps", [3, 30])

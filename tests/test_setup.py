@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from kept import is_git_checkout
 
 import bnlab
 from bnlab.cli import main
@@ -225,7 +226,7 @@ def test_metadata_names_every_python_that_is_supported() -> None:
 
 
 def test_no_file_names_a_package_registry() -> None:
-    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+    if not is_git_checkout():
         pytest.skip("not a git checkout: the tracked files are not known")
     listing = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from drawing import facts, numbers, read, stale, unseen
-from lean import make_lean
 from PIL import Image
 from stills import NOTEBOOKS, NOTES, ROOT, STILLS, Still, sources_of
 
@@ -23,10 +22,7 @@ NOT_YET = {
 NAMED = re.compile(r"(?:figures?|tables?|theorem|NK|HTW|EM|Beal) [\d.]+", re.IGNORECASE)
 LINK = re.compile(r"!\[([^\]]*)\]\(([^)]+\.png)\)")
 
-
-@pytest.fixture(autouse=True)
-def _lean(monkeypatch: pytest.MonkeyPatch) -> None:
-    make_lean(monkeypatch)
+pytestmark = pytest.mark.usefixtures("lean")
 
 
 @pytest.mark.parametrize(

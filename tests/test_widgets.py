@@ -21,7 +21,6 @@ import ipywidgets
 import numpy as np
 import pytest
 from jupyter_bokeh import BokehModel
-from lean import make_lean
 from pictures import check_plot
 
 import bnlab as bn
@@ -197,10 +196,9 @@ LONG = {
 
 
 @pytest.fixture(autouse=True)
-def _nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+def _nobody_looks(monkeypatch: pytest.MonkeyPatch, lean: None) -> None:
     """No page is open: widgets need not send it their pictures."""
     monkeypatch.setattr(ipywidgets.Widget, "open", lambda widget: None)
-    make_lean(monkeypatch)
 
 
 def parts(widget: Any) -> Iterator[Any]:
