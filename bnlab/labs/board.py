@@ -263,7 +263,7 @@ class Panel(widgets.VBox):
         self.say(caption)
         super().__init__(
             [self.figure, self._caption],
-            layout=widgets.Layout(width=f"{picture.width}px", max_width="100%"),
+            layout=widgets.Layout(width="min-content", max_width="100%"),  # as wide as the picture
         )
 
     @property
@@ -281,9 +281,8 @@ class Panel(widgets.VBox):
         self.say(caption)
 
     def say(self, caption: str) -> None:
-        """Replace the caption, and be as wide as the picture."""
+        """Replace the caption."""
         self._text = caption
-        self.layout.width = f"{self.figure.picture.width}px"
         self.figure.remove_class(FADED)
         self._caption.value = _told(caption)
 
@@ -331,8 +330,9 @@ def step_slider(label: str, value: int, low: int, high: int, width: str = "460px
 
 def offer(slider: Any, sizes: Sequence[float], value: float) -> None:
     """Give a slider of `size_slider` other numbers, and let it stand at this one."""
-    slider.options = [(f"{size:,}", size) for size in sizes]
-    slider.value = value
+    with slider.hold_sync():
+        slider.options = [(f"{size:,}", size) for size in sizes]
+        slider.value = value
 
 
 def stepper(slider: Any) -> widgets.Box:
