@@ -5,9 +5,10 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -296,6 +297,34 @@ def test_check_tells_the_first_property_that_fails(capsys: pytest.CaptureFixture
     said = capsys.readouterr().out
     assert "Exercise 9, not yet: look at b (it raised ZeroDivisionError" in said
     assert "1 of 3 hold" in said
+
+
+def test_an_exercise_tells_the_first_property_that_fails(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    @board.exercise(properties=2)
+    def check_double(function: Callable[[int], int]) -> Iterator[Any]:
+        """Exercise 8: `function(x)` is twice x."""
+        yield "double 0"
+        yield function(0) == 0
+        yield "double 2"
+        four = function(2)
+        yield four == 4
+        print("and 3 gives", function(3))
+
+    def say(function: Callable[[int], int]) -> str:
+        assert not check_double(function)
+        return capsys.readouterr().out
+
+    assert check_double(lambda x: 2 * x)
+    assert capsys.readouterr().out.splitlines() == [
+        "Exercise 8: right. 2 of 2 properties hold.",
+        "and 3 gives 6",
+    ]
+    assert say(lambda x: x) == "Exercise 8, not yet: double 2. 1 of 2 hold so far.\n"
+    assert say(lambda x: x + 1) == "Exercise 8, not yet: double 0. 0 of 2 hold so far.\n"
+    assert "double 2 (it raised StopIteration: ). 1" in say(lambda x: x and next(iter(())))
+    assert check_double.__doc__ == "Exercise 8: `function(x)` is twice x."
 
 
 @pytest.mark.parametrize("name", start_here.DATASETS)

@@ -4,7 +4,7 @@ Annealed runs from uniform orders to the posterior and back: their weights, and 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import pairwise, product
 from typing import Any
@@ -15,7 +15,7 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats, Ints
 from bnlab.labs import board
-from bnlab.labs.board import SCHEDULES, Case, Schedule, check, rows, setup as setup, size_slider
+from bnlab.labs.board import SCHEDULES, Case, Schedule, exercise, rows, setup as setup, size_slider
 from bnlab.labs.landscape import Landscape as Landscape
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
@@ -210,7 +210,10 @@ def _spreads(case: Case, kind: str) -> Floats:
     return np.array([annealed(case, schedule).log_weight.std() for schedule in schedules])
 
 
-def check_between(function: Callable[[Floats, Floats, Kernel, Sequence[float]], Any]) -> bool:
+@exercise(properties=6)
+def check_between(
+    function: Callable[[Floats, Floats, Kernel, Sequence[float]], Any],
+) -> Iterator[Any]:
     """Exercise 1: `function(a, b, kernel, betas)` is the mean weight of all runs from a to b."""
     a, b = np.random.default_rng(2).uniform(0.2, 5, (2, 3))
     betas, flat = (0.0, 0.25, 0.5, 1.0), np.ones(3)
@@ -224,27 +227,31 @@ def check_between(function: Callable[[Floats, Floats, Kernel, Sequence[float]], 
     def result(kernel: Kernel, steps: Sequence[float] = betas, a: Floats = a) -> float:
         return float(function(a.copy(), b.copy(), kernel, steps))
 
-    return check(
-        "Exercise 1",
-        "return one number",
-        lambda: function(a.copy(), b.copy(), metropolis, betas) is not None,
-        "make it positive",
-        lambda: result(metropolis) > 0,
+    yield "return one number"
+    yield function(a.copy(), b.copy(), metropolis, betas) is not None
+    yield "make it positive"
+    yield result(metropolis) > 0
+    yield (
         "one step, from 0 to 1: the mean of b / a where a is drawn from is the sum of b over the "
-        "sum of a",
-        lambda: np.isclose(result(metropolis, (0.0, 1.0)), b.sum() / a.sum()),
-        "so it is with more steps",
-        lambda: np.isclose(result(metropolis), b.sum() / a.sum()),
-        "with a all 1 and moves that leave nothing as it is, this is the page's own bridge: move "
-        "at the lower beta of each step, then raise beta",
-        lambda: np.isclose(result(_anything, a=flat), _one_by_one(flat, b, betas)),
-        "with any a and such moves it differs from the sum over all runs: draw the start from "
-        "a / sum(a), and multiply by (b / a) to the power of the step",
-        lambda: np.isclose(result(_anything), _one_by_one(a, b, betas)),
+        "sum of a"
     )
+    yield np.isclose(result(metropolis, (0.0, 1.0)), b.sum() / a.sum())
+    yield "so it is with more steps"
+    yield np.isclose(result(metropolis), b.sum() / a.sum())
+    yield (
+        "with a all 1 and moves that leave nothing as it is, this is the page's own bridge: move "
+        "at the lower beta of each step, then raise beta"
+    )
+    yield np.isclose(result(_anything, a=flat), _one_by_one(flat, b, betas))
+    yield (
+        "with any a and such moves it differs from the sum over all runs: draw the start from "
+        "a / sum(a), and multiply by (b / a) to the power of the step"
+    )
+    yield np.isclose(result(_anything), _one_by_one(a, b, betas))
 
 
-def check_spread(function: Callable[[Floats, Kernel, Sequence[float]], Any]) -> bool:
+@exercise(properties=5)
+def check_spread(function: Callable[[Floats, Kernel, Sequence[float]], Any]) -> Iterator[Any]:
     """Exercise 2: `function(p, kernel, betas)` is the standard deviation of w over its mean."""
     p, betas = np.random.default_rng(3).uniform(0.2, 5, 3), (0.0, 0.25, 0.5, 1.0)
 
@@ -255,20 +262,19 @@ def check_spread(function: Callable[[Floats, Kernel, Sequence[float]], Any]) -> 
         first, second = (_one_by_one(np.ones(3), p, steps, k) for k in (1, 2))
         return math.sqrt(second / first**2 - 1)
 
-    return check(
-        "Exercise 2",
-        "return one number",
-        lambda: function(p.copy(), _anything, betas) is not None,
-        "where all states weigh the same, all runs do: 0",
-        lambda: abs(result(np.full(3, 2.0))) < 1e-6,
-        "one step: the standard deviation of p over its mean",
-        lambda: np.isclose(result(p, (0.0, 1.0)), exact((0.0, 1.0))),
-        "a common factor changes nothing",
-        lambda: np.isclose(result(7 * p), result(p)),
+    yield "return one number"
+    yield function(p.copy(), _anything, betas) is not None
+    yield "where all states weigh the same, all runs do: 0"
+    yield abs(result(np.full(3, 2.0))) < 1e-6
+    yield "one step: the standard deviation of p over its mean"
+    yield np.isclose(result(p, (0.0, 1.0)), exact((0.0, 1.0)))
+    yield "a common factor changes nothing"
+    yield np.isclose(result(7 * p), result(p))
+    yield (
         "with more steps it differs from the sum over all runs: let E[w**2] travel as E[w] does, "
-        "by a factor that is squared",
-        lambda: np.isclose(result(p), exact(betas)),
+        "by a factor that is squared"
     )
+    yield np.isclose(result(p), exact(betas))
 
 
 @cache
@@ -289,7 +295,8 @@ def _one_by_one(a: Floats, b: Floats, betas: Sequence[float], power: int = 1) ->
     return float(total)
 
 
-def check_schedule(function: Callable[[int], Any]) -> bool:
+@exercise(properties=5)
+def check_schedule(function: Callable[[int], Any]) -> Iterator[Any]:
     """Exercise 3: `function(steps)` are betas that leave less spread than even ones."""
     steps, runs, seeds = 300, 100, 4
 
@@ -305,17 +312,16 @@ def check_schedule(function: Callable[[int], Any]) -> bool:
     def ratio(name: str) -> float:
         return spread(name, True) / spread(name, False)
 
-    return check(
-        "Exercise 3",
-        f"function({steps}) must be {steps + 1} numbers",
-        lambda: np.shape(function(steps)) == (steps + 1,),
-        "bn.Betas must accept them: from 0 to 1, never falling",
-        lambda: bn.Betas(tuple(map(float, function(steps)))).betas.size == steps + 1,
+    yield f"function({steps}) must be {steps + 1} numbers"
+    yield np.shape(function(steps)) == (steps + 1,)
+    yield "bn.Betas must accept them: from 0 to 1, never falling"
+    yield bn.Betas(tuple(map(float, function(steps)))).betas.size == steps + 1
+    yield (
         f"wine, {steps} steps: the standard deviation of ln w must be at most 0.8 times that "
-        f"of Linear({steps}), mean of {seeds} seeds",
-        lambda: ratio("wine") <= 0.8,
-        "tic-tac-toe: it must not be more than 1.05 times that of Linear",
-        lambda: ratio("tic-tac-toe") <= 1.05,
-        "coronary: it must not be more than 1.25 times that of Linear",
-        lambda: ratio("coronary") <= 1.25,
+        f"of Linear({steps}), mean of {seeds} seeds"
     )
+    yield ratio("wine") <= 0.8
+    yield "tic-tac-toe: it must not be more than 1.05 times that of Linear"
+    yield ratio("tic-tac-toe") <= 1.05
+    yield "coronary: it must not be more than 1.25 times that of Linear"
+    yield ratio("coronary") <= 1.25

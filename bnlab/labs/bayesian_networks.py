@@ -3,7 +3,7 @@
 Evidence on the nodes of a small network, and the gain of one edge as rows are added.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from math import log
 from string import ascii_letters
@@ -14,7 +14,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.checks import Floats, Ints
-from bnlab.labs.board import check, choice, setup as setup, size_slider
+from bnlab.labs.board import choice, exercise, setup as setup, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.scores.families import log_scores
@@ -177,7 +177,8 @@ def _draws(first: int) -> Floats:
     return np.stack([np.random.default_rng([SEED, i]).random((2, SIZES[-1])) for i in seeds])
 
 
-def check_family_score(function: Callable[[Rows, int, int, float], float]) -> bool:
+@exercise(properties=6)
+def check_family_score(function: Callable[[Rows, int, int, float], float]) -> Iterator[Any]:
     """Exercise 1: `function(rows, q, r, ess)` is ln p(child | parents) under BDeu."""
     rng = np.random.default_rng(3)
     values = np.column_stack([rng.integers(0, states, 40) for states in (3, 2, 4)])
@@ -189,24 +190,22 @@ def check_family_score(function: Callable[[Rows, int, int, float], float]) -> bo
     def result(some: Rows, ess: float = 1.0) -> float:
         return float(function(list(some), 6, 4, ess))
 
-    return check(
-        "Exercise 1",
-        "without rows nothing is predicted: ln 1 = 0",
-        lambda: result([]) == 0,
-        "the first row of all is predicted with probability 1 / r",
-        lambda: np.isclose(result(rows[:1]), -log(4)),
-        "the order of the rows does not matter",
-        lambda: np.isclose(result(rows), result(rows[::-1])),
-        "rows with different values of the parents are scored independently: their scores add",
-        lambda: np.isclose(result(rows), sum(map(result, parts))),
-        "for 40 rows and ess = 1 it differs from what the package finds",
-        lambda: np.isclose(result(rows), tables[1.0].log_score[2, 3]),
-        "for ess = 5 it differs from what the package finds",
-        lambda: np.isclose(result(rows, 5.0), tables[5.0].log_score[2, 3]),
-    )
+    yield "without rows nothing is predicted: ln 1 = 0"
+    yield result([]) == 0
+    yield "the first row of all is predicted with probability 1 / r"
+    yield np.isclose(result(rows[:1]), -log(4))
+    yield "the order of the rows does not matter"
+    yield np.isclose(result(rows), result(rows[::-1]))
+    yield "rows with different values of the parents are scored independently: their scores add"
+    yield np.isclose(result(rows), sum(map(result, parts)))
+    yield "for 40 rows and ess = 1 it differs from what the package finds"
+    yield np.isclose(result(rows), tables[1.0].log_score[2, 3])
+    yield "for ess = 5 it differs from what the package finds"
+    yield np.isclose(result(rows, 5.0), tables[5.0].log_score[2, 3])
 
 
-def check_equivalent(function: Callable[[list[int]], Any]) -> bool:
+@exercise(properties=5)
+def check_equivalent(function: Callable[[list[int]], Any]) -> Iterator[Any]:
     """Exercise 2: `function(dag)` lists the DAGs that are Markov equivalent to one."""
     dags = graphs.all_dags(4)
     classes = np.unique(graphs.cpdag(dags), axis=0)
@@ -218,35 +217,26 @@ def check_equivalent(function: Callable[[list[int]], Any]) -> bool:
         return {tuple(each) for each in dags[graphs.markov_equivalent(dags, dag)].tolist()}
 
     chain, collider = [0, 1, 2, 4], [0, 5, 0, 0]
-    return check(
-        "Exercise 2",
-        "return a list of DAGs on the same nodes, dag itself among them, none twice",
-        lambda: tuple(chain) in result(chain) and len(set(result(chain))) == len(result(chain)),
-        "a v-structure stays: 0 -> 1 <- 2 is equivalent to itself alone",
-        lambda: set(result(collider)) == {tuple(collider)},
-        "the chain 0 -> 1 -> 2 -> 3 has four equivalent DAGs, itself included",
-        lambda: len(result(chain)) == 4,
-        f"on four nodes there are {len(classes)} classes; yours differ from them",
-        lambda: all(set(result(dag)) == same(dag) for dag in dags[::7]),
-        "a chain of eight nodes has eight: turn covered edges, do not list all DAGs",
-        lambda: len(set(result([0, *(1 << v for v in range(7))]))) == 8,
-    )
+    yield "return a list of DAGs on the same nodes, dag itself among them, none twice"
+    yield tuple(chain) in result(chain) and len(set(result(chain))) == len(result(chain))
+    yield "a v-structure stays: 0 -> 1 <- 2 is equivalent to itself alone"
+    yield set(result(collider)) == {tuple(collider)}
+    yield "the chain 0 -> 1 -> 2 -> 3 has four equivalent DAGs, itself included"
+    yield len(result(chain)) == 4
+    yield f"on four nodes there are {len(classes)} classes; yours differ from them"
+    yield all(set(result(dag)) == same(dag) for dag in dags[::7])
+    yield "a chain of eight nodes has eight: turn covered edges, do not list all DAGs"
+    yield len(set(result([0, *(1 << v for v in range(7))]))) == 8
 
 
-def check_together(rows: Sequence[Sequence[int]]) -> bool:
+@exercise(properties=3)
+def check_together(rows: Sequence[Sequence[int]]) -> Iterator[Any]:
     """Exercise 3: rows (a, b, c) in which c has much to learn from a and b, nothing from one."""
-
-    def gains() -> list[float]:
-        data = bn.Data.from_arrays([list(row) for row in rows], arities=[2, 2, 2])
-        score = bn.score_families(data, bn.BDeu(1.0), max_parents=2).log_score[2]
-        return [float(value - score[0]) for value in score[1:]]
-
-    return check(
-        "Exercise 3",
-        "my_rows is a list of rows with three numbers, each 0 or 1",
-        lambda: len(rows) > 0 and all(len(row) == 3 and set(row) <= {0, 1} for row in rows),
-        "a alone and b alone should not gain: each must leave c as open as before",
-        lambda: max(gains()[:2]) <= 0,
-        "a and b together should gain more than 5 nats",
-        lambda: gains()[2] > 5,
-    )
+    yield "my_rows is a list of rows with three numbers, each 0 or 1"
+    yield len(rows) > 0 and all(len(row) == 3 and set(row) <= {0, 1} for row in rows)
+    yield "a alone and b alone should not gain: each must leave c as open as before"
+    data = bn.Data.from_arrays([list(row) for row in rows], arities=[2, 2, 2])
+    score = bn.score_families(data, bn.BDeu(1.0), max_parents=2).log_score[2]
+    yield max(score[1:3] - score[0]) <= 0
+    yield "a and b together should gain more than 5 nats"
+    yield score[3] - score[0] > 5

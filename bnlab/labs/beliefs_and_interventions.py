@@ -4,7 +4,7 @@ Exact edges under priors of any form, by the sum over all 29,281 DAGs of five va
 chain A -> B -> C -> D, which observed rows cannot direct and rows in which a variable was set can.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import combinations, permutations, product
@@ -16,7 +16,7 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.labs import board
-from bnlab.labs.board import check, choice, setup as setup, size_slider
+from bnlab.labs.board import choice, exercise, setup as setup, size_slider
 from bnlab.labs.modular_priors import space
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
@@ -220,7 +220,8 @@ class Doing(View):
         return shown
 
 
-def check_density(function: Callable[[Any, bn.Data, Any, set[int]], Any]) -> bool:
+@exercise(properties=6)
+def check_density(function: Callable[[Any, bn.Data, Any, set[int]], Any]) -> Iterator[Any]:
     """Exercise 1: `function(dag, train, x, held)` is p(the others in x | do(held), G, D)."""
     train = mixed(1, 80)
     dag, fork = chain_network().dag, np.array([2, 0, 2, 5])
@@ -238,60 +239,47 @@ def check_density(function: Callable[[Any, bn.Data, Any, set[int]], Any]) -> boo
         asked = product(rows, sets)
         return all(np.isclose(result(graph, *x), package(graph, *x)) for x in asked)
 
-    return check(
-        "Exercise 1",
-        "return one number between 0 and 1",
-        lambda: 0 <= result(dag, rows[3]) <= 1,
-        "everything is set: nothing is left to predict, 1",
-        lambda: result(dag, rows[5], range(4)) == 1,
-        "nothing is set: the 16 probabilities add up to 1",
-        lambda: np.isclose(sum(result(dag, x) for x in rows), 1),
-        "B is set to 0: the probabilities of the 8 rows with B = 0 add up to 1",
-        lambda: np.isclose(sum(result(dag, x, {1}) for x in rows if x[1] == 0), 1),
-        "rows of train in which v was set say nothing about v's table",
-        lambda: agrees(dag, [()]),
-        "with variables set it differs from what the package finds",
-        lambda: agrees(dag, [{0}, {1}, {1, 3}]) and agrees(fork, [{0}, {2}, {1, 3}]),
-    )
+    yield "return one number between 0 and 1"
+    yield 0 <= result(dag, rows[3]) <= 1
+    yield "everything is set: nothing is left to predict, 1"
+    yield result(dag, rows[5], range(4)) == 1
+    yield "nothing is set: the 16 probabilities add up to 1"
+    yield np.isclose(sum(result(dag, x) for x in rows), 1)
+    yield "B is set to 0: the probabilities of the 8 rows with B = 0 add up to 1"
+    yield np.isclose(sum(result(dag, x, {1}) for x in rows if x[1] == 0), 1)
+    yield "rows of train in which v was set say nothing about v's table"
+    yield agrees(dag, [()])
+    yield "with variables set it differs from what the package finds"
+    yield agrees(dag, [{0}, {1}, {1, 3}]) and agrees(fork, [{0}, {2}, {1, 3}])
 
 
-def check_detours(function: Callable[[Ints], Any]) -> bool:
+@exercise(properties=6)
+def check_detours(function: Callable[[Ints], Any]) -> Iterator[Any]:
     """Exercise 2: `function(dag)` is minus the number of pairs with a path but no edge."""
 
     def result(*parents: int) -> float:
         return float(function(np.array(parents)))
 
-    def renamed() -> bool:
-        edges = [(0, 2), (2, 3), (1, 3)]
-        names = [[(p[u], p[v]) for u, v in edges] for p in permutations(range(4))]
-        return {float(function(bn.graphs.from_edges(4, each))) for each in names} == {-1.0}
-
-    def enumerated() -> bool:
-        # Four variables: a walk with this prior against the sum over all 543 DAGs.
-        data = bn.load_dataset("coronary")
-        table = bn.score_families(data.select(data.names[:4]).prefix(100), bn.BDeu(1.0))
-        dags = space(4).dags
-        log_p = table.log_target(dags) + [float(function(dag.copy())) for dag in dags]
-        exact = np.tensordot(normalised(log_p), bn.graphs.to_adjacency(dags), axes=1)
-        walk: Any = {"draws": 2000, "burn_in": 500, "thin": 20, "log_prior": function}
-        draws = bn.sample_structures(table, rng=np.random.default_rng(SEED), **walk)
-        return bool(bn.diagnostics.max_error(bn.features.edges(draws), exact) < 0.06)
-
-    return check(
-        "Exercise 2",
-        "no edges, nothing to pay: 0",
-        lambda: result(0, 0, 0) == 0,
-        "0 -> 1 -> 2 has one such pair: -1",
-        lambda: result(0, 1, 2) == -1,
-        "with 0 -> 2 as well it has none: 0",
-        lambda: result(0, 1, 3) == 0,
-        "0 -> 1 -> 2 -> 3 has three: -3",
-        lambda: result(0, 1, 2, 4) == -3,
-        "the names of the nodes must not matter",
-        renamed,
-        "a walk with it must agree with the sum over all DAGs of four variables",
-        enumerated,
-    )
+    yield "no edges, nothing to pay: 0"
+    yield result(0, 0, 0) == 0
+    yield "0 -> 1 -> 2 has one such pair: -1"
+    yield result(0, 1, 2) == -1
+    yield "with 0 -> 2 as well it has none: 0"
+    yield result(0, 1, 3) == 0
+    yield "0 -> 1 -> 2 -> 3 has three: -3"
+    yield result(0, 1, 2, 4) == -3
+    yield "the names of the nodes must not matter"
+    edges = [(0, 2), (2, 3), (1, 3)]
+    names = [[(p[u], p[v]) for u, v in edges] for p in permutations(range(4))]
+    yield {float(function(bn.graphs.from_edges(4, each))) for each in names} == {-1.0}
+    yield "a walk with it must agree with the sum over all DAGs of four variables"
+    data, dags = bn.load_dataset("coronary"), space(4).dags
+    table = bn.score_families(data.select(data.names[:4]).prefix(100), bn.BDeu(1.0))
+    log_p = table.log_target(dags) + [float(function(dag.copy())) for dag in dags]
+    exact = np.tensordot(normalised(log_p), bn.graphs.to_adjacency(dags), axes=1)
+    walk: Any = {"draws": 2000, "burn_in": 500, "thin": 20, "log_prior": function}
+    draws = bn.sample_structures(table, rng=np.random.default_rng(SEED), **walk)
+    yield bn.diagnostics.max_error(bn.features.edges(draws), exact) < 0.06
 
 
 @cache
@@ -313,26 +301,18 @@ def fewest() -> Ints:
     return need
 
 
-def check_experiment(function: Callable[[Any], Any]) -> bool:
+@exercise(properties=5)
+def check_experiment(function: Callable[[Any], Any]) -> Iterator[Any]:
     """Exercise 3: `function(dag)` lists variables that, once set, leave no other DAG."""
-
-    @cache
-    def chosen() -> list[frozenset[int]]:
-        return [frozenset(map(int, function(dag.copy()))) for dag in space(4).dags]
-
-    def excess() -> float:
-        return float(np.mean([len(held) for held in chosen()]) - fewest().mean())
-
-    return check(
-        "Exercise 3",
-        "return nodes, each from 0 to 3",
-        lambda: all(held <= {0, 1, 2, 3} for held in chosen()),
-        "for some of the 543 DAGs on four nodes another DAG is left",
-        lambda: all(singled_out(held)[i] for i, held in enumerate(chosen())),
-        "setting everything is never needed: set three of four at most",
-        lambda: max(map(len, chosen())) <= 3,
-        "on average you set more than one variable above what is needed",
-        lambda: excess() <= 1,
-        "on average you set more than a tenth of a variable above what is needed",
-        lambda: excess() <= 0.1,
-    )
+    yield "return nodes, each from 0 to 3"
+    chosen = [frozenset(map(int, function(dag.copy()))) for dag in space(4).dags]
+    yield all(held <= {0, 1, 2, 3} for held in chosen)
+    yield "for some of the 543 DAGs on four nodes another DAG is left"
+    yield all(singled_out(held)[i] for i, held in enumerate(chosen))
+    yield "setting everything is never needed: set three of four at most"
+    yield max(map(len, chosen)) <= 3
+    yield "on average you set more than one variable above what is needed"
+    excess = np.mean([len(held) for held in chosen]) - fewest().mean()
+    yield excess <= 1
+    yield "on average you set more than a tenth of a variable above what is needed"
+    yield excess <= 0.1

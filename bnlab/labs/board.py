@@ -7,7 +7,7 @@ A lab builds its widget from these parts.
   `panel.show(picture, caption)` replaces it, and what is drawn over it reaches the page.
 - `choice`, `size_slider`, `stepper`, `side_by_side` and `stacked` make controls and layout.
 - `show(heads, rows)` prints a table.
-- `check(title, hint, test, ...)` is for exercises: it tests properties, not stored numbers.
+- `exercise(properties=...)` is for checks of answers: they test properties, not stored numbers.
 - What a lab computes of a data set it computes of a `Case`: a name, or a table of the reader's own.
   Results are kept, by the name or by the table itself.
 
@@ -18,12 +18,12 @@ import json
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
 from html import escape
 from importlib import import_module
-from typing import Any
+from typing import Any, ParamSpec
 
 import ipywidgets as widgets
 import numpy as np
@@ -40,6 +40,7 @@ import bnlab as bn
 from bnlab.labs import compiling
 from bnlab.papers.page import Table
 
+Given = ParamSpec("Given")
 Schedule = bn.Linear | bn.Harmonic
 SCHEDULES: Mapping[str, type[Schedule]] = {"linear": bn.Linear, "harmonic": bn.Harmonic}
 
@@ -382,26 +383,52 @@ def show(heads: Iterable[str], rows: Iterable[Iterable[Any]], /, form: str = ".2
     print(Table.of(heads, rows, form=form).text())
 
 
-def check(title: str, *properties: Any) -> bool:
-    """Test the properties of an answer in turn, print a verdict, and return whether all hold.
+def exercise(properties: int) -> Callable[[Callable[Given, Iterator[Any]]], Callable[Given, bool]]:
+    """Make a check of an answer: it prints a verdict, and returns whether all properties hold.
+
+    What is decorated yields a hint and whether its property holds, the next hint and its property,
+    and so on. A hint finishes the sentence "not yet: ..." and says what to look at; it is printed
+    when the property does not hold, or when working it out raises. Properties come from easy to
+    hard: the first one that fails ends the check. Its docstring begins with the title: "Exercise 1:
+    ...". What follows the last property is done for right answers.
 
     Parameters
     ----------
-    title : as in "Exercise 1"
-    properties : a hint and its test, the next hint and its test, and so on. A hint finishes the
-        sentence "not yet: ..." and says what to look at; it is printed when `test()` is false or
-        raises. Tests come from easy to hard: the first one that fails ends the check.
+    properties : how many there are
     """
-    hints, tests = properties[::2], properties[1::2]
-    for passed, (hint, test) in enumerate(zip(hints, tests, strict=True)):
+
+    def checking(each: Callable[Given, Iterator[Any]]) -> Callable[Given, bool]:
+        title = (each.__doc__ or "").partition(":")[0]
+
+        @wraps(each)
+        def check_answer(*args: Given.args, **kwargs: Given.kwargs) -> bool:
+            return _verdict(title, properties, each(*args, **kwargs))
+
+        return check_answer
+
+    return checking
+
+
+def check(title: str, *properties: Any) -> bool:
+    """Do the same with a hint and its test, the next hint and its test, and so on."""
+    told = (test() if callable(test) else test for test in properties)
+    return _verdict(title, len(properties) // 2, told)
+
+
+def _verdict(title: str, properties: int, told: Iterator[Any]) -> bool:
+    for passed in range(properties):
+        hint = next(told)
         try:
-            holds, problem = bool(test()), ""
+            holds, problem = bool(next(told)), ""
         except Exception as error:  # whatever a student's function raises is part of the answer
-            holds, problem = False, f" (it raised {type(error).__name__}: {error})"
+            stopped = isinstance(error.__cause__, StopIteration)  # it cannot leave a generator
+            raised = error.__cause__ if stopped else error
+            holds, problem = False, f" (it raised {type(raised).__name__}: {raised})"
         if not holds:
-            print(f"{title}, not yet: {hint}{problem}. {passed} of {len(tests)} hold so far.")
+            print(f"{title}, not yet: {hint}{problem}. {passed} of {properties} hold so far.")
             return False
-    print(f"{title}: right. {len(tests)} of {len(tests)} properties hold.")
+    print(f"{title}: right. {properties} of {properties} properties hold.")
+    next(told, None)
     return True
 
 

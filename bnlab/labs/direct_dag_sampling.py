@@ -5,7 +5,7 @@ what more rows change in draws and what they do not.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import permutations
 from math import prod, sqrt
@@ -19,7 +19,7 @@ from bnlab import features, graphs, plots
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.exact import order_paths
 from bnlab.labs import board
-from bnlab.labs.board import check, choice, setup as setup, size_slider, step_slider
+from bnlab.labs.board import choice, exercise, setup as setup, size_slider, step_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 
@@ -255,9 +255,10 @@ def _most_drawn(data: bn.Data, size: int, drawn: int) -> tuple[Floats, Floats, i
     return found[0], found[1], len(rows)
 
 
+@exercise(properties=6)
 def check_draw_forward(
     b: Callable[[Parents], float], draw_forward: Callable[[Any], Draw], phi: Weights
-) -> bool:
+) -> Iterator[Any]:
     """Exercise 1: orders drawn from the front with the backward sum b, and parents on the way."""
 
     def alpha(v: int, before: Sequence[int]) -> float:
@@ -269,43 +270,32 @@ def check_draw_forward(
     }
     total = sum(orders.values())
 
-    @cache
-    def drawn() -> list[Draw]:
-        rng = Random(SEED)
-        return [draw_forward(rng) for _ in range(T)]
-
     def fits(order: Sequence[int], dag: Dag) -> bool:
         every = sorted(order) == list(range(len(phi)))
         return every and all(dag[v] <= set(order[:i]) for i, v in enumerate(order))
 
-    def first_places() -> bool:
-        counts = Counter(order[0] for order, _ in drawn())
-        exact = [sum(w for o, w in orders.items() if o[0] == v) / total for v in range(len(phi))]
-        return all(abs(counts[v] / T - p) < 0.03 for v, p in enumerate(exact))
-
-    def draws_with_b() -> bool:
-        counted: Any = b
-        if not hasattr(counted, "cache_clear"):
-            return True
+    yield "b of the empty set should be g of the full set"
+    yield np.isclose(b(frozenset()), total)
+    yield "b of the full set should be 1: nothing comes after it"
+    yield b(frozenset(range(len(phi)))) == 1
+    yield "each order should hold each node once, and its DAG be consistent with it"
+    rng = Random(SEED)
+    drawn = [draw_forward(rng) for _ in range(T)]
+    yield all(fits(*each) for each in drawn[:200])
+    yield "the first places differ from what orders drawn from the back have there"
+    counts = Counter(order[0] for order, _ in drawn)
+    exact = [sum(w for o, w in orders.items() if o[0] == v) / total for v in range(len(phi))]
+    yield all(abs(counts[v] / T - p) < 0.03 for v, p in enumerate(exact))
+    yield "draw_forward should choose each next node with b"
+    counted: Any = b
+    if hasattr(counted, "cache_clear"):
         counted.cache_clear()
-        draw_forward(Random(SEED))
-        return bool(counted.cache_info().misses > 0)
-
-    return check(
-        "Exercise 1",
-        "b of the empty set should be g of the full set",
-        lambda: np.isclose(b(frozenset()), total),
-        "b of the full set should be 1: nothing comes after it",
-        lambda: b(frozenset(range(len(phi)))) == 1,
-        "each order should hold each node once, and its DAG be consistent with it",
-        lambda: all(fits(*each) for each in drawn()[:200]),
-        "the first places differ from what orders drawn from the back have there",
-        first_places,
-        "draw_forward should choose each next node with b",
-        draws_with_b,
-        f"chi-square of {T:,} draws against the list of all DAGs is too large: look at the parents",
-        lambda: _good_fit([dag for _, dag in drawn()], _distribution(phi)),
+    draw_forward(Random(SEED))
+    yield not hasattr(counted, "cache_clear") or counted.cache_info().misses > 0
+    yield (
+        f"chi-square of {T:,} draws against the list of all DAGs is too large: look at the parents"
     )
+    yield _good_fit([dag for _, dag in drawn], _distribution(phi))
 
 
 def _distribution(phi: Weights) -> dict[Dag, float]:
@@ -331,7 +321,8 @@ def _good_fit(dags: Sequence[Dag], exact: Mapping[Dag, float]) -> bool:
     return bool(found <= len(common) * (1 - spread + WORST * sqrt(spread)) ** 3)
 
 
-def check_estimate(feature: Has, estimate: Estimate, exact: Mapping[Dag, float]) -> bool:
+@exercise(properties=6)
+def check_estimate(feature: Has, estimate: Estimate, exact: Mapping[Dag, float]) -> Iterator[Any]:
     """Exercise 2: `estimate(dags, feature, delta)` is a share, its standard error and a margin."""
     dags, p = list(exact), np.array(list(exact.values()))
     pairs = permutations(range(len(dags[0])), 2)
@@ -343,39 +334,32 @@ def check_estimate(feature: Has, estimate: Estimate, exact: Mapping[Dag, float])
         share, _, margin = estimate(drawn[:T], has, DELTA / len(asked))
         return abs(share - sum(p for dag, p in exact.items() if has(dag))) <= margin
 
-    def right_error() -> bool:
-        found = [estimate(drawn[:T], has, 0.1)[:2] for has in asked]
-        expected = [sqrt(share * (1 - share) / T) for share, _ in found]
-        return np.allclose([error for _, error in found], expected, rtol=1e-3, atol=0)
-
-    def right_margin() -> bool:
-        cases = (T, 0.05), (T, 0.1), (4 * T, 0.1)
-        margins = [estimate(drawn[:m], feature, d)[2] for m, d in cases]
-        return np.allclose(margins, [bn.hoeffding_margin(m, d) for m, d in cases])
-
-    def always() -> bool:
-        share, stderr, margin = estimate(drawn[:100], lambda dag: True, DELTA)
-        return share == 1 and stderr == 0 and margin > 0
-
-    return check(
-        "Exercise 2",
-        "your feature should be true of some DAGs and false of others",
-        lambda: 0 < sum(bool(feature(dag)) for dag in dags) < len(dags),
-        "return three numbers: share, standard error, margin",
-        lambda: np.shape(estimate(drawn[:10], feature, DELTA)) == (3,),
-        "the standard error is the square root of share (1 - share) / T",
-        right_error,
-        "what holds of every DAG drawn has standard error 0, but a margin above 0",
-        always,
-        "the margin is the ε at which Hoeffding's bound equals delta: check δ as well as T",
-        right_margin,
+    yield "your feature should be true of some DAGs and false of others"
+    yield 0 < sum(bool(feature(dag)) for dag in dags) < len(dags)
+    yield "return three numbers: share, standard error, margin"
+    yield np.shape(estimate(drawn[:10], feature, DELTA)) == (3,)
+    yield "the standard error is the square root of share (1 - share) / T"
+    found = [estimate(drawn[:T], has, 0.1)[:2] for has in asked]
+    expected = [sqrt(share * (1 - share) / T) for share, _ in found]
+    yield np.allclose([error for _, error in found], expected, rtol=1e-3, atol=0)
+    yield "what holds of every DAG drawn has standard error 0, but a margin above 0"
+    share, stderr, margin = estimate(drawn[:100], lambda dag: True, DELTA)
+    yield share == 1 and stderr == 0 and margin > 0
+    yield "the margin is the ε at which Hoeffding's bound equals delta: check δ as well as T"
+    cases = (T, 0.05), (T, 0.1), (4 * T, 0.1)
+    margins = [estimate(drawn[:m], feature, d)[2] for m, d in cases]
+    yield np.allclose(margins, [bn.hoeffding_margin(m, d) for m, d in cases])
+    yield (
         "the exact probabilities of your feature and of all edges should lie within the margin, "
-        "at delta divided by the number of features",
-        lambda: all(near(has) for has in asked),
+        "at delta divided by the number of features"
     )
+    yield all(near(has) for has in asked)
 
 
-def check_settled(settled: Has, left_open: Has, data: bn.Data, guess: float | None) -> bool:
+@exercise(properties=4)
+def check_settled(
+    settled: Has, left_open: Has, data: bn.Data, guess: float | None
+) -> Iterator[Any]:
     """Exercise 3: of two features uncertain with 100 rows, all rows settle the first alone."""
     dags = graphs.all_dags(data.n)
     as_sets = [_sets(dag) for dag in dags]
@@ -389,17 +373,12 @@ def check_settled(settled: Has, left_open: Has, data: bn.Data, guess: float | No
         first, second = (float(p[list(map(has, as_sets))].sum()) for has in (settled, left_open))
         return first, second
 
-    holds = check(
-        "Exercise 3",
-        "both should be uncertain with 100 rows, between 0.2 and 0.8",
-        lambda: all(OPEN < p < 1 - OPEN for p in probability(100, 1)),
-        "all rows should settle the first: below 0.05 or above 0.95",
-        lambda: not SETTLED <= probability(data.m, 1)[0] <= 1 - SETTLED,
-        "all rows should leave the second open, between 0.2 and 0.8",
-        lambda: OPEN < probability(data.m, 1)[1] < 1 - OPEN,
-        "write down my_guess, a probability, first",
-        lambda: guess is not None and 0 <= guess <= 1,
-    )
-    if holds:
-        print(f"Every row ten times: {probability(data.m, 10)[1]:.4f}. Your guess: {guess}")
-    return holds
+    yield "both should be uncertain with 100 rows, between 0.2 and 0.8"
+    yield all(OPEN < p < 1 - OPEN for p in probability(100, 1))
+    yield "all rows should settle the first: below 0.05 or above 0.95"
+    yield not SETTLED <= probability(data.m, 1)[0] <= 1 - SETTLED
+    yield "all rows should leave the second open, between 0.2 and 0.8"
+    yield OPEN < probability(data.m, 1)[1] < 1 - OPEN
+    yield "write down my_guess, a probability, first"
+    yield guess is not None and 0 <= guess <= 1
+    print(f"Every row ten times: {probability(data.m, 10)[1]:.4f}. Your guess: {guess}")

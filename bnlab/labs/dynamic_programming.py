@@ -3,7 +3,7 @@
 The lattice of subsets filled in one term at a time, and the same sums on twenty variables.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import permutations
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
-from bnlab.labs.board import check, choice, setup as setup, size_slider, step_slider
+from bnlab.labs.board import choice, exercise, setup as setup, size_slider, step_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.plots.lattice import Link, set_name
@@ -233,7 +233,8 @@ class _Read(np.ndarray):
         return super().__getitem__(key)
 
 
-def check_best_order(function: Callable[[Floats], Sequence[int]]) -> bool:
+@exercise(properties=4)
+def check_best_order(function: Callable[[Floats], Sequence[int]]) -> Iterator[Any]:
     """Exercise 1: `function(log_alpha)` is the order of the largest weight, first node first."""
     cancer = bn.load_network("cancer").sample(40, np.random.default_rng(SEED))
     lattices = [
@@ -254,23 +255,19 @@ def check_best_order(function: Callable[[Floats], Sequence[int]]) -> bool:
     def best(log_alpha: Floats) -> float:
         return max(weight(log_alpha, order) for order in permutations(range(len(log_alpha))))
 
-    def reads() -> int:
-        _Read.reads = 0
-        function(np.random.default_rng(SEED).normal(size=(7, 2**7)).view(_Read))
-        return _Read.reads
-
-    return check(
-        "Exercise 1",
-        "return each of the numbers 0 to n-1 once, as a list",
-        lambda: all(sorted(result(a)) == list(range(len(a))) for a in lattices),
-        "the reverse of your order should not weigh more: is the first node first?",
-        lambda: all(weight(a, result(a)) >= weight(a, result(a)[::-1]) for a in lattices),
-        "some of the 120 orders of 5 variables, or of the 720 of 6, weighs more than yours",
-        lambda: all(weight(a, result(a)) > best(a) - 1e-9 for a in lattices),
+    yield "return each of the numbers 0 to n-1 once, as a list"
+    yield all(sorted(result(a)) == list(range(len(a))) for a in lattices)
+    yield "the reverse of your order should not weigh more: is the first node first?"
+    yield all(weight(a, result(a)) >= weight(a, result(a)[::-1]) for a in lattices)
+    yield "some of the 120 orders of 5 variables, or of the 720 of 6, weighs more than yours"
+    yield all(weight(a, result(a)) > best(a) - 1e-9 for a in lattices)
+    yield (
         "right, but slow: do not list orders. For 7 variables, 7 * 2**6 = 448 looks into log_alpha "
-        "are enough (leave room for three times as many)",
-        lambda: reads() <= 1344,
+        "are enough (leave room for three times as many)"
     )
+    _Read.reads = 0
+    function(np.random.default_rng(SEED).normal(size=(7, 2**7)).view(_Read))
+    yield _Read.reads <= 1344
 
 
 class _Counted(float):
@@ -288,7 +285,8 @@ class _Counted(float):
     __radd__, __rmul__ = __add__, __mul__
 
 
-def check_families(function: Callable[..., Sequence[float]]) -> bool:
+@exercise(properties=6)
+def check_families(function: Callable[..., Sequence[float]]) -> Iterator[Any]:
     """Exercise 2: `function(v, phi_v, g, b)` gives p(G_v = P | D) of each mask P, quickly."""
     data = bn.load_network("cancer").sample(40, np.random.default_rng(SEED))
     table = bn.score_families(data, bn.BDeu(ess=1.0), max_parents=4)
@@ -301,32 +299,31 @@ def check_families(function: Callable[..., Sequence[float]]) -> bool:
     def result(v: int) -> list[float]:
         return [float(p) for p in function(v, phi[v].tolist(), list(g), list(b))]
 
-    def additions() -> int:
-        _Counted.additions = 0
-        function(3, *([_Counted(1)] * 1024 for _ in range(3)))
-        return _Counted.additions
-
-    return check(
-        "Exercise 2",
-        "return a number for each of the 2**n masks",
-        lambda: len(result(0)) == sets,
-        "v is no parent of itself",
-        lambda: all(result(2)[P] == 0 for P in range(sets) if P >> 2 & 1),
-        "v has exactly one parent set in each DAG, so the numbers add up to 1",
-        lambda: np.isclose(sum(result(0)), 1),
+    yield "return a number for each of the 2**n masks"
+    yield len(result(0)) == sets
+    yield "v is no parent of itself"
+    yield all(result(2)[P] == 0 for P in range(sets) if P >> 2 & 1)
+    yield "v has exactly one parent set in each DAG, so the numbers add up to 1"
+    yield np.isclose(sum(result(0)), 1)
+    yield (
         "the probability of no parents is phi_v(∅) times the sum of g(S) b(S with v) over all S "
-        "without v, divided by Z; yours differs",
-        lambda: np.isclose(result(1)[0], expected[1, 0]),
-        "some parent set has another probability in the package",
-        lambda: all(np.allclose(result(v), expected[v], atol=1e-12) for v in range(table.n)),
+        "without v, divided by Z; yours differs"
+    )
+    yield np.isclose(result(1)[0], expected[1, 0])
+    yield "some parent set has another probability in the package"
+    yield all(np.allclose(result(v), expected[v], atol=1e-12) for v in range(table.n))
+    yield (
         "right, but slow: for 10 variables, 10 * 2**9 = 5,120 additions are enough (leave room "
         "for as many more). Take one variable after the other, and let the sets without it add "
-        "what the sets with it have",
-        lambda: additions() <= 10_240,
+        "what the sets with it have"
     )
+    _Counted.additions = 0
+    function(3, *([_Counted(1)] * 1024 for _ in range(3)))
+    yield _Counted.additions <= 10_240
 
 
-def check_blocked_edge(pair: Sequence[str], blocker: str) -> bool:
+@exercise(properties=4)
+def check_blocked_edge(pair: Sequence[str], blocker: str) -> Iterator[Any]:
     """Exercise 3: the pair of coronary variables whose link `max_parents` changes most, and why."""
     data = bn.load_dataset("coronary")
 
@@ -334,23 +331,19 @@ def check_blocked_edge(pair: Sequence[str], blocker: str) -> bool:
         edges = bn.order_posterior(bn.score_families(chosen, bn.BDeu(ess=1.0), max_parents=k)).edges
         return edges + edges.T
 
-    def change() -> Floats:
-        return np.asarray(np.ptp([linked(data, k) for k in range(1, 5)], axis=0))
-
-    def without() -> float:
-        rest = data.select([name for name in data.names if name != blocker])
-        return float(linked(rest, 1)[rest.index(pair[0]), rest.index(pair[1])])
-
-    return check(
-        "Exercise 3",
-        f"name two of {', '.join(data.names)}",
-        lambda: len(set(pair)) == 2 and set(pair) <= set(data.names),
+    yield f"name two of {', '.join(data.names)}"
+    yield len(set(pair)) == 2 and set(pair) <= set(data.names)
+    yield (
         "some pair changes more between max_parents = 1 and 4. Add the two directions: "
-        "edges + edges.T",
-        lambda: change()[data.index(pair[0]), data.index(pair[1])] >= change().max() - 1e-9,
-        "the blocker is a third variable",
-        lambda: blocker in data.names and blocker not in pair,
-        "leave your blocker out of the table: with one parent each, the link should be there "
-        "now. With one parent each, a DAG has no triangle. Which triangle was it?",
-        lambda: without() > 0.9,
+        "edges + edges.T"
     )
+    change = np.ptp([linked(data, k) for k in range(1, 5)], axis=0)
+    yield change[data.index(pair[0]), data.index(pair[1])] >= change.max() - 1e-9
+    yield "the blocker is a third variable"
+    yield blocker in data.names and blocker not in pair
+    yield (
+        "leave your blocker out of the table: with one parent each, the link should be there "
+        "now. With one parent each, a DAG has no triangle. Which triangle was it?"
+    )
+    rest = data.select([name for name in data.names if name != blocker])
+    yield linked(rest, 1)[rest.index(pair[0]), rest.index(pair[1])] > 0.9

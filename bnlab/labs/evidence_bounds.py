@@ -4,7 +4,7 @@ Bounds on the evidence from both sides, by annealing up and back.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -14,7 +14,7 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.labs.annealed_importance_sampling import GAME, STEPS, TICKS, posterior, row_stops
-from bnlab.labs.board import Case, check, setup as setup, size_slider
+from bnlab.labs.board import Case, exercise, setup as setup, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress
 
@@ -112,7 +112,10 @@ class Bounds(Experiment):
         }
 
 
-def check_ratio(function: Callable[[Floats, Floats, Floats, Floats, float, int], Any]) -> bool:
+@exercise(properties=6)
+def check_ratio(
+    function: Callable[[Floats, Floats, Floats, Floats, float, int], Any],
+) -> Iterator[Any]:
     """Exercise 1: `function(up_a, down_a, up_b, down_b, delta, bins)` bounds ln Z_a / Z_b."""
     rng, flat = np.random.default_rng(1), np.zeros(18)
     some = [rng.normal(centre, 0.5, 36) for centre in (2, 2.2, 0, 0.1)]
@@ -131,25 +134,25 @@ def check_ratio(function: Callable[[Floats, Floats, Floats, Floats, float, int],
         return [a[0] - b[1], a[1] - b[0]]
 
     sure = 2 * math.log(80) / 9
-    return check(
-        "Exercise 1",
-        "return two numbers, the lower one first",
-        lambda: ends(some)[0] < ends(some)[1],
-        "with a and b exchanged, the ratio is turned over: (-high, -low)",
-        lambda: np.allclose(ends([*some[2:], *some[:2]]), -ends(some)[::-1]),
-        "a factor of Z_a moves both ends: add 3 to ln w of a",
-        lambda: np.allclose(ends([some[0] + 3, some[1] + 3, *some[2:]]), ends(some) + 3),
+    yield "return two numbers, the lower one first"
+    yield ends(some)[0] < ends(some)[1]
+    yield "with a and b exchanged, the ratio is turned over: (-high, -low)"
+    yield np.allclose(ends([*some[2:], *some[:2]]), -ends(some)[::-1])
+    yield "a factor of Z_a moves both ends: add 3 to ln w of a"
+    yield np.allclose(ends([some[0] + 3, some[1] + 3, *some[2:]]), ends(some) + 3)
+    yield (
         "four bounds may fail, so each must fail less often: where all weights are equal the "
-        "interval for delta = 0.05 and 9 bins is 0 -+ 2 ln(80) / 9",
-        lambda: np.allclose(ends([flat] * 4), [-sure, sure]),
-        "it differs from what the package's bounds give",
-        lambda: np.allclose(ends(some), by_package(0.05, 9)),
-        "for delta = 0.2 and 4 bins it differs from what the package's bounds give",
-        lambda: np.allclose(ends(some, 0.2, 4), by_package(0.2, 4)),
+        "interval for delta = 0.05 and 9 bins is 0 -+ 2 ln(80) / 9"
     )
+    yield np.allclose(ends([flat] * 4), [-sure, sure])
+    yield "it differs from what the package's bounds give"
+    yield np.allclose(ends(some), by_package(0.05, 9))
+    yield "for delta = 0.2 and 4 bins it differs from what the package's bounds give"
+    yield np.allclose(ends(some, 0.2, 4), by_package(0.2, 4))
 
 
-def check_bins(function: Callable[[Floats, float], Any]) -> bool:
+@exercise(properties=5)
+def check_bins(function: Callable[[Floats, float], Any]) -> Iterator[Any]:
     """Exercise 2: `function(log_w, delta)` chooses bins by one half, and bounds by the other."""
     rng = np.random.default_rng(2)
     good, poor = rng.normal(-0.02, 0.2, (20, 90)), rng.normal(-8, 4, (20, 90))
@@ -175,40 +178,31 @@ def check_bins(function: Callable[[Floats, float], Any]) -> bool:
         fixed = [bound(kind, t, bins) for t in range(20)]
         return float(np.median(found) - np.median(fixed))
 
-    return check(
-        "Exercise 2",
-        "return one number",
-        lambda: np.isfinite(result(good[0])),
-        "it must be the lower bound of the second half of the weights, with some number of bins",
-        lambda: all(bins_of(kind, t) for kind in weights for t in range(20)),
-        "another second half must not change the number of bins",
-        lambda: all(same_for_another_second_half(t) for t in range(20)),
-        "with nearly equal weights do better than with 1 bin",
-        lambda: gain("good", 1) > 2,
-        "with poor weights do better than with 45 bins",
-        lambda: gain("poor", 45) > 2,
-    )
+    yield "return one number"
+    yield np.isfinite(result(good[0]))
+    yield "it must be the lower bound of the second half of the weights, with some number of bins"
+    yield all(bins_of(kind, t) for kind in weights for t in range(20))
+    yield "another second half must not change the number of bins"
+    yield all(same_for_another_second_half(t) for t in range(20))
+    yield "with nearly equal weights do better than with 1 bin"
+    yield gain("good", 1) > 2
+    yield "with poor weights do better than with 45 bins"
+    yield gain("poor", 45) > 2
 
 
-def check_tight(function: Callable[[np.random.Generator, int], Any]) -> bool:
+@exercise(properties=4)
+def check_tight(function: Callable[[np.random.Generator, int], Any]) -> Iterator[Any]:
     """Exercise 3: `function(rng, size)` are weights of mean 1 whose bound fails near delta."""
-
-    def weights(size: int = 90_000) -> Floats:
-        return np.asarray(function(np.random.default_rng(3), size), float)
-
-    def failing() -> float:
-        least = weights().reshape(10_000, 9).min(axis=1)
-        return float((0.05 ** (1 / 9) * least > 1).mean())
-
-    return check(
-        "Exercise 3",
-        "my_weights(rng, 90000) must be 90,000 numbers",
-        lambda: weights().shape == (90_000,),
-        "weights are not negative",
-        lambda: weights().min() >= 0,
-        "their mean must be 1, and it is not to within 0.01",
-        lambda: abs(weights().mean() - 1) < 0.01,
+    yield "my_weights(rng, 90000) must be 90,000 numbers"
+    weights = np.asarray(function(np.random.default_rng(3), 90_000), float)
+    yield weights.shape == (90_000,)
+    yield "weights are not negative"
+    yield weights.min() >= 0
+    yield "their mean must be 1, and it is not to within 0.01"
+    yield abs(weights.mean() - 1) < 0.01
+    yield (
         "the bound, 9 bins of one weight each, fails in less than 4 of 100 experiments: it does "
-        "only when all nine are above 1 / 0.05**(1/9)",
-        lambda: failing() >= 0.04,
+        "only when all nine are above 1 / 0.05**(1/9)"
     )
+    least = weights.reshape(10_000, 9).min(axis=1)
+    yield (0.05 ** (1 / 9) * least > 1).mean() >= 0.04

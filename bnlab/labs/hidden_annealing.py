@@ -3,7 +3,7 @@
 Annealing on the true structure from both sides and along the schedule; SMC; ranks under noise.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats, Ints
 from bnlab.hidden import AIS, SMC, JointDirichlet, RowDirichlet, Warped, anneal
-from bnlab.labs.board import check, choice, setup as setup, size_slider
+from bnlab.labs.board import choice, exercise, setup as setup, size_slider
 from bnlab.labs.hidden_scores import (
     NAMES,
     SEED,
@@ -255,7 +255,10 @@ def gold(n: int, seed: int = SEED, *, run: int = 0) -> Floats:
     return np.array([estimate.log_value for estimate in found])
 
 
-def check_completions(function: Callable[[Completions, Floats, np.random.Generator], Any]) -> bool:
+@exercise(properties=6)
+def check_completions(
+    function: Callable[[Completions, Floats, np.random.Generator], Any],
+) -> Iterator[Any]:
     """Exercise 1: `function(log_p, betas, rng)` is ln w of a run over completions."""
     every = list(product((0, 1), repeat=5))
     log_p = {h: -6.0 - 2.0 * abs(sum(h) - 2) - 1.5 * (h[0] == h[4]) for h in every}
@@ -265,29 +268,24 @@ def check_completions(function: Callable[[Completions, Floats, np.random.Generat
         rng, betas = np.random.default_rng(1), np.linspace(0, 1, steps + 1)
         return np.array([function(weight, betas, rng) for _ in range(repeats)], np.float64)
 
-    def unbiased() -> bool:
-        w = np.exp(runs(3, 4000) - exact)
-        return bool(abs(w.mean() - 1) < 4 * w.std() / np.sqrt(w.size))
-
     ends = 5 * np.log(2) + np.array(list(log_p.values()))
-    return check(
-        "Exercise 1",
-        "return one number",
-        lambda: np.isfinite(runs(1, 1)).all(),
-        "one step from 0 to 1: the sum at beta = 0, 32, times p(D, H) of the first H",
-        lambda: all(np.isclose(one, ends).any() for one in runs(1, 20)),
-        "H is drawn anew for each run",
-        lambda: runs(1, 40).std() > 0,
-        "completions that are all alike: every run is exact",
-        lambda: np.allclose(runs(7, 10, flat), -3 + 5 * np.log(2)),
-        "the mean of w must be the sum: weigh at the H before the move",
-        unbiased,
-        "with 60 steps runs must agree far better: move each state in turn, at the new beta",
-        lambda: runs(60, 200).std() < 0.3 * runs(1, 200).std(),
-    )
+    yield "return one number"
+    yield np.isfinite(runs(1, 1)).all()
+    yield "one step from 0 to 1: the sum at beta = 0, 32, times p(D, H) of the first H"
+    yield all(np.isclose(one, ends).any() for one in runs(1, 20))
+    yield "H is drawn anew for each run"
+    yield runs(1, 40).std() > 0
+    yield "completions that are all alike: every run is exact"
+    yield np.allclose(runs(7, 10, flat), -3 + 5 * np.log(2))
+    yield "the mean of w must be the sum: weigh at the H before the move"
+    w = np.exp(runs(3, 4000) - exact)
+    yield abs(w.mean() - 1) < 4 * w.std() / np.sqrt(w.size)
+    yield "with 60 steps runs must agree far better: move each state in turn, at the new beta"
+    yield runs(60, 200).std() < 0.3 * runs(1, 200).std()
 
 
-def check_best_rank(function: Callable[[Floats], Any]) -> bool:
+@exercise(properties=6)
+def check_best_rank(function: Callable[[Floats], Any]) -> Iterator[Any]:
     """Exercise 2: `function(log_evidence)` is the posterior mean of the rank by evidence."""
     some = np.random.default_rng(2).normal(0, 2, 12)
 
@@ -297,24 +295,22 @@ def check_best_rank(function: Callable[[Floats], Any]) -> bool:
     ranks = [1 + int((some > value).sum()) for value in some]
     p = np.exp(some) / np.exp(some).sum()
     expected = float(p @ ranks)
-    return check(
-        "Exercise 2",
-        "return one number",
-        lambda: function(some.copy()) is not None,
-        "one structure: rank 1",
-        lambda: np.isclose(result([-7.0]), 1),
-        "probabilities 0.8 and 0.2: 0.8 times rank 1 and 0.2 times rank 2",
-        lambda: np.isclose(result(np.log([0.2, 0.8])), 1.2),
-        "only structures without evidence (-inf) behind the first: rank 1",
-        lambda: np.isclose(result([-np.inf, 0.0, -np.inf]), 1),
-        "each structure's rank, times its posterior probability, summed",
-        lambda: np.isclose(result(some), expected),
-        "a common term of -60,000 nats changes nothing",
-        lambda: np.isclose(result(some - 60_000), expected),
-    )
+    yield "return one number"
+    yield function(some.copy()) is not None
+    yield "one structure: rank 1"
+    yield np.isclose(result([-7.0]), 1)
+    yield "probabilities 0.8 and 0.2: 0.8 times rank 1 and 0.2 times rank 2"
+    yield np.isclose(result(np.log([0.2, 0.8])), 1.2)
+    yield "only structures without evidence (-inf) behind the first: rank 1"
+    yield np.isclose(result([-np.inf, 0.0, -np.inf]), 1)
+    yield "each structure's rank, times its posterior probability, summed"
+    yield np.isclose(result(some), expected)
+    yield "a common term of -60,000 nats changes nothing"
+    yield np.isclose(result(some - 60_000), expected)
 
 
-def check_noisy_ranks(function: Callable[..., Any]) -> bool:
+@exercise(properties=7)
+def check_noisy_ranks(function: Callable[..., Any]) -> Iterator[Any]:
     """Exercise 3: `function(log_evidence, number, sd, repeats, rng)` are ranks under noise."""
     some, tied, far = np.linspace(0, -20, 21), np.zeros(21), np.append(0.0, np.full(20, -1000.0))
 
@@ -322,26 +318,21 @@ def check_noisy_ranks(function: Callable[..., Any]) -> bool:
         rng = np.random.default_rng(seed)
         return np.asarray(function(values.copy(), number, sd, 2000, rng))
 
-    def against_one() -> bool:
-        """Of two structures 3 nats apart, noise of 2 nats turns Phi(-3 / (2 sqrt 2)) = 14.4 %."""
-        ranks = result(np.array([0.0, -3.0]), 0, 2.0)
-        return bool(0.11 < (ranks == 2).mean() < 0.18)
-
-    return check(
-        "Exercise 3",
-        "return one rank for each repeat",
-        lambda: result(some, 4, 1.0).shape == (2000,),
-        "without noise all of them are the rank by evidence",
-        lambda: (result(some, 4, 0) == 5).all(),
-        "ranks begin at 1",
-        lambda: result(some, 0, 3.0).min() == 1,
-        "a lead of 1,000 nats survives noise of 10",
-        lambda: (result(far, 0, 10.0) == 1).all(),
-        "equal evidence: any rank from 1 to 21, 11 on average",
-        lambda: abs(result(tied, 3, 5.0).mean() - 11) < 0.7,
+    yield "return one rank for each repeat"
+    yield result(some, 4, 1.0).shape == (2000,)
+    yield "without noise all of them are the rank by evidence"
+    yield (result(some, 4, 0) == 5).all()
+    yield "ranks begin at 1"
+    yield result(some, 0, 3.0).min() == 1
+    yield "a lead of 1,000 nats survives noise of 10"
+    yield (result(far, 0, 10.0) == 1).all()
+    yield "equal evidence: any rank from 1 to 21, 11 on average"
+    yield abs(result(tied, 3, 5.0).mean() - 11) < 0.7
+    yield (
         "every structure has noise of its own, the true one too: of two structures 3 nats "
-        "apart, noise of 2 nats turns about 14 of 100",
-        against_one,
-        "other seeds, other ranks: take all noise from rng",
-        lambda: not np.array_equal(result(some, 4, 5.0), result(some, 4, 5.0, seed=2)),
+        "apart, noise of 2 nats turns about 14 of 100"
     )
+    turned = result(np.array([0.0, -3.0]), 0, 2.0) == 2
+    yield 0.11 < turned.mean() < 0.18  # exactly Phi(-3 / (2 sqrt 2)) = 14.4 %
+    yield "other seeds, other ranks: take all noise from rng"
+    yield not np.array_equal(result(some, 4, 5.0), result(some, 4, 5.0, seed=2))

@@ -3,7 +3,7 @@
 The 136 structures of chapter 6 of [Beal2003], data from its tables, scores, the true one's rank.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
 from math import lgamma
@@ -17,7 +17,7 @@ from bnlab import graphs, plots
 from bnlab.checks import Floats, Ints
 from bnlab.hidden import SMC, HiddenModel, estimate_evidence, exact_evidence, fit_vb
 from bnlab.hidden.scoring import Score
-from bnlab.labs.board import check, setup as setup, side_by_side, size_slider
+from bnlab.labs.board import exercise, setup as setup, side_by_side, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.papers.beal2003 import world
@@ -266,7 +266,8 @@ class Labels(View):
         return {"panel": (plots.label_map(*ends(size), (TABLES[0][0][0], TABLES[1][0][0])), said)}
 
 
-def check_row_by_row(function: Callable[[list[tuple[int, ...]], int], Any]) -> bool:
+@exercise(properties=7)
+def check_row_by_row(function: Callable[[list[tuple[int, ...]], int], Any]) -> Iterator[Any]:
     """Exercise 1: `function(rows, states)` is ln p(rows), columns of three values, one cause."""
     few: list[tuple[int, ...]] = list(FIVE)
     twelve: list[tuple[int, ...]] = [(0, 1), (1, 1), (2, 0)] * 4
@@ -279,26 +280,24 @@ def check_row_by_row(function: Callable[[list[tuple[int, ...]], int], Any]) -> b
         return exact_evidence(model, np.array(rows)).log_value
 
     alone = bn.score_families(bn.Data.from_arrays(few), bn.K2(), max_parents=0).log_score.sum()
-    return check(
-        "Exercise 1",
-        "return one number",
-        lambda: np.isfinite(result(few[:1], 2)),
-        "no rows: nothing is predicted, ln 1 = 0",
-        lambda: np.isclose(result([], 2), 0),
-        "one row of two columns: 1/9, whatever the number of states",
-        lambda: np.allclose([result([(0, 2)], 2), result([(1, 1)], 3)], -np.log(9)),
-        "a cause with one state explains nothing: the columns alone, as in lab 01",
-        lambda: np.isclose(result(few, 1), alone),
-        "the five rows: the sum over all 32 completions",
-        lambda: np.isclose(result(few, 2), exact(few, 2)),
-        "the order of the rows changes nothing",
-        lambda: np.isclose(result(few[::-1], 2), result(few, 2)),
-        "three states and twelve rows, 531,441 completions: add up those with equal counts",
-        lambda: np.isclose(result(twelve, 3), exact(twelve, 3)),
-    )
+    yield "return one number"
+    yield np.isfinite(result(few[:1], 2))
+    yield "no rows: nothing is predicted, ln 1 = 0"
+    yield np.isclose(result([], 2), 0)
+    yield "one row of two columns: 1/9, whatever the number of states"
+    yield np.allclose([result([(0, 2)], 2), result([(1, 1)], 3)], -np.log(9))
+    yield "a cause with one state explains nothing: the columns alone, as in lab 01"
+    yield np.isclose(result(few, 1), alone)
+    yield "the five rows: the sum over all 32 completions"
+    yield np.isclose(result(few, 2), exact(few, 2))
+    yield "the order of the rows changes nothing"
+    yield np.isclose(result(few[::-1], 2), result(few, 2))
+    yield "three states and twelve rows, 531,441 completions: add up those with equal counts"
+    yield np.isclose(result(twelve, 3), exact(twelve, 3))
 
 
-def check_between(function: Callable[[Floats], Any]) -> bool:
+@exercise(properties=6)
+def check_between(function: Callable[[Floats], Any]) -> Iterator[Any]:
     """Exercise 2: `function(Q)` is the bound for the five rows, with the tables integrated out."""
     rows = np.array(FIVE)
     exact = exact_evidence(HiddenModel([0, 1, 1], [2, 3, 3], hidden=[0]), rows).log_value
@@ -328,43 +327,34 @@ def check_between(function: Callable[[Floats], Any]) -> bool:
         return float(function(shares.copy()))
 
     sure = np.eye(2)[[0, 0, 0, 1, 1]]
-    return check(
-        "Exercise 2",
-        "return one number",
-        lambda: np.isfinite(result(some[0])),
-        "a Q without doubt has one completion: ln p(D, H) of that one",
-        lambda: np.isclose(result(sure), completed(counts(sure))),
-        "swapping the names of the two states changes nothing",
-        lambda: np.isclose(result(some[0]), result(some[0][:, ::-1])),
-        "never above ln p(D)",
-        lambda: all(result(each) <= exact + 1e-9 for each in some),
-        "never below the variational bound at the same Q",
-        lambda: all(result(q) >= completed(counts(q)) + entropy(q) - 1e-9 for q in some),
-        "sum over all completions: Q(H) times ln p(D, H) - ln Q(H)",
-        lambda: all(np.isclose(result(each), by_listing(each)) for each in some),
-    )
+    yield "return one number"
+    yield np.isfinite(result(some[0]))
+    yield "a Q without doubt has one completion: ln p(D, H) of that one"
+    yield np.isclose(result(sure), completed(counts(sure)))
+    yield "swapping the names of the two states changes nothing"
+    yield np.isclose(result(some[0]), result(some[0][:, ::-1]))
+    yield "never above ln p(D)"
+    yield all(result(each) <= exact + 1e-9 for each in some)
+    yield "never below the variational bound at the same Q"
+    yield all(result(q) >= completed(counts(q)) + entropy(q) - 1e-9 for q in some)
+    yield "sum over all completions: Q(H) times ln p(D, H) - ln Q(H)"
+    yield all(np.isclose(result(each), by_listing(each)) for each in some)
 
 
-def check_culprit(fit: Any, culprit: str) -> bool:
+@exercise(properties=5)
+def check_culprit(fit: Any, culprit: str) -> Iterator[Any]:
     """Exercise 3: a variational fit of the true structure to 10,240 rows, and what was at fault."""
     before, shapes = scored(10_240)["VB"], [table.shape for table in thesis_tables()]
     gain = 0.0 if fit is None else fit.value + np.log(true_model().aliases) - before[true_number()]
-
-    def rank_after() -> int:
-        after = before.copy()
-        after[true_number()] += gain
-        return rank(after)
-
-    return check(
-        "Exercise 3",
-        "culprit is 'bound', 'rows' or 'optimiser'",
-        lambda: culprit in ("bound", "rows", "optimiser"),
-        "fit is what bn.hidden.fit_vb returns for lab.true_model() and lab.rows(10_240)",
-        lambda: [n.shape for n in fit.counts] == shapes and round(fit.counts[2].sum()) == 10_240,
-        "a bound more than 10 nats above the one behind the rank",
-        lambda: gain > 10,
-        "with it the true structure has rank 1",
-        lambda: rank_after() == 1,
-        "same rows, same bound as a function of Q, another end of the climb: who is left?",
-        lambda: culprit == "optimiser",
-    )
+    yield "culprit is 'bound', 'rows' or 'optimiser'"
+    yield culprit in ("bound", "rows", "optimiser")
+    yield "fit is what bn.hidden.fit_vb returns for lab.true_model() and lab.rows(10_240)"
+    yield [n.shape for n in fit.counts] == shapes and round(fit.counts[2].sum()) == 10_240
+    yield "a bound more than 10 nats above the one behind the rank"
+    yield gain > 10
+    yield "with it the true structure has rank 1"
+    after = before.copy()
+    after[true_number()] += gain
+    yield rank(after) == 1
+    yield "same rows, same bound as a function of Q, another end of the climb: who is left?"
+    yield culprit == "optimiser"

@@ -4,10 +4,11 @@ Down-sets and uniform orders of small DAGs, what draws weighted by 1 / ℓ(G) ar
 interval that is certain once distinct DAGs hold much of the posterior.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import permutations
 from math import comb, factorial
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from bnlab import features, graphs, plots
 from bnlab.checks import Floats, Ints
 from bnlab.exact import order_paths
 from bnlab.labs import board
-from bnlab.labs.board import Case, check, choice, rows, setup as setup, size_slider, step_slider
+from bnlab.labs.board import Case, choice, exercise, rows, setup as setup, size_slider, step_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 
@@ -250,7 +251,8 @@ def _answers(
     return [features.probability(each, feature) for each in unique], by_weights
 
 
-def check_places(function: Callable[[Sets, int], Sequence[float]]) -> bool:
+@exercise(properties=5)
+def check_places(function: Callable[[Sets, int], Sequence[float]]) -> Iterator[Any]:
     """Exercise 1: `function(dag, v)` says where v stands in a uniform linear extension."""
     fork, chain = _sets([0, 1, 1]), _sets([0, 1, 2, 4])
     wide = _sets([1 << (v - 3) if v > 2 else 0 for v in range(14)])  # three chains
@@ -268,26 +270,24 @@ def check_places(function: Callable[[Sets, int], Sequence[float]]) -> bool:
         ]
         return np.bincount(found, minlength=n) / len(found)
 
-    return check(
-        "Exercise 1",
-        "return n numbers that sum to 1",
-        lambda: result(fork, 1).shape == (3,) and np.isclose(result(fork, 1).sum(), 1),
-        "a chain leaves its nodes no choice",
-        lambda: all(np.allclose(result(chain, v), np.eye(4)[v]) for v in range(4)),
-        "without edges every place is as likely",
-        lambda: np.allclose(result(_sets([0] * 5), 2), 1 / 5),
-        "your answer differs from a list of all orders of a DAG on six nodes",
-        lambda: all(np.allclose(result(six, v), listed(six, v)) for v in range(6)),
-        "14 nodes: each place holds one node, so the probabilities of a place sum to 1",
-        lambda: np.allclose(sum(result(wide, v) for v in range(14)), 1),
-    )
+    yield "return n numbers that sum to 1"
+    yield result(fork, 1).shape == (3,) and np.isclose(result(fork, 1).sum(), 1)
+    yield "a chain leaves its nodes no choice"
+    yield all(np.allclose(result(chain, v), np.eye(4)[v]) for v in range(4))
+    yield "without edges every place is as likely"
+    yield np.allclose(result(_sets([0] * 5), 2), 1 / 5)
+    yield "your answer differs from a list of all orders of a DAG on six nodes"
+    yield all(np.allclose(result(six, v), listed(six, v)) for v in range(6))
+    yield "14 nodes: each place holds one node, so the probabilities of a place sum to 1"
+    yield np.allclose(sum(result(wide, v) for v in range(14)), 1)
 
 
 def _sets(masks: Sequence[int]) -> list[frozenset[int]]:
     return [frozenset(graphs.members(mask)) for mask in masks]
 
 
-def check_tree_count(function: Callable[[Sets], int]) -> bool:
+@exercise(properties=6)
+def check_tree_count(function: Callable[[Sets], int]) -> Iterator[Any]:
     """Exercise 2: `function(dag)` counts the linear extensions of a DAG of one parent at most."""
     rng = np.random.default_rng(SEED)
 
@@ -302,24 +302,22 @@ def check_tree_count(function: Callable[[Sets], int]) -> bool:
     def masks(dag: Sets) -> list[int]:
         return [sum(1 << u for u in P) for P in dag]
 
-    return check(
-        "Exercise 2",
-        "a root with two children has 2 orders",
-        lambda: function(_sets([0, 1, 1])) == 2,
-        "n nodes without edges have n! orders",
-        lambda: function(_sets([0] * 6)) == factorial(6),
-        "a chain has one order, whatever the names of its nodes",
-        lambda: function(_sets([0, 1, 2, 4])) == function(_sets([2, 4, 8, 0])) == 1,
-        "trees and forests on 12 nodes: your count differs from that of the package",
-        lambda: all(function(dag) == bn.count_linear_extensions(masks(dag)) for dag in few),
-        "one root put over all of a forest comes first, so that nothing else changes",
-        lambda: function([frozenset(), *moved]) == function(large),
-        "300 nodes: two copies of a forest of 150 can be interleaved in C(300, 150) ways",
-        lambda: function(twice) == comb(2 * n, n) * function(large) ** 2,
-    )
+    yield "a root with two children has 2 orders"
+    yield function(_sets([0, 1, 1])) == 2
+    yield "n nodes without edges have n! orders"
+    yield function(_sets([0] * 6)) == factorial(6)
+    yield "a chain has one order, whatever the names of its nodes"
+    yield function(_sets([0, 1, 2, 4])) == function(_sets([2, 4, 8, 0])) == 1
+    yield "trees and forests on 12 nodes: your count differs from that of the package"
+    yield all(function(dag) == bn.count_linear_extensions(masks(dag)) for dag in few)
+    yield "one root put over all of a forest comes first, so that nothing else changes"
+    yield function([frozenset(), *moved]) == function(large)
+    yield "300 nodes: two copies of a forest of 150 can be interleaved in C(300, 150) ways"
+    yield function(twice) == comb(2 * n, n) * function(large) ** 2
 
 
-def check_both(function: Callable[[bn.Draws, features.Feature, float], float]) -> bool:
+@exercise(properties=3)
+def check_both(function: Callable[[bn.Draws, features.Feature, float], float]) -> Iterator[Any]:
     """Exercise 3: `function(draws, feature, log_z)` joins the two corrections."""
 
     @cache
@@ -338,17 +336,11 @@ def check_both(function: Callable[[bn.Draws, features.Feature, float], float]) -
                 out += np.abs(np.array(told) - by_dag.edges[u, v])
         return out
 
-    def all_drawn() -> bool:
-        data = rows("tic-tac-toe")
-        draws = _sample(_table(data.select(data.names[:3]), 0), 2000)
-        return bool(np.isclose(function(draws, features.edge(0, 1), float(np.log(25))), 8 / 25))
-
-    return check(
-        "Exercise 3",
-        "if all 25 DAGs on three nodes were drawn, nothing is left to estimate",
-        all_drawn,
-        "50 rows: your errors are far above those of weighted draws",
-        lambda: errors(50)[0] <= 1.5 * errors(50)[1:].min(),
-        "958 rows: your errors are far above those of the distinct DAGs",
-        lambda: errors(958)[0] <= 1.5 * errors(958)[1:].min(),
-    )
+    yield "if all 25 DAGs on three nodes were drawn, nothing is left to estimate"
+    data = rows("tic-tac-toe")
+    draws = _sample(_table(data.select(data.names[:3]), 0), 2000)
+    yield np.isclose(function(draws, features.edge(0, 1), float(np.log(25))), 8 / 25)
+    yield "50 rows: your errors are far above those of weighted draws"
+    yield errors(50)[0] <= 1.5 * errors(50)[1:].min()
+    yield "958 rows: your errors are far above those of the distinct DAGs"
+    yield errors(958)[0] <= 1.5 * errors(958)[1:].min()

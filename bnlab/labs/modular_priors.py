@@ -3,7 +3,7 @@
 Priors on all DAGs of five variables, one by one: which they favour, and what rows can do about it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.checks import Bools, Floats, Ints
-from bnlab.labs.board import bdeu_table, check, choice, setup as setup, size_slider
+from bnlab.labs.board import bdeu_table, choice, exercise, setup as setup, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.papers.em2007.cases import PRIORS as PRIORS, count_orders, log_factor, log_prior
@@ -252,7 +252,8 @@ def _drawings() -> tuple[Ints, Ints]:
     return ranked[np.cumsum(counts) - counts], counts
 
 
-def check_prior(function: Callable[[list[frozenset[int]], list[float]], Any]) -> bool:
+@exercise(properties=6)
+def check_prior(function: Callable[[list[frozenset[int]], list[float]], Any]) -> Iterator[Any]:
     """Exercise 1: `function(dag, rho)` is the order-modular prior probability of one DAG."""
 
     def result(dag: ArrayLike, rho: Sequence[float]) -> float:
@@ -265,24 +266,22 @@ def check_prior(function: Callable[[list[frozenset[int]], list[float]], Any]) ->
         found = [result(dag, factor) for dag in everything.dags]
         return np.allclose(found, weight / weight.sum())
 
-    return check(
-        "Exercise 1",
-        "a probability lies between 0 and 1",
-        lambda: 0 <= result([0, 1], [1, 1]) <= 1,
-        "on two nodes, and with the factor 1, the edge 0 → 1 is one of four pairs",
-        lambda: np.isclose(result([0, 1], [1, 1]), 1 / 4),
-        "the fork 0 ← 1 → 2 should be twice as probable as the chain 0 → 1 → 2",
-        lambda: np.isclose(result([2, 0, 2], [1, 1, 1]), 2 * result([0, 1, 2], [1, 1, 1])),
-        "over the 25 DAGs on three nodes, with the factor 1, it differs from the enumeration",
-        lambda: agree(3, [1, 1, 1]),
-        "over the 543 DAGs on four nodes, with the fair factor, it differs from the enumeration",
-        lambda: agree(4, [1, 1 / 3, 1 / 3, 1]),
-        "on seven nodes the DAG without edges has probability 2 ** -21 with the factor 1",
-        lambda: np.isclose(result([0] * 7, [1] * 7), 2.0**-21, rtol=1e-9, atol=0),
-    )
+    yield "a probability lies between 0 and 1"
+    yield 0 <= result([0, 1], [1, 1]) <= 1
+    yield "on two nodes, and with the factor 1, the edge 0 → 1 is one of four pairs"
+    yield np.isclose(result([0, 1], [1, 1]), 1 / 4)
+    yield "the fork 0 ← 1 → 2 should be twice as probable as the chain 0 → 1 → 2"
+    yield np.isclose(result([2, 0, 2], [1, 1, 1]), 2 * result([0, 1, 2], [1, 1, 1]))
+    yield "over the 25 DAGs on three nodes, with the factor 1, it differs from the enumeration"
+    yield agree(3, [1, 1, 1])
+    yield "over the 543 DAGs on four nodes, with the fair factor, it differs from the enumeration"
+    yield agree(4, [1, 1 / 3, 1 / 3, 1])
+    yield "on seven nodes the DAG without edges has probability 2 ** -21 with the factor 1"
+    yield np.isclose(result([0] * 7, [1] * 7), 2.0**-21, rtol=1e-9, atol=0)
 
 
-def check_against(function: Callable[[int], Any]) -> bool:
+@exercise(properties=4)
+def check_against(function: Callable[[int], Any]) -> Iterator[Any]:
     """Exercise 2: `function(k)`, a factor that makes the order-modular prior nearly uniform."""
 
     def kl(n: int) -> float:
@@ -292,43 +291,37 @@ def check_against(function: Callable[[int], Any]) -> bool:
         p = normalised(np.log(everything.orders) + log_q)
         return float(np.sum(p * np.log(len(p) * p)))
 
-    return check(
-        "Exercise 2",
-        "return a positive number for each of k = 0, 1, 2, 3",
-        lambda: all(float(function(k)) > 0 for k in range(4)),
+    yield "return a positive number for each of k = 0, 1, 2, 3"
+    yield all(float(function(k)) > 0 for k in range(4))
+    yield (
         "on two variables the DAG without edges has two orders, and each edge one: what makes up "
-        "for that",
-        lambda: abs(kl(2)) < 1e-9,
-        "on three variables KL should be below 0.03 nats",
-        lambda: kl(3) < 0.03,
-        "on four variables KL should be below 0.1 nats",
-        lambda: kl(4) < 0.1,
+        "for that"
     )
+    yield abs(kl(2)) < 1e-9
+    yield "on three variables KL should be below 0.03 nats"
+    yield kl(3) < 0.03
+    yield "on four variables KL should be below 0.1 nats"
+    yield kl(4) < 0.1
 
 
-def check_pair(first: Edges, second: Edges) -> bool:
+@exercise(properties=4)
+def check_pair(first: Edges, second: Edges) -> Iterator[Any]:
     """Exercise 3: two equivalent DAGs on 6 nodes with odds of at least 10; prints the odds."""
-
-    def both() -> Ints:
-        return np.stack([graphs.from_edges(6, list(edges)) for edges in (first, second)])
-
-    def odds() -> float:
-        counts = count_orders(both())
-        return float(counts[0] / counts[1])
-
-    solved = check(
-        "Exercise 3",
-        "give two lists of edges (u, v) between the nodes 0 to 5, both without a cycle",
-        lambda: both().shape == (2, 6),
+    yield "give two lists of edges (u, v) between the nodes 0 to 5, both without a cycle"
+    both = np.stack([graphs.from_edges(6, list(edges)) for edges in (first, second)])
+    yield both.shape == (2, 6)
+    yield (
         "the two are not equivalent: they need the same neighbours, and edges that meet at "
-        "the same nodes where their tails are no neighbours",
-        lambda: len(set(equivalence_classes(both()))) == 1,
-        "the first should be the more probable one",
-        lambda: odds() > 1,
-        "reach odds of at least 10: a star gets to 5; how many orders has a path, if its "
-        "edges leave from the middle?",
-        lambda: odds() >= 10,
+        "the same nodes where their tails are no neighbours"
     )
-    if solved:
-        print(f"Odds {odds():.4g}, whatever the data say.")
-    return solved
+    yield len(set(equivalence_classes(both))) == 1
+    yield "the first should be the more probable one"
+    counts = count_orders(both)
+    odds = counts[0] / counts[1]
+    yield odds > 1
+    yield (
+        "reach odds of at least 10: a star gets to 5; how many orders has a path, if its "
+        "edges leave from the middle?"
+    )
+    yield odds >= 10
+    print(f"Odds {odds:.4g}, whatever the data say.")

@@ -4,9 +4,9 @@ Metropolis chains on node orders: two beside each other at any number of rows, a
 inverse temperature. One chain, move by move, is in `bnlab.labs.landscape`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import permutations
+from itertools import permutations, product
 from math import log
 from typing import Any
 
@@ -16,7 +16,7 @@ from bokeh.plotting import figure
 import bnlab as bn
 from bnlab import diagnostics, features, graphs, plots
 from bnlab.checks import Floats, Ints
-from bnlab.labs.board import bdeu_table, check, rows as all_rows, setup as setup, size_slider
+from bnlab.labs.board import bdeu_table, exercise, rows as all_rows, setup as setup, size_slider
 from bnlab.labs.landscape import Landscape as Landscape
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
@@ -197,7 +197,8 @@ def _sads(edges: Pair, exact: Floats) -> str:
     return f"{diagnostics.sad(*edges):.2f}. From the exact edges: {first:.2f} and {second:.2f}."
 
 
-def check_places(function: Callable[[tuple[int, ...], int, Target], Any]) -> bool:
+@exercise(properties=6)
+def check_places(function: Callable[[tuple[int, ...], int, Target], Any]) -> Iterator[Any]:
     """Exercise 1: `function(order, v, log_target)` has the probabilities of the places of v."""
     orders = list(permutations(range(4)))
     height = dict(zip(orders, 3 * np.random.default_rng(SEED).normal(size=24), strict=True))
@@ -206,74 +207,63 @@ def check_places(function: Callable[[tuple[int, ...], int, Target], Any]) -> boo
     def places(order: tuple[int, ...], v: int, target: Target = height.__getitem__) -> Floats:
         return np.asarray(function(order, v, target), np.float64)
 
-    def kernel() -> Floats:
-        out = np.zeros((24, 24))
-        for a, order in enumerate(orders):
-            for v in range(4):
-                others = [u for u in order if u != v]
-                for k, chance in enumerate(places(order, v)):
-                    out[a, orders.index((*others[:k], v, *others[k:]))] += chance / 4
-        return out
-
     def doubling(less: float) -> Floats:
         return 15 * places((2, 0, 3, 1), 2, lambda order: order.index(2) * log(2) - less)
 
-    return check(
-        "Exercise 1",
-        "return as many probabilities as there are places, which add up to 1",
-        lambda: places(orders[0], 1).shape == (4,) and np.isclose(places(orders[0], 1).sum(), 1),
-        "where all orders have the same target, all places have the same probability",
-        lambda: np.allclose(places((3, 0, 2, 1), 0, lambda order: -7.0), 1 / 4),
-        "if each place further back doubles the target: 1/15, 2/15, 4/15, 8/15",
-        lambda: np.allclose(doubling(0), [1, 2, 4, 8]),
-        "exp(-9000) is 0 to the computer: subtract the largest log target first",
-        lambda: np.allclose(doubling(9000), [1, 2, 4, 8]),
-        "it must not matter where v stands now",
-        lambda: np.allclose(places((1, 0, 2, 3), 1), places((0, 2, 3, 1), 1)),
-        "with v chosen at random, p K = p must hold on the 24 orders of four nodes",
-        lambda: np.allclose(p @ kernel(), p),
-    )
+    yield "return as many probabilities as there are places, which add up to 1"
+    yield places(orders[0], 1).shape == (4,) and np.isclose(places(orders[0], 1).sum(), 1)
+    yield "where all orders have the same target, all places have the same probability"
+    yield np.allclose(places((3, 0, 2, 1), 0, lambda order: -7.0), 1 / 4)
+    yield "if each place further back doubles the target: 1/15, 2/15, 4/15, 8/15"
+    yield np.allclose(doubling(0), [1, 2, 4, 8])
+    yield "exp(-9000) is 0 to the computer: subtract the largest log target first"
+    yield np.allclose(doubling(9000), [1, 2, 4, 8])
+    yield "it must not matter where v stands now"
+    yield np.allclose(places((1, 0, 2, 3), 1), places((0, 2, 3, 1), 1))
+    yield "with v chosen at random, p K = p must hold on the 24 orders of four nodes"
+    kernel = np.zeros((24, 24))
+    for (a, order), v in product(enumerate(orders), range(4)):
+        others = [u for u in order if u != v]
+        for k, chance in enumerate(places(order, v)):
+            kernel[a, orders.index((*others[:k], v, *others[k:]))] += chance / 4
+    yield np.allclose(p @ kernel, p)
 
 
-def check_reversal(function: Callable[[Ints, np.random.Generator], Any]) -> bool:
+@exercise(properties=5)
+def check_reversal(function: Callable[[Ints, np.random.Generator], Any]) -> Iterator[Any]:
     """Exercise 2: `function(order, rng)` reverses a random segment, symmetrically."""
     orders = np.array(list(permutations(range(4))))
     eight = np.arange(8)
-
-    @cache
-    def counts() -> Floats:
-        """[a, b]: how often order a proposes order b."""
-        rng, place = np.random.default_rng(SEED), {tuple(o): i for i, o in enumerate(orders)}
-        out = np.zeros((24, 24))
-        for a in np.repeat(np.arange(24), 1500):
-            out[a, place[tuple(int(v) for v in function(orders[a].copy(), rng))]] += 1
-        return out
-
-    def proposals() -> list[Ints]:
-        return [np.asarray(function(eight, np.random.default_rng(seed))) for seed in range(20)]
 
     def segment(order: Ints, proposed: Ints) -> bool:
         differ = np.flatnonzero(order != proposed)
         part = slice(differ[0], differ[-1] + 1) if differ.size else slice(0)
         return bool(np.array_equal(proposed[part], order[part][::-1]))
 
-    return check(
-        "Exercise 2",
-        "return an order of the same nodes",
-        lambda: all((np.sort(order) == range(8)).all() for order in proposals()),
-        "do not change the order that you are given: copy it",
-        lambda: (eight == range(8)).all(),
-        "a segment must be reversed, and nothing else",
-        lambda: all(segment(orders[a], orders[b]) for a, b in np.argwhere(counts() > 0)),
+    yield "return an order of the same nodes"
+    proposals = [np.asarray(function(eight, np.random.default_rng(seed))) for seed in range(20)]
+    yield all((np.sort(order) == range(8)).all() for order in proposals)
+    yield "do not change the order that you are given: copy it"
+    yield (eight == range(8)).all()
+    yield "a segment must be reversed, and nothing else"
+    rng, place = np.random.default_rng(SEED), {tuple(o): i for i, o in enumerate(orders)}
+    counts = np.zeros((24, 24))  # [a, b]: how often order a proposes order b
+    for a in np.repeat(np.arange(24), 1500):
+        counts[a, place[tuple(int(v) for v in function(orders[a].copy(), rng))]] += 1
+    yield all(segment(orders[a], orders[b]) for a, b in np.argwhere(counts > 0))
+    yield (
         "segments of every length (2, 3, 4 of four nodes) and at every place must come: "
-        "6 different orders can follow each",
-        lambda: np.all((counts() > 0).sum(axis=1) - (np.diag(counts()) > 0) == 6),
-        "it must propose b from a as often as a from b",
-        lambda: np.all(abs(counts() - counts().T) <= 5 * np.sqrt(counts() + counts().T + 1)),
+        "6 different orders can follow each"
     )
+    yield np.all((counts > 0).sum(axis=1) - (np.diag(counts) > 0) == 6)
+    yield "it must propose b from a as often as a from b"
+    yield np.all(abs(counts - counts.T) <= 5 * np.sqrt(counts + counts.T + 1))
 
 
-def check_spend(function: Callable[[bn.ScoreTable, np.random.Generator], bn.Draws]) -> bool:
+@exercise(properties=4)
+def check_spend(
+    function: Callable[[bn.ScoreTable, np.random.Generator], bn.Draws],
+) -> Iterator[Any]:
     """Exercise 3: `function(table, rng)` spends 100,000 moves, hot ones too, on more modes."""
     cases = {"boards": boards(ROW_STOPS[-1]), "wine": all_rows("wine")}
 
@@ -292,16 +282,17 @@ def check_spend(function: Callable[[bn.ScoreTable, np.random.Generator], bn.Draw
         every = [features.edges(draws, table=exact.table) for draws in runs]
         return float(np.mean([diagnostics.sad(edges, exact.edges) for edges in every]))
 
-    return check(
-        "Exercise 3",
-        "return what bn.sample_orders(table, ...) returns",
-        lambda: run("boards", 0).run.method in ("order-MCMC", "MC3"),
+    yield "return what bn.sample_orders(table, ...) returns"
+    yield run("boards", 0).run.method in ("order-MCMC", "MC3")
+    yield (
         "100,000 moves in all: chains x (burn_in + draws x thin), times the number of "
-        "temperatures if coupled, must not be more",
-        lambda: all(moves(run(name, 0)) <= BUDGET for name in cases),
-        "on tic-tac-toe, each board twice, the mean SAD from the exact edges must be under 4",
-        lambda: error("boards") < 4,
-        "on wine, where one chain does well, it must stay under 0.5: the burn-in of many chains "
-        "must not use up the moves, nor be left out",
-        lambda: error("wine") < 0.5,
+        "temperatures if coupled, must not be more"
     )
+    yield all(moves(run(name, 0)) <= BUDGET for name in cases)
+    yield "on tic-tac-toe, each board twice, the mean SAD from the exact edges must be under 4"
+    yield error("boards") < 4
+    yield (
+        "on wine, where one chain does well, it must stay under 0.5: the burn-in of many chains "
+        "must not use up the moves, nor be left out"
+    )
+    yield error("wine") < 0.5

@@ -19,7 +19,7 @@ from bokeh.plotting import figure
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
-from bnlab.labs.board import bdeu_table, check, setup as setup, size_slider
+from bnlab.labs.board import bdeu_table, exercise, setup as setup, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.running import BYTES_A_SECOND, Executor, job_size
@@ -341,30 +341,25 @@ class Ledger:
         )
 
 
-def check_executor(make: Callable[[], Any]) -> bool:
+@exercise(properties=5)
+def check_executor(make: Callable[[], Any]) -> Iterator[Any]:
     """Exercise 2: `make()` is an executor that does the last job first."""
-
-    def done() -> list[int]:
-        order: list[int] = []
-        list(make().map(order.append, [0, 1, 2, 3]))
-        return order
-
-    return check(
-        "Exercise 2",
-        "it needs a method map(function, jobs)",
-        lambda: callable(make().map),
-        "map gives all results, in the order of the jobs",
-        lambda: list(make().map(lambda x: 10 * x, [3, 1, 2])) == [30, 10, 20],
-        "the last job must be done first: 3, 2, 1, 0",
-        lambda: done() == [3, 2, 1, 0],
-        "a second map of the same executor must work as well",
-        lambda: len([*(again := make()).map(abs, [1]), *again.map(abs, [2, 3])]) == 3,
-        "the draws must be the same as without it, bit for bit",
-        lambda: three_calls(wine(), make()) == three_calls(wine()),
-    )
+    yield "it needs a method map(function, jobs)"
+    yield callable(make().map)
+    yield "map gives all results, in the order of the jobs"
+    yield list(make().map(lambda x: 10 * x, [3, 1, 2])) == [30, 10, 20]
+    yield "the last job must be done first: 3, 2, 1, 0"
+    done: list[int] = []
+    list(make().map(done.append, [0, 1, 2, 3]))
+    yield done == [3, 2, 1, 0]
+    yield "a second map of the same executor must work as well"
+    yield len([*(again := make()).map(abs, [1]), *again.map(abs, [2, 3])]) == 3
+    yield "the draws must be the same as without it, bit for bit"
+    yield three_calls(wine(), make()) == three_calls(wine())
 
 
-def check_cores(function: Callable[[int, float, float, float], Any]) -> bool:
+@exercise(properties=6)
+def check_cores(function: Callable[[int, float, float, float], Any]) -> Iterator[Any]:
     """Exercise 1: `function(jobs, seconds, once, deadline)` is the least number of cores."""
     cases = list(product((1, 7, 100), (0.0, 30.0), (35.0, 60.0, 1000.0)))
 
@@ -372,24 +367,22 @@ def check_cores(function: Callable[[int, float, float, float], Any]) -> bool:
         cores = range(1, jobs + 1)
         return next((p for p in cores if Load(jobs, 10.0, once).wall(p) <= deadline), None)
 
-    return check(
-        "Exercise 1",
-        "100 jobs of 10 s in 1000 s: one core will do",
-        lambda: function(100, 10.0, 0.0, 1000) == 1,
-        "in 100 s: ten cores",
-        lambda: function(100, 10.0, 0.0, 100.0) == 10,
-        "in 95 s: 12 cores, not 11, which would have to do ten jobs one after another",
-        lambda: function(100, 10.0, 0.0, 95.0) == 12,
-        "the 20 s at the beginning count",
-        lambda: function(100, 10.0, 20.0, 120.0) == 10,
-        "a job cannot be divided: in 9 s, None",
-        lambda: function(100, 10.0, 0.0, 9.0) is None,
-        "compare with a search over all numbers of cores",
-        lambda: all(function(p, 10.0, *rest) == searched(p, *rest) for p, *rest in cases),
-    )
+    yield "100 jobs of 10 s in 1000 s: one core will do"
+    yield function(100, 10.0, 0.0, 1000) == 1
+    yield "in 100 s: ten cores"
+    yield function(100, 10.0, 0.0, 100.0) == 10
+    yield "in 95 s: 12 cores, not 11, which would have to do ten jobs one after another"
+    yield function(100, 10.0, 0.0, 95.0) == 12
+    yield "the 20 s at the beginning count"
+    yield function(100, 10.0, 20.0, 120.0) == 10
+    yield "a job cannot be divided: in 9 s, None"
+    yield function(100, 10.0, 0.0, 9.0) is None
+    yield "compare with a search over all numbers of cores"
+    yield all(function(p, 10.0, *rest) == searched(p, *rest) for p, *rest in cases)
 
 
-def check_plan(function: Callable[[int, float, float], Any]) -> bool:
+@exercise(properties=5)
+def check_plan(function: Callable[[int, float, float], Any]) -> Iterator[Any]:
     """Exercise 3: `function(n, hours, seconds_a_move)` is (runs, factor) within core-hours."""
     cases = [(30, 2.0, 2e-5), (37, 10.0, 4e-5), (58, 10.0, 1e-4), (58, 300.0, 1e-4)]
 
@@ -401,16 +394,14 @@ def check_plan(function: Callable[[int, float, float], Any]) -> bool:
         runs, factor = plan(n, hours, a_move)
         return runs * factor * n * ROWS * a_move / 3600 / hours
 
-    return check(
-        "Exercise 3",
-        "return two numbers: runs, and steps over n m",
-        lambda: len(function(*cases[0])) == 2,
-        f"fewer than {LEAST_RUNS} runs tell too little of how much they scatter",
-        lambda: all(plan(*case)[0] >= LEAST_RUNS for case in cases),
-        "the paper tried factors from 1 to 16: take at least 1",
-        lambda: all(plan(*case)[1] >= 1 for case in cases),
-        f"58 variables: {annealing_steps(58, 1):,} steps are a factor of 1; stay within the budget",
-        lambda: all(used(*case) <= 1 for case in cases),
-        f"use at least {LEAST_USE:.0%} of the budget",
-        lambda: all(used(*case) >= LEAST_USE for case in cases),
-    )
+    yield "return two numbers: runs, and steps over n m"
+    yield len(function(*cases[0])) == 2
+    yield f"fewer than {LEAST_RUNS} runs tell too little of how much they scatter"
+    yield all(plan(*case)[0] >= LEAST_RUNS for case in cases)
+    yield "the paper tried factors from 1 to 16: take at least 1"
+    yield all(plan(*case)[1] >= 1 for case in cases)
+    steps = annealing_steps(58, 1)
+    yield f"58 variables: {steps:,} steps are a factor of 1; stay within the budget"
+    yield all(used(*case) <= 1 for case in cases)
+    yield f"use at least {LEAST_USE:.0%} of the budget"
+    yield all(used(*case) >= LEAST_USE for case in cases)

@@ -4,7 +4,7 @@ One data set, one slider: how the posterior over all DAGs moves as rows are adde
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -14,7 +14,15 @@ import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.labs import board
-from bnlab.labs.board import Case, check, dataset_choice, offer, rows, setup as setup, size_slider
+from bnlab.labs.board import (
+    Case,
+    dataset_choice,
+    exercise,
+    offer,
+    rows,
+    setup as setup,
+    size_slider,
+)
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 
@@ -107,7 +115,10 @@ def _places(data: bn.Data) -> Floats:
     return plots.network_positions(posterior(data, data.m).edges)
 
 
-def check_probability(function: Callable[[Counter[Dag], Callable[[Dag], bool]], float]) -> bool:
+@exercise(properties=4)
+def check_probability(
+    function: Callable[[Counter[Dag], Callable[[Dag], bool]], float],
+) -> Iterator[Any]:
     """Exercise 1: `function(weight, holds)` is the share of the weight on DAGs with a feature."""
     weight = Counter({frozenset[Edge](): 4.0, frozenset({(0, 1)}): 2.0, frozenset({(1, 0)}): 1.0})
 
@@ -117,20 +128,18 @@ def check_probability(function: Callable[[Counter[Dag], Callable[[Dag], bool]], 
     def with_edge(u: int, v: int) -> float:
         return result(lambda edges: (u, v) in edges)
 
-    return check(
-        "Exercise 1",
-        "if holds(edges) is true of every DAG, the probability is 1",
-        lambda: np.isclose(result(lambda edges: True), 1),
-        "only shares count: twice the weight everywhere gives the same probability",
-        lambda: np.isclose(result(bool, 2.0), result(bool)),
-        "two features that exclude each other have probabilities that add",
-        lambda: np.isclose(with_edge(0, 1) + with_edge(1, 0), result(bool)),
-        "with weights 4 (no edge), 2 (0 -> 1) and 1 (1 -> 0), 0 -> 1 has probability 2/7",
-        lambda: np.isclose(with_edge(0, 1), 2 / 7),
-    )
+    yield "if holds(edges) is true of every DAG, the probability is 1"
+    yield np.isclose(result(lambda edges: True), 1)
+    yield "only shares count: twice the weight everywhere gives the same probability"
+    yield np.isclose(result(bool, 2.0), result(bool))
+    yield "two features that exclude each other have probabilities that add"
+    yield np.isclose(with_edge(0, 1) + with_edge(1, 0), result(bool))
+    yield "with weights 4 (no edge), 2 (0 -> 1) and 1 (1 -> 0), 0 -> 1 has probability 2/7"
+    yield np.isclose(with_edge(0, 1), 2 / 7)
 
 
-def check_through(function: Callable[[Ints, int, int, int], Any]) -> bool:
+@exercise(properties=4)
+def check_through(function: Callable[[Ints, int, int, int], Any]) -> Iterator[Any]:
     """Exercise 2: `function(dags, u, w, v)` says which DAGs have a path from u through w to v."""
     dags = graphs.all_dags(4)
 
@@ -139,38 +148,38 @@ def check_through(function: Callable[[Ints, int, int, int], Any]) -> bool:
 
     reach = graphs.to_adjacency(graphs.ancestors(dags))
     chain = np.array([[0, 1, 2, 0]])
-    return check(
-        "Exercise 2",
-        "return one truth value for each DAG",
-        lambda: result(0, 1, 2).shape == (len(dags),),
-        "in the DAG 0 -> 1 -> 2 (masks 0, 1, 2, 0) node 0 reaches 2 through 1",
-        lambda: bool(np.asarray(function(chain, 0, 1, 2)).all()),
+    yield "return one truth value for each DAG"
+    yield result(0, 1, 2).shape == (len(dags),)
+    yield "in the DAG 0 -> 1 -> 2 (masks 0, 1, 2, 0) node 0 reaches 2 through 1"
+    yield bool(np.asarray(function(chain, 0, 1, 2)).all())
+    yield (
         "a path through w has two parts, u to w and w to v, so no DAG has a path 0 to 2 "
-        "through 1 together with one 2 to 0 through 1",
-        lambda: not np.any(result(0, 1, 2) & result(2, 1, 0)),
+        "through 1 together with one 2 to 0 through 1"
+    )
+    yield not np.any(result(0, 1, 2) & result(2, 1, 0))
+    yield (
         "parts may be longer than one edge, and other routes from u to v do no harm: "
-        "your answer differs from a search of every DAG on 4 nodes",
-        lambda: np.array_equal(result(0, 1, 2), reach[:, 0, 1] & reach[:, 1, 2]),
+        "your answer differs from a search of every DAG on 4 nodes"
     )
+    yield np.array_equal(result(0, 1, 2), reach[:, 0, 1] & reach[:, 1, 2])
 
 
-def check_direction(rows: Sequence[Iterable[int]]) -> bool:
+@exercise(properties=4)
+def check_direction(rows: Sequence[Iterable[int]]) -> Iterator[Any]:
     """Exercise 3: a table of at most 100 rows that makes the direction of an edge sure."""
-
-    def edges() -> Floats:
-        data = bn.Data.from_arrays([list(row) for row in rows], names=("a", "b", "c"))
-        return posterior(data, data.m).edges
-
-    return check(
-        "Exercise 3",
-        "rows is a list of at least 1 and at most 100 rows with 3 whole numbers each",
-        lambda: 1 <= len(rows) <= 100 and all(len(list(row)) == 3 for row in rows),
-        "each number is 0 or 1",
-        lambda: all(value in (0, 1) for row in rows for value in row),
+    yield "rows is a list of at least 1 and at most 100 rows with 3 whole numbers each"
+    yield 1 <= len(rows) <= 100 and all(len(list(row)) == 3 for row in rows)
+    yield "each number is 0 or 1"
+    yield all(value in (0, 1) for row in rows for value in row)
+    yield (
         "some two variables should be neighbours with probability above 0.9: does it show which "
-        "column depends on the other two?",
-        lambda: (edges() + edges().T).max() > 0.9,
-        "some edge should have probability above 0.9: two neighbours alone never show a "
-        "direction, so think of what three variables can do that two cannot",
-        lambda: edges().max() > 0.9,
+        "column depends on the other two?"
     )
+    data = bn.Data.from_arrays([list(row) for row in rows], names=("a", "b", "c"))
+    edges = posterior(data, data.m).edges
+    yield (edges + edges.T).max() > 0.9
+    yield (
+        "some edge should have probability above 0.9: two neighbours alone never show a "
+        "direction, so think of what three variables can do that two cannot"
+    )
+    yield edges.max() > 0.9

@@ -3,7 +3,7 @@
 Searches for one good DAG, the classes of DAGs that score alike, and what the best one alone hides.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -288,7 +288,8 @@ def _read(scores: bn.ScoreTable) -> list[dict[int, float]]:
     return [dict(zip(masks, values, strict=True)) for masks, values in pairs]
 
 
-def check_gain(function: Callable[..., Any]) -> bool:
+@board.exercise(properties=7)
+def check_gain(function: Callable[..., Any]) -> Iterator[Any]:
     """Exercise 1: `function(score, parents, kind, u, v)` is what the move gains."""
     chain = np.array([0, 1, 2, 0])  # 0 -> 1 -> 2, and 3
     log_phi = _read(_four())
@@ -308,28 +309,25 @@ def check_gain(function: Callable[..., Any]) -> bool:
         before, after = _four().log_target([dag, _changed(dag, kind, u, v)])
         return bool(np.isclose(result(kind, u, v, dag)[0], after - before))
 
-    return board.check(
-        "Exercise 1",
-        "return a number, for adding 0 -> 3",
-        lambda: np.isfinite(result("add", 0, 3)[0]),
-        "adding 0 -> 3, or 0 -> 2, which has a parent already: the new score less the old one",
-        lambda: right("add", 0, 3) and right("add", 0, 2),
-        "deleting 1 -> 2",
-        lambda: right("delete", 1, 2),
-        "reversing 1 -> 2 changes two families",
-        lambda: right("reverse", 1, 2),
-        "ask for two scores to add or delete: all other families cancel",
-        lambda: result("add", 0, 2)[1] <= 2 and result("delete", 1, 2)[1] <= 2,
-        "ask for four scores to reverse",
-        lambda: result("reverse", 1, 2)[1] <= 4,
-        "any edge of any DAG must do",
-        lambda: all(
-            right(kind, u, v, dag)
-            for dag in some
-            for u, v in bn.graphs.to_edges(dag)
-            for kind in ("delete", "reverse")
-            if kind == "delete" or np.isfinite(move_gains(_four(), dag)[v, u])
-        ),
+    yield "return a number, for adding 0 -> 3"
+    yield np.isfinite(result("add", 0, 3)[0])
+    yield "adding 0 -> 3, or 0 -> 2, which has a parent already: the new score less the old one"
+    yield right("add", 0, 3) and right("add", 0, 2)
+    yield "deleting 1 -> 2"
+    yield right("delete", 1, 2)
+    yield "reversing 1 -> 2 changes two families"
+    yield right("reverse", 1, 2)
+    yield "ask for two scores to add or delete: all other families cancel"
+    yield result("add", 0, 2)[1] <= 2 and result("delete", 1, 2)[1] <= 2
+    yield "ask for four scores to reverse"
+    yield result("reverse", 1, 2)[1] <= 4
+    yield "any edge of any DAG must do"
+    yield all(
+        right(kind, u, v, dag)
+        for dag in some
+        for u, v in bn.graphs.to_edges(dag)
+        for kind in ("delete", "reverse")
+        if kind == "delete" or np.isfinite(move_gains(_four(), dag)[v, u])
     )
 
 
@@ -340,7 +338,8 @@ def _deleted(C: Bools, x: int, y: int, H: Any) -> Bools:
     return bn.graphs.cpdag(bn.graphs.consistent_extension(D))
 
 
-def check_deletes(function: Callable[..., Any]) -> bool:
+@board.exercise(properties=6)
+def check_deletes(function: Callable[..., Any]) -> Iterator[Any]:
     """Exercise 2: `function(C, log_phi)` gives the deletions of GES, (gain, x, y, H) each."""
     log_phi = _read(_four())
 
@@ -363,38 +362,34 @@ def check_deletes(function: Callable[..., Any]) -> bool:
                 mine[way] = gain
         return len(ways) == 756 and all(np.isclose(mine[way], ways[way]) for way in ways)
 
-    def second_phase() -> bool:
-        rows = truths()[DELETING].sample(10_000, np.random.default_rng([SEED, DELETING]))
-        scores = bn.score_families(rows, bn.BDeu(1.0), max_parents=6)
-        search = bn.ges(scores)
-        theirs = [step.gain for step in search.steps if step.kind == "delete"]
-        gains: list[float] = []
-        C = bn.graphs.cpdag(search.dags[len(search.steps) - len(theirs)])
-        while True:
-            gain, x, y, H = max(function(C, _read(scores)), key=lambda each: round(each[0], 6))
-            if gain < MARGIN:
-                return np.allclose(gains, theirs)
-            C, gains = _deleted(C, x, y, H), [*gains, gain]
-
     none: frozenset[int] = frozenset()
-    return board.check(
-        "Exercise 2",
-        "no edges, nothing to delete",
-        lambda: result(0, 0, 0, 0) == [],
-        "0 - 1 can be deleted as (0, 1) and as (1, 0), with H empty",
-        lambda: result(0, 1, 0, 0) == [(0, 1, none), (1, 0, none)],
-        "of 0 -> 2 <- 1, only (0, 2) and (1, 2)",
-        lambda: result(0, 0, 3, 0) == [(0, 2, none), (1, 2, none)],
-        "of three nodes joined in pairs, each of six (x, y) with two sets H",
-        lambda: len(set(result(0, 1, 3, 0))) == 12,
-        "on four variables, the ways and the gains of the list of all members",
-        listed,
-        "a network on which the insertions go too far: the deletions of bn.ges",
-        second_phase,
-    )
+    yield "no edges, nothing to delete"
+    yield result(0, 0, 0, 0) == []
+    yield "0 - 1 can be deleted as (0, 1) and as (1, 0), with H empty"
+    yield result(0, 1, 0, 0) == [(0, 1, none), (1, 0, none)]
+    yield "of 0 -> 2 <- 1, only (0, 2) and (1, 2)"
+    yield result(0, 0, 3, 0) == [(0, 2, none), (1, 2, none)]
+    yield "of three nodes joined in pairs, each of six (x, y) with two sets H"
+    yield len(set(result(0, 1, 3, 0))) == 12
+    yield "on four variables, the ways and the gains of the list of all members"
+    yield listed()
+    yield "a network on which the insertions go too far: the deletions of bn.ges"
+    rows = truths()[DELETING].sample(10_000, np.random.default_rng([SEED, DELETING]))
+    scores = bn.score_families(rows, bn.BDeu(1.0), max_parents=6)
+    search = bn.ges(scores)
+    theirs = [step.gain for step in search.steps if step.kind == "delete"]
+    gains: list[float] = []
+    C = bn.graphs.cpdag(search.dags[len(search.steps) - len(theirs)])
+    while True:
+        gain, x, y, H = max(function(C, _read(scores)), key=lambda each: round(each[0], 6))
+        if gain < MARGIN:
+            break
+        C, gains = _deleted(C, x, y, H), [*gains, gain]
+    yield np.allclose(gains, theirs)
 
 
-def check_search(function: Callable[[bn.ScoreTable, np.random.Generator], Any]) -> bool:
+@board.exercise(properties=4)
+def check_search(function: Callable[[bn.ScoreTable, np.random.Generator], Any]) -> Iterator[Any]:
     """Exercise 3: `function(table, rng)` finds the best DAG, and good ones of 37 variables."""
 
     def found(scores: bn.ScoreTable, seed: int) -> float:
@@ -405,22 +400,16 @@ def check_search(function: Callable[[bn.ScoreTable, np.random.Generator], Any]) 
     def gap(name: str) -> float:
         return max(below(name, found(table(name), seed)) for seed in range(SEEDS))
 
-    def large() -> bool:
-        net = bn.random_network("alarm", np.random.default_rng(SEED))
-        alarm = net.sample(1000, np.random.default_rng(SEED))
-        scores = bn.score_families(alarm, bn.BDeu(1.0), max_parents=2)
-        plain = bn.hill_climb(scores, restarts=20, rng=np.random.default_rng(SEED)).log_target
-        return found(scores, SEED) > plain + MARGIN
-
     best = f"the best DAG, for {SEEDS} seeds of 3"
-    return board.check(
-        "Exercise 3",
-        "return the parent masks of a DAG",
-        lambda: np.isfinite(gap("wine")),
-        f"wine and coronary: {best}",
-        lambda: gap("wine") == gap("coronary") == 0,
-        f"tic-tac-toe: {best}",
-        lambda: gap("tic-tac-toe") == 0,
-        "37 variables, where nothing is exact: better than 20 restarts of the plain climb",
-        large,
-    )
+    yield "return the parent masks of a DAG"
+    yield np.isfinite(gap("wine"))
+    yield f"wine and coronary: {best}"
+    yield gap("wine") == gap("coronary") == 0
+    yield f"tic-tac-toe: {best}"
+    yield gap("tic-tac-toe") == 0
+    yield "37 variables, where nothing is exact: better than 20 restarts of the plain climb"
+    net = bn.random_network("alarm", np.random.default_rng(SEED))
+    alarm = net.sample(1000, np.random.default_rng(SEED))
+    scores = bn.score_families(alarm, bn.BDeu(1.0), max_parents=2)
+    plain = bn.hill_climb(scores, restarts=20, rng=np.random.default_rng(SEED)).log_target
+    yield found(scores, SEED) > plain + MARGIN
