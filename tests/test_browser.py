@@ -42,7 +42,7 @@ from bnlab.labs import (
     structure_search,
     your_own_data,
 )
-from bnlab.labs.board import DEAD, LIVE, LOOK
+from bnlab.labs.board import DEAD, LIVE, look
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("browser")]
 
@@ -596,7 +596,7 @@ def test_only_the_first_picture_after_a_widget_is_its_still(browser: Any) -> Non
     pictures = "<p><img></p><p>Words.</p><p><img></p>"
     page = browser.new_page()
     try:
-        page.set_content(f"<style>{LOOK}</style>{cells}{pictures}</div>")
+        page.set_content(f"{look()}{cells}{pictures}</div>")
         said = "node => [getComputedStyle(node, '::before').content, "
         said += "getComputedStyle(node.querySelector('img')).opacity]"
         first, second = (place.evaluate(said) for place in page.locator("p:has(> img)").all())

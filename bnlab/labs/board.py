@@ -38,6 +38,7 @@ from jupyter_bokeh import BokehModel
 
 import bnlab as bn
 from bnlab.labs import compiling
+from bnlab.pages import render
 from bnlab.papers.page import Table
 
 Given = ParamSpec("Given")
@@ -57,99 +58,7 @@ MILLISECONDS_A_STEP = 700  # of Play
 LIVE, HELD, FADED = "bnlab-live", "bnlab-held", "bnlab-faded"
 """Classes of a widget, of its controls, and of a picture for another setting."""
 
-LOST = "jupyter-widgets-disconnected"  # the class of what has lost its kernel
-
 DEAD = "No kernel behind this: choose Run > Run All Above Selected Cell, then run this cell."
-
-# The first picture of the cell after a widget that is alive.
-STILL = f".jp-Cell:has(.{LIVE}:not(.{LOST})) + .jp-Cell p:has(> img):not(p:has(> img) ~ p)"
-
-LOOK = f"""
-.jp-Cell :has(.{LIVE}), .{LIVE} {{ overflow: visible !important; }}
-.{HELD} {{ position: sticky; top: 0; z-index: 2; background: var(--jp-layout-color0, white); }}
-.{FADED} {{ filter: grayscale(1); opacity: 0.35; }}
-.{LIVE}.{LOST}::before {{ content: "{DEAD}"; font: bold 14px sans-serif; color: #a40000; }}
-.{LIVE} .{LOST}::before {{ content: none; }}
-.{LIVE}.{LOST} > * {{ opacity: 0.35; pointer-events: none; }}
-{STILL}::before {{
-    content: "Still picture of the above:"; display: block; font-size: 13px; color: #555; }}
-{STILL} > img {{ max-height: 90px; opacity: 0.6; }}
-"""
-"""What pages do by themselves: controls stay in sight, a widget without a kernel says which cells
-to run, and the picture under one that is alive, for pages without a kernel, that it is a still."""
-
-KEYS = f"""
-addEventListener("focusin", ({{target}}) =>
-    target.matches(".{LIVE} select, .{LIVE} [type=radio]") &&
-    target.setAttribute("data-lm-suppress-shortcuts", "true"));
-"""
-"""JupyterLab leaves the keys to lists and choices, and does not go to another cell at an arrow."""
-
-NAMES = f"""
-window.bnlab ??= new MutationObserver(() => {{
-    const give = (part, what, value) =>
-        part && part.getAttribute(what) !== value && part.setAttribute(what, value);
-    for (const slider of document.querySelectorAll(".{LIVE} .widget-slider")) {{
-        const text = of => slider.querySelector(of)?.textContent ?? "";
-        const handle = slider.querySelector(".noUi-handle");
-        give(handle, "aria-label", text(".widget-label"));
-        give(handle, "aria-valuetext", text(".widget-readout"));
-    }}
-    for (const {{children}} of document.querySelectorAll(".{LIVE} .widget-play"))
-        ["Play or pause", "Stop, back to the first", "Play again and again"]
-            .forEach((name, i) => give(children[i], "title", name));
-}});
-window.bnlab.observe(document.body,
-    {{childList: true, subtree: true, attributeFilter: ["aria-valuetext"]}});
-"""
-"""Screen readers say what a slider is and where it stands, not the number of its stop; the buttons
-of Play have names. Jupyter's widgets have neither."""
-
-QUICK = """
-(function quicken() {
-    const {Document} = window.Bokeh?.require("document") ?? {};
-    if (!Document) return setTimeout(quicken, 100);
-    const tell = Document.prototype._trigger_on_change;
-    if (tell?.name === "_trigger_on_change")
-        Document.prototype._trigger_on_change = function told(event) {
-            for (const each of event.events ?? [event])
-                if (each.kind !== "ModelChanged" ||
-                    each.sync && !/^(inner|outer)_/.test(each.attr)) tell.call(this, each);
-        };
-    const looks = Bokeh.require("core/visuals/visual").VisualProperties.prototype;
-    const look = looks._get_css_value;
-    if (look?.name === "_get_css_value")
-        looks._get_css_value = function once(name) {
-            if (!this.seen) queueMicrotask(() => { this.seen = null; });
-            this.seen ??= {};
-            return this.seen[name] ??= look.call(this, name);
-        };
-    const pictures = Bokeh.require("models/plots/plot_canvas").PlotView.prototype;
-    const {invalidate_layout: lay, _invalidate_layout_if_needed: ready} = pictures;
-    if (ready?.name === "_invalidate_layout_if_needed") {
-        pictures.invalidate_layout = function later() {
-            if (!this.is_layout_root || !this._layout_computed) return lay.call(this);
-            this.resized = true;
-            this.request_layout(true);
-        };
-        pictures._invalidate_layout_if_needed = function laid() {
-            if (this.resized) this.update_layout();
-            this.resized = false;
-            ready.call(this);
-        };
-    }
-    const size = Object.getOwnPropertyDescriptor(pictures, "base_font_size")?.get;
-    if (size?.name === "get base_font_size")
-        Object.defineProperty(pictures, "base_font_size", {get: function once() {
-            if (!this.sized) queueMicrotask(() => { this.sized = null; });
-            return (this.sized ??= [size.call(this)])[0];
-        }});
-})();
-"""
-"""Pages do not tell the kernel what it has told them, nor how large a picture has become. With
-jupyter_bokeh they do, which takes time, and an old change can come after a new one. A picture looks
-a style or a size of letters up once while it draws, not for every label (bokeh/bokeh#15286), and is
-laid out when it is painted next, not at once for each width and height that changes."""
 
 _HYPHEN = re.compile(r"(?<![\w.-])-(?=\d)")  # in place of a minus; axes have a minus
 
@@ -175,9 +84,13 @@ def setup() -> None:
     if "google.colab" in sys.modules:
         import_module("google.colab.output").enable_custom_widget_manager()
     output_notebook(Resources(mode=mode, components=["bokeh"]), hide_banner=True)
-    page = f"<style>{LOOK}</style><script>{KEYS}{NAMES}{QUICK}</script>"
-    display({"text/html": page}, raw=True)  # type: ignore[no-untyped-call]
+    display({"text/html": look()}, raw=True)  # type: ignore[no-untyped-call]
     compiling.prepare()
+
+
+def look() -> str:
+    """Return what pages do by themselves."""
+    return render("live.html", live=LIVE, held=HELD, faded=FADED, dead=DEAD)
 
 
 class Figure(BokehModel):
