@@ -11,6 +11,7 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.labs import annealed_importance_sampling as lab
 from bnlab.labs.annealed_importance_sampling import SHAPE_STOPS
+from bnlab.labs.board import rows, stops
 
 GAME = lab.GAME
 
@@ -22,8 +23,8 @@ def test_heaviest_runs_hold_their_shares_of_the_whole_weight() -> None:
 
 
 def test_rows_of_a_slider_are_the_first_of_the_shuffled_ones() -> None:
-    assert lab.row_stops(GAME) == [25, 100, 400, 958]
-    assert lab.row_stops("wine") == [25, 100, 178]
+    assert stops(lab.ROW_STOPS, rows(GAME).m) == (25, 100, 400, 958)
+    assert stops(lab.ROW_STOPS, rows("wine").m) == (25, 100, 178)
     assert lab.scored(GAME, 958).log_score == pytest.approx(lab.scored(GAME).log_score)
     assert lab.posterior(GAME, 25).log_evidence > lab.posterior(GAME, 100).log_evidence
 

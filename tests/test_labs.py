@@ -330,7 +330,7 @@ def test_an_exercise_tells_the_first_property_that_fails(
 @pytest.mark.parametrize("name", start_here.DATASETS)
 def test_nested_prefixes_of_one_table(name: str) -> None:
     data = start_here.table(name)
-    stops = start_here.sizes(data.m)
+    stops = board.stops(start_here.STEPS, data.m)
     assert stops[0] == 0
     assert stops[-1] == data.m
     small, large = data.prefix(stops[1]), data.prefix(stops[2])

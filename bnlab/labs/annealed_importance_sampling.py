@@ -38,13 +38,8 @@ TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)  # nats
 Kernel = Callable[[float], Floats]
 
 scored = partial(board.bdeu_table, seed=1)
+posterior = partial(board.order_posterior, seed=1)
 """Scores given the first m rows of a case, in a random order: `scored(case, m)`; given all."""
-
-
-@cache
-def posterior(case: Case, m: int | None = None, /) -> bn.OrderPosterior:
-    """Return the exact posterior of these scores."""
-    return bn.order_posterior(scored(case, m))
 
 
 @cache
@@ -103,12 +98,6 @@ def _so_far(walker: OrderWalker, order: Ints, betas: Floats, rng: np.random.Gene
     return np.asarray(np.interp(BETAS, betas[up], log_w[up]))
 
 
-def row_stops(case: Case, /) -> list[int]:
-    """Return the numbers of rows of a case that its sliders offer."""
-    m = rows(case).m
-    return [*(stop for stop in ROW_STOPS if stop < m), m]
-
-
 class Paths(View):
     """What 20 runs weigh on their way over the bridge, and 20 on their way back.
 
@@ -117,7 +106,7 @@ class Paths(View):
 
     def __init__(self, data: bn.Data | None = None) -> None:
         self._case: Case = GAME if data is None else data
-        stops = row_stops(self._case)
+        stops = board.stops(ROW_STOPS, rows(self._case).m)
         for m, steps in product(stops, STEP_STOPS):  # now, so that the sliders answer at once
             paths(self._case, m, steps)
         super().__init__(

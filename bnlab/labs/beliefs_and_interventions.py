@@ -50,12 +50,6 @@ def five(data: bn.Data | None = None) -> bn.Data:
     return data.select(data.names[:5]).shuffled(np.random.default_rng(SEED))
 
 
-def sizes(data: bn.Data | None = None) -> tuple[int, ...]:
-    """Return the stops of the slider of rows for the coronary data, or for a table."""
-    m = five(data).m
-    return (*(size for size in SIZES if size < m), m)
-
-
 def no_path(dag: Ints, /) -> float:
     """ln of a prior factor: 5 nats against any path from M. Work to Smoking."""
     return float(-PATH_NATS * (bn.graphs.ancestors(dag)[EFFECT] >> CAUSE & 1))
@@ -149,12 +143,12 @@ class Beliefs(View):
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
-        self._own, stops = data, sizes(data)
+        self._own, stops = data, board.stops(SIZES, five(data).m)
         for prior, m in product(PRIORS, stops):  # now, so that the controls answer at once
             believed(prior, m, data)
         super().__init__(
             prior=choice("prior", list(PRIORS), EXPERT),
-            rows=size_slider("rows", stops, 200 if 200 in stops else stops[-1]),
+            rows=size_slider("rows", stops, 200),
         )
 
     def draw(self, prior: str, rows: int) -> Board:

@@ -230,10 +230,18 @@ def _labelled(label: str, width: str) -> dict[str, Any]:
     return {"description": label, "style": {"description_width": "initial"}, "layout": layout}
 
 
+def stops(sizes: Iterable[int], m: int, /) -> tuple[int, ...]:
+    """Return those of the sizes that are below m, and m."""
+    return (*(size for size in sizes if size < m), m)
+
+
 def size_slider(label: str, sizes: Sequence[float], value: float | None = None) -> Any:
-    """A slider over a few numbers, evenly spaced; `value` is the number. Arrow keys work."""
+    """A slider over a few numbers, evenly spaced; `value` is the number. Arrow keys work.
+
+    It begins with the first number if none is given, and with the last for one that is not there.
+    """
     options = [(f"{size:,}", size) for size in sizes]
-    value = sizes[0] if value is None else value
+    value = sizes[0] if value is None else value if value in sizes else sizes[-1]
     return widgets.SelectionSlider(options=options, value=value, **_labelled(label, "460px"))
 
 
@@ -367,6 +375,14 @@ def bdeu_table(
     data = rows(case) if seed is None else rows(case).shuffled(np.random.default_rng(seed))
     few = data if m is None else data.prefix(m)
     return bn.score_families(few, bn.BDeu(1.0), max_parents=min(most, data.n - 1))
+
+
+@cache
+def order_posterior(
+    case: Case, m: int | None = None, *, seed: int | None = None, most: int = 3
+) -> bn.OrderPosterior:
+    """Return the exact order-modular posterior given the scores of `bdeu_table`."""
+    return bn.order_posterior(bdeu_table(case, m, seed=seed, most=most))
 
 
 def dataset_choice(offered: Sequence[str], data: Any = None) -> widgets.Dropdown:

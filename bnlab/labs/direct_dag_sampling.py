@@ -40,6 +40,7 @@ SETTLED, OPEN = 0.05, 0.2  # a probability this near to 0 or 1; one further from
 WORST = 3.719  # standard normal quantile that right draws exceed once in 10,000 times
 
 _table = partial(board.bdeu_table, most=5)
+_exact = partial(board.order_posterior, most=5)
 
 
 class WalkDown(View):
@@ -57,7 +58,7 @@ class WalkDown(View):
         self._data, self._letters = data, list(letters or data.names)
         self._places = plots.network_positions(_exact(data, data.m).edges)
         super().__init__(
-            size=size_slider("rows used", sorted({0, min(100, data.m), data.m}), data.m),
+            size=size_slider("rows used", board.stops((0, 100), data.m), data.m),
             number=step_slider("draw", 1, 1, 20, width="300px"),
             step=step_slider("step", 0, 0, 2 * data.n, width="300px"),
         )
@@ -111,7 +112,7 @@ def _walks(data: bn.Data, size: int) -> tuple[Ints, Ints, Floats, Weights]:
     log_p = lattice.log_alpha + lattice.log_forward - lattice.log_forward[sets | 1 << v]
     chances = np.where(sets >> v & 1, np.nan, np.exp(log_p))
     rng = np.random.default_rng(SEED)
-    orders = bn.sample_orders(bn.order_posterior(table), draws=20, rng=rng)
+    orders = bn.sample_orders(_exact(data, size), draws=20, rng=rng)
     dags = bn.sample_dags(orders, draws=1, table=table, rng=rng)
     weights = np.exp(table.log_phi - table.log_phi.max(axis=1, keepdims=True))
     families = zip(map(_sets, table.parents), weights.tolist(), strict=True)
@@ -179,7 +180,7 @@ class MoreRows(View):
     """
 
     def __init__(self, data: bn.Data, start: str, via: str, end: str) -> None:
-        self._data, self._sizes = data, [*(size for size in SIZES if size < data.m), data.m]
+        self._data, self._sizes = data, board.stops(SIZES, data.m)
         u, w, v = (data.index(name) for name in (start, via, end))
         self._asked = {
             f"path {start} ⇝ {end}": ("path", u, v),
@@ -218,11 +219,6 @@ class MoreRows(View):
             ),
             "dags": (dags, f"{drawn:,} draws with {size:,} rows: {distinct:,} distinct DAGs."),
         }
-
-
-@cache
-def _exact(data: bn.Data, size: int) -> bn.OrderPosterior:
-    return bn.order_posterior(_table(data, size))
 
 
 @cache

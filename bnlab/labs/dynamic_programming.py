@@ -13,7 +13,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
-from bnlab.labs.board import choice, exercise, setup as setup, size_slider, step_slider
+from bnlab.labs.board import choice, exercise, setup as setup, size_slider, step_slider, stops
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.plots.lattice import Link, set_name
@@ -190,10 +190,9 @@ class FullSpeed(Experiment):
 
     def __init__(self, data: bn.Data, *, start: int = 20, rows: int = 1000) -> None:
         self._data = data
-        stops = [m for m in SIZES if m < data.m] + [data.m]
         super().__init__(
             size=size_slider("variables", range(4, min(MOST, data.n) + 1), min(start, data.n)),
-            rows=size_slider("rows", stops, rows if rows in stops else data.m),
+            rows=size_slider("rows", stops(SIZES, data.m), rows),
         )
 
     def compute(

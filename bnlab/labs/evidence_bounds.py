@@ -13,7 +13,8 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
-from bnlab.labs.annealed_importance_sampling import GAME, STEPS, TICKS, posterior, row_stops
+from bnlab.labs import board
+from bnlab.labs.annealed_importance_sampling import GAME, ROW_STOPS, STEPS, TICKS, posterior
 from bnlab.labs.board import Case, exercise, setup as setup, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress
@@ -41,9 +42,9 @@ class Bounds(Experiment):
     def __init__(self, data: bn.Data | None = None, *, stops: Sequence[int] = STEP_STOPS) -> None:
         self._stops = list(stops)
         self._case: Case = GAME if data is None else data
-        rows = row_stops(self._case)
+        m = board.rows(self._case).m
         super().__init__(
-            rows=size_slider("rows", rows, rows[-1]),
+            rows=size_slider("rows", board.stops(ROW_STOPS, m), m),
             runs=size_slider("runs of each bound", (9, 27, 90, 180), 27),
             nothing=[],
             unit="moves",

@@ -13,7 +13,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
-from bnlab.labs.board import bdeu_table, choice, size_slider
+from bnlab.labs.board import bdeu_table, choice, size_slider, stops
 from bnlab.labs.view import Board, View
 from bnlab.plots.lattice import Order, order_name
 from bnlab.sampling.order_target import OrderWalker
@@ -93,11 +93,10 @@ class Landscape(View):
 
     def __init__(self, data: bn.Data | None = None, *, most: int = 2) -> None:
         self._most, self._data = most, copies(ROW_STOPS[-1]) if data is None else data
-        stops = [rows for rows in ROW_STOPS if rows < self._data.m] + [self._data.m]
         controls = {
             "variables": choice("variables", ["4", "3"][-max(self._data.n - 2, 1) :]),
             "kind": choice("swap", KINDS),
-            "rows": size_slider("rows", stops, stops[-1]),
+            "rows": size_slider("rows", stops(ROW_STOPS, self._data.m), self._data.m),
             "beta": size_slider("inverse temperature β", BETA_STOPS, 1),
         }
         for control, width in zip(controls.values(), WIDTHS, strict=True):

@@ -107,7 +107,7 @@ class Worth(View):
     def __init__(self, data: bn.Data | None = None) -> None:
         self._case: Case = "tic-tac-toe" if data is None else data
         self._ns = list(range(2, rows(self._case).n + 1, 2))
-        self._sizes = _sizes(self._case)
+        self._sizes = board.stops(SIZES, rows(self._case).m)
         self._shares = [[_share(self._case, n, m) for n in self._ns] for m in self._sizes]
         super().__init__(size=size_slider("rows used", self._sizes))
 
@@ -141,11 +141,6 @@ def _share(case: Case, n: int, size: int) -> float:
     return float(bn.reweight_by_extensions(draws).stats["effective_sample_size"][0] / WEIGHED)
 
 
-def _sizes(case: Case) -> tuple[int, ...]:
-    m = rows(case).m
-    return (*(size for size in SIZES if size < m), m)
-
-
 def _sample(table: bn.ScoreTable, draws: int) -> bn.Draws:
     posterior = bn.order_posterior(table)
     return bn.sample_dags(posterior, draws=draws, rng=np.random.default_rng(SEED))
@@ -164,7 +159,7 @@ class Certain(View):
 
     def __init__(self, data: bn.Data | None = None) -> None:
         self._case: Case = "tic-tac-toe" if data is None else data
-        self._sizes = _sizes(self._case)
+        self._sizes = board.stops(SIZES, rows(self._case).m)
         self._asked = _questions(self._case)
         for size in self._sizes:
             _drawn(self._case, size)
@@ -223,7 +218,7 @@ def _questions(case: Case) -> dict[str, tuple[str, int, int]]:
     names = [name.removesuffix("-square") for name in rows(case).names]
     out = {}
     for kind in ("⇝", "→"):
-        for size in reversed(_sizes(case)[1:]):
+        for size in reversed(board.stops(SIZES[1:], rows(case).m)):
             gap = np.abs(np.diff(_exact(case, size)[kind], axis=0)[0])
             u, v = (int(place) for place in np.unravel_index(gap.argmax(), gap.shape))
             out[f"{names[u]} {kind} {names[v]}"] = kind, u, v

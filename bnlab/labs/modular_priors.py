@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.checks import Bools, Floats, Ints
-from bnlab.labs.board import bdeu_table, choice, exercise, setup as setup, size_slider
+from bnlab.labs.board import bdeu_table, choice, exercise, setup as setup, size_slider, stops
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.papers.em2007.cases import PRIORS as PRIORS, count_orders, log_factor, log_prior
@@ -155,7 +155,7 @@ class Washout(View):
     def __init__(self, data: bn.Data | None = None) -> None:
         shown, self._kind = (cancer(), "true") if data is None else (data, "most probable")
         shown = shown.select(shown.names[:NODES])
-        sizes = [*(size for size in SIZES if size < shown.m), shown.m]
+        sizes = stops(SIZES, shown.m)
         self._names, self._all = shown.names, space(NODES)
         self.posteriors: dict[int, tuple[Floats, Floats]] = {}
         for m in sizes:
@@ -178,7 +178,7 @@ class Washout(View):
         both = [pair for u, v in free for pair in ((u, v), (v, u))]
         self._pairs = both + [pair for pair in edges if pair not in free] or [(0, 1), (1, 0)]
         self._has = self._all.edges[:, *np.transpose(self._pairs)]
-        super().__init__(size=size_slider("rows", sizes, 1000 if 1000 in sizes else shown.m))
+        super().__init__(size=size_slider("rows", sizes, 1000))
 
     def draw(self, size: int) -> Board:
         """Edges and members of the class by both posteriors, and how far apart these are."""

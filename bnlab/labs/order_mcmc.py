@@ -5,7 +5,7 @@ inverse temperature. One chain, move by move, is in `bnlab.labs.landscape`.
 """
 
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import permutations, product
 from math import log
 from typing import Any
@@ -16,7 +16,8 @@ from bokeh.plotting import figure
 import bnlab as bn
 from bnlab import diagnostics, features, graphs, plots
 from bnlab.checks import Floats, Ints
-from bnlab.labs.board import bdeu_table, exercise, rows as all_rows, setup as setup, size_slider
+from bnlab.labs import board
+from bnlab.labs.board import exercise, setup as setup, size_slider
 from bnlab.labs.landscape import Landscape as Landscape
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
@@ -32,6 +33,8 @@ ROW_STOPS = (100, 200, 400, 700, 958, 1916)
 BETA_STOPS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1)
 BUDGET = 100_000  # moves
 
+posterior = partial(board.order_posterior, most=MOST_PARENTS)
+
 Pair = tuple[Floats, Floats]  # the (n, n) edge probabilities of two chains
 Target = Callable[[tuple[int, ...]], float]
 
@@ -43,12 +46,6 @@ def boards(rows: int) -> bn.Data:
     names = [name.removesuffix("-square") for name in once.names]
     values = np.tile(once.values, (2, 1))
     return bn.Data.from_arrays(values, names=names, levels=once.levels).prefix(rows)
-
-
-@cache
-def posterior(data: bn.Data) -> bn.OrderPosterior:
-    """Return the exact order-modular posterior: BDeu, ess 1, at most two parents."""
-    return bn.order_posterior(bdeu_table(data, most=MOST_PARENTS))
 
 
 @cache
@@ -265,7 +262,7 @@ def check_spend(
     function: Callable[[bn.ScoreTable, np.random.Generator], bn.Draws],
 ) -> Iterator[Any]:
     """Exercise 3: `function(table, rng)` spends 100,000 moves, hot ones too, on more modes."""
-    cases = {"boards": boards(ROW_STOPS[-1]), "wine": all_rows("wine")}
+    cases = {"boards": boards(ROW_STOPS[-1]), "wine": board.rows("wine")}
 
     @cache
     def run(name: str, seed: int) -> bn.Draws:

@@ -14,15 +14,7 @@ import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.labs import board
-from bnlab.labs.board import (
-    Case,
-    dataset_choice,
-    exercise,
-    offer,
-    rows,
-    setup as setup,
-    size_slider,
-)
+from bnlab.labs.board import Case, exercise, offer, rows, setup as setup, size_slider, stops
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 
@@ -39,6 +31,8 @@ ROOM = (260, 340, 290), (340, 420, 390)
 
 STEPS = (0, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
+posterior = board.order_posterior
+
 
 @cache
 def table(case: Case) -> bn.Data:
@@ -47,17 +41,6 @@ def table(case: Case) -> bn.Data:
     if case == "cancer (simulated)":
         return bn.load_network("cancer").sample(2000, rng)
     return rows(case).shuffled(rng) if isinstance(case, str) else case
-
-
-def sizes(m: int) -> tuple[int, ...]:
-    """Stops of the data-size slider for a table of m rows, 0 and m among them."""
-    return (*(step for step in STEPS if step < m), m)
-
-
-@cache
-def posterior(data: bn.Data, m: int) -> bn.OrderPosterior:
-    """The order-modular posterior given the first m rows: BDeu, ess 1, at most 3 parents."""
-    return bn.order_posterior(board.bdeu_table(data, m))
 
 
 @cache
@@ -78,15 +61,15 @@ class Explorer(View):
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
-        dataset = dataset_choice(DATASETS, data)
+        dataset = board.dataset_choice(DATASETS, data)
         m = table(dataset.value).m
-        super().__init__(dataset=dataset, size=size_slider("rows used", sizes(m), m))
+        super().__init__(dataset=dataset, size=size_slider("rows used", stops(STEPS, m), m))
 
     def settle(self, moved: str) -> None:
         """Offer the rows of another data set."""
         if moved == "dataset":
-            stops = sizes(table(self.controls["dataset"].value).m)
-            offer(self.controls["size"], stops, stops[-1])
+            m = table(self.controls["dataset"].value).m
+            offer(self.controls["size"], stops(STEPS, m), m)
 
     def draw(self, dataset: Case, size: int) -> Board:
         """The posterior given the first rows, at the places that all rows give the network."""
