@@ -144,21 +144,18 @@ class Checkpoint:
             return None
         digest, body = content[len(MAGIC) :][:32], content[len(MAGIC) + 32 :]
         if not content.startswith(MAGIC) or hashlib.sha256(body).digest() != digest:
-            raise ValueError(
-                f"{self._path} is damaged, or no checkpoint of this version. It was left as it is: "
-                "move it away to begin anew, or name another file"
-            )
+            raise self._refused("is damaged, or no checkpoint of this version")
         try:
             with np.load(io.BytesIO(body), allow_pickle=False) as members:
                 arrays = {name: members[name] for name in members.files}
             identity = dict(json.loads(arrays.pop(IDENTITY).tobytes()))
         except AMISS as error:
-            raise self._amiss(error) from error
+            raise self._refused(f"does not hold what this run saves ({error})") from error
         self._check(identity)
         try:
             return restore(arrays)
         except AMISS as error:
-            raise self._amiss(error) from error
+            raise self._refused(f"does not hold what this run saves ({error})") from error
 
     def save(self, arrays: Mapping[str, NDArray[Any]], /) -> None:
         """Replace the file, whole."""
@@ -177,13 +174,9 @@ class Checkpoint:
         """Whether it is time to save again: every 10 seconds, or rarer where saving takes long."""
         return time.monotonic() >= self._due
 
-    def _amiss(self, error: Exception) -> ValueError:
-        return ValueError(
-            brief(
-                f"{self._path} does not hold what this run saves ({error}). It was left as it is: "
-                "move it away to begin anew, or name another file"
-            )
-        )
+    def _refused(self, why: str) -> ValueError:
+        remedy = "move it away to begin anew, or name another file"
+        return ValueError(brief(f"{self._path} {why}. It was left as it is: {remedy}"))
 
     def _check(self, found: Mapping[str, object]) -> None:
         for name in [*self._identity, *found]:
@@ -223,7 +216,7 @@ def generator_states(rngs: Sequence[np.random.Generator], /) -> NDArray[np.uint8
 
 def restore_generators(rngs: Sequence[np.random.Generator], states: NDArray[np.uint8], /) -> None:
     """Put generators into saved states."""
-    for rng, state in zip(rngs, json.loads(states.tobytes(), object_hook=_array), strict=True):
+    for rng, state in zip(rngs, json.loads(states.tobytes()), strict=True):
         rng.bit_generator.state = state
 
 
@@ -234,10 +227,4 @@ def _digest(part: Any) -> str:
 
 def _plain(value: Any) -> Any:
     """What JSON does not know: the arrays and NumPy integers in some states."""
-    if isinstance(value, np.ndarray):
-        return {"dtype": value.dtype.str, "values": value.tolist()}
-    return value.item()
-
-
-def _array(value: dict[str, Any]) -> Any:
-    return np.array(value["values"], value["dtype"]) if "dtype" in value else value
+    return value.tolist()

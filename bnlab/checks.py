@@ -11,21 +11,12 @@ import operator
 import os
 import sys
 import types
+import typing
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, update_wrapper
 from numbers import Real
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    SupportsIndex,
-    TypeVar,
-    Union,
-    dataclass_transform,
-    get_args,
-    get_origin,
-)
+from typing import Annotated, Any, Literal, SupportsIndex, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -92,7 +83,7 @@ def checked(thing: Thing, /) -> Thing:
     return thing
 
 
-@dataclass_transform(eq_default=False, frozen_default=True, field_specifiers=(field,))
+@typing.dataclass_transform(eq_default=False, frozen_default=True, field_specifiers=(field,))
 def frozen(*, eq: bool = False, repr: bool = True) -> Callable[[type[Class]], type[Class]]:
     """Make a class a frozen dataclass with slots, whose arguments are `checked`."""
     return lambda kind: checked(dataclass(frozen=True, slots=True, eq=eq, repr=repr)(kind))

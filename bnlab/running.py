@@ -310,24 +310,3 @@ class Batch(Work):
         if self.fits is not None:
             self.fits(saved)
         self._parts = [saved]
-
-
-def gather(
-    function: Callable[[Job], Result],
-    jobs: Sequence[Job],
-    progress: Progress | None,
-    executor: Executor | None,
-    /,
-) -> list[Result]:
-    """Return what the function gives for the jobs, in their order; of the first when stopped."""
-    results: list[Result] = []
-    try:
-        with closing(spread(function, jobs, executor)) as coming:
-            for result in coming:
-                results.append(result)
-                if not report_progress(progress, len(results), len(jobs)):
-                    break
-    except KeyboardInterrupt:
-        if not results:
-            raise
-    return results

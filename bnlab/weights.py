@@ -122,9 +122,7 @@ class Betas:
 
 
 def betas_of(schedule: Schedule, /) -> Floats:
-    """Return the inverse temperatures of a schedule, or raise a ValueError for what is none."""
-    if isinstance(schedule, type) or not hasattr(schedule, "betas"):
-        raise ValueError(f"schedule={schedule!r}: pass Linear, Harmonic or Betas")
+    """Return the inverse temperatures of a schedule, or raise a ValueError where they fall."""
     own = isinstance(schedule, Linear | Harmonic | Betas)
     return schedule.betas if own else Betas(tuple(schedule.betas)).betas
 

@@ -152,7 +152,7 @@ def test_every_iteration_climbs(strength):
         completions = complete(model, values)
         start = random_tables(completions, strength, rng)
         for added in (0.0, strength, None):
-            trace = climb(completions, strength, added, 200, start).trace
+            trace = climb(completions, strength, added, 200, start)["trace"]
             assert (np.diff(trace) >= -1e-9 * np.abs(trace[:-1]) - 1e-9).all(), (model, added)
 
 

@@ -10,31 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab import memory
-from bnlab.checkpoints import (
-    Arrays,
-    Checkpoint,
-    Kept,
-    check,
-    end_to_end,
-    identity,
-    nats,
-    orders_of,
-    tallies,
-)
+from bnlab import checkpoints, memory, running
+from bnlab.checkpoints import Arrays, Checkpoint, Kept, end_to_end
 from bnlab.checks import Count, Floats, Ints, Several, checked, frozen
 from bnlab.kernels import order_walks
 from bnlab.results import Draws, Run
-from bnlab.running import (
-    GENERATOR_BYTES,
-    Batch,
-    Clock,
-    Executor,
-    Progress,
-    job_size,
-    run_steps,
-    seed_of,
-)
+from bnlab.running import Batch, Clock, Executor, Progress, job_size, run_steps, seed_of
 from bnlab.sampling.chains import acceptance
 from bnlab.sampling.order_target import Moves, OrderWalker, check_weight
 from bnlab.scores import ScoreTable
@@ -183,11 +164,7 @@ def anneal_orders(
     file = Checkpoint.at(checkpoint, run_identity(table, runs, seed, method))
     size = 1 if isinstance(method, AIS) else method.particles
     require_memory(table.n, runs, size)
-    rngs = rng.spawn(runs)
-    starts = None
-    if isinstance(method, AIS):
-        starts = np.array([child.permutation(table.n) for child in rngs])
-    done = anneal(table, method, rngs, starts, 1, file, progress, executor)
+    done = anneal(table, method, rng.spawn(runs), None, 1, file, progress, executor)
     shape = (1, len(done.log_w)) if isinstance(method, AIS) else done.log_w.shape
     check_weight(table, done.orders, done.log_target)
     settings = {"runs": runs, "method": repr(method), "max_parents": table.max_parents}
@@ -208,7 +185,7 @@ def anneal_orders(
 def require_memory(n: int, runs: int, size: int = 1, /) -> None:
     """Refuse more runs, of `size` orders each, than there is memory for."""
     memory.require(
-        runs * (GENERATOR_BYTES + 17 * size * (n + 3)),
+        runs * (running.GENERATOR_BYTES + 17 * size * (n + 3)),
         task=f"{runs:,} runs of {size:,} orders, n={n}",
         remedy="make fewer runs at a time, or take fewer particles",
     )
@@ -258,9 +235,11 @@ def _block_size(walker: OrderWalker, moves: int, runs: int, executor: Executor |
 
 def _block(job: Job) -> Arrays:
     walker, method, rngs, starts, direction = job
-    if isinstance(method, AIS) and starts is not None:
+    if isinstance(method, AIS):
+        if starts is None:
+            starts = np.array([rng.permutation(walker.n) for rng in rngs])
         return _anneal_each(walker, method, rngs, starts, direction)._asdict()
-    runs = [anneal_cloud(walker, method, rng) for rng in rngs if isinstance(method, SMC)]
+    runs = [anneal_cloud(walker, method, rng) for rng in rngs]
     return joined([{name: of_run[None] for name, of_run in run._asdict().items()} for run in runs])
 
 
@@ -286,13 +265,14 @@ def fits(table: ScoreTable, runs: int, method: AIS | SMC, /) -> Callable[[Arrays
     shape: tuple[int | str, ...]
     if isinstance(method, AIS):
         spans = min(MAX_SPANS, method.schedule.betas.size - 1)
-        shape, record = ("runs",), tallies(1, spans, 3, 2)
+        shape, record = ("runs",), checkpoints.tallies(1, spans, 3, 2)
     else:
         shape = "runs", method.particles
         steps = "steps" if method.schedule is None else method.schedule.betas.size - 1
         record = Kept(np.float64, ("runs", steps, 3), holds=partial(_are_steps, method))
-    kept = {"orders": orders_of(table.n, *shape), "log_w": nats(*shape), "log_target": nats(*shape)}
-    return lambda saved: check(saved, {**kept, "record": record}, runs=runs)
+    orders, nats = checkpoints.orders_of(table.n, *shape), checkpoints.nats(*shape)
+    kept = {"orders": orders, "log_w": nats, "log_target": nats, "record": record}
+    return lambda saved: checkpoints.check(saved, kept, runs=runs)
 
 
 def _are_steps(method: SMC, record: Floats) -> bool:
@@ -337,7 +317,7 @@ def run_identity(table: ScoreTable, runs: int, seed: str, method: AIS | SMC) -> 
     if method.schedule is not None:
         given["schedule"] = np.asarray(method.schedule.betas)
     name = type(method).__name__
-    return identity(name, **given, runs=runs, seed=seed, table=table)
+    return checkpoints.identity(name, **given, runs=runs, seed=seed, table=table)
 
 
 def anneal_cloud(walker: OrderWalker, method: SMC, rng: np.random.Generator) -> Runs:
@@ -350,7 +330,15 @@ def anneal_cloud(walker: OrderWalker, method: SMC, rng: np.random.Generator) -> 
     moves = n if method.moves_each is None else method.moves_each
     orders = rng.permuted(np.tile(np.arange(n), (size, 1)), axis=1)
     log_w, log_target = np.zeros(size), np.empty(size)
-    _move(walker, orders, log_target, 0.0, 0, method, rng)
+
+    def move(beta: float, moves: int) -> float:
+        """Move the orders in place and weigh them; the share of the moves that was accepted."""
+        tally = np.zeros((1, 1, 3, 2), np.int64)
+        plan = (beta, moves, method.moves.shares)
+        order_walks.move_each(orders, walker.source, plan, rng, (log_target, tally))
+        return float(tally[..., 1].sum() / max(1, moves * size))
+
+    move(0.0, 0)
     beta, steps = 0.0, []
     for following in _ladder(method, log_w, log_target):
         log_w += (following - beta) * log_target
@@ -359,8 +347,7 @@ def anneal_cloud(walker: OrderWalker, method: SMC, rng: np.random.Generator) -> 
         if ess < method.resample * size:
             orders = orders[resample_particles(log_w, rng)]
             log_w[:] = log_sum(log_w) - math.log(size)
-        accepted = _move(walker, orders, log_target, beta, moves, method, rng)
-        steps.append((beta, ess, accepted))
+        steps.append((beta, ess, move(beta, moves)))
     return Runs(orders, log_w, log_target, np.array(steps))
 
 
@@ -388,19 +375,3 @@ def next_beta(beta: float, log_w: Floats, log_target: Floats, share: float) -> f
         else:
             high = middle
     return high
-
-
-def _move(
-    walker: OrderWalker,
-    orders: Ints,
-    log_target: Floats,
-    beta: float,
-    moves: int,
-    method: SMC,
-    rng: np.random.Generator,
-) -> float:
-    """Move the orders in place and weigh them; the share of the moves that was accepted."""
-    tally = np.zeros((1, 1, 3, 2), np.int64)
-    plan = (beta, moves, method.moves.shares)
-    order_walks.move_each(orders, walker.source, plan, rng, (log_target, tally))
-    return float(tally[..., 1].sum() / max(1, moves * len(orders)))

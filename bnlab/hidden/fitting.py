@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnlab.checkpoints import Arrays
 from bnlab.checks import Count, Floats, Ints, checked, frozen
 from bnlab.data import Gapped
 from bnlab.hidden.completions import Completions, complete, table_rows
 from bnlab.hidden.model import HiddenModel, layout
 from bnlab.kernels import latent
 from bnlab.results import Record, Run
-from bnlab.running import Clock, Executor, Progress, gather, seed_of, spawn
+from bnlab.running import Batch, Clock, Executor, Progress, run_steps, seed_of, spawn
 
 Basis = Literal["probability", "softmax"]
 Objective = Literal["ml", "map"]
@@ -66,14 +67,6 @@ class Fit(Record):
             f"Fit({self.value:.2f}, {self.run.method}, restart {self.restart + 1} of "
             f"{self.values.size}, {self.trace.size} iterations{end})"
         )
-
-
-class Climb(NamedTuple):
-    """One start's end: theta (cells,), trace (iterations,), whether it came to rest."""
-
-    theta: Floats
-    trace: Floats
-    converged: bool
 
 
 @checked
@@ -181,14 +174,15 @@ def climb(
     max_iterations: int,
     theta: Floats,
     /,
-) -> Climb:
-    """EM (`added` pseudo-counts) or VBEM (added=None) from one start."""
+) -> Arrays:
+    """EM (`added` pseudo-counts) or VBEM (added=None) from one start: its end, as (1, ...)."""
     trace, theta = np.empty(max_iterations), theta.copy()
     rule = (0.0, strength) if added is None else (added, None)
     tables = completions.base, completions.first
     limits = PER_ROW * completions.m, max_iterations
     done, converged = latent.climb(theta, completions.groups, tables, *rule, limits, trace)
-    return Climb(theta, trace[:done].copy(), bool(converged))
+    end = {"theta": theta[None], "value": trace[[done - 1]], "trace": trace[:done].copy()}
+    return {**end, "iterations": np.array([done]), "converged": np.array([converged])}
 
 
 def highest(values: Floats, /) -> int:
@@ -224,18 +218,19 @@ def _fit(
     starts = [random_tables(completions, model.strength, each) for each in spawn(rng, restarts)]
     if start is not None:
         starts.insert(0, flat_tables(model, start)[0])
-    start_from = partial(climb, completions, model.strength, added, max_iterations)
-    ends = gather(start_from, starts, progress, executor)
-    values = np.array([end.trace[-1] for end in ends])
-    iterations = np.array([end.trace.size for end in ends])
+    climb_from = partial(climb, completions, model.strength, added, max_iterations)
+    batch = Batch(climb_from, lambda part: starts[part.start], len(starts), executor)
+    stopped, ends = run_steps(batch, None, progress), batch.arrays()
+    values, iterations = ends["value"], ends["iterations"]
     best = highest(values)
-    value, (theta, trace, converged) = float(values[best]), ends[best]
+    value, converged = float(values[best]), bool(ends["converged"][best])
+    theta, trace = ends["theta"][best], np.split(ends["trace"], np.cumsum(iterations)[:-1])[best]
     counts = np.empty(theta.size)
     latent.expect(theta, completions.groups, completions.base, counts)
     tables, expected = as_tables(model, theta), as_tables(model, counts)
     settings: dict[str, float | None] = {"restarts": restarts, "max_iterations": max_iterations}
     settings |= {"pseudo_counts": added, "strength": model.strength}
-    run = Run(method, settings, seed, clock.seconds, stopped=len(ends) < len(starts))
+    run = Run(method, settings, seed, clock.seconds, stopped=stopped)
     return Fit(value, tables, expected, trace, converged, best, values, iterations, run)
 
 

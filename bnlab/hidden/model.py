@@ -128,12 +128,8 @@ class HiddenModel(Record):
         >>> sorted(HiddenModel([0, 1, 1, 5], [2] * 4, hidden=[0, 2, 3]).in_use)
         [0, 1]
         """
-        parents, found, new = self.parents.tolist(), set[int](), set(self.observed)
-        while new:
-            found |= new
-            above = {u for u in range(self.n) if any(parents[v] >> u & 1 for v in new)}
-            new = above - found
-        return frozenset(found)
+        above = graphs.ancestors(self.parents)[list(self.observed)]
+        return frozenset(self.observed).union(graphs.members(np.bitwise_or.reduce(above)))
 
     @property
     def aliases(self) -> int:

@@ -9,22 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab import memory
+from bnlab.checkpoints import Arrays, end_to_end
 from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.data import Gapped
+from bnlab.hidden import fitting
 from bnlab.hidden.completions import Completions, cells_of_rows, counted, distinct_rows, table_rows
-from bnlab.hidden.fitting import (
-    MAX_ITERATIONS,
-    Basis,
-    climb,
-    flat_tables,
-    highest,
-    pseudo_counts,
-    random_tables,
-)
+from bnlab.hidden.fitting import MAX_ITERATIONS, Basis
 from bnlab.hidden.model import Component, HiddenModel, codes, components
 from bnlab.kernels import latent
 from bnlab.results import Estimate, Kind, Run
-from bnlab.running import Clock, Executor, Progress, Stopped, gather, seed_of
+from bnlab.running import Batch, Clock, Executor, Progress, Stopped, run_steps, seed_of
 
 Score = Literal["ml", "map", "bic", "bicp", "cs", "csd", "csd_rank", "vb"]
 
@@ -156,57 +150,59 @@ def score_structures(
     split = [components(model) for model in models]
     distinct = {one.key: one for of_model in split for one in of_model}
     for model in models:
-        pseudo_counts(model, "map", basis)
+        fitting.pseudo_counts(model, "map", basis)
     jobs = [
         (one, rows, weight, frozenset(scores), restarts, child, basis, max_iterations)
         for one, child in zip(distinct.values(), rng.spawn(len(distinct)), strict=True)
     ]
-    done = gather(_score_component, jobs, progress, executor)
-    if len(done) < len(jobs):
-        told = f"stopped after {len(done)} of {len(jobs)} components"
+    batch = Batch(_score_component, lambda part: jobs[part.start], len(jobs), executor)
+    if run_steps(batch, None, progress):
+        told = f"stopped after {batch.count} of {len(jobs)} components"
         raise Stopped(f"{told}: no structure is scored")
-    found = dict(zip(distinct, done, strict=True))
+    found = dict(zip(distinct, batch.arrays()["terms"], strict=True))
     settings = {"restarts": restarts, "basis": basis, "max_iterations": max_iterations}
     run = Run("EM and VBEM", settings, seed, clock.seconds)
     m = len(tables[0])
     return [
-        _assembled(scores, [found[one.key] for one in of_model], m, model, alias, run)
+        _assembled(scores, np.array([found[one.key] for one in of_model]), m, model, alias, run)
         for model, of_model in zip(models, split, strict=True)
     ]
 
 
 def _score_component(
     job: tuple[Component, Ints, Floats, frozenset[Score], int, np.random.Generator, Basis, int],
-) -> Terms:
+) -> Arrays:
+    """The `Terms` of a component, as an array (1, terms)."""
     component, rows, weight, wanted, restarts, rng, basis, max_iterations = job
-    model = component.model
+    model, strength = component.model, component.model.strength
     completions = counted(model, rows[:, component.columns], weight)
-    starts = [random_tables(completions, model.strength, rng) for _ in range(restarts)]
-    added = pseudo_counts(model, "map", basis)
+    starts = [fitting.random_tables(completions, strength, rng) for _ in range(restarts)]
+    added = fitting.pseudo_counts(model, "map", basis)
 
     def best(method: float | None, thetas: list[Floats]) -> tuple[Floats, float]:
-        ends = [climb(completions, model.strength, method, max_iterations, t) for t in thetas]
-        values = np.array([end.trace[-1] for end in ends])
-        return ends[highest(values)].theta, float(values.max())
+        climbs = [fitting.climb(completions, strength, method, max_iterations, t) for t in thetas]
+        ends = end_to_end(climbs)
+        return ends["theta"][fitting.highest(ends["value"])], float(ends["value"].max())
 
     theta, _ = best(added, starts)
     groups, base, counts = completions.groups, completions.base, np.empty(theta.size)
     log_likelihood = latent.expect(theta, groups, base, counts) + latent.dot_log(base, theta)
-    cs = latent.bound(theta, groups, (base, completions.first), model.strength, counts)
+    cs = latent.bound(theta, groups, (base, completions.first), strength, counts)
     vb = best(None, [theta, *starts])[1] if "vb" in wanted else math.nan
     needs_climb = "ml" in wanted and added > 0
     ml = best(0.0, [theta, *starts])[1] if needs_climb else log_likelihood
     # Last, since it draws tables of its own.
     rank = dimension(model, rng=rng) if "csd_rank" in wanted else 0
-    log_prior = _log_prior(completions, model.strength, theta)
+    log_prior = _log_prior(completions, strength, theta)
     parameters, hidden = model.free_parameters, len(model.hidden)
-    return Terms(ml, log_likelihood, log_prior, cs, vb, parameters, rank, hidden)
+    terms = Terms(ml, log_likelihood, log_prior, cs, vb, parameters, rank, hidden)
+    return {"terms": np.array([terms])}
 
 
 def _assembled(
-    scores: Collection[Score], found: list[Terms], m: int, model: HiddenModel, alias: bool, run: Run
+    scores: Collection[Score], found: Floats, m: int, model: HiddenModel, alias: bool, run: Run
 ) -> dict[str, Estimate]:
-    total = Terms(*map(math.fsum, zip(*found, strict=True)))
+    total = Terms(*map(math.fsum, found.T))
     log_m = math.log(max(m, 1))
     bic = total.map - 0.5 * total.parameters * log_m
     unseen = total.parameters - total.rank
@@ -279,7 +275,7 @@ def _dimension_of_component(model: HiddenModel, rng: np.random.Generator) -> int
     else:
         states = rng.integers(0, arities, (MAX_CONFIGURATIONS, len(arities)))
     completions = counted(model, states)
-    theta = random_tables(completions, 1.0, rng)
+    theta = fitting.random_tables(completions, 1.0, rng)
     cells = cells_of_rows(completions)
     products = theta[cells].prod(axis=1)
     shares = products / products.sum(axis=1, keepdims=True)
@@ -334,7 +330,7 @@ def perturbation_dimensions(
     completions = counted(model, codes(model, data))
     starts = completions.first[:-1]
     rows, _ = table_rows(completions.first)
-    base = np.maximum(flat_tables(model, theta)[0], 10 * eps)
+    base = np.maximum(fitting.flat_tables(model, theta)[0], 10 * eps)
     base /= np.add.reduceat(base, starts)[rows]
     cells = cells_of_rows(completions)
     closed = _closed(completions)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs, memory
 from bnlab.checks import Count, Floats, Ints, checked, frozen
+from bnlab.diagnostics import weights_ess
 from bnlab.kernels import posets as kernels
 from bnlab.results import Draws, package_versions
 from bnlab.running import Clock, Executor, workers
@@ -214,10 +215,7 @@ def reweight_by_extensions(
     clock = Clock()
     log_extensions = log_count(draws.values, max_states=max_states, executor=executor)
     log_weight = draws.log_weight - log_extensions
-    largest = log_weight.max(axis=1, keepdims=True)
-    weights = np.exp(log_weight - np.where(largest > -np.inf, largest, 0.0))
-    squares = (weights**2).sum(axis=1)
-    sizes = np.divide(weights.sum(axis=1) ** 2, squares, np.zeros(len(squares)), where=squares > 0)
+    sizes = [weights_ess(chain) if math.isfinite(chain.max()) else 0.0 for chain in log_weight]
     traces = {**draws.traces, "log_extensions": log_extensions}
     if draws.independent:  # which weighted draws are not said to be
         traces["group"] = draws.groups
@@ -229,7 +227,7 @@ def reweight_by_extensions(
         log_weight=log_weight,
         prior="structure-modular",
         independent=False,
-        stats={**stats, "effective_sample_size": sizes},
+        stats={**stats, "effective_sample_size": np.array(sizes)},
         traces=traces,
         run=replace(draws.run, method=method, seconds=seconds, versions=package_versions()),
     )
@@ -242,8 +240,7 @@ def solve(above: Ints, max_states: int, /) -> Recursion:
     more room, and keep what they have found.
     """
     n, room = above.size, min(FIRST_STATES, max_states)
-    nodes = np.arange(n, dtype=np.int64)
-    below = (above >> nodes[:, None] & 1) @ (np.int64(1) << nodes)  # each one's descendants
+    below = graphs.from_adjacency(graphs.to_adjacency(above).T)  # each one's descendants
     attempts = [_start(above, False), _start(below, True)]
     while True:
         for i, start in enumerate(attempts):
@@ -265,11 +262,11 @@ def solve(above: Ints, max_states: int, /) -> Recursion:
 
 def from_residues(values: list[int], primes: tuple[int, ...], /) -> int:
     """The number below the product of the primes with these residues (Chinese remainders)."""
-    number, modulus = 0, 1
+    modulus, number = math.prod(primes), 0
     for value, prime in zip(values, primes, strict=True):
-        number += modulus * ((value - number) * pow(modulus, -1, prime) % prime)
-        modulus *= prime
-    return number
+        others = modulus // prime
+        number += value * others * pow(others, -1, prime)
+    return number % modulus
 
 
 def _start(above: Ints, upside_down: bool) -> Recursion:

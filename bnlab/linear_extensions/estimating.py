@@ -19,19 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab import graphs
-from bnlab.checkpoints import (
-    GENERATORS,
-    Arrays,
-    Checkpoint,
-    Kept,
-    check,
-    counts,
-    generator_states,
-    identity,
-    nats,
-    restore_generators,
-)
+from bnlab import checkpoints, graphs
+from bnlab.checkpoints import Arrays, Checkpoint, Kept, generator_states, identity
 from bnlab.checks import Bools, Count, Floats, Ints, checked, real
 from bnlab.kernels import posets as kernels
 from bnlab.linear_extensions.counting import solve
@@ -292,9 +281,10 @@ class _Drawn(Work):
         return {**arrays, "steps": np.array(self.at.trace.size - 1)}
 
     def restore(self, saved: Arrays) -> None:
-        whole = {name: counts() for name in ("draws", "made", "obeying", "steps")}
-        kept = {"trace": nats("places"), **whole, "sweeps": Kept(np.int64, (), 1, MOST_SWEEPS)}
-        check(saved, {**kept, "states": GENERATORS}, places=len(self._steps) + 1)
+        kept = {name: checkpoints.counts() for name in ("draws", "made", "obeying", "steps")}
+        kept |= {"trace": checkpoints.nats("places"), "states": checkpoints.GENERATORS}
+        kept["sweeps"] = Kept(np.int64, (), 1, MOST_SWEEPS)
+        checkpoints.check(saved, kept, places=len(self._steps) + 1)
         trace, done = saved["trace"], len(saved["trace"]) - 1
         if not (
             saved["steps"] == done
@@ -304,7 +294,7 @@ class _Drawn(Work):
             and saved["obeying"] < max(1, self._k)
         ):
             raise ValueError("these draws do not make the trace beside them")
-        restore_generators([self._rng], saved["states"])
+        checkpoints.restore_generators([self._rng], saved["states"])
         draws, made, obeying, sweeps = (int(saved[name]) for name in _Position._fields[1:-1])
         self.at = _Position(trace, draws, made, obeying, sweeps, saved["states"])
 
