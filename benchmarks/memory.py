@@ -225,7 +225,7 @@ CASES = {
         itself,
         lambda runs: bn.anneal_orders(table(12), runs=runs, rng=rng(), method=bn.AIS(CLOUDS)),
         9,
-        60_000,
+        36_000,
         200_000,
     ),
     "anneal_orders, SMC": Case(
@@ -248,7 +248,7 @@ CASES = {
             table(20), steps=3 + keep // 80, keep=keep, chains=2, rng=rng()
         ),
         9,
-        100_000,
+        60_000,
         400_000,
     ),
     "chow_liu": Case(lambda arity: data(20, 5, arity), bn.chow_liu, 3, 200, 400),
@@ -256,7 +256,7 @@ CASES = {
         lambda m: data(20, m, 3),
         lambda d: bn.fit_tree_mixture(d, components=8, restarts=2, max_iterations=3, rng=rng()),
         9,
-        400_000,
+        240_000,
         800_000,
     ),
     "fit_tree_mixture, states": Case(

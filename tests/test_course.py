@@ -451,7 +451,11 @@ def test_formulas_widgets_and_names_on_a_page():
 
 @pytest.mark.slow
 def test_pages_are_accessible_and_draw_offline(course, browser):
-    """axe-core finds nothing of weight; every figure is drawn; no script complains."""
+    """axe-core finds nothing of weight; every figure is drawn; no script complains.
+
+    Colours, which take axe longest, are looked at in the lecturer's pages, which have all that
+    those for students have.
+    """
     context = browser.new_context(offline=True)
     folders = course / "pages", course / "lecturers"
     for path in sorted(page for folder in folders for page in folder.rglob("*.html")):
@@ -462,7 +466,9 @@ def test_pages_are_accessible_and_draw_offline(course, browser):
         figures = path.read_text(encoding="utf-8").count("embed_items_notebook")
         if figures:
             page.wait_for_function(f"Bokeh.documents.length >= {figures}")
-        serious = [fault["id"] for fault in violations(page) if fault["impact"] != "minor"]
+        without = [] if "lecturers" in path.parts else ["color-contrast"]
+        found = violations(page, without=without)
+        serious = [fault["id"] for fault in found if fault["impact"] != "minor"]
         assert (path.name, complaints, serious) == (path.name, [], [])
         page.close()
 
