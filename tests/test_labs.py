@@ -268,7 +268,7 @@ def test_without_threads_a_moved_control_ends_the_work_for_the_earlier_setting(
     assert list(bounds.results) == [first]
     wide = evidence_bounds.Bounds(stops=[10, 100])
     _run_alone(wide.runner)
-    assert wide.found == evidence_bounds.Bounds(stops=[10, 100]).runner.run_now()[1]
+    assert wide.found == evidence_bounds.Bounds(stops=[10, 100]).runner.run_now()
 
 
 def test_without_threads_an_exact_sum_is_found(alone: None) -> None:

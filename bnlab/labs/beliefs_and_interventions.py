@@ -16,7 +16,7 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.labs import board
-from bnlab.labs.board import choice, exercise, setup as setup, size_slider
+from bnlab.labs.board import Case, choice, exercise, setup as setup, size_slider
 from bnlab.labs.modular_priors import space
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
@@ -44,9 +44,9 @@ FEW = "at most 4 edges"
 
 
 @cache
-def five(data: bn.Data | None = None) -> bn.Data:
+def five(case: Case = "coronary") -> bn.Data:
     """Return five variables of the coronary data, or of a table, in a random order of the rows."""
-    data = board.rows("coronary") if data is None else data
+    data = board.rows(case)
     return data.select(data.names[:5]).shuffled(np.random.default_rng(SEED))
 
 
@@ -82,15 +82,15 @@ PRIORS: Mapping[str, Callable[[], Floats]] = {
 
 
 @cache
-def log_likelihoods(m: int, data: bn.Data | None = None) -> Floats:
-    """Return ln p(D | G) of each DAG for the first rows of `five(data)`, nats."""
-    return board.bdeu_table(five(data), m, most=4).log_target(space(5).dags)
+def log_likelihoods(m: int, case: Case = "coronary") -> Floats:
+    """Return ln p(D | G) of each DAG for the first rows of `five(case)`, nats."""
+    return board.bdeu_table(five(case), m, most=4).log_target(space(5).dags)
 
 
 @cache
-def believed(prior: str, rows: int, data: bn.Data | None = None) -> Floats:
+def believed(prior: str, rows: int, case: Case = "coronary") -> Floats:
     """Return (5, 5) edge probabilities by the sum over all DAGs."""
-    p = normalised(PRIORS[prior]() + log_likelihoods(rows, data))
+    p = normalised(PRIORS[prior]() + log_likelihoods(rows, case))
     return np.asarray(np.tensordot(p, space(5).edges, axes=1))
 
 
@@ -143,9 +143,10 @@ class Beliefs(View):
     """
 
     def __init__(self, data: bn.Data | None = None) -> None:
-        self._own, stops = data, board.stops(SIZES, five(data).m)
+        self._case: Case = "coronary" if data is None else data
+        stops = board.stops(SIZES, five(self._case).m)
         for prior, m in product(PRIORS, stops):  # now, so that the controls answer at once
-            believed(prior, m, data)
+            believed(prior, m, self._case)
         super().__init__(
             prior=choice("prior", list(PRIORS), EXPERT),
             rows=size_slider("rows", stops, 200),
@@ -153,8 +154,8 @@ class Beliefs(View):
 
     def draw(self, prior: str, rows: int) -> Board:
         """The edges under the prior, and those that it moves most."""
-        names, plain = five(self._own).names, believed(PLAIN, rows, self._own)
-        edges = believed(prior, rows, self._own)
+        names, plain = five(self._case).names, believed(PLAIN, rows, self._case)
+        edges = believed(prior, rows, self._case)
         gap = np.abs(edges - plain) - np.eye(5)  # edges only
         most = np.argsort(-gap, axis=None, kind="stable")[:MOST_PAIRS]
         labels = [f"{names[i // 5]} → {names[i % 5]}" for i in most]

@@ -152,14 +152,6 @@ class Figure(BokehModel):
             Document().add_root(model)
         self._document.on_change_dispatch_to(self)
 
-    def source(self, name: str) -> ColumnDataSource:
-        """The ColumnDataSource with this name; a ValueError lists the names there are."""
-        found = self._model.select_one({"type": ColumnDataSource, "name": name})
-        if found is None:
-            names = sorted(s.name for s in self._model.select(ColumnDataSource) if s.name)
-            raise ValueError(f"the picture has no source {name!r}; it has {', '.join(names)}")
-        return found
-
 
 class Panel(widgets.VBox):
     """A Bokeh picture with a caption under it; one picture, one idea.
@@ -187,7 +179,12 @@ class Panel(widgets.VBox):
 
     def source(self, name: str) -> ColumnDataSource:
         """The source with this name; a ValueError lists the names there are."""
-        return self.figure.source(name)
+        picture = self.figure.picture
+        found = picture.select_one({"type": ColumnDataSource, "name": name})
+        if found is None:
+            names = sorted(each.name for each in picture.select(ColumnDataSource) if each.name)
+            raise ValueError(f"the picture has no source {name!r}; it has {', '.join(names)}")
+        return found
 
     def show(self, picture: LayoutDOM, caption: str = "") -> None:
         """Replace the picture, as when another data set brings other variables."""
@@ -261,17 +258,16 @@ def stepper(slider: Any) -> widgets.Box:
     """A slider over steps with the buttons Back and Step, and Play, which goes to its end."""
     place = "index" if isinstance(slider, widgets.SelectionSlider) else "value"
     first, last = (0, len(slider.options) - 1) if place == "index" else (slider.min, slider.max)
+    play = widgets.Play(min=first, max=last, interval=MILLISECONDS_A_STEP, description="Play")
 
     def move(by: int) -> None:
-        end = last if place == "index" else slider.max
-        setattr(slider, place, min(max(getattr(slider, place) + by, first), end))
+        setattr(slider, place, min(max(getattr(slider, place) + by, first), play.max))
 
     back = widgets.Button(description="Back", icon="step-backward")
     forth = widgets.Button(description="Step", icon="step-forward", button_style="primary")
     for button, by in ((back, -1), (forth, 1)):
         button.layout.width = "90px"
         button.on_click(lambda _, by=by: move(by))
-    play = widgets.Play(min=first, max=last, interval=MILLISECONDS_A_STEP, description="Play")
     widgets.jslink((play, "value"), (slider, place))
     if place == "value":
         widgets.dlink((slider, "max"), (play, "max"))

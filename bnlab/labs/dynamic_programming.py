@@ -13,7 +13,8 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
-from bnlab.labs.board import choice, exercise, setup as setup, size_slider, step_slider, stops
+from bnlab.labs import board
+from bnlab.labs.board import choice, exercise, setup as setup, size_slider, step_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.plots.lattice import Link, set_name
@@ -192,7 +193,7 @@ class FullSpeed(Experiment):
         self._data = data
         super().__init__(
             size=size_slider("variables", range(4, min(MOST, data.n) + 1), min(start, data.n)),
-            rows=size_slider("rows", stops(SIZES, data.m), rows),
+            rows=size_slider("rows", board.stops(SIZES, data.m), rows),
         )
 
     def compute(
@@ -236,10 +237,7 @@ class _Read(np.ndarray):
 def check_best_order(function: Callable[[Floats], Sequence[int]]) -> Iterator[Any]:
     """Exercise 1: `function(log_alpha)` is the order of the largest weight, first node first."""
     cancer = bn.load_network("cancer").sample(40, np.random.default_rng(SEED))
-    lattices = [
-        bn.order_lattice(bn.score_families(data, bn.BDeu(ess=1.0), max_parents=3)).log_alpha
-        for data in (cancer, bn.load_dataset("coronary"))
-    ]
+    lattices = [bn.order_lattice(board.bdeu_table(case)).log_alpha for case in (cancer, "coronary")]
 
     def weight(log_alpha: Floats, order: Sequence[int]) -> float:
         total, before = 0.0, 0

@@ -55,7 +55,10 @@ class View(ABC):
 
     def __init__(self, **controls: Any) -> None:
         self._settling = False
-        self.use(**controls)
+        self.controls = controls
+        for name, control in controls.items():
+            control.observe(partial(self._move, name), "value")
+        vars(self).update(controls)
         with Drawing() as self._drawn:
             board = self.board()
         self.panels = {name: Panel(*shown) for name, shown in board.items()}
@@ -63,13 +66,6 @@ class View(ABC):
         self.widget = stacked(*self.arrange())
         gc.collect()
         gc.freeze()  # else a collection passes over all that is loaded, 0.1 s, while one drags
-
-    def use(self, **controls: Any) -> None:
-        """Listen to these controls."""
-        self.controls = controls
-        vars(self).update(controls)
-        for name, control in controls.items():
-            control.observe(partial(self._move, name), "value")
 
     @abstractmethod
     def draw(self, *args: Any, **values: Any) -> Board:
@@ -320,11 +316,10 @@ class Experiment(View):
     ----------
     runner : Run, Stop and progress; `runner.run_now()` runs at once
     found : the result so far for what the controls ask, or `nothing`; `draw` has it first
-    latest : the last result, whatever was asked
     """
 
     def __init__(self, *, nothing: Any = None, unit: str = "steps", **controls: Any) -> None:
-        self.found = self.latest = self._nothing = nothing
+        self.found = self._nothing = nothing
         self._asked: Hashable = None
         self._shown_for = ""  # the setting of the result on display, if there is one
         self.results: dict[Hashable, Any] = {}  # of each setting
@@ -376,16 +371,15 @@ class Experiment(View):
             for panel in self.panels.values():
                 panel.fade(f"For the earlier setting ({self._shown_for}). {press}")
 
-    def _given(self) -> tuple[Hashable, dict[str, Any]]:
-        return self.setting(), self.values()
+    def _given(self) -> tuple[dict[str, Any]]:
+        self._asked = self.setting()
+        return (self.values(),)
 
-    def _run(self, asked: Hashable, values: Any, progress: Progress) -> tuple[Hashable, Any]:
-        self._asked = asked
-        return asked, self.compute(progress, **values)
+    def _run(self, values: dict[str, Any], progress: Progress) -> Any:
+        return self.compute(progress, **values)
 
-    def _finish(self, result: tuple[Hashable, Any]) -> None:
-        asked, self.latest = result
-        self.results[asked] = self.latest
+    def _finish(self, found: Any) -> None:
+        self.results[self._asked] = found
         self._present(anew=True)
 
     def _look(self, done: int, total: int, found: Any) -> None:
