@@ -1145,7 +1145,8 @@ def test_no_part_of_that_name(here: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_pages_of_papers_are_the_same_bytes(tmp_path: Path) -> None:
-    made = [reproduce.make(Part("a", "A", a_table, "So."))]
+    part = Part("a", "A", a_table, "So.")
+    made = {part: reproduce.make(part)}
     pages = []
     for name in ("one.html", "two.html"):
         path = tmp_path / name

@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from bnlab.cli.report import words
 from bnlab.cli.terminal import DONE, INTERRUPTED, Failure, need, shown
 from bnlab.files import check_places, write_whole
 
 if TYPE_CHECKING:
-    from bnlab.papers.page import Page, Part, Table
+    from bnlab.papers.page import Page, Part
 
 PAPERS = {
     "NK": ("nk2013", "Niinimäki and Koivisto (2013): annealed importance sampling on orders"),
@@ -43,15 +43,6 @@ examples:
 )
 
 
-class Made(NamedTuple):
-    """A part with its table or figure, or why it is `missing`."""
-
-    part: Part
-    table: Table | None = None
-    figure: Any = None
-    missing: str = ""
-
-
 def add_options(one: argparse.ArgumentParser, /) -> None:
     """The options of this command."""
     one.add_argument("paper", type=str.upper, choices=PAPERS, metavar="PAPER", help="a short name")
@@ -63,6 +54,8 @@ def add_options(one: argparse.ArgumentParser, /) -> None:
 def run(options: argparse.Namespace, /) -> int:
     """Make the parts, write each table when it is there, and the page at the end."""
     need("bokeh", "a paper's page")
+    from bnlab.papers.page import Table
+
     package, title = PAPERS[options.paper]
     parts = [part for part in parts_of(package) if part.name.startswith(options.only)]
     if not parts:
@@ -71,26 +64,25 @@ def run(options: argparse.Namespace, /) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     page = folder / f"{package}.html"
     check_places([page, *(folder / f"{part.name}.csv" for part in parts)])
-    made: list[Made] = []
+    made: dict[Part, Any] = {}
     stopped = False
     try:
         with shown("parts", quiet=options.quiet) as progress:
             for done, part in enumerate(parts):
                 progress(done, len(parts), part.name)
-                each = make(part)
-                if each.table is not None:
-                    write_whole(folder / f"{part.name}.csv", each.table.csv().encode())
-                made.append(each)
+                made[part] = found = make(part)
+                if isinstance(found, Table):
+                    write_whole(folder / f"{part.name}.csv", found.csv().encode())
     except KeyboardInterrupt:
         if not made:
             raise
         stopped = True
     command = shlex.join(["bnlab", *words(options.typed)])
     write_paper(page, made, title=title, command=command, stopped=stopped)
-    left_out = [each.part.name for each in made if each.missing]
+    left_out = [part.name for part, found in made.items() if isinstance(found, str)]
     if left_out:
         print(f"left out for want of files: {', '.join(left_out)}", file=sys.stderr)
-    tables = sum(each.table is not None for each in made)
+    tables = sum(isinstance(found, Table) for found in made.values())
     print(f"{page}: {len(made)} parts, {tables} tables as CSV{', stopped' if stopped else ''}")
     return INTERRUPTED if stopped else DONE
 
@@ -101,34 +93,33 @@ def parts_of(package: str, /) -> tuple[Part, ...]:
     return tuple(page.parts.values())
 
 
-def make(part: Part, /) -> Made:
-    """Make a part; a file of data that is not at hand leaves it empty, with the reason."""
-    from bnlab.papers.page import Table
-
+def make(part: Part, /) -> Any:
+    """Return the table or figure of a part, or why it is missing: a file is not at hand."""
     try:
-        found = part.make()
+        return part.make()
     except (FileNotFoundError, ModuleNotFoundError) as error:
-        return Made(part, missing=str(error))
-    return Made(part, found) if isinstance(found, Table) else Made(part, figure=found)
+        return str(error)
 
 
 def write_paper(
-    path: Path, made: Sequence[Made], /, *, title: str, command: str, stopped: bool
+    path: Path, made: Mapping[Part, Any], /, *, title: str, command: str, stopped: bool
 ) -> None:
     """Write the page, whole or not at all; `command` makes it again."""
     from bnlab import pages
+    from bnlab.papers.page import Table
     from bnlab.results import package_versions
 
-    script, drawn = pages.embedded({e.part.name: e.figure for e in made if e.figure is not None})
+    figures = {p.name: made[p] for p in made if not isinstance(made[p], Table | str)}
+    script, drawn = pages.embedded(figures)
     page = pages.render(
         "paper.html",
         title=title,
-        contents={each.part.name: each.part.title for each in made},
+        contents={part.name: part.title for part in made},
         made=made,
         tables={
-            each.part.name: pages.Table(each.part.about, *each.table.display())
-            for each in made
-            if each.table is not None
+            part.name: pages.Table(part.about, *found.display())
+            for part, found in made.items()
+            if isinstance(found, Table)
         },
         drawn=drawn,
         stopped=stopped,

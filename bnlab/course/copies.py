@@ -54,7 +54,7 @@ class Exercise:
         The solution's own call of the check is replaced by giving its arguments the names that
         the student's have.
         """
-        solution, call = _without_check(self.solution, _function(self.check))
+        solution, call = _without_check(self.solution, ast.unparse(self.check.func))
         pairs = zip(self.check.args, call.args, strict=True)
         names = [f"{ast.unparse(name)} = {ast.unparse(value)}" for name, value in pairs]
         return "\n".join([self.answer, "", "", BEGIN, solution, "", "", *names, END])
@@ -222,30 +222,28 @@ def _split(cell: Cell) -> tuple[str, ast.Call] | None:
     except SyntaxError:  # IPython's own commands
         return None
     last = body[-1] if body else None
-    if not (isinstance(last, ast.Assign) and _is_check(last.value)):
+    check = _check_in(last.value) if isinstance(last, ast.Assign) else None
+    if last is None or check is None:
         return None
-    assert isinstance(last.value, ast.Call)
-    return "\n".join(source.splitlines()[: last.lineno - 1]).rstrip(), last.value
+    return "\n".join(source.splitlines()[: last.lineno - 1]).rstrip(), check
 
 
 def _without_check(solution: str, function: str) -> tuple[str, ast.Call]:
     """A solution without its `assert lab.check_something(...)`, and that call."""
     for statement in ast.parse(solution).body:
-        if isinstance(statement, ast.Assert) and _is_check(statement.test):
-            assert isinstance(statement.test, ast.Call)
-            if _function(statement.test) == function:
-                lines = solution.splitlines()
-                del lines[statement.lineno - 1 : statement.end_lineno]
-                return "\n".join(lines).rstrip(), statement.test
+        call = _check_in(statement.test) if isinstance(statement, ast.Assert) else None
+        if call is not None and ast.unparse(call.func) == function:
+            lines = solution.splitlines()
+            del lines[statement.lineno - 1 : statement.end_lineno]
+            return "\n".join(lines).rstrip(), call
     raise ValueError(f"the solution does not assert {function}(...)")
 
 
-def _is_check(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and _function(value).startswith("lab.check_")
-
-
-def _function(call: ast.Call) -> str:
-    return ast.unparse(call.func)
+def _check_in(value: ast.expr) -> ast.Call | None:
+    """The call of a check, if that is what this is."""
+    if isinstance(value, ast.Call) and ast.unparse(value.func).startswith("lab.check_"):
+        return value
+    return None
 
 
 def _is_code(cell: Cell) -> bool:

@@ -4,7 +4,7 @@ Annealed runs from uniform orders to the posterior and back: their weights, and 
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import pairwise, product
 from typing import Any
@@ -15,7 +15,7 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats, Ints
 from bnlab.labs import board
-from bnlab.labs.board import SCHEDULES, Case, Schedule, exercise, rows, setup as setup, size_slider
+from bnlab.labs.board import SCHEDULES, Case, Told, exercise, setup as setup, size_slider
 from bnlab.labs.landscape import Landscape as Landscape
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
@@ -43,7 +43,7 @@ posterior = partial(board.order_posterior, seed=1)
 
 
 @cache
-def annealed(case: Case, schedule: Schedule) -> bn.Draws:
+def annealed(case: Case, schedule: board.Schedule) -> bn.Draws:
     """A hundred annealing runs on a case."""
     rng, method = np.random.default_rng(SEED), bn.AIS(schedule)
     return bn.anneal_orders(scored(case), runs=SHAPE_RUNS, rng=rng, method=method)
@@ -106,7 +106,7 @@ class Paths(View):
 
     def __init__(self, data: bn.Data | None = None) -> None:
         self._case: Case = GAME if data is None else data
-        stops = board.stops(ROW_STOPS, rows(self._case).m)
+        stops = board.stops(ROW_STOPS, board.rows(self._case).m)
         for m, steps in product(stops, STEP_STOPS):  # now, so that the sliders answer at once
             paths(self._case, m, steps)
         super().__init__(
@@ -200,9 +200,7 @@ def _spreads(case: Case, kind: str) -> Floats:
 
 
 @exercise(properties=6)
-def check_between(
-    function: Callable[[Floats, Floats, Kernel, Sequence[float]], Any],
-) -> Iterator[Any]:
+def check_between(function: Callable[[Floats, Floats, Kernel, Sequence[float]], Any]) -> Told:
     """Exercise 1: `function(a, b, kernel, betas)` is the mean weight of all runs from a to b."""
     a, b = np.random.default_rng(2).uniform(0.2, 5, (2, 3))
     betas, flat = (0.0, 0.25, 0.5, 1.0), np.ones(3)
@@ -240,7 +238,7 @@ def check_between(
 
 
 @exercise(properties=5)
-def check_spread(function: Callable[[Floats, Kernel, Sequence[float]], Any]) -> Iterator[Any]:
+def check_spread(function: Callable[[Floats, Kernel, Sequence[float]], Any]) -> Told:
     """Exercise 2: `function(p, kernel, betas)` is the standard deviation of w over its mean."""
     p, betas = np.random.default_rng(3).uniform(0.2, 5, 3), (0.0, 0.25, 0.5, 1.0)
 
@@ -285,7 +283,7 @@ def _one_by_one(a: Floats, b: Floats, betas: Sequence[float], power: int = 1) ->
 
 
 @exercise(properties=5)
-def check_schedule(function: Callable[[int], Any]) -> Iterator[Any]:
+def check_schedule(function: Callable[[int], Any]) -> Told:
     """Exercise 3: `function(steps)` are betas that leave less spread than even ones."""
     steps, runs, seeds = 300, 100, 4
 

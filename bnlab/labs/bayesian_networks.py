@@ -3,7 +3,7 @@
 Evidence on the nodes of a small network, and the gain of one edge as rows are added.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from math import log
 from string import ascii_letters
@@ -14,7 +14,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.checks import Floats, Ints
-from bnlab.labs.board import choice, exercise, setup as setup, size_slider
+from bnlab.labs.board import Told, choice, exercise, setup as setup, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.scores.families import log_scores
@@ -178,7 +178,7 @@ def _draws(first: int) -> Floats:
 
 
 @exercise(properties=6)
-def check_family_score(function: Callable[[Rows, int, int, float], float]) -> Iterator[Any]:
+def check_family_score(function: Callable[[Rows, int, int, float], float]) -> Told:
     """Exercise 1: `function(rows, q, r, ess)` is ln p(child | parents) under BDeu."""
     rng = np.random.default_rng(3)
     values = np.column_stack([rng.integers(0, states, 40) for states in (3, 2, 4)])
@@ -205,7 +205,7 @@ def check_family_score(function: Callable[[Rows, int, int, float], float]) -> It
 
 
 @exercise(properties=5)
-def check_equivalent(function: Callable[[list[int]], Any]) -> Iterator[Any]:
+def check_equivalent(function: Callable[[list[int]], Any]) -> Told:
     """Exercise 2: `function(dag)` lists the DAGs that are Markov equivalent to one."""
     dags = graphs.all_dags(4)
     classes = np.unique(graphs.cpdag(dags), axis=0)
@@ -230,7 +230,7 @@ def check_equivalent(function: Callable[[list[int]], Any]) -> Iterator[Any]:
 
 
 @exercise(properties=3)
-def check_together(rows: Sequence[Sequence[int]]) -> Iterator[Any]:
+def check_together(rows: Sequence[Sequence[int]]) -> Told:
     """Exercise 3: rows (a, b, c) in which c has much to learn from a and b, nothing from one."""
     yield "my_rows is a list of rows with three numbers, each 0 or 1"
     yield len(rows) > 0 and all(len(row) == 3 and set(row) <= {0, 1} for row in rows)

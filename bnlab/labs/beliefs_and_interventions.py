@@ -4,7 +4,7 @@ Exact edges under priors of any form, by the sum over all 29,281 DAGs of five va
 chain A -> B -> C -> D, which observed rows cannot direct and rows in which a variable was set can.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import combinations, permutations, product
@@ -16,7 +16,7 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.labs import board
-from bnlab.labs.board import Case, choice, exercise, setup as setup, size_slider
+from bnlab.labs.board import Case, Told, choice, exercise, setup as setup, size_slider
 from bnlab.labs.modular_priors import space
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
@@ -216,7 +216,7 @@ class Doing(View):
 
 
 @exercise(properties=6)
-def check_density(function: Callable[[Any, bn.Data, Any, set[int]], Any]) -> Iterator[Any]:
+def check_density(function: Callable[[Any, bn.Data, Any, set[int]], Any]) -> Told:
     """Exercise 1: `function(dag, train, x, held)` is p(the others in x | do(held), G, D)."""
     train = mixed(1, 80)
     dag, fork = chain_network().dag, np.array([2, 0, 2, 5])
@@ -249,7 +249,7 @@ def check_density(function: Callable[[Any, bn.Data, Any, set[int]], Any]) -> Ite
 
 
 @exercise(properties=6)
-def check_detours(function: Callable[[Ints], Any]) -> Iterator[Any]:
+def check_detours(function: Callable[[Ints], Any]) -> Told:
     """Exercise 2: `function(dag)` is minus the number of pairs with a path but no edge."""
 
     def result(*parents: int) -> float:
@@ -297,7 +297,7 @@ def fewest() -> Ints:
 
 
 @exercise(properties=5)
-def check_experiment(function: Callable[[Any], Any]) -> Iterator[Any]:
+def check_experiment(function: Callable[[Any], Any]) -> Told:
     """Exercise 3: `function(dag)` lists variables that, once set, leave no other DAG."""
     yield "return nodes, each from 0 to 3"
     chosen = [frozenset(map(int, function(dag.copy()))) for dag in space(4).dags]

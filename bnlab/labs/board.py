@@ -51,6 +51,9 @@ Case = str | bn.Data
 DATASETS = ("coronary", "wine", "tic-tac-toe")
 """Data sets of 6, 13 and 10 variables; all of them work without a network."""
 
+Told = Iterator[Any]
+"""What a check of an answer yields: a hint, whether its property holds, the next hint, ..."""
+
 OWN = "your table"
 
 MILLISECONDS_A_STEP = 700  # of Play
@@ -300,7 +303,7 @@ def show(heads: Iterable[str], rows: Iterable[Iterable[Any]], /, form: str = ".2
     print(Table.of(heads, rows, form=form).text())
 
 
-def exercise(properties: int) -> Callable[[Callable[Given, Iterator[Any]]], Callable[Given, bool]]:
+def exercise(properties: int) -> Callable[[Callable[Given, Told]], Callable[Given, bool]]:
     """Make a check of an answer: it prints a verdict, and returns whether all properties hold.
 
     What is decorated yields a hint and whether its property holds, the next hint and its property,
@@ -314,7 +317,7 @@ def exercise(properties: int) -> Callable[[Callable[Given, Iterator[Any]]], Call
     properties : how many there are
     """
 
-    def checking(each: Callable[Given, Iterator[Any]]) -> Callable[Given, bool]:
+    def checking(each: Callable[Given, Told]) -> Callable[Given, bool]:
         title = (each.__doc__ or "").partition(":")[0]
 
         @wraps(each)
@@ -332,7 +335,7 @@ def check(title: str, *properties: Any) -> bool:
     return _verdict(title, len(properties) // 2, told)
 
 
-def _verdict(title: str, properties: int, told: Iterator[Any]) -> bool:
+def _verdict(title: str, properties: int, told: Told) -> bool:
     for passed in range(properties):
         hint = next(told)
         try:

@@ -5,7 +5,7 @@ what more rows change in draws and what they do not.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from itertools import permutations
 from math import prod, sqrt
@@ -19,7 +19,7 @@ from bnlab import features, graphs, plots
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.exact import order_paths
 from bnlab.labs import board
-from bnlab.labs.board import choice, exercise, setup as setup, size_slider, step_slider
+from bnlab.labs.board import Told, choice, exercise, setup as setup, size_slider, step_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 
@@ -254,7 +254,7 @@ def _most_drawn(data: bn.Data, size: int, drawn: int) -> tuple[Floats, Floats, i
 @exercise(properties=6)
 def check_draw_forward(
     b: Callable[[Parents], float], draw_forward: Callable[[Any], Draw], phi: Weights
-) -> Iterator[Any]:
+) -> Told:
     """Exercise 1: orders drawn from the front with the backward sum b, and parents on the way."""
 
     def alpha(v: int, before: Sequence[int]) -> float:
@@ -318,7 +318,7 @@ def _good_fit(dags: Sequence[Dag], exact: Mapping[Dag, float]) -> bool:
 
 
 @exercise(properties=6)
-def check_estimate(feature: Has, estimate: Estimate, exact: Mapping[Dag, float]) -> Iterator[Any]:
+def check_estimate(feature: Has, estimate: Estimate, exact: Mapping[Dag, float]) -> Told:
     """Exercise 2: `estimate(dags, feature, delta)` is a share, its standard error and a margin."""
     dags, p = list(exact), np.array(list(exact.values()))
     pairs = permutations(range(len(dags[0])), 2)
@@ -353,9 +353,7 @@ def check_estimate(feature: Has, estimate: Estimate, exact: Mapping[Dag, float])
 
 
 @exercise(properties=4)
-def check_settled(
-    settled: Has, left_open: Has, data: bn.Data, guess: float | None
-) -> Iterator[Any]:
+def check_settled(settled: Has, left_open: Has, data: bn.Data, guess: float | None) -> Told:
     """Exercise 3: of two features uncertain with 100 rows, all rows settle the first alone."""
     dags = graphs.all_dags(data.n)
     as_sets = [_sets(dag) for dag in dags]

@@ -3,7 +3,7 @@
 The lattice of subsets filled in one term at a time, and the same sums on twenty variables.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import permutations
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.labs import board
-from bnlab.labs.board import choice, exercise, setup as setup, size_slider, step_slider
+from bnlab.labs.board import Told, choice, exercise, setup as setup, size_slider, step_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.plots.lattice import Link, set_name
@@ -234,7 +234,7 @@ class _Read(np.ndarray):
 
 
 @exercise(properties=4)
-def check_best_order(function: Callable[[Floats], Sequence[int]]) -> Iterator[Any]:
+def check_best_order(function: Callable[[Floats], Sequence[int]]) -> Told:
     """Exercise 1: `function(log_alpha)` is the order of the largest weight, first node first."""
     cancer = bn.load_network("cancer").sample(40, np.random.default_rng(SEED))
     lattices = [bn.order_lattice(board.bdeu_table(case)).log_alpha for case in (cancer, "coronary")]
@@ -283,7 +283,7 @@ class _Counted(float):
 
 
 @exercise(properties=6)
-def check_families(function: Callable[..., Sequence[float]]) -> Iterator[Any]:
+def check_families(function: Callable[..., Sequence[float]]) -> Told:
     """Exercise 2: `function(v, phi_v, g, b)` gives p(G_v = P | D) of each mask P, quickly."""
     data = bn.load_network("cancer").sample(40, np.random.default_rng(SEED))
     table = bn.score_families(data, bn.BDeu(ess=1.0), max_parents=4)
@@ -320,7 +320,7 @@ def check_families(function: Callable[..., Sequence[float]]) -> Iterator[Any]:
 
 
 @exercise(properties=4)
-def check_blocked_edge(pair: Sequence[str], blocker: str) -> Iterator[Any]:
+def check_blocked_edge(pair: Sequence[str], blocker: str) -> Told:
     """Exercise 3: the pair of coronary variables whose link `max_parents` changes most, and why."""
     data = bn.load_dataset("coronary")
 

@@ -4,7 +4,7 @@ Bounds on the evidence from both sides, by annealing up and back.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.labs import board
 from bnlab.labs.annealed_importance_sampling import GAME, ROW_STOPS, STEPS, TICKS, posterior
-from bnlab.labs.board import Case, exercise, setup as setup, size_slider
+from bnlab.labs.board import Case, Told, exercise, setup as setup, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress
 
@@ -114,9 +114,7 @@ class Bounds(Experiment):
 
 
 @exercise(properties=6)
-def check_ratio(
-    function: Callable[[Floats, Floats, Floats, Floats, float, int], Any],
-) -> Iterator[Any]:
+def check_ratio(function: Callable[[Floats, Floats, Floats, Floats, float, int], Any]) -> Told:
     """Exercise 1: `function(up_a, down_a, up_b, down_b, delta, bins)` bounds ln Z_a / Z_b."""
     rng, flat = np.random.default_rng(1), np.zeros(18)
     some = [rng.normal(centre, 0.5, 36) for centre in (2, 2.2, 0, 0.1)]
@@ -153,7 +151,7 @@ def check_ratio(
 
 
 @exercise(properties=5)
-def check_bins(function: Callable[[Floats, float], Any]) -> Iterator[Any]:
+def check_bins(function: Callable[[Floats, float], Any]) -> Told:
     """Exercise 2: `function(log_w, delta)` chooses bins by one half, and bounds by the other."""
     rng = np.random.default_rng(2)
     good, poor = rng.normal(-0.02, 0.2, (20, 90)), rng.normal(-8, 4, (20, 90))
@@ -192,7 +190,7 @@ def check_bins(function: Callable[[Floats, float], Any]) -> Iterator[Any]:
 
 
 @exercise(properties=4)
-def check_tight(function: Callable[[np.random.Generator, int], Any]) -> Iterator[Any]:
+def check_tight(function: Callable[[np.random.Generator, int], Any]) -> Told:
     """Exercise 3: `function(rng, size)` are weights of mean 1 whose bound fails near delta."""
     yield "my_weights(rng, 90000) must be 90,000 numbers"
     weights = np.asarray(function(np.random.default_rng(3), 90_000), float)

@@ -3,7 +3,7 @@
 Annealing on the true structure from both sides and along the schedule; SMC; ranks under noise.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats, Ints
 from bnlab.hidden import AIS, SMC, JointDirichlet, RowDirichlet, Warped, anneal
-from bnlab.labs.board import choice, exercise, setup as setup, size_slider
+from bnlab.labs.board import Told, choice, exercise, setup as setup, size_slider
 from bnlab.labs.hidden_scores import (
     NAMES,
     SEED,
@@ -256,9 +256,7 @@ def gold(n: int, seed: int = SEED, *, run: int = 0) -> Floats:
 
 
 @exercise(properties=6)
-def check_completions(
-    function: Callable[[Completions, Floats, np.random.Generator], Any],
-) -> Iterator[Any]:
+def check_completions(function: Callable[[Completions, Floats, np.random.Generator], Any]) -> Told:
     """Exercise 1: `function(log_p, betas, rng)` is ln w of a run over completions."""
     every = list(product((0, 1), repeat=5))
     log_p = {h: -6.0 - 2.0 * abs(sum(h) - 2) - 1.5 * (h[0] == h[4]) for h in every}
@@ -285,7 +283,7 @@ def check_completions(
 
 
 @exercise(properties=6)
-def check_best_rank(function: Callable[[Floats], Any]) -> Iterator[Any]:
+def check_best_rank(function: Callable[[Floats], Any]) -> Told:
     """Exercise 2: `function(log_evidence)` is the posterior mean of the rank by evidence."""
     some = np.random.default_rng(2).normal(0, 2, 12)
 
@@ -310,7 +308,7 @@ def check_best_rank(function: Callable[[Floats], Any]) -> Iterator[Any]:
 
 
 @exercise(properties=7)
-def check_noisy_ranks(function: Callable[..., Any]) -> Iterator[Any]:
+def check_noisy_ranks(function: Callable[..., Any]) -> Told:
     """Exercise 3: `function(log_evidence, number, sd, repeats, rng)` are ranks under noise."""
     some, tied, far = np.linspace(0, -20, 21), np.zeros(21), np.append(0.0, np.full(20, -1000.0))
 

@@ -3,7 +3,7 @@
 The 136 structures of chapter 6 of [Beal2003], data from its tables, scores, the true one's rank.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
 from math import lgamma
@@ -17,7 +17,7 @@ from bnlab import graphs, plots
 from bnlab.checks import Floats, Ints
 from bnlab.hidden import SMC, HiddenModel, estimate_evidence, exact_evidence, fit_vb
 from bnlab.hidden.scoring import Score
-from bnlab.labs.board import exercise, setup as setup, side_by_side, size_slider
+from bnlab.labs.board import Told, exercise, setup as setup, side_by_side, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.papers.beal2003 import world
@@ -267,7 +267,7 @@ class Labels(View):
 
 
 @exercise(properties=7)
-def check_row_by_row(function: Callable[[list[tuple[int, ...]], int], Any]) -> Iterator[Any]:
+def check_row_by_row(function: Callable[[list[tuple[int, ...]], int], Any]) -> Told:
     """Exercise 1: `function(rows, states)` is ln p(rows), columns of three values, one cause."""
     few: list[tuple[int, ...]] = list(FIVE)
     twelve: list[tuple[int, ...]] = [(0, 1), (1, 1), (2, 0)] * 4
@@ -297,7 +297,7 @@ def check_row_by_row(function: Callable[[list[tuple[int, ...]], int], Any]) -> I
 
 
 @exercise(properties=6)
-def check_between(function: Callable[[Floats], Any]) -> Iterator[Any]:
+def check_between(function: Callable[[Floats], Any]) -> Told:
     """Exercise 2: `function(Q)` is the bound for the five rows, with the tables integrated out."""
     rows = np.array(FIVE)
     exact = exact_evidence(HiddenModel([0, 1, 1], [2, 3, 3], hidden=[0]), rows).log_value
@@ -342,7 +342,7 @@ def check_between(function: Callable[[Floats], Any]) -> Iterator[Any]:
 
 
 @exercise(properties=5)
-def check_culprit(fit: Any, culprit: str) -> Iterator[Any]:
+def check_culprit(fit: Any, culprit: str) -> Told:
     """Exercise 3: a variational fit of the true structure to 10,240 rows, and what was at fault."""
     before, shapes = scored(10_240)["VB"], [table.shape for table in thesis_tables()]
     gain = 0.0 if fit is None else fit.value + np.log(true_model().aliases) - before[true_number()]

@@ -4,11 +4,10 @@ Down-sets and uniform orders of small DAGs, what draws weighted by 1 / ℓ(G) ar
 interval that is certain once distinct DAGs hold much of the posterior.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import permutations
 from math import comb, factorial
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from bnlab import features, graphs, plots
 from bnlab.checks import Floats, Ints
 from bnlab.exact import order_paths
 from bnlab.labs import board
-from bnlab.labs.board import Case, choice, exercise, rows, setup as setup, size_slider, step_slider
+from bnlab.labs.board import Case, Told, choice, exercise, rows, setup as setup, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 
@@ -54,8 +53,8 @@ class Extensions(View):
     def __init__(self) -> None:
         super().__init__(
             shape=choice("DAG", list(SHAPES)),
-            number=step_slider("draw", 1, 1, 20, width="300px"),
-            step=step_slider("step", 0, 0, 4, width="300px"),
+            number=board.step_slider("draw", 1, 1, 20, width="300px"),
+            step=board.step_slider("step", 0, 0, 4, width="300px"),
         )
 
     def draw(self, shape: str, number: int, step: int) -> Board:
@@ -247,7 +246,7 @@ def _answers(
 
 
 @exercise(properties=5)
-def check_places(function: Callable[[Sets, int], Sequence[float]]) -> Iterator[Any]:
+def check_places(function: Callable[[Sets, int], Sequence[float]]) -> Told:
     """Exercise 1: `function(dag, v)` says where v stands in a uniform linear extension."""
     fork, chain = _sets([0, 1, 1]), _sets([0, 1, 2, 4])
     wide = _sets([1 << (v - 3) if v > 2 else 0 for v in range(14)])  # three chains
@@ -282,7 +281,7 @@ def _sets(masks: Sequence[int]) -> list[frozenset[int]]:
 
 
 @exercise(properties=6)
-def check_tree_count(function: Callable[[Sets], int]) -> Iterator[Any]:
+def check_tree_count(function: Callable[[Sets], int]) -> Told:
     """Exercise 2: `function(dag)` counts the linear extensions of a DAG of one parent at most."""
     rng = np.random.default_rng(SEED)
 
@@ -312,7 +311,7 @@ def check_tree_count(function: Callable[[Sets], int]) -> Iterator[Any]:
 
 
 @exercise(properties=3)
-def check_both(function: Callable[[bn.Draws, features.Feature, float], float]) -> Iterator[Any]:
+def check_both(function: Callable[[bn.Draws, features.Feature, float], float]) -> Told:
     """Exercise 3: `function(draws, feature, log_z)` joins the two corrections."""
 
     @cache

@@ -3,7 +3,7 @@
 Priors on all DAGs of five variables, one by one: which they favour, and what rows can do about it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.checks import Bools, Floats, Ints
-from bnlab.labs.board import bdeu_table, choice, exercise, setup as setup, size_slider, stops
+from bnlab.labs.board import Told, bdeu_table, choice, exercise, setup as setup, size_slider, stops
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.papers.em2007.cases import PRIORS as PRIORS, count_orders, log_factor, log_prior
@@ -253,7 +253,7 @@ def _drawings() -> tuple[Ints, Ints]:
 
 
 @exercise(properties=6)
-def check_prior(function: Callable[[list[frozenset[int]], list[float]], Any]) -> Iterator[Any]:
+def check_prior(function: Callable[[list[frozenset[int]], list[float]], Any]) -> Told:
     """Exercise 1: `function(dag, rho)` is the order-modular prior probability of one DAG."""
 
     def result(dag: ArrayLike, rho: Sequence[float]) -> float:
@@ -281,7 +281,7 @@ def check_prior(function: Callable[[list[frozenset[int]], list[float]], Any]) ->
 
 
 @exercise(properties=4)
-def check_against(function: Callable[[int], Any]) -> Iterator[Any]:
+def check_against(function: Callable[[int], Any]) -> Told:
     """Exercise 2: `function(k)`, a factor that makes the order-modular prior nearly uniform."""
 
     def kl(n: int) -> float:
@@ -305,7 +305,7 @@ def check_against(function: Callable[[int], Any]) -> Iterator[Any]:
 
 
 @exercise(properties=4)
-def check_pair(first: Edges, second: Edges) -> Iterator[Any]:
+def check_pair(first: Edges, second: Edges) -> Told:
     """Exercise 3: two equivalent DAGs on 6 nodes with odds of at least 10; prints the odds."""
     yield "give two lists of edges (u, v) between the nodes 0 to 5, both without a cycle"
     both = np.stack([graphs.from_edges(6, list(edges)) for edges in (first, second)])

@@ -4,7 +4,7 @@ Metropolis chains on node orders: two beside each other at any number of rows, a
 inverse temperature. One chain, move by move, is in `bnlab.labs.landscape`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from itertools import permutations, product
 from math import log
@@ -17,7 +17,7 @@ import bnlab as bn
 from bnlab import diagnostics, features, graphs, plots
 from bnlab.checks import Floats, Ints
 from bnlab.labs import board
-from bnlab.labs.board import exercise, setup as setup, size_slider
+from bnlab.labs.board import Told, exercise, setup as setup, size_slider
 from bnlab.labs.landscape import Landscape as Landscape
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
@@ -195,7 +195,7 @@ def _sads(edges: Pair, exact: Floats) -> str:
 
 
 @exercise(properties=6)
-def check_places(function: Callable[[tuple[int, ...], int, Target], Any]) -> Iterator[Any]:
+def check_places(function: Callable[[tuple[int, ...], int, Target], Any]) -> Told:
     """Exercise 1: `function(order, v, log_target)` has the probabilities of the places of v."""
     orders = list(permutations(range(4)))
     height = dict(zip(orders, 3 * np.random.default_rng(SEED).normal(size=24), strict=True))
@@ -227,7 +227,7 @@ def check_places(function: Callable[[tuple[int, ...], int, Target], Any]) -> Ite
 
 
 @exercise(properties=5)
-def check_reversal(function: Callable[[Ints, np.random.Generator], Any]) -> Iterator[Any]:
+def check_reversal(function: Callable[[Ints, np.random.Generator], Any]) -> Told:
     """Exercise 2: `function(order, rng)` reverses a random segment, symmetrically."""
     orders = np.array(list(permutations(range(4))))
     eight = np.arange(8)
@@ -258,9 +258,7 @@ def check_reversal(function: Callable[[Ints, np.random.Generator], Any]) -> Iter
 
 
 @exercise(properties=4)
-def check_spend(
-    function: Callable[[bn.ScoreTable, np.random.Generator], bn.Draws],
-) -> Iterator[Any]:
+def check_spend(function: Callable[[bn.ScoreTable, np.random.Generator], bn.Draws]) -> Told:
     """Exercise 3: `function(table, rng)` spends 100,000 moves, hot ones too, on more modes."""
     cases = {"boards": boards(ROW_STOPS[-1]), "wine": board.rows("wine")}
 

@@ -8,7 +8,7 @@ import hashlib
 import math
 import pickle
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -20,7 +20,7 @@ from bokeh.plotting import figure
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats
-from bnlab.labs.board import bdeu_table, exercise, setup as setup, size_slider
+from bnlab.labs.board import Told, bdeu_table, exercise, setup as setup, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.running import BYTES_A_SECOND, Executor, job_size
@@ -315,7 +315,7 @@ class Ledger:
         """How many so far."""
         return len(self.sent)
 
-    def map(self, fn: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterator[Any]:
+    def map(self, fn: Callable[..., Any], /, *iterables: Iterable[Any]) -> Told:
         """Apply `fn` to the items; results in the order of the items."""
         for items in zip(*iterables, strict=True):
             parcel = pickle.dumps((fn, items))
@@ -339,7 +339,7 @@ class Ledger:
 
 
 @exercise(properties=5)
-def check_executor(make: Callable[[], Any]) -> Iterator[Any]:
+def check_executor(make: Callable[[], Any]) -> Told:
     """Exercise 2: `make()` is an executor that does the last job first."""
     yield "it needs a method map(function, jobs)"
     yield callable(make().map)
@@ -356,7 +356,7 @@ def check_executor(make: Callable[[], Any]) -> Iterator[Any]:
 
 
 @exercise(properties=6)
-def check_cores(function: Callable[[int, float, float, float], Any]) -> Iterator[Any]:
+def check_cores(function: Callable[[int, float, float, float], Any]) -> Told:
     """Exercise 1: `function(jobs, seconds, once, deadline)` is the least number of cores."""
     cases = list(product((1, 7, 100), (0.0, 30.0), (35.0, 60.0, 1000.0)))
 
@@ -379,7 +379,7 @@ def check_cores(function: Callable[[int, float, float, float], Any]) -> Iterator
 
 
 @exercise(properties=5)
-def check_plan(function: Callable[[int, float, float], Any]) -> Iterator[Any]:
+def check_plan(function: Callable[[int, float, float], Any]) -> Told:
     """Exercise 3: `function(n, hours, seconds_a_move)` is (runs, factor) within core-hours."""
     cases = [(30, 2.0, 2e-5), (37, 10.0, 4e-5), (58, 10.0, 1e-4), (58, 300.0, 1e-4)]
 

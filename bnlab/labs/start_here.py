@@ -4,7 +4,7 @@ One data set, one slider: how the posterior over all DAGs moves as rows are adde
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -14,7 +14,7 @@ import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.labs import board
-from bnlab.labs.board import Case, exercise, offer, rows, setup as setup, size_slider, stops
+from bnlab.labs.board import Case, Told, exercise, offer, rows, setup as setup, size_slider, stops
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 
@@ -99,9 +99,7 @@ def _places(data: bn.Data) -> Floats:
 
 
 @exercise(properties=4)
-def check_probability(
-    function: Callable[[Counter[Dag], Callable[[Dag], bool]], float],
-) -> Iterator[Any]:
+def check_probability(function: Callable[[Counter[Dag], Callable[[Dag], bool]], float]) -> Told:
     """Exercise 1: `function(weight, holds)` is the share of the weight on DAGs with a feature."""
     weight = Counter({frozenset[Edge](): 4.0, frozenset({(0, 1)}): 2.0, frozenset({(1, 0)}): 1.0})
 
@@ -122,7 +120,7 @@ def check_probability(
 
 
 @exercise(properties=4)
-def check_through(function: Callable[[Ints, int, int, int], Any]) -> Iterator[Any]:
+def check_through(function: Callable[[Ints, int, int, int], Any]) -> Told:
     """Exercise 2: `function(dags, u, w, v)` says which DAGs have a path from u through w to v."""
     dags = graphs.all_dags(4)
 
@@ -148,7 +146,7 @@ def check_through(function: Callable[[Ints, int, int, int], Any]) -> Iterator[An
 
 
 @exercise(properties=4)
-def check_direction(rows: Sequence[Iterable[int]]) -> Iterator[Any]:
+def check_direction(rows: Sequence[Iterable[int]]) -> Told:
     """Exercise 3: a table of at most 100 rows that makes the direction of an edge sure."""
     yield "rows is a list of at least 1 and at most 100 rows with 3 whole numbers each"
     yield 1 <= len(rows) <= 100 and all(len(list(row)) == 3 for row in rows)

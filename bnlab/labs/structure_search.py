@@ -3,7 +3,7 @@
 Searches for one good DAG, the classes of DAGs that score alike, and what the best one alone hides.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -289,7 +289,7 @@ def _read(scores: bn.ScoreTable) -> list[dict[int, float]]:
 
 
 @board.exercise(properties=7)
-def check_gain(function: Callable[..., Any]) -> Iterator[Any]:
+def check_gain(function: Callable[..., Any]) -> board.Told:
     """Exercise 1: `function(score, parents, kind, u, v)` is what the move gains."""
     chain = np.array([0, 1, 2, 0])  # 0 -> 1 -> 2, and 3
     log_phi = _read(_four())
@@ -339,7 +339,7 @@ def _deleted(C: Bools, x: int, y: int, H: Any) -> Bools:
 
 
 @board.exercise(properties=6)
-def check_deletes(function: Callable[..., Any]) -> Iterator[Any]:
+def check_deletes(function: Callable[..., Any]) -> board.Told:
     """Exercise 2: `function(C, log_phi)` gives the deletions of GES, (gain, x, y, H) each."""
     log_phi = _read(_four())
 
@@ -389,7 +389,7 @@ def check_deletes(function: Callable[..., Any]) -> Iterator[Any]:
 
 
 @board.exercise(properties=4)
-def check_search(function: Callable[[bn.ScoreTable, np.random.Generator], Any]) -> Iterator[Any]:
+def check_search(function: Callable[[bn.ScoreTable, np.random.Generator], Any]) -> board.Told:
     """Exercise 3: `function(table, rng)` finds the best DAG, and good ones of 37 variables."""
 
     def found(scores: bn.ScoreTable, seed: int) -> float:
