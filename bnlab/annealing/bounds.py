@@ -8,15 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab.annealing.evidence import group_means, log_prior_of
-from bnlab.annealing.runs import (
-    AIS,
-    DEFAULT,
-    SMC,
-    anneal,
-    anneal_orders,
-    require_memory,
-    run_identity,
-)
+from bnlab.annealing.runs import AIS, DEFAULT, SMC, anneal, anneal_orders, run_identity, spawned
 from bnlab.checkpoints import Checkpoint
 from bnlab.checks import Floats, Ints, checked, frozen
 from bnlab.exact import OrderPosterior, log_prior_sum
@@ -179,13 +171,13 @@ def estimate_upper_bound(
     order = np.empty(0, np.int64) if start is None else _checked_start(start, table)
     identity = {**run_identity(table, runs, seed, method), "start": order}
     file = Checkpoint.at(checkpoint, identity)
-    require_memory(table.n, runs)
+    rngs = spawned(rng, table.n, runs)
     if isinstance(target, OrderPosterior):
         log_prior_z = target.log_z - target.log_evidence
         starts = sample_orders(target, draws=runs, rng=rng).values[0].copy()
     else:
         log_prior_z, starts = log_prior_sum(table), np.tile(order, (runs, 1))
-    done = anneal(table, method, rng.spawn(runs), starts, -1, file, progress, executor)
+    done = anneal(table, method, rngs, starts, -1, file, progress, executor)
     require_runs(done.log_w.size, bins)
     settings = {"runs": runs, "method": repr(method), "max_parents": table.max_parents}
     run = Run("reverse AIS", settings, seed, clock.seconds, stopped=done.log_w.size < runs)

@@ -163,8 +163,8 @@ def anneal_orders(
     clock, seed = Clock(), seed_of(rng)
     file = Checkpoint.at(checkpoint, run_identity(table, runs, seed, method))
     size = 1 if isinstance(method, AIS) else method.particles
-    require_memory(table.n, runs, size)
-    done = anneal(table, method, rng.spawn(runs), None, 1, file, progress, executor)
+    rngs = spawned(rng, table.n, runs, size)
+    done = anneal(table, method, rngs, None, 1, file, progress, executor)
     shape = (1, len(done.log_w)) if isinstance(method, AIS) else done.log_w.shape
     check_weight(table, done.orders, done.log_target)
     settings = {"runs": runs, "method": repr(method), "max_parents": table.max_parents}
@@ -182,13 +182,16 @@ def anneal_orders(
     )
 
 
-def require_memory(n: int, runs: int, size: int = 1, /) -> None:
-    """Refuse more runs, of `size` orders each, than there is memory for."""
+def spawned(
+    rng: np.random.Generator, n: int, runs: int, size: int = 1, /
+) -> list[np.random.Generator]:
+    """Generators of runs, of `size` orders each; refused where there is no memory for these."""
     memory.require(
         runs * (running.GENERATOR_BYTES + 17 * size * (n + 3)),
         task=f"{runs:,} runs of {size:,} orders, n={n}",
         remedy="make fewer runs at a time, or take fewer particles",
     )
+    return rng.spawn(runs)
 
 
 def anneal(

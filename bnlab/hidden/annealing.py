@@ -2,9 +2,9 @@
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,26 +12,17 @@ from numpy.typing import ArrayLike
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, check, counts, nats
 from bnlab.checks import Count, Floats, Ints, checked, frozen
 from bnlab.data import Gapped
+from bnlab.hidden import samplers
 from bnlab.hidden.fitting import as_tables, flat_tables
 from bnlab.hidden.model import HiddenModel, identity_of
-from bnlab.hidden.samplers import (
-    AIS,
-    CompletionGibbs,
-    JointDirichlet,
-    Moves,
-    OpenComponent,
-    OpenModel,
-    RowDirichlet,
-    TemperedGibbs,
-    open_model,
-)
+from bnlab.hidden.samplers import AIS, Moves, OpenComponent, OpenModel, open_model
 from bnlab.kernels import latent_particles, latent_walks
 from bnlab.results import Record, Run
 from bnlab.running import Batch, Clock, Executor, Progress, run_steps, seed_of, spawn
 from bnlab.weights import betas_of
 
-MAX_SPANS = 200  # parts of the schedule for which ratios and acceptance are told
 MAX_JOBS = 20  # on an executor that is not ours: each may send the data to a process again
+MAX_SPANS = 200  # parts of the schedule for which ratios and acceptance are told
 DEFAULT = AIS()
 
 
@@ -150,8 +141,10 @@ def anneal(
     def job(part: slice) -> Job:
         return plan, None if first is None else first[part], rngs[part]
 
-    file = Checkpoint.at(checkpoint, identity)
-    done = run_blocks(anneal_block, job, runs, kept, file, progress, executor)
+    size, fits = runs_each(runs, executor), partial(check, kept=kept, runs=runs)
+    batch = Batch(anneal_block, job, runs, executor, size=size, fits=fits)
+    run_steps(batch, Checkpoint.at(checkpoint, identity), progress)
+    done = batch.arrays()
     log_ratio, betas = done["log_ratio"], plan.betas[::-1] if reverse else plan.betas
     log_weight = plan.log_start + log_ratio.sum(axis=1)
     tables = as_tables(model, np.exp(done["log_theta"]))
@@ -162,21 +155,9 @@ def anneal(
     return Annealed(log_weight, plan.log_start, betas, log_ratio, acceptance, tables, reverse, run)
 
 
-def run_blocks(
-    function: Callable[[Any], Arrays],
-    job: Callable[[slice], Any],
-    runs: int,
-    kept: Mapping[str, Kept],
-    file: Checkpoint | None,
-    progress: Progress | None,
-    executor: Executor | None,
-) -> Arrays:
-    """The arrays of all runs, or of those done when stopped."""
-    size = 1 if executor is None else math.ceil(runs / MAX_JOBS)
-    fits = partial(check, kept=kept, runs=runs)
-    batch = Batch(function, job, runs, executor, size=size, fits=fits)
-    run_steps(batch, file, progress)
-    return batch.arrays()
+def runs_each(runs: int, executor: Executor | None, /) -> int:
+    """How many of the runs each job makes."""
+    return 1 if executor is None else math.ceil(runs / MAX_JOBS)
 
 
 class Plan(NamedTuple):
@@ -197,11 +178,11 @@ def plan_of(
 ) -> Plan:
     """What to walk on, and along which temperatures."""
     betas = betas_of(method.schedule)
-    found = open_model(model, data, joint=isinstance(method.moves, JointDirichlet))
+    found = open_model(model, data, joint=isinstance(method.moves, samplers.JointDirichlet))
     steps = betas.size - 1
     spans = np.arange(steps) * min(MAX_SPANS, steps) // steps
     log_start = found.known
-    if isinstance(method.moves, TemperedGibbs | CompletionGibbs):
+    if isinstance(method.moves, samplers.TemperedGibbs | samplers.CompletionGibbs):
         log_start += math.fsum(component.log_completions for component in found.components)
     if reverse:
         betas, spans = betas[::-1].copy(), spans[::-1].copy()
@@ -247,7 +228,7 @@ def _walk(
     else:
         power, log_theta = 1.0, start
     problem = (component.completions.listed, component.base, strength)
-    if isinstance(moves, CompletionGibbs):
+    if isinstance(moves, samplers.CompletionGibbs):
         rows, order, tables = component.rows, component.order, component.tables
         states, counts = np.empty(order.size, np.int32), np.zeros(prior.size)
         totals = np.zeros(len(component.completions.first) - 1)
@@ -255,7 +236,7 @@ def _walk(
         completed = (states, counts, totals)
         latent_particles.anneal_completions(order, rows, tables, completed, betas, rng, record)
         latent_walks.draw_tables(prior + betas[-1] * counts, component.ranges, rng, log_theta)
-    elif isinstance(moves, TemperedGibbs):
+    elif isinstance(moves, samplers.TemperedGibbs):
         latent_walks.anneal_gibbs(log_theta, problem, (betas, power, component.ranges), rng, record)
     else:
         width, blocks = _proposals(moves, component)
@@ -265,11 +246,11 @@ def _walk(
 
 
 def _proposals(
-    moves: JointDirichlet | RowDirichlet, component: OpenComponent
+    moves: samplers.JointDirichlet | samplers.RowDirichlet, component: OpenComponent
 ) -> tuple[tuple[float, float, float], Ints]:
     """Width of the proposals, and which table rows (B, 2) are proposed together."""
     rows = np.arange(len(component.ranges) + 1)
-    if isinstance(moves, JointDirichlet):
+    if isinstance(moves, samplers.JointDirichlet):
         return (0.0, moves.strength, 0.0), rows[None, [0, -1]]
     growth = moves.growth * component.completions.m
     return (component.strength, 0.0, growth), np.stack([rows[:-1], rows[1:]], axis=1)

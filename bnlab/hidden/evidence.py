@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from bnlab.checkpoints import Arrays, Checkpoint, check, nats
 from bnlab.checks import Count, Floats, Ints, checked
 from bnlab.data import Gapped
-from bnlab.hidden.annealing import anneal, log_weights, plan_of, run_blocks
+from bnlab.hidden.annealing import anneal, log_weights, plan_of, runs_each
 from bnlab.hidden.completions import Completions, cells_of_rows, complete, table_rows
 from bnlab.hidden.model import HiddenModel, codes, components, identity_of, whole
 from bnlab.hidden.samplers import AIS, SMC, JointDirichlet, filtered, open_model
@@ -339,11 +339,11 @@ def _runs(
     estimate, rngs = _estimator(model, data, method), spawn(rng, runs)
     betas = betas_of(method.schedule) if isinstance(method, AIS) else None
     identity = identity_of(repr(method), [model], data, betas=betas, runs=runs, seed=seed)
-    file, kept = Checkpoint.at(checkpoint, identity), {"log_p": nats("runs")}
-    done = run_blocks(
-        _log_p, lambda some: (estimate, rngs[some]), runs, kept, file, progress, executor
-    )
-    log_p = done["log_p"]
+    fits = partial(check, kept={"log_p": nats("runs")}, runs=runs)
+    size = runs_each(runs, executor)
+    batch = Batch(_log_p, lambda part: (estimate, rngs[part]), runs, executor, size, fits=fits)
+    run_steps(batch, Checkpoint.at(checkpoint, identity), progress)
+    log_p = batch.arrays()["log_p"]
     return log_p, _run(model, runs, method, seed, clock, stopped=log_p.size < runs)
 
 

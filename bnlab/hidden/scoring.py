@@ -356,11 +356,8 @@ def perturbation_dimensions(
 
 def _closed(completions: Completions) -> int:
     """Free parameters of the tables that only observed nodes take part in."""
-    in_use = np.zeros(completions.base.size, bool)
-    in_use[completions.listed.cells] = True
-    open_rows = np.add.reduceat(in_use, completions.first[:-1]) > 0
-    sizes = np.diff(completions.first)
-    return int((sizes - 1)[~open_rows].sum())
+    row_of, sizes = table_rows(completions.first)
+    return int(np.delete(sizes - 1, row_of[completions.listed.cells]).sum())
 
 
 def _rank(matrix: Floats, tolerance: float) -> int:
