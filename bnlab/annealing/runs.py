@@ -214,15 +214,10 @@ def anneal(
         first = None if starts is None else starts[part]
         return walker(), method, rngs[part], first, direction
 
-    batch = Batch(
-        _block,
-        job,
-        runs,
-        executor,
-        size=lambda: _block_size(walker(), moves, runs, executor),
-        fits=fits(table, runs, method),
-        join=joined,
-    )
+    def size() -> int:
+        return _block_size(walker(), moves, runs, executor)
+
+    batch = Batch(_block, job, runs, executor, size, fits=fits(table, runs, method), join=joined)
     run_steps(batch, file, progress)
     return Runs(**batch.arrays())
 
@@ -280,9 +275,7 @@ def fits(table: ScoreTable, runs: int, method: AIS | SMC, /) -> Callable[[Arrays
 
 def _are_steps(method: SMC, record: Floats) -> bool:
     """Whether these are inverse temperatures, sample sizes and shares accepted, and then nan."""
-    filled = np.asarray(np.isnan(record).all(axis=2))
-    if method.schedule is not None:
-        filled = np.zeros_like(filled)
+    filled = np.asarray(np.isnan(record).all(axis=2) & (method.schedule is None))
     most = 1.0, method.particles * (1 + 1e-9), 1.0
     return bool(
         ((record >= 0) & (record <= most))[~filled].all()
@@ -319,8 +312,7 @@ def run_identity(table: ScoreTable, runs: int, seed: str, method: AIS | SMC) -> 
     given: dict[str, object] = {f.name: repr(getattr(method, f.name)) for f in fields(method)}
     if method.schedule is not None:
         given["schedule"] = np.asarray(method.schedule.betas)
-    name = type(method).__name__
-    return checkpoints.identity(name, **given, runs=runs, seed=seed, table=table)
+    return checkpoints.identity(type(method).__name__, **given, runs=runs, seed=seed, table=table)
 
 
 def anneal_cloud(walker: OrderWalker, method: SMC, rng: np.random.Generator) -> Runs:

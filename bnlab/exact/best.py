@@ -160,8 +160,7 @@ def _within(
     heap = kernels.Heap(
         slots[0], np.empty(n * k), slots[1], slots[2], slots[3], allowed, np.empty(n, np.int64)
     )
-    integers = [np.zeros(1, np.int32) for _ in range(3)]
-    lists = kernels.Lists(first, np.zeros(1), integers[0], integers[1], integers[2])
+    lists = kernels.Lists(first, np.zeros(1), *[np.zeros(1, np.int32) for _ in range(3)])
     _make_room(lists, 2 * k)
     first[1] = 1  # on no node at all there is one DAG, of weight 0
     ends = np.unique(np.linspace(1, sets, PARTS + 1).astype(np.int64))

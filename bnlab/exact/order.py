@@ -2,6 +2,7 @@
 
 import math
 import os
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -339,12 +340,10 @@ def order_paths(
         order_dp.descendants(u.start, sums.alpha, sums.g, first, share, out[0])
         return {"paths": out}
 
-    def fits(saved: Arrays) -> None:
-        check(saved, {"paths": Kept(np.float64, ("nodes", n), 0, 1 + 1e-6)}, nodes=n)
-
-    identified = identity("order paths", table=table)
-    rows = _Rows(row, lambda u: u, n, Here(), fits=fits)
-    if run_steps(rows, Checkpoint.at(checkpoint, identified), progress):
+    kept = {"paths": Kept(np.float64, ("nodes", n), 0, 1 + 1e-6)}
+    rows = _Rows(row, lambda u: u, n, Here(), fits=partial(check, kept=kept, nodes=n))
+    file = Checkpoint.at(checkpoint, identity("order paths", table=table))
+    if run_steps(rows, file, progress):
         raise Stopped(f"stopped after step {rows.count} of {n}: no result yet")
     return np.minimum(rows.arrays()["paths"], 1.0)
 

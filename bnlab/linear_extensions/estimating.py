@@ -194,7 +194,7 @@ def _steps(above: Ints, blocks: list[int], rng: np.random.Generator) -> list[Ste
         obeyed = points[:, missing[:, 0]] < points[:, missing[:, 1]]
         taken = np.zeros(len(missing), bool)
         alive = np.ones(PILOT_DRAWS, bool)
-        while not taken.all():
+        while alive.any() and not taken.all():
             shares = obeyed[alive].mean(axis=0)
             shares[taken] = -1.0
             best = int(shares.argmax())
@@ -202,8 +202,6 @@ def _steps(above: Ints, blocks: list[int], rng: np.random.Generator) -> list[Ste
                 break
             alive &= obeyed[:, best]
             taken[best] = True
-            if not alive.any():
-                break
         pairs = missing[taken]
         steps.append(Step(below, pairs))
         related = graphs.to_adjacency(below)
