@@ -177,7 +177,7 @@ def estimate_upper_bound(
         starts = sample_orders(target, draws=runs, rng=rng).values[0].copy()
     else:
         log_prior_z, starts = log_prior_sum(table), np.tile(order, (runs, 1))
-    done = anneal(table, method, rngs, starts, -1, file, progress, executor)
+    done = anneal(table, method, rngs, starts, file, progress, executor)
     require_runs(done.log_w.size, bins)
     settings = {"runs": runs, "method": repr(method), "max_parents": table.max_parents}
     run = Run("reverse AIS", settings, seed, clock.seconds, stopped=done.log_w.size < runs)

@@ -91,7 +91,7 @@ class SMC:
 
 
 DEFAULT = AIS()
-Job = tuple[OrderWalker, AIS | SMC, list[np.random.Generator], Ints | None, int]
+Job = tuple[OrderWalker, AIS | SMC, list[np.random.Generator], Ints | None]
 
 
 class Runs(NamedTuple):
@@ -164,7 +164,7 @@ def anneal_orders(
     file = Checkpoint.at(checkpoint, run_identity(table, runs, seed, method))
     size = 1 if isinstance(method, AIS) else method.particles
     rngs = spawned(rng, table.n, runs, size)
-    done = anneal(table, method, rngs, None, 1, file, progress, executor)
+    done = anneal(table, method, rngs, None, file, progress, executor)
     shape = (1, len(done.log_w)) if isinstance(method, AIS) else done.log_w.shape
     check_weight(table, done.orders, done.log_target)
     settings = {"runs": runs, "method": repr(method), "max_parents": table.max_parents}
@@ -199,20 +199,18 @@ def anneal(
     method: AIS | SMC,
     rngs: list[np.random.Generator],
     starts: Ints | None,
-    direction: int,
     file: Checkpoint | None,
     progress: Progress | None,
     executor: Executor | None,
 ) -> Runs:
-    """Runs of AIS from their starts, through the schedule upward (1) or downward (-1); of SMC."""
+    """Runs of SMC, or of AIS: from their starts downward through the schedule, else upward."""
     walker, runs = cache(lambda: OrderWalker.of(table)), len(rngs)
     moves = USUAL_STEPS if method.schedule is None else method.schedule.betas.size
     if isinstance(method, SMC):
         moves *= method.particles * (method.moves_each or table.n)
 
     def job(part: slice) -> Job:
-        first = None if starts is None else starts[part]
-        return walker(), method, rngs[part], first, direction
+        return walker(), method, rngs[part], None if starts is None else starts[part]
 
     def size() -> int:
         return _block_size(walker(), moves, runs, executor)
@@ -232,22 +230,24 @@ def _block_size(walker: OrderWalker, moves: int, runs: int, executor: Executor |
 
 
 def _block(job: Job) -> Arrays:
-    walker, method, rngs, starts, direction = job
+    walker, method, rngs, starts = job
     if isinstance(method, AIS):
-        if starts is None:
-            starts = np.array([rng.permutation(walker.n) for rng in rngs])
-        return _anneal_each(walker, method, rngs, starts, direction)._asdict()
+        return _anneal_each(walker, method, rngs, starts)._asdict()
     runs = [anneal_cloud(walker, method, rng) for rng in rngs]
     return joined([{name: of_run[None] for name, of_run in run._asdict().items()} for run in runs])
 
 
 def _anneal_each(
-    walker: OrderWalker, method: AIS, rngs: list[np.random.Generator], starts: Ints, direction: int
+    walker: OrderWalker, method: AIS, rngs: list[np.random.Generator], starts: Ints | None
 ) -> Runs:
     """ln w of each run: the sum of |beta_{i+1} - beta_i| ln weight(L_i), L_i moved to at beta_i."""
     # Made here: a job of many steps would bring more of them along than of all else.
-    betas = np.asarray(method.schedule.betas, np.float64)[::direction]
-    orders, log_w = starts.copy(), np.empty(len(starts))
+    betas = np.asarray(method.schedule.betas, np.float64)
+    if starts is None:
+        orders = np.array([rng.permutation(walker.n) for rng in rngs])
+    else:
+        orders, betas = starts.copy(), betas[::-1]
+    log_w = np.empty(len(rngs))
     spans = min(MAX_SPANS, betas.size - 1)
     tally = np.zeros((1, spans, 3, 2), np.int64)
     for t, (order, rng) in enumerate(zip(orders, rngs, strict=True)):
