@@ -26,15 +26,8 @@ from drawing import check_font, write
 from served import chromium
 
 from bnlab import graphs, plots
-from bnlab.plots.canvas import (
-    COLOURS,
-    INK,
-    PROBABILITY,
-    canvas,
-    entries,
-    legend,
-    write as letter,
-)
+from bnlab.plots.canvas import canvas, entries, legend, write as letter
+from bnlab.plots.looks import COLOURS, INK, PROBABILITY
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"

@@ -5,12 +5,7 @@ moves calls the same functions under a `Drawing` over the pictures on display, w
 Needs the `lab` extra; `import bnlab` does not import this.
 """
 
-from bnlab.plots.canvas import (
-    CYCLE as CYCLE,
-    Differs as Differs,
-    Drawing as Drawing,
-    canvas as canvas,
-)
+from bnlab.plots.canvas import canvas as canvas
 from bnlab.plots.curves import (
     annealing_paths as annealing_paths,
     closing as closing,
@@ -20,12 +15,14 @@ from bnlab.plots.curves import (
     log_curves as log_curves,
     traces as traces,
 )
+from bnlab.plots.drawing import Differs as Differs, Drawing as Drawing
 from bnlab.plots.gallery import dag_gallery as dag_gallery, graph_gallery as graph_gallery
 from bnlab.plots.lattice import (
     lattice as lattice,
     order_landscape as order_landscape,
     walk_down as walk_down,
 )
+from bnlab.plots.looks import CYCLE as CYCLE
 from bnlab.plots.marks import (
     answer_pairs as answer_pairs,
     evidence_bars as evidence_bars,

@@ -8,42 +8,13 @@ from bokeh.models import BoxAnnotation, ColumnDataSource, LegendItem, NumeralTic
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
-from bnlab.plots.canvas import (
-    BROKEN,
-    COLOURS,
-    CYCLE,
-    DASHES,
-    INK,
-    MARKERS,
-    PALE,
-    Columns,
-    canvas,
-    data_source,
-    entries,
-    entry,
-    from_rows,
-    hover,
-    legend,
-    model,
-    round_numbers,
-    set_ticks,
-    vector,
-)
-
-BOUNDS = ("inverted_triangle", "triangle")
-
-BETWEEN = {"fill_color": PALE, "fill_alpha": 0.4, "level": "underlay"}
-"""The look of what is between two lines."""
+from bnlab.plots.canvas import canvas, entries, entry, hover, legend, set_ticks
+from bnlab.plots.columns import data_source, from_rows, round_numbers, wide
+from bnlab.plots.drawing import model
+from bnlab.plots.looks import BETWEEN, BOUNDS, BROKEN, COLOURS, CYCLE, DASHES, INK, MARKERS
 
 MOST_POINTS = 500
 """Points of a trace that are drawn; a longer one is shown at evenly spaced places."""
-
-
-def wide(over: str, x: ArrayLike, lines: Mapping[str, ArrayLike], /) -> Columns:
-    """The columns of lines over the same places, which are the column `over`."""
-    places = np.asarray(x, np.float64)
-    named = {label: vector(values, places.size, label) for label, values in lines.items()}
-    return {over: places.tolist(), **{label: line.tolist() for label, line in named.items()}}
 
 
 def rules(

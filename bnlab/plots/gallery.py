@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike
 
 from bnlab.checks import Floats
 from bnlab.graphs import check_matrix, to_edges
-from bnlab.plots.canvas import CYCLE, RULE, Columns, data_source, diagram, from_rows, write
+from bnlab.plots.canvas import diagram, write
+from bnlab.plots.columns import Columns, data_source, from_rows
+from bnlab.plots.looks import BOX, CYCLE
 
 ACROSS = 4
 """DAGs in a row of `dag_gallery`."""
@@ -22,8 +24,6 @@ RADIUS = 72.0  # pixels, of its circle of nodes
 NAME_BOX = (6.4, 8.0, 20.0)  # pixels: a letter of a name, the room around it, the height
 HEAD = 9.0  # pixels, of an arrow head
 MARKED, PLAIN = CYCLE[5], CYCLE[0]
-BOX = {"fill_color": "#ffffff", "line_color": RULE, "line_width": 1.5}
-"""The look of a node."""
 
 
 def dag_gallery(dags: ArrayLike, ratios: ArrayLike, alike: Sequence[int], /) -> figure:

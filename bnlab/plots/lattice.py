@@ -20,21 +20,9 @@ from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
 from bnlab.checks import Floats
-from bnlab.plots.canvas import (
-    CYCLE,
-    INK,
-    PALE,
-    RULE,
-    Columns,
-    data_source,
-    diagram,
-    entries,
-    from_rows,
-    hover,
-    legend,
-    vector,
-    write,
-)
+from bnlab.plots.canvas import diagram, entries, hover, legend, write
+from bnlab.plots.columns import Columns, data_source, from_rows, vector
+from bnlab.plots.looks import CYCLE, INK, PALE, RULE
 
 Link = tuple[int, int]
 """(v, S): the link from S to S + v."""

@@ -8,32 +8,14 @@ from bokeh.models import BasicTicker, BoxAnnotation, Dodge
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
-from bnlab.plots.canvas import (
-    COLOURS,
-    CYCLE,
-    INK,
-    MARKERS,
-    PALE,
-    RULE,
-    WIDTH,
-    Columns,
-    canvas,
-    data_source,
-    entries,
-    from_rows,
-    hover,
-    legend,
-    model,
-    vector,
-    write,
-)
-from bnlab.plots.matrix import shortened, square
-from bnlab.plots.series import cycled, key
+from bnlab.plots.canvas import canvas, entries, hover, legend, shortened, write
+from bnlab.plots.columns import Columns, data_source, from_rows, interval, square, vector
+from bnlab.plots.drawing import model
+from bnlab.plots.looks import COLOURS, CYCLE, DIAMOND, INK, MARKERS, PALE, RULE, WIDTH, cycled
+from bnlab.plots.series import key
 
 LETTER = 7.0  # pixels, mean width of a character of the axis labels
 LONGEST = 44  # characters of a label
-DIAMOND = {"marker": "diamond", "size": 12, "fill_color": CYCLE[3], "line_color": INK}
-"""The look of what is exact, published or direct, beside what was drawn or computed here."""
 
 
 def rows(
@@ -92,7 +74,7 @@ def share_bars(
     ends = -0.02 * largest, largest * 1.03  # room for a diamond at 0
     picture = rows(labels, title=title, x_label="probability", alt=alt, row=row, x_range=ends)
     columns: Columns = {"label": list(labels), "share": share.tolist(), "exact": truth.tolist()}
-    columns |= _interval(share, margin)
+    columns |= interval(share, margin)
     source = data_source(columns, name=name)
     look = {"source": source, "height": 0.66, "fill_color": PALE, "line_color": None}
     bars = picture.hbar(y="label", right="share", **look)
@@ -141,12 +123,6 @@ def evidence_bars(
     write(picture, "place", "label", "text", source=source, size=13, align="right")
     hover(picture, [bars], ("", "@label"), ("nats above ln p(D)", "@gap{0.00}"))
     return picture
-
-
-def _interval(middle: ArrayLike, margin: float) -> Columns:
-    """The ends of the interval of half width `margin` around probabilities."""
-    low, high = (np.clip(np.asarray(middle) + way * margin, 0, 1) for way in (-1, 1))
-    return {"low": low.tolist(), "high": high.tolist()}
 
 
 def published(
@@ -345,7 +321,7 @@ def path_bars(
         "path": [float(reach[pair]) for pair in best],
         "edge": [float(direct[pair]) for pair in best],
     }
-    columns |= _interval(columns["path"], margin)
+    columns |= interval(columns["path"], margin)
     shown = min(top, len(pairs))
     axes = "probability (diamond: the edge alone)", ""
     y_ends = top - shown + 0.4, top + 0.6

@@ -4,24 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import BasicTicker, ColorBar, CustomJSTickFormatter, LinearColorMapper
+from bokeh.models import BasicTicker, ColorBar, LinearColorMapper
 from bokeh.palettes import PuOr11
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
-from bnlab.checks import Floats
-from bnlab.plots.canvas import (
-    INK,
-    PROBABILITY,
-    RULE,
-    SMALL_FONT_SIZE,
-    Columns,
-    canvas,
-    data_source,
-    hover,
-    model,
-    write,
-)
+from bnlab.plots.canvas import canvas, hover, shortened, write
+from bnlab.plots.columns import Columns, data_source, square
+from bnlab.plots.drawing import model
+from bnlab.plots.looks import INK, PROBABILITY, RULE, SMALL_FONT_SIZE
 
 FRAME = 340  # pixels, the side of the matrix
 LONGEST = 22  # characters of a label
@@ -31,23 +22,6 @@ MAX_NUMBERED = 14
 
 SHADES = 7.0  # ln of 1 + nats, the strongest colour
 EMPTY = "#f0f0f0"
-
-
-def square(matrix: ArrayLike, names: Sequence[str], what: str, /) -> Floats:
-    """`matrix` as floats (n, n) with n = len(names), or a ValueError that says which differs."""
-    values = np.asarray(matrix, np.float64)
-    if values.shape != (len(names), len(names)):
-        raise ValueError(
-            f"{what} has shape {values.shape}, but there are {len(names)} names: "
-            "give one row and one column a name"
-        )
-    return values
-
-
-def shortened(longest: int, /) -> Any:
-    """Cut labels on an axis to so many characters."""
-    code = "return tick.length > longest ? tick.slice(0, longest - 1) + '…' : tick"
-    return model(CustomJSTickFormatter, args={"longest": longest}, code=code)
 
 
 def cells(

@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
 from bnlab.checks import Floats
-from bnlab.plots.canvas import WIDTH, Columns, Size, data_source, diagram, from_rows, hover, write
-from bnlab.plots.gallery import BOX, PLAIN
-from bnlab.plots.matrix import square
+from bnlab.plots.canvas import diagram, hover, write
+from bnlab.plots.columns import Columns, data_source, from_rows, square
+from bnlab.plots.drawing import Size
+from bnlab.plots.gallery import PLAIN
+from bnlab.plots.looks import BOX, WIDTH
 
 WIDEST = 8.0  # pixels, of an edge with probability 1
 WIDEST_PAIR = 5.0  # pixels, of a pair that is joined with probability 1, in pictures of many pairs

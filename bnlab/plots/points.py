@@ -9,25 +9,11 @@ from bokeh.models import NumeralTickFormatter
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
-from bnlab.plots.canvas import (
-    COLOURS,
-    CYCLE,
-    INK,
-    PALE,
-    RULE,
-    Columns,
-    canvas,
-    data_source,
-    entries,
-    from_rows,
-    hover,
-    legend,
-    model,
-    set_ticks,
-    vector,
-)
-from bnlab.plots.curves import lines, wide
-from bnlab.plots.matrix import square
+from bnlab.plots.canvas import canvas, entries, hover, legend, set_ticks
+from bnlab.plots.columns import Columns, data_source, from_rows, square, vector, wide
+from bnlab.plots.curves import lines
+from bnlab.plots.drawing import model
+from bnlab.plots.looks import COLOURS, CYCLE, INK, PALE, RULE
 
 
 def agreement(

@@ -1,7 +1,7 @@
 """Curves with places of their own: over time, cores or variables, of samplers or priors."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,39 +9,17 @@ from bokeh.models import LegendItem, PrintfTickFormatter
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
-from bnlab.plots.canvas import (
-    BROKEN,
-    COLOURS,
-    CYCLE,
-    DASHES,
-    INK,
-    MARKERS,
-    RULE,
-    canvas,
-    data_source,
-    from_rows,
-    hover,
-    legend,
-    model,
-    round_numbers,
-    row_entries,
-    set_ticks,
-    write,
-)
+from bnlab.plots.canvas import canvas, hover, legend, row_entries, set_ticks, write
+from bnlab.plots.columns import Series, checked, data_source, from_rows, round_numbers
 from bnlab.plots.curves import rules
-
-Series = Mapping[str, tuple[ArrayLike, ArrayLike]]
-"""Name of a curve -> its places and its values."""
-
-Groups = Mapping[str, Series]
-"""Method -> setting -> (seconds, values): a colour for each method, a marker for each setting."""
-
-Look = tuple[str, str, str]
-Looks = Mapping[str, Look]
-"""Label -> its colour, its dash and its marker."""
+from bnlab.plots.drawing import model
+from bnlab.plots.looks import BROKEN, COLOURS, CYCLE, DASHES, INK, MARKERS, RULE, Looks, cycled
 
 MARK = {"fill_color": "color", "line_color": "color", "marker": "marker", "fill_alpha": 0.7}
 LINE = {"line_color": "color", "line_dash": "dash", "line_width": 2}
+
+Groups = Mapping[str, Series]
+"""Method -> setting -> (seconds, values): a colour for each method, a marker for each setting."""
 
 
 def series(
@@ -76,18 +54,6 @@ def series(
     return curve
 
 
-def checked(curves: Series, what: str, log: str, /) -> None:
-    """Refuse curves of other numbers of places than values, or not positive on a `log` axis."""
-    for label, (x, y) in curves.items():
-        places, values = np.asarray(x, np.float64), np.asarray(y, np.float64)
-        if places.shape != values.shape or places.ndim != 1:
-            raise ValueError(f"{label!r} has {places.size} {what} and {values.size} values")
-        shown = {"x": places, "y": values}
-        bad = [float(value) for axis in log for value in shown[axis] if value <= 0]
-        if bad:
-            raise ValueError(f"{label!r} holds {bad[0]:g}: a logarithmic axis shows no such value")
-
-
 def key(picture: figure, labels: Iterable[str], looks: Looks, /) -> list[LegendItem]:
     """Draw a legend of labels by their colours and markers, whether or not they have points yet."""
     shown = {label: looks[label] for label in labels}
@@ -95,14 +61,6 @@ def key(picture: figure, labels: Iterable[str], looks: Looks, /) -> list[LegendI
     source = data_source(from_rows("x y color marker", rows))
     drawn = picture.scatter("x", "y", source=source, size=9, **MARK)
     return row_entries(drawn, shown)
-
-
-def cycled(labels: Iterable[str], /, *, skip: int = 0, dashes: Sequence[str] = DASHES[:1]) -> Looks:
-    """A colour, a dash and a marker for each label, in turn, after so many others."""
-    return {
-        label: (COLOURS[i % 8], dashes[i % len(dashes)], MARKERS[i % 8])
-        for i, label in enumerate(labels, skip)
-    }
 
 
 def time_curves(
@@ -133,7 +91,7 @@ def time_curves(
     ValueError
         If a curve has other numbers of seconds and values, or a time that is not positive.
     """
-    looks: dict[str, Look] = {}
+    looks: Looks = {}
     curves: dict[str, tuple[ArrayLike, ArrayLike]] = {}
     for (method, settings), colour in zip(groups.items(), COLOURS, strict=False):
         for (setting, both), marker in zip(settings.items(), MARKERS, strict=False):

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from bnlab import graphs, plots
 from bnlab.checks import Floats
 from bnlab.pages import Cell, Table, render
-from bnlab.plots.canvas import CYCLE, INK, RULE, WIDTH, Columns
+from bnlab.plots.columns import Columns
+from bnlab.plots.looks import CYCLE, INK, RULE, WIDTH
 from bnlab.plots.network import LINE_HEIGHT, network_height, node_data, pair_data
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.credible import ranked

@@ -1,0 +1,173 @@
+"""Pictures on display, drawn once more: what is new in them moves."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from bokeh.models import BoxAnnotation, ColumnDataSource, GlyphRenderer
+from bokeh.plotting import figure
+
+Size = tuple[int, int]
+"""Width and height, pixels."""
+
+
+class Differs(Exception):
+    """What is drawn differs in more than its numbers from the pictures that it is drawn over."""
+
+
+class Drawing:
+    """Pictures that are being drawn: new ones, or those on display once more, which is fast.
+
+    Over pictures on display, `canvas` takes one after the other, and what is drawn there moves what
+    is there: the data of sources, sizes, the ends of ranges and bands, categories, ticks, titles,
+    labels of axes and legends, the alt text, looks that are numbers or words. All else is taken to
+    be as it was; what shows that it is not raises `Differs`, with pictures half moved. Then they
+    must be drawn anew.
+
+        with Drawing() as first: picture = plots.heat_map(...)
+        with Drawing(first.made): plots.heat_map(...)
+    """
+
+    def __init__(self, over: Iterable[figure] | None = None) -> None:
+        self.made: list[Any] = []
+        self.over = None if over is None else iter(list(over))
+
+    def __enter__(self) -> "Drawing":
+        under_way.append(self)
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        under_way.pop()
+        if kind is None and self.over is not None:
+            if any(next(left, None) for each in self.made for left in vars(each)["_left"]):
+                raise Differs
+
+    def again(
+        self, frame: object, size: Size, title: str, alt: str, labels: Any, ranges: Any
+    ) -> Any:
+        """Take the next picture, if it has this frame."""
+        assert self.over is not None
+        shown = next(self.over, None)
+        if shown is None or shown._frame != frame:
+            raise Differs
+        if shown._size != size:  # what is drawn may make it larger after that
+            shown._size = shown.width, shown.height = size
+        shown.title.text = title
+        shown.html_attributes = {**shown.html_attributes, "aria-label": alt}
+        for axes, ends, label, new in zip(
+            (shown.xaxis, shown.yaxis), (shown.x_range, shown.y_range), labels, ranges, strict=True
+        ):
+            axes[0].axis_label = label
+            if isinstance(new, tuple):
+                ends.update(start=new[0], end=new[1])
+            elif isinstance(new, list):
+                ends.factors = new
+        self.made.append(Again(shown))
+        return self.made[-1]
+
+
+under_way: list[Drawing] = []
+"""The one that is going on, if any, last."""
+
+
+def drawing_over() -> bool:
+    """Whether what is drawn moves pictures on display."""
+    return bool(under_way) and under_way[-1].over is not None
+
+
+class Again:
+    """Stands for a picture on display while it is drawn once more."""
+
+    def __init__(self, shown: figure) -> None:
+        bands = [part for part in shown.center if isinstance(part, BoxAnnotation)]
+        left = iter(list(shown.renderers)), iter(bands), iter(list(shown.legend))
+        vars(self).update(shown=shown, _left=left)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.shown, name)
+        if name.endswith(("axis", "grid")):
+            return _Axes(found)
+        if name == "select_one" or not callable(found):
+            return found
+        return partial(self._glyph, name.replace("_", ""))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        _look(self.shown, {name: value})
+
+    def _next(self, of: int) -> Any:
+        """Take the next renderer, band or legend."""
+        found = next(self._left[of], None)
+        if found is None:
+            raise Differs
+        return found
+
+    def _glyph(
+        self, kind: str, *given: Any, source: ColumnDataSource | None = None, **look: Any
+    ) -> GlyphRenderer:
+        drawn: GlyphRenderer = self._next(0)
+        if type(drawn.glyph).__name__.lower() != kind:
+            raise Differs
+        old = drawn.data_source
+        if source is None:
+            look |= dict(zip(drawn.glyph._args, given, strict=False))
+            data = {name: look[name] for name in old.data if name in look}
+        else:
+            data = source.data
+        if set(data) != set(old.data) or (source is not None and source.name != old.name):
+            raise Differs
+        if any(len(data[name]) != len(column) for name, column in old.data.items()):
+            old.data = dict(data)
+        elif new := {name: now for name, now in data.items() if not _same(now, old.data[name])}:
+            old.data.update(new)
+        others = drawn.nonselection_glyph, drawn.muted_glyph, drawn.hover_glyph
+        _look(drawn.glyph, {name: now for name, now in look.items() if name not in data}, *others)
+        return drawn
+
+    def add_layout(self, part: object, *_: object) -> None:
+        if isinstance(part, BoxAnnotation):
+            sides = ("bottom", "top", "left", "right")
+            _look(self._next(1), {side: getattr(part, side) for side in sides})
+        elif isinstance(part, list):
+            shown = self._next(2)
+            if [item.index for item in shown.items] != [item.index for item in part]:
+                raise Differs
+            for old, new in zip(shown.items, part, strict=True):
+                if str(old.label) != str(new.label):
+                    old.label = new.label
+
+
+def _same(column: Any, other: Any) -> bool:
+    return isinstance(column, list) and column == other
+
+
+def _look(shown: Any, look: Mapping[str, Any], *others: Any) -> None:
+    """Change what is not as it was, of numbers and words, also in others where they are alike."""
+    for name, now in look.items():
+        old = getattr(shown, name, now)
+        if isinstance(now, str | int | float | None) and old != now:
+            for each in (shown, *others):
+                if getattr(each, name, now) == old:
+                    setattr(each, name, now)
+
+
+class _Axes:
+    """Stands for the axes of a picture on display: their ticks move, and numbers and words."""
+
+    def __init__(self, shown: Any) -> None:
+        vars(self).update(shown=shown)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.shown, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "ticker" and hasattr(value, "ticks"):
+            for axis in self.shown:
+                axis.ticker.ticks = list(value.ticks)
+        for axis in self.shown:
+            _look(axis, {name: value})
+
+
+def model(kind: Callable[..., Any], /, **look: Any) -> Any:
+    """Make a model of Bokeh, which is slow; over pictures that have theirs, what it would say."""
+    return SimpleNamespace(**look) if drawing_over() else kind(**look)

@@ -1,0 +1,77 @@
+"""The look that all pictures share: sizes, fonts, colours and marks that all can tell apart."""
+
+from collections.abc import Iterable, Sequence
+
+from bokeh.palettes import Blues256, Colorblind
+
+WIDTH = 420
+HEIGHT = 420
+INK = "#1a1a1a"
+RULE = "#8c8c8c"
+PALE = "#a6cee3"
+SMALL_FONT_SIZE = "12px"
+
+CYCLE: tuple[str, ...] = tuple(Colorblind[8])
+"""Line and marker colours (Okabe and Ito's eight), told apart with any colour vision."""
+
+PROBABILITY: tuple[str, ...] = tuple(reversed(Blues256))
+"""One hue from light (0) to dark (1): it reads the same in grey."""
+
+COLOURS = (*(CYCLE[i] for i in (0, 5, 3, 6, 1, 4, 7)), RULE)
+"""Colours of lines and marks in the order in which a chart takes them."""
+
+MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex", "star", "plus")
+DASHES = ("solid", "dashed", "dotted", "dotdash", "dashdot")
+BROKEN = DASHES[1:]
+"""Of lines that are not data: exact values, bounds, the ideal."""
+
+OUTLINE, WIDER = CYCLE[5], 3  # pixels
+"""Of what is pointed at, and of what has its name in the pictures beside it."""
+
+TELL = """
+const place = view => view.el.closest(".bnlab-live, figure.film");
+const named = ({tooltips: [[, text]]}, {data}, i) => text
+  .replace(/@(\\w+)/g, (_, of) => data[of][i])
+  .replace("⇝", "→").replace(/ = .*/, "");
+const drawn = ({model}) => model.toolbar.tools.filter(tool => tool.callback)
+  .flatMap(tool => tool.renderers.map(each => [tool, each, each.data_source]));
+const views = [...cb_context.index.roots].filter(view => view.model.toolbar);
+const here = views.find(view => view.model.toolbar.tools.includes(cb_obj));
+const names = new Set(drawn(here).flatMap(([tool, each, source]) =>
+  (each.get_selection_manager().inspectors.get(each)?.indices ?? [])
+    .map(i => named(tool, source, i))));
+for (const view of views) {
+  if (view === here || !place(view) || place(view) !== place(here)) continue;
+  for (const [tool, each, source] of drawn(view)) {
+    const rows = Array.from({length: source.get_length() ?? 0}, (_, i) => i);
+    const indices = rows.filter(i => names.has(named(tool, source, i)));
+    if (String(indices) === String(source.inspected.indices)) continue;
+    source.setv({inspected: new source.inspected.constructor({indices})}, {silent: true});
+    source.inspect.emit([each, {geometry: {}}]);
+  }
+}
+"""
+"""What is pointed at is outlined in the other pictures of a widget or a film as well. A thing has
+the name that the first tip gives; a path has that of the edge, a level that of the variable."""
+
+BOUNDS = ("inverted_triangle", "triangle")
+
+BETWEEN = {"fill_color": PALE, "fill_alpha": 0.4, "level": "underlay"}
+"""The look of what is between two lines."""
+
+DIAMOND = {"marker": "diamond", "size": 12, "fill_color": CYCLE[3], "line_color": INK}
+"""The look of what is exact, published or direct, beside what was drawn or computed here."""
+
+BOX = {"fill_color": "#ffffff", "line_color": RULE, "line_width": 1.5}
+"""The look of a node."""
+
+Looks = dict[str, tuple[str, str, str]]
+"""Label -> its colour, its dash and its marker."""
+
+
+def cycled(labels: Iterable[str], /, *, skip: int = 0, dashes: Sequence[str] = DASHES[:1]) -> Looks:
+    """A colour, a dash and a marker for each label, in turn, after so many others."""
+    return {
+        label: (COLOURS[i % 8], dashes[i % len(dashes)], MARKERS[i % 8])
+        for i, label in enumerate(labels, skip)
+    }
