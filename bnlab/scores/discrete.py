@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from bnlab.checks import Floats, frozen, real, shown
+from bnlab.checks import Floats, checked, frozen, real, shown
 from bnlab.errors import InputError, Setting
 from bnlab.kernels import counting
 
@@ -15,7 +15,7 @@ class Score(Protocol):
 
     It is a sum over the cells of G + v, minus a sum over the cells of G, minus a penalty; a cell of
     N rows adds ln Gamma(a + N) - ln Gamma(a) for the pseudo-count a, or N ln N for likelihoods
-    (pseudo-count `LIKELIHOOD`).
+    (pseudo-count `LIKELIHOOD`). A class that inherits from this one needs `cell_counts` alone.
 
     Examples
     --------
@@ -24,17 +24,21 @@ class Score(Protocol):
     array([0.5 , 0.25])
     """
 
+    __slots__ = ()
+
     def cell_counts(self, cells: Floats, /) -> Floats:
         """Return the pseudo-count of a cell of G + v, for numbers of cells (t,)."""
         ...
 
+    @checked
     def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
         """Return the pseudo-count of a cell of G, for numbers of cells (t,) and of states of v."""
-        ...
+        return self.cell_counts(cells)
 
+    @checked
     def penalty(self, m: int, parameters: Floats, /) -> Floats:
         """Return nats to take off, for m rows and numbers of free parameters q (r - 1), (F,)."""
-        ...
+        return np.zeros(parameters.shape)
 
 
 def check_pseudo_counts(score: Score, /) -> None:
@@ -52,7 +56,7 @@ def pseudo_count(score: Score, cells: int, /) -> float:
 
 
 @frozen(eq=True)
-class BDeu:
+class BDeu(Score):
     """Likelihood equivalent uniform Dirichlet score [HeckermanGeigerChickering1995].
 
     The marginal likelihood with Dirichlet parameters ess / (q r) for q parent configurations and r
@@ -83,17 +87,9 @@ class BDeu:
             raise ValueError(f"cells={shown(cells)}: numbers of cells are at least 1")
         return float(self.ess) / cells
 
-    def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
-        """Return pseudo-counts ess / cells."""
-        return self.cell_counts(cells)
-
-    def penalty(self, m: int, parameters: Floats, /) -> Floats:
-        """Return zeros."""
-        return np.zeros(parameters.shape)
-
 
 @frozen(eq=True)
-class K2:
+class K2(Score):
     """Marginal likelihood with all Dirichlet parameters 1 [CooperHerskovits1992].
 
     Examples
@@ -110,13 +106,9 @@ class K2:
         """Return the pseudo-count r, one for each state."""
         return np.full(cells.shape, float(arity))
 
-    def penalty(self, m: int, parameters: Floats, /) -> Floats:
-        """Return zeros."""
-        return np.zeros(parameters.shape)
-
 
 @frozen(eq=True)
-class LogLikelihood:
+class LogLikelihood(Score):
     """Maximised log likelihood, sum of N_jk ln(N_jk / N_j); it never prefers fewer parents.
 
     Examples
@@ -128,14 +120,6 @@ class LogLikelihood:
     def cell_counts(self, cells: Floats, /) -> Floats:
         """Return the mark of a likelihood."""
         return np.full(cells.shape, counting.LIKELIHOOD)
-
-    def parent_counts(self, cells: Floats, arity: int, /) -> Floats:
-        """Return the mark of a likelihood."""
-        return np.full(cells.shape, counting.LIKELIHOOD)
-
-    def penalty(self, m: int, parameters: Floats, /) -> Floats:
-        """Return zeros."""
-        return np.zeros(parameters.shape)
 
 
 @frozen(eq=True)

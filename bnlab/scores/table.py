@@ -371,20 +371,20 @@ class _Lines:
         if len(header) != 1:
             self.fail("the first line holds the number of variables and nothing else")
         n = self.whole(header[0], "the number of variables", 1, MAX_NODES)
-        blocks: list[tuple[str, list[_Family]]] = []
+        blocks: dict[str, list[_Family]] = {}
         for _ in range(n):
             row = self.next("a line `name count`")
             if len(row) != 2:
                 self.fail(f"expected `name count`, got {' '.join(row)!r}")
-            if any(row[0] == name for name, _ in blocks):
+            if row[0] in blocks:
                 self.fail(f"variable {row[0]!r} stands twice")
             count = self.whole(row[1], "the number of families", 1, len(self.rows))
-            blocks.append((row[0], [self.family(row[0]) for _ in range(count)]))
+            blocks[row[0]] = [self.family(row[0]) for _ in range(count)]
         if self.place < len(self.rows):
             self.place += 1
             self.fail(f"nothing should follow the {n} variables")
-        number = {name: v for v, (name, _) in enumerate(blocks)}
-        return list(number), [self.numbered(name, rows, number) for name, rows in blocks]
+        number = {name: v for v, name in enumerate(blocks)}
+        return [*blocks], [self.numbered(name, rows, number) for name, rows in blocks.items()]
 
     def family(self, name: str) -> _Family:
         """The next line as (its place, score, names of the parents)."""
