@@ -253,8 +253,8 @@ probability ( b | "long name" ) {
 
 class TestBif:
     def test_the_whole_grammar(self):
-        net, rounding = parse_bif(TWO, "two")
-        assert net.names == ("long name", "b") and rounding.rows == 0
+        net, rounded = parse_bif(TWO, "two")
+        assert net.names == ("long name", "b") and not rounded.size
         assert net.levels == (("yes", "no way"), ("<5", "5-12", "12+"))
         assert net.dag.tolist() == [0, 1]
         assert net.tables[0].tolist() == [[0.25, 0.75]]

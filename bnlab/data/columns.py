@@ -41,7 +41,6 @@ INTERVENTION_NAMES = {"int", "intervention", "interventions", "intervened", "do"
 _NAMES = "ids?|nr|no|key|index|names?|identifier|row|patient|subject|case|sample"
 IDENTIFIER_NAME = re.compile(rf"(.*[ _.-])?({_NAMES})([ _.-].*)?", re.IGNORECASE)
 WEIGHT_NAMES = re.compile(r"(.*[_ .])?(weights?|wt|wgt|pweight|gewicht)([_ .].*)?", re.IGNORECASE)
-BINS = 3
 _WHOLE_NUMBER = re.compile(r"([+-]?)0*+(\d*+)(\.0*)?", re.ASCII)
 
 
@@ -205,15 +204,15 @@ class Column:
         known = [number for number in map(number_in, self.cells) if number is not None]
         return len(known) >= FEWEST_ROWS and all(a < b for a, b in pairwise(known))
 
-    def rule(self, bins: int = BINS) -> Discretizer:
+    def rule(self) -> Discretizer:
         """How to cut measurements: three equally filled intervals, or two where ties forbid it."""
         values = [float(cell) for cell in self.distinct.elements()]
-        for count in range(bins, 1, -1):
+        for rule in (EqualFrequency(3), EqualFrequency(2)):
             try:
-                discretize(values, EqualFrequency(count))
+                discretize(values, rule)
             except ValueError:
                 continue
-            return EqualFrequency(count)
+            return rule
         # A constant is refused, by its name, when it is cut.
         return CutPoints([float(self.numbers[-2])]) if len(self.numbers) > 1 else EqualFrequency(2)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -81,9 +80,9 @@ def load_dataset(name: str, /, *, missing: Missing = "level") -> Data:
         found = "\n".join(",".join((sign, *sequence.strip())) for sign, _, sequence in lines)
     given = {key: value for key, value in known.items() if key not in ("about", "file")}
     cuts = {column: CutPoints(points) for column, points in given.get("discretize", {}).items()}
-    options = Options(**given | {"discretize": cuts, "missing": missing})
     if "names" in given:
-        options = replace(options, names=given["names"].split())
+        given["names"] = given["names"].split()
+    options = Options(**given | {"discretize": cuts, "missing": missing})
     return parse_table(found, name, options)
 
 

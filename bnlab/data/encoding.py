@@ -4,7 +4,7 @@ The files of `read_csv` and the frames of `Data.from_frame` meet here. Columns o
 compared as numbers, so that 1, 1.0 and 01 are one level, and all others as text.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -58,6 +58,9 @@ class Encoder:
 
     def encode(self, columns: Sequence[Column], /) -> dict[str, Any]:
         """The fields of `Data`, before its own checks."""
+        drop = string_list("drop", self.options.drop or ())
+        self._check_named(columns, {"drop": drop})
+        columns = [column for column in columns if column.name not in drop]
         count, intervention = self.options.count, self.options.intervention
         levels, rules = self.options.levels or {}, self.options.discretize
         ruled = by_column(rules)
@@ -67,15 +70,8 @@ class Encoder:
                 check_rule(rule)
         if count is not None and count == intervention:
             raise self.fail(f"count and intervention both name the column {count!r}; they are two")
-        by_name = {column.name: column for column in columns}
-        wanted = [("count", count), ("intervention", intervention)]
-        wanted += [("levels", name) for name in levels]
-        wanted += [("discretize", name) for name in ruled]
-        wanted += [("continuous", name) for name in self.continuous]
-        for option, name in wanted:
-            if name is not None and name is not False and name not in by_name:
-                there = ", ".join(by_name)
-                raise self.fail(f"{option} names the column {name!r}; there are {there}")
+        wanted = {"count": [count], "intervention": [intervention], "levels": levels}
+        self._check_named(columns, {**wanted, "discretize": ruled, "continuous": self.continuous})
         for name in self.continuous:
             if name in levels or name in ruled:
                 raise self.fail(
@@ -87,27 +83,35 @@ class Encoder:
             raise self.fail("no data: at least one row and one column of observations are needed")
         keep = self._complete_rows(variables)
         kept = replace(self, places=[self.places[row] for row in keep])
-        by_name = {name: column.kept(keep) for name, column in by_name.items()}
+        by_name = {column.name: column.kept(keep) for column in columns}
         names = tuple(column.name for column in variables)
         encoded = [kept._column(by_name[name]) for name in names]
-        values = np.stack([column.codes for column in encoded], axis=1)
-        intervened = kept._intervened(by_name[intervention], names) if intervention else None
-        gaps = np.full(len(keep), np.nan)
-        numbers = np.stack([gaps if c.numbers is None else c.numbers for c in encoded], axis=1)
+        cells: dict[str, Any] = {"values": np.stack([c.codes for c in encoded], axis=1)}
+        if self.continuous:
+            gaps = np.full(len(keep), np.nan)
+            numbers = [gaps if c.numbers is None else c.numbers for c in encoded]
+            cells["measurements"] = np.stack(numbers, axis=1)
+        if intervention:
+            cells["intervened"] = kept._intervened(by_name[intervention], names)
         if count:
             repeats = kept._repeats(by_name[count], len(names))
-            values = np.repeat(values, repeats, axis=0)
-            numbers = np.repeat(numbers, repeats, axis=0)
-            intervened = None if intervened is None else np.repeat(intervened, repeats, axis=0)
+            cells = {field: np.repeat(part, repeats, axis=0) for field, part in cells.items()}
         return {
-            "values": values,
+            **cells,
             "arities": np.array([len(column.labels) for column in encoded], np.int64),
             "names": names,
             "levels": tuple(column.labels for column in encoded),
-            "intervened": intervened,
             "intervals": tuple(column.intervals for column in encoded),
-            "measurements": numbers if self.continuous else None,
         }
+
+    def _check_named(self, columns: Sequence[Column], wanted: Mapping[str, Iterable[Any]]) -> None:
+        """Refuse options that name a column which is not there."""
+        there = [column.name for column in columns]
+        for option, names in wanted.items():
+            for name in names:
+                if name is not None and name is not False and name not in there:
+                    told = f"{option} names the column {name!r}; there are {', '.join(there)}"
+                    raise self.fail(told)
 
     @property
     def continuous(self) -> tuple[str, ...]:

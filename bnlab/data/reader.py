@@ -125,14 +125,7 @@ def parse_table(text: str, source: str, options: Options, /) -> Data:
 
 
 def _encoded(columns: list[Column], source: str, lines: list[int], options: Options) -> Data:
-    drop, names = string_list("drop", options.drop or ()), [column.name for column in columns]
-    for name in drop:
-        if name not in names:
-            there = ", ".join(names)
-            raise ValueError(f"{source}: drop names the column {name!r}; there are {there}")
-    places = [f"line {line}" for line in lines]
-    kept = [column for column in columns if column.name not in drop]
-    return encoded(kept, Encoder(source, places, options))
+    return encoded(columns, Encoder(source, [f"line {line}" for line in lines], options))
 
 
 @frozen(eq=True)

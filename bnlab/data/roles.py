@@ -120,7 +120,8 @@ def columns_of(table: Rows, source: str, options: Options, /) -> list[Column]:
     levels, kept = by_column(options.levels), (*(options.drop or ()), *by_column(options.levels))
 
     def column(name: str, cells: list[str]) -> Column:
-        return Column(name, cells, Markers.of(given, levels.get(name)).missing(cells))
+        markers = Markers.of(given, levels.get(name))
+        return Column(name, cells, np.array([cell in markers for cell in cells], np.bool_))
 
     columns = list(map(column, table.names, map(list, zip(*table.rows, strict=True))))
     letters = options.letters

@@ -10,9 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bnlab.checks import check_counts, conforming
 from bnlab.data.discretizing import Discretizer
 from bnlab.errors import InputError, Setting
@@ -73,10 +70,6 @@ class Markers(frozenset[str]):
             return True
         folded = str(cell).strip().casefold()
         return folded in _USUAL and super().__contains__(folded)
-
-    def missing(self, cells: Iterable[str]) -> NDArray[np.bool_]:
-        """Which of the cells are among them."""
-        return np.array([cell in self for cell in cells], np.bool_)
 
 
 def visible(text: str, /) -> str:
@@ -267,7 +260,6 @@ def split_cells(
     text: str, source: str, delimiter: str | None, skip: int, /
 ) -> tuple[list[list[str]], list[int]]:
     """The non-blank rows of cells below the first `skip` lines, and the line that each ends on."""
-    (skip,) = check_counts(least=0, skip=skip)
     if "\0" in text:
         raise InputError.of(
             f"{source}: holds null bytes, so it is no text file ", "(or pass {encoding=})"

@@ -44,13 +44,6 @@ _TOKEN = re.compile(
 )
 
 
-class Rounding(NamedTuple):
-    """How many rows of a file did not sum to 1, and by how much the worst was off."""
-
-    rows: int
-    largest: float
-
-
 class _Token(NamedTuple):
     text: str
     kind: str
@@ -91,17 +84,17 @@ def read_bif(path: str | os.PathLike[str]) -> BayesNet:
     >>> read_bif(path)
     BayesNet: 2 nodes, 1 edges, 5 free parameters
     """
-    net, rounding = parse_bif(read_text(path, "utf-8-sig"), str(path))
-    if rounding.rows:
+    net, errors = parse_bif(read_text(path, "utf-8-sig"), str(path))
+    if errors.size:
         warn(
-            f"{path}: {rounding.rows} rows of probabilities were rounded (sums differ from 1 by "
-            f"up to {rounding.largest:.1g}) and have been renormalised"
+            f"{path}: {errors.size} rows of probabilities were rounded (sums differ from 1 by "
+            f"up to {errors.max():.1g}) and have been renormalised"
         )
     return net
 
 
-def parse_bif(text: str, source: str) -> tuple[BayesNet, Rounding]:
-    """Return the network written in `text`, and how far its rows had to be renormalised."""
+def parse_bif(text: str, source: str) -> tuple[BayesNet, NDArray[np.float64]]:
+    """Return the network written in `text`, and by how much each row was off that was rounded."""
     file = _File(text.replace("\r\n", "\n").replace("\r", "\n"), source)
     file.read()
     file.check()
@@ -117,8 +110,7 @@ def parse_bif(text: str, source: str) -> tuple[BayesNet, Rounding]:
     levels = tuple(map(tuple, file.variables.values()))
     sizes = np.array([len(labels) for labels in levels], np.int64)
     net = BayesNet(np.array(dag, np.int64), sizes, tuple(number), levels, tuple(tables))
-    errors = np.concatenate(rounded)
-    return net, Rounding(errors.size, errors.max(initial=0.0))
+    return net, np.concatenate(rounded)
 
 
 class _File:

@@ -25,6 +25,7 @@ from bnlab.errors import Note, Public
 from bnlab.graphs import check_dags
 from bnlab.kernels import counting, gaussian, lazy_scores
 from bnlab.priors import Prior, Uniform
+from bnlab.records import Record
 from bnlab.scores.discrete import Score
 from bnlab.scores.gaussian import (
     AnyData,
@@ -237,7 +238,7 @@ def _score_nodes(
 
 
 @frozen(repr=False)
-class LazyScores:
+class LazyScores(Record):
     """Scores of families of up to `max_parents` parents, each counted when it is first asked for.
 
     For one quick search of many variables and rows: `hill_climb` asks for few of the families. A
@@ -293,11 +294,7 @@ class LazyScores:
         log_prior = log_priors(self.prior, parents, data.names)
         log_phi[np.isneginf(log_prior)] = -math.inf
         families = log_phi, counting.binomials(n - 1, k), counting.first_ranks(n - 1, k)
-        object.__setattr__(self, "max_parents", k)
-        object.__setattr__(self, "source", (families, _counts(data, self.score, k, log_prior)))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return LazyScores, (self.data, self.score, self.max_parents, self.prior)
+        self._set(max_parents=k, source=(families, _counts(data, self.score, k, log_prior)))
 
     def __repr__(self) -> str:
         log_phi = self.source[0][0]
