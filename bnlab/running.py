@@ -195,11 +195,8 @@ def spread(
 
 
 def job_size(runs: int, seconds: float, parcel: int, /) -> int:
-    """Return how many runs of so many seconds go in one job, which brings so many bytes along.
-
-    Sending all jobs takes about as long as one of them works: the last worker is done at most two
-    jobs late.
-    """
+    """Return how many runs of so many seconds go in one job, which brings so many bytes along."""
+    # Sending all jobs takes about as long as one works: the last worker is two jobs late at most.
     send = SEND_SECONDS + parcel / BYTES_A_SECOND
     balanced = min(runs, round(math.sqrt(runs * send / seconds)))
     return max(1, balanced, math.ceil(runs * parcel / MAX_BYTES))
@@ -279,16 +276,10 @@ class Batch(Work):
             return
         size = self.size() if callable(self.size) else self.size
         firsts, ahead = range(self.count, self.total, size), self.ahead or self.total
-        for i in range(0, len(firsts), ahead):
+        runs = [slice(first, min(first + size, self.total)) for first in firsts]
+        for i in range(0, len(runs), ahead):
             # No name holds the jobs: those of a round are gone when the next are made.
-            parts = spread(
-                self.function,
-                [
-                    self.job(slice(first, min(first + size, self.total)))
-                    for first in firsts[i : i + ahead]
-                ],
-                self.executor,
-            )
+            parts = spread(self.function, [*map(self.job, runs[i : i + ahead])], self.executor)
             with closing(parts):
                 for part in parts:
                     self._parts.append(part)

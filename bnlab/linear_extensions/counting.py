@@ -234,11 +234,9 @@ def reweight_by_extensions(
 
 
 def solve(above: Ints, max_states: int, /) -> Recursion:
-    """Run the recursion on masks `above` (n,) of all ancestors of each element.
-
-    From the front or from the back can make all the difference: both are tried in turn, with ever
-    more room, and keep what they have found.
-    """
+    """Run the recursion on masks `above` (n,) of all ancestors of each element."""
+    # From the front or from the back can make all the difference: both are tried in turn, with
+    # ever more room, and keep what they have found.
     n, room = above.size, min(FIRST_STATES, max_states)
     below = graphs.from_adjacency(graphs.to_adjacency(above).T)  # each one's descendants
     attempts = [_start(above, False), _start(below, True)]
