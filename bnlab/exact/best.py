@@ -160,8 +160,7 @@ def _within(
     heap = kernels.Heap(
         slots[0], np.empty(n * k), slots[1], slots[2], slots[3], allowed, np.empty(n, np.int64)
     )
-    lists = kernels.Lists(first, np.zeros(1), *[np.zeros(1, np.int32) for _ in range(3)])
-    _make_room(lists, 2 * k)
+    lists = _resized(kernels.Lists(first, np.zeros(1), *np.zeros((3, 1), np.int32)), 2 * k)
     first[1] = 1  # on no node at all there is one DAG, of weight 0
     ends = np.unique(np.linspace(1, sets, PARTS + 1).astype(np.int64))
     steps = Steps(progress, total=ends.size - 1)
@@ -169,18 +168,21 @@ def _within(
         while start < stop:
             start = kernels.best_lists((start, stop), k, families, lists, heap, bound, least)
             if start < stop:
-                _make_room(lists, lists.weight.size + max(lists.weight.size // 8, k))
+                lists = _resized(lists, lists.weight.size + max(lists.weight.size // 8, k))
         steps.tick()
     dags = np.empty((first[sets] - first[sets - 1], n), np.int64)
     kernels.trace(lists, families, dags)
     return dags
 
 
-def _make_room(lists: kernels.Lists, size: int) -> None:
-    """Let the pools of entries grow, in place, to hold `size`."""
+def _resized(lists: kernels.Lists, size: int) -> kernels.Lists:
+    """The same entries with room for `size`."""
     memory.require(ENTRY_BYTES * size, task=f"{size:,} DAGs on sets of variables", remedy=FEWER)
-    for pool in lists[1:]:
-        pool.resize(size, refcheck=False)
+    pool = []
+    for old in lists[1:]:
+        pool.append(np.empty(size, old.dtype))
+        pool[-1][: old.size] = old
+    return kernels.Lists(lists.first, pool[0], pool[1], pool[2], pool[3])
 
 
 def _completions(table: ScoreTable, steps: Steps) -> tuple[Floats, Floats]:
