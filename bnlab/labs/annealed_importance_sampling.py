@@ -124,12 +124,11 @@ class Paths(View):
         log_z, below = posterior(self._case, rows).log_z, int((up < lowest).sum())
         means, ends = dict(zip(MEANS, (mean_up, mean_down), strict=True)), (lowest, highest)
         title = f"{RUNS} runs of {steps:,} steps up, and {RUNS} back"
-        picture = plots.annealing_paths(BETAS, upward, backward, means, y_range=ends, title=title)
         outside = f" {below} of them leave the picture." if below else ""
         shares = np.exp(np.sort(up)[::-1] - np.logaddexp.reduce(up))
         return {
             "paths": (
-                picture,
+                plots.annealing_paths(BETAS, upward, backward, means, y_range=ends, title=title),
                 f"{rows:,} rows, ln Z = {log_z:.2f}. Upward runs end {up.mean():+.2f} nats from it "
                 f"on average, with standard deviation {up.std():.2f}; the ln of their mean weight "
                 f"is {mean_up[-1]:+.2f} off.{outside} Backward runs: {down.mean():+.2f}, "
@@ -287,7 +286,6 @@ def check_schedule(function: Callable[[int], Any]) -> Told:
     """Exercise 3: `function(steps)` are betas that leave less spread than even ones."""
     steps, runs, seeds = 300, 100, 4
 
-    @cache
     def spread(name: str, own: bool) -> float:
         schedule = bn.Betas(tuple(map(float, function(steps)))) if own else bn.Linear(steps)
         found = []

@@ -66,10 +66,9 @@ class Extensions(View):
         placed = ["·"] * (4 - step) + [NAMES[v] for v in order[4 - step :]]
         net = plots.network(graphs.to_adjacency(dag), NAMES, PLACES, title="The DAG", width=310)
         title = f"Down-sets and their ℓ(S); order from the back: {' '.join(placed)}"
-        lattice = plots.walk_down(NAMES, chances, walked, counts=counts, title=title)
         return {
             "lattice": (
-                lattice,
+                plots.walk_down(NAMES, chances, walked, counts=counts, title=title),
                 f"{shape}: {counts[-1]} linear extensions, {sum(c > 0 for c in counts)} down-sets. "
                 "Sets without a number are none.",
             ),
@@ -141,8 +140,8 @@ def _share(case: Case, n: int, size: int) -> float:
 
 
 def _sample(table: bn.ScoreTable, draws: int) -> bn.Draws:
-    posterior = bn.order_posterior(table)
-    return bn.sample_dags(posterior, draws=draws, rng=np.random.default_rng(SEED))
+    rng = np.random.default_rng(SEED)
+    return bn.sample_dags(bn.order_posterior(table), draws=draws, rng=rng)
 
 
 class Certain(View):

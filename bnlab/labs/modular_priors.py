@@ -196,7 +196,6 @@ class Washout(View):
         title = f"{count} equivalent DAGs, by their root"
         alt = "Posterior probabilities of four equivalent DAGs under two priors"
         look = {"name": "members", "title": title, "alt": alt, **POSTERIORS}
-        members = plots.answer_pairs(here, there, labels, **look)
         return {
             "edges": (
                 edges,
@@ -204,7 +203,7 @@ class Washout(View):
                 "a DAG, the other does not.",
             ),
             "members": (
-                members,
+                plots.answer_pairs(here, there, labels, **look),
                 f"Odds of the {self._kind} DAG against the one with root {self._root(worst)}: "
                 f"{first[best] / first[worst]:.4g} (order-modular), "
                 f"{second[best] / second[worst]:.4g} (structure-modular).",

@@ -166,12 +166,11 @@ class Temperature(View):
         lowest = np.quantile(tempered(self._data, 0).log_target, 0.01)
         ends, title = (lowest - 10, mean + 15), "Trace of each chain at this temperature"
         alt = "Log targets of the orders of two chains at one temperature, usual range shaded"
-        trace = _traces(self._data, draws, y_range=ends, name="hot_trace", title=title, alt=alt)
         scatter = plots.agreement(*edges, exact.table.names, name="hot_agreement")
         below = max(mean - draws.log_target.mean(), 0.0)
         return {
             "trace": (
-                trace,
+                _traces(self._data, draws, y_range=ends, name="hot_trace", title=title, alt=alt),
                 f"β = {beta}: {draws.stats['acceptance'].mean():.3f} of the moves accepted. On "
                 f"average the log target is {below:.1f} nats below that of draws from the "
                 "posterior (shaded).",

@@ -200,7 +200,6 @@ class AnnealingPlan(View):
         label = f"cost, at {self._price:g} for a core-hour"
         look = {"y_label": label, "y_range": (0.001, 1000), "name": "money"}
         point, title = ("your cores", cores, money), "Cost of all cores until then"
-        cost = plots.core_curves(offered, costs, point, title=title, **look)
         return {
             "time": (
                 hours,
@@ -208,7 +207,7 @@ class AnnealingPlan(View):
                 f"On {cores:,} cores: {spoken(load.wall(cores))}.",
             ),
             "money": (
-                cost,
+                plots.core_curves(offered, costs, point, title=title, **look),
                 f"{load.jobs:,} jobs of {math.ceil(runs / load.jobs):,} runs bring "
                 f"{sized(parcel)} each, {sized(load.jobs * parcel)} in all; a worker takes "
                 f"{sized(worker)}, all of them {sized(cores * worker)}. Cost {money:,.3g}.",
@@ -257,7 +256,6 @@ class ExactPlan(View):
         axes |= {"y_label": "time (hours)", "y_range": (1e-6, 1e6)}
         alt = "Hours of the exact sum and of 10,000 annealing runs by number of variables"
         point = {f"n = {n}": ([n], [seconds[n] / 3600])}
-        hours = plots.growth(times, point, title="Time on one core", alt=alt, **axes)
         return {
             "memory": (
                 gigabytes,
@@ -265,7 +263,7 @@ class ExactPlan(View):
                 f"it: {holds[0] if holds else 'none'}.",
             ),
             "time": (
-                hours,
+                plots.growth(times, point, title="Time on one core", alt=alt, **axes),
                 f"{spoken(seconds[n])}, if there is the memory; 10,000 runs of AIS for "
                 f"{max(n, SIZES[0])} variables: {spoken(annealed(n))}.",
             ),
