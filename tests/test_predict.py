@@ -57,10 +57,10 @@ def test_an_answer_stays(shown: list[Any]) -> None:
 def test_what_is_no_answer_is_refused(value: str, shown: list[Any]) -> None:
     asked = predict("How probable?", between=(0, 1))
     answer(asked, value)
-    assert not asked.committed
+    assert not asked.answers
     assert "not" in text(shown[0].children[-1])
     answer(asked, "0.5")
-    assert asked.committed
+    assert asked.answers
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_choices_by_button_and_by_click(shown: list[Any]) -> None:
     picture.scatter("x", "y", source=source)
     asked = predict("Which one?", options=["left", "right"], picture=(picture, "nodes"))
     asked.commit_button.click()
-    assert not asked.committed and "Choose" in text(shown[0].children[-1])
+    assert not asked.answers and "Choose" in text(shown[0].children[-1])
     source.selected.indices = [1]
     assert asked.fields[""].value == "right"
     asked.commit()

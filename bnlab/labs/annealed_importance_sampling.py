@@ -217,22 +217,16 @@ def check_between(function: Callable[[Floats, Floats, Kernel, Sequence[float]], 
     yield function(a.copy(), b.copy(), metropolis, betas) is not None
     yield "make it positive"
     yield result(metropolis) > 0
-    yield (
-        "one step, from 0 to 1: the mean of b / a where a is drawn from is the sum of b over the "
-        "sum of a"
-    )
+    yield "one step, from 0 to 1: the mean of b / a where a is drawn from is the sum of b over the "
+    yield "sum of a"
     yield np.isclose(result(metropolis, (0.0, 1.0)), b.sum() / a.sum())
     yield "so it is with more steps"
     yield np.isclose(result(metropolis), b.sum() / a.sum())
-    yield (
-        "with a all 1 and moves that leave nothing as it is, this is the page's own bridge: move "
-        "at the lower beta of each step, then raise beta"
-    )
+    yield "with a all 1 and moves that leave nothing as it is, this is the page's own bridge: move "
+    yield "at the lower beta of each step, then raise beta"
     yield np.isclose(result(_anything, a=flat), _one_by_one(flat, b, betas))
-    yield (
-        "with any a and such moves it differs from the sum over all runs: draw the start from "
-        "a / sum(a), and multiply by (b / a) to the power of the step"
-    )
+    yield "with any a and such moves it differs from the sum over all runs: draw the start from "
+    yield "a / sum(a), and multiply by (b / a) to the power of the step"
     yield np.isclose(result(_anything), _one_by_one(a, b, betas))
 
 
@@ -256,10 +250,8 @@ def check_spread(function: Callable[[Floats, Kernel, Sequence[float]], Any]) -> 
     yield np.isclose(result(p, (0.0, 1.0)), exact((0.0, 1.0)))
     yield "a common factor changes nothing"
     yield np.isclose(result(7 * p), result(p))
-    yield (
-        "with more steps it differs from the sum over all runs: let E[w**2] travel as E[w] does, "
-        "by a factor that is squared"
-    )
+    yield "with more steps it differs from the sum over all runs: let E[w**2] travel as E[w] does, "
+    yield "by a factor that is squared"
     yield np.isclose(result(p), exact(betas))
 
 
@@ -301,10 +293,8 @@ def check_schedule(function: Callable[[int], Any]) -> Told:
     yield np.shape(function(steps)) == (steps + 1,)
     yield "bn.Betas must accept them: from 0 to 1, never falling"
     yield bn.Betas(tuple(map(float, function(steps)))).betas.size == steps + 1
-    yield (
-        f"wine, {steps} steps: the standard deviation of ln w must be at most 0.8 times that "
-        f"of Linear({steps}), mean of {seeds} seeds"
-    )
+    yield f"wine, {steps} steps: the standard deviation of ln w must be at most 0.8 times that "
+    yield f"of Linear({steps}), mean of {seeds} seeds"
     yield ratio("wine") <= 0.8
     yield "tic-tac-toe: it must not be more than 1.05 times that of Linear"
     yield ratio("tic-tac-toe") <= 1.05

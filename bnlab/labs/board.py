@@ -1,17 +1,8 @@
 """What all labs share: set-up, pictures that stay true, controls, checks, data sets.
 
-A lab builds its widget from these parts.
-
-- `setup()` loads BokehJS into the page; each notebook calls it once, in its first cell.
-- `Panel(picture, caption)` shows a Bokeh figure from `bnlab.plots` with a caption under it;
-  `panel.show(picture, caption)` replaces it, and what is drawn over it reaches the page.
-- `choice`, `size_slider`, `stepper`, `side_by_side` and `stacked` make controls and layout.
-- `show(heads, rows)` prints a table.
-- `exercise(properties=...)` is for checks of answers: they test properties, not stored numbers.
-- What a lab computes of a data set it computes of a `Case`: a name, or a table of the reader's own.
-  Results are kept, by the name or by the table itself.
-
-Long work, with a progress bar and a Stop button, is in `bnlab.labs.view`.
+What a lab computes of a data set it computes of a `Case`: a name, or a table of the reader's own.
+Results are kept, by the name or by the table itself. Views, and long work with a progress bar and a
+Stop button, are in `bnlab.labs.view`.
 """
 
 import json
@@ -175,11 +166,6 @@ class Panel(widgets.VBox):
             layout=widgets.Layout(width="min-content", max_width="100%"),  # as wide as the picture
         )
 
-    @property
-    def caption(self) -> str:
-        """The caption, as it was given."""
-        return self._text
-
     def source(self, name: str) -> ColumnDataSource:
         """The source with this name; a ValueError lists the names there are."""
         picture = self.figure.picture
@@ -196,14 +182,14 @@ class Panel(widgets.VBox):
 
     def say(self, caption: str) -> None:
         """Replace the caption."""
-        self._text = caption
+        self.caption = caption
         self.figure.remove_class(FADED)
         self._caption.value = _told(caption)
 
     def fade(self, why: str) -> None:
         """Turn the picture grey and say why, until there is another caption."""
         self.figure.add_class(FADED)
-        self._caption.value = _told(why) + _told(self._text)
+        self._caption.value = _told(why) + _told(self.caption)
 
 
 def _told(text: str) -> str:
@@ -307,10 +293,10 @@ def exercise(properties: int) -> Callable[[Callable[Given, Told]], Callable[Give
     """Make a check of an answer: it prints a verdict, and returns whether all properties hold.
 
     What is decorated yields a hint and whether its property holds, the next hint and its property,
-    and so on. A hint finishes the sentence "not yet: ..." and says what to look at; it is printed
-    when the property does not hold, or when working it out raises. Properties come from easy to
-    hard: the first one that fails ends the check. Its docstring begins with the title: "Exercise 1:
-    ...". What follows the last property is done for right answers.
+    and so on; a long hint comes in parts. It finishes the sentence "not yet: ..." and says what to
+    look at; it is printed when the property does not hold, or when working it out raises.
+    Properties come from easy to hard: the first one that fails ends the check. The docstring begins
+    with the title: "Exercise 1: ...". What follows the last property is done for right answers.
 
     Parameters
     ----------
@@ -336,20 +322,26 @@ def check(title: str, *properties: Any) -> bool:
 
 
 def _verdict(title: str, properties: int, told: Told) -> bool:
-    for passed in range(properties):
-        hint = next(told)
-        try:
-            holds, problem = bool(next(told)), ""
-        except Exception as error:  # whatever a student's function raises is part of the answer
-            stopped = isinstance(error.__cause__, StopIteration)  # it cannot leave a generator
-            raised = error.__cause__ if stopped else error
-            holds, problem = False, f" (it raised {type(raised).__name__}: {raised})"
-        if not holds:
-            print(f"{title}, not yet: {hint}{problem}. {passed} of {properties} hold so far.")
-            return False
-    print(f"{title}: right. {properties} of {properties} properties hold.")
-    next(told, None)
-    return True
+    passed, hint, problem = 0, "", ""
+    try:
+        for each in told:
+            if isinstance(each, str):
+                hint += each
+            elif not each:
+                break
+            else:
+                passed, hint = passed + 1, ""
+                if passed == properties:
+                    print(f"{title}: right. {passed} of {properties} properties hold.")
+    except Exception as error:  # whatever a student's function raises is part of the answer
+        if not hint:
+            raise
+        stopped = isinstance(error.__cause__, StopIteration)  # it cannot leave a generator
+        raised = error.__cause__ if stopped else error
+        problem = f" (it raised {type(raised).__name__}: {raised})"
+    if hint:
+        print(f"{title}, not yet: {hint}{problem}. {passed} of {properties} hold so far.")
+    return passed == properties
 
 
 def title(case: Case, /) -> str:

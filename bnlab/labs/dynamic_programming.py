@@ -258,10 +258,8 @@ def check_best_order(function: Callable[[Floats], Sequence[int]]) -> Told:
     yield all(weight(a, result(a)) >= weight(a, result(a)[::-1]) for a in lattices)
     yield "some of the 120 orders of 5 variables, or of the 720 of 6, weighs more than yours"
     yield all(weight(a, result(a)) > best(a) - 1e-9 for a in lattices)
-    yield (
-        "right, but slow: do not list orders. For 7 variables, 7 * 2**6 = 448 looks into log_alpha "
-        "are enough (leave room for three times as many)"
-    )
+    yield "right, but slow: do not list orders. For 7 variables, 7 * 2**6 = 448 looks into "
+    yield "log_alpha are enough (leave room for three times as many)"
     _Read.reads = 0
     function(np.random.default_rng(SEED).normal(size=(7, 2**7)).view(_Read))
     yield _Read.reads <= 1344
@@ -302,18 +300,14 @@ def check_families(function: Callable[..., Sequence[float]]) -> Told:
     yield all(result(2)[P] == 0 for P in range(sets) if P >> 2 & 1)
     yield "v has exactly one parent set in each DAG, so the numbers add up to 1"
     yield np.isclose(sum(result(0)), 1)
-    yield (
-        "the probability of no parents is phi_v(∅) times the sum of g(S) b(S with v) over all S "
-        "without v, divided by Z; yours differs"
-    )
+    yield "the probability of no parents is phi_v(∅) times the sum of g(S) b(S with v) over all S "
+    yield "without v, divided by Z; yours differs"
     yield np.isclose(result(1)[0], expected[1, 0])
     yield "some parent set has another probability in the package"
     yield all(np.allclose(result(v), expected[v], atol=1e-12) for v in range(table.n))
-    yield (
-        "right, but slow: for 10 variables, 10 * 2**9 = 5,120 additions are enough (leave room "
-        "for as many more). Take one variable after the other, and let the sets without it add "
-        "what the sets with it have"
-    )
+    yield "right, but slow: for 10 variables, 10 * 2**9 = 5,120 additions are enough (leave room "
+    yield "for as many more). Take one variable after the other, and let the sets without it add "
+    yield "what the sets with it have"
     _Counted.additions = 0
     function(3, *([_Counted(1)] * 1024 for _ in range(3)))
     yield _Counted.additions <= 10_240
@@ -330,17 +324,13 @@ def check_blocked_edge(pair: Sequence[str], blocker: str) -> Told:
 
     yield f"name two of {', '.join(data.names)}"
     yield len(set(pair)) == 2 and set(pair) <= set(data.names)
-    yield (
-        "some pair changes more between max_parents = 1 and 4. Add the two directions: "
-        "edges + edges.T"
-    )
+    yield "some pair changes more between max_parents = 1 and 4. Add the two directions: "
+    yield "edges + edges.T"
     change = np.ptp([linked(data, k) for k in range(1, 5)], axis=0)
     yield change[data.index(pair[0]), data.index(pair[1])] >= change.max() - 1e-9
     yield "the blocker is a third variable"
     yield blocker in data.names and blocker not in pair
-    yield (
-        "leave your blocker out of the table: with one parent each, the link should be there "
-        "now. With one parent each, a DAG has no triangle. Which triangle was it?"
-    )
+    yield "leave your blocker out of the table: with one parent each, the link should be there "
+    yield "now. With one parent each, a DAG has no triangle. Which triangle was it?"
     rest = data.select([name for name in data.names if name != blocker])
     yield linked(rest, 1)[rest.index(pair[0]), rest.index(pair[1])] > 0.9

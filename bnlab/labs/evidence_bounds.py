@@ -139,10 +139,8 @@ def check_ratio(function: Callable[[Floats, Floats, Floats, Floats, float, int],
     yield np.allclose(ends([*some[2:], *some[:2]]), -ends(some)[::-1])
     yield "a factor of Z_a moves both ends: add 3 to ln w of a"
     yield np.allclose(ends([some[0] + 3, some[1] + 3, *some[2:]]), ends(some) + 3)
-    yield (
-        "four bounds may fail, so each must fail less often: where all weights are equal the "
-        "interval for delta = 0.05 and 9 bins is 0 -+ 2 ln(80) / 9"
-    )
+    yield "four bounds may fail, so each must fail less often: where all weights are equal the "
+    yield "interval for delta = 0.05 and 9 bins is 0 -+ 2 ln(80) / 9"
     yield np.allclose(ends([flat] * 4), [-sure, sure])
     yield "it differs from what the package's bounds give"
     yield np.allclose(ends(some), by_package(0.05, 9))
@@ -199,9 +197,7 @@ def check_tight(function: Callable[[np.random.Generator, int], Any]) -> Told:
     yield weights.min() >= 0
     yield "their mean must be 1, and it is not to within 0.01"
     yield abs(weights.mean() - 1) < 0.01
-    yield (
-        "the bound, 9 bins of one weight each, fails in less than 4 of 100 experiments: it does "
-        "only when all nine are above 1 / 0.05**(1/9)"
-    )
+    yield "the bound, 9 bins of one weight each, fails in less than 4 of 100 experiments: it does "
+    yield "only when all nine are above 1 / 0.05**(1/9)"
     least = weights.reshape(10_000, 9).min(axis=1)
     yield (0.05 ** (1 / 9) * least > 1).mean() >= 0.04

@@ -326,10 +326,8 @@ def check_noisy_ranks(function: Callable[..., Any]) -> Told:
     yield (result(far, 0, 10.0) == 1).all()
     yield "equal evidence: any rank from 1 to 21, 11 on average"
     yield abs(result(tied, 3, 5.0).mean() - 11) < 0.7
-    yield (
-        "every structure has noise of its own, the true one too: of two structures 3 nats "
-        "apart, noise of 2 nats turns about 14 of 100"
-    )
+    yield "every structure has noise of its own, the true one too: of two structures 3 nats "
+    yield "apart, noise of 2 nats turns about 14 of 100"
     turned = result(np.array([0.0, -3.0]), 0, 2.0) == 2
     yield 0.11 < turned.mean() < 0.18  # exactly Phi(-3 / (2 sqrt 2)) = 14.4 %
     yield "other seeds, other ranks: take all noise from rng"

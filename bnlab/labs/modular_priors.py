@@ -292,10 +292,8 @@ def check_against(function: Callable[[int], Any]) -> Told:
 
     yield "return a positive number for each of k = 0, 1, 2, 3"
     yield all(float(function(k)) > 0 for k in range(4))
-    yield (
-        "on two variables the DAG without edges has two orders, and each edge one: what makes up "
-        "for that"
-    )
+    yield "on two variables the DAG without edges has two orders, and each edge one: what makes up "
+    yield "for that"
     yield abs(kl(2)) < 1e-9
     yield "on three variables KL should be below 0.03 nats"
     yield kl(3) < 0.03
@@ -309,18 +307,14 @@ def check_pair(first: Edges, second: Edges) -> Told:
     yield "give two lists of edges (u, v) between the nodes 0 to 5, both without a cycle"
     both = np.stack([graphs.from_edges(6, list(edges)) for edges in (first, second)])
     yield both.shape == (2, 6)
-    yield (
-        "the two are not equivalent: they need the same neighbours, and edges that meet at "
-        "the same nodes where their tails are no neighbours"
-    )
+    yield "the two are not equivalent: they need the same neighbours, and edges that meet at "
+    yield "the same nodes where their tails are no neighbours"
     yield len(set(equivalence_classes(both))) == 1
     yield "the first should be the more probable one"
     counts = count_orders(both)
     odds = counts[0] / counts[1]
     yield odds > 1
-    yield (
-        "reach odds of at least 10: a star gets to 5; how many orders has a path, if its "
-        "edges leave from the middle?"
-    )
+    yield "reach odds of at least 10: a star gets to 5; how many orders has a path, if its "
+    yield "edges leave from the middle?"
     yield odds >= 10
     print(f"Odds {odds:.4g}, whatever the data say.")

@@ -247,10 +247,8 @@ def check_reversal(function: Callable[[Ints, np.random.Generator], Any]) -> Told
     for a in np.repeat(np.arange(24), 1500):
         counts[a, place[tuple(int(v) for v in function(orders[a].copy(), rng))]] += 1
     yield all(segment(orders[a], orders[b]) for a, b in np.argwhere(counts > 0))
-    yield (
-        "segments of every length (2, 3, 4 of four nodes) and at every place must come: "
-        "6 different orders can follow each"
-    )
+    yield "segments of every length (2, 3, 4 of four nodes) and at every place must come: "
+    yield "6 different orders can follow each"
     yield np.all((counts > 0).sum(axis=1) - (np.diag(counts) > 0) == 6)
     yield "it must propose b from a as often as a from b"
     yield np.all(abs(counts - counts.T) <= 5 * np.sqrt(counts + counts.T + 1))
@@ -278,15 +276,11 @@ def check_spend(function: Callable[[bn.ScoreTable, np.random.Generator], bn.Draw
 
     yield "return what bn.sample_orders(table, ...) returns"
     yield run("boards", 0).run.method in ("order-MCMC", "MC3")
-    yield (
-        "100,000 moves in all: chains x (burn_in + draws x thin), times the number of "
-        "temperatures if coupled, must not be more"
-    )
+    yield "100,000 moves in all: chains x (burn_in + draws x thin), times the number of "
+    yield "temperatures if coupled, must not be more"
     yield all(moves(run(name, 0)) <= BUDGET for name in cases)
     yield "on tic-tac-toe, each board twice, the mean SAD from the exact edges must be under 4"
     yield error("boards") < 4
-    yield (
-        "on wine, where one chain does well, it must stay under 0.5: the burn-in of many chains "
-        "must not use up the moves, nor be left out"
-    )
+    yield "on wine, where one chain does well, it must stay under 0.5: the burn-in of many chains "
+    yield "must not use up the moves, nor be left out"
     yield error("wine") < 0.5

@@ -53,11 +53,6 @@ class Prediction:
         """How sure the reader is."""
         return str(self.sure_choice.value)
 
-    @property
-    def committed(self) -> bool:
-        """Whether the reader has committed to an answer."""
-        return bool(self.answers)
-
     def commit(self) -> None:
         """Take what the fields hold as the answer, or say what is missing."""
         try:
@@ -87,7 +82,7 @@ class Prediction:
         verdict = {True: "right", False: "wrong"}
 
         def show() -> None:
-            if self.committed:
+            if self.answers:
                 rows = [
                     (name, _text(self.answers[name]), _text(value), verdict[self.right(name)])
                     for name, value in self.outcomes.items()
@@ -171,7 +166,7 @@ def review(*asked: Prediction) -> None:
     shown = widgets.HTML()
 
     def show() -> None:
-        known = [guess for guess in asked if guess.committed and guess.outcomes]
+        known = [guess for guess in asked if guess.answers and guess.outcomes]
         rows = [
             (guess.question, _listed(guess.answers), _listed(guess.outcomes), guess.sure)
             for guess in known

@@ -133,15 +133,11 @@ def check_through(function: Callable[[Ints, int, int, int], Any]) -> Told:
     yield result(0, 1, 2).shape == (len(dags),)
     yield "in the DAG 0 -> 1 -> 2 (masks 0, 1, 2, 0) node 0 reaches 2 through 1"
     yield bool(np.asarray(function(chain, 0, 1, 2)).all())
-    yield (
-        "a path through w has two parts, u to w and w to v, so no DAG has a path 0 to 2 "
-        "through 1 together with one 2 to 0 through 1"
-    )
+    yield "a path through w has two parts, u to w and w to v, so no DAG has a path 0 to 2 "
+    yield "through 1 together with one 2 to 0 through 1"
     yield not np.any(result(0, 1, 2) & result(2, 1, 0))
-    yield (
-        "parts may be longer than one edge, and other routes from u to v do no harm: "
-        "your answer differs from a search of every DAG on 4 nodes"
-    )
+    yield "parts may be longer than one edge, and other routes from u to v do no harm: "
+    yield "your answer differs from a search of every DAG on 4 nodes"
     yield np.array_equal(result(0, 1, 2), reach[:, 0, 1] & reach[:, 1, 2])
 
 
@@ -152,15 +148,11 @@ def check_direction(rows: Sequence[Iterable[int]]) -> Told:
     yield 1 <= len(rows) <= 100 and all(len(list(row)) == 3 for row in rows)
     yield "each number is 0 or 1"
     yield all(value in (0, 1) for row in rows for value in row)
-    yield (
-        "some two variables should be neighbours with probability above 0.9: does it show which "
-        "column depends on the other two?"
-    )
+    yield "some two variables should be neighbours with probability above 0.9: does it show which "
+    yield "column depends on the other two?"
     data = bn.Data.from_arrays([list(row) for row in rows], names=("a", "b", "c"))
     edges = posterior(data, data.m).edges
     yield (edges + edges.T).max() > 0.9
-    yield (
-        "some edge should have probability above 0.9: two neighbours alone never show a "
-        "direction, so think of what three variables can do that two cannot"
-    )
+    yield "some edge should have probability above 0.9: two neighbours alone never show a "
+    yield "direction, so think of what three variables can do that two cannot"
     yield edges.max() > 0.9

@@ -3,10 +3,6 @@
 A widget of a lab is a class with its controls and a method `draw`, which returns fresh pictures
 with their captions. When a control moves, what is on display becomes what `draw` returns, so that
 nothing can stay stale.
-
-- `View` shows at once what its controls ask for.
-- `Runner(work, finish)` runs long work in a thread, or at once, with Run, Stop and progress.
-- `Experiment` is a view of such work; a result for other values of the controls is grey.
 """
 
 import asyncio
