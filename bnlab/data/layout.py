@@ -58,7 +58,7 @@ def layout(
             f"{divided} names, one fewer than there are columns: the "
             f"{'first' if names[0] == 'row' else 'last'} column has none."
         )
-        return _options(delimiter, lines[0], False, names), notes
+        return {"delimiter": delimiter, "header": False, "skip": lines[0], "names": names}, notes
     if header is None:
         width = _columns_in_use(rows)
         header = has_header([row[:width] for row in rows], markers) if len(rows) > 1 else True
@@ -81,20 +81,15 @@ def layout(
             "columns are called x0, x1, ..."
         )
     notes.append(f"{divided} {why}")
+    found = {"delimiter": delimiter, "header": header} | ({"skip": before} if before else {})
     if header and rows:
         first = list(rows[0])
         if len(first) > 1 and not first[0]:
             first[0] = "row"
         first = [name or f"column {v}" for v, name in enumerate(first, start=1)]
-        names = None if first == rows[0] else tuple(first)
-    return _options(delimiter, before, header, names), notes
-
-
-def _options(
-    delimiter: str, skip: int, header: bool, names: tuple[str, ...] | None
-) -> dict[str, Any]:
-    found: dict[str, Any] = {"delimiter": delimiter, "header": header}
-    return found | ({"skip": skip} if skip else {}) | ({} if names is None else {"names": names})
+        if first != rows[0]:
+            found["names"] = tuple(first)
+    return found, notes
 
 
 def _short_header(
