@@ -273,7 +273,6 @@ class Data(Record):
         for option, name in {"count": count, "intervention": intervention}.items():
             if not isinstance(name, str | None):
                 raise ValueError(f"frame: {option}={shown(name)}: give the name of a column")
-        conforming("missing", missing, Missing)
         given["max_levels"] = conforming("max_levels", max_levels, int)
         columns = frame_columns(frame, Markers.of(string_list("missing_markers", missing_markers)))
         options, places = Options(**given), [f"row {row}" for row in range(len(frame))]
