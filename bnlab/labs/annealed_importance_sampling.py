@@ -75,11 +75,7 @@ def bridge(case: Case, m: int) -> Floats:
 
 @cache
 def paths(case: Case, m: int, steps: int) -> tuple[Floats, Floats]:
-    """Runs from uniform orders, those of `bn.anneal_orders`, and back from exact draws.
-
-    Their ln w so far, from 0 on the way up and from 1 on the way back, less the exact value, at
-    each of the `BETAS`, (RUNS, B) nats.
-    """
+    """Runs up, those of `bn.anneal_orders`, and back: ln w so far less the exact, (RUNS, BETAS)."""
     walker, schedule = OrderWalker.of(scored(case, m)), np.linspace(0, 1, steps + 1)
     exact, rng = bridge(case, m), np.random.default_rng(SEED)
     upward = [_so_far(walker, r.permutation(walker.n), schedule, r) for r in rng.spawn(RUNS)]

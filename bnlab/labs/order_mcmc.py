@@ -64,10 +64,7 @@ def long_chains(data: bn.Data) -> bn.Draws:
 
 @cache
 def tempered(data: bn.Data, beta: float) -> bn.Draws:
-    """Two chains at one inverse temperature, from the two orders where `long_chains` start.
-
-    5,000 draws of each, n moves apart; log_target is that of beta = 1. stats: "acceptance" (2,).
-    """
+    """Two chains at one inverse temperature, begun as `long_chains`; log_target is of beta = 1."""
     table = posterior(data).table
     walker, found = OrderWalker.of(table), []
     for rng in np.random.default_rng(SEED).spawn(2):
