@@ -16,13 +16,12 @@ from bnlab.graphs import check_dags, members
 from bnlab.kernels import counting as kernels
 from bnlab.networks.bayesnet import dag_over
 from bnlab.predict.tables import (
-    Regressions,
-    Tables,
+    Parameters,
     check_rows,
     completed,
     connected_terms,
     missing_masks,
-    posterior_of,
+    parameters_of,
 )
 from bnlab.priors import Prior, Uniform
 from bnlab.records import altered
@@ -79,7 +78,7 @@ def log_density(
     array([0.522, 0.103, 0.625])
     """
     rows = check_rows(data, new_rows)
-    return _mixture(*_weighted_dags(draws, data), posterior_of(data, score), rows)
+    return _mixture(*_weighted_dags(draws, data), parameters_of(data, score), rows)
 
 
 @checked
@@ -109,7 +108,7 @@ def plug_in_log_density(
     array([-1.313, -9.21 ])
     """
     rows = check_rows(data, new_rows)
-    return _mixture(*_weighted_dags(dag, data), posterior_of(data, score), rows)
+    return _mixture(*_weighted_dags(dag, data), parameters_of(data, score), rows)
 
 
 @checked
@@ -155,7 +154,7 @@ def log_class_posterior(
     c = node_number(data.names, target)
     if data.measured[c]:
         raise ValueError(f"{data.names[c]!r} is measured: a class is a variable with states")
-    weighted, parameters = _weighted_dags(dag, data), posterior_of(data, score)
+    weighted, parameters = _weighted_dags(dag, data), parameters_of(data, score)
     joint = np.empty((rows.m, int(data.arities[c])))
     for state in range(joint.shape[1]):
         values = rows.values.copy()
@@ -209,10 +208,10 @@ def exact_log_density(
     >>> np.exp(exact_log_density(data, [[0, 0], [0, 1], [0, -1]])).round(3)
     array([0.523, 0.102, 0.625])
     """
-    rows, parameters = check_rows(data, new_rows), posterior_of(data, score)
+    rows, parameters = check_rows(data, new_rows), parameters_of(data, score)
     if not rows.m:
         return np.empty(0)
-    complete, starts = _completions(data, rows)
+    complete, starts = _completions(rows)
     parts = complete.values, complete.intervened, complete.measurements
     cells = np.nan_to_num(np.hstack([part for part in parts if part is not None]).astype(float))
     _, first, which = np.unique(cells, return_index=True, return_inverse=True, axis=0)
@@ -279,7 +278,7 @@ def _distinct_families(dags: Ints) -> tuple[list[Ints], Ints]:
     return masks, parts
 
 
-def _mixture(dags: Ints, log_weight: Floats, tables: Tables | Regressions, rows: Data) -> Floats:
+def _mixture(dags: Ints, log_weight: Floats, tables: Parameters, rows: Data) -> Floats:
     """ln of the average density of each row, by the pattern of its missing cells."""
     gaps = missing_masks(rows)
     families, of_dags = _distinct_families(dags)
@@ -287,9 +286,9 @@ def _mixture(dags: Ints, log_weight: Floats, tables: Tables | Regressions, rows:
     for mask in np.unique(gaps):
         which = np.flatnonzero(gaps == mask)
         some, nodes = rows_of(rows, which), members(mask)
-        states = math.prod(int(tables.arities[v]) for v in nodes)
+        states = math.prod(rows.arities[nodes].tolist())
         if states > FEW_STATES:
-            if isinstance(tables, Regressions):
+            if rows.measured.any():
                 raise ValueError(
                     f"row {which[0]} has {states:,} completions; beside measurements at most "
                     f"{FEW_STATES} are summed: give more of its cells"
@@ -303,7 +302,7 @@ def _mixture(dags: Ints, log_weight: Floats, tables: Tables | Regressions, rows:
                 task=f"listing {states} completions of {which.size:,} rows",
                 remedy="predict fewer rows at a time",
             )
-            full = completed(some, nodes, tables.arities)
+            full = completed(some, nodes)
             log_p = np.empty(full.m)
             for block, terms in _terms_in_blocks(families, tables, full):
                 kernels.log_mixture(log_weight, of_dags, terms, log_p[block])
@@ -313,7 +312,7 @@ def _mixture(dags: Ints, log_weight: Floats, tables: Tables | Regressions, rows:
 
 
 def _terms_in_blocks(
-    masks: list[Ints], tables: Tables | Regressions, rows: Data
+    masks: list[Ints], tables: Parameters, rows: Data
 ) -> Iterator[tuple[slice, Floats]]:
     """ln of densities (families, rows), node by node, of complete rows in blocks; 0 where set."""
     count = sum(some.size for some in masks)
@@ -333,17 +332,16 @@ def _terms_in_blocks(
         yield block, np.concatenate(terms)
 
 
-def _completions(data: Data, rows: Data) -> tuple[Data, Ints]:
+def _completions(rows: Data) -> tuple[Data, Ints]:
     """All completions of all rows, and where those of each row begin."""
     nodes = [members(mask) for mask in missing_masks(rows)]
-    counts = [math.prod(data.arities[some].tolist()) for some in nodes]
+    counts = [math.prod(rows.arities[some].tolist()) for some in nodes]
     if (runs := sum(counts)) > MAX_RUNS:
         raise ValueError(
             f"the rows have {runs:,} completions, each a run of the dynamic program, and at most "
             f"{MAX_RUNS:,} are handled: use log_density with draws"
         )
-    alone = [rows_of(rows, slice(t, t + 1)) for t in range(rows.m)]
-    full = [completed(row, some, data.arities) for row, some in zip(alone, nodes, strict=True)]
     every = rows_of(rows, np.repeat(np.arange(rows.m), counts))
-    values = np.concatenate([row.values for row in full])
-    return altered(every, values=values), np.cumsum(counts) - counts
+    alone = [rows_of(rows, slice(t, t + 1)) for t in range(rows.m)]
+    full = [completed(row, some).values for row, some in zip(alone, nodes, strict=True)]
+    return altered(every, values=np.concatenate(full)), np.cumsum(counts) - counts

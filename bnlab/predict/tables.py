@@ -21,7 +21,7 @@ from bnlab.errors import warn
 from bnlab.graphs import ancestors, members
 from bnlab.kernels import counting as kernels
 from bnlab.records import altered
-from bnlab.scores import AnyScore, BGe, ConditionalGaussian, Score, score_parts
+from bnlab.scores import AnyScore, BDeu, BGe, Score, score_parts
 from bnlab.scores.discrete import check_pseudo_counts
 from bnlab.scores.gaussian import Units, WishartPrior, regression, units_of, wishart_prior
 
@@ -132,9 +132,9 @@ def joint_states(sizes: list[int], /) -> Codes:
     return np.indices(sizes, np.int32).reshape(len(sizes), math.prod(sizes))
 
 
-def completed(rows: Data, nodes: list[int], arities: Ints, /) -> Data:
+def completed(rows: Data, nodes: list[int], /) -> Data:
     """Every row with every joint state of `nodes`, the states of one row side by side."""
-    states = joint_states([int(arities[v]) for v in nodes])
+    states = joint_states(rows.arities[nodes].tolist())
     which = np.repeat(np.arange(rows.m), states.shape[1])
     values = rows.values[which]
     values[:, nodes] = np.tile(states, rows.m).T
@@ -163,74 +163,48 @@ def _check_same_variables(data: Data, rows: Data) -> None:
         )
 
 
-class Tables(NamedTuple):
-    """Data and a score, which together give each family its posterior mean table."""
+class Parameters(NamedTuple):
+    """Data and a score, which together give each family its mean table, or its regressions."""
 
-    arities: Ints
-    columns: list[Codes]  # (n, m) for each node, of the rows without an intervention on it
-    score: Score
+    data: Data
+    codes: list[Codes]  # (n, m) for each node, of the rows without an intervention on it
+    score: Score  # of the variables with states
+    columns: Floats  # (n, m) measurements, in the units of their score
+    units: Units
+    prior: WishartPrior
 
     def log_densities(self, families: list[Ints], rows: Data, /) -> list[Floats]:
-        """`log_means` of the families of every node, for rows without missing cells."""
-        columns = np.array(rows.values.T, order="C")
-        return [self.log_means(v, masks, columns) for v, masks in enumerate(families)]
+        """ln of the mean density of x_v given parent masks (F,), (F, rows) for each node, nats."""
+        numbers, codes = self.units.columns(rows.measurements), np.array(rows.values.T, order="C")
+        names, measured, out = self.data.names, self.data.measured, []
+        for v, masks in enumerate(families):
+            if measured[v]:
+                every = np.empty((masks.size, rows.m))
+                for f, mask in enumerate(masks):
+                    every[f] = self._log_density(v, members(mask), numbers, codes)
+                out.append(every - np.log(self.units.scale[v]))
+                continue
+            for u in members(int(np.bitwise_or.reduce(masks, initial=0))):
+                if measured[u]:
+                    raise ValueError(
+                        f"an edge from {names[u]!r}, which is measured, to {names[v]!r}, which has "
+                        "states: ConditionalGaussian has no such families"
+                    )
+            out.append(self.log_means(v, masks, codes))
+        return out
 
     def log_means(self, v: int, families: Ints, rows: Codes, /) -> Floats:
         """ln of the mean probability (F, t) of x_v given parent masks (F,), in full rows (n, t)."""
-        nodes = np.arange(self.arities.size, dtype=np.int64)
+        arities, nodes = self.data.arities, np.arange(self.data.n)
         chosen = (families[:, None] >> nodes) & 1 == 1
-        cells = np.where(chosen, self.arities, 1.0).prod(axis=1)
-        r = int(self.arities[v])
+        cells = np.where(chosen, arities, 1.0).prod(axis=1)
+        r = int(arities[v])
         pseudo_counts = np.stack(
             [self.score.cell_counts(cells * r), self.score.parent_counts(cells, r)]
         )
         counts = np.zeros(int(min(DENSE_CELLS, r * cells.max())), np.int32)
         out = np.empty((families.size, rows.shape[1]))
-        kernels.log_means(
-            v, families, self.columns[v], rows, self.arities, pseudo_counts, counts, out
-        )
-        return out
-
-
-def posterior_tables(data: Data, score: Score, /) -> Tables:
-    """The tables of all families, given data and a score with pseudo-counts, not BIC."""
-    check_pseudo_counts(score)
-    columns = np.array(data.values.T, order="C")
-    seen = [columns] * data.n
-    if data.intervened is not None:
-        seen = [np.ascontiguousarray(columns[:, ~held]) for held in data.intervened.T]
-    return Tables(data.arities, seen, score)
-
-
-class Regressions(NamedTuple):
-    """Data and a score, which together give each family its regressions, or its table."""
-
-    arities: Ints
-    data: Data
-    columns: Floats  # (n, m), in the units of the score
-    units: Units
-    prior: WishartPrior
-    tables: Tables  # of the variables with states
-
-    def log_densities(self, families: list[Ints], rows: Data, /) -> list[Floats]:
-        """ln of the mean density of x_v given parent masks (F,), (F, rows) for each node, nats."""
-        numbers, codes = self.units.columns(rows.measurements), np.array(rows.values.T, order="C")
-        out = []
-        for v, masks in enumerate(families):
-            if self.data.measured[v]:
-                every = np.empty((masks.size, rows.m))
-                for f, mask in enumerate(masks):
-                    every[f] = self._log_density(v, members(mask), numbers, codes)
-                out.append(every - np.log(self.units.scale[v]))
-            else:
-                for u in members(int(np.bitwise_or.reduce(masks, initial=0))):
-                    if self.data.measured[u]:
-                        raise ValueError(
-                            f"an edge from {self.data.names[u]!r}, which is measured, to "
-                            f"{self.data.names[v]!r}, which has states: ConditionalGaussian has no "
-                            "such families"
-                        )
-                out.append(self.tables.log_means(v, masks, codes))
+        kernels.log_means(v, families, self.codes[v], rows, arities, pseudo_counts, counts, out)
         return out
 
     def _log_density(self, v: int, parents: list[int], numbers: Floats, codes: Codes) -> Floats:
@@ -248,21 +222,22 @@ class Regressions(NamedTuple):
         return out
 
 
-def posterior_of(data: Data, score: AnyScore, /) -> Tables | Regressions:
+def parameters_of(data: Data, score: AnyScore, /) -> Parameters:
     """The posterior parameters of all families; a ValueError if score and data do not fit."""
-    score_parts(data, score)
-    if not isinstance(score, BGe | ConditionalGaussian):
-        return posterior_tables(data, score)
-    both = ConditionalGaussian(measured=score) if isinstance(score, BGe) else score
-    tables = posterior_tables(data, both.discrete)
-    if not data.measured.any():
-        return tables
-    units, prior = units_of(both.measured, data), wishart_prior(both.measured, data)
-    columns = units.columns(data.measurements)
-    return Regressions(data.arities, data, columns, units, prior, tables)
+    of_states, of_measured = score_parts(data, score)
+    of_states, of_measured = of_states or BDeu(), of_measured or BGe()
+    check_pseudo_counts(of_states)
+    columns = np.array(data.values.T, order="C")
+    codes = [columns] * data.n
+    if data.intervened is not None:
+        codes = [np.ascontiguousarray(columns[:, ~held]) for held in data.intervened.T]
+    units, prior = units_of(of_measured, data), wishart_prior(of_measured, data)
+    return Parameters(data, codes, of_states, units.columns(data.measurements), units, prior)
 
 
-def connected_terms(dags: Ints, missing: int, tables: Tables, rows: Data, /) -> tuple[Ints, Floats]:
+def connected_terms(
+    dags: Ints, missing: int, tables: Parameters, rows: Data, /
+) -> tuple[Ints, Floats]:
     """What each DAG's density is a product of: parts (U, C), -1 for none, of terms (P, rows).
 
     The families of nodes with observed descendants fall into parts that share no missing cell; a
@@ -273,7 +248,7 @@ def connected_terms(dags: Ints, missing: int, tables: Tables, rows: Data, /) -> 
         [number.setdefault(part, len(number)) for part in _parts(dag, relevant, missing)]
         for dag, relevant in zip(dags.tolist(), _relevant(dags, missing).tolist(), strict=True)
     ]
-    plans = [plan_of(part, missing, tables.arities) for part in number]
+    plans = [plan_of(part, missing, rows.arities) for part in number]
     largest = max((states for _, states in plans), default=1)
     if largest > MAX_STATES:
         raise ValueError(
@@ -293,7 +268,7 @@ def connected_terms(dags: Ints, missing: int, tables: Tables, rows: Data, /) -> 
         some = rows_of(rows, slice(start, start + block))
         for i, (part, (order, _)) in enumerate(zip(number, plans, strict=True)):
             factors = [_factor(v, parents, missing, tables, some) for v, parents in part]
-            terms[i, start : start + block] = eliminate(factors, order, tables.arities)
+            terms[i, start : start + block] = eliminate(factors, order, rows.arities)
     parts = np.full((len(dags), max(map(len, lists), default=0)), -1, np.int64)
     for u, places in enumerate(lists):
         parts[u, : len(places)] = places
@@ -354,14 +329,16 @@ def eliminate(factors: list[Factor], order: list[int], arities: Ints, /) -> Floa
     return np.asarray(np.sum([log_value for _, log_value in factors], axis=0))
 
 
-def _factor(v: int, parents: int, missing: int, tables: Tables, rows: Data) -> tuple[int, Floats]:
+def _factor(
+    v: int, parents: int, missing: int, tables: Parameters, rows: Data
+) -> tuple[int, Floats]:
     """The missing cells of a family, and ln of its mean probability at each of their states."""
     family = parents | 1 << v
     nodes = members(family & missing)
-    sizes = [int(tables.arities[u]) for u in nodes]
+    sizes = rows.arities[nodes].tolist()
     states = joint_states(sizes)
     count = rows.m
-    columns = np.empty((tables.arities.size, count * states.shape[1]), np.int32)
+    columns = np.empty((rows.n, count * states.shape[1]), np.int32)
     for u in members(family & ~missing):
         columns[u] = np.repeat(rows.values[:, u], states.shape[1])
     for u, column in zip(nodes, states, strict=True):
