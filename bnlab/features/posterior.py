@@ -35,8 +35,7 @@ def edge(u: int, v: int, /) -> Feature:
     >>> edge(0, 1)(np.array([[0, 1], [2, 0]]))
     array([ True, False])
     """
-    _check_pair(u, v)
-    return lambda dags: _has(dags, u, v)
+    return _of_pair(u, v, lambda dags: dags)
 
 
 @checked
@@ -48,8 +47,7 @@ def path(u: int, v: int, /) -> Feature:
     >>> path(0, 2)(np.array([0, 1, 2]))
     np.True_
     """
-    _check_pair(u, v)
-    return lambda dags: _has(graphs.ancestors(dags), u, v)
+    return _of_pair(u, v, graphs.ancestors)
 
 
 @checked
@@ -61,8 +59,7 @@ def limited_path(u: int, v: int, /, *, max_length: Count) -> Feature:
     >>> limited_path(0, 3, max_length=2)(np.array([0, 1, 2, 4]))
     np.False_
     """
-    _check_pair(u, v)
-    return lambda dags: _has(graphs.near_ancestors(dags, max_length=max_length), u, v)
+    return _of_pair(u, v, lambda dags: graphs.near_ancestors(dags, max_length=max_length))
 
 
 @checked
@@ -339,14 +336,15 @@ def _check_dags(draws: Draws) -> None:
         raise ValueError("features are functions of DAGs: use sample_dags, not orders")
 
 
-def _has(masks: Ints, u: int, v: int) -> Bools:
-    """Whether u is in the masks (..., n) of node v."""
-    if max(u, v) >= masks.shape[-1]:
-        raise ValueError(f"node {max(u, v)} is outside 0..{masks.shape[-1] - 1}")
-    has: Bools = masks[..., v] >> u & 1 == 1
-    return has
-
-
-def _check_pair(u: int, v: int) -> None:
+def _of_pair(u: int, v: int, relation: Callable[[Ints], Ints]) -> Feature:
+    """The feature of u in the mask of v, of a relation from parent masks (..., n) to masks."""
     if u == v or min(u, v) < 0:
         raise ValueError(f"nodes {u} and {v}: give two different node numbers")
+
+    def holds(dags: Ints) -> Bools:
+        if max(u, v) >= dags.shape[-1]:
+            raise ValueError(f"node {max(u, v)} is outside 0..{dags.shape[-1] - 1}")
+        has: Bools = relation(dags)[..., v] >> u & 1 == 1
+        return has
+
+    return holds
