@@ -241,12 +241,7 @@ class Regressions(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MissingCells(Unknown):
-    """Missing cells of a table, drawn in turn with the DAG.
-
-    Measurements are drawn given regressions that are drawn first, those of a row together; states
-    one by one, given all other cells, their own tables integrated out. Units of measurements are
-    those of the observed cells, so that one prior holds for all completions.
-    """
+    """Missing cells of a table, drawn in turn with the DAG, as `complete` says."""
 
     of_states: BDeu | K2
     of_measured: BGe

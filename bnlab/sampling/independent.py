@@ -274,12 +274,8 @@ def sample_joint(
     order = rng.permutation(table.n)
     dag = _draw_dag(order, by_size, rng)
     network = drawn_network(dag, described, lambda cells: pseudo_count(score, cells), rng)
-    settings = {
-        "m": m,
-        "score": repr(score),
-        "max_parents": table.max_parents,
-        "prior": repr(prior),
-    }
+    settings = {"m": m, "score": repr(score), "max_parents": table.max_parents}
+    settings |= {"prior": repr(prior)}
     data = network.sample(m, rng)
     return Joint(order, network, data, Run("joint prior", settings, seed, clock.seconds))
 
