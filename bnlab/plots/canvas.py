@@ -43,14 +43,12 @@ def canvas(
         height=size[1],
         toolbar_location=None,
         tools="",
-        background_fill_color="#ffffff",
         html_attributes={"role": "img", "aria-label": alt},
         **kinds,
         **{key: value for key, value in ranges.items() if value is not None},
     )
     out.title.text_font_size = "14px"
     out.title.text_color = INK
-    out.axis.axis_label = ""
     out.xaxis.axis_label = x_label
     out.yaxis.axis_label = y_label
     out.axis.axis_label_text_font_size = "13px"
@@ -96,7 +94,7 @@ def entry(label: str, drawn: Sequence[Any], /, index: int | None = None) -> mode
 
 
 def entries(drawn: Mapping[str, Any], /) -> list[models.LegendItem]:
-    """models.Legend entries: label -> what draws it, one thing or a list."""
+    """Legend entries: label -> what draws it, one thing or a list."""
     return [
         entry(label, glyphs if isinstance(glyphs, list) else [glyphs])
         for label, glyphs in drawn.items()
@@ -104,7 +102,7 @@ def entries(drawn: Mapping[str, Any], /) -> list[models.LegendItem]:
 
 
 def row_entries(drawn: object, labels: Iterable[str], /) -> list[models.LegendItem]:
-    """models.Legend entries for the rows of what is drawn."""
+    """Legend entries for the rows of what is drawn."""
     return [entry(label, [drawn], i) for i, label in enumerate(labels)]
 
 
@@ -118,9 +116,8 @@ def hover(
 ) -> None:
     """Tell these (label, "@column") pairs of what the pointer is over.
 
-    Of what is `outlined` the row that the pointer is over has an outline, and so has what the first
-    tip calls the same in the other pictures of the widget. Then `drawn` is one thing, all on its
-    source.
+    The row of what is `outlined` has an outline, here and where the first tip of another picture of
+    the widget calls it the same. Then `drawn` is one thing, all on its source.
     """
     if isinstance(picture, Again):
         return  # tools are there
@@ -166,10 +163,8 @@ def write(
 def set_ticks(axis: Any, places: Sequence[float], /, *, number: str = "%g") -> None:
     """Mark these places on an axis, as %g or in another format, as "0,0"."""
     axis.ticker = model(models.FixedTicker, ticks=list(places))
-    plain = number.startswith("%")
-    axis.formatter = model(
-        models.PrintfTickFormatter if plain else models.NumeralTickFormatter, format=number
-    )
+    kinds = models.NumeralTickFormatter, models.PrintfTickFormatter
+    axis.formatter = model(kinds[number.startswith("%")], format=number)
 
 
 def shortened(longest: int, /) -> Any:

@@ -9,8 +9,7 @@ from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
 from bnlab.plots.canvas import canvas, entries, entry, hover, legend, set_ticks
-from bnlab.plots.columns import data_source, from_rows, round_numbers, wide
-from bnlab.plots.drawing import model
+from bnlab.plots.drawing import data_source, from_rows, model, round_numbers, wide
 from bnlab.plots.looks import BETWEEN, BOUNDS, BROKEN, COLOURS, CYCLE, DASHES, INK, MARKERS
 
 MOST_POINTS = 500
@@ -45,11 +44,7 @@ def lines(
     width: float = 2.0,
     number: str = "0.00",
 ) -> list[LegendItem]:
-    """Draw a line for each of the `columns`, all but the first by default, which is over what.
-
-    Return their legend, with `labels` if not the columns' names. Pointing at markers tells numbers
-    in the format `number`.
-    """
+    """Draw lines over the first column; return their legend. Markers tell a `number` so."""
     over, *every = source.data
     columns = list(columns) or every
     items = []

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from bnlab.checks import Floats
 from bnlab.graphs import check_matrix, to_edges
 from bnlab.plots.canvas import diagram, write
-from bnlab.plots.columns import Columns, data_source, from_rows
+from bnlab.plots.drawing import Columns, data_source, from_rows
 from bnlab.plots.looks import BOX, CYCLE
 
 ACROSS = 4

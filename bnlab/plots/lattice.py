@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from bnlab.checks import Floats
 from bnlab.plots.canvas import diagram, entries, hover, legend, write
-from bnlab.plots.columns import Columns, data_source, from_rows, vector
+from bnlab.plots.drawing import Columns, data_source, from_rows, vector
 from bnlab.plots.looks import CYCLE, INK, PALE, RULE
 
 Link = tuple[int, int]

@@ -9,8 +9,7 @@ from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
 from bnlab.plots.canvas import canvas, entries, hover, legend, shortened, write
-from bnlab.plots.columns import Columns, data_source, from_rows, interval, square, vector
-from bnlab.plots.drawing import model
+from bnlab.plots.drawing import Columns, data_source, from_rows, interval, model, square, vector
 from bnlab.plots.looks import COLOURS, CYCLE, DIAMOND, INK, MARKERS, PALE, RULE, WIDTH, cycled
 from bnlab.plots.series import key
 

@@ -10,8 +10,7 @@ from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
 from bnlab.plots.canvas import canvas, hover, shortened, write
-from bnlab.plots.columns import Columns, data_source, square
-from bnlab.plots.drawing import model
+from bnlab.plots.drawing import Columns, data_source, model, square
 from bnlab.plots.looks import INK, PROBABILITY, RULE, SMALL_FONT_SIZE
 
 FRAME = 340  # pixels, the side of the matrix
@@ -28,19 +27,15 @@ def cells(
     names: Sequence[str],
     extra: Columns,
     /,
-    *,
+    *tips: tuple[str, str],
     name: str,
     title: str,
     alt: str,
     fill: Mapping[str, object],
     side: int = FRAME,
     **look: object,
-) -> tuple[figure, Any]:
-    """Draw a matrix with a number in each cell; return the picture and what draws the cells.
-
-    The source `name` has a row for each ordered pair, row by row: `parent`, `child`, the columns of
-    `extra`, of which `label` is printed in the colour `ink`, and that of `fill` has a colour.
-    """
+) -> figure:
+    """Draw a matrix with a cell for each ordered pair: `label` of the `extra` columns in `ink`."""
     n = len(names)
     longest = min(max(map(len, names)), LONGEST)
     slanted, room = n > 6 or longest > 6, round(LETTER * longest)
@@ -62,7 +57,8 @@ def cells(
     picture.axis.axis_line_color = picture.axis.major_tick_line_color = None
     picture.axis.formatter = shortened(LONGEST)
     picture.xaxis.major_label_orientation = 0.9 if slanted else "horizontal"
-    return picture, drawn
+    hover(picture, [drawn], *tips, outlined=[drawn])
+    return picture
 
 
 def heat_map(
@@ -98,13 +94,12 @@ def heat_map(
     mapper = model(LinearColorMapper, palette=PROBABILITY, low=0, high=1, nan_color="#ffffff")
     look: dict[str, Any] = {"name": name, "title": title, "alt": alt, "side": side}
     look["fill"] = {"field": "probability", "transform": mapper}
-    picture, drawn = cells(names, columns, **look, line_color=None)
+    tips = ("edge", "@parent → @child"), ("probability", "@probability{0.000}")
+    picture = cells(names, columns, *tips, **look, line_color=None)
     bar: dict[str, Any] = {"width": 12, "padding": 4, "bar_line_color": RULE}
     bar |= {"major_label_text_font_size": SMALL_FONT_SIZE, "major_label_text_color": INK}
     ticker = model(BasicTicker, desired_num_ticks=5)
     picture.add_layout(model(ColorBar, color_mapper=mapper, ticker=ticker, **bar), "right")
-    told = ("edge", "@parent → @child"), ("probability", "@probability{0.000}")
-    hover(picture, [drawn], *told, outlined=[drawn])
     return picture
 
 
@@ -154,10 +149,8 @@ def move_gains(
     look: dict[str, Any] = {"title": title, "alt": alt, "line_color": "edge", "line_width": 2.5}
     mapper = model(LinearColorMapper, **shades, nan_color=EMPTY)
     look["fill"] = {"field": "shade", "transform": mapper}
-    picture, drawn = cells(names, columns, name="gains", **look)
     tips = ("pair", "@parent → @child"), ("gain", "@gain{0.000} nats")
-    hover(picture, [drawn], *tips, outlined=[drawn])
-    return picture
+    return cells(names, columns, *tips, name="gains", **look)
 
 
 def _signed(gain: float) -> str:

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnlab import graphs
 from bnlab.checks import Floats
 from bnlab.plots.canvas import diagram, hover, write
-from bnlab.plots.columns import Columns, data_source, from_rows, square
-from bnlab.plots.drawing import Size
+from bnlab.plots.drawing import Columns, Size, data_source, from_rows, square
 from bnlab.plots.gallery import PLAIN
 from bnlab.plots.looks import BOX, WIDTH
 
@@ -72,10 +71,7 @@ def _columns(
     bows: Sequence[float],
     size: Size | None = None,
 ) -> Columns:
-    """The columns of links with their probabilities, each with an arrow head or without.
-
-    Of the `bows` a link takes the first that leads it over the fewest boxes of others.
-    """
+    """Columns of links, each bent by the first of the `bows` that crosses the fewest boxes."""
     centres, boxes = _pixels(positions, names, size)
     rows = []
     for ((u, v), p), head in zip(chosen.items(), heads, strict=True):
@@ -251,10 +247,7 @@ def _crossed(line: Floats, centres: Floats, boxes: Floats) -> int:
 
 
 def _link(centres: Floats, boxes: Floats, length: float, bow: float) -> tuple[Floats, Floats]:
-    """The line (16, 2) from the first of two boxes to the other, and its arrow head (3, 2).
-
-    The head is as long as `length`; there is none, (0, 2), if that is 0.
-    """
+    """The line (16, 2) from box to box, and a head (3, 2) of this length, (0, 2) if that is 0."""
     start, end = centres
     along = end - start
     bend = (start + end) / 2 + bow * np.array([-along[1], along[0]])

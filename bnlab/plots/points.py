@@ -10,9 +10,8 @@ from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
 from bnlab.plots.canvas import canvas, entries, hover, legend, set_ticks
-from bnlab.plots.columns import Columns, data_source, from_rows, square, vector, wide
 from bnlab.plots.curves import lines
-from bnlab.plots.drawing import model
+from bnlab.plots.drawing import Columns, data_source, from_rows, model, square, vector, wide
 from bnlab.plots.looks import COLOURS, CYCLE, INK, PALE, RULE
 
 

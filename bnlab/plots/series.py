@@ -10,9 +10,8 @@ from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
 from bnlab.plots.canvas import canvas, hover, legend, row_entries, set_ticks, write
-from bnlab.plots.columns import Series, checked, data_source, from_rows, round_numbers
 from bnlab.plots.curves import rules
-from bnlab.plots.drawing import model
+from bnlab.plots.drawing import Series, checked, data_source, from_rows, model, round_numbers
 from bnlab.plots.looks import BROKEN, COLOURS, CYCLE, DASHES, INK, MARKERS, RULE, Looks, cycled
 
 MARK = {"fill_color": "color", "line_color": "color", "marker": "marker", "fill_alpha": 0.7}

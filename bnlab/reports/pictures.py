@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bnlab import graphs, plots
 from bnlab.checks import Floats
 from bnlab.pages import Cell, Table, render
-from bnlab.plots.columns import Columns
+from bnlab.plots.drawing import Columns
 from bnlab.plots.looks import CYCLE, INK, RULE, WIDTH
 from bnlab.plots.network import LINE_HEIGHT, network_height, node_data, pair_data
 from bnlab.reports.analysis import Analysis

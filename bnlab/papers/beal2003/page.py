@@ -13,8 +13,8 @@ from bnlab.hidden import Warped
 from bnlab.papers.beal2003 import study, world
 from bnlab.papers.beal2003.study import LADDER, Sides, mean_of, traced
 from bnlab.papers.page import Page, Rows, pairs
-from bnlab.plots.columns import data_source
 from bnlab.plots.curves import log_curves
+from bnlab.plots.drawing import data_source
 from bnlab.plots.looks import INK, RULE
 
 Lines = Mapping[str, tuple[Sequence[int], ArrayLike]]

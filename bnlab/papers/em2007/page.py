@@ -14,7 +14,7 @@ from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.papers.em2007 import cases, study
 from bnlab.papers.page import Page, Rows
-from bnlab.plots.columns import data_source
+from bnlab.plots.drawing import data_source
 from bnlab.plots.looks import CYCLE, INK
 
 page = Page()

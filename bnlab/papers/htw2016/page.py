@@ -14,7 +14,7 @@ from bnlab.papers.htw2016 import study
 from bnlab.papers.htw2016.study import FEATURE_SIZES, FEATURES, MEANINGS, SAMPLERS, beaten, errors
 from bnlab.papers.page import Page, Rows, stored
 from bnlab.plots.canvas import entries, legend
-from bnlab.plots.columns import data_source
+from bnlab.plots.drawing import data_source
 from bnlab.plots.looks import COLOURS, INK
 
 page = Page()
