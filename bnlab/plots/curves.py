@@ -95,9 +95,8 @@ def error_curve(
     """
     sizes = np.asarray(draws, np.float64)
     low, high = sizes.min() / 1.3, sizes.max() * 1.3
-    picture = canvas(
-        title, alt, x_label, y_label, size=(480, 420), log="xy", x=(low, high), y=y_range
-    )
+    axes, ends = (x_label, y_label), (low, high)
+    picture = canvas(title, alt, *axes, size=(480, 420), log="xy", x=ends, y=y_range)
     limits = data_source(wide("draws", sizes, _positive(bounds)), name=f"{name}_bounds")
     found = data_source(wide("draws", sizes, _positive(measured)), name=name)
     items = lines(picture, limits, colours=[INK], dashes=BROKEN)
@@ -152,10 +151,8 @@ def log_curves(
             f"{len(BROKEN)} can be told apart"
         )
     log = "x" + "y" * (y_axis_type == "log")
-    axes = x_label, y_label
-    picture = canvas(
-        title, alt, *axes, size=(500, 420), log=log, x=(min(x) / 1.5, max(x) * 1.5), y=y_range
-    )
+    axes, ends = (x_label, y_label), (min(x) / 1.5, max(x) * 1.5)
+    picture = canvas(title, alt, *axes, size=(500, 420), log=log, x=ends, y=y_range)
     source = data_source(wide("x", x, shown), name=name)
     items = rules(picture, levels, name=f"{name}_rules") + lines(picture, source, markers=MARKERS)
     if band is not None:
@@ -235,9 +232,8 @@ def closing(
     title = "What the distinct DAGs leave open"
     alt = "A band that holds a probability for certain, against the number of DAGs drawn"
     axes = "DAGs drawn", "probability"
-    picture = canvas(
-        title, alt, *axes, size=(600, 400), log="x", x=(0.8, most * 1.3), y=(-0.02, 1.02)
-    )
+    ends = 0.8, most * 1.3
+    picture = canvas(title, alt, *axes, size=(600, 400), log="x", x=ends, y=(-0.02, 1.02))
     data = wide("draws", draws, {"low": low, "high": high, **estimates})
     source = data_source(data, name="closing")
     items = rules(picture, levels, name="closing_levels", dashes=("solid", "dotted"))
@@ -266,9 +262,8 @@ def evidence_bounds(steps: Sequence[int], lower: ArrayLike, upper: ArrayLike, /)
     title = "Bounds on the evidence"
     alt = "Lower and upper bounds on the evidence against annealing steps, and the exact line"
     axes = "annealing steps of a run", "ln p(D) − exact value (nats)"
-    picture = canvas(
-        title, alt, *axes, log="x", size=(480, 420), x=(min(steps) / 1.5, max(steps) * 1.5)
-    )
+    ends = min(steps) / 1.5, max(steps) * 1.5
+    picture = canvas(title, alt, *axes, log="x", size=(480, 420), x=ends)
     data = wide("steps", steps, {"upper": upper, "lower": lower})
     source = data_source(data, name="bounds")
     labels, colours = ("upper bound", "lower bound"), (CYCLE[3], CYCLE[0])

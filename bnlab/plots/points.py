@@ -90,9 +90,8 @@ def calibration(
     picture.line([0, 1], [0, 1], line_color=RULE, line_dash="dashed", line_width=1.5)
     columns = from_rows("predicted observed count low high", rows)
     source = data_source(columns, name="calibration")
-    picture.segment(
-        "predicted", "low", "predicted", "high", source=source, line_color=PALE, line_width=9
-    )
+    look: dict[str, Any] = {"line_color": PALE, "line_width": 9}
+    picture.segment("predicted", "low", "predicted", "high", source=source, **look)
     look = {"size": 9, "fill_color": CYCLE[0], "line_color": CYCLE[0]}
     dots = picture.scatter("predicted", "observed", source=source, **look)
     tips = [("predicted", "@predicted{0.000}"), ("came true", "@observed{0.000} of @count{0,0}")]
@@ -163,9 +162,8 @@ def structure_scores(
     y = vector(scores, x.size, "scores")
     best = truth if np.isnan(y).all() else int(np.nanargmax(y))
     axes = "free parameters", "score (nats)"
-    picture = canvas(
-        title, alt, *axes, size=(255, 235), x=(int(x.min()) - 3, int(x.max()) + 3), y=y_range
-    )
+    ends = int(x.min()) - 3, int(x.max()) + 3
+    picture = canvas(title, alt, *axes, size=(255, 235), x=ends, y=y_range)
     columns = {"number": list(range(x.size)), "parameters": x.tolist(), "score": y.tolist()}
     source = data_source(columns, name=name)
     look = {"size": 5, "fill_color": CYCLE[0], "line_color": None}
@@ -301,10 +299,9 @@ def experiments(estimates: ArrayLike, exact: float, eps: float, /, *, title: str
     alt = "A dot for each experiment at its estimate, a line at the exact value, a band around it"
     axes = "share of the draws", "experiment"
     reach = max(8 * eps, 1.1 * float(np.abs(found - exact).max()))
-    picture = canvas(
-        title, alt, *axes, size=(600, 400), x=(exact - reach, exact + reach), y=(0, len(found) + 1)
-    )
-    level = {"low": [exact - eps], "exact": [exact], "high": [exact + eps], "top": [len(found) + 1]}
+    ends, top = (exact - reach, exact + reach), len(found) + 1
+    picture = canvas(title, alt, *axes, size=(600, 400), x=ends, y=(0, top))
+    level = {"low": [exact - eps], "exact": [exact], "high": [exact + eps], "top": [top]}
     truth = data_source(level, name="experiments_exact")
     look: dict[str, Any] = {"fill_color": PALE, "fill_alpha": 0.5, "line_color": None}
     band = picture.quad("low", "high", top="top", bottom=0, source=truth, **look)
@@ -314,12 +311,10 @@ def experiments(estimates: ArrayLike, exact: float, eps: float, /, *, title: str
         for number, estimate in enumerate(found.tolist(), 1)
     ]
     source = data_source(from_rows("experiment estimate color", rows), name="experiments")
-    dots = picture.scatter(
-        "estimate", "experiment", source=source, size=7, fill_color="color", line_color=None
-    )
-    legend(
-        picture, entries({"experiment": dots, f"within {eps:g}": band, "exact": line}), columns=3
-    )
+    look = {"size": 7, "fill_color": "color", "line_color": None}
+    dots = picture.scatter("estimate", "experiment", source=source, **look)
+    items = {"experiment": dots, f"within {eps:g}": band, "exact": line}
+    legend(picture, entries(items), columns=3)
     hover(picture, [dots], ("experiment", "@experiment"), ("estimate", "@estimate{0.0000}"))
     return picture
 

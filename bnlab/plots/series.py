@@ -100,10 +100,8 @@ def time_curves(
     every = np.concatenate([np.asarray(x, np.float64) for x, _ in curves.values()])
     low, high = float(every.min()), float(every.max())
     log = "x" + "y" * (y_axis_type == "log")
-    axes = x_label, y_label
-    picture = canvas(
-        title, alt, *axes, size=(520, 420), log=log, x=(low / 1.25, high * 1.25), y=y_range
-    )
+    axes, ends = (x_label, y_label), (low / 1.25, high * 1.25)
+    picture = canvas(title, alt, *axes, size=(520, 420), log=log, x=ends, y=y_range)
     items = rules(picture, levels or {}, name=f"{name}_rules")
     series(picture, curves, curves, names=(name, f"{name}_points"), looks=looks)
     legend(picture, items + key(picture, curves, looks), columns=3)
@@ -137,9 +135,8 @@ def growth(
     points = points or {}
     for drawn in (curves, points):
         checked(drawn, "numbers of variables", "y")
-    picture = canvas(
-        title, alt, "number of variables n", y_label, size=(420, 400), log="y", x=x_range, y=y_range
-    )
+    axes = "number of variables n", y_label
+    picture = canvas(title, alt, *axes, size=(420, 400), log="y", x=x_range, y=y_range)
     looks = {**cycled(curves), **cycled(points)}
     series(picture, curves, points, names=("curves", "points"), looks=looks)
     ends = [
@@ -243,9 +240,8 @@ def prior_curve(
     if len(others) > 4:
         raise ValueError(f"{len(others)} known priors, but dashes for 4")
     axes = "rank of the DAG", "prior probability"
-    picture = canvas(
-        title, alt, *axes, log="xy", x=(0.8, 1.25 * np.asarray(probabilities).size), y=y_range
-    )
+    ends = 0.8, 1.25 * np.asarray(probabilities).size
+    picture = canvas(title, alt, *axes, log="xy", x=ends, y=y_range)
     rank, probability = _stairs(probabilities)
     source = data_source({"rank": rank, "probability": probability}, name="curve")
     look = {"line_width": 7, "line_color": CYCLE[4], "line_alpha": 0.65}

@@ -33,11 +33,10 @@ class Batches(NamedTuple):
 def batches(n: int, /, *, steps: int = STEPS, runs: int = BATCHES) -> Batches:
     """Run AIS with the thesis' schedule and proposals on n rows from the published parameters."""
     rows, method = world.data_of_print(0)[:n], AIS(Warped(steps), JointDirichlet())
+    streams = world.stream(5, n, steps).spawn(len(world.models()))
     found = [
         anneal(model, rows, runs=runs, rng=rng, method=method)
-        for model, rng in zip(
-            world.models(), world.stream(5, n, steps).spawn(len(world.models())), strict=True
-        )
+        for model, rng in zip(world.models(), streams, strict=True)
     ]
     return Batches(
         np.array([each.log_weight for each in found]),
@@ -138,9 +137,8 @@ def both_sides(n: int, /, *, steps: Sequence[int] = LADDER, runs: int = 20) -> S
 def gold(n: int, /, *, runs: int = 4) -> float:
     """Return ln p(data) of the true structure by SMC, on the rows of `both_sides`, nats."""
     rows = world.data_of_draw(0)[:n]
-    return bn.hidden.estimate_evidence(
-        true_model(), rows, runs=runs, rng=world.stream(10, n)
-    ).log_value
+    rng = world.stream(10, n)
+    return bn.hidden.estimate_evidence(true_model(), rows, runs=runs, rng=rng).log_value
 
 
 MILLI = 1000  # ln p is kept in thousandths of a nat

@@ -120,9 +120,8 @@ def _ellis(dags: Ints, orders: Ints, stops: Sequence[int]) -> Floats:
 def _distinct(rows: Ints) -> tuple[Ints, Ints]:
     """Return rows (T, n) without repetition, and which of them each is; n is 7 at most."""
     n = rows.shape[1]
-    _, first, which = np.unique(
-        rows @ (np.int64(1) << n * np.arange(n)), return_index=True, return_inverse=True
-    )
+    codes = rows @ (np.int64(1) << n * np.arange(n))
+    _, first, which = np.unique(codes, return_index=True, return_inverse=True)
     return rows[first], which
 
 
@@ -172,9 +171,8 @@ def discover(number: int, /, *, draws: int, runs: int = CHILD_RUNS) -> Found:
     table = bn.score_families(data, bn.BDeu(ESS), max_parents=MAX_PARENTS)
     by_chain, seconds = [], []
     for sampler in SAMPLERS:
-        walked = walk(
-            table, sampler, draws=draws, chains=runs, thin=CHILD_THIN[sampler], key=number
-        )
+        thin = CHILD_THIN[sampler]
+        walked = walk(table, sampler, draws=draws, chains=runs, thin=thin, key=number)
         kept = walked.draws.values[:, draws // 2 :]
         by_chain.append([areas(dags, network.dag) for dags in kept])
         seconds.append(walked.setup + walked.seconds)

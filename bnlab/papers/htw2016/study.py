@@ -314,9 +314,8 @@ def _sampled(name: str, sampler: str, run: int) -> list[bn.Draws]:
     if sampler == "IW-DDS":
         drawn = bn.sample_dags(by_orders, draws=FEATURE_SIZES[-1], rng=rng)
         return [bn.reweight_unique(drawn.prefix(size)) for size in FEATURE_SIZES]
-    walk = partial(
-        bn.sample_structures, table, kernel=bn.Global(by_orders.edges), chains=1, rng=rng
-    )
+    kernel = bn.Global(by_orders.edges)
+    walk = partial(bn.sample_structures, table, kernel=kernel, chains=1, rng=rng)
     return [walk(draws=size, burn_in=3 * size, thin=3) for size in FEATURE_SIZES]
 
 

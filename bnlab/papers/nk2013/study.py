@@ -239,25 +239,22 @@ def lower_bounds(sampler: Sampler, table: bn.ScoreTable, /) -> Floats:
 
 def edges(sampler: Sampler, table: bn.ScoreTable, count: int, /) -> Floats:
     """Return edge probabilities (RUNS, n, n) after so many orders of each run."""
-    return np.stack(
-        [features.edges(sampler.kept(count, [run]), table=table) for run in range(RUNS)]
-    )
+    kept = [sampler.kept(count, [run]) for run in range(RUNS)]
+    return np.stack([features.edges(draws, table=table) for draws in kept])
 
 
 def edge_errors(sampler: Sampler, table: bn.ScoreTable, reference: Floats, /) -> Floats:
-    """Return the largest absolute error (RUNS, counts) of an edge against a reference (n, n)."""
+    """Return the largest absolute error (RUNS, counts) of an edge, against (n, n) or one a run."""
+    each = np.broadcast_to(reference, (RUNS, table.n, table.n))
     found = [edges(sampler, table, count) for count in counts(sampler, EDGE_POINTS)]
-    return np.array([[diagnostics.max_error(e, reference) for e in runs] for runs in found]).T
+    return np.array([list(map(diagnostics.max_error, runs, each)) for runs in found]).T
 
 
 def disagreement(sampler: Sampler, table: bn.ScoreTable, /) -> Floats:
     """Return the largest difference (RUNS, counts) of an edge between a run and the others' end."""
     others = [[other for other in range(RUNS) if other != run] for run in range(RUNS)]
     pools = [features.edges(sampler.kept(sampler.size, runs), table=table) for runs in others]
-    found = [edges(sampler, table, count) for count in counts(sampler, EDGE_POINTS)]
-    return np.array(
-        [[diagnostics.max_error(*pair) for pair in zip(runs, pools, strict=True)] for runs in found]
-    ).T
+    return edge_errors(sampler, table, np.array(pools))
 
 
 def best(errors: Sequence[Floats], /) -> int:
@@ -327,9 +324,7 @@ class Counts:
 
 
 @cache
-def count(
-    max_parents: int, *, max_states: int, sizes: tuple[int, ...] = SIZES, seed: int = 2013
-) -> Counts:
+def count(max_parents: int, *, max_states: int, sizes: tuple[int, ...] = SIZES) -> Counts:
     """Count the linear extensions of DAGS random DAGs of each size, each with both methods."""
     works: dict[str, Callable[[Ints], int]] = {
         IDEALS: lambda dag: ideal_lattice(dag, max_ideals=max_states).size,
@@ -340,7 +335,7 @@ def count(
     for method, work in works.items():
         _timed(work, np.zeros(3, np.int64))  # compiles
         for i, n in enumerate(sizes):
-            rng = np.random.default_rng([seed, n, max_parents])
+            rng = np.random.default_rng([SEED, n, max_parents])
             for j in range(DAGS):
                 dag = random_dag(n, rng, max_parents)
                 seconds[method][i, j], states[method][i, j] = _timed(work, dag)

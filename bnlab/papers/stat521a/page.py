@@ -20,9 +20,10 @@ BELOW = 300.0  # nats below the top that traces show
 
 
 def _grouped(
-    x: Sequence[int], lines: Mapping[str, Floats], groups: Mapping[str, Sequence[str]]
+    x: Sequence[int], names: Sequence[str], values: Floats, groups: Mapping[str, Sequence[str]]
 ) -> dict[str, dict[str, tuple[Sequence[int], Floats]]]:
-    """Sort lines into groups, which have colours of their own."""
+    """Sort named lines, values (x, names), into groups, which have colours of their own."""
+    lines = dict(zip(names, values.T, strict=True))
     return {
         group: {"" if label == group else label: (x, lines[label]) for label in labels}
         for group, labels in groups.items()
@@ -49,14 +50,13 @@ def distances() -> Rows:
 def figure_learned() -> Any:
     """Parameters, or structure as well, drawn. Not knowing the structure costs a factor of
     1.2 to 1.6 from 500 rows on."""
-    lines = dict(zip(search.WAYS, search.distances().mean.mean(axis=0).T, strict=True))
     groups = {
         "known structure": ("known structure",),
         "learned:": ("tabu search", "GES"),
         "Chow-Liu tree": ("Chow-Liu tree",),
     }
     return plots.time_curves(
-        _grouped(search.SIZES, lines, groups),
+        _grouped(search.SIZES, search.WAYS, search.distances().mean.mean(axis=0), groups),
         y_label="KL(ALARM || learned), nats a row",
         y_range=(0.03, 10),
         y_axis_type="log",
@@ -131,9 +131,8 @@ def scatter_census(name: str) -> Any:
 def census() -> Rows:
     """In place of the census, as numbers. Runs that agree may be wrong."""
     for name in search.STAND_INS:
-        for kind, (label, both) in zip(
-            search.SAMPLERS.values(), search.census_runs(name).items(), strict=True
-        ):
+        runs = search.census_runs(name)
+        for kind, (label, both) in zip(search.SAMPLERS.values(), runs.items(), strict=True):
             wrong = search.from_exact(search.census(name), kind, both)
             yield (label, search.apart(both)[0], *wrong)
 
@@ -270,14 +269,13 @@ def figure_found(kind: str) -> Any:
     """Child: {kind} found. Averages are above single DAGs; for edges the class of the best DAG is
     between."""
     means = study.discovered().mean(axis=1)[..., study.KINDS.index(kind)]
-    lines = dict(zip(study.METHODS, means.T, strict=True))
     groups = {
         "one DAG:": ("hill climbing", "GES", "MAP"),
         "class of the MAP": ("class of the MAP",),
         "average over": ("orders", "DAGs"),
     }
     return plots.time_curves(
-        _grouped(study.CHILD_SIZES, lines, groups),
+        _grouped(study.CHILD_SIZES, study.METHODS, means, groups),
         y_label=f"area under the ROC curve, {kind}",
         y_range=(0.5, 1.01),
         x_label="rows",
@@ -301,14 +299,13 @@ def predicted() -> Any:
     """Averages against one network. Loss of predictions; averages are ahead as long as rows are
     few."""
     values = study.losses()[0]
-    lines = dict(zip(study.WAYS, values.mean(axis=0).T, strict=True))
     groups = {
         "average over": study.WAYS[:3],
         "one DAG:": study.WAYS[3:5],
         "true structure": study.WAYS[5:],
     }
     return plots.time_curves(
-        _grouped(study.LOSS_SIZES, lines, groups),
+        _grouped(study.LOSS_SIZES, study.WAYS, values.mean(axis=0), groups),
         y_label="KL(true || predicted), nats a row",
         y_range=(0.01, 3),
         y_axis_type="log",
