@@ -72,8 +72,7 @@ def pairs_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = CR
         drawn,
         links,
         f"Network of {len(drawn.names)} variables with {len(links['parent'])} links; the wider a "
-        f"line, the more probable the link. Most probable: {_strongest(edges, drawn.names)}. The "
-        "table of edges has the numbers",
+        f"line, the more probable the link. {_strongest(edges, drawn.names)}",
     )
 
 
@@ -140,7 +139,7 @@ def network_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = 
         if analysis.plan.posterior
         else f"Edges of {analysis.best_is}",
         alt=f"Network of {len(names)} variables; the wider an arrow, the more probable its edge. "
-        f"Most probable: {_strongest(edges, names)}. The table of edges has the numbers",
+        + _strongest(edges, names),
     )
 
 
@@ -153,7 +152,7 @@ def heat_picture(analysis: Analysis, /) -> Any:
         names,
         title="Probability of each edge" if analysis.plan.posterior else "Edges",
         alt=f"Heat map of edge probabilities, {len(names)} parents by {len(names)} children. "
-        f"Most probable: {_strongest(edges, names)}. The table of edges has the numbers",
+        + _strongest(edges, names),
     )
     wider = CELL * len(names) - picture.frame_width
     if wider > 0:
@@ -165,9 +164,9 @@ def heat_picture(analysis: Analysis, /) -> Any:
 
 
 def _strongest(edges: Floats, names: Sequence[str]) -> str:
-    """The three likeliest edges in words."""
-    best = ranked(np.asarray(edges))[:3]
-    return ", ".join(f"{names[u]} to {names[v]} {edges[u, v]:.2f}" for u, v in best)
+    """The three likeliest edges in words, and where the others are."""
+    best = [f"{names[u]} to {names[v]} {edges[u, v]:.2f}" for u, v in ranked(edges)[:3]]
+    return f"Most probable: {', '.join(best)}. The table of edges has the numbers"
 
 
 @dataclass(frozen=True, slots=True)
