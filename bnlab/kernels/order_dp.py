@@ -87,33 +87,26 @@ def add_product_to(total, a, b):
 
 
 @kernel
-def subset_sums(x, k):
-    """Zeta transform in place: x[S] <- sum of x[G], G in S, |G| <= k; [KoivistoSood2004]."""
-    d, half = 1, x.size // 2
-    if k >= 0 and x.size > BLOCK:
-        subset_sums(x[:half], k)
-        subset_sums(x[half:], k - 1)
-        add_to(x[half:], x[:half])
-    elif k >= 0:
-        while d < x.size:
-            for b in range(0, x.size, 2 * d):
-                add_to(x[b + d : b + 2 * d], x[b : b + d])
-            d *= 2
+def zeta(x, k, up):
+    """In place: x[S] <- sum of x[G], G in S, |G| <= k [KoivistoSood2004]; if `up`, G holding S.
 
-
-@kernel
-def superset_sums(x, k):
-    """Upward zeta transform in place: x[G] <- sum of x[S], S superset of G; for |G| <= k only."""
-    d = x.size // 2
+    Upwards only the sums for |S| <= k are finished.
+    """
+    half = x.size // 2
     if k >= 0 and x.size > BLOCK:
-        add_to(x[:d], x[d:])
-        superset_sums(x[:d], k)
-        superset_sums(x[d:], k - 1)
+        if up:
+            add_to(x[:half], x[half:])
+        zeta(x[:half], k, up)
+        zeta(x[half:], k - 1, up)
+        if not up:
+            add_to(x[half:], x[:half])
     elif k >= 0:
-        while d >= 1:
+        d = half if up else 1
+        while 1 <= d <= half:
             for b in range(0, x.size, 2 * d):
-                add_to(x[b : b + d], x[b + d : b + 2 * d])
-            d //= 2
+                to, of = (b, b + d) if up else (b + d, b)
+                add_to(x[to : to + d], x[of : of + d])
+            d = d // 2 if up else 2 * d
 
 
 @kernel
@@ -122,7 +115,7 @@ def parent_set_sums(v, parents, log_phi, offset, k, alpha):
     alpha[:] = ZERO
     for f in range(parents.size):
         alpha[compact(parents[f], v)] = from_log(log_phi[f] - offset)
-    subset_sums(alpha, k)
+    zeta(alpha, k, np.bool_(False))
 
 
 @kernel
@@ -157,7 +150,7 @@ def family_posteriors(v, parents, log_phi, offset, k, g, b, gamma, out):
     for base in range(0, g.size, 2 * d):
         for i in range(base, base + d):
             gamma[i - base // 2] = mul(g[i], b[i + d])
-    superset_sums(gamma, k)
+    zeta(gamma, k, np.bool_(True))
     log_z = to_log(g[g.size - 1])
     for f in range(parents.size):
         log_gamma = to_log(gamma[compact(parents[f], v)])
