@@ -84,25 +84,23 @@ def heaviest(exponents, inside, completing):
 
 
 @inner
-def alphas_at(a, nodes, alpha, exponent, factor, power_of_two):
-    """alpha_i(A) for the nodes i outside A, ascending, as pairs; how many they are."""
+def products(a, sign, alpha, exponent, nodes, p, e):
+    """p[T] = p[0] times the product of sign * alpha_i(A) over T, as pairs; how many nodes i.
+
+    These are the k nodes outside A, listed ascending in `nodes`, and T the sets of them, below
+    2**k.
+    """
     k = 0
     for i in range(alpha.shape[0]):
         if not (a >> i) & 1:
-            s = compact(a, i)
-            nodes[k], factor[k], power_of_two[k] = i, alpha[i, s], exponent[i, s]
+            s, d = compact(a, i), np.int64(1) << k
+            factor, power_of_two = sign * alpha[i, s], exponent[i, s]
+            for t in range(d):
+                p[d + t] = p[t] * factor
+                e[d + t] = e[t] + power_of_two
+            nodes[k] = i
             k += 1
     return k
-
-
-@inner
-def products(k, factor, power_of_two, p, e):
-    """p[T] = p[0] times the product of `factor` over T, for all T < 2**k, with exponents e[T]."""
-    for i in range(k):
-        d = np.int64(1) << i
-        for t in range(d):
-            p[d + t] = p[t] * factor[i]
-            e[d + t] = e[t] + power_of_two[i]
 
 
 @kernel
@@ -147,11 +145,10 @@ def backward(alpha, exponent, b, b_exponent, gamma, first, last):
     """
     n, full = alpha.shape[0], b.size - 1
     p, e = np.empty(b.size), np.empty(b.size, np.int64)
-    nodes, factor, power_of_two = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64)
+    nodes = np.empty(n, np.int64)
     for w in range(first, last):
-        k = alphas_at(full ^ w, nodes, alpha, exponent, factor, power_of_two)
         p[0], e[0] = 1.0, 0
-        products(k, factor, power_of_two, p, e)
+        k = products(full ^ w, 1.0, alpha, exponent, nodes, p, e)
         b[w] = 0.0
         completions(w, k, b, b_exponent, p, e)
         for i in range(k - 1, -1, -1):
@@ -170,12 +167,11 @@ def forward(alpha, exponent, r, r_exponent, first, last):
     """
     n, full = alpha.shape[0], r.size - 1
     p, e = np.empty(r.size), np.empty(r.size, np.int64)
-    nodes, factor, power_of_two = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64)
+    nodes = np.empty(n, np.int64)
     for a in range(first, last):
         r[a] = max(r[a], 0.0)
-        k = alphas_at(a, nodes, alpha, exponent, factor, power_of_two)
         p[0], e[0] = -r[a], r_exponent[a]
-        products(k, -factor, power_of_two, p, e)
+        k = products(a, -1.0, alpha, exponent, nodes, p, e)
         t, u = 0, full ^ a
         for c in range(1, np.int64(1) << k):
             t = (t - u) & u
@@ -227,20 +223,19 @@ def next_layers(placed, last, which, uniforms, sums, out):
     """
     n, size = sums[0].shape[0], sums[2].size
     waiting, e, cumulative = np.empty(size), np.empty(size, np.int64), np.empty(size)
-    nodes, factor, exponents = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64)
+    nodes, shares = np.empty(n, np.int64), np.empty(n)
     current, a, k = -1, np.int64(-1), 0
     for t in range(which.size):
         if which[t] != current:
             current = which[t]
             if placed[current] != a:
                 a = placed[current]
-                k = alphas_at(a, nodes, sums[0], sums[1], factor, exponents)
                 waiting[0], e[0] = 1.0, 0
-                products(k, factor, exponents, waiting, e)
+                k = products(a, 1.0, sums[0], sums[1], nodes, waiting, e)
                 completions((size - 1) ^ a, k, sums[2], sums[3], waiting, e)
                 exactly(waiting[: np.int64(1) << k])
-            shares_touching(a, last[current], nodes[:k], sums, factor)
-            total = accumulate(k, waiting, factor, cumulative)
+            shares_touching(a, last[current], nodes[:k], sums, shares)
+            total = accumulate(k, waiting, shares, cumulative)
         out[t] = 0
         if total > 0.0:
             reached = min(uniforms[t] * total, np.nextafter(total, 0.0))
