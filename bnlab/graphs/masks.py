@@ -164,9 +164,10 @@ def all_dags(n: Count, /) -> Masks:
             f"n={n}: all DAGs can be listed for 1 <= n <= {MAX_ENUMERATED_NODES} only "
             "(n=7 has 1,138,779,265). Use order_posterior or sample_dags instead"
         )
-    count = kernels.enumerate_dags(n, np.empty((0, n), np.int64))
+    dag, above = np.zeros(n, np.int64), np.zeros((n + 1, n), np.int64)
+    count = kernels.enumerate_dags(n, dag, above, 0, np.empty((0, n), np.int64))
     out = np.empty((count, n), np.int64)
-    kernels.enumerate_dags(n, out)
+    kernels.enumerate_dags(n, dag, above, 0, out)
     return out
 
 

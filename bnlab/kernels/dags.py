@@ -78,29 +78,21 @@ def near_ancestors(dags, length, out):
 
 
 @kernel
-def enumerate_dags(n, out):
-    """Write every DAG on n nodes to `out` (N, n), in increasing order of (dag[n-1], ..., dag[0]).
+def enumerate_dags(left, dag, above, count, out):
+    """Write all DAGs that agree with `dag` (n,) but for its first `left` nodes to out[count:].
 
-    Depth-first: `above[d, v]` holds the ancestors of v once d nodes have their parents. Returns N.
+    In increasing order of (dag[n-1], ..., dag[0]). above[d, v]: the ancestors of v by the parents
+    of all but the first d nodes. Returns the place after the last; with no rows in `out` it counts.
     """
-    dag, choice = np.zeros(n, np.int64), np.full(n, -1, np.int64)
-    above, count, depth = np.zeros((n + 1, n), np.int64), 0, 0
-    while depth >= 0:
-        if depth == n:
-            if out.shape[0] > 0:
-                copy_to(dag, out[count])
-            count += 1
-            depth -= 1
-            continue
-        v = n - 1 - depth
-        choice[depth] += 1
-        if choice[depth] == np.int64(1) << (n - 1):
-            choice[depth] = -1
-            depth -= 1
-            continue
-        dag[v] = expand(choice[depth], v)
-        if _add_parents(v, dag[v], above[depth], above[depth + 1]):
-            depth += 1
+    if left == 0:
+        if out.shape[0] > 0:
+            copy_to(dag, out[count])
+        return count + 1
+    v = left - 1
+    for choice in range(np.int64(1) << (dag.size - 1)):
+        dag[v] = expand(choice, v)
+        if _add_parents(v, dag[v], above[left], above[v]):
+            count = enumerate_dags(v, dag, above, count, out)
     return count
 
 
