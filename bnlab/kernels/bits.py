@@ -75,6 +75,19 @@ def total(values):
     return out
 
 
+@inner
+def share_at(reached, shares):
+    """The place where the running sum of shares (n,) passes what is reached; how far within."""
+    place = -1
+    for i in range(shares.size):
+        if shares[i] > 0.0:
+            place = i
+            if reached < shares[i]:
+                break
+            reached -= shares[i]
+    return place, reached
+
+
 @inlined
 def accept(gain, rng):
     """Metropolis: with probability min(1, exp(gain)); never where gain is -inf or nan."""

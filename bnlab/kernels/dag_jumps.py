@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from bnlab.kernels import inner, kernel
-from bnlab.kernels.bits import copy_to, members, total
+from bnlab.kernels.bits import copy_to, members, share_at, total
 from bnlab.kernels.dag_walks import LOCAL, leads_around, score, set_parents, start
 
 NEVER = 1 << 62
@@ -121,9 +121,9 @@ def jump(state, source, rates, rng):
     dag, above, _ = state
     totals, below, slots, memory = rates
     before, row = above.copy(), np.empty(dag.size)
-    v, left = place_of(rng.random() * total(totals), totals)
+    v, left = share_at(rng.random() * total(totals), totals)
     chances(state, rates, v, row)
-    u, _ = place_of(left, row)
+    u, _ = share_at(left, row)
     bit_u, bit_v = np.int64(1) << u, np.int64(1) << v
     rows = dag[v] | bit_u | bit_v
     backwards = dag[u] & bit_v
@@ -140,16 +140,3 @@ def jump(state, source, rates, rng):
             below[x] ^= np.int64(1) << w
     for w in members(rows):
         totals[w] = chances(state, rates, w, row)
-
-
-@inner
-def place_of(reached, chances):
-    """The place where the running sum of chances (n,) passes what is reached; how far within."""
-    place = -1
-    for i in range(chances.size):
-        if chances[i] > 0.0:
-            place = i
-            if reached < chances[i]:
-                break
-            reached -= chances[i]
-    return place, reached

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.kernels import inlined, inner, kernel
-from bnlab.kernels.bits import copy_to, members, popcount, total, trailing_zeros
+from bnlab.kernels import generating, inlined, inner, kernel
+from bnlab.kernels.bits import copy_to, members, popcount, share_at, total, trailing_zeros
 from bnlab.kernels.dag_walks import closes_cycle, random_pair, set_parents, start
 from bnlab.kernels.lazy_scores import log_phi_of
 
@@ -153,17 +153,13 @@ def best_insert(graph, source):
             room = k - 1 - popcount(parents)
             if x == y or (joined[y] >> x) & 1 or room < 0 or not is_clique(common, joined):
                 continue
-            stack[0, 0] = 0
-            stack[1, 0] = joined_to_all(common, undirected[y] & ~joined[x], joined)
-            depth = np.int64(0)
-            while depth >= 0:
-                tails = stack[0, depth]
+            others = joined_to_all(common, undirected[y] & ~joined[x], joined)
+            for tails in cliques(others, joined, room, stack):
                 before = parents | tails
                 gain = log_phi_of(source, y, before | np.int64(1) << x)
                 gain -= log_phi_of(source, y, before)
                 if gain > best[0] + TIE and is_blocked(graph, y, x, common | tails):
                     best = (gain, x, y, tails)
-                depth = next_clique(depth, stack, joined, room)
     return best
 
 
@@ -181,29 +177,28 @@ def best_delete(graph, source):
         for x in members(directed[y] | undirected[y]):
             bit = np.int64(1) << x
             common = undirected[y] & joined[x]
-            stack[0, 0], stack[1, 0] = 0, common
-            depth = np.int64(0)
-            while depth >= 0:
-                after = directed[y] & ~bit | stack[0, depth]
+            for kept in cliques(common, joined, n, stack):
+                after = directed[y] & ~bit | kept
                 gain = log_phi_of(source, y, after) - log_phi_of(source, y, after | bit)
                 if gain > best[0] + TIE:
-                    best = (gain, x, y, common & ~stack[0, depth])
-                depth = next_clique(depth, stack, joined, n)
+                    best = (gain, x, y, common & ~kept)
     return best
 
 
-@inner
-def next_clique(depth, stack, joined, most):
-    """Step from a clique of up to `most` nodes, stack[0, depth], to the next; its size, or -1."""
-    while depth >= 0 and (stack[1, depth] == 0 or depth >= most):
-        depth -= 1
-    if depth >= 0:
-        u = trailing_zeros(stack[1, depth])
-        stack[1, depth] &= stack[1, depth] - 1
-        stack[0, depth + 1] = stack[0, depth] | np.int64(1) << u
-        stack[1, depth + 1] = stack[1, depth] & joined[u]
-        depth += 1
-    return depth
+@generating
+def cliques(nodes, joined, most, stack):
+    """Yield the cliques of at most so many of the nodes as masks, a clique before larger ones."""
+    stack[0, 0], stack[1, 0], size = 0, nodes, 0
+    while size >= 0:
+        yield stack[0, size]
+        while size >= 0 and (stack[1, size] == 0 or size >= most):
+            size -= 1
+        if size >= 0:
+            u = trailing_zeros(stack[1, size])
+            stack[1, size] &= stack[1, size] - 1
+            stack[0, size + 1] = stack[0, size] | np.int64(1) << u
+            stack[1, size + 1] = stack[1, size] & joined[u]
+            size += 1
 
 
 @inner
@@ -414,16 +409,9 @@ def shoot(state, gains, source, store, plan, marks, rng, trace):
 @kernel
 def draw(logs, power, rng):
     """An index in proportion to exp(power * logs), or -1 where all are -inf."""
-    top, weights, chosen = logs.max(), 0.0, -1
+    top, weights = logs.max(), np.empty(logs.size)
     if top == -np.inf:
-        return chosen
-    for log in logs:
-        weights += np.exp(power * (log - top))
-    left = rng.random() * weights
+        return -1
     for i in range(logs.size):
-        if logs[i] > -np.inf:
-            chosen = i
-            left -= np.exp(power * (logs[i] - top))
-            if left < 0.0:
-                break
-    return chosen
+        weights[i] = np.exp(power * (logs[i] - top))
+    return share_at(rng.random() * total(weights), weights)[0]

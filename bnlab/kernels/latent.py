@@ -137,8 +137,7 @@ def expect_unlikely(values, factors, weight, sums):
     shares = np.zeros(values.shape[1])
     for h in range(shares.size):
         for factor in factors:
-            value = values[factor, h]
-            shares[h] += math.log(value) if value > 0.0 else -np.inf
+            shares[h] += np.log(values[factor, h])
     best, total = exponentiate(shares)
     for h in range(shares.size):
         share = shares[h] / total if best > -np.inf else 1.0 / shares.size
@@ -364,8 +363,7 @@ def load(shapes, tables, values, factors, r, belief):
         for h in range(at, at + size):
             belief[h] = 0.0
             for j in range(first, end):
-                value = values[begin + factors[r, j] * size + h - at]
-                belief[h] += math.log(value) if value > 0.0 else -np.inf
+                belief[h] += np.log(values[begin + factors[r, j] * size + h - at])
         best, _ = exponentiate(belief[at : at + size])
         if best == -np.inf:
             belief[at : at + size] = 0.0

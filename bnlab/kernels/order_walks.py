@@ -115,14 +115,11 @@ def propose(order, kind, rng, changed):
         j = int(rng.random() * (n - 1))
         j = min(j + (j >= i), n - 1)
     lo, hi = min(i, j), max(i, j)
-    if kind == RELOCATE and i < j:
-        for position in range(lo, hi):
-            changed[position] = order[position + 1]
-        changed[hi] = order[lo]
-    elif kind == RELOCATE:
-        for position in range(lo, hi):
-            changed[position + 1] = order[position]
-        changed[lo] = order[hi]
+    if kind == RELOCATE:
+        step = 1 if i < j else -1
+        for position in range(i, j, step):
+            changed[position] = order[position + step]
+        changed[j] = order[i]
     else:
         for position in range(lo, hi + 1):
             changed[position] = order[position]
