@@ -237,7 +237,7 @@ FILMS = {
         ),
         Film(
             "14_your_own_data",
-            (*GARDEN, "network = "),
+            GARDEN,
             "network",
             ("threshold",),
             still="own_network",

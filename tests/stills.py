@@ -359,7 +359,7 @@ def own_set(lab):
     return [plots.network(edges, names, places, title=t, **alike) for t, edges in titles.items()]
 
 
-@of("14_your_own_data", "soil, slugs", "cuts = ", "big, seen = ", slow=True)
+@of("14_your_own_data", "soil, slugs", "big = ", slow=True)
 def own_soils(seen, clay):
     levels, every, on_clay, on_sand, share = map(list, zip(*seen, strict=True))
     alt = "Share of plots that flower, by slugs: on clay, on sand, of all plots, and if set"
@@ -381,18 +381,22 @@ def own_soils(seen, clay):
 
 @of(
     "14_your_own_data",
-    *("path = ", "my_settings = ", "soil, slugs", "gardens = ", "cuts = "),
-    *("def ask", "defended = ", "told = "),
+    *("path = ", "my_settings = ", "soil, slugs", "tiers = ", "ways = "),
     slow=True,
 )
-def own_decisions(told, pairs, ours):
-    named = {f"{u}-{v}": (ours.index(u), ours.index(v)) for u, v in pairs}
+def own_decisions(ways, lab):
+    told = {way: found.edges.probability for way, found in ways.items()}
+    at_column = next(iter(ways.values())).data.index
+    pairs = [*lab.TRUTH, ("soil", "growth")]
+    named = {f"{u}-{v}": (at_column(u), at_column(v)) for u, v in pairs}
     alt = "Probability of each link: a row for each decision, a column for each link"
     place = {"x": list(named), "y": list(reversed(told))}
-    picture = canvas("", alt, "", "", size=(660, 420), **place)
-    cells = [(head, case, p[pair]) for case, p in told.items() for head, pair in named.items()]
+    picture = canvas("", alt, "", "", size=(660, 300), **place)
+    cells = [
+        (head, way, p[u, v] + p[v, u]) for way, p in told.items() for head, (u, v) in named.items()
+    ]
     columns, rows, values = map(list, zip(*cells, strict=True))
-    shades = [PROBABILITY[round(255 * p)] for p in values]
+    shades = [PROBABILITY[min(255, round(255 * p))] for p in values]
     picture.rect(columns, rows, 0.95, 0.95, fill_color=shades, line_color=None)
     for dark, ink in (True, "#ffffff"), (False, INK):
         shown = [cell for cell in cells if (cell[2] > 0.6) == dark]
@@ -403,7 +407,7 @@ def own_decisions(told, pairs, ours):
     return [picture]
 
 
-@of("14_your_own_data", *GARDEN, "network = ", slow=True)
+@of("14_your_own_data", *GARDEN, slow=True)
 def own_network(network):
     listed = network.widget.children[-1].children[-1]
     return [*at(network), listed]

@@ -266,7 +266,7 @@ def plan_html(plan: Plan, waiting: str, warnings: tuple[str, ...] = (), /) -> st
 
 
 def write_garden(
-    folder: str | os.PathLike[str],
+    folder: str | os.PathLike[str] | None = None,
     /,
     *,
     rows: int = GARDEN_ROWS,
@@ -274,7 +274,7 @@ def write_garden(
     gaps: Gaps | None = "flowers",
     slugs: str | None = None,
 ) -> Path:
-    """Write garden.csv to a folder and return its path.
+    """Write garden.csv to a folder, by default a new one, and return its path.
 
     Semicolons between cells, a number for each plot, measurements, counts and labels. `TRUTH` has
     the edges behind it; water helps growth in the middle of its range only, and clay helps flowers.
@@ -323,6 +323,6 @@ def write_garden(
             for row in gone:
                 cells[column][row] = marker
     lines = map(";".join, [_HEADER, *zip(*cells, strict=True)])
-    path = Path(folder, "garden.csv")
+    path = Path(folder or tempfile.mkdtemp(), "garden.csv")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
