@@ -310,7 +310,11 @@ def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> N
     assert not lab.check_setting(seen)
     assert not lab.check_setting(lambda data, dag, x, code, y: seen(data, dag, x, code, y)[1])
     assert not lab.check_setting(lambda data, dag, *asked: set_shares(data, [7] * 3, *asked))
-    assert capsys.readouterr().out.count("not yet") == 11
+    assert not lab.check_cuts([])
+    assert not lab.check_cuts([5.0])
+    assert not lab.check_cuts([3.3, 6.6])
+    assert not lab.check_cuts([6.0])  # in our garden only
+    assert capsys.readouterr().out.count("not yet") == 15
 
 
 NAMES = ("soil", "slugs", "water", "growth", "flowers", "bees")
@@ -349,3 +353,5 @@ def set_shares(data: bn.Data, dag: list[int], x: int, code: int, y: int) -> np.n
 def test_checks_accept_other_ways_to_be_right() -> None:
     assert lab.check_survivors(lambda *asked: [pair[::-1] for pair in each(*asked)])
     assert lab.check_setting(set_shares)
+    for point in (3.0, 3.3, 3.5, 6.5, 6.7, 7.0):  # a hill has two sides
+        assert lab.check_cuts([point])

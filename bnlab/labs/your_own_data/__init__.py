@@ -8,6 +8,7 @@ from bnlab.labs.predict import predict, review
 from bnlab.labs.your_own_data.study import TRUTH, Study, Table, write_garden
 from bnlab.labs.your_own_data.view import (
     Network,
+    check_cuts,
     check_setting,
     check_survivors,
     compare,

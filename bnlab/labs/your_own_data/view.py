@@ -14,7 +14,13 @@ import bnlab as bn
 from bnlab.checks import Floats
 from bnlab.labs.board import check, show, side_by_side, size_slider
 from bnlab.labs.view import Board, View
-from bnlab.labs.your_own_data.study import CHANGED, Study, table_html, write_garden
+from bnlab.labs.your_own_data.study import (
+    CHANGED,
+    GARDEN_SEED,
+    Study,
+    table_html,
+    write_garden,
+)
 from bnlab.reports import Analysis, Credible, read_table
 from bnlab.reports.assumptions import shares
 from bnlab.reports.page import files
@@ -217,4 +223,32 @@ def check_setting(function: Callable[..., Any]) -> bool:
         lambda: abs(shares(0, code=0)[1] - 0.4) < 0.03,
         "a parent of x does not move when x is set",
         lambda: np.allclose(shares(0, y=0), np.bincount(cause) / 4000),
+    )
+
+
+def check_cuts(points: Sequence[float]) -> bool:
+    """Exercise 3: a cut of `water` that shows what it does to `growth`, in new gardens too."""
+
+    def joined(seed: int) -> float:
+        with TemporaryDirectory() as folder:
+            path = write_garden(Path(folder), seed=seed, gaps=None)
+            rules: Any = {"water": bn.CutPoints(points), "growth": bn.EqualFrequency(3)}
+            unused = ["plot", "bees", "soil", "slugs"]
+            data = bn.read_csv(path, drop=unused, discretize=rules)
+        edges = bn.dag_posterior(bn.score_families(data, bn.BDeu())).edges
+        u, v = data.index("water"), data.index("growth")
+        return float(edges[u, v] + edges[v, u])
+
+    return check(
+        "Exercise 3",
+        "give a list of one number",
+        lambda: bn.CutPoints(points) is not None,
+        "one cut point",
+        lambda: len(points) == 1,
+        "the litres go from 0 to 10",
+        lambda: 0 < min(points) and max(points) < 10,
+        "water and growth should be joined with probability 0.95 or more",
+        lambda: joined(GARDEN_SEED) >= 0.95,
+        "and 0.8 on average in 24 other gardens of the same kind",
+        lambda: float(np.mean([joined(seed) for seed in range(10, 34)])) >= 0.8,
     )
