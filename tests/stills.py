@@ -330,7 +330,7 @@ def own_table(table):
     return table.widget
 
 
-@of("14_your_own_data", "gardens = ", slow=True)
+@of("14_your_own_data", "soil, slugs", "gardens = ", slow=True)
 def own_hill(whole):
     lines = whole.read_text(encoding="utf-8").splitlines()[1:]
     water, growth = np.array([line.split(";")[3:5] for line in lines], np.float64).T
