@@ -202,9 +202,9 @@ FILMS = {
         ),
         Film(
             "11_structure_mcmc",
-            ("wine = ", "thin = ", "stuck = "),
+            ("thin = ", "stuck = "),
             "stuck",
-            ("walk", "rows"),
+            ("data", "walk"),
             still="structure_mcmc_stuck",
             slow=True,
         ),

@@ -94,14 +94,14 @@ def analysed() -> your_own_data.Study:
 
 
 @cache
-def walked() -> tuple[dict[tuple[int, str], bn.Draws], dict[int, bn.DagPosterior]]:
-    """Chains by rows and by kind of walk, and the exact posteriors."""
+def walked() -> tuple[dict[tuple[str, str], bn.Draws], dict[str, bn.DagPosterior]]:
+    """Chains by data set and by kind of walk, and the exact posteriors."""
     runs, exact = {}, {}
     for m in (10, 20):
         table = bn.score_families(cancer().prefix(m), bn.BDeu(1.0))
-        exact[m] = bn.dag_posterior(table)
+        exact[f"{m} rows"] = bn.dag_posterior(table)
         for walk, sample in (("small", bn.sample_structures), ("parts", bn.sample_partitions)):
-            runs[m, walk] = sample(table, draws=20, burn_in=0, rng=np.random.default_rng(1))
+            runs[f"{m} rows", walk] = sample(table, draws=20, burn_in=0, rng=np.random.default_rng(1))
     return runs, exact
 
 

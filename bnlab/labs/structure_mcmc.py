@@ -21,7 +21,6 @@ from bnlab.labs.board import (
     choice,
     setup as setup,
     show as show,
-    size_slider,
 )
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
@@ -40,34 +39,36 @@ LogPhi = Sequence[Mapping[frozenset[int], float]]
 Sampler = Callable[[bn.ScoreTable, np.random.Generator], Any]
 
 
-class Stuck(View):
-    """Where single chains are, by kind of walk and by rows.
+def families(table: bn.ScoreTable) -> LogPhi:
+    """For each node, its parent sets and ln of their weights."""
+    sets = [[frozenset(bn.graphs.members(P)) for P in row] for row in table.parents]
+    return [dict(zip(P, w, strict=True)) for P, w in zip(sets, table.log_phi.tolist(), strict=True)]
 
-    Controls `walk` and `rows`; panels `errors` and `trace`.
+
+class Stuck(View):
+    """Where single chains are, by data set and by kind of walk.
+
+    Controls `data` and `walk`; panels `errors` and `trace`.
 
     Parameters
     ----------
-    runs : (rows, kind of walk) -> chains without burn-in
-    exact : rows -> the posterior that the chains walk towards
+    runs : (data set, kind of walk) -> chains without burn-in
+    exact : data set -> the posterior that the chains walk towards
     """
 
     def __init__(
-        self, runs: Mapping[tuple[int, str], bn.Draws], exact: Mapping[int, bn.DagPosterior]
+        self, runs: Mapping[tuple[str, str], bn.Draws], exact: Mapping[str, bn.DagPosterior]
     ) -> None:
         self._runs = runs
         self._errors = {key: _errors(run, exact[key[0]]) for key, run in runs.items()}
-        self._bands = {m: _band(each) for m, each in exact.items()}
-        sizes = sorted(exact)
-        super().__init__(
-            walk=choice("walk", list(dict.fromkeys(walk for _, walk in runs))),
-            rows=size_slider("rows", sizes, sizes[-1]),
-        )
+        self._bands = {name: _band(each) for name, each in exact.items()}
+        self._walks = list(dict.fromkeys(walk for _, walk in runs))
+        super().__init__(data=choice("data", list(exact)), walk=choice("walk", self._walks))
 
-    def draw(self, walk: str, rows: int) -> Board:
-        """The error of each chain for all numbers of rows, and four of the chains for this one."""
-        draws, found = self._runs[rows, walk], self._errors[rows, walk]
-        sizes = sorted(self._bands)
-        low, high = self._bands[rows]
+    def draw(self, data: str, walk: str) -> Board:
+        """The error of each chain of all walks on a data set, and four of the chains of one."""
+        draws, found = self._runs[data, walk], self._errors[data, walk]
+        low, high = self._bands[data]
         made, chains = draws.values.shape[1], len(found)
         shown = np.argsort(found)[np.linspace(0, chains - 1, len(SHOWN)).astype(int)]
         trace = plots.traces(
@@ -85,14 +86,14 @@ class Stuck(View):
         return {
             "errors": (
                 plots.chain_errors(
-                    sizes,
-                    np.array([self._errors[m, walk] for m in sizes]),
-                    rows,
-                    x_label="rows",
+                    self._walks,
+                    np.array([self._errors[data, each] for each in self._walks]),
+                    walk,
+                    x_label="walk",
                     y_range=(0.5, 50.0),
                     title=f"Error of each of {chains} chains, second half",
                 ),
-                f"{walk}, {rows:,} rows: SAD {found.min():.2f} to {found.max():.2f}, mean "
+                f"{data}, {walk}: SAD {found.min():.2f} to {found.max():.2f}, mean "
                 f"{found.mean():.2f}.",
             ),
             "trace": (
@@ -118,14 +119,14 @@ def _band(exact: bn.DagPosterior) -> tuple[float, float]:
 
 
 def check_accept(function: Callable[[float, float, float], float]) -> bool:
-    """The first line: `function(ratio, there, back)` is the probability of accepting a move."""
+    """Exercise 1: `function(ratio, there, back)` is the probability of accepting a move."""
     w, (there, back) = np.array([1.0, 3.0]), (0.5, 0.2)  # two states, and J from one to the other
 
     def flow(i: int, j: int, go: float, come: float) -> float:
         return float(w[i] * go * function(w[j] / w[i], go, come))
 
     return check(
-        "Your line",
+        "Exercise 1",
         "where J is the same there and back, it is Metropolis' rule",
         lambda: [function(ratio, 0.2, 0.2) for ratio in (0.5, 1.0, 3.0)] == [0.5, 1.0, 1.0],
         "a move that cannot be undone must never be made",
@@ -134,38 +135,6 @@ def check_accept(function: Callable[[float, float, float], float]) -> bool:
         lambda: function(2.0, 0.2, 0.5) == 1,
         "p̃(G) J a must be the same there and back",
         lambda: np.isclose(flow(0, 1, there, back), flow(1, 0, back, there)),
-    )
-
-
-def check_repair(function: Callable[[list[Any], Callable[[Any], int]], Any]) -> bool:
-    """Exercise 1: `function(visited, neighbours)` is DAG -> probability, of uncorrected visits."""
-    w = {"centre": 3.0, "a": 1.0, "b": 0.5, "c": 2.0}  # a star of four states
-    degree = {"centre": 3, "a": 1, "b": 1, "c": 1}.__getitem__
-
-    def result(visited: Sequence[str], neighbours: Any = degree) -> dict[str, float]:
-        return {state: float(p) for state, p in dict(function(list(visited), neighbours)).items()}
-
-    def exact() -> bool:
-        rng, here, visited = np.random.default_rng(SEED), "centre", []
-        for _ in range(40_000):
-            new = str(rng.choice(["a", "b", "c"])) if here == "centre" else "centre"
-            here = new if rng.random() < w[new] / w[here] else here
-            visited.append(here)
-        found = result(visited)
-        return all(abs(found[state] - w[state] / sum(w.values())) < 0.02 for state in w)
-
-    return check(
-        "Exercise 1",
-        "return a dict, DAG -> probability",
-        lambda: set(result(["a", "a", "b"])) == {"a", "b"},
-        "the probabilities add up to 1",
-        lambda: np.isclose(sum(result(["a", "centre", "b", "a"]).values()), 1),
-        "all with equally many neighbours: each has its share of the visits",
-        lambda: np.isclose(result(["a", "a", "a", "b"])["a"], 3 / 4),
-        "where the numbers of neighbours differ, the shares must change; which way?",
-        lambda: result(["centre", "a"])["centre"] < 1 / 2,
-        "on a star of four states, whose centre has three neighbours, the answer must be exact",
-        exact,
     )
 
 

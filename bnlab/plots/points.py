@@ -182,9 +182,9 @@ def structure_scores(
 
 
 def chain_errors(
-    stops: Sequence[float],
+    stops: Sequence[str],
     errors: ArrayLike,
-    stop: float,
+    stop: str,
     /,
     *,
     x_label: str,
@@ -207,14 +207,13 @@ def chain_errors(
     if values.ndim != 2 or len(values) != len(stops):
         raise ValueError(f"errors have shape {values.shape}, but there are {len(stops)} settings")
     if stop not in stops:
-        raise ValueError(f"{stop} is not among the settings {list(stops)}")
+        raise ValueError(f"{stop!r} is not among the settings {list(stops)}")
     points = [
-        (f"{setting:g}", error, 0.6 if setting == stop else 0.15)
+        (setting, error, 0.6 if setting == stop else 0.15)
         for setting, found in zip(stops, values.tolist(), strict=True)
         for error in found
     ]
-    x_ends = [f"{setting:g}" for setting in stops]
-    picture = canvas(title, alt, x_label, y_label, size=(440, 400), log="y", x=x_ends, y=y_range)
+    picture = canvas(title, alt, x_label, y_label, size=(440, 400), log="y", x=list(stops), y=y_range)
     source = data_source(from_rows("place error alpha", points), name="chain_errors")
     look = {"fill_color": CYCLE[0], "line_color": CYCLE[0], "fill_alpha": "alpha"}
     dots = picture.scatter("place", "error", source=source, size=11, line_alpha="alpha", **look)
