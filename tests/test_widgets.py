@@ -101,7 +101,9 @@ def walked() -> tuple[dict[tuple[str, str], bn.Draws], dict[str, bn.DagPosterior
         table = bn.score_families(cancer().prefix(m), bn.BDeu(1.0))
         exact[f"{m} rows"] = bn.dag_posterior(table)
         for walk, sample in (("small", bn.sample_structures), ("parts", bn.sample_partitions)):
-            runs[f"{m} rows", walk] = sample(table, draws=20, burn_in=0, rng=np.random.default_rng(1))
+            runs[f"{m} rows", walk] = sample(
+                table, draws=20, burn_in=0, rng=np.random.default_rng(1)
+            )
     return runs, exact
 
 

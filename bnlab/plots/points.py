@@ -213,7 +213,9 @@ def chain_errors(
         for setting, found in zip(stops, values.tolist(), strict=True)
         for error in found
     ]
-    picture = canvas(title, alt, x_label, y_label, size=(440, 400), log="y", x=list(stops), y=y_range)
+    picture = canvas(
+        title, alt, x_label, y_label, size=(440, 400), log="y", x=list(stops), y=y_range
+    )
     source = data_source(from_rows("place error alpha", points), name="chain_errors")
     look = {"fill_color": CYCLE[0], "line_color": CYCLE[0], "fill_alpha": "alpha"}
     dots = picture.scatter("place", "error", source=source, size=11, line_alpha="alpha", **look)
