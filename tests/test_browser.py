@@ -42,7 +42,7 @@ from bnlab.labs import (
     structure_search,
     your_own_data,
 )
-from bnlab.labs.board import DEAD, LIVE, look
+from bnlab.labs.board import DEAD, LIVE, look, stops
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("browser")]
 
@@ -104,7 +104,7 @@ class Lab:
 
 def _coronary_edges(stop: int) -> list[float]:
     data = start_here.table("coronary")
-    edges = start_here.posterior(data, start_here.sizes(data.m)[stop]).edges
+    edges = start_here.posterior(data, stops(start_here.STEPS, data.m)[stop]).edges
     return list(edges[~np.eye(data.n, dtype=bool)])
 
 

@@ -18,9 +18,10 @@ pytestmark = pytest.mark.slow
 
 def start_here():
     from bnlab.labs import start_here as lab
+    from bnlab.labs.board import stops
 
     data = lab.table("coronary")
-    edges = {m: lab.posterior(data, m).edges for m in lab.sizes(data.m)}
+    edges = {m: lab.posterior(data, m).edges for m in stops(lab.STEPS, data.m)}
     u, v = data.index("Proteins"), data.index("Pressure")
     first = next(m for m in edges if edges[m].max() > 0.5)
     assert edges[first].argmax() == u * data.n + v
@@ -155,7 +156,7 @@ def annealed_importance_sampling():
 def beliefs_and_interventions():
     from bnlab.labs import beliefs_and_interventions as lab
 
-    none, all_rows = lab.sizes()[0], lab.sizes()[-1]
+    none, all_rows = lab.SIZES[0], lab.five().m
     edges = [f"{lab.believed(prior, none).sum():.1f}" for prior in lab.PRIORS]
     said = "Uniform {}, no path M. Work → Smoking {}, the expert {}, at most four edges {}."
     yield said.format(*edges)

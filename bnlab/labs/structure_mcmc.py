@@ -3,7 +3,7 @@
 Chains on DAGs, and where they get stuck.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from operator import ne
@@ -17,8 +17,8 @@ from bnlab.checks import Floats
 from bnlab.labs.board import (
     DATASETS,
     bdeu_table,
-    check,
     choice,
+    exercise,
     setup as setup,
     show as show,
 )
@@ -79,7 +79,7 @@ class Stuck(View):
             y_range=(low - DEPTH, high + 8),
             y_label="ln p̃ (nats)",
             name="stuck",
-            title="Four of the chains, from the least SAD to the most",
+            title="Four of the walks, from the least SAD to the most",
             alt="ln p̃ of the DAGs of four chains, with the range of exact draws shaded",
         )
         rhat = bn.diagnostics.rhat(draws.log_target[:, made // 2 :])
@@ -91,7 +91,7 @@ class Stuck(View):
                     walk,
                     x_label="walk",
                     y_range=(0.5, 50.0),
-                    title=f"Error of each of {chains} chains, second half",
+                    title=f"Error of each of {chains} walks, second half",
                 ),
                 f"{data}, {walk}: SAD {found.min():.2f} to {found.max():.2f}, mean "
                 f"{found.mean():.2f}.",
@@ -118,27 +118,26 @@ def _band(exact: bn.DagPosterior) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def check_accept(function: Callable[[float, float, float], float]) -> bool:
+@exercise(properties=4)
+def check_accept(function: Callable[[float, float, float], float]) -> Iterator[Any]:
     """Exercise 1: `function(ratio, there, back)` is the probability of accepting a move."""
-    w, (there, back) = np.array([1.0, 3.0]), (0.5, 0.2)  # two states, and J from one to the other
-
-    def flow(i: int, j: int, go: float, come: float) -> float:
-        return float(w[i] * go * function(w[j] / w[i], go, come))
-
-    return check(
-        "Exercise 1",
-        "where J is the same there and back, it is Metropolis' rule",
-        lambda: [function(ratio, 0.2, 0.2) for ratio in (0.5, 1.0, 3.0)] == [0.5, 1.0, 1.0],
-        "a move that cannot be undone must never be made",
-        lambda: function(2.0, 0.5, 0.0) == 0,
-        "a probability is at most 1",
-        lambda: function(2.0, 0.2, 0.5) == 1,
-        "p̃(G) J a must be the same there and back",
-        lambda: np.isclose(flow(0, 1, there, back), flow(1, 0, back, there)),
-    )
+    yield "p̃(G) J a must be the same there and back: take J into account"
+    cases = [(w, there, back) for w in (1 / 3, 3.0) for there, back in ((0.5, 0.2), (0.2, 0.5))]
+    both = [
+        (w, there, back, function(w, there, back), function(1 / w, back, there))
+        for w, there, back in cases
+    ]
+    yield all(np.isclose(there * a, w * back * b) for w, there, back, a, b in both)
+    yield "a probability is at most 1"
+    yield all(max(a, b) <= 1 for *_, a, b in both)
+    yield "the larger of the two a must be 1"
+    yield all(np.isclose(max(a, b), 1) for *_, a, b in both)
+    yield "a move that cannot be undone must never be made"
+    yield function(2.0, 0.5, 0.0) == 0
 
 
-def check_parents_anew(function: Callable[[Dag, LogPhi], Any]) -> bool:
+@exercise(properties=4)
+def check_parents_anew(function: Callable[[Dag, LogPhi], Any]) -> Iterator[Any]:
     """Exercise 2: `function(dag, log_phi)` is DAG -> chance, one node's parents drawn anew."""
     rng = np.random.default_rng(SEED)
     dags = [tuple(frozenset(bn.graphs.members(P)) for P in dag) for dag in bn.graphs.all_dags(3)]
@@ -156,20 +155,18 @@ def check_parents_anew(function: Callable[[Dag, LogPhi], Any]) -> bool:
     def flow(i: int, j: int) -> float:
         return float(weight[i] * result(dags[i])[dags[j]])
 
-    return check(
-        "Exercise 2",
-        "return a dict, DAG -> probability; the probabilities add up to 1",
-        lambda: np.isclose(sum(result(dags[0]).values()), 1),
-        "no graph that it proposes may have a cycle",
-        lambda: all(set(result(dag)) <= set(dags) for dag in dags),
-        "it leads to the DAGs that differ in the parents of one node at most, and nowhere else",
-        lambda: all((dags[j] in result(dags[i])) == ((i, j) in near) for i, j in pairs),
-        "as much probability must flow there as back: p̃(G) J(G' | G) = p̃(G') J(G | G')",
-        lambda: all(np.isclose(flow(i, j), flow(j, i)) for i, j in near),
-    )
+    yield "return a dict, DAG -> probability; the probabilities add up to 1"
+    yield np.isclose(sum(result(dags[0]).values()), 1)
+    yield "no graph that it proposes may have a cycle"
+    yield all(set(result(dag)) <= set(dags) for dag in dags)
+    yield "it leads to the DAGs that differ in the parents of one node at most, and nowhere else"
+    yield all((dags[j] in result(dags[i])) == ((i, j) in near) for i, j in pairs)
+    yield "as much probability must flow there as back: p̃(G) J(G' | G) = p̃(G') J(G | G')"
+    yield all(np.isclose(flow(i, j), flow(j, i)) for i, j in near)
 
 
-def check_sampler(function: Sampler) -> bool:
+@exercise(properties=7)
+def check_sampler(function: Sampler) -> Iterator[Any]:
     """Exercise 3: `function(table, rng)` draws well by chains, and keeps at most 5,000 DAGs."""
 
     @cache
@@ -180,20 +177,17 @@ def check_sampler(function: Sampler) -> bool:
         exact = bn.dag_posterior(bdeu_table(name))
         return bn.diagnostics.sad(bn.features.edges(run(name)), exact.edges) <= 1
 
-    return check(
-        "Exercise 3",
-        "return Draws over DAGs",
-        lambda: run("coronary").over == "dags",
-        "they must belong to the structure-modular posterior (see .prior)",
-        lambda: run("coronary").prior == "structure-modular",
-        "they must be drawn by chains (see .run.method)",
-        lambda: run("coronary").run.method in (partition_mcmc.METHOD, structure_mcmc.METHOD),
-        f"keep at most {MOST_DAGS:,} DAGs",
-        lambda: all(run(name).log_weight.size <= MOST_DAGS for name in DATASETS),
-        "coronary: the SAD must be at most 1",
-        lambda: near("coronary"),
-        "wine: the SAD must be at most 1",
-        lambda: near("wine"),
-        "tic-tac-toe: the SAD must be at most 1",
-        lambda: near("tic-tac-toe"),
-    )
+    yield "return Draws over DAGs"
+    yield run("coronary").over == "dags"
+    yield "they must belong to the structure-modular posterior (see .prior)"
+    yield run("coronary").prior == "structure-modular"
+    yield "they must be drawn by chains (see .run.method)"
+    yield run("coronary").run.method in (partition_mcmc.METHOD, structure_mcmc.METHOD)
+    yield f"keep at most {MOST_DAGS:,} DAGs"
+    yield all(run(name).log_weight.size <= MOST_DAGS for name in DATASETS)
+    yield "coronary: the SAD must be at most 1"
+    yield near("coronary")
+    yield "wine: the SAD must be at most 1"
+    yield near("wine")
+    yield "tic-tac-toe: the SAD must be at most 1"
+    yield near("tic-tac-toe")
