@@ -315,12 +315,6 @@ def exercise(properties: int) -> Callable[[Callable[Given, Told]], Callable[Give
     return checking
 
 
-def check(title: str, *properties: Any) -> bool:
-    """Do the same with a hint and its test, the next hint and its test, and so on."""
-    told = (test() if callable(test) else test for test in properties)
-    return _verdict(title, len(properties) // 2, told)
-
-
 def _verdict(title: str, properties: int, told: Told) -> bool:
     passed, hint, problem = 0, "", ""
     try:

@@ -3,7 +3,7 @@
 Chains on DAGs, and where they get stuck.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import product
 from operator import ne
@@ -16,6 +16,7 @@ from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.labs.board import (
     DATASETS,
+    Told,
     bdeu_table,
     choice,
     exercise,
@@ -119,7 +120,7 @@ def _band(exact: bn.DagPosterior) -> tuple[float, float]:
 
 
 @exercise(properties=4)
-def check_accept(function: Callable[[float, float, float], float]) -> Iterator[Any]:
+def check_accept(function: Callable[[float, float, float], float]) -> Told:
     """Exercise 1: `function(ratio, there, back)` is the probability of accepting a move."""
     yield "p̃(G) J a must be the same there and back: take J into account"
     cases = [(w, there, back) for w in (1 / 3, 3.0) for there, back in ((0.5, 0.2), (0.2, 0.5))]
@@ -137,7 +138,7 @@ def check_accept(function: Callable[[float, float, float], float]) -> Iterator[A
 
 
 @exercise(properties=4)
-def check_parents_anew(function: Callable[[Dag, LogPhi], Any]) -> Iterator[Any]:
+def check_parents_anew(function: Callable[[Dag, LogPhi], Any]) -> Told:
     """Exercise 2: `function(dag, log_phi)` is DAG -> chance, one node's parents drawn anew."""
     rng = np.random.default_rng(SEED)
     dags = [tuple(frozenset(bn.graphs.members(P)) for P in dag) for dag in bn.graphs.all_dags(3)]
@@ -166,7 +167,7 @@ def check_parents_anew(function: Callable[[Dag, LogPhi], Any]) -> Iterator[Any]:
 
 
 @exercise(properties=7)
-def check_sampler(function: Sampler) -> Iterator[Any]:
+def check_sampler(function: Sampler) -> Told:
     """Exercise 3: `function(table, rng)` draws well by chains, and keeps at most 5,000 DAGs."""
 
     @cache

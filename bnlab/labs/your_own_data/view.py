@@ -12,7 +12,7 @@ import numpy as np
 
 import bnlab as bn
 from bnlab.checks import Floats
-from bnlab.labs.board import check, show, side_by_side, size_slider
+from bnlab.labs.board import Told, exercise, show, side_by_side, size_slider
 from bnlab.labs.view import Board, View
 from bnlab.labs.your_own_data.study import (
     CHANGED,
@@ -157,7 +157,8 @@ def _joined(found: Analysis) -> dict[str, float]:
 _CELL = "text-align:left;padding:1px 12px 1px 0;font-weight:normal;line-height:1.35"
 
 
-def check_survivors(function: Callable[..., Any]) -> bool:
+@exercise(properties=6)
+def check_survivors(function: Callable[..., Any]) -> Told:
     """Exercise 1: `function(path, bins, sizes, sure)` is the pairs linked for all cuts and ess."""
     few, many, small, large = (3,), (2, 3, 5), (1.0,), (30.0, 1.0, 0.1)
 
@@ -181,24 +182,22 @@ def check_survivors(function: Callable[..., Any]) -> bool:
 
     with TemporaryDirectory() as folder:
         path = write_garden(Path(folder), seed=4, gaps=None)
-        return check(
-            "Exercise 1",
-            "return pairs of names",
-            lambda: pairs(few, small, 0.5) is not None,
-            "name each pair of two columns once",
-            lambda: sorted(map(len, found := pairs(few, small, 0.01))) == [2] * len(set(found)),
-            "one number of levels, one ess: the pairs linked in the one direction or in the other",
-            lambda: right(few, small, 0.9) and right((5,), (30.0,), 0.5),
-            "several numbers of levels: only pairs that are linked with each",
-            lambda: right(many, small, 0.5),
-            "several ess: only pairs that are linked with each",
-            lambda: right(few, large, 0.5) and right(many, large, 0.01),
-            "with sure = 0 all 15 pairs survive",
-            lambda: len(pairs(many, large, 0.0)) == 15,
-        )
+        yield "return pairs of names"
+        yield pairs(few, small, 0.5) is not None
+        yield "name each pair of two columns once"
+        yield sorted(map(len, found := pairs(few, small, 0.01))) == [2] * len(set(found))
+        yield "one number of levels, one ess: the pairs linked in the one direction or in the other"
+        yield right(few, small, 0.9) and right((5,), (30.0,), 0.5)
+        yield "several numbers of levels: only pairs that are linked with each"
+        yield right(many, small, 0.5)
+        yield "several ess: only pairs that are linked with each"
+        yield right(few, large, 0.5) and right(many, large, 0.01)
+        yield "with sure = 0 all 15 pairs survive"
+        yield len(pairs(many, large, 0.0)) == 15
 
 
-def check_setting(function: Callable[..., Any]) -> bool:
+@exercise(properties=5)
+def check_setting(function: Callable[..., Any]) -> Told:
     """Exercise 2: `function(data, dag, x, code, y)` is the shares of y's levels if x is set."""
     rng = np.random.default_rng(2)
     cause = rng.integers(0, 3, 4000)
@@ -211,22 +210,20 @@ def check_setting(function: Callable[..., Any]) -> bool:
         dag = [0, sum(1 << u for u in parents), 0]
         return np.asarray(function(data, dag, 1, code, y), np.float64)
 
-    return check(
-        "Exercise 2",
-        "return a share for each level of y, and 1 in all",
-        lambda: shares(0).shape == (2,) and np.isclose(shares(0, code=0).sum(), 1),
-        "if x has no parents, setting is seeing",
-        lambda: np.allclose([shares(code=0), shares()], seen),
-        "with a common cause, 0.3 of the rows have level 1 if x is set to 1",
-        lambda: abs(shares(0)[1] - 0.3) < 0.03,
-        "and 0.4 if it is set to 0",
-        lambda: abs(shares(0, code=0)[1] - 0.4) < 0.03,
-        "a parent of x does not move when x is set",
-        lambda: np.allclose(shares(0, y=0), np.bincount(cause) / 4000),
-    )
+    yield "return a share for each level of y, and 1 in all"
+    yield shares(0).shape == (2,) and np.isclose(shares(0, code=0).sum(), 1)
+    yield "if x has no parents, setting is seeing"
+    yield np.allclose([shares(code=0), shares()], seen)
+    yield "with a common cause, 0.3 of the rows have level 1 if x is set to 1"
+    yield abs(shares(0)[1] - 0.3) < 0.03
+    yield "and 0.4 if it is set to 0"
+    yield abs(shares(0, code=0)[1] - 0.4) < 0.03
+    yield "a parent of x does not move when x is set"
+    yield np.allclose(shares(0, y=0), np.bincount(cause) / 4000)
 
 
-def check_cuts(points: Sequence[float]) -> bool:
+@exercise(properties=5)
+def check_cuts(points: Sequence[float]) -> Told:
     """Exercise 3: a cut of `water` that shows what it does to `growth`, in new gardens too."""
 
     def joined(seed: int) -> float:
@@ -239,16 +236,13 @@ def check_cuts(points: Sequence[float]) -> bool:
         u, v = data.index("water"), data.index("growth")
         return float(edges[u, v] + edges[v, u])
 
-    return check(
-        "Exercise 3",
-        "give a list of one number",
-        lambda: bn.CutPoints(points) is not None,
-        "one cut point",
-        lambda: len(points) == 1,
-        "the litres go from 0 to 10",
-        lambda: 0 < min(points) and max(points) < 10,
-        "water and growth should be joined with probability 0.95 or more",
-        lambda: joined(GARDEN_SEED) >= 0.95,
-        "and 0.8 on average in 24 other gardens of the same kind",
-        lambda: float(np.mean([joined(seed) for seed in range(10, 34)])) >= 0.8,
-    )
+    yield "give a list of one number"
+    yield bn.CutPoints(points) is not None
+    yield "one cut point"
+    yield len(points) == 1
+    yield "the litres go from 0 to 10"
+    yield 0 < min(points) and max(points) < 10
+    yield "water and growth should be joined with probability 0.95 or more"
+    yield joined(GARDEN_SEED) >= 0.95
+    yield "and 0.8 on average in 24 other gardens of the same kind"
+    yield float(np.mean([joined(seed) for seed in range(10, 34)])) >= 0.8
