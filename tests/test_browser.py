@@ -287,7 +287,7 @@ LABS = [
     ),
     Lab(
         notebook="14_your_own_data.ipynb",
-        cells=("path = ", "table = lab", "study = ", "network = "),
+        cells=("path = ", "table = lab", "study = "),
         keys=("ArrowRight",) * 4,  # 0.3, ..., 0.7
         source="links",
         column="probability",
