@@ -381,7 +381,7 @@ def own_soils(seen, clay):
 
 @of(
     "14_your_own_data",
-    *("path = ", "my_settings = ", "soil, slugs", "tiers = ", "ways = "),
+    *("path = ", "my_settings = ", "soil, slugs", "cuts = ", "tiers = ", "ways = "),
     slow=True,
 )
 def own_decisions(ways, lab):
