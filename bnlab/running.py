@@ -51,6 +51,11 @@ class Executor(Protocol):
     process raises BrokenProcessPool: with `checkpoint=` the same call goes on, on a new pool, from
     what had come in. (Python before 3.11.5 may hang there instead when jobs are larger than a pipe
     holds, which is about 64 kB.)
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> executor: Executor = ThreadPoolExecutor(2)
     """
 
     def map(self, fn: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterator[Any]:
