@@ -10,12 +10,15 @@ import re
 import stat
 import tempfile
 import time
+import tomllib
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from threading import get_ident
+from typing import Any
 
 from bnlab import memory
 from bnlab.errors import Note, Part, Setting
@@ -194,6 +197,12 @@ def decompressed(packed: bytes, source: str, /) -> bytes:
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"{source}: not a complete gzip file ({error})") from error
     return gzip.decompress(packed)
+
+
+@cache
+def packaged(name: str, /) -> Mapping[str, Any]:
+    """What a file in TOML says that is part of the package, such as "data/known/datasets.toml"."""
+    return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +12,9 @@ from bnlab.data.discretizing import CutPoints, discretize
 from bnlab.data.reader import parse_table
 from bnlab.data.table import Data
 from bnlab.data.text import Missing, Options, read_text
-from bnlab.files import RemoteFile, fetch
+from bnlab.files import RemoteFile, fetch, packaged
 
-KNOWN = Path(__file__).with_name("known")
-
-
-@cache
-def _known() -> dict[str, dict[str, Any]]:
-    """What `known/datasets.toml` says of each data set."""
-    return tomllib.loads((KNOWN / "datasets.toml").read_text(encoding="utf-8"))
+KNOWN, DATASETS = Path(__file__).with_name("known"), "data/known/datasets.toml"
 
 
 @checked
@@ -34,7 +26,7 @@ def list_datasets() -> dict[str, str]:
     >>> sorted(list_datasets())[:3]
     ['coronary', 'german', 'iris']
     """
-    return {name: known["about"] for name, known in _known().items()}
+    return {name: known["about"] for name, known in packaged(DATASETS).items()}
 
 
 @checked
@@ -69,9 +61,9 @@ def load_dataset(name: str, /, *, missing: Missing = "level") -> Data:
     >>> load_dataset("coronary")
     Data: 1841 rows, 6 variables with 2 states (Smoking, M. Work, P. Work, ...)
     """
-    if name not in _known():
-        raise ValueError(f"no data set {name!r}; there are {', '.join(_known())}")
-    known = _known()[name]
+    known = packaged(DATASETS).get(name)
+    if known is None:
+        raise ValueError(f"no data set {name!r}; there are {', '.join(packaged(DATASETS))}")
     if "file" not in known:
         return _coded(name, known["columns"])
     found = read_text(fetch(RemoteFile(**known["file"])), "utf-8")

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import tomllib
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from bnlab.checks import checked
 from bnlab.data.text import read_text
-from bnlab.files import RemoteFile, fetch
+from bnlab.files import RemoteFile, fetch, packaged
 from bnlab.networks.bayesnet import BayesNet
 from bnlab.networks.bif import parse_bif
 
-KNOWN = Path(__file__).with_name("known")
-
-
-@cache
-def _known() -> dict[str, Any]:
-    """The `networks`, the `repository` and the `structures` of known/networks.toml."""
-    return tomllib.loads((KNOWN / "networks.toml").read_text(encoding="utf-8"))
+KNOWN, NETWORKS = Path(__file__).with_name("known"), "networks/known/networks.toml"
 
 
 @checked
@@ -33,7 +24,7 @@ def list_networks() -> dict[str, str]:
     >>> list_networks()["asia"]
     '8 nodes: dyspnoea after a trip [Lauritzen & Spiegelhalter 1988]'
     """
-    return {name: known["about"] for name, known in _known()["networks"].items()}
+    return {name: known["about"] for name, known in packaged(NETWORKS)["networks"].items()}
 
 
 @checked
@@ -61,12 +52,12 @@ def load_network(name: str, /) -> BayesNet:
     >>> load_network("asia")
     BayesNet: 8 nodes, 8 edges, 18 free parameters
     """
-    networks, path = _known()["networks"], KNOWN / f"{name}.bif"
+    networks, path = packaged(NETWORKS)["networks"], KNOWN / f"{name}.bif"
     if name not in networks:
         raise ValueError(f"no network {name!r}; there are {', '.join(networks)}")
     if sha256 := networks[name].get("sha256"):
         gzipped = f"{name}.bif.gz"
-        url = f"{_known()['repository']}/{gzipped}"
+        url = f"{packaged(NETWORKS)['repository']}/{gzipped}"
         path = fetch(RemoteFile(f"raw/networks/{gzipped}", url, sha256))
     net, _ = parse_bif(read_text(path, "utf-8"), str(path))
     return net
@@ -91,7 +82,7 @@ def random_network(
     >>> random_network("child", np.random.default_rng(1))
     BayesNet: 20 nodes, 25 edges, 230 free parameters
     """
-    structures = _known()["structures"]
+    structures = packaged(NETWORKS)["structures"]
     if name not in structures:
         raise ValueError(f"no structure {name!r}; there are {', '.join(structures)}")
     rows = [row.split() for row in structures[name].split(";")]

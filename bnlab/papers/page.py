@@ -12,11 +12,10 @@ import csv
 import io
 import re
 import textwrap
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from importlib.resources import as_file, files
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -195,15 +194,8 @@ def _plain(cell: Any) -> Any:
 @cache
 def stored(paper: str, /) -> Arrays:
     """Return the stored arrays of a paper, such as "em2007", which `benchmarks/stored.py` makes."""
-    with as_file(files("bnlab.papers") / paper / "long.npz") as path, np.load(path) as kept:
+    with np.load(Path(__file__).parent / paper / "long.npz") as kept:
         return MappingProxyType({name: kept[name] for name in kept.files})
-
-
-@cache
-def printed(paper: str, /) -> Mapping[str, Any]:
-    """Return the numbers that a paper prints, from its `printed.toml`."""
-    text = files("bnlab.papers").joinpath(paper, "printed.toml").read_text(encoding="utf-8")
-    return MappingProxyType(tomllib.loads(text))
 
 
 def streams(seed: int, /) -> Callable[..., np.random.Generator]:

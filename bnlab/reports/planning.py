@@ -11,6 +11,7 @@ from bnlab.errors import InputError, Public, Setting
 from bnlab.exact import order_posterior_bytes
 from bnlab.exact.dag import posterior_bytes
 from bnlab.features import hoeffding_margin
+from bnlab.files import packaged
 from bnlab.results import PriorKind
 from bnlab.sampling.averaging import BURN_IN, dag_moves
 from bnlab.sampling.order_target import walker_bytes
@@ -174,12 +175,15 @@ def choose_method(
     assert chosen is not None
     cost = costs[chosen]
     size = f"{n} variables, {data.m:,} rows, families of up to {k} parents"
+    takes, guarantee = _told(chosen, n, k, cost)
+    has = f" of {_gigabytes(free)} that are free" if free < 1 << 62 else ""
+    needed = f"{_about(cost.seconds)} in all, and {_gigabytes(cost.needed_bytes)}{has}"
     planned = cost._asdict()
     del planned["moves"]
     return Plan(
         chosen,
-        (f"{size}.", *why, _told(chosen, n, cost, free)),
-        _guarantee(chosen, cost.draws, k, dag_moves(n)),
+        (f"{size}.", *why, f"{takes}; planned: {needed}."),
+        guarantee,
         k,
         posterior=None if chosen == "search" else "structure-modular",
         rejected=tuple(rejected),
@@ -274,62 +278,16 @@ def _reason(cost: _Cost, seconds: float, free: int) -> str | None:
     return None
 
 
-def _told(method: Method, n: int, cost: _Cost, free: int) -> str:
-    what = {
-        "exact DAGs": f"The exact sum over all DAGs takes 3^{n} = {3**n:,} steps",
-        "exact orders": f"The exact sum over all orders takes {n} x 2^{n} = {n << n:,} steps",
-        "partitions": f"{CHAINS} chains make {cost.moves:,} moves on ordered partitions each",
-        "orders": f"{CHAINS} chains make {cost.moves:,} moves on orders each",
-        "search": f"Hill climbing begins anew {RESTARTS} times",
-        "completions": f"{CHAINS} chains fill the missing cells {cost.draws:,} times each",
-    }[method]
-    has = f" of {_gigabytes(free)} that are free" if free < 1 << 62 else ""
-    needed = _gigabytes(cost.needed_bytes)
-    return f"{what}; planned: {_about(cost.seconds)} in all, and {needed}{has}."
-
-
-def _guarantee(method: Method, draws: int, k: int, moves: int) -> tuple[str, ...]:
-    prior = f"Every DAG of at most {k} parents a node counts once (structure-modular)."
-    limit = (
-        "Intervals hold with probability 0.95 in the limit of many draws (asymptotic), each for "
-        "itself. They say nothing about DAGs that no draw has met."
-    )
-    if method == "exact DAGs":
-        margin = hoeffding_margin(draws, DELTA)
-        return (
-            "Edges, paths and the evidence are exact but for rounding.",
-            f"Markov blankets and predictions average {draws:,} independent DAGs: each interval, "
-            f"{margin:.4f} to either side, holds with probability 0.95 whatever the posterior "
-            "(Hoeffding).",
-            prior,
-        )
-    if method == "exact orders":
-        return (
-            f"The sum over orders is exact, and {draws:,} independent DAGs are drawn from it. Each "
-            "is weighed by one over the number of its orders, which takes out the bias of orders.",
-            limit,
-            "The distinct DAGs alone, each with its exact weight (IW-DDS), give a second estimate "
-            "to compare. It would be a certain bound only with the sum over all DAGs, which does "
-            "not fit here.",
-            prior,
-        )
-    if method == "search":
-        return ("One good DAG, and nothing that says how sure: no probabilities, no intervals.",)
-    chains = "Markov chains are right in the limit of long runs only."
-    if method == "completions":
-        chains = (
-            "Edges average exact sums over all DAGs, one for each way to fill the missing cells; "
-            "the ways are drawn along Markov chains, which are right in the limit of long runs."
-        )
-        if moves:
-            chains = (
-                "Edges are shares of DAGs that are drawn in turn with ways to fill the missing "
-                f"cells: {moves:,} moves on ordered partitions after each. Such Markov chains are "
-                "right in the limit of long runs."
-            )
-    chains += " R-hat and the effective number of draws say how far these seem to be."
-    bias = "Each DAG is weighed by one over the number of its orders: no bias of orders is left."
-    return (chains, limit, *((bias,) if method == "orders" else ()), prior)
+def _told(method: Method, n: int, k: int, cost: _Cost) -> tuple[str, tuple[str, ...]]:
+    """What the method takes, and what its answer is worth, in the words of `plan.toml`."""
+    said, walked = packaged("templates/plan.toml"), dag_moves(n)
+    numbers: dict[str, object] = {"n": n, "k": k, "subsets": 3**n, "steps": n << n}
+    numbers |= {"chains": CHAINS, "draws": cost.draws, "moves": cost.moves, "walked": walked}
+    numbers["margin"] = hoeffding_margin(cost.draws, DELTA)
+    numbers |= {name: text.format(**numbers) for name, text in said["shared"].items()}
+    how = "completions by walks" if method == "completions" and walked else method
+    guarantee = (sentence.format(**numbers) for sentence in said["guarantee"][how])
+    return said["takes"][method].format(**numbers), tuple(guarantee)
 
 
 def _gigabytes(count: int) -> str:

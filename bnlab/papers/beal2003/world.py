@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 import bnlab as bn
 from bnlab.checks import Floats, Ints
+from bnlab.files import packaged
 from bnlab.hidden import HiddenModel, bipartite_structures, components, score_structures
 from bnlab.hidden.scoring import Score
-from bnlab.papers.page import printed, streams
+from bnlab.papers.page import streams
 from bnlab.running import Progress
 
-_PRINTED = printed("beal2003")
+_PRINTED = packaged("papers/beal2003/printed.toml")
 
 SIZES: tuple[int, ...] = tuple(_PRINTED["sizes"])
 """Rows of data n [sec. 6.4]; each data set begins the next."""

@@ -11,8 +11,10 @@ import numpy as np
 import bnlab as bn
 from bnlab import features, graphs
 from bnlab.checks import Floats, Ints
-from bnlab.papers.page import normalised, printed, stored
+from bnlab.files import packaged
+from bnlab.papers.page import normalised, stored
 
+PRINTED = packaged("papers/htw2016/printed.toml")
 MAX_PARENTS = 5
 NAMES = ("tic_tac_toe", "wine", "zoo", "german")
 METHODS = ("PO-MCMC", "DOS", "DDS", "DP+MCMC", "k-best", "IW-DDS", "1/l(G)")
@@ -24,13 +26,13 @@ Pair = tuple[float, float]
 
 def _values(table: str, methods: Sequence[str]) -> dict[Key, float]:
     """Return the numbers of a printed table."""
-    rows = printed("htw2016")[table].items()
+    rows = PRINTED[table].items()
     return {(name, m): float(x) for name, row in rows for m, x in zip(methods, row, strict=True)}
 
 
 def _pairs(table: str, methods: Sequence[str]) -> dict[Key, Pair]:
     """Return the means and standard deviations of a printed table."""
-    rows = [(name, iter(map(float, row))) for name, row in printed("htw2016")[table].items()]
+    rows = [(name, iter(map(float, row))) for name, row in PRINTED[table].items()]
     return {(name, m): (next(row), next(row)) for name, row in rows for m in methods}
 
 
@@ -40,7 +42,7 @@ TABLE_1 = _pairs("table_1", BY_ORDERS)
 TABLE_2 = _values("table_2", BY_ORDERS)
 """Mean seconds of one run, dynamic program included [HeTianWu2016, Table 2]."""
 
-TABLE_3_DP: Mapping[str, float] = printed("htw2016")["table_3_dp"]
+TABLE_3_DP: Mapping[str, float] = PRINTED["table_3_dp"]
 """SAD between the exact edges under the two priors; BDeu [HeTianWu2016, Table 3]."""
 
 TABLE_3 = _pairs("table_3", BY_DAGS)
