@@ -18,7 +18,7 @@ import numpy as np
 
 from bnlab.checks import Bools, Ints, shown
 from bnlab.data.discretizing import CutPoints, Discretizer, EqualFrequency, discretize
-from bnlab.data.text import Markers
+from bnlab.data.text import WORDS, Markers
 from bnlab.errors import InputError
 from bnlab.files import NUMBER
 
@@ -32,12 +32,7 @@ FEW_CODES = 12  # of which there may be less than three cells each
 OWN_LABELS = 0.9  # share of rows with a label that no other has, in a column of identifiers
 FEWEST_ROWS = 10  # in which different labels say that they are identifiers
 SEQUENCE_LENGTH, MOST_LETTERS = 8, 20  # the shortest sequence; letters in use: amino acids have 20
-COUNT_NAMES = {"count", "counts", "freq", "frequency", "n"}
-PERHAPS_COUNTS = COUNT_NAMES | set(
-    "total totals cases number num freq. count(*) nobs anzahl häufigkeit effectif"
-    " fälle frecuencia frequenza observed repeats".split()
-)
-INTERVENTION_NAMES = {"int", "intervention", "interventions", "intervened", "do"}
+COUNT_NAMES = {*WORDS["counts"]}
 _NAMES = "ids?|nr|no|key|index|names?|identifier|row|patient|subject|case|sample"
 IDENTIFIER_NAME = re.compile(rf"(.*[ _.-])?({_NAMES})([ _.-].*)?", re.IGNORECASE)
 WEIGHT_NAMES = re.compile(r"(.*[_ .])?(weights?|wt|wgt|pweight|gewicht)([_ .].*)?", re.IGNORECASE)
@@ -188,7 +183,7 @@ class Column:
     @property
     def named_like_counts(self) -> bool:
         """Whether its name says that it counts rows, and its cells look like numbers at least."""
-        names = COUNT_NAMES if self.fractions else PERHAPS_COUNTS
+        names = COUNT_NAMES if self.fractions else COUNT_NAMES.union(WORDS["perhaps_counts"])
         digits = all(word[:1].isdigit() for word in self.words)
         return self.name.casefold() in names and bool(self.distinct) and digits
 
@@ -196,7 +191,7 @@ class Column:
         """Whether its name says so, and its cells are 0, variables or their numbers."""
         numbers = all(number % 1 == 0 and 0 <= number <= len(names) for number in self.numbers)
         words = all(word in names for word in self.words)
-        return self.name.casefold() in INTERVENTION_NAMES and numbers and words
+        return self.name.casefold() in WORDS["interventions"] and numbers and words
 
     @property
     def rises(self) -> bool:

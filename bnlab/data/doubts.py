@@ -11,18 +11,13 @@ from math import prod
 from operator import attrgetter
 
 from bnlab.data.columns import MOST_CODES, Column, number_in
-from bnlab.data.text import DECIMAL_COMMA, alike, perhaps_missing
+from bnlab.data.text import DECIMAL_COMMA, WORDS, alike, perhaps_missing
 from bnlab.errors import InputError, Note, Setting
 
 FEWEST_LINES = 5
-ALL = frozenset({"all", "alle", "both", "tous", "todos", "tutti"})  # at one end of a table
 CHANCE = 0.01  # expected number of rows as odd as one that is refused
 RARE = 0.2  # share of rows with a label that no other row has: above it, that tells nothing
-SUMS = frozenset(
-    "overall|total|totals|grand total|subtotal|sub-total|sum|sums|mean|average|median|std|sd"
-    "|std dev|summe|gesamt|insgesamt|gesamtsumme|mittelwert|ensemble|somme|moyenne|suma|totale"
-    "|totaal|totaux|media|margin".split("|")
-)
+SUMS = frozenset(WORDS["sums"])
 STAND_INS = {-9, -99, -999, -9999, 77, 88, 97, 98, 99, 777, 888, 999, 9999, 99999}
 """Numbers that often mean missing."""
 CODES = (8, 9, 77, 88, 97, 98, 99, 999)  # which they may mean, near to others
@@ -39,7 +34,8 @@ def _sum_label(column: Column) -> str | None:
     ends, rows = {column.cells[0], column.cells[-1]}, len(column.cells)
     for word, times in column.distinct.items():
         folded = word.casefold()
-        if folded.strip(" :") in SUMS or (folded in ALL and word in ends and times == 1 < rows - 3):
+        at_end = folded in WORDS["sums_at_ends"] and word in ends and times == 1 < rows - 3
+        if at_end or folded.strip(" :") in SUMS:
             return word
     return None
 

@@ -13,34 +13,15 @@ from typing import Any, Literal, NamedTuple
 from bnlab.checks import check_counts, conforming
 from bnlab.data.discretizing import Discretizer
 from bnlab.errors import InputError, Setting
-from bnlab.files import told_briefly, unpacked
+from bnlab.files import packaged, told_briefly, unpacked
 
-MISSING_MARKERS = (
-    *("", "?", "NA", "N/A", "N.A.", "n.a", "n. a.", "<NA>", "NaN", "-NaN", "NaT"),
-    *("null", "(null)", "<null>", "[null]", "\\N"),
-    *("1.#QNAN", "-1.#QNAN", "1.#IND", "-1.#IND"),
-    *("#N/A", "#NA", "#N/A N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NAME?", "#NULL!"),
-    *("#SPILL!", "#CALC!", "#GETTING_DATA"),
-    *("#NV", "#WERT!", "#BEZUG!", "#ZAHL!", "#VALEUR!", "#NOMBRE!", "#NOM?"),
-    *("#N/D", "#VALORE!", "#RIF!", "#¡REF!", "#¡VALOR!", "#¡DIV/0!", "#¡NUM!", "#¿NOMBRE?"),
-)
+WORDS = packaged("data/known/words.toml")
+MISSING_MARKERS: tuple[str, ...] = tuple(WORDS["missing"])
 """As pandas, R, Excel (in its languages), SQL, SPSS and C write what is missing."""
 _USUAL = frozenset(marker.casefold() for marker in MISSING_MARKERS)
-_DOUBTFUL = frozenset(
-    "none|nil|unknown|unkn|unk|missing|miss|undefined|undetermined|unspecified|invalid|void|error"
-    "|blank|empty|xx|xxx|tbd|refused|prefer not to say|no answer|no response|no data|no value"
-    "|don't know|dont know|do not know|dk|not available|not applicable|not known|not reported"
-    "|not stated|not specified|not given|not recorded|not measured|not determined|not asked"
-    "|n.d.|nd|n/d|n.r.|n.k.|n/k|k.a.|keine angabe|weiß nicht|weiss nicht|unbekannt|fehlt|fehlend"
-    "|inconnu|non disponible|desconocido|sin datos|ns/nc|s/d|onbekend|n.v.t.|okänd".split("|")
-)
+_DOUBTFUL = frozenset(WORDS["perhaps_missing"])
 _SIGNS = re.compile(r"[-.*?:#/\\_~!]+")
 _BRACKETS = re.compile(r"[(<\[{](.*)[)>\]}]")
-_SCALE = frozenset(
-    "one two few some several many most all low high weak strong slight mild moderate severe light"
-    " heavy minor major little partial rare".split()
-)
-"""Beside these, none is an answer."""
 _CYRILLIC = str.maketrans(
     "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456",
     "abekmhopctyxi",
@@ -48,10 +29,6 @@ _CYRILLIC = str.maketrans(
 _INVISIBLE = {0xAD: None, 0x200B: None, 0x2060: None, 0xFEFF: None}
 _SPACES = dict.fromkeys([0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000], " ")
 _PLAIN = {**dict.fromkeys([*range(0x2010, 0x2016), 0x2212], "-"), 0x2019: "'", 0xB4: "'"}
-_SHORT = (
-    *(("y", "yes"), ("n", "no"), ("t", "true"), ("f", "false"), ("m", "male"), ("f", "female")),
-    *(("j", "ja"), ("n", "nein"), ("w", "weiblich"), ("m", "männlich")),
-)
 
 
 class Markers(frozenset[str]):
@@ -86,9 +63,9 @@ def perhaps_missing(label: str, others: Iterable[str], /) -> bool:
     word = inside[1] if inside else folded
     if _SIGNS.fullmatch(word):
         return all(any(map(str.isalnum, other)) for other in others if other != label)
-    if word == "none" and not _SCALE.isdisjoint(other.casefold() for other in others):
+    if word == "none" and not {*WORDS["scale"]}.isdisjoint(map(str.casefold, others)):
         return False
-    return folded in _USUAL or word in _DOUBTFUL or word in _USUAL
+    return folded in _USUAL or word in _USUAL or word in _DOUBTFUL
 
 
 def alike(labels: Iterable[str], /) -> list[str]:
@@ -99,7 +76,7 @@ def alike(labels: Iterable[str], /) -> list[str]:
     groups = [group for group in spelled.values() if len(group) > 1]
     groups += [
         [*spelled[short], *spelled[long]]
-        for short, long in _SHORT
+        for short, long in WORDS["short"]
         if short in spelled and long in spelled
     ]
     return [" and ".join(map(_shown, group)) for group in groups]
