@@ -225,6 +225,7 @@ def uncompiled(patch):
     return called
 
 
+@np.errstate(over="ignore")  # products in `bits.popcount`
 def test_compiled_kernels_equal_their_python_source(monkeypatch):
     data = bn.Data.from_arrays(np.random.default_rng(3).integers(0, 3, size=(30, 5)))
     dags = bn.graphs.all_dags(3)

@@ -205,6 +205,7 @@ def test_the_lattice_holds_the_sets_closed_under_parents():
 # Kernels
 
 
+@np.errstate(over="ignore")  # products in `bits.popcount`
 def test_compiled_kernels_equal_their_python_source(monkeypatch):
     def everything():
         for dag in ([0, 0, 1, 3, 2, 4], [0, 1, 1, 0, 8], [0] * 4):

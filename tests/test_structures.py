@@ -214,6 +214,7 @@ def test_waiting_times(probability, mean):
     assert 0 <= dag_jumps.wait(1e-300, rng) <= dag_jumps.NEVER
 
 
+@np.errstate(over="ignore")  # products in `bits.popcount`
 @pytest.mark.parametrize("name", kernels(4))
 def test_compiled_moves_equal_their_python_source(name, monkeypatch):
     walker = StructureWalker.of(small_table(n=4, m=8, k=3), kernels(4)[name])

@@ -65,10 +65,7 @@ def _maxima(x, d):
 
 @kernel
 def best_completions(best, bound):
-    """bound[S] = max over v not in S of best[v, S] + bound[S + v]; [SilanderMyllymaki2006].
-
-    best (n, 2**(n-1)): the largest ln beta_v within a set.
-    """
+    """bound[S] = max over v not in S of bound[S + v] + best[v, S], the best ln beta_v within S."""
     bound[:] = -np.inf
     bound[bound.size - 1] = 0.0
     for c in range(bound.size - 1, 0, -1):

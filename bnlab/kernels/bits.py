@@ -10,17 +10,18 @@ import numpy as np
 
 from bnlab.kernels import generating, inlined, inner, kernel
 
+TWOS, FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+EIGHTS, BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+
 
 @inlined
 def popcount(mask):
-    """Number of set bits of a non-negative int64."""
-    x = np.int64(mask)
-    x = x - ((x >> 1) & 0x5555555555555555)
-    x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)
-    x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F
-    x = x + (x >> 8)
-    x = x + (x >> 16)
-    return (x + (x >> 32)) & 0x7F
+    """Number of set bits of 64; in this form the compiler has one instruction."""
+    x = np.uint64(mask)
+    x = x - ((x >> np.uint64(1)) & TWOS)
+    x = (x & FOURS) + ((x >> np.uint64(2)) & FOURS)
+    x = (x + (x >> np.uint64(4))) & EIGHTS
+    return np.int64((x * BYTES) >> np.uint64(56))
 
 
 @inlined

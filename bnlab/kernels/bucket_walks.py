@@ -1,11 +1,9 @@
 """Random walks on bucket orders of nodes, and linear orders drawn from them.
 
-A bucket order is a sequence of sets (buckets) of equal size, the last perhaps smaller: all nodes of
-a bucket come before those of the next, and within one they may come in any order. Its weight is the
-sum of the weights of the linear orders that extend it, a product over buckets of a dynamic program
-over the subsets of each [NiinimakiParviainenKoivisto2011].
-
-A bucket order is an array of n nodes, cut every `bucket` places.
+A bucket order is an array of n nodes, cut every `bucket` places: all nodes of a bucket come before
+those of the next, and within one they may come in any order. Its weight is the sum of the weights
+of the linear orders that extend it, a product over buckets of a dynamic program over the subsets of
+each [NiinimakiParviainenKoivisto2011].
 """
 
 import math
@@ -118,9 +116,13 @@ def extend(source, nodes, before, scratch):
                 if not s & own:
                     terms[place, s | own] = source[v, compact(masks[s], v)]
     for s in range(1, full + 1):
+        best, total = -np.inf, 0.0
         for place in members(s):
             terms[place, s] += g[s ^ (np.int64(1) << place)]
-        g[s] = log_sum(terms, s)
+            best = max(best, terms[place, s])
+        for place in members(s):
+            total += math.exp(terms[place, s] - best)
+        g[s] = best + math.log(total)
     return g[full]
 
 
@@ -194,17 +196,6 @@ def spread_row(weights, lists, count, base, code, sums):
     for e in range(count - early):
         late = lists[LATE, e]
         sums[code | lists[CODES, late]] += weights[base + lists[MEMBERS, late]]
-
-
-@inner
-def log_sum(terms, s):
-    """ln of the sum of exp(terms[place, s]) over the places in s."""
-    best, total = -np.inf, 0.0
-    for place in members(s):
-        best = max(best, terms[place, s])
-    for place in members(s):
-        total += math.exp(terms[place, s] - best)
-    return best + math.log(total)
 
 
 @kernel

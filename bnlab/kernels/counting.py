@@ -78,10 +78,7 @@ def first_ranks(n, k):
 
 
 def _grown_sets(n, k):
-    """Yield (x, smaller, larger): adding x to the sets `smaller`, slices of ranks, makes `larger`.
-
-    All sets of up to k of n variables but the empty one, in the order of their ranks.
-    """
+    """Yield (x, smaller, larger): x added to sets `smaller`, a slice of ranks, makes `larger`."""
     choose, first = binomials(n, k), first_ranks(n, k)
     for size in range(1, k + 1):
         at = first[size]
@@ -111,26 +108,18 @@ def family_masks(n, k, out):
 def whole(m, max_size, arities):
     """Return the `Split` by no variable: all m rows are one group."""
     k = max_size + 1
-    split = Split(
-        np.full(k, -1),
-        np.zeros(k, np.int64),
-        np.empty((k, m), np.int32),
-        np.zeros((k, m + 2), np.int32),
-        np.zeros(k, np.int64),
-        np.zeros(k, np.int64),
-        np.zeros(max(2, arities.max()), np.int32),
-    )
-    split.rows[0], split.starts[0, 1], split.groups[0] = np.arange(m), m, 1
-    return split
+    member, counts = np.full(k, -1), np.zeros(max(2, arities.max()), np.int32)
+    rows, starts = np.empty((k, m), np.int32), np.zeros((k, m + 2), np.int32)
+    partial, groups, singles = np.zeros((3, k), np.int64)
+    rows[0], starts[0, 1], groups[0] = np.arange(m), m, 1
+    return Split(member, partial, rows, starts, groups, singles, counts)
 
 
 def clique_scores(columns, arities, max_size, terms, out):
     """out[rank] = sum over the cells of a set of variables of its term, for all sets."""
     n, m = columns.shape
-    split = whole(m, max_size, arities)
-    _score_cliques(
-        columns, arities, binomials(n, max_size), first_ranks(n, max_size), terms, split, out
-    )
+    steps = binomials(n, max_size), first_ranks(n, max_size)
+    _score_cliques(columns, arities, *steps, terms, whole(m, max_size, arities), out)
 
 
 @kernel
@@ -262,17 +251,14 @@ def family_scores(v, parents, choose, first, joint, marginal, out):
 
 @kernel
 def family_ranks(v, parents, choose, first, out):
-    """out[t] = position of the family (v, parents[t]) among node v's families, -1 if too large.
-
-    The inverse of `family_masks`; `choose` (n, k + 1) and `first` (k + 2,) are for n - 1 variables.
-    """
+    """out[t] = `family_rank` of (v, parents[t])."""
     for t in range(parents.size):
         out[t] = family_rank(v, parents[t], choose, first)
 
 
 @inlined
 def family_rank(v, mask, choose, first):
-    """Return the position of one family, as `family_ranks`."""
+    """Where in `family_masks` a family is, -1 if too large; `choose`, `first` are for n - 1."""
     rest = compact(mask, v)
     if popcount(rest) > first.size - 2:
         return -1

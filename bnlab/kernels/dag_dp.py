@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from bnlab.kernels import inlined, inner, kernel
-from bnlab.kernels.bits import compact, expand
+from bnlab.kernels.bits import compact, expand, members
 
 NOTHING = -(1 << 57)  # the exponent of 0; 64 of them still add up within an int64
 LOG_2 = math.log(2.0)
@@ -71,15 +71,14 @@ def parent_set_sums(v, parents, log_phi, alpha, exponent):
 @kernel
 def heaviest(exponents, inside, completing):
     """Exponents (2**n,) of the heaviest orders of the nodes in S, and of those in W at the end."""
-    n, full = exponents.shape[0], inside.size - 1
+    full = inside.size - 1
     inside[0] = completing[0] = 0
     for s in range(1, full + 1):
         first = last = np.int64(NOTHING)
-        for j in range(n):
-            bit = np.int64(1) << j
-            if s & bit:
-                last = max(last, inside[s ^ bit] + exponents[j, compact(s ^ bit, j)])
-                first = max(first, completing[s ^ bit] + exponents[j, compact(full ^ s, j)])
+        for j in members(s):
+            rest = s ^ (np.int64(1) << j)
+            last = max(last, inside[rest] + exponents[j, compact(rest, j)])
+            first = max(first, completing[rest] + exponents[j, compact(full ^ s, j)])
         inside[s], completing[s] = last, first
 
 
@@ -87,8 +86,7 @@ def heaviest(exponents, inside, completing):
 def products(a, sign, alpha, exponent, nodes, p, e):
     """p[T] = p[0] times the product of sign * alpha_i(A) over T, as pairs; how many nodes i.
 
-    These are the k nodes outside A, listed ascending in `nodes`, and T the sets of them, below
-    2**k.
+    These k nodes, all outside A, are listed ascending in `nodes`; T are the sets of them, < 2**k.
     """
     k = 0
     for i in range(alpha.shape[0]):
@@ -262,9 +260,8 @@ def shares_touching(a, last, nodes, sums, out):
         s, without = compact(a, v), compact(a & ~last, v)
         out[i] = 1.0
         if last and sums[0][v, s] > 0.0:
-            # Exponents grow with the set: the power is 1 at most, and may well vanish.
-            power = 2.0 ** float(sums[1][v, without] - sums[1][v, s])
-            out[i] = 1.0 - sums[0][v, without] / sums[0][v, s] * power
+            scale = power(sums[1][v, without] - sums[1][v, s])
+            out[i] = 1.0 - sums[0][v, without] / sums[0][v, s] * scale
             if out[i] < LEAST_SHARE:
                 out[i] = 0.0
 

@@ -90,22 +90,16 @@ def enumerate_dags(left, dag, above, count, out):
         return count + 1
     v = left - 1
     for choice in range(np.int64(1) << (dag.size - 1)):
-        dag[v] = expand(choice, v)
-        if _add_parents(v, dag[v], above[left], above[v]):
-            count = enumerate_dags(v, dag, above, count, out)
+        gained = dag[v] = expand(choice, v)
+        for u in members(dag[v]):
+            gained |= above[left, u]
+        if (gained >> v) & 1:  # a cycle
+            continue
+        for w in range(dag.size):
+            reaches = w == v or (above[left, w] >> v) & 1
+            above[v, w] = above[left, w] | gained if reaches else above[left, w]
+        count = enumerate_dags(v, dag, above, count, out)
     return count
-
-
-@inner
-def _add_parents(v, parents, above, out):
-    """Ancestors after giving v its parents; False when that closes a cycle."""
-    gained = parents
-    for u in members(parents):
-        gained |= above[u]
-    for w in range(above.size):
-        reaches = w == v or (above[w] >> v) & 1
-        out[w] = above[w] | gained if reaches else above[w]
-    return not (gained >> v) & 1
 
 
 @kernel

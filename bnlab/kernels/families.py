@@ -1,8 +1,4 @@
-"""Sums over the families of a node, heaviest first, and draws of parent sets.
-
-Deterministic given uniform numbers, which the caller draws. Equal situations are handled once: all
-draws of a parent set for the same node and predecessors share one scan of its families.
-"""
+"""Sums over the families of a node, heaviest first, and draws of parent sets."""
 
 import math
 

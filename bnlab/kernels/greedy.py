@@ -153,7 +153,9 @@ def best_insert(graph, source):
             room = k - 1 - popcount(parents)
             if x == y or (joined[y] >> x) & 1 or room < 0 or not is_clique(common, joined):
                 continue
-            others = joined_to_all(common, undirected[y] & ~joined[x], joined)
+            others = undirected[y] & ~joined[x]
+            for u in members(common):
+                others &= joined[u]
             for tails in cliques(others, joined, room, stack):
                 before = parents | tails
                 gain = log_phi_of(source, y, before | np.int64(1) << x)
@@ -208,14 +210,6 @@ def is_clique(nodes, joined):
         if nodes & ~joined[u] & ~(np.int64(1) << u):
             return False
     return True
-
-
-@inner
-def joined_to_all(nodes, candidates, joined):
-    """The candidates that are joined to each of the nodes."""
-    for u in members(nodes):
-        candidates &= joined[u]
-    return candidates
 
 
 @inner

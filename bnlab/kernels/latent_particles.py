@@ -14,10 +14,10 @@ import math
 import numpy as np
 
 from bnlab.kernels import inner, kernel
-from bnlab.kernels.bits import copy_to, members
+from bnlab.kernels.bits import copy_to, members, share_at
 from bnlab.kernels.counting import cell_term
 from bnlab.kernels.latent import exponentiate
-from bnlab.kernels.latent_walks import TINY, choose
+from bnlab.kernels.latent_walks import TINY
 
 
 @kernel
@@ -85,7 +85,7 @@ def sweep(order, rows, tables, power, states, counts, totals, rng):
             for h in range(size[r]):
                 shares[h] = (shares[h] / top) ** power
                 total += shares[h]
-        states[i] = choose(shares, size[r], total, rng)
+        states[i] = share_at(rng.random() * total, shares[: size[r]])[0]
         add(rows, r, states[i], 1.0, counts, totals)
 
 
@@ -98,8 +98,8 @@ def filter_rows(order, rows, tables, particles, rng):
     make one sweep. particles: (states int32 (P, m), counts (P, cells), totals (P, T)).
     """
     states, counts, totals = particles
-    many = counts.shape[0]
-    shares, log_weight = np.empty(rows[4].max()), np.zeros(many)
+    many, size = counts.shape[0], rows[4]
+    shares, log_weight = np.empty(size.max()), np.zeros(many)
     log_z = 0.0
     for i in range(order.size):
         r = order[i]
@@ -107,7 +107,7 @@ def filter_rows(order, rows, tables, particles, rng):
             total, log_scale = predict(rows, r, tables, counts[p], totals[p], shares), 0.0
             if total < 0.0:
                 log_scale, total = predict_in_logs(rows, r, tables, counts[p], totals[p], shares)
-            states[p, i] = choose(shares, rows[4][r], total, rng)
+            states[p, i] = share_at(rng.random() * total, shares[: size[r]])[0]
             add(rows, r, states[p, i], 1.0, counts[p], totals[p])
             log_weight[p] += log_scale + math.log(total)
         log_mean, effective = summary(log_weight)
@@ -198,7 +198,7 @@ def complete_rows(log_theta, order, rows, power, rng, states):
                 shares[h] += log_theta[cells[start[r] + factors[r, j] * size[r] + h]]
             shares[h] *= power
         _, total = exponentiate(shares[: size[r]])
-        states[i] = choose(shares, size[r], total, rng)
+        states[i] = share_at(rng.random() * total, shares[: size[r]])[0]
 
 
 @inner
@@ -270,7 +270,7 @@ def draw_cells(columns, cells, dag, pseudo_counts, arities, counted, log_density
         log_shares(columns, (row, v), dag, pseudo_counts, arities, counted, log_density, shares)
         states = arities[v]
         total = exponentiate(shares[:states])[1]
-        state = choose(shares, states, total, rng)
+        state = share_at(rng.random() * total, shares[:states])[0]
         changed += state != columns[v, row]
         columns[v, row] = state
     return changed

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from bnlab.kernels import inner, kernel
-from bnlab.kernels.bits import copy_to
+from bnlab.kernels.bits import copy_to, share_at
 from bnlab.kernels.latent import exponentiate, gather, group_at
 
 TINY = 1e-150  # the product of two numbers above this has not underflown
@@ -228,21 +228,10 @@ def draw_group(logs, rows, rng, sums):
             total = from_logs(logs, factors[r], shares)[1]
         taken[:] = 0.0
         for _ in range(int(weight[r])):
-            taken[choose(shares, shares.size, total, rng)] += 1.0
+            taken[share_at(rng.random() * total, shares)[0]] += 1.0
         drawn += taken
         for j in range(shared, factors.shape[1]):
             for h in range(shares.size):
                 sums[factors[r, j], h] += taken[h]
     for j in range(shared):
         copy_to(drawn, sums[factors[0, j]])
-
-
-@inner
-def choose(shares, size, total, rng):
-    """A state out of `size`, with probability shares[state] / total."""
-    left = rng.random() * total
-    state = 0
-    while state < size - 1 and left >= shares[state]:
-        left -= shares[state]
-        state += 1
-    return state

@@ -18,8 +18,6 @@ from bnlab.kernels.counting import cell_term, family_rank
 from bnlab.kernels.dag_walks import score
 
 MOST_BY_BITS = 256  # cells of a family; for more of them counting row by row is as fast
-TWOS, FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
-EIGHTS, BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 
 @inner
@@ -85,26 +83,15 @@ def count_bits(words, first, arities, v, mask, cells):
             for i in range(state.size):
                 within[e + 1, i] = within[e, i] & state[i]
         for a in range(cells.shape[1]):
-            cells[j, a] = shared_bits(within[k], words[first[v] + a])
+            state = words[first[v] + a]
+            for i in range(state.size):
+                cells[j, a] += popcount(within[k, i] & state[i])
         d = k - 1
         while d >= 0 and digits[d] == arities[parents[d]] - 1:
             digits[d] = 0
             d -= 1
         if d >= 0:
             digits[d] += 1
-
-
-@inner
-def shared_bits(left, right):
-    """Bits set in both of two rows of words; in this form the compiler has one instruction."""
-    total = np.uint64(0)
-    for i in range(left.size):
-        x = left[i] & right[i]
-        x = x - ((x >> np.uint64(1)) & TWOS)
-        x = (x & FOURS) + ((x >> np.uint64(2)) & FOURS)
-        x = (x + (x >> np.uint64(4))) & EIGHTS
-        total += (x * BYTES) >> np.uint64(56)
-    return np.int64(total)
 
 
 @kernel

@@ -99,15 +99,13 @@ def sample_partitions(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartitionWalker:
-    """The families of a score table, laid out for partitions; pickled as `log_phi` alone."""
+    """The families of walks on orders, those of each node by weight; pickled as those walks are."""
 
-    n: int
-    max_parents: int
-    log_phi: Floats
+    orders: OrderWalker
     source: partition_walks.Families
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _ranked, (OrderWalker(self.n, self.max_parents, self.log_phi, ()),)
+        return _ranked, (self.orders,)
 
     @classmethod
     def of(cls, table: ScoreTable, /) -> "PartitionWalker":
@@ -124,16 +122,16 @@ class PartitionWalker:
         shares: Floats = SHARES,
     ) -> tuple[NDArray[Any], ...]:
         """Dags (T, n), ln of their targets and of their partitions' weights (T,), tally (5, 2)."""
-        record = blank(records, self.n, 2, len(KINDS), 2)
+        record = blank(records, self.orders.n, 2, len(KINDS), 2)
         here, fresh = (_partition(layers) for layers in (state, state.copy()))
-        lists = np.zeros((5, self.n + 4), np.uint64)
+        lists = np.zeros((5, state.size + 4), np.uint64)
         plan = lead, thin, shares
         partition_walks.walk(here, fresh, lists, self.source, plan, rng, record)
         return record
 
     @property
     def block_moves(self) -> int:
-        return block_moves(self.n, self.max_parents)
+        return block_moves(self.orders.n, self.orders.max_parents)
 
 
 def _partition(layers: Ints) -> partition_walks.Partition:
@@ -149,12 +147,10 @@ def block_moves(n: int, max_parents: int, /) -> int:
 
 
 def _ranked(orders: OrderWalker) -> PartitionWalker:
-    """The families of a walk on orders, those of each node by weight."""
     *laid_out, log_phi, parents = orders.source
     ranking = np.argsort(-orders.log_phi, axis=1, kind="stable")
     by_weight = (np.take_along_axis(a, ranking, axis=1) for a in (log_phi, parents))
-    families = partition_walks.Families(*laid_out, *by_weight)
-    return PartitionWalker(orders.n, orders.max_parents, orders.log_phi, families)
+    return PartitionWalker(orders, partition_walks.Families(*laid_out, *by_weight))
 
 
 def partition_walker_bytes(n: int, max_parents: int, /) -> int:
