@@ -159,6 +159,7 @@ def _remove_abandoned(target: Path) -> None:
 
 def write_text(path: PathLike, text: str, /) -> None:
     """Write text whole, as UTF-8, gzipped if the name ends in .gz: equal texts as equal bytes."""
+    check_place(path)
     raw = text.encode()
     write_whole(path, gzip.compress(raw, mtime=0) if Path(path).suffix == ".gz" else raw)
 

@@ -8,7 +8,7 @@ import oracles
 import pytest
 
 import bnlab as bn
-from bnlab.scores.gaussian import Units
+from bnlab.scores.local import Units
 
 NAN = math.nan
 

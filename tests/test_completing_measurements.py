@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import bnlab as bn
-from bnlab.scores.gaussian import Units
+from bnlab.scores.local import Units
 
 NAN = math.nan
 GAPS = bn.Data.from_arrays(

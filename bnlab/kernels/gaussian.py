@@ -5,6 +5,7 @@ each group has Normal means and covariances of its own for the measurements in t
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,14 @@ from bnlab.kernels import inner, kernel
 from bnlab.kernels.counting import binomials, first_ranks, next_set, refine, whole
 
 LOG_PI = math.log(math.pi)
+
+
+class WishartPrior(NamedTuple):
+    """Of measurements: alpha_mu, alpha_w less the number of variables, and t."""
+
+    alpha_mu: float
+    excess: float
+    t: float
 
 
 def set_scores(columns, codes, arities, max_size, prior, out):

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
-from bnlab.checks import Natural, frozen, real
+from bnlab.checks import Floats, Ints, Natural, frozen, real
 from bnlab.data import Data
-from bnlab.files import check_place, write_text
+from bnlab.files import write_text
 from bnlab.graphs import check_dag, members, topological_order
 from bnlab.networks.formats import bif_text, net_text, xdsl_text
 from bnlab.records import WithDag
-from bnlab.scores.discrete import BDeu, Score, check_pseudo_counts, pseudo_count
+from bnlab.scores.local import BDeu, Score, check_pseudo_counts, pseudo_count
 
 ROW_TOLERANCE = 1e-9
 MAX_TABLE_ENTRIES = 10**7
@@ -209,7 +209,7 @@ class BayesNet(WithDag):
         >>> net = BayesNet.random_tables([0, 1], [2, 2], np.random.default_rng(1))
         >>> net.write_bif(os.path.join(tempfile.mkdtemp(), "two.bif"))
         """
-        _write(path, bif_text(self, self.names, self.levels))
+        write_text(path, bif_text(self, self.names, self.levels))
 
     def write_xdsl(self, path: str | os.PathLike[str]) -> None:
         """Write an XDSL file, for GeNIe and SMILE (gzipped if `path` ends in .gz).
@@ -217,16 +217,14 @@ class BayesNet(WithDag):
         Names and labels become words, "wind, speed" wind_speed, which comments explain; GeNIe shows
         the names of nodes as they are.
         """
-        _write(path, xdsl_text(self))
+        write_text(path, xdsl_text(self))
 
     def write_net(self, path: str | os.PathLike[str]) -> None:
         """Write a NET file, for Hugin, with names and labels as in `write_xdsl`."""
-        _write(path, net_text(self))
+        write_text(path, net_text(self))
 
 
-def table_rows(
-    values: NDArray[np.int32], arities: NDArray[np.int64], parents: int, /
-) -> NDArray[np.int64]:
+def table_rows(values: NDArray[np.int32], arities: Ints, parents: int, /) -> Ints:
     """Which row of the table of a parent mask applies to each row of values (m, n)."""
     rows = np.zeros(len(values), np.int64)
     for p in members(parents):
@@ -244,7 +242,7 @@ def check_columns(names: tuple[str, ...], data: Data, /) -> None:
 
 
 def drawn_network(
-    dag: NDArray[np.int64],
+    dag: Ints,
     described: Data,
     parameter: Callable[[int], float],
     rng: np.random.Generator,
@@ -259,17 +257,12 @@ def drawn_network(
     return BayesNet(dag, described.arities, described.names, described.levels, tuple(tables))
 
 
-def dag_over(data: Data, dag: ArrayLike, /) -> NDArray[np.int64]:
+def dag_over(data: Data, dag: ArrayLike, /) -> Ints:
     """A DAG (n,), checked, or a ValueError unless it is over the variables of data."""
     masks = check_dag(dag)
     if masks.size != data.n:
         raise ValueError(f"a DAG of {masks.size} nodes for {data.n} variables")
     return masks
-
-
-def _write(path: str | os.PathLike[str], text: str) -> None:
-    check_place(path)
-    write_text(path, text)
 
 
 def mean_network(dag: ArrayLike, data: Data, score: Score, /) -> BayesNet:
@@ -280,13 +273,13 @@ def mean_network(dag: ArrayLike, data: Data, score: Score, /) -> BayesNet:
     return BayesNet(masks, data.arities, data.names, data.levels, tables)
 
 
-def mean_table(data: Data, v: int, parents: int, score: Score, /) -> NDArray[np.float64]:
+def mean_table(data: Data, v: int, parents: int, score: Score, /) -> Floats:
     """Posterior means (q, r) of p(x_v | parents)."""
     table = dirichlet_parameters(data, v, parents, score)
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
-def dirichlet_parameters(data: Data, v: int, parents: int, score: Score, /) -> NDArray[np.float64]:
+def dirichlet_parameters(data: Data, v: int, parents: int, score: Score, /) -> Floats:
     """Pseudo-counts plus counts (q, r), as in a `BayesNet`'s table, of rows where v was not set."""
     columns = [*members(parents), v]
     shape = data.arities[columns].tolist()
@@ -306,7 +299,7 @@ def check_table_size(rows: int, arity: int, name: str) -> None:
         )
 
 
-def _check_table(table: NDArray[np.float64], rows: int, arity: int, name: str) -> None:
+def _check_table(table: Floats, rows: int, arity: int, name: str) -> None:
     if table.shape != (rows, arity):
         raise ValueError(
             f"the table of {name!r} has shape {table.shape}; its parents and states ask for "

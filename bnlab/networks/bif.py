@@ -22,10 +22,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.checks import checked
+from bnlab.checks import Floats, checked
 from bnlab.data.text import read_text
 from bnlab.errors import warn
 from bnlab.files import NUMBER
@@ -93,7 +92,7 @@ def read_bif(path: str | os.PathLike[str]) -> BayesNet:
     return net
 
 
-def parse_bif(text: str, source: str) -> tuple[BayesNet, NDArray[np.float64]]:
+def parse_bif(text: str, source: str) -> tuple[BayesNet, Floats]:
     """Return the network written in `text`, and by how much each row was off that was rounded."""
     file = _File(text.replace("\r\n", "\n").replace("\r", "\n"), source)
     file.read()
@@ -294,7 +293,7 @@ class _File:
             if name not in self.blocks:
                 raise self.fail(f"variable {name!r} has no probability block", line)
 
-    def table(self, block: _Block) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def table(self, block: _Block) -> tuple[Floats, Floats]:
         """Return the table of one block, renormalised, and by how much rounded rows were off."""
         block_line, name, parents, entries = block
         own, states = len(self.variables[name]), [self.variables[parent] for parent in parents]

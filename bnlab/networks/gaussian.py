@@ -17,7 +17,7 @@ from bnlab.graphs import check_dag, members, to_adjacency, topological_order
 from bnlab.networks.bayesnet import check_columns, dag_over
 from bnlab.records import WithDag
 from bnlab.scores import AnyData, BGe, score_parts
-from bnlab.scores.gaussian import regression, units_of, wishart_prior
+from bnlab.scores.local import regression, units_of, wishart_prior
 
 
 @frozen(repr=False)

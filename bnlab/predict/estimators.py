@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -84,6 +85,7 @@ class Part(NamedTuple):
     draws: Draws
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BayesNetClassifier(ClassifierMixin, BaseEstimator):
     """Classifier that averages over DAGs on the columns and the class, for scikit-learn.
 
@@ -130,20 +132,11 @@ class BayesNetClassifier(ClassifierMixin, BaseEstimator):
     ['low', 'high']
     """
 
-    def __init__(
-        self,
-        *,
-        bins: int | Sequence[int] = (3, 5, 8, 12),
-        max_parents: int = 2,
-        ess: float = 1.0,
-        draws: int = 200,
-        random_state: int | np.random.RandomState | np.random.Generator | None = None,
-    ) -> None:
-        self.bins = bins
-        self.max_parents = max_parents
-        self.ess = ess
-        self.draws = draws
-        self.random_state = random_state
+    bins: int | Sequence[int] = (3, 5, 8, 12)
+    max_parents: int = 2
+    ess: float = 1.0
+    draws: int = 200
+    random_state: int | np.random.RandomState | np.random.Generator | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

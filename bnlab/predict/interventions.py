@@ -21,8 +21,7 @@ from bnlab.records import Columns, Tabular
 from bnlab.results import ROUNDING, Draws, Kind, PriorKind, Run, told_of_chains
 from bnlab.running import Clock, Progress, Steps, seed_of
 from bnlab.scores import AnyData, BDeu, BGe, Score, score_parts
-from bnlab.scores.discrete import check_pseudo_counts
-from bnlab.scores.gaussian import regression, units_of, wishart_prior
+from bnlab.scores.local import check_pseudo_counts, regression, units_of, wishart_prior
 
 BLOCK_CELLS = 1 << 20  # of drawn tables in memory at a time
 MOST_SHOWN = 4  # levels in a repr

@@ -20,10 +20,10 @@ from bnlab.data.validation import as_states, check_measurements
 from bnlab.errors import warn
 from bnlab.graphs import ancestors, members
 from bnlab.kernels import counting as kernels
+from bnlab.kernels.gaussian import WishartPrior
 from bnlab.records import altered
-from bnlab.scores import AnyScore, BDeu, BGe, Score, score_parts
-from bnlab.scores.discrete import check_pseudo_counts
-from bnlab.scores.gaussian import Units, WishartPrior, regression, units_of, wishart_prior
+from bnlab.scores import AnyScore, Score, score_parts
+from bnlab.scores.local import Units, check_pseudo_counts, regression, units_of, wishart_prior
 
 Codes = NDArray[np.int32]
 Part = tuple[tuple[int, int], ...]  # families (v, parent mask), ascending
@@ -225,7 +225,6 @@ class Parameters(NamedTuple):
 def parameters_of(data: Data, score: AnyScore, /) -> Parameters:
     """The posterior parameters of all families; a ValueError if score and data do not fit."""
     of_states, of_measured = score_parts(data, score)
-    of_states, of_measured = of_states or BDeu(), of_measured or BGe()
     check_pseudo_counts(of_states)
     columns = np.array(data.values.T, order="C")
     codes = [columns] * data.n
@@ -337,14 +336,12 @@ def _factor(
     nodes = members(family & missing)
     sizes = rows.arities[nodes].tolist()
     states = joint_states(sizes)
-    count = rows.m
-    columns = np.empty((rows.n, count * states.shape[1]), np.int32)
+    columns = np.empty((rows.n, rows.m * states.shape[1]), np.int32)
     for u in members(family & ~missing):
         columns[u] = np.repeat(rows.values[:, u], states.shape[1])
-    for u, column in zip(nodes, states, strict=True):
-        columns[u] = np.tile(column, count)
+    columns[nodes] = np.tile(states, rows.m)
     log_means = tables.log_means(v, np.array([parents]), columns)
-    return family & missing, log_means.reshape(count, *sizes)
+    return family & missing, log_means.reshape(rows.m, *sizes)
 
 
 def _union(masks: Iterable[int]) -> int:

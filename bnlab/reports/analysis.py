@@ -25,7 +25,7 @@ from bnlab.results import Draws, Estimate, Record, Run
 from bnlab.running import Clock, Executor, Progress, report_progress, seed_of
 from bnlab.sampling.completing import Completions, complete
 from bnlab.scores import K2, BDeu, Edges, Score, ScoreTable, Tiers, by_name, score_families
-from bnlab.scores.discrete import check_pseudo_counts
+from bnlab.scores.local import check_pseudo_counts
 
 PREDICTORS = 1_000
 

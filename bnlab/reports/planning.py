@@ -17,7 +17,7 @@ from bnlab.sampling.averaging import BURN_IN, dag_moves
 from bnlab.sampling.order_target import walker_bytes
 from bnlab.sampling.partition_mcmc import block_moves, partition_walker_bytes
 from bnlab.scores import BDeu, Score, family_count, scoring_bytes
-from bnlab.scores.discrete import check_pseudo_counts
+from bnlab.scores.local import check_pseudo_counts
 
 Method = Literal["exact DAGs", "exact orders", "partitions", "orders", "search", "completions"]
 METHODS: tuple[Method, ...] = get_args(Method)[:-1]  # of tables without missing cells

@@ -30,7 +30,7 @@ from bnlab.sampling.partition_mcmc import (
     partition_walker_bytes,
 )
 from bnlab.scores import AnyScore, ScoreTable, log_scores, score_families, scoring_bytes
-from bnlab.scores.gaussian import Units
+from bnlab.scores.local import Units
 
 BURN_IN = 100
 BLOCK_CYCLES = 30  # that take about 100 ms for few variables and rows

@@ -24,8 +24,8 @@ from bnlab.running import Executor, Progress
 from bnlab.sampling.averaging import BURN_IN, Averages, Unknown, averages
 from bnlab.sampling.chains import CHAINS, ChainSettings
 from bnlab.scores import K2, BDeu, BGe, ConditionalGaussian, score_parts
-from bnlab.scores.gaussian import prepared, regression, units_of, wishart_prior
 from bnlab.scores.knowledge import Candidates, Edges, Tiers
+from bnlab.scores.local import prepared, regression, units_of, wishart_prior
 
 Cells = NDArray[Any]  # states, or measurements in units of the data, row by row
 CellScore = BDeu | K2 | BGe | ConditionalGaussian
@@ -204,11 +204,11 @@ def cells_of(data: Data, score: CellScore, max_parents: int, /) -> "MissingCells
         name, both = data.names[int(data.measured.argmax())], not data.measured.all()
         other = "ConditionalGaussian()" if both else "BGe()"
         raise ValueError(f"score={score!r} is for states, and {name!r} is measured: use {other}")
-    of_states, of_measured = score_parts(data, score) if of_numbers else (score, None)
-    if not isinstance(of_states, BDeu | K2 | None):
+    of_states, of_measured = score_parts(data, score) if of_numbers else (score, BGe())
+    if not isinstance(of_states, BDeu | K2):
         raise ValueError(f"discrete={of_states!r} is no marginal likelihood: use BDeu() or K2()")
     units = None
-    if of_measured is not None and data.measured.any():
+    if data.measured.any():
         units = units_of(of_measured, data)
         prepared(of_measured, data)
         sizes = sorted(np.maximum(data.arities, 1).tolist(), reverse=True)
@@ -220,7 +220,7 @@ def cells_of(data: Data, score: CellScore, max_parents: int, /) -> "MissingCells
         )
     cells, dtype = int(data.missing.sum()), np.int64 if units is None else np.float64
     told = cells, dtype, f"completions of {cells:,} cells", cells * data.m
-    return MissingCells(data, score, units, *told, of_states or BDeu(), of_measured or BGe())
+    return MissingCells(data, score, units, *told, of_states, of_measured)
 
 
 class Regressions(NamedTuple):

@@ -21,7 +21,7 @@ from bnlab.priors import Prior, Uniform
 from bnlab.results import Draws, Over, Record, Run
 from bnlab.running import MANY_PARTS, Batch, Clock, Executor, Progress, run_steps, seed_of
 from bnlab.scores import K2, BDeu, ScoreTable, score_families
-from bnlab.scores.discrete import pseudo_count
+from bnlab.scores.local import pseudo_count
 
 Families = list[tuple[Ints, Floats]]  # of each node, as from `families_by_weight`
 Posterior = TypeVar("Posterior", OrderPosterior, DagPosterior)

@@ -1,6 +1,5 @@
 """Local scores of families, the table of all of them, and score files."""
 
-from bnlab.scores.discrete import AIC, BIC, K2, BDeu, LogLikelihood, Score
 from bnlab.scores.families import (
     LazyScores,
     Source,
@@ -10,8 +9,19 @@ from bnlab.scores.families import (
     score_parts,
     scoring_bytes,
 )
-from bnlab.scores.gaussian import AnyData, AnyScore, BGe, ConditionalGaussian
 from bnlab.scores.knowledge import Edges, Tiers, by_name, edge_masks, read_knowledge
+from bnlab.scores.local import (
+    AIC,
+    BIC,
+    K2,
+    AnyData,
+    AnyScore,
+    BDeu,
+    BGe,
+    ConditionalGaussian,
+    LogLikelihood,
+    Score,
+)
 from bnlab.scores.table import (
     ScoreTable,
     allowed_order,

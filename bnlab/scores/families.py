@@ -26,17 +26,18 @@ from bnlab.graphs import check_dags
 from bnlab.kernels import counting, gaussian, lazy_scores
 from bnlab.priors import Prior, Uniform
 from bnlab.records import Record
-from bnlab.scores.discrete import Score
-from bnlab.scores.gaussian import (
+from bnlab.scores.knowledge import Candidates, Edges, Tiers, edge_masks
+from bnlab.scores.local import (
     AnyData,
     AnyScore,
+    BDeu,
     BGe,
     ConditionalGaussian,
+    Score,
     Units,
     prepared,
     wishart_prior,
 )
-from bnlab.scores.knowledge import Candidates, Edges, Tiers, edge_masks
 from bnlab.scores.table import ScoreTable, array_bytes, check_log_prior, family_count
 
 TABULATED_TERMS = 1 << 22  # 32 MB; terms of larger cells, which are few, are computed on the spot
@@ -124,18 +125,17 @@ def score_families(
 def log_scores(data: Data, score: AnyScore, parents: Ints, units: Units | None = None, /) -> Floats:
     """Ln scores (n, F) of families with these parents; measured ones in these units, if given."""
     of_states, of_measured = score_parts(data, score)
-    log_score, columns = np.empty(parents.shape), np.empty((data.n, 0))
+    log_score = np.empty(parents.shape)
     k = int(parents[0, -1]).bit_count()
     choose, first = counting.binomials(data.n, k + 1), counting.first_ranks(data.n, k + 1)
-    if of_measured is not None:
-        columns = units.columns(data.measurements) if units else prepared(of_measured, data)
+    columns = units.columns(data.measurements) if units else prepared(of_measured, data)
     for nodes, counted in _counted_rows(data):
         codes = np.array(data.values[counted].T, order="C")
         with_states = [v for v in nodes if not data.measured[v]]
         others = [v for v in nodes if data.measured[v]]
-        if of_states is not None and with_states:
+        if with_states:
             _score_nodes(data, with_states, codes, of_states, k, parents, log_score)
-        if of_measured is not None and others:
+        if others:
             numbers, joint = np.ascontiguousarray(columns[:, counted]), np.empty(first[k + 2])
             prior = wishart_prior(of_measured, data)
             gaussian.set_scores(numbers, codes, data.arities, k + 1, prior, joint)
@@ -169,7 +169,7 @@ def scoring_bytes(n: int, max_parents: int, /, *, m: int = 0) -> int:
     return max(while_counting, 7 * arrays) + arrays // 2 + 4 * m * (n + 2 * (max_parents + 2))
 
 
-def score_parts(data: Data, score: object, /) -> tuple[Score | None, BGe | None]:
+def score_parts(data: Data, score: object, /) -> tuple[Score, BGe]:
     """The scores of variables with states and of measured ones; refused if one is lacking."""
     if isinstance(score, ConditionalGaussian):
         return score.discrete, score.measured
@@ -180,10 +180,10 @@ def score_parts(data: Data, score: object, /) -> tuple[Score | None, BGe | None]
                 f"score={score!r} is for measurements, and {name!r} has states: use "
                 "ConditionalGaussian() for a table with both, BDeu() for states alone"
             )
-        return None, score
+        return BDeu(), score
     of_states: Score = conforming("score", score, Score)
     conforming("data", data, Data)
-    return of_states, None
+    return of_states, BGe()
 
 
 def _counted_rows(data: Data) -> list[tuple[list[int], Bools | slice]]:

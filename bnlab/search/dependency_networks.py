@@ -14,7 +14,7 @@ from bnlab.networks.bayesnet import mean_table, table_rows
 from bnlab.results import Record, Run
 from bnlab.running import Clock
 from bnlab.scores import BDeu, Score, ScoreTable
-from bnlab.scores.discrete import check_pseudo_counts
+from bnlab.scores.local import check_pseudo_counts
 from bnlab.scores.table import log_phi_within
 
 MAX_SWEEPS = 100_000
