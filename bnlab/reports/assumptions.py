@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 from numpy.typing import NDArray
 
 from bnlab import graphs
 from bnlab.checks import Floats
 from bnlab.data import Data
-from bnlab.pages import Cell, Table, render
+from bnlab.pages import Cell, Table
 from bnlab.predict import Effects, typed_row
 from bnlab.priors import EdgeBeliefs
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.pictures import EVEN_ODDS, SURE
 from bnlab.reports.setting import COMPLETED, from_missing
+from bnlab.sampling.completing import Completions
 from bnlab.sampling.cutting import Cuts
 from bnlab.scores import edge_masks
 
@@ -39,26 +39,6 @@ def beliefs(analysis: Analysis, /) -> list[tuple[str, str, float, str]]:
     return said
 
 
-def of_holes(analysis: Analysis, /) -> list[str]:
-    """What missing cells mean for the answer, if there are any: a sentence or two."""
-    found = analysis.completions
-    if found is None:
-        return []
-    gaps, share = analysis.data.missing, _share(found.edges, found.from_missing)
-    told = f"{in_number(share)} of the uncertainty about edges comes from these holes"
-    if math.isnan(share):
-        told = (
-            "how much of the uncertainty about edges comes from these holes is not known, since "
-            "with so many columns networks are drawn, not summed up"
-        )
-    return [
-        f"{gaps.sum():,} of {gaps.size:,} cells are missing. No row was dropped for that: the "
-        f"probabilities of links average over {len(found):,} ways to fill them, drawn as the other "
-        f"cells suggest, and {told}. That takes for granted that cells are missing at random, not "
-        "because of what they would say."
-    ]
-
-
 def of_cuts(analysis: Analysis, found: Cuts | None, /) -> dict[str, Any]:
     """How far links depend on where columns of measurements were cut."""
     if found is None:
@@ -76,19 +56,21 @@ def of_cuts(analysis: Analysis, found: Cuts | None, /) -> dict[str, Any]:
         return in_words(told, MOST_NAMED) if told else ""
 
     most = named(*divmod(int(np.abs(there - here).argmax()), len(names)))
-    share = in_number(_share(found.edges, found.from_cuts))
+    share = in_number(mean_share(found.edges, found.from_cuts))
     both = {"lost": moved(there, here), "gained": moved(here, there)}
     return {"found": found, **both, "most": most, "share": share}
 
 
-def _share(edges: Floats, shares: Floats) -> float:
+def mean_share(edges: Floats, shares: Floats) -> float:
     """Of the variance p(1 - p) of all edges, the part that has these shares in each."""
     variance = edges * (1 - edges)
     return float((shares * variance).sum() / max(variance.sum(), 1e-300))
 
 
 def in_number(share: float, /) -> str:
-    """A share of the uncertainty, as all shares and probabilities of a page from 0 to 1."""
+    """A share of the uncertainty, as all of a page from 0 to 1; nothing if it is not known."""
+    if math.isnan(share):
+        return ""
     return f"a share of {share:.2g}" if share >= LEAST_SHARE else f"less than {LEAST_SHARE:g}"
 
 
@@ -102,7 +84,7 @@ def early(analysis: Analysis, pairs: Sequence[tuple[int, int]], /) -> tuple[str,
 
 
 def given(analysis: Analysis, /) -> list[str]:
-    """A sentence on what is no finding, if there is anything."""
+    """What was assumed, so is no finding, in words."""
     names, known, n = analysis.data.names, analysis.known, analysis.data.n
     allowed, _ = edge_masks(analysis.data, analysis.plan.max_parents, **known)
     barred = ~graphs.to_adjacency(allowed) & ~np.eye(n, dtype=np.bool_)
@@ -114,7 +96,7 @@ def given(analysis: Analysis, /) -> list[str]:
         said.append(f"the direction of {arrows(sorted(forced), MOST_NAMED)}")
     if barred.any():
         said.append(f"the absence of {barred.sum()} of {n * (n - 1):,} possible edges")
-    return [f"Assumed, so no finding: {'; '.join(said)}."] if said else []
+    return said
 
 
 def arrows(edges: Sequence[tuple[str, str]], most: int, /) -> str:
@@ -128,24 +110,12 @@ def in_words(items: Sequence[str], most: int, /) -> str:
     return " and ".join([*([", ".join(shown[:-1])] if len(shown) > 1 else []), shown[-1]])
 
 
-def what_if_section(analysis: Analysis, /) -> Markup:
-    """The question, what it takes for granted, and the answer in words and in a table."""
-    found, names, ways, share = analysis.what_if, analysis.data.names, 0, np.nan
-    others = [name for name in names if found and name not in (*found[0].do, found[0].on)]
-    if found and analysis.completions is not None:
-        ways = min(COMPLETED, len(analysis.completions))
-        share = float(from_missing(found[0], ways)[found[0].mean.argmax()])
-    return render(
-        "report.html",
-        "whatif",
-        found=found,
-        others=in_words(others, MOST_NAMED) if others else "",
-        ways=ways,
-        share=None if np.isnan(share) else in_number(share),
-        searched=analysis.plan.posterior is None,
-        told=[told_of(one, analysis.data) for one in found],
-        answers=_answers(found, analysis.data) if found else None,
-    )
+def of_holes(one: Effects, filled: Completions | None, /) -> tuple[int, str]:
+    """Over how many ways to fill the cells an answer averages, and their share of its doubts."""
+    if filled is None:
+        return 0, ""
+    ways = min(COMPLETED, len(filled))
+    return ways, in_number(float(from_missing(one, ways)[one.mean.argmax()]))
 
 
 def told_of(one: Effects, data: Data, /) -> str:
@@ -173,7 +143,8 @@ def _setting(one: Effects) -> str:
     return " and ".join(f"{name} to {level}" for name, level in one.do.items())
 
 
-def _answers(found: tuple[Effects, ...], data: Data) -> Table:
+def answers(found: tuple[Effects, ...], data: Data, /) -> Table:
+    """The answers to all settings, level by level."""
     rows: list[list[Cell]] = []
     for one in found:
         codes = typed_row(data, one.do)

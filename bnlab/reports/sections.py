@@ -13,8 +13,9 @@ from bnlab.checks import Floats
 from bnlab.data.columns import number_in
 from bnlab.data.reader import ColumnReading, Reading
 from bnlab.pages import Cell, Table, html, render, table
+from bnlab.reports import assumptions
 from bnlab.reports.analysis import Analysis
-from bnlab.reports.assumptions import MOST_NAMED, arrows, given, in_words, of_holes, told_of
+from bnlab.reports.assumptions import MOST_NAMED, arrows, in_words
 from bnlab.reports.credible import Credible, ranked
 from bnlab.reports.pictures import EVEN_ODDS, SURE, comparison
 from bnlab.reports.planning import MORE
@@ -77,9 +78,6 @@ def glance(
     edges, (pairs, sure, likely) = analysis.edges, linked_pairs(analysis)
     listed, many = edges.probability >= LEAST, len(sure) + len(likely)
     lost, gained = moved_pairs(analysis, found) if found else ([], [])
-    answer = ""
-    if len(analysis.what_if) == 1:  # somebody asked
-        answer = told_of(analysis.what_if[0], analysis.data).replace("If", "if", 1)
     return render(
         "report.html",
         "glance",
@@ -98,8 +96,7 @@ def glance(
         gained=gained,
         more=MORE * analysis.plan.budget,
         named=partial(named_pairs, analysis),
-        lines=[*of_holes(analysis), *given(analysis)],
-        answer=answer,
+        assumptions=assumptions,
         **drawn,
         listing=links_table(analysis, found, reading) if reading and many else None,
     )
