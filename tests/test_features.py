@@ -12,7 +12,7 @@ import pytest
 import bnlab as bn
 from bnlab import features
 from bnlab.features.intervals import student_t
-from bnlab.reports.credible import credible
+from bnlab.reports.answers import credible
 
 DAGS = bn.graphs.all_dags(4)
 FIRST = features.edge(0, 1)

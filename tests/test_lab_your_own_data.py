@@ -14,7 +14,7 @@ from bnlab.labs import your_own_data as lab
 from bnlab.labs.board import FADED
 from bnlab.labs.your_own_data.view import edges_html
 from bnlab.reports import Credible, analyse, read_table
-from bnlab.reports.setting import completed
+from bnlab.reports.analysis import completed
 
 
 @pytest.fixture

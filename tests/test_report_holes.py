@@ -23,11 +23,11 @@ from bnlab.reports import (
     read_table,
     sensitivity,
 )
+from bnlab.reports.analysis import COMPLETED, DAGS, TABLES, completed, from_missing
+from bnlab.reports.answers import evenly
 from bnlab.reports.assumptions import told_of
-from bnlab.reports.credible import evenly
 from bnlab.reports.page import page as page_of
 from bnlab.reports.sections import edges_table, glance
-from bnlab.reports.setting import COMPLETED, DAGS, TABLES, completed, from_missing
 
 NAMES = ("rain", "sprinkler", "wet")
 

@@ -21,8 +21,7 @@ from bnlab.reports import (
     sensitivity,
 )
 from bnlab.reports.analysis import mean_network
-from bnlab.reports.answers import RESUMED, doubts
-from bnlab.reports.credible import credible, evenly
+from bnlab.reports.answers import RESUMED, credible, doubts, evenly
 from bnlab.reports.planning import METHODS
 
 BDEU, UNIFORM = bn.BDeu(), bn.Uniform()

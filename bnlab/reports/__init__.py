@@ -2,7 +2,7 @@
 
 from bnlab.data.reader import ColumnReading, Reading, read_table
 from bnlab.reports.analysis import Analysis, analyse
-from bnlab.reports.credible import Credible
+from bnlab.reports.answers import Credible
 from bnlab.reports.planning import Plan, choose_method
 from bnlab.reports.sensitivity import Sensitivity, sensitivity
 

@@ -1,7 +1,7 @@
-"""`analyse`: edges, paths, Markov blankets and predictions of one table of data."""
+"""`analyse`: edges, paths, Markov blankets, predictions and effects of one table of data."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
@@ -11,23 +11,38 @@ import numpy as np
 from bnlab.checkpoints import Checkpoint
 from bnlab.checks import Floats, Ints, checked
 from bnlab.data import Data, Gapped
+from bnlab.errors import InputError, Setting as Argument
+from bnlab.exact import dag_posterior
 from bnlab.graphs import ancestors, markov_blankets
 from bnlab.networks import BayesNet
 from bnlab.networks.bayesnet import mean_network
-from bnlab.predict import Effects, log_density, plug_in_log_density, typed_row
-from bnlab.predict.interventions import Setting
+from bnlab.predict import Effects, effects, log_density, plug_in_log_density, typed_row
+from bnlab.predict.interventions import Given, Setting, target_of
 from bnlab.priors import Prior, Uniform
-from bnlab.reports.answers import Answer, Task, answer, doubts
-from bnlab.reports.credible import Credible, credible, evenly, one_dag
+from bnlab.reports.answers import (
+    Answer,
+    Credible,
+    Task,
+    answer,
+    credible,
+    doubts,
+    evenly,
+    one_dag,
+)
 from bnlab.reports.planning import Plan, choose_method
-from bnlab.reports.setting import COMPLETED, check_question, completed, what_if
 from bnlab.results import Draws, Estimate, Record, Run
 from bnlab.running import Clock, Executor, Progress, report_progress, seed_of
 from bnlab.sampling.completing import Completions, complete
+from bnlab.sampling.dags_given_orders import sample_dags
 from bnlab.scores import K2, BDeu, Edges, Score, ScoreTable, Tiers, by_name, score_families
 from bnlab.scores.local import check_pseudo_counts
 
-PREDICTORS = 1_000
+DAGS, COMPLETED = 1_000, 100  # DAGs that are averaged; completions
+EACH = 10  # DAGs for each completion
+TABLES = 2_000
+MOST_LEVELS = 4  # of a variable that nobody asked about
+LEAST_PATH = 0.05
+Scored = Callable[[Data, Score], ScoreTable]  # makes the score table
 
 
 @checked
@@ -119,7 +134,7 @@ class Analysis(Record):
         elif self.draws is None:
             log_joint = plug_in_log_density(self.best, data, rows, score=self.score)
         else:
-            some = evenly(self.draws, PREDICTORS)
+            some = evenly(self.draws, DAGS)
             log_joint = log_density(some, data, rows, score=self.score)
         probabilities: Floats = np.exp(log_joint - np.logaddexp.reduce(log_joint))
         return probabilities
@@ -198,9 +213,7 @@ def analyse(
     edges = _relation(found, np.asarray) if found.edges is None else found.edges
     paths = _relation(found, ancestors) if found.paths is None else found.paths
     blankets = _relation(found, markov_blankets)
-    told, unasked = what_if(
-        data, score, found.draws, filled, scored, paths.probability, do, on, rng
-    )
+    told, unasked = _what_if(data, score, found, scored, paths.probability, do, on, rng)
     if not found.stopped:
         report_progress(progress, 1000, 1000, "done")
     run = Run("analysis", settings, seed, clock.seconds, stopped=found.stopped)
@@ -256,3 +269,106 @@ def _part(progress: Progress | None, first: int, last: int, what: str) -> Progre
         return report_progress(progress, first + (last - first) * done // max(1, total), 1000, what)
 
     return told
+
+
+def check_question(data: Gapped, do: Setting | None, on: str | None, /) -> None:
+    """Refuse, as `effects` does, what it could not answer."""
+    if (do is None) != (on is None):
+        raise InputError(
+            *("give both of ", Argument("do", ...), " and ", Argument("on", ...)),
+            *(": what is set to which level, and what is looked at then",),
+        )
+    if do is not None and on is not None:
+        Given(data, BDeu(), [do], target_of(data, [do], on))
+
+
+def _what_if(
+    data: Gapped,
+    score: Score,
+    answered: Answer,
+    scored: Scored,
+    paths: Floats,
+    do: Setting | None,
+    on: str | None,
+    rng: np.random.Generator,
+) -> tuple[tuple[Effects, ...], tuple[str, ...]]:
+    """The effects of what is set, or of the levels of where the likeliest path begins; warnings."""
+    if answered.draws is None:
+        said = "A search says nothing of what setting a variable would do: it has no probabilities."
+        return (), (said,) if do else ()
+    settings = [do] if do else []
+    if on is None:
+        u, v = divmod(int(paths.argmax()), data.n)
+        if paths[u, v] < LEAST_PATH:
+            return (), ()
+        on = data.names[v]
+        settings = [{data.names[u]: level} for level in data.levels[u][:MOST_LEVELS]]
+    found = []
+    for one, child in zip(settings, rng.spawn(len(settings)), strict=True):
+        try:
+            if answered.completions is not None:
+                found.append(_pooled(answered.completions, scored, score, one, on, child))
+                continue
+            some = evenly(answered.draws, DAGS)
+            found.append(effects(some, data, do=one, on=on, score=score, tables=TABLES, rng=child))
+        except ValueError as error:
+            return (), (f"What setting a variable would do was not computed: {error}.",)
+    return tuple(found), ()
+
+
+def completed(filled: Completions, /) -> Iterator[tuple[Draws, Data]]:
+    """Completions at even steps, each with the DAG that was drawn from its exact posterior."""
+    dags = filled.dags.values.reshape(-1, 1, 1, filled.data.n)
+    targets = filled.dags.log_target.reshape(-1, 1, 1)
+    none, kinds = np.zeros((1, 1)), (filled.dags.over, filled.prior, filled.dags.names)
+    for i in np.linspace(0, len(filled) - 1, min(COMPLETED, len(filled))).astype(int).tolist():
+        yield Draws(dags[i], none, targets[i], *kinds, run=filled.run), filled[i]
+
+
+def _pooled(
+    filled: Completions,
+    scored: Scored,
+    score: Score,
+    do: Setting,
+    on: str,
+    rng: np.random.Generator,
+) -> Effects:
+    """Effects averaged over completions: of EACH exact DAGs, or of the one drawn with it."""
+    each, tables = [], TABLES // COMPLETED
+    for dags, data in completed(filled):
+        if not filled.run.settings["moves"]:
+            dags = sample_dags(dag_posterior(scored(data, score)), draws=EACH, rng=rng)
+        one = effects(dags, data, do=do, on=on, score=score, tables=tables, rng=rng)
+        each.append((one, dags.log_target.size))
+    means = np.concatenate(
+        [np.repeat(one.means, np.rint(one.weights * k).astype(int), axis=0) for one, k in each]
+    )
+    first, draws = each[0][0], np.concatenate([one.draws for one, _ in each])
+    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+    return replace(
+        first,
+        mean=means.mean(axis=0),
+        between=means.std(axis=0),
+        within=np.sqrt(np.mean([one.within**2 for one, _ in each], axis=0)),
+        low=low,
+        high=high,
+        unaffected=float(np.mean([one.unaffected for one, _ in each])),
+        stderr=np.full(means.shape[1], np.inf),
+        kind="asymptotic",
+        means=means,
+        weights=np.full(len(means), 1 / len(means)),
+        draws=draws,
+        rhat=filled.rhat,
+        ess=filled.ess,
+    )
+
+
+def from_missing(one: Effects, completions: int, /) -> Floats:
+    """The share (levels,) of the variance of p(y | do(x)) from missing cells; nan if unknown."""
+    means = one.means.reshape(completions, -1, one.mean.size)
+    if (size := means.shape[1]) == 1:
+        return np.full(one.mean.size, np.nan)
+    noise = means.var(axis=1, ddof=1).mean(axis=0) / size
+    between = np.maximum(0.0, means.mean(axis=1).var(axis=0) - noise)
+    share: Floats = between / (one.between**2 + one.within**2)
+    return share

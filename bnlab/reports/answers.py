@@ -1,4 +1,4 @@
-"""What each method gives an analysis: draws of DAGs, the best DAG, and how far to trust them."""
+"""What each method gives an analysis: probabilities, draws of DAGs, the best, and doubts."""
 
 import math
 import os
@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnlab import features, graphs
-from bnlab.checks import Ints
+from bnlab.checks import Floats, Ints, checked
 from bnlab.diagnostics import LEAST_DRAWS, ess, max_error, rhat, weights_ess
 from bnlab.exact import (
     DagPosterior,
@@ -22,10 +23,10 @@ from bnlab.exact import (
     order_posterior,
 )
 from bnlab.exact.dag import factors_by_size
+from bnlab.features.intervals import pair_means, weights_of
 from bnlab.linear_extensions import reweight_by_extensions
-from bnlab.reports.credible import Credible
 from bnlab.reports.planning import MORE, Method, Plan
-from bnlab.results import LEAST_ESS, MOST_RHAT, Draws, Estimate, Run, with_arrays
+from bnlab.results import LEAST_ESS, MOST_RHAT, Draws, Estimate, Record, Run, agree, with_arrays
 from bnlab.running import Executor, Progress
 from bnlab.sampling.completing import Completions
 from bnlab.sampling.dags_given_orders import sample_dags
@@ -38,6 +39,81 @@ from bnlab.weights import mean_weight
 
 Z = 1.96  # of intervals of probability 0.95
 RESUMED: tuple[Method, ...] = ("completions", "partitions", "orders", "search")  # from checkpoints
+CredibleKind = Literal["exact", "sound", "Hoeffding", "asymptotic", "none"]
+
+
+@checked
+@dataclass(frozen=True, slots=True, eq=False)
+class Credible(Record):
+    """Posterior probabilities of a relation between u and v, for all pairs, with intervals.
+
+    Attributes
+    ----------
+    probability : float64 (n, n), [u, v]; the diagonal is 0
+    low, high : float64 (n, n), each pair's interval; equal to `probability` if it is exact
+    kind : "exact"; or what each interval is as in `FeatureEstimate`: "sound" (certain), "Hoeffding"
+        (holds whatever the posterior), "asymptotic" (in the limit of many draws), "none" (0 to 1)
+    confidence : float, of each interval by itself; 1 if it is certain
+    rhat, ess : float64 (n, n), of chains, as in `FeatureEstimate`; None without chains
+    """
+
+    probability: Floats
+    low: Floats
+    high: Floats
+    kind: CredibleKind
+    confidence: float
+    rhat: Floats | None = None
+    ess: Floats | None = None
+
+    def __repr__(self) -> str:
+        width = float((self.high - self.low).max())
+        interval = "" if self.kind == "exact" else f", intervals up to {width:.2g} wide"
+        return f"Credible({len(self.probability)} variables, {self.kind}{interval})"
+
+    @property
+    def trusted(self) -> NDArray[np.bool_]:
+        """bool (n, n), `FeatureEstimate.trusted` of each pair."""
+        agreed = True if self.rhat is None else agree(self.rhat, self.ess)
+        return np.full(self.probability.shape, agreed & (self.kind != "none"))
+
+    @classmethod
+    def exact(cls, probability: Floats, /) -> "Credible":
+        """Probabilities that are known but for rounding."""
+        return cls(probability, probability, probability, "exact", 1.0)
+
+
+def credible(draws: Draws, relation: Callable[[Ints], Ints], /, *, delta: float = 0.05) -> Credible:
+    """Posterior probabilities of a relation, from parent masks to masks, of all pairs in draws."""
+    n = draws.values.shape[-1]
+    means = pair_means(draws, np.asarray(relation(draws.values)).reshape(-1, n), delta)
+    np.fill_diagonal(means.high, 0.0)
+    return Credible(
+        means.value, means.low, means.high, means.interval, means.confidence, means.rhat, means.ess
+    )
+
+
+def one_dag(masks: Ints, /) -> Credible:
+    """A relation in one DAG, 0 or 1, of which nothing says how probable it is."""
+    holds = graphs.to_adjacency(masks).astype(float)
+    return Credible(holds, np.zeros_like(holds), 1 - np.eye(len(holds)), "none", 0.0)
+
+
+def ranked(values: Floats, /) -> list[tuple[int, int]]:
+    """The places (u, v) of a matrix, the largest first, ties in their order."""
+    order = np.argsort(-values, axis=None, kind="stable")
+    return [divmod(int(i), len(values)) for i in order]
+
+
+def evenly(draws: Draws, count: int, /) -> Draws:
+    """At most so many of the draws, systematically resampled [Kitagawa1996] with 1/2 as number."""
+    flat = draws.values.reshape(-1, draws.values.shape[-1])
+    count = min(count, len(flat))
+    ends = np.cumsum(weights_of(draws))
+    chosen = np.searchsorted(ends, (np.arange(count) + 0.5) / count * ends[-1])
+    target = draws.log_target.reshape(1, -1)[:, chosen]
+    weights = np.zeros((1, count))
+    kinds = (draws.over, draws.prior, draws.names)
+    return Draws(flat[chosen][None], weights, target, *kinds, run=draws.run)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,9 +14,8 @@ from bnlab.data import Data
 from bnlab.pages import Cell, Table
 from bnlab.predict import Effects, typed_row
 from bnlab.priors import EdgeBeliefs
-from bnlab.reports.analysis import Analysis
+from bnlab.reports.analysis import COMPLETED, Analysis, from_missing
 from bnlab.reports.pictures import EVEN_ODDS, SURE
-from bnlab.reports.setting import COMPLETED, from_missing
 from bnlab.sampling.completing import Completions
 from bnlab.sampling.cutting import Cuts
 from bnlab.scores import edge_masks

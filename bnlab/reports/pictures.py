@@ -15,7 +15,7 @@ from bnlab.plots.drawing import Columns
 from bnlab.plots.looks import CYCLE, INK, RULE, WIDTH
 from bnlab.plots.network import LINE_HEIGHT, network_height, node_data, pair_data
 from bnlab.reports.analysis import Analysis
-from bnlab.reports.credible import ranked
+from bnlab.reports.answers import ranked
 from bnlab.reports.exports import CREDIBLE
 from bnlab.reports.sensitivity import Sensitivity, nearest_one
 

@@ -15,8 +15,8 @@ from bnlab.data.reader import ColumnReading, Reading
 from bnlab.pages import Cell, Table, html, render, table
 from bnlab.reports import assumptions
 from bnlab.reports.analysis import Analysis
+from bnlab.reports.answers import Credible, ranked
 from bnlab.reports.assumptions import MOST_NAMED, arrows, in_words
-from bnlab.reports.credible import Credible, ranked
 from bnlab.reports.pictures import EVEN_ODDS, SURE, comparison
 from bnlab.reports.planning import MORE
 from bnlab.reports.sensitivity import Sensitivity, nearest_one
