@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bnlab.kernels import inner, kernel
-from bnlab.kernels.counting import binomials, first_ranks, next_set, refine, whole
+from bnlab.kernels.counting import next_set, refine
 
 LOG_PI = math.log(math.pi)
 
@@ -23,21 +23,12 @@ class WishartPrior(NamedTuple):
     t: float
 
 
-def set_scores(columns, codes, arities, max_size, prior, out):
-    """out[rank] = ln p(measurements of the set | its codes), for all sets of up to max_size.
-
-    columns (n, m), codes (n, m); arities (n,): 0 for measurements; prior: a `WishartPrior`.
-    """
-    n, m = columns.shape
-    steps = binomials(n, max_size), first_ranks(n, max_size)
-    of_all = columns.sum(axis=1), columns @ columns.T
-    split = whole(m, max_size, arities)
-    _score_sets(columns, codes, arities, steps, of_all, prior, split, out)
-
-
 @kernel
-def _score_sets(columns, codes, arities, steps, of_all, prior, split, out):
-    """Fill `out` set by set, a set before those that extend it."""
+def set_scores(columns, codes, arities, steps, of_all, prior, split, out):
+    """out[rank] = ln p(measurements of the set | its codes), a set before those that extend it.
+
+    columns and codes (n, m); arities (n,): 0 for measurements; of_all: sums and products of all.
+    """
     (choose, first), member = steps, split.member
     k, n = member.size, len(columns)
     level = np.zeros(k, np.int64)  # at which size the rows were split last, by codes

@@ -137,8 +137,10 @@ def log_scores(data: Data, score: AnyScore, parents: Ints, units: Units | None =
             _score_nodes(data, with_states, codes, of_states, k, parents, log_score)
         if others:
             numbers, joint = np.ascontiguousarray(columns[:, counted]), np.empty(first[k + 2])
+            steps, split = (choose, first), counting.whole(codes.shape[1], k + 1, data.arities)
+            of_all = numbers.sum(axis=1), numbers @ numbers.T
             prior = wishart_prior(of_measured, data)
-            gaussian.set_scores(numbers, codes, data.arities, k + 1, prior, joint)
+            gaussian.set_scores(numbers, codes, data.arities, steps, of_all, prior, split, joint)
             for v in others:
                 counting.family_scores(v, parents[v], choose, first, joint, joint, log_score[v])
     return log_score
