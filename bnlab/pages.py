@@ -2,8 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from bokeh.embed import components
@@ -15,16 +14,6 @@ Cell = str | int | float
 
 _PLACE = re.compile(r'id="([0-9a-f-]{36})"')
 _DOCUMENT = re.compile(r'"docid":"([0-9a-f-]{36})"')
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table of a page; its caption says what the first sentence names, then how to read it."""
-
-    caption: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
-    sortable: bool = False
 
 
 def html(value: Cell, /) -> Markup:
@@ -45,11 +34,6 @@ def render(template: str, /, block: str = "", **values: Any) -> Markup:
     if not block:
         return Markup(found.render(values))
     return Markup("".join(found.blocks[block](found.new_context(values))))
-
-
-def table(found: Table, /) -> Markup:
-    """Return a table as HTML; without rows it is a sentence."""
-    return Markup(_PARTS.table(found))
 
 
 def embedded(figures: Mapping[str, Any], /) -> tuple[Markup, dict[str, Markup]]:
@@ -77,8 +61,8 @@ _TEMPLATES.filters |= {
     "key": lambda number: repr(number).replace("inf", "Infinity"),
     "quote": shlex.quote,
 }
-_PARTS: Any = _TEMPLATES.get_template("parts.html").module
+PARTS: Any = _TEMPLATES.get_template("parts.html").module
 _TEMPLATES.globals |= {
     "bokeh": lambda: Markup(Resources(mode="inline", components=["bokeh"]).render_js()),
-    "parts": _PARTS,
+    "parts": PARTS,
 }

@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 import oracles
 import pytest
+from report_parts import part
 
 import bnlab as bn
 from bnlab import graphs
 from bnlab.cli import main, terminal
 from bnlab.reports import analyse, choose_method, sensitivity
-from bnlab.reports.sections import glance, linked_pairs
+from bnlab.reports.sections import linked_pairs
 
 NAMES = ("age", "smoking", "cancer", "tar")
 TIERS = (("age",), ("smoking", "tar"), ("cancer",))
@@ -348,7 +349,7 @@ def test_nothing_is_left_to_find_where_all_is_required():
     found = analyse(table, rng=np.random.default_rng(1), required=[(1, "a")])
     assert found.known["required"] == (("b", "a"),)
     assert linked_pairs(found) == ([], [], [])
-    assert "Every two variables have a required edge" in glance(found, None)
+    assert "Every two variables have a required edge" in part("glance", found)
     searched = choose_method(table, method="search")
     found = analyse(table, rng=np.random.default_rng(1), required=[(1, 0)], plan=searched)
-    assert "Assumed, so no finding: the required b → a." in glance(found, None)
+    assert "Assumed, so no finding: the required b → a." in part("glance", found)

@@ -9,16 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from report_parts import part
 
 import bnlab as bn
 from bnlab.cli import main
-from bnlab.pages import render
 from bnlab.predict import effects, log_density
 from bnlab.reports import (
     Analysis,
     Plan,
     analyse,
-    assumptions,
     choose_method,
     read_table,
     sensitivity,
@@ -27,7 +26,6 @@ from bnlab.reports.analysis import COMPLETED, DAGS, TABLES, completed, from_miss
 from bnlab.reports.answers import evenly
 from bnlab.reports.assumptions import told_of
 from bnlab.reports.page import page as page_of
-from bnlab.reports.sections import edges_table, glance
 
 NAMES = ("rain", "sprinkler", "wet")
 
@@ -243,10 +241,6 @@ def test_one_command_from_file_to_page(tmp_path, monkeypatch, capsys) -> None:
     assert text(page_of(found, reading, command="again")).count("If we set species to Gentoo") == 1
 
 
-def what_if_section(analysis: Analysis) -> str:
-    return str(render("report.html", "whatif", analysis=analysis, assumptions=assumptions))
-
-
 def test_setting_is_held_against_the_share_of_all_rows() -> None:
     data = garden()
     (one,) = analyse(data, rng=np.random.default_rng(2), do={"rain": "1"}, on="wet").what_if
@@ -262,7 +256,7 @@ def test_setting_is_held_against_the_share_of_all_rows() -> None:
 def test_shares_are_of_the_rows_that_say_them(holed: Analysis) -> None:
     values = holed.data.values
     seen = values[values[:, 2] >= 0, 2]
-    page = what_if_section(holed)
+    page = part("whatif", holed)
     assert page.count(f">{(seen == 1).mean():.3f}</td>") >= 2  # of each of two settings
     heads = re.findall('<th scope="col">(.*?)</th>', page)
     assert heads[-2:] == ["in all rows", "seen in such rows"]
@@ -309,10 +303,10 @@ def test_many_columns_have_their_networks_drawn_by_moves() -> None:
     far = ((drawn - same.edges) ** 2).sum(axis=(1, 2))
     assert ((best - same.edges) ** 2).sum() == pytest.approx(far.min(), abs=1e-9)
     assert np.isnan(from_missing(found.what_if[0], COMPLETED)).all()
-    assert "Of all this uncertainty" not in what_if_section(found)
-    said = glance(found, None)
+    assert "Of all this uncertainty" not in part("whatif", found)
+    said = part("glance", found)
     assert "how much of the uncertainty about edges comes from these holes is not known" in said
-    table = str(edges_table(found))
+    table = str(part("edges", found))
     assert "R-hat" in table and "from holes" not in table and "nan" not in table
 
 

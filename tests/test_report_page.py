@@ -16,16 +16,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from markupsafe import Markup
+from report_parts import part
 from served import violations
 from stopping import Stop
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.pages import Table, embedded, html, table
+from bnlab.pages import PARTS, embedded, html
 from bnlab.reports import (
     Analysis,
     Credible,
     Reading,
+    Sensitivity,
     analyse,
     choose_method,
     read_table,
@@ -34,16 +36,7 @@ from bnlab.reports import (
 from bnlab.reports.exports import graphml_text, write
 from bnlab.reports.page import page as page_of, write_page
 from bnlab.reports.pictures import Comparison, best_picture, drawn_from, layout, pairs_picture
-from bnlab.reports.sections import (
-    best_table,
-    edges_table,
-    glance,
-    interval_sentence,
-    links_table,
-    paths_table,
-    seen,
-    sensitivity_section,
-)
+from bnlab.reports.sections import best_parents, links, seen
 from bnlab.reports.sensitivity import averaged_cuts
 
 COMMAND = "bnlab report 'my <table>.csv' --seed 1"
@@ -208,7 +201,12 @@ def test_what_a_format_cannot_hold_is_refused(analysis: Analysis, tmp_path: Path
 
 @pytest.mark.parametrize("kind", ["exact", "sound", "Hoeffding", "asymptotic", "none"])
 def test_every_interval_is_explained(kind: Any, analysis: Analysis) -> None:
-    assert interval_sentence(replace(analysis.edges, kind=kind)).endswith(".")
+    changed = replace(analysis, edges=replace(analysis.edges, kind=kind))
+    caption = re.findall("<caption>(.*?)</caption>", part("edges", changed), re.DOTALL)[0]
+    assert re.search(
+        "(probability|probabilities|interval|error).*[.] The last column",
+        caption.split("first.")[1],
+    )
 
 
 def test_warnings_stand_out(analysis: Analysis, reading: Reading, tmp_path: Path) -> None:
@@ -222,16 +220,16 @@ def test_warnings_stand_out(analysis: Analysis, reading: Reading, tmp_path: Path
 def test_edges_of_chains_that_disagree_are_marked(analysis: Analysis, reading: Reading) -> None:
     plan = replace(choose_method(analysis.data, method="partitions"), draws=20, burn_in=0, thin=1)
     short = analyse(analysis.data, rng=np.random.default_rng(1), plan=plan)
-    said = " ".join(Elements(glance(short, None)).text)
+    said = " ".join(Elements(part("glance", short)).text)
     assert re.match(r"\s*At a glance\s+Not to be trusted yet: all \d+ probabilities", said)
     assert "Publish none of them before" in said and "this page: --seconds 300." in said
     assert re.search(r"So far, of 6 pairs of variables|No pair of variables", said)
-    cells = Elements(edges_table(short)).text
+    cells = Elements(part("edges", short)).text
     assert {"R-hat", "ESS", "to be trusted", "no"} <= set(cells) and "yes" not in cells
     far = np.full((4, 4), 1.002)
     edges = replace(short.edges, rhat=far, ess=400_000 * far)
-    assert "Not to be trusted" not in glance(replace(short, edges=edges), None)
-    assert {"yes", "1.002"} <= set(Elements(edges_table(replace(short, edges=edges))).text)
+    assert "Not to be trusted" not in part("glance", replace(short, edges=edges))
+    assert {"yes", "1.002"} <= set(Elements(part("edges", replace(short, edges=edges))).text)
 
 
 def test_one_dag_is_not_called_probable(analysis: Analysis, reading: Reading) -> None:
@@ -254,8 +252,8 @@ def test_where_nothing_depends_on_anything(tmp_path: Path) -> None:
     assert said.count("There are none.") >= 3
     assert "first → first" not in said
     tried = sensitivity(found)
-    assert "those that move most." in sensitivity_section(found, tried, {"priors": ""})
-    assert "those that move most." not in sensitivity_section(found, tried, {})
+    assert "those that move most." in part("sensitivity", found, tried, drawn={"priors": ""})
+    assert "those that move most." not in part("sensitivity", found, tried, drawn={})
 
 
 def test_the_glance_tells_pairs_and_directions(analysis: Analysis) -> None:
@@ -263,7 +261,7 @@ def test_the_glance_tells_pairs_and_directions(analysis: Analysis) -> None:
     edges = np.zeros((4, 4))
     edges[0, 1], edges[1, 2], edges[2, 1], edges[2, 3] = 0.97, 0.5, 0.48, 0.65
     changed = replace(analysis, edges=Credible.exact(edges))
-    text = " ".join(Elements(glance(changed, None)).text)
+    text = " ".join(Elements(part("glance", changed)).text)
     a, b, c, d = analysis.data.names
     assert "Of 6 pairs of variables, 2 are almost certainly linked (probability 0.95" in text
     assert f"{b} with {c} and {a} with {b}." in text
@@ -272,13 +270,13 @@ def test_the_glance_tells_pairs_and_directions(analysis: Analysis) -> None:
     edges[1, 2], edges[2, 1], edges[2, 3] = 0.12, 0.86, 0.96
     edges[0, 3] = edges[3, 0] = 0.48
     changed = replace(analysis, edges=Credible.exact(edges))
-    text = " ".join(Elements(glance(changed, None)).text)
+    text = " ".join(Elements(part("glance", changed)).text)
     assert f"Which way they point is undecided for 1 ({a} with {d}), " in text
     assert f"likely for 1 ({c} → {b}) and settled for 2 ({a} → {b} and {c} → {d})." in text
     for first, said in ((0.97, "settled"), (0.9, "likely"), (0.5, "undecided")):
         one = np.zeros((4, 4))
         one[0, 1], one[1, 0] = first, 0.98 - first
-        text = " ".join(Elements(glance(replace(analysis, edges=Credible.exact(one)), None)).text)
+        text = " ".join(Elements(part("glance", replace(analysis, edges=Credible.exact(one)))).text)
         assert f"Which way it points is {said} ({a} {'→' if first > 0.5 else 'with'} {b})." in text
 
 
@@ -292,9 +290,9 @@ def test_directions_that_rest_on_assumptions_come_before_those_that_do_not(
     tried[-1, 0, 1, 2], tried[-1, 0, 2, 1] = 0.45, 0.5
     changed, found = replace(analysis, edges=Credible.exact(edges)), replace(found, edges=tried)
     fragile = "settled here but not under other assumptions"
-    said = " ".join(Elements(glance(changed, found, reading)).text)
+    said = " ".join(Elements(part("glance", changed, found, reading)).text)
     assert f"{fragile} for 1 ({b} → {c}) and settled for 1 ({a} → {b})." in said
-    rows = links_table(changed, found, reading).rows
+    rows = links(changed, found, reading)
     assert [row[:3] for row in rows] == [
         [f"{b} → {c}", 0.98, f"{fragile}: probability 0.98 one way, 0.00 the other"],
         [f"{a} → {b}", 0.97, "settled: probability 0.97 one way, 0.00 the other"],
@@ -373,7 +371,7 @@ def test_pairs_that_other_priors_do_not_keep_are_named(
     tried = np.broadcast_to(edges, found.edges.shape).copy()
 
     def said() -> str:
-        return " ".join(Elements(glance(changed, replace(found, edges=tried))).text)
+        return " ".join(Elements(part("glance", changed, replace(found, edges=tried))).text)
 
     assert "3 pairs are more likely linked than not; all of them stay so when" in said()
     tried[0, 0, 2, 3] = 0.3
@@ -384,7 +382,7 @@ def test_pairs_that_other_priors_do_not_keep_are_named(
     assert "1 of them stay so when" in said()
     assert f"(see Sensitivity), but {a} with {b} and {c} with {d} do not." in said()
     parts = {"ess": "", "priors": ""}
-    section = sensitivity_section(changed, replace(found, edges=tried), parts)
+    section = part("sensitivity", changed, replace(found, edges=tried), drawn=parts)
     named = f"less under at least one of these: {a} with {b} and {c} with {d}."
     assert named in " ".join(Elements(section).text)
     assert "but not above" not in section and "Other assumptions" not in said()
@@ -394,7 +392,7 @@ def test_pairs_that_other_priors_do_not_keep_are_named(
         f"do not. Other assumptions make 2 further pairs more likely linked than not: {added}"
         in said()
     )
-    section = sensitivity_section(changed, replace(found, edges=tried), parts)
+    section = part("sensitivity", changed, replace(found, edges=tried), drawn=parts)
     assert f"or more under at least one of these, but not above: {added}" in " ".join(
         Elements(section).text
     )
@@ -406,15 +404,19 @@ def test_pairs_that_other_priors_do_not_keep_are_named(
 
 
 def test_the_table_of_other_priors_says_how_many_edges_it_leaves_out() -> None:
-    edges = np.full((2, 6, 6), 0.4) * ~np.eye(6, dtype=np.bool_)
-    edges[0, 0] /= 2
-    names = tuple("abcdef")
-    caption = Comparison(("x", "y"), edges).table(names).caption
-    left = Comparison(("x", "y"), edges).chosen()
-    assert 0 < len(left) < 30
-    assert f"Of 30, the likeliest and those that move most: {len(left)}." in caption
-    edges[:, 1:] = 0
-    assert Comparison(("x", "y"), edges).table(names).caption.endswith("one of them.")
+    edges = np.full((2, 1, 12, 12), 0.4) * ~np.eye(12, dtype=np.bool_)
+    edges[0, 0, 0] /= 2
+    changed, exact = probable(3), np.full((2, 1), np.inf)
+
+    def said() -> str:
+        found = Sensitivity((1.0, 10.0), (bn.Uniform(),), edges, exact, "exact", 3, 0.0)
+        return part("sensitivity", changed, found, drawn={})
+
+    left = Comparison(("x", "y"), edges[:, 0]).chosen()
+    assert 0 < len(left) < 132
+    assert f"one of them. Of 132, the likeliest and those that move most: {len(left)}." in said()
+    edges[:, :, 1:] = edges[:, :, :, 6:] = 0
+    assert re.search(r"one of them\.\s*</caption>", said())
 
 
 def test_a_bound_that_bounds_nothing_and_an_empty_section_are_left_out(
@@ -458,11 +460,11 @@ def test_paths_tell_what_edges_do_not(analysis: Analysis) -> None:
     edges, paths = np.zeros((4, 4)), np.zeros((4, 4))
     edges[0, 1] = edges[1, 2] = paths[0, 1] = paths[1, 2] = paths[0, 2] = 0.9
     changed = replace(analysis, edges=Credible.exact(edges), paths=Credible.exact(paths))
-    rows = re.findall(r'<th scope="row">(.*?)</th><td>(.*?)</td>', paths_table(changed))
+    rows = re.findall(r'<th scope="row">(.*?)</th><td>(.*?)</td>', part("paths", changed))
     assert rows == [(html(analysis.data.names[0]), html(analysis.data.names[2]))]
-    assert "of probability 0.5 or more" in paths_table(changed)
+    assert "of probability 0.5 or more" in part("paths", changed)
     paths[0, 2] = 0.45
-    assert "<table" not in paths_table(replace(changed, paths=Credible.exact(paths)))
+    assert "<table" not in part("paths", replace(changed, paths=Credible.exact(paths)))
 
 
 def probable(pairs: int) -> Analysis:
@@ -518,7 +520,7 @@ def test_an_arrow_head_is_drawn_where_the_direction_is_sure(analysis: Analysis) 
     drawn = lines(best_picture(best, layout(best)))
     assert [(p, heads) for p, _, _, heads in drawn] == [(0.94, 0), (0.95, 1), (0.98, 0)]
     a, b, c, d = analysis.data.names
-    assert best_table(best).rows == [
+    assert best_parents(best) == [
         *([a, "none", "none"], [b, a, c], [c, "none", "none"], [d, "none", c]),
     ]
     search = replace(best, plan=replace(best.plan, posterior=None))
@@ -552,7 +554,7 @@ def test_many_variables_are_drawn_only_if_linked(tmp_path: Path) -> None:
 
 
 def shown(number: float) -> str:
-    return table(Table("T.", ["a", "b"], [["x", number]]))
+    return str(PARTS.table("T.", ["a", "b"], [["x", number]]))
 
 
 def test_cells_are_escaped() -> None:

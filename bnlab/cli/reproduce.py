@@ -116,11 +116,6 @@ def write_paper(
         title=title,
         contents={part.name: part.title for part in made},
         made=made,
-        tables={
-            part.name: pages.Table(part.about, *found.display())
-            for part, found in made.items()
-            if isinstance(found, Table)
-        },
         drawn=drawn,
         stopped=stopped,
         command=command,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bnlab import graphs
 from bnlab.checks import Floats
 from bnlab.data import Data
-from bnlab.pages import Cell, Table
+from bnlab.pages import Cell
 from bnlab.predict import Effects, typed_row
 from bnlab.priors import EdgeBeliefs
 from bnlab.reports.analysis import COMPLETED, Analysis, from_missing
@@ -142,8 +142,8 @@ def _setting(one: Effects) -> str:
     return " and ".join(f"{name} to {level}" for name, level in one.do.items())
 
 
-def answers(found: tuple[Effects, ...], data: Data, /) -> Table:
-    """The answers to all settings, level by level."""
+def answers(found: Sequence[Effects], data: Data, /) -> list[list[Cell]]:
+    """The answer to each setting, level by level, beside the shares in the table."""
     rows: list[list[Cell]] = []
     for one in found:
         codes = typed_row(data, one.do)
@@ -154,6 +154,4 @@ def answers(found: tuple[Effects, ...], data: Data, /) -> Table:
             numbers: list[Cell] = [float(column[y]) for column in told]
             share: Cell = float(such[y]) if such[y] >= 0 else "no such row"
             rows.append([_setting(one), one.levels[y], *numbers, share])
-    heads = ["if we set", f"then {found[0].on} is", "probability", "low", "high"]
-    heads += ["spread between networks", "spread within", "in all rows", "seen in such rows"]
-    return Table(f"What setting does to {found[0].on}, on average over all networks.", heads, rows)
+    return rows

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from bnlab.data.reader import Reading, in_python
 from bnlab.files import write_whole
-from bnlab.pages import Cell, Table, embedded, render
+from bnlab.pages import Cell, embedded, render
 from bnlab.priors import Fair, Uniform
 from bnlab.reports import assumptions, pictures, sections
 from bnlab.reports.analysis import Analysis
@@ -48,7 +48,7 @@ def page(
     analysis: Analysis, reading: Reading, /, *, command: str, progress: Progress | None = None
 ) -> str:
     """Return the HTML that `write_page` writes."""
-    names, plan, run = analysis.data.names, analysis.plan, analysis.run
+    run = analysis.run
     threshold = pictures.drawn_from(analysis)
     places = pictures.layout(analysis, least=threshold)
     found = _compared(analysis, progress)
@@ -58,7 +58,7 @@ def page(
     if found is not None:
         compared = pictures.comparison(found)
         if compared.chosen():
-            figures["priors"] = compared.picture(names)
+            figures["priors"] = compared.picture(analysis.data.names)
     script, drawn = embedded(figures)
     name = Path(str(reading.source)).name if reading.lasts else "The table"
     path = repr(str(reading.source)) if reading.lasts else "path"
@@ -74,24 +74,20 @@ def page(
         analysis=analysis,
         reading=reading,
         assumptions=assumptions,
+        pictures=pictures,
         sections=sections,
-        glance=sections.glance(
-            analysis,
-            found,
-            reading,
-            network=pictures.pairs_picture(analysis, places, threshold=threshold),
-            threshold=threshold,
-            alone=analysis.data.n - len(places.shown),
-        ),
+        found=found,
+        recut=recut,
+        network=pictures.pairs_picture(analysis, places, threshold=threshold),
+        threshold=threshold,
+        alone=analysis.data.n - len(places.shown),
         cut=cut,
         drawn=drawn,
         best_picture=pictures.best_picture(analysis, places),
-        sensitivity=sections.sensitivity_section(analysis, found, drawn, recut),
         notes=[note for note in reading.notes if note not in of_columns],
-        rejected=Table("Methods that were not taken.", ["method", "why not"], plan.rejected),
         command=command,
         code=f"bn.read_csv({path}{in_python(reading.options)})",
-        settings=Table("Settings and versions.", ["name", "value"], settings),
+        settings=settings,
         files=files(analysis),
         script=script,
     )

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from bnlab import graphs, plots
 from bnlab.checks import Floats
-from bnlab.pages import Cell, Table, render
+from bnlab.pages import Cell, render
 from bnlab.plots.drawing import Columns
 from bnlab.plots.looks import CYCLE, INK, RULE, WIDTH
 from bnlab.plots.network import LINE_HEIGHT, network_height, node_data, pair_data
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.answers import ranked
 from bnlab.reports.exports import CREDIBLE
-from bnlab.reports.sensitivity import Sensitivity, nearest_one
+from bnlab.reports.sensitivity import Sensitivity, nearest_one as nearest_one
 
 ALL_SHOWN = 12  # variables
 SURE, EVEN_ODDS = 0.95, 0.5
@@ -196,17 +196,17 @@ class Comparison:
             f"{len(self.settings)} settings. The table below has the numbers",
         )
 
-    def table(self, names: tuple[str, ...]) -> Table:
+    def rows(self, names: tuple[str, ...]) -> list[tuple[Cell, ...]]:
         """Return the numbers of these edges."""
-        rows: list[tuple[Cell, ...]] = [
+        return [
             (f"{names[u]} → {names[v]}", *(float(edges[u, v]) for edges in self.edges))
             for u, v in self.chosen()
         ]
-        caption = f"Edges under other priors, {LEAST:g} or more under one of them."
-        many = int((self.edges.max(axis=0) >= LEAST).sum())
-        if len(rows) < many:
-            caption += f" Of {many}, the likeliest and those that move most: {len(rows)}."
-        return Table(caption, ["edge", *self.settings], rows, sortable=True)
+
+    @property
+    def many(self) -> int:
+        """How many edges there are of a probability worth a row."""
+        return int((self.edges.max(axis=0) >= LEAST).sum())
 
 
 def comparison(found: Sensitivity, /) -> Comparison:

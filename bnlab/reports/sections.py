@@ -1,8 +1,6 @@
 """The sections of a report: what was read, how it was computed, what came out."""
 
 from collections.abc import Mapping
-from functools import partial
-from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -12,15 +10,14 @@ from bnlab import graphs
 from bnlab.checks import Floats
 from bnlab.data.columns import number_in
 from bnlab.data.reader import ColumnReading, Reading
-from bnlab.pages import Cell, Table, html, render, table
-from bnlab.reports import assumptions
+from bnlab.pages import Cell, html
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.answers import Credible, ranked
 from bnlab.reports.assumptions import MOST_NAMED, arrows, in_words
-from bnlab.reports.pictures import EVEN_ODDS, SURE, comparison
-from bnlab.reports.planning import MORE
-from bnlab.reports.sensitivity import Sensitivity, nearest_one
-from bnlab.results import LEAST_ESS, MOST_RHAT
+from bnlab.reports.pictures import EVEN_ODDS, SURE
+from bnlab.reports.planning import MORE as MORE
+from bnlab.reports.sensitivity import Sensitivity
+from bnlab.results import LEAST_ESS as LEAST_ESS, MOST_RHAT as MOST_RHAT
 
 LEAST = 0.05
 """Edges less probable than this are not listed."""
@@ -34,72 +31,19 @@ MOST_GROUPS = 4
 WAYS = "undecided", "settled here but not under other assumptions", "likely", "settled"
 Pair = tuple[int, int]
 Pairs = list[Pair]
-
-DIAGNOSTICS = {"rhat": "R-hat", "ess": "effective sample size of ln p(G, D)"}
-
-OF_CHAINS = (
-    f" To be trusted is one whose R-hat is at most {MOST_RHAT} and whose effective sample size "
-    f"(ESS) is at least {LEAST_ESS}; the others may be far off: run longer."
-)
+Rows = list[list[Cell]]
 
 
-def interval_sentence(credible: Credible, /) -> str:
-    """What the columns low and high of these probabilities mean, and which are to be trusted."""
-    chains = credible.rhat is not None
-    return {
-        "exact": "The probabilities are exact.",
-        "sound": "The exact probability lies between low and high for certain.",
-        "Hoeffding": "Each interval holds the exact probability with probability at least "
-        f"{credible.confidence:g}.",
-        "asymptotic": "Each interval holds the exact probability with probability about "
-        f"{credible.confidence:g}, in the limit of many draws." + OF_CHAINS * chains,
-        "none": "There is no error bar: the draws are too few, or depend on each other.",
-    }[credible.kind]
+def doubted(analysis: Analysis, /) -> tuple[int, int]:
+    """How many edges are listed, and how many of these are not to be trusted yet."""
+    edges = analysis.edges
+    listed = edges.probability >= LEAST
+    return int(listed.sum()), 0 if edges.rhat is None else int((listed & ~edges.trusted).sum())
 
 
-def described(analysis: Analysis, credible: Credible, what: str, /, *, least: float = LEAST) -> str:
-    """What a table lists, and what its numbers are worth."""
-    if analysis.plan.posterior is None:
-        return f"{what} of {analysis.best_is}. How sure each is, a search does not say."
-    return (
-        f"{what} of probability {least:g} or more, the likeliest first. "
-        f"{interval_sentence(credible)}"
-    )
-
-
-def glance(
-    analysis: Analysis,
-    found: Sensitivity | None,
-    reading: Reading | None = None,
-    /,
-    **drawn: object,
-) -> Markup:
-    """The answer in three sentences, a picture (`drawn`) and a table, after what speaks against."""
-    edges, (pairs, sure, likely) = analysis.edges, linked_pairs(analysis)
-    listed, many = edges.probability >= LEAST, len(sure) + len(likely)
-    lost, gained = moved_pairs(analysis, found) if found else ([], [])
-    return render(
-        "report.html",
-        "glance",
-        analysis=analysis,
-        doubted=0 if edges.rhat is None else int((listed & ~edges.trusted).sum()),
-        listed=int(listed.sum()),
-        pairs=pairs,
-        either=edges.probability + edges.probability.T,
-        sureness=SURE,
-        sure=sure,
-        directions=_directions(analysis, found, sure),
-        many=many,
-        found=found,
-        rough=found is not None and np.nanmin(found.effective) < FEW_DRAWS,
-        lost=lost,
-        gained=gained,
-        more=MORE * analysis.plan.budget,
-        named=partial(named_pairs, analysis),
-        assumptions=assumptions,
-        **drawn,
-        listing=links_table(analysis, found, reading) if reading and many else None,
-    )
+def least_worth(found: Sensitivity, /) -> float:
+    """The least number of effective draws of a comparison."""
+    return float(np.nanmin(found.effective))
 
 
 def linked_pairs(analysis: Analysis, /) -> tuple[Pairs, Pairs, Pairs]:
@@ -114,20 +58,17 @@ def linked_pairs(analysis: Analysis, /) -> tuple[Pairs, Pairs, Pairs]:
     return pairs, sure, [pair for pair in pairs if EVEN_ODDS <= either[pair] < SURE]
 
 
-def _directions(analysis: Analysis, found: Sensitivity | None, sure: Pairs) -> str:
-    """Which directions of the sure links are open, first of all, and which are not."""
-    if not sure:
-        return "There may be no link, or too few rows to show one: the two look alike."
-    one, ways = len(sure) == 1, {way: list[str]() for way in WAYS}
+def directions(analysis: Analysis, found: Sensitivity | None, sure: Pairs, /) -> list[str]:
+    """Which of the sure links have their direction in each of WAYS, and how many of several."""
+    ways = {way: list[str]() for way in WAYS}
     for pair in sure:
         way, link, _ = _direction(analysis, found, pair)
         ways[way].append(link)
-    told = [
-        f"{way}{'' if one else f' for {len(some)}'} ({in_words(some, MOST_NAMED)})"
-        for way, some in ways.items()
-        if some
+    return [
+        f"{way}{f' for {len(links)}' if len(sure) > 1 else ''} ({in_words(links, MOST_NAMED)})"
+        for way, links in ways.items()
+        if links
     ]
-    return f"Which way {'it points' if one else 'they point'} is {in_words(told, len(told))}."
 
 
 def _direction(analysis: Analysis, found: Sensitivity | None, pair: Pair) -> tuple[str, str, Pair]:
@@ -141,9 +82,9 @@ def _direction(analysis: Analysis, found: Sensitivity | None, pair: Pair) -> tup
     return way, f"{names[u]} → {names[v]}", (u, v)
 
 
-def links_table(analysis: Analysis, found: Sensitivity | None, reading: Reading, /) -> Table:
+def links(analysis: Analysis, found: Sensitivity | None, reading: Reading, /) -> Rows:
     """The links that are likelier than not: direction, and what their columns look like."""
-    rows, p, names = list[list[Cell]](), analysis.edges.probability, analysis.data.names
+    rows, p, names = Rows(), analysis.edges.probability, analysis.data.names
     _, sure, likely = linked_pairs(analysis)
     for pair in [*sure, *likely]:
         way, link, (u, v) = _direction(analysis, found, pair)
@@ -152,15 +93,8 @@ def links_table(analysis: Analysis, found: Sensitivity | None, reading: Reading,
         if either < SURE:
             way = f"link uncertain ({either:.2f}); if linked, {arrow} ({p[u, v] / either:.2f})"
         rows.append([link, either, way, seen(reading, u, v)])
-    heads = ["link", "probability", "direction", "what the table shows"]
-    if analysis.plan.posterior is None:
-        heads, rows = [heads[0], heads[-1]], [[row[0], row[-1]] for row in rows]
-    return Table(
-        "Links and what the table shows of them: of these two columns alone, in the rows that say "
-        "both. That is what is seen, not what one does to the other; a third column may be behind.",
-        heads,
-        rows,
-    )
+    searched = analysis.plan.posterior is None
+    return [[row[0], row[-1]] for row in rows] if searched else rows
 
 
 def seen(reading: Reading, u: int, v: int, /) -> str:
@@ -231,66 +165,35 @@ def named_pairs(analysis: Analysis, pairs: Pairs, most: int = MOST_NAMED, /) -> 
     return in_words([f"{names[u]} with {names[v]}" for u, v in pairs], most)
 
 
-def columns_table(reading: Reading, /) -> Table:
+def columns(reading: Reading, /) -> Rows:
     """The table as it was understood, column by column."""
     shown = ("variable", "left out")
-    rows: list[list[Cell]] = [
+    return [
         [c.name, c.role, c.kind if c.role in shown else "", _levels(c), c.missing, c.note]
         for c in reading.columns
     ]
-    return Table(
-        "Columns of the table, and how each was used.",
-        ["column", "role", "kind", "levels (rows)", "missing", "what was done, and why"],
-        rows,
-    )
 
 
-def edges_table(analysis: Analysis, /) -> Markup:
-    """The likeliest edges, to be sorted."""
+def edges(analysis: Analysis, /) -> tuple[list[str], Rows, int]:
+    """The likeliest edges: heads, rows, and how many more there are."""
     p = analysis.edges.probability
-    note = ""
-    if analysis.plan.posterior:
-        note = "The last column is the probability of an edge in either direction."
-        if analysis.completions is not None:
-            if not np.isnan(analysis.completions.from_missing).all():
-                note += (
-                    " From holes: how much of the edge's uncertainty, p(1 - p), is because cells "
-                    "are missing."
-                )
-            note += " R-hat and ESS are the worst of any edge."
-        if required := analysis.known["required"]:
-            note += f" Required, hence 1: {arrows(required, MOST_NAMED)}."
-    return _pairs_table(
-        analysis, analysis.edges, p >= LEAST, "Edges", "either direction", p + p.T, note
-    )
+    return _pairs(analysis, analysis.edges, p >= LEAST, p + p.T)
 
 
-def paths_table(analysis: Analysis, /) -> Markup:
-    """The directed paths that the edges alone do not tell of."""
+def paths(analysis: Analysis, /) -> tuple[list[str], Rows, int]:
+    """The same of the directed paths that the edges alone do not tell of."""
     p, edges = analysis.paths.probability, analysis.edges.probability
-    beyond = f", likelier than the edge itself by {LEAST:g} or more"
-    if analysis.plan.posterior is None:
-        beyond = " without an edge"
-    more = (p >= EVEN_ODDS) & (p - edges >= LEAST)
-    what = f"Paths{beyond},"
-    return _pairs_table(analysis, analysis.paths, more, what, "direct edge", edges, least=EVEN_ODDS)
+    return _pairs(analysis, analysis.paths, (p >= EVEN_ODDS) & (p - edges >= LEAST), edges)
 
 
-def _pairs_table(
-    analysis: Analysis,
-    credible: Credible,
-    listed: NDArray[np.bool_],
-    what: str,
-    last: str,
-    other: Floats,
-    note: str = "",
-    least: float = LEAST,
-) -> Markup:
+def _pairs(
+    analysis: Analysis, credible: Credible, listed: NDArray[np.bool_], other: Floats
+) -> tuple[list[str], Rows, int]:
     """Pairs with their probability, interval and diagnostics, and another number of them."""
     names = analysis.data.names
     pairs = [(u, v) for u, v in ranked(credible.probability) if u != v and listed[u, v]]
     told = _columns(analysis, credible)
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for u, v in pairs[:MOST_ROWS]:
         numbers: list[Cell] = [float(matrix[u, v]) for matrix in told.values()]
         if "ESS" in told:
@@ -298,11 +201,8 @@ def _pairs_table(
             chains = [rhat, round(size)] if rhat == rhat else ["unknown", "unknown"]
             numbers[-2:] = [*chains, "yes" if credible.trusted[u, v] else "no"]
         rows.append([names[u], names[v], *numbers, *([float(other[u, v])] if told else [])])
-    hidden = len(pairs) - MOST_ROWS
-    shown = f"{hidden:,} more are not listed. " if hidden > 0 else ""
-    heads = [*told, *["to be trusted"] * ("ESS" in told), *([last] if told else [])]
-    caption = f"{described(analysis, credible, what, least=least)} {shown}{note}"
-    return table(Table(caption, ["from", "to", *heads], rows, sortable=True))
+    heads = [*told, *["to be trusted"] * ("ESS" in told)]
+    return heads, rows, max(0, len(pairs) - MOST_ROWS)
 
 
 def _columns(analysis: Analysis, credible: Credible) -> dict[str, Floats]:
@@ -320,70 +220,34 @@ def _columns(analysis: Analysis, credible: Credible) -> dict[str, Floats]:
     return told
 
 
-def blankets_table(analysis: Analysis, /) -> Table:
-    """For each variable the variables that may shield it from all others."""
-    names, blankets = analysis.data.names, analysis.blankets
-    rows: list[list[Cell]] = []
-    for v, name in enumerate(names):
-        p = blankets.probability[:, v]
+def blankets(analysis: Analysis, /) -> Rows:
+    """For each variable the variables that may shield it from all others, if there are any."""
+    rows: Rows = []
+    for v, name in enumerate(analysis.data.names):
+        p = analysis.blankets.probability[:, v]
         told = [_member(analysis, u, v) for u in np.argsort(-p, kind="stable") if p[u] >= LEAST]
         if told:
             rows.append([name, ", ".join(told)])
-    alone = len(names) - len(rows)
-    caption = described(analysis, blankets, "Members of blankets")
-    caption += " A question mark: not to be trusted yet." * (blankets.rhat is not None)
-    caption += f" Not listed: {alone} with a blanket that is probably empty." * bool(alone)
-    return Table(caption, ["variable", "in its blanket"], rows)
+    return rows
 
 
-def best_table(analysis: Analysis, /) -> Table:
+def best_parents(analysis: Analysis, /) -> Rows:
     """The parents of each variable in the best DAG, those by settled directions apart."""
-    names, p = analysis.data.names, analysis.edges.probability
-    heads, rows = ["variable", "parents", "parents, direction not settled"], list[list[Cell]]()
+    names, p, rows = analysis.data.names, analysis.edges.probability, Rows()
     for v, name in enumerate(names):
         parents = graphs.members(analysis.best[v])
         kinds = [[names[u] for u in parents if (p[u, v] >= SURE) == sure] for sure in (True, False)]
         rows.append([name, *(", ".join(kind) or "none" for kind in kinds)])
-    if analysis.plan.posterior is None:
-        heads, rows = heads[:2], [row[:2] for row in rows]
-    return Table(f"Parents in {analysis.best_is}.", heads, rows)
+    return [row[:2] for row in rows] if analysis.plan.posterior is None else rows
 
 
-def diagnostics_table(diagnostics: Mapping[str, float], /) -> Table:
+def diagnostics(told: Mapping[str, float], /) -> Rows:
     """The diagnostics of the draws."""
-    rows: list[list[Cell]] = [
-        [DIAGNOSTICS.get(name, name), f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"]
-        for name, value in diagnostics.items()
+    names = {"rhat": "R-hat", "ess": "effective sample size of ln p(G, D)"}
+    return [
+        [names.get(name, name), f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"]
+        for name, value in told.items()
     ]
-    return Table("Diagnostics of the draws.", ["diagnostic", "value"], rows)
-
-
-def sensitivity_section(
-    analysis: Analysis,
-    found: Sensitivity | None,
-    drawn: Mapping[str, Markup],
-    /,
-    recut: Mapping[str, Any] | None = None,
-) -> Markup:
-    """What other priors say: a dot plot (`drawn`), words, numbers; and what other cuts say."""
-    if found is None:
-        return render("report.html", "sensitivity", found=None, recut=recut)
-    lost, gained = moved_pairs(analysis, found)
-    return render(
-        "report.html",
-        "sensitivity",
-        analysis=analysis,
-        found=found,
-        drawn=drawn,
-        numbers=comparison(found).table(analysis.data.names),
-        base=f"{found.ess[nearest_one(found.ess)]:g}",
-        even=EVEN_ODDS,
-        lost=named_pairs(analysis, lost, MOST_ROWS) if lost else "",
-        gained=named_pairs(analysis, gained, MOST_ROWS) if gained else "",
-        worth=float(np.nanmin(found.effective)),
-        few_draws=FEW_DRAWS,
-        recut=recut,
-    )
 
 
 def _levels(column: ColumnReading) -> Markup:
